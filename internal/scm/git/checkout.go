@@ -1,0 +1,108 @@
+// Package git reads and writes Git at the level of objects: trees, blobs and
+// commits, never a working tree. So far it reads the branches that a person's
+// clone has at hand.
+package git
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"promoter/internal/fault"
+)
+
+// Checkout is a person's clone, or a folder inside one. Nothing is fetched and
+// nothing is written.
+type Checkout struct {
+	repository *git.Repository
+	prefix     string // the folder's path inside the repository, slash separated; empty for its root
+}
+
+// OpenCheckout opens the clone that dir lies in. A folder outside every clone is
+// a NotFound fault.
+func OpenCheckout(dir string) (*Checkout, error) {
+	repository, err := git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{
+		DetectDotGit:          true,
+		EnableDotGitCommonDir: true, // a linked worktree keeps its branches in the main one
+	})
+	if errors.Is(err, git.ErrRepositoryNotExists) {
+		return nil, fault.New(fault.NotFound, "%s lies in no Git repository", dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the Git repository of %s: %w", dir, err)
+	}
+	prefix, err := prefixOf(repository, dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Checkout{repository: repository, prefix: prefix}, nil
+}
+
+// prefixOf returns where dir lies inside the repository's working tree.
+func prefixOf(repository *git.Repository, dir string) (string, error) {
+	worktree, err := repository.Worktree()
+	if err != nil {
+		return "", fault.Wrap(fault.NotFound, fmt.Errorf("find the working tree of %s: %w", dir, err))
+	}
+	root, err := filepath.EvalSymlinks(worktree.Filesystem.Root())
+	if err != nil {
+		return "", fmt.Errorf("resolve the root of the Git repository: %w", err)
+	}
+	folder, err := realPath(dir)
+	if err != nil {
+		return "", err
+	}
+	relative, err := filepath.Rel(root, folder)
+	if err != nil || strings.HasPrefix(relative, "..") {
+		return "", fault.New(fault.NotFound, "%s lies outside the Git repository %s", dir, root)
+	}
+	if relative == "." {
+		return "", nil
+	}
+	return filepath.ToSlash(relative), nil
+}
+
+// realPath returns the absolute path of dir without symbolic links.
+func realPath(dir string) (string, error) {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("resolve the folder %s: %w", dir, err)
+	}
+	real, err := filepath.EvalSymlinks(absolute)
+	if err != nil {
+		return "", fmt.Errorf("resolve the folder %s: %w", dir, err)
+	}
+	return real, nil
+}
+
+// Branch returns the name of the branch that is checked out, and nothing when
+// the head is detached.
+func (c *Checkout) Branch() string {
+	head, err := c.repository.Reference(plumbing.HEAD, false)
+	if err != nil || head.Type() != plumbing.SymbolicReference {
+		return ""
+	}
+	return head.Target().Short()
+}
+
+// Remote returns the tree of origin's branch as it was last fetched. A branch
+// that is not at hand is a NotFound fault.
+func (c *Checkout) Remote(branch string) (*Tree, error) {
+	name := plumbing.NewRemoteReferenceName("origin", branch)
+	reference, err := c.repository.Reference(name, true)
+	if errors.Is(err, plumbing.ErrReferenceNotFound) {
+		return nil, fault.New(fault.NotFound, "origin/%s is not in this clone", branch)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the branch origin/%s: %w", branch, err)
+	}
+	commit, err := c.repository.CommitObject(reference.Hash())
+	if err != nil {
+		return nil, fmt.Errorf("read the commit of origin/%s: %w", branch, err)
+	}
+	return c.treeOf(commit.TreeHash, branch)
+}
