@@ -1,0 +1,196 @@
+package image
+
+import "strings"
+
+// Limits of the grammar, in bytes. The path and the tag have theirs from the
+// distribution specification, the host from RFC 1035 (253, and a port).
+const (
+	maxHost = 253 + len(":65535")
+	maxPath = 255
+	maxTag  = 128
+
+	sha256Hex = 64
+	sha512Hex = 128
+
+	maxName      = maxHost + len("/") + maxPath
+	maxReference = maxName + len(":") + maxTag + len("@sha512:") + sha512Hex
+)
+
+// Classes of bytes, as bits, for one table look-up per byte.
+const (
+	classLower   uint8 = 1 << iota // a-z
+	classUpper                     // A-Z
+	classDigit                     // 0-9
+	classHex                       // 0-9 a-f
+	classTag                       // what a tag may hold after its first byte
+	classSpecial                   // . _ - : / @ [ ]
+)
+
+// classes maps each byte to its classes.
+var classes = makeClasses()
+
+func makeClasses() (table [256]uint8) {
+	for c := range 256 {
+		switch {
+		case c >= 'a' && c <= 'f':
+			table[c] = classLower | classHex | classTag
+		case c >= 'g' && c <= 'z':
+			table[c] = classLower | classTag
+		case c >= 'A' && c <= 'Z':
+			table[c] = classUpper | classTag
+		case c >= '0' && c <= '9':
+			table[c] = classDigit | classHex | classTag
+		case c == '.' || c == '_' || c == '-':
+			table[c] = classTag | classSpecial
+		case strings.IndexByte(":/@[]", byte(c)) >= 0:
+			table[c] = classSpecial
+		}
+	}
+	return table
+}
+
+func is(c, class uint8) bool { return classes[c]&class != 0 }
+
+// all says whether every byte of s has one of the classes.
+func all(s string, class uint8) bool {
+	for i := range len(s) {
+		if !is(s[i], class) {
+			return false
+		}
+	}
+	return true
+}
+
+// ValidTag says whether s is a tag: a letter, digit or underscore, then up to
+// 127 letters, digits, underscores, dots and dashes.
+func ValidTag(s string) bool {
+	return s != "" && len(s) <= maxTag && s[0] != '.' && s[0] != '-' && all(s, classTag)
+}
+
+// ValidDigest says whether s is a SHA-256 or SHA-512 digest with the right
+// number of lower-case hex digits.
+func ValidDigest(s string) bool {
+	algorithm, hex, found := strings.Cut(s, ":")
+	if !found || !all(hex, classHex) {
+		return false
+	}
+	switch algorithm {
+	case "sha256":
+		return len(hex) == sha256Hex
+	case "sha512":
+		return len(hex) == sha512Hex
+	default:
+		return false
+	}
+}
+
+// validPath says whether s is components between slashes.
+func validPath(s string) bool {
+	for {
+		component, rest, more := strings.Cut(s, "/")
+		if !validComponent(component) {
+			return false
+		}
+		if !more {
+			return true
+		}
+		s = rest
+	}
+}
+
+// validComponent says whether s is one component of a path: runs of lower-case
+// letters and digits with one separator between them. Separators are a dot, one
+// or two underscores, or any number of dashes.
+func validComponent(s string) bool {
+	state := componentStart
+	for i := range len(s) {
+		if state = state.next(s[i]); state == componentInvalid {
+			return false
+		}
+	}
+	return state == componentWord
+}
+
+// componentState is a state of the automaton that reads a component of a path.
+// The intersection of patterns walks the same automaton.
+type componentState uint8
+
+const (
+	componentStart componentState = iota
+	componentWord                 // in a run of letters and digits: the only accepting state
+	componentDot
+	componentUnderscore
+	componentUnderscores
+	componentDash
+	componentInvalid
+)
+
+func (state componentState) next(c byte) componentState {
+	switch {
+	case is(c, classLower|classDigit):
+		return componentWord
+	case c == '-' && (state == componentWord || state == componentDash):
+		return componentDash
+	case c == '_' && state == componentUnderscore:
+		return componentUnderscores
+	case state != componentWord:
+		return componentInvalid
+	case c == '.':
+		return componentDot
+	case c == '_':
+		return componentUnderscore
+	default:
+		return componentInvalid
+	}
+}
+
+// validHost says whether s is a domain name, an IPv4 address or a bracketed
+// IPv6 address, with or without a port.
+func validHost(s string) bool {
+	if len(s) > maxHost {
+		return false
+	}
+	if strings.HasPrefix(s, "[") {
+		address, port, found := strings.Cut(s[1:], "]")
+		return found && validIPv6(address) && (port == "" || port[0] == ':' && validPort(port[1:]))
+	}
+	name, port, found := strings.Cut(s, ":")
+	return validDomain(name) && (!found || validPort(port))
+}
+
+func validPort(s string) bool {
+	return s != "" && len(s) <= len("65535") && all(s, classDigit)
+}
+
+// validIPv6 follows the loose rule of the specification: hex digits and colons.
+// Zones are not allowed.
+func validIPv6(s string) bool {
+	for i := range len(s) {
+		if s[i] != ':' && !is(s[i]|0x20, classHex) {
+			return false
+		}
+	}
+	return strings.Contains(s, ":")
+}
+
+// validDomain says whether s is labels of letters, digits and inner dashes
+// between dots.
+func validDomain(s string) bool {
+	start := true // at the first byte of a label
+	for i := range len(s) {
+		switch c := s[i]; {
+		case is(c, classLower|classUpper|classDigit):
+			start = false
+		case start:
+			return false
+		case c == '.':
+			start = s[i-1] != '-'
+			if !start {
+				return false
+			}
+		case c != '-':
+			return false
+		}
+	}
+	return !start && s[len(s)-1] != '-'
+}

@@ -1,0 +1,183 @@
+package image
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Artifact says what a component's repository holds.
+type Artifact string
+
+// The kinds of artifacts.
+const (
+	ArtifactImage Artifact = "image"    // a container image
+	ArtifactChart Artifact = "chart"    // a Helm chart
+	ArtifactOther Artifact = "artifact" // any other OCI artifact
+)
+
+// Docker Hub, as it is named in normalised names, and the namespace of its
+// official images, which people leave out.
+const (
+	dockerHub      = "docker.io"
+	officialPrefix = "library/"
+)
+
+// syntaxError is a constant error, so that refusing a text allocates nothing.
+type syntaxError string
+
+// Error returns the text.
+func (e syntaxError) Error() string { return string(e) }
+
+const (
+	errEmpty      = syntaxError("the name is empty")
+	errTooLong    = syntaxError("the name is too long")
+	errName       = syntaxError("not a repository name: want HOST/PATH in lower case, like quay.io/acme/web")
+	errHost       = syntaxError("the host is not a domain name or address with an optional port")
+	errIdentifier = syntaxError("64 hex digits are the id of an image, not its name")
+	errTag        = syntaxError("the tag is not valid: want up to 128 letters, digits, '_', '.' and '-', not starting with '.' or '-'")
+	errDigest     = syntaxError("the digest is not valid: want sha256 or sha512, a colon and lower-case hex digits of the right length")
+	errVersioned  = syntaxError("the name has a tag or digest: want the repository alone")
+)
+
+// Repository names a repository in a registry. Values are comparable, and all
+// spellings of one repository are equal. The zero value is no repository.
+type Repository struct {
+	host string
+	path string // on Docker Hub without the prefix library/, so that parsing allocates nothing
+}
+
+// ParseRepository reads a repository name without tag and digest, by Docker's
+// rule for the host: the first component is one if it holds a dot, a colon or an
+// upper-case letter, or is localhost; else the repository is on Docker Hub.
+func ParseRepository(s string) (Repository, error) {
+	reference, err := Parse(s)
+	if err == nil && (reference.Tag != "" || reference.Digest != "") {
+		err = errVersioned
+	}
+	if err != nil {
+		return Repository{}, fmt.Errorf("image repository %s: %w", quote(s), err)
+	}
+	return reference.Repository, nil
+}
+
+// quote quotes outside text for an error, cut to a length that fits a line.
+func quote(s string) string {
+	const most = 120
+	if len(s) <= most {
+		return fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprintf("%q…", s[:most])
+}
+
+// parseName reads a name and normalises it.
+func parseName(s string) (Repository, error) {
+	first, rest, found := strings.Cut(s, "/")
+	if !found || !namesHost(first) {
+		return hubRepository(s)
+	}
+	if !validHost(first) {
+		return Repository{}, errHost
+	}
+	host := normaliseHost(first)
+	if host == dockerHub {
+		return hubRepository(rest)
+	}
+	if len(rest) > maxPath {
+		return Repository{}, errTooLong
+	}
+	if !validPath(rest) {
+		return Repository{}, errName
+	}
+	return Repository{host: host, path: rest}, nil
+}
+
+// hubRepository makes a repository of Docker Hub.
+func hubRepository(path string) (Repository, error) {
+	full := len(path)
+	if short, found := strings.CutPrefix(path, officialPrefix); found && !strings.Contains(short, "/") {
+		path = short
+	} else if !strings.Contains(path, "/") {
+		full += len(officialPrefix)
+	}
+	switch {
+	case full > maxPath:
+		return Repository{}, errTooLong
+	case !validPath(path):
+		return Repository{}, errName
+	case len(path) == sha256Hex && all(path, classHex):
+		return Repository{}, errIdentifier
+	default:
+		return Repository{host: dockerHub, path: path}, nil
+	}
+}
+
+// namesHost says whether the first component of a name is a host, by the rule
+// that Docker and the distribution project use.
+func namesHost(first string) bool {
+	if first == "localhost" {
+		return true
+	}
+	for i := range len(first) {
+		if c := first[i]; c == '.' || c == ':' || is(c, classUpper) {
+			return true
+		}
+	}
+	return false
+}
+
+// normaliseHost gives all spellings of a host one form: lower case, and one name
+// for Docker Hub. A host that is one only because of its upper-case letters
+// keeps them, or its normalised name would be one of Docker Hub.
+func normaliseHost(host string) string {
+	if lower := strings.ToLower(host); namesHost(lower) {
+		host = lower
+	}
+	switch host {
+	case "index.docker.io", "registry-1.docker.io", "registry.hub.docker.com":
+		return dockerHub
+	default:
+		return host
+	}
+}
+
+// official says whether the repository is one of Docker Hub's official images.
+func (r Repository) official() bool {
+	return r.host == dockerHub && !strings.Contains(r.path, "/")
+}
+
+// Host returns the registry's host, with the port if the name has one. Docker
+// Hub is docker.io.
+func (r Repository) Host() string { return r.host }
+
+// Path returns the full path in the registry, as its API wants it.
+func (r Repository) Path() string {
+	if r.official() {
+		return officialPrefix + r.path
+	}
+	return r.path
+}
+
+// Name returns the last component of the path.
+func (r Repository) Name() string {
+	return r.path[strings.LastIndexByte(r.path, '/')+1:]
+}
+
+// String returns the normalised full name; nothing for the zero value.
+func (r Repository) String() string {
+	if r.IsZero() {
+		return ""
+	}
+	return r.host + "/" + r.Path()
+}
+
+// Familiar returns the short form that people write: on Docker Hub without host
+// and without library/.
+func (r Repository) Familiar() string {
+	if r.host == dockerHub {
+		return r.path
+	}
+	return r.String()
+}
+
+// IsZero says that there is no repository.
+func (r Repository) IsZero() bool { return r == Repository{} }

@@ -1,0 +1,155 @@
+package image
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// version is a semantic version, read with the tolerance that tags need: a v in
+// front, fewer than three numbers, zeros in front of a number.
+type version struct {
+	numbers  [3]uint64
+	extra    []number // numbers after the third, which only a filter lets in
+	written  int      // how many numbers the text has
+	pre      string
+	metadata string
+}
+
+// plusForUnderscore turns a tag into the version that it stands for: tags cannot
+// hold a plus, so Helm writes an underscore.
+// https://helm.sh/docs/topics/registries/#oci-feature-deprecation-and-behavior-changes-with-v380
+func plusForUnderscore(text string) string { return strings.Replace(text, "_", "+", 1) }
+
+// maxBareDigits is how long a version of one number may be. A longer one is a
+// date, the number of a build or a commit, and as a major version it would beat
+// every real one.
+const maxBareDigits = 4
+
+// parseVersion reads a version. When a filter picked the text, a person has said
+// that it is a version: then one long number and more than three are let in.
+func parseVersion(text string, filtered bool) (version, bool) {
+	var v version
+	text, v.metadata, _ = strings.Cut(strings.TrimPrefix(text, "v"), "+")
+	core, pre, hasPre := strings.Cut(text, "-")
+	v.pre = pre
+	if hasPre && !validIdentifiers(pre) || v.metadata != "" && !validIdentifiers(v.metadata) {
+		return version{}, false
+	}
+	for part := range strings.SplitSeq(core, ".") {
+		if !v.add(part) {
+			return version{}, false
+		}
+	}
+	if !filtered && (v.written > 3 || v.written == 1 && len(core) > maxBareDigits) {
+		return version{}, false
+	}
+	return v, true
+}
+
+// add appends one of the numbers before the prerelease.
+func (v *version) add(part string) bool {
+	n, ok := parseNumber(part)
+	if !ok || strings.Contains(part, ".") {
+		return false
+	}
+	if v.written < len(v.numbers) {
+		value, err := strconv.ParseUint(part, 10, 64)
+		if err != nil {
+			return false
+		}
+		v.numbers[v.written] = value
+	} else {
+		v.extra = append(v.extra, n)
+	}
+	v.written++
+	return true
+}
+
+// validIdentifiers says whether s is letters, digits and dashes between dots.
+func validIdentifiers(s string) bool {
+	for part := range strings.SplitSeq(s, ".") {
+		if part == "" || strings.Contains(part, "_") || !all(part, classTag) {
+			return false
+		}
+	}
+	return true
+}
+
+// semver returns the version for the check against a range, which knows three
+// numbers and no metadata.
+func (v version) semver() *semver.Version {
+	return semver.New(v.numbers[0], v.numbers[1], v.numbers[2], v.pre, "")
+}
+
+// compare orders by precedence as https://semver.org says, and after that by
+// what it leaves open: the version that is written with more numbers is greater
+// (1.20.0 over 1.20), then the one without metadata, then the one with greater
+// metadata.
+func (v version) compare(w version) int {
+	order := 0
+	for i := range v.numbers {
+		order = cmp.Or(order, cmp.Compare(v.numbers[i], w.numbers[i]))
+	}
+	for i := range max(len(v.extra), len(w.extra)) {
+		order = cmp.Or(order, at(v.extra, i).compare(at(w.extra, i)))
+	}
+	return cmp.Or(order,
+		compareWith(v.pre, w.pre),
+		cmp.Compare(v.written, w.written),
+		compareWith(v.metadata, w.metadata))
+}
+
+func at(numbers []number, i int) number {
+	if i < len(numbers) {
+		return numbers[i]
+	}
+	return number{}
+}
+
+// compareWith compares identifiers; a version without any is greater.
+func compareWith(a, b string) int {
+	switch {
+	case a == b:
+		return 0
+	case a == "":
+		return 1
+	case b == "":
+		return -1
+	default:
+		return compareIdentifiers(a, b)
+	}
+}
+
+// compareIdentifiers orders by https://semver.org/#spec-item-11: numbers by
+// value and below words, words by bytes, and the longer list is greater.
+func compareIdentifiers(a, b string) int {
+	for {
+		left, restA, moreA := strings.Cut(a, ".")
+		right, restB, moreB := strings.Cut(b, ".")
+		if order := compareIdentifier(left, right); order != 0 {
+			return order
+		}
+		if !moreA || !moreB {
+			return cmp.Compare(len(restA), len(restB))
+		}
+		a, b = restA, restB
+	}
+}
+
+func compareIdentifier(a, b string) int {
+	x, isX := parseNumber(a)
+	y, isY := parseNumber(b)
+	switch {
+	case isX && isY:
+		return x.compare(y)
+	case isX:
+		return -1
+	case isY:
+		return 1
+	default:
+		return cmp.Compare(a, b)
+	}
+}
