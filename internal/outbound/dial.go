@@ -1,0 +1,164 @@
+package outbound
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"promoter/internal/fault"
+)
+
+// Bounds of one connection.
+const (
+	dialTimeout     = 10 * time.Second
+	tlsTimeout      = 10 * time.Second
+	headerTimeout   = 30 * time.Second
+	idleTimeout     = 90 * time.Second
+	idlePerHost     = 16
+	maxIdle         = 256
+	maxHeaderBytes  = 1 << 20
+	expectedTimeout = time.Second
+)
+
+// addressCheck refuses an address that a name resolved to.
+type addressCheck func(host string, addr netip.Addr) error
+
+// dialer dials only addresses that pass its check.
+type dialer struct {
+	check    addressCheck
+	resolver *net.Resolver // nil: the system's
+}
+
+// DialContext resolves and dials. The check runs between the two for every
+// address, on the one that the system is about to connect to, so that a second
+// look-up (DNS rebinding) cannot change the answer.
+func (d dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "address %q has no port", address)
+	}
+	base := net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Resolver: d.resolver}
+	base.ControlContext = func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(resolved)
+		if err != nil {
+			return fault.New(fault.Invalid, "address %q is not dialled", resolved)
+		}
+		return d.check(host, to.Addr())
+	}
+	return base.DialContext(ctx, network, address)
+}
+
+// transports makes one pool of connections per rule: a connection that was
+// dialled under one is never used under another.
+func (c *Client) transports(resolver *net.Resolver) {
+	c.secure = newTransport(dialer{check: c.checkSecure, resolver: resolver})
+	c.plain = newTransport(dialer{check: c.checkPlain, resolver: resolver})
+	c.proxied = newTransport(dialer{check: proxyIsTheOperators, resolver: resolver})
+	c.proxied.Proxy = c.mustProxy
+	if resolver != nil {
+		c.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return resolver.LookupNetIP(ctx, "ip", host)
+		}
+	}
+}
+
+func newTransport(d dialer) *http.Transport {
+	return &http.Transport{
+		DialContext:            d.DialContext,
+		ForceAttemptHTTP2:      true,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    tlsTimeout,
+		ResponseHeaderTimeout:  headerTimeout,
+		ExpectContinueTimeout:  expectedTimeout,
+		IdleConnTimeout:        idleTimeout,
+		MaxIdleConns:           maxIdle,
+		MaxIdleConnsPerHost:    idlePerHost,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+	}
+}
+
+func (c *Client) checkSecure(host string, addr netip.Addr) error {
+	if err := c.guard.check(addr); err != nil {
+		return fault.Wrap(fault.Invalid, &refusedHost{host: host, err: err})
+	}
+	return nil
+}
+
+// checkPlain lets plain http go to the machine itself, where a person runs the
+// command, and to a host that is listed as insecure at an address that is
+// listed too. A listed name that resolves to the internet is refused.
+func (c *Client) checkPlain(host string, addr netip.Addr) error {
+	addr = plainAddress(addr)
+	if c.options.AllowLoopback && addr.IsLoopback() {
+		return nil
+	}
+	if c.insecureName(host) && c.guard.listed(addr) {
+		return nil
+	}
+	err := fault.New(fault.Invalid, "plain http to address %s is refused: the host must be marked insecure and the address must lie in `networks` of the server's file", addr)
+	return fault.Wrap(fault.Invalid, &refusedHost{host: host, err: err})
+}
+
+// insecureName says that a host was listed under any port; which port is asked
+// was checked before the dial.
+func (c *Client) insecureName(host string) bool {
+	host = strings.ToLower(host)
+	for listed := range c.insecure {
+		if hostname(listed) == host {
+			return true
+		}
+	}
+	return false
+}
+
+// proxyIsTheOperators lets the proxy itself be dialled wherever it is: it comes
+// from the environment of the process, not from a repository.
+func proxyIsTheOperators(string, netip.Addr) error { return nil }
+
+// mustProxy gives the proxy and never none: without one the connection would
+// go straight to the target through a dialer that checks nothing.
+func (c *Client) mustProxy(req *http.Request) (*url.URL, error) {
+	proxy, err := c.options.Proxy(req)
+	if err == nil && proxy == nil {
+		err = fault.New(fault.Invalid, "no proxy for %s", req.URL.Host)
+	}
+	return proxy, err
+}
+
+// checkBehindProxy does for a proxied request what the dialer does for others,
+// as far as it can be done from here: an address in the URL and every address
+// that the name has here must be allowed. A name that has none here is left to
+// the proxy, which alone can resolve it.
+func (c *Client) checkBehindProxy(ctx context.Context, host string) error {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return c.checkSecure(host, addr)
+	}
+	addrs, err := c.lookup(ctx, host)
+	if err != nil {
+		return ctx.Err()
+	}
+	for _, addr := range addrs {
+		if err := c.checkSecure(host, addr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusedHost puts the name that was asked before the reason.
+type refusedHost struct {
+	host string
+	err  error
+}
+
+// Error returns host: reason.
+func (r *refusedHost) Error() string { return r.host + ": " + r.err.Error() }
+
+// Unwrap returns the reason.
+func (r *refusedHost) Unwrap() error { return r.err }

@@ -1,0 +1,208 @@
+// Package outbound is the one way of promoter to other machines over HTTP.
+//
+// A Client refuses what a config file of a stranger could make a server do:
+// it dials no loopback, link-local, private or otherwise special address, on
+// the first request as on every redirect, and it looks at the address that is
+// really dialled, so a name that changes its mind between two look-ups gains
+// nothing. It speaks https, and plain http only where the operator said so.
+// It keeps a budget for each host, repeats what is safe to repeat, waits as
+// long as a server asks, and gives errors that hold no credential.
+//
+// It never decides what a request means, and never holds a credential.
+package outbound
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"promoter/internal/fault"
+)
+
+// Options say where a Client may go and how fast.
+type Options struct {
+	// Networks are the private networks that may be dialled.
+	Networks []netip.Prefix
+	// AllowLoopback lets the machine itself be dialled, in plain http too. Only
+	// for commands that a person runs on their own machine.
+	AllowLoopback bool
+	// Insecure names the hosts (host or host:port) that are spoken to in plain
+	// http when their address lies in Networks.
+	Insecure []string
+	// Proxy chooses the proxy of a request, like http.ProxyFromEnvironment. Nil:
+	// no proxy. Plain http never goes through one.
+	Proxy func(*http.Request) (*url.URL, error)
+	// Budget is what each host is asked at most.
+	Budget Budget
+	// Timeout bounds a request with its repetitions, its waiting and its body.
+	// Zero: one minute.
+	Timeout time.Duration
+	// MaxWait is the longest time that a request waits for a budget or because a
+	// server asked for it; longer waits are a RateLimited fault with the time.
+	// Zero: ten seconds.
+	MaxWait time.Duration
+	// Attempts is how often a request is sent at most. Zero: three.
+	Attempts int
+	// UserAgent is sent where the request has none.
+	UserAgent string
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// The defaults of Options.
+const (
+	defaultTimeout  = time.Minute
+	defaultMaxWait  = 10 * time.Second
+	defaultAttempts = 3
+)
+
+// Client is a guarded http.RoundTripper, safe for many goroutines.
+type Client struct {
+	options  Options
+	insecure map[string]bool
+	guard    guard
+	hosts    *hosts
+	lookup   func(ctx context.Context, host string) ([]netip.Addr, error)
+
+	secure  *http.Transport
+	plain   *http.Transport
+	proxied *http.Transport
+}
+
+// New makes a Client. Options.Now is required.
+func New(options Options) (*Client, error) {
+	if options.Now == nil {
+		return nil, errors.New("outbound: a client needs a clock")
+	}
+	options = withDefaults(options)
+	c := &Client{
+		options:  options,
+		insecure: map[string]bool{},
+		guard:    guard{networks: options.Networks, loopback: options.AllowLoopback},
+		hosts:    newHosts(options.Budget, options.MaxWait, options.Now),
+		lookup: func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		},
+	}
+	for _, host := range options.Insecure {
+		c.insecure[strings.ToLower(host)] = true
+	}
+	c.transports(nil)
+	return c, nil
+}
+
+func withDefaults(o Options) Options {
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.MaxWait <= 0 {
+		o.MaxWait = defaultMaxWait
+	}
+	if o.Attempts <= 0 {
+		o.Attempts = defaultAttempts
+	}
+	o.Budget = o.Budget.withDefaults()
+	return o
+}
+
+// Insecure says that the operator listed the host for plain http.
+func (c *Client) Insecure(host string) bool {
+	host = strings.ToLower(host)
+	return c.insecure[host] || c.insecure[hostname(host)]
+}
+
+// CloseIdleConnections closes connections that nobody uses.
+func (c *Client) CloseIdleConnections() {
+	c.secure.CloseIdleConnections()
+	c.plain.CloseIdleConnections()
+	c.proxied.CloseIdleConnections()
+}
+
+// RoundTrip sends a request under the guard, the budget of its host and the
+// total timeout. It does not change the request.
+func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(req.Context(), c.options.Timeout)
+	sent := req.Clone(ctx)
+	resp, release, err := c.guarded(sent)
+	if err != nil {
+		cancel()
+		return nil, redactFor(sent, err)
+	}
+	resp.Request = req
+	resp.Body = newBody(ctx, resp.Body, func() { release(); cancel() })
+	return resp, nil
+}
+
+// guarded checks the request, waits for a place at its host and sends it. The
+// place is kept until release is called.
+func (c *Client) guarded(req *http.Request) (*http.Response, func(), error) {
+	route, err := c.route(req)
+	if err != nil {
+		closeBody(req)
+		return nil, nil, err
+	}
+	dropForeignCredentials(req)
+	if req.Header.Get("User-Agent") == "" && c.options.UserAgent != "" {
+		req.Header.Set("User-Agent", c.options.UserAgent)
+	}
+	host := c.hosts.of(req.URL.Host)
+	if err := host.enter(req.Context()); err != nil {
+		closeBody(req)
+		return nil, nil, err
+	}
+	resp, err := c.attempt(req, host, route)
+	if err != nil {
+		host.leave()
+		return nil, nil, err
+	}
+	return resp, host.leave, nil
+}
+
+// route refuses a request that may not leave, or gives the transport for it.
+func (c *Client) route(req *http.Request) (http.RoundTripper, error) {
+	if err := checkRedirects(req); err != nil {
+		return nil, err
+	}
+	switch req.URL.Scheme {
+	case "https":
+		return c.secureRoute(req)
+	case "http":
+		if !c.options.AllowLoopback && !c.Insecure(req.URL.Host) {
+			return nil, fault.New(fault.Invalid, "plain http to %s is refused: only a host that the server's file marks insecure, at an address in its networks, is spoken to without TLS", req.URL.Host)
+		}
+		return c.plain, nil
+	default:
+		return nil, fault.New(fault.Invalid, "scheme %q is refused: only https is spoken", req.URL.Scheme)
+	}
+}
+
+func (c *Client) secureRoute(req *http.Request) (http.RoundTripper, error) {
+	if c.options.Proxy == nil {
+		return c.secure, nil
+	}
+	proxy, err := c.options.Proxy(req)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "the proxy setting for %s is not a URL", req.URL.Host)
+	}
+	if proxy == nil {
+		return c.secure, nil
+	}
+	return c.proxied, c.checkBehindProxy(req.Context(), req.URL.Hostname())
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		_ = req.Body.Close()
+	}
+}
+
+// hostname takes the port off a host.
+func hostname(host string) string {
+	u := url.URL{Host: host}
+	return u.Hostname()
+}

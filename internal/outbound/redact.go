@@ -1,0 +1,119 @@
+package outbound
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"promoter/internal/fault"
+	"promoter/internal/secret"
+)
+
+// redacted is an error whose text is safe to show. The chain below stays for
+// errors.Is and errors.As.
+type redacted struct {
+	text string
+	err  error
+}
+
+// Error returns the safe text.
+func (r *redacted) Error() string { return r.text }
+
+// Unwrap returns the error as it was.
+func (r *redacted) Unwrap() error { return r.err }
+
+// Redact returns err with a text that is safe to show: URLs lose user, query
+// and fragment, values of an authorization header are struck out, and what a
+// server wrote after the first line is left out.
+func Redact(err error) error {
+	if err == nil {
+		return nil
+	}
+	safe := Scrub(err.Error())
+	if safe == err.Error() {
+		return err
+	}
+	return &redacted{text: safe, err: err}
+}
+
+var (
+	links = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://[^\s"'<>]+`)
+	auths = regexp.MustCompile(`(?i)\b(bearer|basic|token)[ :=]+[A-Za-z0-9._~+/=-]{8,}`)
+)
+
+// longestText is how much of a foreign text is shown, in bytes.
+const longestText = 400
+
+// Scrub makes a text of unknown origin safe to show, see Redact.
+func Scrub(text string) string {
+	text, _, _ = strings.Cut(text, "\n")
+	text = links.ReplaceAllStringFunc(text, bareURL)
+	text = auths.ReplaceAllString(text, "$1 "+secret.Redacted)
+	if len(text) > longestText {
+		text = strings.ToValidUTF8(text[:longestText], "") + "…"
+	}
+	return strings.ToValidUTF8(text, "�")
+}
+
+// bareURL keeps scheme, host and path of a URL.
+func bareURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		scheme, _, _ := strings.Cut(text, "://")
+		return scheme + "://" + secret.Redacted
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// redactFor also strikes out the credential of this very request, in whatever
+// form a server may have sent it back.
+func redactFor(req *http.Request, err error) error {
+	text := err.Error()
+	for _, value := range credentialsOf(req) {
+		text = strings.ReplaceAll(text, value, secret.Redacted)
+	}
+	text = Scrub(text)
+	if text == err.Error() {
+		return err
+	}
+	return &redacted{text: text, err: err}
+}
+
+// credentialsOf lists the forms in which a request carries its credential.
+func credentialsOf(req *http.Request) []string {
+	var found []string
+	for _, header := range credentialHeaders {
+		value := req.Header.Get(header)
+		_, token, _ := strings.Cut(value, " ")
+		found = append(found, value, token)
+	}
+	_, password, _ := req.BasicAuth()
+	found = append(found, password)
+	return slices.DeleteFunc(found, func(s string) bool { return s == "" })
+}
+
+// kindOfFailure says what may be done about a request that got no answer.
+func kindOfFailure(err error) fault.Kind {
+	if kind := fault.KindOf(err); kind != fault.Internal {
+		return kind
+	}
+	var (
+		unknown  x509.UnknownAuthorityError
+		verify   *tls.CertificateVerificationError
+		notTLS   tls.RecordHeaderError
+		hostname x509.HostnameError
+	)
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fault.Temporary
+	case errors.As(err, &unknown), errors.As(err, &verify), errors.As(err, &hostname), errors.As(err, &notTLS):
+		return fault.Invalid
+	}
+	return fault.Temporary
+}

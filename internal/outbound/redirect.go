@@ -1,0 +1,52 @@
+package outbound
+
+import (
+	"net/http"
+
+	"promoter/internal/fault"
+)
+
+// maxRedirects is how many redirects are followed. The limit stands here and
+// not in a http.Client, because the libraries that use this transport bring
+// their own clients.
+const maxRedirects = 5
+
+// credentialHeaders are the headers that carry a credential.
+var credentialHeaders = []string{"Authorization", "Cookie", "Private-Token", "Proxy-Authorization"}
+
+// checkRedirects refuses a request that is one redirect too many.
+func checkRedirects(req *http.Request) error {
+	count := 0
+	for before := previous(req); before != nil; before = previous(before) {
+		count++
+		if count > maxRedirects {
+			return fault.New(fault.Invalid, "%s redirects more than %d times", req.URL.Host, maxRedirects)
+		}
+	}
+	return nil
+}
+
+// previous returns the request whose redirect made this one.
+func previous(req *http.Request) *http.Request {
+	if req.Response == nil {
+		return nil
+	}
+	return req.Response.Request
+}
+
+// dropForeignCredentials takes off what was sent to another host before in the
+// chain of redirects. net/http keeps an Authorization header towards a
+// subdomain and another port of the same host; neither is the host that the
+// credential is for. A header that was made for the new host stays.
+func dropForeignCredentials(req *http.Request) {
+	for before := previous(req); before != nil; before = previous(before) {
+		if before.URL.Host == req.URL.Host && before.URL.Scheme == req.URL.Scheme {
+			continue
+		}
+		for _, name := range credentialHeaders {
+			if value := req.Header.Get(name); value != "" && value == before.Header.Get(name) {
+				req.Header.Del(name)
+			}
+		}
+	}
+}
