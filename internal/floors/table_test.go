@@ -58,6 +58,7 @@ var table = map[string]place{
 	"internal/docscheck": {floor: 0, support: true},
 	"internal/benchtree": {floor: 0, support: true},
 	"hack/bench":         {floor: 7, support: true},
+	"hack/testlog":       {floor: 7, support: true},
 }
 
 // anyPackage stands in the owners of a module for "every package".
@@ -77,6 +78,7 @@ var owners = map[string][]string{
 	"github.com/spf13/pflag":                   {"internal/cli"},
 	"golang.org/x/term":                        {"internal/cli"},
 	"golang.org/x/sync":                        {anyPackage},
+	"golang.org/x/net":                         nil,
 	"github.com/go-git/go-git/v5":              {"internal/scm/git"},
 	"github.com/google/go-cmp":                 nil,
 	"github.com/rogpeppe/go-internal":          nil,

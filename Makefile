@@ -1,0 +1,85 @@
+# The two commands of the README are `make demo` and `make test`; they need
+# only Go, Git and make. `make check` is what CI runs on top: it installs its
+# own pinned tools and needs a C compiler for the race detector.
+
+SHELL       := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+# Times of the fuzz targets: short in CI, long by hand.
+FUZZTIME ?= 5s
+SOAKTIME ?= 10m
+# Packages to test, for instance `make test PACKAGES=./internal/image`.
+PACKAGES ?= ./...
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+.PHONY: help
+help: ## List the targets.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+.PHONY: build
+build: ## Build bin/promoter, one static binary.
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/promoter ./cmd/promoter
+
+.PHONY: demo
+demo: ## Show the main job on embedded parts, in a few seconds.
+	@CGO_ENABLED=0 go run ./cmd/promoter demo
+
+.PHONY: test
+test: ## Run all tests without cgo.
+	CGO_ENABLED=0 go test $(PACKAGES)
+
+.PHONY: check
+check: floors format vet lint race generated docs ## Everything a change must pass.
+
+.PHONY: floors
+floors: ## Every package imports only lower floors.
+	CGO_ENABLED=0 go test ./internal/floors
+
+.PHONY: format
+format: ## Fail when a file is not formatted (gofumpt, goimports).
+	@tool=$$(hack/tools golangci-lint); $$tool fmt --diff ./... || { echo 'run `make fmt`' >&2; exit 1; }
+
+.PHONY: fmt
+fmt: ## Format all files.
+	@tool=$$(hack/tools golangci-lint); $$tool fmt ./...
+
+.PHONY: vet
+vet: ## Run go vet.
+	go vet ./...
+
+.PHONY: lint
+lint: ## Run the pinned linters of .golangci.yaml.
+	@tool=$$(hack/tools golangci-lint); $$tool run ./...
+
+.PHONY: race
+race: ## Run all tests with the race detector, and list every skip.
+	CGO_ENABLED=1 go test -race -json $(PACKAGES) | go run ./hack/testlog $(TESTLOG)
+
+.PHONY: generated
+generated: ## Fail when a generated file is not current.
+	@hack/generated
+
+.PHONY: docs
+docs: ## Links, anchors and commands of the documents hold.
+	CGO_ENABLED=0 go test ./internal/docscheck
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME (5s).
+	@hack/fuzz $(FUZZTIME)
+
+.PHONY: soak
+soak: ## Run every fuzz target for SOAKTIME (10m).
+	@hack/fuzz $(SOAKTIME)
+
+.PHONY: bench
+bench: ## Measure, and print each figure beside its limit.
+	@CGO_ENABLED=0 go run ./hack/bench
+
+.PHONY: tools
+tools: ## Install the pinned tools into the cache.
+	@hack/tools --all
+
+.PHONY: clean
+clean: ## Remove what the other targets built.
+	rm -rf bin
