@@ -1,0 +1,16 @@
+package identity
+
+import "strings"
+
+// Person is an account of a forge: someone who approves, comments or closes.
+type Person struct {
+	Host  string // of the forge
+	Login string
+	Bot   bool // an app or service account, whose approval never counts
+}
+
+// Same says whether two accounts are one. Forges compare logins without regard
+// to case.
+func (p Person) Same(q Person) bool {
+	return strings.EqualFold(p.Host, q.Host) && strings.EqualFold(p.Login, q.Login)
+}

@@ -1,0 +1,161 @@
+package identity
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// RepositoryKey names a GitOps repository for good: HOST/ID with the numeric id
+// of a forge, so that a rename changes nothing, or git:URL for plain Git, which
+// knows no ids.
+type RepositoryKey string
+
+// gitPrefix marks the keys of plain Git. What follows is a URL with "://", so no
+// host with a port looks like it.
+const gitPrefix = "git:"
+
+// Limits in bytes: of a forge's host with its port, and of a repository's URL.
+const (
+	maxHost = 253 + len(":65535")
+	maxURL  = 2048
+)
+
+// The errors say what is wrong and never quote the URL, which may hold a
+// password.
+var (
+	errHost    = errors.New("the host of the forge is not a host name with an optional port")
+	errURL     = errors.New("the repository's URL cannot be read")
+	errScheme  = errors.New("the repository's URL must begin with https, http, ssh, git or file, or be USER@HOST:PATH")
+	errQuery   = errors.New("the repository's URL must have no query and no fragment")
+	errPath    = errors.New("the repository's URL must have a path without '..'")
+	errNoHost  = errors.New("the repository's URL has no host")
+	errTooLong = fmt.Errorf("the repository's URL is longer than %d bytes", maxURL)
+)
+
+// ForgeKey returns the key of a repository on a forge.
+func ForgeKey(host string, id int64) (RepositoryKey, error) {
+	parsed, err := url.Parse("https://" + host)
+	if err != nil || len(host) > maxHost || parsed.Host != host || parsed.Hostname() == "" {
+		return "", errHost
+	}
+	if id <= 0 {
+		return "", fmt.Errorf("the repository's id on %s must be positive, not %d", host, id)
+	}
+	return RepositoryKey(normaliseHost(parsed) + "/" + strconv.FormatInt(id, 10)), nil
+}
+
+// GitKey returns the key of a repository of plain Git. User, password, default
+// port, trailing slashes and .git are left out, and the host is lower case.
+// USER@HOST:PATH, which Git reads as ssh, becomes an ssh URL. A file URL keeps
+// its .git: on a disk, a and a.git are two folders.
+func GitKey(raw string) (RepositoryKey, error) {
+	if len(raw) > maxURL {
+		return "", errTooLong
+	}
+	if ssh, ok := fromSCP(raw); ok {
+		raw = ssh
+	}
+	parsed, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return "", errURL
+	case defaultPort(parsed.Scheme) == "" && parsed.Scheme != "file":
+		return "", errScheme
+	case parsed.RawQuery != "" || parsed.ForceQuery || parsed.Fragment != "":
+		return "", errQuery
+	case parsed.Scheme == "file":
+		return fileKey(parsed)
+	case parsed.Hostname() == "":
+		return "", errNoHost
+	}
+	clean, err := cleanPath(parsed.Path)
+	if err != nil {
+		return "", err
+	}
+	clean = strings.TrimRight(strings.TrimSuffix(clean, ".git"), "/")
+	if clean == "" {
+		return "", errPath
+	}
+	normal := url.URL{Scheme: parsed.Scheme, Host: normaliseHost(parsed), Path: clean}
+	return RepositoryKey(gitPrefix + normal.String()), nil
+}
+
+func fileKey(parsed *url.URL) (RepositoryKey, error) {
+	if parsed.Host != "" && !strings.EqualFold(parsed.Host, "localhost") {
+		return "", errors.New("a file URL names no other machine: write file:///PATH")
+	}
+	clean, err := cleanPath(parsed.Path)
+	if err != nil {
+		return "", err
+	}
+	normal := url.URL{Scheme: "file", Path: clean}
+	return RepositoryKey(gitPrefix + normal.String()), nil
+}
+
+// cleanPath joins doubled slashes and drops those at the end.
+func cleanPath(p string) (string, error) {
+	for part := range strings.SplitSeq(p, "/") {
+		if part == ".." {
+			return "", errPath
+		}
+	}
+	if clean := path.Clean("/" + p); clean != "/" {
+		return clean, nil
+	}
+	return "", errPath
+}
+
+// fromSCP turns [USER@]HOST:PATH into a URL. Git reads it so when a colon stands
+// before the first slash. A path without a slash in front is below the user's
+// home there; servers that host Git make no difference.
+// https://git-scm.com/docs/git-clone#_git_urls
+func fromSCP(raw string) (string, bool) {
+	if strings.Contains(raw, "://") {
+		return "", false
+	}
+	if user, rest, found := strings.Cut(raw, "@"); found && !strings.ContainsAny(user, ":/[") {
+		raw = rest
+	}
+	separator := ":"
+	if strings.HasPrefix(raw, "[") {
+		separator = "]:"
+	}
+	host, rest, found := strings.Cut(raw, separator)
+	if !found || host == "" || strings.Contains(host, "/") {
+		return "", false
+	}
+	host += strings.TrimSuffix(separator, ":")
+	return "ssh://" + host + "/" + (&url.URL{Path: rest}).EscapedPath(), true
+}
+
+func defaultPort(scheme string) string {
+	switch scheme {
+	case "https":
+		return "443"
+	case "http":
+		return "80"
+	case "ssh":
+		return "22"
+	case "git":
+		return "9418"
+	default:
+		return ""
+	}
+}
+
+// normaliseHost returns the host in lower case, without the default port.
+func normaliseHost(u *url.URL) string {
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	if port != "" && port != defaultPort(u.Scheme) {
+		return net.JoinHostPort(host, port)
+	}
+	if strings.Contains(host, ":") {
+		return "[" + host + "]"
+	}
+	return host
+}
