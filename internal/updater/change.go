@@ -1,0 +1,74 @@
+package updater
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"promoter/internal/image"
+)
+
+// change is one wish: that a scalar has another value, that a mapping has
+// another key, or that it loses one.
+type change struct {
+	scalar  scalar // with a key: the value behind which a new key goes, or the value that goes
+	value   string
+	key     string // of a key that is made or removed; empty: the scalar gets the value
+	remove  bool
+	mapping *yaml.Node // with a key
+}
+
+// replacement is a span of a stream that gets other bytes.
+type replacement struct {
+	stream *stream
+	span   span
+	text   string
+}
+
+// replacement finds the bytes of the change.
+func (c *change) replacement() (replacement, error) {
+	switch {
+	case c.remove:
+		return c.removal()
+	case c.key != "":
+		return c.addition()
+	}
+	n := c.scalar.node
+	if n.Style&yaml.TaggedStyle != 0 && strings.HasPrefix(n.Tag, "!!") && n.Tag != "!!str" {
+		return replacement{}, fmt.Errorf("the tag %s says that the value is not text", n.Tag)
+	}
+	found, err := c.scalar.stream.span(n)
+	if err != nil {
+		return replacement{}, err
+	}
+	text, err := spell(n, c.value)
+	return replacement{c.scalar.stream, found, text}, err
+}
+
+// editsOfText returns the change of a scalar that holds something of a version
+// that is neither tag nor digest.
+func (s *site) editsOfText(v image.Version) ([]change, error) {
+	text := v.Tag
+	switch s.tag.spells {
+	case spellsChart:
+		text = strings.ReplaceAll(v.Tag, "_", "+")
+	case spellsVersion:
+		text = v.Version
+	case spellsRevision:
+		text = v.Revision
+		if !isRevision(text) {
+			return nil, errors.New("the image does not say the commit that it was built from, as 40 hex digits")
+		}
+	}
+	if text == "" {
+		return nil, fmt.Errorf("the file holds a %s and the wanted version has none", s.tag.spells)
+	}
+	return s.tag.become(text), nil
+}
+
+// isRevision says whether the text is a full commit id.
+func isRevision(s string) bool {
+	return len(s) == 40 && strings.Trim(s, "0123456789abcdef") == ""
+}

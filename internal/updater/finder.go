@@ -1,0 +1,130 @@
+package updater
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"promoter/internal/edit"
+	"promoter/internal/image"
+)
+
+// finder walks the streams of one file and collects what the shapes find.
+type finder struct {
+	follower Follower
+	sources  *sources
+	path     string // of the file
+	stream   *stream
+	markers  markers // of the stream
+	claimed  map[*yaml.Node]bool
+	keys     []string // the keys from the document's root to the node that is looked at; items of lists have none
+
+	sites    []site
+	refusals []edit.Refusal
+	notes    []Note
+	waiting  bool // a source in another file was asked for and is not known yet
+}
+
+// walk visits a node and all below it, in the order of the file. Aliases are not
+// followed: what they stand for is visited where it is written.
+func (f *finder) walk(n *yaml.Node) {
+	switch n.Kind {
+	case yaml.DocumentNode, yaml.SequenceNode:
+		for _, item := range n.Content {
+			f.walk(item)
+		}
+	case yaml.MappingNode:
+		f.visitMapping(n)
+	case yaml.ScalarNode:
+		f.visitScalar(n)
+	}
+}
+
+func (f *finder) visitMapping(m *yaml.Node) {
+	for bits := shapesByKey.of(m); bits != 0; bits &= bits - 1 {
+		shapes[lowestBit(bits)].mapping(f, m)
+	}
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		f.keys = append(f.keys, m.Content[i].Value)
+		f.walk(m.Content[i+1])
+		f.keys = f.keys[:len(f.keys)-1]
+	}
+}
+
+func (f *finder) visitScalar(n *yaml.Node) {
+	if n.Value == "" || f.claimed[n] {
+		return
+	}
+	for i := range shapes {
+		if visit := shapes[i].scalar; visit != nil && visit(f, n) {
+			return
+		}
+	}
+}
+
+// follow returns the component that the repository name stands for, if one does.
+func (f *finder) follow(name string) (Followed, bool) {
+	reference, err := image.Parse(name)
+	if err != nil || reference.Tag != "" || reference.Digest != "" {
+		return Followed{}, false
+	}
+	return f.follower.Follow(f.path, reference.Repository)
+}
+
+// scalar returns the node as a scalar of the stream that is walked.
+func (f *finder) scalar(n *yaml.Node) scalar { return scalar{f.stream, n} }
+
+// add collects a site and claims its scalars, so that no other shape looks at
+// them.
+func (f *finder) add(s site) {
+	for _, p := range s.parts() {
+		f.claim(p.scalar.node)
+	}
+	f.sites = append(f.sites, s)
+}
+
+// claim keeps other shapes from looking at scalars.
+func (f *finder) claim(nodes ...*yaml.Node) {
+	for _, n := range nodes {
+		if n != nil {
+			f.claimed[n] = true
+		}
+	}
+}
+
+// refuse collects a place that is left as it is.
+func (f *finder) refuse(n *yaml.Node, component, format string, args ...any) {
+	f.refusals = append(f.refusals, edit.Refusal{
+		File:      f.path,
+		Line:      f.at(n).Line,
+		Component: component,
+		Reason:    fmt.Sprintf(format, args...),
+	})
+}
+
+// note collects something that a person should know.
+func (f *finder) note(n *yaml.Node, format string, args ...any) {
+	f.notes = append(f.notes, Note{Position: f.at(n), Text: fmt.Sprintf(format, args...)})
+}
+
+// at returns where a node starts in the file, or the file alone where that
+// cannot be told.
+func (f *finder) at(n *yaml.Node) edit.Position { return scalar{f.stream, n}.position(f.path) }
+
+// under says whether the node that is looked at stands below the keys, counted
+// from the root of its document.
+func (f *finder) under(keys ...string) bool {
+	if len(f.keys) < len(keys) {
+		return false
+	}
+	for i, key := range keys {
+		if f.keys[i] != key {
+			return false
+		}
+	}
+	return true
+}
+
+// mayMention says whether the text may hold a followed name at all.
+func (f *finder) mayMention(text string) bool { return strings.ContainsAny(text, "/:@") }

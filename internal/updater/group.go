@@ -1,0 +1,64 @@
+package updater
+
+import (
+	"go.yaml.in/yaml/v3"
+
+	"promoter/internal/image"
+)
+
+// addGroup adds the site of a mapping whose tag and digest stand under keys of
+// their own. Either may be nil. Keys are those that must not stand twice.
+func (f *finder) addGroup(m *yaml.Node, s site, tag, digest *yaml.Node, keys ...string) {
+	f.claim(tag, digest)
+	for _, key := range keys {
+		if twice := secondKey(m, key); twice != nil {
+			f.refuse(twice, s.followed.Component, "the key %s stands twice, and readers differ in which one they take", key)
+			return
+		}
+	}
+	if isScalar(tag) {
+		s.tag = &part{scalar: f.scalar(tag), spells: spellsTag}
+	}
+	if isScalar(digest) {
+		s.digest = digestPart(f.scalar(digest))
+	}
+	for _, p := range s.parts() {
+		if problem := p.problem(); problem != "" {
+			f.refuse(p.scalar.node, s.followed.Component, "%s", problem)
+			return
+		}
+	}
+	f.add(s)
+}
+
+// problem says why a scalar cannot be the tag or digest that its key promises;
+// nothing if it can. Empty is well: the key is there and says nothing.
+func (p *part) problem() string {
+	share := p.share()
+	tag, digest := p.read()
+	switch {
+	case share == "":
+		return ""
+	case isVariable(share):
+		return "the version is a variable (" + share + "); change it where the variable is set"
+	case tag == "" && digest == "", tag != "" && !image.ValidTag(tag), digest != "" && !image.ValidDigest(digest):
+		return "the value " + share + " is not a tag or digest"
+	default:
+		return ""
+	}
+}
+
+// secondKey returns the second occurrence of a key in a mapping, or nil.
+func secondKey(m *yaml.Node, key string) *yaml.Node {
+	seen := false
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		if m.Content[i].Value != key {
+			continue
+		}
+		if seen {
+			return m.Content[i]
+		}
+		seen = true
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package updater
+
+import "go.yaml.in/yaml/v3"
+
+// maxMerges is how many mappings one look-up reads through merge keys. Hostile
+// files multiply them.
+const maxMerges = 64
+
+// resolve returns the node that an alias stands for, else the node itself.
+func resolve(n *yaml.Node) *yaml.Node {
+	if n != nil && n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// lookup returns the value of a key in a mapping, or nil. An alias is followed to
+// its anchor. Of duplicate keys the last counts, as with the parsers that allow
+// them. Own keys come before merged ones.
+func lookup(m *yaml.Node, key string) *yaml.Node {
+	budget := maxMerges
+	return lookupMerged(m, key, &budget)
+}
+
+func lookupMerged(m *yaml.Node, key string, budget *int) *yaml.Node {
+	if m = resolve(m); m == nil || m.Kind != yaml.MappingNode || *budget == 0 {
+		return nil
+	}
+	*budget--
+	for i := len(m.Content) - 2; i >= 0; i -= 2 {
+		if m.Content[i].Value == key && m.Content[i].Kind == yaml.ScalarNode {
+			return resolve(m.Content[i+1])
+		}
+	}
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		if !isMerge(m.Content[i]) {
+			continue
+		}
+		for _, source := range mergeSources(m.Content[i+1]) {
+			if found := lookupMerged(source, key, budget); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// lookupPath follows keys through mappings.
+func lookupPath(n *yaml.Node, keys ...string) *yaml.Node {
+	for _, key := range keys {
+		n = lookup(n, key)
+	}
+	return n
+}
+
+// lookupText returns the value of a scalar that the keys lead to, or nothing.
+func lookupText(n *yaml.Node, keys ...string) string {
+	if found := lookupPath(n, keys...); isScalar(found) {
+		return found.Value
+	}
+	return ""
+}
+
+func isScalar(n *yaml.Node) bool { return n != nil && n.Kind == yaml.ScalarNode }
+
+// isText says whether the node is a scalar that holds something: not nothing
+// and not null.
+func isText(n *yaml.Node) bool { return isScalar(n) && n.Value != "" && n.Tag != "!!null" }
+
+func isMerge(key *yaml.Node) bool { return key.Tag == "!!merge" }
+
+// mergeSources returns the mappings that the value of a merge key names.
+func mergeSources(value *yaml.Node) []*yaml.Node {
+	value = resolve(value)
+	if value.Kind == yaml.MappingNode {
+		return []*yaml.Node{value}
+	}
+	if value.Kind != yaml.SequenceNode {
+		return nil
+	}
+	sources := make([]*yaml.Node, 0, len(value.Content))
+	for _, item := range value.Content {
+		if item = resolve(item); item.Kind == yaml.MappingNode {
+			sources = append(sources, item)
+		}
+	}
+	return sources
+}

@@ -1,0 +1,161 @@
+package updater
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// proof compares a rewritten file with what was wanted: the same documents and
+// the same nodes, but for the wanted scalars.
+type proof struct {
+	values  map[*yaml.Node]string   // old scalars and the values they shall have
+	added   map[*yaml.Node][]change // by mapping
+	removed map[*yaml.Node]bool     // old values whose pairs are gone
+	inner   map[*yaml.Node]*stream  // old scalars whose text is a stream with changes
+	anchors map[*yaml.Node]*yaml.Node
+}
+
+// newProof collects what the changes of one file want.
+func newProof(changes []change) *proof {
+	p := &proof{
+		values: map[*yaml.Node]string{}, added: map[*yaml.Node][]change{},
+		removed: map[*yaml.Node]bool{}, inner: map[*yaml.Node]*stream{}, anchors: map[*yaml.Node]*yaml.Node{},
+	}
+	for _, c := range changes {
+		switch {
+		case c.remove:
+			p.removed[c.scalar.node] = true
+		case c.key != "":
+			p.added[c.mapping] = append(p.added[c.mapping], c)
+		default:
+			p.values[c.scalar.node] = c.value
+		}
+		for s := c.scalar.stream; s.holder != nil; s = s.holder.stream {
+			p.inner[s.holder.node] = s
+		}
+	}
+	return p
+}
+
+// stream proves the text of a stream.
+func (p *proof) stream(old *stream, data []byte) error {
+	documents, err := parse(data)
+	if err != nil {
+		return fmt.Errorf("the result would not parse: %w", err)
+	}
+	return p.nodes(old.documents, documents)
+}
+
+var errOtherNodes = errors.New("the result would have other nodes than the file")
+
+func (p *proof) nodes(old, now []*yaml.Node) error {
+	if len(old) != len(now) {
+		return errOtherNodes
+	}
+	for i := range old {
+		if err := p.node(old[i], now[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *proof) node(old, now *yaml.Node) error {
+	if old.Kind != now.Kind || old.Anchor != now.Anchor {
+		return errOtherNodes
+	}
+	if old.HeadComment != now.HeadComment || old.LineComment != now.LineComment || old.FootComment != now.FootComment {
+		return fmt.Errorf("the comments at line %d would change", old.Line)
+	}
+	if old.Anchor != "" {
+		p.anchors[old] = now
+	}
+	switch old.Kind {
+	case yaml.ScalarNode:
+		return p.scalar(old, now)
+	case yaml.AliasNode:
+		if p.anchors[old.Alias] != now.Alias || old.Value != now.Value {
+			return errOtherNodes
+		}
+		return nil
+	}
+	if old.Tag != now.Tag || old.Style != now.Style {
+		return errOtherNodes
+	}
+	if old.Kind == yaml.MappingNode {
+		return p.mapping(old, now)
+	}
+	return p.nodes(old.Content, now.Content)
+}
+
+// mapping compares the pairs of a mapping, with those that came and went.
+func (p *proof) mapping(old, now *yaml.Node) error {
+	if len(p.added[old]) == 0 && len(p.removed) == 0 {
+		return p.nodes(old.Content, now.Content)
+	}
+	rest := now.Content
+	for i := 0; i+1 < len(old.Content); i += 2 {
+		value := old.Content[i+1]
+		if !p.removed[value] {
+			if len(rest) < 2 {
+				return errOtherNodes
+			}
+			if err := p.nodes(old.Content[i:i+2], rest[:2]); err != nil {
+				return err
+			}
+			rest = rest[2:]
+		}
+		for _, c := range p.added[old] {
+			if c.scalar.node == value {
+				if len(rest) < 2 || !isPair(rest[0], rest[1], c) {
+					return errOtherNodes
+				}
+				rest = rest[2:]
+			}
+		}
+	}
+	if len(rest) > 0 {
+		return errOtherNodes
+	}
+	return nil
+}
+
+// isPair says whether a new pair is the wanted one.
+func isPair(key, value *yaml.Node, c change) bool {
+	return key.Value == c.key && isScalar(value) && value.Value == c.value && value.Tag == "!!str" &&
+		!hasComment(key) && !hasComment(value)
+}
+
+// scalar compares a scalar: it is as it was, or as it is wanted.
+func (p *proof) scalar(old, now *yaml.Node) error {
+	if inner := p.inner[old]; inner != nil && old.Tag == now.Tag && old.Style == now.Style {
+		return p.stream(inner, []byte(now.Value))
+	}
+	value, wanted := p.values[old]
+	if !wanted {
+		if old.Value != now.Value || old.Tag != now.Tag || old.Style != now.Style {
+			return fmt.Errorf("the value at line %d would change", old.Line)
+		}
+		return nil
+	}
+	if (scalar{node: old}).isBlock() {
+		value += old.Value[len(strings.TrimRight(old.Value, "\n")):]
+	}
+	if now.Value != value || !textAs(old, now) {
+		return fmt.Errorf("the value at line %d would not be the wanted text", old.Line)
+	}
+	return nil
+}
+
+// textAs says whether a changed scalar is text, in the style of the old one or in
+// quotes that keep it text.
+func textAs(old, now *yaml.Node) bool {
+	if old.Style&yaml.TaggedStyle != 0 {
+		return old.Tag == now.Tag && now.Style&yaml.TaggedStyle != 0
+	}
+	quoted := old.Style == 0 && now.Style == yaml.DoubleQuotedStyle
+	return now.Tag == "!!str" && (old.Style == now.Style || quoted)
+}

@@ -1,0 +1,45 @@
+package updater
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// spell writes a value in the style in which the scalar stands now. A plain
+// scalar becomes quoted if the value is not text to every reader or not safe
+// without quotes.
+func spell(n *yaml.Node, value string) (string, error) {
+	switch {
+	case strings.ContainsFunc(value, isUnprintable):
+		return "", fmt.Errorf("the wanted value %q cannot be written on one line", value)
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		return spellBlock(value)
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		return "'" + strings.ReplaceAll(value, "'", "''") + "'", nil
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		return quoteDouble(value), nil
+	case plainIsSafe(value) && (n.Style&yaml.TaggedStyle != 0 || plainIsText(value)):
+		return value, nil
+	default:
+		return quoteDouble(value), nil
+	}
+}
+
+// spellBlock writes the one line of a block scalar.
+func spellBlock(value string) (string, error) {
+	if value == "" || isBlank(value[0]) || isBlank(value[len(value)-1]) {
+		return "", fmt.Errorf("the wanted value %q cannot stand in a block scalar", value)
+	}
+	return value, nil
+}
+
+// quoteDouble writes a double-quoted scalar, valid in YAML and in JSON.
+func quoteDouble(value string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
+}
+
+func isUnprintable(r rune) bool {
+	return r < ' ' || r == 0x7F || r == 0xFEFF || r == 0xFFFD || isWideBreak(r)
+}

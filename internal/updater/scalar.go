@@ -1,0 +1,46 @@
+package updater
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"promoter/internal/edit"
+)
+
+// scalar is one scalar of a stream.
+type scalar struct {
+	stream *stream
+	node   *yaml.Node
+}
+
+// value is what the scalar says. A block scalar's last line breaks are not part
+// of it.
+func (s scalar) value() string {
+	if s.isBlock() {
+		return strings.TrimRight(s.node.Value, "\n")
+	}
+	return s.node.Value
+}
+
+func (s scalar) isBlock() bool {
+	return s.node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
+}
+
+// position returns where the scalar's text starts in the file; for a node whose
+// bytes cannot be told, where the parser saw it.
+func (s scalar) position(file string) edit.Position {
+	at, err := s.stream.offset(s.node.Line, s.node.Column)
+	if s.node.Kind == yaml.ScalarNode {
+		if found, problem := s.stream.span(s.node); problem == nil {
+			at = found.start
+		}
+	}
+	if err == nil {
+		at, err = s.stream.fileOffset(at)
+	}
+	if err != nil {
+		return edit.Position{File: file, Line: s.node.Line, Column: s.node.Column}
+	}
+	return s.stream.file().text.position(file, at)
+}

@@ -1,0 +1,165 @@
+package updater
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+
+	"promoter/internal/edit"
+)
+
+// batchSize is how many files a worker takes at once. Handing over single small
+// files would cost more than looking at them.
+const batchSize = 32
+
+// Inventory is what a scan found in a branch.
+type Inventory struct {
+	References []edit.Reference
+	Refusals   []edit.Refusal
+	Notes      []Note
+
+	updater *Updater
+	sources *sources
+}
+
+// finding is what was found in one file.
+type finding struct {
+	references []edit.Reference
+	refusals   []edit.Refusal
+	notes      []Note
+}
+
+// Scan looks at the files of a branch. Nothing of them is kept but what they
+// refer to. The order of the files does not matter.
+func (u *Updater) Scan(ctx context.Context, files iter.Seq2[File, error]) (*Inventory, error) {
+	inventory := &Inventory{updater: u, sources: newSources()}
+	waiting, err := inventory.scan(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	inventory.sources.complete = true
+	if len(waiting) > 0 {
+		if _, err := inventory.scan(ctx, withoutErrors(waiting)); err != nil {
+			return nil, err
+		}
+	}
+	inventory.sort()
+	return inventory, nil
+}
+
+// scan looks at files side by side. It returns those that asked for a source
+// which another file may declare.
+func (i *Inventory) scan(ctx context.Context, files iter.Seq2[File, error]) ([]File, error) {
+	batches := make(chan []File)
+	var (
+		workers sync.WaitGroup
+		mu      sync.Mutex
+		waiting []File
+	)
+	for range i.updater.options.Workers {
+		workers.Go(func() {
+			var found finding
+			var later []File
+			for batch := range batches {
+				for _, file := range batch {
+					if !i.scanFile(file, &found) {
+						later = append(later, file)
+					}
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			i.collect(found)
+			waiting = append(waiting, later...)
+		})
+	}
+	err := send(ctx, files, batches)
+	close(batches)
+	workers.Wait()
+	return waiting, err
+}
+
+// send hands the files to the workers in batches.
+func send(ctx context.Context, files iter.Seq2[File, error], batches chan<- []File) error {
+	batch := make([]File, 0, batchSize)
+	for file, err := range files {
+		if err != nil {
+			return fmt.Errorf("read the branch: %w", err)
+		}
+		batch = append(batch, file)
+		if len(batch) < batchSize {
+			continue
+		}
+		select {
+		case batches <- batch:
+			batch = make([]File, 0, batchSize)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	batches <- batch
+	return nil
+}
+
+// scanFile adds what one file holds. False: it must be looked at again when all
+// sources are known, and nothing was added.
+func (i *Inventory) scanFile(file File, found *finding) bool {
+	a := i.analyse(file)
+	if a.waiting {
+		return false
+	}
+	for _, s := range a.sites {
+		found.references = append(found.references, s.reference(file.Path))
+	}
+	found.refusals = append(found.refusals, a.refusals...)
+	found.notes = append(found.notes, a.notes...)
+	return true
+}
+
+// reference is what a site states now.
+func (s *site) reference(file string) edit.Reference {
+	tag, digest := s.present()
+	return edit.Reference{
+		Component:  s.followed.Component,
+		Shape:      s.shape,
+		Position:   s.parts()[0].scalar.position(file),
+		Repository: s.followed.Repository,
+		Tag:        tag,
+		Digest:     digest,
+	}
+}
+
+func (i *Inventory) collect(f finding) {
+	i.References = append(i.References, f.references...)
+	i.Refusals = append(i.Refusals, f.refusals...)
+	i.Notes = append(i.Notes, f.notes...)
+}
+
+// sort makes the order independent of the workers.
+func (i *Inventory) sort() {
+	slices.SortStableFunc(i.References, func(a, b edit.Reference) int { return comparePositions(a.Position, b.Position) })
+	slices.SortStableFunc(i.Notes, func(a, b Note) int { return comparePositions(a.Position, b.Position) })
+	slices.SortStableFunc(i.Refusals, func(a, b edit.Refusal) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Reason, b.Reason))
+	})
+}
+
+func comparePositions(a, b edit.Position) int {
+	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+}
+
+func withoutErrors(files []File) iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
+		for _, file := range files {
+			if !yield(file, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package updater
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Why the bytes of a scalar cannot be told.
+var (
+	errSpan      = errors.New("the scalar's bytes cannot be told for certain")
+	errManyLines = errors.New("the value is spread over several lines")
+)
+
+// span returns the bytes of a scalar as they stand in the stream, with quotes but
+// without anchor and tag. For a block scalar it is the text of its one line. The
+// bytes are read back and compared with the parser's value.
+func (s *stream) span(n *yaml.Node) (span, error) {
+	at, err := s.offset(n.Line, n.Column)
+	if err != nil {
+		return span{}, err
+	}
+	at = skipProperties(s.data, at)
+	switch {
+	case n.Kind != yaml.ScalarNode:
+		return span{}, errSpan
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		return s.blockSpan(n, at)
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		return s.quotedSpan(n, at, '"')
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		return s.quotedSpan(n, at, '\'')
+	default:
+		return s.plainSpan(n, at)
+	}
+}
+
+// skipProperties moves over anchors, tags, and the space and comments after
+// them. Without a property it does not move: the parser's position is exact.
+func skipProperties(data []byte, at int) int {
+	for at < len(data) && (data[at] == '&' || data[at] == '!') {
+		for at < len(data) && !isSpace(data[at:]) {
+			at++
+		}
+		at = skipSpace(data, at)
+	}
+	return at
+}
+
+// skipSpace moves over blanks, line breaks and comments.
+func skipSpace(data []byte, at int) int {
+	for at < len(data) {
+		switch {
+		case data[at] == '#':
+			for at < len(data) && lineBreak(data[at:]) == 0 {
+				at++
+			}
+		case isSpace(data[at:]):
+			at += max(1, lineBreak(data[at:]))
+		default:
+			return at
+		}
+	}
+	return at
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+func isSpace(data []byte) bool { return isBlank(data[0]) || lineBreak(data) > 0 }
+
+// plainSpan is the span of a plain scalar on one line, which stands in the file
+// letter by letter.
+func (s *stream) plainSpan(n *yaml.Node, at int) (span, error) {
+	found := span{at, at + len(n.Value)}
+	if found.end > len(s.data) || n.Value == "" {
+		return span{}, errSpan
+	}
+	if string(s.data[found.start:found.end]) != n.Value {
+		if strings.ContainsAny(n.Value, " \n") {
+			return span{}, errManyLines
+		}
+		return span{}, errSpan
+	}
+	return found, nil
+}
+
+// quotedSpan is the span of a quoted scalar.
+func (s *stream) quotedSpan(n *yaml.Node, at int, quote byte) (span, error) {
+	if at >= len(s.data) || s.data[at] != quote {
+		return span{}, errSpan
+	}
+	end := quotedEnd(s.data, at, quote)
+	if end < 0 {
+		return span{}, errSpan
+	}
+	found := span{at, end}
+	if !spells(s.data[at:end], n.Value) {
+		return span{}, errSpan
+	}
+	return found, nil
+}
+
+// quotedEnd returns the offset after the closing quote, or -1.
+func quotedEnd(data []byte, at int, quote byte) int {
+	for i := at + 1; i < len(data); i++ {
+		switch {
+		case data[i] == '\\' && quote == '"':
+			i++
+		case data[i] != quote:
+		case quote == '\'' && i+1 < len(data) && data[i+1] == quote:
+			i++
+		default:
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// spells says whether a quoted scalar has the value. Escapes and line breaks are
+// left to the parser, which reads the scalar alone.
+func spells(raw []byte, value string) bool {
+	inner := raw[1 : len(raw)-1]
+	if !bytes.ContainsAny(inner, "\\'\n\r\t") && !bytes.ContainsFunc(inner, isWideBreak) {
+		return string(inner) == value
+	}
+	documents, err := parse(raw)
+	return err == nil && len(documents) == 1 && len(documents[0].Content) == 1 &&
+		documents[0].Content[0].Value == value
+}
+
+// isWideBreak says whether the parser breaks a line at a character that is not
+// ASCII.
+func isWideBreak(r rune) bool {
+	return r >= utf8.RuneSelf && (r == '\u0085' || r == '\u2028' || r == '\u2029')
+}

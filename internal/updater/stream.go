@@ -1,0 +1,70 @@
+package updater
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// stream is YAML text with its documents: a file, or text that a scalar of
+// another stream holds.
+type stream struct {
+	text
+	documents []*yaml.Node
+	holder    *holder // nil: the stream is a file
+}
+
+// newStream parses a file.
+func newStream(data []byte) (*stream, error) {
+	documents, err := parse(data)
+	if err != nil {
+		return nil, err
+	}
+	return &stream{text: newText(data), documents: documents}, nil
+}
+
+// parse returns all documents of a stream. A defect of the parser that makes it
+// panic is an error like any other.
+func parse(data []byte) (documents []*yaml.Node, err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			err = fmt.Errorf("the YAML parser failed: %v", problem)
+		}
+	}()
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		document := new(yaml.Node)
+		err := decoder.Decode(document)
+		if errors.Is(err, io.EOF) {
+			return documents, nil
+		}
+		if err != nil {
+			return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+		}
+		documents = append(documents, document)
+	}
+}
+
+// fileOffset converts an offset of the stream to one of the file.
+func (s *stream) fileOffset(offset int) (int, error) {
+	for s.holder != nil {
+		outer, err := s.holder.outerOffset(offset)
+		if err != nil {
+			return 0, err
+		}
+		s, offset = s.holder.stream, outer
+	}
+	return offset, nil
+}
+
+// file returns the stream that is the file.
+func (s *stream) file() *stream {
+	for s.holder != nil {
+		s = s.holder.stream
+	}
+	return s
+}

@@ -1,0 +1,95 @@
+package updater
+
+import (
+	"bytes"
+	"errors"
+	"unicode/utf8"
+
+	"promoter/internal/edit"
+)
+
+// byteOrderMark is UTF-8's. The parser counts no column for it.
+const byteOrderMark = "\ufeff"
+
+var errOutside = errors.New("the parser's position lies outside the file")
+
+// span is a range of bytes.
+type span struct{ start, end int }
+
+// text is the bytes of a stream with the starts of its lines, as the parser
+// counts them: YAML 1.1 breaks lines at LF, CR LF, CR, NEL, LS and PS.
+type text struct {
+	data  []byte
+	lines []int // offsets of the lines' first bytes
+}
+
+func newText(data []byte) text {
+	t := text{data: data, lines: make([]int, 1, 1+bytes.Count(data, []byte{'\n'}))}
+	if bytes.HasPrefix(data, []byte(byteOrderMark)) {
+		t.lines[0] = len(byteOrderMark)
+	}
+	for i := 0; i < len(data); {
+		width := lineBreak(data[i:])
+		if width == 0 {
+			i++
+			continue
+		}
+		i += width
+		t.lines = append(t.lines, i)
+	}
+	return t
+}
+
+// lineBreak returns the length of the line break that data starts with, or 0.
+func lineBreak(data []byte) int {
+	switch c := data[0]; {
+	case c == '\n':
+		return 1
+	case c == '\r' && len(data) > 1 && data[1] == '\n':
+		return 2
+	case c == '\r':
+		return 1
+	case c == 0xC2 && len(data) > 1 && data[1] == 0x85: // NEL
+		return 2
+	case c == 0xE2 && len(data) > 2 && data[1] == 0x80 && data[2]&^1 == 0xA8: // LS, PS
+		return 3
+	default:
+		return 0
+	}
+}
+
+// offset converts the parser's line and column, in characters from 1, to bytes.
+func (t *text) offset(line, column int) (int, error) {
+	if line < 1 || line > len(t.lines) || column < 1 {
+		return 0, errOutside
+	}
+	at := t.lines[line-1]
+	for range column - 1 {
+		if at >= len(t.data) {
+			return 0, errOutside
+		}
+		if t.data[at] < utf8.RuneSelf {
+			at++
+			continue
+		}
+		_, width := utf8.DecodeRune(t.data[at:])
+		at += width
+	}
+	return at, nil
+}
+
+// position converts an offset to the line and column that people see: lines as
+// editors and Git count them, by LF alone.
+func (t *text) position(file string, offset int) edit.Position {
+	before := t.data[:offset]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	line := before[start:]
+	if start == 0 {
+		line = bytes.TrimPrefix(line, []byte(byteOrderMark))
+	}
+	return edit.Position{
+		File:   file,
+		Line:   1 + bytes.Count(before, []byte{'\n'}),
+		Column: 1 + utf8.RuneCount(line),
+	}
+}
