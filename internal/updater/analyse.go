@@ -35,7 +35,7 @@ func (i *Inventory) analyse(file File) analysis {
 // find asks the shapes about a parsed file.
 func (i *Inventory) find(file string, parsed *stream) analysis {
 	f := &finder{
-		follower: i.updater.follower, sources: i.sources, path: file,
+		follower: i.updater.follower, shapes: i.updater.shapes, sources: i.sources, path: file,
 		stream: parsed, markers: findMarkers(&parsed.text), claimed: map[*yaml.Node]bool{},
 	}
 	for _, document := range parsed.documents {

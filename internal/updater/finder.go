@@ -2,7 +2,7 @@ package updater
 
 import (
 	"fmt"
-	"strings"
+	"math/bits"
 
 	"go.yaml.in/yaml/v3"
 
@@ -13,12 +13,14 @@ import (
 // finder walks the streams of one file and collects what the shapes find.
 type finder struct {
 	follower Follower
+	shapes   *shapeSet
 	sources  *sources
 	path     string // of the file
 	stream   *stream
 	markers  markers // of the stream
 	claimed  map[*yaml.Node]bool
-	keys     []string // the keys from the document's root to the node that is looked at; items of lists have none
+	parents  []*yaml.Node // the mappings around the node that is looked at, the outermost first
+	keys     []string     // the keys from the document's root to the node that is looked at; items of lists have none
 
 	sites    []site
 	refusals []edit.Refusal
@@ -42,22 +44,24 @@ func (f *finder) walk(n *yaml.Node) {
 }
 
 func (f *finder) visitMapping(m *yaml.Node) {
-	for bits := shapesByKey.of(m); bits != 0; bits &= bits - 1 {
-		shapes[lowestBit(bits)].mapping(f, m)
+	for set := f.shapes.of(m); set != 0; set &= set - 1 {
+		f.shapes.all[bits.TrailingZeros64(set)].mapping(f, m)
 	}
+	f.parents = append(f.parents, m)
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		f.keys = append(f.keys, m.Content[i].Value)
 		f.walk(m.Content[i+1])
 		f.keys = f.keys[:len(f.keys)-1]
 	}
+	f.parents = f.parents[:len(f.parents)-1]
 }
 
 func (f *finder) visitScalar(n *yaml.Node) {
 	if n.Value == "" || f.claimed[n] {
 		return
 	}
-	for i := range shapes {
-		if visit := shapes[i].scalar; visit != nil && visit(f, n) {
+	for i := range f.shapes.all {
+		if visit := f.shapes.all[i].scalar; visit != nil && visit(f, n) {
 			return
 		}
 	}
@@ -125,6 +129,3 @@ func (f *finder) under(keys ...string) bool {
 	}
 	return true
 }
-
-// mayMention says whether the text may hold a followed name at all.
-func (f *finder) mayMention(text string) bool { return strings.ContainsAny(text, "/:@") }

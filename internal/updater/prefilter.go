@@ -10,12 +10,12 @@ type prefilter struct {
 
 // newPrefilter makes a filter out of a follower's literals. Marks and the kinds
 // that shapes need of other files always pass.
-func newPrefilter(literals []string) prefilter {
+func newPrefilter(literals []string, shapes *shapeSet) prefilter {
 	if len(literals) == 0 {
 		return prefilter{everything: true}
 	}
 	p := prefilter{literals: [][]byte{[]byte(markOwn), []byte(markFlux)}}
-	for _, shape := range shapes {
+	for _, shape := range shapes.all {
 		for _, literal := range shape.literals {
 			p.literals = append(p.literals, []byte(literal))
 		}

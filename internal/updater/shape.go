@@ -23,23 +23,26 @@ type shape struct {
 	literals []string
 }
 
-// shapeIndex says which shapes look at a mapping with a key, one bit each.
-type shapeIndex map[string]uint64
+// shapeSet is shapes in the order in which they are asked.
+type shapeSet struct {
+	all   []shape
+	byKey map[string]uint64 // the shapes that look at a mapping with the key, one bit each
+}
 
-func newShapeIndex(all []shape) shapeIndex {
-	index := shapeIndex{}
+func newShapeSet(all []shape) *shapeSet {
+	set := &shapeSet{all: all, byKey: map[string]uint64{}}
 	for i, shape := range all {
 		for _, key := range shape.keys {
-			index[key] |= 1 << i
+			set.byKey[key] |= 1 << i
 		}
 	}
-	return index
+	return set
 }
 
 // of returns the shapes that look at the mapping.
-func (x shapeIndex) of(m *yaml.Node) (bits uint64) {
+func (x *shapeSet) of(m *yaml.Node) (bits uint64) {
 	for i := 0; i+1 < len(m.Content); i += 2 {
-		bits |= x[m.Content[i].Value]
+		bits |= x.byKey[m.Content[i].Value]
 		if isMerge(m.Content[i]) {
 			bits |= x.ofMerged(m.Content[i+1])
 		}
@@ -49,10 +52,10 @@ func (x shapeIndex) of(m *yaml.Node) (bits uint64) {
 
 // ofMerged returns the shapes that look at what a merge key brings in, one level
 // deep.
-func (x shapeIndex) ofMerged(n *yaml.Node) (bits uint64) {
+func (x *shapeSet) ofMerged(n *yaml.Node) (bits uint64) {
 	for _, source := range mergeSources(n) {
 		for i := 0; i+1 < len(source.Content); i += 2 {
-			bits |= x[source.Content[i].Value]
+			bits |= x.byKey[source.Content[i].Value]
 		}
 	}
 	return bits

@@ -73,6 +73,7 @@ type Note struct {
 type Updater struct {
 	follower Follower
 	options  Options
+	shapes   *shapeSet
 	may      prefilter
 }
 
@@ -84,5 +85,9 @@ func New(follower Follower, options Options) *Updater {
 	if options.Workers <= 0 {
 		options.Workers = runtime.GOMAXPROCS(0)
 	}
-	return &Updater{follower: follower, options: options, may: newPrefilter(follower.Literals())}
+	shapes := newShapeSet(knownShapes())
+	return &Updater{
+		follower: follower, options: options, shapes: shapes,
+		may: newPrefilter(follower.Literals(), shapes),
+	}
 }
