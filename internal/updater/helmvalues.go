@@ -1,0 +1,159 @@
+package updater
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"promoter/internal/edit"
+)
+
+// shapeHelmValues is a group of keys in the values of a Helm chart, which name
+// repository, tag and digest each in a scalar of its own.
+const shapeHelmValues edit.Shape = "helm-values"
+
+// helmValuesKeys are the keys of which a group has one.
+var helmValuesKeys = []string{"tag", "digest", "version", "sha", "sha256", "imageTag", "image_tag", "imageDigest"}
+
+// versionKeys pairs the keys that charts use for one version. The first pair of
+// which a group has a key counts.
+var versionKeys = []struct {
+	tags, digests, repositories []string
+}{
+	{[]string{"tag", "version"}, []string{"digest", "sha", "sha256"}, []string{"repository", "image", "name", "repo"}},
+	{[]string{"imageTag"}, []string{"imageDigest"}, []string{"imageRepository", "imageName", "image"}},
+	{[]string{"image_tag"}, []string{"image_digest"}, []string{"image_repository", "image_name", "image"}},
+}
+
+// findHelmValues looks at a mapping that may be a group of values.
+func findHelmValues(f *finder, m *yaml.Node) {
+	for _, keys := range versionKeys {
+		tag, tagKey := firstOf(m, keys.tags)
+		digest, digestKey := firstOf(m, keys.digests)
+		if tag == nil && digest == nil {
+			continue
+		}
+		for _, name := range f.groupNames(m, keys.repositories) {
+			if followed, found := f.follow(name); found {
+				f.addValuesGroup(m, followed, tag, digest, tagKey, digestKey)
+				return
+			}
+		}
+	}
+	findHub(f, m)
+}
+
+// addValuesGroup adds a group whose repository is known. A group in which
+// nothing states a version leaves it to the chart.
+func (f *finder) addValuesGroup(m *yaml.Node, followed Followed, tag, digest *yaml.Node, keys ...string) {
+	if !isText(tag) && !isText(digest) {
+		return
+	}
+	f.addGroup(m, site{shape: shapeHelmValues, followed: followed}, tag, digest, keys...)
+}
+
+// firstOf returns the value of the first of the keys that a mapping has with a
+// scalar, and that key.
+func firstOf(m *yaml.Node, keys []string) (value *yaml.Node, key string) {
+	for _, key := range keys {
+		if value := lookup(m, key); isScalar(value) {
+			return value, key
+		}
+	}
+	return nil, ""
+}
+
+// groupNames returns the repository names that the group may mean, the likeliest
+// first. A registry comes before the repository; a global one of the same values
+// replaces it in many charts.
+func (f *finder) groupNames(m *yaml.Node, keys []string) []string {
+	var names []string
+	for _, key := range keys {
+		name := lookupText(m, key)
+		if name == "" {
+			continue
+		}
+		if image := lookupText(m, "image"); key == "repository" && image != "" {
+			names = append(names, joinName(name, image))
+		}
+		names = append(names, f.withRegistry(m, name)...)
+	}
+	return names
+}
+
+// withRegistry returns the name behind each registry that the chart may put
+// before it, and alone where there is none.
+func (f *finder) withRegistry(m *yaml.Node, name string) []string {
+	var names []string
+	for _, registry := range f.globalRegistries() {
+		names = append(names, joinName(registry, name))
+	}
+	if registry := firstText(m, "registry", "imageRegistry", "image_registry"); registry != "" {
+		return append(names, joinName(registry, name))
+	}
+	return append(names, name)
+}
+
+func firstText(m *yaml.Node, keys ...string) string {
+	for _, key := range keys {
+		if text := lookupText(m, key); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// globalRegistries returns the registries that the values which surround the
+// present node set for all images.
+func (f *finder) globalRegistries() []string {
+	var found []string
+	for _, root := range f.parents {
+		global := lookup(root, "global")
+		for _, path := range [][]string{{"imageRegistry"}, {"registry"}, {"image", "registry"}} {
+			if registry := lookupText(global, path...); registry != "" {
+				found = append(found, registry)
+			}
+		}
+	}
+	return found
+}
+
+// joinName puts a registry or folder before a name.
+func joinName(prefix, name string) string {
+	prefix = strings.TrimPrefix(prefix, "oci://")
+	return strings.TrimRight(prefix, "/") + "/" + strings.TrimLeft(name, "/")
+}
+
+// findHub looks at a hub and tag that several images share: each image of the
+// values below is hub/image.
+func findHub(f *finder, m *yaml.Node) {
+	hub, tag := lookupText(m, "hub"), lookup(m, "tag")
+	if hub == "" || !isText(tag) {
+		return
+	}
+	seen := map[string]bool{}
+	for _, root := range append(f.parents[:len(f.parents):len(f.parents)], m) {
+		if root != m && lookup(root, "global") != m {
+			continue
+		}
+		eachText(root, "image", func(name string) {
+			if strings.Contains(name, "/") || seen[name] {
+				return
+			}
+			seen[name] = true
+			if followed, found := f.follow(joinName(hub, name)); found {
+				f.addValuesGroup(m, followed, tag, nil, "hub", "tag")
+			}
+		})
+	}
+}
+
+// eachText calls visit with each scalar under the key, at any depth.
+func eachText(n *yaml.Node, key string, visit func(string)) {
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == key && isScalar(child) {
+			visit(child.Value)
+		}
+		eachText(child, key, visit)
+	}
+}
