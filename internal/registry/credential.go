@@ -1,0 +1,173 @@
+package registry
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/image"
+	"promoter/internal/secret"
+)
+
+// Credential is an entry of `registries` in the server's file.
+type Credential struct {
+	// Host is the registry, with its port if it has one.
+	Host string
+	// Repositories are the image repositories it is for. Empty: all of the host.
+	Repositories []image.Pattern
+	// UsableBy are globs over the keys of the GitOps repositories that may use
+	// it: * is any text without a slash, ** any text. Empty: none may.
+	UsableBy []string
+	// Username may be empty: the secret is then a token that is sent as it is.
+	Username string
+	Secret   secret.String
+}
+
+// entry is a credential ready for use.
+type entry struct {
+	Credential
+	id string
+}
+
+// The identities of rights without an entry.
+const (
+	anonymousID = "anonymous"
+	dockerID    = "docker"
+)
+
+func newEntries(credentials []Credential) ([]entry, error) {
+	entries := make([]entry, 0, len(credentials))
+	for _, c := range credentials {
+		known, err := image.ParseRepository(c.Host + "/any")
+		if err != nil || c.Host == "" || strings.Contains(c.Host, "/") {
+			return nil, fault.New(fault.Invalid, "registries: %q is not the host of a registry", c.Host)
+		}
+		c.Host = known.Host()
+		id, err := identify(c)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry{Credential: c, id: id})
+	}
+	return entries, nil
+}
+
+// identify names an entry by all but its secret: the name stands in the cache
+// folder, and a hash of a weak password would give it away.
+func identify(c Credential) (string, error) {
+	patterns := make([]string, len(c.Repositories))
+	for i, p := range c.Repositories {
+		patterns[i] = p.String()
+	}
+	text, err := json.Marshal([]any{c.Host, patterns, c.UsableBy, c.Username})
+	if err != nil {
+		return "", fault.Wrap(fault.Internal, err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// fits says that the entry is for the image and may be used by the repository.
+func (e entry) fits(key identity.RepositoryKey, r image.Repository) bool {
+	return e.Host == r.Host() && e.covers(r) &&
+		slices.ContainsFunc(e.UsableBy, func(glob string) bool { return globMatch(glob, string(key)) })
+}
+
+func (e entry) covers(r image.Repository) bool {
+	return len(e.Repositories) == 0 ||
+		slices.ContainsFunc(e.Repositories, func(p image.Pattern) bool { return p.Match(r) })
+}
+
+// authenticator gives the entry the library's form.
+func (e entry) authenticator() authn.Authenticator {
+	if e.Secret.IsZero() {
+		return authn.Anonymous
+	}
+	if e.Username == "" {
+		return authn.FromConfig(authn.AuthConfig{RegistryToken: e.Secret.Reveal()})
+	}
+	return authn.FromConfig(authn.AuthConfig{Username: e.Username, Password: e.Secret.Reveal()})
+}
+
+// right is what a question is asked with.
+type right struct {
+	id    string
+	auth  authn.Authenticator
+	local bool // the Docker configuration was asked
+}
+
+// rightOf finds what a GitOps repository may ask an image repository with: an
+// entry that fits, the person's Docker configuration where that is asked, or
+// nothing.
+func (c *Client) rightOf(key identity.RepositoryKey, r image.Repository, n name.Repository) (right, error) {
+	for _, e := range c.credentials {
+		if e.fits(key, r) {
+			return right{id: e.id, auth: e.authenticator()}, nil
+		}
+	}
+	if c.keychain == nil {
+		return right{id: anonymousID, auth: authn.Anonymous}, nil
+	}
+	return c.docker(r, n)
+}
+
+// docker asks the Docker configuration, once for each repository: it may run a
+// credential helper.
+func (c *Client) docker(r image.Repository, n name.Repository) (right, error) {
+	c.dockerMu.Lock()
+	defer c.dockerMu.Unlock()
+	if known, ok := c.dockerRights[r]; ok {
+		return known, nil
+	}
+	auth, err := c.keychain.Resolve(n)
+	if err != nil {
+		return right{}, fault.New(fault.Invalid, "the Docker configuration cannot be read for %s: check config.json and its credential helpers, or log in again with `docker login %s`", r.Host(), r.Host())
+	}
+	found := right{id: dockerID, auth: auth, local: true}
+	if auth == authn.Anonymous {
+		found.id = anonymousID
+	}
+	c.dockerRights[r] = found
+	return found, nil
+}
+
+// globMatch matches a glob over the text of a key: * is any text without a
+// slash, ** any text. It takes at most len(glob)*len(text) steps.
+func globMatch(glob, text string) bool {
+	reached := make([]bool, len(text)+1)
+	reached[0] = true
+	for i := 0; i < len(glob); i++ {
+		switch {
+		case strings.HasPrefix(glob[i:], "**"):
+			spread(reached, text, true)
+			i++
+		case glob[i] == '*':
+			spread(reached, text, false)
+		default:
+			step(reached, text, glob[i])
+		}
+	}
+	return reached[len(text)]
+}
+
+// spread lets every reached place reach all behind it, over slashes or not.
+func spread(reached []bool, text string, slashes bool) {
+	for i := 1; i < len(reached); i++ {
+		reached[i] = reached[i] || reached[i-1] && (slashes || text[i-1] != '/')
+	}
+}
+
+// step reads one byte at every reached place.
+func step(reached []bool, text string, c byte) {
+	for i := len(reached) - 1; i > 0; i-- {
+		reached[i] = reached[i-1] && text[i-1] == c
+	}
+	reached[0] = false
+}

@@ -1,0 +1,71 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// flight asks each question once and gives everybody the answer, also the ones
+// who come while it is under way. Failures are answers too: a host that is down
+// is not asked again in the same pass.
+type flight[V any] struct {
+	mu    sync.Mutex
+	calls map[string]*call[V]
+}
+
+type call[V any] struct {
+	done  chan struct{}
+	value V
+	err   error
+}
+
+// do answers from an earlier question or asks.
+func (f *flight[V]) do(ctx context.Context, key string, ask func() (V, error)) (V, error) {
+	for {
+		f.mu.Lock()
+		known, ok := f.calls[key]
+		if !ok {
+			return f.first(ctx, key, ask) // unlocks
+		}
+		f.mu.Unlock()
+		select {
+		case <-known.done:
+		case <-ctx.Done():
+			var none V
+			return none, ctx.Err()
+		}
+		if !abandoned(known.err) {
+			return known.value, known.err
+		}
+	}
+}
+
+// first asks. The caller holds the lock, and it is given back here.
+func (f *flight[V]) first(ctx context.Context, key string, ask func() (V, error)) (V, error) {
+	if f.calls == nil {
+		f.calls = map[string]*call[V]{}
+	}
+	made := &call[V]{done: make(chan struct{})}
+	f.calls[key] = made
+	f.mu.Unlock()
+
+	made.value, made.err = ask()
+	if ctx.Err() != nil && made.err != nil {
+		made.err = errors.Join(errAbandoned, made.err)
+		f.mu.Lock()
+		delete(f.calls, key)
+		f.mu.Unlock()
+	}
+	close(made.done)
+	if abandoned(made.err) {
+		return made.value, ctx.Err()
+	}
+	return made.value, made.err
+}
+
+// errAbandoned marks a question that ended because its asker went away; the
+// others ask again.
+var errAbandoned = errors.New("abandoned")
+
+func abandoned(err error) bool { return errors.Is(err, errAbandoned) }

@@ -1,0 +1,140 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"promoter/internal/fault"
+	"promoter/internal/image"
+)
+
+// listing is what is known of a repository's tags.
+type listing struct {
+	tags []string
+	// incomplete says why the tags are not all; nothing is chosen from them.
+	incomplete string
+}
+
+// sweep is how far a tag list was read that is longer than one pass may read.
+type sweep struct {
+	Tags []string `json:"tags,omitempty"` // read since the beginning
+	Next string   `json:"next,omitempty"` // where to go on; empty: at the beginning
+	// Done is the whole list as it was read last. While the next reading is under
+	// way, it stands in for what is not read yet; whether a tag is still there is
+	// asked before it is chosen.
+	Done []string `json:"done,omitempty"`
+}
+
+// maxSweep is the longest tag list that is read at all.
+const maxSweep = 500_000
+
+func (s sweep) valid() bool {
+	return len(s.Next) <= maxCursor && !slices.ContainsFunc(s.Tags, invalidTag) && !slices.ContainsFunc(s.Done, invalidTag)
+}
+
+func invalidTag(tag string) bool { return !image.ValidTag(tag) }
+
+// list reads the tags of a repository, once in a pass.
+func (v *View) list(ctx context.Context, t *target) (listing, error) {
+	return v.pass.tags.do(ctx, t.key(""), func() (listing, error) {
+		found, err := t.readTags(ctx, v.pass.client.options.Limits.Tags)
+		return found, v.settle(t, "tags", err)
+	})
+}
+
+// key names a question in a pass.
+func (t *target) key(of string) string {
+	return t.scope.credential + "\x00" + t.repository.String() + "\x00" + of
+}
+
+// settle explains an error and drops a login that was refused.
+func (v *View) settle(t *target, noun string, err error) error {
+	err = t.explain(noun, err)
+	if fault.KindOf(err) == fault.Unauthorised {
+		v.pass.client.forget(t)
+	}
+	return err
+}
+
+// readTags reads as many tags as one pass may and remembers where it stopped.
+func (t *target) readTags(ctx context.Context, limit int) (listing, error) {
+	before := t.memory.sweep()
+	now, err := t.goOn(ctx, before, limit)
+	switch {
+	case fault.KindOf(err) == fault.RateLimited && now.Next != "":
+		t.memory.setSweep(now) // what was read is not asked for again after the pause
+		return listing{}, err
+	case err != nil:
+		if before.Next != "" {
+			t.memory.setSweep(sweep{Done: before.Done}) // the place may be gone: from the beginning
+		}
+		return listing{}, err
+	case now.Next != "":
+		t.memory.setSweep(now)
+		return now.listing(), nil
+	case before.Next != "" || len(before.Done) > 0:
+		t.memory.setSweep(sweep{Done: now.Tags})
+	}
+	return listing{tags: now.Tags}, nil
+}
+
+// listing is what an unfinished reading can say.
+func (s sweep) listing() listing {
+	if len(s.Done) == 0 {
+		return listing{incomplete: fmt.Sprintf("the repository has more tags than one pass reads: %d are read, the next pass goes on", len(s.Tags))}
+	}
+	all := slices.Concat(s.Done, s.Tags)
+	slices.Sort(all)
+	return listing{tags: slices.Compact(all)}
+}
+
+// goOn reads pages from where the sweep stands until its end or the limit. On
+// an error it returns what was read before.
+func (t *target) goOn(ctx context.Context, s sweep, limit int) (sweep, error) {
+	s.Tags = slices.Clone(s.Tags)
+	seen := make(map[string]bool, len(s.Tags))
+	for _, tag := range s.Tags {
+		seen[tag] = true
+	}
+	for read, idle := 0, 0; ; {
+		got, err := t.readPage(ctx, s.Next)
+		if err != nil {
+			return s, err
+		}
+		fresh := 0
+		for _, tag := range got.tags {
+			if !seen[tag] && image.ValidTag(tag) {
+				seen[tag] = true
+				s.Tags = append(s.Tags, tag)
+				fresh++
+			}
+		}
+		read += len(got.tags)
+		if len(s.Tags) > maxSweep {
+			return s, fault.New(fault.Invalid, "the repository has more than %d tags: delete old ones, or follow one moving tag with `select: {tag: …}`", maxSweep)
+		}
+		s.Next = got.next
+		if fresh > 0 {
+			idle = 0
+		} else if idle++; idle > maxIdlePages {
+			return s, fault.Wrap(fault.Invalid, errRound)
+		}
+		// After a full page without a link, a registry that does not page answers
+		// with tags that are known already: that was the end.
+		if got.next == "" || fresh == 0 && !got.linked {
+			s.Next = ""
+			return s, nil
+		}
+		if read >= limit {
+			return s, nil
+		}
+	}
+}
+
+// maxIdlePages is how many pages in a row may bring nothing new.
+const maxIdlePages = 10
+
+// errRound is a registry whose pages lead back to themselves.
+var errRound = errors.New("the registry's pages lead in a circle")
