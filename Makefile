@@ -11,7 +11,8 @@ FUZZTIME ?= 5s
 SOAKTIME ?= 10m
 # Packages to test, for instance `make test PACKAGES=./internal/image`.
 PACKAGES ?= ./...
-VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# The name of a release. Empty: a build says which commit it was made from.
+VERSION  ?=
 
 .PHONY: help
 help: ## List the targets.
@@ -19,7 +20,7 @@ help: ## List the targets.
 
 .PHONY: build
 build: ## Build bin/promoter, one static binary.
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/promoter ./cmd/promoter
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X promoter/internal/cli.released=$(VERSION)" -o bin/promoter ./cmd/promoter
 
 .PHONY: demo
 demo: ## Show the main job on embedded parts, in a few seconds.

@@ -81,7 +81,7 @@ var owners = map[string][]string{
 	"golang.org/x/net":                         nil,
 	"github.com/go-git/go-git/v5":              {"internal/scm/git"},
 	"github.com/google/go-cmp":                 nil,
-	"github.com/rogpeppe/go-internal":          nil,
+	"github.com/rogpeppe/go-internal":          {"internal/cli"},
 	"github.com/santhosh-tekuri/jsonschema/v6": nil,
 	"helm.sh/helm/v3":                          nil,
 	"sigs.k8s.io/kustomize/api":                nil,

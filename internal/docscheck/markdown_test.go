@@ -1,0 +1,104 @@
+package docscheck
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// document is what the checks need of one Markdown file.
+type document struct {
+	links    []link
+	anchors  map[string]bool
+	commands []command // lines of shell blocks
+}
+
+type link struct {
+	line   int
+	target string
+}
+
+type command struct {
+	line int
+	text string
+}
+
+var (
+	fence      = regexp.MustCompile("^\\s*(```+|~~~+)\\s*([a-z]*)")
+	heading    = regexp.MustCompile(`^#{1,6}\s+(.*?)\s*#*$`)
+	codeSpan   = regexp.MustCompile("`[^`]*`")
+	inlineLink = regexp.MustCompile(`\[[^\]]*\]\(([^)\s]+)(?:\s+"[^"]*")?\)`)
+	definition = regexp.MustCompile(`^\s*\[[^\]]+\]:\s+(\S+)`)
+)
+
+// parse reads the subset of Markdown that the documents use: headings, fenced
+// blocks, code spans, inline links and link definitions.
+func parse(text string) document {
+	doc := document{anchors: map[string]bool{}}
+	seen := map[string]int{}
+	block, language := "", ""
+	for i, line := range strings.Split(text, "\n") {
+		if found := fence.FindStringSubmatch(line); found != nil && (block == "" || strings.HasPrefix(found[1], block)) {
+			if block == "" {
+				block, language = found[1], found[2]
+			} else {
+				block = ""
+			}
+			continue
+		}
+		if block != "" {
+			doc.shell(i+1, language, line)
+			continue
+		}
+		doc.prose(i+1, line, seen)
+	}
+	return doc
+}
+
+// shell keeps the commands of a shell block: every line of `sh`, and what
+// follows the prompt in `console`, where the rest is output.
+func (d *document) shell(number int, language, line string) {
+	typed, prompted := strings.CutPrefix(strings.TrimSpace(line), "$ ")
+	switch {
+	case language == "console" && !prompted:
+		return
+	case language != "console" && language != "sh":
+		return
+	case typed == "" || strings.HasPrefix(typed, "#"):
+		return
+	}
+	d.commands = append(d.commands, command{number, typed})
+}
+
+func (d *document) prose(number int, line string, seen map[string]int) {
+	if found := heading.FindStringSubmatch(line); found != nil {
+		anchor := slug(found[1])
+		if seen[anchor]++; seen[anchor] > 1 {
+			anchor += "-" + strconv.Itoa(seen[anchor]-1)
+		}
+		d.anchors[anchor] = true
+	}
+	plain := codeSpan.ReplaceAllString(line, "")
+	for _, found := range inlineLink.FindAllStringSubmatch(plain, -1) {
+		d.links = append(d.links, link{number, found[1]})
+	}
+	if found := definition.FindStringSubmatch(plain); found != nil {
+		d.links = append(d.links, link{number, found[1]})
+	}
+}
+
+// slug makes the anchor that forges give a heading: lower case, punctuation
+// dropped, spaces as dashes.
+func slug(heading string) string {
+	var out strings.Builder
+	for _, r := range strings.ToLower(heading) {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+			out.WriteRune(r)
+		case r == ' ':
+			out.WriteByte('-')
+		}
+	}
+	return out.String()
+}
