@@ -158,19 +158,17 @@ func validHost(s string) bool {
 	return validDomain(name) && (!found || validPort(port))
 }
 
-func validPort(s string) bool {
-	return s != "" && len(s) <= len("65535") && all(s, classDigit)
-}
+func validPort(s string) bool { return s != "" && all(s, classDigit) }
 
 // validIPv6 follows the loose rule of the specification: hex digits and colons.
 // Zones are not allowed.
 func validIPv6(s string) bool {
 	for i := range len(s) {
-		if s[i] != ':' && !is(s[i]|0x20, classHex) {
+		if c := s[i]; c != ':' && !is(c, classHex) && (c < 'A' || c > 'F') {
 			return false
 		}
 	}
-	return strings.Contains(s, ":")
+	return s != ""
 }
 
 // validDomain says whether s is labels of letters, digits and inner dashes

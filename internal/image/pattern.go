@@ -15,7 +15,8 @@ const anySegments = "**"
 // but the slash. A component ** stands for any number of components: at the end
 // for one or more, as in .gitignore. At the front it stands for a host and any
 // components below it. Names of Docker Hub are normalised as in Repository, so
-// acme/* is docker.io/acme/* and * is docker.io/library/*.
+// acme/* is docker.io/acme/*. A * alone at the front is refused, because it could
+// stand for a host or for a namespace of Docker Hub.
 //
 // The zero value matches nothing.
 type Pattern struct {
@@ -29,12 +30,19 @@ type Pattern struct {
 func ParsePattern(s string) (Pattern, error) {
 	if !strings.Contains(s, "*") {
 		exact, err := ParseRepository(s)
-		return Pattern{text: s, exact: exact}, err
+		if err != nil {
+			return Pattern{}, err
+		}
+		return Pattern{text: s, exact: exact}, nil
 	}
 	if len(s) > maxName {
 		return Pattern{}, fmt.Errorf("image pattern %s: %w", quote(s), errTooLong)
 	}
-	host, path := splitPattern(strings.Split(s, "/"))
+	segments := strings.Split(s, "/")
+	if segments[0] == "*" {
+		return Pattern{}, fmt.Errorf("image pattern %s: %w", quote(s), errFront)
+	}
+	host, path := splitPattern(segments)
 	pattern := Pattern{text: s, host: host, path: path}
 	if err := pattern.validate(); err != nil {
 		return Pattern{}, fmt.Errorf("image pattern %s: %w", quote(s), err)
@@ -84,6 +92,7 @@ func count(segments []string, wanted string) (n int) {
 }
 
 var (
+	errFront   = errors.New("begin with a host, or with ** for any host: * could be a host or a namespace of Docker Hub")
 	errStars   = errors.New("** must stand alone between slashes")
 	errLiteral = errors.New("only lower-case letters, digits, '.', '_', '-' and * may stand in a path, and it has no tag")
 	errGlob    = errors.New("no valid name can match it")
@@ -98,7 +107,7 @@ func (p Pattern) validate() error {
 		case segment == anySegments:
 		case strings.Contains(segment, anySegments):
 			return errStars
-		case !all(strings.ReplaceAll(segment, "*", ""), classLower|classDigit|classTag) || hasUpper(segment):
+		case !all(strings.ReplaceAll(segment, "*", ""), classTag) || strings.ToLower(segment) != segment:
 			return errLiteral
 		case !componentsMeet(segment, "*"):
 			return errGlob
@@ -106,8 +115,6 @@ func (p Pattern) validate() error {
 	}
 	return nil
 }
-
-func hasUpper(s string) bool { return strings.ToLower(s) != s }
 
 // validHostGlob says whether a host may match; a bracketed address has no
 // wildcards.

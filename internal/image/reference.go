@@ -16,9 +16,9 @@ type Reference struct {
 // was reading.
 //
 // It differs from that project on purpose in three things. A first component
-// with a dot must be a valid host. A port has at most five digits. Of digest
-// algorithms only SHA-256 and SHA-512 are known, which are those that the OCI
-// specification registers.
+// with a dot must be a valid host. A digest alone is no name with a tag. Of the
+// digest algorithms only SHA-256 and SHA-512 are known, as the OCI specification
+// registers them.
 func Parse(s string) (Reference, error) {
 	if s == "" {
 		return Reference{}, errEmpty
@@ -28,6 +28,9 @@ func Parse(s string) (Reference, error) {
 	}
 	if !all(s, classLower|classUpper|classDigit|classSpecial) {
 		return Reference{}, errName
+	}
+	if identifier(s) {
+		return Reference{}, errIdentifier
 	}
 	name, digest, found := strings.Cut(s, "@")
 	if found && !ValidDigest(digest) {
@@ -42,6 +45,19 @@ func Parse(s string) (Reference, error) {
 		return Reference{}, err
 	}
 	return Reference{Repository: repository, Tag: tag, Digest: digest, Name: name}, nil
+}
+
+// identifier says whether s is a digest or the id of an image. The grammar would
+// take the one for a name with a tag and the other for a name.
+func identifier(s string) bool {
+	switch len(s) {
+	case sha256Hex:
+		return all(s, classHex)
+	case len("sha256:") + sha256Hex, len("sha512:") + sha512Hex:
+		return ValidDigest(s)
+	default:
+		return false
+	}
 }
 
 // cutTag cuts at the last colon, if it stands after the last slash; a colon

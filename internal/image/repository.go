@@ -33,9 +33,10 @@ const (
 	errTooLong    = syntaxError("the name is too long")
 	errName       = syntaxError("not a repository name: want HOST/PATH in lower case, like quay.io/acme/web")
 	errHost       = syntaxError("the host is not a domain name or address with an optional port")
-	errIdentifier = syntaxError("64 hex digits are the id of an image, not its name")
+	errIdentifier = syntaxError("a digest or id alone names no repository")
 	errTag        = syntaxError("the tag is not valid: want up to 128 letters, digits, '_', '.' and '-', not starting with '.' or '-'")
 	errDigest     = syntaxError("the digest is not valid: want sha256 or sha512, a colon and lower-case hex digits of the right length")
+	errScheme     = syntaxError("leave out the scheme before the host, like https:// or oci://")
 	errVersioned  = syntaxError("the name has a tag or digest: want the repository alone")
 )
 
@@ -51,7 +52,10 @@ type Repository struct {
 // upper-case letter, or is localhost; else the repository is on Docker Hub.
 func ParseRepository(s string) (Repository, error) {
 	reference, err := Parse(s)
-	if err == nil && (reference.Tag != "" || reference.Digest != "") {
+	switch {
+	case strings.Contains(s, "://"):
+		err = errScheme
+	case err == nil && (reference.Tag != "" || reference.Digest != ""):
 		err = errVersioned
 	}
 	if err != nil {
@@ -104,8 +108,6 @@ func hubRepository(path string) (Repository, error) {
 		return Repository{}, errTooLong
 	case !validPath(path):
 		return Repository{}, errName
-	case len(path) == sha256Hex && all(path, classHex):
-		return Repository{}, errIdentifier
 	default:
 		return Repository{host: dockerHub, path: path}, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -20,7 +21,7 @@ const versionGroup = "version"
 // Selection says which tags of a repository are versions and which of them is
 // the best. Exactly one of the first six fields is set.
 type Selection struct {
-	Semver       string // range
+	Semver       string // range; a prerelease matches only where the range names one, and then <2 holds 2.0.0-rc.1
 	Tag          string // name of a moving tag
 	Newest       string // regular expression; the created time decides
 	Numeric      string // regular expression; numbers are compared
@@ -132,7 +133,15 @@ func compileExpression(s string) (*regexp.Regexp, error) {
 	if len(s) > maxExpression {
 		return nil, fmt.Errorf("the regular expression is longer than %d bytes", maxExpression)
 	}
-	return regexp.Compile(s)
+	expression, err := regexp.Compile(s)
+	if err != nil {
+		return nil, err
+	}
+	names := expression.SubexpNames()
+	if i := slices.Index(names, versionGroup); i >= 0 && slices.Contains(names[i+1:], versionGroup) {
+		return nil, fmt.Errorf("two groups are named %s", versionGroup)
+	}
+	return expression, nil
 }
 
 // checkRelease wants FORGE/OWNER/REPO; GitLab's owners may have slashes.

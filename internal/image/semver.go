@@ -32,12 +32,12 @@ const maxBareDigits = 4
 // that it is a version: then one long number and more than three are let in.
 func parseVersion(text string, filtered bool) (version, bool) {
 	var v version
-	text, v.metadata, _ = strings.Cut(strings.TrimPrefix(text, "v"), "+")
+	text, metadata, hasMetadata := strings.Cut(strings.TrimPrefix(text, "v"), "+")
 	core, pre, hasPre := strings.Cut(text, "-")
-	v.pre = pre
-	if hasPre && !validIdentifiers(pre) || v.metadata != "" && !validIdentifiers(v.metadata) {
+	if hasPre && !validIdentifiers(pre) || hasMetadata && !validIdentifiers(metadata) {
 		return version{}, false
 	}
+	v.pre, v.metadata = pre, metadata
 	for part := range strings.SplitSeq(core, ".") {
 		if !v.add(part) {
 			return version{}, false
@@ -52,7 +52,7 @@ func parseVersion(text string, filtered bool) (version, bool) {
 // add appends one of the numbers before the prerelease.
 func (v *version) add(part string) bool {
 	n, ok := parseNumber(part)
-	if !ok || strings.Contains(part, ".") {
+	if !ok {
 		return false
 	}
 	if v.written < len(v.numbers) {
