@@ -1,0 +1,77 @@
+package updater
+
+import (
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"promoter/internal/edit"
+	"promoter/internal/image"
+)
+
+// ociScheme is what charts and artifacts in registries have before their name in
+// the objects of Helm, Flux and Argo CD.
+const ociScheme = "oci://"
+
+// exactVersion is a version of SemVer 2 with all three numbers. Helm, Flux and
+// Argo CD read everything else as a range, also 1.2.
+var exactVersion = regexp.MustCompile(`^v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$`)
+
+// ociRepository returns the repository name of an oci:// URL and of a path below
+// it, which may be empty. Other URLs lead to no registry.
+func ociRepository(url, below string) (string, bool) {
+	name, found := strings.CutPrefix(url, ociScheme)
+	if !found {
+		return "", false
+	}
+	return chartName(name, below), true
+}
+
+func chartName(name, below string) string {
+	name, below = strings.Trim(name, "/"), strings.Trim(below, "/")
+	if below == "" {
+		return name
+	}
+	return name + "/" + below
+}
+
+// addChart adds the site of a chart's version. Without one the engine takes the
+// newest chart by itself, and there is nothing to write.
+func (f *finder) addChart(shape edit.Shape, version *yaml.Node, followed Followed) {
+	if !isText(version) {
+		return
+	}
+	f.claim(version)
+	switch value := f.scalar(version).value(); {
+	case isVariable(value):
+		f.refuse(version, followed.Component, "the version is a variable (%s); change it where the variable is set", value)
+	case !exactVersion.MatchString(value):
+		f.refuse(version, followed.Component,
+			"the range %s chooses a version by itself; write an exact version, which promotions can change", value)
+	default:
+		f.add(site{shape: shape, followed: followed, tag: &part{scalar: f.scalar(version), spells: spellsChart}})
+	}
+}
+
+// addArtifact adds the site of a scalar that is a tag or a digest, and of no
+// range.
+func (f *finder) addArtifact(shape edit.Shape, m, revision *yaml.Node, followed Followed, key string) {
+	if !isText(revision) {
+		return
+	}
+	switch value := f.scalar(revision).value(); {
+	case image.ValidDigest(value):
+		f.addGroup(m, site{shape: shape, followed: followed}, nil, revision, key)
+	case image.ValidTag(value) && !strings.HasSuffix(value, ".x"):
+		f.addGroup(m, site{shape: shape, followed: followed}, revision, nil, key)
+	default:
+		f.addChart(shape, revision, followed)
+	}
+}
+
+// isObject says whether the mapping is an object of Kubernetes of the kind, in
+// any version of the group.
+func isObject(m *yaml.Node, group, kind string) bool {
+	return lookupText(m, "kind") == kind && strings.HasPrefix(lookupText(m, "apiVersion"), group+"/")
+}

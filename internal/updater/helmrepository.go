@@ -1,0 +1,59 @@
+package updater
+
+import (
+	"go.yaml.in/yaml/v3"
+
+	"promoter/internal/edit"
+)
+
+// shapeHelmRepository is Flux's HelmRepository. It holds no version; releases in
+// other files need its URL.
+const shapeHelmRepository edit.Shape = "helm-repository"
+
+// Group and kinds of Flux's sources.
+const (
+	fluxSourceGroup    = "source.toolkit.fluxcd.io"
+	kindHelmRepository = "HelmRepository"
+	kindOCIRepository  = "OCIRepository"
+	kindHelmChart      = "HelmChart"
+)
+
+// anyNamespace stands for all namespaces in the key of a source.
+const anyNamespace = "*"
+
+// findHelmRepository declares where a HelmRepository points, for the releases in
+// other files.
+func findHelmRepository(f *finder, m *yaml.Node) {
+	if isObject(m, fluxSourceGroup, kindHelmRepository) {
+		f.declareSource(m, kindHelmRepository)
+	}
+}
+
+// declareSource declares the URL of a source. Its namespace may be set elsewhere,
+// by kustomize for example, and is empty then. One word goes to those who do not
+// know the namespace either.
+func (f *finder) declareSource(m *yaml.Node, kind string) {
+	name, namespace := lookupText(m, "metadata", "name"), lookupText(m, "metadata", "namespace")
+	url := lookupText(m, "spec", "url")
+	if name == "" || url == "" {
+		return
+	}
+	f.declare(sourceKey{kind, namespace, name}, url)
+	f.declare(sourceKey{kind, anyNamespace, name}, url)
+}
+
+// sourceOf returns where the source points that an object refers to. The
+// namespace is the object's own where the reference has none.
+func (f *finder) sourceOf(reference *yaml.Node, namespace string) (url string, found bool) {
+	kind, name := lookupText(reference, "kind"), lookupText(reference, "name")
+	if own := lookupText(reference, "namespace"); own != "" {
+		namespace = own
+	}
+	if namespace == "" {
+		return f.source(sourceKey{kind, anyNamespace, name})
+	}
+	if url, found = f.source(sourceKey{kind, namespace, name}); found {
+		return url, true
+	}
+	return f.source(sourceKey{kind, "", name})
+}

@@ -1,0 +1,36 @@
+package updater
+
+import (
+	"go.yaml.in/yaml/v3"
+
+	"promoter/internal/edit"
+)
+
+// shapeOCIRepository is the ref of Flux's OCIRepository.
+const shapeOCIRepository edit.Shape = "oci-repository"
+
+// findOCIRepository looks at spec.url and spec.ref. Of several fields in ref Flux
+// takes the digest first, then semver, then the tag.
+func findOCIRepository(f *finder, m *yaml.Node) {
+	if !isObject(m, fluxSourceGroup, kindOCIRepository) {
+		return
+	}
+	name, _ := ociRepository(lookupText(m, "spec", "url"), "")
+	followed, found := f.follow(name)
+	if !found {
+		return
+	}
+	ref := lookupPath(m, "spec", "ref")
+	if semver := lookup(ref, "semver"); isText(semver) {
+		f.addChart(shapeOCIRepository, semver, followed)
+		return
+	}
+	tag, digest := lookup(ref, "tag"), lookup(ref, "digest")
+	if !isText(tag) && !isText(digest) {
+		return
+	}
+	s := site{shape: shapeOCIRepository, followed: followed, room: &room{
+		stream: f.stream, mapping: ref, tagKey: "tag", digestKey: "digest",
+	}}
+	f.addGroup(ref, s, tag, digest, "tag", "digest")
+}
