@@ -10,33 +10,45 @@ type meeting struct {
 // each kind that the grammars tell apart.
 const freeBytes = "0._-:"
 
-// automataMeet says whether a text of the grammar can match both globs, by a
-// search through the product of the three automata. The states are bounded by
-// the product of their sizes, and each is visited once.
-func automataMeet(a, b string, next func(uint8, byte) (uint8, bool), accepts func(uint8) bool) bool {
-	seen := map[meeting]bool{{}: true}
-	queue := []meeting{{}}
-	visit := func(m meeting) {
-		if !seen[m] {
-			seen[m] = true
-			queue = append(queue, m)
-		}
+// grammarStates bounds the states of both grammars.
+const grammarStates = 8
+
+// search walks the product of two globs and a grammar. Each state is visited
+// once, and there are at most len(a)*len(b)*grammarStates of them.
+type search struct {
+	a, b string
+	seen []bool
+	todo []meeting
+}
+
+func (s *search) visit(m meeting) {
+	at := (m.a*(len(s.b)+1)+m.b)*grammarStates + int(m.grammar)
+	if !s.seen[at] {
+		s.seen[at] = true
+		s.todo = append(s.todo, m)
 	}
-	for len(queue) > 0 {
-		m := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
+}
+
+// automataMeet says whether a text of the grammar can match both globs.
+func automataMeet(a, b string, next func(uint8, byte) (uint8, bool), accepts func(uint8) bool) bool {
+	s := search{a: a, b: b, seen: make([]bool, (len(a)+1)*(len(b)+1)*grammarStates)}
+	s.visit(meeting{})
+	for len(s.todo) > 0 {
+		m := s.todo[len(s.todo)-1]
+		s.todo = s.todo[:len(s.todo)-1]
 		if m.a == len(a) && m.b == len(b) && accepts(m.grammar) {
 			return true
 		}
 		if starAt(a, m.a) {
-			visit(meeting{m.a + 1, m.b, m.grammar})
+			s.visit(meeting{m.a + 1, m.b, m.grammar})
 		}
 		if starAt(b, m.b) {
-			visit(meeting{m.a, m.b + 1, m.grammar})
+			s.visit(meeting{m.a, m.b + 1, m.grammar})
 		}
-		for _, c := range []byte(commonBytes(a, b, m)) {
-			if grammar, ok := next(m.grammar, c); ok {
-				visit(meeting{advance(a, m.a), advance(b, m.b), grammar})
+		common := commonBytes(a, b, m)
+		for i := range len(common) {
+			if grammar, ok := next(m.grammar, common[i]); ok {
+				s.visit(meeting{advance(a, m.a), advance(b, m.b), grammar})
 			}
 		}
 	}

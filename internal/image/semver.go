@@ -89,17 +89,20 @@ func (v version) semver() *semver.Version {
 // (1.20.0 over 1.20), then the one without metadata, then the one with greater
 // metadata.
 func (v version) compare(w version) int {
-	order := 0
 	for i := range v.numbers {
-		order = cmp.Or(order, cmp.Compare(v.numbers[i], w.numbers[i]))
+		if order := cmp.Compare(v.numbers[i], w.numbers[i]); order != 0 {
+			return order
+		}
 	}
 	for i := range max(len(v.extra), len(w.extra)) {
-		order = cmp.Or(order, at(v.extra, i).compare(at(w.extra, i)))
+		if order := at(v.extra, i).compare(at(w.extra, i)); order != 0 {
+			return order
+		}
 	}
-	return cmp.Or(order,
-		compareWith(v.pre, w.pre),
-		cmp.Compare(v.written, w.written),
-		compareWith(v.metadata, w.metadata))
+	if order := compareWith(v.pre, w.pre); order != 0 {
+		return order
+	}
+	return cmp.Or(cmp.Compare(v.written, w.written), compareWith(v.metadata, w.metadata))
 }
 
 func at(numbers []number, i int) number {
