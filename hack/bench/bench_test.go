@@ -1,0 +1,112 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/benchtree"
+)
+
+func TestMedian(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		in   samples
+		want time.Duration
+	}{
+		{"nothing measured", nil, 0},
+		{"one", samples{7}, 7},
+		{"odd", samples{9, 1, 5}, 5},
+		{"even", samples{9, 1, 5, 7}, 6},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := test.in.median(); got != test.want {
+				t.Errorf("median of %v is %d, want %d", []time.Duration(test.in), got, test.want)
+			}
+		})
+	}
+}
+
+func TestFiguresStandBesideTheirLimits(t *testing.T) {
+	t.Parallel()
+	ms := time.Millisecond
+	large := &workload{
+		size: benchtree.Full(), memOne: 75 << 20, memAll: 300 << 20,
+		grep: samples{100 * ms}, read: samples{100 * ms}, planOne: samples{120 * ms}, planAll: samples{800 * ms},
+	}
+	small := &workload{size: benchtree.Small(), planOne: samples{12 * ms}, planAll: samples{20 * ms}}
+	var out strings.Builder
+	if err := printTable(&out, figures(large, small, 50*time.Microsecond)); err != nil {
+		t.Fatal(err)
+	}
+	want := `figure                            measured                       compared with             ratio   limit   
+grep -rlF for one image           100.0 ms (100.0 to 100.0 ms)                                             
+reading every file in a Go loop   100.0 ms (100.0 to 100.0 ms)                                             
+plan --with, one image            120.0 ms (120.0 to 120.0 ms)   grep 100.0 ms             1.20    1.50    ok
+plan --with -, all images         800.0 ms (800.0 to 800.0 ms)   grep + reading 200.0 ms   4.00    3.00    over
+peak memory, one image            75.0 MiB                       150.0 MiB                 0.50    1.00    ok
+peak memory, all images           300.0 MiB                      150.0 MiB                 2.00    1.00    over
+time per file, one image          6µs                            1000 files: 12µs          0.50    1.00    ok
+time per file, all images         40µs                           1000 files: 20µs          2.00    1.00    over
+edit of one file                  50µs                           100µs                     0.50    1.00    ok
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+func TestReadEveryFileCounts(t *testing.T) {
+	t.Parallel()
+	size := benchtree.Size{Applications: 2, Environments: 3}
+	dir := t.TempDir()
+	if err := size.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readEveryFile(dir, size.Len()); err != nil {
+		t.Error(err)
+	}
+	if _, err := readEveryFile(dir, size.Len()+1); err == nil {
+		t.Error("a missing file is not noticed")
+	}
+}
+
+func TestExecuteSaysWhatFailed(t *testing.T) {
+	t.Parallel()
+	_, err := execute(t.Context(), []string{"go", "no-such-verb"}, "", &counter{})
+	if err == nil || !strings.Contains(err.Error(), "no-such-verb") {
+		t.Errorf("error %v does not say which command failed", err)
+	}
+}
+
+func TestNanosecondsPerOp(t *testing.T) {
+	t.Parallel()
+	got, err := nanosecondsPerOp([]byte("goos: linux\n" + editBenchmark + "-2   \t   40000\t     28345.5 ns/op\nPASS\n"))
+	if err != nil || got != 28345 {
+		t.Errorf("got %v, %v, want 28.345µs", got, err)
+	}
+	if _, err := nanosecondsPerOp([]byte("PASS\n")); err == nil {
+		t.Error("a missing result is not noticed")
+	}
+}
+
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		folder, mount string
+		want          bool
+	}{
+		{"/tmp/x", "/", true},
+		{"/tmp/x", "/tmp", true},
+		{"/tmp", "/tmp", true},
+		{"/tmpx", "/tmp", false},
+	} {
+		if got := within(test.folder, test.mount); got != test.want {
+			t.Errorf("within(%q, %q) is %t", test.folder, test.mount, got)
+		}
+	}
+}

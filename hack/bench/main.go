@@ -1,0 +1,77 @@
+// Command bench measures what docs/performance.md promises and prints each
+// figure beside its limit. It exits with an error only when measuring itself
+// failed: a figure over its limit is a finding, not a failure.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+
+	"promoter/internal/benchtree"
+)
+
+func main() {
+	runs := flag.Int("runs", 10, "how often each figure is measured; the median counts")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout, *runs); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer, runs int) error {
+	folder, err := os.MkdirTemp("", "promoter-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	program := filepath.Join(folder, "promoter")
+	if err := build(ctx, program); err != nil {
+		return err
+	}
+	large, err := newWorkload(filepath.Join(folder, "large"), program, benchtree.Full())
+	if err != nil {
+		return err
+	}
+	small, err := newWorkload(filepath.Join(folder, "small"), program, benchtree.Small())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "machine   %s\n", machine(folder))
+	for _, one := range []*workload{large, small} {
+		if err := one.verify(ctx); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "tree      %s\n", one)
+		if err := one.measure(ctx, runs); err != nil {
+			return err
+		}
+		if err := one.memoryIsTheirs(); err != nil {
+			return err
+		}
+	}
+	edit, err := editOfOneFile(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "medians   of %d runs, warm page cache, LC_ALL=C\n\n", runs)
+	return printTable(out, figures(large, small, edit))
+}
+
+// build makes the binary as a release does.
+func build(ctx context.Context, program string) error {
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "./cmd/promoter")
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("build promoter (from the root of the module): %w\n%s", err, output)
+	}
+	return nil
+}
