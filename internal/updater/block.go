@@ -19,17 +19,19 @@ type holder struct {
 }
 
 // blockLines returns the lines of a block scalar's content: their first and last
-// bytes in the stream, the indentation and the line break left out. At is where
-// the indicator stands.
-func (s *stream) blockLines(at int) (lines []span, indent int) {
+// bytes in the stream, the line break left out, and the indentation. At is where
+// the indicator stands. With an indentation of its own (|2) the content may start
+// with spaces, which the parser's value tells.
+func (s *stream) blockLines(at int, value string) (lines []span, indent int) {
 	at = s.nextLine(at)
+	own := leadingSpaces(value)
 	indent = -1
 	for at < len(s.data) {
 		end := s.lineEnd(at)
 		line := s.data[at:end]
 		spaces := len(line) - len(bytes.TrimLeft(line, " "))
 		if indent < 0 && spaces < len(line) {
-			indent = spaces
+			indent = spaces - own
 		}
 		if indent >= 0 && spaces < indent && spaces < len(line) {
 			break
@@ -38,6 +40,12 @@ func (s *stream) blockLines(at int) (lines []span, indent int) {
 		at = s.nextLine(at)
 	}
 	return lines, indent
+}
+
+// leadingSpaces counts the spaces before the first line that has more.
+func leadingSpaces(value string) int {
+	value = strings.TrimLeft(value, "\n")
+	return len(value) - len(strings.TrimLeft(value, " "))
 }
 
 // lineEnd returns the offset of the line break at or after an offset.
@@ -60,7 +68,7 @@ func (s *stream) nextLine(at int) int {
 // blockSpan is the span of a block scalar's text if it is one line.
 func (s *stream) blockSpan(n *yaml.Node, at int) (span, error) {
 	value := strings.TrimRight(n.Value, "\n")
-	lines, indent := s.blockLines(at)
+	lines, indent := s.blockLines(at, n.Value)
 	if value == "" || len(lines) == 0 || indent < 0 {
 		return span{}, errSpan
 	}
@@ -95,7 +103,7 @@ func (s *stream) hold(n *yaml.Node) (*stream, error) {
 
 // matchLines finds each line of the text in the outer stream.
 func (h *holder) matchLines(at int) error {
-	lines, indent := h.stream.blockLines(at)
+	lines, indent := h.stream.blockLines(at, h.node.Value)
 	if h.node.Style&yaml.LiteralStyle == 0 || indent < 0 {
 		return errSpan
 	}

@@ -32,7 +32,7 @@ func plainIsSafe(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '/':
-		case i > 0 && strings.IndexByte(".+=@~^-$", c) >= 0:
+		case i > 0 && strings.IndexByte(".+=@~^-$?&%*!", c) >= 0:
 		case c == ':' && i > 0 && i < len(s)-1:
 		case c == '-' && i < len(s)-1, c == '.':
 		default:

@@ -36,12 +36,19 @@ func findReference(f *finder, n *yaml.Node) bool {
 	return true
 }
 
+// referenceSchemes are the transports that tools put before a reference. A web
+// address that looks like one, such as https://quay.io/acme/web:v1, is none.
+var referenceSchemes = []string{"oci://", "docker://"}
+
 // cutReferencePrefix cuts what may stand before a reference: the name of an
 // option or variable with its equals sign, and a scheme.
 func cutReferencePrefix(value string) (before, name string) {
 	at := strings.LastIndexByte(value, '=') + 1
-	if scheme := strings.Index(value[at:], "://"); scheme >= 0 {
-		at += scheme + len("://")
+	for _, scheme := range referenceSchemes {
+		if strings.HasPrefix(value[at:], scheme) {
+			at += len(scheme)
+			break
+		}
 	}
 	return value[:at], value[at:]
 }
