@@ -1,0 +1,230 @@
+package updater_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"promoter/internal/edit"
+	"promoter/internal/updater"
+)
+
+// goldenDir holds one folder per case: the trees before and after, case.yaml
+// with what is wanted, and expected.json with the structured result.
+const goldenDir = "../../testdata/updater"
+
+// update writes expected.json from the present result. The trees are never
+// written: they are made by hand, because they say what is right.
+var update = flag.Bool("update", false, "write the structured results of the golden cases")
+
+// goldenCase is the content of a case.yaml.
+type goldenCase struct {
+	About      string
+	Components map[string]goldenComponent
+	Versions   map[string]goldenVersion
+	Write      []goldenWrite
+	Render     []goldenRender
+	Strings    []string // values that must load as strings in the tree after
+	Variants   *bool    // false: the case is about bytes, other line ends would change it
+}
+
+// goldenResult is the content of an expected.json.
+type goldenResult struct {
+	Changes  []edit.Change  `json:"changes"`
+	Refusals []edit.Refusal `json:"refused"`
+	Notes    []string       `json:"notes"`
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	folders, err := filepath.Glob(filepath.Join(goldenDir, "*", "case.yaml"))
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("no golden cases in %s: %v", goldenDir, err)
+	}
+	for _, folder := range folders {
+		dir := filepath.Dir(folder)
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			t.Parallel()
+			testGolden(t, dir)
+		})
+	}
+}
+
+func testGolden(t *testing.T, dir string) {
+	wanted := readCase(t, filepath.Join(dir, "case.yaml"))
+	before, after := readTree(t, filepath.Join(dir, "before")), readTree(t, filepath.Join(dir, "after"))
+
+	got, result := rewriteTree(t, wanted, before)
+	if diff := cmp.Diff(after.texts(), got.texts()); diff != "" {
+		t.Fatalf("tree differs from after (-want +got):\n%s\nresult: %+v", diff, result)
+	}
+	compareResult(t, filepath.Join(dir, "expected.json"), result)
+	checkChanges(t, before, after, result.Changes)
+
+	again, second := rewriteTree(t, wanted, after)
+	if diff := cmp.Diff(after.texts(), again.texts()); diff != "" || len(second.Changes) > 0 {
+		t.Errorf("a second pass is not idle: %v\n%s", second.Changes, diff)
+	}
+	checkStrings(t, after, wanted.Strings)
+	if wanted.Variants == nil || *wanted.Variants {
+		testVariants(t, wanted, before, after, result)
+	}
+	for _, render := range wanted.Render {
+		t.Run("Y-29 "+render.name(), func(t *testing.T) { render.check(t, got) })
+	}
+}
+
+// readCase reads a case.yaml strictly, so that a misspelt key is no silent gap.
+func readCase(t *testing.T, path string) goldenCase {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wanted goldenCase
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&wanted); err != nil {
+		t.Fatalf("read %s: %v", path, err)
+	}
+	return wanted
+}
+
+// rewriteTree scans a tree and rewrites every file of it.
+func rewriteTree(t *testing.T, wanted goldenCase, before tree) (tree, goldenResult) {
+	t.Helper()
+	follower := newGoldenFollower(t, wanted.Components)
+	inventory, err := updater.New(follower, updater.Options{}).Scan(context.Background(), before.files())
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, result := before.clone(), goldenResult{Changes: []edit.Change{}, Refusals: []edit.Refusal{}, Notes: []string{}}
+	result.add(updater.Result{Refusals: inventory.Refusals, Notes: inventory.Notes})
+	for file := range before.files() {
+		rewritten := inventory.Rewrite(context.Background(), file, wanted.version)
+		if rewritten.Content != nil {
+			after[file.Path] = entry{data: rewritten.Content}
+		}
+		result.add(rewritten)
+	}
+	return after, result
+}
+
+func (r *goldenResult) add(rewritten updater.Result) {
+	r.Changes = append(r.Changes, rewritten.Changes...)
+	r.Refusals = append(r.Refusals, rewritten.Refusals...)
+	for _, note := range rewritten.Notes {
+		r.Notes = append(r.Notes, note.Position.String()+": "+note.Text)
+	}
+}
+
+// compareResult compares the structured result with expected.json.
+func compareResult(t *testing.T, path string, result goldenResult) {
+	t.Helper()
+	var got bytes.Buffer
+	encoder := json.NewEncoder(&got)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(result); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("result differs from expected.json (-want +got):\n%s", diff)
+	}
+}
+
+// checkChanges asserts that the changes tell the whole truth: each text stands
+// at its position, and the lines that differ are exactly those of the changes.
+func checkChanges(t *testing.T, before, after tree, changes []edit.Change) {
+	t.Helper()
+	touched := map[string]map[int]bool{}
+	for _, change := range changes {
+		if !strings.HasPrefix(textAt(before[change.File].data, change.Line, change.Column), change.From) {
+			t.Errorf("%s: %q does not stand there", change.Position, change.From)
+		}
+		if touched[change.File] == nil {
+			touched[change.File] = map[int]bool{}
+		}
+		for line := range 1 + strings.Count(change.From, "\n") {
+			touched[change.File][change.Line+line] = true
+		}
+	}
+	for path := range before {
+		old, now := lines(before[path].data), lines(after[path].data)
+		for i := range min(len(old), len(now)) {
+			if old[i] != now[i] && !touched[path][i+1] && len(old) == len(now) {
+				t.Errorf("%s:%d differs, but no change says so", path, i+1)
+			}
+		}
+	}
+}
+
+// textAt returns the text from a position on.
+func textAt(data []byte, line, column int) string {
+	text := string(bytes.TrimPrefix(data, []byte(byteOrderMark)))
+	rows := lines([]byte(text))
+	if line < 1 || line > len(rows) || column < 1 {
+		return ""
+	}
+	row := []rune(rows[line-1])
+	if column > len(row) {
+		return ""
+	}
+	return string(row[column-1:]) + strings.Join(rows[line:], "")
+}
+
+// lines cuts a file after each line feed, as editors and Git count lines.
+func lines(data []byte) []string { return strings.SplitAfter(string(data), "\n") }
+
+// checkStrings asserts that each text is a string, and no number, boolean or
+// date, wherever it is the value of a tag.
+func checkStrings(t *testing.T, after tree, texts []string) {
+	t.Helper()
+	for _, text := range texts {
+		found := false
+		for path, file := range after {
+			var node yaml.Node
+			if err := yaml.Unmarshal(file.data, &node); err != nil {
+				t.Fatalf("load %s: %v", path, err)
+			}
+			walkScalars(&node, func(scalar *yaml.Node) {
+				if scalar.Value != text {
+					return
+				}
+				found = true
+				if scalar.ShortTag() != "!!str" {
+					t.Errorf("%s:%d: %s loads as %s", path, scalar.Line, text, scalar.ShortTag())
+				}
+			})
+		}
+		if !found {
+			t.Errorf("%s stands nowhere", text)
+		}
+	}
+}
+
+func walkScalars(node *yaml.Node, visit func(*yaml.Node)) {
+	if node.Kind == yaml.ScalarNode {
+		visit(node)
+	}
+	for _, child := range node.Content {
+		walkScalars(child, visit)
+	}
+}

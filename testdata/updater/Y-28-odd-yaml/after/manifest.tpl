@@ -1,0 +1,1 @@
+image: quay.io/acme/web:v2
