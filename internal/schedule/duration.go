@@ -72,3 +72,22 @@ func parsePart(number, unit string) (time.Duration, bool) {
 		return part * factor, true
 	}
 }
+
+// FormatDuration writes a duration of the config as people write it: whole weeks
+// and days where there are any, and no parts that are zero.
+func FormatDuration(d time.Duration) string {
+	var b strings.Builder
+	for _, unit := range []struct {
+		letter string
+		length time.Duration
+	}{{"w", week}, {"d", day}, {"h", time.Hour}, {"m", time.Minute}} {
+		if n := d / unit.length; n > 0 {
+			fmt.Fprintf(&b, "%d%s", n, unit.letter)
+			d -= n * unit.length
+		}
+	}
+	if d > 0 || b.Len() == 0 {
+		b.WriteString(d.String())
+	}
+	return b.String()
+}

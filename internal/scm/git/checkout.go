@@ -106,3 +106,13 @@ func (c *Checkout) Remote(branch string) (*Tree, error) {
 	}
 	return c.treeOf(commit.TreeHash, branch)
 }
+
+// RemoteDefault returns the tree of origin's default branch, as the clone
+// remembers it.
+func (c *Checkout) RemoteDefault() (*Tree, error) {
+	head, err := c.repository.Reference(plumbing.NewRemoteHEADReferenceName("origin"), false)
+	if err != nil || head.Type() != plumbing.SymbolicReference {
+		return nil, fault.New(fault.NotFound, "the clone does not know origin's default branch")
+	}
+	return c.Remote(strings.TrimPrefix(head.Target().String(), "refs/remotes/origin/"))
+}

@@ -1,0 +1,252 @@
+package promotion_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+)
+
+func TestPlan_childTakesWhatItsParentHolds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain)
+	w.has("dev/shop", "web:1.5.0@"+digestA, "worker:2.0.0")
+	w.has("staging/shop", "web:1.4.0", "worker:2.0.0")
+	w.offers("web:1.6.0@" + digestB)
+	d := w.expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
+	if v, ok := d.Wanted("web"); !ok || v.Digest != digestA {
+		t.Errorf("wanted web: %v, %v", v, ok)
+	}
+	if _, ok := d.Wanted("worker"); ok {
+		t.Error("worker does not differ and is wanted")
+	}
+}
+
+func TestPlan_G08_noDifference(t *testing.T) {
+	t.Parallel()
+	t.Run("same passes on", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, chain)
+		w.has("dev/shop", "web:1.5.0")
+		w.has("staging/shop", "web:1.5.0")
+		w.has("prod/shop", "web:1.4.0")
+		w.expect("staging/shop", promotion.Same, "holds this already")
+		w.expect("prod/shop", promotion.Proposed, "staging has: web 1.4.0 -> 1.5.0")
+	})
+	t.Run("absent is looked through to the grandparent", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, chain)
+		w.has("dev/shop", "web:1.5.0")
+		w.has("prod/shop", "web:1.4.0")
+		w.expect("staging/shop", promotion.Absent, "shop has no files in staging")
+		w.expect("prod/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
+	})
+	t.Run("no reference says what the parent has", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, chain)
+		w.has("dev/shop", "web:1.5.0")
+		w.has("staging/shop")
+		w.expect("staging/shop", promotion.NoReference,
+			"the files hold no reference to a followed component; the environment before has web 1.5.0")
+	})
+}
+
+// diamond is dev -> {a, b} -> prod.
+const diamond = components + `
+environments:
+  dev: {paths: [dev]}
+  a: {paths: [a], after: [dev]}
+  b: {paths: [b], after: [dev]}
+  prod: {paths: [prod], after: [a, b]}
+`
+
+func TestPlan_G01_severalParents(t *testing.T) {
+	t.Parallel()
+	t.Run("that agree", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, diamond)
+		w.has("a", "web:1.5.0")
+		w.has("b", "web:1.5.0@"+digestA)
+		w.has("prod", "web:1.4.0")
+		d := w.expect("prod", promotion.Proposed, "a and b have: web 1.4.0 -> 1.5.0")
+		if v, _ := d.Wanted("web"); v.Digest != digestA {
+			t.Errorf("the digest that one parent knows is lost: %+v", v)
+		}
+	})
+	t.Run("that differ", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, diamond)
+		w.has("a", "web:1.6.0")
+		w.has("b", "web:1.5.0")
+		w.has("prod", "web:1.4.0")
+		w.expect("prod", promotion.Waiting, "the environments before differ: web 1.6.0 in a, 1.5.0 in b")
+	})
+	t.Run("of which one disagrees with itself", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, diamond)
+		w.has("a", "web:1.6.0", "web:1.5.0")
+		w.has("b", "web:1.5.0")
+		w.has("prod", "web:1.4.0")
+		w.expect("prod", promotion.Waiting, `a holds several versions of web: ["1.5.0" "1.6.0"]`)
+	})
+}
+
+func TestPlan_M14_forwardAndBackWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain)
+	w.has("dev/shop", "web:1.5.0", "worker:1.9.0")
+	w.has("staging/shop", "web:1.4.0", "worker:2.0.0")
+	d := w.expect("staging/shop", promotion.Waiting, "would move back: worker 2.0.0 -> 1.9.0")
+	if len(d.Moves) != 2 {
+		t.Errorf("the snapshot was split: %v", d.Moves)
+	}
+}
+
+func TestPlan_M13_movingTagWithoutDigest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain)
+	w.has("dev/shop", "moving:released")
+	w.has("staging/shop", "moving:released@"+digestA)
+	w.expect("staging/shop", promotion.Waiting,
+		"digest unknown: dev holds moving as the moving tag released without its digest")
+}
+
+func TestPlan_branchNotAtHand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain)
+	w.Away["staging"] = "origin/staging is not in this clone"
+	w.has("dev/shop", "web:1.5.0")
+	w.has("prod/shop", "web:1.4.0")
+	w.expect("staging/shop", promotion.NotCheckedOut, "origin/staging is not in this clone")
+	w.expect("prod/shop", promotion.NotCheckedOut,
+		"staging is not checked out: origin/staging is not in this clone")
+}
+
+func TestPlan_branchNotAtHandWithoutApplications(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain)
+	w.Away["dev"] = "away"
+	decisions := promotion.Plan(w.Observed, noon)
+	if len(decisions) != 1 || decisions[0].State != promotion.NotCheckedOut {
+		t.Errorf("decisions: %+v", decisions)
+	}
+}
+
+func TestPlan_refusalStopsThePlace(t *testing.T) {
+	t.Parallel()
+	refusal := edit.Refusal{File: "dev/shop/broken.yaml", Line: 3, Reason: "does not parse"}
+	t.Run("with a difference", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, chain)
+		w.has("dev/shop", "web:1.4.0")
+		w.has("dev/other", "web:1.4.0")
+		present := w.Places[w.place("dev/shop")]
+		present.Refusals = []edit.Refusal{refusal, refusal}
+		w.Places[w.place("dev/shop")] = present
+		w.offers("web:1.5.0")
+		w.expect("dev/shop", promotion.Refused, "dev/shop/broken.yaml:3: does not parse (and 1 more)")
+		w.expect("dev/other", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
+	})
+	t.Run("without a readable reference", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, chain)
+		w.Places[w.place("dev/shop")] = promotion.Present{Refusals: []edit.Refusal{refusal}}
+		w.expect("dev/shop", promotion.Refused, "dev/shop/broken.yaml:3: does not parse")
+	})
+}
+
+func TestPlan_propose(t *testing.T) {
+	t.Parallel()
+	const text = components + `
+environments:
+  dev: {paths: [dev], propose: manual}
+  drift: {paths: [drift], propose: never}
+`
+	w := newWorld(t, text)
+	w.has("dev", "web:1.4.0")
+	w.has("drift", "web:1.4.0")
+	w.offers("web:1.5.0")
+	w.expect("dev", promotion.Waiting, "propose is manual: waits until a person asks for it")
+	w.expect("drift", promotion.Waiting, "propose is never: the difference is only reported")
+	w.Asked["dev"], w.Asked["drift"] = true, true
+	w.expect("dev", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
+	w.expect("drift", promotion.Waiting, "propose is never: the difference is only reported")
+}
+
+// gated has a condition of every kind, and gates.
+const gated = components + `
+environments:
+  dev: {paths: [dev], health: {api: true}}
+  prod:
+    paths: [prod]
+    after: {dev: {healthy: true, soak: 36h, checks: [e2e], tagged: qa-passed}}
+    gates: {windows: [office], checks: [lint], approvals: {count: 2}}
+windows:
+  office: {kind: allow, schedule: "0 9 * * 1-4", duration: 2h, timeZone: Europe/Berlin}
+`
+
+func TestPlan_conditionsAndGates(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, gated)
+	w.has("dev", "web:1.5.0@"+digestA)
+	w.has("prod", "web:1.4.0")
+	w.fact("web", "qa-passed", image.Version{Digest: digestA})
+	d := w.expect("prod", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
+	const later = "not evaluated: a checkout has no forge to ask"
+	wantConditions := []promotion.Condition{
+		{Name: "dev healthy", State: promotion.Unknown, Reason: later},
+		{Name: "dev soak", State: promotion.Unknown, Reason: later, Value: "1d12h"},
+		{Name: "dev check e2e", State: promotion.Unknown, Reason: later},
+		{Name: "dev tagged qa-passed", State: promotion.Passed},
+	}
+	if diff := cmp.Diff(wantConditions, d.Conditions); diff != "" {
+		t.Errorf("conditions (-want +got):\n%s", diff)
+	}
+	opening := time.Date(2026, 11, 19, 8, 0, 0, 0, time.UTC)
+	wantGates := []promotion.Condition{
+		{Name: "windows office", State: promotion.Pending, Reason: "outside of window office", Until: &opening},
+		{Name: "check lint", State: promotion.Unknown, Reason: later},
+		{Name: "approvals", State: promotion.Unknown, Reason: later, Value: "2 wanted"},
+	}
+	if diff := cmp.Diff(wantGates, d.Gates); diff != "" {
+		t.Errorf("gates (-want +got):\n%s", diff)
+	}
+}
+
+func TestPlan_tagged(t *testing.T) {
+	t.Parallel()
+	t.Run("waits while the tag is elsewhere", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, gated)
+		w.has("dev", "web:1.5.0@"+digestA)
+		w.has("prod", "web:1.4.0")
+		w.fact("web", "qa-passed", image.Version{Digest: digestB})
+		w.expect("prod", promotion.Waiting,
+			"dev tagged qa-passed: web: the tag points at sha256:bbbbbbbbbbbb, not at sha256:aaaaaaaaaaaa")
+	})
+	t.Run("is unknown without an answer", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, gated)
+		w.has("dev", "web:1.5.0@"+digestA)
+		w.has("prod", "web:1.4.0")
+		d := w.decide("prod")
+		if c := d.Conditions[3]; c.State != promotion.Unknown {
+			t.Errorf("condition: %+v", c)
+		}
+	})
+}
+
+// Outside of a checkout what is unknown blocks: it is never skipped.
+func TestPlan_unknownBlocksWhereThingsAreCarriedOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, gated)
+	w.Checkout = false
+	w.has("dev", "web:1.5.0@"+digestA)
+	w.has("prod", "web:1.4.0")
+	w.fact("web", "qa-passed", image.Version{Digest: digestA})
+	w.expect("prod", promotion.Waiting, "dev healthy: not evaluated: a checkout has no forge to ask")
+}

@@ -1,0 +1,95 @@
+package promotion
+
+import (
+	"fmt"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/schedule"
+)
+
+// notEvaluated is the reason of everything that only a forge, evidence or the
+// record of landings can tell.
+const notEvaluated = "not evaluated: a checkout has no forge to ask"
+
+// conditions are what must hold in the parents before the moves are proposed.
+func (p planner) conditions(moves []Move) []Condition {
+	var conditions []Condition
+	for _, parent := range p.settings.After {
+		conditions = append(conditions, p.conditionsOf(parent, moves)...)
+	}
+	return conditions
+}
+
+func (p planner) conditionsOf(parent config.Parent, moves []Move) []Condition {
+	var conditions []Condition
+	add := func(name, value string) {
+		conditions = append(conditions, Condition{
+			Name: parent.Environment + " " + name, State: Unknown, Reason: notEvaluated, Value: value,
+		})
+	}
+	if parent.Healthy {
+		add("healthy", "")
+	}
+	if parent.Soak > 0 {
+		add("soak", schedule.FormatDuration(parent.Soak))
+	}
+	for _, check := range parent.Checks {
+		add("check "+check, "")
+	}
+	if parent.Tagged != "" {
+		conditions = append(conditions, p.tagged(parent, moves))
+	}
+	return conditions
+}
+
+// tagged says whether the tag points at every digest of the moves. It is the one
+// condition that a registry alone can tell.
+func (p planner) tagged(parent config.Parent, moves []Move) Condition {
+	c := Condition{Name: parent.Environment + " tagged " + parent.Tagged, State: Passed}
+	for _, move := range moves {
+		fact, known := p.Facts[Fact{Repository: p.snapshot(nil)[move.Component].Repository, Tag: parent.Tagged}]
+		switch {
+		case !known || move.To.Digest == "":
+			c.State, c.Reason = Unknown, fmt.Sprintf("not known for %s", move.Component)
+			return c
+		case fact.Digest != move.To.Digest:
+			c.State = Pending
+			c.Reason = fmt.Sprintf("%s: the tag points at %s, not at %s",
+				move.Component, ShortDigest(fact.Digest), ShortDigest(move.To.Digest))
+			return c
+		}
+	}
+	return c
+}
+
+// gates are what must hold before the moves land. They never block proposing.
+func (p planner) gates() []Condition {
+	var gates []Condition
+	if names := p.settings.Gates.Windows; len(names) > 0 {
+		gates = append(gates, p.windows(names))
+	}
+	for _, check := range p.settings.Gates.Checks {
+		gates = append(gates, Condition{Name: "check " + check, State: Unknown, Reason: notEvaluated})
+	}
+	if approvals := p.settings.Gates.Approvals; approvals != nil {
+		gates = append(gates, Condition{
+			Name: "approvals", State: Unknown, Reason: notEvaluated, Value: fmt.Sprintf("%d wanted", approvals.Count),
+		})
+	}
+	return gates
+}
+
+// windows asks the named windows together: they allow and deny as one.
+func (p planner) windows(names []string) Condition {
+	state := p.Config.WindowsOf(names).State(p.now)
+	gate := Condition{Name: "windows " + strings.Join(names, ", "), State: Pending, Reason: state.Reason}
+	if state.Open {
+		gate.State = Passed
+	}
+	if !state.Until.IsZero() {
+		until := state.Until.UTC()
+		gate.Until = &until
+	}
+	return gate
+}

@@ -1,0 +1,80 @@
+package promotion
+
+import (
+	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/image"
+)
+
+// Observed is everything that Plan looks at. It is read only.
+type Observed struct {
+	Config *config.Config
+
+	// Places holds what the files say. An application that has no files in an
+	// environment has no entry for it.
+	Places map[Place]Present
+
+	// Away names the environments whose branch is not at hand, and why.
+	Away map[string]string
+
+	// Offers holds what the registries answered, by component. A component
+	// without an entry was not asked about and stays as it is.
+	Offers map[string]Offer
+
+	// Policies orders the versions of each component that files refer to.
+	Policies map[string]*image.Policy
+
+	// Facts is what registries told about versions that stand in files.
+	Facts Facts
+
+	// Asked names the environments that a person asked for by name: a manual
+	// one goes on, and given versions go straight into them.
+	Asked map[string]bool
+
+	// Checkout says that no forge, no evidence and no record of landings is at
+	// hand. What cannot be evaluated is then named, and does not block.
+	Checkout bool
+}
+
+// Present is what the files of one place say.
+type Present struct {
+	References []edit.Reference
+	Refusals   []edit.Refusal // files that may hold a reference and cannot be written
+}
+
+// Offer is what a registry, or a person, offers for a component.
+type Offer struct {
+	Version image.Version
+	Found   bool       // Version is set
+	Given   bool       // a person named the version: no order is asked
+	Reason  string     // why nothing is offered, when Found is false
+	Waiting []Holdback // newer versions that may not be taken yet
+	Err     error      // the registry did not answer
+}
+
+// Holdback is a version that is newer than what is offered and may not be taken
+// yet, as a condition of its component.
+type Holdback struct {
+	Tag       string
+	Condition Condition
+}
+
+// Facts answers what a registry told about a version that stands in a file.
+type Facts map[Fact]image.Version
+
+// Fact is the question: a repository with a tag, a digest or both.
+type Fact struct {
+	Repository  image.Repository
+	Tag, Digest string
+}
+
+// known completes the version of a reference by what the registry told of it.
+// What stands in the file is kept as it is.
+func (f Facts) known(r edit.Reference) image.Version {
+	version := f[Fact{Repository: r.Repository, Tag: r.Tag, Digest: r.Digest}]
+	version.Tag = r.Tag
+	if r.Digest != "" {
+		version.Digest = r.Digest
+	}
+	return version
+}

@@ -1,0 +1,97 @@
+package promotion
+
+import (
+	"fmt"
+	"strings"
+
+	"promoter/internal/edit"
+	"promoter/internal/image"
+)
+
+// Every reason is made here, so that the words are the same wherever the
+// decision is printed.
+
+func absent(place Place) Reason {
+	return Reason{Rule: RuleAbsent, Words: fmt.Sprintf("%s has no files in %s", place.Application, place.Environment)}
+}
+
+func noReference(parent Snapshot) Reason {
+	words := "the files hold no reference to a followed component"
+	if len(parent) > 0 {
+		words += "; the environment before has " + parent.String()
+	}
+	return Reason{Rule: RuleNoReference, Words: words}
+}
+
+// RefusedBy is the reason of a place that has files which cannot be written.
+func RefusedBy(refusals []edit.Refusal) Reason {
+	words := refusals[0].String()
+	if more := len(refusals) - 1; more > 0 {
+		words += fmt.Sprintf(" (and %d more)", more)
+	}
+	return Reason{Rule: RuleRefused, Words: words}
+}
+
+func newer(moves []Move) Reason {
+	return Reason{Rule: RuleNewer, Words: "newer: " + movesInWords(moves)}
+}
+
+func given(moves []Move) Reason {
+	return Reason{Rule: RuleGiven, Words: "asked for: " + movesInWords(moves)}
+}
+
+func fromParent(sources []Place, moves []Move) Reason {
+	names := make([]string, 0, len(sources))
+	for _, source := range sources {
+		names = append(names, source.Environment)
+	}
+	verb := " has: "
+	if len(names) > 1 {
+		verb = " have: "
+	}
+	return Reason{Rule: RuleParent, Words: strings.Join(names, " and ") + verb + movesInWords(moves)}
+}
+
+func backwards(component string, from, to image.Version) Reason {
+	return Reason{Rule: RuleBackwards, Words: "would move back: " + Move{component, from, to}.String()}
+}
+
+func movedBack(component string, from, to image.Version) Reason {
+	return Reason{Rule: RuleBackwards, Words: "moved back: " + Move{component, from, to}.String()}
+}
+
+func alreadySame() Reason {
+	return Reason{Rule: RuleSame, Words: "holds this already"}
+}
+
+func blockedBy(c Condition) Reason {
+	r := Reason{Rule: RuleCondition, Words: c.Name}
+	if c.Reason != "" {
+		r.Words += ": " + c.Reason
+	}
+	if c.Until != nil {
+		r.Until = *c.Until
+	}
+	return r
+}
+
+// movesInWords lists the moves as "web 1.4 -> 1.5, worker 2.0 -> 2.1".
+func movesInWords(moves []Move) string {
+	parts := make([]string, 0, len(moves))
+	for _, m := range moves {
+		parts = append(parts, m.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// String says the move in words; two digests of one tag are told apart.
+func (m Move) String() string {
+	from, to := Label(m.From), Label(m.To)
+	if from == to {
+		from, to = ShortDigest(m.From.Digest), ShortDigest(m.To.Digest)
+	}
+	if from == "" {
+		return m.Component + " -> " + to
+	}
+	return m.Component + " " + from + " -> " + to
+}

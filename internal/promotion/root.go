@@ -1,0 +1,139 @@
+package promotion
+
+import (
+	"fmt"
+
+	"promoter/internal/image"
+	"promoter/internal/schedule"
+)
+
+// fromRegistry decides about a place that takes its versions from registries: a
+// new snapshot is the newer versions plus what its files say of the others.
+func (p planner) fromRegistry() Decision {
+	var moves []Move
+	var kept []Reason
+	for _, s := range p.standing {
+		move, moved, why := p.fromOffer(s)
+		if moved {
+			moves = append(moves, move)
+		} else if why.Words != "" {
+			kept = append(kept, why)
+		}
+	}
+	if len(moves) == 0 {
+		return p.nothingOffered(kept)
+	}
+	if reason, apart := p.versionsApart(moves); apart {
+		return p.waiting(moves, reason)
+	}
+	d := p.propose(moves, p.reasonOf(moves), p.settle())
+	d.Conditions = append(d.Conditions, p.holdbacks()...)
+	return d
+}
+
+// fromOffer decides about one component: it moves, or stays with a reason, or
+// stays because nothing differs.
+func (p planner) fromOffer(s standing) (Move, bool, Reason) {
+	offer, asked := p.Offers[s.component]
+	if !asked {
+		return Move{}, false, Reason{}
+	}
+	if offer.Err != nil {
+		return Move{}, false, Reason{Rule: RuleRegistry, Words: fmt.Sprintf("%s: %v", s.component, offer.Err)}
+	}
+	policy := p.Policies[s.component]
+	if !offer.Found || !s.differs(offer.Version, !offer.Given && isMoving(policy)) {
+		return Move{}, false, Reason{}
+	}
+	if present, back := s.newerThan(offer.Version, policy); back && !offer.Given {
+		return Move{}, false, keptBack(s.component, present, offer.Version, policy)
+	}
+	return s.move(offer.Version), true, Reason{}
+}
+
+// keptBack says why an older offer is not taken. An ordered tag list that ends
+// lower than what is here means nothing: a tag was removed, or the list was not
+// whole. A moving tag that went back is somebody's act, and is shown.
+func keptBack(component string, from, to image.Version, policy *image.Policy) Reason {
+	if isMoving(policy) {
+		return movedBack(component, from, to)
+	}
+	return Reason{}
+}
+
+func isMoving(policy *image.Policy) bool {
+	if policy == nil {
+		return false
+	}
+	_, moving := policy.Moving()
+	return moving
+}
+
+// nothingOffered is the decision where no component moves.
+func (p planner) nothingOffered(kept []Reason) Decision {
+	d := p.decision(Same, alreadySame())
+	d.Conditions = p.holdbacks()
+	if len(kept) == 0 {
+		return d
+	}
+	d.State, d.Reason = Waiting, kept[0]
+	if kept[0].Rule == RuleRegistry {
+		d.State = Unanswered
+	}
+	return d
+}
+
+func (p planner) reasonOf(moves []Move) Reason {
+	for _, move := range moves {
+		if !p.Offers[move.Component].Given {
+			return newer(moves)
+		}
+	}
+	return given(moves)
+}
+
+// holdbacks are the newer versions that may not be taken yet. A version that
+// waits holds no other up.
+func (p planner) holdbacks() []Condition {
+	var conditions []Condition
+	for _, s := range p.standing {
+		for _, held := range p.Offers[s.component].Waiting {
+			conditions = append(conditions, held.Condition)
+		}
+	}
+	return conditions
+}
+
+// versionsApart says whether the application wants one version for all its
+// components and this snapshot has several.
+func (p planner) versionsApart(moves []Move) (Reason, bool) {
+	if !p.Config.Application(p.place.Application).SameVersion {
+		return Reason{}, false
+	}
+	snapshot := p.snapshot(moves)
+	components := snapshot.Components()
+	first := versionText(snapshot[components[0]].Version)
+	for _, component := range components[1:] {
+		if versionText(snapshot[component].Version) != first {
+			return Reason{Rule: RuleSameVersion, Words: "sameVersion: the components differ: " + snapshot.String()}, true
+		}
+	}
+	return Reason{}, false
+}
+
+func versionText(v image.Version) string {
+	if v.Version != "" {
+		return v.Version
+	}
+	return v.Tag
+}
+
+// settle waits until no component got a newer version for some time. When that
+// was is known from the first-seen times of the state branch alone.
+func (p planner) settle() []Condition {
+	settle := p.Config.Application(p.place.Application).Settle
+	if settle == 0 {
+		return nil
+	}
+	return []Condition{{Name: "settle", State: Unknown, Reason: notEvaluated, Value: schedule.FormatDuration(settle)}}
+}

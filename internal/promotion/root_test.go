@@ -1,0 +1,206 @@
+package promotion_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+)
+
+func TestPlan_root(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		has    []string
+		offers []string
+		state  promotion.State
+		reason string
+	}{
+		{
+			"a newer version is proposed",
+			[]string{"web:1.4.0"}, []string{"web:1.5.0@" + digestB},
+			promotion.Proposed, "newer: web 1.4.0 -> 1.5.0",
+		},
+		{
+			"Y-16 the present version is no difference",
+			[]string{"web:1.5.0"}, []string{"web:1.5.0@" + digestB},
+			promotion.Same, "holds this already",
+		},
+		{
+			"M-01 a moved tag is a new version",
+			[]string{"web:1.5.0@" + digestA}, []string{"web:1.5.0@" + digestB},
+			promotion.Proposed, "newer: web sha256:aaaaaaaaaaaa -> sha256:bbbbbbbbbbbb",
+		},
+		{
+			"M-01 the same digest under a new tag is a new label",
+			[]string{"web:1.4.0@" + digestA}, []string{"web:1.5.0@" + digestA},
+			promotion.Same, "holds this already",
+		},
+		{
+			"S-05 an older offer never downgrades",
+			[]string{"web:1.5.0"}, []string{"web:1.4.0@" + digestB},
+			promotion.Same, "holds this already",
+		},
+		{
+			"a tag that the policy cannot order gives way",
+			[]string{"web:latest"}, []string{"web:1.4.0@" + digestB},
+			promotion.Proposed, "newer: web latest -> 1.4.0",
+		},
+		{
+			"M-03 what is not newer stays in the snapshot",
+			[]string{"web:1.4.0", "worker:2.0.0"}, []string{"web:1.5.0@" + digestB, "worker:2.0.0"},
+			promotion.Proposed, "newer: web 1.4.0 -> 1.5.0",
+		},
+		{
+			"a moving tag without its digest says nothing about what runs",
+			[]string{"moving:released"}, []string{"moving:released@" + digestB},
+			promotion.Proposed, "newer: moving -> sha256:bbbbbbbbbbbb",
+		},
+		{
+			"one of two references lags behind",
+			[]string{"web:1.4.0", "web:1.5.0"}, []string{"web:1.5.0@" + digestB},
+			promotion.Proposed, "newer: web -> 1.5.0",
+		},
+		{
+			"files without a reference",
+			nil, []string{"web:1.5.0@" + digestB},
+			promotion.NoReference, "the files hold no reference to a followed component",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, chain)
+			w.has("dev/shop", test.has...)
+			w.offers(test.offers...)
+			w.expect("dev/shop", test.state, test.reason)
+		})
+	}
+}
+
+func TestPlan_M03_snapshotIsNewPlusPresent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain)
+	w.has("dev/shop", "web:1.4.0", "worker:2.0.0@"+digestA)
+	w.offers("web:1.5.0@" + digestB)
+	want := promotion.Snapshot{
+		"web":    {Repository: repository("web"), Version: version("1.5.0@" + digestB)},
+		"worker": {Repository: repository("worker"), Version: image.Version{Tag: "2.0.0", Digest: digestA}},
+	}
+	if diff := cmp.Diff(want, w.decide("dev/shop").Snapshot, cmp.AllowUnexported(image.Repository{})); diff != "" {
+		t.Errorf("snapshot (-want +got):\n%s", diff)
+	}
+}
+
+func TestPlan_M01_labelIsKnownByTheRegistry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain)
+	w.has("dev/shop", "web:1.4.0")
+	w.offers("web:1.5.0@" + digestA)
+	w.fact("web", "1.4.0", image.Version{Digest: digestA})
+	w.expect("dev/shop", promotion.Same, "holds this already")
+}
+
+func TestPlan_S13_movedBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain)
+	w.has("dev/shop", "moving:released@"+digestA)
+	older := version("released@" + digestB)
+	older.Created = noon.Add(-48 * time.Hour)
+	w.Offers["moving"] = promotion.Offer{Version: older, Found: true}
+	w.Facts[promotion.Fact{Repository: repository("moving"), Tag: "released", Digest: digestA}] = image.Version{
+		Created: noon.Add(-24 * time.Hour),
+	}
+	w.expect("dev/shop", promotion.Waiting, "moved back: moving sha256:aaaaaaaaaaaa -> sha256:bbbbbbbbbbbb")
+}
+
+func TestPlan_registryThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain)
+	w.has("dev/shop", "web:1.4.0")
+	w.has("dev/both", "web:1.4.0", "worker:2.0.0")
+	w.Offers["web"] = promotion.Offer{Err: errors.New("quay.io does not answer")}
+	w.offers("worker:2.1.0")
+	w.expect("dev/shop", promotion.Unanswered, "web: quay.io does not answer")
+	w.expect("dev/both", promotion.Proposed, "newer: worker 2.0.0 -> 2.1.0")
+}
+
+func TestPlan_S09_holdbackIsShownAndHoldsNothingElseUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain)
+	w.has("dev/shop", "web:1.4.0")
+	held := promotion.Condition{Name: "web 1.6.0", State: promotion.Pending, Reason: "younger than minAge"}
+	w.Offers["web"] = promotion.Offer{
+		Version: version("1.5.0@" + digestB), Found: true,
+		Waiting: []promotion.Holdback{{Tag: "1.6.0", Condition: held}},
+	}
+	d := w.expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
+	if diff := cmp.Diff([]promotion.Condition{held}, d.Conditions); diff != "" {
+		t.Errorf("conditions (-want +got):\n%s", diff)
+	}
+}
+
+func TestPlan_given(t *testing.T) {
+	t.Parallel()
+	t.Run("is taken even if it is older", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, chain)
+		w.has("dev/shop", "web:1.5.0")
+		w.given("web:1.4.0")
+		w.expect("dev/shop", promotion.Proposed, "asked for: web 1.5.0 -> 1.4.0")
+	})
+	t.Run("goes straight into a named environment", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, chain)
+		w.has("dev/shop", "web:1.4.0")
+		w.has("prod/shop", "web:1.3.0")
+		w.given("web:1.5.0")
+		w.Asked["prod"] = true
+		w.expect("prod/shop", promotion.Proposed, "asked for: web 1.3.0 -> 1.5.0")
+	})
+	t.Run("goes into the root alone when none is named", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, chain)
+		w.has("dev/shop", "web:1.4.0")
+		w.has("staging/shop", "web:1.4.0")
+		w.given("web:1.5.0")
+		w.expect("staging/shop", promotion.Same, "holds this already")
+	})
+}
+
+func TestPlan_sameVersion(t *testing.T) {
+	t.Parallel()
+	const text = `
+version: 1
+components:
+  web: {image: quay.io/acme/web, select: {semver: ">=1"}}
+  worker: {image: quay.io/acme/worker, select: {semver: ">=1"}}
+applications: {shop: {sameVersion: true, settle: 2m}}
+environments: {dev: {paths: ["dev/{application}"]}}
+`
+	t.Run("waits while one lags", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, text)
+		w.has("dev/shop", "web:1.4.0", "worker:1.4.0")
+		w.offers("web:1.5.0")
+		w.expect("dev/shop", promotion.Waiting, "sameVersion: the components differ: web 1.5.0, worker 1.4.0")
+	})
+	t.Run("goes on when all are there", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, text)
+		w.has("dev/shop", "web:1.4.0", "worker:1.4.0")
+		w.offers("web:1.5.0", "worker:1.5.0")
+		d := w.expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0, worker 1.4.0 -> 1.5.0")
+		want := []promotion.Condition{{
+			Name: "settle", State: promotion.Unknown, Value: "2m",
+			Reason: "not evaluated: a checkout has no forge to ask",
+		}}
+		if diff := cmp.Diff(want, d.Conditions); diff != "" {
+			t.Errorf("conditions (-want +got):\n%s", diff)
+		}
+	})
+}

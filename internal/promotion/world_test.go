@@ -1,0 +1,145 @@
+package promotion_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+)
+
+// noon is a working day in Berlin, outside every clock change.
+var noon = time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC)
+
+const (
+	digestA = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	digestB = "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+)
+
+// components is the head of the config of most tests.
+const components = `
+version: 1
+components:
+  web: {image: quay.io/acme/web, select: {semver: ">=1"}}
+  worker: {image: quay.io/acme/worker, select: {semver: ">=1"}}
+  moving: {image: quay.io/acme/moving, select: {tag: released}, pin: tag+digest}
+`
+
+// chain is three environments after each other without conditions.
+const chain = components + `
+environments:
+  dev: {paths: ["dev/{application}"]}
+  staging: {paths: ["staging/{application}"], after: [dev]}
+  prod: {paths: ["prod/{application}"], after: [staging]}
+`
+
+// world builds an observation in the words of the tests.
+type world struct {
+	t *testing.T
+	promotion.Observed
+}
+
+func newWorld(t *testing.T, text string) *world {
+	t.Helper()
+	c, problems := config.Load(config.FolderEnvironment, []byte(text))
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, Observed: promotion.Observed{
+		Config:   c,
+		Places:   map[promotion.Place]promotion.Present{},
+		Away:     map[string]string{},
+		Offers:   map[string]promotion.Offer{},
+		Policies: map[string]*image.Policy{},
+		Facts:    promotion.Facts{},
+		Asked:    map[string]bool{},
+		Checkout: true,
+	}}
+	for _, component := range c.Components {
+		w.Policies[component.Name] = c.Policy(component.Name)
+	}
+	return w
+}
+
+// version reads TAG, @DIGEST or TAG@DIGEST.
+func version(text string) image.Version {
+	tag, digest, _ := strings.Cut(text, "@")
+	return image.Version{Tag: tag, Digest: digest, Version: tag}
+}
+
+func repository(component string) image.Repository {
+	r, err := image.ParseRepository("quay.io/acme/" + component)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// has puts references, written COMPONENT:TAG@DIGEST, into ENVIRONMENT/APPLICATION.
+func (w *world) has(place string, references ...string) {
+	at := w.place(place)
+	present := w.Places[at]
+	for _, text := range references {
+		component, rest, _ := strings.Cut(text, ":")
+		v := version(rest)
+		present.References = append(present.References, edit.Reference{
+			Component: component, Repository: repository(component), Tag: v.Tag, Digest: v.Digest,
+		})
+	}
+	w.Places[at] = present
+}
+
+func (w *world) place(text string) promotion.Place {
+	environment, application, ok := strings.Cut(text, "/")
+	if !ok {
+		application = config.DefaultApplication
+	}
+	return promotion.Place{Environment: environment, Application: application}
+}
+
+// offers says what the registry has, written COMPONENT:TAG@DIGEST.
+func (w *world) offers(texts ...string) {
+	for _, text := range texts {
+		component, rest, _ := strings.Cut(text, ":")
+		w.Offers[component] = promotion.Offer{Version: version(rest), Found: true}
+	}
+}
+
+// given says what a person named.
+func (w *world) given(texts ...string) {
+	for _, text := range texts {
+		component, rest, _ := strings.Cut(text, ":")
+		w.Offers[component] = promotion.Offer{Version: version(rest), Found: true, Given: true}
+	}
+}
+
+// fact says what a registry tells of a tag in a file.
+func (w *world) fact(component, tag string, v image.Version) {
+	w.Facts[promotion.Fact{Repository: repository(component), Tag: tag}] = v
+}
+
+// decide plans and returns the decision of one place.
+func (w *world) decide(place string) promotion.Decision {
+	w.t.Helper()
+	decisions := promotion.Plan(w.Observed, noon)
+	at := w.place(place)
+	i := slices.IndexFunc(decisions, func(d promotion.Decision) bool { return d.Place == at })
+	if i < 0 {
+		w.t.Fatalf("no decision for %s in %v", place, decisions)
+	}
+	return decisions[i]
+}
+
+// expect compares the state and the words of a decision.
+func (w *world) expect(place string, state promotion.State, reason string) promotion.Decision {
+	w.t.Helper()
+	d := w.decide(place)
+	if d.State != state || d.Reason.Words != reason {
+		w.t.Errorf("%s: %s: %s\nwant %s: %s", place, d.State, d.Reason, state, reason)
+	}
+	return d
+}
