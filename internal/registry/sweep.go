@@ -21,6 +21,8 @@ type listing struct {
 type sweep struct {
 	Tags []string `json:"tags,omitempty"` // read since the beginning
 	Next string   `json:"next,omitempty"` // where to go on; empty: at the beginning
+	// Linked says that the registry names its next pages.
+	Linked bool `json:"linked,omitempty"`
 	// Done is the whole list as it was read last. While the next reading is under
 	// way, it stands in for what is not read yet; whether a tag is still there is
 	// asked before it is chosen.
@@ -103,34 +105,37 @@ func (t *target) goOn(ctx context.Context, s sweep, limit int) (sweep, error) {
 		if err != nil {
 			return s, err
 		}
-		fresh := 0
-		for _, tag := range got.tags {
-			if !seen[tag] && image.ValidTag(tag) {
-				seen[tag] = true
-				s.Tags = append(s.Tags, tag)
-				fresh++
-			}
-		}
+		fresh := s.add(got.tags, seen)
 		read += len(got.tags)
-		if len(s.Tags) > maxSweep {
-			return s, fault.New(fault.Invalid, "the repository has more than %d tags: delete old ones, or follow one moving tag with `select: {tag: …}`", maxSweep)
-		}
+		s.Linked = s.Linked || got.next != ""
 		s.Next = got.next
-		if fresh > 0 {
+		if got.full && !s.Linked && fresh > 0 {
+			s.Next = after(got.tags[len(got.tags)-1])
+		}
+		if idle++; fresh > 0 {
 			idle = 0
-		} else if idle++; idle > maxIdlePages {
+		}
+		switch {
+		case len(s.Tags) > maxSweep:
+			return s, fault.New(fault.Invalid, "the repository has more than %d tags: delete old ones, or follow one moving tag with `select: {tag: …}`", maxSweep)
+		case idle > maxIdlePages:
 			return s, fault.Wrap(fault.Invalid, errRound)
-		}
-		// After a full page without a link, a registry that does not page answers
-		// with tags that are known already: that was the end.
-		if got.next == "" || fresh == 0 && !got.linked {
-			s.Next = ""
-			return s, nil
-		}
-		if read >= limit {
+		case s.Next == "" || read >= limit:
 			return s, nil
 		}
 	}
+}
+
+// add takes over the tags that are new and returns how many there were.
+func (s *sweep) add(tags []string, seen map[string]bool) int {
+	before := len(s.Tags)
+	for _, tag := range tags {
+		if !seen[tag] && image.ValidTag(tag) {
+			seen[tag] = true
+			s.Tags = append(s.Tags, tag)
+		}
+	}
+	return len(s.Tags) - before
 }
 
 // maxIdlePages is how many pages in a row may bring nothing new.

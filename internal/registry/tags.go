@@ -18,9 +18,8 @@ import (
 // page is one answer of a tag list.
 type page struct {
 	tags []string
-	next string // query of the next page; empty: this was the last
-	// linked says that the registry named the next page itself.
-	linked bool
+	next string // query of the next page, as the registry names it; empty: none
+	full bool   // as many tags as were asked for
 }
 
 // maxCursor bounds the query that a registry gives for its next page.
@@ -84,7 +83,7 @@ func (t *target) askPage(ctx context.Context, cursor string, size int) (page, er
 	if err := ggcr.CheckError(resp, http.StatusOK); err != nil {
 		return page{}, err
 	}
-	return parsePage(resp, query, size)
+	return parsePage(resp, size)
 }
 
 // pageQuery puts the present size into a cursor.
@@ -100,7 +99,7 @@ func pageQuery(cursor string, size int) (url.Values, error) {
 	return query, nil
 }
 
-func parsePage(resp *http.Response, query url.Values, size int) (page, error) {
+func parsePage(resp *http.Response, size int) (page, error) {
 	var answer struct {
 		Tags []string `json:"tags"`
 	}
@@ -111,15 +110,12 @@ func parsePage(resp *http.Response, query url.Values, size int) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	linked := next != ""
-	if !linked && size > 0 && len(answer.Tags) == size {
-		// A full page without a link: some registries cut and do not say so.
-		// Asking for what comes after the last tag shows it.
-		query.Set("last", answer.Tags[size-1])
-		next = query.Encode()
-	}
-	return page{tags: answer.Tags, next: next, linked: linked}, nil
+	return page{tags: answer.Tags, next: next, full: size > 0 && len(answer.Tags) == size}, nil
 }
+
+// after is the cursor of what comes after a tag. Some registries cut a list at
+// the size of the page and do not name the next one; asking shows it.
+func after(tag string) string { return url.Values{"last": {tag}}.Encode() }
 
 // nextCursor takes the query out of a Link header (RFC 8288, as the distribution
 // specification uses it). Host and path are not taken: a list is read where it

@@ -1,0 +1,327 @@
+package registry
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/image"
+	"promoter/internal/secret"
+)
+
+// The credential that must never be seen where it does not belong.
+const (
+	user     = "robot"
+	password = "canary-5up3r-s3cret"
+)
+
+func repositoryKey(s string) identity.RepositoryKey { return identity.RepositoryKey(s) }
+
+// authFake is a registry that shows nothing without a login.
+type authFake struct {
+	*fake
+	bearer bool // wants a token from its own token service
+	tokens atomic.Int64
+}
+
+func newAuthFake(t testing.TB) *authFake {
+	t.Helper()
+	f := &authFake{fake: newFake(t)}
+	f.answer = f.guard
+	return f
+}
+
+func (f *authFake) guard(w http.ResponseWriter, r *http.Request) bool {
+	name, given, ok := r.BasicAuth()
+	right := ok && name == user && given == password
+	switch {
+	case r.URL.Path == "/token" && right:
+		_ = json.NewEncoder(w).Encode(map[string]string{"token": fmt.Sprintf("token-%d", f.tokens.Add(1))})
+	case f.bearer && r.Header.Get("Authorization") == fmt.Sprintf("Bearer token-%d", f.tokens.Load()) && f.tokens.Load() > 0:
+		return false
+	case !f.bearer && right:
+		return false
+	default:
+		challenge := `Basic realm="acme"`
+		if f.bearer {
+			challenge = fmt.Sprintf(`Bearer realm="http://%s/token",service="acme"`, f.host)
+		}
+		w.Header().Set("WWW-Authenticate", challenge)
+		w.WriteHeader(http.StatusUnauthorized)
+		// A server that sends back what it was sent.
+		_, _ = fmt.Fprintf(w, `{"errors":[{"code":"UNAUTHORIZED","message":%q,"detail":%q}]}`, r.Header.Get("Authorization"), name+given)
+	}
+	return true
+}
+
+func (f *authFake) push(t testing.TB, path string, tags ...string) string {
+	t.Helper()
+	bearer := f.bearer
+	f.bearer = false
+	defer func() { f.bearer = bearer; f.reset() }()
+	return pushTo(t, f.host, &authn.Basic{Username: user, Password: password}, path, built{created: day(1)}.image(t), tags...)
+}
+
+func (f *authFake) credential(usableBy ...string) Credential {
+	return Credential{Host: f.host, UsableBy: usableBy, Username: user, Secret: secret.New(password)}
+}
+
+// sent says whether any request carried a credential.
+func (f *fake) sent() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.ContainsFunc(f.auths, func(a string) bool { return a != "" })
+}
+
+func TestCredential_basicAndToken(t *testing.T) {
+	t.Parallel()
+	for name, bearer := range map[string]bool{"basic": false, "token service": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newAuthFake(t)
+			f.push(t, "tenant-b/web", "1.0.0")
+			f.bearer = bearer
+			c := newClient(t, Options{Credentials: []Credential{f.credential("github.com/*")}})
+			for range 3 {
+				s := mustSelect(t, c.For("github.com/2"), Request{Repository: f.repository(t, "tenant-b/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"})})
+				if !s.Found {
+					t.Fatalf("selected %+v", s)
+				}
+			}
+			if bearer && f.tokens.Load() != 1 {
+				t.Errorf("%d tokens were asked for, want one login", f.tokens.Load())
+			}
+		})
+	}
+}
+
+func TestCredential_T06_anotherTenantsRegistry(t *testing.T) {
+	t.Parallel()
+	f := newAuthFake(t)
+	f.push(t, "tenant-b/web", "1.0.0")
+	own := newFake(t)
+	own.push(t, "tenant-a/web", built{created: day(1)}, "1.0.0")
+	c := newClient(t, Options{Credentials: []Credential{f.credential("github.com/2")}})
+	pass := c.Pass()
+	r := Request{Repository: f.repository(t, "tenant-b/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"})}
+
+	if s := mustSelect(t, pass.For("github.com/2"), r); !s.Found {
+		t.Fatalf("T-06 its own tenant: %+v", s)
+	}
+	f.reset()
+	for _, key := range []string{"github.com/1", "github.com/22", "github.com/2/x", "gitlab.com/2", ""} {
+		s, err := pass.For(repositoryKey(key)).Select(t.Context(), r)
+		if s.Found || fault.KindOf(err) != fault.Unauthorised {
+			t.Errorf("T-06, T-08 %q got %+v, %v", key, s, err)
+		}
+		if err != nil && strings.Contains(err.Error(), password) {
+			t.Errorf("the canary is out: %v", err)
+		}
+		if _, err := pass.For(repositoryKey(key)).Resolve(t.Context(), image.Reference{Repository: r.Repository, Tag: "1.0.0"}); fault.KindOf(err) != fault.Unauthorised {
+			t.Errorf("T-08 %q resolved: %v", key, err)
+		}
+	}
+	if f.sent() {
+		t.Errorf("T-06 a credential was sent: %q", f.auths)
+	}
+	other := Request{Repository: own.repository(t, "tenant-a/web"), Policy: r.Policy}
+	mustSelect(t, pass.For("github.com/2"), other)
+	if own.sent() {
+		t.Errorf("T-06 the credential of one host went to another: %q", own.auths)
+	}
+}
+
+func TestCredential_T08_factsAreNotShared(t *testing.T) {
+	t.Parallel()
+	f, folder := newAuthFake(t), t.TempDir()
+	digest := f.push(t, "tenant-b/web", "1.0.0")
+	options := Options{CacheDir: folder, Credentials: []Credential{f.credential("github.com/2")}}
+	c, r := newClient(t, options), f.repository(t, "tenant-b/web")
+	if _, err := c.For("github.com/2").Describe(t.Context(), r, digest); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]*Client{"T-08 in memory": c, "T-08 from the folder": newClient(t, options)} {
+		if got, err := c.For("github.com/1").Describe(t.Context(), r, digest); fault.KindOf(err) != fault.Unauthorised {
+			t.Errorf("%s: described %+v, %v", name, got, err)
+		}
+		if _, err := c.For("github.com/2").Describe(t.Context(), r, digest); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCredential_repositoriesNarrowIt(t *testing.T) {
+	t.Parallel()
+	f := newAuthFake(t)
+	f.push(t, "tenant-b/web", "1.0.0")
+	credential := f.credential("**")
+	pattern, err := image.ParsePattern(f.host + "/tenant-b/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	credential.Repositories = []image.Pattern{pattern}
+	c := newClient(t, Options{Credentials: []Credential{credential}})
+	if _, err := c.For("git:https://git.example/a/b").Resolve(t.Context(), image.Reference{Repository: f.repository(t, "tenant-b/web"), Tag: "1.0.0"}); err != nil {
+		t.Error(err)
+	}
+	f.reset()
+	if _, err := c.For("a/1").Resolve(t.Context(), image.Reference{Repository: f.repository(t, "tenant-c/web"), Tag: "1"}); fault.KindOf(err) != fault.Unauthorised || f.sent() {
+		t.Errorf("err = %v, sent %v", err, f.auths)
+	}
+}
+
+func TestCredential_canaryInErrors(t *testing.T) {
+	t.Parallel()
+	f := newAuthFake(t)
+	f.push(t, "tenant-b/web", "1.0.0")
+	encoded := base64.StdEncoding.EncodeToString([]byte(user + ":wrong-" + password))
+	for _, bearer := range []bool{false, true} {
+		for _, status := range []int{0, 400, 401, 403, 404, 418, 429, 500, 503} {
+			t.Run(fmt.Sprintf("bearer %v, status %d", bearer, status), func(t *testing.T) {
+				g := &authFake{fake: newFake(t), bearer: bearer}
+				g.answer = func(w http.ResponseWriter, r *http.Request) bool {
+					if status == 0 || r.URL.Path == "/v2/" {
+						return g.guard(w, r)
+					}
+					w.WriteHeader(status)
+					_, _ = fmt.Fprintf(w, `{"errors":[{"code":"DENIED","message":%q}],"refresh_token":%q}`, r.Header.Get("Authorization"), password)
+					return true
+				}
+				credential := g.credential("**")
+				credential.Secret = secret.New("wrong-" + password)
+				v := newClient(t, Options{Credentials: []Credential{credential}}).For("a/1")
+				r := g.repository(t, "tenant-b/web")
+				_, first := v.Select(t.Context(), Request{Repository: r, Policy: mustPolicy(t, image.Selection{Semver: ">=1"})})
+				_, second := v.Resolve(t.Context(), image.Reference{Repository: r, Tag: "1.0.0"})
+				_, third := v.Describe(t.Context(), r, "sha256:"+strings.Repeat("0", 64))
+				for _, err := range []error{first, second, third} {
+					if err == nil {
+						t.Fatal("no error")
+					}
+					if strings.Contains(err.Error(), password) || strings.Contains(err.Error(), encoded) {
+						t.Errorf("the canary is out: %v", err)
+					}
+					if !strings.Contains(err.Error(), r.String()) {
+						t.Errorf("the error does not say what was asked: %v", err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestCredential_aTokenThatRunsOut(t *testing.T) {
+	t.Parallel()
+	f := newAuthFake(t)
+	f.push(t, "tenant-b/web", "1.0.0")
+	f.bearer = true
+	c := newClient(t, Options{Credentials: []Credential{f.credential("**")}})
+	ref := image.Reference{Repository: f.repository(t, "tenant-b/web"), Tag: "1.0.0"}
+	for range 2 {
+		if _, err := c.For("a/1").Resolve(t.Context(), ref); err != nil {
+			t.Fatal(err)
+		}
+		f.tokens.Add(1) // the token of the first answer is worth nothing now
+	}
+}
+
+func TestCredential_hostsAreNormalised(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, Options{Credentials: []Credential{{Host: "index.docker.io", UsableBy: []string{"**"}, Username: "u", Secret: secret.New("p")}}})
+	nginx, err := image.ParseRepository("nginx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.credentials[0].fits("a/1", nginx) {
+		t.Error("an entry for index.docker.io is none for Docker Hub")
+	}
+	for _, host := range []string{"", "https://quay.io", "quay.io/acme", "a b"} {
+		if _, err := New(Options{Outbound: newOutbound(t), Now: c.options.Now, Credentials: []Credential{{Host: host}}}); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("host %q: %v", host, err)
+		}
+	}
+}
+
+func TestCredential_aTokenAsItIs(t *testing.T) {
+	t.Parallel()
+	auth, err := entry{Credential: Credential{Secret: secret.New("t")}}.authenticator().Authorization()
+	if err != nil || auth.RegistryToken != "t" {
+		t.Errorf("authorization = %+v, %v", auth, err)
+	}
+	if (entry{}).authenticator() != authn.Anonymous {
+		t.Error("an entry without a secret is not anonymous")
+	}
+}
+
+func TestGlobMatch(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		glob, text string
+		ok         bool
+	}{
+		{"github.com/1", "github.com/1", true},
+		{"github.com/*", "github.com/1", true},
+		{"github.com/*", "github.com/1/2", false},
+		{"github.com/**", "github.com/1/2", true},
+		{"**", "anything/at:all", true},
+		{"*", "a/b", false},
+		{"*/1*", "a/12", true},
+		{"git:https://git.example/acme/*", "git:https://git.example/acme/shop", true},
+		{"", "a", false},
+		{"a", "", false},
+	} {
+		if got := globMatch(tc.glob, tc.text); got != tc.ok {
+			t.Errorf("globMatch(%q, %q) = %v", tc.glob, tc.text, got)
+		}
+	}
+}
+
+// TestDocker_configuration sets the environment, so it does not run beside
+// others.
+func TestDocker_configuration(t *testing.T) {
+	f := newAuthFake(t)
+	f.push(t, "tenant-b/web", "1.0.0")
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("DOCKER_CONFIG", home)
+	config := fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, f.host, base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
+	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ref := image.Reference{Repository: f.repository(t, "tenant-b/web"), Tag: "1.0.0"}
+	if _, err := newClient(t, Options{Docker: true}).For("local").Resolve(t.Context(), ref); err != nil {
+		t.Errorf("with the configuration: %v", err)
+	}
+	f.reset()
+	if _, err := newClient(t, Options{}).For("local").Resolve(t.Context(), ref); fault.KindOf(err) != fault.Unauthorised || f.sent() {
+		t.Errorf("a server read the configuration of a person: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"auths":{}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := newClient(t, Options{Docker: true}).For("local").Resolve(t.Context(), ref)
+	if fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "docker login "+f.host) {
+		t.Errorf("without an entry: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"auths":`+password), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = newClient(t, Options{Docker: true}).For("local").Resolve(t.Context(), ref)
+	if fault.KindOf(err) != fault.Invalid || strings.Contains(err.Error(), password) {
+		t.Errorf("a broken configuration: %v", err)
+	}
+}

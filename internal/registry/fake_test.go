@@ -1,0 +1,299 @@
+package registry
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	inprocess "github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/random"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"promoter/internal/image"
+	"promoter/internal/outbound"
+)
+
+// fake is a real registry in process behind a recorder that may answer instead.
+type fake struct {
+	host string
+	// answer may answer a request; false leaves it to the registry. Set before
+	// the first request.
+	answer func(w http.ResponseWriter, r *http.Request) bool
+
+	mu    sync.Mutex
+	asked []string // METHOD PATH?QUERY
+	auths []string // of each request
+}
+
+func newFake(t testing.TB) *fake {
+	t.Helper()
+	f := &fake{}
+	inner := inprocess.New(inprocess.Logger(log.New(io.Discard, "", 0)))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.record(r)
+		if f.answer == nil || !f.answer(w, r) {
+			inner.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	f.host = strings.TrimPrefix(server.URL, "http://")
+	return f
+}
+
+func (f *fake) record(r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, r.Method+" "+r.URL.String())
+	f.auths = append(f.auths, r.Header.Get("Authorization"))
+}
+
+// count returns how many requests had all the words.
+func (f *fake) count(words ...string) (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, asked := range f.asked {
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(asked, w) }) {
+			n++
+		}
+	}
+	return n
+}
+
+func (f *fake) reset() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked, f.auths = nil, nil
+}
+
+func (f *fake) repository(t testing.TB, path string) image.Repository {
+	t.Helper()
+	r, err := image.ParseRepository(f.host + "/" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// built describes an image to push.
+type built struct {
+	created     time.Time
+	labels      map[string]string
+	annotations map[string]string
+	platform    string
+}
+
+func (b built) image(t testing.TB) v1.Image {
+	t.Helper()
+	img, err := random.Image(64, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := img.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config = config.DeepCopy()
+	config.Created = v1.Time{Time: b.created}
+	config.Config.Labels = b.labels
+	config.OS, config.Architecture, _ = strings.Cut(first(b.platform, "linux/amd64"), "/")
+	config.Architecture, config.Variant, _ = strings.Cut(config.Architecture, "/")
+	if img, err = mutate.ConfigFile(img, config); err != nil {
+		t.Fatal(err)
+	}
+	if len(b.annotations) > 0 {
+		img = mutate.Annotations(img, b.annotations).(v1.Image)
+	}
+	return img
+}
+
+// push puts an image under tags and returns its digest.
+func (f *fake) push(t testing.TB, path string, b built, tags ...string) string {
+	t.Helper()
+	return pushTo(t, f.host, authn.Anonymous, path, b.image(t), tags...)
+}
+
+func pushTo(t testing.TB, host string, auth authn.Authenticator, path string, img v1.Image, tags ...string) string {
+	t.Helper()
+	for _, tag := range tags {
+		if err := remote.Write(mustTag(t, host, path, tag), img, remote.WithAuth(auth)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	digest, err := img.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest.String()
+}
+
+func mustTag(t testing.TB, host, path, tag string) name.Tag {
+	t.Helper()
+	ref, err := name.NewTag(host+"/"+path+":"+tag, name.Insecure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ref
+}
+
+// pushIndex puts an index of images under tags and returns its digest.
+func (f *fake) pushIndex(t testing.TB, path string, annotations map[string]string, images []built, tags ...string) string {
+	t.Helper()
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	if len(annotations) > 0 {
+		index = mutate.Annotations(index, annotations).(v1.ImageIndex)
+	}
+	for _, b := range images {
+		platform, err := v1.ParsePlatform(b.platform)
+		if err != nil {
+			t.Fatal(err)
+		}
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: b.image(t), Descriptor: v1.Descriptor{Platform: platform}})
+	}
+	for _, tag := range tags {
+		if err := remote.WriteIndex(mustTag(t, f.host, path, tag), index); err != nil {
+			t.Fatal(err)
+		}
+	}
+	digest, err := index.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest.String()
+}
+
+// newClient makes a client that may dial this machine.
+func newClient(t testing.TB, options Options) *Client {
+	t.Helper()
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Outbound == nil {
+		options.Outbound = newOutbound(t)
+	}
+	c, err := New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func newOutbound(t testing.TB) *outbound.Client {
+	t.Helper()
+	out, err := outbound.New(outbound.Options{
+		AllowLoopback: true, Now: time.Now, Attempts: 1, MaxWait: time.Second,
+		Budget: outbound.Budget{PerSecond: 1e6, Burst: 1e6},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(out.CloseIdleConnections)
+	return out
+}
+
+func mustPolicy(t testing.TB, s image.Selection) *image.Policy {
+	t.Helper()
+	p, err := image.NewPolicy(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func mustSelect(t testing.TB, v *View, r Request) Selection {
+	t.Helper()
+	s, err := v.Select(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// pager serves a tag list of its own in the ways of different registries; all
+// its tags lead to one image.
+type pager struct {
+	tags   []string
+	digest string
+
+	most      int  // larger pages are refused; zero: none are
+	clamp     int  // larger pages are cut to this; zero: none are
+	link      bool // names the next page
+	ignoreAll bool // neither n nor last is looked at
+	failAfter string
+	status    int // of a failure
+}
+
+func (p *pager) serve(w http.ResponseWriter, r *http.Request) bool {
+	if strings.HasSuffix(r.URL.Path, "/tags/list") {
+		p.list(w, r)
+		return true
+	}
+	before, tag, found := strings.Cut(r.URL.Path, "/manifests/")
+	if found && slices.Contains(p.tags, tag) {
+		r.URL.Path = before + "/manifests/" + p.digest
+	}
+	return false
+}
+
+func (p *pager) list(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	n, last := len(p.tags), query.Get("last")
+	if asked, err := strconv.Atoi(query.Get("n")); err == nil {
+		n = asked
+	}
+	if p.most > 0 && n > p.most && query.Get("n") != "" {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"errors":[{"code":"PAGINATION_NUMBER_INVALID"}]}`)
+		return
+	}
+	if p.clamp > 0 {
+		n = min(n, p.clamp)
+	}
+	if p.failAfter != "" && last >= p.failAfter {
+		w.WriteHeader(p.status)
+		return
+	}
+	rest := p.tags
+	if at, found := slices.BinarySearch(p.tags, last); last != "" {
+		if found {
+			at++
+		}
+		rest = p.tags[at:]
+	}
+	if p.ignoreAll {
+		rest, n = p.tags, len(p.tags)
+	}
+	tags := rest[:min(n, len(rest))]
+	if p.link && len(tags) < len(rest) && len(tags) > 0 {
+		w.Header().Set("Link", fmt.Sprintf(`<http://elsewhere.example%s?last=%s&n=%d>; rel="next"`, r.URL.Path, url.QueryEscape(tags[len(tags)-1]), n))
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"name": "acme/web", "tags": tags})
+}
+
+// manyTags makes 1.0.0 to 1.0.N-1 in the order of a registry.
+func manyTags(n int) []string {
+	tags := make([]string, n)
+	for i := range tags {
+		tags[i] = fmt.Sprintf("1.0.%d", i)
+	}
+	slices.Sort(tags)
+	return tags
+}
+
+// day is a date after all fixed stamps.
+func day(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }

@@ -1,0 +1,207 @@
+package registry
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/fault"
+	"promoter/internal/image"
+)
+
+func TestSelect_strategies(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	old := f.push(t, "acme/web", built{created: day(3)}, "1.9.0", "build-9", "main-aaaaaaa", "r2026-01")
+	fresh := f.push(t, "acme/web", built{created: day(5)}, "1.10.0", "build-10", "main-0000000", "r2026-02", "released")
+	other := f.push(t, "acme/web", built{created: day(9)}, "2.0.0-rc.1", "latest", "sha256-"+strings.Repeat("a", 64)+".sig")
+	c := newClient(t, Options{})
+	for _, tc := range []struct {
+		name   string
+		s      image.Selection
+		tag    string
+		digest string
+	}{
+		{"semver", image.Selection{Semver: ">=1"}, "1.10.0", fresh},
+		{"S-01 prerelease only when the range names one", image.Selection{Semver: ">=2.0.0-0"}, "2.0.0-rc.1", other},
+		{"semver with a filter", image.Selection{Semver: ">=0", Filter: `^build-(?P<version>\d+)$`}, "build-10", fresh},
+		{"tag", image.Selection{Tag: "released"}, "released", fresh},
+		{"newest", image.Selection{Newest: "^main-"}, "main-0000000", fresh},
+		{"S-04 newest of all, without signatures", image.Selection{Newest: "."}, "latest", other},
+		{"numeric", image.Selection{Numeric: `^build-(?P<version>\d+)$`}, "build-10", fresh},
+		{"alphabetical", image.Selection{Alphabetical: `^r\d{4}-\d\d$`}, "r2026-02", fresh},
+		{"exclude", image.Selection{Semver: ">=1", Exclude: []string{`^1\.10`}}, "1.9.0", old},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s := mustSelect(t, c.For("github.com/1"), Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, tc.s)})
+			if !s.Found || s.Version.Tag != tc.tag || s.Version.Digest != tc.digest {
+				t.Errorf("selected %+v, want %s@%s", s, tc.tag, tc.digest)
+			}
+		})
+	}
+}
+
+func TestSelect_nothingFits(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.push(t, "acme/web", built{created: day(1)}, "1.0.0", "what-is-this")
+	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=9"})}
+	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
+	want := Selection{Skipped: 1, Reason: "none of 2 tags fits: 1 excluded, 1 not understood"}
+	if diff := cmp.Diff(want, s); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSelect_S03_whatDoesNotParseIsCounted(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.push(t, "acme/web", built{created: day(1)}, "1.0.0", "nonsense", "more-nonsense")
+	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"})}
+	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
+	if !s.Found || s.Skipped != 2 {
+		t.Errorf("selected %+v", s)
+	}
+}
+
+func TestSelect_aReleaseIsNotARegistrys(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Release: "github.com/acme/web"})}
+	if _, err := newClient(t, Options{}).For("a/1").Select(t.Context(), r); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestSelect_S08_aMissingPlatform(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	both := []built{{platform: "linux/amd64", created: day(1)}, {platform: "linux/arm64/v8", created: day(1)}}
+	f.pushIndex(t, "acme/web", nil, both, "1.0.0")
+	lost := f.pushIndex(t, "acme/web", nil, both[:1], "1.1.0")
+	f.push(t, "acme/web", built{platform: "linux/amd64", created: day(2)}, "1.2.0")
+	r := Request{
+		Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"}),
+		Platforms: []string{"linux/amd64", "linux/arm64"},
+	}
+	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
+	if !s.Found || s.Version.Tag != "1.0.0" {
+		t.Fatalf("selected %+v", s)
+	}
+	if len(s.Waiting) != 2 || s.Waiting[1].Digest != lost || s.Waiting[1].Reason != "no image for linux/arm64; there is linux/amd64" {
+		t.Errorf("waiting = %+v", s.Waiting)
+	}
+	if diff := cmp.Diff([]string{"linux/amd64", "linux/arm64"}, s.Version.Platforms); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSelect_S08_aMovingTagWithoutThePlatform(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.push(t, "acme/web", built{platform: "linux/amd64", created: day(2)}, "released")
+	r := Request{
+		Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Tag: "released"}),
+		Platforms: []string{"windows/amd64"},
+	}
+	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
+	if s.Found || len(s.Waiting) != 1 || !strings.Contains(s.Reason, "no image for windows/amd64") {
+		t.Errorf("selected %+v", s)
+	}
+}
+
+func TestSelect_S09_minAgeCountsFromFirstSeen(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	// Built long ago, as the publisher says: that proves nothing.
+	digests := map[string]string{}
+	for _, tag := range []string{"1.0.0", "1.1.0", "1.2.0"} {
+		digests[tag] = f.push(t, "acme/web", built{created: day(1).AddDate(-3, 0, 0)}, tag)
+	}
+	now := day(10)
+	seen := map[string]time.Time{digests["1.0.0"]: now.Add(-2 * time.Hour), digests["1.1.0"]: now.Add(-10 * time.Minute)}
+	r := Request{
+		Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"}), MinAge: time.Hour,
+		FirstSeen: func(digest string) (time.Time, bool) { at, ok := seen[digest]; return at, ok },
+	}
+	c := newClient(t, Options{Now: func() time.Time { return now }})
+	s := mustSelect(t, c.For("a/1"), r)
+	if !s.Found || s.Version.Tag != "1.0.0" {
+		t.Fatalf("selected %+v", s)
+	}
+	want := []Because{
+		{Tag: "1.2.0", Digest: digests["1.2.0"], Reason: "minAge 1h0m0s: seen now for the first time", Until: now.Add(time.Hour)},
+		{Tag: "1.1.0", Digest: digests["1.1.0"], Reason: "minAge 1h0m0s: first seen 2026-01-09T23:50:00Z", Until: now.Add(50 * time.Minute)},
+	}
+	if diff := cmp.Diff(want, s.Waiting); diff != "" {
+		t.Error(diff)
+	}
+	t.Run("S-09 a first sight in the future is none", func(t *testing.T) {
+		t.Parallel()
+		r := r
+		r.FirstSeen = func(string) (time.Time, bool) { return now.Add(time.Hour), true }
+		if s := mustSelect(t, c.For("a/1"), r); s.Found {
+			t.Errorf("selected %+v", s)
+		}
+	})
+	t.Run("S-09 nobody remembers: not yet, and it says so", func(t *testing.T) {
+		t.Parallel()
+		r := r
+		r.FirstSeen = nil
+		s := mustSelect(t, c.For("a/1"), r)
+		if s.Found || len(s.Waiting) != 1 || !strings.Contains(s.Reason, "cannot be known") {
+			t.Errorf("selected %+v", s)
+		}
+	})
+}
+
+func TestSelect_S13_aMovingTagCarriesItsDate(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.push(t, "acme/web", built{created: day(7)}, "released")
+	older := f.push(t, "acme/web", built{created: day(2)}, "released")
+	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Tag: "released"})}
+	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
+	if !s.Found || s.Version.Digest != older || !s.Version.Created.Equal(day(2)) {
+		t.Errorf("selected %+v", s)
+	}
+}
+
+func TestSelect_aTagWithoutItsImageIsPassedOver(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	digest := f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
+	p := &pager{tags: []string{"1.0.0"}, digest: digest}
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/tags/list") {
+			(&pager{tags: []string{"1.0.0", "2.0.0"}, digest: digest}).list(w, r)
+			return true
+		}
+		return p.serve(w, r)
+	}
+	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"})}
+	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
+	if !s.Found || s.Version.Tag != "1.0.0" || len(s.Waiting) != 1 || s.Waiting[0].Reason != noImage {
+		t.Errorf("selected %+v", s)
+	}
+}
+
+func TestSelect_theSearchForATakableVersionIsBounded(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	digest := f.push(t, "acme/web", built{created: day(1)}, "0")
+	f.answer = (&pager{tags: manyTags(100), digest: digest}).serve
+	f.reset()
+	r := Request{
+		Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"}),
+		Platforms: []string{"plan9/mips"},
+	}
+	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
+	if s.Found || !s.Incomplete || len(s.Waiting) != maxTried || f.count("HEAD") != maxTried {
+		t.Errorf("selected %+v after %d questions", s, f.count("HEAD"))
+	}
+}

@@ -1,0 +1,279 @@
+package registry
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/fault"
+	"promoter/internal/image"
+)
+
+// paged makes a registry with n tags that lists them in the way of p.
+func paged(t testing.TB, n int, p *pager) *fake {
+	t.Helper()
+	f := newFake(t)
+	p.digest = f.push(t, "acme/web", built{created: day(1)}, "0")
+	p.tags = manyTags(n)
+	f.answer = p.serve
+	f.reset()
+	return f
+}
+
+func webRequest(t testing.TB, f *fake) Request {
+	t.Helper()
+	return Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"})}
+}
+
+func TestTags_S06_everyWayToPage(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name  string
+		pager pager
+		n     int
+		asked int // tag list requests
+	}{
+		{"S-06 10,000 tags with links", pager{link: true}, 10_000, 10},
+		{"S-06 10,000 tags in pages that are cut smaller", pager{link: true, clamp: 500}, 10_000, 20},
+		{"S-06 page size refused: halved until taken", pager{link: true, most: 100}, 1000, 4 + 17},
+		{"S-06 page size refused down to one", pager{link: true, most: 1}, 5, 9 + 5},
+		{"cut at the page without a link", pager{}, 2500, 3},
+		{"cut at the page without a link, to the tag", pager{}, 2000, 3},
+		{"no paging at all", pager{ignoreAll: true}, 2500, 1},
+		{"no paging, and as many as a page has", pager{ignoreAll: true}, 1000, 2},
+		{"one page", pager{link: true}, 7, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			f := paged(t, tc.n, &tc.pager)
+			s := mustSelect(t, newClient(t, Options{}).For("a/1"), webRequest(t, f))
+			if want := fmt.Sprintf("1.0.%d", tc.n-1); !s.Found || s.Version.Tag != want {
+				t.Errorf("selected %+v, want %s", s, want)
+			}
+			if got := f.count("tags/list"); got != tc.asked {
+				t.Errorf("asked for %d pages, want %d", got, tc.asked)
+			}
+		})
+	}
+}
+
+func TestTags_S06_theSizeIsRemembered(t *testing.T) {
+	t.Parallel()
+	f := paged(t, 100, &pager{link: true, most: 60})
+	c := newClient(t, Options{Limits: Limits{PageSize: 100}})
+	mustSelect(t, c.For("a/1"), webRequest(t, f))
+	f.reset()
+	mustSelect(t, c.For("a/1"), webRequest(t, f))
+	if got := f.count("tags/list"); got != 2 {
+		t.Errorf("asked for %d pages, want 2 of 50", got)
+	}
+}
+
+func TestTags_S05_aListThatFailsIsAnError(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answer func(w http.ResponseWriter, r *http.Request)
+		kind   fault.Kind
+	}{
+		"S-05 fails":           {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, fault.Temporary},
+		"S-05 cut in a page":   {body(`{"tags":["1.0.0"`), fault.Temporary},
+		"S-05 nothing":         {body(``), fault.Temporary},
+		"S-05 not JSON":        {body(`<html>`), fault.Temporary},
+		"S-05 another shape":   {body(`{"tags":{"a":1}}`), fault.Invalid},
+		"S-05 a broken link":   {linked("nonsense"), fault.Invalid},
+		"S-05 an empty link":   {linked("</v2/acme/web/tags/list>"), fault.Invalid},
+		"S-05 a circle":        {linked("</v2/acme/web/tags/list?last=x>"), fault.Invalid},
+		"S-05 shorter":         {short, fault.Temporary},
+		"S-05 far too large":   {body(`{"tags":["` + strings.Repeat("a", maxAnswer) + `"]}`), fault.Invalid},
+		"S-05 the name is odd": {body(strings.Repeat("[", 20_000)), fault.Temporary},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
+			f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasSuffix(r.URL.Path, "/tags/list") {
+					return false
+				}
+				tc.answer(w, r)
+				return true
+			}
+			s, err := newClient(t, Options{}).For("a/1").Select(t.Context(), webRequest(t, f))
+			if s.Found || fault.KindOf(err) != tc.kind {
+				t.Errorf("selected %+v, err = %v (%s), want %s", s, err, fault.KindOf(err), tc.kind)
+			}
+		})
+	}
+}
+
+func body(text string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
+}
+
+func linked(link string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Link", link)
+		_, _ = io.WriteString(w, `{"tags":["1.0.0"]}`)
+	}
+}
+
+func short(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Length", "1000")
+	_, _ = io.WriteString(w, `{"tags":["1.0.0",`)
+}
+
+func TestTags_S05_thePageAfterFails(t *testing.T) {
+	t.Parallel()
+	f := paged(t, 3000, &pager{link: true, failAfter: "1.0.2", status: 502})
+	s, err := newClient(t, Options{}).For("a/1").Select(t.Context(), webRequest(t, f))
+	if s.Found || fault.KindOf(err) != fault.Temporary {
+		t.Errorf("selected %+v from part of a list: %v", s, err)
+	}
+}
+
+func TestTags_S05_anEmptyList(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]string{"S-05 empty": `{"tags":[]}`, "S-05 null": `{"tags":null}`, "S-05 no key": `{}`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
+			f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+				if strings.HasSuffix(r.URL.Path, "/tags/list") {
+					_, _ = io.WriteString(w, answer)
+					return true
+				}
+				return false
+			}
+			s := mustSelect(t, newClient(t, Options{}).For("a/1"), webRequest(t, f))
+			if diff := cmp.Diff(Selection{Reason: "the registry lists no tags"}, s); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestTags_S14_moreThanOnePassMayRead(t *testing.T) {
+	t.Parallel()
+	for name, folder := range map[string]string{"S-14 in one process": "", "S-14 in one process each": t.TempDir()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := paged(t, 2500, &pager{link: true})
+			options := Options{Limits: Limits{Tags: 1000, PageSize: 500}, CacheDir: folder}
+			c := newClient(t, options)
+			pass := func() Selection {
+				if folder != "" {
+					if err := c.Flush(); err != nil {
+						t.Fatal(err)
+					}
+					c = newClient(t, options)
+				}
+				return mustSelect(t, c.For("a/1"), webRequest(t, f))
+			}
+			for _, read := range []int{1000, 2000} {
+				s := pass()
+				if s.Found || !s.Incomplete || !strings.Contains(s.Reason, fmt.Sprintf("%d are read", read)) {
+					t.Fatalf("selected %+v after %d tags", s, read)
+				}
+			}
+			if s := pass(); !s.Found || s.Version.Tag != "1.0.2499" {
+				t.Fatalf("selected %+v at the end", s)
+			}
+			if got := f.count("tags/list"); got != 5 {
+				t.Errorf("asked for %d pages, want 5: the next pass goes on", got)
+			}
+			// The next round begins again, with the whole list standing in.
+			if s := pass(); !s.Found || s.Version.Tag != "1.0.2499" {
+				t.Errorf("selected %+v in the next round", s)
+			}
+		})
+	}
+}
+
+func TestTags_S14_aPauseKeepsThePlace(t *testing.T) {
+	t.Parallel()
+	p := &pager{link: true, failAfter: "1.0.2", status: 429}
+	f := paged(t, 3000, p)
+	c := newClient(t, Options{Limits: Limits{PageSize: 100}})
+	_, err := c.For("a/1").Select(t.Context(), webRequest(t, f))
+	if fault.KindOf(err) != fault.RateLimited {
+		t.Fatalf("err = %v", err)
+	}
+	if at, ok := fault.RetryAt(err); !ok || at.IsZero() {
+		t.Errorf("the fault names no time: %v", err)
+	}
+	read := f.count("tags/list")
+	p.failAfter = ""
+	f.reset()
+	// A new client of the process after the pause: the host is asked again.
+	c.transport.inner = newOutbound(t)
+	c.sessions = map[scope]*session{}
+	if s := mustSelect(t, c.For("a/1"), webRequest(t, f)); !s.Found || s.Version.Tag != "1.0.2999" {
+		t.Fatalf("selected %+v", s)
+	}
+	if got := f.count("tags/list"); got != 30-read+1 {
+		t.Errorf("asked for %d pages after %d, want the rest of 30", got, read)
+	}
+}
+
+func TestTags_aPlaceThatIsGoneIsBegunAgain(t *testing.T) {
+	t.Parallel()
+	p := &pager{link: true}
+	f := paged(t, 250, p)
+	c := newClient(t, Options{Limits: Limits{Tags: 100, PageSize: 100}})
+	mustSelect(t, c.For("a/1"), webRequest(t, f))
+	p.failAfter, p.status = "1", 404
+	if _, err := c.For("a/1").Select(t.Context(), webRequest(t, f)); err == nil {
+		t.Fatal("no error")
+	}
+	p.failAfter = ""
+	f.reset()
+	mustSelect(t, c.For("a/1"), webRequest(t, f))
+	if f.count("tags/list?n=100") != 1 {
+		t.Errorf("asked %v, want the beginning", f.asked)
+	}
+}
+
+func TestTags_linksAreOnlyQueries(t *testing.T) {
+	t.Parallel()
+	for link, want := range map[string]string{
+		"": "",
+		`</v2/a/tags/list?last=b&n=5>; rel="next"`:         "last=b&n=5",
+		`<https://evil.example/v2/?next_page=x>; rel=next`: "next_page=x",
+		`</v2/a/tags/list?last=b>`:                         "last=b",
+		`</v2/a/tags/list?last=b>; rel="prev"`:             "",
+	} {
+		got, err := nextCursor(link)
+		if err != nil || got != want {
+			t.Errorf("nextCursor(%q) = %q, %v", link, got, err)
+		}
+	}
+}
+
+func FuzzNextCursor(f *testing.F) {
+	f.Add(`</v2/a/tags/list?last=b&n=5>; rel="next"`)
+	f.Add("<>")
+	f.Fuzz(func(t *testing.T, link string) {
+		cursor, err := nextCursor(link)
+		if err != nil || cursor == "" {
+			return
+		}
+		if query, err := pageQuery(cursor, 10); err == nil && query.Get("n") != "10" {
+			t.Errorf("%q lost the page size", link)
+		}
+	})
+}
+
+func BenchmarkSelect10000Tags(b *testing.B) {
+	f := paged(b, 10_000, &pager{link: true})
+	c, r := newClient(b, Options{}), webRequest(b, f)
+	for b.Loop() {
+		if s := mustSelect(b, c.For("a/1"), r); !s.Found {
+			b.Fatal(s.Reason)
+		}
+	}
+}
