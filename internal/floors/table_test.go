@@ -31,6 +31,7 @@ var table = map[string]place{
 	"internal/database": {floor: 1},
 
 	"internal/promotion": {floor: 2},
+	"internal/suggest":   {floor: 2},
 
 	"internal/scm/github": {floor: 3},
 	"internal/scm/gitlab": {floor: 3},
