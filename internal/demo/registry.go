@@ -1,0 +1,93 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	fake "github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+// registry is an OCI registry on loopback, in this process.
+type registry struct {
+	host   string
+	server *http.Server
+	served chan error
+}
+
+func startRegistry(ctx context.Context) (*registry, error) {
+	var listening net.ListenConfig
+	listener, err := listening.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen on loopback: %w", err)
+	}
+	silent := log.New(io.Discard, "", 0)
+	r := &registry{
+		host: listener.Addr().String(),
+		server: &http.Server{
+			Handler:           fake.New(fake.Logger(silent)),
+			ReadHeaderTimeout: 10 * time.Second,
+			ErrorLog:          silent,
+		},
+		served: make(chan error, 1),
+	}
+	go func() { r.served <- r.server.Serve(listener) }()
+	return r, nil
+}
+
+// stop ends the registry and waits until it has ended.
+func (r *registry) stop() error {
+	err := r.server.Close()
+	if served := <-r.served; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}
+
+// publish pushes the images of a release and fills in their digests.
+func (r *registry) publish(ctx context.Context, rel release) (release, error) {
+	var err error
+	if rel.web.digest, err = r.push(ctx, "acme/web", rel.web.tag, rel.created); err != nil {
+		return release{}, err
+	}
+	rel.worker.digest, err = r.push(ctx, "acme/worker", rel.worker.tag, rel.created)
+	return rel, err
+}
+
+func (r *registry) push(ctx context.Context, repository, tag string, created time.Time) (string, error) {
+	ref, err := name.NewTag(r.host+"/"+repository+":"+tag, name.Insecure)
+	if err != nil {
+		return "", fmt.Errorf("name the image: %w", err)
+	}
+	image, err := build(repository, tag, created)
+	if err != nil {
+		return "", fmt.Errorf("make %s: %w", ref, err)
+	}
+	if err := remote.Write(ref, image, remote.WithContext(ctx)); err != nil {
+		return "", fmt.Errorf("push %s: %w", ref, err)
+	}
+	digest, err := image.Digest()
+	return digest.String(), err
+}
+
+// build makes an image without layers, which is all that a digest needs.
+func build(repository, tag string, created time.Time) (v1.Image, error) {
+	image, err := mutate.CreatedAt(empty.Image, v1.Time{Time: created})
+	if err != nil {
+		return nil, err
+	}
+	return mutate.Config(image, v1.Config{Labels: map[string]string{
+		"org.opencontainers.image.title":   repository,
+		"org.opencontainers.image.version": tag,
+	}})
+}
