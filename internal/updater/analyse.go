@@ -1,14 +1,17 @@
 package updater
 
 import (
+	"bytes"
+
 	"go.yaml.in/yaml/v3"
 
 	"promoter/internal/edit"
 )
 
-// analysis is one file with all that the shapes found in it.
+// analysis is one file with all that was found in it.
 type analysis struct {
-	stream   *stream // nil: the file was not parsed
+	stream   *stream // nil: the file was not looked at
+	template bool    // the stream has lines but no documents
 	sites    []site
 	refusals []edit.Refusal
 	notes    []Note
@@ -25,21 +28,55 @@ func (i *Inventory) analyse(file File) analysis {
 	if content == nil {
 		return analysis{}
 	}
-	parsed, err := newStream(content)
-	if err != nil {
-		return analysis{refusals: []edit.Refusal{{File: file.Path, Reason: "not valid YAML: " + err.Error()}}}
+	kind := i.updater.kinds.of(file.Path)
+	if kind == kindTemplate {
+		return i.findInTemplate(file.Path, content)
 	}
-	return i.find(file.Path, parsed)
+	parsed, err := newStream(content)
+	switch {
+	case err == nil:
+		return i.find(file.Path, parsed)
+	case bytes.Contains(content, []byte("{{")):
+		return i.findInTemplate(file.Path, content)
+	case kind == kindManifest:
+		return analysis{refusals: []edit.Refusal{{File: file.Path, Reason: "not valid YAML: " + err.Error()}}}
+	default:
+		return i.findInUnknown(file.Path, content, err)
+	}
 }
 
 // find asks the shapes about a parsed file.
 func (i *Inventory) find(file string, parsed *stream) analysis {
-	f := &finder{
-		follower: i.updater.follower, shapes: i.updater.shapes, sources: i.sources, path: file,
-		stream: parsed, markers: findMarkers(&parsed.text), claimed: map[*yaml.Node]bool{},
-	}
+	f := i.newFinder(file, parsed)
+	f.addWrites(i.updater.writes(file))
 	for _, document := range parsed.documents {
 		f.walk(document)
 	}
-	return analysis{stream: parsed, sites: f.sites, refusals: f.refusals, notes: f.notes, waiting: f.waiting}
+	f.settle()
+	return f.analysis()
+}
+
+// findInUnknown looks at a file that promised nothing and does not parse. It is
+// refused only if it looks as if it held a reference.
+func (i *Inventory) findInUnknown(file string, content []byte, problem error) analysis {
+	found := i.findInTemplate(file, content)
+	refused := analysis{}
+	for _, s := range found.sites {
+		refused.refusals = append(refused.refusals, edit.Refusal{
+			File: file, Line: s.parts()[0].scalar.position(file).Line, Component: s.followed.Component,
+			Reason: "the file is not valid YAML: " + problem.Error(),
+		})
+	}
+	return refused
+}
+
+func (i *Inventory) newFinder(file string, parsed *stream) *finder {
+	return &finder{
+		follower: i.updater.follower, shapes: i.updater.shapes, sources: i.sources, path: file,
+		stream: parsed, claimed: map[*yaml.Node]bool{}, owners: map[*yaml.Node]string{},
+	}
+}
+
+func (f *finder) analysis() analysis {
+	return analysis{stream: f.stream, sites: f.sites, refusals: f.refusals, notes: f.notes, waiting: f.waiting}
 }

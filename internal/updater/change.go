@@ -43,15 +43,42 @@ func (c *change) replacement() (replacement, error) {
 	if err != nil {
 		return replacement{}, err
 	}
-	text, err := spell(n, c.value)
+	text, err := spell(n, string(c.scalar.stream.data[found.start:found.end]), c.value)
 	return replacement{c.scalar.stream, found, text}, err
 }
 
-// editsOfText returns the change of a scalar that holds something of a version
-// that is neither tag nor digest.
+// isText says whether the site holds something of a version that is neither tag
+// nor digest, so that no pin applies.
+func (s *site) isText() bool {
+	if s.tag == nil {
+		return false
+	}
+	switch s.tag.spells {
+	case spellsChart, spellsVersion, spellsRevision, spellsTemplate:
+		return true
+	default:
+		return false
+	}
+}
+
+// editsOfText returns the change of a site to which no pin applies.
 func (s *site) editsOfText(v image.Version) ([]change, error) {
+	text, err := s.text(v)
+	if err != nil {
+		return nil, err
+	}
+	if s.tag.create != "" {
+		return []change{{scalar: s.tag.scalar, value: text, key: s.tag.create, mapping: s.tag.mapping}}, nil
+	}
+	return s.tag.become(text), nil
+}
+
+// text is what the site shall hold of the version.
+func (s *site) text(v image.Version) (string, error) {
 	text := v.Tag
 	switch s.tag.spells {
+	case spellsTemplate:
+		return fillTemplate(s.tag.template, s.followed.Component, v)
 	case spellsChart:
 		text = strings.ReplaceAll(v.Tag, "_", "+")
 	case spellsVersion:
@@ -59,13 +86,13 @@ func (s *site) editsOfText(v image.Version) ([]change, error) {
 	case spellsRevision:
 		text = v.Revision
 		if !isRevision(text) {
-			return nil, errors.New("the image does not say the commit that it was built from, as 40 hex digits")
+			return "", errors.New("the image does not say the commit that it was built from, as 40 hex digits")
 		}
 	}
 	if text == "" {
-		return nil, fmt.Errorf("the file holds a %s and the wanted version has none", s.tag.spells)
+		return "", fmt.Errorf("the file holds a %s and the wanted version has none", s.tag.spells)
 	}
-	return s.tag.become(text), nil
+	return text, nil
 }
 
 // isRevision says whether the text is a full commit id.

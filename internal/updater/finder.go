@@ -1,6 +1,7 @@
 package updater
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 
@@ -17,11 +18,13 @@ type finder struct {
 	sources  *sources
 	path     string // of the file
 	stream   *stream
-	markers  markers // of the stream
-	claimed  map[*yaml.Node]bool
-	parents  []*yaml.Node // the mappings around the node that is looked at, the outermost first
-	keys     []string     // the keys from the document's root to the node that is looked at; items of lists have none
+	claimed  map[*yaml.Node]bool   // scalars that a shape has looked at
+	owners   map[*yaml.Node]string // the components of the sites by their scalars
+	written  map[*yaml.Node]bool   // scalars that the configuration names
+	parents  []*yaml.Node          // the mappings around the node that is looked at, the outermost first
+	keys     []string              // the keys from the document's root to the node that is looked at; items of lists have none
 
+	marked   []marked // scalars with marks, in the order of the file
 	sites    []site
 	refusals []edit.Refusal
 	notes    []Note
@@ -57,6 +60,9 @@ func (f *finder) visitMapping(m *yaml.Node) {
 }
 
 func (f *finder) visitScalar(n *yaml.Node) {
+	if f.stream.marks {
+		f.visitMarker(n)
+	}
 	if n.Value == "" || f.claimed[n] {
 		return
 	}
@@ -80,13 +86,40 @@ func (f *finder) follow(name string) (Followed, bool) {
 func (f *finder) scalar(n *yaml.Node) scalar { return scalar{f.stream, n} }
 
 // add collects a site and claims its scalars, so that no other shape looks at
-// them.
+// them. What an alias or a merge shows again is collected once.
 func (f *finder) add(s site) {
+	again := true
 	for _, p := range s.parts() {
+		again = again && f.owners[p.scalar.node] == s.followed.Component
 		f.claim(p.scalar.node)
+	}
+	if again {
+		return
+	}
+	if err := f.covered(&s); err != nil {
+		f.refuseAt(s.parts()[0].scalar, s.followed.Component, err.Error())
+		return
+	}
+	if s.shape != shapeWrite && f.written[s.parts()[0].scalar.node] {
+		return
+	}
+	for _, p := range s.parts() {
+		f.owners[p.scalar.node] = s.followed.Component
 	}
 	f.sites = append(f.sites, s)
 }
+
+// covered is an error if the configuration names one scalar of a site but not the
+// other: tag and digest could disagree.
+func (f *finder) covered(s *site) error {
+	if s.shape != shapeWrite && s.tag != nil && s.digest != nil &&
+		f.written[s.tag.scalar.node] != f.written[s.digest.scalar.node] {
+		return errHalfWritten
+	}
+	return nil
+}
+
+var errHalfWritten = errors.New("a write entry names one of tag and digest here; it must name both")
 
 // claim keeps other shapes from looking at scalars.
 func (f *finder) claim(nodes ...*yaml.Node) {
@@ -97,13 +130,18 @@ func (f *finder) claim(nodes ...*yaml.Node) {
 	}
 }
 
-// refuse collects a place that is left as it is.
+// refuse collects a place that is left as it is. A mark on the place says what
+// the shape could not know, so nothing is refused there.
 func (f *finder) refuse(n *yaml.Node, component, format string, args ...any) {
+	if m, found := f.marker(n); f.written[n] || found && !m.ignore || f.stream.ignores(n) {
+		return
+	}
+	f.refuseAt(f.scalar(n), component, fmt.Sprintf(format, args...))
+}
+
+func (f *finder) refuseAt(s scalar, component, reason string) {
 	f.refusals = append(f.refusals, edit.Refusal{
-		File:      f.path,
-		Line:      f.at(n).Line,
-		Component: component,
-		Reason:    fmt.Sprintf(format, args...),
+		File: f.path, Line: s.position(f.path).Line, Component: component, Reason: reason,
 	})
 }
 

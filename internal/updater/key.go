@@ -61,7 +61,7 @@ func (c *change) addition() (replacement, error) {
 
 // pair writes key and value in the style of the pair beside them.
 func (c *change) pair(beside *yaml.Node) (string, error) {
-	value, err := spell(c.scalar.node, c.value)
+	value, err := spell(&yaml.Node{Style: c.scalar.node.Style &^ yaml.TaggedStyle}, "", c.value)
 	key := c.key
 	if beside.Style&yaml.DoubleQuotedStyle != 0 {
 		key = quoteDouble(key)

@@ -19,6 +19,14 @@ const (
 	markFlux = `"$imagepolicy"`
 )
 
+// The fields that a mark may name.
+const (
+	fieldTag     = "tag"
+	fieldDigest  = "digest"
+	fieldVersion = "version"
+	fieldName    = "name" // Flux: the repository, which never changes
+)
+
 // marker is a comment behind a value that says which component's version, or
 // which part of it, the value holds.
 type marker struct {
@@ -27,30 +35,53 @@ type marker struct {
 	ignore    bool   // the line stays as it is
 }
 
-// markers are a stream's by the line on which they stand, counted as the parser
-// counts.
-type markers map[int]marker
+// marked is a scalar with a mark.
+type marked struct {
+	marker
+	scalar   scalar
+	mapping  *yaml.Node // that holds the scalar; nil: a list does
+	followed Followed
+}
 
-// findMarkers reads the marks of a stream's lines. Whether a mark stands in a
-// comment is only known once a scalar is seen to end before it.
-func findMarkers(t *text) markers {
-	if !bytes.Contains(t.data, []byte(markOwn)) && !bytes.Contains(t.data, []byte(markFlux)) {
-		return nil
+// hasMarkers says whether the text may hold marks at all.
+func hasMarkers(data []byte) bool {
+	return bytes.Contains(data, []byte(markOwn)) || bytes.Contains(data, []byte(markFlux))
+}
+
+// marker returns the mark in the comment behind a scalar, if there is one.
+func (f *finder) marker(n *yaml.Node) (marker, bool) {
+	if !f.stream.marks || n.Kind != yaml.ScalarNode {
+		return marker{}, false
 	}
-	found := markers{}
-	for i, start := range t.lines {
-		end := len(t.data)
-		if i+1 < len(t.lines) {
-			end = t.lines[i+1]
-		}
-		line := string(bytes.TrimSpace(t.data[start:end]))
-		if at := strings.LastIndex(line, "# "); at >= 0 {
-			if m, ok := parseMarker(strings.TrimSpace(line[at+1:])); ok {
-				found[i+1] = m
-			}
-		}
+	found, err := f.stream.span(n)
+	if err != nil {
+		return marker{}, false
 	}
-	return found
+	rest := f.stream.data[found.end:f.stream.lineEnd(found.end)]
+	comment, isComment := bytes.CutPrefix(bytes.TrimLeft(rest, " \t,]}"), []byte("#"))
+	if !isComment {
+		return marker{}, false
+	}
+	return parseMarker(strings.TrimSpace(string(comment)))
+}
+
+// visitMarker remembers a marked scalar. Its site is made when all shapes were
+// asked, because a mark on what they find says nothing new.
+func (f *finder) visitMarker(n *yaml.Node) {
+	m, found := f.marker(n)
+	if !found || m.ignore || m.field == fieldName {
+		return
+	}
+	followed, found := f.follower.Named(f.path, m.component)
+	if !found {
+		f.note(n, "the mark names %s, which is not followed here", m.component)
+		return
+	}
+	mark := marked{marker: m, scalar: f.scalar(n), followed: followed}
+	if len(f.parents) > 0 {
+		mark.mapping = f.parents[len(f.parents)-1]
+	}
+	f.marked = append(f.marked, mark)
 }
 
 // parseMarker reads the text of a comment.
@@ -74,10 +105,4 @@ func parseMarker(comment string) (marker, bool) {
 		m.field = names[2]
 	}
 	return m, true
-}
-
-// of returns the mark behind a node that ends on the line.
-func (m markers) of(n *yaml.Node) (marker, bool) {
-	found, ok := m[n.Line]
-	return found, ok
 }

@@ -98,7 +98,7 @@ func (s *site) fill(v image.Version, holdTag, holdDigest bool) (target, error) {
 
 // edits returns what brings the site to the version.
 func (s *site) edits(v image.Version) ([]change, error) {
-	if s.tag != nil && (s.tag.spells == spellsRevision || s.tag.spells == spellsVersion || s.tag.spells == spellsChart) {
+	if s.isText() {
 		return s.editsOfText(v)
 	}
 	want, err := s.target(v)

@@ -10,7 +10,7 @@ import (
 // spell writes a value in the style in which the scalar stands now. A plain
 // scalar becomes quoted if the value is not text to every reader or not safe
 // without quotes.
-func spell(n *yaml.Node, value string) (string, error) {
+func spell(n *yaml.Node, raw, value string) (string, error) {
 	switch {
 	case strings.ContainsFunc(value, isUnprintable):
 		return "", fmt.Errorf("the wanted value %q cannot be written on one line", value)
@@ -19,7 +19,7 @@ func spell(n *yaml.Node, value string) (string, error) {
 	case n.Style&yaml.SingleQuotedStyle != 0:
 		return "'" + strings.ReplaceAll(value, "'", "''") + "'", nil
 	case n.Style&yaml.DoubleQuotedStyle != 0:
-		return quoteDouble(value), nil
+		return respell(raw, n.Value, value), nil
 	case plainIsSafe(value) && (n.Style&yaml.TaggedStyle != 0 || plainIsText(value)):
 		return value, nil
 	default:
@@ -33,6 +33,20 @@ func spellBlock(value string) (string, error) {
 		return "", fmt.Errorf("the wanted value %q cannot stand in a block scalar", value)
 	}
 	return value, nil
+}
+
+// respell writes a double-quoted scalar anew and keeps the escapes of the part in
+// front that stays, such as JSON's \/.
+func respell(raw, old, value string) string {
+	same := 0
+	for same < len(old) && same < len(value) && old[same] == value[same] {
+		same++
+	}
+	tail := old[same:] + `"`
+	if !strings.Contains(raw, `\`) || strings.Contains(tail, `\`) || !strings.HasSuffix(raw, tail) {
+		return quoteDouble(value)
+	}
+	return strings.TrimSuffix(raw, tail) + quoteDouble(value[same:])[1:]
 }
 
 // quoteDouble writes a double-quoted scalar, valid in YAML and in JSON.

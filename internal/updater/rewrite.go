@@ -1,7 +1,11 @@
 package updater
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
@@ -16,33 +20,33 @@ type Result struct {
 }
 
 // Rewrite brings the references of a file to the wanted versions. A component for
-// which wanted says false stays as it is. A file of which a part is refused is
-// rewritten in its other parts: the caller decides what a refusal stops.
+// which wanted says false stays as it is. A file of which a place is refused is
+// rewritten in its other places: the caller decides what a refusal stops.
 func (i *Inventory) Rewrite(ctx context.Context, file File, wanted func(component string) (image.Version, bool)) Result {
-	if err := ctx.Err(); err != nil {
+	if ctx.Err() != nil {
 		return Result{Refusals: []edit.Refusal{{File: file.Path, Reason: context.Cause(ctx).Error()}}}
 	}
-	a := i.analyse(file)
-	if a.stream == nil {
+	r := rewriter{inventory: i, file: file.Path, analysis: i.analyse(file)}
+	if r.stream == nil {
 		return Result{}
 	}
-	r := rewriter{file: file.Path, analysis: a}
 	return r.rewrite(wanted)
 }
 
 // rewriter makes the changes of one file.
 type rewriter struct {
-	file string
+	inventory *Inventory
+	file      string
 	analysis
 	planned []planned
 	result  Result
 }
 
-// planned is a change with its bytes.
+// planned is a change with its bytes in the file.
 type planned struct {
 	change
-	replacement
-	site *site
+	bytes replacement
+	site  *site
 }
 
 func (r *rewriter) rewrite(wanted func(string) (image.Version, bool)) Result {
@@ -56,6 +60,7 @@ func (r *rewriter) rewrite(wanted func(string) (image.Version, bool)) Result {
 			r.refuse(s, err)
 		}
 	}
+	r.join()
 	if len(r.planned) > 0 {
 		r.apply()
 	}
@@ -83,16 +88,39 @@ func (r *rewriter) plan(s *site, version image.Version) error {
 	return nil
 }
 
+// join sorts the changes and makes one out of equal ones, which sites have that
+// share a scalar. Two components that want different texts in one place are both
+// refused.
+func (r *rewriter) join() {
+	slices.SortStableFunc(r.planned, func(a, b planned) int { return cmp.Compare(a.bytes.span.start, b.bytes.span.start) })
+	var joined []planned
+	for _, p := range r.planned {
+		last := len(joined) - 1
+		switch {
+		case last < 0 || joined[last].bytes.span != p.bytes.span:
+			joined = append(joined, p)
+		case joined[last].bytes.text != p.bytes.text:
+			err := fmt.Errorf("%s and %s share this value and want different ones",
+				joined[last].site.followed.Component, p.site.followed.Component)
+			r.refuse(p.site, err)
+			r.refuse(joined[last].site, err)
+			r.planned = nil
+			return
+		}
+	}
+	r.planned = joined
+}
+
 // apply replaces the bytes and proves the result.
 func (r *rewriter) apply() {
 	changes := make([]change, len(r.planned))
 	replacements := make([]replacement, len(r.planned))
 	for i, p := range r.planned {
-		changes[i], replacements[i] = p.change, p.replacement
+		changes[i], replacements[i] = p.change, p.bytes
 	}
 	content, err := splice(r.stream.data, replacements)
 	if err == nil {
-		err = newProof(changes).stream(r.stream, content)
+		err = r.prove(content, changes)
 	}
 	if err != nil {
 		r.refuse(r.planned[0].site, err)
@@ -100,13 +128,48 @@ func (r *rewriter) apply() {
 	}
 	r.result.Content = content
 	for _, p := range r.planned {
-		r.result.Changes = append(r.result.Changes, edit.Change{
-			Component: p.site.followed.Component,
-			Shape:     p.site.shape,
-			Position:  r.stream.text.position(r.file, p.replacement.span.start),
-			From:      string(r.stream.data[p.replacement.span.start:p.replacement.span.end]),
-			To:        p.replacement.text,
-		})
+		r.result.Changes = append(r.result.Changes, r.describe(p))
+	}
+	r.noteAliases(changes)
+}
+
+func (r *rewriter) prove(content []byte, changes []change) error {
+	if r.template {
+		return r.proveTemplate(content, changes)
+	}
+	return newProof(changes).stream(r.stream, content)
+}
+
+// proveTemplate proves a template by looking at it again: the same lines are
+// whole references, with the wanted values.
+func (r *rewriter) proveTemplate(content []byte, changes []change) error {
+	again := r.inventory.findInTemplate(r.file, content)
+	if len(again.sites) != len(r.sites) || len(again.refusals) != len(r.refusals) {
+		return errors.New("the result would have other references than the template")
+	}
+	for i := range r.sites {
+		old, now := r.sites[i].tag.scalar, again.sites[i].tag.scalar
+		want := old.value()
+		for _, c := range changes {
+			if c.scalar == old {
+				want = c.value
+			}
+		}
+		if now.value() != want || now.node.Line != old.node.Line {
+			return fmt.Errorf("the value at line %d would not be the wanted text", old.node.Line)
+		}
+	}
+	return nil
+}
+
+func (r *rewriter) describe(p planned) edit.Change {
+	at := p.bytes.span
+	return edit.Change{
+		Component: p.site.followed.Component,
+		Shape:     p.site.shape,
+		Position:  r.stream.text.position(r.file, at.start),
+		From:      string(r.stream.data[at.start:at.end]),
+		To:        p.bytes.text,
 	}
 }
 

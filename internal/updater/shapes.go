@@ -1,16 +1,21 @@
 package updater
 
-import "math/bits"
-
-// shapes are all forms in which references are found without configuration.
-// docs/writing.md has a line for each. Of scalar shapes the first that owns a
-// scalar wins.
-var shapes = []shape{
-	{name: shapeKustomize, keys: []string{"images"}, mapping: findKustomizeImages},
-	{name: shapeReference, scalar: findReference},
+// knownShapes returns all forms in which references are found without
+// configuration. docs/writing.md has a line for each. Of scalar shapes the first
+// that owns a scalar wins. It is a function because a shape may walk on with all
+// of them.
+func knownShapes() []shape {
+	return []shape{
+		{name: shapeKustomize, keys: []string{"images"}, mapping: findKustomizeImages},
+		{name: shapeRemote, keys: []string{"images"}, mapping: findRemotes},
+		{name: shapeHelmRelease, keys: []string{"apiVersion"}, mapping: findHelmRelease},
+		{name: shapeOCIRepository, keys: []string{"apiVersion"}, mapping: findOCIRepository},
+		{name: shapeHelmRepository, keys: []string{"apiVersion"}, mapping: findHelmRepository, literals: []string{kindHelmRepository}},
+		{name: shapeArgoSource, keys: []string{"targetRevision"}, mapping: findArgoSource},
+		{name: shapeArgoParameters, keys: []string{"parameters"}, mapping: findArgoParameters},
+		{name: shapeChartDependency, keys: []string{"dependencies"}, mapping: findChartDependencies},
+		{name: shapeHelmValues, keys: helmValuesKeys, mapping: findHelmValues},
+		{name: shapeReference, scalar: findReference},
+		{name: shapeNested, scalar: findNested},
+	}
 }
-
-// shapesByKey says which of the shapes look at a mapping.
-var shapesByKey = newShapeIndex(shapes)
-
-func lowestBit(set uint64) int { return bits.TrailingZeros64(set) }

@@ -38,6 +38,11 @@ type part struct {
 	// name, a scheme, the rest of a URL.
 	before, after string
 	name          string // with spellsReference: the repository as it is written
+	template      string // with spellsTemplate
+	// create is the key that the mapping shall have behind the scalar; empty: the
+	// scalar itself is meant.
+	create  string
+	mapping *yaml.Node
 }
 
 // spelling is a way to write a version, or half of one, in a scalar.
@@ -52,6 +57,7 @@ const (
 	spellsChart     spelling = "chart"     // a chart's version, '+' where the tag has '_'
 	spellsVersion   spelling = "version"   // the version that the policy compares
 	spellsRevision  spelling = "revision"  // the commit that the image was built from
+	spellsTemplate  spelling = "template"  // what the configuration says
 )
 
 // share is what the value holds between before and after.
@@ -84,9 +90,22 @@ func (p *part) read() (tag, digest string) {
 		return "", "sha256:" + share
 	case spellsChart:
 		return strings.ReplaceAll(share, "+", "_"), ""
+	case spellsTemplate:
+		return p.readTemplate(share)
+	case spellsRevision, spellsVersion:
+		return "", ""
 	default:
 		return share, ""
 	}
+}
+
+// readTemplate returns what a configured place states; nothing while its key is
+// still to be made.
+func (p *part) readTemplate(share string) (tag, digest string) {
+	if p.create != "" {
+		return "", ""
+	}
+	return readTemplate(p.template, share)
 }
 
 // cutVersion splits :tag@digest.

@@ -16,6 +16,7 @@ type stream struct {
 	text
 	documents []*yaml.Node
 	holder    *holder // nil: the stream is a file
+	marks     bool    // the text may hold marks
 }
 
 // newStream parses a file.
@@ -24,7 +25,7 @@ func newStream(data []byte) (*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stream{text: newText(data), documents: documents}, nil
+	return &stream{text: newText(data), documents: documents, marks: hasMarkers(data)}, nil
 }
 
 // parse returns all documents of a stream. A defect of the parser that makes it

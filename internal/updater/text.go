@@ -21,7 +21,13 @@ type span struct{ start, end int }
 type text struct {
 	data  []byte
 	lines []int // offsets of the lines' first bytes
+	// Where the last questions ended. Places are asked for in the order of the
+	// file, and a hostile file is one line with a million of them.
+	parsed, seen cursor
 }
+
+// cursor is an offset with its line and column.
+type cursor struct{ offset, line, column int }
 
 func newText(data []byte) text {
 	t := text{data: data, lines: make([]int, 1, 1+bytes.Count(data, []byte{'\n'}))}
@@ -63,8 +69,11 @@ func (t *text) offset(line, column int) (int, error) {
 	if line < 1 || line > len(t.lines) || column < 1 {
 		return 0, errOutside
 	}
-	at := t.lines[line-1]
-	for range column - 1 {
+	if t.parsed.line != line || t.parsed.column > column {
+		t.parsed = cursor{t.lines[line-1], line, 1}
+	}
+	at := t.parsed.offset
+	for range column - t.parsed.column {
 		if at >= len(t.data) {
 			return 0, errOutside
 		}
@@ -75,21 +84,24 @@ func (t *text) offset(line, column int) (int, error) {
 		_, width := utf8.DecodeRune(t.data[at:])
 		at += width
 	}
+	t.parsed = cursor{at, line, column}
 	return at, nil
 }
 
 // position converts an offset to the line and column that people see: lines as
 // editors and Git count them, by LF alone.
 func (t *text) position(file string, offset int) edit.Position {
-	before := t.data[:offset]
-	start := bytes.LastIndexByte(before, '\n') + 1
-	line := before[start:]
-	if start == 0 {
-		line = bytes.TrimPrefix(line, []byte(byteOrderMark))
+	if t.seen.line == 0 || t.seen.offset > offset {
+		t.seen = cursor{t.lines[0], 1, 1}
+		offset = max(offset, t.lines[0])
 	}
-	return edit.Position{
-		File:   file,
-		Line:   1 + bytes.Count(before, []byte{'\n'}),
-		Column: 1 + utf8.RuneCount(line),
+	between := t.data[t.seen.offset:offset]
+	if at := bytes.LastIndexByte(between, '\n'); at >= 0 {
+		t.seen.line += bytes.Count(between, []byte{'\n'})
+		t.seen.column = 1
+		between = between[at+1:]
 	}
+	t.seen.column += utf8.RuneCount(between)
+	t.seen.offset = offset
+	return edit.Position{File: file, Line: t.seen.line, Column: t.seen.column}
 }

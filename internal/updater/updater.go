@@ -74,6 +74,7 @@ type Updater struct {
 	follower Follower
 	options  Options
 	shapes   *shapeSet
+	kinds    kindTable
 	may      prefilter
 }
 
@@ -87,7 +88,7 @@ func New(follower Follower, options Options) *Updater {
 	}
 	shapes := newShapeSet(knownShapes())
 	return &Updater{
-		follower: follower, options: options, shapes: shapes,
+		follower: follower, options: options, shapes: shapes, kinds: newKindTable(),
 		may: newPrefilter(follower.Literals(), shapes),
 	}
 }

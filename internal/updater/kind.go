@@ -1,0 +1,71 @@
+package updater
+
+import (
+	"path"
+	"strings"
+)
+
+// fileKind is what a file's name promises.
+type fileKind string
+
+// The kinds of files.
+const (
+	kindManifest fileKind = "manifest" // YAML or JSON by its extension
+	kindTemplate fileKind = "template" // a template by its extension
+	kindUnknown  fileKind = "unknown"  // read, and believed if it parses
+	kindOther    fileKind = "other"    // known to hold no manifests: not read
+)
+
+// kinds are the extensions, and for files without one the names, that tell what
+// a file holds. Everything else is unknown.
+var kinds = map[fileKind]string{
+	kindManifest: ".yaml .yml .json",
+	kindTemplate: ".tpl .gotmpl .tmpl",
+	kindOther: ".md .markdown .mdx .rst .adoc .txt .log .csv .tsv .html .htm .css .scss .xml .svg " +
+		".sh .bash .zsh .fish .ps1 .bat .cmd .awk .sed .mk .go .mod .sum .work .py .pyi .ipynb .rb .erb .js .mjs .cjs " +
+		".jsx .ts .tsx .java .kt .kts .gradle .groovy .scala .c .h .cc .cpp .hpp .cs .rs .php .pl .lua .swift .dart .ex " +
+		".exs .erl .hs .clj .r .sql .proto .graphql .tf .tfvars .hcl .nomad .jsonnet .libsonnet .cue .dhall .star .bzl " +
+		".bazel .rego .nix .toml .ini .cfg .conf .properties .env .lock .pem .crt .cer .key .pub .asc .sig .gpg .age " +
+		".png .jpg .jpeg .gif .ico .webp .bmp .pdf .mp4 .mov .webm .mp3 .wav .woff .woff2 .ttf .otf .eot " +
+		".zip .gz .tgz .tar .bz2 .xz .zst .7z .jar .war .class .so .dll .dylib .exe .bin .wasm .o .a .db .sqlite .pyc " +
+		".drawio .excalidraw .patch .diff .prettierignore .helmignore .gitignore .gitattributes .gitmodules " +
+		".dockerignore .editorconfig .sops .jsonl .ndjson .map .snap .tape .cast " +
+		"dockerfile containerfile makefile gnumakefile jenkinsfile vagrantfile tiltfile earthfile justfile rakefile gemfile " +
+		"procfile brewfile license licence notice copying codeowners owners authors maintainers readme changelog version",
+}
+
+// ownConfig is promoter's own file, which names repositories and holds no
+// references.
+const ownConfig = ".promoter.yaml"
+
+// kindTable maps extensions and names to kinds.
+type kindTable map[string]fileKind
+
+func newKindTable() kindTable {
+	table := kindTable{}
+	for kind, names := range kinds {
+		for name := range strings.FieldsSeq(names) {
+			table[name] = kind
+		}
+	}
+	return table
+}
+
+// of returns what a file's name promises.
+func (t kindTable) of(file string) fileKind {
+	name := strings.ToLower(path.Base(file))
+	if name == ownConfig {
+		return kindOther
+	}
+	if stem, _, found := strings.Cut(name, "."); found && (stem == "dockerfile" || stem == "containerfile") {
+		return kindOther
+	}
+	key := path.Ext(name)
+	if key == "" {
+		key = name
+	}
+	if kind, found := t[key]; found {
+		return kind
+	}
+	return kindUnknown
+}

@@ -1,0 +1,123 @@
+package updater
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// step is one part of a YAML path: a key of a mapping, or an entry of a list by
+// its index or by one of its keys.
+type step struct {
+	key   string
+	index int  // with list
+	list  bool // the step chooses an entry of a list
+	// where chooses the entry whose key has the value: [name=web].
+	where, is string
+}
+
+// parsePath reads a path: keys between dots, "quoted" or ['quoted'] where they
+// have dots themselves, [2] for an index and [name=web] for an entry.
+func parsePath(path string) ([]step, error) {
+	var steps []step
+	for rest := path; rest != ""; {
+		next, after, err := cutStep(strings.TrimPrefix(rest, "."))
+		if err != nil {
+			return nil, fmt.Errorf("the path %s: %w", path, err)
+		}
+		if after != "" && after[0] != '.' && after[0] != '[' {
+			return nil, fmt.Errorf("the path %s: want a dot or a bracket before %q", path, after)
+		}
+		steps, rest = append(steps, next), after
+	}
+	if len(steps) == 0 {
+		return nil, fmt.Errorf("the path is empty")
+	}
+	return steps, nil
+}
+
+// cutStep cuts the first step of a path.
+func cutStep(path string) (first step, rest string, err error) {
+	switch {
+	case path == "":
+		return step{}, "", fmt.Errorf("it ends in a dot")
+	case path[0] == '[':
+		return cutBracket(path)
+	case path[0] == '"' || path[0] == '\'':
+		key, rest, err := cutQuoted(path)
+		return step{key: key}, rest, err
+	}
+	end := strings.IndexAny(path, ".[")
+	if end < 0 {
+		end = len(path)
+	}
+	if end == 0 {
+		return step{}, "", fmt.Errorf("a key is empty")
+	}
+	return step{key: path[:end]}, path[end:], nil
+}
+
+func cutBracket(path string) (first step, rest string, err error) {
+	inner := path[1:]
+	if inner != "" && (inner[0] == '"' || inner[0] == '\'') {
+		key, rest, err := cutQuoted(inner)
+		rest, closed := strings.CutPrefix(rest, "]")
+		if err == nil && !closed {
+			err = fmt.Errorf("a bracket is not closed")
+		}
+		return step{key: key}, rest, err
+	}
+	inner, rest, closed := strings.Cut(inner, "]")
+	if !closed {
+		return step{}, "", fmt.Errorf("a bracket is not closed")
+	}
+	if where, is, found := strings.Cut(inner, "="); found {
+		return step{list: true, where: where, is: strings.Trim(is, `"'`)}, rest, nil
+	}
+	index, err := strconv.Atoi(inner)
+	if err != nil || index < 0 {
+		return step{}, "", fmt.Errorf("[%s] is neither an index nor key=value", inner)
+	}
+	return step{list: true, index: index}, rest, nil
+}
+
+func cutQuoted(path string) (key, rest string, err error) {
+	end := strings.IndexByte(path[1:], path[0])
+	if end < 0 {
+		return "", "", fmt.Errorf("a quote is not closed")
+	}
+	return path[1 : end+1], path[end+2:], nil
+}
+
+// follow returns the node that a path leads to from n, or nil.
+func followPath(n *yaml.Node, steps []step) *yaml.Node {
+	for _, s := range steps {
+		if n = s.from(resolve(n)); n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+// from takes the step from a node, or returns nil.
+func (s step) from(n *yaml.Node) *yaml.Node {
+	switch {
+	case !s.list:
+		return lookup(n, s.key)
+	case n == nil || n.Kind != yaml.SequenceNode:
+		return nil
+	case s.where == "":
+		if s.index < len(n.Content) {
+			return resolve(n.Content[s.index])
+		}
+		return nil
+	}
+	for _, item := range n.Content {
+		if item = resolve(item); lookupText(item, s.where) == s.is {
+			return item
+		}
+	}
+	return nil
+}

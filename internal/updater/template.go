@@ -1,0 +1,138 @@
+package updater
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"promoter/internal/edit"
+	"promoter/internal/image"
+)
+
+// shapeTemplate is a line of a template whose value is a whole reference.
+const shapeTemplate edit.Shape = "template-line"
+
+// templateLine is a line of a template with a key or list entry, a value, and
+// nothing else but a comment. Group 1 is the value with its quotes.
+var templateLine = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)*(?:["']?[A-Za-z0-9_./-]+["']?:[ \t]+|-[ \t]+)("[^"\\]*"|'[^']*'|[^\s"'#{}&*!|>%@` + "`" + `,\[\]][^\s,\[\]{}]*)[ \t]*,?[ \t]*(?:#.*)?\r?$`)
+
+// findInTemplate looks at a template line by line. A line whose value is a whole
+// reference is a site; a line that mentions a followed repository otherwise is
+// refused, unless it is a comment.
+func (i *Inventory) findInTemplate(file string, content []byte) analysis {
+	parsed := &stream{text: newText(content), marks: hasMarkers(content)}
+	f := i.newFinder(file, parsed)
+	if writes := i.updater.writes(file); len(writes) > 0 {
+		f.refuseLine(1, writes[0].Component, "a write entry cannot change a template: it has no values to prove")
+	}
+	comment := false
+	for number, start := range parsed.lines {
+		line := content[start:parsed.lineEnd(start)]
+		inside := comment
+		comment = inComment(line, comment)
+		if inside || comment || isComment(line) {
+			continue
+		}
+		f.visitLine(number+1, start, string(line))
+	}
+	found := f.analysis()
+	found.template = true
+	return found
+}
+
+// isComment says whether nothing but a comment, of YAML or of the template, stands
+// on the line.
+func isComment(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	if bytes.HasPrefix(line, []byte("#")) {
+		return true
+	}
+	open := bytes.HasPrefix(line, []byte("{{/*")) || bytes.HasPrefix(line, []byte("{{- /*"))
+	return open && (bytes.HasSuffix(line, []byte("*/}}")) || bytes.HasSuffix(line, []byte("*/ -}}")))
+}
+
+// inComment says whether a comment of the template is open after the line.
+func inComment(line []byte, open bool) bool {
+	if opening := bytes.LastIndex(line, []byte("/*")); opening >= 0 && bytes.Contains(line, []byte("{{")) {
+		return bytes.LastIndex(line, []byte("*/")) < opening
+	}
+	return open && !bytes.Contains(line, []byte("*/"))
+}
+
+// visitLine looks at one line of a template.
+func (f *finder) visitLine(number, start int, line string) {
+	if ignoresLine(line) {
+		return
+	}
+	if match := templateLine.FindStringSubmatchIndex(line); match != nil {
+		n := lineScalar(f.stream, number, start+match[2], line[match[2]:match[3]])
+		if f.addTemplateSite(n) {
+			return
+		}
+	}
+	for _, name := range mentions(line) {
+		if followed, found := f.follow(name); found {
+			f.refuseLine(number, followed.Component, "a line of a template that mentions "+name+
+				" and is not a whole reference to it; change it by hand, or keep the version in the values")
+			return
+		}
+	}
+}
+
+// lineScalar makes the node that the parser would make of a value.
+func lineScalar(s *stream, number, start int, raw string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: raw, Line: number}
+	n.Column = s.position("", start).Column
+	if raw != "" && (raw[0] == '"' || raw[0] == '\'') {
+		n.Value = raw[1 : len(raw)-1]
+		n.Style = yaml.DoubleQuotedStyle
+		if raw[0] == '\'' {
+			n.Style = yaml.SingleQuotedStyle
+		}
+	}
+	return n
+}
+
+// addTemplateSite adds a line's value if it is a whole reference.
+func (f *finder) addTemplateSite(n *yaml.Node) bool {
+	before, name := cutReferencePrefix(n.Value)
+	reference, err := image.Parse(name)
+	if err != nil || reference.Tag == "" && reference.Digest == "" {
+		return false
+	}
+	followed, found := f.follower.Follow(f.path, reference.Repository)
+	if !found {
+		return false
+	}
+	f.add(newReference(shapeTemplate, f.scalar(n), followed, reference, before, ""))
+	return true
+}
+
+func (f *finder) refuseLine(number int, component, reason string) {
+	f.refusals = append(f.refusals, edit.Refusal{File: f.path, Line: number, Component: component, Reason: reason})
+}
+
+// nameLike is a run of what repository names are made of.
+var nameLike = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9._/:@-]*`)
+
+// mentions returns what on a line may be a repository's name, without tag and
+// digest. A name of one segment counts only with a version behind it: it is a
+// word of every language.
+func mentions(line string) []string {
+	var names []string
+	for _, word := range nameLike.FindAllString(line, -1) {
+		if scheme := strings.Index(word, "://"); scheme >= 0 {
+			word = word[scheme+len("://"):]
+		}
+		name, _, _ := strings.Cut(word, "@")
+		if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {
+			name = name[:at]
+		}
+		if strings.Contains(name, "/") || len(name) < len(word) && !strings.Contains(line, word+" ") {
+			names = append(names, strings.TrimRight(name, "./-_:"))
+		}
+	}
+	return names
+}
