@@ -33,14 +33,14 @@ var (
 	errScheme  = errors.New("the repository's URL must begin with https, http, ssh, git or file, or be USER@HOST:PATH")
 	errQuery   = errors.New("the repository's URL must have no query and no fragment")
 	errPath    = errors.New("the repository's URL must have a path without '..'")
-	errNoHost  = errors.New("the repository's URL has no host")
+	errNoHost  = errors.New("the repository's URL has no valid host")
 	errTooLong = fmt.Errorf("the repository's URL is longer than %d bytes", maxURL)
 )
 
 // ForgeKey returns the key of a repository on a forge.
 func ForgeKey(host string, id int64) (RepositoryKey, error) {
 	parsed, err := url.Parse("https://" + host)
-	if err != nil || len(host) > maxHost || parsed.Host != host || parsed.Hostname() == "" {
+	if err != nil || len(host) > maxHost || parsed.Host != host || !validHost(parsed.Hostname()) {
 		return "", errHost
 	}
 	if id <= 0 {
@@ -70,7 +70,7 @@ func GitKey(raw string) (RepositoryKey, error) {
 		return "", errQuery
 	case parsed.Scheme == "file":
 		return fileKey(parsed)
-	case parsed.Hostname() == "":
+	case !validHost(parsed.Hostname()):
 		return "", errNoHost
 	}
 	clean, err := cleanPath(parsed.Path)
@@ -126,11 +126,28 @@ func fromSCP(raw string) (string, bool) {
 		separator = "]:"
 	}
 	host, rest, found := strings.Cut(raw, separator)
-	if !found || host == "" || strings.Contains(host, "/") {
+	// An @ in the path is a password, in a URL whose scheme was forgotten; a
+	// second colon is one of Git's transport helpers, which run commands.
+	if !found || strings.Contains(host, "/") || strings.HasPrefix(rest, ":") || strings.Contains(rest, "@") {
 		return "", false
 	}
 	host += strings.TrimSuffix(separator, ":")
 	return "ssh://" + host + "/" + (&url.URL{Path: rest}).EscapedPath(), true
+}
+
+// validHost says whether s is an IP address or a name of letters, digits, dots,
+// dashes and underscores.
+func validHost(s string) bool {
+	if strings.Contains(s, ":") {
+		return net.ParseIP(s) != nil
+	}
+	for i, c := range strings.ToLower(s) {
+		word := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
+		if !word && (i == 0 || !strings.ContainsRune("-._", c)) {
+			return false
+		}
+	}
+	return s != ""
 }
 
 func defaultPort(scheme string) string {

@@ -1,0 +1,139 @@
+package identity
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestForgeKey(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		host string
+		id   int64
+		want RepositoryKey
+	}{
+		{"github.com", 42, "github.com/42"},
+		{"GitHub.com:443", 42, "github.com/42"},
+		{"git.example.com:8443", 1, "git.example.com:8443/1"},
+		{"[::1]:3000", 7, "[::1]:3000/7"},
+		{"[::1]", 7, "[::1]/7"},
+	} {
+		got, err := ForgeKey(test.host, test.id)
+		if err != nil || got != test.want {
+			t.Errorf("ForgeKey(%q, %d) = %q, %v, want %q", test.host, test.id, got, err, test.want)
+		}
+	}
+}
+
+func TestForgeKey_refuses(t *testing.T) {
+	t.Parallel()
+	for _, host := range []string{
+		"", "github.com/acme", "https://github.com", "user@github.com", ":443", "a b", "github.com?x", "github.com#x",
+		strings.Repeat("a", 300),
+	} {
+		if got, err := ForgeKey(host, 1); err == nil {
+			t.Errorf("ForgeKey(%q) = %q", host, got)
+		}
+	}
+	for _, id := range []int64{0, -1} {
+		if _, err := ForgeKey("github.com", id); err == nil {
+			t.Errorf("the id %d was taken", id)
+		}
+	}
+}
+
+func TestGitKey(t *testing.T) {
+	t.Parallel()
+	for want, urls := range map[RepositoryKey][]string{
+		"git:https://git.example.com/acme/deploy": {
+			"https://git.example.com/acme/deploy", "https://git.example.com/acme/deploy.git", "https://git.example.com/acme/deploy/",
+			"https://git.example.com/acme/deploy.git/", "HTTPS://Git.Example.com:443/acme/deploy", "https://user@git.example.com/acme/deploy",
+			"https://user:canary@git.example.com/acme/deploy.git", "https://git.example.com//acme//deploy", "https://git.example.com/acme/./deploy",
+		},
+		"git:https://git.example.com:8443/acme/deploy": {"https://git.example.com:8443/acme/deploy"},
+		"git:http://git.example.com/acme/deploy":       {"http://git.example.com:80/acme/deploy.git"},
+		"git:https://git.example.com/Acme/Deploy":      {"https://git.example.com/Acme/Deploy.git"},
+		"git:https://git.example.com/a%20b":            {"https://git.example.com/a%20b", "https://git.example.com/a b.git"},
+		"git:ssh://git.example.com/acme/deploy": {
+			"git@git.example.com:acme/deploy.git", "git@Git.Example.com:/acme/deploy", "git.example.com:acme/deploy",
+			"ssh://git@git.example.com/acme/deploy.git", "ssh://git.example.com:22/acme/deploy",
+		},
+		"git:ssh://git.example.com:2222/acme/deploy": {"ssh://git@git.example.com:2222/acme/deploy"},
+		"git:ssh://[::1]/acme/deploy":                {"git@[::1]:acme/deploy.git", "ssh://git@[::1]:22/acme/deploy"},
+		"git:ssh://[::1]:2222/acme/deploy":           {"ssh://[::1]:2222/acme/deploy"},
+		"git:git://git.example.com/acme/deploy":      {"git://git.example.com:9418/acme/deploy.git"},
+		"git:file:///srv/git/deploy.git":             {"file:///srv/git/deploy.git", "file://localhost/srv/git/deploy.git/"},
+		"git:file:///srv/git/deploy":                 {"file:///srv/git/deploy"},
+	} {
+		for _, url := range urls {
+			if got, err := GitKey(url); err != nil || got != want {
+				t.Errorf("GitKey(%q) = %q, %v, want %q", url, got, err, want)
+			}
+		}
+	}
+}
+
+func TestGitKey_refuses(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{
+		"", "deploy", "/srv/git/deploy", "ftp://git.example.com/deploy", "https:///deploy", "https://git.example.com", "https://git.example.com/",
+		"https://git.example.com/.git", "https://git.example.com/a?b", "https://git.example.com/a?", "https://git.example.com/a#b",
+		"https://git.example.com/a/../b", "https://git.example.com/a/%2e%2e/b", "https://git.example.com/\x00", "https://[::1/deploy",
+		"git@git.example.com:", "git@:deploy", "file://server/deploy", "file:///", "ext::sh -c id", "--upload-pack=x:y",
+		"https://git.example.com/" + strings.Repeat("a", maxURL),
+	} {
+		if got, err := GitKey(url); err == nil {
+			t.Errorf("GitKey(%.60q) = %q", url, got)
+		}
+	}
+}
+
+// A URL may hold a password, and the errors go to logs and pages.
+func TestGitKey_T06_errorsHoldNoPassword(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{
+		"https://user:canary@git.example.com", "https://user:canary@[::1/deploy", "ftp://user:canary@git.example.com/a",
+		"https://user:canary@git.example.com/a?b", "https://user:canary@git.example.com/%zz", "user:canary@git.example.com",
+		"file://user:canary@server/a",
+	} {
+		key, err := GitKey(url)
+		if err == nil {
+			t.Errorf("GitKey(%q) = %q", url, key)
+		} else if strings.Contains(err.Error(), "canary") {
+			t.Errorf("the error for %q says %v", url, err)
+		}
+	}
+}
+
+func TestPerson_Same(t *testing.T) {
+	t.Parallel()
+	ann := Person{Host: "github.com", Login: "Ann"}
+	if !ann.Same(Person{Host: "GitHub.com", Login: "ann", Bot: true}) {
+		t.Error("Ann is not ann")
+	}
+	if ann.Same(Person{Host: "gitlab.com", Login: "Ann"}) || ann.Same(Person{Host: "github.com", Login: "Anna"}) {
+		t.Error("Ann is somebody else")
+	}
+}
+
+func FuzzGitKey(f *testing.F) {
+	for _, url := range []string{"https://user:pass@git.example.com:443/a//b.git/", "git@[::1]:a b.git", "file:///srv/x.git", "ssh://h/~u/x"} {
+		f.Add(url)
+	}
+	f.Fuzz(func(t *testing.T, url string) {
+		key, err := GitKey(url)
+		if err != nil {
+			return
+		}
+		normal := strings.TrimPrefix(string(key), gitPrefix)
+		if authority, _, _ := strings.Cut(strings.SplitN(normal, "://", 2)[1], "/"); strings.Contains(authority, "@") {
+			t.Fatalf("%q keeps the user: %q", url, key)
+		}
+		if len(normal) > maxURL || strings.HasSuffix(normal, ".git") {
+			return // escapes made it longer; a.git.git is another repository than a.git
+		}
+		if again, err := GitKey(normal); err != nil || again != key {
+			t.Fatalf("%q is %q, and that is %q, %v", url, key, again, err)
+		}
+	})
+}
