@@ -154,8 +154,8 @@ func (r goldenRender) values(t *testing.T, files tree) map[string]any {
 	return values
 }
 
-// argoSource is the part of an Argo CD Application that says how to render.
-type argoSource struct {
+// argoSpec is the part of an Argo CD Application that says how to render.
+type argoSpec struct {
 	Helm struct {
 		Values       string
 		ValuesObject map[string]any `yaml:"valuesObject"`
@@ -164,9 +164,9 @@ type argoSource struct {
 	Kustomize struct{ Images []string }
 }
 
-func applicationSource(t *testing.T, files tree, path string) argoSource {
+func applicationSource(t *testing.T, files tree, path string) argoSpec {
 	t.Helper()
-	var application struct{ Spec struct{ Source argoSource } }
+	var application struct{ Spec struct{ Source argoSpec } }
 	parseObject(t, files, path, &application)
 	return application.Spec.Source
 }

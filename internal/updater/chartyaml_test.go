@@ -1,0 +1,39 @@
+package updater_test
+
+import "testing"
+
+func TestChartDependencies(t *testing.T) {
+	t.Parallel()
+	chart := func(dependency string) string {
+		return "apiVersion: v2\nname: shop\nversion: 1.0.0\ndependencies:\n  - " + dependency + "\n"
+	}
+	checkShapes(t, []shapeCase{
+		{
+			name: "in a registry", path: "Chart.yaml", kinds: "chart-dependency",
+			before: chart("{name: web, version: 1.0.0, repository: oci://quay.io/acme/charts}"),
+			after:  chart("{name: web, version: 2.0.0+build.5, repository: oci://quay.io/acme/charts}"),
+		},
+		{
+			name: "the alias is only a name", path: "Chart.yaml",
+			before: chart("{alias: other, name: web, version: \"1.0.0\", repository: \"oci://quay.io/acme/charts/\"}"),
+			after:  chart("{alias: other, name: web, version: \"2.0.0+build.5\", repository: \"oci://quay.io/acme/charts/\"}"),
+		},
+		{
+			name: "alias of our name", path: "Chart.yaml",
+			before: chart("{alias: web, name: other, version: 1.0.0, repository: oci://quay.io/acme/charts}"),
+		},
+		{name: "in an index", path: "Chart.yaml", before: chart("{name: web, version: 1.0.0, repository: https://quay.io/acme/charts}")},
+		{name: "in a folder", path: "Chart.yaml", before: chart("{name: web, version: 1.0.0, repository: file://charts/web}")},
+		{name: "vendored", path: "Chart.yaml", before: chart("{name: web, version: 1.0.0}")},
+		{
+			name: "range", path: "Chart.yaml", before: chart("{name: web, version: ^1.0.0, repository: oci://quay.io/acme/charts}"),
+			refused: "Chart.yaml:5: the range ^1.0.0 chooses",
+		},
+		{name: "other lists of dependencies", before: "dependencies: [one, {name: web}, [quay.io/acme/web]]\n"},
+		{
+			name: "annotations", path: "Chart.yaml",
+			before: "annotations:\n  artifacthub.io/images: |\n    - name: web\n      image: quay.io/acme/web:v1\n  images: |\n    - image: quay.io/acme/worker:v1 # kept\n",
+			after:  "annotations:\n  artifacthub.io/images: |\n    - name: web\n      image: quay.io/acme/web:v2\n  images: |\n    - image: quay.io/acme/worker:v2 # kept\n",
+		},
+	})
+}

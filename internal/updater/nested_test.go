@@ -1,0 +1,53 @@
+package updater_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestNested_Y25_blockScalars(t *testing.T) {
+	t.Parallel()
+	checkShapes(t, []shapeCase{
+		{name: "Y-25 reference", before: "a: |\n  image: quay.io/acme/web:v1\n", after: "a: |\n  image: quay.io/acme/web:v2\n"},
+		{name: "Y-25 group", before: "a: |-\n    image:\n      repository: quay.io/acme/web\n      tag: v1 # kept\nb: 1\n", after: "a: |-\n    image:\n      repository: quay.io/acme/web\n      tag: v2 # kept\nb: 1\n"},
+		{name: "list", before: "a: |\n  - quay.io/acme/web:v1\n", after: "a: |\n  - quay.io/acme/web:v2\n"},
+		{name: "blank lines and comments", before: "a: |\n\n  # first\n\n  image: quay.io/acme/web:v1\n\n\nb: 1\n", after: "a: |\n\n  # first\n\n  image: quay.io/acme/web:v2\n\n\nb: 1\n"},
+		{name: "indicator", before: "a: |4\n      x: 1\n      image: quay.io/acme/web:v1\n", after: "a: |4\n      x: 1\n      image: quay.io/acme/web:v2\n"},
+		{name: "indicator, then less", before: "a: |1\n   x:\n    - 1\n   image: quay.io/acme/web:v1\n", after: "a: |1\n   x:\n    - 1\n   image: quay.io/acme/web:v2\n"},
+		{name: "in a list", before: "- |\n  image: quay.io/acme/web:v1\n- |\n  image: quay.io/acme/worker:v1\n", after: "- |\n  image: quay.io/acme/web:v2\n- |\n  image: quay.io/acme/worker:v2\n"},
+		{name: "two documents", before: "a: |\n  image: quay.io/acme/web:v1\n  ---\n  image: quay.io/acme/web:v1\n", after: "a: |\n  image: quay.io/acme/web:v2\n  ---\n  image: quay.io/acme/web:v2\n"},
+		{name: "marker inside", before: "a: |\n  x: v1 # promoter: web.tag\n", after: "a: |\n  x: v2 # promoter: web.tag\n"},
+		{name: "quoted inside", before: "a: |\n  image: \"quay.io/acme/web:v1\"\n", after: "a: |\n  image: \"quay.io/acme/web:v2\"\n"},
+		{name: "non-ASCII before it", before: "ä: |\n  ö: 🚀\n  image: quay.io/acme/web:v1\n", after: "ä: |\n  ö: 🚀\n  image: quay.io/acme/web:v2\n"},
+		{name: "becomes a string", before: "a: |\n  repository: quay.io/acme/web\n  tag: 1.0\n", after: "a: |\n  repository: quay.io/acme/web\n  tag: v2\n"},
+	})
+}
+
+func TestNested_Y23_textThatIsNoYAML(t *testing.T) {
+	t.Parallel()
+	checkShapes(t, []shapeCase{
+		{name: "Y-23 prose", before: "a: |\n  We run quay.io/acme/web:v1 here.\n"},
+		{name: "Y-23 script", before: "a: |\n  #!/bin/sh\n  set -e\n  docker run quay.io/acme/web:v1 --flag\n"},
+		{name: "Y-23 comment inside", before: "a: |\n  # image: quay.io/acme/web:v1\n  b: 1\n"},
+		{name: "ini", before: "a: |\n  [web]\n  image = quay.io/acme/web:v1\n"},
+		{name: "folded", before: "a: >\n  image: quay.io/acme/web:v1\n"},
+		{name: "tabs", before: "a: |\n  x:\n  \timage: quay.io/acme/web:v1\n"},
+	})
+}
+
+// YAML in YAML in YAML is read a few levels deep, and then no more.
+func TestNested_depthIsBounded(t *testing.T) {
+	t.Parallel()
+	nested := func(levels int, image string) string {
+		text := "image: " + image + "\n"
+		for range levels {
+			text = "a: |\n  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
+		}
+		return text
+	}
+	checkShapes(t, []shapeCase{
+		{name: "four levels", before: nested(4, "quay.io/acme/web:v1"), after: nested(4, "quay.io/acme/web:v2")},
+		{name: "five levels", before: nested(5, "quay.io/acme/web:v1")},
+		{name: "a hundred levels", before: nested(100, "quay.io/acme/web:v1")},
+	})
+}
