@@ -156,7 +156,11 @@ func (c *Client) guarded(req *http.Request) (*http.Response, func(), error) {
 		return nil, nil, err
 	}
 	resp, err := c.attempt(req, host, route)
+	if err == nil {
+		err = checkLocation(resp)
+	}
 	if err != nil {
+		discard(resp)
 		host.leave()
 		return nil, nil, err
 	}

@@ -50,3 +50,15 @@ func dropForeignCredentials(req *http.Request) {
 		}
 	}
 }
+
+// checkLocation refuses a redirect to what is no URL; net/http would put the
+// server's words into its error.
+func checkLocation(resp *http.Response) error {
+	if resp.StatusCode < 300 || resp.StatusCode > 399 {
+		return nil
+	}
+	if _, err := resp.Request.URL.Parse(resp.Header.Get("Location")); err != nil {
+		return fault.New(fault.Invalid, "%s redirects to what is no URL", resp.Request.URL.Host)
+	}
+	return nil
+}

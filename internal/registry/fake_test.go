@@ -43,8 +43,13 @@ type fake struct {
 
 func newFake(t testing.TB) *fake {
 	t.Helper()
+	return before(t, inprocess.New(inprocess.Logger(log.New(io.Discard, "", 0))))
+}
+
+// before puts the recorder before any registry.
+func before(t testing.TB, inner http.Handler) *fake {
+	t.Helper()
 	f := &fake{}
-	inner := inprocess.New(inprocess.Logger(log.New(io.Discard, "", 0)))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.record(r)
 		if f.answer == nil || !f.answer(w, r) {
@@ -151,8 +156,8 @@ func mustTag(t testing.TB, host, path, tag string) name.Tag {
 	return ref
 }
 
-// pushIndex puts an index of images under tags and returns its digest.
-func (f *fake) pushIndex(t testing.TB, path string, annotations map[string]string, images []built, tags ...string) string {
+// indexOf makes an index of images.
+func indexOf(t testing.TB, annotations map[string]string, images []built) v1.ImageIndex {
 	t.Helper()
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	if len(annotations) > 0 {
@@ -165,6 +170,13 @@ func (f *fake) pushIndex(t testing.TB, path string, annotations map[string]strin
 		}
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: b.image(t), Descriptor: v1.Descriptor{Platform: platform}})
 	}
+	return index
+}
+
+// pushIndex puts an index of images under tags and returns its digest.
+func (f *fake) pushIndex(t testing.TB, path string, annotations map[string]string, images []built, tags ...string) string {
+	t.Helper()
+	index := indexOf(t, annotations, images)
 	for _, tag := range tags {
 		if err := remote.WriteIndex(mustTag(t, f.host, path, tag), index); err != nil {
 			t.Fatal(err)

@@ -27,6 +27,9 @@ func (t *target) explain(noun string, err error) error {
 	if answer, ok := errors.AsType[*ggcr.Error](err); ok {
 		return t.status(noun, answer)
 	}
+	if errors.Is(err, errPlain) {
+		return fault.New(fault.Invalid, "%s of %s: %w", noun, t.repository, errPlain)
+	}
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fault.New(fault.Invalid, "%s of %s: the registry's answer is larger than %d bytes", noun, t.repository, tooLarge.Limit)
 	}

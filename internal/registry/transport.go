@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"crypto/tls"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -19,21 +21,34 @@ const (
 // answer, and asks each host only now and then how it wants a login. The library
 // asks that for every repository.
 type transport struct {
-	inner http.RoundTripper
+	inner wayOut
 	now   func() time.Time
 
 	mu    sync.Mutex
 	pings map[string]ping
 }
 
+// wayOut is the part of the guarded client that is used.
+type wayOut interface {
+	http.RoundTripper
+	Insecure(host string) bool
+}
+
 // ping is a registry's answer to a question without a credential.
 type ping struct {
+	plain  bool // it speaks no TLS
 	status int
 	header http.Header
 	until  time.Time
 }
 
-func newTransport(inner http.RoundTripper, now func() time.Time) *transport {
+// errPlain answers a ping over TLS of a host that speaks none. The library then
+// asks over plain http where that is thinkable at all, and the way out refuses
+// it where it is not allowed. It is no fault, so that the one of the second
+// question is the one that is told.
+var errPlain = errors.New("the host speaks plain http where https is wanted: if that is meant, mark it `insecure: true` in the server's file and list its network under `networks`")
+
+func newTransport(inner wayOut, now func() time.Time) *transport {
 	return &transport{inner: inner, now: now, pings: map[string]ping{}}
 }
 
@@ -41,16 +56,21 @@ func newTransport(inner http.RoundTripper, now func() time.Time) *transport {
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	host, pings := req.URL.Scheme+"://"+req.URL.Host, isPing(req)
 	if pings {
-		if known, ok := t.known(host); ok {
-			return known.answer(req), nil
+		if known, ok := t.known(host, req); ok {
+			return known.answer(req)
 		}
 	}
 	resp, err := t.inner.RoundTrip(req)
+	if _, speaksPlain := errors.AsType[tls.RecordHeaderError](err); pings && speaksPlain {
+		t.learn(host, ping{plain: true})
+		return nil, errPlain
+	}
 	if err != nil {
 		return nil, err
 	}
-	if pings {
-		t.learn(host, resp)
+	if pings && (resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusUnauthorized) {
+		challenge := http.Header{"Www-Authenticate": resp.Header.Values("WWW-Authenticate")}
+		t.learn(host, ping{status: resp.StatusCode, header: challenge})
 	}
 	resp.Body = http.MaxBytesReader(nil, resp.Body, maxAnswer)
 	return resp, nil
@@ -63,34 +83,36 @@ func isPing(req *http.Request) bool {
 		req.Header.Get("Authorization") == ""
 }
 
-func (t *transport) known(host string) (ping, bool) {
+// known returns what is known of a host: one that the operator marked is not
+// asked over TLS.
+func (t *transport) known(host string, req *http.Request) (ping, bool) {
+	if req.URL.Scheme == "https" && t.inner.Insecure(req.URL.Host) {
+		return ping{plain: true}, true
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p, ok := t.pings[host]
 	return p, ok && t.now().Before(p.until)
 }
 
-func (t *transport) learn(host string, resp *http.Response) {
-	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusUnauthorized {
-		return
-	}
+func (t *transport) learn(host string, p ping) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.pings) >= maxPings {
 		clear(t.pings)
 	}
-	t.pings[host] = ping{
-		status: resp.StatusCode,
-		header: http.Header{"Www-Authenticate": resp.Header.Values("WWW-Authenticate")},
-		until:  t.now().Add(pingFor),
-	}
+	p.until = t.now().Add(pingFor)
+	t.pings[host] = p
 }
 
-func (p ping) answer(req *http.Request) *http.Response {
+func (p ping) answer(req *http.Request) (*http.Response, error) {
+	if p.plain {
+		return nil, errPlain
+	}
 	return &http.Response{
 		StatusCode: p.status, Status: http.StatusText(p.status),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: p.header.Clone(), Request: req,
 		Body: io.NopCloser(strings.NewReader("")),
-	}
+	}, nil
 }

@@ -1,0 +1,265 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/image"
+	"promoter/internal/outbound"
+	"promoter/internal/secret"
+)
+
+func TestFault_S10_kindsOfAnswers(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		status int
+		header string
+		body   string
+		kind   fault.Kind
+		words  string
+	}{
+		{"401", 401, "", `{"errors":[{"code":"UNAUTHORIZED"}]}`, fault.Unauthorised, "401 UNAUTHORIZED: asked without a credential"},
+		{"403", 403, "", `{"errors":[{"code":"DENIED"}]}`, fault.Unauthorised, "usableBy"},
+		{"404", 404, "", `{"errors":[{"code":"NAME_UNKNOWN"}]}`, fault.NotFound, "404 NAME_UNKNOWN: check the name"},
+		{"S-10 429 with a time", 429, "120", ``, fault.RateLimited, "limits requests until"},
+		{"S-10 429 without a time", 429, "", ``, fault.RateLimited, "limits requests until"},
+		{"S-10 500", 500, "", `<html>`, fault.Temporary, "500 Internal Server Error"},
+		{"S-10 502", 502, "", ``, fault.Temporary, "502 Bad Gateway"},
+		{"S-10 503", 503, "", ``, fault.Temporary, "503 Service Unavailable"},
+		{"S-10 503 with a time", 503, "120", ``, fault.RateLimited, "limits requests until"},
+		{"408", 408, "", ``, fault.Temporary, "408"},
+		{"418", 418, "", `{"errors":[{"code":"I_AM_NOT_KNOWN"}]}`, fault.Invalid, "answered 418 I'm a teapot"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/v2/" {
+					return false
+				}
+				if tc.header != "" {
+					w.Header().Set("Retry-After", tc.header)
+				}
+				w.WriteHeader(tc.status)
+				_, _ = w.Write([]byte(tc.body))
+				return true
+			}
+			s, err := newClient(t, Options{}).For("a/1").Select(t.Context(), webRequest(t, f))
+			if s.Found || fault.KindOf(err) != tc.kind || !strings.Contains(err.Error(), tc.words) {
+				t.Errorf("err = %v (%s), want %s with %q", err, fault.KindOf(err), tc.kind, tc.words)
+			}
+			if at, ok := fault.RetryAt(err); ok != (tc.kind == fault.RateLimited) {
+				t.Errorf("retry at %v", at)
+			}
+		})
+	}
+}
+
+func TestFault_S10_otherHostsAreUnaffected(t *testing.T) {
+	t.Parallel()
+	limited, fine := newFake(t), newFake(t)
+	limited.answer = func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Retry-After", "600")
+		w.WriteHeader(http.StatusTooManyRequests)
+		return true
+	}
+	fine.push(t, "acme/web", built{created: day(1)}, "1.0.0")
+	v := newClient(t, Options{}).For("a/1")
+	if _, err := v.Select(t.Context(), webRequest(t, limited)); fault.KindOf(err) != fault.RateLimited {
+		t.Errorf("err = %v", err)
+	}
+	asked := limited.count("")
+	if _, err := v.Resolve(t.Context(), image.Reference{Repository: limited.repository(t, "acme/other"), Tag: "1"}); fault.KindOf(err) != fault.RateLimited || limited.count("") != asked {
+		t.Errorf("the host was asked in its pause: %v", err)
+	}
+	if s := mustSelect(t, v, webRequest(t, fine)); !s.Found {
+		t.Errorf("selected %+v", s)
+	}
+}
+
+func TestFault_adviceForACredential(t *testing.T) {
+	t.Parallel()
+	f := newAuthFake(t)
+	credential := f.credential("**")
+	credential.Username = "nobody"
+	_, err := newClient(t, Options{Credentials: []Credential{credential}}).For("a/1").Select(t.Context(), webRequest(t, f.fake))
+	if fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "check its secret and its rights") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestFault_aRefusedLoginIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	f := newAuthFake(t)
+	f.push(t, "tenant-b/web", "1.0.0")
+	f.bearer = true
+	refuse := true
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		if refuse && r.URL.Path != "/v2/" {
+			w.WriteHeader(http.StatusForbidden)
+			return true
+		}
+		return f.guard(w, r)
+	}
+	c := newClient(t, Options{Credentials: []Credential{f.credential("**")}})
+	ref := image.Reference{Repository: f.repository(t, "tenant-b/web"), Tag: "1.0.0"}
+	if _, err := c.For("a/1").Resolve(t.Context(), ref); fault.KindOf(err) != fault.Unauthorised {
+		t.Fatalf("err = %v", err)
+	}
+	refuse = false
+	if _, err := c.For("a/1").Resolve(t.Context(), ref); err != nil {
+		t.Errorf("after the right was given: %v", err)
+	}
+}
+
+func TestFault_T07_guardedHosts(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
+	f.reset()
+	for name, options := range map[string]outbound.Options{
+		"T-07 loopback":             {},
+		"T-07 loopback, no TLS":     {Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
+		"T-07 insecure, no network": {Insecure: []string{f.host}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			options.Now, options.Attempts = time.Now, 1
+			out, err := outbound.New(options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := newClient(t, Options{Outbound: out}).For("a/1").Select(t.Context(), webRequest(t, f))
+			if s.Found || fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "refused") && !strings.Contains(err.Error(), "not dialled") {
+				t.Errorf("selected %+v, err = %v", s, err)
+			}
+			if f.count("") != 0 {
+				t.Errorf("the host was asked %v", f.asked)
+			}
+		})
+	}
+	t.Run("an insecure host in a listed network", func(t *testing.T) {
+		t.Parallel()
+		f := newFake(t)
+		f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
+		out, err := outbound.New(outbound.Options{Insecure: []string{f.host}, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := mustSelect(t, newClient(t, Options{Outbound: out}).For("a/1"), webRequest(t, f)); !s.Found {
+			t.Errorf("selected %+v", s)
+		}
+	})
+}
+
+func TestFault_T07_aTokenServiceInside(t *testing.T) {
+	t.Parallel()
+	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the token service was asked") }))
+	t.Cleanup(inside.Close)
+	f := newFake(t)
+	f.answer = func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="`+inside.URL+`/latest/meta-data",service="x"`)
+		w.WriteHeader(http.StatusUnauthorized)
+		return true
+	}
+	credential := Credential{Host: f.host, UsableBy: []string{"**"}, Username: user, Secret: secret.New(password)}
+	_, err := newClient(t, Options{Credentials: []Credential{credential}}).For("a/1").Select(t.Context(), webRequest(t, f))
+	if err == nil || strings.Contains(err.Error(), password) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestFault_aHostThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := listener.Addr().String()
+	_ = listener.Close()
+	_, err = newClient(t, Options{}).For("a/1").Select(t.Context(), webRequest(t, &fake{host: host}))
+	if fault.KindOf(err) != fault.Temporary || !strings.Contains(err.Error(), "tags of "+host+"/acme/web") {
+		t.Errorf("err = %v (%s)", err, fault.KindOf(err))
+	}
+}
+
+func TestFault_aPassThatIsGivenUp(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
+	pass := newClient(t, Options{}).Pass()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := pass.For("a/1").Select(ctx, webRequest(t, f)); !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v", err)
+	}
+	if s := mustSelect(t, pass.For("a/2"), webRequest(t, f)); !s.Found {
+		t.Errorf("another view of the pass got %+v", s)
+	}
+}
+
+func TestResolve_whatARegistryAnswersWithLess(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request) bool{
+		"no HEAD": func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method == http.MethodHead {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+			}
+			return r.Method == http.MethodHead
+		},
+		"a HEAD without a digest": func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method == http.MethodHead {
+				w.Header().Set("Content-Type", "application/vnd.docker.distribution.manifest.v2+json")
+			}
+			return r.Method == http.MethodHead
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			digest := f.push(t, "acme/web", built{created: day(1)}, "1")
+			f.answer = answer
+			got, err := newClient(t, Options{}).For("a/1").Resolve(t.Context(), image.Reference{Repository: f.repository(t, "acme/web"), Tag: "1"})
+			if err != nil || got.Digest != digest {
+				t.Errorf("resolved %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestResolve_digests(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	digest := f.push(t, "acme/web", built{created: day(1)}, "1")
+	v, r := newClient(t, Options{}).For("a/1"), f.repository(t, "acme/web")
+	for name, ref := range map[string]image.Reference{
+		"a digest":         {Repository: r, Digest: digest},
+		"a tag and digest": {Repository: r, Tag: "old", Digest: digest},
+	} {
+		if got, err := v.Resolve(t.Context(), ref); err != nil || got.Digest != digest || got.Tag != ref.Tag {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	for name, tc := range map[string]struct {
+		ref  image.Reference
+		kind fault.Kind
+	}{
+		"W-16 a tag that is not there":    {image.Reference{Repository: r, Tag: "2"}, fault.NotFound},
+		"W-16 a digest that is not there": {image.Reference{Repository: r, Digest: "sha256:" + strings.Repeat("0", 64)}, fault.NotFound},
+		"neither":                         {image.Reference{Repository: r}, fault.Invalid},
+		"no repository":                   {image.Reference{Tag: "1"}, fault.Invalid},
+	} {
+		if got, err := v.Resolve(t.Context(), tc.ref); fault.KindOf(err) != tc.kind {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
