@@ -34,6 +34,7 @@ type Shape string
 type Reference struct {
 	Component  string
 	Shape      Shape
+	Key        string // of the mapping, or of the list in it, that the version stands in; may be empty
 	Position   Position
 	Repository image.Repository
 	Tag        string // empty: the file does not say

@@ -106,6 +106,9 @@ func (f *finder) add(s site) {
 	for _, p := range s.parts() {
 		f.owners[p.scalar.node] = s.followed.Component
 	}
+	if len(f.keys) > 0 {
+		s.key = f.keys[len(f.keys)-1]
+	}
 	f.sites = append(f.sites, s)
 }
 

@@ -128,6 +128,7 @@ func (s *site) reference(file string) edit.Reference {
 	return edit.Reference{
 		Component:  s.followed.Component,
 		Shape:      s.shape,
+		Key:        s.key,
 		Position:   s.parts()[0].scalar.position(file),
 		Repository: s.followed.Repository,
 		Tag:        tag,

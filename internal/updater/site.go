@@ -13,6 +13,7 @@ import (
 // stands on one scalar or on two.
 type site struct {
 	shape    edit.Shape
+	key      string // the last of the keys that lead to it
 	followed Followed
 	tag      *part // nil: the file has no scalar for it
 	digest   *part // nil: the file has none, or the tag's scalar holds it too
