@@ -14,16 +14,31 @@ import (
 const Redacted = "***"
 
 // String is a secret. The zero value is an absent one.
-type String struct{ value string }
+//
+// The value stands behind a pointer, because fmt calls no methods of a value in
+// an unexported field or by the verb %p: there it prints what it finds, which
+// then is an address. So == says whether two secrets are the same one, and not
+// whether they have the same text.
+type String struct{ value *string }
 
-// New wraps a value.
-func New(value string) String { return String{value: value} }
+// New wraps a value; an empty one is absent.
+func New(value string) String {
+	if value == "" {
+		return String{}
+	}
+	return String{value: &value}
+}
 
 // Reveal returns the value, for the one call that needs it.
-func (s String) Reveal() string { return s.value }
+func (s String) Reveal() string {
+	if s.IsZero() {
+		return ""
+	}
+	return *s.value
+}
 
 // IsZero says that there is no secret.
-func (s String) IsZero() bool { return s.value == "" }
+func (s String) IsZero() bool { return s.value == nil }
 
 // String returns Redacted, or nothing for an absent secret.
 func (s String) String() string {
