@@ -79,6 +79,7 @@ var owners = map[string][]string{
 	"github.com/spf13/pflag":                   {"internal/cli"},
 	"golang.org/x/term":                        {"internal/cli"},
 	"golang.org/x/sync":                        {anyPackage},
+	"golang.org/x/crypto":                      nil,
 	"golang.org/x/net":                         nil,
 	"github.com/go-git/go-git/v5":              {"internal/scm/git"},
 	"github.com/google/go-cmp":                 nil,
