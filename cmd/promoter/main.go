@@ -1,0 +1,25 @@
+// Command promoter carries new image digests through the environments of a
+// GitOps repository.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"promoter/internal/cli"
+	"promoter/internal/demo"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := cli.Main(ctx, os.Args[1:], cli.OS(showDemo))
+	stop()
+	os.Exit(code)
+}
+
+// showDemo hands the command line to the demo, which lies beside it.
+func showDemo(ctx context.Context, request cli.DemoRequest) error {
+	return demo.Run(ctx, demo.Options{Out: request.Out, Promoter: request.Promoter, Keep: request.Keep})
+}

@@ -1,0 +1,47 @@
+package app_test
+
+import (
+	"testing"
+	"time"
+
+	"promoter/internal/app"
+	"promoter/internal/benchtree"
+)
+
+// BenchmarkPlan plans in a folder of 20,000 files with given versions: of one
+// image, and of every image that stands in it.
+func BenchmarkPlan(b *testing.B) {
+	size := benchtree.Full()
+	dir := b.TempDir()
+	if err := size.Write(dir); err != nil {
+		b.Fatal(err)
+	}
+	images := size.Images()
+	b.Run("one image", func(b *testing.B) { benchmarkPlan(b, dir, images[1:2]) })
+	b.Run("all images", func(b *testing.B) { benchmarkPlan(b, dir, images) })
+}
+
+func benchmarkPlan(b *testing.B, dir string, images []string) {
+	texts := make([]string, 0, len(images))
+	for _, name := range images {
+		texts = append(texts, name+":1.5.0")
+	}
+	given, err := app.ParseGiven(texts, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	checkout, err := app.OpenCheckout(dir, given)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		preview, err := checkout.Plan(b.Context(), app.Options{Given: given, Now: time.Now})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, files, _ := preview.Count(); files < len(images) {
+			b.Fatalf("%d files", files)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm/git"
+	"promoter/internal/updater"
+)
+
+// branch is where the files of some environments are read from.
+type branch struct {
+	name         string // empty: the default branch
+	environments []string
+	onDisk       bool   // the files are those of the folder, so apply can write them
+	away         string // why the branch is not at hand; empty when it is
+	tree         *git.Tree
+}
+
+// branches groups the environments by branch, in the order of the environments.
+func (c *Checkout) branches(environments []string) ([]*branch, error) {
+	byName := map[string]*branch{}
+	var ordered []*branch
+	for _, name := range environments {
+		environment, _ := c.config.Environment(name)
+		b, ok := byName[environment.Branch]
+		if !ok {
+			var err error
+			if b, err = c.openBranch(environment.Branch); err != nil {
+				return nil, err
+			}
+			byName[environment.Branch] = b
+			ordered = append(ordered, b)
+		}
+		b.environments = append(b.environments, name)
+	}
+	return ordered, nil
+}
+
+// openBranch finds the files of a branch: those of the folder when it is checked
+// out, else the objects of origin's branch.
+func (c *Checkout) openBranch(name string) (*branch, error) {
+	b := &branch{name: name}
+	if c.isHere(name) {
+		b.onDisk = true
+		return b, nil
+	}
+	if c.clone == nil {
+		b.away = fmt.Sprintf("branch %s: the folder is no Git clone", name)
+		return b, nil
+	}
+	tree, err := c.remote(name)
+	if fault.KindOf(err) == fault.NotFound {
+		b.away = fmt.Sprintf("%v: fetch it to see it", err)
+		return b, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.tree = tree
+	return b, nil
+}
+
+// isHere says whether the folder shows the branch. A branch that no environment
+// names, such as a person's own, stands for the default branch.
+func (c *Checkout) isHere(name string) bool {
+	current := ""
+	if c.clone != nil {
+		current = c.clone.Branch()
+	}
+	if name != "" {
+		return name == current
+	}
+	for _, environment := range c.config.Environments {
+		if environment.Branch != "" && environment.Branch == current {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Checkout) remote(name string) (*git.Tree, error) {
+	if name != "" {
+		return c.clone.Remote(name)
+	}
+	return c.clone.RemoteDefault()
+}
+
+// files yields the files of the branch.
+func (b *branch) files(ctx context.Context, dir string) iter.Seq2[updater.File, error] {
+	if b.onDisk {
+		return folder{root: dir}.files(ctx)
+	}
+	return treeFiles(b.tree)
+}
+
+// treeFiles shows the entries of a Git tree as files.
+func treeFiles(tree *git.Tree) iter.Seq2[updater.File, error] {
+	modes := map[git.Mode]updater.Mode{
+		git.Regular:   updater.Regular,
+		git.Symlink:   updater.Symlink,
+		git.Submodule: updater.Submodule,
+	}
+	return func(yield func(updater.File, error) bool) {
+		for entry, err := range tree.Files() {
+			file := updater.File{Path: entry.Path, Mode: modes[entry.Mode]}
+			file.Read = func() ([]byte, error) { return entry.Read(searchedLimit) }
+			if !yield(file, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/scm/git"
+)
+
+// ConfigFile is the name of the config file in a GitOps repository.
+const ConfigFile = ".promoter.yaml"
+
+// Checkout is a folder on disk with its config: where plan and apply work.
+type Checkout struct {
+	dir    string
+	config *config.Config
+	clone  *git.Checkout // nil: the folder lies in no Git repository
+}
+
+// OpenCheckout opens the folder at dir. Without a config file the folder is one
+// environment that follows the given versions.
+func OpenCheckout(dir string, given Given) (*Checkout, error) {
+	if err := isFolder(dir); err != nil {
+		return nil, err
+	}
+	loaded, err := loadConfig(dir)
+	if fault.KindOf(err) == fault.NotFound && len(given) > 0 {
+		loaded, err = config.Folder(given.repositories())
+	}
+	if err != nil {
+		return nil, err
+	}
+	clone, err := git.OpenCheckout(dir)
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		return nil, fmt.Errorf("open the clone: %w", err)
+	}
+	return &Checkout{dir: dir, config: loaded, clone: clone}, nil
+}
+
+func isFolder(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fault.Wrap(fault.NotFound, fmt.Errorf("open the folder: %w", err))
+	}
+	if !info.IsDir() {
+		return fault.New(fault.Invalid, "%s is a file, not a folder", dir)
+	}
+	return nil
+}
+
+// loadConfig reads the config file of the folder. One that is not there is a
+// NotFound fault, one with errors a ConfigError.
+func loadConfig(dir string) (*config.Config, error) {
+	data, err := readConfig(dir)
+	if err != nil {
+		return nil, err
+	}
+	loaded, problems := config.Load(filepath.Join(dir, ConfigFile), data)
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, &ConfigError{Problems: errs}
+	}
+	return loaded, nil
+}
+
+func readConfig(dir string) ([]byte, error) {
+	data, err := readFile(filepath.Join(dir, ConfigFile), config.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.New(fault.NotFound,
+			"there is no %s in %s: write one with 'promoter init', or name versions with --with", ConfigFile, dir)
+	}
+	return data, err
+}
+
+// environments returns the environments that were asked for, parents first; all
+// of them when none was named.
+func (c *Checkout) environments(asked []string) ([]string, error) {
+	if len(asked) == 0 {
+		return c.config.Order(), nil
+	}
+	wanted := map[string]bool{}
+	for _, name := range asked {
+		if _, ok := c.config.Environment(name); !ok {
+			return nil, fault.New(fault.Invalid, "--env %s: the config has no such environment; it has %v", name, c.config.Order())
+		}
+		wanted[name] = true
+	}
+	var ordered []string
+	for _, name := range c.config.Order() {
+		if wanted[name] {
+			ordered = append(ordered, name)
+		}
+	}
+	return ordered, nil
+}

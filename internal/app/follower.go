@@ -1,0 +1,122 @@
+package app
+
+import (
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/updater"
+)
+
+// follower tells the updater what the config follows in the files of a branch.
+type follower struct {
+	config       *config.Config
+	environments []*config.Environment
+	literals     []string
+}
+
+func newFollower(c *config.Config, names []string) *follower {
+	f := &follower{config: c, literals: literalsOf(c)}
+	for _, name := range names {
+		environment, _ := c.Environment(name)
+		f.environments = append(f.environments, environment)
+	}
+	return f
+}
+
+// literalsOf returns a text for each component of which every file that refers
+// to it has one. A pattern without one makes every file worth reading.
+func literalsOf(c *config.Config) []string {
+	var literals []string
+	for _, component := range c.Components {
+		own := component.Pattern.Literals()
+		if len(own) == 0 {
+			return nil
+		}
+		literals = append(literals, own[len(own)-1])
+	}
+	return literals
+}
+
+// placesOf returns the places that a file belongs to: one, as long as the
+// environments of a branch do not overlap.
+func (f *follower) placesOf(file string) []promotion.Place {
+	var places []promotion.Place
+	for _, environment := range f.environments {
+		if application, ok := environment.Match(file); ok {
+			places = append(places, promotion.Place{Environment: environment.Name, Application: application})
+		}
+	}
+	return places
+}
+
+// Follow implements updater.Follower.
+func (f *follower) Follow(file string, repository image.Repository) (updater.Followed, bool) {
+	for _, place := range f.placesOf(file) {
+		match, ok := f.config.Follow(place.Environment, place.Application, repository)
+		if ok {
+			return f.followed(match, repository), true
+		}
+	}
+	return updater.Followed{}, false
+}
+
+// Named implements updater.Follower. A component that a pattern found cannot be
+// named by a marker, because nothing says which repository is meant.
+func (f *follower) Named(file, name string) (updater.Followed, bool) {
+	component, ok := f.config.Component(name)
+	if !ok {
+		return updater.Followed{}, false
+	}
+	repository, exact := component.Pattern.Repository()
+	if !exact {
+		return updater.Followed{}, false
+	}
+	found, ok := f.Follow(file, repository)
+	return found, ok && found.Component == name
+}
+
+// Literals implements updater.Follower.
+func (f *follower) Literals() []string { return f.literals }
+
+func (f *follower) followed(match config.Match, repository image.Repository) updater.Followed {
+	component, _ := f.config.Component(match.Component)
+	return updater.Followed{
+		Component:  match.Name,
+		Artifact:   component.Artifact,
+		Repository: repository,
+		Pin:        component.Pin,
+		Moving:     component.Select.Tag != "",
+		Source:     component.Source,
+	}
+}
+
+// writes returns the configured places of a file. Overrides of applications have
+// none, so the environment alone tells.
+func (f *follower) writes(file string) []updater.Write {
+	var writes []updater.Write
+	for _, environment := range f.environments {
+		if len(environment.Write) == 0 {
+			continue
+		}
+		if application, ok := environment.Match(file); ok {
+			writes = append(writes, writesOf(environment, application, file)...)
+		}
+	}
+	return writes
+}
+
+func writesOf(environment *config.Environment, application, file string) []updater.Write {
+	var writes []updater.Write
+	fill := strings.NewReplacer("{environment}", environment.Name, "{application}", application)
+	for _, w := range environment.Write {
+		if fill.Replace(w.File) != file {
+			continue
+		}
+		writes = append(writes, updater.Write{
+			Path: w.Path, Regex: w.Regex, Component: w.Component, Value: fill.Replace(w.Value), Create: w.Create,
+		})
+	}
+	return writes
+}

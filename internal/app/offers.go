@@ -1,0 +1,167 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"promoter/internal/config"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/registry"
+)
+
+// Versions is what app needs of the registries, with the rights of one
+// repository. It is a part of registry.View.
+type Versions interface {
+	Select(ctx context.Context, request registry.Request) (registry.Selection, error)
+	Resolve(ctx context.Context, reference image.Reference) (image.Version, error)
+	Describe(ctx context.Context, repository image.Repository, digest string) (image.Version, error)
+}
+
+// followedComponent is a component as it stands in the files: one that a pattern
+// matched has a name of its own.
+type followedComponent struct {
+	name       string
+	repository image.Repository
+	config     config.Component
+}
+
+// askAtOnce is how many components are asked about side by side; the budget per
+// host lies in the registry client.
+const askAtOnce = 8
+
+// followedIn returns the components that the files refer to, sorted by name.
+func (c *Checkout) followedIn(found *findings) []followedComponent {
+	seen := map[string]followedComponent{}
+	for place, present := range found.places {
+		for _, r := range present.References {
+			if _, known := seen[r.Component]; known {
+				continue
+			}
+			if match, ok := c.config.Follow(place.Environment, place.Application, r.Repository); ok {
+				component, _ := c.config.Component(match.Component)
+				seen[r.Component] = followedComponent{r.Component, r.Repository, component}
+			}
+		}
+	}
+	components := make([]followedComponent, 0, len(seen))
+	for _, component := range seen {
+		components = append(components, component)
+	}
+	slices.SortFunc(components, func(a, b followedComponent) int { return cmp.Compare(a.name, b.name) })
+	return components
+}
+
+// offers asks for the versions of the components: the given ones where a person
+// named versions, else the registries.
+func (c *Checkout) offers(ctx context.Context, components []followedComponent, options Options) (map[string]promotion.Offer, error) {
+	if len(options.Given) > 0 {
+		return options.Given.offers(components), nil
+	}
+	offers := make(map[string]promotion.Offer, len(components))
+	var mutex sync.Mutex
+	var group errgroup.Group
+	group.SetLimit(askAtOnce)
+	for _, component := range components {
+		group.Go(func() error {
+			offer := c.ask(ctx, component, options.Versions)
+			mutex.Lock()
+			defer mutex.Unlock()
+			offers[component.name] = offer
+			options.progress(Progress{Doing: "asking registries", Done: len(offers), Total: len(components)})
+			return nil
+		})
+	}
+	_ = group.Wait() // no function of the group fails: a registry's error is an offer
+	return offers, ctx.Err()
+}
+
+// offers gives each component the version that was named for its repository.
+func (g Given) offers(components []followedComponent) map[string]promotion.Offer {
+	offers := make(map[string]promotion.Offer, len(components))
+	for _, component := range components {
+		if version, named := g[component.repository]; named {
+			offers[component.name] = promotion.Offer{Version: version, Found: true, Given: true}
+		}
+	}
+	return offers
+}
+
+func (c *Checkout) ask(ctx context.Context, component followedComponent, versions Versions) promotion.Offer {
+	selected, err := versions.Select(ctx, registry.Request{
+		Repository: component.repository,
+		Policy:     c.config.Policy(component.config.Name),
+		Platforms:  component.config.Select.Platforms,
+		MinAge:     component.config.Select.MinAge,
+	})
+	if err != nil {
+		return promotion.Offer{Err: err}
+	}
+	offer := promotion.Offer{Version: selected.Version, Found: selected.Found, Reason: selected.Reason}
+	for _, held := range selected.Waiting {
+		offer.Waiting = append(offer.Waiting, holdback(component.name, held))
+	}
+	return offer
+}
+
+// holdback shows a version that may not be taken yet as a condition.
+func holdback(component string, held registry.Because) promotion.Holdback {
+	condition := promotion.Condition{
+		Name:   component + " " + held.Tag,
+		State:  promotion.Pending,
+		Reason: held.Reason,
+	}
+	if !held.Until.IsZero() {
+		until := held.Until.UTC()
+		condition.Until = &until
+	}
+	return promotion.Holdback{Tag: held.Tag, Condition: condition}
+}
+
+// facts answers the questions of the core. What a registry does not know stays
+// unknown: the decision says what follows from that.
+func (c *Checkout) facts(ctx context.Context, questions []promotion.Question, options Options) (promotion.Facts, error) {
+	facts := make(promotion.Facts, len(questions))
+	if len(options.Given) > 0 {
+		return facts, nil
+	}
+	var mutex sync.Mutex
+	var group errgroup.Group
+	group.SetLimit(askAtOnce)
+	for _, question := range questions {
+		group.Go(func() error {
+			version, err := answer(ctx, question, options.Versions)
+			if err != nil {
+				return nil //nolint:nilerr // an unanswered question stays unknown
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			facts[question.Fact] = version
+			return nil
+		})
+	}
+	_ = group.Wait()
+	return facts, ctx.Err()
+}
+
+func answer(ctx context.Context, question promotion.Question, versions Versions) (image.Version, error) {
+	version, err := versions.Resolve(ctx, image.Reference{
+		Repository: question.Repository,
+		Name:       question.Repository.String(),
+		Tag:        question.Tag,
+		Digest:     question.Digest,
+	})
+	if err != nil || !question.Created {
+		return version, err
+	}
+	described, err := versions.Describe(ctx, question.Repository, version.Digest)
+	if err != nil {
+		return version, err
+	}
+	described.Tag, described.Digest = version.Tag, version.Digest
+	return described, nil
+}

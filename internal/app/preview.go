@@ -1,0 +1,110 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/updater"
+)
+
+// Preview is what would change in a checkout, and why.
+type Preview struct {
+	Places []PlacePreview
+	Errors []OfferError
+	Unused []image.Repository // given versions that no file refers to
+}
+
+// PlacePreview is one decision with the changes that carry it out.
+type PlacePreview struct {
+	promotion.Decision
+	Branch   string // empty: the default branch
+	OnDisk   bool   // apply can write the files
+	Changes  []edit.Change
+	Refusals []edit.Refusal
+	Notes    []updater.Note
+	Files    []FileEdit
+}
+
+// FileEdit is a file before and after.
+type FileEdit struct {
+	Path          string
+	Before, After []byte
+}
+
+// OfferError is a component whose registry did not answer.
+type OfferError struct {
+	Component string
+	Err       error
+}
+
+// Plan finds the references, asks for versions and decides what would change.
+func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) {
+	shown, err := c.environments(options.Environments)
+	if err != nil {
+		return nil, err
+	}
+	branches, err := c.branches(c.config.Lineage(shown))
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.scan(ctx, branches, options)
+	if err != nil {
+		return nil, err
+	}
+	observed, err := c.observe(ctx, found, options)
+	if err != nil {
+		return nil, err
+	}
+	return carryOut(ctx, observed, found, shown, options)
+}
+
+// observe puts together what the core looks at. Questions are asked after the
+// offers are there, because they depend on them.
+func (c *Checkout) observe(ctx context.Context, found *findings, options Options) (promotion.Observed, error) {
+	components := c.followedIn(found)
+	offers, err := c.offers(ctx, components, options)
+	if err != nil {
+		return promotion.Observed{}, err
+	}
+	observed := promotion.Observed{
+		Config:   c.config,
+		Places:   found.places,
+		Away:     found.away,
+		Offers:   offers,
+		Policies: make(map[string]*image.Policy, len(components)),
+		Asked:    make(map[string]bool, len(options.Environments)),
+		Checkout: true,
+	}
+	for _, component := range components {
+		observed.Policies[component.name] = c.config.Policy(component.config.Name)
+	}
+	for _, name := range options.Environments {
+		observed.Asked[name] = true
+	}
+	observed.Facts, err = c.facts(ctx, promotion.Questions(observed), options)
+	return observed, err
+}
+
+// carryOut decides, and carries each decision out in memory.
+func carryOut(ctx context.Context, observed promotion.Observed, found *findings, shown []string, options Options) (*Preview, error) {
+	preview := &Preview{Errors: offerErrors(observed.Offers), Unused: options.Given.unused(found.references())}
+	for _, decision := range promotion.Plan(observed, options.Now()) {
+		if slices.Contains(shown, decision.Environment) {
+			preview.Places = append(preview.Places, PlacePreview{Decision: decision})
+		}
+	}
+	var jobs []*rewriting
+	for i := range preview.Places {
+		place := &preview.Places[i]
+		present := found.places[place.Place]
+		place.Refusals = slices.Clone(present.Refusals)
+		if from, ok := found.inventories[place.Environment]; ok {
+			place.Branch, place.OnDisk = from.branch.name, from.branch.onDisk
+			jobs = append(jobs, rewritingsOf(place, from, present.References)...)
+		}
+	}
+	return preview, rewriteAll(ctx, preview, jobs)
+}

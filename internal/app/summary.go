@@ -1,0 +1,62 @@
+package app
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+)
+
+// Troubled says whether something was refused or a registry did not answer.
+func (p *Preview) Troubled() bool {
+	return len(p.Errors) > 0 || slices.ContainsFunc(p.Places, func(place PlacePreview) bool {
+		return len(place.Refusals) > 0
+	})
+}
+
+// Changed says whether there is a change to write.
+func (p *Preview) Changed() bool {
+	return slices.ContainsFunc(p.Places, func(place PlacePreview) bool { return place.Changed() })
+}
+
+// Count says what the changes that would be written amount to.
+func (p *Preview) Count() (places, files, changes int) {
+	for i := range p.Places {
+		if place := &p.Places[i]; place.Changed() {
+			places++
+			files += len(place.Files)
+			changes += len(place.Changes)
+		}
+	}
+	return places, files, changes
+}
+
+// offerErrors lists the components whose registry did not answer, by name.
+func offerErrors(offers map[string]promotion.Offer) []OfferError {
+	var failed []OfferError
+	for _, name := range slices.Sorted(maps.Keys(offers)) {
+		if err := offers[name].Err; err != nil {
+			failed = append(failed, OfferError{Component: name, Err: err})
+		}
+	}
+	return failed
+}
+
+// repositories returns the repositories that versions were given for, sorted.
+func (g Given) repositories() []image.Repository {
+	return slices.SortedFunc(maps.Keys(g), func(a, b image.Repository) int {
+		return cmp.Compare(a.String(), b.String())
+	})
+}
+
+// unused returns the repositories that no file refers to.
+func (g Given) unused(references func(yield func(edit.Reference) bool)) []image.Repository {
+	used := make(map[image.Repository]bool, len(g))
+	for reference := range references {
+		used[reference.Repository] = true
+	}
+	return slices.DeleteFunc(g.repositories(), func(r image.Repository) bool { return used[r] })
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func newApply(system System) *cobra.Command {
+	var flags planFlags
+	command := &cobra.Command{
+		Use:     "apply",
+		Short:   wordApplyShort,
+		Long:    wordApplyLong,
+		Example: wordApplyExample,
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return runApply(command, &flags, system)
+		},
+	}
+	flags.add(command)
+	return command
+}
+
+func runApply(command *cobra.Command, flags *planFlags, system System) error {
+	renderer, err := flags.render(system)
+	if err != nil {
+		return err
+	}
+	checkout, preview, err := flags.preview(command, system)
+	if err != nil {
+		return err
+	}
+	applied, err := checkout.Apply(command.Context(), preview)
+	if err != nil {
+		sayApplied(system.Err, preview, applied)
+		return err
+	}
+	if err := renderer.render(system.Out, preview); err != nil {
+		return err
+	}
+	sayTroubles(system.Err, preview)
+	sayApplied(system.Err, preview, applied)
+	return exitOf(preview, flags.exitCode)
+}

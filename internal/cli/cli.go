@@ -1,0 +1,96 @@
+// Package cli is the command line: one verb per file, and every word to people
+// in words.go. Data goes to standard output, words to standard error.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// Exit codes, as the help of each command documents them. An error beats
+// changes.
+const (
+	exitDone    = 0
+	exitFailed  = 1
+	exitChanges = 2 // only with --exit-code
+	exitSignal  = 130
+)
+
+// System is what the command line touches of the machine, so that tests hand in
+// their own.
+type System struct {
+	In          io.Reader
+	Out, Err    io.Writer
+	OutTerminal bool // standard output is a terminal
+	ErrTerminal bool // standard error is a terminal
+	Env         func(string) (string, bool)
+	Demo        Demo
+}
+
+// OS is the machine that the process runs on.
+func OS(demo Demo) System {
+	return System{
+		In:          os.Stdin,
+		Out:         os.Stdout,
+		Err:         os.Stderr,
+		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Env:         os.LookupEnv,
+		Demo:        demo,
+	}
+}
+
+// exit ends a command with a code without another word: what there was to say
+// has been said.
+type exit int
+
+func (e exit) Error() string { return "" }
+
+// Main runs the command line and returns the exit code.
+func Main(ctx context.Context, args []string, system System) int {
+	root := newRoot(system)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if ctx.Err() != nil {
+		say(system.Err, wordInterrupted)
+		return exitSignal
+	}
+	var code exit
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &code):
+		return int(code)
+	default:
+		sayError(system.Err, err)
+		return exitFailed
+	}
+}
+
+func newRoot(system System) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "promoter",
+		Short:         wordRootShort,
+		Long:          wordRootLong,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+	}
+	root.SetIn(system.In)
+	root.SetOut(system.Out)
+	root.SetErr(system.Err)
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(
+		newPlan(system),
+		newApply(system),
+		newValidate(system),
+		newDemo(system),
+		newVersion(system),
+	)
+	return root
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"promoter/internal/app"
+	"promoter/internal/fault"
+	"promoter/internal/updater"
+)
+
+// planFlags are the flags that plan and apply share.
+type planFlags struct {
+	dir          string
+	environments []string
+	with         []string
+	paths        []string
+	output       string
+	colour       string
+	cache        string
+	maxFileSize  int64
+	exitCode     bool
+}
+
+func (f *planFlags) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&f.dir, "dir", ".", flagDir)
+	flags.StringArrayVar(&f.environments, "env", nil, flagEnv)
+	flags.StringArrayVar(&f.with, "with", nil, flagWith)
+	flags.StringArrayVar(&f.paths, "path", nil, flagPath)
+	flags.StringVarP(&f.output, "output", "o", "text", flagOutput)
+	flags.StringVar(&f.colour, "color", "auto", flagColour)
+	flags.StringVar(&f.cache, "cache", "", flagCache)
+	flags.Int64Var(&f.maxFileSize, "max-file-size", updater.DefaultMaxFileSize, flagMaxFileSize)
+	flags.BoolVar(&f.exitCode, "exit-code", false, flagExitCode)
+}
+
+// preview opens the checkout and plans.
+func (f *planFlags) preview(command *cobra.Command, system System) (*app.Checkout, *app.Preview, error) {
+	given, err := app.ParseGiven(f.with, system.In)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(f.with) > 0 && len(given) == 0 {
+		return nil, nil, fault.New(fault.Invalid, "--with -: the list names no version")
+	}
+	checkout, err := app.OpenCheckout(f.dir, given)
+	if err != nil {
+		return nil, nil, err
+	}
+	registries, err := app.NewRegistries(f.cache, time.Now)
+	if err != nil {
+		return nil, nil, err
+	}
+	progress := newProgress(system)
+	preview, err := checkout.Plan(command.Context(), app.Options{
+		Environments: f.environments,
+		Paths:        f.paths,
+		Given:        given,
+		Versions:     registries.Versions(),
+		MaxFileSize:  f.maxFileSize,
+		Now:          time.Now,
+		Progress:     progress.show,
+	})
+	progress.clear()
+	if closing := registries.Close(); closing != nil {
+		say(system.Err, "%v", closing) // the next run asks again; this one is not worse for it
+	}
+	return checkout, preview, err
+}
+
+// render returns the way of printing that was asked for.
+func (f *planFlags) render(system System) (renderer, error) {
+	paint, err := newPainter(f.colour, system)
+	if err != nil {
+		return nil, err
+	}
+	switch f.output {
+	case "text":
+		return textRenderer{paint}, nil
+	case "diff":
+		return diffRenderer{paint}, nil
+	case "json":
+		return jsonRenderer{}, nil
+	default:
+		return nil, fault.New(fault.Invalid, "--output %s: want text, json or diff", f.output)
+	}
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"promoter/internal/app"
+	"promoter/internal/config"
+	"promoter/internal/promotion"
+)
+
+// diffRenderer prints the changes as one unified diff, which patch and git apply
+// take.
+type diffRenderer struct{ paint painter }
+
+func (r diffRenderer) render(w io.Writer, preview *app.Preview) error {
+	for i := range preview.Places {
+		if err := write(w, r.place(&preview.Places[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r diffRenderer) place(place *app.PlacePreview) string {
+	var b strings.Builder
+	for _, file := range place.Files {
+		text := diff.Diff("a/"+file.Path, file.Before, "b/"+file.Path, file.After)
+		_, hunks, _ := strings.Cut(string(text), "\n") // the first line is a "diff" command that no tool reads
+		b.WriteString(r.paint.diff(hunks))
+	}
+	return b.String()
+}
+
+// textRenderer prints each place with its state and reason, the diff, and the
+// conditions and gates.
+type textRenderer struct{ paint painter }
+
+func (r textRenderer) render(w io.Writer, preview *app.Preview) error {
+	for i := range preview.Places {
+		if err := write(w, r.place(&preview.Places[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r textRenderer) place(place *app.PlacePreview) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s  %s\n", r.paint.paint(colourBold, placeName(place)),
+		r.paint.paint(stateColour(place.State), string(place.State)), place.Reason)
+	for _, refusal := range place.Refusals {
+		fmt.Fprintf(&b, "  %s %s\n", r.paint.paint(colourRed, "refused"), refusal)
+	}
+	for _, note := range place.Notes {
+		fmt.Fprintf(&b, "  note %s: %s\n", note.Position, note.Text)
+	}
+	for _, condition := range place.Conditions {
+		fmt.Fprintf(&b, "  condition %s\n", r.condition(condition))
+	}
+	for _, gate := range place.Gates {
+		fmt.Fprintf(&b, "  gate %s\n", r.condition(gate))
+	}
+	b.WriteString(diffRenderer(r).place(place))
+	return b.String()
+}
+
+func (r textRenderer) condition(c promotion.Condition) string {
+	text := fmt.Sprintf("%s: %s", c.Name, r.paint.paint(conditionColour(c.State), string(c.State)))
+	if c.Reason != "" {
+		text += ", " + c.Reason
+	}
+	if c.Until != nil {
+		text += ", until " + c.Until.Format(time.RFC3339)
+	}
+	return text
+}
+
+// placeName leaves the application out where the config tells none apart.
+func placeName(place *app.PlacePreview) string {
+	name := place.Environment
+	if place.Application != config.DefaultApplication && place.Application != "" {
+		name += "/" + place.Application
+	}
+	if place.Branch != "" {
+		name += " (" + place.Branch + ")"
+	}
+	return name
+}
+
+func stateColour(state promotion.State) string {
+	switch state {
+	case promotion.Proposed:
+		return colourGreen
+	case promotion.Refused, promotion.Unanswered:
+		return colourRed
+	case promotion.Waiting:
+		return colourYellow
+	default:
+		return ""
+	}
+}
+
+func conditionColour(state promotion.ConditionState) string {
+	switch state {
+	case promotion.Passed:
+		return colourGreen
+	case promotion.Failed:
+		return colourRed
+	default:
+		return colourYellow
+	}
+}

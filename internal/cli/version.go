@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// released is the version that a release build sets with -ldflags -X. It is
+// empty in a build from a clone, whose version is that of its commit.
+var released string //nolint:gochecknoglobals // the linker sets it; nothing writes it afterwards
+
+func newVersion(system System) *cobra.Command {
+	var output string
+	command := &cobra.Command{
+		Use:   "version",
+		Short: wordVersionShort,
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return runVersion(system, output)
+		},
+	}
+	command.Flags().StringVarP(&output, "output", "o", "text", flagOutputPlain)
+	return command
+}
+
+type versionJSON struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Modified bool   `json:"modified,omitempty"` // the clone had uncommitted changes
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func runVersion(system System, output string) error {
+	v := versionOf(released)
+	return printAs(system.Out, output, v, func() string {
+		text := fmt.Sprintf("promoter %s (%s, %s", v.Version, v.Go, v.Platform)
+		if v.Revision != "" {
+			text += ", revision " + v.Revision
+		}
+		return text + ")\n"
+	})
+}
+
+// versionOf reads what the Go toolchain stamped into the binary.
+func versionOf(release string) versionJSON {
+	v := versionJSON{Version: release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if v.Version == "" {
+		v.Version = "dev"
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			v.Revision = setting.Value
+		case "vcs.modified":
+			v.Modified = setting.Value == "true"
+		}
+	}
+	return v
+}

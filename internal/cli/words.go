@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"promoter/internal/app"
+	"promoter/internal/config"
+)
+
+// Every text that a person reads stands in this file, but for the reasons that
+// decisions and errors carry with them.
+
+const (
+	wordRootShort = "Carry new image digests through the environments of a GitOps repository"
+	wordRootLong  = `promoter finds the image references in the YAML, Helm and kustomize files of a
+GitOps repository, learns from registries which versions are new, and changes
+exactly the bytes of the values.
+
+Data goes to standard output, words to standard error.`
+
+	wordPlanShort = "Show what would change in a checkout, and why"
+	wordPlanLong  = `plan finds the references in a folder, asks the registries, and shows what would
+change in each environment, and why. It writes nothing and needs no forge and no
+database: conditions and gates that need one are named as not evaluated.
+
+With --with the named versions are taken as they are and no registry is asked;
+then the folder needs no .promoter.yaml and is one environment.
+
+Exit codes: 0 done; 1 an error in the config, something refused, or a registry
+that did not answer (the rest is still shown); 2 there are changes, with
+--exit-code only.`
+	wordPlanExample = `  promoter plan
+  promoter plan --env staging -o diff
+  promoter plan --with quay.io/acme/web:1.5.0 --dir deploy`
+
+	wordApplyShort = "Write what plan shows into the files of a checkout"
+	wordApplyLong  = `apply does what plan does and writes the files. It commits nothing. An application
+with a file that cannot be written is left as it is, as a whole; the others are
+written, and the exit code is 1. An environment that waits for a person is
+written when --env names it. Files of branches that are not checked out are not
+written.
+
+Exit codes: 0 done; 1 an error in the config, something refused, or a registry
+that did not answer; 2 there were changes, with --exit-code only.`
+	wordApplyExample = `  promoter apply
+  promoter apply --with quay.io/acme/web:1.5.0@sha256:… --path 'apps/web/**'
+  crane-list | promoter apply --with -`
+
+	wordValidateShort = "Check the config file"
+	wordValidateLong  = `validate reads .promoter.yaml, and with --server the server's file, and shows every
+problem with its place and what to do about it.
+
+Exit codes: 0 no errors (there may be warnings); 1 errors.`
+
+
+	wordDemoShort = "Show promoter at work on embedded parts"
+	wordDemoLong  = `demo starts a registry on loopback and writes a sample GitOps repository into a
+temporary folder, pushes a new image, and lets plan and apply carry it. It checks
+every step and exits with 1 if one is not as promised. It touches nothing else and
+needs no network.`
+
+	wordVersionShort = "Show the version"
+
+	flagDir         = "the folder to work in"
+	flagEnv         = "an environment to look at (repeatable; default: all)"
+	flagOutput      = "the form of the output: text, json or diff"
+	flagOutputPlain = "the form of the output: text or json"
+	flagWith        = "take this version as given: REPOSITORY[:TAG][@DIGEST], or - to read lines (repeatable)"
+	flagPath        = "look only at files that match this glob (repeatable)"
+	flagExitCode    = "exit with 2 when there are changes"
+	flagColour      = "colour the output: auto, always or never"
+	flagCache       = "a folder to keep facts about images in, which never change"
+	flagMaxFileSize = "the size in bytes over which a file is not parsed"
+	flagKeep        = "keep the folder to look at"
+	flagOnce        = "end by itself after the last step"
+	flagServer      = "check this server file too"
+
+	wordInterrupted = "interrupted"
+)
+
+// say writes one line to people. That they cannot be reached is no error of the
+// command.
+func say(w io.Writer, format string, args ...any) {
+	_, _ = fmt.Fprintf(w, "promoter: "+format+"\n", args...)
+}
+
+// sayError says what went wrong. The problems of a config stand in the form that
+// editors jump to, one per line.
+func sayError(w io.Writer, err error) {
+	var invalid *app.ConfigError
+	if errors.As(err, &invalid) {
+		_, _ = fmt.Fprintln(w, invalid)
+		return
+	}
+	say(w, "%s", strings.TrimSpace(err.Error()))
+}
+
+// count says how many there are of a thing.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// sayTroubles lists what kept something from being planned.
+func sayTroubles(w io.Writer, preview *app.Preview) {
+	for _, e := range preview.Errors {
+		say(w, "%s: %v", e.Component, e.Err)
+	}
+	for _, repository := range preview.Unused {
+		say(w, "no file refers to %s", repository.Familiar())
+	}
+	for i := range preview.Places {
+		place := &preview.Places[i]
+		if len(place.Refusals) > 0 {
+			say(w, "%s: left as it is: %s", placeName(place), place.Refusals[0])
+		}
+	}
+}
+
+// sayPlanned sums a plan up.
+func sayPlanned(w io.Writer, preview *app.Preview) {
+	if !preview.Changed() {
+		say(w, "nothing to change")
+		return
+	}
+	say(w, "%s; 'promoter apply' writes them", sum(preview))
+}
+
+// sayApplied sums up what apply wrote.
+func sayApplied(w io.Writer, preview *app.Preview, applied app.Applied) {
+	if len(applied.Files) == 0 {
+		say(w, "nothing written")
+	} else {
+		say(w, "wrote %s", count(len(applied.Files), "file", "files"))
+	}
+	for i := range preview.Places {
+		if place := &preview.Places[i]; place.Changed() && !place.OnDisk {
+			say(w, "%s: not written: its branch is not checked out", placeName(place))
+		}
+	}
+}
+
+func sum(preview *app.Preview) string {
+	places, files, changes := preview.Count()
+	return fmt.Sprintf("%s in %s for %s", count(changes, "change", "changes"),
+		count(files, "file", "files"), count(places, "application", "applications"))
+}
+
+// sayValidated sums up a check of the config.
+func sayValidated(w io.Writer, problems config.Problems) {
+	failed, warned := len(problems.Errors()), len(problems.Warnings())
+	switch {
+	case failed == 0 && warned == 0:
+		say(w, "the config is valid")
+	case failed == 0:
+		say(w, "the config is valid, with %s", count(warned, "warning", "warnings"))
+	default:
+		say(w, "the config is not valid: %s", count(failed, "error", "errors"))
+	}
+}
