@@ -37,29 +37,48 @@ func TestPolicy_Candidates(t *testing.T) {
 		want              string
 		skipped, excluded int
 	}{
-		{name: "S-01 range with and without v", selection: Selection{Semver: ">=1.4 <2"},
-			tags: "1.3.9 v1.4.0 1.5.0 v1.10.0 2.0.0 V1.6.0", want: "v1.10.0 1.5.0 v1.4.0", skipped: 1, excluded: 2},
+		{
+			name: "S-01 range with and without v", selection: Selection{Semver: ">=1.4 <2"},
+			tags: "1.3.9 v1.4.0 1.5.0 v1.10.0 2.0.0 V1.6.0", want: "v1.10.0 1.5.0 v1.4.0", skipped: 1, excluded: 2,
+		},
 		{name: "S-01 range written with v", selection: Selection{Semver: ">=v1.4"}, tags: "1.4.0 v1.3.0", want: "1.4.0", excluded: 1},
-		{name: "S-01 prerelease only when the range names one", selection: Selection{Semver: ">=1.4"},
-			tags: "1.4.0 1.5.0-rc.1", want: "1.4.0", excluded: 1},
-		{name: "S-01 prerelease named by the range", selection: Selection{Semver: ">=1.4.0-0"},
-			tags: "1.4.0 1.5.0-rc.2 1.5.0-rc.10 1.5.0-alpha 1.5.0-rc.1.x", want: "1.5.0-rc.10 1.5.0-rc.2 1.5.0-rc.1.x 1.5.0-alpha 1.4.0"},
-		{name: "S-01 build metadata, which a tag writes with an underscore", selection: Selection{Semver: "^1"},
-			tags: "1.2.3_build.2 1.2.3_build.10 1.2.3 1.2.2_z 1.2.3_", want: "1.2.3 1.2.3_build.10 1.2.3_build.2 1.2.2_z", skipped: 1},
+		{
+			name: "S-01 prerelease only when the range names one", selection: Selection{Semver: ">=1.4"},
+			tags: "1.4.0 1.5.0-rc.1", want: "1.4.0", excluded: 1,
+		},
+		{
+			name: "S-01 prerelease named by the range", selection: Selection{Semver: ">=1.4.0-0"},
+			tags: "1.4.0 1.5.0-rc.2 1.5.0-rc.10 1.5.0-alpha 1.5.0-rc.1.x", want: "1.5.0-rc.10 1.5.0-rc.2 1.5.0-rc.1.x 1.5.0-alpha 1.4.0",
+		},
+		{
+			name: "S-01 precedence of semver.org", selection: Selection{Semver: ">=1.0.0-0"},
+			tags: "1.0.0-alpha.beta 1.0.0 1.0.0-beta.11 1.0.0-alpha 1.0.0-rc.1 1.0.0-beta.2 1.0.0-alpha.1 1.0.0-beta",
+			want: "1.0.0 1.0.0-rc.1 1.0.0-beta.11 1.0.0-beta.2 1.0.0-beta 1.0.0-alpha.beta 1.0.0-alpha.1 1.0.0-alpha",
+		},
+		{
+			name: "S-01 build metadata, which a tag writes with an underscore", selection: Selection{Semver: "^1"},
+			tags: "1.2.3_build.2 1.2.3_build.10 1.2.3 1.2.2_z 1.2.3_", want: "1.2.3 1.2.3_build.10 1.2.3_build.2 1.2.2_z", skipped: 1,
+		},
 		{name: "S-01 four parts are no version by themselves", selection: Selection{Semver: "*"}, tags: "1.2.3.4 1.2.3", want: "1.2.3", skipped: 1},
-		{name: "S-01 four parts through a filter", selection: Selection{Semver: "^1", Filter: `^release-(?P<version>.*)$`},
-			tags: "release-1.2.3.4 release-1.2.3.10 release-1.2.3 1.9.0 release-2.0.0.0", want: "release-1.2.3.10 release-1.2.3.4 release-1.2.3", excluded: 2},
+		{
+			name: "S-01 four parts through a filter", selection: Selection{Semver: "^1", Filter: `^release-(?P<version>.*)$`},
+			tags: "release-1.2.3.4 release-1.2.3.10 release-1.2.3 1.9.0 release-2.0.0.0", want: "release-1.2.3.10 release-1.2.3.4 release-1.2.3", excluded: 2,
+		},
 		{name: "S-01 calendar versions", selection: Selection{Semver: ">=2024"}, tags: "2024.01.15 2024.1.9 2023.12.31 2024.10.1", want: "2024.10.1 2024.01.15 2024.1.9", excluded: 1},
 		{name: "S-01 one long number is a date or a commit", selection: Selection{Semver: ">=1"}, tags: "20240115 1234567 16 v2024", want: "v2024 16", skipped: 2},
 		{name: "S-01 one long number through a filter", selection: Selection{Semver: ">=1", Filter: `^r(?P<version>\d+)$`}, tags: "r20240115 r20240116 r1", want: "r20240116 r20240115 r1"},
 		{name: "S-01 variants are prereleases", selection: Selection{Semver: "^1"}, tags: "1.2.3-alpine 1.2.3", want: "1.2.3", excluded: 1},
 		{name: "S-01 variant through a filter", selection: Selection{Semver: "^1", Filter: `^(?P<version>.+)-alpine$`}, tags: "1.2.3-alpine 1.2.4 1.10.0-alpine", want: "1.10.0-alpine 1.2.3-alpine", excluded: 1},
 		{name: "S-02 more precise spelling first", selection: Selection{Semver: "*"}, tags: "1.20 v1.20.0 1.20.0 1 1.0 1.0.0 01.20.0", want: "01.20.0 1.20.0 v1.20.0 1.20 1.0.0 1.0 1"},
-		{name: "S-03 what does not parse is skipped and counted", selection: Selection{Semver: "*"},
-			tags: "1.0.0 latest 1.x main-abc 1..2 1.0.0-rc..1 1.0.0-ä v 99999999999999999999.0.0 1.0.0p -1", want: "1.0.0", skipped: 10},
-		{name: "S-04 attachments are no candidates", selection: Selection{Alphabetical: ".*"},
+		{
+			name: "S-03 what does not parse is skipped and counted", selection: Selection{Semver: "*"},
+			tags: "1.0.0 latest 1.x main-abc 1..2 1.0.0-rc..1 1.0.0-ä v 99999999999999999999.0.0 1.0.0p -1", want: "1.0.0", skipped: 10,
+		},
+		{
+			name: "S-04 attachments are no candidates", selection: Selection{Alphabetical: ".*"},
 			tags: "sha256-" + hex + ".sig sha256-" + hex + ".att sha256-" + hex + ".sbom sha256-" + hex + " sha512-" + hex + " sha256-" + hex + ".sigstore v1.sig sha256-abc a sha256-" + hex + "0",
-			want: "sha256-abc sha256-" + hex + "0 a", excluded: 7},
+			want: "sha256-abc sha256-" + hex + "0 a", excluded: 7,
+		},
 		{name: "exclude", selection: Selection{Semver: "*", Exclude: []string{`^1\.2\.`, `3$`}}, tags: "1.2.0 1.1.0 1.1.3 1.0.0", want: "1.1.0 1.0.0", excluded: 2},
 		{name: "numeric", selection: Selection{Numeric: `^build-(?P<version>\d+)$`}, tags: "build-9 build-10 build-010 build-x main-11", want: "build-010 build-10 build-9", excluded: 2},
 		{name: "numeric of any length", selection: Selection{Numeric: `^\d+$`}, tags: "99999999999999999999998 99999999999999999999999 1", want: "99999999999999999999999 99999999999999999999998 1"},

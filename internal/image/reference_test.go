@@ -47,7 +47,7 @@ func TestParse_refuses(t *testing.T) {
 	}
 }
 
-// Not parallel: allocations are counted for the whole process.
+//nolint:paralleltest // allocations are counted for the whole process
 func TestParse_allocatesNothing(t *testing.T) {
 	for _, s := range []string{
 		"nginx", "docker.io/library/nginx:1.25", "quay.io/acme/web:1.2.3", "ClusterIP", "a sentence of prose",

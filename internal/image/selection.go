@@ -50,8 +50,12 @@ func (s Selection) strategy() (chosen strategy, value string, err error) {
 		strategy strategy
 		value    string
 	}{
-		{bySemver, s.Semver}, {byTag, s.Tag}, {byNewest, s.Newest},
-		{byNumeric, s.Numeric}, {byAlphabetical, s.Alphabetical}, {byRelease, s.Release},
+		{bySemver, s.Semver},
+		{byTag, s.Tag},
+		{byNewest, s.Newest},
+		{byNumeric, s.Numeric},
+		{byAlphabetical, s.Alphabetical},
+		{byRelease, s.Release},
 	} {
 		if candidate.value == "" {
 			continue

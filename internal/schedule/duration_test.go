@@ -37,6 +37,18 @@ func TestParseDuration_refuses(t *testing.T) {
 	}
 }
 
+func TestFormatDuration(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]time.Duration{
+		"0s": 0, "30s": 30 * time.Second, "1h30m": 90 * time.Minute, "3d": 72 * time.Hour, "1w2d3h": 9*day + 3*time.Hour,
+		"2w": 14 * day, "1d1.5s": day + 1500*time.Millisecond, "250ms": 250 * time.Millisecond,
+	} {
+		if got := FormatDuration(d); got != want {
+			t.Errorf("FormatDuration(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
 func FuzzParseDuration(f *testing.F) {
 	for _, s := range []string{"1w2d3h4m5s6ms", "1.5d", "0", "3650d", "99999w9999999d", "1e9h", "µs", "1µs"} {
 		f.Add(s)
@@ -45,6 +57,9 @@ func FuzzParseDuration(f *testing.F) {
 		got, err := ParseDuration(s)
 		if got < 0 || got > MaxDuration || err != nil && got != 0 {
 			t.Fatalf("%q is %v, %v", s, got, err)
+		}
+		if again, err := ParseDuration(FormatDuration(got)); err != nil || again != got {
+			t.Fatalf("%v reads again as %v, %v", got, again, err)
 		}
 		want, otherErr := time.ParseDuration(s)
 		if err == nil && otherErr == nil && want != got {

@@ -45,6 +45,7 @@ func testWindows(t testing.TB) map[string]Window {
 		"forever":   {Kind: Deny, From: "2026-01-01"},
 		"since":     {Kind: Allow, From: "2026-01-01"},
 		"always":    {Kind: Deny, Schedule: "* * * * *", Duration: time.Minute},
+		"around":    {Kind: Allow, Schedule: "* * * * *", Duration: time.Hour},
 		"coverall":  {Kind: Deny, Schedule: "0 8 * * *", Duration: 23 * time.Hour, TimeZone: "Europe/Berlin"},
 		"leap":      {Kind: Allow, Schedule: "0 0 29 2 *", Duration: time.Hour},
 	} {
@@ -93,6 +94,8 @@ func TestWindows_State(t *testing.T) {
 		{"G-02 a deny around every allow", "office coverall", "2026-06-01T10:00:00+02:00", false, "", "window coverall denies; no opening was found in the next five years"},
 		{"G-02 over midnight", "overnight", "2026-06-01T03:00:00+02:00", true, "2026-06-01T06:00:00+02:00", "window overnight allows"},
 		{"G-02 a leap day", "leap", "2026-06-01T00:00:00Z", false, "2028-02-29T00:00:00Z", "outside of window leap"},
+		{"G-02 a leap day out of sight", "leap", "2096-03-01T00:00:00Z", false, "", "outside of window leap; no opening was found in the next five years"},
+		{"G-02 an allow without an end", "around", "2026-06-01T00:00:00Z", true, "", "window around allows"},
 
 		// 29 March 2026, 02:00 is followed by 03:00.
 		{"G-02 spring: the hour before the gap", "night", "2026-03-29T01:59:59+01:00", false, "2026-03-29T03:30:00+02:00", "outside of window night"},

@@ -79,10 +79,10 @@ func TestString_slogNeverShowsTheCanary(t *testing.T) {
 	options := &slog.HandlerOptions{Level: slog.LevelDebug}
 	for _, handler := range []slog.Handler{slog.NewTextHandler(&out, options), slog.NewJSONHandler(&out, options)} {
 		token, held := secret.New(canary), newHolder()
-		logger := slog.New(handler).With("token", token)
-		logger.Info("attributes", "token", token, "pointer", &token, "any", slog.AnyValue(token), "list", []secret.String{token})
-		logger.Error("holders", "value", held, "pointer", &held, "err", fmt.Errorf("with %v", held))
-		logger.Info("group", slog.Group("g", "token", token))
+		logger := slog.New(handler).With(slog.Any("token", token))
+		logger.Info("attributes", slog.Any("pointer", &token), slog.Any("any", slog.AnyValue(token)), slog.Any("list", []secret.String{token}))
+		logger.Error("holders", slog.Any("value", held), slog.Any("pointer", &held), slog.Any("err", fmt.Errorf("with %v", held)))
+		logger.Info("group", slog.Group("g", slog.Any("token", token)))
 	}
 	checkHidden(t, "slog", out.String())
 	if !strings.Contains(out.String(), "token=***") || !strings.Contains(out.String(), `"token":"***"`) {
