@@ -176,7 +176,8 @@ func (p *Policy) compareRanked(a, b ranked) int {
 }
 
 // Compare says which of two versions is newer: positive when a is. It is false
-// when the policy cannot tell, as for a moving tag, whose publisher decides. The
+// when the policy cannot tell, as for a moving tag, whose publisher decides.
+// Newest compares the created times where both are known, and then the tags. The
 // range and the excludes play no part, so that a version that they no longer
 // allow can still be told to be newer.
 func (p *Policy) Compare(a, b Version) (int, bool) {
