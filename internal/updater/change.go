@@ -15,8 +15,9 @@ import (
 type change struct {
 	scalar  scalar // with a key: the value behind which a new key goes, or the value that goes
 	value   string
-	key     string // of a key that is made or removed; empty: the scalar gets the value
+	key     string // of a key that is made or removed, or that the scalar gets; empty: the scalar keeps its key
 	remove  bool
+	rename  bool       // the scalar gets the value and the key
 	mapping *yaml.Node // with a key
 }
 
@@ -32,6 +33,8 @@ func (c *change) replacement() (replacement, error) {
 	switch {
 	case c.remove:
 		return c.removal()
+	case c.rename:
+		return c.renaming()
 	case c.key != "":
 		return c.addition()
 	}

@@ -32,6 +32,17 @@ func (c goldenCase) version(component string) (image.Version, bool) {
 	return image.Version{Tag: v.Tag, Digest: v.Digest, Version: v.Version, Revision: v.Revision, Source: v.Source}, found
 }
 
+// writes returns the write entries of a file.
+func (c goldenCase) writes(file string) []updater.Write {
+	var writes []updater.Write
+	for _, w := range c.Write {
+		if w.File == file {
+			writes = append(writes, updater.Write{Path: w.Path, Component: w.Component, Value: w.Value, Create: w.Create})
+		}
+	}
+	return writes
+}
+
 // followedComponents follows repositories by name, without applications: what
 // the configuration does in the product.
 type followedComponents struct {

@@ -27,6 +27,7 @@ type goldenRender struct {
 	Release     string   // file with a HelmRelease whose values are used
 	Application string   // file with an Argo CD Application whose values, parameters or images are used
 	Shows       []string // images that stand in the result
+	Hides       []string // images that do not
 }
 
 func (r goldenRender) name() string {
@@ -46,6 +47,11 @@ func (r goldenRender) check(t *testing.T, files tree) {
 	for _, want := range r.Shows {
 		if !slices.Contains(images, want) {
 			t.Errorf("%s is not rendered; the images are %q", want, images)
+		}
+	}
+	for _, old := range r.Hides {
+		if slices.Contains(images, old) {
+			t.Errorf("%s is still rendered; the images are %q", old, images)
 		}
 	}
 }

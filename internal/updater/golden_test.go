@@ -102,7 +102,7 @@ func readCase(t *testing.T, path string) goldenCase {
 func rewriteTree(t *testing.T, wanted goldenCase, before tree) (tree, goldenResult) {
 	t.Helper()
 	follower := newGoldenFollower(t, wanted.Components)
-	inventory, err := updater.New(follower, updater.Options{}).Scan(context.Background(), before.files())
+	inventory, err := updater.New(follower, updater.Options{Writes: wanted.writes}).Scan(context.Background(), before.files())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,39 @@ func (s *site) removeKey(key string) ([]change, error) {
 	return []change{{scalar: gone.scalar, key: key, remove: true, mapping: s.room.mapping}}, nil
 }
 
+// renameKey makes the entry's only part the other one: a tag alone becomes a
+// digest alone, or the other way round. Line and comment stay.
+func (s *site) renameKey(key, value string) []change {
+	return []change{{scalar: s.parts()[0].scalar, value: value, key: key, rename: true, mapping: s.room.mapping}}
+}
+
+// renaming replaces key and value and keeps what stands between them.
+func (c *change) renaming() (replacement, error) {
+	value := c.scalar.node
+	index := pairOf(c.mapping, value)
+	if index < 0 || c.scalar.isBlock() || value.Anchor != "" || value.Style&yaml.TaggedStyle != 0 {
+		return replacement{}, errKeyLayout
+	}
+	stream, key := c.scalar.stream, c.mapping.Content[index]
+	left, err := stream.span(key)
+	if err != nil {
+		return replacement{}, err
+	}
+	right, err := stream.span(value)
+	if err != nil {
+		return replacement{}, err
+	}
+	name, err := spell(key, stream.textOf(left), c.key)
+	if err != nil {
+		return replacement{}, err
+	}
+	text, err := spell(value, stream.textOf(right), c.value)
+	between := string(stream.data[left.end:right.start])
+	return replacement{stream, span{left.start, right.end}, name + between + text}, err
+}
+
+func (s *stream) textOf(at span) string { return string(s.data[at.start:at.end]) }
+
 // addition puts a new key behind the line of the value beside it, or in a flow
 // mapping behind the value.
 func (c *change) addition() (replacement, error) {

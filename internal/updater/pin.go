@@ -105,12 +105,31 @@ func (s *site) edits(v image.Version) ([]change, error) {
 	if err != nil {
 		return nil, err
 	}
+	if changes := s.exchange(want); changes != nil {
+		return changes, nil
+	}
 	changes, err := s.editTag(want)
 	if err != nil {
 		return nil, err
 	}
 	more, err := s.editDigest(want)
 	return append(changes, more...), err
+}
+
+// exchange is the change of an entry that has a tag alone and shall have a digest
+// alone, or the other way round; nothing where it is otherwise.
+func (s *site) exchange(want target) []change {
+	tag, digest := s.present()
+	switch {
+	case s.room == nil:
+		return nil
+	case s.digest == nil && tag != "" && digest == "" && want.tag == "" && want.digest != "":
+		return s.renameKey(s.room.digestKey, want.digest)
+	case s.tag == nil && digest != "" && want.digest == "" && want.tag != "":
+		return s.renameKey(s.room.tagKey, want.tag)
+	default:
+		return nil
+	}
 }
 
 // editTag changes the scalar that holds the tag, and with it the digest that it

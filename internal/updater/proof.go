@@ -14,20 +14,26 @@ type proof struct {
 	values  map[*yaml.Node]string   // old scalars and the values they shall have
 	added   map[*yaml.Node][]change // by mapping
 	removed map[*yaml.Node]bool     // old values whose pairs are gone
+	renamed map[*yaml.Node]string   // old values and the keys that they shall have
 	inner   map[*yaml.Node]*stream  // old scalars whose text is a stream with changes
 	anchors map[*yaml.Node]*yaml.Node
+	// comments are compared where the old nodes have them. Where they do not, the
+	// same bytes outside the same values are proof enough.
+	comments bool
 }
 
 // newProof collects what the changes of one file want.
 func newProof(changes []change) *proof {
 	p := &proof{
 		values: map[*yaml.Node]string{}, added: map[*yaml.Node][]change{},
-		removed: map[*yaml.Node]bool{}, inner: map[*yaml.Node]*stream{}, anchors: map[*yaml.Node]*yaml.Node{},
+		removed: map[*yaml.Node]bool{}, renamed: map[*yaml.Node]string{}, inner: map[*yaml.Node]*stream{}, anchors: map[*yaml.Node]*yaml.Node{},
 	}
 	for _, c := range changes {
 		switch {
 		case c.remove:
 			p.removed[c.scalar.node] = true
+		case c.rename:
+			p.renamed[c.scalar.node], p.values[c.scalar.node] = c.key, c.value
 		case c.key != "":
 			p.added[c.mapping] = append(p.added[c.mapping], c)
 		default:
@@ -46,7 +52,11 @@ func (p *proof) stream(old *stream, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("the result would not parse: %w", err)
 	}
-	return p.nodes(old.documents, documents)
+	outer := p.comments
+	p.comments = old.comments
+	err = p.nodes(old.documents, documents)
+	p.comments = outer
+	return err
 }
 
 var errOtherNodes = errors.New("the result would have other nodes than the file")
@@ -67,7 +77,7 @@ func (p *proof) node(old, now *yaml.Node) error {
 	if old.Kind != now.Kind || old.Anchor != now.Anchor {
 		return errOtherNodes
 	}
-	if old.HeadComment != now.HeadComment || old.LineComment != now.LineComment || old.FootComment != now.FootComment {
+	if p.comments && (old.HeadComment != now.HeadComment || old.LineComment != now.LineComment || old.FootComment != now.FootComment) {
 		return fmt.Errorf("the comments at line %d would change", old.Line)
 	}
 	if old.Anchor != "" {
@@ -93,7 +103,7 @@ func (p *proof) node(old, now *yaml.Node) error {
 
 // mapping compares the pairs of a mapping, with those that came and went.
 func (p *proof) mapping(old, now *yaml.Node) error {
-	if len(p.added[old]) == 0 && len(p.removed) == 0 {
+	if len(p.added[old]) == 0 && len(p.removed) == 0 && len(p.renamed) == 0 {
 		return p.nodes(old.Content, now.Content)
 	}
 	rest := now.Content
@@ -103,7 +113,7 @@ func (p *proof) mapping(old, now *yaml.Node) error {
 			if len(rest) < 2 {
 				return errOtherNodes
 			}
-			if err := p.nodes(old.Content[i:i+2], rest[:2]); err != nil {
+			if err := p.nodes(p.pair(old.Content[i], value), rest[:2]); err != nil {
 				return err
 			}
 			rest = rest[2:]
@@ -123,6 +133,16 @@ func (p *proof) mapping(old, now *yaml.Node) error {
 	return nil
 }
 
+// pair returns an old pair, with the key that it shall have.
+func (p *proof) pair(key, value *yaml.Node) []*yaml.Node {
+	if name, renamed := p.renamed[value]; renamed {
+		other := *key
+		other.Value = name
+		key = &other
+	}
+	return []*yaml.Node{key, value}
+}
+
 // isPair says whether a new pair is the wanted one.
 func isPair(key, value *yaml.Node, c change) bool {
 	return key.Value == c.key && isScalar(value) && value.Value == c.value && value.Tag == "!!str" &&
@@ -136,7 +156,7 @@ func (p *proof) scalar(old, now *yaml.Node) error {
 	}
 	value, wanted := p.values[old]
 	if !wanted {
-		if old.Value != now.Value || old.Tag != now.Tag || old.Style != now.Style {
+		if old.Value != now.Value || old.Style != now.Style || old.Style&yaml.TaggedStyle != 0 && old.Tag != now.Tag {
 			return fmt.Errorf("the value at line %d would change", old.Line)
 		}
 		return nil
