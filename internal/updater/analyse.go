@@ -19,8 +19,8 @@ type analysis struct {
 }
 
 // analyse reads and parses a file, if it may hold a reference, and asks the
-// shapes.
-func (i *Inventory) analyse(file File) analysis {
+// shapes. Comments are only known if they are asked for.
+func (i *Inventory) analyse(file File, comments bool) analysis {
 	content, refusal := i.updater.read(file)
 	if refusal != nil {
 		return analysis{refusals: []edit.Refusal{*refusal}}
@@ -32,7 +32,7 @@ func (i *Inventory) analyse(file File) analysis {
 	if kind == kindTemplate {
 		return i.findInTemplate(file.Path, content)
 	}
-	parsed, err := newStream(content)
+	parsed, err := newStream(content, comments)
 	switch {
 	case err == nil:
 		return i.find(file.Path, parsed)

@@ -93,7 +93,7 @@ func (s *stream) hold(n *yaml.Node) (*stream, error) {
 	if err := h.matchLines(skipProperties(s.data, at)); err != nil {
 		return nil, err
 	}
-	inner, err := newStream([]byte(n.Value))
+	inner, err := newStream([]byte(n.Value), s.comments)
 	if err != nil {
 		return nil, err
 	}

@@ -26,11 +26,20 @@ func (i *Inventory) Rewrite(ctx context.Context, file File, wanted func(componen
 	if ctx.Err() != nil {
 		return Result{Refusals: []edit.Refusal{{File: file.Path, Reason: context.Cause(ctx).Error()}}}
 	}
-	r := rewriter{inventory: i, file: file.Path, analysis: i.analyse(file)}
+	r := rewriter{inventory: i, file: file.Path, analysis: i.analyse(file, false)}
 	if r.stream == nil {
 		return Result{}
 	}
-	return r.rewrite(wanted)
+	r.planAll(wanted)
+	if r.changesKeys() {
+		r = rewriter{inventory: i, file: file.Path, analysis: i.analyse(file, true)}
+		r.planAll(wanted)
+	}
+	r.join()
+	if len(r.planned) > 0 {
+		r.apply()
+	}
+	return r.result
 }
 
 // rewriter makes the changes of one file.
@@ -49,7 +58,8 @@ type planned struct {
 	site  *site
 }
 
-func (r *rewriter) rewrite(wanted func(string) (image.Version, bool)) Result {
+// planAll finds the changes of all sites.
+func (r *rewriter) planAll(wanted func(string) (image.Version, bool)) {
 	for i := range r.sites {
 		s := &r.sites[i]
 		version, found := wanted(s.followed.Component)
@@ -60,11 +70,12 @@ func (r *rewriter) rewrite(wanted func(string) (image.Version, bool)) Result {
 			r.refuse(s, err)
 		}
 	}
-	r.join()
-	if len(r.planned) > 0 {
-		r.apply()
-	}
-	return r.result
+}
+
+// changesKeys says whether keys come or go. Then comments may belong to them, and
+// the nodes must have theirs.
+func (r *rewriter) changesKeys() bool {
+	return !r.stream.comments && slices.ContainsFunc(r.planned, func(p planned) bool { return p.key != "" })
 }
 
 // plan finds the changes of a site. All of them are made or none.

@@ -110,7 +110,7 @@ func send(ctx context.Context, files iter.Seq2[File, error], batches chan<- []Fi
 // scanFile adds what one file holds. False: it must be looked at again when all
 // sources are known, and nothing was added.
 func (i *Inventory) scanFile(file File, found *finding) bool {
-	a := i.analyse(file)
+	a := i.analyse(file, false)
 	if a.waiting {
 		return false
 	}
