@@ -89,14 +89,14 @@ func (s *show) promote(ctx context.Context, before, after release) error {
 		return err
 	}
 	s.say("Write it. Staging keeps what it has: it takes what dev has, not what the registry has.")
-	if err := s.step(ctx, exitDone, half, "apply", "-o", "json"); err != nil {
+	if err := s.brief(ctx, exitDone, half, "apply"); err != nil {
 		return err
 	}
 	s.say("Now dev has the release, so staging is next, with the same digests.")
 	if err := s.step(ctx, exitChanges, half, "plan", "--exit-code"); err != nil {
 		return err
 	}
-	if err := s.step(ctx, exitDone, whole, "apply", "-o", "json"); err != nil {
+	if err := s.brief(ctx, exitDone, whole, "apply"); err != nil {
 		return err
 	}
 	s.say("Doing it again changes nothing.")
@@ -112,7 +112,23 @@ func (s *show) promote(ctx context.Context, before, after release) error {
 func (s *show) step(ctx context.Context, wantCode int, want tree, args ...string) error {
 	args = append(args, "--dir", s.dir)
 	fmt.Fprintf(s.Out, "\n$ promoter %s\n", strings.Join(args, " "))
-	code := s.Promoter(ctx, s.Out, args...)
+	return s.check(ctx, wantCode, want, s.Out, args)
+}
+
+// brief is a step that shows only the last line of what the verb prints: the
+// difference has just been seen.
+func (s *show) brief(ctx context.Context, wantCode int, want tree, args ...string) error {
+	var printed strings.Builder
+	args = append(args, "--dir", s.dir)
+	fmt.Fprintf(s.Out, "\n$ promoter %s 2>&1 | tail -n 1\n", strings.Join(args, " "))
+	err := s.check(ctx, wantCode, want, &printed, args)
+	lines := strings.Split(strings.TrimSpace(printed.String()), "\n")
+	fmt.Fprintln(s.Out, lines[len(lines)-1])
+	return err
+}
+
+func (s *show) check(ctx context.Context, wantCode int, want tree, out io.Writer, args []string) error {
+	code := s.Promoter(ctx, out, args...)
 	if err := ctx.Err(); err != nil {
 		return err
 	}

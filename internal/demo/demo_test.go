@@ -89,7 +89,7 @@ func TestABrokenPromiseIsNoticed(t *testing.T) {
 			"a lost file", func(_, dir string, code int) (int, error) {
 				return code, os.Remove(filepath.Join(dir, ".promoter.yaml"))
 			},
-			"the repository has 8 files, not 9",
+			"the repository has 10 files, not 11",
 		},
 		{
 			"apply writes one byte too many", func(verb, dir string, code int) (int, error) {

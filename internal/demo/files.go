@@ -12,6 +12,9 @@ components:
   worker:
     image: HOST/acme/worker
     select: {newest: '^main-[0-9a-f]{7,}$'}
+  shop-chart:
+    chart: oci://HOST/acme/charts/shop
+    select: {semver: "^3"}
 
 environments:
   dev:
@@ -52,12 +55,23 @@ worker:
   image:   HOST/acme/worker:WORKER_TAG   # three spaces
 `
 
+const chartSource = `apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata:
+  name: shop
+spec:
+  interval: 10m
+  url: oci://HOST/acme/charts/shop
+  ref: {tag: CHART_TAG}
+`
+
 const helmRelease = `apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata:
   name: shop
 spec:
   interval: 10m
+  chartRef: {kind: OCIRepository, name: shop}
   values:
     image: {repository: HOST/acme/web, tag: WEB_TAG}
 `

@@ -54,10 +54,13 @@ func (r *registry) stop() error {
 	return err
 }
 
-// publish pushes the images of a release and fills in their digests.
+// publish pushes the artifacts of a release and fills in their digests.
 func (r *registry) publish(ctx context.Context, rel release) (release, error) {
 	var err error
 	if rel.web.digest, err = r.push(ctx, "acme/web", rel.web.tag, rel.created); err != nil {
+		return release{}, err
+	}
+	if rel.chart.digest, err = r.push(ctx, "acme/charts/shop", rel.chart.tag, rel.created); err != nil {
 		return release{}, err
 	}
 	rel.worker.digest, err = r.push(ctx, "acme/worker", rel.worker.tag, rel.created)

@@ -11,21 +11,24 @@ import (
 	"time"
 )
 
-// release is one state of the two images of the sample.
+// release is one state of the two images and the chart of the sample.
 type release struct {
-	web, worker version
-	created     time.Time
+	web, worker, chart version
+	created            time.Time
 }
 
 type version struct{ tag, digest string }
 
-func (r release) String() string { return "web " + r.web.tag + " and worker " + r.worker.tag }
+func (r release) String() string {
+	return "web " + r.web.tag + ", worker " + r.worker.tag + " and the chart " + r.chart.tag
+}
 
 // firstRelease is what the repository holds when the story begins.
 func firstRelease() release {
 	return release{
 		web:     version{tag: "1.4.2"},
 		worker:  version{tag: "main-3f9c2ab"},
+		chart:   version{tag: "3.1.0"},
 		created: time.Date(2026, time.March, 2, 9, 30, 0, 0, time.UTC),
 	}
 }
@@ -35,6 +38,7 @@ func secondRelease() release {
 	return release{
 		web:     version{tag: "1.5.0"},
 		worker:  version{tag: "main-a81d04e"},
+		chart:   version{tag: "3.2.0"},
 		created: time.Date(2026, time.March, 9, 16, 5, 0, 0, time.UTC),
 	}
 }
@@ -50,6 +54,7 @@ func (r *registry) tree(dev, staging release) tree {
 		t["apps/shop/overlays/"+environment+"/kustomization.yaml"] = r.fill(kustomization, rel)
 		t["apps/shop/overlays/"+environment+"/worker.yaml"] = r.fill(manifest, rel)
 		t["apps/shop/charts/"+environment+"/values.yaml"] = r.fill(values, rel)
+		t["clusters/"+environment+"/shop/chart.yaml"] = r.fill(chartSource, rel)
 		t["clusters/"+environment+"/shop/helmrelease.yaml"] = r.fill(helmRelease, rel)
 	}
 	return t
@@ -59,6 +64,7 @@ func (r *registry) fill(template string, rel release) string {
 	return strings.NewReplacer(
 		"HOST", r.host,
 		"WEB_TAG", rel.web.tag, "WEB_DIGEST", rel.web.digest,
+		"CHART_TAG", rel.chart.tag,
 		"WORKER_TAG", rel.worker.tag, "WORKER_DIGEST", rel.worker.digest,
 	).Replace(template)
 }
