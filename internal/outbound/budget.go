@@ -111,7 +111,7 @@ func (h *host) turn(ctx context.Context) error {
 		if wait <= 0 && taken {
 			return nil
 		}
-		if wait > h.maxWait || !inTime(ctx, wait) {
+		if wait > h.maxWait || !h.inTime(ctx, wait) {
 			return h.limited(h.now().Add(wait))
 		}
 		if err := sleep(ctx, wait); err != nil {
@@ -176,24 +176,24 @@ func (h *host) quiet(now time.Time) bool {
 }
 
 func (h *host) limited(until time.Time) error {
-	return fault.Limited(until, &limitedHost{host: h.name, until: until})
+	return fault.Limited(until, &limitError{host: h.name, until: until})
 }
 
-// limitedHost says which host wants a pause, and until when.
-type limitedHost struct {
+// limitError says which host wants a pause, and until when.
+type limitError struct {
 	host  string
 	until time.Time
 }
 
 // Error names the host and the time.
-func (l *limitedHost) Error() string {
+func (l *limitError) Error() string {
 	return "host " + l.host + " limits requests until " + l.until.UTC().Format(time.RFC3339)
 }
 
 // inTime says that the context lives longer than the wait.
-func inTime(ctx context.Context, wait time.Duration) bool {
+func (h *host) inTime(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
-	return !ok || wait < time.Until(deadline)
+	return !ok || wait < deadline.Sub(h.now())
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -69,7 +69,7 @@ func TestBudget_hostsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := newHosts(Budget{}.withDefaults(), time.Second, time.Now)
 		known.of("blocked.example").block(time.Now().Add(time.Hour))
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		for i := range 3 * maxHosts {
 			known.of(fmt.Sprintf("%d.example", i))
 		}

@@ -85,7 +85,7 @@ func newTransport(d dialer) *http.Transport {
 
 func (c *Client) checkSecure(host string, addr netip.Addr) error {
 	if err := c.guard.check(addr); err != nil {
-		return fault.Wrap(fault.Invalid, &refusedHost{host: host, err: err})
+		return fault.Wrap(fault.Invalid, &refusalError{host: host, err: err})
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (c *Client) checkPlain(host string, addr netip.Addr) error {
 		return nil
 	}
 	err := fault.New(fault.Invalid, "plain http to address %s is refused: the host must be marked insecure and the address must lie in `networks` of the server's file", addr)
-	return fault.Wrap(fault.Invalid, &refusedHost{host: host, err: err})
+	return fault.Wrap(fault.Invalid, &refusalError{host: host, err: err})
 }
 
 // insecureName says that a host was listed under any port; which port is asked
@@ -151,14 +151,14 @@ func (c *Client) checkBehindProxy(ctx context.Context, host string) error {
 	return nil
 }
 
-// refusedHost puts the name that was asked before the reason.
-type refusedHost struct {
+// refusalError puts the name that was asked before the reason.
+type refusalError struct {
 	host string
 	err  error
 }
 
 // Error returns host: reason.
-func (r *refusedHost) Error() string { return r.host + ": " + r.err.Error() }
+func (r *refusalError) Error() string { return r.host + ": " + r.err.Error() }
 
 // Unwrap returns the reason.
-func (r *refusedHost) Unwrap() error { return r.err }
+func (r *refusalError) Unwrap() error { return r.err }

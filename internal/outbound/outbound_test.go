@@ -314,7 +314,11 @@ func TestClient_redirectLimit(t *testing.T) {
 	t.Cleanup(server.Close)
 	c := newClient(t, Options{AllowLoopback: true}, nil)
 	endless := &http.Client{Transport: c, CheckRedirect: func(*http.Request, []*http.Request) error { return nil }}
-	resp, err := endless.Get(server.URL)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := endless.Do(req)
 	if err == nil {
 		_ = resp.Body.Close()
 		t.Fatal("an endless redirect was answered")
@@ -354,7 +358,7 @@ func TestClient_placeIsGivenBackWithoutClose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := c.RoundTrip(req) //nolint:bodyclose // a body that is only read to its end is the case
+		resp, err := c.RoundTrip(req)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -21,7 +22,7 @@ func connectProxy(t *testing.T, to string, asked *atomic.Int64) *url.URL {
 			http.Error(w, "only CONNECT", http.StatusMethodNotAllowed)
 			return
 		}
-		upstream, err := net.Dial("tcp", to)
+		upstream, err := (&net.Dialer{}).DialContext(r.Context(), "tcp", to)
 		if err != nil {
 			http.Error(w, "unreachable", http.StatusBadGateway)
 			return
@@ -99,7 +100,7 @@ func TestProxy_noneForTheHost(t *testing.T) {
 
 func TestProxy_aSettingThatIsNone(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, Options{Proxy: func(*http.Request) (*url.URL, error) { return url.Parse("http://u:" + canary + "@[") }}, nil)
+	c := newClient(t, Options{Proxy: func(*http.Request) (*url.URL, error) { return nil, errors.New("http://u:" + canary + "@[") }}, nil)
 	_, err := get(c, "https://quay.example/")
 	if err == nil || strings.Contains(err.Error(), canary) {
 		t.Errorf("err = %v", err)

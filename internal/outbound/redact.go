@@ -15,18 +15,18 @@ import (
 	"promoter/internal/secret"
 )
 
-// redacted is an error whose text is safe to show. The chain below stays for
+// redactedError is an error whose text is safe to show. The chain below stays for
 // errors.Is and errors.As.
-type redacted struct {
+type redactedError struct {
 	text string
 	err  error
 }
 
 // Error returns the safe text.
-func (r *redacted) Error() string { return r.text }
+func (r *redactedError) Error() string { return r.text }
 
 // Unwrap returns the error as it was.
-func (r *redacted) Unwrap() error { return r.err }
+func (r *redactedError) Unwrap() error { return r.err }
 
 // Redact returns err with a text that is safe to show: URLs lose user, query
 // and fragment, values of an authorization header are struck out, and what a
@@ -39,7 +39,7 @@ func Redact(err error) error {
 	if safe == err.Error() {
 		return err
 	}
-	return &redacted{text: safe, err: err}
+	return &redactedError{text: safe, err: err}
 }
 
 var (
@@ -82,7 +82,7 @@ func redactFor(req *http.Request, err error) error {
 	if text == err.Error() {
 		return err
 	}
-	return &redacted{text: text, err: err}
+	return &redactedError{text: text, err: err}
 }
 
 // credentialsOf lists the forms in which a request carries its credential.

@@ -35,23 +35,28 @@ func TestDescribe_whereTheFactsStand(t *testing.T) {
 		want  image.Version
 	}{
 		{
-			"config alone", built{created: day(3)},
+			"config alone",
+			built{created: day(3)},
 			image.Version{Created: day(3)},
 		},
 		{
-			"labels", built{created: day(3), labels: all("l")},
+			"labels",
+			built{created: day(3), labels: all("l")},
 			image.Version{Created: day(3), Revision: "revl", Source: "https://git.example/l", Version: "1l"},
 		},
 		{
-			"annotations before labels", built{created: day(3), labels: all("l"), annotations: all("a")},
+			"annotations before labels",
+			built{created: day(3), labels: all("l"), annotations: all("a")},
 			image.Version{Created: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), Revision: "reva", Source: "https://git.example/a", Version: "1a"},
 		},
 		{
-			"S-12 a label tells the date that the config does not", built{created: time.Unix(0, 0), labels: all("l")},
+			"S-12 a label tells the date that the config does not",
+			built{created: time.Unix(0, 0), labels: all("l")},
 			image.Version{Created: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), Revision: "revl", Source: "https://git.example/l", Version: "1l"},
 		},
 		{
-			"what is no text is dropped", built{created: day(1), annotations: map[string]string{
+			"what is no text is dropped",
+			built{created: day(1), annotations: map[string]string{
 				keyRevision: "line\nline", keySource: strings.Repeat("x", maxText+1), keyVersion: "\x1b[31m", keyCreated: "yesterday",
 			}},
 			image.Version{Created: day(1)},

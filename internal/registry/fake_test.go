@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -43,7 +43,7 @@ type fake struct {
 
 func newFake(t testing.TB) *fake {
 	t.Helper()
-	return before(t, inprocess.New(inprocess.Logger(log.New(io.Discard, "", 0))))
+	return before(t, inprocess.New(inprocess.Logger(slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo))))
 }
 
 // before puts the recorder before any registry.

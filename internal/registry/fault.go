@@ -39,20 +39,20 @@ func (t *target) explain(noun string, err error) error {
 // retold puts what was asked before a fault and keeps its kind and time. The
 // library's words between the two are left out: they hold the whole URL.
 func retold(noun, repository string, known *fault.Error) error {
-	return &fault.Error{Kind: known.Kind, RetryAt: known.RetryAt, Err: &question{noun: noun, repository: repository, err: known}}
+	return &fault.Error{Kind: known.Kind, RetryAt: known.RetryAt, Err: &questionError{noun: noun, repository: repository, err: known}}
 }
 
-// question is an error with what was asked.
-type question struct {
+// questionError is an error with what was asked.
+type questionError struct {
 	noun, repository string
 	err              error
 }
 
 // Error returns noun, repository and reason.
-func (q *question) Error() string { return q.noun + " of " + q.repository + ": " + q.err.Error() }
+func (q *questionError) Error() string { return q.noun + " of " + q.repository + ": " + q.err.Error() }
 
 // Unwrap returns the reason.
-func (q *question) Unwrap() error { return q.err }
+func (q *questionError) Unwrap() error { return q.err }
 
 // kindOf says what may be done about an answer that is not understood: cut off
 // ones are asked for again.

@@ -180,7 +180,7 @@ func TestFault_T07_aTokenServiceInside(t *testing.T) {
 
 func TestFault_aHostThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,8 +79,8 @@ func readIndex(manifest []byte) fact {
 // readImage reads the manifest of one image, chart or artifact, and its config
 // where that is known to tell something.
 func (t *target) readImage(ctx context.Context, login *login, manifest []byte) (fact, error) {
-	parsed, err := v1.ParseManifest(bytes.NewReader(manifest))
-	if err != nil {
+	parsed, ok := parseManifest(manifest)
+	if !ok {
 		return fact{Opaque: "the manifest is not understood"}, nil
 	}
 	found := annotated(parsed.Annotations)
@@ -101,6 +101,11 @@ func (t *target) readImage(ctx context.Context, login *login, manifest []byte) (
 		return fact{}, err
 	}
 	return found.or(reader(config)), nil
+}
+
+func parseManifest(manifest []byte) (*v1.Manifest, bool) {
+	parsed, err := v1.ParseManifest(bytes.NewReader(manifest))
+	return parsed, err == nil
 }
 
 // blob reads a config; the library compares its digest.

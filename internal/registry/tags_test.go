@@ -79,7 +79,7 @@ func TestTags_S05_aListThatFailsIsAnError(t *testing.T) {
 		answer func(w http.ResponseWriter, r *http.Request)
 		kind   fault.Kind
 	}{
-		"S-05 fails":           {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, fault.Temporary},
+		"S-05 fails":           {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, fault.Temporary},
 		"S-05 cut in a page":   {body(`{"tags":["1.0.0"`), fault.Temporary},
 		"S-05 nothing":         {body(``), fault.Temporary},
 		"S-05 not JSON":        {body(`<html>`), fault.Temporary},
