@@ -1,0 +1,47 @@
+package suggest
+
+import (
+	"cmp"
+	"slices"
+)
+
+// order sorts environments on the way to production and gives each the ones
+// before it as parents: those of its own region where there are such. A
+// playground is a parent only where there is nothing else.
+func order(environments []Environment, region map[string]string) {
+	slices.SortFunc(environments, func(a, b Environment) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Name, b.Name))
+	})
+	var before, group []Environment
+	for i := range environments {
+		e := &environments[i]
+		if i > 0 && environments[i-1].rank != e.rank {
+			before, group = parentsAmong(group), nil
+		}
+		for _, parent := range before {
+			if region[parent.Name] == region[e.Name] {
+				e.After = append(e.After, parent.Name)
+			}
+		}
+		if len(e.After) == 0 {
+			for _, parent := range before {
+				e.After = append(e.After, parent.Name)
+			}
+		}
+		group = append(group, *e)
+	}
+}
+
+// parentsAmong leaves playgrounds out, unless there is nothing else.
+func parentsAmong(group []Environment) []Environment {
+	var real []Environment
+	for _, e := range group {
+		if !e.aside {
+			real = append(real, e)
+		}
+	}
+	if len(real) == 0 {
+		return group
+	}
+	return real
+}

@@ -1,0 +1,148 @@
+package suggest
+
+import (
+	"cmp"
+	"slices"
+
+	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/fault"
+	"promoter/internal/image"
+)
+
+// Found is what a tree holds. References are of any repository: Config decides
+// which of them are images and not some other text with a colon.
+type Found struct {
+	Files      []string // of the whole tree, slash separated, from its root
+	References []edit.Reference
+}
+
+// Suggestion is a config file and the thoughts behind it.
+type Suggestion struct {
+	Text         string // the file, with comments
+	Components   []Component
+	Environments []Environment
+	Applications []string         // that the paths capture; none when they capture none
+	Outside      []edit.Reference // in no environment, so never changed
+	Warnings     []Warning
+}
+
+// Component is a repository to follow.
+type Component struct {
+	Name       string
+	Artifact   image.Artifact
+	Repository image.Repository
+	Select     image.Selection
+	Pin        image.Pin // empty: as the file has it
+	TagOnly    bool      // no place of it holds a digest
+	Active     bool      // false: written as a comment
+	Because    string    // why it is selected so, or why it is not active
+	Present    string    // the versions in the files, by environment
+}
+
+// Environment is a place in the tree that promotions go to.
+type Environment struct {
+	Name  string
+	Paths []string // globs; none: the whole tree
+	After []string
+	rank  int
+	aside bool   // a playground
+	words string // why it is one; empty when the paths say it
+}
+
+// Warning is something that a person has to decide.
+type Warning struct {
+	Text      string
+	Advice    string
+	Positions []edit.Position // where it is seen; may be none
+}
+
+// Config suggests a config for what was found. A tree without references that
+// could be followed is a NotFound fault: a config must follow something.
+func Config(found Found) (*Suggestion, error) {
+	references := plausible(found.References)
+	if len(references) == 0 {
+		return nil, fault.New(fault.NotFound, "no image reference was found in %s", files(len(found.Files)))
+	}
+	for _, l := range layouts(found.Files, references) {
+		if s := l.suggestion(found, references); s != nil {
+			return s, nil
+		}
+	}
+	return nil, fault.New(fault.Internal, "no config could be made of %d references", len(references))
+}
+
+// suggestion writes the config of one layout; nil when it does not load, or puts
+// a file into another environment than was meant.
+func (l *layout) suggestion(found Found, references []edit.Reference) *Suggestion {
+	s := &Suggestion{Environments: l.environments}
+	s.Components = components(references, l)
+	d := draft{Suggestion: s, layout: l, found: found, references: references}
+	s.Text = d.render()
+	loaded, problems := config.Load(".promoter.yaml", []byte(s.Text))
+	if problems.Err() != nil || !l.holds(loaded) {
+		return nil
+	}
+	s.Outside = outside(loaded, references)
+	s.Applications = applications(loaded, found.Files, l)
+	s.Warnings = d.warnings()
+	return s
+}
+
+// holds says whether the loaded paths lead every file to the environment that
+// the layout saw it in, and to no other.
+func (l *layout) holds(c *config.Config) bool {
+	for file, wanted := range l.byFile {
+		for i := range c.Environments {
+			e := &c.Environments[i]
+			if _, ok := e.Match(file); ok != (e.Name == wanted) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// outside returns the references in no environment.
+func outside(c *config.Config, references []edit.Reference) []edit.Reference {
+	var out []edit.Reference
+	for _, r := range references {
+		inside := slices.ContainsFunc(c.Environments, func(e config.Environment) bool {
+			_, ok := e.Match(r.Position.File)
+			return ok
+		})
+		if !inside {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// applications returns the names that the paths capture from the files.
+func applications(c *config.Config, files []string, l *layout) []string {
+	if !l.captures {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, file := range files {
+		for i := range c.Environments {
+			if name, ok := c.Environments[i].Match(file); ok {
+				seen[name] = true
+			}
+		}
+	}
+	return sortedKeys(seen)
+}
+
+func sortedKeys[T any](m map[string]T) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func comparePositions(a, b edit.Position) int {
+	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+}
