@@ -57,7 +57,7 @@ func (s *site) isText() bool {
 		return false
 	}
 	switch s.tag.spells {
-	case spellsChart, spellsVersion, spellsRevision, spellsTemplate:
+	case spellsChart, spellsLocked, spellsVersion, spellsRevision, spellsTemplate:
 		return true
 	default:
 		return false
@@ -69,6 +69,9 @@ func (s *site) editsOfText(v image.Version) ([]change, error) {
 	text, err := s.text(v)
 	if err != nil {
 		return nil, err
+	}
+	if s.tag.spells == spellsLocked && text != s.tag.share() {
+		return nil, fmt.Errorf("the lock holds %s; run \"helm dependency update\" for %s, or remove the lock", s.tag.share(), text)
 	}
 	if s.tag.create != "" {
 		return []change{{scalar: s.tag.scalar, value: text, key: s.tag.create, mapping: s.tag.mapping}}, nil
@@ -82,7 +85,7 @@ func (s *site) text(v image.Version) (string, error) {
 	switch s.tag.spells {
 	case spellsTemplate:
 		return fillTemplate(s.tag.template, s.followed.Component, v)
-	case spellsChart:
+	case spellsChart, spellsLocked:
 		text = strings.ReplaceAll(v.Tag, "_", "+")
 	case spellsVersion:
 		text = v.Version

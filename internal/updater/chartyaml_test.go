@@ -37,3 +37,17 @@ func TestChartDependencies(t *testing.T) {
 		},
 	})
 }
+
+// Helm builds no chart whose lock does not fit, and only Helm can write one.
+func TestChartLock(t *testing.T) {
+	t.Parallel()
+	lock := func(version string) string {
+		return "dependencies:\n- name: web\n  repository: oci://quay.io/acme/charts\n  version: " + version +
+			"\ndigest: " + digest1 + "\ngenerated: \"2026-11-21T10:00:00Z\"\n"
+	}
+	checkShapes(t, []shapeCase{
+		{name: "another version", path: "shop/Chart.lock", before: lock("1.0.0"), refused: `shop/Chart.lock:4: the lock holds 1.0.0; run "helm dependency update"`},
+		{name: "the wanted version", path: "shop/Chart.lock", before: lock("2.0.0+build.5")},
+		{name: "another chart", path: "shop/Chart.lock", before: "dependencies:\n- {name: other, repository: oci://quay.io/acme/charts, version: 1.0.0}\n"},
+	})
+}

@@ -1,6 +1,8 @@
 package updater
 
 import (
+	"fmt"
+
 	"go.yaml.in/yaml/v3"
 
 	"promoter/internal/image"
@@ -42,7 +44,7 @@ func (p *part) problem() string {
 	case isVariable(share):
 		return "the version is a variable (" + share + "); change it where the variable is set"
 	case tag == "" && digest == "", tag != "" && !image.ValidTag(tag), digest != "" && !image.ValidDigest(digest):
-		return "the value " + share + " is not a tag or digest"
+		return fmt.Sprintf("the value %q is not a tag or digest", share)
 	default:
 		return ""
 	}

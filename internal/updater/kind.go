@@ -54,8 +54,11 @@ func newKindTable() kindTable {
 // of returns what a file's name promises.
 func (t kindTable) of(file string) fileKind {
 	name := strings.ToLower(path.Base(file))
-	if name == ownConfig {
+	switch name {
+	case ownConfig:
 		return kindOther
+	case chartLock:
+		return kindManifest
 	}
 	if stem, _, found := strings.Cut(name, "."); found && (stem == "dockerfile" || stem == "containerfile") {
 		return kindOther

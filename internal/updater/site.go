@@ -51,14 +51,15 @@ type spelling string
 
 // The spellings.
 const (
-	spellsReference spelling = "reference" // name[:tag][@digest]
-	spellsTag       spelling = "tag"       // tag[@digest]
-	spellsDigest    spelling = "digest"    // algorithm:hex
-	spellsHex       spelling = "hex"       // the digest without its algorithm
-	spellsChart     spelling = "chart"     // a chart's version, '+' where the tag has '_'
-	spellsVersion   spelling = "version"   // the version that the policy compares
-	spellsRevision  spelling = "revision"  // the commit that the image was built from
-	spellsTemplate  spelling = "template"  // what the configuration says
+	spellsReference spelling = "reference"    // name[:tag][@digest]
+	spellsTag       spelling = "tag"          // tag[@digest]
+	spellsDigest    spelling = "digest"       // algorithm:hex
+	spellsHex       spelling = "hex"          // the digest without its algorithm
+	spellsChart     spelling = "chart"        // a chart's version, '+' where the tag has '_'
+	spellsLocked    spelling = "locked chart" // a chart's version that only Helm can change
+	spellsVersion   spelling = "version"      // the version that the policy compares
+	spellsRevision  spelling = "revision"     // the commit that the image was built from
+	spellsTemplate  spelling = "template"     // what the configuration says
 )
 
 // share is what the value holds between before and after.
@@ -89,7 +90,7 @@ func (p *part) read() (tag, digest string) {
 			return "", ""
 		}
 		return "", "sha256:" + share
-	case spellsChart:
+	case spellsChart, spellsLocked:
 		return strings.ReplaceAll(share, "+", "_"), ""
 	case spellsTemplate:
 		return p.readTemplate(share)
