@@ -34,10 +34,26 @@ type followedComponent struct {
 // host lies in the registry client.
 const askAtOnce = 8
 
-// followedIn returns the components that the files refer to, sorted by name.
-func (c *Checkout) followedIn(found *findings) []followedComponent {
+func everywhere(promotion.Place) bool { return true }
+
+// takesOffers says which places take their versions from offers: the shown ones
+// that follow no other, and any where a person named the versions. Nothing else
+// is worth a question.
+func (c *Checkout) takesOffers(shown []string, options Options) func(promotion.Place) bool {
+	return func(place promotion.Place) bool {
+		root := len(c.config.Settings(place.Environment, place.Application).After) == 0
+		return slices.Contains(shown, place.Environment) && (root || len(options.Given) > 0)
+	}
+}
+
+// followedIn returns the components that the files of the places refer to, sorted
+// by name.
+func (c *Checkout) followedIn(found *findings, in func(promotion.Place) bool) []followedComponent {
 	seen := map[string]followedComponent{}
 	for place, present := range found.places {
+		if !in(place) {
+			continue
+		}
 		for _, r := range present.References {
 			if _, known := seen[r.Component]; known {
 				continue

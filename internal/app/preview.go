@@ -54,7 +54,7 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 	if err != nil {
 		return nil, err
 	}
-	observed, err := c.observe(ctx, found, options)
+	observed, err := c.observe(ctx, found, shown, options)
 	if err != nil {
 		return nil, err
 	}
@@ -63,9 +63,9 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 
 // observe puts together what the core looks at. Questions are asked after the
 // offers are there, because they depend on them.
-func (c *Checkout) observe(ctx context.Context, found *findings, options Options) (promotion.Observed, error) {
-	components := c.followedIn(found)
-	offers, err := c.offers(ctx, components, options)
+func (c *Checkout) observe(ctx context.Context, found *findings, shown []string, options Options) (promotion.Observed, error) {
+	components := c.followedIn(found, everywhere)
+	offers, err := c.offers(ctx, c.followedIn(found, c.takesOffers(shown, options)), options)
 	if err != nil {
 		return promotion.Observed{}, err
 	}
@@ -93,7 +93,8 @@ func carryOut(ctx context.Context, observed promotion.Observed, found *findings,
 	preview := &Preview{Errors: offerErrors(observed.Offers), Unused: options.Given.unused(found.references())}
 	for _, decision := range promotion.Plan(observed, options.Now()) {
 		if slices.Contains(shown, decision.Environment) {
-			preview.Places = append(preview.Places, PlacePreview{Decision: decision})
+			branch := observed.Config.Settings(decision.Environment, decision.Application).Branch
+			preview.Places = append(preview.Places, PlacePreview{Decision: decision, Branch: branch})
 		}
 	}
 	var jobs []*rewriting
@@ -102,7 +103,7 @@ func carryOut(ctx context.Context, observed promotion.Observed, found *findings,
 		present := found.places[place.Place]
 		place.Refusals = slices.Clone(present.Refusals)
 		if from, ok := found.inventories[place.Environment]; ok {
-			place.Branch, place.OnDisk = from.branch.name, from.branch.onDisk
+			place.OnDisk = from.branch.onDisk
 			jobs = append(jobs, rewritingsOf(place, from, present.References)...)
 		}
 	}

@@ -79,7 +79,6 @@ func newRoot(system System) *cobra.Command {
 		Long:          wordRootLong,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 	}
 	root.SetIn(system.In)
 	root.SetOut(system.Out)

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"promoter": main})
+}
+
+// TestScript drives the command as a person would: testdata/script holds a file
+// for each behaviour, with the files, the commands and what they print.
+func TestScript(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "../../testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setUpScript,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"registry": startRegistry,
+			"push":     push,
+			"expand":   expand,
+			"bytes":    writeBytes,
+		},
+	})
+}
+
+// setUpScript keeps the person's own settings out.
+func setUpScript(env *testscript.Env) error {
+	env.Setenv("DOCKER_CONFIG", env.WorkDir+"/no-docker-config")
+	env.Setenv("GIT_CONFIG_GLOBAL", env.WorkDir+"/no-git-config")
+	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	return nil
+}
+
+// startRegistry starts a registry on loopback; $REGISTRY is its host.
+func startRegistry(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: registry")
+	}
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	ts.Defer(server.Close)
+	ts.Setenv("REGISTRY", strings.TrimPrefix(server.URL, "http://"))
+}
+
+// push pushes an image under a tag: push REPOSITORY:TAG SEED [VARIABLE]. The same
+// seed gives the same digest, which VARIABLE takes.
+func push(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: push REPOSITORY:TAG SEED [VARIABLE]")
+	}
+	digest, err := pushImage(args[0], args[1])
+	ts.Check(err)
+	if len(args) == 3 {
+		ts.Setenv(args[2], digest)
+	}
+}
+
+func pushImage(reference, seed string) (string, error) {
+	tag, err := name.NewTag(reference)
+	if err != nil {
+		return "", err
+	}
+	image, err := mutate.Config(empty.Image, v1.Config{Labels: map[string]string{"seed": seed}})
+	if err != nil {
+		return "", err
+	}
+	digest, err := image.Digest()
+	if err != nil {
+		return "", err
+	}
+	return digest.String(), remote.Write(tag, image)
+}
+
+// expand replaces $VARIABLE in files by its value, for the hosts and digests that
+// only the run knows.
+func expand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: expand FILE...")
+	}
+	for _, file := range args {
+		text := ts.ReadFile(file)
+		for _, variable := range []string{"REGISTRY", "D1", "D2", "D3"} {
+			text = strings.ReplaceAll(text, "$"+variable, ts.Getenv(variable))
+		}
+		writeFile(ts, file, text)
+	}
+}
+
+// writeBytes writes a file with the escapes of Go strings: bytes FILE TEXT.
+func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: bytes FILE TEXT")
+	}
+	var text string
+	_, err := fmt.Sscanf(`"`+args[1]+`"`, "%q", &text)
+	ts.Check(err)
+	writeFile(ts, args[0], text)
+}
+
+func writeFile(ts *testscript.TestScript, file, text string) {
+	ts.Check(os.WriteFile(ts.MkAbs(file), []byte(text), 0o644))
+}
