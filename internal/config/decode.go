@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
@@ -37,6 +38,13 @@ func newDecoder(file string, problems *collector) *decoder {
 
 func (d *decoder) position(n *yaml.Node) Position {
 	return Position{File: d.file, Line: n.Line, Column: n.Column}
+}
+
+// whole reads the root of a file. It is false when there is no mapping to look at,
+// or too much of one, so that parts of it are missing.
+func (d *decoder) whole(root *yaml.Node, into placed) bool {
+	d.value(root, into)
+	return d.left >= 0 && !into.where().bad
 }
 
 // value reads a node into what into points to: something
@@ -91,6 +99,7 @@ func (d *decoder) structure(n *yaml.Node, v reflect.Value) {
 	pairs, ok := d.mapping(n)
 	where.bad = !ok
 	fields := fieldsOf(v.Type())
+	_, fields.secret = v.Addr().Interface().(secretive)
 	within := d.key
 	for _, p := range pairs {
 		index, known := fields.index[p.key.Value]
@@ -105,21 +114,29 @@ func (d *decoder) structure(n *yaml.Node, v reflect.Value) {
 	}
 }
 
-// oneOf checks a text against the values that its field lists.
+// oneOf checks a text, or a list of them, against the values that its field
+// lists.
 func (d *decoder) oneOf(field reflect.StructField, v reflect.Value) {
 	allowed, limited := field.Tag.Lookup("values")
-	written, isText := v.Addr().Interface().(*at[string])
-	if !limited || !isText || !written.ok() {
+	if !limited {
 		return
 	}
 	choices := strings.Fields(allowed)
-	for _, choice := range choices {
-		if written.Value == choice {
-			return
+	switch written := v.Addr().Interface().(type) {
+	case *at[string]:
+		d.choice(written, choices)
+	case *list:
+		for i := range written.Value {
+			d.choice(&written.Value[i], choices)
 		}
 	}
-	written.bad = true
-	d.failf(written.Position, didYouMean(written.Value, choices), "%q is no value of %s", written.Value, d.key)
+}
+
+func (d *decoder) choice(written *at[string], choices []string) {
+	if written.ok() && !slices.Contains(choices, written.Value) {
+		written.bad = true
+		d.failf(written.Position, didYouMean(written.Value, choices), "%q is no value of %s", written.Value, d.key)
+	}
 }
 
 // fieldSet is the keys of a struct.
@@ -127,6 +144,7 @@ type fieldSet struct {
 	index    map[string]int
 	keys     []string
 	extended bool // keys that begin with x- are allowed
+	secret   bool // its values may be secrets
 }
 
 func fieldsOf(t reflect.Type) fieldSet {
@@ -154,15 +172,28 @@ const extensionKeys = "x-*"
 // they hold is not read.
 type extensions struct{}
 
+// secretive is a struct beside whose keys secrets stand. A key that is not known
+// may be one of these, misplaced, so it is not repeated.
+type secretive interface{ secretive() }
+
 func (d *decoder) unknownKey(key *yaml.Node, within string, fields fieldSet) {
 	if fields.extended && strings.HasPrefix(key.Value, "x-") {
 		return
 	}
+	near := nearest(key.Value, fields.keys)
 	hint := belongs[key.Value]
-	if hint == "" || nearest(key.Value, fields.keys) != "" {
+	if hint == "" || near != "" {
 		hint = didYouMean(key.Value, fields.keys)
 	}
-	d.failf(d.position(key), hint, "unknown key %q in %s", key.Value, within)
+	shown, rest, glued := strings.Cut(key.Value, ":")
+	if glued && rest != "" {
+		hint = "write a space behind the colon"
+	}
+	if fields.secret && near == "" && !slices.Contains(fields.keys, shown) {
+		d.failf(d.position(key), hint, "unknown key in %s", within)
+		return
+	}
+	d.failf(d.position(key), hint, "unknown key %q in %s", shown, within)
 }
 
 // belongs says where a key stands that people look for elsewhere.

@@ -7,10 +7,10 @@ import (
 // formatVersion is the only version of both files.
 const formatVersion = 1
 
-// maxChecks bounds the pairs that loading compares: patterns of components,
-// paths of environments, settings per application. It keeps a file that was made
-// to be slow under about a second.
-const maxChecks = 300_000
+// maxChecks bounds the comparisons of loading: patterns of components, paths of
+// environments, settings per application. It keeps a file that was made to be
+// slow under about a second.
+const maxChecks = 1_000_000
 
 // Load reads a .promoter.yaml; file is the name that problems carry. The Config
 // is nil when there is a problem that is an error.
@@ -23,8 +23,9 @@ func Load(file string, data []byte) (*Config, Problems) {
 	l := &loader{collector: problems, checks: maxChecks, config: &Config{
 		File: file, policies: map[string]*image.Policy{}, exact: map[image.Repository][]int{},
 	}}
-	newDecoder(file, problems).value(root, &l.raw)
-	l.load()
+	if newDecoder(file, problems).whole(root, &l.raw) {
+		l.load()
+	}
 	if problems.failed() {
 		return nil, problems.problems()
 	}
@@ -36,7 +37,7 @@ type loader struct {
 	*collector
 	raw     rawConfig
 	config  *Config
-	checks  int // how many pairs may still be compared
+	checks  int // how many comparisons are left
 	tooMany bool
 
 	componentNames, environmentNames, windowNames nameSet
@@ -45,9 +46,6 @@ type loader struct {
 // load runs the rule groups. Later groups look names up in what earlier ones
 // made, and every group goes on after a problem.
 func (l *loader) load() {
-	if l.raw.bad {
-		return
-	}
 	l.version(l.raw.Version, l.raw.place)
 	if !l.names() {
 		return
@@ -153,14 +151,14 @@ func orPlace(p, otherwise place) Position {
 	return otherwise.Position
 }
 
-// compare counts one comparison; false means that the file asks for too many.
-func (l *loader) compare(where Position) bool {
-	if l.checks--; l.checks >= 0 {
+// compare counts comparisons; false means that the file asks for too many.
+func (l *loader) compare(where Position, count int) bool {
+	if l.checks -= count; l.checks >= 0 {
 		return true
 	}
 	if !l.tooMany {
 		l.tooMany = true
-		l.failf(where, "use fewer paths, patterns and application globs", "the file needs more than %d comparisons", maxChecks)
+		l.failf(where, "use fewer paths, patterns, names under only, and application globs", "the file needs more than %d comparisons", maxChecks)
 	}
 	return false
 }

@@ -101,7 +101,7 @@ func isMerge(key *yaml.Node) bool {
 
 // wrongType reports a value of another kind than wanted, and returns false.
 func (d *decoder) wrongType(n *yaml.Node, wanted string) bool {
-	hint := ""
+	hint := "see docs/configuration.md"
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
 		hint = "give it a value or remove the key"
 	}

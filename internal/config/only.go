@@ -83,11 +83,23 @@ func (l *loader) sameImage() {
 	})
 }
 
+// comparePatterns is the price of comparing two patterns, measured in
+// comparisons of names.
+const comparePatterns = 5
+
+// size is the number of names.
+func (o *Only) size() int {
+	if o == nil {
+		return 0
+	}
+	return len(o.Applications) + len(o.Environments)
+}
+
 func (l *loader) clashes(components []int, both func(a, b Component) (string, bool)) {
 	for n, j := range components {
 		for _, i := range components[:n] {
 			a, b := l.config.Components[i], l.config.Components[j]
-			if !l.compare(b.Position) {
+			if !l.compare(b.Position, comparePatterns+a.Only.size()*b.Only.size()) {
 				return
 			}
 			if !a.Only.meets(b.Only) {

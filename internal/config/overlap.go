@@ -7,10 +7,10 @@ import "slices"
 func (l *loader) overlaps() {
 	for j := range l.config.Environments {
 		for i := range j {
-			if !l.compare(l.config.Environments[j].Position) {
+			if !l.compare(l.config.Environments[j].Position, 1) {
 				return
 			}
-			if l.bothWrite(i, j) && l.sameScalars(i, j) {
+			if l.bothWrite(i, j) {
 				l.overlap(i, j)
 			}
 		}
@@ -37,14 +37,14 @@ func (l *loader) writesAnything(e *Environment) bool {
 // sameScalars says whether some image is followed in both environments.
 func (l *loader) sameScalars(i, j int) bool {
 	a, b := l.followedIn(i), l.followedIn(j)
+	if !l.compare(l.config.Environments[j].Position, len(l.config.Components)+comparePatterns*len(a)*len(b)) {
+		return false
+	}
 	if slices.ContainsFunc(a, func(component int) bool { return slices.Contains(b, component) }) {
 		return true
 	}
 	for _, x := range a {
 		for _, y := range b {
-			if !l.compare(l.config.Environments[j].Position) {
-				return false
-			}
 			if l.config.Components[x].Pattern.Intersects(l.config.Components[y].Pattern) {
 				return true
 			}
@@ -65,16 +65,20 @@ func (l *loader) followedIn(environment int) []int {
 	return out
 }
 
-// overlap reports the first pair of paths with a file in common.
+// overlap reports the first pair of paths with a file in common, when there is an
+// image that both would write there.
 func (l *loader) overlap(i, j int) {
 	a, b := l.config.Environments[i], l.config.Environments[j]
 	for _, p := range a.match.globs() {
 		for n, q := range b.match.globs() {
-			if !l.compare(b.Position) {
+			if !l.compare(b.Position, 1+len(a.match.excludes)+len(b.match.excludes)) {
 				return
 			}
 			if !p.meets(&q.pathGlob) || p.leftTo(q) || q.leftTo(p) || excluded(a.match, p, q) || excluded(b.match, p, q) {
 				continue
+			}
+			if !l.sameScalars(i, j) {
+				return
 			}
 			where := b.Position
 			if paths := l.raw.Environments.Entries[j].Value.Paths.Value; n < len(paths) {

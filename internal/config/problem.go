@@ -108,7 +108,11 @@ type collector struct {
 	seen  map[Problem]bool
 }
 
+// maxMessage bounds what one problem repeats of the file, in bytes.
+const maxMessage = 500
+
 func (c *collector) add(p Problem) {
+	p.Message, p.Hint = shorten(p.Message), shorten(p.Hint)
 	if c.seen[p] || c.full() {
 		return
 	}
@@ -117,6 +121,14 @@ func (c *collector) add(p Problem) {
 	}
 	c.seen[p] = true
 	c.found = append(c.found, p)
+}
+
+// shorten cuts a long text at a character.
+func shorten(s string) string {
+	if len(s) <= maxMessage {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxMessage], "") + "…"
 }
 
 func (c *collector) full() bool { return len(c.found) >= maxProblems }

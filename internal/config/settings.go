@@ -82,7 +82,7 @@ func (l *loader) eachLayer(visit func(environment string, raw *rawOverride)) {
 func (l *loader) world(layers ...layer) world {
 	w := world{index: l.environmentNames.index, affected: map[string]bool{}, waitedFor: map[string]bool{}}
 	for _, e := range l.raw.Environments.Entries {
-		if !l.compare(e.Key.Position) {
+		if !l.compare(e.Key.Position, 1) {
 			return world{}
 		}
 		s := settings{name: e.Key.Value, raw: e.Value.settings()}

@@ -31,10 +31,14 @@ func syntaxProblem(file string, data []byte, err error) Problem {
 		message = m[2]
 		line, _ = strconv.Atoi(m[1])
 	}
+	at := syntaxPosition(file, data, message, line)
+	if tab, found := tabIn(file, data, at.Line); found && strings.Contains(message, "cannot start any token") {
+		at, message = tab, "a tab character where an indentation space"
+	}
 	words, hint := syntaxWords(message)
 	return Problem{
 		Severity: SeverityError,
-		Position: syntaxPosition(file, data, message, line),
+		Position: at,
 		Message:  words,
 		Hint:     hint,
 	}
@@ -123,6 +127,16 @@ func unclosed(file string, data []byte, line int) Position {
 	return positionAt(file, data, start+max(0, bytes.LastIndexAny(text, "[{")))
 }
 
+// tabIn finds a tab in the indentation of a line.
+func tabIn(file string, data []byte, line int) (Position, bool) {
+	start := lineStart(data, line)
+	spaces := len(data[start:]) - len(bytes.TrimLeft(data[start:], " "))
+	if start+spaces < len(data) && data[start+spaces] == '\t' {
+		return positionAt(file, data, start+spaces), true
+	}
+	return Position{}, false
+}
+
 func lineStart(data []byte, line int) int {
 	start := 0
 	for range line - 1 {
@@ -139,7 +153,7 @@ func lineStart(data []byte, line int) int {
 // do. A message that is not here is shown as it is.
 var syntaxTable = []struct{ part, words, hint string }{
 	{"mapping values are not allowed", "a colon stands where no key can be", "check the indentation, or put the text in quotes"},
-	{"found character that cannot start any token", "a value begins with a character that YAML reserves", "indent with spaces instead of tabs; put text that begins with @, ` or % in quotes"},
+	{"found character that cannot start any token", "a value begins with a character that YAML reserves", "put text that begins with @, ` or % in quotes"},
 	{"a tab character where an indentation space", "a tab stands in the indentation", "indent with spaces"},
 	{"did not find expected ',' or ']'", "a list in brackets is not closed", "add the missing ] or a comma"},
 	{"did not find expected ',' or '}'", "a mapping in braces is not closed", "add the missing } or a comma"},
@@ -154,8 +168,9 @@ var syntaxTable = []struct{ part, words, hint string }{
 }
 
 func syntaxWords(message string) (words, hint string) {
-	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
-		return "no anchor has the name " + strconv.Quote(m[1]), "define it above with &" + m[1]
+	if unknownAnchor.MatchString(message) {
+		// The name is not repeated: it may be a password that begins with *.
+		return "no anchor has this name", "define it above with &NAME; put text that begins with * in quotes"
 	}
 	for _, row := range syntaxTable {
 		if strings.Contains(message, row.part) {

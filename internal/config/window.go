@@ -25,7 +25,7 @@ func (l *loader) window(name at[string], raw *rawWindow) Window {
 	}
 	compiled, err := schedule.NewWindow(name.Value, window.Spec)
 	if err != nil {
-		l.failf(l.blame(name, raw), "", "window %s: %v", name.Value, err)
+		l.failf(l.blame(name, raw), "see windows in docs/configuration.md", "window %s: %v", name.Value, err)
 	}
 	window.Compiled = compiled
 	return window

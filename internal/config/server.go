@@ -1,0 +1,160 @@
+package config
+
+import (
+	"net/netip"
+	"time"
+
+	"promoter/internal/image"
+)
+
+// Server is a loaded promoter-server.yaml. It holds references to secrets and
+// never a secret, so it may be printed.
+type Server struct {
+	File         string
+	Listen       string
+	URL          string // without a slash at the end; empty: not known
+	Data         string
+	Poll         time.Duration
+	Database     Database
+	Forges       []Forge
+	Repositories []Repository
+	Registries   []Registry
+	Receivers    []Receiver
+	Permissions  []Permission
+	Bypass       []Bypass
+	Limits       []Limit
+	RateLimits   []RateLimit
+	Sizes        Sizes
+	Networks     []netip.Prefix
+}
+
+// Database is SQLite in a file, or PostgreSQL when URL is set.
+type Database struct {
+	Path string // empty: promoter.db in the data folder
+	URL  Reference
+}
+
+// ForgeKind is the kind of a Git server.
+type ForgeKind string
+
+// The kinds of forges.
+const (
+	ForgeGitHub ForgeKind = "github"
+	ForgeGitLab ForgeKind = "gitlab"
+	ForgeGitea  ForgeKind = "gitea" // and Forgejo
+	ForgeGit    ForgeKind = "git"   // plain Git, push only
+)
+
+// Forge is a Git server with the right to use it.
+type Forge struct {
+	Position
+	Name       string
+	Kind       ForgeKind
+	URL        string // without a slash at the end
+	App        *App
+	Token      Reference
+	Username   string
+	Password   Reference
+	SSHKey     Reference
+	KnownHosts Reference
+	Insecure   bool
+}
+
+// App is a GitHub App.
+type App struct {
+	ID  int64
+	Key Reference
+}
+
+// Repository is one GitOps repository.
+type Repository struct {
+	Position
+	Forge string
+	Name  string // OWNER/NAME; with plain Git, the path below the forge's URL
+}
+
+// Registry is what a registry, or a part of it, is asked with.
+type Registry struct {
+	Position
+	Host         string
+	Repositories []image.Pattern // with the host; nil: all of it
+	Username     string
+	Password     Reference // with Username
+	Token        Reference
+	UsableBy     []string // globs of GitOps repositories
+	Insecure     bool
+}
+
+// ReceiverKind is the sender of a webhook.
+type ReceiverKind string
+
+// Receiver takes the webhooks of one sender.
+type Receiver struct {
+	Position
+	Name       string
+	Kind       ReceiverKind
+	Secret     Reference
+	PathSecret Reference
+	Header     string
+	Audience   string
+	Email      string
+	Anonymous  bool
+}
+
+// Scope is where a rule of the server's file holds. Lists are globs; nil means
+// everywhere.
+type Scope struct {
+	Repositories []string
+	Applications []string
+	Environments []string
+}
+
+// Permission lets people do something.
+type Permission struct {
+	Position
+	Scope
+	Verbs []string
+	Who   []string // NAME or team:GROUP/NAME
+}
+
+// Bypass lets people go past conditions and gates.
+type Bypass struct {
+	Position
+	Scope
+	Conditions []string
+	Who        []string // NAME or team:GROUP/NAME
+}
+
+// Limit is what config files may not go beyond.
+type Limit struct {
+	Position
+	Scope
+	Land      []Land    // nil: any
+	Propose   []Propose // nil: any
+	Approvals int       // at least
+}
+
+// RateLimit is what hosts are asked at most. Zero means the default.
+type RateLimit struct {
+	Position
+	Host       string // glob
+	PerSecond  int
+	Burst      int
+	Concurrent int
+}
+
+// Sizes are what is read at most, in bytes.
+type Sizes struct {
+	File, Pack, Object int64
+}
+
+// Defaults of the server's file.
+const (
+	DefaultListen     = "127.0.0.1:8080"
+	DefaultData       = "promoter-data"
+	DefaultPoll       = 5 * time.Minute
+	DefaultFileSize   = 1 << 20
+	DefaultPackSize   = 512 << 20
+	DefaultObjectSize = 32 << 20
+	DefaultHeader     = "Authorization"
+)
