@@ -2,6 +2,7 @@ package updater_test
 
 import (
 	"bytes"
+	stdcmp "cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -14,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"promoter/internal/edit"
+	"promoter/internal/image"
 	"promoter/internal/updater"
 )
 
@@ -73,6 +75,7 @@ func testGolden(t *testing.T, dir string) {
 	if diff := cmp.Diff(after.texts(), again.texts()); diff != "" || len(second.Changes) > 0 {
 		t.Errorf("a second pass is not idle: %v\n%s", second.Changes, diff)
 	}
+	checkReturn(t, wanted, before, after)
 	checkStrings(t, after, wanted.Strings)
 	if wanted.Variants == nil || *wanted.Variants {
 		testVariants(t, wanted, before, after, result)
@@ -101,11 +104,7 @@ func readCase(t *testing.T, path string) goldenCase {
 // rewriteTree scans a tree and rewrites every file of it.
 func rewriteTree(t *testing.T, wanted goldenCase, before tree) (tree, goldenResult) {
 	t.Helper()
-	follower := newGoldenFollower(t, wanted.Components)
-	inventory, err := updater.New(follower, updater.Options{Writes: wanted.writes}).Scan(context.Background(), before.files())
-	if err != nil {
-		t.Fatal(err)
-	}
+	inventory := scanTree(t, wanted, before)
 	after, result := before.clone(), goldenResult{Changes: []edit.Change{}, Refusals: []edit.Refusal{}, Notes: []string{}}
 	result.add(updater.Result{Refusals: inventory.Refusals, Notes: inventory.Notes})
 	for file := range before.files() {
@@ -116,6 +115,16 @@ func rewriteTree(t *testing.T, wanted goldenCase, before tree) (tree, goldenResu
 		result.add(rewritten)
 	}
 	return after, result
+}
+
+func scanTree(t *testing.T, wanted goldenCase, files tree) *updater.Inventory {
+	t.Helper()
+	follower := newGoldenFollower(t, wanted.Components)
+	inventory, err := updater.New(follower, updater.Options{Writes: wanted.writes}).Scan(context.Background(), files.files())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inventory
 }
 
 func (r *goldenResult) add(rewritten updater.Result) {
@@ -192,6 +201,41 @@ func textAt(data []byte, line, column int) string {
 
 // lines cuts a file after each line feed, as editors and Git count lines.
 func lines(data []byte) []string { return strings.SplitAfter(string(data), "\n") }
+
+// checkReturn asserts that the way back leads to the first bytes: v1 -> v2 -> v1
+// changes nothing. It is asked where the files had one version of each component
+// and no pin or quote of another form was wanted.
+func checkReturn(t *testing.T, wanted goldenCase, before, after tree) {
+	t.Helper()
+	versions, one := versionsOf(t, wanted, before)
+	if !one || len(wanted.Strings) > 0 {
+		return
+	}
+	back := wanted
+	back.Versions = versions
+	got, _ := rewriteTree(t, back, after)
+	if diff := cmp.Diff(before.texts(), got.texts()); diff != "" {
+		t.Errorf("the way back does not lead to the tree before (-want +got):\n%s", diff)
+	}
+}
+
+// versionsOf returns the versions that a tree states, if each component has one.
+func versionsOf(t *testing.T, wanted goldenCase, files tree) (versions map[string]goldenVersion, one bool) {
+	t.Helper()
+	versions = map[string]goldenVersion{}
+	for _, reference := range scanTree(t, wanted, files).References {
+		component := reference.Component
+		if pin := wanted.Components[component].Pin; pin != "" && pin != image.PinKeep || reference.Tag+reference.Digest == "" {
+			return nil, false
+		}
+		known, stated := versions[component], goldenVersion{Tag: reference.Tag, Digest: reference.Digest}
+		if known.Tag != "" && stated.Tag != "" && known.Tag != stated.Tag || known.Digest != "" && stated.Digest != "" && known.Digest != stated.Digest {
+			return nil, false
+		}
+		versions[component] = goldenVersion{Tag: stdcmp.Or(known.Tag, stated.Tag), Digest: stdcmp.Or(known.Digest, stated.Digest)}
+	}
+	return versions, true
+}
 
 // checkStrings asserts that each text is a string, and no number, boolean or
 // date, wherever it is the value of a tag.
