@@ -39,8 +39,8 @@ type Options struct {
 	Proxy func(*http.Request) (*url.URL, error)
 	// Budget is what each host is asked at most.
 	Budget Budget
-	// Timeout bounds a request with its repetitions, its waiting and its body.
-	// Zero: one minute.
+	// Timeout bounds a request with its repetitions, its pauses and its body, from
+	// the moment that it has a place at its host. Zero: one minute.
 	Timeout time.Duration
 	// MaxWait is the longest time that a request waits for a budget or because a
 	// server asked for it; longer waits are a RateLimited fault with the time.
@@ -48,8 +48,6 @@ type Options struct {
 	MaxWait time.Duration
 	// Attempts is how often a request is sent at most. Zero: three.
 	Attempts int
-	// UserAgent is sent where the request has none.
-	UserAgent string
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -126,45 +124,48 @@ func (c *Client) CloseIdleConnections() {
 // RoundTrip sends a request under the guard, the budget of its host and the
 // total timeout. It does not change the request.
 func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithTimeout(req.Context(), c.options.Timeout)
-	sent := req.Clone(ctx)
-	resp, release, err := c.guarded(sent)
+	resp, err := c.admitted(req)
 	if err != nil {
-		cancel()
-		return nil, redactFor(sent, err)
+		closeBody(req)
+		return nil, redactFor(req, err)
 	}
 	resp.Request = req
-	resp.Body = newBody(ctx, resp.Body, func() { release(); cancel() })
 	return resp, nil
 }
 
-// guarded checks the request, waits for a place at its host and sends it. The
-// place is kept until release is called.
-func (c *Client) guarded(req *http.Request) (*http.Response, func(), error) {
-	route, err := c.route(req)
-	if err != nil {
-		closeBody(req)
-		return nil, nil, err
-	}
-	dropForeignCredentials(req)
-	if req.Header.Get("User-Agent") == "" && c.options.UserAgent != "" {
-		req.Header.Set("User-Agent", c.options.UserAgent)
-	}
+// admitted checks the request, takes a place at its host and sends it. The
+// place is given back with the end of the body.
+func (c *Client) admitted(req *http.Request) (*http.Response, error) {
 	host := c.hosts.of(req.URL.Host)
 	if err := host.enter(req.Context()); err != nil {
-		closeBody(req)
-		return nil, nil, err
+		return nil, err
 	}
-	resp, err := c.attempt(req, host, route)
-	if err == nil {
-		err = checkLocation(resp)
-	}
+	ctx, cancel := context.WithTimeout(req.Context(), c.options.Timeout)
+	done := func() { cancel(); host.leave() }
+	resp, err := c.send(req.Clone(ctx), host)
 	if err != nil {
-		discard(resp)
-		host.leave()
-		return nil, nil, err
+		done()
+		return nil, err
 	}
-	return resp, host.leave, nil
+	resp.Body = newBody(ctx, resp.Body, done)
+	return resp, nil
+}
+
+func (c *Client) send(req *http.Request, host *host) (*http.Response, error) {
+	route, err := c.route(req)
+	if err != nil {
+		return nil, err
+	}
+	dropForeignCredentials(req)
+	resp, err := c.attempt(req, host, route)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkLocation(resp); err != nil {
+		discard(resp)
+		return nil, err
+	}
+	return resp, nil
 }
 
 // route refuses a request that may not leave, or gives the transport for it.

@@ -368,19 +368,6 @@ func TestClient_placeIsGivenBackWithoutClose(t *testing.T) {
 	}
 }
 
-func TestClient_userAgent(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.UserAgent()) }))
-	t.Cleanup(server.Close)
-	c := newClient(t, Options{AllowLoopback: true, UserAgent: "promoter/1"}, nil)
-	if body, err := get(c, server.URL); err != nil || body != "promoter/1" {
-		t.Errorf("body, err = %q, %v", body, err)
-	}
-	if body, err := get(c, server.URL, "User-Agent", "other"); err != nil || body != "other" {
-		t.Errorf("body, err = %q, %v", body, err)
-	}
-}
-
 func TestNew_needsAClock(t *testing.T) {
 	t.Parallel()
 	if _, err := New(Options{}); err == nil {
@@ -408,6 +395,34 @@ func BenchmarkRoundTrip(b *testing.B) {
 	for b.Loop() {
 		if _, err := get(c, server.URL); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestClient_placesAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	arrived, leave := make(chan struct{}, 2), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		arrived <- struct{}{}
+		<-leave
+	}))
+	t.Cleanup(server.Close)
+	c := newClient(t, Options{AllowLoopback: true, Budget: Budget{Concurrent: 1}}, nil)
+	done := make(chan error, 2)
+	for range 2 {
+		go func() {
+			_, err := get(c, server.URL)
+			done <- err
+		}()
+	}
+	<-arrived
+	if len(arrived) != 0 {
+		t.Error("the second request did not wait for its place")
+	}
+	close(leave)
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -28,7 +28,6 @@ const (
 func (c *Client) attempt(req *http.Request, h *host, via http.RoundTripper) (*http.Response, error) {
 	for n := 1; ; n++ {
 		if err := h.turn(req.Context()); err != nil {
-			closeBody(req)
 			return nil, err
 		}
 		resp, err := via.RoundTrip(req)

@@ -33,6 +33,9 @@ func TestPass_M12_oneReadForAllWithTheSameRight(t *testing.T) {
 	if lists, heads := f.count("tags/list"), f.count("HEAD"); lists != 1 || heads != 1 {
 		t.Errorf("asked for %d lists and %d digests, want 1 and 1", lists, heads)
 	}
+	if manifests, configs := f.count("GET", "/manifests/"), f.count("GET", "/blobs/"); manifests != 1 || configs != 1 {
+		t.Errorf("read %d manifests and %d configs, want 1 and 1", manifests, configs)
+	}
 	if pings := f.count("GET /v2/"); pings != f.count("GET /v2/acme")+1 {
 		t.Errorf("%d pings", pings-f.count("GET /v2/acme"))
 	}

@@ -130,6 +130,7 @@ type Pass struct {
 	client *Client
 	tags   flight[listing]
 	heads  flight[string]
+	facts  flight[fact]
 }
 
 // For returns what the repository may see.
@@ -221,12 +222,13 @@ func dropOne[V any](m map[scope]V, limit int) {
 }
 
 // forget drops the login of a target that was refused, so that the next
-// question logs in again.
+// question asks how the registry wants one and logs in again.
 func (c *Client) forget(t *target) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sessions[t.scope] == t.session {
 		delete(c.sessions, t.scope)
+		c.transport.forget(t.session.repository.RegistryStr())
 	}
 }
 

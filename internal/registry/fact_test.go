@@ -3,6 +3,7 @@ package registry
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -199,26 +200,52 @@ func TestDescribe_chartsAndOtherArtifacts(t *testing.T) {
 	}
 }
 
+// put puts any manifest under a tag, or under its digest.
+func (f *fake) put(t *testing.T, path, tag, media, content string) string {
+	t.Helper()
+	hash, _, err := v1.SHA256(strings.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := "http://" + f.host + "/v2/" + path + "/manifests/" + first(tag, hash.String())
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, at, strings.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", media)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return hash.String()
+}
+
+func TestFact_whatACacheMaySay(t *testing.T) {
+	t.Parallel()
+	digest := "sha256:" + strings.Repeat("0", 64)
+	for name, tc := range map[string]struct {
+		fact fact
+		ok   bool
+	}{
+		"nothing":            {fact{}, true},
+		"an index":           {fact{Children: []child{{digest, "linux/amd64"}}}, true},
+		"a child without":    {fact{Children: []child{{"sha256:1", "linux/amd64"}}}, false},
+		"an odd platform":    {fact{Children: []child{{digest, "linux/\x1b"}}}, false},
+		"an odd revision":    {fact{Revision: "a\nb"}, false},
+		"too many children":  {fact{Children: slices.Repeat([]child{{digest, "linux/amd64"}}, maxChildren+1)}, false},
+		"a text without end": {fact{Source: strings.Repeat("x", maxText+1)}, false},
+	} {
+		if tc.fact.valid() != tc.ok {
+			t.Errorf("%s: valid is %v", name, !tc.ok)
+		}
+	}
+}
+
 func TestDescribe_whatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	put := func(path, media, content string) string {
-		hash, _, err := v1.SHA256(strings.NewReader(content))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://"+f.host+"/v2/"+path+"/manifests/"+hash.String(), strings.NewReader(content))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", media)
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = resp.Body.Close()
-		return hash.String()
-	}
+	put := func(path, media, content string) string { return f.put(t, path, "", media, content) }
 	for name, tc := range map[string]struct {
 		digest string
 		words  string

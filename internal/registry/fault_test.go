@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -260,6 +261,66 @@ func TestResolve_digests(t *testing.T) {
 	} {
 		if got, err := v.Resolve(t.Context(), tc.ref); fault.KindOf(err) != tc.kind {
 			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+func TestFault_aRegistryThatBeginsToWantALogin(t *testing.T) {
+	t.Parallel()
+	f := newAuthFake(t)
+	f.push(t, "tenant-b/web", "1.0.0")
+	open := true
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool { return !open && f.guard(w, r) }
+	c := newClient(t, Options{Credentials: []Credential{f.credential("**")}})
+	ref := image.Reference{Repository: f.repository(t, "tenant-b/web"), Tag: "1.0.0"}
+	if _, err := c.For("a/1").Resolve(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	open, f.bearer = false, true
+	if _, err := c.For("a/1").Resolve(t.Context(), ref); fault.KindOf(err) != fault.Unauthorised {
+		t.Fatalf("err = %v", err)
+	}
+	if _, err := c.For("a/1").Resolve(t.Context(), ref); err != nil {
+		t.Errorf("after asking how: %v", err)
+	}
+}
+
+// The library speaks plain http to private addresses and to this machine by
+// itself; what is listed for TLS must get TLS alone.
+func TestFault_T07_aListedNetworkIsNotPlain(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request arrived") }))
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	out, err := outbound.New(outbound.Options{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := strings.TrimPrefix(server.URL, "https://")
+	_, err = newClient(t, Options{Outbound: out}).For("a/1").Select(t.Context(), webRequest(t, &fake{host: host}))
+	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("err = %v (%s), want the certificate to be refused", err, fault.KindOf(err))
+	}
+}
+
+func TestClient_namesForTheLibrary(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, Options{})
+	for text, want := range map[string]string{
+		"nginx":                   "https://index.docker.io/library/nginx",
+		"acme/web":                "https://index.docker.io/acme/web",
+		"quay.io/acme/web":        "https://quay.io/acme/web",
+		"reg.example:5000/a/b/c":  "https://reg.example:5000/a/b/c",
+		"localhost:5000/acme/web": "http://localhost:5000/acme/web", // asked over TLS first
+	} {
+		r, err := image.ParseRepository(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, err := c.name(r)
+		if got := name.Scheme() + "://" + name.RegistryStr() + "/" + name.RepositoryStr(); err != nil || got != want {
+			t.Errorf("%s is %s, %v; want %s", text, got, err, want)
 		}
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -203,5 +206,62 @@ func TestSelect_theSearchForATakableVersionIsBounded(t *testing.T) {
 	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
 	if s.Found || !s.Incomplete || len(s.Waiting) != maxTried || f.count("HEAD") != maxTried {
 		t.Errorf("selected %+v after %d questions", s, f.count("HEAD"))
+	}
+}
+
+func TestSelect_whatTellsNothing(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.put(t, "acme/old", "1.0.0", string(types.DockerManifestSchema1Signed), `{"schemaVersion":1}`)
+	r := Request{Repository: f.repository(t, "acme/old"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"})}
+	c := newClient(t, Options{})
+	if s := mustSelect(t, c.For("a/1"), r); !s.Found || s.Version.Tag != "1.0.0" || !s.Version.Created.IsZero() {
+		t.Errorf("nothing else is wanted: selected %+v", s)
+	}
+	r.Platforms = []string{"linux/amd64"}
+	if s := mustSelect(t, c.For("a/1"), r); s.Found || !strings.Contains(s.Reason, "schema 1") {
+		t.Errorf("a platform is wanted: selected %+v", s)
+	}
+	chart := pushTo(t, f.host, authn.Anonymous, "acme/shop", artifact(t, helmConfig, `{"version":"1.0.0"}`, nil), "1.0.0")
+	r.Repository = f.repository(t, "acme/shop")
+	if s := mustSelect(t, c.For("a/1"), r); s.Found || s.Waiting[0].Digest != chart || !strings.Contains(s.Reason, "there is none that it names") {
+		t.Errorf("a chart has no platform: selected %+v", s)
+	}
+}
+
+func TestSelect_S08_anIndexThatLostAnImage(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	both := []built{{platform: "linux/amd64", created: day(1)}, {platform: "linux/arm64", created: day(1)}}
+	f.pushIndex(t, "acme/web", nil, both, "1.0.0")
+	broken := indexOf(t, nil, both)
+	if err := remote.WriteIndex(mustTag(t, f.host, "acme/web", "1.1.0"), broken); err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := broken.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		lost := strings.HasSuffix(r.URL.Path, manifest.Manifests[0].Digest.String())
+		if lost {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		return lost
+	}
+	s := mustSelect(t, newClient(t, Options{}).For("a/1"), webRequest(t, f))
+	if !s.Found || s.Version.Tag != "1.0.0" || len(s.Waiting) != 1 || !strings.Contains(s.Waiting[0].Reason, "linux/amd64") {
+		t.Errorf("selected %+v", s)
+	}
+}
+
+func TestSelect_S11_aMovingTagThatIsNotThereYet(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
+	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Tag: "released"})}
+	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
+	if s.Found || s.Reason != "released: "+noImage {
+		t.Errorf("selected %+v", s)
 	}
 }

@@ -38,7 +38,8 @@ func (s *session) open(ctx context.Context) (*login, error) {
 	}
 	// The result is a *ggcr.Wrapper, which the puller takes as it is: without a
 	// ping of its own and without its own retries under those of the way out.
-	authenticated, err := ggcr.NewWithContext(ctx, s.repository.Registry, s.auth, s.base,
+	named := ggcr.NewUserAgent(s.base, "promoter")
+	authenticated, err := ggcr.NewWithContext(ctx, s.repository.Registry, s.auth, named,
 		[]string{s.repository.Scope(ggcr.PullScope)})
 	if err != nil {
 		return nil, err

@@ -105,6 +105,14 @@ func (t *transport) learn(host string, p ping) {
 	t.pings[host] = p
 }
 
+// forget asks a host again how it wants a login.
+func (t *transport) forget(host string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.pings, "https://"+host)
+	delete(t.pings, "http://"+host)
+}
+
 func (p ping) answer(req *http.Request) (*http.Response, error) {
 	if p.plain {
 		return nil, errPlain

@@ -55,8 +55,14 @@ func (v *View) Describe(ctx context.Context, r image.Repository, digest string) 
 }
 
 func (v *View) describe(ctx context.Context, t *target, digest string, wanted []string) (fact, error) {
-	found, err := t.describe(ctx, digest, wanted)
-	return found, v.settle(t, digest, err)
+	dates := "" // whose dates are wanted, see choose
+	if len(wanted) > 0 {
+		dates = wanted[0]
+	}
+	return v.pass.facts.do(ctx, t.key(digest+" "+dates), func() (fact, error) {
+		found, err := t.describe(ctx, digest, wanted)
+		return found, v.settle(t, digest, err)
+	})
 }
 
 func version(digest string, f fact) image.Version {
