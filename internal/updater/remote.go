@@ -23,8 +23,8 @@ var remoteKeys = []string{"resources", "components", "bases", "crds"}
 // findRemotes looks at the remote resources of a kustomization and at the
 // components that its images list has.
 func findRemotes(f *finder, m *yaml.Node) {
-	built := f.builtComponents(m)
-	if len(built) == 0 {
+	components := f.builtComponents(m)
+	if len(components) == 0 {
 		return
 	}
 	for _, key := range remoteKeys {
@@ -34,66 +34,74 @@ func findRemotes(f *finder, m *yaml.Node) {
 		}
 		for _, item := range list.Content {
 			if isText(item) {
-				findRemote(f, item, built)
+				findRemote(f, item, components)
 			}
 		}
 	}
 }
 
+// built is a component with the source that it is built from, as host/path.
+type built struct {
+	Followed
+	source string
+}
+
 // builtComponents returns the components of the images list whose source is
-// known.
-func (f *finder) builtComponents(m *yaml.Node) []Followed {
+// known, each once.
+func (f *finder) builtComponents(m *yaml.Node) []built {
 	list := lookup(m, "images")
 	if list == nil || list.Kind != yaml.SequenceNode {
 		return nil
 	}
-	var built []Followed
+	var all []built
+	seen := map[string]bool{}
 	for _, item := range list.Content {
 		name := lookupText(item, "newName")
 		if name == "" {
 			name = lookupText(item, "name")
 		}
-		if followed, found := f.follow(name); found && followed.Source != "" {
-			built = append(built, followed)
+		followed, found := f.follow(name)
+		if found && followed.Source != "" && !seen[followed.Component] {
+			seen[followed.Component] = true
+			all = append(all, built{followed, strings.TrimSuffix(plainRepository(followed.Source), ".git")})
 		}
 	}
-	return built
+	return all
 }
 
 // findRemote looks at one remote resource. Several images of one source may have
 // different revisions, and then nothing says which one is meant.
-func findRemote(f *finder, n *yaml.Node, built []Followed) {
+func findRemote(f *finder, n *yaml.Node, components []built) {
 	value := f.scalar(n).value()
 	found := commitRef.FindStringSubmatchIndex(value)
 	if found == nil {
 		return
 	}
-	var owner *Followed
-	for i := range built {
-		if !sameRepository(value, built[i].Source) {
+	address, _, _ := strings.Cut(value, "?")
+	address = plainRepository(address)
+	var owner *built
+	for i := range components {
+		if !leadsInto(address, components[i].source) {
 			continue
 		}
-		if owner != nil && owner.Component != built[i].Component {
-			f.note(n, "%s and %s are both built from %s, so the ref stays", owner.Component, built[i].Component, built[i].Source)
+		if owner != nil {
+			f.note(n, "%s and %s are both built from %s, so the ref stays", owner.Component, components[i].Component, owner.Source)
 			return
 		}
-		owner = &built[i]
+		owner = &components[i]
 	}
 	if owner != nil {
-		f.add(site{shape: shapeRemote, followed: *owner, tag: &part{
+		f.add(site{shape: shapeRemote, followed: owner.Followed, tag: &part{
 			scalar: f.scalar(n), spells: spellsRevision, before: value[:found[2]], after: value[found[3]:],
 		}})
 	}
 }
 
-// sameRepository says whether a URL of kustomize leads into the source
-// repository. Kustomize separates the path in the repository by // or, where it
-// knows the host, by the number of segments.
-func sameRepository(url, source string) bool {
-	url, _, _ = strings.Cut(url, "?")
-	url, source = plainRepository(url), plainRepository(source)
-	source = strings.TrimSuffix(source, ".git")
-	rest, found := strings.CutPrefix(url, source)
+// leadsInto says whether a plain URL of kustomize leads into a repository.
+// Kustomize separates the path in the repository by // or, where it knows the
+// host, by the number of segments.
+func leadsInto(address, source string) bool {
+	rest, found := strings.CutPrefix(address, source)
 	if !found || source == "" {
 		return false
 	}
@@ -118,5 +126,5 @@ func plainRepository(url string) string {
 			host, path = before, strings.TrimSuffix(after+"/"+path, "/")
 		}
 	}
-	return strings.TrimSuffix(strings.ToLower(host)+"/"+path, "/")
+	return strings.TrimRight(strings.ToLower(host)+"/"+path, "/")
 }
