@@ -25,13 +25,14 @@ func (c *Checkout) branches(environments []string) ([]*branch, error) {
 	var ordered []*branch
 	for _, name := range environments {
 		environment, _ := c.config.Environment(name)
-		b, ok := byName[environment.Branch]
+		branchName := c.canonical(environment.Branch)
+		b, ok := byName[branchName]
 		if !ok {
 			var err error
-			if b, err = c.openBranch(environment.Branch); err != nil {
+			if b, err = c.openBranch(branchName); err != nil {
 				return nil, err
 			}
-			byName[environment.Branch] = b
+			byName[branchName] = b
 			ordered = append(ordered, b)
 		}
 		b.environments = append(b.environments, name)
@@ -63,18 +64,29 @@ func (c *Checkout) openBranch(name string) (*branch, error) {
 	return b, nil
 }
 
+// canonical gives the default branch its one name, the empty one.
+func (c *Checkout) canonical(name string) string {
+	if c.clone == nil || name == "" {
+		return name
+	}
+	if byDefault, err := c.clone.DefaultBranch(); err == nil && byDefault == name {
+		return ""
+	}
+	return name
+}
+
 // isHere says whether the folder shows the branch. A branch that no environment
 // names, such as a person's own, stands for the default branch.
 func (c *Checkout) isHere(name string) bool {
 	current := ""
 	if c.clone != nil {
-		current = c.clone.Branch()
+		current = c.canonical(c.clone.Branch())
 	}
 	if name != "" {
 		return name == current
 	}
 	for _, environment := range c.config.Environments {
-		if environment.Branch != "" && environment.Branch == current {
+		if current != "" && environment.Branch == current {
 			return false
 		}
 	}
@@ -82,16 +94,19 @@ func (c *Checkout) isHere(name string) bool {
 }
 
 func (c *Checkout) remote(name string) (*git.Tree, error) {
-	if name != "" {
-		return c.clone.Remote(name)
+	if name == "" {
+		var err error
+		if name, err = c.clone.DefaultBranch(); err != nil {
+			return nil, err
+		}
 	}
-	return c.clone.RemoteDefault()
+	return c.clone.Remote(name)
 }
 
 // files yields the files of the branch.
 func (b *branch) files(ctx context.Context, dir string) iter.Seq2[updater.File, error] {
 	if b.onDisk {
-		return folder{root: dir}.files(ctx)
+		return newFolder(dir).files(ctx)
 	}
 	return treeFiles(b.tree)
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
@@ -19,7 +20,7 @@ const ConfigFile = ".promoter.yaml"
 type Checkout struct {
 	dir    string
 	config *config.Config
-	clone  *git.Checkout // nil: the folder lies in no Git repository
+	clone  *git.Checkout // nil: the folder lies in no Git repository, or no environment has a branch
 }
 
 // OpenCheckout opens the folder at dir. Without a config file the folder is one
@@ -35,11 +36,28 @@ func OpenCheckout(dir string, given Given) (*Checkout, error) {
 	if err != nil {
 		return nil, err
 	}
-	clone, err := git.OpenCheckout(dir)
-	if err != nil && fault.KindOf(err) != fault.NotFound {
-		return nil, fmt.Errorf("open the clone: %w", err)
+	clone, err := openClone(dir, loaded)
+	if err != nil {
+		return nil, err
 	}
 	return &Checkout{dir: dir, config: loaded, clone: clone}, nil
+}
+
+// openClone opens the clone around the folder where an environment lies on a
+// branch of its own. Otherwise nothing is asked of Git, whatever state it is in.
+func openClone(dir string, loaded *config.Config) (*git.Checkout, error) {
+	branched := slices.ContainsFunc(loaded.Environments, func(e config.Environment) bool { return e.Branch != "" })
+	if !branched {
+		return nil, nil
+	}
+	clone, err := git.OpenCheckout(dir)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the clone: %w", err)
+	}
+	return clone, nil
 }
 
 func isFolder(dir string) error {

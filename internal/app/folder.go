@@ -16,10 +16,17 @@ import (
 	"promoter/internal/updater"
 )
 
+// searchedLimit is how much of a file is read, in bytes. It is more than what is
+// parsed: a large file that names nothing that is followed stops nobody.
+const searchedLimit = 32 << 20
+
 // folder is a directory tree on disk, read as one branch.
 type folder struct {
-	root string
+	root    string
+	buffers *buffers
 }
+
+func newFolder(root string) folder { return folder{root: root, buffers: newBuffers()} }
 
 // files yields the files of the tree in no order, because several goroutines
 // list directories at once: on a warm cache listing costs as much as reading.
@@ -29,8 +36,13 @@ func (f folder) files(ctx context.Context) iter.Seq2[updater.File, error] {
 		walk := newWalk(ctx, f)
 		defer walk.wait()
 		defer cancel()
-		for found := range walk.found {
-			if !yield(found.file, found.err) {
+		for batch := range walk.found {
+			for _, file := range batch.files {
+				if !yield(file, nil) {
+					return
+				}
+			}
+			if batch.err != nil && !yield(updater.File{}, batch.err) {
 				return
 			}
 		}
@@ -40,28 +52,32 @@ func (f folder) files(ctx context.Context) iter.Seq2[updater.File, error] {
 // walk lists one tree.
 type walk struct {
 	folder
-	ctx   context.Context //nolint:containedctx // a walk is one call; its goroutines share the call's context
-	found chan foundFile
+	done  <-chan struct{}
+	found chan batch
 	slots chan struct{} // free goroutines
 	busy  sync.WaitGroup
 }
 
-type foundFile struct {
-	file updater.File
-	err  error
+// batch is what one goroutine found. Handing over single small files would cost
+// more than finding them.
+type batch struct {
+	files []updater.File
+	err   error
 }
 
-// foundAhead is how many files may wait for the reader.
-const foundAhead = 256
+const (
+	batchSize  = 64 // files
+	foundAhead = 16 // batches that may wait for the reader
+)
 
 func newWalk(ctx context.Context, f folder) *walk {
 	w := &walk{
 		folder: f,
-		ctx:    ctx,
-		found:  make(chan foundFile, foundAhead),
+		done:   ctx.Done(),
+		found:  make(chan batch, foundAhead),
 		slots:  make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
-	w.busy.Go(func() { w.list("") })
+	w.start("", func() {})
 	go func() {
 		w.busy.Wait()
 		close(w.found)
@@ -75,62 +91,95 @@ func (w *walk) wait() {
 	}
 }
 
-func (w *walk) list(dir string) {
-	entries, err := os.ReadDir(filepath.Join(w.root, filepath.FromSlash(dir)))
+// start lists a folder in a goroutine of its own.
+func (w *walk) start(dir string, done func()) {
+	w.busy.Go(func() {
+		l := &lister{walk: w}
+		l.list(dir)
+		l.flush()
+		done()
+	})
+}
+
+// lister is one goroutine of a walk.
+type lister struct {
+	*walk
+	batch batch
+}
+
+func (l *lister) list(dir string) {
+	entries, err := os.ReadDir(filepath.Join(l.root, filepath.FromSlash(dir)))
 	if err != nil {
-		w.send(foundFile{err: fmt.Errorf("list the folder: %w", err)})
+		l.batch.err = errors.Join(l.batch.err, fmt.Errorf("list the folder: %w", err))
 		return
 	}
 	for _, entry := range entries {
-		name := path.Join(dir, entry.Name())
-		if entry.IsDir() {
-			w.enter(name)
-			continue
-		}
-		file, readable := w.file(name, entry)
-		if readable && !w.send(foundFile{file: file}) {
+		if l.stopped() {
 			return
+		}
+		if name := path.Join(dir, entry.Name()); entry.IsDir() {
+			l.enter(name)
+		} else {
+			l.add(name, entry)
 		}
 	}
 }
 
 // enter lists a folder beside the present one where a goroutine is free.
-func (w *walk) enter(dir string) {
-	if path.Base(dir) == ".git" || w.ctx.Err() != nil {
+func (l *lister) enter(dir string) {
+	if path.Base(dir) == ".git" {
 		return
 	}
 	select {
-	case w.slots <- struct{}{}:
-		w.busy.Go(func() {
-			w.list(dir)
-			<-w.slots
-		})
+	case l.slots <- struct{}{}:
+		l.start(dir, func() { <-l.slots })
 	default:
-		w.list(dir)
+		l.list(dir)
 	}
 }
 
-func (w *walk) send(found foundFile) bool {
+func (l *lister) add(name string, entry fs.DirEntry) {
+	file, readable := l.file(name, entry)
+	if !readable {
+		return
+	}
+	l.batch.files = append(l.batch.files, file)
+	if len(l.batch.files) == batchSize {
+		l.flush()
+	}
+}
+
+// flush hands over what was found, unless the reader has gone.
+func (l *lister) flush() {
 	select {
-	case w.found <- found:
+	case l.found <- l.batch:
+	case <-l.done:
+	}
+	l.batch = batch{}
+}
+
+func (w *walk) stopped() bool {
+	select {
+	case <-w.done:
 		return true
-	case <-w.ctx.Done():
+	default:
 		return false
 	}
 }
 
 // file describes one entry without asking for its size: reading tells. Devices,
 // pipes and sockets are no files of a repository; opening one could wait forever.
-func (w *walk) file(name string, entry fs.DirEntry) (updater.File, bool) {
+func (f folder) file(name string, entry fs.DirEntry) (updater.File, bool) {
 	file := updater.File{Path: name}
-	full := filepath.Join(w.root, filepath.FromSlash(name))
+	full := filepath.Join(f.root, filepath.FromSlash(name))
+	read := func() ([]byte, error) { return f.buffers.read(full, searchedLimit) }
 	switch entry.Type() {
 	case 0:
-		file.Read = func() ([]byte, error) { return readFile(full, searchedLimit) }
+		file.Read = read
 	case fs.ModeSymlink:
 		file.Mode = updater.Symlink
-		if leadsToFile(w.root, name) {
-			file.Read = func() ([]byte, error) { return readFile(full, searchedLimit) }
+		if leadsToFile(f.root, name) {
+			file.Read = read
 		}
 	default:
 		return file, false
@@ -148,10 +197,6 @@ func leadsToFile(dir, name string) bool {
 	info, err := root.Stat(filepath.FromSlash(name))
 	return errors.Join(err, root.Close()) == nil && info.Mode().IsRegular()
 }
-
-// searchedLimit is how much of a file is read, in bytes. It is more than what is
-// parsed: a large file that names nothing that is followed stops nobody.
-const searchedLimit = 32 << 20
 
 // readFile reads a file of at most limit bytes, and one more byte of a larger
 // one, by which the caller sees that it is too large.

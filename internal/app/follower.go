@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/updater"
@@ -109,7 +110,7 @@ func (f *follower) writes(file string) []updater.Write {
 
 func writesOf(environment *config.Environment, application, file string) []updater.Write {
 	var writes []updater.Write
-	fill := strings.NewReplacer("{environment}", environment.Name, "{application}", application)
+	fill := placeholders(environment.Name, application)
 	for _, w := range environment.Write {
 		if fill.Replace(w.File) != file {
 			continue
@@ -119,4 +120,26 @@ func writesOf(environment *config.Environment, application, file string) []updat
 		})
 	}
 	return writes
+}
+
+// missingWrites returns the files that the config wants written in a place and
+// that it does not have.
+func (f *follower) missingWrites(place promotion.Place, has func(file string) bool) []edit.Refusal {
+	var refusals []edit.Refusal
+	environment, _ := f.config.Environment(place.Environment)
+	fill := placeholders(place.Environment, place.Application)
+	for _, w := range environment.Write {
+		if file := fill.Replace(w.File); !has(file) {
+			refusals = append(refusals, edit.Refusal{
+				File: file, Component: w.Component,
+				Reason: "the config wants it written and it is not there: correct write in " + place.Environment,
+			})
+		}
+	}
+	return refusals
+}
+
+// placeholders fills in what the place tells; the rest depends on the version.
+func placeholders(environment, application string) *strings.Replacer {
+	return strings.NewReplacer("{environment}", environment, "{application}", application)
 }

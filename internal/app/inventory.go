@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"promoter/internal/edit"
 	"promoter/internal/promotion"
@@ -61,6 +62,7 @@ func (c *Checkout) scanBranch(ctx context.Context, b *branch, options Options, f
 		found.inventories[name] = s.inventory
 	}
 	s.place()
+	s.missing(narrowed)
 	return nil
 }
 
@@ -77,8 +79,10 @@ func (s scanner) sorted(files iter.Seq2[updater.File, error]) iter.Seq2[updater.
 	return func(yield func(updater.File, error) bool) {
 		for file, err := range files {
 			for _, place := range s.placesOf(file.Path) {
-				s.places[place] = promotion.Present{}
 				s.inventory.files[file.Path] = file
+				if _, known := s.places[place]; !known {
+					s.places[place] = promotion.Present{}
+				}
 			}
 			if !yield(file, err) {
 				return
@@ -98,6 +102,22 @@ func (s scanner) place() {
 		s.at(refusal.File, func(p *promotion.Present) {
 			p.Refusals = append(p.Refusals, refusal)
 		})
+	}
+}
+
+// missing refuses the places in which a configured file is not there. A file that
+// was narrowed away is not missed.
+func (s scanner) missing(narrowed narrowing) {
+	has := func(file string) bool {
+		_, found := s.inventory.files[file]
+		return found || !narrowed.keeps(file)
+	}
+	for place, present := range s.places {
+		if !slices.Contains(s.inventory.branch.environments, place.Environment) {
+			continue
+		}
+		present.Refusals = append(present.Refusals, s.missingWrites(place, has)...)
+		s.places[place] = present
 	}
 }
 

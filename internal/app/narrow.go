@@ -18,13 +18,16 @@ func newNarrowing(globs []string) (narrowing, error) {
 	return narrowing{paths}, err
 }
 
+// keeps says whether a file is looked at.
+func (n narrowing) keeps(file string) bool { return n.paths == nil || n.paths.Match(file) }
+
 func (n narrowing) files(files iter.Seq2[updater.File, error]) iter.Seq2[updater.File, error] {
 	if n.paths == nil {
 		return files
 	}
 	return func(yield func(updater.File, error) bool) {
 		for file, err := range files {
-			if err == nil && !n.paths.Match(file.Path) {
+			if err == nil && !n.keeps(file.Path) {
 				continue
 			}
 			if !yield(file, err) {

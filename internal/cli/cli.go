@@ -88,6 +88,7 @@ func newRoot(system System) *cobra.Command {
 		newPlan(system),
 		newApply(system),
 		newValidate(system),
+		newInit(system),
 		newDemo(system),
 		newVersion(system),
 	)

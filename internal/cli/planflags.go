@@ -19,6 +19,7 @@ type planFlags struct {
 	output       string
 	colour       string
 	cache        string
+	networks     []string
 	maxFileSize  int64
 	exitCode     bool
 }
@@ -32,6 +33,7 @@ func (f *planFlags) add(command *cobra.Command) {
 	flags.StringVarP(&f.output, "output", "o", "text", flagOutput)
 	flags.StringVar(&f.colour, "color", "auto", flagColour)
 	flags.StringVar(&f.cache, "cache", "", flagCache)
+	flags.StringArrayVar(&f.networks, "network", nil, flagNetwork)
 	flags.Int64Var(&f.maxFileSize, "max-file-size", updater.DefaultMaxFileSize, flagMaxFileSize)
 	flags.BoolVar(&f.exitCode, "exit-code", false, flagExitCode)
 }
@@ -49,7 +51,7 @@ func (f *planFlags) preview(command *cobra.Command, system System) (*app.Checkou
 	if err != nil {
 		return nil, nil, err
 	}
-	registries, err := app.NewRegistries(f.cache, time.Now)
+	registries, err := app.NewRegistries(app.RegistryOptions{CacheDir: f.cache, Networks: f.networks, Now: time.Now})
 	if err != nil {
 		return nil, nil, err
 	}

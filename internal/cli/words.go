@@ -55,7 +55,6 @@ problem with its place and what to do about it.
 
 Exit codes: 0 no errors (there may be warnings); 1 errors.`
 
-
 	wordDemoShort = "Show promoter at work on embedded parts"
 	wordDemoLong  = `demo starts a registry on loopback and writes a sample GitOps repository into a
 temporary folder, pushes a new image, and lets plan and apply carry it. It checks
@@ -73,6 +72,7 @@ needs no network.`
 	flagExitCode    = "exit with 2 when there are changes"
 	flagColour      = "colour the output: auto, always or never"
 	flagCache       = "a folder to keep facts about images in, which never change"
+	flagNetwork     = "a private network, as CIDR, in which registries may lie (repeatable)"
 	flagMaxFileSize = "the size in bytes over which a file is not parsed"
 	flagKeep        = "keep the folder to look at"
 	flagOnce        = "end by itself after the last step"

@@ -34,7 +34,7 @@ func carry(ctx context.Context, apply bool, dir string) (changed bool, err error
 	if err != nil {
 		return false, err
 	}
-	registries, err := app.NewRegistries("", time.Now)
+	registries, err := app.NewRegistries(app.RegistryOptions{Now: time.Now})
 	if err != nil {
 		return false, err
 	}

@@ -65,7 +65,7 @@ func (g guard) check(addr netip.Addr) error {
 		return g.check(inner)
 	}
 	if name := specialName(addr); name != "" {
-		return fault.New(fault.Invalid, "address %s (%s) is not dialled: where that is wanted, list its network under `networks` in the server's file", addr, name)
+		return fault.New(fault.Invalid, "address %s (%s) is not dialled: where that is wanted, list its network under `networks` in the server's file, or name it with --network", addr, name)
 	}
 	return nil
 }

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"promoter/internal/app"
+	"promoter/internal/suggest"
+)
+
+const (
+	wordInitShort = "Write a .promoter.yaml from what is found in a checkout"
+	wordInitLong  = `init looks through a folder and writes a .promoter.yaml to start from: environments
+from the names of folders and files, components from the image references, and how
+versions are selected from the tags that stand there. Each guess has its reason in a
+comment. It asks no registry, and never overwrites a file.
+
+Exit codes: 0 done; 1 there is nothing to follow, or the file is there already.`
+	wordInitExample = `  promoter init
+  promoter init --dir deploy -o -`
+
+	wordInitPresent = "%s is there already and is not overwritten: remove it first, or write to another file with -o"
+
+	flagInitOutput = "the file to write, or - to show it (default: .promoter.yaml in the folder)"
+)
+
+// maxPositions is how many places of one warning are listed.
+const maxPositions = 5
+
+// sayWarnings writes each warning with where it is seen and what to do.
+func sayWarnings(w io.Writer, warnings []suggest.Warning) {
+	for _, warning := range warnings {
+		say(w, "warning: %s", warning.Text)
+		shown := warning.Positions[:min(len(warning.Positions), maxPositions)]
+		for _, position := range shown {
+			_, _ = fmt.Fprintf(w, "  %s\n", position)
+		}
+		if more := len(warning.Positions) - len(shown); more > 0 {
+			_, _ = fmt.Fprintf(w, "  and %d more\n", more)
+		}
+		_, _ = fmt.Fprintf(w, "  -> %s\n", warning.Advice)
+	}
+}
+
+// saySuggested says what was written and how to go on.
+func saySuggested(w io.Writer, s *suggest.Suggestion, output, dir string) {
+	active := 0
+	for _, component := range s.Components {
+		if component.Active {
+			active++
+		}
+	}
+	held := count(active, "component", "components") + ", " + count(len(s.Environments), "environment", "environments")
+	if len(s.Applications) > 0 {
+		held += ", " + count(len(s.Applications), "application", "applications")
+	}
+	if output == standardOutput {
+		say(w, "%s; nothing was written", held)
+		return
+	}
+	say(w, "wrote %s: %s", output, held)
+	at := ""
+	if dir != "." {
+		at = " --dir " + dir
+	}
+	_, _ = fmt.Fprintf(w, "next:\n  read and adapt %s\n  promoter validate%s\n  promoter plan%s\n", output, at, at)
+}
+
+// sayNothingToFollow says what a folder would have to hold.
+func sayNothingToFollow(w io.Writer, err error) {
+	say(w, "%v", err)
+	_, _ = fmt.Fprintf(w, "  -> %s needs at least one: a value like quay.io/acme/web:1.4.2, a kustomize images: entry, or a repository with a tag in Helm values\n", app.ConfigFile)
+}
