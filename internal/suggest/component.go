@@ -48,11 +48,11 @@ func subjectsOf(references []edit.Reference, l *layout) []subject {
 	for _, r := range references {
 		s, known := byRepository[r.Repository]
 		if !known {
-			s = &subject{repository: r.Repository, artifact: artifactOf(r.Shape)}
+			s = &subject{repository: r.Repository, artifact: artifactOf(r)}
 			byRepository[r.Repository] = s
 			all = append(all, s)
 		}
-		if artifactOf(r.Shape) == image.ArtifactImage {
+		if artifactOf(r) == image.ArtifactImage {
 			s.artifact = image.ArtifactImage
 		}
 		if environment, ok := l.environmentOf(r.Position.File); ok {
@@ -83,7 +83,7 @@ func (s *subject) component(l *layout) Component {
 	roots, all := s.tags(l)
 	c := Component{
 		Artifact: s.artifact, Repository: s.repository, Present: s.present(l),
-		TagOnly: !slices.ContainsFunc(s.references(), func(r edit.Reference) bool { return r.Digest != "" }),
+		TagOnly: !slices.ContainsFunc(s.references(), func(r edit.Reference) bool { return r.Digest != "" || chartVersion(r) }),
 	}
 	g := guess(roots, all, s.thirdParty())
 	c.Select, c.Because = g.Selection, g.because
@@ -220,13 +220,18 @@ func activate(out []Component, subjects []subject) {
 		s := &subjects[i]
 		switch {
 		case inside && len(s.inside) == 0:
-			out[i].Because = "It stands only outside the environments. " + out[i].Because
+			out[i].Because = join("Stands only outside the environments.", out[i].Because)
 		case own && s.thirdParty():
-			out[i].Because = "A common image that is probably not yours. " + out[i].Because
+			out[i].Because = join("A common image that is probably not yours.", out[i].Because)
 		default:
 			out[i].Active = true
 		}
 	}
+}
+
+// join puts sentences behind one another; an empty one is none.
+func join(sentences ...string) string {
+	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
 }
 
 // written is the repository in the short form, where that says the same.

@@ -35,7 +35,7 @@ func guess(roots, all []string, thirdParty bool) guessed {
 	}
 	tag := commonest(counts)
 	if g, ok := scheme([]string{tag}, all, thirdParty); ok {
-		g.because += " Other tags in the files look different."
+		g.because = strings.TrimSpace(g.because + " Other tags in the files look different.")
 		return g
 	}
 	g := guessed{image.Selection{Tag: tag}, "How its tags are ordered is not clear, so the tag itself is followed: every new digest is a version."}
@@ -49,7 +49,7 @@ func guess(roots, all []string, thirdParty bool) guessed {
 func scheme(roots, all []string, thirdParty bool) (guessed, bool) {
 	roots = slices.Compact(slices.Sorted(slices.Values(roots)))
 	for _, try := range []func(roots, all []string, thirdParty bool) guessed{
-		moving, versions, timestamps, commits, builds, filtered,
+		moving, versions, timed, filtered, counted,
 	} {
 		if g := try(roots, all, thirdParty); g.finds(roots) {
 			return g, true
@@ -129,10 +129,10 @@ func ranged(roots, all []string, filter, words string) guessed {
 	}
 	high, because := ceiling(found[0].Version)
 	for _, pre := range []string{"", "-0"} {
-		g := guessed{image.Selection{Semver: bound(low, high, pre), Filter: filter}, words + because}
+		g := guessed{image.Selection{Semver: bound(low, high, pre), Filter: filter}, strings.TrimSpace(words + because)}
 		if g.finds(slices.Compact(slices.Sorted(slices.Values(roots)))) {
 			if pre != "" {
-				g.because += " The -0 lets prereleases in."
+				g.because = strings.TrimSpace(g.because + " The -0 lets prereleases in.")
 			}
 			return g
 		}
@@ -155,17 +155,18 @@ func bound(low, high, pre string) string {
 // firstYear is the lowest major version that is taken for a year.
 const firstYear = 1990
 
-// ceiling is the major version that needs a person's decision. A year has none.
+// ceiling is the next major version, which is a person's decision. Years have
+// none.
 func ceiling(version string) (high, because string) {
 	major, _, _ := strings.Cut(strings.TrimLeft(version, "vV"), ".")
 	number, err := strconv.Atoi(major)
 	switch {
 	case err != nil:
-		return "", "Semantic versions, without an upper bound."
+		return "", "No upper bound could be told."
 	case number >= firstYear:
 		return "", "Versions by date, so there is no next major version to stop at."
 	default:
-		return strconv.Itoa(number + 1), "From the lowest version in the files; a new major version is your decision."
+		return strconv.Itoa(number + 1), ""
 	}
 }
 

@@ -166,7 +166,7 @@ func newLayout(all []family, captures bool, because string) *layout {
 		byName[name].Paths = tidy(byName[name].Paths)
 		l.environments = append(l.environments, *byName[name])
 	}
-	order(l.environments, regions)
+	arrange(l.environments, regions)
 	return l
 }
 

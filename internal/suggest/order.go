@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// order sorts environments on the way to production and gives each the ones
+// arrange sorts environments on the way to production and gives each the ones
 // before it as parents: those of its own region where there are such. A
 // playground is a parent only where there is nothing else.
-func order(environments []Environment, region map[string]string) {
+func arrange(environments []Environment, region map[string]string) {
 	slices.SortFunc(environments, func(a, b Environment) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Name, b.Name))
 	})

@@ -11,9 +11,14 @@ import (
 	"promoter/internal/image"
 )
 
-// shapeText is the shape of a scalar that reads as a reference. Only its key or
-// its form tells whether it is one: redis:6379 and system:masters read so too.
-const shapeText edit.Shape = "reference"
+// Shapes of which only the key or the form of the name tells whether it is an
+// image: redis:6379 and system:masters read as references, and a chart of its own
+// has a name and a version.
+const (
+	shapeText     edit.Shape = "reference"
+	shapeTemplate edit.Shape = "template-line"
+	shapeValues   edit.Shape = "helm-values"
+)
 
 // shapeRemote is a folder of another Git repository. It follows an image that
 // stands elsewhere.
@@ -47,18 +52,29 @@ func defaultExcludes() func(file string) bool {
 	return paths.Match
 }
 
+// isImage says whether a reference surely names something in a registry.
 func isImage(r edit.Reference) bool {
-	switch {
-	case r.Repository.IsZero() || r.Tag == "" && r.Digest == "":
+	if r.Repository.IsZero() || r.Tag == "" && r.Digest == "" {
 		return false
-	case r.Shape != shapeText:
-		return r.Shape != shapeRemote
-	case r.Digest != "" || strings.Contains(strings.ToLower(r.Key), "image"):
-		return true
-	default:
-		host := r.Repository.Host()
-		return host != hubHost && strings.Contains(host, ".") && !isAddress(host)
 	}
+	saysSo := r.Digest != "" || strings.Contains(strings.ToLower(r.Key), "image") || hasHost(r.Repository)
+	switch r.Shape {
+	case shapeRemote:
+		return false
+	case shapeText, shapeTemplate:
+		return saysSo
+	case shapeValues:
+		return saysSo || !strings.HasPrefix(r.Repository.Path(), "library/")
+	default:
+		return true
+	}
+}
+
+// hasHost says whether the name begins with a registry by its domain. An address
+// mostly is one of a service.
+func hasHost(r image.Repository) bool {
+	host := r.Host()
+	return host != hubHost && strings.Contains(host, ".") && !isAddress(host)
 }
 
 // hubHost is Docker Hub, which a text names by saying no host at all.
@@ -77,14 +93,23 @@ func leftAlone(file string) bool {
 	return path.Base(file) == "gotk-components.yaml" || file == ".promoter.yaml"
 }
 
-// artifactOf says what a reference of a shape names.
-func artifactOf(shape edit.Shape) image.Artifact {
-	switch shape {
-	case "helm-release", "argocd-source", "chart-dependency":
+// artifactOf says what a reference names. Flux keeps charts and manifests in the
+// same kind of source; only the path tells.
+func artifactOf(r edit.Reference) image.Artifact {
+	switch {
+	case chartVersion(r):
 		return image.ArtifactChart
-	case "oci-repository":
-		return image.ArtifactOther
-	default:
+	case r.Shape != "oci-repository":
 		return image.ArtifactImage
+	case strings.Contains(r.Repository.Path(), "chart") || strings.Contains(r.Repository.Path(), "helm"):
+		return image.ArtifactChart
+	default:
+		return image.ArtifactOther
 	}
+}
+
+// chartVersion says whether the reference is the version of a chart, which has no
+// place for a digest.
+func chartVersion(r edit.Reference) bool {
+	return r.Shape == "helm-release" || r.Shape == "argocd-source" || r.Shape == "chart-dependency"
 }

@@ -3,6 +3,7 @@ package suggest
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"promoter/internal/edit"
@@ -76,6 +77,9 @@ func (d *draft) header() {
 func (d *draft) componentSection() {
 	d.line("")
 	d.comment("", "What is followed, and which of its tags are versions.")
+	if slices.ContainsFunc(d.Components, func(c Component) bool { return strings.Contains(c.Select.Semver, " <") }) {
+		d.comment("", "A semver range begins at the lowest version in the files and ends before the next major version, which is your decision.")
+	}
 	if tagsOnly(d.Components) > 0 {
 		d.comment("", "Where the files hold a tag only: a tag can be moved to another image later, and then two environments with one tag run two images. With pin: tag+digest each runs exactly the image that was tried before.")
 	}
@@ -97,7 +101,7 @@ func (d *draft) componentSection() {
 func (d *draft) component(c *Component) {
 	d.line("  %s:", quote(c.Name))
 	d.line("    %s", c.repositoryKey())
-	d.comment("    ", "In the files: "+c.Present+". "+c.Because)
+	d.comment("    ", join("In the files: "+c.Present+".", c.Because))
 	d.line("    select: %s", selection(c.Select))
 	switch {
 	case c.Pin != "":

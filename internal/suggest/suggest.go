@@ -2,6 +2,8 @@ package suggest
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 
 	"promoter/internal/config"
@@ -34,7 +36,7 @@ type Component struct {
 	Repository image.Repository
 	Select     image.Selection
 	Pin        image.Pin // empty: as the file has it
-	TagOnly    bool      // no place of it holds a digest
+	TagOnly    bool      // its places could hold a digest, and none does
 	Active     bool      // false: written as a comment
 	Because    string    // why it is selected so, or why it is not active
 	Present    string    // the versions in the files, by environment
@@ -57,12 +59,15 @@ type Warning struct {
 	Positions []edit.Position // where it is seen; may be none
 }
 
-// Config suggests a config for what was found. A tree without references that
-// could be followed is a NotFound fault: a config must follow something.
+// ErrNothing says that a tree holds no reference that could be followed. A config
+// must follow something.
+var ErrNothing = errors.New("no image reference was found")
+
+// Config suggests a config for what was found. ErrNothing is a NotFound fault.
 func Config(found Found) (*Suggestion, error) {
 	references := plausible(found.References)
 	if len(references) == 0 {
-		return nil, fault.New(fault.NotFound, "no image reference was found in %s", files(len(found.Files)))
+		return nil, fault.Wrap(fault.NotFound, fmt.Errorf("%w in %s", ErrNothing, files(len(found.Files))))
 	}
 	for _, l := range layouts(found.Files, references) {
 		if s := l.suggestion(found, references); s != nil {

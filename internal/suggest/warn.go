@@ -13,7 +13,7 @@ func (d *draft) warnings() []Warning {
 	var out []Warning
 	if d.layout.byFile == nil {
 		out = append(out, Warning{
-			Text:   strings.ReplaceAll(d.layout.environments[0].words, "\n", " "),
+			Text:   "no environments were recognised, so the whole tree is one",
 			Advice: "write one environment for each folder (paths) or branch (branch) that is deployed on its own",
 		})
 	}
