@@ -1,7 +1,6 @@
 package updater
 
 import (
-	"bytes"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -18,34 +17,29 @@ type holder struct {
 	eol    string // the line break that ends the block's first line
 }
 
-// blockLines returns the lines of a block scalar's content: their first and last
-// bytes in the stream, the line break left out, and the indentation. At is where
-// the indicator stands. With an indentation of its own (|2) the content may start
-// with spaces, which the parser's value tells.
-func (s *stream) blockLines(at int, value string) (lines []span, indent int) {
-	at = s.nextLine(at)
-	own := leadingSpaces(value)
+// blockLines returns the lines of a block scalar's text as they stand in the
+// stream, without indentation and line break. At is where the indicator stands;
+// the value says how many lines there are and how deep they are indented.
+func (s *stream) blockLines(at int, value string) (lines []span, indent int, err error) {
 	indent = -1
-	for at < len(s.data) {
-		end := s.lineEnd(at)
-		line := s.data[at:end]
-		spaces := len(line) - len(bytes.TrimLeft(line, " "))
-		if indent < 0 && spaces < len(line) {
-			indent = spaces - own
+	for line := range strings.SplitSeq(strings.TrimSuffix(value, "\n"), "\n") {
+		if at = s.nextLine(at); at > len(s.data) {
+			return nil, 0, errSpan
 		}
-		if indent >= 0 && spaces < indent && spaces < len(line) {
-			break
+		found := span{at, s.lineEnd(at)}
+		if line != "" && indent < 0 {
+			indent = found.end - found.start - len(line)
 		}
-		lines = append(lines, span{at, end})
-		at = s.nextLine(at)
+		found.start = min(found.start+max(indent, 0), found.end)
+		if line == "" {
+			found.start = found.end
+		}
+		if indent < 0 && line != "" || string(s.data[found.start:found.end]) != line {
+			return nil, 0, errSpan
+		}
+		lines = append(lines, found)
 	}
-	return lines, indent
-}
-
-// leadingSpaces counts the spaces before the first line that has more.
-func leadingSpaces(value string) int {
-	value = strings.TrimLeft(value, "\n")
-	return len(value) - len(strings.TrimLeft(value, " "))
+	return lines, max(indent, 0), nil
 }
 
 // lineEnd returns the offset of the line break at or after an offset.
@@ -68,19 +62,14 @@ func (s *stream) nextLine(at int) int {
 // blockSpan is the span of a block scalar's text if it is one line.
 func (s *stream) blockSpan(n *yaml.Node, at int) (span, error) {
 	value := strings.TrimRight(n.Value, "\n")
-	lines, indent := s.blockLines(at, n.Value)
-	if value == "" || len(lines) == 0 || indent < 0 {
+	if value == "" {
 		return span{}, errSpan
 	}
-	if strings.Contains(value, "\n") {
+	lines, _, err := s.blockLines(at, value)
+	if err != nil || len(lines) > 1 {
 		return span{}, errManyLines
 	}
-	first := lines[0]
-	found := span{first.start + indent, first.end}
-	if found.start > found.end || string(s.data[found.start:found.end]) != value {
-		return span{}, errManyLines
-	}
-	return found, nil
+	return lines[0], nil
 }
 
 // hold parses the text of a literal block scalar as a stream of its own.
@@ -103,30 +92,20 @@ func (s *stream) hold(n *yaml.Node) (*stream, error) {
 
 // matchLines finds each line of the text in the outer stream.
 func (h *holder) matchLines(at int) error {
-	lines, indent := h.stream.blockLines(at, h.node.Value)
-	if h.node.Style&yaml.LiteralStyle == 0 || indent < 0 {
+	if h.node.Style&yaml.LiteralStyle == 0 {
 		return errSpan
 	}
+	lines, indent, err := h.stream.blockLines(at, h.node.Value)
+	if err != nil {
+		return err
+	}
 	offset := 0
-	for i, line := range strings.SplitAfter(h.node.Value, "\n") {
-		if line == "" {
-			continue
-		}
-		if i >= len(lines) {
-			return errSpan
-		}
-		start := min(lines[i].start+indent, lines[i].end)
-		if string(h.stream.data[start:lines[i].end]) != strings.TrimSuffix(line, "\n") {
-			return errSpan
-		}
-		h.inner, h.outer = append(h.inner, offset), append(h.outer, start)
-		offset += len(line)
+	for _, line := range lines {
+		h.inner, h.outer = append(h.inner, offset), append(h.outer, line.start)
+		offset += line.end - line.start + len("\n")
 	}
-	if len(lines) > 0 {
-		first := lines[0]
-		h.indent = strings.Repeat(" ", indent)
-		h.eol = string(h.stream.data[first.end:h.stream.nextLine(first.start)])
-	}
+	h.indent = strings.Repeat(" ", indent)
+	h.eol = string(h.stream.data[lines[0].end:h.stream.nextLine(lines[0].start)])
 	return nil
 }
 

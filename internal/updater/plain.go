@@ -41,3 +41,17 @@ func plainIsSafe(s string) bool {
 	}
 	return s != "" && s != "---" && s != "..."
 }
+
+// plainStaysSafe says whether the new text may stand plain where the old one did:
+// both start and end alike, and what is new between has safe letters only.
+func plainStaysSafe(old, value string) bool {
+	before, after := 0, 0
+	for before < len(old) && before < len(value) && old[before] == value[before] {
+		before++
+	}
+	for after < len(old)-before && after < len(value)-before && old[len(old)-1-after] == value[len(value)-1-after] {
+		after++
+	}
+	middle := value[before : len(value)-after]
+	return before > 0 && plainIsSafe("a"+middle+"a")
+}

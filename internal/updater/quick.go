@@ -44,7 +44,7 @@ func parseQuick(data []byte, lines []int) (documents []*yaml.Node, ok bool) {
 		if q.at == len(q.rows) {
 			break
 		}
-		if q.text() == "---" {
+		if q.indent() == 0 && q.text() == "---" {
 			if len(documents) == 0 && q.at > 0 && q.skippedContent() {
 				return nil, false
 			}

@@ -26,7 +26,7 @@ var quickSeeds = []string{
 	"a: [b,]\n", "a: [b, c] d\n", "a: {b: c} # d\n", "a: [b #c\n", "a: ]\n", "---\n", "--- a\n", "---\n---\n", "a: b\n---\n", "a: 'b\n  c'\n",
 	"a: \"\"\nb: ''\n", "\"\": a\n", "a: |\n  b\n c: d\n", "- a\nb: c\n", "a:\n- b\n  c\n", "a:\n  - b\n - c\n", "-a: b\n", "a: ?b\n", "=: a\n", "a: =\n",
 	"a: {b: c, b: d}\n", "a: [[b], {c: d}]\n", "a: {? b: c}\n", "a: [\"b\": c]\n", "a: {b:c}\n", "a: [b:]\n", "a: {b: }\n", "a:\n  |\n  b\n", "a: b\n#c\n  d: e\n",
-	"a: |\n  b\n ---\n", "a: |\n  b\n---\nc: d\n", "a:\n---\nb: c\n", "a: .\nb: ..\nc: ...\n", "a\n", "a: 'b' c\n", "null: a\n~: b\n", "a:\n  # b\nc: d\n",
+	"a: |\n  b\n ---\n", "a: |\n  b\n---\nc: d\n", "a:\n---\nb: c\n", "a: .\nb: ..\nc: ...\n", "a\n", "a: 'b' c\n", "null: a\n~: b\n", " ---\n0:", "a:\n  # b\nc: d\n",
 }
 
 func TestQuick_sameNodesAsTheFullParser(t *testing.T) {

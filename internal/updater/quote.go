@@ -20,7 +20,7 @@ func spell(n *yaml.Node, raw, value string) (string, error) {
 		return "'" + strings.ReplaceAll(value, "'", "''") + "'", nil
 	case n.Style&yaml.DoubleQuotedStyle != 0:
 		return respell(raw, n.Value, value), nil
-	case plainIsSafe(value) && (n.Style&yaml.TaggedStyle != 0 || plainIsText(value)):
+	case (plainIsSafe(value) || plainStaysSafe(n.Value, value)) && (n.Style&yaml.TaggedStyle != 0 || plainIsText(value)):
 		return value, nil
 	default:
 		return quoteDouble(value), nil

@@ -2,6 +2,7 @@ package updater
 
 import (
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -20,7 +21,7 @@ func findReference(f *finder, n *yaml.Node) bool {
 	if !strings.ContainsAny(value, ":@") {
 		return false
 	}
-	before, name := cutReferencePrefix(value)
+	before, name, after := cutReference(value)
 	reference, err := image.Parse(name)
 	if err != nil {
 		return refuseVariable(f, n, name)
@@ -32,25 +33,30 @@ func findReference(f *finder, n *yaml.Node) bool {
 	if !found {
 		return false
 	}
-	f.add(newReference(shapeReference, f.scalar(n), followed, reference, before, ""))
+	f.add(newReference(shapeReference, f.scalar(n), followed, reference, before, after))
 	return true
 }
 
 // referenceSchemes are the transports that tools put before a reference. A web
 // address that looks like one, such as https://quay.io/acme/web:v1, is none.
-var referenceSchemes = []string{"oci://", "docker://"}
+var referenceSchemes = []string{"oci://", "docker://", "docker-image://"}
 
-// cutReferencePrefix cuts what may stand before a reference: the name of an
-// option or variable with its equals sign, and a scheme.
-func cutReferencePrefix(value string) (before, name string) {
-	at := strings.LastIndexByte(value, '=') + 1
-	for _, scheme := range referenceSchemes {
-		if strings.HasPrefix(value[at:], scheme) {
-			at += len(scheme)
-			break
-		}
+// cutReference cuts what may stand around a reference: spaces, among them those
+// that are not YAML's, the name of an option or variable with its equals sign,
+// and a scheme. A sentence with an equals sign is no option.
+func cutReference(value string) (before, name, after string) {
+	name = strings.TrimFunc(value, unicode.IsSpace)
+	at := strings.Index(value, name)
+	after = value[at+len(name):]
+	option := strings.LastIndexByte(name, '=') + 1
+	if strings.ContainsFunc(name[:option], unicode.IsSpace) {
+		return "", value, ""
 	}
-	return value[:at], value[at:]
+	name = name[option:]
+	for _, scheme := range referenceSchemes {
+		name = strings.TrimPrefix(name, scheme)
+	}
+	return value[:len(value)-len(after)-len(name)], name, after
 }
 
 // refuseVariable refuses a reference to a followed repository whose version

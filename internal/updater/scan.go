@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 
 	"promoter/internal/edit"
@@ -131,8 +132,9 @@ func (s *site) reference(file string) edit.Reference {
 		Key:        s.key,
 		Position:   s.parts()[0].scalar.position(file),
 		Repository: s.followed.Repository,
-		Tag:        tag,
-		Digest:     digest,
+		// Copies: the texts are pieces of the file, which would stay in memory.
+		Tag:    strings.Clone(tag),
+		Digest: strings.Clone(digest),
 	}
 }
 

@@ -82,13 +82,13 @@ func (m marked) part() *part {
 	case fieldDigest:
 		return digestPart(m.scalar)
 	}
-	before, name := cutReferencePrefix(value)
+	before, name, after := cutReference(value)
 	reference, err := image.Parse(name)
 	switch {
 	case image.ValidDigest(value):
 		return digestPart(m.scalar)
 	case err == nil && (reference.Tag != "" || reference.Digest != ""):
-		return &part{scalar: m.scalar, spells: spellsReference, before: before, name: reference.Name}
+		return &part{scalar: m.scalar, spells: spellsReference, before: before, after: after, name: reference.Name}
 	case m.followed.Artifact == image.ArtifactChart:
 		return &part{scalar: m.scalar, spells: spellsChart}
 	default:

@@ -97,7 +97,7 @@ func lineScalar(s *stream, number, start int, raw string) *yaml.Node {
 
 // addTemplateSite adds a line's value if it is a whole reference.
 func (f *finder) addTemplateSite(n *yaml.Node) bool {
-	before, name := cutReferencePrefix(n.Value)
+	before, name, after := cutReference(n.Value)
 	reference, err := image.Parse(name)
 	if err != nil || reference.Tag == "" && reference.Digest == "" {
 		return false
@@ -106,7 +106,7 @@ func (f *finder) addTemplateSite(n *yaml.Node) bool {
 	if !found {
 		return false
 	}
-	f.add(newReference(shapeTemplate, f.scalar(n), followed, reference, before, ""))
+	f.add(newReference(shapeTemplate, f.scalar(n), followed, reference, before, after))
 	return true
 }
 
