@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -77,7 +78,7 @@ func TestReadEveryFileCounts(t *testing.T) {
 
 func TestExecuteSaysWhatFailed(t *testing.T) {
 	t.Parallel()
-	_, err := execute(t.Context(), []string{"go", "no-such-verb"}, "", &counter{})
+	_, err := execute(t.Context(), []string{"go", "no-such-verb"}, nil, &counter{})
 	if err == nil || !strings.Contains(err.Error(), "no-such-verb") {
 		t.Errorf("error %v does not say which command failed", err)
 	}
@@ -108,5 +109,30 @@ func TestWithin(t *testing.T) {
 		if got := within(test.folder, test.mount); got != test.want {
 			t.Errorf("within(%q, %q) is %t", test.folder, test.mount, got)
 		}
+	}
+}
+
+func TestCounterSeesLinesInPieces(t *testing.T) {
+	t.Parallel()
+	c := &counter{start: []byte("+ a")}
+	for _, piece := range []string{"+", " abc\n+ b\n", "+ a", "\n\n", "- + a\n+ a without an end"} {
+		if n, err := c.Write([]byte(piece)); n != len(piece) || err != nil {
+			t.Fatalf("wrote %d of %d: %v", n, len(piece), err)
+		}
+	}
+	if c.lines != 2 {
+		t.Errorf("counted %d lines, want 2", c.lines)
+	}
+}
+
+func TestPrintPeak(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	if err := printPeak(t.Context(), &out, []string{"go", "version"}); err != nil {
+		t.Fatal(err)
+	}
+	peak, err := strconv.ParseInt(strings.TrimSpace(out.String()), 10, 64)
+	if err != nil || peak < 1<<20 {
+		t.Errorf("a peak of %d bytes, %v", peak, err)
 	}
 }

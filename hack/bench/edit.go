@@ -10,7 +10,7 @@ import (
 )
 
 // editBenchmark is the Go benchmark that rewrites one file, in internal/updater.
-const editBenchmark = "BenchmarkRewriteOneFile"
+const editBenchmark = "BenchmarkRewriteFile"
 
 // editOfOneFile runs the Go benchmark and reads its time.
 func editOfOneFile(ctx context.Context) (time.Duration, error) {

@@ -9,62 +9,95 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// execution is what one run of a command took.
-type execution struct {
-	took   time.Duration
-	memory int64 // peak resident memory in bytes
-}
-
-// execute runs a command to its end. Its output goes through a pipe: grep stops
-// at the first match when it sees that it writes to /dev/null.
-func execute(ctx context.Context, words []string, stdin string, out io.Writer) (execution, error) {
-	var complaint bytes.Buffer
-	command := exec.CommandContext(ctx, words[0], words[1:]...)
-	command.Env = append(os.Environ(), "LC_ALL=C")
-	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(stdin), out, &complaint
+// execute runs a command to its end and tells how long it took. Its output goes
+// through a pipe: grep stops at the first match when it sees that it writes to
+// /dev/null.
+func execute(ctx context.Context, words []string, stdin io.Reader, out io.Writer) (time.Duration, error) {
+	command, complaint := prepare(ctx, words, stdin, out)
 	begin := time.Now()
 	err := command.Run()
 	took := time.Since(begin)
 	if err != nil {
-		return execution{}, fmt.Errorf("%s: %w\n%s", strings.Join(words[:2], " "), err, complaint.Bytes())
+		return 0, fmt.Errorf("%s: %w\n%s", strings.Join(words, " "), err, complaint.Bytes())
 	}
-	memory, err := peak(command.ProcessState)
-	return execution{took, memory}, err
+	return took, nil
 }
 
-// peak is what the kernel tells about the ended process. Linux counts the memory
-// of the process that started it as well, up to the start of the program, so the
-// figure means something only while it is larger than our own.
-func peak(state *os.ProcessState) (int64, error) {
-	theirs, ok := state.SysUsage().(*syscall.Rusage)
+func prepare(ctx context.Context, words []string, stdin io.Reader, out io.Writer) (*exec.Cmd, *bytes.Buffer) {
+	var complaint bytes.Buffer
+	command := exec.CommandContext(ctx, words[0], words[1:]...)
+	command.Env = append(os.Environ(), "LC_ALL=C")
+	command.Stdin, command.Stdout, command.Stderr = stdin, out, &complaint
+	return command, &complaint
+}
+
+// tellPeak is the argument that makes this program run a command and print its
+// peak resident memory. Linux counts the memory of the process that starts a
+// program as the program's own, up to its start, so a process that holds little
+// has to start it.
+const tellPeak = "peak"
+
+// peakOf asks a second, small process of this program.
+func peakOf(ctx context.Context, words []string, stdin string) (int64, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, fmt.Errorf("find the own program: %w", err)
+	}
+	var printed strings.Builder
+	asked := append([]string{self, "--", tellPeak}, words...)
+	if _, err := execute(ctx, asked, strings.NewReader(stdin), &printed); err != nil {
+		return 0, err
+	}
+	peak, err := strconv.ParseInt(strings.TrimSpace(printed.String()), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("read the peak memory: %w", err)
+	}
+	return peak, nil
+}
+
+// printPeak is the second process.
+func printPeak(ctx context.Context, out io.Writer, words []string) error {
+	command, complaint := prepare(ctx, words, os.Stdin, io.Discard)
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(words, " "), err, complaint.Bytes())
+	}
+	used, ok := command.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {
-		return 0, errors.New("this system does not tell the memory of a process")
+		return errors.New("this system does not tell the memory of a process")
 	}
-	return theirs.Maxrss * maxrssUnit, nil
-}
-
-// ownPeak is the peak resident memory of this process in bytes.
-func ownPeak() (int64, error) {
-	var own syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
-		return 0, fmt.Errorf("ask for the own memory: %w", err)
-	}
-	return own.Maxrss * maxrssUnit, nil
+	_, err := fmt.Fprintln(out, used.Maxrss*maxrssUnit)
+	return err
 }
 
 // maxrssUnit: Linux counts ru_maxrss in KiB (getrusage(2)).
 const maxrssUnit = 1024
 
-// counter counts lines, and keeps none.
-type counter struct{ n int }
+// counter counts the lines that begin with start, and keeps none.
+type counter struct {
+	start []byte
+	lines int
+	line  []byte // the beginning of the present line
+}
 
 func (c *counter) Write(p []byte) (int, error) {
-	c.n += bytes.Count(p, []byte{'\n'})
+	for _, b := range p {
+		switch {
+		case b != '\n':
+			if len(c.line) < len(c.start) {
+				c.line = append(c.line, b)
+			}
+			continue
+		case bytes.Equal(c.line, c.start):
+			c.lines++
+		}
+		c.line = c.line[:0]
+	}
 	return len(p), nil
 }
 

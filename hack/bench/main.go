@@ -20,8 +20,14 @@ func main() {
 	runs := flag.Int("runs", 10, "how often each figure is measured; the median counts")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Stdout, *runs); err != nil {
+	var err error
+	if flag.Arg(0) == tellPeak {
+		err = printPeak(ctx, os.Stdout, flag.Args()[1:])
+	} else {
+		err = run(ctx, os.Stdout, *runs)
+	}
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -54,7 +60,7 @@ func run(ctx context.Context, out io.Writer, runs int) error {
 		if err := one.measure(ctx, runs); err != nil {
 			return err
 		}
-		if err := one.memoryIsTheirs(); err != nil {
+		if err := one.measureMemory(ctx); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ func figures(large, small *workload, edit time.Duration) []figure {
 		memory("peak memory, all images", large.memAll),
 		growth("time per file, one image", large.planOne, small.planOne, large, small),
 		growth("time per file, all images", large.planAll, small.planAll, large, small),
-		limited("edit of one file", edit.String(), editLimit.String(), float64(edit)/float64(editLimit), 1),
+		limited("edit of one file", edit.Round(fine).String(), editLimit.String(), float64(edit)/float64(editLimit), 1),
 	}
 }
 
@@ -62,12 +62,15 @@ func memory(name string, bytes int64) figure {
 	return limited(name, mebibytes(bytes), mebibytes(memoryLimit), float64(bytes)/memoryLimit, 1)
 }
 
+// fine is how exactly the times of one file are shown.
+const fine = 100 * time.Nanosecond
+
 // growth compares the time per file of the large tree with that of the small one.
 func growth(name string, large, small samples, largeTree, smallTree *workload) figure {
 	perLarge := large.median() / time.Duration(largeTree.size.Len())
 	perSmall := small.median() / time.Duration(smallTree.size.Len())
-	basis := fmt.Sprintf("%d files: %s", smallTree.size.Len(), perSmall)
-	return limited(name, perLarge.String(), basis, float64(perLarge)/float64(perSmall), 1)
+	basis := fmt.Sprintf("%d files: %s", smallTree.size.Len(), perSmall.Round(fine))
+	return limited(name, perLarge.Round(fine).String(), basis, float64(perLarge)/float64(perSmall), 1)
 }
 
 // String shows the median and how far the runs lie apart.

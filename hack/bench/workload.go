@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -52,57 +50,40 @@ func (w *workload) grepCommand() []string {
 	return []string{"grep", "-rlF", benchtree.Image(0), w.dir}
 }
 
-func (w *workload) planCommand(with string, more ...string) []string {
-	return append([]string{w.program, "plan", "--dir", w.dir, "--with", with}, more...)
+func (w *workload) oneCommand() []string {
+	return w.planCommand(benchtree.Image(0) + ":" + newTag)
 }
 
-func (w *workload) oneCommand(more ...string) []string {
-	return w.planCommand(benchtree.Image(0)+":"+newTag, more...)
+func (w *workload) allCommand() []string { return w.planCommand("-") }
+
+func (w *workload) planCommand(with string) []string {
+	return []string{w.program, "plan", "--dir", w.dir, "--with", with}
 }
 
 // verify looks once that the commands do the whole work before they are timed.
 // It also warms the page cache.
 func (w *workload) verify(ctx context.Context) error {
-	lines := &counter{}
-	if _, err := execute(ctx, w.grepCommand(), "", lines); err != nil {
+	matching := &counter{}
+	if _, err := execute(ctx, w.grepCommand(), nil, matching); err != nil {
 		return err
 	}
-	if lines.n != w.size.Environments {
-		return fmt.Errorf("grep found %d files, want %d", lines.n, w.size.Environments)
+	if matching.lines != w.size.Environments {
+		return fmt.Errorf("grep found %d files, want %d", matching.lines, w.size.Environments)
 	}
-	if err := w.verifyPlan(ctx, w.oneCommand("-o", "json"), "", w.size.Environments); err != nil {
+	if err := w.verifyPlan(ctx, w.oneCommand(), "", w.size.Environments); err != nil {
 		return err
 	}
-	return w.verifyPlan(ctx, w.planCommand("-", "-o", "json"), w.all, w.allMatches())
+	return w.verifyPlan(ctx, w.allCommand(), w.all, w.allMatches())
 }
 
+// verifyPlan counts the new lines of the diff: one for each image.
 func (w *workload) verifyPlan(ctx context.Context, command []string, stdin string, want int) error {
-	reader, writer := io.Pipe()
-	failed := make(chan error, 1)
-	go func() {
-		_, err := execute(ctx, command, stdin, writer)
-		failed <- err
-		_ = writer.CloseWithError(err) // a pipe's close cannot fail
-	}()
-	var plan struct {
-		Environments []struct {
-			Changes []struct{ To string } `json:"changes"`
-		} `json:"environments"`
-	}
-	decoding := json.NewDecoder(reader).Decode(&plan)
-	_, _ = io.Copy(io.Discard, reader) // the rest, so that the command can end
-	if err := <-failed; err != nil {
+	changes := &counter{start: []byte("+    newTag: ")}
+	if _, err := execute(ctx, command, strings.NewReader(stdin), changes); err != nil {
 		return err
 	}
-	if decoding != nil {
-		return fmt.Errorf("read the plan: %w", decoding)
-	}
-	got := 0
-	for _, environment := range plan.Environments {
-		got += len(environment.Changes)
-	}
-	if got != want {
-		return fmt.Errorf("the plan has %d changes, want %d", got, want)
+	if changes.lines != want {
+		return fmt.Errorf("the plan has %d changes, want %d", changes.lines, want)
 	}
 	return nil
 }
@@ -119,37 +100,44 @@ func (w *workload) measure(ctx context.Context, runs int) error {
 }
 
 func (w *workload) measureOnce(ctx context.Context) error {
-	grep, err := execute(ctx, w.grepCommand(), "", &counter{})
+	grep, err := execute(ctx, w.grepCommand(), nil, &counter{})
 	if err != nil {
 		return err
 	}
-	w.grep = append(w.grep, grep.took)
-	took, err := readEveryFile(w.dir, w.size.Len())
+	read, err := readEveryFile(w.dir, w.size.Len())
 	if err != nil {
 		return err
 	}
-	w.read = append(w.read, took)
-	one, err := execute(ctx, w.oneCommand(), "", &counter{})
+	one, err := execute(ctx, w.oneCommand(), nil, &counter{})
 	if err != nil {
 		return err
 	}
-	w.planOne, w.memOne = append(w.planOne, one.took), max(w.memOne, one.memory)
-	all, err := execute(ctx, w.planCommand("-"), w.all, &counter{})
+	all, err := execute(ctx, w.allCommand(), strings.NewReader(w.all), &counter{})
 	if err != nil {
 		return err
 	}
-	w.planAll, w.memAll = append(w.planAll, all.took), max(w.memAll, all.memory)
+	w.grep, w.read = append(w.grep, grep), append(w.read, read)
+	w.planOne, w.planAll = append(w.planOne, one), append(w.planAll, all)
 	return nil
 }
 
-// memoryIsTheirs fails when the peaks could be those of this process (see peak).
-func (w *workload) memoryIsTheirs() error {
-	own, err := ownPeak()
-	if err == nil && min(w.memOne, w.memAll) <= own {
-		err = fmt.Errorf("cannot tell the memory of promoter (%s) from that of bench (%s)",
-			mebibytes(min(w.memOne, w.memAll)), mebibytes(own))
+// memoryRuns: the peak depends on when the garbage collector runs, so the worst
+// of a few counts.
+const memoryRuns = 3
+
+func (w *workload) measureMemory(ctx context.Context) error {
+	for range memoryRuns {
+		one, err := peakOf(ctx, w.oneCommand(), "")
+		if err != nil {
+			return err
+		}
+		all, err := peakOf(ctx, w.allCommand(), w.all)
+		if err != nil {
+			return err
+		}
+		w.memOne, w.memAll = max(w.memOne, one), max(w.memAll, all)
 	}
-	return err
+	return nil
 }
 
 // readEveryFile is the loop that the plan over all images is compared with.
