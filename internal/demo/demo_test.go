@@ -74,7 +74,7 @@ func TestABrokenPromiseIsNoticed(t *testing.T) {
 			"promoter plan ended with exit code 1, not 0",
 		},
 		{
-			"plan writes", func(verb, dir string, code int) (int, error) {
+			"plan writes", func(_, dir string, code int) (int, error) {
 				return code, os.WriteFile(filepath.Join(dir, "clusters", "dev", "shop", "helmrelease.yaml"), nil, 0o600)
 			},
 			"helmrelease.yaml is not what was promised",

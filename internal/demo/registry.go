@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -31,7 +30,7 @@ func startRegistry(ctx context.Context) (*registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on loopback: %w", err)
 	}
-	silent := log.New(io.Discard, "", 0)
+	silent := slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
 	r := &registry{
 		host: listener.Addr().String(),
 		server: &http.Server{
