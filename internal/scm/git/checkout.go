@@ -25,7 +25,11 @@ type Checkout struct {
 // OpenCheckout opens the clone that dir lies in. A folder outside every clone is
 // a NotFound fault.
 func OpenCheckout(dir string) (*Checkout, error) {
-	repository, err := git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{
+	folder, err := realPath(dir) // the clone around a linked folder is the one around its target
+	if err != nil {
+		return nil, err
+	}
+	repository, err := git.PlainOpenWithOptions(folder, &git.PlainOpenOptions{
 		DetectDotGit:          true,
 		EnableDotGitCommonDir: true, // a linked worktree keeps its branches in the main one
 	})
@@ -35,30 +39,26 @@ func OpenCheckout(dir string) (*Checkout, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the Git repository of %s: %w", dir, err)
 	}
-	prefix, err := prefixOf(repository, dir)
+	prefix, err := prefixOf(repository, folder)
 	if err != nil {
 		return nil, err
 	}
 	return &Checkout{repository: repository, prefix: prefix}, nil
 }
 
-// prefixOf returns where dir lies inside the repository's working tree.
-func prefixOf(repository *git.Repository, dir string) (string, error) {
+// prefixOf returns where the folder lies inside the repository's working tree.
+func prefixOf(repository *git.Repository, folder string) (string, error) {
 	worktree, err := repository.Worktree()
 	if err != nil {
-		return "", fault.Wrap(fault.NotFound, fmt.Errorf("find the working tree of %s: %w", dir, err))
+		return "", fault.Wrap(fault.NotFound, fmt.Errorf("find the working tree of %s: %w", folder, err))
 	}
 	root, err := filepath.EvalSymlinks(worktree.Filesystem.Root())
 	if err != nil {
 		return "", fmt.Errorf("resolve the root of the Git repository: %w", err)
 	}
-	folder, err := realPath(dir)
-	if err != nil {
-		return "", err
-	}
 	relative, err := filepath.Rel(root, folder)
-	if err != nil || strings.HasPrefix(relative, "..") {
-		return "", fault.New(fault.NotFound, "%s lies outside the Git repository %s", dir, root)
+	if err != nil || !filepath.IsLocal(relative) {
+		return "", fault.New(fault.NotFound, "%s lies outside the Git repository %s", folder, root)
 	}
 	if relative == "." {
 		return "", nil
@@ -107,12 +107,12 @@ func (c *Checkout) Remote(branch string) (*Tree, error) {
 	return c.treeOf(commit.TreeHash, branch)
 }
 
-// RemoteDefault returns the tree of origin's default branch, as the clone
-// remembers it.
-func (c *Checkout) RemoteDefault() (*Tree, error) {
+// DefaultBranch returns the name of origin's default branch, as the clone
+// remembers it. A clone that does not is a NotFound fault.
+func (c *Checkout) DefaultBranch() (string, error) {
 	head, err := c.repository.Reference(plumbing.NewRemoteHEADReferenceName("origin"), false)
 	if err != nil || head.Type() != plumbing.SymbolicReference {
-		return nil, fault.New(fault.NotFound, "the clone does not know origin's default branch")
+		return "", fault.New(fault.NotFound, "the clone does not know origin's default branch; 'git remote set-head origin --auto' tells it")
 	}
-	return c.Remote(strings.TrimPrefix(head.Target().String(), "refs/remotes/origin/"))
+	return strings.TrimPrefix(head.Target().String(), "refs/remotes/origin/"), nil
 }

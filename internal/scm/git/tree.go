@@ -1,11 +1,11 @@
 package git
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"path"
+	"strings"
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -38,6 +38,7 @@ type Tree struct {
 	repository *git.Repository
 	root       *object.Tree
 	branch     string
+	limit      size
 }
 
 // treeOf returns the tree, entered at the checkout's folder. A folder that the
@@ -47,16 +48,26 @@ func (c *Checkout) treeOf(hash plumbing.Hash, branch string) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the tree of %s: %w", branch, err)
 	}
-	if c.prefix != "" {
-		root, err = root.Tree(c.prefix)
+	for name := range strings.SplitSeq(c.prefix, "/") {
+		if root, err = enter(root, name, c.repository); err != nil {
+			return nil, fmt.Errorf("read the folder %s of %s: %w", c.prefix, branch, err)
+		}
 	}
-	if errors.Is(err, object.ErrDirectoryNotFound) {
-		return &Tree{repository: c.repository, branch: branch}, nil
+	return &Tree{repository: c.repository, root: root, branch: branch, limit: maxSize()}, nil
+}
+
+// enter returns a folder of a tree; the empty name is the tree itself. Nil: there
+// is no folder of that name, or none any more.
+func enter(tree *object.Tree, name string, in *git.Repository) (*object.Tree, error) {
+	if tree == nil || name == "" {
+		return tree, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read the folder %s of %s: %w", c.prefix, branch, err)
+	for _, entry := range tree.Entries {
+		if entry.Name == name && entry.Mode == filemode.Dir {
+			return in.TreeObject(entry.Hash) //nolint:wrapcheck // the caller names the folder
+		}
 	}
-	return &Tree{repository: c.repository, root: root, branch: branch}, nil
+	return nil, nil
 }
 
 // Files returns every file of the tree, in the order of Git. It stops after the
@@ -64,55 +75,71 @@ func (c *Checkout) treeOf(hash plumbing.Hash, branch string) (*Tree, error) {
 func (t *Tree) Files() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		if t.root != nil {
-			t.walk(t.root, "", yield)
+			w := walk{Tree: t, left: t.limit, yield: yield}
+			w.enter(t.root, "")
 		}
 	}
 }
+
+// walk is one way through a tree.
+type walk struct {
+	*Tree
+	left  size // what may still be seen
+	yield func(Entry, error) bool
+}
+
+// size is how large a tree is, or may be.
+type size struct{ files, folders int }
+
+// maxSize bounds the work on one tree. A few kilobytes of trees that name each
+// other many times stand for more files than any disk holds.
+func maxSize() size { return size{files: 1_000_000, folders: 200_000} }
 
 // maxDepth is how deep folders may lie in each other. Git itself has no limit;
 // a hostile tree must not grow our stack without one.
 const maxDepth = 512
 
-func (t *Tree) walk(tree *object.Tree, folder string, yield func(Entry, error) bool) bool {
-	if pathDepth(folder) > maxDepth {
-		return yield(Entry{}, fault.New(fault.Invalid, "%s: folders lie deeper than %d in %s", folder[:64], maxDepth, t.branch)) && false
+func (w *walk) enter(tree *object.Tree, folder string) bool {
+	if strings.Count(folder, "/") > maxDepth {
+		return w.fail(fault.New(fault.Invalid, "folders lie deeper than %d in %s, below %s", maxDepth, w.branch, folder[:64]))
 	}
 	for _, entry := range tree.Entries {
-		if !t.visit(entry, path.Join(folder, entry.Name), yield) {
+		if !w.visit(entry, path.Join(folder, entry.Name)) {
 			return false
 		}
 	}
 	return true
 }
 
-func (t *Tree) visit(entry object.TreeEntry, name string, yield func(Entry, error) bool) bool {
+func (w *walk) visit(entry object.TreeEntry, name string) bool {
 	if !plainName(entry.Name) {
-		return yield(Entry{}, fault.New(fault.Invalid, "%q is no name that a file can have in %s", entry.Name, t.branch)) && false
+		return w.fail(fault.New(fault.Invalid, "%q is no name that a file can have in %s", entry.Name, w.branch))
 	}
-	if entry.Mode == filemode.Dir {
-		child, err := t.repository.TreeObject(entry.Hash)
-		if err != nil {
-			return yield(Entry{}, fmt.Errorf("read the folder %s of %s: %w", name, t.branch, err)) && false
+	if entry.Mode != filemode.Dir {
+		if w.left.files--; w.left.files < 0 {
+			return w.fail(fault.New(fault.Invalid, "%s has more than %d files", w.branch, w.limit.files))
 		}
-		return t.walk(child, name, yield)
+		return w.yield(Entry{Path: name, Mode: modeOf(entry.Mode), hash: entry.Hash, from: w.repository}, nil)
 	}
-	return yield(Entry{Path: name, Mode: modeOf(entry.Mode), hash: entry.Hash, from: t.repository}, nil)
+	if w.left.folders--; w.left.folders < 0 {
+		return w.fail(fault.New(fault.Invalid, "%s has more than %d folders", w.branch, w.limit.folders))
+	}
+	child, err := w.repository.TreeObject(entry.Hash)
+	if err != nil {
+		return w.fail(fmt.Errorf("read the folder %s of %s: %w", name, w.branch, err))
+	}
+	return w.enter(child, name)
+}
+
+func (w *walk) fail(err error) bool {
+	w.yield(Entry{}, err)
+	return false
 }
 
 // plainName refuses what no honest Git writes: a name that leads out of its
 // folder or into Git's own.
 func plainName(name string) bool {
-	return name != "" && name != "." && name != ".." && name != ".git" && path.Base(name) == name
-}
-
-func pathDepth(folder string) int {
-	depth := 0
-	for _, r := range folder {
-		if r == '/' {
-			depth++
-		}
-	}
-	return depth
+	return name != "" && name != "." && name != ".." && name != ".git" && !strings.Contains(name, "/")
 }
 
 func modeOf(mode filemode.FileMode) Mode {
