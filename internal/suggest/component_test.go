@@ -1,0 +1,162 @@
+package suggest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/image"
+	"promoter/internal/suggest"
+)
+
+// named returns the components as NAME=REPOSITORY, those that are off in
+// brackets.
+func named(s *suggest.Suggestion) []string {
+	var out []string
+	for _, c := range s.Components {
+		text := c.Name + "=" + c.Repository.String()
+		if !c.Active {
+			text = "(" + text + ")"
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func TestConfig_componentNames(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, references string
+		want             []string
+	}{
+		{"by the last segment", "a.io/x/web:1.0.0 a.io/x/My_App.v2:1.0.0", nil},
+		{"longer where two are called alike", "a.io/x/web:1.0.0 a.io/y/web:1.0.0 b.io/x/api:1.0.0",
+			[]string{"api=b.io/x/api", "x-web=a.io/x/web", "y-web=a.io/y/web"}},
+		{"with the host where the paths are alike", "a.io/x/web:1.0.0 b.io/x/web:1.0.0",
+			[]string{"a-io-x-web=a.io/x/web", "b-io-x-web=b.io/x/web"}},
+		{"as a valid name", "a.io/x/my_app.v2:1.0.0", []string{"my-app-v2=a.io/x/my_app.v2"}},
+		{"by number where none fits", "a.io/x/" + strings.Repeat("a", 41) + ":1.0.0",
+			[]string{"component-1=a.io/x/" + strings.Repeat("a", 41)}},
+		{"common images are off beside your own", "a.io/x/web:1.0.0 redis:7 registry.k8s.io/pause:3.9",
+			[]string{"(pause=registry.k8s.io/pause)", "(redis=docker.io/library/redis)", "web=a.io/x/web"}},
+		{"common images alone are on", "redis:7.2.1", []string{"redis=docker.io/library/redis"}},
+	}
+	for _, test := range tests {
+		if test.want == nil {
+			continue
+		}
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := suggestion(t, found(t, "dev/d.yaml "+test.references))
+			if diff := cmp.Diff(test.want, named(s)); diff != "" {
+				t.Errorf("components (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestConfig_chartBesideItsImage(t *testing.T) {
+	t.Parallel()
+	tree := found(t, "dev/a.yaml quay.io/acme/web:1.0.0", "dev/b.yaml quay.io/charts/web:6.1.0")
+	tree.References[1].Shape = "oci-repository"
+	s := suggestion(t, tree)
+	if diff := cmp.Diff([]string{"web=quay.io/acme/web", "web-chart=quay.io/charts/web"}, named(s)); diff != "" {
+		t.Errorf("components (-want +got):\n%s", diff)
+	}
+	if !strings.Contains(s.Text, "chart: oci://quay.io/charts/web\n") {
+		t.Errorf("the chart is not written as one:\n%s", s.Text)
+	}
+}
+
+func TestConfig_pins(t *testing.T) {
+	t.Parallel()
+	const digest = "@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	tests := []struct {
+		name, reference string
+		want            image.Pin
+		offered, warned bool
+	}{
+		{"a tag only: both are offered", "a.io/x/web:1.0.0", "", true, true},
+		{"tag and digest: as it is", "a.io/x/web:1.0.0" + digest, "", false, false},
+		{"a digest only stays one", "a.io/x/web" + digest, image.PinDigest, false, false},
+		{"a moving tag needs the digest", "a.io/x/web:latest", image.PinTagDigest, false, false},
+		{"a moving tag that has it", "a.io/x/web:latest" + digest, "", false, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := suggestion(t, found(t, "dev/d.yaml "+test.reference))
+			if s.Components[0].Pin != test.want || strings.Contains(s.Text, "#pin: tag+digest") != test.offered {
+				t.Errorf("pin %q\n%s", s.Components[0].Pin, s.Text)
+			}
+			if (len(s.Warnings) > 0) != test.warned {
+				t.Errorf("warnings: %v", s.Warnings)
+			}
+		})
+	}
+}
+
+func TestConfig_warnings(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		tree []string
+		want []string // beginnings, with the files
+	}{
+		{
+			"an image in a base that one environment does not set",
+			[]string{
+				"apps/web/base/d.yaml a.io/x/web:1.0.0 a.io/x/side:1.0.0", "apps/web/overlays/dev/k.yaml a.io/x/web:latest a.io/x/side:latest",
+				"apps/web/overlays/prod/k.yaml a.io/x/web:latest",
+			},
+			[]string{"1 image stands in a base: apps/web/base/d.yaml:2:8"},
+		},
+		{
+			"a base of another application is no excuse",
+			[]string{
+				"apps/web/base/d.yaml a.io/x/web:1.0.0", "apps/web/overlays/dev/kustomization.yaml", "apps/api/overlays/dev/k.yaml a.io/x/web:latest",
+			},
+			[]string{"1 image stands in a base: apps/web/base/d.yaml:1:8"},
+		},
+		{
+			"values that all environments share",
+			[]string{"charts/web/values.yaml a.io/x/web:latest", "charts/web/values-dev.yaml a.io/x/api:latest", "charts/web/values-prod.yaml a.io/x/api:latest"},
+			[]string{"1 image stands in a base: charts/web/values.yaml:1:8"},
+		},
+		{
+			"elsewhere",
+			[]string{"dev/d.yaml a.io/x/web:latest", "prod/d.yaml a.io/x/web:latest", "tools/job.yaml a.io/x/job:latest"},
+			[]string{"1 image reference stands: tools/job.yaml:1:8"},
+		},
+		{"no environment", []string{"d.yaml a.io/x/web:latest"}, []string{"no environments were recognised:"}},
+		{"tags only", []string{"dev/d.yaml a.io/x/web:1.0.0"}, []string{"1 component is pinned by tag only:"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := suggestion(t, found(t, test.tree...))
+			if len(s.Warnings) != len(test.want) {
+				t.Fatalf("warnings: %+v", s.Warnings)
+			}
+			for i, w := range s.Warnings {
+				beginning, where, _ := strings.Cut(test.want[i], ":")
+				text := ""
+				for _, p := range w.Positions {
+					text += " " + p.String()
+				}
+				if !strings.HasPrefix(w.Text, beginning) || text != where || w.Advice == "" {
+					t.Errorf("got %q%s (%s)\nwant %q", w.Text, text, w.Advice, test.want[i])
+				}
+			}
+		})
+	}
+}
+
+func TestConfig_outsideIsData(t *testing.T) {
+	t.Parallel()
+	s := suggestion(t, found(t, "dev/d.yaml a.io/x/web:1.0.0", "base/d.yaml a.io/x/web:1.0.0", "base/e.yaml a.io/x/b:1.0.0"))
+	if len(s.Outside) != 2 || s.Outside[0].Position.File != "base/d.yaml" {
+		t.Errorf("outside: %v", s.Outside)
+	}
+}
