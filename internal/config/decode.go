@@ -177,7 +177,7 @@ type extensions struct{}
 type secretive interface{ secretive() }
 
 func (d *decoder) unknownKey(key *yaml.Node, within string, fields fieldSet) {
-	if fields.extended && strings.HasPrefix(key.Value, "x-") {
+	if fields.extended && strings.HasPrefix(key.Value, "x-") || d.full() {
 		return
 	}
 	near := nearest(key.Value, fields.keys)

@@ -25,7 +25,9 @@ func (l *loader) graph() {
 		w.parents[e.child] = append(w.parents[e.child], e.parent)
 	}
 	for _, environment := range l.config.Environments {
-		w.visit(environment.Name)
+		if w.state[environment.Name] == unseen {
+			w.visit(environment.Name)
+		}
 	}
 	l.config.order = w.order
 }

@@ -23,13 +23,14 @@ type matcher struct {
 type matchPath struct {
 	pathGlob
 	prefix   string // literal text that every match begins with
+	within   string // literal text that every match holds: a quick way to say no
 	defaults []string
 }
 
 func newMatcher(paths, excludes []pathGlob) *matcher {
 	m := &matcher{excludes: excludes, defaults: defaultFolders()}
 	for _, glob := range paths {
-		p := matchPath{pathGlob: glob, prefix: glob.literalPrefix()}
+		p := matchPath{pathGlob: glob, prefix: glob.literalPrefix(), within: glob.literalRun()}
 		for _, folder := range m.defaults {
 			if first := glob.segments[0]; first.literal != folder {
 				p.defaults = append(p.defaults, folder)
@@ -68,6 +69,24 @@ func (g *pathGlob) literalPrefix() string {
 	return b.String()
 }
 
+// literalRun returns the longest run of literal segments behind the first wildcard.
+func (g *pathGlob) literalRun() string {
+	longest := ""
+	var run []string
+	behind := false
+	for _, segment := range g.segments {
+		if segment.any || segment.parts != nil {
+			run, behind = nil, true
+			continue
+		}
+		run = append(run, segment.literal)
+		if text := strings.Join(run, "/"); behind && len(text) > len(longest) {
+			longest = text
+		}
+	}
+	return longest
+}
+
 // Match says whether a file, by its path from the root of the branch with
 // slashes, belongs to the environment, and to which application. Paths decide in
 // the order of the file.
@@ -95,7 +114,7 @@ func (m *matcher) included(path string) (captured string, ok bool) {
 	}
 	for i := range m.paths {
 		p := &m.paths[i]
-		if !strings.HasPrefix(path, p.prefix) {
+		if !strings.HasPrefix(path, p.prefix) || !strings.Contains(path, p.within) {
 			continue
 		}
 		if captured, ok = p.match(path); ok && !within(p.defaults, path) {

@@ -39,7 +39,7 @@ func (l *loader) checkNames(checks list, key string) {
 }
 
 // afterMerged checks conditions against the parent they look at.
-func (l *loader) afterMerged(s *settings, w world) {
+func (l *loader) afterMerged(s *settings, w *world) {
 	for _, e := range s.raw.After.Parents.Entries {
 		parent, found := w.find(e.Key.Value)
 		if !found || e.Value.bad {

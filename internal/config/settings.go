@@ -15,18 +15,52 @@ type settings struct {
 // world is all environments as they hold for some applications: those without a
 // layer, those of one layer, or those of two.
 type world struct {
-	environments []settings // in the order of the file
-	index        map[string]int
-	affected     map[string]bool // by the layers
-	waitedFor    map[string]bool // parents on which a child has a condition
+	base     []settings // in the order of the file
+	index    map[string]int
+	children map[string][]string  // by parent, without layers
+	changed  map[string]*settings // what the layers change; nil: no layers
+	names    []string             // of changed
 }
 
-func (w world) find(name string) (settings, bool) {
+func (w *world) find(name string) (*settings, bool) {
+	if s := w.changed[name]; s != nil {
+		return s, true
+	}
 	i, found := w.index[name]
 	if !found {
-		return settings{}, false
+		return nil, false
 	}
-	return w.environments[i], true
+	return &w.base[i], true
+}
+
+// affected returns the environments to look at: all without layers, else those
+// that the layers change and the children of these.
+func (w *world) affected() []string {
+	var names []string
+	if w.changed == nil {
+		for _, s := range w.base {
+			names = append(names, s.name)
+		}
+		return names
+	}
+	for _, name := range w.names {
+		names = append(append(names, name), w.children[name]...)
+	}
+	return names
+}
+
+// waitedFor says whether a child has a condition on the environment.
+func (w *world) waitedFor(parent string) bool {
+	for _, name := range slices.Concat(w.children[parent], w.names) {
+		child, _ := w.find(name)
+		for _, e := range child.raw.After.Parents.Entries {
+			c := e.Value
+			if e.Key.Value == parent && (c.Healthy.Value || c.Soak.Value > 0 || len(c.Checks.Value) > 0 || c.Tagged.set()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // settings checks what each layer says, and then every combination that an
@@ -41,17 +75,18 @@ func (l *loader) settings() {
 		l.healthLayer(raw.Health)
 		l.pullRequestLayer(raw.PullRequest)
 	})
-	l.checkWorld(l.world())
-	layers := l.config.layers
+	base := l.baseWorld()
+	l.checkWorld(base)
+	layers := slices.DeleteFunc(slices.Clone(l.config.layers), func(layer layer) bool { return len(layer.overrides) == 0 })
 	for i := range layers {
-		if len(layers[i].overrides) == 0 {
-			continue
-		}
-		l.checkWorld(l.world(layers[i]))
+		l.checkWorld(l.layeredWorld(base, layers[i]))
 		for j := range i {
-			if len(layers[j].overrides) > 0 && globsMeet(layers[i].glob, layers[j].glob) {
-				l.checkWorld(l.world(layers[j], layers[i]))
+			if globsMeet(layers[i].glob, layers[j].glob) {
+				l.checkWorld(l.layeredWorld(base, layers[j], layers[i]))
 			}
+		}
+		if l.tooMany {
+			break
 		}
 	}
 	for i, e := range l.raw.Environments.Entries {
@@ -78,43 +113,48 @@ func (l *loader) eachLayer(visit func(environment string, raw *rawOverride)) {
 	}
 }
 
-// world merges layers, the strongest last, over the environments.
-func (l *loader) world(layers ...layer) world {
-	w := world{index: l.environmentNames.index, affected: map[string]bool{}, waitedFor: map[string]bool{}}
+// baseWorld is the environments as they stand in the file.
+func (l *loader) baseWorld() *world {
+	w := &world{index: l.environmentNames.index, children: map[string][]string{}}
 	for _, e := range l.raw.Environments.Entries {
-		if !l.compare(e.Key.Position, 1) {
-			return world{}
-		}
 		s := settings{name: e.Key.Value, raw: e.Value.settings()}
-		for _, layer := range layers {
-			if over := layer.overrides[s.name]; over != nil {
-				s.raw = merge(s.raw, over)
-				w.affected[s.name] = true
-			}
+		for _, parent := range s.raw.After.Parents.Entries {
+			w.children[parent.Key.Value] = append(w.children[parent.Key.Value], s.name)
 		}
-		w.environments = append(w.environments, s)
-		w.wait(s.raw.After)
+		w.base = append(w.base, s)
 	}
 	return w
 }
 
-// wait remembers the parents that conditions look at.
-func (w world) wait(after rawAfter) {
-	for _, e := range after.Parents.Entries {
-		c := e.Value
-		if c.Healthy.Value || c.Soak.Value > 0 || len(c.Checks.Value) > 0 || c.Tagged.set() {
-			w.waitedFor[e.Key.Value] = true
+// compareSettings is the price of merging and checking one environment, measured
+// in comparisons of names.
+const compareSettings = 5
+
+// layeredWorld merges layers, the strongest last, over the environments.
+func (l *loader) layeredWorld(base *world, layers ...layer) *world {
+	w := &world{base: base.base, index: base.index, children: base.children, changed: map[string]*settings{}}
+	for _, layer := range layers {
+		for _, e := range layer.raw.Environments.Entries {
+			over := layer.overrides[e.Key.Value]
+			below, found := w.find(e.Key.Value)
+			if over == nil || !found {
+				continue
+			}
+			if w.changed[below.name] == nil {
+				w.names = append(w.names, below.name)
+			}
+			w.changed[below.name] = &settings{name: below.name, raw: merge(below.raw, over)}
 		}
 	}
+	return w
 }
 
-// checkWorld checks the environments that the layers change, and those that look
-// at one of these.
-func (l *loader) checkWorld(w world) {
-	for i := range w.environments {
-		s := &w.environments[i]
-		if len(w.affected) > 0 && !w.affects(s) {
-			continue
+// checkWorld checks what an application can meet.
+func (l *loader) checkWorld(w *world) {
+	for _, name := range w.affected() {
+		s, found := w.find(name)
+		if !found || !l.compare(s.raw.Position, compareSettings+len(s.raw.After.Parents.Entries)) {
+			return
 		}
 		l.landMerged(s)
 		l.newerMerged(s, w)
@@ -122,12 +162,6 @@ func (l *loader) checkWorld(w world) {
 		l.healthMerged(s)
 		l.afterMerged(s, w)
 	}
-}
-
-func (w world) affects(s *settings) bool {
-	return w.affected[s.name] || slices.ContainsFunc(s.raw.After.Parents.Entries, func(e entry[*rawConditions]) bool {
-		return w.affected[e.Key.Value]
-	})
 }
 
 // also says, for the end of a hint, on which line the other of two keys stands

@@ -39,8 +39,10 @@ func nearest(written string, candidates []string) string {
 
 // plain drops what people commonly get wrong: case and separators.
 func plain(s string) string {
-	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(s))
+	return separators.Replace(strings.ToLower(s))
 }
+
+var separators = strings.NewReplacer("-", "", "_", "", " ", "")
 
 // distance counts insertions, deletions, replacements and swaps of neighbours
 // between a and b (optimal string alignment).

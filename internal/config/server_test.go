@@ -1,0 +1,124 @@
+package config_test
+
+import (
+	"net/netip"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"promoter/internal/config"
+	"promoter/internal/image"
+)
+
+func reference(t *testing.T, text string) config.Reference {
+	t.Helper()
+	r, err := config.ParseReference(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestLoadServer_full(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../config/examples/server-full.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, problems := config.LoadServer("server.yaml", data, noEnv)
+	if got == nil {
+		t.Fatal(problems)
+	}
+	want := &config.Server{
+		File: "server.yaml", Listen: ":8080", URL: "https://promoter.example.com", Data: "/var/lib/promoter", Poll: 5 * time.Minute,
+		Database: config.Database{URL: reference(t, "env:DATABASE_URL")},
+		Forges: []config.Forge{
+			{Name: "github", Kind: config.ForgeGitHub, URL: "https://github.com", App: &config.App{ID: 123456, Key: reference(t, "file:/run/secrets/github-app.pem")}},
+			{Name: "forgejo", Kind: config.ForgeGitea, URL: "https://git.example.com", Token: reference(t, "env:FORGEJO_TOKEN")},
+			{
+				Name: "backup", Kind: config.ForgeGit, URL: "ssh://git@git.internal.example.com",
+				SSHKey: reference(t, "file:/run/secrets/id_ed25519"), KnownHosts: reference(t, "file:/etc/promoter/known_hosts"),
+			},
+		},
+		Repositories: []config.Repository{{Forge: "forgejo", Name: "acme/gitops"}, {Forge: "backup", Name: "acme/gitops"}},
+		Registries: []config.Registry{
+			{Host: "quay.io", Username: "acme+promoter", Password: reference(t, "env:QUAY_PASSWORD"), UsableBy: []string{"github.com/acme/*"}},
+			{Host: "registry.internal.example.com:5000", Insecure: true},
+		},
+		Receivers: []config.Receiver{
+			{Name: "quay", Kind: "quay", PathSecret: reference(t, "file:/run/secrets/quay-hook")},
+			{Name: "harbor", Kind: "harbor", Secret: reference(t, "env:HARBOR_HOOK"), Header: "Authorization"},
+			{Name: "github", Kind: "github", Secret: reference(t, "env:GITHUB_HOOK")},
+			{Name: "google", Kind: "gar", Audience: "https://promoter.example.com", Email: "push@acme.iam.gserviceaccount.com"},
+		},
+		Permissions: []config.Permission{
+			{Verbs: []string{"promote", "hold", "resume", "reject"}, Who: []string{"team:acme/developers"}},
+			{Verbs: []string{"rollback", "freeze", "thaw"}, Who: []string{"team:acme/sre"}, Scope: config.Scope{Environments: []string{"prod-*"}}},
+		},
+		Bypass: []config.Bypass{
+			{Conditions: []string{"soak", "windows"}, Who: []string{"team:acme/oncall"}, Scope: config.Scope{Environments: []string{"prod-*"}}},
+		},
+		Limits: []config.Limit{
+			{Land: []config.Land{config.LandPR, config.LandAutomerge}, Approvals: 1, Scope: config.Scope{Environments: []string{"prod-*"}}},
+		},
+		RateLimits: []config.RateLimit{{Host: "quay.io", PerSecond: 10, Burst: 20, Concurrent: 4}},
+		Sizes:      config.Sizes{File: 4 << 20, Pack: 512 << 20, Object: 32 << 20},
+		Networks:   []netip.Prefix{netip.MustParsePrefix("10.20.0.0/16")},
+	}
+	options := cmp.Options{
+		cmpopts.IgnoreTypes(config.Position{}, []image.Pattern{}),
+		cmp.Comparer(func(a, b config.Reference) bool { return a.String() == b.String() }),
+		cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }),
+	}
+	if diff := cmp.Diff(want, got, options); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if patterns := got.Registries[0].Repositories; len(patterns) != 1 || patterns[0].String() != "quay.io/acme/**" {
+		t.Errorf("repositories of quay.io: %v", patterns)
+	}
+}
+
+func TestLoadServer_variables(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{
+		"PROMOTER_LISTEN": ":9", "PROMOTER_URL": "https://p.example.com/", "PROMOTER_DATA": "/d",
+		"PROMOTER_POLL": "1m", "PROMOTER_DATABASE_PATH": "/d/p.db",
+	}
+	got, problems := config.LoadServer("s.yaml", []byte("version: 1\nlisten: ':1'\npoll: 1h\ndatabase: {url: 'env:DB'}\n"),
+		func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+	if got == nil {
+		t.Fatal(problems)
+	}
+	want := []string{":9", "https://p.example.com", "/d", "1m0s", "/d/p.db", ""}
+	have := []string{got.Listen, got.URL, got.Data, got.Poll.String(), got.Database.Path, got.Database.URL.String()}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Errorf("variables win over the file (-want +got):\n%s", diff)
+	}
+}
+
+func TestLoadServer_badVariable(t *testing.T) {
+	t.Parallel()
+	server, problems := config.LoadServer("s.yaml", nil, func(name string) (string, bool) { return "often", name == "PROMOTER_POLL" })
+	const want = `PROMOTER_POLL: "often" is not a duration like 30s, 15m, 72h, 3d or 1w2d (write a number and a unit: 90s, 15m, 24h)`
+	if server != nil || problems.String() != want {
+		t.Errorf("problems = %s; want %s", problems, want)
+	}
+}
+
+func TestLoadServer_defaults(t *testing.T) {
+	t.Parallel()
+	got, problems := config.LoadServer("", nil, noEnv)
+	if got == nil {
+		t.Fatal(problems)
+	}
+	want := &config.Server{
+		Listen: config.DefaultListen, Data: config.DefaultData, Poll: config.DefaultPoll,
+		Sizes: config.Sizes{File: 1 << 20, Pack: 512 << 20, Object: 32 << 20},
+	}
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b config.Reference) bool { return a.String() == b.String() })); diff != "" {
+		t.Errorf("without a file (-want +got):\n%s", diff)
+	}
+}
