@@ -106,6 +106,7 @@ func wishFollower(wishes map[image.Repository]bumpWish) followedComponents {
 	for repository, wish := range wishes {
 		follower.add(updater.Followed{
 			Component: repository.String(), Artifact: image.ArtifactImage, Repository: repository, Pin: wish.pin,
+			Numeric: strings.Trim(wish.version.Tag, "0123456789") == "",
 		})
 	}
 	return follower

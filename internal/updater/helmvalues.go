@@ -16,21 +16,25 @@ const shapeHelmValues edit.Shape = "helm-values"
 var helmValuesKeys = []string{"tag", "digest", "version", "sha", "sha256", "imageTag", "image_tag", "imageDigest"}
 
 // versionKeys pairs the keys that charts use for one version. The first pair of
-// which a group has a key counts.
+// which a group has a key counts. A version stands for a tag only beside a
+// repository and where there is no tag: beside a name it is that of a chart or a
+// package.
 var versionKeys = []struct {
-	tags, digests, repositories []string
+	tag, unless           string
+	digests, repositories []string
 }{
-	{[]string{"tag", "version"}, []string{"digest", "sha", "sha256"}, []string{"repository", "image", "name", "repo"}},
-	{[]string{"imageTag"}, []string{"imageDigest"}, []string{"imageRepository", "imageName", "image"}},
-	{[]string{"image_tag"}, []string{"image_digest"}, []string{"image_repository", "image_name", "image"}},
+	{"version", "tag", []string{"digest", "sha", "sha256"}, []string{"repository"}},
+	{"tag", "", []string{"digest", "sha", "sha256"}, []string{"repository", "image", "name", "repo"}},
+	{"imageTag", "", []string{"imageDigest"}, []string{"imageRepository", "imageName", "image"}},
+	{"image_tag", "", []string{"image_digest"}, []string{"image_repository", "image_name", "image"}},
 }
 
 // findHelmValues looks at a mapping that may be a group of values.
 func findHelmValues(f *finder, m *yaml.Node) {
 	for _, keys := range versionKeys {
-		tag, tagKey := firstOf(m, keys.tags)
+		tag, tagKey := firstOf(m, []string{keys.tag})
 		digest, digestKey := firstOf(m, keys.digests)
-		if tag == nil && digest == nil {
+		if tag == nil && digest == nil || keys.unless != "" && lookup(m, keys.unless) != nil {
 			continue
 		}
 		for _, name := range f.groupNames(m, keys.repositories) {

@@ -1,6 +1,7 @@
 package updater
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -30,11 +31,32 @@ func findReference(f *finder, n *yaml.Node) bool {
 		return false
 	}
 	followed, found := f.follower.Follow(f.path, reference.Repository)
-	if !found {
+	if !found || !followed.Numeric && isAddress(reference) && !saysImage(f.key()+before) {
 		return false
 	}
 	f.add(newReference(shapeReference, f.scalar(n), followed, reference, before, after))
 	return true
+}
+
+// isAddress says whether the text may as well be a host and its port, as in
+// redis:6379: a name without a slash and a number that few images have as a tag.
+func isAddress(r image.Reference) bool {
+	if r.Digest != "" || strings.Contains(r.Name, "/") {
+		return false
+	}
+	port, err := strconv.ParseUint(r.Tag, 10, 16)
+	return err == nil && (port >= 100 || port == 80)
+}
+
+// saysImage says whether a key or option says that its value is an image.
+func saysImage(key string) bool { return strings.Contains(strings.ToLower(key), "image") }
+
+// key returns the nearest key above the node that is looked at.
+func (f *finder) key() string {
+	if len(f.keys) == 0 {
+		return ""
+	}
+	return f.keys[len(f.keys)-1]
 }
 
 // referenceSchemes are the transports that tools put before a reference. A web
@@ -73,6 +95,6 @@ func refuseVariable(f *finder, n *yaml.Node, name string) bool {
 	if !found {
 		return false
 	}
-	f.refuse(n, followed.Component, "the version is a variable (%s); change it where the variable is set", name)
+	f.refuse(n, followed.Component, "the version is a variable (%s); change it where the variable is set", shorten(name))
 	return true
 }

@@ -68,7 +68,7 @@ func (f *finder) visitLine(number, start int, line string) {
 	}
 	if match := templateLine.FindStringSubmatchIndex(line); match != nil {
 		n := lineScalar(f.stream, number, start+match[2], line[match[2]:match[3]])
-		if f.addTemplateSite(n) {
+		if f.addTemplateSite(n, line[:match[2]]) {
 			return
 		}
 	}
@@ -95,15 +95,16 @@ func lineScalar(s *stream, number, start int, raw string) *yaml.Node {
 	return n
 }
 
-// addTemplateSite adds a line's value if it is a whole reference.
-func (f *finder) addTemplateSite(n *yaml.Node) bool {
+// addTemplateSite adds a line's value if it is a whole reference. Key is what
+// stands before it.
+func (f *finder) addTemplateSite(n *yaml.Node, key string) bool {
 	before, name, after := cutReference(n.Value)
 	reference, err := image.Parse(name)
 	if err != nil || reference.Tag == "" && reference.Digest == "" {
 		return false
 	}
 	followed, found := f.follower.Follow(f.path, reference.Repository)
-	if !found {
+	if !found || !followed.Numeric && isAddress(reference) && !saysImage(key+before) {
 		return false
 	}
 	f.add(newReference(shapeTemplate, f.scalar(n), followed, reference, before, after))
@@ -125,6 +126,9 @@ func mentions(line string) []string {
 	for _, word := range nameLike.FindAllString(line, -1) {
 		if scheme := strings.Index(word, "://"); scheme >= 0 {
 			word = word[scheme+len("://"):]
+		}
+		if reference, err := image.Parse(word); err == nil && isAddress(reference) {
+			continue
 		}
 		name, _, _ := strings.Cut(word, "@")
 		if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {

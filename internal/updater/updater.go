@@ -20,6 +20,9 @@ type Followed struct {
 	Pin        image.Pin // empty: keep
 	Moving     bool      // the policy follows a moving tag, so a digest is always written
 	Source     string    // URL of the source repository; empty: unknown
+	// Numeric says that the tags are plain numbers. Of an image without one,
+	// redis:6379 is an address and stays, except under a key that says image.
+	Numeric bool
 }
 
 // Follower says which repositories are followed where.

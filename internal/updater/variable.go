@@ -16,3 +16,12 @@ func variableStart(s string) int {
 
 // isVariable says whether the text holds a placeholder.
 func isVariable(s string) bool { return variableStart(s) < len(s) }
+
+// shorten cuts outside text to a length that fits a reason.
+func shorten(s string) string {
+	const most = 120
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "…"
+}
