@@ -45,10 +45,10 @@ func (f *finder) addChart(shape edit.Shape, version *yaml.Node, followed Followe
 	f.claim(version)
 	switch value := f.scalar(version).value(); {
 	case isVariable(value):
-		f.refuse(version, followed.Component, "the version is a variable (%s); change it where the variable is set", value)
+		f.refuse(version, followed.Component, "the version is a variable (%s); change it where the variable is set", shorten(value))
 	case !exactVersion.MatchString(value):
 		f.refuse(version, followed.Component,
-			"the range %s chooses a version by itself; write an exact version, which promotions can change", value)
+			"the range %s chooses a version by itself; write an exact version, which promotions can change", shorten(value))
 	default:
 		f.add(site{shape: shape, followed: followed, tag: &part{scalar: f.scalar(version), spells: spellsChart}})
 	}

@@ -42,7 +42,9 @@ func (p *part) problem() string {
 	case share == "":
 		return ""
 	case isVariable(share):
-		return "the version is a variable (" + share + "); change it where the variable is set"
+		return "the version is a variable (" + shorten(share) + "); change it where the variable is set"
+	case p.spells == spellsVersion || p.spells == spellsRevision:
+		return ""
 	case tag == "" && digest == "", tag != "" && !image.ValidTag(tag), digest != "" && !image.ValidDigest(digest):
 		return fmt.Sprintf("the value %q is not a tag or digest", share)
 	default:

@@ -73,7 +73,7 @@ func (f *finder) refuseBareTag(tag *yaml.Node) {
 	if !isText(tag) {
 		return
 	}
-	f.refuse(tag, "", "no repository stands beside the tag %s; name its component with a write entry or with the comment \"# promoter: COMPONENT.tag\"", tag.Value)
+	f.refuse(tag, "", "no repository stands beside the tag %s; name its component with a write entry or with the comment \"# promoter: COMPONENT.tag\"", shorten(tag.Value))
 }
 
 func hasAny(m *yaml.Node, keys []string) bool {

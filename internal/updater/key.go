@@ -184,7 +184,10 @@ func (s *stream) withoutLine(pair span) (replacement, error) {
 	if start > 0 && !s.startsLine(start) {
 		return replacement{}, errKeyFirst
 	}
-	if len(bytes.TrimRight(s.data[pair.end:end], " \t")) > 0 {
+	switch rest := bytes.TrimLeft(s.data[pair.end:end], " \t"); {
+	case bytes.HasPrefix(rest, []byte("#")):
+		return replacement{}, errKeyComment
+	case len(rest) > 0:
 		return replacement{}, errKeyLayout
 	}
 	if end == len(s.data) && start > 0 {

@@ -51,10 +51,12 @@ func (f *finder) addMarked(i int) {
 }
 
 // sibling returns the other mark of the same mapping and component that fits, or
-// -1.
+// -1. Only the nearest ones are asked: a list may have any number of marks.
 func (f *finder) sibling(i int, fits func(marked) bool) int {
+	const near = 8
 	mark := f.marked[i]
-	for j, other := range f.marked {
+	for j := max(0, i-near); j < min(len(f.marked), i+near+1); j++ {
+		other := f.marked[j]
 		if j != i && mark.mapping != nil && other.mapping == mark.mapping &&
 			other.component == mark.component && fits(other) {
 			return j

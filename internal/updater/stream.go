@@ -35,9 +35,20 @@ func newStream(data []byte, comments bool) (*stream, error) {
 	return s, err
 }
 
-// parse returns all documents of a stream. A defect of the parser that makes it
-// panic is an error like any other.
-func parse(data []byte) (documents []*yaml.Node, err error) {
+// parse returns all documents of a stream.
+func parse(data []byte) ([]*yaml.Node, error) {
+	documents, err := parseAll(data)
+	if err != nil {
+		if documents, ok := parseSlashes(data); ok {
+			return documents, nil
+		}
+	}
+	return documents, err
+}
+
+// parseAll runs the parser. A defect of it that makes it panic is an error like
+// any other.
+func parseAll(data []byte) (documents []*yaml.Node, err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
 			err = fmt.Errorf("the YAML parser failed: %v", problem)

@@ -1,0 +1,166 @@
+package updater_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"promoter/internal/image"
+	"promoter/internal/updater"
+)
+
+// scanFile scans one file for web and returns what was refused and found.
+func scanFile(t *testing.T, file updater.File, options updater.Options) (refused string, references int) {
+	t.Helper()
+	follower := newFollowedComponents()
+	repository, err := image.ParseRepository("quay.io/acme/web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	follower.add(updater.Followed{Component: "web", Repository: repository})
+	files := func(yield func(updater.File, error) bool) { yield(file, nil) }
+	inventory, err := updater.New(follower, options).Scan(context.Background(), iter.Seq2[updater.File, error](files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := make([]string, 0, len(inventory.Refusals))
+	for _, refusal := range inventory.Refusals {
+		texts = append(texts, refusal.String())
+	}
+	return strings.Join(texts, "\n"), len(inventory.References)
+}
+
+func content(text string) func() ([]byte, error) {
+	return func() ([]byte, error) { return []byte(text), nil }
+}
+
+func wide(text string) string {
+	data := []byte{0xFF, 0xFE}
+	for _, unit := range utf16.Encode([]rune(text)) {
+		data = append(data, byte(unit), byte(unit>>8))
+	}
+	return string(data)
+}
+
+func TestGuard_Y22(t *testing.T) {
+	t.Parallel()
+	const held, other = "image: " + webV1 + "\n", "image: quay.io/acme/other:v1\n"
+	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 2\n"
+	conflict := "a: b\n<<<<<<< ours\n" + held + "=======\nb: c\n>>>>>>> theirs\n"
+	small := updater.Options{MaxFileSize: 64}
+	long := strings.Repeat("# long\n", 20)
+	cases := []struct {
+		name, path, text string
+		mode             updater.Mode
+		options          updater.Options
+		refused          string // empty: not refused
+		found            int
+	}{
+		{name: "Y-22 over the limit", text: held + long, options: small, refused: "over the limit of 64 bytes"},
+		{name: "Y-22 over the limit without a followed name", text: other + long, options: small},
+		{name: "Y-22 symbolic link", text: held, mode: updater.Symlink, refused: "a symbolic link"},
+		{name: "Y-22 symbolic link without a followed name", text: other, mode: updater.Symlink},
+		{name: "Y-22 submodule", path: "vendor", mode: updater.Submodule, refused: "vendor: a submodule"},
+		{name: "Y-22 LFS pointer", text: pointer, refused: "a pointer of Git LFS"},
+		{name: "Y-22 LFS pointer of a picture", path: "a.png", text: pointer},
+		{name: "Y-22 conflict markers", text: conflict, refused: "f.yaml:2: conflict markers"},
+		{name: "Y-22 conflict markers without a followed name", text: strings.ReplaceAll(conflict, "acme/web", "acme/other")},
+		{name: "Y-22 invalid YAML", text: held + "b: {\n", refused: "not valid YAML"},
+		{name: "Y-22 invalid YAML without a followed name", text: other + "b: {\n"},
+		{name: "Y-22 UTF-16", text: wide(held), refused: "UTF-16"},
+		{name: "Y-22 UTF-16 without a followed name", text: wide(other)},
+		{name: "Y-22 zero bytes", text: held + "a: \x00\n", refused: "not UTF-8 text"},
+		{name: "Y-22 Latin 1", text: held + "a: \xe9\n", refused: "not UTF-8 text"},
+		{name: "Y-28 YAML without an extension", path: "pod", text: held, found: 1},
+		{name: "Y-28 YAML with an unknown extension", path: "pod.j2", text: held, found: 1},
+		{name: "unknown extension, not YAML, with a reference", path: "a.x", text: held + "}\n", refused: "a.x:1: the file is not valid YAML"},
+		{name: "unknown extension, not YAML, with prose", path: "a.x", text: "see " + webV1 + "\n}: {\n"},
+		{name: "prose", path: "README.md", text: held},
+		{name: "promoter's own file", path: ".promoter.yaml", text: held},
+		{name: "Dockerfile", path: "Dockerfile.dev", text: held},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if c.path == "" {
+				c.path = "f.yaml"
+			}
+			file := updater.File{Path: c.path, Mode: c.mode, Size: int64(len(c.text)), Read: content(c.text)}
+			refused, found := scanFile(t, file, c.options)
+			if c.refused == "" && refused != "" || !strings.Contains(refused, c.refused) {
+				t.Errorf("refused %q, want %q", refused, c.refused)
+			}
+			if found != c.found {
+				t.Errorf("%d references, want %d", found, c.found)
+			}
+		})
+	}
+}
+
+func TestGuard_unreadable(t *testing.T) {
+	t.Parallel()
+	broken := func() ([]byte, error) { return nil, errors.New("the disk is gone") }
+	if refused, _ := scanFile(t, updater.File{Path: "f.yaml", Read: broken}, updater.Options{}); !strings.Contains(refused, "the disk is gone") {
+		t.Errorf("refused %q", refused)
+	}
+	if refused, _ := scanFile(t, updater.File{Path: "f.yaml", Mode: updater.Symlink}, updater.Options{}); !strings.Contains(refused, "leads to nothing readable") {
+		t.Errorf("refused %q", refused)
+	}
+	if refused, _ := scanFile(t, updater.File{Path: "f.yaml", Size: 1 << 40, Read: broken}, updater.Options{}); !strings.Contains(refused, "over the limit") {
+		t.Errorf("refused %q", refused)
+	}
+}
+
+// TestGuard_Y22_hostile gives files that multiply. None may be found to hold
+// anything, and the test would not end if one took time that grows with more
+// than its size.
+func TestGuard_Y22_hostile(t *testing.T) {
+	t.Parallel()
+	bomb := "a0: &a0 [" + webV1 + "]\n"
+	for i := range 30 {
+		now, before := string(rune('A'+i)), string(rune('A'+i-1))
+		if i == 0 {
+			before = "a0"
+		}
+		bomb += now + ": &" + now + " [" + strings.Repeat("*"+before+", ", 9) + "*" + before + "]\n"
+	}
+	merges := "m0: &m0 {repository: quay.io/acme/web}\n"
+	for i := range 25 {
+		now, before := string(rune('A'+i)), string(rune('A'+i-1))
+		if i == 0 {
+			before = "m0"
+		}
+		merges += now + ": &" + now + "\n  tag: v1\n  <<: [" + strings.Repeat("*"+before+", ", 9) + "*" + before + "]\n"
+	}
+	cases := map[string]string{
+		"alias bomb":              bomb,
+		"merge bomb":              merges,
+		"100,000 deep flow list":  "a: " + webV1 + "\nb: " + strings.Repeat("[", 100_000) + "\n",
+		"100,000 deep block list": strings.Repeat("- ", 100_000) + webV1 + "\n",
+		"9,000 deep flow mapping": strings.Repeat("{image: ", 9_000) + webV1 + strings.Repeat("}", 9_000) + "\n",
+		"a million nodes":         "a: " + webV1 + "\nb: [" + strings.Repeat("a,", 1<<19-100) + "a]\n",
+		"references on one line":  "[" + strings.Repeat("é,"+webV1+",", 1<<15) + "a]\n",
+		"groups on one line":      "[" + strings.Repeat("{repository: quay.io/acme/web, tag: v1, é: é},", 1<<14) + "a]\n",
+		"hubs":                    "global: {hub: quay.io/acme, tag: v1}\n" + strings.Repeat("x: {image: web}\n", 1<<15),
+		"variables":               "image: quay.io/acme/web:" + strings.Repeat("${", 1<<18) + "\n",
+		"one long plain scalar":   "image: " + webV1 + strings.Repeat(" a", 1<<18) + "\n",
+		"one long quoted scalar":  "image: \"" + webV1 + strings.Repeat("\\n", 1<<18) + "\"\n",
+		"blocks in blocks":        "a: " + webV1 + "\n" + strings.Repeat("b: |\n  c: |\n    d: quay.io/acme/web\n", 1<<13),
+		"marks":                   strings.Repeat("- v1 # promoter: web.tag\n", 1<<15),
+		"comments":                "image: " + webV1 + "\n" + strings.Repeat("#\n", 1<<18),
+		"documents":               "image: " + webV1 + "\n" + strings.Repeat("---\n", 1<<17),
+	}
+	for name, text := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := updater.File{Path: "f.yaml", Size: int64(len(text)), Read: content(text)}
+			refused, found := scanFile(t, file, updater.Options{})
+			if t.Logf("%d references", found); len(refused) > 512 {
+				t.Errorf("a refusal of %d bytes", len(refused))
+			}
+		})
+	}
+}

@@ -1,0 +1,103 @@
+package updater_test
+
+import (
+	"strings"
+	"testing"
+
+	"promoter/internal/image"
+)
+
+const (
+	webV1 = "quay.io/acme/web:v1"
+	webV2 = "quay.io/acme/web:v2"
+)
+
+// swapped is a case in which every v1 of web becomes v2.
+func swapped(name, before string) shapeCase {
+	return shapeCase{name: name, before: before, after: strings.ReplaceAll(before, webV1, webV2)}
+}
+
+func TestReference_styles(t *testing.T) {
+	t.Parallel()
+	checkShapes(t, []shapeCase{
+		swapped("Y-01 comment and the space before it stay", "image: "+webV1+"   # keep me\n"),
+		swapped("Y-02 double quotes", "image: \""+webV1+"\"\n"),
+		swapped("Y-03 single quotes", "image: '"+webV1+"'\n"),
+		swapped("Y-04 CRLF", "a: b\r\nimage: "+webV1+"\r\nc: d\r\n"),
+		swapped("Y-04 mixed line ends", "a: b\r\nimage: "+webV1+"\nc: d\r\n"),
+		swapped("Y-04 CR alone", "a: b\rimage: "+webV1+"\rc: d\r"),
+		swapped("Y-04 next line, line and paragraph separators", "a: b\u0085c: d\u2028image: "+webV1+"\u2029e: f\n"),
+		swapped("Y-04 byte order mark", "\ufeffimage: "+webV1+"\n"),
+		swapped("Y-04 tab after the value", "image: "+webV1+"\t# tab\n"),
+		swapped("Y-05 no final newline", "image: "+webV1),
+		swapped("Y-06 flow mapping", "spec: {image: "+webV1+", b: c}\n"),
+		swapped("Y-07 two edits on one line", "a: [ "+webV1+" ,  '"+webV1+"' ]\n"),
+		swapped("Y-10 second document", "a: b\n---\n# c\nimage: "+webV1+"\n...\n"),
+		swapped("Y-10 directive", "%YAML 1.1\n---\nimage: "+webV1+"\n...\n# end\n"),
+		swapped("Y-13 block scalar of one line", "image: >-\n  "+webV1+"\n"),
+		swapped("Y-13 literal of one line with an indicator", "image: |2-\n  "+webV1+"\nb: c\n"),
+		swapped("Y-14 tag", "image: !!str "+webV1+"\n"),
+		swapped("Y-14 tag and anchor", "image: &a !!str "+webV1+"\n"),
+		swapped("Y-24 emoji before the value", "{a: \"😀é\", image: "+webV1+"}\n"),
+		swapped("Y-26 JSON on one line", `{"a":[{"image":"`+webV1+`"}]}`),
+		swapped("Y-26 JSON, pretty", "{\n  \"a\": {\n    \"image\": \""+webV1+"\"\n  }\n}\n"),
+		swapped("Y-26 JSON with tabs", "{\n\t\"image\": \""+webV1+"\"\n}\n"),
+		{name: "Y-26 JSON escapes stay", before: `{"image":"quay.io\/acme\/web:v1"}`, after: `{"image":"quay.io\/acme\/web:v2"}`},
+		swapped("Y-28 several spaces and a tab after the colon", "a:    "+webV1+"\nb:\t"+webV1+"\n"),
+		swapped("Y-28 value on the next line", "image:\n  "+webV1+"\n"),
+		swapped("Y-28 value after a comment", "image: # note\n  "+webV1+"\n"),
+		swapped("Y-28 duplicate keys", "image: "+webV1+"\nimage: "+webV1+"\n"),
+		swapped("Y-28 a key image_tag that holds a reference", "image_tag: "+webV1+"\n"),
+		swapped("argument", "args: [\"--image="+webV1+"\", --x]\n"),
+		swapped("variable of an environment", "- IMAGE="+webV1+"\n"),
+		swapped("scheme", "- docker://"+webV1+"\n- docker-image://"+webV1+"\n- oci://"+webV1+"\n"),
+		swapped("option and scheme", "- --from=docker://"+webV1+"\n"),
+		{name: "Y-28 no-break space after the colon", before: "a: b\nimage:\u00a0" + webV1 + "\n", refused: "not valid YAML"},
+		{name: "Y-13 several lines", before: "note: >-\n  image " + webV1 + "\n  is old\n"},
+		{name: "Y-23 comment", before: "# image: " + webV1 + "\na: b # " + webV1 + "\n"},
+		{name: "Y-23 sentence with an equals sign", before: "a: docker run --image=" + webV1 + "\n"},
+		{name: "Y-23 key", before: webV1 + "/x: y\n? " + webV1 + "\n: z\n"},
+		{name: "Y-21 longer name", before: "image: quay.io/acme/web-b:v1\n"},
+		{name: "Y-21 name below another host", before: "image: x.io/quay.io/acme/web:v1\n"},
+		{name: "Y-21 name of Docker Hub", before: "image: acme/web:v1\n"},
+		{name: "Y-16 present version", before: "image: " + webV2 + "\n"},
+		{name: "no version", before: "image: quay.io/acme/web\n"},
+		{name: "Y-22 variable", before: "image: quay.io/acme/web:${TAG}\n", refused: "file.yaml:1: the version is a variable"},
+		{name: "Y-22 variable of Kubernetes", before: "image: quay.io/acme/web:v$(TAG)\n", refused: "the version is a variable"},
+		{name: "Y-14 tag of another type", before: "image: !!int " + webV1 + "\n", refused: "says that the value is not text"},
+	})
+}
+
+func TestReference_pin(t *testing.T) {
+	t.Parallel()
+	both, tag, digest := "image: quay.io/acme/web:v1@"+digest1+"\n", "image: "+webV1+"\n", "image: quay.io/acme/web@"+digest1+"\n"
+	newBoth, newTag, newDigest := "image: quay.io/acme/web:v2@"+digest2+"\n", "image: "+webV2+"\n", "image: quay.io/acme/web@"+digest2+"\n"
+	checkShapes(t, []shapeCase{
+		{name: "keep both", before: both, after: newBoth, pin: image.PinKeep},
+		{name: "keep the tag", before: tag, after: newTag, pin: image.PinKeep},
+		{name: "keep the digest", before: digest, after: newDigest, pin: image.PinKeep},
+		{name: "tag from both", before: both, after: newTag, pin: image.PinTag},
+		{name: "tag from a digest", before: digest, after: newTag, pin: image.PinTag},
+		{name: "digest from both", before: both, after: newDigest, pin: image.PinDigest},
+		{name: "digest from a tag", before: tag, after: newDigest, pin: image.PinDigest},
+		{name: "both from a tag", before: tag, after: newBoth, pin: image.PinTagDigest},
+		{name: "both from a digest", before: digest, after: newBoth, pin: image.PinTagDigest},
+	})
+}
+
+func TestReference_aliases(t *testing.T) {
+	t.Parallel()
+	checkShapes(t, []shapeCase{
+		{
+			name: "Y-08 anchor is edited once and its alias reported", before: "a: &i " + webV1 + "\nb: *i\n", after: "a: &i " + webV2 + "\nb: *i\n",
+			noted: "file.yaml:2:4: *i changes along with its anchor &i in line 1",
+		},
+		{
+			name: "Y-09 alias of a mapping around it", before: "a: &m\n  image: " + webV1 + "\nb:\n  <<: *m\n", after: "a: &m\n  image: " + webV2 + "\nb:\n  <<: *m\n",
+			noted: "file.yaml:4:7: *m changes along",
+		},
+		{
+			name: "Y-28 anchor defined twice", before: "a: &i " + webV1 + "\nb: &i other\nc: *i\n", after: "a: &i " + webV2 + "\nb: &i other\nc: *i\n",
+		},
+	})
+}

@@ -1,0 +1,65 @@
+package updater
+
+import (
+	"bytes"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// JSON and YAML 1.2 allow \/ in a string, the parser does not. Such a stream is
+// parsed with \e in its place, an escape that is as long and that hardly a stream
+// has, and the values are put right afterwards.
+const (
+	escapedSlash = `\/`
+	standIn      = `\e`
+	standInValue = "\x1b"
+)
+
+// parseSlashes parses a stream with escaped slashes. False: it has none, or has
+// what stands in for them.
+func parseSlashes(data []byte) (documents []*yaml.Node, ok bool) {
+	if !bytes.Contains(data, []byte(escapedSlash)) || hasEscape(data) {
+		return nil, false
+	}
+	masked := bytes.Clone(data)
+	for i := 0; i+1 < len(masked); i++ {
+		if masked[i] == '\\' {
+			if masked[i+1] == '/' {
+				masked[i+1] = standIn[1]
+			}
+			i++
+		}
+	}
+	documents, err := parseAll(masked)
+	if err != nil {
+		return nil, false
+	}
+	for _, document := range documents {
+		putSlashes(document)
+	}
+	return documents, true
+}
+
+// hasEscape says whether the stream has the stand-in, or its value, in any form.
+func hasEscape(data []byte) bool {
+	lower := bytes.ToLower(data)
+	for _, form := range []string{standIn, standInValue, `\x1b`, `001b`} {
+		if bytes.Contains(lower, []byte(form)) {
+			return true
+		}
+	}
+	return false
+}
+
+// putSlashes puts the slashes back into the values of a node and those below.
+func putSlashes(n *yaml.Node) {
+	if n.Style&yaml.DoubleQuotedStyle != 0 {
+		n.Value = strings.ReplaceAll(n.Value, standInValue, "/")
+	} else {
+		n.Value = strings.ReplaceAll(n.Value, standIn, escapedSlash)
+	}
+	for _, child := range n.Content {
+		putSlashes(child)
+	}
+}

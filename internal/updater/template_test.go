@@ -1,0 +1,19 @@
+package updater_test
+
+import "testing"
+
+func TestTemplate_Y22_lines(t *testing.T) {
+	t.Parallel()
+	const head = "{{- if .Values.on }}\n"
+	checkShapes(t, []shapeCase{
+		{name: "whole reference", before: head + "image: " + webV1 + " # why\n{{- end }}\n", after: head + "image: " + webV2 + " # why\n{{- end }}\n", kinds: "template-line"},
+		{name: "quoted, in a list, with CRLF", before: head + "  - \"" + webV1 + "\"\r\n{{ end }}\r\n", after: head + "  - \"" + webV2 + "\"\r\n{{ end }}\r\n"},
+		{name: "by its extension", path: "_helpers.tpl", before: head + "- image: '" + webV1 + "'\n{{ end }}\n", after: head + "- image: '" + webV2 + "'\n{{ end }}\n"},
+		{name: "variable tag", before: head + "image: \"quay.io/acme/web:{{ .Values.tag }}\"\n", refused: "file.yaml:2: a line of a template that mentions quay.io/acme/web"},
+		{name: "without a version", before: head + "repository: quay.io/acme/web\n", refused: "mentions quay.io/acme/web"},
+		{name: "comment", before: head + "# image: " + webV1 + "\n{{/* " + webV1 + " */}}\n{{- /*\n" + webV1 + "\n*/ -}}\n"},
+		{name: "ignored", before: head + "image: quay.io/acme/web:{{ .tag }} # promoter: ignore\n"},
+		{name: "another name", before: head + "image: quay.io/acme/web-b:v1\nimage: x/quay.io/acme/web:v1\n"},
+		swapped("a template that is YAML", "image: "+webV1+"\nother: '{{ .x }}'\n"),
+	})
+}
