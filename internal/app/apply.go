@@ -20,7 +20,8 @@ type Applied struct {
 // Apply writes the files of the places that are proposed. Each file is replaced
 // in one step, and only if it still holds the bytes that were read. An
 // interruption before the first write leaves everything as it was; after it, the
-// rest is written, so that no application is left half done.
+// rest is written, so that no application is left half done. A place that cannot
+// be written is left as it was, and the others are written.
 func (c *Checkout) Apply(ctx context.Context, preview *Preview) (Applied, error) {
 	var applied Applied
 	if err := ctx.Err(); err != nil {
@@ -31,6 +32,7 @@ func (c *Checkout) Apply(ctx context.Context, preview *Preview) (Applied, error)
 		return applied, fmt.Errorf("open the folder: %w", err)
 	}
 	defer func() { _ = root.Close() }() // nothing was written through the handle itself
+	var failed []error
 	for _, place := range preview.Places {
 		if !place.Changed() || !place.OnDisk {
 			continue
@@ -38,27 +40,39 @@ func (c *Checkout) Apply(ctx context.Context, preview *Preview) (Applied, error)
 		written, err := writeAll(root, place.Files)
 		applied.Files = append(applied.Files, written...)
 		if err != nil {
-			return applied, fmt.Errorf("write %s in %s: %w", place.Application, place.Environment, err)
+			failed = append(failed, fmt.Errorf("write %s in %s: %w", place.Application, place.Environment, err))
 		}
 	}
-	return applied, nil
+	return applied, errors.Join(failed...)
 }
 
-// writeAll first looks that no file of an application has changed since it was
-// read, then writes them.
-func writeAll(root *os.Root, edits []FileEdit) ([]string, error) {
+// staged is a file of which the new content lies beside the old one.
+type staged struct{ name, temporary string }
+
+// writeAll writes the files of one application: first all of them beside the old
+// ones, so that a full disk or a folder without the right to write leaves the
+// application as it was; then each takes its place.
+func writeAll(root *os.Root, edits []FileEdit) (written []string, err error) {
+	var files []staged
+	defer func() {
+		for _, f := range files[len(written):] {
+			err = errors.Join(err, root.Remove(f.temporary))
+		}
+	}()
 	for _, e := range edits {
-		now, err := root.ReadFile(filepath.FromSlash(e.Path))
+		f, err := stage(root, e)
 		if err != nil {
 			return nil, err
 		}
-		if !bytes.Equal(now, e.Before) {
-			return nil, fault.New(fault.Conflict, "%s was changed by somebody else in the meantime: run it again", e.Path)
+		files = append(files, f)
+	}
+	for _, e := range edits {
+		if _, err := unchanged(root, e); err != nil {
+			return nil, err
 		}
 	}
-	var written []string
-	for _, e := range edits {
-		if err := replace(root, filepath.FromSlash(e.Path), e.After); err != nil {
+	for i, e := range edits {
+		if err := root.Rename(files[i].temporary, files[i].name); err != nil {
 			return written, err
 		}
 		written = append(written, e.Path)
@@ -66,24 +80,39 @@ func writeAll(root *os.Root, edits []FileEdit) ([]string, error) {
 	return written, nil
 }
 
-// replace writes a file beside the old one and renames it over that, keeping the
-// mode, so that a reader sees the old bytes or the new ones.
-func replace(root *os.Root, name string, content []byte) error {
+// stage writes the new content beside the file, with its mode.
+func stage(root *os.Root, e FileEdit) (staged, error) {
+	mode, err := unchanged(root, e)
+	if err != nil {
+		return staged{}, err
+	}
+	name := filepath.FromSlash(e.Path)
+	temporary, err := writeBeside(root, name, e.After, mode)
+	return staged{name, temporary}, err
+}
+
+// unchanged says that a file still is what was read, and returns its mode.
+func unchanged(root *os.Root, e FileEdit) (fs.FileMode, error) {
+	name := filepath.FromSlash(e.Path)
 	info, err := root.Lstat(name)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return fault.New(fault.Conflict, "%s is no longer a regular file: run it again", name)
+		return 0, fault.New(fault.Conflict, "%s is no longer a regular file: run it again", e.Path)
 	}
-	temporary, err := writeBeside(root, name, content, info.Mode().Perm())
-	if err != nil {
-		return err
+	same := info.Size() == int64(len(e.Before))
+	if same {
+		now, err := root.ReadFile(name)
+		if err != nil {
+			return 0, err
+		}
+		same = bytes.Equal(now, e.Before)
 	}
-	if err := root.Rename(temporary, name); err != nil {
-		return errors.Join(err, root.Remove(temporary))
+	if !same {
+		return 0, fault.New(fault.Conflict, "%s was changed by somebody else in the meantime: run it again", e.Path)
 	}
-	return nil
+	return info.Mode().Perm(), nil
 }
 
 // maxNames is how many names for a temporary file are tried.

@@ -85,13 +85,44 @@ func loadConfig(dir string) (*config.Config, error) {
 	return loaded, nil
 }
 
+// readConfig reads the config file. It may be a symbolic link that stays in the
+// folder; what lies outside is not read, because the words of an error tell what
+// stands in a file.
 func readConfig(dir string) ([]byte, error) {
-	data, err := readFile(filepath.Join(dir, ConfigFile), config.MaxSize)
+	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.NotFound,
-			"there is no %s in %s: write one with 'promoter init', or name versions with --with", ConfigFile, dir)
+		return nil, noConfig(dir)
 	}
-	return data, err
+	if err != nil {
+		return nil, fmt.Errorf("open the folder: %w", err)
+	}
+	data, err := readRegular(root, ConfigFile, config.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = noConfig(dir)
+	}
+	return data, errors.Join(err, root.Close())
+}
+
+func noConfig(dir string) error {
+	return fault.New(fault.NotFound,
+		"there is no %s in %s: write one with 'promoter init', or name versions with --with", ConfigFile, dir)
+}
+
+// readRegular reads a regular file of the folder, and one byte more than the
+// limit of a larger one. Opening a pipe could wait forever.
+func readRegular(root *os.Root, name string, limit int64) ([]byte, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, fmt.Errorf("read %s: %w", name, err))
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fault.New(fault.Invalid, "%s is no regular file", name)
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return readAll(file, limit)
 }
 
 // environments returns the environments that were asked for, parents first; all

@@ -109,6 +109,9 @@ type lister struct {
 
 func (l *lister) list(dir string) {
 	entries, err := os.ReadDir(filepath.Join(l.root, filepath.FromSlash(dir)))
+	if dir != "" && errors.Is(err, fs.ErrNotExist) {
+		return // removed since the folder around it was listed
+	}
 	if err != nil {
 		l.batch.err = errors.Join(l.batch.err, fmt.Errorf("list the folder: %w", err))
 		return
@@ -205,6 +208,11 @@ func readFile(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readAll(file, limit)
+}
+
+// readAll reads and closes the file.
+func readAll(file *os.File, limit int64) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(file, limit+1))
 	return content, errors.Join(err, file.Close())
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -42,8 +43,9 @@ func ParseGiven(texts []string, list io.Reader) (Given, error) {
 func (g Given) addLines(list io.Reader) error {
 	scanner := bufio.NewScanner(list)
 	scanner.Buffer(nil, maxGivenLine)
-	for number := 1; scanner.Scan(); number++ {
-		line := strings.TrimSpace(scanner.Text())
+	number := 1
+	for ; scanner.Scan(); number++ {
+		line := strings.TrimSpace(strings.TrimPrefix(scanner.Text(), byteOrderMark))
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -51,11 +53,16 @@ func (g Given) addLines(list io.Reader) error {
 			return fmt.Errorf("line %d of the list: %w", number, err)
 		}
 	}
-	if err := scanner.Err(); err != nil {
+	if err := scanner.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return fault.New(fault.Invalid, "line %d of the list is longer than %d bytes", number, maxGivenLine)
+	} else if err != nil {
 		return fault.Wrap(fault.Invalid, fmt.Errorf("read the list of versions: %w", err))
 	}
 	return nil
 }
+
+// byteOrderMark begins what some shells write into a pipe.
+const byteOrderMark = "\ufeff"
 
 func (g Given) add(text string) error {
 	reference, err := image.Parse(text)

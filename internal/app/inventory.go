@@ -94,15 +94,24 @@ func (s scanner) sorted(files iter.Seq2[updater.File, error]) iter.Seq2[updater.
 // place sorts references and refusals into the places of their files.
 func (s scanner) place() {
 	for _, reference := range s.inventory.References {
-		s.at(reference.Position.File, func(p *promotion.Present) {
-			p.References = append(p.References, reference)
+		s.at(reference.Position.File, func(place promotion.Place, p *promotion.Present) {
+			if s.follows(place, reference) {
+				p.References = append(p.References, reference)
+			}
 		})
 	}
 	for _, refusal := range s.inventory.Refusals {
-		s.at(refusal.File, func(p *promotion.Present) {
+		s.at(refusal.File, func(_ promotion.Place, p *promotion.Present) {
 			p.Refusals = append(p.Refusals, refusal)
 		})
 	}
+}
+
+// follows says whether the component is one of the place. Environments may share
+// a file when they follow different components in it.
+func (s scanner) follows(place promotion.Place, reference edit.Reference) bool {
+	match, ok := s.config.Follow(place.Environment, place.Application, reference.Repository)
+	return ok && match.Name == reference.Component
 }
 
 // missing refuses the places in which a configured file is not there. A file that
@@ -121,10 +130,10 @@ func (s scanner) missing(narrowed narrowing) {
 	}
 }
 
-func (s scanner) at(file string, add func(*promotion.Present)) {
+func (s scanner) at(file string, add func(promotion.Place, *promotion.Present)) {
 	for _, place := range s.placesOf(file) {
 		present := s.places[place]
-		add(&present)
+		add(place, &present)
 		s.places[place] = present
 	}
 }

@@ -1,6 +1,10 @@
 package app
 
-import "time"
+import (
+	"time"
+
+	"promoter/internal/fault"
+)
 
 // Options say what plan and apply look at.
 type Options struct {
@@ -18,6 +22,14 @@ type Progress struct {
 	Doing string // "asking registries", "reading files"
 	Done  int
 	Total int // 0: not known
+}
+
+// check refuses a limit over which files would be read in part.
+func (o Options) check() error {
+	if o.MaxFileSize < 0 || o.MaxFileSize > searchedLimit {
+		return fault.New(fault.Invalid, "--max-file-size %d: want 1 to %d bytes", o.MaxFileSize, searchedLimit)
+	}
+	return nil
 }
 
 func (o Options) progress(p Progress) {

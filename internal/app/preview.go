@@ -42,6 +42,9 @@ type OfferError struct {
 
 // Plan finds the references, asks for versions and decides what would change.
 func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) {
+	if err := options.check(); err != nil {
+		return nil, err
+	}
 	shown, err := c.environments(options.Environments)
 	if err != nil {
 		return nil, err

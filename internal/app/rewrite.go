@@ -64,12 +64,45 @@ func rewriteAll(ctx context.Context, preview *Preview, jobs []*rewriting) error 
 		return err
 	}
 	for _, job := range jobs {
-		job.collect()
+		job.place.Refusals = append(job.place.Refusals, job.result.Refusals...)
 	}
 	for i := range preview.Places {
 		if place := &preview.Places[i]; len(place.Moves) > 0 && len(place.Refusals) > 0 {
 			place.refuse()
 		}
+	}
+	if err := chain(ctx, jobs); err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		if len(job.place.Refusals) == 0 {
+			job.collect()
+		}
+	}
+	return nil
+}
+
+// chain lets each place start from what an earlier one makes of the same file.
+// Environments may share one, with different components.
+func chain(ctx context.Context, jobs []*rewriting) error {
+	type key struct {
+		from *inventory
+		file string
+	}
+	latest := map[key][]byte{}
+	for _, job := range jobs {
+		if job.place.State != promotion.Proposed || job.result.Content == nil {
+			continue
+		}
+		at := key{job.from, job.file}
+		if content, shared := latest[at]; shared {
+			job.before = content
+			job.rewrite(ctx)
+			if len(job.result.Refusals) > 0 {
+				return fault.New(fault.Internal, "%s cannot be written after another environment: %s", job.file, job.result.Refusals[0].Reason)
+			}
+		}
+		latest[at] = job.result.Content
 	}
 	return nil
 }
@@ -83,29 +116,33 @@ func (r *rewriting) run(ctx context.Context) error {
 	if r.before, err = file.Read(); err != nil {
 		return fmt.Errorf("read %s again: %w", r.file, err)
 	}
+	r.rewrite(ctx)
+	return ctx.Err()
+}
+
+// rewrite makes the result from the bytes before.
+func (r *rewriting) rewrite(ctx context.Context) {
+	file := r.from.files[r.file]
 	file.Read = func() ([]byte, error) { return r.before, nil }
 	r.result = r.from.Rewrite(ctx, file, func(component string) (image.Version, bool) {
 		version, moved := r.moves[component]
 		return version, moved
 	})
-	return ctx.Err()
 }
 
 // collect adds what came of a file to its place.
 func (r *rewriting) collect() {
 	r.place.Changes = append(r.place.Changes, r.result.Changes...)
-	r.place.Refusals = append(r.place.Refusals, r.result.Refusals...)
 	r.place.Notes = append(r.place.Notes, r.result.Notes...)
 	if r.result.Content != nil {
 		r.place.Files = append(r.place.Files, FileEdit{Path: r.file, Before: r.before, After: r.result.Content})
 	}
 }
 
-// refuse takes the changes back: what is shown is what would be written.
+// refuse leaves the place as it is.
 func (p *PlacePreview) refuse() {
 	p.State = promotion.Refused
 	p.Reason = promotion.RefusedBy(p.Refusals)
-	p.Files, p.Changes, p.Notes = nil, nil, nil
 }
 
 // Changed says whether apply has something to write, or would have on another
