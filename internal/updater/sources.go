@@ -1,7 +1,7 @@
 package updater
 
 import (
-	"slices"
+	"iter"
 	"strings"
 	"sync"
 )
@@ -10,18 +10,22 @@ import (
 // such as a HelmRepository.
 type sourceKey struct{ kind, namespace, name string }
 
-// declared is one file's word about a source.
-type declared struct{ file, url string }
+// pointing is where the sources of one name point that stand in a folder or
+// below it.
+type pointing struct {
+	url     string
+	several bool // not all to the same URL
+}
 
 // sources is what all files of a branch declare. It is filled by a first scan;
 // files that asked before it was complete are scanned again.
 type sources struct {
 	mu       sync.Mutex
-	byKey    map[sourceKey][]declared
+	byKey    map[sourceKey]map[string]pointing // by folder; each holds what its own folders hold
 	complete bool
 }
 
-func newSources() *sources { return &sources{byKey: map[sourceKey][]declared{}} }
+func newSources() *sources { return &sources{byKey: map[sourceKey]map[string]pointing{}} }
 
 // declare says that the file holds the source and where it points. Nothing is
 // added once the sources are complete.
@@ -32,9 +36,19 @@ func (f *finder) declare(key sourceKey, url string) {
 	if s.complete {
 		return
 	}
-	word := declared{f.path, url}
-	if !slices.Contains(s.byKey[key], word) {
-		s.byKey[key] = append(s.byKey[key], word)
+	folders := s.byKey[key]
+	if folders == nil {
+		folders = map[string]pointing{}
+		s.byKey[key] = folders
+	}
+	for folder := range foldersOf(f.path) {
+		known, found := folders[folder]
+		switch {
+		case !found:
+			folders[folder] = pointing{url: url}
+		case known.url != url:
+			folders[folder] = pointing{url: known.url, several: true}
+		}
 	}
 }
 
@@ -49,27 +63,28 @@ func (f *finder) source(key sourceKey) (url string, found bool) {
 		f.waiting = true
 		return "", false
 	}
-	nearest := -1
-	for _, word := range s.byKey[key] {
-		switch near := sharedFolders(word.file, f.path); {
-		case near > nearest:
-			nearest, url, found = near, word.url, true
-		case near == nearest && word.url != url:
-			found = false
+	folders := s.byKey[key]
+	for folder := range foldersOf(f.path) {
+		if nearest, found := folders[folder]; found {
+			return nearest.url, !nearest.several
 		}
 	}
-	return url, found
+	return "", false
 }
 
-// sharedFolders counts the leading folders that two paths share.
-func sharedFolders(a, b string) (count int) {
-	for {
-		headA, restA, moreA := strings.Cut(a, "/")
-		headB, restB, moreB := strings.Cut(b, "/")
-		if !moreA || !moreB || headA != headB {
-			return count
+// foldersOf yields the folders of a path, from its own to the root, which is "".
+func foldersOf(file string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for {
+			at := strings.LastIndexByte(file, '/')
+			if at < 0 {
+				yield("")
+				return
+			}
+			file = file[:at]
+			if !yield(file) {
+				return
+			}
 		}
-		a, b = restA, restB
-		count++
 	}
 }
