@@ -12,6 +12,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/config"
 )
 
 func checkout(t *testing.T) fs.FS {
@@ -98,6 +100,31 @@ func TestEveryDecisionIsListedAndWhole(t *testing.T) {
 				t.Errorf("%s has no part %q", name, strings.TrimSpace(part))
 			}
 		}
+	}
+}
+
+// TestConfigExamplesAreValid loads every example of a config file that the
+// documents show: the blocks whose first line names the file.
+func TestConfigExamplesAreValid(t *testing.T) {
+	t.Parallel()
+	tree, err := load(checkout(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := 0
+	for name, doc := range tree.documents {
+		for _, block := range doc.blocks {
+			if !strings.HasPrefix(block.text, "# .promoter.yaml\n") {
+				continue
+			}
+			examples++
+			if _, problems := config.Load(".promoter.yaml", []byte(block.text)); len(problems) > 0 {
+				t.Errorf("%s:%d: the example has problems: %v", name, block.line, problems)
+			}
+		}
+	}
+	if examples == 0 {
+		t.Error("no example found, not even the README's")
 	}
 }
 

@@ -12,6 +12,12 @@ type document struct {
 	links    []link
 	anchors  map[string]bool
 	commands []command // lines of shell blocks
+	blocks   []block   // fenced blocks, whole
+}
+
+type block struct {
+	line int // of the fence
+	text string
 }
 
 type link struct {
@@ -37,17 +43,19 @@ var (
 func parse(text string) document {
 	doc := document{anchors: map[string]bool{}}
 	seen := map[string]int{}
-	block, language := "", ""
+	open, language := "", ""
 	for i, line := range strings.Split(text, "\n") {
-		if found := fence.FindStringSubmatch(line); found != nil && (block == "" || strings.HasPrefix(found[1], block)) {
-			if block == "" {
-				block, language = found[1], found[2]
+		if found := fence.FindStringSubmatch(line); found != nil && (open == "" || strings.HasPrefix(found[1], open)) {
+			if open == "" {
+				open, language = found[1], found[2]
+				doc.blocks = append(doc.blocks, block{line: i + 1})
 			} else {
-				block = ""
+				open = ""
 			}
 			continue
 		}
-		if block != "" {
+		if open != "" {
+			doc.blocks[len(doc.blocks)-1].text += line + "\n"
 			doc.shell(i+1, language, line)
 			continue
 		}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"promoter/internal/cli"
+)
+
+// TestTheReadmeShowsWhatTheDemoPrints runs the demo through the whole command
+// line, and looks for every line of the README's excerpt in it.
+func TestTheReadmeShowsWhatTheDemoPrints(t *testing.T) {
+	t.Parallel()
+	var out, words strings.Builder
+	code := cli.Main(t.Context(), []string{"demo"}, cli.System{
+		In: strings.NewReader(""), Out: &out, Err: &words,
+		Env:  func(string) (string, bool) { return "", false },
+		Demo: showDemo,
+	})
+	if code != 0 {
+		t.Fatalf("the demo ended with %d\n%s%s", code, words.String(), out.String())
+	}
+	printed := map[string]bool{}
+	for line := range strings.Lines(everyTime(out.String())) {
+		printed[line] = true
+	}
+	for line := range strings.Lines(excerpt(t)) {
+		if line != "\n" && !strings.HasPrefix(line, "[") && !printed[line] {
+			t.Errorf("the demo does not print %q", strings.TrimSpace(line))
+		}
+	}
+}
+
+// everyTime puts in fixed words what differs with each run of the demo.
+func everyTime(printed string) string {
+	printed = regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(printed, "127.0.0.1:5000")
+	return regexp.MustCompile(`\S+promoter-demo-\d+\Sgitops`).ReplaceAllString(printed, "gitops")
+}
+
+// excerpt is the README's block that begins with a step of the demo.
+func excerpt(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?s)```diff\n([0-9]+\\. .*?)```").FindSubmatch(text)
+	if found == nil {
+		t.Fatal("the README has no excerpt of the demo")
+	}
+	return string(found[1])
+}
