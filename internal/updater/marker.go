@@ -97,7 +97,7 @@ func parseMarker(comment string) (marker, bool) {
 		return marker{}, false
 	}
 	names := strings.Split(flux.Policy, ":")
-	if len(names) < 2 || len(names) > 3 {
+	if len(names) < 2 || len(names) > 3 || names[1] == "" {
 		return marker{}, false
 	}
 	m := marker{component: names[1]}
