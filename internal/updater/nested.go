@@ -1,6 +1,9 @@
 package updater
 
 import (
+	"errors"
+	"path"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -20,15 +23,61 @@ const maxNesting = 4
 // or a list, such as helm.values, patches and files of ConfigMaps. Other text is
 // prose or a script and stays.
 func findNested(f *finder, n *yaml.Node) bool {
-	if n.Style&yaml.LiteralStyle == 0 || !strings.Contains(n.Value, ":") || f.stream.depth() >= maxNesting {
+	if !strings.Contains(n.Value, ":") {
 		return false
 	}
-	inner, err := f.stream.hold(n)
-	if err != nil || !inner.isStructured() {
+	inner, err := f.hold(n)
+	if err != nil {
+		f.refuseHeld(n, err)
+		return false
+	}
+	if !inner.isStructured() {
 		return false
 	}
 	f.walkInside(inner)
 	return true
+}
+
+// Why the text of a scalar is not looked into.
+var (
+	errNoBlock = errors.New("it is no literal block (|)")
+	errNesting = errors.New("too many blocks stand in each other")
+)
+
+// hold parses the text of a literal block scalar.
+func (f *finder) hold(n *yaml.Node) (*stream, error) {
+	switch {
+	case n.Style&yaml.LiteralStyle == 0:
+		return nil, errNoBlock
+	case f.stream.depth() >= maxNesting:
+		return nil, errNesting
+	default:
+		return f.stream.hold(n)
+	}
+}
+
+// manifestKeys are keys whose text is YAML or JSON by their meaning: values and
+// patches of Argo CD, Flux, kustomize and k3s.
+var manifestKeys = []string{"values", "valuesContent", "patch", "templatePatch"}
+
+// refuseHeld refuses text that must be YAML, mentions a followed repository and
+// cannot be edited.
+func (f *finder) refuseHeld(n *yaml.Node, problem error) {
+	key := f.key()
+	if extension := path.Ext(key); extension != ".yaml" && extension != ".yml" && extension != ".json" && !slices.Contains(manifestKeys, key) {
+		return
+	}
+	for line := range strings.Lines(n.Value) {
+		if isComment([]byte(line)) {
+			continue
+		}
+		for _, name := range mentions(line) {
+			if followed, found := f.follow(name); found {
+				f.refuse(n, followed.Component, "the text under %s mentions %s and cannot be edited: %v", shorten(key), name, problem)
+				return
+			}
+		}
+	}
 }
 
 // depth is how many scalars the stream is held by.

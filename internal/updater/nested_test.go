@@ -51,3 +51,22 @@ func TestNested_depthIsBounded(t *testing.T) {
 		{name: "a hundred levels", before: nested(100, "quay.io/acme/web:v1")},
 	})
 }
+
+func TestNested_Y25_textThatMustBeYAML(t *testing.T) {
+	t.Parallel()
+	checkShapes(t, []shapeCase{
+		{
+			name:   "Y-25 values with templates",
+			before: "values: |\n  {{- if .x }}\n  image: quay.io/acme/web:v1\n  {{- end }}\n", refused: "file.yaml:1: the text under values mentions quay.io/acme/web and cannot be edited",
+		},
+		{name: "Y-25 patch in quotes", before: `patch: '[{"op": "replace", "path": "/image", "value": "quay.io/acme/web:v1"}]'` + "\n", refused: "no literal block"},
+		{name: "Y-25 folded values", before: "values: >\n  image: quay.io/acme/web:v1\n", refused: "no literal block"},
+		{name: "Y-25 file of a ConfigMap", before: "data:\n  app.yaml: |\n    a: [\n    image: quay.io/acme/web:v1\n", refused: "the text under app.yaml"},
+		{name: "ignored", before: "values: >  # promoter: ignore\n  image: quay.io/acme/web:v1\n"},
+		{name: "comment in it", before: "values: |\n  {{- if .x }}\n  # image: quay.io/acme/web:v1\n"},
+		{name: "another repository", before: "values: |\n  {{- if .x }}\n  image: quay.io/other/web:v1\n"},
+		{name: "ignored block of one line", before: "image: |- # promoter: ignore\n  quay.io/acme/web:v1\n"},
+		{name: "a whole reference", before: "values: quay.io/acme/web:v1\n", after: "values: quay.io/acme/web:v2\n"},
+		{name: "Y-23 a script", before: "run.sh: |\n  docker run \"quay.io/acme/web:v1\" {\n"},
+	})
+}

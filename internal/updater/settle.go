@@ -113,7 +113,8 @@ func (f *finder) dropIgnored() {
 	f.sites = kept
 }
 
-// ignores says whether the line of a node says so in a comment.
+// ignores says whether the line of a node says so in a comment. That of a block
+// scalar stands behind its indicator: in the text there are no comments.
 func (s *stream) ignores(n *yaml.Node) bool {
 	if !s.marks {
 		return false
@@ -122,7 +123,7 @@ func (s *stream) ignores(n *yaml.Node) bool {
 	if err != nil {
 		return false
 	}
-	if n.Kind == yaml.ScalarNode {
+	if n.Kind == yaml.ScalarNode && !(scalar{s, n}).isBlock() {
 		if found, err := s.span(n); err == nil {
 			at = found.end
 		}
