@@ -20,6 +20,7 @@ const ConfigFile = ".promoter.yaml"
 type Checkout struct {
 	dir    string
 	config *config.Config
+	given  Given         // the versions that stand in for a config; nil: there is one
 	clone  *git.Checkout // nil: the folder lies in no Git repository, or no environment has a branch
 }
 
@@ -32,6 +33,8 @@ func OpenCheckout(dir string, given Given) (*Checkout, error) {
 	loaded, err := loadConfig(dir)
 	if fault.KindOf(err) == fault.NotFound && len(given) > 0 {
 		loaded, err = config.Folder(given.repositories())
+	} else {
+		given = nil
 	}
 	if err != nil {
 		return nil, err
@@ -40,7 +43,7 @@ func OpenCheckout(dir string, given Given) (*Checkout, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Checkout{dir: dir, config: loaded, clone: clone}, nil
+	return &Checkout{dir: dir, config: loaded, given: given, clone: clone}, nil
 }
 
 // openClone opens the clone around the folder where an environment lies on a

@@ -13,12 +13,13 @@ import (
 // follower tells the updater what the config follows in the files of a branch.
 type follower struct {
 	config       *config.Config
+	given        Given // what a person named for a folder without a config
 	environments []*config.Environment
 	literals     []string
 }
 
-func newFollower(c *config.Config, names []string) *follower {
-	f := &follower{config: c, literals: literalsOf(c)}
+func newFollower(c *config.Config, names []string, given Given) *follower {
+	f := &follower{config: c, given: given, literals: literalsOf(c)}
 	for _, name := range names {
 		environment, _ := c.Environment(name)
 		f.environments = append(f.environments, environment)
@@ -83,7 +84,7 @@ func (f *follower) Literals() []string { return f.literals }
 
 func (f *follower) followed(match config.Match, repository image.Repository) updater.Followed {
 	component, _ := f.config.Component(match.Component)
-	return updater.Followed{
+	followed := updater.Followed{
 		Component:  match.Name,
 		Artifact:   component.Artifact,
 		Repository: repository,
@@ -91,6 +92,24 @@ func (f *follower) followed(match config.Match, repository image.Repository) upd
 		Moving:     component.Select.Tag != "",
 		Source:     component.Source,
 	}
+	if version, ok := f.given[repository]; ok {
+		return asGiven(followed, version)
+	}
+	return followed
+}
+
+// asGiven says how a version is written that a person named without a config: as
+// it was named. A digest that was given is never lost; a digest alone is another
+// build of the tag that stands there.
+func asGiven(followed updater.Followed, version image.Version) updater.Followed {
+	switch {
+	case version.Digest == "":
+	case version.Tag == "":
+		followed.Moving, followed.TagStays = true, true
+	default:
+		followed.Pin = image.PinTagDigest
+	}
+	return followed
 }
 
 // writes returns the configured places of a file. Overrides of applications have

@@ -46,7 +46,7 @@ func (c *Checkout) scan(ctx context.Context, branches []*branch, options Options
 }
 
 func (c *Checkout) scanBranch(ctx context.Context, b *branch, options Options, found *findings) error {
-	f := newFollower(c.config, b.environments)
+	f := newFollower(c.config, b.environments, c.given)
 	s := scanner{follower: f, findings: found, inventory: &inventory{branch: b, files: map[string]updater.File{}}}
 	narrowed, err := newNarrowing(options.Paths)
 	if err != nil {

@@ -26,7 +26,7 @@ func (p planner) fromParents() Decision {
 		moves = append(moves, s.move(wanted))
 	}
 	if len(moves) == 0 {
-		return p.decision(Same, alreadySame())
+		return p.decision(Same, AlreadySame())
 	}
 	if reason, back := p.anyBackwards(moves); back {
 		return p.waiting(moves, reason)

@@ -52,6 +52,15 @@ type Offer struct {
 	Err     error      // the registry did not answer
 }
 
+// needsDigest says whether a tag alone is not enough in the files: the tag moves,
+// or a person named a digest.
+func (o Offer) needsDigest(policy *image.Policy) bool {
+	if o.Given {
+		return o.Version.Digest != ""
+	}
+	return isMoving(policy)
+}
+
 // Holdback is a version that is newer than what is offered and may not be taken
 // yet, as a condition of its component.
 type Holdback struct {

@@ -59,11 +59,11 @@ func fullest(versions []image.Version) image.Version {
 	return versions[0]
 }
 
-// differs says whether any reference does not hold the version yet. A moving
-// tag without its digest says nothing about what runs, so it always differs.
-func (s standing) differs(wanted image.Version, moving bool) bool {
+// differs says whether any reference does not hold the version yet. Where the
+// digest counts, a tag without one says nothing about what runs.
+func (s standing) differs(wanted image.Version, needsDigest bool) bool {
 	return slices.ContainsFunc(s.versions, func(v image.Version) bool {
-		return !SameRollout(v, wanted) || moving && v.Digest == ""
+		return !SameRollout(v, wanted) || needsDigest && v.Digest == ""
 	})
 }
 

@@ -60,7 +60,8 @@ func movedBack(component string, from, to image.Version) Reason {
 	return Reason{Rule: RuleBackwards, Words: "moved back: " + Move{component, from, to}.String()}
 }
 
-func alreadySame() Reason {
+// AlreadySame is the reason of a place in which nothing differs.
+func AlreadySame() Reason {
 	return Reason{Rule: RuleSame, Words: "holds this already"}
 }
 

@@ -42,7 +42,7 @@ func (p planner) fromOffer(s standing) (Move, bool, Reason) {
 		return Move{}, false, Reason{Rule: RuleRegistry, Words: fmt.Sprintf("%s: %v", s.component, offer.Err)}
 	}
 	policy := p.Policies[s.component]
-	if !offer.Found || !s.differs(offer.Version, !offer.Given && isMoving(policy)) {
+	if !offer.Found || !s.differs(offer.Version, offer.needsDigest(policy)) {
 		return Move{}, false, Reason{}
 	}
 	if present, back := s.newerThan(offer.Version, policy); back && !offer.Given {
@@ -71,7 +71,7 @@ func isMoving(policy *image.Policy) bool {
 
 // nothingOffered is the decision where no component moves.
 func (p planner) nothingOffered(kept []Reason) Decision {
-	d := p.decision(Same, alreadySame())
+	d := p.decision(Same, AlreadySame())
 	d.Conditions = p.holdbacks()
 	if len(kept) == 0 {
 		return d

@@ -82,6 +82,9 @@ func (s *site) fill(v image.Version, holdTag, holdDigest bool) (target, error) {
 	name := s.followed.Repository.Familiar()
 	var t target
 	if holdTag {
+		if v.Tag == "" && s.followed.TagStays {
+			v.Tag, _ = s.present()
+		}
 		if v.Tag == "" {
 			return t, fmt.Errorf("the file holds a tag and the wanted version has none: give %s:TAG@DIGEST", name)
 		}

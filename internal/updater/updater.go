@@ -18,7 +18,8 @@ type Followed struct {
 	Artifact   image.Artifact
 	Repository image.Repository
 	Pin        image.Pin // empty: keep
-	Moving     bool      // the policy follows a moving tag, so a digest is always written
+	Moving     bool      // the tag may point elsewhere, so a digest is always written
+	TagStays   bool      // a wanted version without a tag is another build of the tag in the file
 	Source     string    // URL of the source repository; empty: unknown
 	// Numeric says that the tags are plain numbers. Of an image without one,
 	// redis:6379 is an address and stays, except under a key that says image.
