@@ -90,10 +90,11 @@ func (q *quick) fail() *yaml.Node {
 	return nil
 }
 
-// node makes a node. Nodes are allocated by the dozen.
+// node makes a node. Nodes are allocated by the dozen: a row of a manifest has
+// two, and a few have more.
 func (q *quick) node(n yaml.Node) *yaml.Node {
 	if len(q.nodes) == cap(q.nodes) {
-		q.nodes = make([]yaml.Node, 0, 32)
+		q.nodes = make([]yaml.Node, 0, min(2*(len(q.rows)-q.at)+4, 64))
 	}
 	q.nodes = append(q.nodes, n)
 	return &q.nodes[len(q.nodes)-1]
@@ -246,14 +247,14 @@ func (q *quick) null(key *yaml.Node, r row) *yaml.Node {
 
 // at0 makes a node that starts on the present row.
 func (q *quick) at0(kind yaml.Kind, start int) *yaml.Node {
-	tag := "!!str"
+	n := q.node(yaml.Node{Kind: kind, Tag: "!!str", Line: q.at + 1, Column: start - q.rows[q.at].start + 1})
 	switch kind {
 	case yaml.MappingNode:
-		tag = "!!map"
+		n.Tag, n.Content = "!!map", make([]*yaml.Node, 0, 8)
 	case yaml.SequenceNode:
-		tag = "!!seq"
+		n.Tag, n.Content = "!!seq", make([]*yaml.Node, 0, 4)
 	}
-	return q.node(yaml.Node{Kind: kind, Tag: tag, Line: q.at + 1, Column: start - q.rows[q.at].start + 1})
+	return n
 }
 
 // key reads a key with its colon. After is the offset behind the colon.
