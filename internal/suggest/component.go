@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/image"
 )
@@ -72,7 +71,7 @@ func subjectsOf(references []edit.Reference, l *layout) []subject {
 // environmentOf returns the environment that a file was read as; the whole tree
 // has one for all.
 func (l *layout) environmentOf(file string) (name string, ok bool) {
-	if l.byFile == nil {
+	if l.wholeTree() {
 		return l.environments[0].Name, true
 	}
 	name, ok = l.byFile[file]
@@ -174,6 +173,10 @@ func (s *subject) present(l *layout) string {
 	}
 	var texts []string
 	for _, version := range versions[:min(len(versions), maxPresent)] {
+		if l.wholeTree() {
+			texts = append(texts, version)
+			continue
+		}
 		texts = append(texts, fmt.Sprintf("%s (%s)", version, list(where[version])))
 	}
 	if more := len(versions) - maxPresent; more > 0 {
@@ -240,63 +243,4 @@ func written(r image.Repository) string {
 		return r.Familiar()
 	}
 	return r.String()
-}
-
-// componentNames names each repository by the end of its path, as long as it
-// takes to tell them apart.
-func componentNames(subjects []subject) []string {
-	names := make([]string, len(subjects))
-	taken := map[string]bool{}
-	for length := 1; ; length++ {
-		counts := map[string]int{}
-		wanted := make([]string, len(subjects))
-		for i := range subjects {
-			wanted[i] = subjects[i].name(length)
-			counts[wanted[i]]++
-		}
-		open := false
-		for i, name := range wanted {
-			if names[i] != "" {
-				continue
-			}
-			if counts[name] == 1 && !taken[name] && config.ValidName(name) {
-				names[i], taken[name] = name, true
-				continue
-			}
-			open = true
-		}
-		if !open {
-			return names
-		}
-		if length > maxNameParts {
-			return numbered(names, taken)
-		}
-	}
-}
-
-// maxNameParts is how many parts of a repository's path make a name, before
-// numbers do.
-const maxNameParts = 4
-
-// name makes a name of the last parts of the repository. A chart beside an image
-// of that name says that it is one.
-func (s *subject) name(length int) string {
-	parts := strings.Split(s.repository.Host()+"/"+s.repository.Path(), "/")
-	name := slug(strings.Join(parts[max(0, len(parts)-max(1, length-1)):], "-"))
-	if length > 1 && s.artifact != image.ArtifactImage {
-		name += "-" + string(s.artifact)
-	}
-	return name
-}
-
-// numbered names the rest by numbers.
-func numbered(names []string, taken map[string]bool) []string {
-	for i, n := 0, 1; i < len(names); i++ {
-		for ; names[i] == ""; n++ {
-			if name := fmt.Sprintf("component-%d", n); !taken[name] {
-				names[i], taken[name] = name, true
-			}
-		}
-	}
-	return names
 }

@@ -30,22 +30,21 @@ func TestConfig_componentNames(t *testing.T) {
 		name, references string
 		want             []string
 	}{
-		{"by the last segment", "a.io/x/web:1.0.0 a.io/x/My_App.v2:1.0.0", nil},
+		{"by the last segment", "a.io/x/web:1.0.0 a.io/y/api:1.0.0", []string{"api=a.io/y/api", "web=a.io/x/web"}},
 		{"longer where two are called alike", "a.io/x/web:1.0.0 a.io/y/web:1.0.0 b.io/x/api:1.0.0",
 			[]string{"api=b.io/x/api", "x-web=a.io/x/web", "y-web=a.io/y/web"}},
 		{"with the host where the paths are alike", "a.io/x/web:1.0.0 b.io/x/web:1.0.0",
-			[]string{"a-io-x-web=a.io/x/web", "b-io-x-web=b.io/x/web"}},
+			[]string{"a-web=a.io/x/web", "b-web=b.io/x/web"}},
 		{"as a valid name", "a.io/x/my_app.v2:1.0.0", []string{"my-app-v2=a.io/x/my_app.v2"}},
-		{"by number where none fits", "a.io/x/" + strings.Repeat("a", 41) + ":1.0.0",
-			[]string{"component-1=a.io/x/" + strings.Repeat("a", 41)}},
+		{"with what tells them apart", "gcr.io/acme/a/web:1.0.0 quay.io/acme/a/web:1.0.0",
+			[]string{"gcr-web=gcr.io/acme/a/web", "quay-web=quay.io/acme/a/web"}},
+		{"cut where they are too long", "a.io/x/" + strings.Repeat("a", 41) + ":1.0.0 b.io/x/" + strings.Repeat("a", 41) + ":1.0.0",
+			[]string{strings.Repeat("a", 36) + "=a.io/x/" + strings.Repeat("a", 41), strings.Repeat("a", 36) + "-2=b.io/x/" + strings.Repeat("a", 41)}},
 		{"common images are off beside your own", "a.io/x/web:1.0.0 redis:7 registry.k8s.io/pause:3.9",
 			[]string{"(pause=registry.k8s.io/pause)", "(redis=docker.io/library/redis)", "web=a.io/x/web"}},
 		{"common images alone are on", "redis:7.2.1", []string{"redis=docker.io/library/redis"}},
 	}
 	for _, test := range tests {
-		if test.want == nil {
-			continue
-		}
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := suggestion(t, found(t, "dev/d.yaml "+test.references))
@@ -155,8 +154,19 @@ func TestConfig_warnings(t *testing.T) {
 
 func TestConfig_outsideIsData(t *testing.T) {
 	t.Parallel()
-	s := suggestion(t, found(t, "dev/d.yaml a.io/x/web:1.0.0", "base/d.yaml a.io/x/web:1.0.0", "base/e.yaml a.io/x/b:1.0.0"))
+	s := suggestion(t, found(t, "dev/d.yaml a.io/x/web:1.0.0", "prod/d.yaml a.io/x/web:1.0.0", "base/d.yaml a.io/x/web:1.0.0", "base/e.yaml a.io/x/b:1.0.0"))
 	if len(s.Outside) != 2 || s.Outside[0].Position.File != "base/d.yaml" {
 		t.Errorf("outside: %v", s.Outside)
+	}
+}
+
+func TestConfig_oneEnvironmentMustHoldMost(t *testing.T) {
+	t.Parallel()
+	s := suggestion(t, found(t, "charts/web/values-prod.yaml a.io/x/web:1.0.0", "deploy/d.yaml a.io/x/web:1.0.0", "deploy/e.yaml a.io/x/b:1.0.0", ".circleci/config.yml a.io/x/ci:1.0.0"))
+	if diff := cmp.Diff([]string{"main"}, environments(s)); diff != "" {
+		t.Errorf("environments (-want +got):\n%s", diff)
+	}
+	if !strings.Contains(s.Text, "    exclude: ['.circleci/**']\n") || len(s.Outside) != 0 || len(s.Components) != 2 {
+		t.Errorf("the folder of a tool is not excluded:\n%s", s.Text)
 	}
 }

@@ -26,7 +26,8 @@ func (d *draft) environment(e *Environment) {
 		d.comment("    ", e.words)
 	}
 	d.comment("    ", d.holdings(e))
-	d.paths(e)
+	d.globs("paths", e.Paths)
+	d.globs("exclude", e.Exclude)
 	d.after(e)
 	if len(e.After) > 0 && e.rank >= rankProd {
 		d.line("    propose: automatic # or: manual")
@@ -58,15 +59,16 @@ func (d *draft) holdings(e *Environment) string {
 	return fmt.Sprintf("%s in %s.", count(references, "reference", "references"), files(len(in)))
 }
 
-func (d *draft) paths(e *Environment) {
-	switch len(e.Paths) {
+// globs writes a list of globs: one in brackets, several on lines of their own.
+func (d *draft) globs(key string, globs []string) {
+	switch len(globs) {
 	case 0:
 	case 1:
-		d.line("    paths: [%s]", single(e.Paths[0]))
+		d.line("    %s: [%s]", key, single(globs[0]))
 	default:
-		d.line("    paths:")
-		for _, p := range e.Paths {
-			d.line("      - %s", single(p))
+		d.line("    %s:", key)
+		for _, g := range globs {
+			d.line("      - %s", single(g))
 		}
 	}
 }

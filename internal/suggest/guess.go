@@ -29,13 +29,9 @@ func guess(roots, all []string, thirdParty bool) guessed {
 	if g, ok := scheme(roots, all, thirdParty); ok {
 		return g
 	}
-	counts := map[string]int{}
-	for _, tag := range roots {
-		counts[tag]++
-	}
-	tag := commonest(counts)
+	tag := usual(roots)
 	if g, ok := scheme([]string{tag}, all, thirdParty); ok {
-		g.because = strings.TrimSpace(g.because + " Other tags in the files look different.")
+		g.because = join(g.because, "Other tags in the files look different.")
 		return g
 	}
 	g := guessed{image.Selection{Tag: tag}, "How its tags are ordered is not clear, so the tag itself is followed: every new digest is a version."}
@@ -43,6 +39,19 @@ func guess(roots, all []string, thirdParty bool) guessed {
 		return g
 	}
 	return guessed{image.Selection{Tag: "latest"}, "The tags in the files name no versions: say which tags do."}
+}
+
+// usual returns the commonest tag, before all others one that is no mere word.
+func usual(tags []string) string {
+	named := slices.DeleteFunc(slices.Clone(tags), letters.MatchString)
+	if len(named) == 0 {
+		named = tags
+	}
+	counts := map[string]int{}
+	for _, tag := range named {
+		counts[tag]++
+	}
+	return commonest(counts)
 }
 
 // scheme tries the known schemes in turn.
@@ -129,10 +138,10 @@ func ranged(roots, all []string, filter, words string) guessed {
 	}
 	high, because := ceiling(found[0].Version)
 	for _, pre := range []string{"", "-0"} {
-		g := guessed{image.Selection{Semver: bound(low, high, pre), Filter: filter}, strings.TrimSpace(words + because)}
+		g := guessed{image.Selection{Semver: bound(low, high, pre), Filter: filter}, join(words, because)}
 		if g.finds(slices.Compact(slices.Sorted(slices.Values(roots)))) {
 			if pre != "" {
-				g.because = strings.TrimSpace(g.because + " The -0 lets prereleases in.")
+				g.because = join(g.because, "The -0 lets prereleases in.")
 			}
 			return g
 		}
@@ -173,14 +182,14 @@ func ceiling(version string) (high, because string) {
 // filtered are versions with something around them that is not part of them.
 func filtered(roots, all []string, _ bool) guessed {
 	for _, form := range []struct{ part, filter, words string }{
-		{`^([A-Za-z][A-Za-z0-9_.-]*?[-_])v?[0-9]+(?:\.[0-9]+){1,2}$`, `^%sv?(?P<version>[0-9]+(\.[0-9]+){1,2})$`, "Versions behind a fixed text. "},
-		{`^v?[0-9]+(?:\.[0-9]+){2}(-[0-9]+)-g[0-9a-f]{7,40}$`, `^v?(?P<version>[0-9]+(\.[0-9]+){2}-[0-9]+)-g[0-9a-f]{7,40}$`, "Versions as git describe writes them. "},
-		{`^v?[0-9]+(?:\.[0-9]+){1,2}([-_])[0-9a-f]{7,40}$`, `^v?(?P<version>[0-9]+(\.[0-9]+){1,2})%s[0-9a-f]{7,40}$`, "Versions with the commit behind them. "},
+		{`^([A-Za-z][A-Za-z0-9_.-]*?[-_])v?[0-9]+(?:\.[0-9]+){1,2}$`, `^%sv?(?P<version>[0-9]+(\.[0-9]+){1,2})$`, "Versions behind a fixed text."},
+		{`^v?[0-9]+(?:\.[0-9]+){2}(-[0-9]+)-g[0-9a-f]{7,40}$`, `^v?(?P<version>[0-9]+(\.[0-9]+){2}-[0-9]+)-g[0-9a-f]{7,40}$`, "Versions as git describe writes them."},
+		{`^v?[0-9]+(?:\.[0-9]+){1,2}([-_])[0-9a-f]{7,40}$`, `^v?(?P<version>[0-9]+(\.[0-9]+){1,2})%s[0-9a-f]{7,40}$`, "Versions with the commit behind them."},
 		{
 			`^v?[0-9]+(?:\.[0-9]+){0,2}([-_][A-Za-z][A-Za-z0-9_.-]*)$`, `^v?(?P<version>[0-9]+(\.[0-9]+){0,2})%s$`,
-			"Versions of one variant of the image. ",
+			"Versions of one variant of the image.",
 		},
-		{`^()[0-9]+(?:\.[0-9]+){3}$`, `^(?P<version>[0-9]+(\.[0-9]+){3})$`, "Versions of four numbers. "},
+		{`^()[0-9]+(?:\.[0-9]+){3}$`, `^(?P<version>[0-9]+(\.[0-9]+){3})$`, "Versions of four numbers."},
 	} {
 		filter, ok := around(form.part, form.filter, roots)
 		if !ok {

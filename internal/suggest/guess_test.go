@@ -41,6 +41,8 @@ func TestGuess(t *testing.T) {
 		{"a word and a number", "build-17", false, image.Selection{Numeric: `^build-(?P<version>[0-9]+)$`}},
 		{"a branch and a number that could be a commit", "main-1234567", false, image.Selection{Numeric: `^main-(?P<version>[0-9]+)$`}},
 		{"a number and a commit", "17-0a1b2c3", false, image.Selection{Numeric: `^(?P<version>[0-9]+)-[0-9a-f]{7,40}$`}},
+		{"builds behind a version", "v0.14.541-ls61 v0.14.541-ls7", false, image.Selection{Newest: `^v?[0-9]+(\.[0-9]+){0,2}-ls[0-9]+$`}},
+		{"a word beside a version", "1.7.1 latest latest", false, image.Selection{Semver: ">=1.7.1 <2"}},
 		{"a moving tag", "latest latest", false, image.Selection{Tag: "latest"}},
 		{"the major version of others", "7", true, image.Selection{Tag: "7"}},
 		{"mixed: the commonest decides", "1.2.0 1.2.0 latest", false, image.Selection{Semver: ">=1.2.0 <2"}},

@@ -41,7 +41,23 @@ func layouts(files []string, references []edit.Reference) []*layout {
 		heaviest := slices.MaxFunc(all, func(a, b family) int { return cmp.Compare(a.weight, b.weight) })
 		out = append(out, newLayout([]family{heaviest}, false, "Other folders were left out: their paths would lead into several environments."))
 	}
-	return append(out, wholeTree(len(all) > 0))
+	out = slices.DeleteFunc(out, func(l *layout) bool { return !l.worthwhile(references) })
+	return append(out, newWholeTree(len(all) > 0, toolsOf(files)))
+}
+
+// worthwhile says whether the layout tells several environments apart, or at
+// least has most of the references in its one.
+func (l *layout) worthwhile(references []edit.Reference) bool {
+	if len(l.environments) > 1 {
+		return true
+	}
+	inside := 0
+	for _, r := range references {
+		if _, ok := l.byFile[r.Position.File]; ok {
+			inside++
+		}
+	}
+	return 2*inside >= len(references)
 }
 
 func whyNoCapture(with []family) string {
@@ -51,14 +67,17 @@ func whyNoCapture(with []family) string {
 	return "The paths name no applications, so everything is one application: it is promoted as a whole."
 }
 
-// wholeTree is the layout of a tree in which no environment is seen.
-func wholeTree(seen bool) *layout {
-	why := "No folder or file name says an environment, such as dev, staging or prod,\nso the whole tree is one."
+// newWholeTree is the layout of a tree in which no environments are seen.
+func newWholeTree(seen bool, exclude []string) *layout {
+	why := "No folder or file name says an environment, such as dev, staging or prod, so the whole tree is one."
 	if seen {
-		why = "The folders that look like environments overlap, so the whole tree is one."
+		why = "What looks like environments overlaps, or holds little of the tree, so the whole tree is one."
 	}
-	return &layout{environments: []Environment{{Name: "main", rank: rankProd, words: why}}}
+	return &layout{environments: []Environment{{Name: "main", Exclude: exclude, rank: rankProd, words: why}}}
 }
+
+// wholeTree says whether the layout is one environment that has all files.
+func (l *layout) wholeTree() bool { return l.byFile == nil }
 
 // kept drops the families without a reference, unless none has one. A reference
 // in a base counts for the families beside it.

@@ -3,6 +3,7 @@ package suggest
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -52,9 +53,12 @@ func defaultExcludes() func(file string) bool {
 	return paths.Match
 }
 
+// replaced is a tag that something fills in before it is applied.
+var replaced = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
+
 // isImage says whether a reference surely names something in a registry.
 func isImage(r edit.Reference) bool {
-	if r.Repository.IsZero() || r.Tag == "" && r.Digest == "" {
+	if r.Repository.IsZero() || r.Tag == "" && r.Digest == "" || replaced.MatchString(r.Tag) {
 		return false
 	}
 	saysSo := r.Digest != "" || strings.Contains(strings.ToLower(r.Key), "image") || hasHost(r.Repository)
@@ -87,10 +91,26 @@ func isAddress(host string) bool {
 	return strings.Trim(name, "0123456789.") == "" || strings.HasPrefix(host, "[")
 }
 
-// leftAlone says whether promoter or Flux write a file themselves. What flux
-// bootstrap writes it takes back.
+// leftAlone says whether a file belongs to a tool, to promoter, or to Flux, which
+// takes back what others change in what flux bootstrap writes.
 func leftAlone(file string) bool {
-	return path.Base(file) == "gotk-components.yaml" || file == ".promoter.yaml"
+	first, _, _ := strings.Cut(file, "/")
+	return tools[first] || path.Base(file) == "gotk-components.yaml" || file == ".promoter.yaml"
+}
+
+// toolsOf returns globs of the folders and files of tools that a tree has.
+func toolsOf(files []string) []string {
+	found := map[string]bool{}
+	for _, file := range files {
+		first, _, folder := strings.Cut(file, "/")
+		switch {
+		case tools[first] && folder:
+			found[first+"/**"] = true
+		case tools[first]:
+			found[first] = true
+		}
+	}
+	return sortedKeys(found)
 }
 
 // artifactOf says what a reference names. Flux keeps charts and manifests in the

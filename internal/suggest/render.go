@@ -155,8 +155,14 @@ func (d *draft) patterns() {
 			groups[parent] = append(groups[parent], c)
 		}
 	}
+	taken := map[string]bool{}
+	for _, c := range d.Components {
+		taken[c.Name] = true
+	}
 	for _, parent := range sortedKeys(groups) {
-		if name, ok := d.patternName(parent); ok && sameSelection(groups[parent]) {
+		name := "all-" + slug(path.Base(parent))
+		if !taken[name] && len(name) <= maxNameLength && sameSelection(groups[parent]) {
+			taken[name] = true
 			d.comment("  ", fmt.Sprintf("One component can follow all that match: the %d of %s are selected alike, and new ones would be found too.", len(groups[parent]), parent))
 			d.line("  #%s: {image: %s, select: %s%s}", quote(name), single(parent+"/*"),
 				selection(groups[parent][0].Select), groups[parent][0].pin(", "))
@@ -174,17 +180,6 @@ func sameSelection(group []*Component) bool {
 		}
 	}
 	return len(group) >= manyAlike
-}
-
-// patternName is a name for a pattern that no component has.
-func (d *draft) patternName(parent string) (string, bool) {
-	name := "all-" + slug(path.Base(parent))
-	for _, c := range d.Components {
-		if c.Name == name {
-			return "", false
-		}
-	}
-	return name, len(name) <= 40
 }
 
 // count says how many there are of a thing.

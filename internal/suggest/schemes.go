@@ -21,6 +21,7 @@ const (
 	byTime   order = "The highest time in the tag is the newest."
 	byDate   order = "The last date in the tag is the newest."
 	byNumber order = "The highest number in the tag is the newest."
+	byBuild  order = "The number behind the version counts builds, so the image that was built last is the newest."
 	byCommit order = "The tag names a commit, so the image that was built last is the newest."
 )
 
@@ -41,6 +42,8 @@ var timedForms = []form{
 	{`^([A-Za-z][A-Za-z0-9_.-]*?-)[0-9a-f]{7,40}$`, `^%s[0-9a-f]{7,}$`, byCommit},
 	{`^()[0-9a-f]{40}$`, `^[0-9a-f]{40}$`, byCommit},
 	{`^()[0-9a-f]{7,12}$`, `^[0-9a-f]{7,12}$`, byCommit},
+
+	{`^v?[0-9]+(?:\.[0-9]+){0,2}([-_](?:[A-Za-z0-9.]+-)*(?:ls|r|rev|build))[0-9]+$`, `^v?[0-9]+(\.[0-9]+){0,2}%s[0-9]+$`, byBuild},
 
 	{`^()[0-9]+-[0-9a-f]{7,40}$`, `^(?P<version>[0-9]+)-[0-9a-f]{7,40}$`, byNumber},
 }
@@ -73,7 +76,7 @@ var hexLetter = regexp.MustCompile(`[a-f][0-9a-f]*$`)
 
 func (o order) selection(expression string) image.Selection {
 	switch o {
-	case byCommit:
+	case byCommit, byBuild:
 		return image.Selection{Newest: expression}
 	case byDate:
 		return image.Selection{Alphabetical: expression}

@@ -44,12 +44,13 @@ type Component struct {
 
 // Environment is a place in the tree that promotions go to.
 type Environment struct {
-	Name  string
-	Paths []string // globs; none: the whole tree
-	After []string
-	rank  int
-	aside bool   // a playground
-	words string // why it is one; empty when the paths say it
+	Name    string
+	Paths   []string // globs; none: the whole tree
+	Exclude []string // globs
+	After   []string
+	rank    int
+	aside   bool   // a playground
+	words   string // why it is one; empty when the paths say it
 }
 
 // Warning is something that a person has to decide.

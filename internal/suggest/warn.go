@@ -11,7 +11,7 @@ import (
 // warnings lists what a person has to decide, the heaviest first.
 func (d *draft) warnings() []Warning {
 	var out []Warning
-	if d.layout.byFile == nil {
+	if d.layout.wholeTree() {
 		out = append(out, Warning{
 			Text:   "no environments were recognised, so the whole tree is one",
 			Advice: "write one environment for each folder (paths) or branch (branch) that is deployed on its own",

@@ -101,6 +101,11 @@ var (
 	stems = set(`values value config settings env environment kustomization helm helmfile images image
 		overrides override secrets patch overlay cluster kustomize release params parameters vars`)
 
+	// tools are folders and files at the top that configure something else than
+	// what is deployed, as the default excludes of every environment are.
+	tools = set(`.circleci .buildkite .drone.yml .woodpecker .woodpecker.yml .travis.yml .cirrus.yml .semaphore .azuredevops
+		.azure-pipelines azure-pipelines.yml bitbucket-pipelines.yml .devcontainer .teamcity .vscode .idea`)
+
 	// bases are folders and files that several environments share.
 	bases = set(`base bases _base common shared default _default components library`)
 )

@@ -1,0 +1,110 @@
+package app_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/app"
+	"promoter/internal/fault"
+	"promoter/internal/suggest"
+)
+
+// TestSuggest_golden compares the config and the warnings for whole trees. Each
+// config must also be one that loads where it is written to.
+func TestSuggest_golden(t *testing.T) {
+	t.Parallel()
+	cases, err := filepath.Glob("../../testdata/init/*")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("no cases (%v)", err)
+	}
+	for _, dir := range cases {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			t.Parallel()
+			suggestion, err := app.Suggest(t.Context(), filepath.Join(dir, "tree"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(read(t, dir, "want.yaml"), suggestion.Text); diff != "" {
+				t.Errorf("config (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(read(t, dir, "warnings"), warnings(suggestion)); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+			into := t.TempDir()
+			if err := app.WriteConfig(filepath.Join(into, app.ConfigFile), suggestion.Text); err != nil {
+				t.Fatal(err)
+			}
+			if problems, err := app.Validate(into, "", os.LookupEnv); err != nil || len(problems) > 0 {
+				t.Errorf("the written config: %v %v", problems, err)
+			}
+		})
+	}
+}
+
+func read(t *testing.T, dir, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// warnings writes each warning with its places and advice on lines of their own.
+func warnings(s *suggest.Suggestion) string {
+	var b strings.Builder
+	for _, w := range s.Warnings {
+		fmt.Fprintln(&b, w.Text)
+		for _, p := range w.Positions {
+			fmt.Fprintf(&b, "  %s\n", p)
+		}
+		fmt.Fprintf(&b, "  -> %s\n", w.Advice)
+	}
+	return b.String()
+}
+
+func TestSuggest_nothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte("name: web\nport: redis:6379\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, where := range []string{dir, filepath.Join(dir, "absent")} {
+		if _, err := app.Suggest(t.Context(), where); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("%s: %v", where, err)
+		}
+	}
+	if _, err := app.Suggest(t.Context(), filepath.Join(dir, "a.yaml")); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("a file for a folder: %v", err)
+	}
+}
+
+func TestWriteConfig_overwritesNothing(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), app.ConfigFile)
+	if err := app.WriteConfig(name, "first"); err != nil {
+		t.Fatal(err)
+	}
+	if err := app.WriteConfig(name, "second"); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), name) {
+		t.Errorf("writing twice: %v", err)
+	}
+	if text := read(t, filepath.Dir(name), app.ConfigFile); text != "first" {
+		t.Errorf("the file holds %q", text)
+	}
+	entries, err := os.ReadDir(filepath.Dir(name))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v (%v)", entries, err)
+	}
+}
+
+func TestWriteConfig_needsTheFolder(t *testing.T) {
+	t.Parallel()
+	if err := app.WriteConfig(filepath.Join(t.TempDir(), "absent", app.ConfigFile), ""); err == nil {
+		t.Error("written into a folder that is not there")
+	}
+}
