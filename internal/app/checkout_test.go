@@ -1,0 +1,283 @@
+package app_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	gogit "github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"promoter/internal/app"
+	"promoter/internal/fault"
+)
+
+func TestOpenCheckout_wrongInput(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		dir  string
+		kind fault.Kind
+		want string
+	}{
+		"no folder":   {filepath.Join(dir, "gone"), fault.NotFound, "open the folder: "},
+		"a file":      {file, fault.Invalid, file + " is a file, not a folder"},
+		"below one":   {file + "/x", fault.NotFound, "open the folder: "},
+		"no config":   {dir, fault.NotFound, "there is no .promoter.yaml in " + dir + ": write one with 'promoter init', or name versions with --with"},
+		"no name":     {"", fault.NotFound, "open the folder: "},
+		"a zero byte": {dir + "\x00", fault.NotFound, "open the folder: "},
+	}
+	for name, test := range tests {
+		_, err := app.OpenCheckout(test.dir, nil)
+		if fault.KindOf(err) != test.kind || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+const minimal = "version: 1\ncomponents:\n  web: {image: quay.io/acme/web, select: {semver: \">=1\"}}\nenvironments:\n  dev: {}\n"
+
+func TestOpenCheckout_configInOtherForms(t *testing.T) {
+	t.Parallel()
+	for name, content := range map[string]string{
+		"Windows line ends": strings.ReplaceAll(minimal, "\n", "\r\n"),
+		"a byte order mark": "\ufeff" + minimal,
+		"both":              "\ufeff" + strings.ReplaceAll(minimal, "\n", "\r\n"),
+		"no final newline":  strings.TrimSuffix(minimal, "\n"),
+	} {
+		w := newWorld(t, map[string]string{".promoter.yaml": content, "a.yaml": before})
+		options := w.options()
+		options.Given = w.given("quay.io/acme/web:2")
+		if applied := w.apply(options); len(applied.Files) != 1 || w.read("a.yaml") != after {
+			t.Errorf("%s: wrote %q", name, applied.Files)
+		}
+	}
+}
+
+// A config that leads out of the folder is not read: the words of its errors
+// would tell what stands in other people's files.
+func TestOpenCheckout_configIsALink(t *testing.T) {
+	t.Parallel()
+	outside := t.TempDir()
+	secret := filepath.Join(outside, "secret")
+	if err := os.WriteFile(secret, []byte("canary-7f3a: 1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	given := app.Given{}
+	inside := newWorld(t, map[string]string{"shared/promoter.yaml": minimal})
+	symlink(t, "shared/promoter.yaml", filepath.Join(inside.dir, ".promoter.yaml"))
+	if _, err := app.OpenCheckout(inside.dir, given); err != nil {
+		t.Errorf("a link that stays inside: %v", err)
+	}
+	for name, target := range map[string]string{"to a file outside": secret, "to a device": "/dev/zero", "to itself": ".promoter.yaml", "to the folder": "."} {
+		w := newWorld(t, nil)
+		symlink(t, target, filepath.Join(w.dir, ".promoter.yaml"))
+		_, opening := app.OpenCheckout(w.dir, given)
+		_, validating := app.Validate(w.dir, "", os.LookupEnv)
+		for _, err := range []error{opening, validating} {
+			if fault.KindOf(err) != fault.Invalid || strings.Contains(err.Error(), "canary") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestOpenCheckout_configIsNoFile(t *testing.T) {
+	t.Parallel()
+	folder, pipe := newWorld(t, map[string]string{".promoter.yaml/x": ""}), newWorld(t, nil)
+	if err := syscall.Mkfifo(filepath.Join(pipe.dir, ".promoter.yaml"), 0o644); err != nil {
+		t.Skipf("no pipes in this file system: %v", err)
+	}
+	for _, w := range []*world{folder, pipe} {
+		if _, err := app.OpenCheckout(w.dir, nil); fault.KindOf(err) != fault.Invalid || err.Error() != ".promoter.yaml is no regular file" {
+			t.Errorf("error: %v", err)
+		}
+	}
+}
+
+func TestOpenCheckout_configErrors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{".promoter.yaml": "version: 1\nenvironmnets: {}\n"})
+	_, err := app.OpenCheckout(w.dir, w.given("nginx:1"))
+	var invalid *app.ConfigError
+	if !errors.As(err, &invalid) || fault.KindOf(err) != fault.Invalid {
+		t.Fatalf("error: %v", err)
+	}
+	if !strings.Contains(err.Error(), filepath.Join(w.dir, ".promoter.yaml")+":2:1: unknown key") {
+		t.Errorf("error: %v", err)
+	}
+	large := newWorld(t, map[string]string{".promoter.yaml": strings.Repeat("# x\n", 1<<20)})
+	if _, err := app.OpenCheckout(large.dir, nil); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("a config of 4 MiB: %v", err)
+	}
+}
+
+// repository makes the world's folder a clone with main checked out, and origin's
+// branches with the files as they are now.
+func (w *world) repository(branches ...string) *gogit.Repository {
+	w.t.Helper()
+	clone, err := gogit.PlainInitWithOptions(w.dir, &gogit.PlainInitOptions{
+		InitOptions: gogit.InitOptions{DefaultBranch: "refs/heads/main"},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.commit(clone, branches...)
+	head := plumbing.NewSymbolicReference("refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+	if err := clone.Storer.SetReference(head); err != nil {
+		w.t.Fatal(err)
+	}
+	return clone
+}
+
+// commit commits the files and lets origin's branches name the commit.
+func (w *world) commit(clone *gogit.Repository, branches ...string) {
+	w.t.Helper()
+	worktree, err := clone.Worktree()
+	if err == nil {
+		err = worktree.AddWithOptions(&gogit.AddOptions{All: true})
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	hash, err := worktree.Commit("m", &gogit.CommitOptions{Author: &object.Signature{Name: "t", Email: "t@example.com"}, AllowEmptyCommits: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, branch := range branches {
+		reference := plumbing.NewHashReference(plumbing.NewRemoteReferenceName("origin", branch), hash)
+		if err := clone.Storer.SetReference(reference); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) head(clone *gogit.Repository, branch string) {
+	w.t.Helper()
+	head := plumbing.NewSymbolicReference(plumbing.HEAD, plumbing.NewBranchReferenceName(branch))
+	if err := clone.Storer.SetReference(head); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+const branched = `version: 1
+components:
+  web: {image: quay.io/acme/web, select: {semver: ">=1"}}
+environments:
+  dev: {}
+  prod: {branch: env/prod, after: [dev]}
+`
+
+func TestPlan_branches(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{".promoter.yaml": branched, "a.yaml": before})
+	clone := w.repository("main", "env/prod")
+	options := w.options()
+	options.Given = w.given("quay.io/acme/web:3")
+	w.write("a.yaml", after)
+	dev, prod := "dev/default proposed: asked for: web 2 -> 3", "prod/default proposed: dev has: web 1 -> 2"
+	preview := w.expect(options, dev, prod)
+	if preview.Places[0].Branch != "" || !preview.Places[0].OnDisk || preview.Places[1].Branch != "env/prod" || preview.Places[1].OnDisk {
+		t.Errorf("places: %+v", preview.Places)
+	}
+
+	t.Log("a person's own branch stands for the default branch")
+	w.head(clone, "feature/x")
+	w.expect(options, dev, prod)
+
+	t.Log("with the other branch checked out, the default branch is origin's")
+	w.head(clone, "env/prod")
+	preview = w.expect(options, "dev/default proposed: asked for: web 1 -> 3", "prod/default waiting: would move back: web 2 -> 1")
+	if preview.Places[0].OnDisk || !preview.Places[1].OnDisk {
+		t.Errorf("places: %+v", preview.Places)
+	}
+
+	t.Log("whose name the clone does not know")
+	if err := clone.Storer.RemoveReference("refs/remotes/origin/HEAD"); err != nil {
+		t.Fatal(err)
+	}
+	_, preview = w.plan(options)
+	if place := preview.Places[0]; place.State != "not checked out" || !strings.Contains(place.Reason.String(), "git remote set-head origin --auto") {
+		t.Errorf("%s: %s", place.State, place.Reason)
+	}
+}
+
+// An environment may write the default branch's name or leave it out.
+func TestPlan_theDefaultBranchByItsName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{
+		".promoter.yaml": strings.NewReplacer("dev: {}", "dev: {paths: [dev], branch: main}", "branch: env/prod", "paths: [prod]").Replace(branched),
+		"dev/a.yaml":     before,
+		"prod/a.yaml":    before,
+	})
+	w.repository("main")
+	options := w.options()
+	options.Given = w.given("quay.io/acme/web:2")
+	preview := w.expect(options, "dev/default proposed: asked for: web 1 -> 2", "prod/default same: holds this already")
+	if !preview.Places[0].OnDisk || !preview.Places[1].OnDisk {
+		t.Errorf("places: %+v", preview.Places)
+	}
+}
+
+func TestPlan_branchWithoutAClone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{".promoter.yaml": branched, "a.yaml": before})
+	options := w.options()
+	options.Given = w.given("quay.io/acme/web:2")
+	w.expect(options,
+		"dev/default proposed: asked for: web 1 -> 2",
+		"prod/default not checked out: branch env/prod: the folder is no Git clone")
+}
+
+// A clone that cannot be read matters only to environments with branches.
+func TestOpenCheckout_brokenClone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{".promoter.yaml": minimal, ".git": "nonsense", "a.yaml": before})
+	options := w.options()
+	options.Given = w.given("quay.io/acme/web:2")
+	w.expect(options, "dev/default proposed: asked for: web 1 -> 2")
+	w.write(".promoter.yaml", branched)
+	if _, err := app.OpenCheckout(w.dir, nil); err == nil || !strings.HasPrefix(err.Error(), "open the clone: open the Git repository of ") {
+		t.Errorf("error: %v", err)
+	}
+}
+
+func TestPlan_brokenBranch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{".promoter.yaml": branched, "a.yaml": before})
+	clone := w.repository("main")
+	gone := plumbing.NewHashReference("refs/remotes/origin/env/prod", plumbing.NewHash("1234567890123456789012345678901234567890"))
+	if err := clone.Storer.SetReference(gone); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := w.tryPlan(t.Context(), w.options())
+	if err == nil || !strings.HasPrefix(err.Error(), "read the commit of origin/env/prod: ") {
+		t.Errorf("error: %v", err)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{".promoter.yaml": minimal, "server.yaml": "nonsense: 1\n"})
+	problems, err := app.Validate(w.dir, "", os.LookupEnv)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("%v, %v", problems, err)
+	}
+	server := filepath.Join(w.dir, "server.yaml")
+	problems, err = app.Validate(w.dir, server, os.LookupEnv)
+	if err != nil || len(problems.Errors()) == 0 || problems[0].File != server {
+		t.Errorf("%v, %v", problems, err)
+	}
+	_, err = app.Validate(w.dir, server+"-gone", os.LookupEnv)
+	if !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "read the server's file: ") {
+		t.Errorf("error: %v", err)
+	}
+}
