@@ -193,10 +193,10 @@ type PullRequest struct {
 type Write struct {
 	Position
 	File      string // may hold {environment} and {application}
-	Path      string // see ParseYAMLPath
+	Path      string // of the value in YAML, in the grammar of the updater
 	Regex     string
 	Component string
-	Value     string // may hold {tag}, {version} and {digest}
+	Value     string // may hold {tag}, {version}, {digest}, {revision}, {component}, {environment}, {application}
 	Create    bool
 }
 

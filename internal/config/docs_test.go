@@ -70,9 +70,9 @@ func TestDocs_variables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, key := range Variables() {
-		if !strings.Contains(string(text), "| `"+name+"` | `"+key+"`") {
-			t.Errorf("the variable %s for %s is not in the table", name, key)
+	for _, v := range variables() {
+		if !strings.Contains(string(text), "| `"+v.name+"` | `"+v.key+"`") {
+			t.Errorf("the variable %s for %s is not in the table", v.name, v.key)
 		}
 	}
 }

@@ -90,12 +90,3 @@ func (c *Config) Component(name string) (Component, bool) {
 // Policy returns the compiled selection of a component, nil when there is none of
 // that name.
 func (c *Config) Policy(component string) *image.Policy { return c.policies[component] }
-
-// Window returns a window by its name.
-func (c *Config) Window(name string) (Window, bool) {
-	i := slices.IndexFunc(c.Windows, func(w Window) bool { return w.Name == name })
-	if i < 0 {
-		return Window{}, false
-	}
-	return c.Windows[i], true
-}

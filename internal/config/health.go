@@ -18,8 +18,11 @@ type source struct {
 // sources returns the ones that are set, in the order of the documentation.
 func (h *rawHealth) sources() []source {
 	all := []source{
-		{"argocd", h.ArgoCD.place}, {"flux", h.Flux.place}, {"check", h.Check.place},
-		{"deployment", h.Deployment.place}, {"api", h.API.place},
+		{"argocd", h.ArgoCD.place},
+		{"flux", h.Flux.place},
+		{"check", h.Check.place},
+		{"deployment", h.Deployment.place},
+		{"api", h.API.place},
 	}
 	var set []source
 	for _, s := range all {

@@ -56,8 +56,13 @@ func (l *loader) pushWords(environment string, raw *rawOverride) {
 		key string
 		place
 	}{
-		{"title", p.Title.place}, {"body", p.Body.place}, {"labels", p.Labels.place}, {"reviewers", p.Reviewers.place},
-		{"assignees", p.Assignees.place}, {"draft", p.Draft.place}, {"limit", p.Limit.place},
+		{"title", p.Title.place},
+		{"body", p.Body.place},
+		{"labels", p.Labels.place},
+		{"reviewers", p.Reviewers.place},
+		{"assignees", p.Assignees.place},
+		{"draft", p.Draft.place},
+		{"limit", p.Limit.place},
 	} {
 		if k.set() {
 			keys = append(keys, k.key)

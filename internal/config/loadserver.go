@@ -8,7 +8,7 @@ import (
 )
 
 // LoadServer reads a promoter-server.yaml; file is the name that problems carry.
-// Values of the environment (see Variables) win over the file; data nil means
+// PROMOTER_* variables of the environment win over the file; data nil means
 // that there is no file. The Server is nil when there is a problem that is an
 // error.
 func LoadServer(file string, data []byte, env func(string) (string, bool)) (*Server, Problems) {

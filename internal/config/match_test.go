@@ -98,6 +98,8 @@ func TestEnvironment_Match(t *testing.T) {
 }
 
 // TestEnvironment_Match_allocates keeps the hot path free of garbage.
+//
+//nolint:paralleltest // testing.AllocsPerRun refuses parallel tests
 func TestEnvironment_Match_allocates(t *testing.T) {
 	e := environment(t, `{paths: ["apps/{application}/overlays/dev", "**/shared/*/{application}"], exclude: ["**/test"]}`)
 	if n := testing.AllocsPerRun(100, func() { e.Match("apps/web/overlays/dev/kustomization.yaml") }); n > 0 {

@@ -76,7 +76,7 @@ func (l *loader) index() {
 // image a place gets. An exact name beats a pattern, so only equals can clash.
 func (l *loader) sameImage() {
 	for repository, components := range l.config.exact {
-		l.clashes(components, func(a, b Component) (string, bool) { return repository.String(), true })
+		l.clashes(components, func(_, _ Component) (string, bool) { return repository.String(), true })
 	}
 	l.clashes(l.config.patterns, func(a, b Component) (string, bool) {
 		return "the same repositories", a.Pattern.Intersects(b.Pattern)

@@ -236,11 +236,11 @@ type rawWrite struct {
 	File at[string] `yaml:"file" required:"true"`
 	// Path of the value in YAML: spec.values.image.tag, images[0].newTag, images[name=web].newTag.
 	Path at[string] `yaml:"path"`
-	// Regex whose group "value", or only group, is replaced.
+	// Regex whose only group is the value.
 	Regex at[string] `yaml:"regex"`
 	// Component whose version is written.
 	Component at[string] `yaml:"component" required:"true"`
-	// Value to write. Placeholders: {tag} {version} {digest}. Default: {tag}.
+	// Value to write. Placeholders: {tag} {version} {digest} {revision} {component} {environment} {application}. Default: {tag}.
 	Value at[string] `yaml:"value"`
 	// Create the key when it is missing.
 	Create at[bool] `yaml:"create"`

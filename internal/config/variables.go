@@ -30,16 +30,6 @@ func variables() []variable {
 	}
 }
 
-// Variables returns the environment variables that LoadServer reads, each with
-// the key that it sets.
-func Variables() map[string]string {
-	out := map[string]string{}
-	for _, v := range variables() {
-		out[v.name] = v.key
-	}
-	return out
-}
-
 // environment puts the variables that are set, and not empty, over the file.
 func (l *serverLoader) environment(env func(string) (string, bool)) {
 	for _, v := range variables() {

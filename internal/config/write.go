@@ -90,7 +90,7 @@ func (l *loader) writePlace(raw *rawWrite) {
 		l.failf(raw.Create.Position, "remove create, or write path", "create: true needs a path: a regular expression cannot say where to add a value")
 	}
 	if raw.Path.ok() {
-		if _, err := ParseYAMLPath(raw.Path.Value); err != nil {
+		if err := checkYAMLPath(raw.Path.Value); err != nil {
 			l.failf(raw.Path.Position, "write spec.image.tag, images[0].newTag or images[name=web].newTag", "%q is not a YAML path: %v", raw.Path.Value, err)
 		}
 	}
@@ -102,14 +102,15 @@ func (l *loader) writePlace(raw *rawWrite) {
 // writeGroup wants to know which part of a match is the value.
 func (l *loader) writeGroup(expression at[string]) {
 	compiled, err := regexp.Compile(expression.Value)
-	if err == nil && compiled.NumSubexp() != 1 && compiled.SubexpIndex("value") < 0 {
-		l.failf(expression.Position, `put the value into (?P<value>…)`, "write.regex does not say which part is the value")
+	if err == nil && compiled.NumSubexp() != 1 {
+		l.failf(expression.Position, `put the value alone into a group; write (?:…) for others`,
+			"write.regex has %d groups, but the one group is the value", compiled.NumSubexp())
 	}
 }
 
 func (l *loader) writeValue(raw *rawWrite) {
-	l.placeholders(raw.Value, "write.value", "tag", "version", "digest", "environment", "application")
-	if v := raw.Value; v.ok() && !slices.ContainsFunc([]string{"{tag}", "{version}", "{digest}"}, func(p string) bool { return strings.Contains(v.Value, p) }) {
-		l.failf(v.Position, "use {tag}, {version} or {digest}", "write.value holds no version, so it would never change")
+	l.placeholders(raw.Value, "write.value", "tag", "version", "digest", "revision", "component", "environment", "application")
+	if v := raw.Value; v.ok() && !slices.ContainsFunc([]string{"{tag}", "{version}", "{digest}", "{revision}"}, func(p string) bool { return strings.Contains(v.Value, p) }) {
+		l.failf(v.Position, "use {tag}, {version}, {digest} or {revision}", "write.value holds no version, so it would never change")
 	}
 }

@@ -6,94 +6,103 @@ import (
 	"strings"
 )
 
-// PathStep is one step of a YAML path: a key of a mapping, an index of a list, or
-// the entry of a list in which a key has a value.
-type PathStep struct {
-	Key   string // a key of a mapping; with Equal, the key that names an entry
-	Equal string // the value that names an entry of a list
-	Entry bool   // Key and Equal name an entry of a list
-	Index int    // of a list, from 0; only when IsIndex
-	// IsIndex says that the step is Index.
-	IsIndex bool
-}
-
-// maxPathSteps bounds a YAML path.
-const maxPathSteps = 64
+// maxPath bounds a YAML path, in bytes.
+const maxPath = 1024
 
 var (
-	errPathEmpty   = errors.New("a step of the path is empty")
+	errPathLong    = errors.New("it is too long")
+	errPathEmpty   = errors.New("a key is empty")
+	errPathStart   = errors.New("it begins with $ or a dot")
+	errPathQuote   = errors.New("a quote is not closed")
 	errPathBracket = errors.New("a bracket is not closed")
-	errPathAfter   = errors.New("a bracket is followed by neither a dot nor a bracket")
-	errPathLong    = errors.New("the path has too many steps")
-	errPathStart   = errors.New("the path begins with $ or a dot")
+	errPathInner   = errors.New("a bracket holds neither an index, nor KEY=VALUE, nor a key in quotes")
+	errPathAfter   = errors.New("a step is followed by neither a dot nor a bracket")
 )
 
-// ParseYAMLPath reads the path of a scalar: keys with dots between them, indices
-// and entries in brackets, and keys with dots in quotes in brackets, as in
+// checkYAMLPath checks the path of a value: keys with dots between them, indices
+// and entries in brackets, and keys that hold dots in quotes, as in
 //
 //	spec.values.image.tag
 //	images[0].newTag
 //	images[name=quay.io/acme/web].newTag
 //	metadata.annotations["example.com/tag"]
-func ParseYAMLPath(path string) ([]PathStep, error) {
-	var steps []PathStep
-	if strings.HasPrefix(path, "$") || strings.HasPrefix(path, ".") {
-		return nil, errPathStart
+//
+// The updater reads it; here a mistake is found before there is any file.
+func checkYAMLPath(path string) error {
+	switch {
+	case len(path) > maxPath:
+		return errPathLong
+	case strings.HasPrefix(path, "$") || strings.HasPrefix(path, "."):
+		return errPathStart
 	}
 	for rest := path; ; {
-		step, after, err := nextStep(rest)
-		if err != nil {
-			return nil, err
-		}
-		steps = append(steps, step)
+		after, err := skipStep(rest)
 		switch {
-		case len(steps) > maxPathSteps:
-			return nil, errPathLong
+		case err != nil:
+			return err
 		case after == "":
-			return steps, nil
+			return nil
 		case after[0] == '[':
 			rest = after
 		case after[0] == '.' && !strings.HasPrefix(after, ".["):
 			rest = after[1:]
 		default:
-			return nil, errPathAfter
+			return errPathAfter
 		}
 	}
 }
 
-func nextStep(rest string) (step PathStep, after string, err error) {
-	if strings.HasPrefix(rest, "[") {
-		return bracketStep(rest[1:])
+// skipStep returns what follows the first step.
+func skipStep(rest string) (after string, err error) {
+	switch {
+	case rest == "":
+		return "", errPathEmpty
+	case rest[0] == '[':
+		return skipBracket(rest[1:])
+	case isQuote(rest[0]):
+		return skipQuoted(rest)
 	}
 	end := strings.IndexAny(rest, ".[")
 	if end < 0 {
-		end = len(rest)
+		return "", nil
 	}
 	if end == 0 {
-		return step, "", errPathEmpty
+		return "", errPathEmpty
 	}
-	return PathStep{Key: rest[:end]}, rest[end:], nil
+	return rest[end:], nil
 }
 
-// bracketStep reads what stands behind an opening bracket.
-func bracketStep(rest string) (step PathStep, after string, err error) {
-	if rest != "" && (rest[0] == '"' || rest[0] == '\'') {
-		key, after, found := strings.Cut(rest[1:], rest[:1]+"]")
-		if !found {
-			return step, "", errPathBracket
+func skipBracket(rest string) (after string, err error) {
+	if rest != "" && isQuote(rest[0]) {
+		after, err := skipQuoted(rest)
+		after, closed := strings.CutPrefix(after, "]")
+		if err == nil && !closed {
+			err = errPathBracket
 		}
-		return PathStep{Key: key}, after, nil
+		return after, err
 	}
-	inner, after, found := strings.Cut(rest, "]")
-	if !found {
-		return step, "", errPathBracket
+	inner, after, closed := strings.Cut(rest, "]")
+	if !closed {
+		return "", errPathBracket
 	}
-	if key, equal, entry := strings.Cut(inner, "="); entry && key != "" && equal != "" {
-		return PathStep{Key: key, Equal: equal, Entry: true}, after, nil
+	if key, value, entry := strings.Cut(inner, "="); entry && key != "" && value != "" {
+		return after, nil
 	}
-	index, err := strconv.Atoi(inner)
-	if err != nil || index < 0 {
-		return step, "", errors.New("a bracket holds neither an index, nor KEY=VALUE, nor a key in quotes")
+	if index, err := strconv.Atoi(inner); err != nil || index < 0 {
+		return "", errPathInner
 	}
-	return PathStep{Index: index, IsIndex: true}, after, nil
+	return after, nil
 }
+
+func skipQuoted(rest string) (after string, err error) {
+	key, after, closed := strings.Cut(rest[1:], rest[:1])
+	switch {
+	case !closed:
+		return "", errPathQuote
+	case key == "":
+		return "", errPathEmpty
+	}
+	return after, nil
+}
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' }
