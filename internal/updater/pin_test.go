@@ -1,0 +1,85 @@
+package updater_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"promoter/internal/image"
+	"promoter/internal/updater"
+)
+
+// TestPin_moving: a moving tag always has its digest beside it.
+func TestPin_moving(t *testing.T) {
+	t.Parallel()
+	version := image.Version{Tag: "released", Digest: digest2}
+	for _, c := range []struct {
+		name, before, after, refused string
+		pin                          image.Pin
+		version                      image.Version
+	}{
+		{name: "whole reference", before: "image: quay.io/acme/web:released\n", after: "image: quay.io/acme/web:released@" + digest2 + "\n", version: version},
+		{name: "kustomize", before: "images:\n- name: quay.io/acme/web\n  newTag: released\n", after: "images:\n- name: quay.io/acme/web\n  newTag: released\n  digest: " + digest2 + "\n", version: version},
+		{name: "values with a tag alone", before: "repository: quay.io/acme/web\ntag: released\n", refused: "set pin: tag+digest to write tag@digest", version: version},
+		{name: "values with a tag alone, tag+digest", before: "repository: quay.io/acme/web\ntag: released\n", after: "repository: quay.io/acme/web\ntag: released@" + digest2 + "\n", pin: image.PinTagDigest, version: version},
+		{name: "values with the form already", before: "repository: quay.io/acme/web\ntag: released@" + digest1 + "\n", after: "repository: quay.io/acme/web\ntag: released@" + digest2 + "\n", version: version},
+		{name: "values with an empty digest", before: "repository: quay.io/acme/web\ntag: released\ndigest: ''\n", after: "repository: quay.io/acme/web\ntag: released\ndigest: '" + digest2 + "'\n", version: version},
+		{name: "no digest known", before: "image: quay.io/acme/web:released\n", refused: "give quay.io/acme/web:TAG@sha256:", version: image.Version{Tag: "released"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			content, refused := rewriteWeb(t, updater.Followed{Pin: c.pin, Moving: true}, c.before, c.version)
+			if c.after == "" {
+				c.after = c.before
+			}
+			if content != c.after {
+				t.Errorf("got %q, want %q", content, c.after)
+			}
+			expectPart(t, "refusals", refused, c.refused)
+		})
+	}
+}
+
+// TestPin_halfVersions: what a version does not have is never guessed.
+func TestPin_halfVersions(t *testing.T) {
+	t.Parallel()
+	for before, want := range map[string]string{
+		"image: quay.io/acme/web:v1@" + digest1 + "\n":                                  "the file holds a digest, or shall hold one",
+		"image: quay.io/acme/web@" + digest1 + "\n":                                     "the file holds a digest, or shall hold one",
+		"repository: quay.io/acme/web\ntag: v1\ndigest: " + digest1 + "\n":              "the file holds a digest, or shall hold one",
+		"images: [{name: quay.io/acme/web, digest: \"" + digest1 + "\"}]\n":             "the file holds a digest, or shall hold one",
+		"images: [{name: quay.io/acme/web, newTag: v1, digest: \"" + digest1 + "\"}]\n": "the file holds a digest, or shall hold one",
+	} {
+		if content, refused := rewriteWeb(t, updater.Followed{}, before, image.Version{Tag: "v2"}); content != before || !strings.Contains(refused, want) {
+			t.Errorf("%q became %q, refused %q", before, content, refused)
+		}
+	}
+	const tagOnly = "image: quay.io/acme/web:v1\n"
+	if content, refused := rewriteWeb(t, updater.Followed{}, tagOnly, image.Version{Digest: digest2}); content != tagOnly || !strings.Contains(refused, "the file holds a tag") {
+		t.Errorf("became %q, refused %q", content, refused)
+	}
+}
+
+// rewriteWeb brings a file to a version of web.
+func rewriteWeb(t *testing.T, followed updater.Followed, before string, version image.Version) (content, refused string) {
+	t.Helper()
+	repository, err := image.ParseRepository("quay.io/acme/web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	followed.Component, followed.Repository = "web", repository
+	follower := newFollowedComponents()
+	follower.add(followed)
+	inventory := scanOne(t, follower, "f.yaml", []byte(before))
+	wanted := func(string) (image.Version, bool) { return version, true }
+	result := inventory.Rewrite(context.Background(), oneFile("f.yaml", []byte(before)).file("f.yaml"), wanted)
+	content = before
+	if result.Content != nil {
+		content = string(result.Content)
+	}
+	texts := make([]string, 0, 1)
+	for _, refusal := range append(inventory.Refusals, result.Refusals...) {
+		texts = append(texts, refusal.String())
+	}
+	return content, strings.Join(texts, "\n")
+}
