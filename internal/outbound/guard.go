@@ -25,6 +25,10 @@ var specials = []special{
 	{netip.MustParsePrefix("10.0.0.0/8"), "private"},
 	{netip.MustParsePrefix("100.64.0.0/10"), "carrier-grade NAT"},
 	{netip.MustParsePrefix("127.0.0.0/8"), "loopback"},
+	// Public by its number, but each virtual machine of Azure finds the services
+	// of its platform there, secrets among them.
+	// https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
+	{netip.MustParsePrefix("168.63.129.16/32"), "Azure platform"},
 	{netip.MustParsePrefix("169.254.0.0/16"), "link-local"},
 	{netip.MustParsePrefix("172.16.0.0/12"), "private"},
 	{netip.MustParsePrefix("192.0.0.0/24"), "reserved"},

@@ -17,6 +17,8 @@ func TestGuard_T07_refusesWhatIsNotTheInternet(t *testing.T) {
 		"100.64.0.1":                     "carrier-grade NAT",
 		"127.0.0.1":                      "loopback",
 		"127.8.8.8":                      "loopback",
+		"168.63.129.16":                  "Azure platform",
+		"::ffff:168.63.129.16":           "Azure platform",
 		"169.254.169.254":                "link-local",
 		"172.16.0.1":                     "private",
 		"172.31.255.255":                 "private",

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"promoter/internal/fault"
 	"promoter/internal/secret"
@@ -30,7 +31,7 @@ func (r *redactedError) Unwrap() error { return r.err }
 
 // Redact returns err with a text that is safe to show: URLs lose user, query
 // and fragment, values of an authorization header are struck out, and what a
-// server wrote after the first line is left out.
+// server wrote after the first line is left out, as are control characters.
 func Redact(err error) error {
 	if err == nil {
 		return nil
@@ -58,7 +59,15 @@ func Scrub(text string) string {
 	if len(text) > longestText {
 		text = strings.ToValidUTF8(text[:longestText], "") + "…"
 	}
-	return strings.ToValidUTF8(text, "�")
+	return strings.Map(visible, strings.ToValidUTF8(text, "�"))
+}
+
+// visible replaces what a terminal would obey, or a reader not see.
+func visible(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return unicode.ReplacementChar
 }
 
 // bareURL keeps scheme, host and path of a URL.

@@ -55,6 +55,14 @@ func TestScrub_isBounded(t *testing.T) {
 	}
 }
 
+// A terminal obeys what stands between the words of a server.
+func TestScrub_holdsNoControlCharacters(t *testing.T) {
+	t.Parallel()
+	if got, want := Scrub("missing realm: \x1b]0;owned\a\u202e\t\u00a0é"), "missing realm: �]0;owned����é"; got != want {
+		t.Errorf("Scrub = %q, want %q", got, want)
+	}
+}
+
 func FuzzScrub(f *testing.F) {
 	f.Add("https://a:", "@b/?c")
 	f.Add("Bearer ", "\n")
