@@ -13,13 +13,14 @@ import (
 // its time is over; libraries forget to close a body now and then.
 type body struct {
 	io.ReadCloser
+	host string
 	done func()
 }
 
-func newBody(ctx context.Context, from io.ReadCloser, done func()) *body {
+func newBody(ctx context.Context, host string, from io.ReadCloser, done func()) *body {
 	done = sync.OnceFunc(done)
 	stop := context.AfterFunc(ctx, done)
-	return &body{ReadCloser: from, done: func() { stop(); done() }}
+	return &body{ReadCloser: from, host: host, done: func() { stop(); done() }}
 }
 
 // Read reads, and ends the body's use with its end.
@@ -32,7 +33,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if errors.Is(err, io.EOF) {
 		return n, err
 	}
-	return n, fault.Wrap(kindOfFailure(err), err)
+	return n, fault.Wrap(kindOfFailure(err), inWords(b.host, err))
 }
 
 // Close closes the body and ends its use.

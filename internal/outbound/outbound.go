@@ -147,7 +147,7 @@ func (c *Client) admitted(req *http.Request) (*http.Response, error) {
 		done()
 		return nil, err
 	}
-	resp.Body = newBody(ctx, resp.Body, done)
+	resp.Body = newBody(ctx, host.name, resp.Body, done)
 	return resp, nil
 }
 

@@ -304,6 +304,61 @@ func TestClient_credentialsStayWithTheirHost(t *testing.T) {
 	}
 }
 
+// A registry of the internet must not lead a person's own machine to the services
+// that it runs for itself.
+func TestClient_T07_noRedirectFromTLSToPlain(t *testing.T) {
+	t.Parallel()
+	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("T-07 the redirect was followed") }))
+	t.Cleanup(inside.Close)
+	outside := httptest.NewTLSServer(http.RedirectHandler(inside.URL+"/_shutdown", http.StatusFound))
+	t.Cleanup(outside.Close)
+	c := newClient(t, Options{AllowLoopback: true}, nil)
+	trust(c, outside)
+	_, err := get(c, outside.URL)
+	mustRefuse(t, err, "plain http")
+}
+
+func TestClient_aBodyStaysWithItsHost(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		to      func(own, other string) string
+		arrives bool
+	}{
+		"at the same host": {func(own, _ string) string { return own + "/2" }, true},
+		"not at another":   {func(_, other string) string { return other }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var arrived atomic.Bool
+			other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+			t.Cleanup(other.Close)
+			own := httptest.NewServer(nil)
+			own.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/2" {
+					body, err := io.ReadAll(r.Body)
+					arrived.Store(err == nil && string(body) == "refresh_token=canary")
+					return
+				}
+				http.Redirect(w, r, tc.to(own.URL, other.URL), http.StatusTemporaryRedirect)
+			})
+			t.Cleanup(own.Close)
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, own.URL, strings.NewReader("refresh_token=canary"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := (&http.Client{Transport: newClient(t, Options{AllowLoopback: true}, nil)}).Do(req)
+			if err == nil {
+				_ = resp.Body.Close()
+			} else if !tc.arrives {
+				mustRefuse(t, err, "redirects a request with a body to")
+			}
+			if (err == nil) != tc.arrives || arrived.Load() != tc.arrives {
+				t.Errorf("arrived %v, err %v", arrived.Load(), err)
+			}
+		})
+	}
+}
+
 func TestClient_redirectLimit(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -343,7 +398,7 @@ func TestClient_timeoutCoversTheBody(t *testing.T) {
 	t.Cleanup(func() { close(stop) })
 	c := newClient(t, Options{AllowLoopback: true, Timeout: 100 * time.Millisecond}, nil)
 	_, err := get(c, server.URL)
-	if fault.KindOf(err) != fault.Temporary {
+	if fault.KindOf(err) != fault.Temporary || !strings.Contains(err.Error(), "did not answer in time") {
 		t.Errorf("err = %v (%s), want a temporary fault", err, fault.KindOf(err))
 	}
 }

@@ -14,16 +14,27 @@ const maxRedirects = 5
 // credentialHeaders are the headers that carry a credential.
 var credentialHeaders = []string{"Authorization", "Cookie", "Private-Token", "Proxy-Authorization"}
 
-// checkRedirects refuses a request that is one redirect too many.
+// checkRedirects refuses a request that is one redirect too many, that leads
+// from TLS to plain http, or that carries a body to another host: a body may
+// hold a credential, as that of a token service does.
 func checkRedirects(req *http.Request) error {
 	count := 0
 	for before := previous(req); before != nil; before = previous(before) {
 		count++
-		if count > maxRedirects {
+		switch {
+		case count > maxRedirects:
 			return fault.New(fault.Invalid, "%s redirects more than %d times", req.URL.Host, maxRedirects)
+		case before.URL.Scheme == "https" && req.URL.Scheme == "http":
+			return fault.New(fault.Invalid, "%s redirects to plain http, which is refused", before.URL.Host)
+		case hasBody(req) && !sameHost(before, req):
+			return fault.New(fault.Invalid, "%s redirects a request with a body to %s, which is refused", before.URL.Host, req.URL.Host)
 		}
 	}
 	return nil
+}
+
+func sameHost(a, b *http.Request) bool {
+	return a.URL.Host == b.URL.Host && a.URL.Scheme == b.URL.Scheme
 }
 
 // previous returns the request whose redirect made this one.
@@ -40,7 +51,7 @@ func previous(req *http.Request) *http.Request {
 // credential is for. A header that was made for the new host stays.
 func dropForeignCredentials(req *http.Request) {
 	for before := previous(req); before != nil; before = previous(before) {
-		if before.URL.Host == req.URL.Host && before.URL.Scheme == req.URL.Scheme {
+		if sameHost(before, req) {
 			continue
 		}
 		for _, name := range credentialHeaders {

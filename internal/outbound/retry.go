@@ -1,8 +1,8 @@
 package outbound
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -37,7 +37,7 @@ func (c *Client) attempt(req *http.Request, h *host, via http.RoundTripper) (*ht
 			if last {
 				return nil, h.limited(until)
 			}
-		} else if last || !worthRepeating(resp, err) {
+		} else if last || req.Context().Err() != nil || !worthRepeating(resp, err) {
 			return settled(h, resp, err)
 		} else {
 			discard(resp)
@@ -53,10 +53,23 @@ func (c *Client) attempt(req *http.Request, h *host, via http.RoundTripper) (*ht
 
 func settled(h *host, resp *http.Response, err error) (*http.Response, error) {
 	if err != nil {
-		return nil, fault.Wrap(kindOfFailure(err), err)
+		return nil, fault.Wrap(kindOfFailure(err), inWords(h.name, err))
 	}
 	h.forgive()
 	return resp, nil
+}
+
+// inWords says for people what a failure of the network means.
+func inWords(host string, err error) error {
+	var named *net.DNSError
+	var timed net.Error
+	switch {
+	case errors.As(err, &named) && named.IsNotFound:
+		return fmt.Errorf("there is no host %s: %w", hostname(host), err)
+	case errors.As(err, &timed) && timed.Timeout():
+		return fmt.Errorf("%s did not answer in time: %w", host, err)
+	}
+	return err
 }
 
 // refusal says that the host wants no requests for a time, and until when. All
@@ -96,7 +109,7 @@ func retryAfter(value string, now time.Time) (time.Duration, bool) {
 
 // repeatable says that sending the request twice is the same as once.
 func repeatable(req *http.Request) bool {
-	if req.Body != nil && req.Body != http.NoBody && req.GetBody == nil {
+	if hasBody(req) && req.GetBody == nil {
 		return false
 	}
 	switch req.Method {
@@ -105,6 +118,8 @@ func repeatable(req *http.Request) bool {
 	}
 	return false
 }
+
+func hasBody(req *http.Request) bool { return req.Body != nil && req.Body != http.NoBody }
 
 func rewind(req *http.Request) error {
 	if req.GetBody == nil {
@@ -133,9 +148,6 @@ func worthRepeating(resp *http.Response, err error) bool {
 
 // passing knows the failures of a network that go away by themselves.
 func passing(err error) bool {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return false
-	}
 	var named *net.DNSError
 	if errors.As(err, &named) {
 		return named.IsTimeout || named.IsTemporary

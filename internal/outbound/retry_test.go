@@ -81,6 +81,15 @@ func clock(t *testing.T, options Options) *Client {
 	return c
 }
 
+// lateError is a timeout as net and net/http make it: theirs say that they are
+// the end of a context too.
+type lateError struct{}
+
+func (lateError) Error() string        { return "timeout awaiting response headers" }
+func (lateError) Timeout() bool        { return true }
+func (lateError) Temporary() bool      { return true }
+func (lateError) Is(target error) bool { return target == context.DeadlineExceeded }
+
 func TestRetry_S10_serverErrorsAndTimeouts(t *testing.T) {
 	t.Parallel()
 	timeout := &net.DNSError{IsTimeout: true}
@@ -95,6 +104,7 @@ func TestRetry_S10_serverErrorsAndTimeouts(t *testing.T) {
 		{"S-10 500 then fine", answers{status(500), status(200)}, "GET", 2, 200, ""},
 		{"S-10 reset then fine", answers{broken(syscall.ECONNRESET), status(200)}, "GET", 2, 200, ""},
 		{"S-10 timeout then fine", answers{broken(timeout), status(200)}, "HEAD", 2, 200, ""},
+		{"S-10 no answer in time, then fine", answers{broken(lateError{}), status(200)}, "GET", 2, 200, ""},
 		{"S-10 502 for ever is the answer", answers{status(502)}, "GET", 3, 502, ""},
 		{"S-10 timeout for ever", answers{broken(timeout)}, "GET", 3, 0, fault.Temporary},
 		{"404 is an answer", answers{status(404)}, "GET", 1, 404, ""},
@@ -248,6 +258,22 @@ func TestRetry_theBodyIsSentAgain(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// What failed is said in words before it is said in Go's.
+func TestRetry_failuresInWords(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"a.example did not answer in time: timeout awaiting response headers": lateError{},
+		"there is no host a.example: lookup a.example: no such host":          &net.DNSError{Err: "no such host", Name: "a.example", IsNotFound: true},
+		"odd": errors.New("odd"),
+	} {
+		s := &script{answers: map[string]answers{"a.example": {broken(err)}}}
+		_, got := ask(clock(t, Options{Attempts: 1}), s, http.MethodGet, "a.example", nil)
+		if got == nil || got.Error() != want || !errors.Is(got, err) {
+			t.Errorf("err = %v, want %s", got, want)
+		}
+	}
+}
 
 func TestRetry_stopsWithItsContext(t *testing.T) {
 	t.Parallel()
