@@ -9,31 +9,32 @@ import (
 	"promoter/internal/edit"
 )
 
-// shapeChartDependency is a dependency of a Helm chart.
+// shapeChartDependency is the version of a chart that another chart, or a
+// kustomization, takes from a registry.
 const shapeChartDependency edit.Shape = "chart-dependency"
 
 // chartLock is the file in which Helm notes the versions that the ranges of a
 // Chart.yaml gave, with a digest over both. In lower case.
 const chartLock = "chart.lock"
 
-// findChartDependencies looks at the dependencies of a Chart.yaml. Those in a
-// registry have its oci:// URL without the chart's name. The alias is only what
-// the values call it.
+// findChartDependencies looks at a mapping that says which version of a chart in
+// a registry is taken: a dependency of a Chart.yaml, an entry of kustomize's
+// helmCharts, or the HelmChart of k3s. The registry's URL stands beside the
+// chart's name or ends in it. The alias of a dependency is only what the values
+// call it.
 func findChartDependencies(f *finder, m *yaml.Node) {
-	list := lookup(m, "dependencies")
-	if list == nil || list.Kind != yaml.SequenceNode {
+	chart := lookupText(m, "chart")
+	repository, found := ociRepository(chart, "")
+	if !found {
+		name := firstText(m, "name", "chart")
+		repository, found = ociRepository(firstText(m, "repository", "repo"), name)
+		found = found && name != ""
+	}
+	if !found {
 		return
 	}
-	for _, item := range list.Content {
-		item = resolve(item)
-		name := lookupText(item, "name")
-		repository, found := ociRepository(lookupText(item, "repository"), name)
-		if name == "" || !found {
-			continue
-		}
-		if followed, found := f.follow(repository); found {
-			f.addDependency(lookup(item, "version"), followed)
-		}
+	if followed, found := f.follow(repository); found {
+		f.addDependency(lookup(m, "version"), followed)
 	}
 }
 

@@ -31,6 +31,18 @@ func TestChartDependencies(t *testing.T) {
 		},
 		{name: "other lists of dependencies", before: "dependencies: [one, {name: web}, [quay.io/acme/web]]\n"},
 		{
+			name:   "helmCharts of kustomize",
+			before: "helmCharts:\n- name: web\n  repo: oci://quay.io/acme/charts\n  version: 1.0.0 # kept\n  valuesInline: {image: {repository: quay.io/acme/web, tag: v1}}\n",
+			after:  "helmCharts:\n- name: web\n  repo: oci://quay.io/acme/charts\n  version: 2.0.0+build.5 # kept\n  valuesInline: {image: {repository: quay.io/acme/web, tag: v2}}\n",
+		},
+		{
+			name:   "HelmChart of k3s",
+			before: "apiVersion: helm.cattle.io/v1\nkind: HelmChart\nspec: {chart: oci://quay.io/acme/charts/web, version: 1.0.0}\n",
+			after:  "apiVersion: helm.cattle.io/v1\nkind: HelmChart\nspec: {chart: oci://quay.io/acme/charts/web, version: 2.0.0+build.5}\n",
+		},
+		{name: "a chart without a version", before: "spec: {chart: oci://quay.io/acme/charts/web}\n"},
+		{name: "a registry without a name", before: "{repository: oci://quay.io/acme/charts/web, version: 1.0.0}\n"},
+		{
 			name: "annotations", path: "Chart.yaml",
 			before: "annotations:\n  artifacthub.io/images: |\n    - name: web\n      image: quay.io/acme/web:v1\n  images: |\n    - image: quay.io/acme/worker:v1 # kept\n",
 			after:  "annotations:\n  artifacthub.io/images: |\n    - name: web\n      image: quay.io/acme/web:v2\n  images: |\n    - image: quay.io/acme/worker:v2 # kept\n",

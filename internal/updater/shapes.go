@@ -13,7 +13,7 @@ func knownShapes() []shape {
 		{name: shapeHelmRepository, keys: []string{"apiVersion"}, mapping: findHelmRepository, literals: []string{kindHelmRepository}},
 		{name: shapeArgoSource, keys: []string{"targetRevision"}, mapping: findArgoSource},
 		{name: shapeArgoParameters, keys: []string{"parameters"}, mapping: findArgoParameters},
-		{name: shapeChartDependency, keys: []string{"dependencies"}, mapping: findChartDependencies},
+		{name: shapeChartDependency, keys: []string{"version"}, mapping: findChartDependencies},
 		{name: shapeHelmValues, keys: helmValuesKeys, mapping: findHelmValues},
 		{name: shapeReference, scalar: findReference},
 		{name: shapeNested, scalar: findNested},
