@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -25,6 +26,19 @@ func (l *loader) environment(environment *Environment, raw *rawEnvironment) {
 	environment.Exclude = texts(raw.Exclude)
 	environment.Labels = l.labels(raw.Labels)
 	environment.match = newMatcher(l.paths(raw), l.excludes(raw.Exclude))
+	l.nothingLeft(environment, raw)
+}
+
+// nothingLeft refuses excludes that take all paths away.
+func (l *loader) nothingLeft(environment *Environment, raw *rawEnvironment) {
+	excludes := environment.match.excludes
+	for _, path := range environment.match.globs() {
+		covered := slices.ContainsFunc(excludes, func(x pathGlob) bool { return x.covers(&path.pathGlob) })
+		if !covered || !l.compare(raw.Exclude.Position, len(excludes)) {
+			return
+		}
+	}
+	l.failf(raw.Exclude.Position, "narrow exclude", "exclude takes away all files of %s", environment.Name)
 }
 
 // branch checks the name by the rules that matter for a branch of a forge.
