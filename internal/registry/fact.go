@@ -71,9 +71,18 @@ func annotated(from map[string]string) fact {
 		created = time.Time{}
 	}
 	return fact{
-		Created: created.UTC(), Revision: clean(from[keyRevision]),
+		Created: moment(created), Revision: clean(from[keyRevision]),
 		Source: clean(from[keySource]), Version: clean(from[keyVersion]),
 	}
+}
+
+// moment is a time in UTC; nothing for one outside the years that can be written
+// (RFC 3339), which a time zone can move it to.
+func moment(t time.Time) time.Time {
+	if t = t.UTC(); t.Year() < 0 || t.Year() > 9999 {
+		return time.Time{}
+	}
+	return t
 }
 
 // or fills what f does not say from g. A created time that tells nothing counts

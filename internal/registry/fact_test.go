@@ -13,6 +13,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
@@ -265,6 +266,77 @@ func TestDescribe_whatCannotBeRead(t *testing.T) {
 	}
 	if _, err := describe(t, f, "acme/old", "sha256:"+strings.Repeat("0", 64)); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("not there: err = %v", err)
+	}
+}
+
+// What a manifest is stands under its digest; the header of an answer does not.
+func TestDescribe_theHeaderOfAnAnswerIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	for _, media := range []string{
+		string(types.OCIImageIndex), string(types.OCIImageIndex) + "; charset=utf-8", "application/json", string(types.OCIManifestSchema1), "",
+	} {
+		t.Run(media, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			index := indexOf(t, nil, []built{{platform: "linux/amd64", created: day(2)}, {platform: "linux/arm64", created: day(3)}})
+			if err := remote.WriteIndex(mustTag(t, f.host, "acme/web", "1"), index); err != nil {
+				t.Fatal(err)
+			}
+			raw, err := index.RawManifest()
+			if err != nil {
+				t.Fatal(err)
+			}
+			digest, err := index.Digest()
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasSuffix(r.URL.Path, digest.String()) {
+					return false
+				}
+				w.Header().Set("Content-Type", media)
+				_, _ = w.Write(raw)
+				return true
+			}
+			got, err := describe(t, f, "acme/web", digest.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := image.Version{Digest: digest.String(), Created: day(2), Platforms: []string{"linux/amd64", "linux/arm64"}}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestKind_ofManifests(t *testing.T) {
+	t.Parallel()
+	for manifest, want := range map[string]types.MediaType{
+		`{"schemaVersion":1}`:                types.DockerManifestSchema1,
+		`{"schemaVersion":2,"manifests":[]}`: types.OCIImageIndex,
+		`{"schemaVersion":2,"config":{}}`:    types.OCIManifestSchema1,
+		`{"mediaType":"application/vnd.docker.distribution.manifest.list.v2+json","manifests":[]}`: types.DockerManifestList,
+		`1`: types.OCIManifestSchema1,
+	} {
+		if got := kind([]byte(manifest)); got != want {
+			t.Errorf("kind(%s) = %s, want %s", manifest, got, want)
+		}
+	}
+}
+
+// A date that no JSON can hold would keep the whole cache from being written.
+func TestFact_datesThatAreNone(t *testing.T) {
+	t.Parallel()
+	for _, created := range []string{"9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00", "10000-01-01T00:00:00Z", "yesterday"} {
+		for name, found := range map[string]fact{
+			"annotation": annotated(map[string]string{keyCreated: created}),
+			"config":     readConfig([]byte(`{"created":"` + created + `"}`)),
+		} {
+			if _, err := json.Marshal(found); err != nil || !found.Created.IsZero() {
+				t.Errorf("%s %s: %v, %v", name, created, found.Created, err)
+			}
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func (t *target) fact(ctx context.Context, digest string) (fact, error) {
 	if err != nil {
 		return fact{}, err
 	}
-	found, err := t.read(ctx, login, got.MediaType, got.Manifest)
+	found, err := t.read(ctx, login, got.Manifest)
 	if err != nil {
 		return fact{}, err
 	}
@@ -47,16 +47,40 @@ func (t *target) fact(ctx context.Context, digest string) (fact, error) {
 }
 
 // read reads a manifest whose digest was checked.
-func (t *target) read(ctx context.Context, login *login, media types.MediaType, manifest []byte) (fact, error) {
-	switch {
-	case len(manifest) > maxManifest:
+func (t *target) read(ctx context.Context, login *login, manifest []byte) (fact, error) {
+	if len(manifest) > maxManifest {
 		return fact{Opaque: fmt.Sprintf("the manifest is larger than %d bytes", maxManifest)}, nil
+	}
+	switch media := kind(manifest); {
 	case media == types.DockerManifestSchema1 || media == types.DockerManifestSchema1Signed:
 		return fact{Opaque: "the manifest has the format of 2014 (schema 1); push the image again"}, nil
 	case media.IsIndex():
 		return readIndex(manifest), nil
 	}
 	return t.readImage(ctx, login, manifest)
+}
+
+// kind says what a manifest is, by its own words or else by what it holds. The
+// header of the answer is not asked: it does not stand under the digest, and
+// registries and proxies add to it or replace it.
+func kind(manifest []byte) types.MediaType {
+	var head struct {
+		SchemaVersion int             `json:"schemaVersion"`
+		MediaType     types.MediaType `json:"mediaType"`
+		Manifests     json.RawMessage `json:"manifests"`
+	}
+	err := json.Unmarshal(manifest, &head)
+	switch {
+	case err != nil:
+		return types.OCIManifestSchema1
+	case head.MediaType != "":
+		return head.MediaType
+	case head.SchemaVersion == 1:
+		return types.DockerManifestSchema1
+	case head.Manifests != nil:
+		return types.OCIImageIndex
+	}
+	return types.OCIManifestSchema1
 }
 
 // readIndex reads an image index or manifest list.
@@ -128,7 +152,7 @@ func readConfig(data []byte) fact {
 	if err != nil {
 		return fact{}
 	}
-	found := fact{Created: config.Created.UTC(), Platform: platformText(config.Platform())}
+	found := fact{Created: moment(config.Created.Time), Platform: platformText(config.Platform())}
 	return found.or(annotated(config.Config.Labels))
 }
 
