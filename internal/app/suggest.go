@@ -78,24 +78,28 @@ func WriteConfig(name, text string) error {
 		return present(name)
 	}
 	temporary, err := writeBeside(root, base, []byte(text), configMode)
+	if err == nil {
+		err = put(root, temporary, base)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return present(name)
+	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	// A link never replaces a file, as a rename would.
-	err = root.Link(temporary, base)
-	if errors.Is(err, fs.ErrExist) {
-		return errors.Join(present(name), root.Remove(temporary))
-	}
-	if err != nil { // some file systems have no links
-		err = root.Rename(temporary, base)
-		if err == nil {
+	return nil
+}
+
+// put gives a temporary file its name. A link never replaces a file, as a rename
+// would; some file systems have no links.
+func put(root *os.Root, temporary, name string) error {
+	err := root.Link(temporary, name)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		if err = root.Rename(temporary, name); err == nil {
 			return nil
 		}
 	}
-	if err := errors.Join(err, root.Remove(temporary)); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return nil
+	return errors.Join(err, root.Remove(temporary))
 }
 
 func present(name string) error {

@@ -151,35 +151,48 @@ const maxPresent = 4
 // present lists the versions in the files with their environments, in the order
 // of the environments: 1.4.2 (dev), 1.4.1 (staging, prod).
 func (s *subject) present(l *layout) string {
-	where := map[string][]string{}
-	var versions []string
-	add := func(version, place string) {
-		if _, known := where[version]; !known {
-			versions = append(versions, version)
-		}
-		if !slices.Contains(where[version], place) {
-			where[version] = append(where[version], place)
-		}
-	}
+	var p presence
 	for _, e := range l.environments {
-		for _, p := range s.inside {
-			if p.environment == e.Name {
-				add(short(p.Reference), e.Name)
+		for _, r := range s.inside {
+			if r.environment == e.Name {
+				p.add(short(r.Reference), e.Name)
 			}
 		}
 	}
 	for _, r := range s.outside {
-		add(short(r), "a base")
+		p.add(short(r), "outside")
 	}
+	return p.text(l.wholeTree())
+}
+
+// presence is versions with the places where they stand, in the order of finding.
+type presence struct {
+	versions []string
+	places   map[string][]string
+}
+
+func (p *presence) add(version, place string) {
+	if p.places == nil {
+		p.places = map[string][]string{}
+	}
+	if _, known := p.places[version]; !known {
+		p.versions = append(p.versions, version)
+	}
+	if !slices.Contains(p.places[version], place) {
+		p.places[version] = append(p.places[version], place)
+	}
+}
+
+// text names a few of the versions; the places only where there are several.
+func (p *presence) text(onePlace bool) string {
 	var texts []string
-	for _, version := range versions[:min(len(versions), maxPresent)] {
-		if l.wholeTree() {
-			texts = append(texts, version)
-			continue
+	for _, version := range p.versions[:min(len(p.versions), maxPresent)] {
+		if !onePlace {
+			version = fmt.Sprintf("%s (%s)", version, list(p.places[version]))
 		}
-		texts = append(texts, fmt.Sprintf("%s (%s)", version, list(where[version])))
+		texts = append(texts, version)
 	}
-	if more := len(versions) - maxPresent; more > 0 {
+	if more := len(p.versions) - maxPresent; more > 0 {
 		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(texts, ", ")

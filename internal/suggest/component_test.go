@@ -1,11 +1,13 @@
 package suggest_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/suggest"
 )
@@ -31,17 +33,27 @@ func TestConfig_componentNames(t *testing.T) {
 		want             []string
 	}{
 		{"by the last segment", "a.io/x/web:1.0.0 a.io/y/api:1.0.0", []string{"api=a.io/y/api", "web=a.io/x/web"}},
-		{"longer where two are called alike", "a.io/x/web:1.0.0 a.io/y/web:1.0.0 b.io/x/api:1.0.0",
-			[]string{"api=b.io/x/api", "x-web=a.io/x/web", "y-web=a.io/y/web"}},
-		{"with the host where the paths are alike", "a.io/x/web:1.0.0 b.io/x/web:1.0.0",
-			[]string{"a-web=a.io/x/web", "b-web=b.io/x/web"}},
+		{
+			"longer where two are called alike", "a.io/x/web:1.0.0 a.io/y/web:1.0.0 b.io/x/api:1.0.0",
+			[]string{"api=b.io/x/api", "x-web=a.io/x/web", "y-web=a.io/y/web"},
+		},
+		{
+			"with the host where the paths are alike", "a.io/x/web:1.0.0 b.io/x/web:1.0.0",
+			[]string{"a-web=a.io/x/web", "b-web=b.io/x/web"},
+		},
 		{"as a valid name", "a.io/x/my_app.v2:1.0.0", []string{"my-app-v2=a.io/x/my_app.v2"}},
-		{"with what tells them apart", "gcr.io/acme/a/web:1.0.0 quay.io/acme/a/web:1.0.0",
-			[]string{"gcr-web=gcr.io/acme/a/web", "quay-web=quay.io/acme/a/web"}},
-		{"cut where they are too long", "a.io/x/" + strings.Repeat("a", 41) + ":1.0.0 b.io/x/" + strings.Repeat("a", 41) + ":1.0.0",
-			[]string{strings.Repeat("a", 36) + "=a.io/x/" + strings.Repeat("a", 41), strings.Repeat("a", 36) + "-2=b.io/x/" + strings.Repeat("a", 41)}},
-		{"common images are off beside your own", "a.io/x/web:1.0.0 redis:7 registry.k8s.io/pause:3.9",
-			[]string{"(pause=registry.k8s.io/pause)", "(redis=docker.io/library/redis)", "web=a.io/x/web"}},
+		{
+			"with what tells them apart", "gcr.io/acme/a/web:1.0.0 quay.io/acme/a/web:1.0.0",
+			[]string{"gcr-web=gcr.io/acme/a/web", "quay-web=quay.io/acme/a/web"},
+		},
+		{
+			"cut where they are too long", "a.io/x/" + strings.Repeat("a", 41) + ":1.0.0 b.io/x/" + strings.Repeat("a", 41) + ":1.0.0",
+			[]string{strings.Repeat("a", 36) + "=a.io/x/" + strings.Repeat("a", 41), strings.Repeat("a", 36) + "-2=b.io/x/" + strings.Repeat("a", 41)},
+		},
+		{
+			"common images are off beside your own", "a.io/x/web:1.0.0 redis:7 registry.k8s.io/pause:3.9",
+			[]string{"(pause=registry.k8s.io/pause)", "(redis=docker.io/library/redis)", "web=a.io/x/web"},
+		},
 		{"common images alone are on", "redis:7.2.1", []string{"redis=docker.io/library/redis"}},
 	}
 	for _, test := range tests {
@@ -168,5 +180,17 @@ func TestConfig_oneEnvironmentMustHoldMost(t *testing.T) {
 	}
 	if !strings.Contains(s.Text, "    exclude: ['.circleci/**']\n") || len(s.Outside) != 0 || len(s.Components) != 2 {
 		t.Errorf("the folder of a tool is not excluded:\n%s", s.Text)
+	}
+}
+
+func TestConfig_moreThanAFileHolds(t *testing.T) {
+	t.Parallel()
+	var line strings.Builder
+	line.WriteString("dev/d.yaml")
+	for i := range 9000 {
+		fmt.Fprintf(&line, " registry.example.com/team/service-with-a-name-%d:1.0.0", i)
+	}
+	if _, err := suggest.Config(found(t, line.String())); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "patterns") {
+		t.Errorf("got %v", err)
 	}
 }

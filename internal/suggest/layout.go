@@ -2,9 +2,7 @@ package suggest
 
 import (
 	"cmp"
-	"path"
 	"slices"
-	"strings"
 
 	"promoter/internal/edit"
 )
@@ -101,39 +99,6 @@ func kept(all []family, references []edit.Reference) []family {
 	return out
 }
 
-// basePrefixes returns the folders that hold a base with a reference.
-func basePrefixes(references []edit.Reference) []string {
-	found := map[string]bool{}
-	for _, r := range references {
-		if prefix, ok := baseOf(r.Position.File); ok {
-			found[prefix] = true
-		}
-	}
-	return sortedKeys(found)
-}
-
-// baseOf returns the folder whose environments share the file: that of its base
-// folder, or of a values.yaml.
-func baseOf(file string) (prefix string, ok bool) {
-	segments := strings.Split(file, "/")
-	for i, segment := range segments[:len(segments)-1] {
-		if bases[strings.ToLower(segment)] {
-			return strings.Join(segments[:i], "/"), true
-		}
-	}
-	if base := path.Base(file); base == "values.yaml" || base == "values.yml" || base == "base.yaml" || base == "common.yaml" {
-		return strings.Join(segments[:len(segments)-1], "/"), true
-	}
-	return "", false
-}
-
-// beside says whether some environment of the family lies below the folder.
-func (f *family) beside(prefix string) bool {
-	return slices.ContainsFunc(f.spots, func(s spot) bool {
-		return prefix == "" || strings.HasPrefix(s.file, prefix+"/")
-	})
-}
-
 func weightOf(all []family) (sum int) {
 	for i := range all {
 		sum += all[i].weight
@@ -151,132 +116,4 @@ func splitCaptures(all []family) (with, without []family) {
 		}
 	}
 	return with, without
-}
-
-func newLayout(all []family, captures bool, because string) *layout {
-	l := &layout{byFile: map[string]string{}, captures: captures, because: because}
-	names := namesOf(all)
-	byName := map[string]*Environment{}
-	regions := map[string]string{}
-	for i := range all {
-		column := noColumn
-		if captures {
-			column = all[i].capture()
-		}
-		varying := all[i].varying()
-		for j := range all[i].spots {
-			s := &all[i].spots[j]
-			name := names[s.identity()]
-			if name == "" {
-				name = s.name
-			}
-			e, known := byName[name]
-			if !known {
-				e = &Environment{Name: name, rank: s.rank}
-				byName[name] = e
-			}
-			e.aside = e.aside || s.aside
-			e.Paths = append(e.Paths, s.glob(column, varying))
-			regions[name] = s.region
-			l.byFile[s.file] = name
-		}
-	}
-	for _, name := range sortedKeys(byName) {
-		byName[name].Paths = tidy(byName[name].Paths)
-		l.environments = append(l.environments, *byName[name])
-	}
-	arrange(l.environments, regions)
-	return l
-}
-
-// identity is one stage in one region, however it is spelled.
-func (s *spot) identity() string { return s.canonical + "/" + s.region }
-
-// namesOf chooses the commonest spelling of each environment. Where one family
-// has two spellings they are two environments, which keep their own names.
-func namesOf(all []family) map[string]string {
-	counts := map[string]map[string]int{}
-	split := map[string]bool{}
-	for i := range all {
-		own := map[string]string{}
-		for j := range all[i].spots {
-			s := &all[i].spots[j]
-			id := s.identity()
-			if counts[id] == nil {
-				counts[id] = map[string]int{}
-			}
-			counts[id][s.name]++
-			split[id] = split[id] || own[id] != "" && own[id] != s.name
-			own[id] = s.name
-		}
-	}
-	names := map[string]string{}
-	for id, spellings := range counts {
-		if !split[id] {
-			names[id] = commonest(spellings)
-		}
-	}
-	return names
-}
-
-// commonest returns the key with the highest count, of several the first.
-func commonest(counts map[string]int) string {
-	return slices.MaxFunc(sortedKeys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(b, a))
-	})
-}
-
-// glob writes the path of the spot with the application in one column and * in
-// the others that vary.
-func (s *spot) glob(column int, varying []int) string {
-	segments := slices.Clone(s.segments[:s.next])
-	for _, i := range varying {
-		stand := "*"
-		if i == column {
-			stand = placeholder
-		}
-		if i == s.at {
-			segments[i] = s.around(s.spelled(), stand)
-		} else {
-			segments[i] = stand
-		}
-	}
-	switch {
-	case column >= s.next:
-		segments = append(segments, placeholder)
-	case column == noColumn:
-		segments = segments[:s.end()]
-	}
-	return strings.Join(segments, "/")
-}
-
-// spelled is the name of the environment as the path has it.
-func (s *spot) spelled() string {
-	segment := s.segments[s.at]
-	return segment[len(s.before) : len(segment)-len(s.after)]
-}
-
-// end is the first segment behind the name of the environment.
-func (s *spot) end() int {
-	if s.nested() {
-		return s.at + 2
-	}
-	return s.at + 1
-}
-
-// tidy sorts globs, the deeper first, and drops those that others cover.
-func tidy(globs []string) []string {
-	slices.Sort(globs)
-	globs = slices.Compact(globs)
-	var out []string
-	for _, g := range globs {
-		covered := slices.ContainsFunc(globs, func(other string) bool { return strings.HasPrefix(g, other+"/") })
-		if !covered {
-			out = append(out, g)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b string) int {
-		return cmp.Compare(strings.Count(b, "/"), strings.Count(a, "/"))
-	})
-	return out
 }

@@ -18,15 +18,12 @@ func arrange(environments []Environment, region map[string]string) {
 		if i > 0 && environments[i-1].rank != e.rank {
 			before, group = parentsAmong(group), nil
 		}
-		for _, parent := range before {
-			if region[parent.Name] == region[e.Name] {
-				e.After = append(e.After, parent.Name)
-			}
+		same := slices.DeleteFunc(slices.Clone(before), func(p Environment) bool { return region[p.Name] != region[e.Name] })
+		if len(same) == 0 {
+			same = before
 		}
-		if len(e.After) == 0 {
-			for _, parent := range before {
-				e.After = append(e.After, parent.Name)
-			}
+		for _, parent := range same {
+			e.After = append(e.After, parent.Name)
 		}
 		group = append(group, *e)
 	}
@@ -34,14 +31,14 @@ func arrange(environments []Environment, region map[string]string) {
 
 // parentsAmong leaves playgrounds out, unless there is nothing else.
 func parentsAmong(group []Environment) []Environment {
-	var real []Environment
+	var way []Environment
 	for _, e := range group {
 		if !e.aside {
-			real = append(real, e)
+			way = append(way, e)
 		}
 	}
-	if len(real) == 0 {
+	if len(way) == 0 {
 		return group
 	}
-	return real
+	return way
 }

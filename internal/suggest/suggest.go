@@ -75,7 +75,7 @@ func Config(found Found) (*Suggestion, error) {
 			return s, nil
 		}
 	}
-	return nil, fault.New(fault.Internal, "no config could be made of %d references", len(references))
+	return nil, fault.New(fault.Invalid, "%d image references name more than one config can hold: write one with patterns, such as registry.example.com/team/**", len(references))
 }
 
 // suggestion writes the config of one layout; nil when it does not load, or puts
@@ -90,7 +90,7 @@ func (l *layout) suggestion(found Found, references []edit.Reference) *Suggestio
 		return nil
 	}
 	s.Outside = outside(loaded, references)
-	s.Applications = applications(loaded, found.Files, l)
+	s.Applications = l.applications(loaded)
 	s.Warnings = d.warnings()
 	return s
 }
@@ -125,12 +125,12 @@ func outside(c *config.Config, references []edit.Reference) []edit.Reference {
 }
 
 // applications returns the names that the paths capture from the files.
-func applications(c *config.Config, files []string, l *layout) []string {
+func (l *layout) applications(c *config.Config) []string {
 	if !l.captures {
 		return nil
 	}
 	seen := map[string]bool{}
-	for _, file := range files {
+	for file := range l.byFile {
 		for i := range c.Environments {
 			if name, ok := c.Environments[i].Match(file); ok {
 				seen[name] = true

@@ -18,13 +18,7 @@ func (d *draft) warnings() []Warning {
 		})
 	}
 	inBase, elsewhere := d.sortOutside()
-	if len(inBase) > 0 {
-		out = append(out, Warning{
-			Text:      count(len(inBase), "image stands in a base that environments share, outside all paths: it would change everywhere at once, so it is left alone", "images stand in a base that environments share, outside all paths: they would change everywhere at once, so they are left alone"),
-			Advice:    "let each environment name its own version: an entry under images in its kustomization.yaml, or a tag in its values file",
-			Positions: positions(inBase),
-		})
-	}
+	out = append(out, baseWarning(inBase)...)
 	if len(elsewhere) > 0 {
 		out = append(out, Warning{
 			Text:      count(len(elsewhere), "image reference stands", "image references stand") + " outside all environments and will not be changed",
@@ -39,6 +33,23 @@ func (d *draft) warnings() []Warning {
 		})
 	}
 	return out
+}
+
+// baseWarning is about images that no environment can change alone; none if there
+// are none.
+func baseWarning(inBase []edit.Reference) []Warning {
+	if len(inBase) == 0 {
+		return nil
+	}
+	const (
+		one  = "image stands in a base that environments share, outside all paths: it would change everywhere at once, so it is left alone"
+		many = "images stand in a base that environments share, outside all paths: they would change everywhere at once, so they are left alone"
+	)
+	return []Warning{{
+		Text:      count(len(inBase), one, many),
+		Advice:    "let each environment name its own version: an entry under images in its kustomization.yaml, or a tag in its values file",
+		Positions: positions(inBase),
+	}}
 }
 
 // sortOutside parts the references outside by whether they stand in a base. One
