@@ -292,7 +292,7 @@ func (p *pager) list(w http.ResponseWriter, r *http.Request) {
 	}
 	tags := rest[:min(n, len(rest))]
 	if p.link && len(tags) < len(rest) && len(tags) > 0 {
-		w.Header().Set("Link", fmt.Sprintf(`<http://elsewhere.example%s?last=%s&n=%d>; rel="next"`, r.URL.Path, url.QueryEscape(tags[len(tags)-1]), n))
+		w.Header().Add("Link", fmt.Sprintf(`<http://elsewhere.example%s?last=%s&n=%d>; rel="next"`, r.URL.Path, url.QueryEscape(tags[len(tags)-1]), n))
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"name": "acme/web", "tags": tags})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,7 +107,7 @@ func parsePage(resp *http.Response, size int) (page, error) {
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
 		return page{}, err
 	}
-	next, err := nextCursor(resp.Header.Get("Link"))
+	next, err := nextCursor(strings.Join(resp.Header.Values("Link"), ", "))
 	if err != nil {
 		return page{}, err
 	}
@@ -117,23 +118,43 @@ func parsePage(resp *http.Response, size int) (page, error) {
 // the size of the page and do not name the next one; asking shows it.
 func after(tag string) string { return url.Values{"last": {tag}}.Encode() }
 
-// nextCursor takes the query out of a Link header (RFC 8288, as the distribution
-// specification uses it). Host and path are not taken: a list is read where it
-// was begun, and registries behind proxies name wrong ones.
-func nextCursor(link string) (string, error) {
-	if link == "" {
-		return "", nil
+// The parts of a Link header (RFC 8288): targets with what is said of each, and
+// the relation in that.
+var (
+	linkValues = regexp.MustCompile(`<([^>]*)>([^<]*)`)
+	relation   = regexp.MustCompile(`(?i)[;\s]rel\s*=\s*"?([^";,]*)`)
+)
+
+// maxLinks is how many links of a header are looked at.
+const maxLinks = 16
+
+// nextCursor takes the query of the next page out of a Link header, as the
+// distribution specification uses it. Host and path are not taken: a list is read
+// where it was begun, and registries behind proxies name wrong ones. Proxies also
+// add links of their own.
+func nextCursor(header string) (string, error) {
+	links := linkValues.FindAllStringSubmatch(header, maxLinks)
+	for _, link := range links {
+		if !leadsOn(link[2]) {
+			continue
+		}
+		u, err := url.Parse(link[1])
+		if err != nil || u.RawQuery == "" {
+			return "", errLink
+		}
+		return u.RawQuery, nil
 	}
-	target, rest, closed := strings.Cut(strings.TrimPrefix(strings.TrimSpace(link), "<"), ">")
-	if !closed || !strings.Contains(link, "<") {
-		return "", fault.New(fault.Invalid, "the registry's link to the next page is not understood")
+	if header != "" && len(links) == 0 {
+		return "", errLink
 	}
-	if strings.Contains(rest, "rel=") && !strings.Contains(rest, "next") {
-		return "", nil
-	}
-	u, err := url.Parse(target)
-	if err != nil || u.RawQuery == "" {
-		return "", fault.New(fault.Invalid, "the registry's link to the next page is not understood")
-	}
-	return u.RawQuery, nil
+	return "", nil
+}
+
+var errLink = fault.New(fault.Invalid, "the registry's link to the next page is not understood")
+
+// leadsOn says that a link is to the next page. Some registries leave out what
+// it is.
+func leadsOn(parameters string) bool {
+	found := relation.FindStringSubmatch(parameters)
+	return found == nil || slices.Contains(strings.Fields(strings.ToLower(found[1])), "next")
 }

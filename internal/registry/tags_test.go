@@ -242,15 +242,43 @@ func TestTags_linksAreOnlyQueries(t *testing.T) {
 	t.Parallel()
 	for link, want := range map[string]string{
 		"": "",
-		`</v2/a/tags/list?last=b&n=5>; rel="next"`:         "last=b&n=5",
-		`<https://evil.example/v2/?next_page=x>; rel=next`: "next_page=x",
-		`</v2/a/tags/list?last=b>`:                         "last=b",
-		`</v2/a/tags/list?last=b>; rel="prev"`:             "",
+		`</v2/a/tags/list?last=b&n=5>; rel="next"`:                                       "last=b&n=5",
+		`<https://evil.example/v2/?next_page=x>; rel=next`:                               "next_page=x",
+		`</v2/a/tags/list?last=b>`:                                                       "last=b",
+		`</v2/a/tags/list?last=b>; rel="prev"`:                                           "",
+		`</style.css>; rel=preload; as=style, </v2/a/tags/list?last=b>; rel="next"`:      "last=b",
+		`</v2/a/tags/list?last=a>; rel="prev first",</v2/a/tags/list?last=c>; REL= next`: "last=c",
+		`</v2/a/tags/list?last=a,b>; rel="next last"; title="x"`:                         "last=a,b",
+		`</next?last=x>; rel="prefetch"; title="next"`:                                   "",
 	} {
 		got, err := nextCursor(link)
 		if err != nil || got != want {
 			t.Errorf("nextCursor(%q) = %q, %v", link, got, err)
 		}
+	}
+}
+
+func TestTags_linksThatAreNone(t *testing.T) {
+	t.Parallel()
+	for _, link := range []string{"x", "<", "</v2/a/tags/list?last=b", "<>", `</v2/a/tags/list>; rel="next"`, `<%zz?a>; rel="next"`} {
+		if got, err := nextCursor(link); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("nextCursor(%q) = %q, %v", link, got, err)
+		}
+	}
+}
+
+// A proxy may put a link of its own before that of the registry; a list that
+// ends there would have lost its best tag.
+func TestTags_S05_aLinkThatIsNotTheRegistrys(t *testing.T) {
+	t.Parallel()
+	p := &pager{link: true, clamp: 100}
+	f := paged(t, 250, p)
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		w.Header().Add("Link", "</style.css>; rel=preload")
+		return p.serve(w, r)
+	}
+	if s := mustSelect(t, newClient(t, Options{}).For("a/1"), webRequest(t, f)); !s.Found || s.Version.Tag != "1.0.249" {
+		t.Errorf("selected %+v", s)
 	}
 }
 
