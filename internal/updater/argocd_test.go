@@ -98,3 +98,35 @@ func TestArgoKustomizeImages(t *testing.T) {
 		{name: "somebody else's", before: images("quay.io/acme/web=quay.io/other/web:v1")},
 	})
 }
+
+// A generated tag cannot be changed where it is used. With a mark where it is
+// set, and one that keeps the place of use, the set is whole.
+func TestArgoApplicationSet_generatedTags(t *testing.T) {
+	t.Parallel()
+	set := func(tag, use string) string {
+		return `apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+spec:
+  generators:
+    - list:
+        elements:
+          - cluster: one
+            tag: ` + tag + `
+  template:
+    spec:
+      source:
+        helm:
+          parameters:
+            - {name: image.repository, value: quay.io/acme/web}
+            - name: image.tag
+              value: "{{.tag}}"` + use + "\n"
+	}
+	checkShapes(t, []shapeCase{
+		{name: "refused", before: set("v1", ""), refused: "change it where the variable is set"},
+		{
+			name:   "marked",
+			before: set("v1 # promoter: web.tag", " # promoter: ignore"),
+			after:  set("v2 # promoter: web.tag", " # promoter: ignore"),
+		},
+	})
+}
