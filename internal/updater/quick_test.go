@@ -2,6 +2,7 @@ package updater
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +27,7 @@ var quickSeeds = []string{
 	"a: [b,]\n", "a: [b, c] d\n", "a: {b: c} # d\n", "a: [b #c\n", "a: ]\n", "---\n", "--- a\n", "---\n---\n", "a: b\n---\n", "a: 'b\n  c'\n",
 	"a: \"\"\nb: ''\n", "\"\": a\n", "a: |\n  b\n c: d\n", "- a\nb: c\n", "a:\n- b\n  c\n", "a:\n  - b\n - c\n", "-a: b\n", "a: ?b\n", "=: a\n", "a: =\n",
 	"a: {b: c, b: d}\n", "a: [[b], {c: d}]\n", "a: {? b: c}\n", "a: [\"b\": c]\n", "a: {b:c}\n", "a: [b:]\n", "a: {b: }\n", "a:\n  |\n  b\n", "a: b\n#c\n  d: e\n",
-	"a: |\n  b\n ---\n", "a: |\n  b\n---\nc: d\n", "a:\n---\nb: c\n", "a: .\nb: ..\nc: ...\n", "a\n", "a: 'b' c\n", "null: a\n~: b\n", " ---\n0:", "a:\n  # b\nc: d\n",
+	"a: |\n  b\n ---\n", "a: |\n  b\n---\nc: d\n", "a:\n---\nb: c\n", "a: .\nb: ..\nc: ...\n", "a\n", "a: 'b' c\n", "null: a\n~: b\n", " ---\n0:", "null:\n", "a:\n  # b\nc: d\n",
 }
 
 func TestQuick_sameNodesAsTheFullParser(t *testing.T) {
@@ -118,4 +119,26 @@ func dumpNode(text *strings.Builder, n *yaml.Node, depth int) {
 	for _, child := range n.Content {
 		dumpNode(text, child, depth+1)
 	}
+}
+
+// TestQuick_randomText puts pieces of YAML together at random: that finds more
+// than changing bytes does.
+func TestQuick_randomText(t *testing.T) {
+	t.Parallel()
+	pieces := []string{
+		"a", "b", ": ", ":", " ", "  ", "    ", "\n", "\n", "\n  ", "\n    ", "- ", "-", "# c", " #", "\"x\"", "'y'", "[", "]", "{", "}", ", ",
+		"|", "|-", ">", "null", "~", "---\n", "...", "1", "k: v\n", "k:\n", "  k: v\n", "- v\n", "  - v\n", "- k: v\n", "? ", "!t ", "&x ", "*x", "%", "=", "<<", "\\", "@",
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	read := 0
+	for range 40_000 {
+		var text strings.Builder
+		for range 1 + random.IntN(14) {
+			text.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		if compareQuick(t, []byte(text.String())) {
+			read++
+		}
+	}
+	t.Logf("%d texts were read by the quick parser", read)
 }
