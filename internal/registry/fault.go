@@ -33,6 +33,9 @@ func (t *target) explain(noun string, err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fault.New(fault.Invalid, "%s of %s: the registry's answer is larger than %d bytes", noun, t.repository, tooLarge.Limit)
 	}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fault.New(fault.Temporary, "%s of %s: the answer is not JSON, as when a proxy or a login page answers: %s", noun, t.repository, outbound.Scrub(syntax.Error()))
+	}
 	return fault.New(kindOf(err), "%s of %s: %s", noun, t.repository, outbound.Scrub(err.Error()))
 }
 
@@ -57,9 +60,7 @@ func (q *questionError) Unwrap() error { return q.err }
 // kindOf says what may be done about an answer that is not understood: cut off
 // ones are asked for again.
 func kindOf(err error) fault.Kind {
-	var syntax *json.SyntaxError
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.As(err, &syntax), errors.Is(err, context.DeadlineExceeded):
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, context.DeadlineExceeded) {
 		return fault.Temporary
 	}
 	return fault.Invalid
@@ -84,7 +85,8 @@ func (t *target) status(noun string, answer *ggcr.Error) error {
 	return fault.New(fault.Invalid, "%s of %s: the registry answered %d %s", noun, t.repository, answer.StatusCode, words)
 }
 
-// advice says what a person can do about a refusal.
+// advice says what a person can do about a refusal. Docker Hub, GHCR and Quay
+// also refuse who asks without a credential for what is not there.
 func (t *target) advice() string {
 	switch {
 	case t.scope.credential == dockerID:
@@ -92,9 +94,9 @@ func (t *target) advice() string {
 	case t.scope.credential != anonymousID:
 		return "the credential of the server's file may not read it; check its secret and its rights at " + t.repository.Host()
 	case t.right.local:
-		return "asked without a credential; log in with `docker login " + t.repository.Host() + "`"
+		return "asked without a credential; check the name and, if it is private, log in with `docker login " + t.repository.Host() + "`"
 	}
-	return "asked without a credential; if it is private, add an entry for " + t.repository.Host() + " under `registries` in the server's file whose `usableBy` names this repository"
+	return "asked without a credential; check the name and, if it is private, add an entry for " + t.repository.Host() + " under `registries` in the server's file whose `usableBy` names this repository"
 }
 
 // codes are the error codes of the distribution specification and of the

@@ -38,6 +38,10 @@ func TestFault_S10_kindsOfAnswers(t *testing.T) {
 		{"S-10 503", 503, "", ``, fault.Temporary, "503 Service Unavailable"},
 		{"S-10 503 with a time", 503, "120", ``, fault.RateLimited, "limits requests until"},
 		{"408", 408, "", ``, fault.Temporary, "408"},
+		{"a login page", 200, "", `<html>`, fault.Temporary, "not JSON"},
+		{"an answer that is cut off", 200, "", `{"tags":["1.0`, fault.Temporary, "tags of"},
+		{"tags that are none", 200, "", `{"tags":{}}`, fault.Invalid, "tags of"},
+		{"401 of a name that is not there", 401, "", ``, fault.Unauthorised, "check the name"},
 		{"418", 418, "", `{"errors":[{"code":"I_AM_NOT_KNOWN"}]}`, fault.Invalid, "answered 418 I'm a teapot"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
