@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -94,24 +95,41 @@ func (s scanner) sorted(files iter.Seq2[updater.File, error]) iter.Seq2[updater.
 // place sorts references and refusals into the places of their files.
 func (s scanner) place() {
 	for _, reference := range s.inventory.References {
-		s.at(reference.Position.File, func(place promotion.Place, p *promotion.Present) {
-			if s.follows(place, reference) {
-				p.References = append(p.References, reference)
+		places := s.placesFollowing(reference)
+		for _, place := range places {
+			present := s.places[place]
+			present.References = append(present.References, reference)
+			if len(places) > 1 {
+				present.Refusals = append(present.Refusals, shared(reference, places))
 			}
-		})
+			s.places[place] = present
+		}
 	}
 	for _, refusal := range s.inventory.Refusals {
-		s.at(refusal.File, func(_ promotion.Place, p *promotion.Present) {
-			p.Refusals = append(p.Refusals, refusal)
-		})
+		for _, place := range s.placesOf(refusal.File) {
+			present := s.places[place]
+			present.Refusals = append(present.Refusals, refusal)
+			s.places[place] = present
+		}
 	}
 }
 
-// follows says whether the component is one of the place. Environments may share
-// a file when they follow different components in it.
-func (s scanner) follows(place promotion.Place, reference edit.Reference) bool {
-	match, ok := s.config.Follow(place.Environment, place.Application, reference.Repository)
-	return ok && match.Name == reference.Component
+// placesFollowing returns the places that a reference belongs to. Environments
+// may share a file when they follow different components in it.
+func (s scanner) placesFollowing(reference edit.Reference) []promotion.Place {
+	return slices.DeleteFunc(s.placesOf(reference.Position.File), func(place promotion.Place) bool {
+		match, ok := s.config.Follow(place.Environment, place.Application, reference.Repository)
+		return !ok || match.Name != reference.Component
+	})
+}
+
+// shared refuses a reference that two environments would write. Loading the
+// config finds most of these; globs such as **/dev and a/** only meet in a file.
+func shared(reference edit.Reference, places []promotion.Place) edit.Refusal {
+	return edit.Refusal{
+		File: reference.Position.File, Line: reference.Position.Line, Component: reference.Component,
+		Reason: fmt.Sprintf("both %s and %s write it: narrow the paths of one", places[0].Environment, places[1].Environment),
+	}
 }
 
 // missing refuses the places in which a configured file is not there. A file that
@@ -126,14 +144,6 @@ func (s scanner) missing(narrowed narrowing) {
 			continue
 		}
 		present.Refusals = append(present.Refusals, s.missingWrites(place, has)...)
-		s.places[place] = present
-	}
-}
-
-func (s scanner) at(file string, add func(promotion.Place, *promotion.Present)) {
-	for _, place := range s.placesOf(file) {
-		present := s.places[place]
-		add(place, &present)
 		s.places[place] = present
 	}
 }
