@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 )
 
@@ -34,10 +36,11 @@ func runApply(command *cobra.Command, flags *planFlags, system System) error {
 		sayApplied(system.Err, preview, applied)
 		return err
 	}
-	if err := renderer.render(system.Out, preview); err != nil {
-		return err
-	}
+	err = renderer.render(system.Out, preview)
 	sayTroubles(system.Err, preview)
-	sayApplied(system.Err, preview, applied)
+	sayApplied(system.Err, preview, applied) // also when nobody reads the rest
+	if err != nil {
+		return fmt.Errorf("print what was written: %w", err)
+	}
 	return exitOf(preview, flags.exitCode)
 }

@@ -56,16 +56,15 @@ func Main(ctx context.Context, args []string, system System) int {
 	root := newRoot(system)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if ctx.Err() != nil {
-		say(system.Err, wordInterrupted)
-		return exitSignal
-	}
 	var code exit
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &code):
 		return int(code)
+	case ctx.Err() != nil:
+		say(system.Err, wordInterrupted)
+		return exitSignal
 	default:
 		sayError(system.Err, err)
 		return exitFailed

@@ -43,18 +43,10 @@ func (p painter) paint(colour, text string) string {
 	return colour + text + colourReset
 }
 
-// diff colours the lines of a unified diff.
-func (p painter) diff(text string) string {
-	if !p {
-		return text
-	}
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		body := strings.TrimSuffix(line, "\n")
-		b.WriteString(p.paint(diffColour(body), body))
-		b.WriteString(line[len(body):])
-	}
-	return b.String()
+// diff colours a line of a unified diff.
+func (p painter) diff(line string) string {
+	body := strings.TrimSuffix(line, "\n")
+	return p.paint(diffColour(body), body) + line[len(body):]
 }
 
 func diffColour(line string) string {

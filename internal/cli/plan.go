@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ func runPlan(command *cobra.Command, flags *planFlags, system System) error {
 		return err
 	}
 	if err := renderer.render(system.Out, preview); err != nil {
-		return err
+		return fmt.Errorf("print the plan: %w", err)
 	}
 	sayTroubles(system.Err, preview)
 	sayPlanned(system.Err, preview)

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"context"
+	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,12 +43,9 @@ func (f *planFlags) add(command *cobra.Command) {
 
 // preview opens the checkout and plans.
 func (f *planFlags) preview(command *cobra.Command, system System) (*app.Checkout, *app.Preview, error) {
-	given, err := app.ParseGiven(f.with, system.In)
+	given, err := f.given(command.Context(), system.In)
 	if err != nil {
 		return nil, nil, err
-	}
-	if len(f.with) > 0 && len(given) == 0 {
-		return nil, nil, fault.New(fault.Invalid, "--with -: the list names no version")
 	}
 	checkout, err := app.OpenCheckout(f.dir, given)
 	if err != nil {
@@ -72,6 +72,26 @@ func (f *planFlags) preview(command *cobra.Command, system System) (*app.Checkou
 	return checkout, preview, err
 }
 
+// given reads the named versions. Waiting for a list ends with the context.
+func (f *planFlags) given(ctx context.Context, in io.Reader) (app.Given, error) {
+	var list io.Reader
+	if slices.Contains(f.with, "-") {
+		reader, writer := io.Pipe()
+		defer func() { _ = reader.Close() }() // lets the copying end when the list is wrong in the middle
+		defer context.AfterFunc(ctx, func() { _ = reader.CloseWithError(context.Cause(ctx)) })()
+		go func() {
+			_, err := io.Copy(writer, in)
+			_ = writer.CloseWithError(err)
+		}()
+		list = reader
+	}
+	given, err := app.ParseGiven(f.with, list)
+	if err == nil && len(f.with) > 0 && len(given) == 0 {
+		err = fault.New(fault.Invalid, "--with -: the list names no version")
+	}
+	return given, err
+}
+
 // render returns the way of printing that was asked for.
 func (f *planFlags) render(system System) (renderer, error) {
 	paint, err := newPainter(f.colour, system)
@@ -82,7 +102,7 @@ func (f *planFlags) render(system System) (renderer, error) {
 	case "text":
 		return textRenderer{paint}, nil
 	case "diff":
-		return diffRenderer{paint}, nil
+		return diffRenderer{paint: paint, visible: system.OutTerminal}, nil
 	case "json":
 		return jsonRenderer{}, nil
 	default:

@@ -15,7 +15,10 @@ import (
 
 // diffRenderer prints the changes as one unified diff, which patch and git apply
 // take.
-type diffRenderer struct{ paint painter }
+type diffRenderer struct {
+	paint   painter
+	visible bool // a person reads it, so what does not print is escaped
+}
 
 func (r diffRenderer) render(w io.Writer, preview *app.Preview) error {
 	for i := range preview.Places {
@@ -29,10 +32,50 @@ func (r diffRenderer) render(w io.Writer, preview *app.Preview) error {
 func (r diffRenderer) place(place *app.PlacePreview) string {
 	var b strings.Builder
 	for _, file := range place.Files {
-		text := diff.Diff("a/"+file.Path, file.Before, "b/"+file.Path, file.After)
+		text := diff.Diff(diffName("a/"+file.Path), file.Before, diffName("b/"+file.Path), file.After)
 		_, hunks, _ := strings.Cut(string(text), "\n") // the first line is a "diff" command that no tool reads
-		b.WriteString(r.paint.diff(hunks))
+		for line := range strings.Lines(hunks) {
+			b.WriteString(r.line(line))
+		}
 	}
+	return b.String()
+}
+
+func (r diffRenderer) line(line string) string {
+	if r.visible {
+		line = visibleLine(line)
+	}
+	return r.paint.diff(line)
+}
+
+// diffName writes a file name as Git does in a diff: in quotes when it holds
+// control characters, and closed by a tab when it holds a space.
+func diffName(name string) string {
+	odd := func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }
+	if strings.ContainsFunc(name, odd) {
+		return quoteName(name)
+	}
+	if strings.Contains(name, " ") {
+		return name + "\t"
+	}
+	return name
+}
+
+// quoteName quotes a name like a string in C, with octal escapes.
+func quoteName(name string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range []byte(name) {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteString(`\` + string(c))
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
 	return b.String()
 }
 
@@ -51,13 +94,13 @@ func (r textRenderer) render(w io.Writer, preview *app.Preview) error {
 
 func (r textRenderer) place(place *app.PlacePreview) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s\n", r.paint.paint(colourBold, placeName(place)),
-		r.paint.paint(stateColour(place.State), string(place.State)), place.Reason)
+	fmt.Fprintf(&b, "%s  %s  %s\n", r.paint.paint(colourBold, visible(placeName(place))),
+		r.paint.paint(stateColour(place.State), string(place.State)), visible(place.Reason.String()))
 	for _, refusal := range place.Refusals {
-		fmt.Fprintf(&b, "  %s %s\n", r.paint.paint(colourRed, "refused"), refusal)
+		fmt.Fprintf(&b, "  %s %s\n", r.paint.paint(colourRed, "refused"), visible(refusal.String()))
 	}
 	for _, note := range place.Notes {
-		fmt.Fprintf(&b, "  note %s: %s\n", note.Position, note.Text)
+		fmt.Fprintf(&b, "  note %s\n", visible(note.Position.String()+": "+note.Text))
 	}
 	for _, condition := range place.Conditions {
 		fmt.Fprintf(&b, "  condition %s\n", r.condition(condition))
@@ -65,14 +108,17 @@ func (r textRenderer) place(place *app.PlacePreview) string {
 	for _, gate := range place.Gates {
 		fmt.Fprintf(&b, "  gate %s\n", r.condition(gate))
 	}
-	b.WriteString(diffRenderer(r).place(place))
+	b.WriteString(diffRenderer{paint: r.paint, visible: true}.place(place))
 	return b.String()
 }
 
 func (r textRenderer) condition(c promotion.Condition) string {
-	text := fmt.Sprintf("%s: %s", c.Name, r.paint.paint(conditionColour(c.State), string(c.State)))
+	text := fmt.Sprintf("%s: %s", visible(c.Name), r.paint.paint(conditionColour(c.State), string(c.State)))
 	if c.Reason != "" {
-		text += ", " + c.Reason
+		text += ", " + visible(c.Reason)
+	}
+	if c.Value != "" {
+		text += " (" + visible(c.Value) + ")"
 	}
 	if c.Until != nil {
 		text += ", until " + c.Until.Format(time.RFC3339)

@@ -52,7 +52,7 @@ func runValidate(system System, dir, server, output string) error {
 func problemLines(problems config.Problems) string {
 	var b strings.Builder
 	for _, p := range problems {
-		b.WriteString(p.String() + "\n")
+		b.WriteString(visible(p.String()) + "\n")
 	}
 	return b.String()
 }

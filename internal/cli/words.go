@@ -84,7 +84,12 @@ needs no network.`
 // say writes one line to people. That they cannot be reached is no error of the
 // command.
 func say(w io.Writer, format string, args ...any) {
-	_, _ = fmt.Fprintf(w, "promoter: "+format+"\n", args...)
+	sayMore(w, "promoter: "+format, args...)
+}
+
+// sayMore writes one line more about what was said.
+func sayMore(w io.Writer, format string, args ...any) {
+	_, _ = io.WriteString(w, visible(fmt.Sprintf(format, args...))+"\n")
 }
 
 // sayError says what went wrong. The problems of a config stand in the form that
@@ -92,10 +97,12 @@ func say(w io.Writer, format string, args ...any) {
 func sayError(w io.Writer, err error) {
 	var invalid *app.ConfigError
 	if errors.As(err, &invalid) {
-		_, _ = fmt.Fprintln(w, invalid)
+		_, _ = io.WriteString(w, problemLines(invalid.Problems))
 		return
 	}
-	say(w, "%s", strings.TrimSpace(err.Error()))
+	for line := range strings.Lines(strings.TrimSpace(err.Error())) {
+		say(w, "%s", strings.TrimSpace(line))
+	}
 }
 
 // count says how many there are of a thing.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 
 	"promoter/internal/app"
@@ -33,12 +32,12 @@ func sayWarnings(w io.Writer, warnings []suggest.Warning) {
 		say(w, "warning: %s", warning.Text)
 		shown := warning.Positions[:min(len(warning.Positions), maxPositions)]
 		for _, position := range shown {
-			_, _ = fmt.Fprintf(w, "  %s\n", position)
+			sayMore(w, "  %s", position)
 		}
 		if more := len(warning.Positions) - len(shown); more > 0 {
-			_, _ = fmt.Fprintf(w, "  and %d more\n", more)
+			sayMore(w, "  and %d more", more)
 		}
-		_, _ = fmt.Fprintf(w, "  -> %s\n", warning.Advice)
+		sayMore(w, "  -> %s", warning.Advice)
 	}
 }
 
@@ -63,11 +62,14 @@ func saySuggested(w io.Writer, s *suggest.Suggestion, output, dir string) {
 	if dir != "." {
 		at = " --dir " + dir
 	}
-	_, _ = fmt.Fprintf(w, "next:\n  read and adapt %s\n  promoter validate%s\n  promoter plan%s\n", output, at, at)
+	sayMore(w, "next:")
+	sayMore(w, "  read and adapt %s", output)
+	sayMore(w, "  promoter validate%s", at)
+	sayMore(w, "  promoter plan%s", at)
 }
 
 // sayNothingToFollow says what a folder would have to hold.
 func sayNothingToFollow(w io.Writer, err error) {
 	say(w, "%v", err)
-	_, _ = fmt.Fprintf(w, "  -> %s needs at least one: a value like quay.io/acme/web:1.4.2, a kustomize images: entry, or a repository with a tag in Helm values\n", app.ConfigFile)
+	sayMore(w, "  -> %s needs at least one: a value like quay.io/acme/web:1.4.2, a kustomize images: entry, or a repository with a tag in Helm values", app.ConfigFile)
 }

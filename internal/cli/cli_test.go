@@ -1,0 +1,318 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"promoter/internal/app"
+)
+
+func TestNewPainter(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		when     string
+		terminal bool
+		env      string
+		want     painter
+	}{
+		{"auto", true, "", true},
+		{"auto", false, "", false},
+		{"auto", true, "NO_COLOR=1", false},
+		{"auto", true, "NO_COLOR=", true}, // no-color.org: set and not empty
+		{"always", false, "", true},
+		{"always", false, "NO_COLOR=1", true},
+		{"never", true, "", false},
+	}
+	for _, test := range tests {
+		system := newConsole(test.env).System
+		system.OutTerminal = test.terminal
+		got, err := newPainter(test.when, system)
+		if err != nil || got != test.want {
+			t.Errorf("%+v: got %v, %v", test, got, err)
+		}
+	}
+	if _, err := newPainter("red", newConsole().System); err == nil {
+		t.Error("--color red is taken")
+	}
+}
+
+func TestPainter_leavesPlainTextAlone(t *testing.T) {
+	t.Parallel()
+	if got := painter(false).paint(colourRed, "x") + painter(true).paint(colourRed, "") + painter(true).paint("", "x"); got != "xx" {
+		t.Errorf("%q", got)
+	}
+	for line, want := range map[string]string{
+		"+++ b/x\n": colourBold, "--- a/x\n": colourBold, "@@ -1 +1 @@\n": colourCyan,
+		"-a\n": colourRed, "+a\n": colourGreen, " a\n": "", "": "",
+	} {
+		got := painter(true).diff(line)
+		if want == "" && got != line || want != "" && got != want+strings.TrimSuffix(line, "\n")+colourReset+"\n" {
+			t.Errorf("%q: %q", line, got)
+		}
+	}
+}
+
+const brokenYAML = "image: quay.io/acme/web:1\n  x: [\n"
+
+// Trouble beats changes, and nothing but --exit-code tells of changes.
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	config := `version: 1
+components:
+  web: {image: quay.io/acme/web, select: {semver: ">=1"}}
+environments:
+  dev: {paths: ["{application}/**"]}
+`
+	changes := map[string]string{"app.yaml": "image: quay.io/acme/web:1\n"}
+	both := map[string]string{".promoter.yaml": config, "a/a.yaml": changes["app.yaml"], "b/b.yaml": brokenYAML}
+	with := []string{"--with", "quay.io/acme/web:2"}
+	tests := map[string]struct {
+		files map[string]string
+		args  []string
+		want  int
+	}{
+		"nothing to change":                  {map[string]string{"app.yaml": "image: quay.io/acme/web:2\n"}, append([]string{"plan", "--exit-code"}, with...), 0},
+		"changes":                            {changes, append([]string{"plan"}, with...), 0},
+		"changes, asked for":                 {changes, append([]string{"plan", "--exit-code"}, with...), 2},
+		"changes written":                    {changes, append([]string{"apply"}, with...), 0},
+		"changes written, asked for":         {changes, append([]string{"apply", "--exit-code"}, with...), 2},
+		"changes and a refusal":              {both, append([]string{"plan", "--exit-code"}, with...), 1},
+		"changes written and a refusal":      {both, append([]string{"apply", "--exit-code"}, with...), 1},
+		"a refusal alone":                    {map[string]string{"b.yaml": brokenYAML}, append([]string{"plan"}, with...), 1},
+		"no config":                          {changes, []string{"plan"}, 1},
+		"a broken config":                    {map[string]string{".promoter.yaml": "x: 1\n"}, []string{"plan"}, 1},
+		"a valid config":                     {map[string]string{".promoter.yaml": config}, []string{"validate"}, 0},
+		"an invalid config":                  {map[string]string{".promoter.yaml": "x: 1\n"}, []string{"validate"}, 1},
+		"no config to check":                 {nil, []string{"validate"}, 1},
+		"an unknown form":                    {changes, append([]string{"plan", "-o", "xml"}, with...), 1},
+		"an unknown flag":                    {nil, []string{"plan", "--nonsense"}, 1},
+		"a limit that is none":               {changes, append([]string{"plan", "--max-file-size", "-1"}, with...), 1},
+		"a limit that is no number":          {changes, append([]string{"plan", "--max-file-size", "1MiB"}, with...), 1},
+		"a network that is none":             {changes, append([]string{"plan", "--network", "home"}, with...), 1},
+		"a config is written":                {changes, []string{"init"}, 0},
+		"there is nothing to write a config": {nil, []string{"init"}, 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newConsole()
+			args := append(test.args, "--dir", folder(t, test.files))
+			if got := c.run(t.Context(), args...); got != test.want {
+				t.Errorf("exit %d, want %d\n%s%s", got, test.want, c.out.String(), c.err.String())
+			}
+			if test.want == exitFailed && c.err.Len() == 0 {
+				t.Error("it failed without a word")
+			}
+		})
+	}
+}
+
+func TestExitCodes_withoutAFolder(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]int{"version": 0, "completion bash": 0, "--help": 0, "": 0, "plan --help": 0, "nonsense": 1, "version -o yaml": 1} {
+		if got := newConsole().run(t.Context(), strings.Fields(line)...); got != want {
+			t.Errorf("promoter %s: exit %d, want %d", line, got, want)
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	dir := web(t)
+	for _, verb := range []string{"plan", "apply"} {
+		c := newConsole()
+		if code := c.run(ctx, verb, "--dir", dir, "--with", "quay.io/acme/web:2"); code != exitSignal {
+			t.Errorf("%s: exit %d", verb, code)
+		}
+		if got := c.err.String(); got != "promoter: interrupted\n" || c.out.Len() > 0 {
+			t.Errorf("%s: %q, %q", verb, c.out.String(), got)
+		}
+	}
+	if content, err := os.ReadFile(filepath.Join(dir, "app.yaml")); err != nil || !strings.Contains(string(content), "web:1") {
+		t.Errorf("something was written: %q, %v", content, err)
+	}
+	c := newConsole()
+	if code := c.run(ctx, "version"); code != exitDone {
+		t.Errorf("a command that was done already: exit %d", code)
+	}
+}
+
+// A person who typed --with - and thinks better of it is not kept waiting.
+func TestInterrupted_whileReadingTheList(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	reading, hold := make(chan struct{}), make(chan struct{})
+	t.Cleanup(func() { close(hold) })
+	c := newConsole()
+	c.In = readerFunc(func([]byte) (int, error) {
+		close(reading)
+		<-hold
+		return 0, io.EOF
+	})
+	go func() {
+		<-reading
+		cancel()
+	}()
+	if code := c.run(ctx, "plan", "--dir", web(t), "--with", "-"); code != exitSignal {
+		t.Errorf("exit %d: %s", code, c.err.String())
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func TestClosedOutput(t *testing.T) {
+	t.Parallel()
+	dir := web(t)
+	for _, args := range [][]string{
+		{"plan", "--dir", dir, "--with", "quay.io/acme/web:2"},
+		{"plan", "--dir", dir, "--with", "quay.io/acme/web:2", "-o", "json"},
+		{"plan", "--dir", dir, "--with", "quay.io/acme/web:2", "-o", "diff"},
+		{"version"},
+		{"version", "-o", "json"},
+	} {
+		c := newConsole()
+		c.Out = brokenWriter{}
+		if code := c.run(t.Context(), args...); code != exitFailed || !strings.Contains(c.err.String(), "closed pipe") {
+			t.Errorf("%q: exit %d, %q", args, code, c.err.String())
+		}
+	}
+
+	t.Log("apply has written, and says so")
+	c := newConsole()
+	c.Out = brokenWriter{}
+	code := c.run(t.Context(), "apply", "--dir", dir, "--with", "quay.io/acme/web:2")
+	if code != exitFailed || !strings.Contains(c.err.String(), "wrote 1 file\n") {
+		t.Errorf("exit %d, %q", code, c.err.String())
+	}
+
+	t.Log("nobody reads the words")
+	c = newConsole()
+	c.Err = brokenWriter{}
+	if code := c.run(t.Context(), "plan", "--dir", dir, "--with", "quay.io/acme/web:2"); code != exitDone {
+		t.Errorf("exit %d", code)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	p := newProgress(System{Err: &out})
+	p.show(app.Progress{Doing: "asking registries", Done: 1, Total: 2})
+	p.clear()
+	if out.Len() > 0 {
+		t.Errorf("without a terminal: %q", out.String())
+	}
+	p = newProgress(System{Err: &out, ErrTerminal: true})
+	p.clear()
+	p.show(app.Progress{Doing: "asking registries", Done: 1, Total: 2})
+	p.show(app.Progress{Doing: "reading files"})
+	p.clear()
+	p.clear()
+	if want := "\r\x1b[Kasking registries 1/2\r\x1b[Kreading files\r\x1b[K"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+// On a terminal the line is gone before the first word.
+func TestProgress_isClearedBeforeErrors(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, map[string]string{
+		".promoter.yaml": "version: 1\ncomponents:\n  web: {image: 127.0.0.1:1/acme/web, select: {semver: \">=1\"}}\nenvironments:\n  dev: {}\n",
+		"app.yaml":       "image: 127.0.0.1:1/acme/web:1\n",
+	})
+	c := newConsole()
+	c.ErrTerminal = true
+	if code := c.run(t.Context(), "plan", "--dir", dir); code != exitFailed {
+		t.Errorf("exit %d", code)
+	}
+	head, words, found := strings.Cut(c.err.String(), "asking registries 1/1\r\x1b[K")
+	if !found || head != "\r\x1b[K" || !strings.HasPrefix(words, "promoter: web: ") || strings.Contains(words, "\x1b") {
+		t.Errorf("%q", c.err.String())
+	}
+}
+
+// Every command and flag says what it is for.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	var visit func(*cobra.Command)
+	visit = func(command *cobra.Command) {
+		if command.Short == "" {
+			t.Errorf("%s has no short help", command.CommandPath())
+		}
+		if strings.HasSuffix(command.Short, ".") {
+			t.Errorf("%s: the short help is no sentence", command.CommandPath())
+		}
+		for f := range each(command.LocalFlags().VisitAll) {
+			if f.Usage == "" || strings.HasSuffix(f.Usage, ".") {
+				t.Errorf("%s --%s: help %q", command.CommandPath(), f.Name, f.Usage)
+			}
+		}
+		for line := range strings.Lines(command.Long) {
+			if len([]rune(line)) > 100 {
+				t.Errorf("%s: a line of %d characters: %q", command.CommandPath(), len(line), line)
+			}
+		}
+		for _, child := range command.Commands() {
+			visit(child)
+		}
+	}
+	visit(newRoot(newConsole().System))
+}
+
+// each turns a visiting function into a sequence.
+func each[T any](visit func(func(T))) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		going := true
+		visit(func(value T) { going = going && yield(value) })
+	}
+}
+
+func TestSayError(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	sayError(&out, errors.Join(errors.New("one"), errors.New("two\n")))
+	if want := "promoter: one\npromoter: two\n"; out.String() != want {
+		t.Errorf("got %q", out.String())
+	}
+}
+
+func TestVersionOf(t *testing.T) {
+	t.Parallel()
+	if v := versionOf("1.2.3"); v.Version != "1.2.3" || v.Go == "" || !strings.Contains(v.Platform, "/") {
+		t.Errorf("%+v", v)
+	}
+	if v := versionOf(""); v.Version != "dev" {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestDemo_runsTheRealVerbs(t *testing.T) {
+	t.Parallel()
+	c := newConsole()
+	c.Demo = func(ctx context.Context, request DemoRequest) error {
+		var inner bytes.Buffer
+		if code := request.Promoter(ctx, &inner, "plan", "--nonsense"); code != exitFailed || !strings.Contains(inner.String(), "unknown flag") {
+			t.Errorf("exit %d: %q", code, inner.String())
+		}
+		if !request.Keep {
+			t.Error("--keep is lost")
+		}
+		return errors.New("a step is not as promised")
+	}
+	if code := c.run(t.Context(), "demo", "--keep"); code != exitFailed || c.err.String() != "promoter: a step is not as promised\n" {
+		t.Errorf("exit %d: %q", code, c.err.String())
+	}
+}
