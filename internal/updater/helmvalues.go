@@ -29,6 +29,10 @@ var versionKeys = []struct {
 	{"image_tag", "", []string{"image_digest"}, []string{"image_repository", "image_name", "image"}},
 }
 
+// pinnedSuffix ends the repository of charts that put only a colon between it and
+// the tag: the tag is then the digest without its algorithm.
+const pinnedSuffix = "@sha256"
+
 // findHelmValues looks at a mapping that may be a group of values.
 func findHelmValues(f *finder, m *yaml.Node) {
 	for _, keys := range versionKeys {
@@ -38,7 +42,13 @@ func findHelmValues(f *finder, m *yaml.Node) {
 			continue
 		}
 		for _, name := range f.groupNames(m, keys.repositories) {
-			if followed, found := f.follow(name); found {
+			name, pinned := strings.CutSuffix(name, pinnedSuffix)
+			followed, found := f.follow(name)
+			switch {
+			case found && pinned:
+				f.addValuesGroup(m, followed, nil, tag, tagKey, digestKey)
+				return
+			case found:
 				f.addValuesGroup(m, followed, tag, digest, tagKey, digestKey)
 				return
 			}

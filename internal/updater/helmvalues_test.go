@@ -24,6 +24,12 @@ func TestHelmValues_Y21_shapes(t *testing.T) {
 			name:   "digest without its algorithm",
 			before: "repository: quay.io/acme/web\ntag: v1\nsha: " + hex1 + "\n", after: "repository: quay.io/acme/web\ntag: v2\nsha: \"" + hex2 + "\"\n",
 		},
+		{
+			name:   "Y-28 repository that ends in @sha256",
+			before: "repository: quay.io/acme/web@sha256\ntag: '" + hex1 + "'\n", after: "repository: quay.io/acme/web@sha256\ntag: '" + hex2 + "'\n",
+		},
+		{name: "Y-28 repository that ends in @sha256, and a tag", before: "repository: quay.io/acme/web@sha256\ntag: v1\n", refused: "not a tag or digest"},
+		{name: "name and version of a chart", before: "name: quay.io/acme/web\nversion: v1\n"},
 		{name: "repository and version", before: "repository: quay.io/acme/web\nversion: v1\n", after: "repository: quay.io/acme/web\nversion: v2\n"},
 		{name: "repository, image and version", before: "repository: quay.io/acme\nimage: web\nversion: v1\n", after: "repository: quay.io/acme\nimage: web\nversion: v2\n"},
 		{name: "image and tag", before: "image: quay.io/acme/web\ntag: v1\n", after: "image: quay.io/acme/web\ntag: v2\n"},

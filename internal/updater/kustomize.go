@@ -4,6 +4,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"promoter/internal/edit"
+	"promoter/internal/image"
 )
 
 // shapeKustomize is an entry of kustomize's images list, which Kustomizations of
@@ -24,18 +25,32 @@ func findKustomizeImages(f *finder, m *yaml.Node) {
 }
 
 // findKustomizeImage looks at one entry. The new name is the repository where
-// there is one; else the name is.
+// there is one; else the name is. The name selects the images that are changed
+// and never changes itself.
 func findKustomizeImage(f *finder, entry *yaml.Node) {
+	name, newName := lookup(entry, "name"), lookup(entry, "newName")
 	tag, digest := lookup(entry, "newTag"), lookup(entry, "digest")
-	if !isText(tag) && !isText(digest) {
+	states := isText(tag) || isText(digest)
+	if states || isText(newName) {
+		f.claim(name)
+	}
+	if isText(newName) {
+		name = newName
+	}
+	if !states || !isText(name) {
 		return
 	}
-	name := lookupText(entry, "newName")
-	if name == "" {
-		name = lookupText(entry, "name")
+	reference, err := image.Parse(f.scalar(name).value())
+	if err != nil {
+		return
 	}
-	followed, found := f.follow(name)
+	followed, found := f.follower.Follow(f.path, reference.Repository)
 	if !found {
+		return
+	}
+	if reference.Tag != "" || reference.Digest != "" {
+		f.claim(name)
+		f.refuse(name, followed.Component, "the name %s has a version of its own, so the entry holds for no other; name the repository alone", shorten(name.Value))
 		return
 	}
 	s := site{shape: shapeKustomize, followed: followed, room: &room{

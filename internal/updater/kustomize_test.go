@@ -82,3 +82,23 @@ func TestKustomize_layouts(t *testing.T) {
 		{name: "no version", before: entryOf("")},
 	})
 }
+
+// The name of an entry selects; changing it would make the entry select nothing.
+func TestKustomize_Y19_namesSelect(t *testing.T) {
+	t.Parallel()
+	checkShapes(t, []shapeCase{
+		{
+			name:   "Y-19 name with a version",
+			before: "images:\n- name: quay.io/acme/web:v1\n  newTag: v1\n", refused: "file.yaml:2: the name quay.io/acme/web:v1 has a version of its own",
+		},
+		{
+			name:   "Y-19 new name with a version",
+			before: "images:\n- name: web\n  newName: quay.io/acme/web:v0\n  newTag: v1\n", refused: "file.yaml:3: the name quay.io/acme/web:v0",
+		},
+		{name: "Y-19 name with a version and a new name", before: "images:\n- name: quay.io/acme/web:v1\n  newName: quay.io/other/web\n"},
+		{
+			name:   "Y-19 list of other things",
+			before: "images:\n- name: quay.io/acme/web:v1\n", after: "images:\n- name: quay.io/acme/web:v2\n",
+		},
+	})
+}
