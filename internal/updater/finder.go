@@ -156,17 +156,3 @@ func (f *finder) note(n *yaml.Node, format string, args ...any) {
 // at returns where a node starts in the file, or the file alone where that
 // cannot be told.
 func (f *finder) at(n *yaml.Node) edit.Position { return scalar{f.stream, n}.position(f.path) }
-
-// under says whether the node that is looked at stands below the keys, counted
-// from the root of its document.
-func (f *finder) under(keys ...string) bool {
-	if len(f.keys) < len(keys) {
-		return false
-	}
-	for i, key := range keys {
-		if f.keys[i] != key {
-			return false
-		}
-	}
-	return true
-}

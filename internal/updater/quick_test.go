@@ -51,8 +51,11 @@ func TestQuick_filesOfTheRepository(t *testing.T) {
 			continue
 		}
 		err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+			if os.IsNotExist(err) {
+				return filepath.SkipDir
+			}
 			if err != nil || entry.IsDir() {
-				return nil
+				return err
 			}
 			content, err := os.ReadFile(path)
 			if err != nil {
