@@ -239,6 +239,50 @@ func TestCredential_aTokenThatRunsOut(t *testing.T) {
 	}
 }
 
+// Whoever answers in the registry's place may say how to log in there, and must
+// not get what the registry alone may have.
+func TestCredential_T06_aPingThatLeadsElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect} {
+		t.Run(fmt.Sprint("T-06 ", status), func(t *testing.T) {
+			t.Parallel()
+			evil := newFake(t)
+			evil.host = strings.Replace(evil.host, "127.0.0.1", "localhost", 1)
+			evil.answer = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path != "/token" {
+					w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="http://%s/token",service="acme"`, evil.host))
+					w.WriteHeader(http.StatusUnauthorized)
+					return true
+				}
+				_, _ = w.Write([]byte(`{"token":"x"}`))
+				return true
+			}
+			f := newFake(t)
+			f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
+			f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/v2/" {
+					http.Redirect(w, r, "http://"+evil.host+"/login", status)
+					return true
+				}
+				return false
+			}
+			ref := image.Reference{Repository: f.repository(t, "acme/web"), Tag: "1.0.0"}
+			credential := Credential{Host: f.host, UsableBy: []string{"a/1"}, Username: user, Secret: secret.New(password)}
+			c := newClient(t, Options{Credentials: []Credential{credential}})
+			_, err := c.For("a/1").Resolve(t.Context(), ref)
+			if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), evil.host) {
+				t.Errorf("err = %v", err)
+			}
+			if evil.sent() {
+				t.Errorf("T-06 a credential was sent: %q", evil.auths)
+			}
+			if _, err := c.For("a/2").Resolve(t.Context(), ref); err != nil {
+				t.Errorf("without a credential: %v", err)
+			}
+		})
+	}
+}
+
 func TestCredential_hostsAreNormalised(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, Options{Credentials: []Credential{{Host: "index.docker.io", UsableBy: []string{"**"}, Username: "u", Secret: secret.New("p")}}})

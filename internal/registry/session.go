@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	ggcr "github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"promoter/internal/fault"
 )
 
 // session is a login at a registry for one repository. The puller and the
@@ -38,7 +40,11 @@ func (s *session) open(ctx context.Context) (*login, error) {
 	}
 	// The result is a *ggcr.Wrapper, which the puller takes as it is: without a
 	// ping of its own and without its own retries under those of the way out.
-	named := ggcr.NewUserAgent(s.base, "promoter")
+	base := s.base
+	if s.auth != authn.Anonymous {
+		base = homeLogin{base}
+	}
+	named := ggcr.NewUserAgent(base, "promoter")
 	authenticated, err := ggcr.NewWithContext(ctx, s.repository.Registry, s.auth, named,
 		[]string{s.repository.Scope(ggcr.PullScope)})
 	if err != nil {
@@ -50,6 +56,23 @@ func (s *session) open(ctx context.Context) (*login, error) {
 	}
 	s.login = &login{puller: puller, client: &http.Client{Transport: authenticated}}
 	return s.login, nil
+}
+
+// homeLogin refuses that another host says how to log in: it would name a token
+// service of its own, and the registry's credential would go there. Without a
+// credential nothing is lost, and some registries are only a name before others.
+type homeLogin struct{ http.RoundTripper }
+
+// RoundTrip sends a request that is not a ping which was led away.
+func (h homeLogin) RoundTrip(req *http.Request) (*http.Response, error) {
+	asked := req
+	for asked.Response != nil {
+		asked = asked.Response.Request
+	}
+	if isPing(asked) && asked.URL.Host != req.URL.Host {
+		return nil, fault.New(fault.Invalid, "%s leads to %s for the login, and the credential is not for that host: name %s in the image if it is meant", asked.URL.Host, req.URL.Host, req.URL.Host)
+	}
+	return h.RoundTripper.RoundTrip(req)
 }
 
 // size returns how many tags are asked for at once; zero leaves it to the
