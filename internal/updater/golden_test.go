@@ -81,7 +81,10 @@ func testGolden(t *testing.T, dir string) {
 		testVariants(t, wanted, before, after, result)
 	}
 	for _, render := range wanted.Render {
-		t.Run("Y-29 "+render.name(), func(t *testing.T) { render.check(t, got) })
+		t.Run("Y-29 "+render.name(), func(t *testing.T) {
+			t.Parallel()
+			render.check(t, got)
+		})
 	}
 }
 
