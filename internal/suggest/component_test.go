@@ -48,7 +48,7 @@ func TestConfig_componentNames(t *testing.T) {
 		},
 		{
 			"cut where they are too long", "a.io/x/" + strings.Repeat("a", 41) + ":1.0.0 b.io/x/" + strings.Repeat("a", 41) + ":1.0.0",
-			[]string{strings.Repeat("a", 36) + "=a.io/x/" + strings.Repeat("a", 41), strings.Repeat("a", 36) + "-2=b.io/x/" + strings.Repeat("a", 41)},
+			[]string{strings.Repeat("a", 33) + "=a.io/x/" + strings.Repeat("a", 41), strings.Repeat("a", 33) + "-2=b.io/x/" + strings.Repeat("a", 41)},
 		},
 		{
 			"common images are off beside your own", "a.io/x/web:1.0.0 redis:7 registry.k8s.io/pause:3.9",
@@ -187,8 +187,8 @@ func TestConfig_moreThanAFileHolds(t *testing.T) {
 	t.Parallel()
 	var line strings.Builder
 	line.WriteString("dev/d.yaml")
-	for i := range 9000 {
-		fmt.Fprintf(&line, " registry.example.com/team/service-with-a-name-%d:1.0.0", i)
+	for i := range 3500 {
+		fmt.Fprintf(&line, " registry.example.com/%s/service-%d:1.0.0", strings.Repeat("a", 200), i)
 	}
 	if _, err := suggest.Config(found(t, line.String())); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "patterns") {
 		t.Errorf("got %v", err)

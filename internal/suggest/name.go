@@ -60,22 +60,24 @@ func (s *subject) names() [wishCount]string {
 }
 
 // maxNameLength leaves room for a number in the 40 characters of a name.
-const maxNameLength = 36
+const maxNameLength = 33
 
-// numbered gives what is left a number.
+// numbered cuts what is left to a length, and gives it a number where that is
+// taken.
 func numbered(names []string, subjects []subject, taken map[string]bool) []string {
+	last := map[string]int{} // the number that was given last
 	for i := range names {
+		if names[i] != "" {
+			continue
+		}
 		base := slug(subjects[i].repository.Name())
 		base = strings.Trim(base[:min(len(base), maxNameLength)], "-")
-		if names[i] == "" && !taken[base] && config.ValidName(base) {
-			names[i] = base
+		name := base
+		for n := max(last[base], 1); taken[name]; {
+			n++
+			name, last[base] = fmt.Sprintf("%s-%d", base, n), n
 		}
-		for n := 2; names[i] == ""; n++ {
-			if name := fmt.Sprintf("%s-%d", base, n); !taken[name] {
-				names[i] = name
-			}
-		}
-		taken[names[i]] = true
+		names[i], taken[name] = name, true
 	}
 	return names
 }

@@ -27,6 +27,8 @@ type Suggestion struct {
 	Applications []string         // that the paths capture; none when they capture none
 	Outside      []edit.Reference // in no environment, so never changed
 	Warnings     []Warning
+
+	holds bool // it loads, and means what was meant
 }
 
 // Component is a repository to follow.
@@ -71,24 +73,28 @@ func Config(found Found) (*Suggestion, error) {
 		return nil, fault.Wrap(fault.NotFound, fmt.Errorf("%w in %s", ErrNothing, files(len(found.Files))))
 	}
 	for _, l := range layouts(found.Files, references) {
-		if s := l.suggestion(found, references); s != nil {
+		s := l.suggestion(found, references)
+		if s.holds {
 			return s, nil
+		}
+		if len(s.Text) > config.MaxSize {
+			break // the components are the same in every layout
 		}
 	}
 	return nil, fault.New(fault.Invalid, "%d image references name more than one config can hold: write one with patterns, such as registry.example.com/team/**", len(references))
 }
 
-// suggestion writes the config of one layout; nil when it does not load, or puts
-// a file into another environment than was meant.
+// suggestion writes the config of one layout. It counts only when it loads and
+// puts every file into the environment that was meant.
 func (l *layout) suggestion(found Found, references []edit.Reference) *Suggestion {
-	s := &Suggestion{Environments: l.environments}
-	s.Components = components(references, l)
+	s := &Suggestion{Environments: l.environments, Components: components(references, l)}
 	d := draft{Suggestion: s, layout: l, found: found, references: references}
 	s.Text = d.render()
 	loaded, problems := config.Load(".promoter.yaml", []byte(s.Text))
 	if problems.Err() != nil || !l.holds(loaded) {
-		return nil
+		return s
 	}
+	s.holds = true
 	s.Outside = outside(loaded, references)
 	s.Applications = l.applications(loaded)
 	s.Warnings = d.warnings()
