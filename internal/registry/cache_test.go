@@ -1,8 +1,10 @@
 package registry
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -166,6 +168,23 @@ func TestClient_whatIsRememberedIsBounded(t *testing.T) {
 	}
 	if len(m) != 2 {
 		t.Errorf("%d are remembered", len(m))
+	}
+}
+
+func TestMemory_factsAreBoundedByTheirSize(t *testing.T) {
+	t.Parallel()
+	digest := func(n int) string { return fmt.Sprintf("sha256:%064d", n) }
+	large := fact{Children: slices.Repeat([]child{{digest(0), strings.Repeat("x", maxPlatform)}}, maxChildren)}
+	m, n := newMemory("", scope{}), maxFactSize/large.size()
+	for i := range n + 10 {
+		m.learn(digest(i), large)
+		m.learn(digest(i), large) // once more takes no more
+	}
+	if len(m.kept.Facts) != n || m.size > maxFactSize || m.size != n*large.size() {
+		t.Errorf("%d facts take %d bytes, want %d", len(m.kept.Facts), m.size, n)
+	}
+	if _, ok := m.fact(digest(n + 9)); !ok {
+		t.Error("the last one was forgotten")
 	}
 }
 

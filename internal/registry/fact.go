@@ -29,10 +29,12 @@ type child struct {
 	Platform string `json:"platform"`
 }
 
-// Bounds of what a publisher may say.
+// Bounds of what a publisher may say. Many facts are remembered, so each must be
+// small; the images of most languages are for less than twenty platforms.
 const (
 	maxText     = 512
-	maxChildren = 1000
+	maxPlatform = 64
+	maxChildren = 100
 )
 
 // valid checks a fact that was read from the cache folder.
@@ -40,11 +42,27 @@ func (f fact) valid() bool {
 	texts := []string{f.Revision, f.Source, f.Version, f.Platform, f.Opaque}
 	for _, c := range f.Children {
 		texts = append(texts, c.Platform)
-		if !image.ValidDigest(c.Digest) {
+		if !image.ValidDigest(c.Digest) || len(c.Platform) > maxPlatform {
 			return false
 		}
 	}
 	return len(f.Children) <= maxChildren && !slices.ContainsFunc(texts, func(s string) bool { return s != clean(s) })
+}
+
+// factSize is what a fact takes in memory without its texts and children, in
+// bytes; childSize is what a child takes without its platform.
+const (
+	factSize  = 256
+	childSize = 128
+)
+
+// size is about what the fact takes in memory, in bytes.
+func (f fact) size() int {
+	total := factSize + len(f.Revision) + len(f.Source) + len(f.Version) + len(f.Platform) + len(f.Opaque)
+	for _, c := range f.Children {
+		total += childSize + len(c.Platform)
+	}
+	return total
 }
 
 // clean drops a text that is too long or holds anything but printable

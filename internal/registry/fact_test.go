@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -235,12 +236,22 @@ func TestFact_whatACacheMaySay(t *testing.T) {
 		"an odd platform":    {fact{Children: []child{{digest, "linux/\x1b"}}}, false},
 		"an odd revision":    {fact{Revision: "a\nb"}, false},
 		"too many children":  {fact{Children: slices.Repeat([]child{{digest, "linux/amd64"}}, maxChildren+1)}, false},
+		"a long platform":    {fact{Children: []child{{digest, "linux/" + strings.Repeat("x", maxPlatform)}}}, false},
 		"a text without end": {fact{Source: strings.Repeat("x", maxText+1)}, false},
 	} {
 		if tc.fact.valid() != tc.ok {
 			t.Errorf("%s: valid is %v", name, !tc.ok)
 		}
 	}
+}
+
+// indexOfMany writes an index of n images.
+func indexOfMany(n int) string {
+	children := make([]string, n)
+	for i := range children {
+		children[i] = fmt.Sprintf(`{"digest":"sha256:%064d","platform":{"os":"linux","architecture":"a%d"}}`, i, i)
+	}
+	return `{"schemaVersion":2,"manifests":[` + strings.Join(children, ",") + `]}`
 }
 
 func TestDescribe_whatCannotBeRead(t *testing.T) {
@@ -254,8 +265,9 @@ func TestDescribe_whatCannotBeRead(t *testing.T) {
 		"schema 1":             {put("acme/old", string(types.DockerManifestSchema1Signed), `{"schemaVersion":1}`), "schema 1"},
 		"a manifest of 5 MiB":  {put("acme/large", string(types.OCIManifestSchema1), strings.Repeat(" ", 5<<20)), "larger than"},
 		"a manifest that is 1": {put("acme/one", string(types.OCIManifestSchema1), `1`), "not understood"},
+		"an index of 101":      {put("acme/index", string(types.OCIManifestSchema1), indexOfMany(maxChildren+1)), "more than 100 images"},
 	} {
-		path := map[string]string{"schema 1": "acme/old", "a manifest of 5 MiB": "acme/large", "a manifest that is 1": "acme/one"}[name]
+		path := map[string]string{"an index of 101": "acme/index", "schema 1": "acme/old", "a manifest of 5 MiB": "acme/large", "a manifest that is 1": "acme/one"}[name]
 		_, err := describe(t, f, path, tc.digest)
 		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), tc.words) {
 			t.Errorf("%s: err = %v", name, err)

@@ -92,8 +92,11 @@ func readIndex(manifest []byte) fact {
 	found := annotated(index.Annotations)
 	for _, d := range index.Manifests {
 		platform := platformText(d.Platform)
-		if platform == "" || d.MediaType.IsIndex() || len(found.Children) == maxChildren {
+		if platform == "" || d.MediaType.IsIndex() {
 			continue
+		}
+		if len(found.Children) == maxChildren {
+			return fact{Opaque: fmt.Sprintf("the index names more than %d images", maxChildren)}
 		}
 		found.Children = append(found.Children, child{Digest: d.Digest.String(), Platform: platform})
 	}

@@ -22,6 +22,7 @@ type memory struct {
 	once sync.Once
 	mu   sync.Mutex
 	kept kept
+	size int // of all facts, see fact.size
 	// changed counts changes, saved what of them is on disk.
 	changed, saved int
 }
@@ -42,7 +43,8 @@ const keptVersion = 1
 
 // Bounds of one memory.
 const (
-	maxFacts    = 100_000
+	maxFactSize = 64 << 20 // bytes of all facts: those of 100,000 images and more
+	maxPointed  = 100_000
 	maxKeptFile = 256 << 20
 )
 
@@ -60,6 +62,9 @@ func newMemory(folder string, at scope) *memory {
 func (m *memory) load() {
 	m.once.Do(func() {
 		m.kept = readKept(m.file, m.at)
+		for _, f := range m.kept.Facts {
+			m.size += f.size()
+		}
 	})
 }
 
@@ -167,14 +172,21 @@ func (m *memory) learn(digest string, f fact) {
 	m.load()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.kept.Facts) >= maxFacts {
-		for old := range m.kept.Facts { // any one: it is asked for again
-			delete(m.kept.Facts, old)
-			break
-		}
+	if known, ok := m.kept.Facts[digest]; ok {
+		m.size -= known.size()
 	}
 	m.kept.Facts[digest] = f
+	m.size += f.size()
 	m.changed++
+	for old, known := range m.kept.Facts {
+		if m.size <= maxFactSize {
+			break
+		}
+		if old != digest { // any one: it is asked for again
+			delete(m.kept.Facts, old)
+			m.size -= known.size()
+		}
+	}
 }
 
 // pointed returns the digest that a tag had when it was last asked for.
@@ -196,7 +208,7 @@ func (m *memory) point(tag, digest string) {
 	}
 	if digest == "" {
 		delete(m.kept.Tags, tag)
-	} else if len(m.kept.Tags) < maxFacts {
+	} else if len(m.kept.Tags) < maxPointed {
 		m.kept.Tags[tag] = digest
 	}
 	m.changed++

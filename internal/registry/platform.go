@@ -21,6 +21,9 @@ func platformText(p *v1.Platform) string {
 	if v := variant(p.Architecture, p.Variant); v != "" {
 		text += "/" + v
 	}
+	if len(text) > maxPlatform {
+		return ""
+	}
 	return clean(text)
 }
 
