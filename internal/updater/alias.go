@@ -30,7 +30,7 @@ func (r *rewriter) noteAliases(changes []change) {
 			position := scalar{s, n}.position(r.file)
 			r.result.Notes = append(r.result.Notes, Note{
 				Position: position,
-				Text:     fmt.Sprintf("*%s changes along with its anchor &%s in line %d", n.Value, n.Value, n.Alias.Line),
+				Text:     fmt.Sprintf("*%s changes along with its anchor &%s in line %d", shorten(n.Value), shorten(n.Value), n.Alias.Line),
 			})
 		}
 	}

@@ -40,7 +40,7 @@ func (c *change) replacement() (replacement, error) {
 	}
 	n := c.scalar.node
 	if n.Style&yaml.TaggedStyle != 0 && strings.HasPrefix(n.Tag, "!!") && n.Tag != "!!str" {
-		return replacement{}, fmt.Errorf("the tag %s says that the value is not text", n.Tag)
+		return replacement{}, fmt.Errorf("the tag %s says that the value is not text", shorten(n.Tag))
 	}
 	found, err := c.scalar.stream.span(n)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *site) editsOfText(v image.Version) ([]change, error) {
 		return nil, err
 	}
 	if s.tag.spells == spellsLocked && text != s.tag.share() {
-		return nil, fmt.Errorf("the lock holds %s; run \"helm dependency update\" for %s, or remove the lock", s.tag.share(), text)
+		return nil, fmt.Errorf("the lock holds %s; run \"helm dependency update\" for %s, or remove the lock", shorten(s.tag.share()), text)
 	}
 	if s.tag.create != "" {
 		return []change{{scalar: s.tag.scalar, value: text, key: s.tag.create, mapping: s.tag.mapping}}, nil

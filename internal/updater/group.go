@@ -46,7 +46,7 @@ func (p *part) problem() string {
 	case p.spells == spellsVersion || p.spells == spellsRevision:
 		return ""
 	case tag == "" && digest == "", tag != "" && !image.ValidTag(tag), digest != "" && !image.ValidDigest(digest):
-		return fmt.Sprintf("the value %q is not a tag or digest", share)
+		return fmt.Sprintf("the value %q is not a tag or digest", shorten(share))
 	default:
 		return ""
 	}

@@ -74,7 +74,7 @@ func (f *finder) visitMarker(n *yaml.Node) {
 	}
 	followed, found := f.follower.Named(f.path, m.component)
 	if !found {
-		f.note(n, "the mark names %s, which is not followed here", m.component)
+		f.note(n, "the mark names %s, which is not followed here", shorten(m.component))
 		return
 	}
 	mark := marked{marker: m, scalar: f.scalar(n), followed: followed}

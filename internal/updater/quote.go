@@ -13,7 +13,7 @@ import (
 func spell(n *yaml.Node, raw, value string) (string, error) {
 	switch {
 	case strings.ContainsFunc(value, isUnprintable):
-		return "", fmt.Errorf("the wanted value %q cannot be written on one line", value)
+		return "", fmt.Errorf("the wanted value %q cannot be written on one line", shorten(value))
 	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
 		return spellBlock(value)
 	case n.Style&yaml.SingleQuotedStyle != 0:
@@ -30,7 +30,7 @@ func spell(n *yaml.Node, raw, value string) (string, error) {
 // spellBlock writes the one line of a block scalar.
 func spellBlock(value string) (string, error) {
 	if value == "" || isBlank(value[0]) || isBlank(value[len(value)-1]) {
-		return "", fmt.Errorf("the wanted value %q cannot stand in a block scalar", value)
+		return "", fmt.Errorf("the wanted value %q cannot stand in a block scalar", shorten(value))
 	}
 	return value, nil
 }

@@ -1,6 +1,9 @@
 package updater
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // variableStart returns where the first placeholder starts that something else
 // fills in: ${…}, $(…) or {{…}}. Without one it is the text's length.
@@ -17,11 +20,22 @@ func variableStart(s string) int {
 // isVariable says whether the text holds a placeholder.
 func isVariable(s string) bool { return variableStart(s) < len(s) }
 
-// shorten cuts outside text to a length that fits a reason.
+// shorten makes outside text fit a reason: cut to a length, on one line, and
+// without anything that a terminal would obey.
 func shorten(s string) string {
 	const most = 120
-	if len(s) <= most {
-		return s
+	cut := len(s) > most
+	if cut {
+		s = s[:most]
 	}
-	return s[:most] + "…"
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
+	if cut {
+		s += "…"
+	}
+	return s
 }
