@@ -14,7 +14,8 @@ import (
 
 // memory is what is known about one repository under one credential: the facts
 // of digests, which never change; the digest that each tag had last, which only
-// orders what is asked next; and how far a long tag list was read.
+// orders what is asked next, and whose turn that is; and how far a long tag list
+// was read.
 type memory struct {
 	file string // empty: not kept on disk
 	at   scope
@@ -35,6 +36,7 @@ type kept struct {
 	Facts      map[string]fact   `json:"facts,omitempty"` // by digest
 	Tags       map[string]string `json:"tags,omitempty"`  // tag to digest, only a hint
 	Sweep      sweep             `json:"sweep,omitzero"`
+	Turn       uint16            `json:"turn,omitempty"` // see target.again
 }
 
 // keptVersion changes when the meaning of a cache file does; files of another
@@ -109,6 +111,7 @@ func parseKept(data []byte, empty kept) kept {
 	if read.Sweep.valid() {
 		empty.Sweep = read.Sweep
 	}
+	empty.Turn = read.Turn
 	return empty
 }
 
@@ -212,6 +215,16 @@ func (m *memory) point(tag, digest string) {
 		m.kept.Tags[tag] = digest
 	}
 	m.changed++
+}
+
+// turn counts the slices of tags that were asked again.
+func (m *memory) turn() int {
+	m.load()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kept.Turn++
+	m.changed++
+	return int(m.kept.Turn)
 }
 
 func (m *memory) sweep() sweep {

@@ -18,7 +18,7 @@ import (
 const (
 	askAllUpTo = 100 // with so few candidates each is asked in every pass
 	askBest    = maxTried
-	askOthers  = 50 // a slice of the rest, another one each minute
+	askOthers  = 50 // a slice of the rest, another one in each pass
 	askAtOnce  = 8
 )
 
@@ -36,7 +36,7 @@ func (v *View) newest(ctx context.Context, t *target, r Request, candidates []im
 	known, unknown := t.remembered(candidates, r.Platforms)
 	limit := v.pass.client.options.Limits.Dates
 	more := len(unknown) - limit
-	asked := slices.Concat(unknown[:min(len(unknown), limit)], v.again(known))
+	asked := slices.Concat(unknown[:min(len(unknown), limit)], t.again(known))
 	if err := v.askDates(ctx, t, r, asked); err != nil {
 		return Selection{}, err
 	}
@@ -108,9 +108,9 @@ func split(known []dated, unknown []image.Candidate) (ordered []image.Candidate,
 }
 
 // again picks the tags that are asked although their digest was known once: all
-// of few; else the best, and a slice of the others that moves with the clock, so
-// that a tag that moved is noticed without any memory of who was asked when.
-func (v *View) again(known []dated) []image.Candidate {
+// of few; else the best, and the next slice of the others, so that a tag that
+// moved is noticed after some passes.
+func (t *target) again(known []dated) []image.Candidate {
 	known = slices.Clone(known)
 	byCreated(known)
 	var asked []image.Candidate
@@ -123,9 +123,9 @@ func (v *View) again(known []dated) []image.Candidate {
 	if len(rest) == 0 {
 		return asked
 	}
-	minute := int(v.pass.client.options.Now().Unix() / 60)
+	turn := t.memory.turn()
 	for i := range min(askOthers, len(rest)) {
-		asked = append(asked, rest[(minute*askOthers+i)%len(rest)].Candidate)
+		asked = append(asked, rest[(turn*askOthers+i)%len(rest)].Candidate)
 	}
 	return asked
 }

@@ -125,22 +125,20 @@ func TestNewest_theOthersAreAskedInTurn(t *testing.T) {
 	for i := range 1000 {
 		known = append(known, dated{Candidate: image.Candidate{Tag: fmt.Sprint(i)}, created: day(1).Add(time.Duration(i) * time.Hour)})
 	}
-	now, asked := day(1), map[string]bool{}
-	c := newClient(t, Options{Now: func() time.Time { return now }})
+	asked, at := map[string]bool{}, &target{memory: newMemory("", scope{})}
 	for range 1000/askOthers + 1 {
-		picked := c.For("a/1").again(known)
+		picked := at.again(known)
 		if len(picked) != askBest+askOthers || picked[0].Tag != "999" {
 			t.Fatalf("%d are asked, first %s", len(picked), picked[0].Tag)
 		}
 		for _, p := range picked {
 			asked[p.Tag] = true
 		}
-		now = now.Add(time.Minute)
 	}
 	if len(asked) != 1000 {
 		t.Errorf("%d of 1000 were asked in one round", len(asked))
 	}
-	if few := c.For("a/1").again(known[:100]); len(few) != 100 {
+	if few := at.again(known[:100]); len(few) != 100 {
 		t.Errorf("%d of 100 are asked", len(few))
 	}
 }
