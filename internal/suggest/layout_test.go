@@ -1,0 +1,89 @@
+package suggest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// keysOf returns the layouts that files are seen in, with * for what varies and
+// ENV for the environment.
+func keysOf(files ...string) []string {
+	var in []candidate
+	for _, file := range files {
+		if c := read(file, 1); len(c.readings) > 0 {
+			in = append(in, c)
+		}
+	}
+	var out []string
+	for _, f := range families(in) {
+		out = append(out, f.key)
+	}
+	return out
+}
+
+func TestFamilies(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		files []string
+		want  []string
+	}{
+		{"applications vary", []string{"apps/a/dev/k.yaml", "apps/b/prod/k.yaml"}, []string{"apps/?/" + mark}},
+		{"categories do not", []string{"apps/a/dev/k.yaml", "infra/a/dev/k.yaml"}, []string{"apps/?/" + mark, "infra/?/" + mark}},
+		{"categories below", []string{"dev/apps/a/k.yaml", "prod/apps/a/k.yaml"}, []string{mark + "/apps"}},
+		{"a region below", []string{"dev/eu/a/k.yaml"}, []string{mark + "/" + mark}},
+		{"a word in need of company", []string{"test/k.yaml"}, nil},
+		{"a word with company", []string{"test/k.yaml", "live/k.yaml"}, []string{mark}},
+		{"an application in one stage only", []string{"web-dev/k.yaml", "api-prod/k.yaml"}, nil},
+		{"the second reading", []string{"dev-tools/overlays/prod/k.yaml"}, []string{"?/overlays/" + mark}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, keysOf(test.files...)); diff != "" {
+				t.Errorf("layouts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTidy(t *testing.T) {
+	t.Parallel()
+	got := tidy([]string{"prod/{application}", "dev", "prod/apps/{application}", "dev/apps", "dev", "devel"})
+	if diff := cmp.Diff([]string{"prod/apps/{application}", "prod/{application}", "dev", "devel"}, got); diff != "" {
+		t.Errorf("globs (-want +got):\n%s", diff)
+	}
+}
+
+func TestBaseOf(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"apps/web/base/d.yaml": "apps/web", "base/d.yaml": "", "charts/web/values.yaml": "charts/web", "a/_base/b/c.yaml": "a",
+	} {
+		if got, ok := baseOf(file); !ok || got != want {
+			t.Errorf("baseOf(%s) = %q, %t", file, got, ok)
+		}
+	}
+	if got, ok := baseOf("apps/web/overlays/dev/k.yaml"); ok {
+		t.Errorf("an overlay is taken for a base of %q", got)
+	}
+}
+
+func TestArrange_playgroundAlone(t *testing.T) {
+	t.Parallel()
+	environments := []Environment{{Name: "prod", rank: rankProd}, {Name: "sandbox", rank: rankDev, aside: true}}
+	arrange(environments, map[string]string{})
+	if environments[0].Name != "sandbox" || !slices.Equal(environments[1].After, []string{"sandbox"}) {
+		t.Errorf("got %+v", environments)
+	}
+}
+
+func TestWrap(t *testing.T) {
+	t.Parallel()
+	got := wrap("one two three\nfour averyveryverylongword five", 9)
+	if diff := cmp.Diff([]string{"one two", "three", "four", "averyveryverylongword", "five"}, got); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
