@@ -91,6 +91,7 @@ func (f *follower) followed(match config.Match, repository image.Repository) upd
 		Pin:        component.Pin,
 		Moving:     component.Select.Tag != "",
 		Source:     component.Source,
+		Numeric:    component.Select.Numeric != "",
 	}
 	if version, ok := f.given[repository]; ok {
 		return asGiven(followed, version)
@@ -102,6 +103,7 @@ func (f *follower) followed(match config.Match, repository image.Repository) upd
 // it was named. A digest that was given is never lost; a digest alone is another
 // build of the tag that stands there.
 func asGiven(followed updater.Followed, version image.Version) updater.Followed {
+	followed.Numeric = version.Tag != "" && strings.Trim(version.Tag, "0123456789") == ""
 	switch {
 	case version.Digest == "":
 	case version.Tag == "":

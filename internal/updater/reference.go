@@ -27,7 +27,7 @@ func findReference(f *finder, n *yaml.Node) bool {
 	if err != nil {
 		return refuseVariable(f, n, name)
 	}
-	if reference.Tag == "" && reference.Digest == "" {
+	if reference.Tag == "" && reference.Digest == "" || isTag(reference, f.key()) {
 		return false
 	}
 	followed, found := f.follower.Follow(f.path, reference.Repository)
@@ -36,6 +36,13 @@ func findReference(f *finder, n *yaml.Node) bool {
 	}
 	f.add(newReference(shapeReference, f.scalar(n), followed, reference, before, after))
 	return true
+}
+
+// isTag says whether the text is rather a tag with its digest, as in
+// tag: 1.4.2@sha256:…, than a repository of Docker Hub with that name.
+func isTag(r image.Reference, key string) bool {
+	key = strings.ToLower(key)
+	return !strings.Contains(r.Name, "/") && (strings.HasSuffix(key, "tag") || strings.HasSuffix(key, "version"))
 }
 
 // isAddress says whether the text may as well be a host and its port, as in
