@@ -22,7 +22,7 @@ const (
 	idleTimeout     = 90 * time.Second
 	idlePerHost     = 16
 	maxIdle         = 256
-	maxHeaderBytes  = 1 << 20
+	maxHeaderBytes  = 64 << 10
 	expectedTimeout = time.Second
 )
 

@@ -283,6 +283,40 @@ func TestCredential_T06_aPingThatLeadsElsewhere(t *testing.T) {
 	}
 }
 
+// The library asks its token service for every scope that a registry ever named,
+// and forgets none.
+func TestCredential_scopesDoNotPileUp(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
+	f.reset()
+	var named atomic.Int64
+	most := 0
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case r.URL.Path == "/token":
+			most = max(most, len(r.URL.Query()["scope"]))
+			_, _ = fmt.Fprintf(w, `{"token":"token-%d"}`, named.Load())
+		case r.Header.Get("Authorization") != fmt.Sprintf("Bearer token-%d", named.Load()):
+			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="http://%s/token",service="acme",scope="repository:other-%d:pull"`, f.host, named.Load()))
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			named.Add(1) // the token of this answer is worth nothing now
+			return false
+		}
+		return true
+	}
+	c := newClient(t, Options{})
+	for range 3 * maxRefusals {
+		if _, err := c.For("a/1").Resolve(t.Context(), image.Reference{Repository: f.repository(t, "acme/web"), Tag: "1.0.0"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if most > maxRefusals+2 {
+		t.Errorf("%d scopes were asked for at once", most)
+	}
+}
+
 func TestCredential_hostsAreNormalised(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, Options{Credentials: []Credential{{Host: "index.docker.io", UsableBy: []string{"**"}, Username: "u", Secret: secret.New("p")}}})

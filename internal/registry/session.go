@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -27,24 +28,26 @@ type session struct {
 
 // login is a session after the registry said how it wants one.
 type login struct {
-	puller *remote.Puller
-	client *http.Client
+	puller    *remote.Puller
+	client    *http.Client
+	transport *loginTransport
 }
+
+// maxRefusals is how many refusals a login is good for. Each may name a scope
+// that the library asks for ever after; most only say that a token ran out.
+const maxRefusals = 32
 
 // open logs in once; a failure is tried again by the next question.
 func (s *session) open(ctx context.Context) (*login, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.login != nil {
+	if s.login != nil && s.login.transport.refusals.Load() < maxRefusals {
 		return s.login, nil
 	}
 	// The result is a *ggcr.Wrapper, which the puller takes as it is: without a
 	// ping of its own and without its own retries under those of the way out.
-	base := s.base
-	if s.auth != authn.Anonymous {
-		base = homeLogin{base}
-	}
-	named := ggcr.NewUserAgent(base, "promoter")
+	through := &loginTransport{inner: s.base, home: s.auth != authn.Anonymous}
+	named := ggcr.NewUserAgent(through, "promoter")
 	authenticated, err := ggcr.NewWithContext(ctx, s.repository.Registry, s.auth, named,
 		[]string{s.repository.Scope(ggcr.PullScope)})
 	if err != nil {
@@ -54,25 +57,37 @@ func (s *session) open(ctx context.Context) (*login, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.login = &login{puller: puller, client: &http.Client{Transport: authenticated}}
+	s.login = &login{puller: puller, client: &http.Client{Transport: authenticated}, transport: through}
 	return s.login, nil
 }
 
-// homeLogin refuses that another host says how to log in: it would name a token
-// service of its own, and the registry's credential would go there. Without a
-// credential nothing is lost, and some registries are only a name before others.
-type homeLogin struct{ http.RoundTripper }
+// loginTransport is what the requests of one login go through.
+type loginTransport struct {
+	inner    http.RoundTripper
+	home     bool // only the registry itself may say how to log in
+	refusals atomic.Int64
+}
 
-// RoundTrip sends a request that is not a ping which was led away.
-func (h homeLogin) RoundTrip(req *http.Request) (*http.Response, error) {
-	asked := req
-	for asked.Response != nil {
-		asked = asked.Response.Request
-	}
-	if isPing(asked) && asked.URL.Host != req.URL.Host {
+// RoundTrip refuses that another host says how to log in with a credential: it
+// would name a token service of its own, and the credential would go there.
+// Without one nothing is lost, and some registries are only a name before others.
+func (l *loginTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if asked := origin(req); l.home && isPing(asked) && asked.URL.Host != req.URL.Host {
 		return nil, fault.New(fault.Invalid, "%s leads to %s for the login, and the credential is not for that host: name %s in the image if it is meant", asked.URL.Host, req.URL.Host, req.URL.Host)
 	}
-	return h.RoundTripper.RoundTrip(req)
+	resp, err := l.inner.RoundTrip(req)
+	if err == nil && resp.StatusCode == http.StatusUnauthorized {
+		l.refusals.Add(1)
+	}
+	return resp, err
+}
+
+// origin is the request that redirects led to this one.
+func origin(req *http.Request) *http.Request {
+	for req.Response != nil {
+		req = req.Response.Request
+	}
+	return req
 }
 
 // size returns how many tags are asked for at once; zero leaves it to the
