@@ -40,6 +40,8 @@ func (i *Inventory) analyse(file File, comments bool) analysis {
 		return i.findInTemplate(file.Path, content)
 	case kind == kindManifest:
 		return analysis{refusals: []edit.Refusal{{File: file.Path, Reason: "not valid YAML: " + err.Error()}}}
+	case len(i.updater.writes(file.Path)) > 0:
+		return analysis{refusals: []edit.Refusal{{File: file.Path, Reason: "write: the file is neither YAML nor JSON: " + err.Error()}}}
 	default:
 		return i.findInUnknown(file.Path, content, err)
 	}

@@ -47,6 +47,9 @@ func (c *change) replacement() (replacement, error) {
 		return replacement{}, err
 	}
 	text, err := spell(n, string(c.scalar.stream.data[found.start:found.end]), c.value)
+	if found.start == found.end {
+		text = " " + text // behind the colon of a key without a value
+	}
 	return replacement{c.scalar.stream, found, text}, err
 }
 

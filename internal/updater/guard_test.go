@@ -81,6 +81,10 @@ func TestGuard_Y22(t *testing.T) {
 		{name: "prose", path: "README.md", text: held},
 		{name: "promoter's own file", path: ".promoter.yaml", text: held},
 		{name: "Dockerfile", path: "Dockerfile.dev", text: held},
+		{
+			name: "configured place in a file that is no YAML", path: "a.tf", text: "a = {\n  b: }\n", refused: "write: the file is neither YAML nor JSON",
+			options: updater.Options{Writes: func(string) []updater.Write { return path("a") }},
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

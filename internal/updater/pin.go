@@ -183,7 +183,10 @@ func (s *site) editDigest(want target) ([]change, error) {
 	case want.digest == "" && s.room != nil && s.digest.share() != "":
 		return s.removeKey(s.room.digestKey)
 	case s.digest.spells == spellsHex:
-		_, hex, _ := strings.Cut(want.digest, ":")
+		algorithm, hex, _ := strings.Cut(want.digest, ":")
+		if want.digest != "" && algorithm != "sha256" {
+			return nil, fmt.Errorf("the file leaves out the digest's algorithm, which is sha256, and the wanted one is %s", algorithm)
+		}
 		return s.digest.become(hex), nil
 	default:
 		return s.digest.become(want.digest), nil

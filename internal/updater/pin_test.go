@@ -54,6 +54,11 @@ func TestPin_halfVersions(t *testing.T) {
 			t.Errorf("%q became %q, refused %q", before, content, refused)
 		}
 	}
+	hex := "repository: quay.io/acme/web\ntag: v1\nsha: \"" + digest1[len("sha256:"):] + "\"\n"
+	sha512 := image.Version{Tag: "v2", Digest: "sha512:" + strings.Repeat("1", 128)}
+	if content, refused := rewriteWeb(t, updater.Followed{}, hex, sha512); content != hex || !strings.Contains(refused, "the wanted one is sha512") {
+		t.Errorf("became %q, refused %q", content, refused)
+	}
 	const tagOnly = "image: quay.io/acme/web:v1\n"
 	if content, refused := rewriteWeb(t, updater.Followed{}, tagOnly, image.Version{Digest: digest2}); content != tagOnly || !strings.Contains(refused, "the file holds a tag") {
 		t.Errorf("became %q, refused %q", content, refused)

@@ -74,8 +74,11 @@ func isSpace(data []byte) bool { return isBlank(data[0]) || lineBreak(data) > 0 
 // plainSpan is the span of a plain scalar on one line, which stands in the file
 // letter by letter.
 func (s *stream) plainSpan(n *yaml.Node, at int) (span, error) {
+	if n.Value == "" {
+		return s.missingSpan(at)
+	}
 	found := span{at, at + len(n.Value)}
-	if found.end > len(s.data) || n.Value == "" {
+	if found.end > len(s.data) {
 		return span{}, errSpan
 	}
 	if string(s.data[found.start:found.end]) != n.Value {
@@ -85,6 +88,18 @@ func (s *stream) plainSpan(n *yaml.Node, at int) (span, error) {
 		return span{}, errSpan
 	}
 	return found, nil
+}
+
+// missingSpan is the place behind a key's colon where a value could stand. The
+// parser sees it there, or in flow context at what follows.
+func (s *stream) missingSpan(at int) (span, error) {
+	for at > 0 && isBlank(s.data[at-1]) {
+		at--
+	}
+	if at == 0 || s.data[at-1] != ':' {
+		return span{}, errSpan
+	}
+	return span{at, at}, nil
 }
 
 // quotedSpan is the span of a quoted scalar.
