@@ -144,23 +144,24 @@ func (h *host) reserve(now time.Time) (wait time.Duration, taken bool) {
 	return max(wait, 0), true
 }
 
-// block keeps requests away until the time and returns it; an earlier end than
-// one already known changes nothing.
-func (h *host) block(until time.Time) time.Time {
+// refuse keeps requests away for the time that the server named, or for one that
+// doubles with each refusal in a row, and returns its end. An earlier end than one
+// already known changes nothing. A refusal in a pause is of a request that was
+// under way before it: it is the same refusal.
+func (h *host) refuse(now time.Time, asked time.Duration, named bool) time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if until.After(h.blocked) {
+	if !h.blocked.After(now) {
+		h.strikes++
+	}
+	pause := min(firstPause<<min(max(h.strikes-1, 0), 10), longestPause)
+	if named {
+		pause = min(asked, longestAsked)
+	}
+	if until := now.Add(pause); until.After(h.blocked) {
 		h.blocked = until
 	}
 	return h.blocked
-}
-
-// strike counts a refusal and returns how many there were in a row.
-func (h *host) strike() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.strikes++
-	return h.strikes
 }
 
 func (h *host) forgive() {

@@ -68,7 +68,7 @@ func TestBudget_hostsAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		known := newHosts(Budget{}.withDefaults(), time.Second, time.Now)
-		known.of("blocked.example").block(time.Now().Add(time.Hour))
+		known.of("blocked.example").refuse(time.Now(), time.Hour, true)
 		<-time.After(time.Second)
 		for i := range 3 * maxHosts {
 			known.of(fmt.Sprintf("%d.example", i))

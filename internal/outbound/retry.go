@@ -89,11 +89,7 @@ func (c *Client) refusal(resp *http.Response, h *host) (time.Time, bool) {
 	default:
 		return time.Time{}, false
 	}
-	pause := min(firstPause<<min(h.strike()-1, 10), longestPause)
-	if named {
-		pause = min(asked, longestAsked)
-	}
-	return h.block(now.Add(pause)), true
+	return h.refuse(now, asked, named), true
 }
 
 // retryAfter reads the header of RFC 9110, section 10.2.3: seconds or a date.

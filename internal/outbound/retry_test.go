@@ -36,6 +36,8 @@ func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
 	if len(list) > 1 {
 		s.answers[host] = list[1:]
 	}
+	s.mu.Unlock()
+	defer s.mu.Lock()
 	return list[0]()
 }
 
@@ -225,6 +227,28 @@ func TestRetry_S10_refusalsInARowDouble(t *testing.T) {
 		if pauses[0] != time.Second || pauses[1] != 2*time.Second || pauses[2] != 4*time.Second {
 			t.Errorf("pauses = %v", pauses)
 		}
+	})
+}
+
+// Requests that were under way together are refused together: that is one refusal.
+func TestRetry_S10_refusalsAtOnceAreOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, start := clock(t, Options{}), time.Now()
+		s := &script{answers: map[string]answers{"a.example": {func() (*http.Response, error) {
+			<-time.After(time.Millisecond) // all are sent before the first is answered
+			return status(429)()
+		}}}}
+		var group sync.WaitGroup
+		for range 8 {
+			group.Go(func() {
+				_, err := ask(c, s, http.MethodGet, "a.example", nil)
+				if at, ok := fault.RetryAt(err); !ok || at.Sub(start) > 8*time.Second {
+					t.Errorf("err = %v, a pause of %v", err, at.Sub(start))
+				}
+			})
+		}
+		group.Wait()
 	})
 }
 
