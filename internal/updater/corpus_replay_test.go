@@ -106,7 +106,8 @@ func wishFollower(wishes map[image.Repository]bumpWish) followedComponents {
 	for repository, wish := range wishes {
 		follower.add(updater.Followed{
 			Component: repository.String(), Artifact: image.ArtifactImage, Repository: repository, Pin: wish.pin,
-			Numeric: strings.Trim(wish.version.Tag, "0123456789") == "",
+			Numeric:  strings.Trim(wish.version.Tag, "0123456789") == "",
+			TagStays: wish.version.Tag == "", // as apply --with does
 		})
 	}
 	return follower

@@ -25,24 +25,29 @@ func findReference(f *finder, n *yaml.Node) bool {
 	before, name, after := cutReference(value)
 	reference, err := image.Parse(name)
 	if err != nil {
-		return refuseVariable(f, n, name)
+		return refuseOther(f, n, name)
 	}
-	if reference.Tag == "" && reference.Digest == "" || isTag(reference, f.key()) {
+	if reference.Tag == "" && reference.Digest == "" {
 		return false
 	}
 	followed, found := f.follower.Follow(f.path, reference.Repository)
 	if !found || !followed.Numeric && isAddress(reference) && !saysImage(f.key()+before) {
 		return false
 	}
+	if isTag(reference, f.key()) {
+		f.add(site{shape: shapeReference, followed: followed, tag: &part{scalar: f.scalar(n), spells: spellsTag}})
+		return true
+	}
 	f.add(newReference(shapeReference, f.scalar(n), followed, reference, before, after))
 	return true
 }
 
-// isTag says whether the text is rather a tag with its digest, as in
-// tag: 1.4.2@sha256:…, than a repository of Docker Hub with that name.
+// isTag says whether NAME@DIGEST is a tag with its digest, as its key says in
+// tag: 1.4.2@sha256:…: whoever names 1.4.2 as if it were a repository of Docker Hub
+// means this tag, and the name is not kept.
 func isTag(r image.Reference, key string) bool {
 	key = strings.ToLower(key)
-	return !strings.Contains(r.Name, "/") && (strings.HasSuffix(key, "tag") || strings.HasSuffix(key, "version"))
+	return r.Tag == "" && !strings.Contains(r.Name, "/") && (strings.HasSuffix(key, "tag") || strings.HasSuffix(key, "version"))
 }
 
 // isAddress says whether the text may as well be a host and its port, as in
@@ -88,20 +93,34 @@ func cutReference(value string) (before, name, after string) {
 	return value[:len(value)-len(after)-len(name)], name, after
 }
 
-// refuseVariable refuses a reference to a followed repository whose version
-// something else fills in.
-func refuseVariable(f *finder, n *yaml.Node, name string) bool {
-	if !isVariable(name) || strings.ContainsAny(name, " \n") {
+// refuseOther refuses a value that starts like a reference to a followed
+// repository and is none: its version is a variable, it is a list, or it is
+// misspelled. Patterns over references, as policies have them, and text with
+// spaces are no references.
+func refuseOther(f *finder, n *yaml.Node, value string) bool {
+	name := value[:versionStart(value)]
+	if name == "" || len(name) == len(value) || strings.ContainsAny(value, " \n*") || value[len(name):] == "@sha256" {
+		return false // charts put the hex digits of a tag behind a repository that ends in @sha256
+	}
+	followed, found := f.follow(name)
+	switch {
+	case !found:
 		return false
+	case isVariable(value):
+		f.refuse(n, followed.Component, "the version is a variable (%s); change it where the variable is set", shorten(value))
+	default:
+		f.refuse(n, followed.Component, "%s starts like a reference to %s and is none", shorten(value), name)
 	}
-	repository := strings.TrimRight(name[:variableStart(name)], ":@")
-	if at := strings.LastIndexByte(repository, ':'); at > strings.LastIndexByte(repository, '/') {
-		repository = repository[:at]
-	}
-	followed, found := f.follow(repository)
-	if !found {
-		return false
-	}
-	f.refuse(n, followed.Component, "the version is a variable (%s); change it where the variable is set", shorten(name))
 	return true
+}
+
+// versionStart returns where the name of a reference ends: at its first colon or
+// at sign behind the host, or at a placeholder.
+func versionStart(value string) int {
+	end := variableStart(value)
+	host := max(strings.IndexByte(value[:end], '/'), 0)
+	if at := strings.IndexAny(value[host:end], ":@"); at >= 0 {
+		return host + at
+	}
+	return end
 }
