@@ -207,6 +207,11 @@ func TestFault_aPassThatIsGivenUp(t *testing.T) {
 	if _, err := pass.For("a/1").Select(ctx, webRequest(t, f)); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
+	late, stop := context.WithDeadline(t.Context(), time.Now())
+	defer stop()
+	if _, err := pass.For("a/1").Select(late, webRequest(t, f)); !errors.Is(err, context.DeadlineExceeded) || fault.KindOf(err) != fault.Temporary {
+		t.Errorf("out of time: err = %v (%s)", err, fault.KindOf(err))
+	}
 	if s := mustSelect(t, pass.For("a/2"), webRequest(t, f)); !s.Found {
 		t.Errorf("another view of the pass got %+v", s)
 	}

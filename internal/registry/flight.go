@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"promoter/internal/fault"
 )
 
 // flight asks each question once and gives everybody the answer, also the ones
@@ -33,7 +35,7 @@ func (f *flight[V]) do(ctx context.Context, key string, ask func() (V, error)) (
 		case <-known.done:
 		case <-ctx.Done():
 			var none V
-			return none, ctx.Err()
+			return none, fault.Wrap(fault.Temporary, ctx.Err())
 		}
 		if !abandoned(known.err) {
 			return known.value, known.err
@@ -59,7 +61,7 @@ func (f *flight[V]) first(ctx context.Context, key string, ask func() (V, error)
 	}
 	close(made.done)
 	if abandoned(made.err) {
-		return made.value, ctx.Err()
+		return made.value, fault.Wrap(fault.Temporary, ctx.Err())
 	}
 	return made.value, made.err
 }
