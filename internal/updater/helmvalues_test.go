@@ -71,6 +71,8 @@ func TestHelmValues_pin(t *testing.T) {
 		{name: "tag and digest, digest", before: group("  tag: v1\n  digest: " + digest1 + "\n"), after: group("  tag: v2\n  digest: " + digest2 + "\n"), pin: image.PinDigest},
 		{name: "tag and a digest key without a value, tag+digest", before: group("  tag: v1\n  digest: # none\n"), after: group("  tag: v2\n  digest: " + digest2 + " # none\n"), pin: image.PinTagDigest},
 		{name: "in a flow mapping, tag+digest", before: "{repository: quay.io/acme/web, tag: v1, digest: }\n", after: "{repository: quay.io/acme/web, tag: v2, digest: " + digest2 + " }\n", pin: image.PinTagDigest},
+		{name: "tag and a null digest, tag+digest", before: group("  tag: v1\n  digest: ~\n"), after: group("  tag: v2\n  digest: " + digest2 + "\n"), pin: image.PinTagDigest},
+		{name: "tag and a null digest, keep", before: group("  tag: v1\n  digest: null\n"), after: group("  tag: v2\n  digest: null\n")},
 		{name: "tag alone, tag+digest", before: group("  tag: v1\n"), after: group("  tag: v2@" + digest2 + "\n"), pin: image.PinTagDigest},
 		{name: "tag alone, digest", before: group("  tag: v1\n"), refused: "the file has no place for a digest: set pin: tag+digest", pin: image.PinDigest},
 		{name: "digest alone, tag", before: group("  digest: " + digest1 + "\n"), refused: "the file has no place for a tag", pin: image.PinTag},

@@ -64,6 +64,10 @@ func TestReference_styles(t *testing.T) {
 		{name: "no version", before: "image: quay.io/acme/web\n"},
 		{name: "Y-22 variable", before: "image: quay.io/acme/web:${TAG}\n", refused: "file.yaml:1: the version is a variable"},
 		{name: "Y-22 variable of Kubernetes", before: "image: quay.io/acme/web:v$(TAG)\n", refused: "the version is a variable"},
+		{name: "Y-22 broken digest", before: "image: quay.io/acme/web:v1@sha256:bad\n", refused: "starts like a reference to quay.io/acme/web and is none"},
+		{name: "Y-22 list in one value", before: "value: " + webV1 + "," + webV1 + "\n", refused: "starts like a reference"},
+		{name: "pattern of a policy", before: "image: quay.io/acme/web:*\n"},
+		{name: "web address", before: "link: https://" + webV1 + "\n"},
 		{name: "Y-14 tag of another type", before: "image: !!int " + webV1 + "\n", refused: "says that the value is not text"},
 	})
 }

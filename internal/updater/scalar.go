@@ -14,9 +14,12 @@ type scalar struct {
 	node   *yaml.Node
 }
 
-// value is what the scalar says. A block scalar's last line breaks are not part
-// of it.
+// value is what the scalar says: nothing where it says null. A block scalar's
+// last line breaks are not part of it.
 func (s scalar) value() string {
+	if s.node.Tag == "!!null" {
+		return ""
+	}
 	if s.isBlock() {
 		return strings.TrimRight(s.node.Value, "\n")
 	}
