@@ -118,10 +118,10 @@ func TestApply_conflicts(t *testing.T) {
 		"removed": {func(_ *world, name string) error {
 			return os.Remove(name)
 		}, "no such file or directory"},
-		"now a link to the same content": {func(w *world, name string) error {
+		"now a link to the same content": {func(_ *world, name string) error {
 			return errors.Join(os.Remove(name), os.Symlink("../../two/a.yaml", name))
 		}, "one/b/b.yaml is no longer a regular file: run it again"},
-		"now a link that leads out": {func(w *world, name string) error {
+		"now a link that leads out": {func(_ *world, name string) error {
 			return errors.Join(os.Remove(name), os.Symlink("/etc/passwd", name))
 		}, "one/b/b.yaml is no longer a regular file: run it again"},
 		"now a folder": {func(_ *world, name string) error {

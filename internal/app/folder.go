@@ -87,7 +87,7 @@ func newWalk(ctx context.Context, f folder) *walk {
 
 // wait lets the goroutines end after the reader has gone.
 func (w *walk) wait() {
-	for range w.found { //nolint:revive // draining is the work
+	for range w.found { // draining is the work
 	}
 }
 

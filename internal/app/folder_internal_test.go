@@ -199,20 +199,29 @@ func TestFolder_stopsWithItsReader(t *testing.T) {
 	dir := large(t)
 	tests := map[string]func(ctx context.Context, cancel func()) int{
 		"read to the end": func(ctx context.Context, _ func()) (seen int) {
-			for range newFolder(dir).files(ctx) {
+			for _, err := range newFolder(dir).files(ctx) {
+				if err != nil {
+					t.Error(err)
+				}
 				seen++
 			}
 			return seen
 		},
 		"left after one file": func(ctx context.Context, _ func()) (seen int) {
-			for range newFolder(dir).files(ctx) {
+			for _, err := range newFolder(dir).files(ctx) {
+				if err != nil {
+					t.Error(err)
+				}
 				seen++
 				break
 			}
 			return seen
 		},
 		"cancelled after one file": func(ctx context.Context, cancel func()) (seen int) {
-			for range newFolder(dir).files(ctx) {
+			for _, err := range newFolder(dir).files(ctx) {
+				if err != nil {
+					t.Error(err)
+				}
 				seen++
 				cancel()
 			}
@@ -220,7 +229,10 @@ func TestFolder_stopsWithItsReader(t *testing.T) {
 		},
 		"cancelled before": func(ctx context.Context, cancel func()) (seen int) {
 			cancel()
-			for range newFolder(dir).files(ctx) {
+			for _, err := range newFolder(dir).files(ctx) {
+				if err != nil {
+					t.Error(err)
+				}
 				seen++
 			}
 			return seen

@@ -152,7 +152,7 @@ func (c *Checkout) facts(ctx context.Context, questions []promotion.Question, op
 		group.Go(func() error {
 			version, err := answer(ctx, question, options.Versions)
 			if err != nil {
-				return nil //nolint:nilerr // an unanswered question stays unknown
+				return nil // an unanswered question stays unknown
 			}
 			mutex.Lock()
 			defer mutex.Unlock()

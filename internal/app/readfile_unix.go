@@ -42,7 +42,7 @@ func (b *buffers) read(name string, limit int64) ([]byte, error) {
 func open(name string) (int, error) {
 	for {
 		descriptor, err := syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
-		if err != syscall.EINTR { //nolint:errorlint // a system call returns the number itself
+		if err != syscall.EINTR { // a system call returns the number itself
 			return descriptor, err
 		}
 	}
@@ -54,7 +54,7 @@ func (b *buffers) readAll(descriptor int, limit int64) ([]byte, error) {
 	content := []byte{}
 	for int64(len(content)) <= limit {
 		n, err := syscall.Read(descriptor, buffer[:])
-		if err == syscall.EINTR { //nolint:errorlint // a system call returns the number itself
+		if err == syscall.EINTR { // a system call returns the number itself
 			continue
 		}
 		if err != nil {

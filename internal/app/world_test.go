@@ -42,7 +42,7 @@ type world struct {
 func newWorld(t *testing.T, files map[string]string) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
-	real := fake.New(fake.Logger(log.New(io.Discard, "", 0)))
+	registry := fake.New(fake.Logger(log.New(io.Discard, "", 0)))
 	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		w.mutex.Lock()
 		hook := w.hook
@@ -54,7 +54,7 @@ func newWorld(t *testing.T, files map[string]string) *world {
 			hook(response, request)
 			return
 		}
-		real.ServeHTTP(response, request)
+		registry.ServeHTTP(response, request)
 	}))
 	t.Cleanup(server.Close)
 	w.host = strings.TrimPrefix(server.URL, "http://")
@@ -225,7 +225,6 @@ func TestMain(m *testing.M) {
 		log.Fatal(err)
 	}
 	_ = os.Setenv("DOCKER_CONFIG", dir)
-	code := m.Run()
+	m.Run() // the process ends with its code
 	_ = os.RemoveAll(dir)
-	os.Exit(code)
 }

@@ -30,9 +30,8 @@ func TestMain(m *testing.M) {
 		log.Fatal(err)
 	}
 	_ = os.Setenv("DOCKER_CONFIG", dir)
-	code := m.Run()
+	m.Run() // the process ends with its code
 	_ = os.RemoveAll(dir)
-	os.Exit(code)
 }
 
 // hostile is a registry that answers each repository in its own wrong way, and

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -283,7 +284,7 @@ func each[T any](visit func(func(T))) iter.Seq[T] {
 func TestSayError(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	sayError(&out, errors.Join(errors.New("one"), errors.New("two\n")))
+	sayError(&out, errors.Join(errors.New("one"), fmt.Errorf("two%s", "\n")))
 	if want := "promoter: one\npromoter: two\n"; out.String() != want {
 		t.Errorf("got %q", out.String())
 	}

@@ -36,6 +36,10 @@ func OpenCheckout(dir string) (*Checkout, error) {
 	if errors.Is(err, git.ErrRepositoryNotExists) {
 		return nil, fault.New(fault.NotFound, "%s lies in no Git repository", dir)
 	}
+	if errors.Is(err, git.ErrUnknownExtension) {
+		// Sparse checkouts and partial clones set one.
+		return nil, fault.New(fault.Invalid, "open the Git repository of %s: %w: use a full clone without sparse checkout", dir, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open the Git repository of %s: %w", dir, err)
 	}
@@ -72,11 +76,11 @@ func realPath(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("resolve the folder %s: %w", dir, err)
 	}
-	real, err := filepath.EvalSymlinks(absolute)
+	resolved, err := filepath.EvalSymlinks(absolute)
 	if err != nil {
 		return "", fmt.Errorf("resolve the folder %s: %w", dir, err)
 	}
-	return real, nil
+	return resolved, nil
 }
 
 // Branch returns the name of the branch that is checked out, and nothing when

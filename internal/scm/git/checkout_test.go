@@ -28,6 +28,7 @@ func TestOpenCheckout_unreadable(t *testing.T) {
 	tests := map[string]struct{ file, content string }{
 		"a gitfile that names nothing": {".git", "nonsense\n"},
 		"a config that does not parse": {".git/config", "[core\n"},
+		"a sparse checkout":            {".git/config", "[core]\n\trepositoryformatversion = 0\n[extensions]\n\tworktreeConfig = true\n"},
 		"an unknown extension":         {".git/config", "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"},
 	}
 	for name, test := range tests {

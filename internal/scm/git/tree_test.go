@@ -111,7 +111,10 @@ func TestTree_stopsWhenTheReaderDoes(t *testing.T) {
 	c := newClone(t)
 	c.origin("main", c.commit(c.files(map[string]string{"a/b/c": "", "a/b/d": "", "e": ""})))
 	var seen []string
-	for e := range treeOf(t, c.open(""), "main").Files() {
+	for e, err := range treeOf(t, c.open(""), "main").Files() {
+		if err != nil {
+			t.Fatal(err)
+		}
 		seen = append(seen, e.Path)
 		break
 	}
