@@ -1,14 +1,11 @@
 package outbound
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -17,8 +14,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"golang.org/x/net/dns/dnsmessage"
 
 	"promoter/internal/fault"
 )
@@ -62,65 +57,6 @@ func get(c *Client, url string, header ...string) (string, error) {
 	defer func() { _ = resp.Body.Close() }()
 	data, err := ReadAll(resp.Body, 1<<20)
 	return string(data), err
-}
-
-// fakeResolver answers every question for an address over one packet-less pipe.
-func fakeResolver(answer func(name string) []netip.Addr) *net.Resolver {
-	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		ours, theirs := net.Pipe()
-		go serveDNS(theirs, answer)
-		return ours, nil
-	}}
-}
-
-// serveDNS speaks DNS over a stream (two bytes of length before a message),
-// which is what net.Resolver does on a connection that is no packet connection.
-func serveDNS(conn net.Conn, answer func(name string) []netip.Addr) {
-	defer func() { _ = conn.Close() }()
-	in := bufio.NewReader(conn)
-	for {
-		var size [2]byte
-		if _, err := io.ReadFull(in, size[:]); err != nil {
-			return
-		}
-		packet := make([]byte, int(size[0])<<8|int(size[1]))
-		if _, err := io.ReadFull(in, packet); err != nil {
-			return
-		}
-		reply, err := answerDNS(packet, answer)
-		if err != nil {
-			return
-		}
-		if _, err := conn.Write(append([]byte{byte(len(reply) >> 8), byte(len(reply))}, reply...)); err != nil {
-			return
-		}
-	}
-}
-
-func answerDNS(packet []byte, answer func(name string) []netip.Addr) ([]byte, error) {
-	var question dnsmessage.Message
-	if err := question.Unpack(packet); err != nil {
-		return nil, err
-	}
-	q := question.Questions[0]
-	reply := dnsmessage.Message{
-		Header:    dnsmessage.Header{ID: question.ID, Response: true, RecursionAvailable: true},
-		Questions: question.Questions,
-	}
-	head := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}
-	for _, addr := range answer(strings.TrimSuffix(q.Name.String(), ".")) {
-		switch {
-		case q.Type == dnsmessage.TypeA && addr.Is4():
-			reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: head, Body: &dnsmessage.AResource{A: addr.As4()}})
-		case q.Type == dnsmessage.TypeAAAA && addr.Is6():
-			reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: head, Body: &dnsmessage.AAAAResource{AAAA: addr.As16()}})
-		}
-	}
-	return reply.Pack()
-}
-
-func address(text string) func(string) []netip.Addr {
-	return func(string) []netip.Addr { return []netip.Addr{netip.MustParseAddr(text)} }
 }
 
 func mustRefuse(t *testing.T, err error, words string) {
@@ -209,44 +145,6 @@ func TestClient_T07_rebindingGainsNothing(t *testing.T) {
 	}
 }
 
-func TestClient_T07_redirectsAreGuardedToo(t *testing.T) {
-	t.Parallel()
-	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		t.Error("the redirect was followed")
-	}))
-	t.Cleanup(inside.Close)
-	outside := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, r.URL.Query().Get("to"), http.StatusTemporaryRedirect)
-	}))
-	t.Cleanup(outside.Close)
-	insidePort := port(t, inside)
-	for name, to := range map[string]string{
-		"T-07 to a private address":   "https://10.0.0.1/",
-		"T-07 to metadata":            "https://169.254.169.254/latest/meta-data/",
-		"T-07 down to plain http":     "http://public.example.com:" + insidePort + "/",
-		"T-07 to another scheme":      "gopher://127.0.0.1:70/",
-		"T-07 to a name that is here": "https://inner.example.com:" + insidePort + "/",
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := newClient(t, Options{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}, func(name string) []netip.Addr {
-				if name == "inner.example.com" {
-					return []netip.Addr{netip.MustParseAddr("127.0.0.2")}
-				}
-				return []netip.Addr{netip.MustParseAddr("127.0.0.1")}
-			})
-			trust(c, outside)
-			_, err := get(c, "https://outer.example.com:"+port(t, outside)+"/?to="+url.QueryEscape(to))
-			if err == nil {
-				t.Fatal("the redirect was answered")
-			}
-			if !strings.Contains(err.Error(), "refused") && !strings.Contains(err.Error(), "not dialled") && !strings.Contains(err.Error(), "scheme") {
-				t.Errorf("error = %v", err)
-			}
-		})
-	}
-}
-
 func TestClient_T07_plainHTTPOnlyWhereListed(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "plain") }))
@@ -283,160 +181,10 @@ func TestClient_T07_plainHTTPOnlyWhereListed(t *testing.T) {
 	}
 }
 
-func TestClient_credentialsStayWithTheirHost(t *testing.T) {
-	t.Parallel()
-	seen := make(chan string, 1)
-	second := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		seen <- r.Header.Get("Authorization") + r.Header.Get("Cookie") + r.Header.Get("Private-Token")
-	}))
-	t.Cleanup(second.Close)
-	first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, second.URL, http.StatusFound)
-	}))
-	t.Cleanup(first.Close)
-	// Same host name, another port: net/http itself would send the header on.
-	c := newClient(t, Options{AllowLoopback: true}, nil)
-	if _, err := get(c, first.URL, "Authorization", "Bearer canary", "Cookie", "canary=1", "Private-Token", "canary"); err != nil {
-		t.Fatal(err)
-	}
-	if got := <-seen; got != "" {
-		t.Errorf("the other host was sent %q", got)
-	}
-}
-
-// A registry of the internet must not lead a person's own machine to the services
-// that it runs for itself.
-func TestClient_T07_noRedirectFromTLSToPlain(t *testing.T) {
-	t.Parallel()
-	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("T-07 the redirect was followed") }))
-	t.Cleanup(inside.Close)
-	outside := httptest.NewTLSServer(http.RedirectHandler(inside.URL+"/_shutdown", http.StatusFound))
-	t.Cleanup(outside.Close)
-	c := newClient(t, Options{AllowLoopback: true}, nil)
-	trust(c, outside)
-	_, err := get(c, outside.URL)
-	mustRefuse(t, err, "plain http")
-}
-
-func TestClient_aBodyStaysWithItsHost(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		to      func(own, other string) string
-		arrives bool
-	}{
-		"at the same host": {func(own, _ string) string { return own + "/2" }, true},
-		"not at another":   {func(_, other string) string { return other }, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var arrived atomic.Bool
-			other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
-			t.Cleanup(other.Close)
-			own := httptest.NewServer(nil)
-			own.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/2" {
-					body, err := io.ReadAll(r.Body)
-					arrived.Store(err == nil && string(body) == "refresh_token=canary")
-					return
-				}
-				http.Redirect(w, r, tc.to(own.URL, other.URL), http.StatusTemporaryRedirect)
-			})
-			t.Cleanup(own.Close)
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, own.URL, strings.NewReader("refresh_token=canary"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			resp, err := (&http.Client{Transport: newClient(t, Options{AllowLoopback: true}, nil)}).Do(req)
-			if err == nil {
-				_ = resp.Body.Close()
-			} else if !tc.arrives {
-				mustRefuse(t, err, "redirects a request with a body to")
-			}
-			if (err == nil) != tc.arrives || arrived.Load() != tc.arrives {
-				t.Errorf("arrived %v, err %v", arrived.Load(), err)
-			}
-		})
-	}
-}
-
-func TestClient_redirectLimit(t *testing.T) {
-	t.Parallel()
-	var asked atomic.Int64
-	server := httptest.NewServer(nil)
-	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, fmt.Sprintf("/%d", asked.Add(1)), http.StatusFound)
-	})
-	t.Cleanup(server.Close)
-	c := newClient(t, Options{AllowLoopback: true}, nil)
-	endless := &http.Client{Transport: c, CheckRedirect: func(*http.Request, []*http.Request) error { return nil }}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := endless.Do(req)
-	if err == nil {
-		_ = resp.Body.Close()
-		t.Fatal("an endless redirect was answered")
-	}
-	if got := asked.Load(); got != maxRedirects+1 {
-		t.Errorf("asked %d times, want %d", got, maxRedirects+1)
-	}
-}
-
-func TestClient_timeoutCoversTheBody(t *testing.T) {
-	t.Parallel()
-	stop := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, "first")
-		w.(http.Flusher).Flush()
-		select {
-		case <-stop:
-		case <-r.Context().Done():
-		}
-	}))
-	t.Cleanup(server.Close)
-	t.Cleanup(func() { close(stop) })
-	c := newClient(t, Options{AllowLoopback: true, Timeout: 100 * time.Millisecond}, nil)
-	_, err := get(c, server.URL)
-	if fault.KindOf(err) != fault.Temporary || !strings.Contains(err.Error(), "did not answer in time") {
-		t.Errorf("err = %v (%s), want a temporary fault", err, fault.KindOf(err))
-	}
-}
-
-func TestClient_placeIsGivenBackWithoutClose(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "answer") }))
-	t.Cleanup(server.Close)
-	c := newClient(t, Options{AllowLoopback: true, Budget: Budget{Concurrent: 1}, Timeout: 5 * time.Second}, nil)
-	for range 3 {
-		req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, server.URL, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := c.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadAll(resp.Body); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func TestNew_needsAClock(t *testing.T) {
 	t.Parallel()
 	if _, err := New(Options{}); err == nil {
 		t.Error("a client without a clock was made")
-	}
-}
-
-func TestReadAll_isBounded(t *testing.T) {
-	t.Parallel()
-	if data, err := ReadAll(strings.NewReader("12345"), 5); err != nil || string(data) != "12345" {
-		t.Errorf("data, err = %q, %v", data, err)
-	}
-	if data, err := ReadAll(strings.NewReader("123456"), 5); data != nil || fault.KindOf(err) != fault.Invalid {
-		t.Errorf("data, err = %q, %v", data, err)
 	}
 }
 

@@ -1,12 +1,9 @@
 package registry
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -184,139 +181,6 @@ func TestCredential_repositoriesNarrowIt(t *testing.T) {
 	}
 }
 
-func TestCredential_canaryInErrors(t *testing.T) {
-	t.Parallel()
-	f := newAuthFake(t)
-	f.push(t, "tenant-b/web", "1.0.0")
-	encoded := base64.StdEncoding.EncodeToString([]byte(user + ":wrong-" + password))
-	for _, bearer := range []bool{false, true} {
-		for _, status := range []int{0, 400, 401, 403, 404, 418, 429, 500, 503} {
-			t.Run(fmt.Sprintf("bearer %v, status %d", bearer, status), func(t *testing.T) {
-				g := &authFake{fake: newFake(t), bearer: bearer}
-				g.answer = func(w http.ResponseWriter, r *http.Request) bool {
-					if status == 0 || r.URL.Path == "/v2/" {
-						return g.guard(w, r)
-					}
-					w.WriteHeader(status)
-					_, _ = fmt.Fprintf(w, `{"errors":[{"code":"DENIED","message":%q}],"refresh_token":%q}`, r.Header.Get("Authorization"), password)
-					return true
-				}
-				credential := g.credential("**")
-				credential.Secret = secret.New("wrong-" + password)
-				v := newClient(t, Options{Credentials: []Credential{credential}}).For("a/1")
-				r := g.repository(t, "tenant-b/web")
-				_, first := v.Select(t.Context(), Request{Repository: r, Policy: mustPolicy(t, image.Selection{Semver: ">=1"})})
-				_, second := v.Resolve(t.Context(), image.Reference{Repository: r, Tag: "1.0.0"})
-				_, third := v.Describe(t.Context(), r, "sha256:"+strings.Repeat("0", 64))
-				for _, err := range []error{first, second, third} {
-					if err == nil {
-						t.Fatal("no error")
-					}
-					if strings.Contains(err.Error(), password) || strings.Contains(err.Error(), encoded) {
-						t.Errorf("the canary is out: %v", err)
-					}
-					if !strings.Contains(err.Error(), r.String()) {
-						t.Errorf("the error does not say what was asked: %v", err)
-					}
-				}
-			})
-		}
-	}
-}
-
-func TestCredential_aTokenThatRunsOut(t *testing.T) {
-	t.Parallel()
-	f := newAuthFake(t)
-	f.push(t, "tenant-b/web", "1.0.0")
-	f.bearer = true
-	c := newClient(t, Options{Credentials: []Credential{f.credential("**")}})
-	ref := image.Reference{Repository: f.repository(t, "tenant-b/web"), Tag: "1.0.0"}
-	for range 2 {
-		if _, err := c.For("a/1").Resolve(t.Context(), ref); err != nil {
-			t.Fatal(err)
-		}
-		f.tokens.Add(1) // the token of the first answer is worth nothing now
-	}
-}
-
-// Whoever answers in the registry's place may say how to log in there, and must
-// not get what the registry alone may have.
-func TestCredential_T06_aPingThatLeadsElsewhere(t *testing.T) {
-	t.Parallel()
-	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect} {
-		t.Run(fmt.Sprint("T-06 ", status), func(t *testing.T) {
-			t.Parallel()
-			evil := newFake(t)
-			evil.host = strings.Replace(evil.host, "127.0.0.1", "localhost", 1)
-			evil.answer = func(w http.ResponseWriter, r *http.Request) bool {
-				if r.URL.Path != "/token" {
-					w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="http://%s/token",service="acme"`, evil.host))
-					w.WriteHeader(http.StatusUnauthorized)
-					return true
-				}
-				_, _ = w.Write([]byte(`{"token":"x"}`))
-				return true
-			}
-			f := newFake(t)
-			f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
-			f.answer = func(w http.ResponseWriter, r *http.Request) bool {
-				if r.URL.Path == "/v2/" {
-					http.Redirect(w, r, "http://"+evil.host+"/login", status)
-					return true
-				}
-				return false
-			}
-			ref := image.Reference{Repository: f.repository(t, "acme/web"), Tag: "1.0.0"}
-			credential := Credential{Host: f.host, UsableBy: []string{"a/1"}, Username: user, Secret: secret.New(password)}
-			c := newClient(t, Options{Credentials: []Credential{credential}})
-			_, err := c.For("a/1").Resolve(t.Context(), ref)
-			if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), evil.host) {
-				t.Errorf("err = %v", err)
-			}
-			if evil.sent() {
-				t.Errorf("T-06 a credential was sent: %q", evil.auths)
-			}
-			if _, err := c.For("a/2").Resolve(t.Context(), ref); err != nil {
-				t.Errorf("without a credential: %v", err)
-			}
-		})
-	}
-}
-
-// The library asks its token service for every scope that a registry ever named,
-// and forgets none.
-func TestCredential_scopesDoNotPileUp(t *testing.T) {
-	t.Parallel()
-	f := newFake(t)
-	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
-	f.reset()
-	var named atomic.Int64
-	most := 0
-	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
-		switch {
-		case r.URL.Path == "/token":
-			most = max(most, len(r.URL.Query()["scope"]))
-			_, _ = fmt.Fprintf(w, `{"token":"token-%d"}`, named.Load())
-		case r.Header.Get("Authorization") != fmt.Sprintf("Bearer token-%d", named.Load()):
-			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="http://%s/token",service="acme",scope="repository:other-%d:pull"`, f.host, named.Load()))
-			w.WriteHeader(http.StatusUnauthorized)
-		default:
-			named.Add(1) // the token of this answer is worth nothing now
-			return false
-		}
-		return true
-	}
-	c := newClient(t, Options{})
-	for range 3 * maxRefusals {
-		if _, err := c.For("a/1").Resolve(t.Context(), image.Reference{Repository: f.repository(t, "acme/web"), Tag: "1.0.0"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if most > maxRefusals+2 {
-		t.Errorf("%d scopes were asked for at once", most)
-	}
-}
-
 func TestCredential_hostsAreNormalised(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, Options{Credentials: []Credential{{Host: "index.docker.io", UsableBy: []string{"**"}, Username: "u", Secret: secret.New("p")}}})
@@ -365,41 +229,5 @@ func TestGlobMatch(t *testing.T) {
 		if got := globMatch(tc.glob, tc.text); got != tc.ok {
 			t.Errorf("globMatch(%q, %q) = %v", tc.glob, tc.text, got)
 		}
-	}
-}
-
-// TestDocker_configuration sets the environment, so it does not run beside
-// others.
-func TestDocker_configuration(t *testing.T) {
-	f := newAuthFake(t)
-	f.push(t, "tenant-b/web", "1.0.0")
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("DOCKER_CONFIG", home)
-	config := fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, f.host, base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
-	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ref := image.Reference{Repository: f.repository(t, "tenant-b/web"), Tag: "1.0.0"}
-	if _, err := newClient(t, Options{Docker: true}).For("local").Resolve(t.Context(), ref); err != nil {
-		t.Errorf("with the configuration: %v", err)
-	}
-	f.reset()
-	if _, err := newClient(t, Options{}).For("local").Resolve(t.Context(), ref); fault.KindOf(err) != fault.Unauthorised || f.sent() {
-		t.Errorf("a server read the configuration of a person: %v", err)
-	}
-	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"auths":{}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := newClient(t, Options{Docker: true}).For("local").Resolve(t.Context(), ref)
-	if fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "docker login "+f.host) {
-		t.Errorf("without an entry: %v", err)
-	}
-	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"auths":`+password), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err = newClient(t, Options{Docker: true}).For("local").Resolve(t.Context(), ref)
-	if fault.KindOf(err) != fault.Invalid || strings.Contains(err.Error(), password) {
-		t.Errorf("a broken configuration: %v", err)
 	}
 }
