@@ -103,12 +103,20 @@ func (c *Checkout) remote(name string) (*git.Tree, error) {
 	return c.clone.Remote(name)
 }
 
-// files yields the files of the branch.
+// files yields the files of the branch but the config: it says what is followed,
+// and nothing in it is deployed.
 func (b *branch) files(ctx context.Context, dir string) iter.Seq2[updater.File, error] {
+	files := treeFiles(b.tree)
 	if b.onDisk {
-		return newFolder(dir).files(ctx)
+		files = newFolder(dir).files(ctx)
 	}
-	return treeFiles(b.tree)
+	return func(yield func(updater.File, error) bool) {
+		for file, err := range files {
+			if file.Path != ConfigFile && !yield(file, err) {
+				return
+			}
+		}
+	}
 }
 
 // treeFiles shows the entries of a Git tree as files.
