@@ -63,7 +63,7 @@ func (f *finder) addValuesGroup(m *yaml.Node, followed Followed, tag, digest *ya
 	if !isText(tag) && !isText(digest) {
 		return
 	}
-	f.addGroup(m, site{shape: shapeHelmValues, followed: followed}, tag, digest, keys...)
+	f.addGroup(m, site{shape: shapeHelmValues, followed: followed}, tag, digest, append(keys, "repository", "registry")...)
 }
 
 // firstOf returns the value of the first of the keys that a mapping has with a

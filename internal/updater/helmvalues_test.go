@@ -54,6 +54,7 @@ func TestHelmValues_Y21_shapes(t *testing.T) {
 			before: "t: &t v1\nweb: {repository: quay.io/acme/web, tag: *t}\n", after: "t: &t v2\nweb: {repository: quay.io/acme/web, tag: *t}\n",
 		},
 		{name: "Y-22 variable", before: "repository: quay.io/acme/web\ntag: ${TAG}\n", refused: "the version is a variable"},
+		{name: "Y-28 the repository stands twice", before: "repository: quay.io/acme/web\nrepository: quay.io/acme/web\ntag: v1\n", refused: "the key repository stands twice"},
 		{name: "the chart chooses", before: "repository: quay.io/acme/web\ntag: \"\"\n"},
 		{name: "not a tag", before: "repository: quay.io/acme/web\ntag: a b\n", refused: "is not a tag or digest"},
 	})

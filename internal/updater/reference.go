@@ -99,7 +99,7 @@ func cutReference(value string) (before, name, after string) {
 // spaces are no references.
 func refuseOther(f *finder, n *yaml.Node, value string) bool {
 	name := value[:versionStart(value)]
-	if name == "" || len(name) == len(value) || strings.ContainsAny(value, " \n*") || value[len(name):] == "@sha256" {
+	if name == "" || len(name) == len(value) || strings.ContainsAny(value, " \n*") || value[len(name):] == pinnedSuffix {
 		return false // charts put the hex digits of a tag behind a repository that ends in @sha256
 	}
 	followed, found := f.follow(name)
