@@ -414,6 +414,32 @@ func TestPlan_cancelled(t *testing.T) {
 	})
 }
 
+// A file that vanishes after it was found stops its own application.
+func TestPlan_aFileVanishes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{
+		".promoter.yaml":       webConfig,
+		"apps/shop/dev/a.yaml": "image: $R/acme/web:1.4.0\n",
+		"apps/blog/dev/a.yaml": "image: $R/acme/web:1.4.0\n",
+	})
+	w.push("acme/web:1.5.0", "new")
+	options := w.options()
+	options.Environments = []string{"dev"}
+	options.Progress = func(app.Progress) {
+		if err := os.Remove(filepath.Join(w.dir, "apps/blog/dev/a.yaml")); err != nil {
+			t.Error(err)
+		}
+	}
+	_, preview := w.plan(options)
+	blog, shop := preview.Places[0], preview.Places[1]
+	if blog.State != "refused" || !strings.Contains(blog.Reason.String(), "apps/blog/dev/a.yaml: cannot be read again: ") || blog.Changed() {
+		t.Errorf("%s: %s", blog.State, blog.Reason)
+	}
+	if !shop.Changed() {
+		t.Errorf("%s: %s", shop.State, shop.Reason)
+	}
+}
+
 func TestPlan_progress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 
@@ -114,7 +113,8 @@ func (r *rewriting) run(ctx context.Context) error {
 	}
 	var err error
 	if r.before, err = file.Read(); err != nil {
-		return fmt.Errorf("read %s again: %w", r.file, err)
+		r.result.Refusals = []edit.Refusal{{File: r.file, Reason: "cannot be read again: " + err.Error()}}
+		return ctx.Err()
 	}
 	r.rewrite(ctx)
 	return ctx.Err()
