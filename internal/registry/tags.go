@@ -84,7 +84,7 @@ func (t *target) askPage(ctx context.Context, cursor string, size int) (page, er
 	if err := ggcr.CheckError(resp, http.StatusOK); err != nil {
 		return page{}, err
 	}
-	return parsePage(resp, size)
+	return parsePage(resp, cursor, size)
 }
 
 // pageQuery puts the present size into a cursor.
@@ -100,18 +100,32 @@ func pageQuery(cursor string, size int) (url.Values, error) {
 	return query, nil
 }
 
-func parsePage(resp *http.Response, size int) (page, error) {
+func parsePage(resp *http.Response, cursor string, size int) (page, error) {
 	var answer struct {
-		Tags []string `json:"tags"`
+		Tags json.RawMessage `json:"tags"` // null where there are none
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		return page{}, err
+	}
+	if answer.Tags == nil && cursor != "" {
+		return page{}, fault.New(fault.Temporary, "the registry's next page has no list of tags")
+	}
+	tags, err := parseTags(answer.Tags)
+	if err != nil {
 		return page{}, err
 	}
 	next, err := nextCursor(strings.Join(resp.Header.Values("Link"), ", "))
 	if err != nil {
 		return page{}, err
 	}
-	return page{tags: answer.Tags, next: next, full: size > 0 && len(answer.Tags) == size}, nil
+	return page{tags: tags, next: next, full: size > 0 && len(tags) == size}, nil
+}
+
+func parseTags(list json.RawMessage) (tags []string, err error) {
+	if list != nil {
+		err = json.Unmarshal(list, &tags)
+	}
+	return tags, err
 }
 
 // after is the cursor of what comes after a tag. Some registries cut a list at

@@ -135,6 +135,23 @@ func TestTags_S05_thePageAfterFails(t *testing.T) {
 	}
 }
 
+func TestTags_S05_aNextPageWithoutAList(t *testing.T) {
+	t.Parallel()
+	p := &pager{link: true, clamp: 100}
+	f := paged(t, 250, p)
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Get("last") != "" {
+			_, _ = io.WriteString(w, `{"errors":[{"code":"UNKNOWN"}]}`)
+			return true
+		}
+		return p.serve(w, r)
+	}
+	s, err := newClient(t, Options{}).For("a/1").Select(t.Context(), webRequest(t, f))
+	if s.Found || fault.KindOf(err) != fault.Temporary || !strings.Contains(err.Error(), "no list of tags") {
+		t.Errorf("selected %+v, %v", s, err)
+	}
+}
+
 func TestTags_S05_anEmptyList(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]string{"S-05 empty": `{"tags":[]}`, "S-05 null": `{"tags":null}`, "S-05 no key": `{}`} {
