@@ -71,7 +71,7 @@ const anyPackage = "*"
 var owners = map[string][]string{
 	"github.com/Masterminds/semver/v3":         {"internal/image"},
 	"github.com/robfig/cron/v3":                {"internal/schedule"},
-	"go.yaml.in/yaml/v3":                       {"internal/config", "internal/updater"},
+	"go.yaml.in/yaml/v3":                       {"internal/config"},
 	"github.com/invopop/jsonschema":            {"internal/config"},
 	"github.com/google/go-containerregistry":   {"internal/registry", "internal/signature"},
 	"sigs.k8s.io/kustomize/kyaml":              {"internal/updater"},

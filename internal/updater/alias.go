@@ -3,7 +3,7 @@ package updater
 import (
 	"fmt"
 
-	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
 // noteAliases reports the aliases that change along with their anchors. An anchor

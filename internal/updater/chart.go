@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
 	"promoter/internal/image"

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
 // Why a key is not made or removed.

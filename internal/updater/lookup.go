@@ -1,6 +1,6 @@
 package updater
 
-import "go.yaml.in/yaml/v3"
+import "sigs.k8s.io/kustomize/kyaml/yaml"
 
 // maxMerges is how many mappings one look-up reads through merge keys. Hostile
 // files multiply them.

@@ -3,7 +3,7 @@ package updater
 import (
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
 // flow reads a flow collection that ends on its row. It returns the offset behind

@@ -1,7 +1,7 @@
 package updater
 
 import (
-	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
 )

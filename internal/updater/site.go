@@ -3,7 +3,7 @@ package updater
 import (
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
 	"promoter/internal/image"

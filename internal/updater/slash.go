@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
 // JSON and YAML 1.2 allow \/ in a string, the parser does not. Such a stream is

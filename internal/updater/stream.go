@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
 // stream is YAML text with its documents: a file, or text that a scalar of
