@@ -13,9 +13,13 @@ import (
 
 func main() {
 	noSkips := flag.Bool("no-skips", false, "a skipped test is an error")
-	allow := flag.String("allow", "", "words in the reason of a skip that is no error all the same")
+	var allowed []string
+	flag.Func("allow", "a word in the reason of a skip that is no error all the same (repeatable)", func(word string) error {
+		allowed = append(allowed, word)
+		return nil
+	})
 	flag.Parse()
-	err := run(os.Stdin, os.Stdout, *noSkips, *allow)
+	err := run(os.Stdin, os.Stdout, *noSkips, allowed)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testlog:", err)
 		os.Exit(1)

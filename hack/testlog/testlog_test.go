@@ -37,33 +37,34 @@ const notBuilding = `{"ImportPath":"p","Action":"build-output","Output":"./x.go:
 func TestRun(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name, in, allow   string
+		name, in          string
+		allow             []string
 		noSkips           bool
 		wantOut, wantFail string
 	}{
-		{"a package that passes prints its closing line", passing, "", true, "ok  \tp\t0.002s\n", ""},
+		{"a package that passes prints its closing line", passing, nil, true, "ok  \tp\t0.002s\n", ""},
 		{
-			"a skip is told with its reason", passing + skipping, "", false,
+			"a skip is told with its reason", passing + skipping, nil, false,
 			"ok  \tp\t0.002s\nskipped: p TestB: b_test.go:6: no corpus: PROMOTER_CORPUS is not set\n", "",
 		},
 		{
-			"a skip in CI is an error", passing + skipping, "", true,
+			"a skip in CI is an error", passing + skipping, nil, true,
 			"ok  \tp\t0.002s\nSKIPPED, but must run here: p TestB: b_test.go:6: no corpus: PROMOTER_CORPUS is not set\n",
 			"1 tests were skipped that must run here",
 		},
 		{
-			"an allowed skip in CI", passing + skipping, "PROMOTER_CORPUS", true,
+			"an allowed skip in CI", passing + skipping, []string{"other", "PROMOTER_CORPUS"}, true,
 			"ok  \tp\t0.002s\nskipped: p TestB: b_test.go:6: no corpus: PROMOTER_CORPUS is not set\n", "",
 		},
 		{
-			"a failure shows its output", failing, "", true,
+			"a failure shows its output", failing, nil, true,
 			"    c_test.go:9: broken\n--- FAIL: TestC (0.00s)\nFAIL\tp\t0.002s\n", "2 packages or tests failed",
 		},
 		{
-			"a package that does not build shows why", notBuilding, "", true,
+			"a package that does not build shows why", notBuilding, nil, true,
 			"./x.go:3: undefined: y\nFAIL\tp [build failed]\n", "2 packages or tests failed",
 		},
-		{"nothing ran", "go: no such tool\n", "", true, "go: no such tool\n", "no test output: nothing ran"},
+		{"nothing ran", "go: no such tool\n", nil, true, "go: no such tool\n", "no test output: nothing ran"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
