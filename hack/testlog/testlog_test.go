@@ -53,7 +53,9 @@ func TestRun(t *testing.T) {
 			"1 tests were skipped that must run here",
 		},
 		{
-			"an allowed skip in CI", passing + skipping, []string{"other", "PROMOTER_CORPUS"}, true,
+			"an allowed skip in CI", passing + skipping,
+			[]string{"other", "PROMOTER_CORPUS"},
+			true,
 			"ok  \tp\t0.002s\nskipped: p TestB: b_test.go:6: no corpus: PROMOTER_CORPUS is not set\n", "",
 		},
 		{
