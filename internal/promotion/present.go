@@ -77,7 +77,7 @@ func (s standing) newerThan(v image.Version, policy *image.Policy) (image.Versio
 		if SameRollout(present, v) {
 			continue
 		}
-		if order, comparable := compare(present, v, policy); comparable && order > 0 {
+		if order, known := compare(present, v, policy); known && order > 0 {
 			return present, true
 		}
 	}
