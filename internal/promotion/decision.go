@@ -46,6 +46,7 @@ const (
 	RuleCondition     Rule = "condition"      // a condition blocks
 	RulePropose       Rule = "propose"        // nobody asked, or nobody may
 	RuleDigestUnknown Rule = "digest-unknown" // nothing says which digest a tag was
+	RuleNoVersion     Rule = "no-version"     // the registry has nothing to take
 	RuleRegistry      Rule = "registry"       // the registry gave no answer
 	RuleRefused       Rule = "refused"        // a file cannot be written
 	RuleBranch        Rule = "branch"         // the branch is not at hand

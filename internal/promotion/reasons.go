@@ -32,6 +32,14 @@ func RefusedBy(refusals []edit.Refusal) Reason {
 	return Reason{Rule: RuleRefused, Words: words}
 }
 
+// noVersion is the reason of a component that nothing is offered for.
+func noVersion(component string, offer Offer) Reason {
+	if offer.Reason == "" {
+		return Reason{}
+	}
+	return Reason{Rule: RuleNoVersion, Words: component + ": " + offer.Reason}
+}
+
 func newer(moves []Move) Reason {
 	return Reason{Rule: RuleNewer, Words: "newer: " + movesInWords(moves)}
 }

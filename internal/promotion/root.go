@@ -41,8 +41,11 @@ func (p planner) fromOffer(s standing) (Move, bool, Reason) {
 	if offer.Err != nil {
 		return Move{}, false, Reason{Rule: RuleRegistry, Words: fmt.Sprintf("%s: %v", s.component, offer.Err)}
 	}
+	if !offer.Found {
+		return Move{}, false, noVersion(s.component, offer)
+	}
 	policy := p.Policies[s.component]
-	if !offer.Found || !s.differs(offer.Version, offer.needsDigest(policy)) {
+	if !s.differs(offer.Version, offer.needsDigest(policy)) {
 		return Move{}, false, Reason{}
 	}
 	if present, back := s.newerThan(offer.Version, policy); back && !offer.Given {
@@ -92,13 +95,18 @@ func (p planner) reasonOf(moves []Move) Reason {
 	return given(moves)
 }
 
-// holdbacks are the newer versions that may not be taken yet. A version that
+// holdbacks are the newer versions that may not be taken yet, and the components
+// of which there is no version at all. A version that
 // waits holds no other up.
 func (p planner) holdbacks() []Condition {
 	var conditions []Condition
 	for _, s := range p.standing {
-		for _, held := range p.Offers[s.component].Waiting {
+		offer := p.Offers[s.component]
+		for _, held := range offer.Waiting {
 			conditions = append(conditions, held.Condition)
+		}
+		if !offer.Found && offer.Reason != "" && len(offer.Waiting) == 0 {
+			conditions = append(conditions, Condition{Name: s.component, State: Pending, Reason: offer.Reason})
 		}
 	}
 	return conditions

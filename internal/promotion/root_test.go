@@ -139,6 +139,22 @@ func TestPlan_registryThatDoesNotAnswer(t *testing.T) {
 	w.expect("dev/both", promotion.Proposed, "newer: worker 2.0.0 -> 2.1.0")
 }
 
+func TestPlan_S14_nothingToTakeIsSaid(t *testing.T) {
+	t.Parallel()
+	const why = "none of 12 tags fits: 0 excluded, 12 not understood"
+	w := newWorld(t, chain)
+	w.has("dev/shop", "web:1.4.0")
+	w.has("dev/both", "web:1.4.0", "worker:2.0.0")
+	w.Offers["web"] = promotion.Offer{Reason: why}
+	w.offers("worker:2.1.0")
+	w.expect("dev/shop", promotion.Waiting, "web: "+why)
+	d := w.expect("dev/both", promotion.Proposed, "newer: worker 2.0.0 -> 2.1.0")
+	want := []promotion.Condition{{Name: "web", State: promotion.Pending, Reason: why}}
+	if diff := cmp.Diff(want, d.Conditions); diff != "" {
+		t.Errorf("conditions (-want +got):\n%s", diff)
+	}
+}
+
 func TestPlan_S09_holdbackIsShownAndHoldsNothingElseUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chain)
