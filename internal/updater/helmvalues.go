@@ -16,16 +16,16 @@ const shapeHelmValues edit.Shape = "helm-values"
 var helmValuesKeys = []string{"tag", "digest", "version", "sha", "sha256", "imageTag", "image_tag", "imageDigest"}
 
 // versionKeys pairs the keys that charts use for one version. The first pair of
-// which a group has a key counts. A version stands for a tag only beside a
-// repository and where there is no tag: beside a name it is that of a chart or a
-// package.
+// which a group has a key counts. A version stands for a tag only where there is
+// no tag: beside a name, or an image without a slash, it is that of a chart or a
+// package. A name under a key that says image is no such.
 var versionKeys = []struct {
 	tag, unless           string
 	digests, repositories []string
 }{
 	{"version", "tag", []string{"digest", "sha", "sha256"}, []string{"repository"}},
-	{"tag", "", []string{"digest", "sha", "sha256"}, []string{"repository", "image", "name", "repo"}},
-	{"imageTag", "", []string{"imageDigest"}, []string{"imageRepository", "imageName", "image"}},
+	{"tag", "", []string{"digest", "sha", "sha256"}, []string{"repository", "repo", "image", "name"}},
+	{"imageTag", "", []string{"imageDigest"}, []string{"imageRepository", "imageName", "repository", "image"}},
 	{"image_tag", "", []string{"image_digest"}, []string{"image_repository", "image_name", "image"}},
 }
 
@@ -41,7 +41,7 @@ func findHelmValues(f *finder, m *yaml.Node) {
 		if tag == nil && digest == nil || keys.unless != "" && lookup(m, keys.unless) != nil {
 			continue
 		}
-		for _, name := range f.groupNames(m, keys.repositories) {
+		for _, name := range f.groupNames(m, f.repositoryKeys(m, keys.tag, keys.repositories)) {
 			name, pinned := strings.CutSuffix(name, pinnedSuffix)
 			followed, found := f.follow(name)
 			switch {
@@ -77,18 +77,34 @@ func firstOf(m *yaml.Node, keys []string) (value *yaml.Node, key string) {
 	return nil, ""
 }
 
+// repositoryKeys returns the keys beside the key of a tag that name its
+// repository.
+func (f *finder) repositoryKeys(m *yaml.Node, tagKey string, keys []string) []string {
+	if tagKey != "version" {
+		return keys
+	}
+	keys = keys[:len(keys):len(keys)]
+	if strings.Contains(lookupText(m, "image"), "/") {
+		keys = append(keys, "image")
+	}
+	if saysImage(f.key()) {
+		keys = append(keys, "name")
+	}
+	return keys
+}
+
 // groupNames returns the repository names that the group may mean, the likeliest
-// first. A registry comes before the repository; a global one of the same values
-// replaces it in many charts.
+// first. Behind the first key that names one, a word without a slash is only what
+// the group calls itself, as in repository: quay.io/acme/nginx, name: nginx.
 func (f *finder) groupNames(m *yaml.Node, keys []string) []string {
 	var names []string
 	for _, key := range keys {
 		name := lookupText(m, key)
-		if name == "" {
+		if name == "" || len(names) > 0 && !strings.Contains(name, "/") {
 			continue
 		}
 		if image := lookupText(m, "image"); key == "repository" && image != "" {
-			names = append(names, joinName(name, image))
+			names = append(names, f.withRegistry(m, joinName(name, image))...)
 		}
 		names = append(names, f.withRegistry(m, name)...)
 	}
@@ -102,7 +118,7 @@ func (f *finder) withRegistry(m *yaml.Node, name string) []string {
 	for _, registry := range f.globalRegistries() {
 		names = append(names, joinName(registry, name))
 	}
-	if registry := firstText(m, "registry", "imageRegistry", "image_registry"); registry != "" {
+	if registry := firstText(m, "registry", "imageRegistry", "image_registry", "hub"); registry != "" {
 		return append(names, joinName(registry, name))
 	}
 	return append(names, name)

@@ -55,9 +55,31 @@ func TestHelmValues_Y21_shapes(t *testing.T) {
 		},
 		{name: "Y-22 variable", before: "repository: quay.io/acme/web\ntag: ${TAG}\n", refused: "the version is a variable"},
 		{name: "Y-28 the repository stands twice", before: "repository: quay.io/acme/web\nrepository: quay.io/acme/web\ntag: v1\n", refused: "the key repository stands twice"},
+		{name: "Y-21 a name beside another repository", before: "name: web\nrepository: quay.io/acme/other\ntag: v1\n"},
+		{name: "image, name and version", before: "image: {name: quay.io/acme/web, version: v1}\n", after: "image: {name: quay.io/acme/web, version: v2}\n"},
+		{name: "full image and version", before: "image: quay.io/acme/web\nversion: v1\n", after: "image: quay.io/acme/web\nversion: v2\n"},
+		{name: "repository and imageTag", before: "repository: quay.io/acme/web\nimageTag: v1\n", after: "repository: quay.io/acme/web\nimageTag: v2\n"},
+		{name: "registry, repository, image and tag", before: "registry: quay.io\nrepository: acme\nimage: web\ntag: v1\n", after: "registry: quay.io\nrepository: acme\nimage: web\ntag: v2\n"},
 		{name: "the chart chooses", before: "repository: quay.io/acme/web\ntag: \"\"\n"},
 		{name: "not a tag", before: "repository: quay.io/acme/web\ntag: a b\n", refused: "is not a tag or digest"},
 	})
+}
+
+// TestHelmValues_Y21_shortNames follows the redis of Docker Hub, whose name many
+// groups and images of other registries have too.
+func TestHelmValues_Y21_shortNames(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]string{
+		"name beside a repository":  "name: redis\nrepository: quay.io/acme/redis\ntag: \"7.2\"\n",
+		"image beside a repository": "image: redis\nrepository: quay.io/acme\ntag: \"7.2\"\n",
+		"image beside a hub":        "image: redis\nhub: quay.io/acme\ntag: \"7.2\"\n",
+		"name beside a repo":        "name: redis\nrepo: quay.io/acme/redis\ntag: \"7.2\"\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkHub(t, before, before, "")
+		})
+	}
 }
 
 // TestHelmValues_pin is the table of docs/writing.md.

@@ -112,3 +112,17 @@ func (r goldenResult) refusalTexts() string {
 	}
 	return strings.Join(texts, "\n")
 }
+
+// checkHub follows the redis of Docker Hub and says what becomes of a file.
+func checkHub(t *testing.T, before, after, refused string) {
+	t.Helper()
+	c := goldenCase{
+		Components: map[string]goldenComponent{"redis": {Image: "docker.io/library/redis"}},
+		Versions:   map[string]goldenVersion{"redis": {Tag: "7.4.1", Digest: digest2}},
+	}
+	got, result := rewriteTree(t, c, oneFile("file.yaml", []byte(before)))
+	if diff := cmp.Diff(after, string(got["file.yaml"].data)); diff != "" {
+		t.Errorf("file (-want +got):\n%s", diff)
+	}
+	expectPart(t, "refusals", result.refusalTexts(), refused)
+}
