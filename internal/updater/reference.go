@@ -19,13 +19,13 @@ const shapeReference edit.Shape = "reference"
 // digest says no version and is a name.
 func findReference(f *finder, n *yaml.Node) bool {
 	value := f.scalar(n).value()
-	if !strings.ContainsAny(value, ":@") {
+	if !strings.ContainsAny(value, ":@") || strings.HasPrefix(f.key(), imageUpdater) {
 		return false
 	}
 	before, name, after := cutReference(value)
 	reference, err := image.Parse(name)
 	if err != nil {
-		return refuseOther(f, n, name)
+		return refuseOther(f, n, before, name)
 	}
 	if reference.Tag == "" && reference.Digest == "" {
 		return false
@@ -41,6 +41,10 @@ func findReference(f *finder, n *yaml.Node) bool {
 	f.add(newReference(shapeReference, f.scalar(n), followed, reference, before, after))
 	return true
 }
+
+// imageUpdater starts the annotations in which Argo CD's image updater has the
+// constraints on versions, as in web=quay.io/acme/web:1.x. None says what runs.
+const imageUpdater = "argocd-image-updater.argoproj.io/"
 
 // isTag says whether NAME@DIGEST is a tag with its digest, as its key says in
 // tag: 1.4.2@sha256:…: whoever names 1.4.2 as if it were a repository of Docker Hub
@@ -96,9 +100,12 @@ func cutReference(value string) (before, name, after string) {
 // refuseOther refuses a value that starts like a reference to a followed
 // repository and is none: its version is a variable, it is a list, or it is
 // misspelled. Patterns over references, as policies have them, and text with
-// spaces are no references.
-func refuseOther(f *finder, n *yaml.Node, value string) bool {
+// spaces are no references. Before stands in front of the value.
+func refuseOther(f *finder, n *yaml.Node, before, value string) bool {
 	name := value[:versionStart(value)]
+	if !strings.Contains(name, "/") && !strings.Contains(value, "@sha256:") && !saysImage(f.key()+before) {
+		return false // redis:6379,other:6379 and redis:$(PORT) are addresses
+	}
 	if name == "" || len(name) == len(value) || strings.ContainsAny(value, " \n*") || value[len(name):] == pinnedSuffix {
 		return false // charts put the hex digits of a tag behind a repository that ends in @sha256
 	}

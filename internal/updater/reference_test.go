@@ -67,6 +67,8 @@ func TestReference_styles(t *testing.T) {
 		{name: "Y-22 broken digest", before: "image: quay.io/acme/web:v1@sha256:bad\n", refused: "starts like a reference to quay.io/acme/web and is none"},
 		{name: "Y-22 list in one value", before: "value: " + webV1 + "," + webV1 + "\n", refused: "starts like a reference"},
 		{name: "pattern of a policy", before: "image: quay.io/acme/web:*\n"},
+		{name: "constraint of Argo CD's image updater", before: "argocd-image-updater.argoproj.io/image-list: web=quay.io/acme/web:~1.2\n"},
+		{name: "loose constraint of Argo CD's image updater", before: "argocd-image-updater.argoproj.io/image-list: web=quay.io/acme/web:1.x\n"},
 		{name: "web address", before: "link: https://" + webV1 + "\n"},
 		{name: "Y-14 tag of another type", before: "image: !!int " + webV1 + "\n", refused: "says that the value is not text"},
 	})
@@ -104,4 +106,25 @@ func TestReference_aliases(t *testing.T) {
 			name: "Y-28 anchor defined twice", before: "a: &i " + webV1 + "\nb: &i other\nc: *i\n", after: "a: &i " + webV2 + "\nb: &i other\nc: *i\n",
 		},
 	})
+}
+
+// TestReference_shortNames follows the redis of Docker Hub, whose name is also
+// that of a host.
+func TestReference_shortNames(t *testing.T) {
+	t.Parallel()
+	for before, refused := range map[string]string{
+		"value: redis:6379,redis-b:6379\n":     "",
+		"value: redis:$(REDIS_PORT)\n":         "",
+		"value: redis:${REDIS_PORT}\n":         "",
+		"value: redis:secret@db\n":             "",
+		"value: redis://redis:6379/0\n":        "",
+		"image: redis:${TAG}\n":                "the version is a variable",
+		"args: [\"--image=redis:$(TAG)\"]\n":   "the version is a variable",
+		"value: redis:7.2@sha256:misspelled\n": "starts like a reference to redis and is none",
+	} {
+		t.Run(before, func(t *testing.T) {
+			t.Parallel()
+			checkHub(t, before, before, refused)
+		})
+	}
 }
