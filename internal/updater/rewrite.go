@@ -47,6 +47,7 @@ type rewriter struct {
 	inventory *Inventory
 	file      string
 	analysis
+	signed  bool // by SOPS
 	planned []planned
 	result  Result
 }
@@ -60,6 +61,7 @@ type planned struct {
 
 // planAll finds the changes of all sites.
 func (r *rewriter) planAll(wanted func(string) (image.Version, bool)) {
+	r.signed = r.stream.signed()
 	for i := range r.sites {
 		s := &r.sites[i]
 		version, found := wanted(s.followed.Component)
@@ -81,6 +83,9 @@ func (r *rewriter) changesKeys() bool {
 // plan finds the changes of a site. All of them are made or none.
 func (r *rewriter) plan(s *site, version image.Version) error {
 	changes, err := s.edits(version)
+	if err == nil && len(changes) > 0 && r.signed {
+		err = errSigned
+	}
 	if err != nil {
 		return err
 	}
