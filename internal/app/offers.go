@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"promoter/internal/config"
+	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/registry"
@@ -135,15 +136,16 @@ func holdback(component string, held registry.Because) promotion.Holdback {
 		until := held.Until.UTC()
 		condition.Until = &until
 	}
-	return promotion.Holdback{Tag: held.Tag, Condition: condition}
+	return promotion.Holdback{Version: image.Version{Tag: held.Tag, Digest: held.Digest}, Condition: condition}
 }
 
-// facts answers the questions of the core. What a registry does not know stays
-// unknown: the decision says what follows from that.
-func (c *Checkout) facts(ctx context.Context, questions []promotion.Question, options Options) (promotion.Facts, error) {
-	facts := make(promotion.Facts, len(questions))
+// facts answers the questions of the core. What a registry does not answer stays
+// unknown, and is an error of the component; that there is no such version is an
+// answer.
+func (c *Checkout) facts(ctx context.Context, questions []promotion.Question, options Options) (promotion.Facts, map[string]error, error) {
+	facts, failed := make(promotion.Facts, len(questions)), map[string]error{}
 	if len(options.Given) > 0 {
-		return facts, nil
+		return facts, failed, nil
 	}
 	var mutex sync.Mutex
 	var group errgroup.Group
@@ -151,17 +153,18 @@ func (c *Checkout) facts(ctx context.Context, questions []promotion.Question, op
 	for _, question := range questions {
 		group.Go(func() error {
 			version, err := answer(ctx, question, options.Versions)
-			if err != nil {
-				return nil // an unanswered question stays unknown
-			}
 			mutex.Lock()
 			defer mutex.Unlock()
+			if err != nil && fault.KindOf(err) != fault.NotFound {
+				failed[question.Component] = err
+				return nil
+			}
 			facts[question.Fact] = version
 			return nil
 		})
 	}
-	_ = group.Wait()
-	return facts, ctx.Err()
+	_ = group.Wait() // no function of the group fails
+	return facts, failed, ctx.Err()
 }
 
 func answer(ctx context.Context, question promotion.Question, versions Versions) (image.Version, error) {

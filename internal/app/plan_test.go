@@ -72,6 +72,24 @@ func TestPlan_S05_aRegistryThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
+// A child asks about the tags of its parents. Without an answer the rest is shown,
+// and it is said.
+func TestPlan_aRegistryThatDoesNotAnswerAChild(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{
+		".promoter.yaml":           webConfig,
+		"apps/shop/dev/a.yaml":     "image: $R/acme/web:1.5.0\n",
+		"apps/shop/staging/a.yaml": "image: $R/acme/web:1.4.0\n",
+	})
+	w.answer(func(response http.ResponseWriter, _ *http.Request) { response.WriteHeader(http.StatusForbidden) })
+	options := w.options()
+	options.Environments = []string{"staging"}
+	preview := w.expect(options, "staging/shop proposed: dev has: web 1.4.0 -> 1.5.0")
+	if len(preview.Errors) != 1 || preview.Errors[0].Component != "web" {
+		t.Errorf("errors: %+v", preview.Errors)
+	}
+}
+
 // Only what takes its version from a registry is asked about, once.
 func TestPlan_asksOnlyWhereNeeded(t *testing.T) {
 	t.Parallel()
@@ -154,6 +172,8 @@ func TestPlan_lineageOfANamedEnvironment(t *testing.T) {
 		"apps/shop/staging/a.yaml": "image: $R/acme/web:1.4.0\n",
 		"apps/shop/prod/a.yaml":    "image: $R/acme/web:1.3.0\n",
 	})
+	w.push("acme/web:1.5.0", "new")
+	w.push("acme/web:1.4.0", "old")
 	options := w.options()
 	options.Environments = []string{"prod", "staging", "prod"}
 	w.expect(options,
@@ -177,6 +197,7 @@ func TestPlan_Y22_aRefusedFileStopsItsPlaceAsAWhole(t *testing.T) {
 	}
 	w := newWorld(t, files)
 	w.push("acme/web:1.5.0", "new")
+	w.push("acme/web:1.4.0", "old")
 	checkout, preview := w.plan(w.options())
 	for _, place := range preview.Places {
 		refused := place.Environment == "dev" && place.Application == "shop"

@@ -57,29 +57,36 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 	if err != nil {
 		return nil, err
 	}
-	observed, err := c.observe(ctx, found, shown, options)
+	observed, failed, err := c.observe(ctx, found, shown, options)
 	if err != nil {
 		return nil, err
 	}
-	return carryOut(ctx, observed, found, shown, options)
+	preview, err := carryOut(ctx, observed, found, options)
+	if err != nil {
+		return nil, err
+	}
+	preview.Errors = offerErrors(failed)
+	return preview, nil
 }
 
-// observe puts together what the core looks at. Questions are asked after the
-// offers are there, because they depend on them.
-func (c *Checkout) observe(ctx context.Context, found *findings, shown []string, options Options) (promotion.Observed, error) {
+// observe puts together what the core looks at, and says for which components a
+// registry did not answer. Questions are asked after the offers are there,
+// because they depend on them.
+func (c *Checkout) observe(ctx context.Context, found *findings, shown []string, options Options) (promotion.Observed, map[string]error, error) {
 	components := c.followedIn(found, everywhere)
 	offers, err := c.offers(ctx, c.followedIn(found, c.takesOffers(shown, options)), options)
 	if err != nil {
-		return promotion.Observed{}, err
+		return promotion.Observed{}, nil, err
 	}
 	observed := promotion.Observed{
-		Config:   c.config,
-		Places:   found.places,
-		Away:     found.away,
-		Offers:   offers,
-		Policies: make(map[string]*image.Policy, len(components)),
-		Asked:    make(map[string]bool, len(options.Environments)),
-		Checkout: true,
+		Config:       c.config,
+		Environments: shown,
+		Places:       found.places,
+		Away:         found.away,
+		Offers:       offers,
+		Policies:     make(map[string]*image.Policy, len(components)),
+		Asked:        make(map[string]bool, len(options.Environments)),
+		Checkout:     true,
 	}
 	for _, component := range components {
 		observed.Policies[component.name] = c.config.Policy(component.config.Name)
@@ -87,18 +94,22 @@ func (c *Checkout) observe(ctx context.Context, found *findings, shown []string,
 	for _, name := range options.Environments {
 		observed.Asked[name] = true
 	}
-	observed.Facts, err = c.facts(ctx, promotion.Questions(observed), options)
-	return observed, err
+	var failed map[string]error
+	observed.Facts, failed, err = c.facts(ctx, promotion.Questions(observed), options)
+	for component, offer := range offers {
+		if offer.Err != nil {
+			failed[component] = offer.Err
+		}
+	}
+	return observed, failed, err
 }
 
 // carryOut decides, and carries each decision out in memory.
-func carryOut(ctx context.Context, observed promotion.Observed, found *findings, shown []string, options Options) (*Preview, error) {
-	preview := &Preview{Errors: offerErrors(observed.Offers), Unused: options.Given.unused(found.references())}
+func carryOut(ctx context.Context, observed promotion.Observed, found *findings, options Options) (*Preview, error) {
+	preview := &Preview{Unused: options.Given.unused(found.references())}
 	for _, decision := range promotion.Plan(observed, options.Now()) {
-		if slices.Contains(shown, decision.Environment) {
-			branch := observed.Config.Settings(decision.Environment, decision.Application).Branch
-			preview.Places = append(preview.Places, PlacePreview{Decision: decision, Branch: branch})
-		}
+		environment, _ := observed.Config.Environment(decision.Environment)
+		preview.Places = append(preview.Places, PlacePreview{Decision: decision, Branch: environment.Branch})
 	}
 	var jobs []*rewriting
 	for i := range preview.Places {

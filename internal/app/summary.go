@@ -7,7 +7,6 @@ import (
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 )
 
 // Troubled says whether something was refused or a registry did not answer.
@@ -35,14 +34,12 @@ func (p *Preview) Count() (places, files, changes int) {
 }
 
 // offerErrors lists the components whose registry did not answer, by name.
-func offerErrors(offers map[string]promotion.Offer) []OfferError {
-	var failed []OfferError
-	for _, name := range slices.Sorted(maps.Keys(offers)) {
-		if err := offers[name].Err; err != nil {
-			failed = append(failed, OfferError{Component: name, Err: err})
-		}
+func offerErrors(failed map[string]error) []OfferError {
+	var errs []OfferError
+	for _, name := range slices.Sorted(maps.Keys(failed)) {
+		errs = append(errs, OfferError{Component: name, Err: failed[name]})
 	}
-	return failed
+	return errs
 }
 
 // repositories returns the repositories that versions were given for, sorted.

@@ -1,8 +1,6 @@
 package promotion
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
 	"promoter/internal/image"
@@ -10,9 +8,12 @@ import (
 
 // fromParents decides about a place that follows other environments: it wants
 // what they hold.
-func (p planner) fromParents() Decision {
+func (p *planner) fromParents() Decision {
 	if reason, away := p.parentAway(); away {
 		return p.decision(NotCheckedOut, reason)
+	}
+	if reason, empty := p.nothingBefore(); empty {
+		return p.waiting(nil, reason)
 	}
 	var moves []Move
 	for _, s := range p.standing {
@@ -31,31 +32,59 @@ func (p planner) fromParents() Decision {
 	if reason, back := p.anyBackwards(moves); back {
 		return p.waiting(moves, reason)
 	}
-	return p.propose(moves, fromParent(p.sources(), moves), p.conditions(moves))
+	return p.propose(moves, fromParent(p.sources, moves), append(p.recheck(moves), p.conditions(moves)...))
 }
 
-func (p planner) waiting(moves []Move, reason Reason) Decision {
+// nothingBefore says whether there is no snapshot to take: the application is
+// nowhere before, or an environment before has files of it that tell nothing.
+func (p *planner) nothingBefore() (Reason, bool) {
+	if len(p.sources) == 0 {
+		return nowhereBefore(p.place.Application), true
+	}
+	for _, source := range p.sources {
+		if len(p.survey.standing[source]) == 0 {
+			return nothingIn(source.Environment, p.Places[source].Refusals), true
+		}
+	}
+	return Reason{}, false
+}
+
+// recheck asks whether the parents' versions are still what their tags say. A
+// tag that was moved since, or an image that is gone, would put something else
+// into the files than what runs there. A moving tag is meant to move: its digest
+// alone counts.
+func (p *planner) recheck(moves []Move) []Condition {
+	var conditions []Condition
+	for _, move := range moves {
+		fact := Fact{Repository: p.repositoryOf(move.Component), Tag: move.To.Tag}
+		if p.moving(move.Component) || fact.Tag == "" {
+			fact.Digest = move.To.Digest
+		}
+		now, known := p.Facts[fact]
+		switch {
+		case !known:
+		case isMissing(now):
+			conditions = append(conditions, imageMissing(move))
+		case fact.Digest == "" && move.To.Digest != "" && now.Digest != move.To.Digest:
+			conditions = append(conditions, tagMoved(move, now))
+		}
+	}
+	return conditions
+}
+
+func (p *planner) waiting(moves []Move, reason Reason) Decision {
 	d := p.decision(Waiting, reason)
 	d.Moves, d.Snapshot = moves, p.snapshot(moves)
 	return d
 }
 
-func (p planner) moving(component string) bool {
+func (p *planner) moving(component string) bool {
 	return isMoving(p.Policies[component])
 }
 
-// parents returns the names of the environments that the place follows.
-func (p planner) parents() []string {
-	names := make([]string, 0, len(p.settings.After))
-	for _, parent := range p.settings.After {
-		names = append(names, parent.Environment)
-	}
-	return names
-}
-
 // parentAway says whether an environment that must be looked at is not at hand.
-func (p planner) parentAway() (Reason, bool) {
-	for _, place := range p.sources() {
+func (p *planner) parentAway() (Reason, bool) {
+	for _, place := range p.sources {
 		if why, away := p.Away[place.Environment]; away {
 			return Reason{Rule: RuleBranch, Words: place.Environment + " is not checked out: " + why}, true
 		}
@@ -63,37 +92,12 @@ func (p planner) parentAway() (Reason, bool) {
 	return Reason{}, false
 }
 
-// sources are the places that the snapshot comes from. An environment in which
-// the application is absent is looked through, to the ones before it.
-func (p planner) sources() []Place {
-	var found []Place
-	for _, parent := range p.parents() {
-		found = append(found, p.lookThrough(Place{parent, p.place.Application})...)
-	}
-	slices.SortFunc(found, func(a, b Place) int { return cmp.Compare(a.Environment, b.Environment) })
-	return slices.Compact(found)
-}
-
-// lookThrough ends because the config refuses cycles.
-func (p planner) lookThrough(place Place) []Place {
-	_, here := p.Places[place]
-	_, away := p.Away[place.Environment]
-	if here || away {
-		return []Place{place}
-	}
-	var found []Place
-	for _, parent := range p.Config.Settings(place.Environment, place.Application).After {
-		found = append(found, p.lookThrough(Place{parent.Environment, place.Application})...)
-	}
-	return found
-}
-
 // fromParentsOf returns the version of one component on which all sources agree.
 // A source that does not refer to the component has no say.
-func (p planner) fromParentsOf(s standing) (image.Version, bool, Reason) {
+func (p *planner) fromParentsOf(s standing) (image.Version, bool, Reason) {
 	var wanted image.Version
 	var from string
-	for _, source := range p.sources() {
+	for _, source := range p.sources {
 		version, found, why := p.versionIn(source, s.component)
 		if why.Words != "" {
 			return image.Version{}, false, why
@@ -112,26 +116,24 @@ func (p planner) fromParentsOf(s standing) (image.Version, bool, Reason) {
 }
 
 // versionIn returns what a source says of a component.
-func (p planner) versionIn(source Place, component string) (image.Version, bool, Reason) {
-	for _, s := range standings(p.Places[source], p.Facts) {
-		if s.component != component {
-			continue
-		}
-		version, agreed := s.agreed()
-		if !agreed {
-			return version, false, disagrees(source.Environment, s)
-		}
-		if version.Digest == "" && p.moving(component) {
-			return version, false, digestUnknown(source.Environment, component, version)
-		}
-		return version, true, Reason{}
+func (p *planner) versionIn(source Place, component string) (image.Version, bool, Reason) {
+	s, found := p.standingIn(source, component)
+	if !found {
+		return image.Version{}, false, Reason{}
 	}
-	return image.Version{}, false, Reason{}
+	version, agreed := s.agreed()
+	if !agreed {
+		return version, false, disagrees(source.Environment, s)
+	}
+	if version.Digest == "" && p.moving(component) {
+		return version, false, digestUnknown(source.Environment, component, version)
+	}
+	return version, true, Reason{}
 }
 
 // anyBackwards says whether a move would lead back. Such a snapshot waits as a
 // whole: it is never split.
-func (p planner) anyBackwards(moves []Move) (Reason, bool) {
+func (p *planner) anyBackwards(moves []Move) (Reason, bool) {
 	for _, s := range p.standing {
 		i := slices.IndexFunc(moves, func(m Move) bool { return m.Component == s.component })
 		if i < 0 {
@@ -146,32 +148,12 @@ func (p planner) anyBackwards(moves []Move) (Reason, bool) {
 }
 
 // parentSnapshot is what the environments before hold of this application.
-func (p planner) parentSnapshot() Snapshot {
+func (p *planner) parentSnapshot() Snapshot {
 	snapshot := Snapshot{}
-	for _, source := range p.sources() {
-		for _, s := range standings(p.Places[source], p.Facts) {
+	for _, source := range p.sources {
+		for _, s := range p.survey.standing[source] {
 			snapshot[s.component] = s.pinned()
 		}
 	}
 	return snapshot
-}
-
-func parentsDiffer(component, a string, inA image.Version, b string, inB image.Version) Reason {
-	return Reason{Rule: RuleParentsDiffer, Words: fmt.Sprintf("the environments before differ: %s %s in %s, %s in %s",
-		component, Label(inA), a, Label(inB), b)}
-}
-
-func disagrees(environment string, s standing) Reason {
-	labels := make([]string, 0, len(s.versions))
-	for _, v := range s.versions {
-		labels = append(labels, Label(v))
-	}
-	slices.Sort(labels)
-	return Reason{Rule: RuleParentsDiffer, Words: fmt.Sprintf("%s holds several versions of %s: %q",
-		environment, s.component, slices.Compact(labels))}
-}
-
-func digestUnknown(environment, component string, v image.Version) Reason {
-	return Reason{Rule: RuleDigestUnknown, Words: fmt.Sprintf("digest unknown: %s holds %s as the moving tag %s without its digest",
-		environment, component, v.Tag)}
 }

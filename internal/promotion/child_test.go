@@ -45,6 +45,22 @@ func TestPlan_G08_noDifference(t *testing.T) {
 		w.expect("staging/shop", promotion.Absent, "shop has no files in staging")
 		w.expect("prod/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
 	})
+	t.Run("no reference keeps the next one waiting", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, chain)
+		w.has("dev/shop", "web:1.5.0")
+		w.has("staging/shop")
+		w.has("prod/shop", "web:1.4.0")
+		w.expect("prod/shop", promotion.Waiting, "staging holds no reference to a followed component")
+		w.Places[w.place("staging/shop")] = promotion.Present{Refusals: []edit.Refusal{{File: "a.yaml", Reason: "does not parse"}}}
+		w.expect("prod/shop", promotion.Waiting, "what staging holds is not known: a.yaml: does not parse")
+	})
+	t.Run("absent everywhere before", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, chain)
+		w.has("prod/shop", "web:1.4.0")
+		w.expect("prod/shop", promotion.Waiting, "no environment before has files of shop")
+	})
 	t.Run("no reference says what the parent has", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, chain)
@@ -113,6 +129,32 @@ func TestPlan_M13_movingTagWithoutDigest(t *testing.T) {
 	w.has("staging/shop", "moving:released@"+digestA)
 	w.expect("staging/shop", promotion.Waiting,
 		"digest unknown: dev holds moving as the moving tag released without its digest")
+}
+
+func TestPlan_M13_tagMovedSinceTheParent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain)
+	w.has("dev/shop", "web:1.5.0@"+digestA)
+	w.has("staging/shop", "web:1.4.0")
+	w.expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0") // nobody could be asked
+	w.fact("web", "1.5.0", image.Version{Digest: digestA})
+	w.expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
+	w.fact("web", "1.5.0", image.Version{Digest: digestB})
+	w.expect("staging/shop", promotion.Waiting,
+		"web 1.5.0: tag moved: it points at sha256:bbbbbbbbbbbb now, not at sha256:aaaaaaaaaaaa")
+}
+
+func TestPlan_M11_imageMissing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain)
+	w.has("dev/shop", "web:1.5.0", "moving:released@"+digestA)
+	w.has("staging/shop", "web:1.4.0", "moving:released@"+digestA)
+	w.has("dev/other", "moving:released@"+digestB)
+	w.has("staging/other", "moving:released@"+digestA)
+	w.fact("web", "1.5.0", image.Version{})
+	w.expect("staging/shop", promotion.Waiting, "web 1.5.0: image missing: the registry has it no more")
+	w.Facts[promotion.Fact{Repository: repository("moving"), Tag: "released", Digest: digestB}] = image.Version{}
+	w.expect("staging/other", promotion.Waiting, "moving released: image missing: the registry has it no more")
 }
 
 func TestPlan_branchNotAtHand(t *testing.T) {
@@ -227,6 +269,14 @@ func TestPlan_tagged(t *testing.T) {
 		w.fact("web", "qa-passed", image.Version{Digest: digestB})
 		w.expect("prod", promotion.Waiting,
 			"dev tagged qa-passed: web: the tag points at sha256:bbbbbbbbbbbb, not at sha256:aaaaaaaaaaaa")
+	})
+	t.Run("G-12 waits while there is no such tag", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, gated)
+		w.has("dev", "web:1.5.0@"+digestA)
+		w.has("prod", "web:1.4.0")
+		w.fact("web", "qa-passed", image.Version{})
+		w.expect("prod", promotion.Waiting, "dev tagged qa-passed: web: the registry has no such tag")
 	})
 	t.Run("is unknown without an answer", func(t *testing.T) {
 		t.Parallel()

@@ -13,7 +13,7 @@ import (
 const notEvaluated = "not evaluated: a checkout has no forge to ask"
 
 // conditions are what must hold in the parents before the moves are proposed.
-func (p planner) conditions(moves []Move) []Condition {
+func (p *planner) conditions(moves []Move) []Condition {
 	var conditions []Condition
 	for _, parent := range p.settings.After {
 		conditions = append(conditions, p.conditionsOf(parent, moves)...)
@@ -21,7 +21,7 @@ func (p planner) conditions(moves []Move) []Condition {
 	return conditions
 }
 
-func (p planner) conditionsOf(parent config.Parent, moves []Move) []Condition {
+func (p *planner) conditionsOf(parent config.Parent, moves []Move) []Condition {
 	var conditions []Condition
 	add := func(name, value string) {
 		conditions = append(conditions, Condition{
@@ -45,13 +45,16 @@ func (p planner) conditionsOf(parent config.Parent, moves []Move) []Condition {
 
 // tagged says whether the tag points at every digest of the moves. It is the one
 // condition that a registry alone can tell.
-func (p planner) tagged(parent config.Parent, moves []Move) Condition {
+func (p *planner) tagged(parent config.Parent, moves []Move) Condition {
 	c := Condition{Name: parent.Environment + " tagged " + parent.Tagged, State: Passed}
 	for _, move := range moves {
-		fact, known := p.Facts[Fact{Repository: p.snapshot(nil)[move.Component].Repository, Tag: parent.Tagged}]
+		fact, known := p.Facts[Fact{Repository: p.repositoryOf(move.Component), Tag: parent.Tagged}]
 		switch {
 		case !known || move.To.Digest == "":
 			c.State, c.Reason = Unknown, fmt.Sprintf("not known for %s", move.Component)
+			return c
+		case isMissing(fact):
+			c.State, c.Reason = Pending, fmt.Sprintf("%s: the registry has no such tag", move.Component)
 			return c
 		case fact.Digest != move.To.Digest:
 			c.State = Pending
@@ -64,7 +67,7 @@ func (p planner) tagged(parent config.Parent, moves []Move) Condition {
 }
 
 // gates are what must hold before the moves land. They never block proposing.
-func (p planner) gates() []Condition {
+func (p *planner) gates() []Condition {
 	var gates []Condition
 	if names := p.settings.Gates.Windows; len(names) > 0 {
 		gates = append(gates, p.windows(names))
@@ -81,7 +84,7 @@ func (p planner) gates() []Condition {
 }
 
 // windows asks the named windows together: they allow and deny as one.
-func (p planner) windows(names []string) Condition {
+func (p *planner) windows(names []string) Condition {
 	state := p.Config.WindowsOf(names).State(p.now)
 	gate := Condition{Name: "windows " + strings.Join(names, ", "), State: Pending, Reason: state.Reason}
 	if state.Open {

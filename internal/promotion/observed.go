@@ -10,6 +10,10 @@ import (
 type Observed struct {
 	Config *config.Config
 
+	// Environments are those to decide about, parents first; none: all of them.
+	// The others are only looked at.
+	Environments []string
+
 	// Places holds what the files say. An application that has no files in an
 	// environment has no entry for it.
 	Places map[Place]Present
@@ -52,6 +56,14 @@ type Offer struct {
 	Err     error      // the registry did not answer
 }
 
+// environments returns the environments to decide about, parents first.
+func (o Observed) environments() []string {
+	if len(o.Environments) > 0 {
+		return o.Environments
+	}
+	return o.Config.Order()
+}
+
 // needsDigest says whether a tag alone is not enough in the files: the tag moves,
 // or a person named a digest.
 func (o Offer) needsDigest(policy *image.Policy) bool {
@@ -64,11 +76,12 @@ func (o Offer) needsDigest(policy *image.Policy) bool {
 // Holdback is a version that is newer than what is offered and may not be taken
 // yet, as a condition of its component.
 type Holdback struct {
-	Tag       string
+	Version   image.Version
 	Condition Condition
 }
 
-// Facts answers what a registry told about a version that stands in a file.
+// Facts answers what a registry told about a version that stands in a file. The
+// zero version says that the registry has none such.
 type Facts map[Fact]image.Version
 
 // Fact is the question: a repository with a tag, a digest or both.
@@ -76,6 +89,9 @@ type Fact struct {
 	Repository  image.Repository
 	Tag, Digest string
 }
+
+// isMissing says whether a fact is that there is no such version.
+func isMissing(fact image.Version) bool { return fact.Digest == "" && fact.Created.IsZero() }
 
 // known completes the version of a reference by what the registry told of it.
 // What stands in the file is kept as it is.

@@ -5,64 +5,49 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/image"
 )
 
 // Plan decides about every place: environments parents first, in them the
 // applications by name. It is pure; the same observation and time give the same
 // decisions.
 func Plan(observed Observed, now time.Time) []Decision {
-	var decisions []Decision
-	for _, environment := range observed.Config.Order() {
-		for _, application := range applicationsOf(observed, environment) {
-			p := newPlanner(observed, Place{environment, application}, now)
-			decisions = append(decisions, p.decide())
+	s := newSurvey(observed)
+	decisions := make([]Decision, 0, len(observed.Places))
+	for _, environment := range s.environments() {
+		for _, application := range s.applicationsOf(environment) {
+			decisions = append(decisions, newPlanner(s, Place{environment, application}, now).decide())
 		}
 	}
 	return decisions
 }
 
-// applicationsOf returns the applications that an environment has files of, or
-// could get from an environment before it.
-func applicationsOf(observed Observed, environment string) []string {
-	lineage := append(observed.Config.Ancestors(environment), environment)
-	var names []string
-	for place := range observed.Places {
-		if slices.Contains(lineage, place.Environment) {
-			names = append(names, place.Application)
-		}
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	if len(names) == 0 && observed.Away[environment] != "" {
-		return []string{""}
-	}
-	return names
-}
-
 // planner decides about one place.
 type planner struct {
-	Observed
+	*survey
 	place    Place
 	settings config.Environment
 	present  Present
 	standing []standing
+	sources  []Place // see sourcesOf
 	now      time.Time
 }
 
-func newPlanner(observed Observed, place Place, now time.Time) planner {
-	present := observed.Places[place]
-	return planner{
-		Observed: observed,
+func newPlanner(s *survey, place Place, now time.Time) *planner {
+	settings := s.Config.Settings(place.Environment, place.Application)
+	return &planner{
+		survey:   s,
 		place:    place,
-		settings: observed.Config.Settings(place.Environment, place.Application),
-		present:  present,
-		standing: standings(present, observed.Facts),
+		settings: settings,
+		present:  s.Places[place],
+		standing: s.standing[place],
+		sources:  s.sourcesOf(settings.After, place.Application),
 		now:      now,
 	}
 }
 
 // decide walks from what makes a decision impossible to what it would be.
-func (p planner) decide() Decision {
+func (p *planner) decide() Decision {
 	if why, away := p.Away[p.place.Environment]; away {
 		return p.decision(NotCheckedOut, Reason{Rule: RuleBranch, Words: why})
 	}
@@ -80,7 +65,7 @@ func (p planner) decide() Decision {
 
 // givenDirectly says that a person named both the environment and the versions:
 // then they go straight in, whatever stands before it.
-func (p planner) givenDirectly() bool {
+func (p *planner) givenDirectly() bool {
 	if !p.Asked[p.place.Environment] {
 		return false
 	}
@@ -90,7 +75,7 @@ func (p planner) givenDirectly() bool {
 }
 
 // withoutReference tells files that hold none from files that could not be read.
-func (p planner) withoutReference() Decision {
+func (p *planner) withoutReference() Decision {
 	if len(p.present.Refusals) > 0 {
 		return p.decision(Refused, RefusedBy(p.present.Refusals))
 	}
@@ -98,12 +83,22 @@ func (p planner) withoutReference() Decision {
 }
 
 // decision makes a decision that moves nothing.
-func (p planner) decision(state State, reason Reason) Decision {
+func (p *planner) decision(state State, reason Reason) Decision {
 	return Decision{Place: p.place, State: state, Reason: reason, Snapshot: p.snapshot(nil)}
 }
 
+// repositoryOf returns the repository of a component of the place.
+func (p *planner) repositoryOf(component string) image.Repository {
+	for _, s := range p.standing {
+		if s.component == component {
+			return s.repository
+		}
+	}
+	return image.Repository{}
+}
+
 // snapshot is what the place holds after the moves.
-func (p planner) snapshot(moves []Move) Snapshot {
+func (p *planner) snapshot(moves []Move) Snapshot {
 	snapshot := Snapshot{}
 	for _, s := range p.standing {
 		snapshot[s.component] = s.pinned()
@@ -116,7 +111,7 @@ func (p planner) snapshot(moves []Move) Snapshot {
 
 // propose makes the decision for a difference: proposed, unless a condition, the
 // way of proposing, or a file that cannot be written is in the way.
-func (p planner) propose(moves []Move, reason Reason, conditions []Condition) Decision {
+func (p *planner) propose(moves []Move, reason Reason, conditions []Condition) Decision {
 	d := Decision{
 		Place:      p.place,
 		State:      Proposed,
@@ -138,7 +133,7 @@ func (p planner) propose(moves []Move, reason Reason, conditions []Condition) De
 }
 
 // heldByPropose says whether somebody has to ask first.
-func (p planner) heldByPropose() (Reason, bool) {
+func (p *planner) heldByPropose() (Reason, bool) {
 	switch p.settings.Propose {
 	case config.ProposeNever:
 		return Reason{Rule: RulePropose, Words: "propose is never: the difference is only reported"}, true

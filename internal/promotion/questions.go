@@ -1,6 +1,7 @@
 package promotion
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,58 +12,64 @@ import (
 // Question is something that only a registry can tell about a version in a file.
 type Question struct {
 	Fact
-	Created bool // the date is needed too, not only the digest
+	Component string // one that the question is asked for
+	Created   bool   // the date is needed too, not only the digest
 }
 
 // Questions returns what Plan would like to know, given the offers: the digests
-// behind tags that differ, because two tags of one digest are no roll-out, and
-// dates where only they give an order. It asks nothing that would change no
-// decision. The questions are sorted and each stands once.
+// behind tags that differ, because two tags of one digest are no roll-out, where
+// the tags of parents point now, and dates where only they give an order. It asks
+// nothing that would change no decision. The questions are sorted and each stands
+// once.
 func Questions(observed Observed) []Question {
-	asked := map[Fact]bool{}
-	for place := range observed.Places {
-		p := newPlanner(observed, place, time.Time{})
-		for _, s := range p.standing {
-			for _, wanted := range p.candidates(s) {
-				p.ask(asked, s, wanted)
-				p.askTagged(asked, wanted)
+	survey, asked := newSurvey(observed), questions{}
+	for _, environment := range survey.environments() {
+		for _, application := range survey.applications[environment] {
+			p := newPlanner(survey, Place{environment, application}, time.Time{})
+			for _, s := range p.standing {
+				p.ask(asked, s)
 			}
 		}
 	}
-	questions := make([]Question, 0, len(asked))
-	for fact, created := range asked {
-		questions = append(questions, Question{Fact: fact, Created: created})
-	}
-	slices.SortFunc(questions, func(a, b Question) int { return strings.Compare(a.key(), b.key()) })
-	return questions
+	return asked.sorted()
 }
 
-// candidates are the versions that a component of the place may be moved to.
-func (p planner) candidates(s standing) []standing {
-	if len(p.settings.After) > 0 {
-		return p.candidatesFromParents(s)
-	}
-	offer := p.Offers[s.component]
-	if !offer.Found || offer.Given {
-		return nil
-	}
-	return []standing{{component: s.component, repository: s.repository, versions: []image.Version{offer.Version}}}
+// questions are collected here, each once.
+type questions map[Fact]Question
+
+func (q questions) sorted() []Question {
+	return slices.SortedFunc(maps.Values(q), func(a, b Question) int { return strings.Compare(a.key(), b.key()) })
 }
 
-func (p planner) candidatesFromParents(s standing) []standing {
-	var found []standing
-	for _, source := range p.sources() {
-		for _, there := range standings(p.Places[source], p.Facts) {
-			if there.component == s.component {
-				found = append(found, there)
-			}
+// note asks for what is not known about a version.
+func (q questions) note(of standing, v image.Version, created bool) {
+	if v.Digest != "" && (!created || image.KnownCreated(v.Created)) {
+		return
+	}
+	fact := Fact{Repository: of.repository, Tag: v.Tag, Digest: v.Digest}
+	q[fact] = Question{Fact: fact, Component: of.component, Created: created || q[fact].Created}
+}
+
+// ask notes what is not known about the versions that a component may move to.
+func (p *planner) ask(asked questions, here standing) {
+	if len(p.settings.After) == 0 {
+		if offer := p.Offers[here.component]; offer.Found && !offer.Given {
+			there := standing{component: here.component, repository: here.repository, versions: []image.Version{offer.Version}}
+			p.askBetween(asked, here, there)
+		}
+		return
+	}
+	for _, source := range p.sources {
+		if there, ok := p.standingIn(source, here.component); ok {
+			p.askBetween(asked, here, there)
+			p.askAgain(asked, here, there)
+			p.askTagged(asked, there)
 		}
 	}
-	return found
 }
 
-// ask notes what is not known about two standings that look different.
-func (p planner) ask(asked map[Fact]bool, here, there standing) {
+// askBetween notes what is not known about two standings that look different.
+func (p *planner) askBetween(asked questions, here, there standing) {
 	policy := p.Policies[here.component]
 	created := isMoving(policy) || policy != nil && policy.NeedsCreated()
 	for _, a := range here.versions {
@@ -70,32 +77,37 @@ func (p planner) ask(asked map[Fact]bool, here, there standing) {
 			if SameRollout(a, b) {
 				continue
 			}
-			note(asked, here.repository, a, created)
-			note(asked, there.repository, b, created)
+			asked.note(here, a, created)
+			asked.note(there, b, created)
+		}
+	}
+}
+
+// askAgain notes the tags that would be taken from a parent: they may point
+// elsewhere by now. See recheck.
+func (p *planner) askAgain(asked questions, here, there standing) {
+	if p.moving(here.component) {
+		return
+	}
+	for _, v := range there.versions {
+		if v.Tag != "" && here.differs(v, false) {
+			asked.note(there, image.Version{Tag: v.Tag}, false)
 		}
 	}
 }
 
 // askTagged notes the tags that conditions look at, and the digests that these
 // are compared with.
-func (p planner) askTagged(asked map[Fact]bool, wanted standing) {
+func (p *planner) askTagged(asked questions, wanted standing) {
 	for _, parent := range p.settings.After {
 		if parent.Tagged == "" {
 			continue
 		}
-		note(asked, wanted.repository, image.Version{Tag: parent.Tagged}, false)
+		asked.note(wanted, image.Version{Tag: parent.Tagged}, false)
 		for _, v := range wanted.versions {
-			note(asked, wanted.repository, v, false)
+			asked.note(wanted, v, false)
 		}
 	}
-}
-
-func note(asked map[Fact]bool, repository image.Repository, v image.Version, created bool) {
-	if v.Digest != "" && (!created || image.KnownCreated(v.Created)) {
-		return
-	}
-	fact := Fact{Repository: repository, Tag: v.Tag, Digest: v.Digest}
-	asked[fact] = asked[fact] || created
 }
 
 func (q Question) key() string { return q.Repository.String() + ":" + q.Tag + "@" + q.Digest }

@@ -83,6 +83,25 @@ func TestQuestions(t *testing.T) {
 			[]string{"web:1.4.0", "web:1.5.0"},
 		},
 		{
+			"M-13 where the tag of a parent points now", chain,
+			func(w *world) {
+				w.has("dev/shop", "web:1.5.0@"+digestB)
+				w.has("staging/shop", "web:1.4.0@"+digestA)
+			},
+			[]string{"web:1.5.0"},
+		},
+		{
+			"nothing about environments that are only looked at", chain,
+			func(w *world) {
+				w.has("dev/shop", "web:1.4.0")
+				w.has("staging/shop", "web:1.3.0")
+				w.has("prod/shop", "web:1.2.0")
+				w.offers("web:1.5.0@" + digestA)
+				w.Environments = []string{"staging"}
+			},
+			[]string{"web:1.3.0", "web:1.4.0"},
+		},
+		{
 			"G-12 the tag of a condition, and what it is compared with", gated,
 			func(w *world) {
 				w.has("dev", "web:1.5.0")

@@ -2,6 +2,7 @@ package promotion
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"promoter/internal/edit"
@@ -21,6 +22,40 @@ func noReference(parent Snapshot) Reason {
 		words += "; the environment before has " + parent.String()
 	}
 	return Reason{Rule: RuleNoReference, Words: words}
+}
+
+// nowhereBefore is the reason of a place whose application no environment before
+// it has.
+func nowhereBefore(application string) Reason {
+	return Reason{Rule: RuleAbsent, Words: fmt.Sprintf("no environment before has files of %s", application)}
+}
+
+// nothingIn is the reason of a place after one whose files tell nothing.
+func nothingIn(environment string, refusals []edit.Refusal) Reason {
+	if len(refusals) > 0 {
+		return Reason{Rule: RuleRefused, Words: fmt.Sprintf("what %s holds is not known: %s", environment, refusals[0])}
+	}
+	return Reason{Rule: RuleNoReference, Words: environment + " holds no reference to a followed component"}
+}
+
+// holdsNewer is the reason of a component that is ahead of what is offered.
+func holdsNewer(component string, present, offered image.Version) Reason {
+	return Reason{Rule: RuleSame, Words: fmt.Sprintf("holds %s %s already, which is newer than %s",
+		component, Label(present), Label(offered))}
+}
+
+func imageMissing(move Move) Condition {
+	return Condition{
+		Name: move.Component + " " + Label(move.To), State: Pending,
+		Reason: "image missing: the registry has it no more",
+	}
+}
+
+func tagMoved(move Move, now image.Version) Condition {
+	return Condition{
+		Name: move.Component + " " + Label(move.To), State: Pending,
+		Reason: fmt.Sprintf("tag moved: it points at %s now, not at %s", ShortDigest(now.Digest), ShortDigest(move.To.Digest)),
+	}
 }
 
 // RefusedBy is the reason of a place that has files which cannot be written.
@@ -103,4 +138,24 @@ func (m Move) String() string {
 		return m.Component + " -> " + to
 	}
 	return m.Component + " " + from + " -> " + to
+}
+
+func parentsDiffer(component, a string, inA image.Version, b string, inB image.Version) Reason {
+	return Reason{Rule: RuleParentsDiffer, Words: fmt.Sprintf("the environments before differ: %s %s in %s, %s in %s",
+		component, Label(inA), a, Label(inB), b)}
+}
+
+func disagrees(environment string, s standing) Reason {
+	labels := make([]string, 0, len(s.versions))
+	for _, v := range s.versions {
+		labels = append(labels, Label(v))
+	}
+	slices.Sort(labels)
+	return Reason{Rule: RuleParentsDiffer, Words: fmt.Sprintf("%s holds several versions of %s: %q",
+		environment, s.component, slices.Compact(labels))}
+}
+
+func digestUnknown(environment, component string, v image.Version) Reason {
+	return Reason{Rule: RuleDigestUnknown, Words: fmt.Sprintf("digest unknown: %s holds %s as the moving tag %s without its digest",
+		environment, component, v.Tag)}
 }

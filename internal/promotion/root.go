@@ -9,7 +9,7 @@ import (
 
 // fromRegistry decides about a place that takes its versions from registries: a
 // new snapshot is the newer versions plus what its files say of the others.
-func (p planner) fromRegistry() Decision {
+func (p *planner) fromRegistry() Decision {
 	var moves []Move
 	var kept []Reason
 	for _, s := range p.standing {
@@ -33,7 +33,7 @@ func (p planner) fromRegistry() Decision {
 
 // fromOffer decides about one component: it moves, or stays with a reason, or
 // stays because nothing differs.
-func (p planner) fromOffer(s standing) (Move, bool, Reason) {
+func (p *planner) fromOffer(s standing) (Move, bool, Reason) {
 	offer, asked := p.Offers[s.component]
 	if !asked {
 		return Move{}, false, Reason{}
@@ -42,7 +42,7 @@ func (p planner) fromOffer(s standing) (Move, bool, Reason) {
 		return Move{}, false, Reason{Rule: RuleRegistry, Words: fmt.Sprintf("%s: %v", s.component, offer.Err)}
 	}
 	if !offer.Found {
-		return Move{}, false, noVersion(s.component, offer)
+		return Move{}, false, p.notOffered(s, offer)
 	}
 	policy := p.Policies[s.component]
 	if !s.differs(offer.Version, offer.needsDigest(policy)) {
@@ -61,7 +61,22 @@ func keptBack(component string, from, to image.Version, policy *image.Policy) Re
 	if isMoving(policy) {
 		return movedBack(component, from, to)
 	}
-	return Reason{}
+	return holdsNewer(component, from, to)
+}
+
+// notOffered says why there is nothing for a component, unless the best that may
+// not be taken is what it holds already.
+func (p *planner) notOffered(s standing, offer Offer) Reason {
+	if len(offer.Waiting) > 0 && p.holds(s, offer.Waiting[0]) {
+		return Reason{}
+	}
+	return noVersion(s.component, offer)
+}
+
+// holds says whether a version that is held back stands in the files already. A
+// tag without a digest names no image, and so nothing that could be here.
+func (p *planner) holds(s standing, held Holdback) bool {
+	return held.Version.Digest != "" && !s.differs(held.Version, p.moving(s.component))
 }
 
 func isMoving(policy *image.Policy) bool {
@@ -73,20 +88,32 @@ func isMoving(policy *image.Policy) bool {
 }
 
 // nothingOffered is the decision where no component moves.
-func (p planner) nothingOffered(kept []Reason) Decision {
+func (p *planner) nothingOffered(kept []Reason) Decision {
 	d := p.decision(Same, AlreadySame())
 	d.Conditions = p.holdbacks()
-	if len(kept) == 0 {
-		return d
-	}
-	d.State, d.Reason = Waiting, kept[0]
-	if kept[0].Rule == RuleRegistry {
-		d.State = Unanswered
+	weight := 0
+	for _, why := range kept {
+		if state, w := stateOf(why.Rule); w > weight {
+			d.State, d.Reason, weight = state, why, w
+		}
 	}
 	return d
 }
 
-func (p planner) reasonOf(moves []Move) Reason {
+// stateOf returns the state that the reason of one component gives its place,
+// and how much it weighs against the reasons of the others.
+func stateOf(rule Rule) (State, int) {
+	switch rule {
+	case RuleRegistry:
+		return Unanswered, 3
+	case RuleSame:
+		return Same, 1
+	default:
+		return Waiting, 2
+	}
+}
+
+func (p *planner) reasonOf(moves []Move) Reason {
 	for _, move := range moves {
 		if !p.Offers[move.Component].Given {
 			return newer(moves)
@@ -95,15 +122,17 @@ func (p planner) reasonOf(moves []Move) Reason {
 	return given(moves)
 }
 
-// holdbacks are the newer versions that may not be taken yet, and the components
-// of which there is no version at all. A version that
-// waits holds no other up.
-func (p planner) holdbacks() []Condition {
+// holdbacks are the newer versions that may not be taken yet, but for what is
+// here already, and the components of which there is no version at all. A version
+// that waits holds no other up.
+func (p *planner) holdbacks() []Condition {
 	var conditions []Condition
 	for _, s := range p.standing {
 		offer := p.Offers[s.component]
 		for _, held := range offer.Waiting {
-			conditions = append(conditions, held.Condition)
+			if !p.holds(s, held) {
+				conditions = append(conditions, held.Condition)
+			}
 		}
 		if !offer.Found && offer.Reason != "" && len(offer.Waiting) == 0 {
 			conditions = append(conditions, Condition{Name: s.component, State: Pending, Reason: offer.Reason})
@@ -114,7 +143,7 @@ func (p planner) holdbacks() []Condition {
 
 // versionsApart says whether the application wants one version for all its
 // components and this snapshot has several.
-func (p planner) versionsApart(moves []Move) (Reason, bool) {
+func (p *planner) versionsApart(moves []Move) (Reason, bool) {
 	if !p.Config.Application(p.place.Application).SameVersion {
 		return Reason{}, false
 	}
@@ -138,7 +167,7 @@ func versionText(v image.Version) string {
 
 // settle waits until no component got a newer version for some time. When that
 // was is known from the first-seen times of the state branch alone.
-func (p planner) settle() []Condition {
+func (p *planner) settle() []Condition {
 	settle := p.Config.Application(p.place.Application).Settle
 	if settle == 0 {
 		return nil

@@ -48,7 +48,7 @@ func TestPlan_root(t *testing.T) {
 			"S-05 an older offer never downgrades",
 			[]string{"web:1.5.0"},
 			[]string{"web:1.4.0@" + digestB},
-			promotion.Same, "holds this already",
+			promotion.Same, "holds web 1.5.0 already, which is newer than 1.4.0",
 		},
 		{
 			"a tag that the policy cannot order gives way",
@@ -162,12 +162,63 @@ func TestPlan_S09_holdbackIsShownAndHoldsNothingElseUp(t *testing.T) {
 	held := promotion.Condition{Name: "web 1.6.0", State: promotion.Pending, Reason: "younger than minAge"}
 	w.Offers["web"] = promotion.Offer{
 		Version: version("1.5.0@" + digestB), Found: true,
-		Waiting: []promotion.Holdback{{Tag: "1.6.0", Condition: held}},
+		Waiting: []promotion.Holdback{{Version: version("1.6.0"), Condition: held}},
 	}
 	d := w.expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
 	if diff := cmp.Diff([]promotion.Condition{held}, d.Conditions); diff != "" {
 		t.Errorf("conditions (-want +got):\n%s", diff)
 	}
+}
+
+// What may not be taken yet is no news where it stands already.
+func TestPlan_S09_heldBackAndHereAlready(t *testing.T) {
+	t.Parallel()
+	held := func(v string) promotion.Offer {
+		return promotion.Offer{
+			Reason: "no version may be taken yet: younger than minAge",
+			Waiting: []promotion.Holdback{{
+				Version:   version(v),
+				Condition: promotion.Condition{Name: v, State: promotion.Pending, Reason: "younger than minAge"},
+			}},
+		}
+	}
+	tests := []struct {
+		name, has, component, held string
+		state                      promotion.State
+		conditions                 int
+	}{
+		{"the tag", "web:1.6.0", "web", "1.6.0@" + digestA, promotion.Same, 0},
+		{"the digest", "web:1.5.9@" + digestA, "web", "1.6.0@" + digestA, promotion.Same, 0},
+		{"an older one", "web:1.5.0", "web", "1.6.0@" + digestA, promotion.Waiting, 1},
+		{"another digest of the tag", "web:1.6.0@" + digestB, "web", "1.6.0@" + digestA, promotion.Waiting, 1},
+		{"a tag without an image", "web:1.6.0", "web", "1.6.0", promotion.Waiting, 1},
+		{"a moving tag whose digest is not in the files", "moving:released", "moving", "released@" + digestA, promotion.Waiting, 1},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, chain)
+			w.has("dev/shop", test.has)
+			w.Offers[test.component] = held(test.held)
+			d := w.decide("dev/shop")
+			if d.State != test.state || len(d.Conditions) != test.conditions {
+				t.Errorf("%s: %s, %d conditions; want %s, %d", d.State, d.Reason, len(d.Conditions), test.state, test.conditions)
+			}
+		})
+	}
+}
+
+// The reason that weighs most is the one of the place, whatever the order of the
+// components.
+func TestPlan_severalReasons(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain)
+	w.has("dev/shop", "moving:released@"+digestA, "web:1.5.0", "worker:2.0.0")
+	w.Offers["moving"] = promotion.Offer{Reason: "released: no image"}
+	w.offers("web:1.4.0")
+	w.expect("dev/shop", promotion.Waiting, "moving: released: no image")
+	w.Offers["worker"] = promotion.Offer{Err: errors.New("quay.io does not answer")}
+	w.expect("dev/shop", promotion.Unanswered, "worker: quay.io does not answer")
 }
 
 func TestPlan_given(t *testing.T) {
