@@ -155,6 +155,7 @@ func TestGuard_Y22_hostile(t *testing.T) {
 		"blocks in blocks":        "a: " + webV1 + "\n" + strings.Repeat("b: |\n  c: |\n    d: quay.io/acme/web\n", 1<<13),
 		"marks":                   strings.Repeat("- v1 # promoter: web.tag\n", 1<<13),
 		"comments":                "image: " + webV1 + "\n" + strings.Repeat("#\n", 1<<18),
+		"words of a template":     "{{ x }}\n# quay.io/acme/web\n" + strings.Repeat("a:b,c:,", 1<<17) + "\n",
 		"documents":               "image: " + webV1 + "\n" + strings.Repeat("---\n", 1<<15),
 	}
 	for name, text := range cases {

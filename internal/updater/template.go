@@ -119,24 +119,45 @@ func (f *finder) refuseLine(number int, component, reason string) {
 var nameLike = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9._/:@-]*`)
 
 // mentions returns what on a line may be a repository's name, without tag and
-// digest. A name of one segment counts only with a version behind it: it is a
-// word of every language.
+// digest.
 func mentions(line string) []string {
 	var names []string
-	for _, word := range nameLike.FindAllString(line, -1) {
-		if scheme := strings.Index(word, "://"); scheme >= 0 {
-			word = word[scheme+len("://"):]
-		}
-		if reference, err := image.Parse(word); err == nil && isAddress(reference) {
-			continue
-		}
-		name, _, _ := strings.Cut(word, "@")
-		if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {
-			name = name[:at]
-		}
-		if strings.Contains(name, "/") || len(name) < len(word) && !strings.Contains(line, word+" ") {
-			names = append(names, strings.TrimRight(name, "./-_:"))
+	for _, at := range nameLike.FindAllStringIndex(line, -1) {
+		if name := mentioned(line, at[0], at[1]); name != "" {
+			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// nearKey is how many bytes before a value its key is looked for. Without a bound
+// a hostile line would be read once for each of its words.
+const nearKey = 64
+
+// mentioned returns the name in a word of a line, or nothing. Web addresses are
+// no names. A name of one segment is a word of every language and counts only
+// with a version behind it, or what could become one behind a word that says
+// image: redis:{{ .port }} is an address.
+func mentioned(line string, start, end int) string {
+	word := line[start:end]
+	if scheme, rest, found := strings.Cut(word, "://"); found {
+		if scheme == "http" || scheme == "https" {
+			return ""
+		}
+		word = rest
+	}
+	reference, err := image.Parse(word)
+	if err == nil && isAddress(reference) {
+		return ""
+	}
+	name, _, _ := strings.Cut(word, "@")
+	if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {
+		name = name[:at]
+	}
+	switch {
+	case strings.Contains(name, "/"):
+	case len(name) == len(word), strings.HasPrefix(line[end:], " "), err != nil && !saysImage(line[max(0, start-nearKey):start]):
+		return ""
+	}
+	return strings.TrimRight(name, "./-_:")
 }

@@ -14,6 +14,27 @@ func TestTemplate_Y22_lines(t *testing.T) {
 		{name: "comment", before: head + "# image: " + webV1 + "\n{{/* " + webV1 + " */}}\n{{- /*\n" + webV1 + "\n*/ -}}\n"},
 		{name: "ignored", before: head + "image: quay.io/acme/web:{{ .tag }} # promoter: ignore\n"},
 		{name: "another name", before: head + "image: quay.io/acme/web-b:v1\nimage: x/quay.io/acme/web:v1\n"},
+		{name: "web address", before: head + "link: https://quay.io/acme/web\n"},
 		swapped("a template that is YAML", "image: "+webV1+"\nother: '{{ .x }}'\n"),
 	})
+}
+
+// TestTemplate_Y22_shortNames follows the redis of Docker Hub, whose name is a key
+// and a host in many charts.
+func TestTemplate_Y22_shortNames(t *testing.T) {
+	t.Parallel()
+	const head = "{{- if .Values.on }}\n"
+	for line, refused := range map[string]string{
+		"redis:\n":                             "",
+		"value: redis:{{ .Values.port }}\n":    "",
+		"value: http://redis:{{ .port }}/x\n":  "",
+		"image: redis:{{ .Values.tag }}\n":     "mentions redis",
+		"image: \"redis:{{ .Values.tag }}\"\n": "mentions redis",
+		"args: [\"redis:7.2\", {{ .x }}]\n":    "mentions redis",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			checkHub(t, head+line, head+line, refused)
+		})
+	}
 }
