@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
+	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/scm/git"
 	"promoter/internal/updater"
@@ -21,6 +23,10 @@ type branch struct {
 
 // branches groups the environments by branch, in the order of the environments.
 func (c *Checkout) branches(environments []string) ([]*branch, error) {
+	here, err := c.here()
+	if err != nil {
+		return nil, err
+	}
 	byName := map[string]*branch{}
 	var ordered []*branch
 	for _, name := range environments {
@@ -28,8 +34,7 @@ func (c *Checkout) branches(environments []string) ([]*branch, error) {
 		branchName := c.canonical(environment.Branch)
 		b, ok := byName[branchName]
 		if !ok {
-			var err error
-			if b, err = c.openBranch(branchName); err != nil {
+			if b, err = c.openBranch(branchName, here); err != nil {
 				return nil, err
 			}
 			byName[branchName] = b
@@ -40,11 +45,11 @@ func (c *Checkout) branches(environments []string) ([]*branch, error) {
 	return ordered, nil
 }
 
-// openBranch finds the files of a branch: those of the folder when it is checked
-// out, else the objects of origin's branch.
-func (c *Checkout) openBranch(name string) (*branch, error) {
+// openBranch finds the files of a branch: those of the folder when it is the one
+// here, else the objects of origin's branch.
+func (c *Checkout) openBranch(name, here string) (*branch, error) {
 	b := &branch{name: name}
-	if c.isHere(name) {
+	if name == here {
 		b.onDisk = true
 		return b, nil
 	}
@@ -75,22 +80,44 @@ func (c *Checkout) canonical(name string) string {
 	return name
 }
 
-// isHere says whether the folder shows the branch. A branch that no environment
+// here returns the branch that the folder shows. A branch that no environment
 // names, such as a person's own, stands for the default branch.
-func (c *Checkout) isHere(name string) bool {
-	current := ""
-	if c.clone != nil {
-		current = c.canonical(c.clone.Branch())
+func (c *Checkout) here() (string, error) {
+	if c.clone == nil {
+		return "", nil
 	}
-	if name != "" {
-		return name == current
+	current := c.clone.Branch()
+	if current == "" {
+		return c.detached()
 	}
-	for _, environment := range c.config.Environments {
-		if current != "" && environment.Branch == current {
-			return false
-		}
+	if current = c.canonical(current); c.hasEnvironment(current) {
+		return current, nil
 	}
-	return true
+	return "", nil
+}
+
+func (c *Checkout) hasEnvironment(branch string) bool {
+	return slices.ContainsFunc(c.config.Environments, func(e config.Environment) bool { return e.Branch == branch })
+}
+
+// detached returns the branch that a detached head stands for. Pipelines check
+// out commits: one that is the tip of a single branch with environments, and not
+// the tip of the default branch, is that branch. Where the clone does not know
+// which the default branch is, no other branch may have the same tip.
+func (c *Checkout) detached() (string, error) {
+	at, err := c.clone.DetachedAt()
+	if err != nil {
+		return "", err
+	}
+	byDefault, err := c.clone.DefaultBranch()
+	if slices.Contains(at, byDefault) || err != nil && len(at) > 1 {
+		return "", nil //nolint:nilerr // not knowing the default branch is an answer
+	}
+	at = slices.DeleteFunc(at, func(branch string) bool { return !c.hasEnvironment(branch) })
+	if len(at) != 1 {
+		return "", nil
+	}
+	return at[0], nil
 }
 
 func (c *Checkout) remote(name string) (*git.Tree, error) {

@@ -210,6 +210,53 @@ func TestPlan_branches(t *testing.T) {
 	}
 }
 
+// Pipelines check out commits and no branches.
+func TestPlan_detachedHead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{".promoter.yaml": branched, "a.yaml": before})
+	clone := w.repository("main")
+	w.write("a.yaml", after)
+	w.commit(clone, "env/prod")
+	origin := func(branch string) *plumbing.Reference {
+		t.Helper()
+		r, err := clone.Reference(plumbing.NewRemoteReferenceName("origin", branch), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	set := func(name plumbing.ReferenceName, hash plumbing.Hash) {
+		t.Helper()
+		if err := clone.Storer.SetReference(plumbing.NewHashReference(name, hash)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	prodIsHere := func(want bool, when string) {
+		t.Helper()
+		options := w.options()
+		options.Given = w.given("quay.io/acme/web:3")
+		_, preview := w.plan(options)
+		if dev, prod := preview.Places[0].OnDisk, preview.Places[1].OnDisk; dev == want || prod != want {
+			t.Errorf("%s: dev is here %v, prod is here %v", when, dev, prod)
+		}
+	}
+	main, prod := origin("main").Hash(), origin("env/prod").Hash()
+	set(plumbing.HEAD, main)
+	prodIsHere(false, "at the tip of the default branch")
+	set(plumbing.HEAD, prod)
+	prodIsHere(true, "at the tip of env/prod")
+	set("refs/remotes/origin/feature/x", prod)
+	prodIsHere(true, "at the tip of a branch without environments too")
+	if err := clone.Storer.RemoveReference("refs/remotes/origin/HEAD"); err != nil {
+		t.Fatal(err)
+	}
+	prodIsHere(false, "with another branch that may be the default one")
+	if err := clone.Storer.RemoveReference("refs/remotes/origin/feature/x"); err != nil {
+		t.Fatal(err)
+	}
+	prodIsHere(true, "at the tip of env/prod alone, the default branch unknown")
+}
+
 // An environment may write the default branch's name or leave it out.
 func TestPlan_theDefaultBranchByItsName(t *testing.T) {
 	t.Parallel()

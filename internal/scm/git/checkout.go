@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5"
@@ -93,6 +94,35 @@ func (c *Checkout) Branch() string {
 	return head.Target().Short()
 }
 
+// DetachedAt returns origin's branches whose commit a detached head is at, sorted:
+// what it may stand for. None when a branch is checked out.
+func (c *Checkout) DetachedAt() ([]string, error) {
+	head, err := c.repository.Reference(plumbing.HEAD, false)
+	if err != nil || head.Type() != plumbing.HashReference {
+		return nil, nil //nolint:nilerr // a clone without a head has no commit either
+	}
+	references, err := c.repository.References()
+	if err != nil {
+		return nil, fmt.Errorf("list the branches of the clone: %w", err)
+	}
+	var names []string
+	err = references.ForEach(func(r *plumbing.Reference) error {
+		name, remote := strings.CutPrefix(r.Name().String(), originBranches)
+		if remote && r.Type() == plumbing.HashReference && r.Hash() == head.Hash() {
+			names = append(names, name)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the branches of the clone: %w", err)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// originBranches is where the clone keeps origin's branches.
+const originBranches = "refs/remotes/origin/"
+
 // Remote returns the tree of origin's branch as it was last fetched. A branch
 // that is not at hand is a NotFound fault.
 func (c *Checkout) Remote(branch string) (*Tree, error) {
@@ -118,5 +148,5 @@ func (c *Checkout) DefaultBranch() (string, error) {
 	if err != nil || head.Type() != plumbing.SymbolicReference {
 		return "", fault.New(fault.NotFound, "the clone does not know origin's default branch; 'git remote set-head origin --auto' tells it")
 	}
-	return strings.TrimPrefix(head.Target().String(), "refs/remotes/origin/"), nil
+	return strings.TrimPrefix(head.Target().String(), originBranches), nil
 }

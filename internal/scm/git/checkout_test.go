@@ -70,6 +70,31 @@ func TestCheckout_Branch(t *testing.T) {
 	}
 }
 
+func TestCheckout_DetachedAt(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	commit := c.commit(c.files(map[string]string{"a.yaml": "a"}))
+	c.origin("main", c.commit(c.files(map[string]string{"a.yaml": "b"})))
+	c.origin("env/prod", commit)
+	c.origin("env/eu", commit)
+	c.reference(plumbing.NewHashReference("refs/heads/local", commit))
+	c.reference(plumbing.NewSymbolicReference(plumbing.NewRemoteHEADReferenceName("origin"), "refs/remotes/origin/env/prod"))
+	for name, test := range map[string]struct {
+		head *plumbing.Reference
+		want []string
+	}{
+		"a branch":           {plumbing.NewSymbolicReference(plumbing.HEAD, "refs/heads/local"), nil},
+		"a commit":           {plumbing.NewHashReference(plumbing.HEAD, commit), []string{"env/eu", "env/prod"}},
+		"a commit of nobody": {plumbing.NewHashReference(plumbing.HEAD, c.commit(c.files(nil))), nil},
+	} {
+		c.reference(test.head)
+		got, err := c.open("").DetachedAt()
+		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
 func TestCheckout_DefaultBranch(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
