@@ -48,8 +48,13 @@ func previous(req *http.Request) *http.Request {
 // dropForeignCredentials takes off what was sent to another host before in the
 // chain of redirects. net/http keeps an Authorization header towards a
 // subdomain and another port of the same host; neither is the host that the
-// credential is for. A header that was made for the new host stays.
+// credential is for. A header that was made for the new host stays. The Referer
+// that net/http makes of the address before goes too: a query may hold a secret,
+// and no server needs it.
 func dropForeignCredentials(req *http.Request) {
+	if previous(req) != nil {
+		req.Header.Del("Referer")
+	}
 	for before := previous(req); before != nil; before = previous(before) {
 		if sameHost(before, req) {
 			continue

@@ -50,6 +50,24 @@ func TestClient_T07_redirectsAreGuardedToo(t *testing.T) {
 	}
 }
 
+func TestClient_redirectsTellNoReferer(t *testing.T) {
+	t.Parallel()
+	seen := make(chan string, 1)
+	second := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		seen <- r.Header.Get("Referer")
+	}))
+	t.Cleanup(second.Close)
+	first := httptest.NewServer(http.RedirectHandler(second.URL, http.StatusFound))
+	t.Cleanup(first.Close)
+	c := newClient(t, Options{AllowLoopback: true}, nil)
+	if _, err := get(c, first.URL+"/token?account=canary"); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-seen; got != "" {
+		t.Errorf("the other host was told %q", got)
+	}
+}
+
 func TestClient_credentialsStayWithTheirHost(t *testing.T) {
 	t.Parallel()
 	seen := make(chan string, 1)
