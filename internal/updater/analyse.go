@@ -38,6 +38,8 @@ func (i *Inventory) analyse(file File, comments bool) analysis {
 		return i.find(file.Path, parsed)
 	case bytes.Contains(content, []byte("{{")):
 		return i.findInTemplate(file.Path, content)
+	case kind == kindManifest && isJSON(file.Path) && !i.updater.mayHold(file.Path, content):
+		return analysis{}
 	case kind == kindManifest:
 		return analysis{refusals: []edit.Refusal{{File: file.Path, Reason: "not valid YAML: " + err.Error()}}}
 	case len(i.updater.writes(file.Path)) > 0:

@@ -48,15 +48,13 @@ func (u *Updater) guard(file File, kind fileKind, content []byte) ([]byte, *edit
 		return nil, u.refuseUnread(file, kind, "a pointer of Git LFS: the content is not in the repository")
 	}
 	over := int64(len(content)) > u.options.MaxFileSize
-	if !u.may.pass(content) && len(u.writes(file.Path)) == 0 {
-		if cut := over && int64(len(content)) == u.options.MaxFileSize+1 && file.Size != int64(len(content)); cut {
-			return nil, u.refuseUnread(file, kind, u.tooLarge())
-		}
-		return nil, nil
-	}
+	cut := over && int64(len(content)) == u.options.MaxFileSize+1 && file.Size != int64(len(content))
+	may := u.may.pass(content) || len(u.writes(file.Path)) > 0
 	switch {
-	case over:
+	case cut, may && over && u.mayHold(file.Path, content):
 		return nil, u.refuseUnread(file, kind, u.tooLarge())
+	case !may || over:
+		return nil, nil
 	case file.Mode == Symlink:
 		return nil, refuseFile(file, "a symbolic link: change the file that it leads to")
 	}
@@ -77,7 +75,7 @@ func (u *Updater) guardText(file File, kind fileKind, content []byte) ([]byte, *
 }
 
 func (u *Updater) tooLarge() string {
-	return fmt.Sprintf("over the limit of %d bytes for one file", u.options.MaxFileSize)
+	return fmt.Sprintf("over the limit of %d bytes for one file: exclude the path or raise the limit", u.options.MaxFileSize)
 }
 
 // refuseUnread refuses a file whose content was not looked at, if its name

@@ -16,8 +16,8 @@ const (
 	kindOther    fileKind = "other"    // known to hold no manifests: not read
 )
 
-// kinds are the extensions, and for files without one the names, that tell what
-// a file holds. Everything else is unknown.
+// kinds are the names and extensions that tell what a file holds, the name first.
+// Everything else is unknown.
 var kinds = map[fileKind]string{
 	kindManifest: ".yaml .yml .json",
 	kindTemplate: ".tpl .gotmpl .tmpl",
@@ -30,6 +30,7 @@ var kinds = map[fileKind]string{
 		".zip .gz .tgz .tar .bz2 .xz .zst .7z .jar .war .class .so .dll .dylib .exe .bin .wasm .o .a .db .sqlite .pyc " +
 		".drawio .excalidraw .patch .diff .prettierignore .helmignore .gitignore .gitattributes .gitmodules " +
 		".dockerignore .editorconfig .sops .jsonl .ndjson .map .snap .tape .cast " +
+		"package-lock.json npm-shrinkwrap.json pnpm-lock.yaml " +
 		"dockerfile containerfile makefile gnumakefile jenkinsfile vagrantfile tiltfile earthfile justfile rakefile gemfile " +
 		"procfile brewfile license licence notice copying codeowners owners authors maintainers readme changelog version",
 }
@@ -63,12 +64,15 @@ func (t kindTable) of(file string) fileKind {
 	if stem, _, found := strings.Cut(name, "."); found && (stem == "dockerfile" || stem == "containerfile") {
 		return kindOther
 	}
-	key := path.Ext(name)
-	if key == "" {
-		key = name
+	if kind, found := t[name]; found {
+		return kind
 	}
-	if kind, found := t[key]; found {
+	if kind, found := t[path.Ext(name)]; found {
 		return kind
 	}
 	return kindUnknown
 }
+
+// isJSON says whether the name promises JSON. The settings of many tools are JSON
+// with comments, which no parser of manifests reads.
+func isJSON(file string) bool { return strings.EqualFold(path.Ext(file), ".json") }

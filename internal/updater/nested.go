@@ -71,7 +71,7 @@ func (f *finder) refuseHeld(n *yaml.Node, problem error) {
 		if isComment([]byte(line)) {
 			continue
 		}
-		for _, name := range mentions(line) {
+		for name := range mentions(line) {
 			if followed, found := f.follow(name); found {
 				f.refuse(n, followed.Component, "the text under %s mentions %s and cannot be edited: %v", shorten(key), name, problem)
 				return

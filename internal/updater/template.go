@@ -2,6 +2,7 @@ package updater
 
 import (
 	"bytes"
+	"iter"
 	"regexp"
 	"strings"
 
@@ -72,7 +73,7 @@ func (f *finder) visitLine(number, start int, line string) {
 			return
 		}
 	}
-	for _, name := range mentions(line) {
+	for name := range mentions(line) {
 		if followed, found := f.follow(name); found {
 			f.refuseLine(number, followed.Component, "a line of a template that mentions "+name+
 				" and is not a whole reference to it; change it by hand, or keep the version in the values")
@@ -118,16 +119,22 @@ func (f *finder) refuseLine(number int, component, reason string) {
 // nameLike is a run of what repository names are made of.
 var nameLike = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9._/:@-]*`)
 
-// mentions returns what on a line may be a repository's name, without tag and
+// mentions yields what on a line may be a repository's name, without tag and
 // digest.
-func mentions(line string) []string {
-	var names []string
-	for _, at := range nameLike.FindAllStringIndex(line, -1) {
-		if name := mentioned(line, at[0], at[1]); name != "" {
-			names = append(names, name)
+func mentions(line string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for end := 0; ; {
+			at := nameLike.FindStringIndex(line[end:])
+			if at == nil {
+				return
+			}
+			start := end + at[0]
+			end += at[1]
+			if name := mentioned(line, start, end); name != "" && !yield(name) {
+				return
+			}
 		}
 	}
-	return names
 }
 
 // nearKey is how many bytes before a value its key is looked for. Without a bound
