@@ -7,6 +7,7 @@ import (
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/promotion"
 )
 
 // Troubled says whether something was refused or a registry did not answer.
@@ -21,10 +22,21 @@ func (p *Preview) Changed() bool {
 	return slices.ContainsFunc(p.Places, func(place PlacePreview) bool { return place.Changed() })
 }
 
-// Count says what the changes that would be written amount to.
+// Waiting says for how many applications there is a change that may not be
+// proposed yet.
+func (p *Preview) Waiting() (n int) {
+	for i := range p.Places {
+		if place := &p.Places[i]; place.State == promotion.Waiting && len(place.Moves) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Count says what the changes that apply would write amount to.
 func (p *Preview) Count() (places, files, changes int) {
 	for i := range p.Places {
-		if place := &p.Places[i]; place.Changed() {
+		if place := &p.Places[i]; place.Changed() && place.OnDisk {
 			places++
 			files += len(place.Files)
 			changes += len(place.Changes)

@@ -44,6 +44,9 @@ func everything(t *testing.T) *app.Preview {
 	}
 	proposed.Gates = []promotion.Condition{{Name: "windows office", State: promotion.Pending, Reason: "outside of window office", Until: &until}}
 
+	waiting := change(placeOf("staging/shop", promotion.Waiting, "propose is manual: waits until a person asks for it"), "s.yaml", "image: a:1\n", "image: a:2\n")
+	waiting.Moves, waiting.OnDisk = []promotion.Move{{Component: "web"}}, true
+
 	away := placeOf("far/shop", promotion.NotCheckedOut, "origin/env/far is not in this clone: fetch it to see it")
 	away.Branch = "env/far"
 	refused := placeOf("prod/shop", promotion.Refused, "apps/shop/b.yaml:3: does not parse (and 1 more)")
@@ -59,7 +62,7 @@ func everything(t *testing.T) *app.Preview {
 			placeOf("dev/default", promotion.Same, "holds this already"),
 			placeOf("dev/gone", promotion.Absent, "gone has no files in dev"),
 			placeOf("dev/empty", promotion.NoReference, "the files hold no reference to a followed component"),
-			placeOf("staging/shop", promotion.Waiting, "propose is manual: waits until a person asks for it"),
+			waiting,
 			placeOf("staging/down", promotion.Unanswered, "web: the registry does not answer"),
 			refused, away, other,
 		},

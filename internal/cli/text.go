@@ -13,8 +13,8 @@ import (
 	"promoter/internal/promotion"
 )
 
-// diffRenderer prints the changes as one unified diff, which patch and git apply
-// take.
+// diffRenderer prints what is proposed as one unified diff, which patch and git
+// apply take. What waits is left out: nobody may write it yet.
 type diffRenderer struct {
 	paint   painter
 	visible bool // a person reads it, so what does not print is escaped
@@ -22,7 +22,11 @@ type diffRenderer struct {
 
 func (r diffRenderer) render(w io.Writer, preview *app.Preview) error {
 	for i := range preview.Places {
-		if err := write(w, r.place(&preview.Places[i])); err != nil {
+		place := &preview.Places[i]
+		if !place.Changed() {
+			continue
+		}
+		if err := write(w, r.place(place)); err != nil {
 			return err
 		}
 	}

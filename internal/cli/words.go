@@ -131,11 +131,28 @@ func sayTroubles(w io.Writer, preview *app.Preview) {
 
 // sayPlanned sums a plan up.
 func sayPlanned(w io.Writer, preview *app.Preview) {
-	if !preview.Changed() {
-		say(w, "nothing to change")
-		return
+	text := "nothing to change"
+	switch places, files, changes := preview.Count(); {
+	case places > 0:
+		text = fmt.Sprintf("%s in %s for %s; 'promoter apply' writes them", count(changes, "change", "changes"),
+			count(files, "file", "files"), count(places, "application", "applications"))
+	case preview.Changed():
+		text += " here"
 	}
-	say(w, "%s; 'promoter apply' writes them", sum(preview))
+	if n := preview.Waiting(); n > 0 {
+		text += "; " + count(n, "application waits", "applications wait")
+	}
+	say(w, "%s", text)
+	sayElsewhere(w, preview, "'promoter apply' does not write it here")
+}
+
+// sayElsewhere names what lies on branches that are not checked out.
+func sayElsewhere(w io.Writer, preview *app.Preview, what string) {
+	for i := range preview.Places {
+		if place := &preview.Places[i]; place.Changed() && !place.OnDisk {
+			say(w, "%s: %s: its branch is not checked out", placeName(place), what)
+		}
+	}
 }
 
 // sayApplied sums up what apply wrote.
@@ -145,17 +162,7 @@ func sayApplied(w io.Writer, preview *app.Preview, applied app.Applied) {
 	} else {
 		say(w, "wrote %s", count(len(applied.Files), "file", "files"))
 	}
-	for i := range preview.Places {
-		if place := &preview.Places[i]; place.Changed() && !place.OnDisk {
-			say(w, "%s: not written: its branch is not checked out", placeName(place))
-		}
-	}
-}
-
-func sum(preview *app.Preview) string {
-	places, files, changes := preview.Count()
-	return fmt.Sprintf("%s in %s for %s", count(changes, "change", "changes"),
-		count(files, "file", "files"), count(places, "application", "applications"))
+	sayElsewhere(w, preview, "not written")
 }
 
 // sayValidated sums up a check of the config.
