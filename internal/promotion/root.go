@@ -28,7 +28,20 @@ func (p *planner) fromRegistry() Decision {
 	}
 	d := p.propose(moves, p.reasonOf(moves), p.settle())
 	d.Conditions = append(d.Conditions, p.holdbacks()...)
+	d.Conditions = append(d.Conditions, stayedBack(kept)...)
 	return d
+}
+
+// stayedBack shows the moving tags that went back beside what moves: they hold
+// no other component up, and are somebody's act.
+func stayedBack(kept []Reason) []Condition {
+	var conditions []Condition
+	for _, why := range kept {
+		if why.Rule == RuleBackwards {
+			conditions = append(conditions, Condition{Name: "moving tag", State: Pending, Reason: why.Words})
+		}
+	}
+	return conditions
 }
 
 // fromOffer decides about one component: it moves, or stays with a reason, or

@@ -125,7 +125,16 @@ func TestPlan_S13_movedBack(t *testing.T) {
 	w.Facts[promotion.Fact{Repository: repository("moving"), Tag: "released", Digest: digestA}] = image.Version{
 		Created: noon.Add(-24 * time.Hour),
 	}
-	w.expect("dev/shop", promotion.Waiting, "moved back: moving sha256:aaaaaaaaaaaa -> sha256:bbbbbbbbbbbb")
+	const movedBack = "moved back: moving sha256:aaaaaaaaaaaa -> sha256:bbbbbbbbbbbb"
+	w.expect("dev/shop", promotion.Waiting, movedBack)
+
+	w.has("dev/shop", "web:1.4.0")
+	w.offers("web:1.5.0")
+	d := w.expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
+	want := []promotion.Condition{{Name: "moving tag", State: promotion.Pending, Reason: movedBack}}
+	if diff := cmp.Diff(want, d.Conditions); diff != "" {
+		t.Errorf("conditions (-want +got):\n%s", diff)
+	}
 }
 
 func TestPlan_registryThatDoesNotAnswer(t *testing.T) {
