@@ -33,6 +33,10 @@ func TestArgoSource_targetRevision(t *testing.T) {
 			name:   "artifact by digest",
 			before: source("oci://quay.io/acme/manifests", "path: .", digest1), after: source("oci://quay.io/acme/manifests", "path: .", digest2),
 		},
+		{
+			name:   "artifact by tag and digest, as tag+digest writes it",
+			before: source("oci://quay.io/acme/manifests", "path: .", "v1@"+digest1), after: source("oci://quay.io/acme/manifests", "path: .", "v2@"+digest2),
+		},
 		{name: "Git", before: source("https://github.com/acme/web", "path: deploy", "v1")},
 		{name: "Git that looks like the registry", before: source("https://quay.io/acme/manifests", "path: .", "v1")},
 		{name: "chart of an index", before: source("https://quay.io/acme/charts", "chart: web", "1.0.0")},

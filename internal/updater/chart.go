@@ -54,16 +54,18 @@ func (f *finder) addChart(shape edit.Shape, version *yaml.Node, followed Followe
 	}
 }
 
-// addArtifact adds the site of a scalar that is a tag or a digest, and of no
-// range.
+// addArtifact adds the site of a scalar that is a tag, a digest or both, and of
+// no range.
 func (f *finder) addArtifact(shape edit.Shape, m, revision *yaml.Node, followed Followed, key string) {
 	if !isText(revision) {
 		return
 	}
-	switch value := f.scalar(revision).value(); {
+	value := f.scalar(revision).value()
+	tag, digest, both := strings.Cut(value, "@")
+	switch {
 	case image.ValidDigest(value):
 		f.addGroup(m, site{shape: shape, followed: followed}, nil, revision, key)
-	case image.ValidTag(value) && !strings.HasSuffix(value, ".x"):
+	case both && image.ValidTag(tag) && image.ValidDigest(digest), image.ValidTag(value) && !strings.HasSuffix(value, ".x"):
 		f.addGroup(m, site{shape: shape, followed: followed}, revision, nil, key)
 	default:
 		f.addChart(shape, revision, followed)
