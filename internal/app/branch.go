@@ -111,7 +111,7 @@ func (c *Checkout) detached() (string, error) {
 	}
 	byDefault, err := c.clone.DefaultBranch()
 	if slices.Contains(at, byDefault) || err != nil && len(at) > 1 {
-		return "", nil //nolint:nilerr // not knowing the default branch is an answer
+		return "", nil
 	}
 	at = slices.DeleteFunc(at, func(branch string) bool { return !c.hasEnvironment(branch) })
 	if len(at) != 1 {

@@ -31,9 +31,12 @@ func OpenCheckout(dir string, given Given) (*Checkout, error) {
 		return nil, err
 	}
 	loaded, err := loadConfig(dir)
-	if fault.KindOf(err) == fault.NotFound && len(given) > 0 {
+	switch missing := fault.KindOf(err) == fault.NotFound; {
+	case missing && len(given) > 0:
 		loaded, err = config.Folder(given.repositories())
-	} else {
+	case missing:
+		err = fmt.Errorf("%w, or name versions with --with", err)
+	default:
 		given = nil
 	}
 	if err != nil {
@@ -107,8 +110,7 @@ func readConfig(dir string) ([]byte, error) {
 }
 
 func noConfig(dir string) error {
-	return fault.New(fault.NotFound,
-		"there is no %s in %s: write one with 'promoter init', or name versions with --with", ConfigFile, dir)
+	return fault.New(fault.NotFound, "there is no %s in %s: write one with 'promoter init'", ConfigFile, dir)
 }
 
 // readRegular reads a regular file of the folder, and one byte more than the

@@ -13,7 +13,7 @@ func newApply(system System) *cobra.Command {
 		Short:   wordApplyShort,
 		Long:    wordApplyLong,
 		Example: wordApplyExample,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return runApply(command, &flags, system)
 		},

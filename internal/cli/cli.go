@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"promoter/internal/fault"
 )
 
 // Exit codes, as the help of each command documents them. An error beats
@@ -71,6 +73,14 @@ func Main(ctx context.Context, args []string, system System) int {
 	}
 }
 
+// noArguments refuses arguments of a verb: all is said by flags.
+func noArguments(command *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fault.New(fault.Invalid, wordNoArguments, command.CommandPath(), args[0])
+}
+
 func newRoot(system System) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "promoter",
@@ -83,6 +93,9 @@ func newRoot(system System) *cobra.Command {
 	root.SetOut(system.Out)
 	root.SetErr(system.Err)
 	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
+		return fault.New(fault.Invalid, wordWrongFlag, err, command.CommandPath())
+	})
 	root.AddCommand(
 		newPlan(system),
 		newApply(system),

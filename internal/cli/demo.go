@@ -27,7 +27,7 @@ func newDemo(system System) *cobra.Command {
 		Use:   "demo",
 		Short: wordDemoShort,
 		Long:  wordDemoLong,
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return system.Demo(command.Context(), DemoRequest{Out: system.Out, Promoter: verbs(system), Keep: keep})
 		},

@@ -19,7 +19,7 @@ func newInit(system System) *cobra.Command {
 		Short:   wordInitShort,
 		Long:    wordInitLong,
 		Example: wordInitExample,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return runInit(command, system, dir, output)
 		},

@@ -21,7 +21,7 @@ func newPlan(system System) *cobra.Command {
 		Short:   wordPlanShort,
 		Long:    wordPlanLong,
 		Example: wordPlanExample,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return runPlan(command, &flags, system)
 		},

@@ -15,7 +15,7 @@ func newValidate(system System) *cobra.Command {
 		Use:   "validate",
 		Short: wordValidateShort,
 		Long:  wordValidateLong,
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return runValidate(system, dir, server, output)
 		},

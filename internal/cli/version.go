@@ -17,7 +17,7 @@ func newVersion(system System) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "version",
 		Short: wordVersionShort,
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return runVersion(system, output)
 		},

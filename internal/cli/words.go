@@ -79,6 +79,8 @@ needs no network.`
 	flagServer      = "check this server file too"
 
 	wordInterrupted = "interrupted"
+	wordNoArguments = "%[1]s takes no arguments, and got %[2]q: '%[1]s --help' lists its flags"
+	wordWrongFlag   = "%w: '%s --help' lists the flags"
 )
 
 // say writes one line to people. That they cannot be reached is no error of the
@@ -100,8 +102,10 @@ func sayError(w io.Writer, err error) {
 		_, _ = io.WriteString(w, problemLines(invalid.Problems))
 		return
 	}
-	for line := range strings.Lines(strings.TrimSpace(err.Error())) {
-		say(w, "%s", strings.TrimSpace(line))
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); line != "" {
+			say(w, "%s", line)
+		}
 	}
 }
 
