@@ -110,7 +110,10 @@ func rewriteTree(t *testing.T, wanted goldenCase, before tree) (tree, goldenResu
 	inventory := scanTree(t, wanted, before)
 	after, result := before.clone(), goldenResult{Changes: []edit.Change{}, Refusals: []edit.Refusal{}, Notes: []string{}}
 	result.add(updater.Result{Refusals: inventory.Refusals, Notes: inventory.Notes})
-	for file := range before.files() {
+	for file, err := range before.files() {
+		if err != nil {
+			t.Fatal(err)
+		}
 		rewritten := inventory.Rewrite(context.Background(), file, wanted.version)
 		if rewritten.Content != nil {
 			after[file.Path] = entry{data: rewritten.Content}
