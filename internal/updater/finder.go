@@ -24,6 +24,8 @@ type finder struct {
 	parents  []*yaml.Node          // the mappings around the node that is looked at, the outermost first
 	keys     []string              // the keys from the document's root to the node that is looked at; items of lists have none
 
+	registries []string // of a template, which has no values to look them up in
+
 	marked   []marked // scalars with marks, in the order of the file
 	sites    []site
 	refusals []edit.Refusal

@@ -28,6 +28,7 @@ func (i *Inventory) findInTemplate(file string, content []byte) analysis {
 	if writes := i.updater.writes(file); len(writes) > 0 {
 		f.refuseLine(1, writes[0].Component, "a write entry cannot change a template: it has no values to prove")
 	}
+	f.registries = registriesIn(content)
 	comment := false
 	for number, start := range parsed.lines {
 		line := content[start:parsed.lineEnd(start)]
@@ -75,11 +76,18 @@ func (f *finder) visitLine(number, start int, line string) {
 	}
 	for name := range mentions(line) {
 		if followed, found := f.follow(name); found {
-			f.refuseLine(number, followed.Component, "a line of a template that mentions "+name+
-				" and is not a whole reference to it; change it by hand, or keep the version in the values")
+			f.refuseMention(number, followed.Component, name)
 			return
 		}
 	}
+	if name, followed, found := f.joined(line); found {
+		f.refuseMention(number, followed.Component, name)
+	}
+}
+
+func (f *finder) refuseMention(number int, component, name string) {
+	f.refuseLine(number, component, "a line of a template that mentions "+name+
+		" and is not a whole reference to it; change it by hand, or keep the version in the values")
 }
 
 // lineScalar makes the node that the parser would make of a value.

@@ -14,6 +14,11 @@ func TestTemplate_Y22_lines(t *testing.T) {
 		{name: "comment", before: head + "# image: " + webV1 + "\n{{/* " + webV1 + " */}}\n{{- /*\n" + webV1 + "\n*/ -}}\n"},
 		{name: "ignored", before: head + "image: quay.io/acme/web:{{ .tag }} # promoter: ignore\n"},
 		{name: "another name", before: head + "image: quay.io/acme/web-b:v1\nimage: x/quay.io/acme/web:v1\n"},
+		{name: "registry and repository", before: head + "image:\n  registry: quay.io\n  repository: acme/web\n  tag: v1\n", refused: "file.yaml:4: a line of a template that mentions quay.io/acme/web"},
+		{name: "repository and its registry", before: head + "image:\n  repository: \"acme/web\"\r\n  tag: v1\n  registry: quay.io # ours\n", refused: "file.yaml:3"},
+		{name: "hub and image", before: head + "hub: quay.io/acme\nimage: web\n", refused: "file.yaml:3"},
+		{name: "another registry", before: head + "registry: docker.io\nrepository: acme/web\n"},
+		{name: "the name of an object", before: head + "registry: quay.io/acme\nname: web\n"},
 		{name: "web address", before: head + "link: https://quay.io/acme/web\n"},
 		swapped("a template that is YAML", "image: "+webV1+"\nother: '{{ .x }}'\n"),
 	})
