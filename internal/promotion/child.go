@@ -1,6 +1,7 @@
 package promotion
 
 import (
+	"cmp"
 	"slices"
 
 	"promoter/internal/image"
@@ -15,24 +16,32 @@ func (p *planner) fromParents() Decision {
 	if reason, empty := p.nothingBefore(); empty {
 		return p.waiting(nil, reason)
 	}
-	var moves []Move
-	for _, s := range p.standing {
-		wanted, found, why := p.fromParentsOf(s)
-		if why.Words != "" {
-			return p.waiting(moves, why)
-		}
-		if !found || !s.differs(wanted, p.moving(s.component)) {
-			continue
-		}
-		moves = append(moves, s.move(wanted))
+	moves, why := p.movesFromParents()
+	if why.Words != "" {
+		return p.waiting(moves, why)
 	}
 	if len(moves) == 0 {
 		return p.decision(Same, AlreadySame())
 	}
-	if reason, back := p.anyBackwards(moves); back {
-		return p.waiting(moves, reason)
-	}
 	return p.propose(moves, fromParent(p.sources, moves), append(p.recheck(moves), p.conditions(moves)...))
+}
+
+// movesFromParents returns every move that the parents ask for, and the first
+// reason for which the whole snapshot has to wait.
+func (p *planner) movesFromParents() ([]Move, Reason) {
+	var moves []Move
+	var first Reason
+	for _, s := range p.standing {
+		wanted, found, why := p.fromParentsOf(s)
+		if found && s.differs(wanted, p.moving(s.component)) {
+			moves = append(moves, s.move(wanted))
+		}
+		first = cmp.Or(first, why)
+	}
+	if first.Words == "" {
+		first, _ = p.anyBackwards(moves)
+	}
+	return moves, first
 }
 
 // nothingBefore says whether there is no snapshot to take: the application is

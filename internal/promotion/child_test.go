@@ -96,10 +96,13 @@ func TestPlan_G01_severalParents(t *testing.T) {
 	t.Run("that differ", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, diamond)
-		w.has("a", "web:1.6.0")
-		w.has("b", "web:1.5.0")
-		w.has("prod", "web:1.4.0")
-		w.expect("prod", promotion.Waiting, "the environments before differ: web 1.6.0 in a, 1.5.0 in b")
+		w.has("a", "web:1.6.0", "worker:2.1.0")
+		w.has("b", "web:1.5.0", "worker:2.1.0")
+		w.has("prod", "web:1.4.0", "worker:2.0.0")
+		d := w.expect("prod", promotion.Waiting, "the environments before differ: web 1.6.0 in a, 1.5.0 in b")
+		if len(d.Moves) != 1 || d.Moves[0].Component != "worker" {
+			t.Errorf("what the parents agree on is not shown: %v", d.Moves)
+		}
 	})
 	t.Run("of which one disagrees with itself", func(t *testing.T) {
 		t.Parallel()
