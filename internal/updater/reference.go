@@ -86,7 +86,7 @@ func cutReference(value string) (before, name, after string) {
 	name = strings.TrimFunc(value, unicode.IsSpace)
 	at := strings.Index(value, name)
 	after = value[at+len(name):]
-	option := strings.LastIndexByte(name, '=') + 1
+	option := strings.LastIndexByte(name[:variableStart(name)], '=') + 1
 	if strings.ContainsFunc(name[:option], unicode.IsSpace) {
 		return "", value, ""
 	}
@@ -100,8 +100,10 @@ func cutReference(value string) (before, name, after string) {
 // refuseOther refuses a value that starts like a reference to a followed
 // repository and is none: its version is a variable, it is a list, or it is
 // misspelled. Patterns over references, as policies have them, and text with
-// spaces are no references. Before stands in front of the value.
-func refuseOther(f *finder, n *yaml.Node, before, value string) bool {
+// spaces are no references. Before stands in front of what is
+// written.
+func refuseOther(f *finder, n *yaml.Node, before, written string) bool {
+	value := fillRegistry(written)
 	name := value[:versionStart(value)]
 	if !strings.Contains(name, "/") && !strings.Contains(value, "@sha256:") && !saysImage(f.key()+before) {
 		return false // redis:6379,other:6379 and redis:$(PORT) are addresses
@@ -113,8 +115,8 @@ func refuseOther(f *finder, n *yaml.Node, before, value string) bool {
 	switch {
 	case !found:
 		return false
-	case isVariable(value):
-		f.refuse(n, followed.Component, "the version is a variable (%s); change it where the variable is set", shorten(value))
+	case isVariable(written):
+		f.refuse(n, followed.Component, "the version is a variable (%s); change it where the variable is set", shorten(written))
 	default:
 		f.refuse(n, followed.Component, "%s starts like a reference to %s and is none", shorten(value), name)
 	}

@@ -1,6 +1,7 @@
 package updater
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -15,6 +16,19 @@ func variableStart(s string) int {
 		}
 	}
 	return start
+}
+
+// defaulted is a variable with a default, as Compose and Flux have them, in front
+// of a name: ${REGISTRY:-quay.io}/ or ${REGISTRY:=quay.io}/.
+var defaulted = regexp.MustCompile(`^\$\{\w+:?[-=]([^${}]*)\}`)
+
+// fillRegistry puts the default in the place of a variable that starts a
+// reference.
+func fillRegistry(s string) string {
+	if match := defaulted.FindStringSubmatch(s); match != nil {
+		return match[1] + s[len(match[0]):]
+	}
+	return s
 }
 
 // isVariable says whether the text holds a placeholder.
