@@ -196,6 +196,17 @@ func TestPlan_refusalStopsThePlace(t *testing.T) {
 		w.expect("dev/shop", promotion.Refused, "dev/shop/broken.yaml:3: does not parse (and 1 more)")
 		w.expect("dev/other", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
 	})
+	t.Run("without a difference in what can be read", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, chain)
+		for _, place := range []string{"dev/shop", "staging/shop"} {
+			w.has(place, "web:1.5.0")
+			present := w.Places[w.place(place)]
+			present.Refusals = []edit.Refusal{refusal}
+			w.Places[w.place(place)] = present
+			w.expect(place, promotion.Refused, "dev/shop/broken.yaml:3: does not parse")
+		}
+	})
 	t.Run("without a readable reference", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, chain)

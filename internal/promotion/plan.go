@@ -16,7 +16,7 @@ func Plan(observed Observed, now time.Time) []Decision {
 	decisions := make([]Decision, 0, len(observed.Places))
 	for _, environment := range s.environments() {
 		for _, application := range s.applicationsOf(environment) {
-			decisions = append(decisions, newPlanner(s, Place{environment, application}, now).decide())
+			decisions = append(decisions, newPlanner(s, Place{environment, application}, now).plan())
 		}
 	}
 	return decisions
@@ -44,6 +44,16 @@ func newPlanner(s *survey, place Place, now time.Time) *planner {
 		sources:  s.sourcesOf(settings.After, place.Application),
 		now:      now,
 	}
+}
+
+// plan decides. That nothing differs cannot be said of a place with files that
+// may hold something else.
+func (p *planner) plan() Decision {
+	d := p.decide()
+	if d.State == Same && len(p.present.Refusals) > 0 {
+		d.State, d.Reason = Refused, RefusedBy(p.present.Refusals)
+	}
+	return d
 }
 
 // decide walks from what makes a decision impossible to what it would be.
