@@ -100,8 +100,7 @@ func cutReference(value string) (before, name, after string) {
 // refuseOther refuses a value that starts like a reference to a followed
 // repository and is none: its version is a variable, it is a list, or it is
 // misspelled. Patterns over references, as policies have them, and text with
-// spaces are no references. Before stands in front of what is
-// written.
+// spaces are no references. Before stands in front of what is written.
 func refuseOther(f *finder, n *yaml.Node, before, written string) bool {
 	value := fillRegistry(written)
 	name := value[:versionStart(value)]
