@@ -81,7 +81,7 @@ func TestOpenCheckout_configIsALink(t *testing.T) {
 		w := newWorld(t, nil)
 		symlink(t, target, filepath.Join(w.dir, ".promoter.yaml"))
 		_, opening := app.OpenCheckout(w.dir, given)
-		_, validating := app.Validate(w.dir, "", os.LookupEnv)
+		_, validating := app.Validate(w.dir)
 		for _, err := range []error{opening, validating} {
 			if fault.KindOf(err) != fault.Invalid || strings.Contains(err.Error(), "canary") {
 				t.Errorf("%s: %v", name, err)
@@ -314,16 +314,16 @@ func TestPlan_brokenBranch(t *testing.T) {
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{".promoter.yaml": minimal, "server.yaml": "nonsense: 1\n"})
-	problems, err := app.Validate(w.dir, "", os.LookupEnv)
+	problems, err := app.Validate(w.dir)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v, %v", problems, err)
 	}
 	server := filepath.Join(w.dir, "server.yaml")
-	problems, err = app.Validate(w.dir, server, os.LookupEnv)
+	problems, err = app.ValidateServer(server, os.LookupEnv)
 	if err != nil || len(problems.Errors()) == 0 || problems[0].File != server {
 		t.Errorf("%v, %v", problems, err)
 	}
-	_, err = app.Validate(w.dir, server+"-gone", os.LookupEnv)
+	_, err = app.ValidateServer(server+"-gone", os.LookupEnv)
 	if !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "read the server's file: ") {
 		t.Errorf("error: %v", err)
 	}

@@ -39,7 +39,7 @@ func TestSuggest_golden(t *testing.T) {
 			if err := app.WriteConfig(filepath.Join(into, app.ConfigFile), suggestion.Text); err != nil {
 				t.Fatal(err)
 			}
-			if problems, err := app.Validate(into, "", os.LookupEnv); err != nil || len(problems) > 0 {
+			if problems, err := app.Validate(into); err != nil || len(problems) > 0 {
 				t.Errorf("the written config: %v %v", problems, err)
 			}
 		})

@@ -1,7 +1,10 @@
 package app
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"promoter/internal/config"
@@ -17,21 +20,29 @@ func (e *ConfigError) Error() string { return e.Problems.String() }
 // Unwrap gives the error its kind.
 func (e *ConfigError) Unwrap() error { return fault.Wrap(fault.Invalid, e.Problems.Err()) }
 
-// Validate checks the config file of the folder and, where one is named, the
-// server's file. Problems are no error: they are the answer.
-func Validate(dir, server string, env func(string) (string, bool)) (config.Problems, error) {
+// HasConfig says whether there is a config file in the folder, readable or not.
+func HasConfig(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ConfigFile))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// Validate checks the config file of the folder. Problems are no error: they are
+// the answer.
+func Validate(dir string) (config.Problems, error) {
 	data, err := readConfig(dir)
 	if err != nil {
 		return nil, err
 	}
 	_, problems := config.Load(filepath.Join(dir, ConfigFile), data)
-	if server == "" {
-		return problems, nil
-	}
-	data, err = readFile(server, config.MaxSize)
+	return problems, nil
+}
+
+// ValidateServer checks a server's file, as Validate does the config file.
+func ValidateServer(file string, env func(string) (string, bool)) (config.Problems, error) {
+	data, err := readFile(file, config.MaxSize)
 	if err != nil {
 		return nil, fmt.Errorf("read the server's file: %w", err)
 	}
-	_, more := config.LoadServer(server, data, env)
-	return append(problems, more...), nil
+	_, problems := config.LoadServer(file, data, env)
+	return problems, nil
 }

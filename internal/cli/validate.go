@@ -16,8 +16,14 @@ func newValidate(system System) *cobra.Command {
 		Short: wordValidateShort,
 		Long:  wordValidateLong,
 		Args:  noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			return runValidate(system, dir, server, output)
+		RunE: func(command *cobra.Command, _ []string) error {
+			// Whoever runs a server has its file alone.
+			alone := server != "" && !command.Flags().Changed("dir") && !app.HasConfig(dir)
+			problems, err := validate(dir, !alone, server, system)
+			if err != nil {
+				return err
+			}
+			return sayProblems(system, problems, output)
 		},
 	}
 	flags := command.Flags()
@@ -33,11 +39,21 @@ type validateJSON struct {
 	Problems []config.Problem `json:"problems"`
 }
 
-func runValidate(system System, dir, server, output string) error {
-	problems, err := app.Validate(dir, server, system.Env)
-	if err != nil {
-		return err
+// validate checks the files that were asked for.
+func validate(dir string, withConfig bool, server string, system System) (problems config.Problems, err error) {
+	if withConfig {
+		if problems, err = app.Validate(dir); err != nil {
+			return nil, err
+		}
 	}
+	if server == "" {
+		return problems, nil
+	}
+	more, err := app.ValidateServer(server, system.Env)
+	return append(problems, more...), err
+}
+
+func sayProblems(system System, problems config.Problems, output string) error {
 	result := validateJSON{Valid: problems.Err() == nil, Problems: list([]config.Problem(problems))}
 	if err := printAs(system.Out, output, result, func() string { return problemLines(problems) }); err != nil {
 		return err
