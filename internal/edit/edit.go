@@ -56,7 +56,7 @@ type Change struct {
 // or may hold a reference. Nothing is written for an application with one.
 type Refusal struct {
 	File      string `json:"file"`
-	Line      int    `json:"line,omitempty"`      // 0: the file as a whole
+	Line      int    `json:"line,omitempty"`      // 0: the file is not there
 	Component string `json:"component,omitempty"` // empty: any of the application's
 	Reason    string `json:"reason"`
 }

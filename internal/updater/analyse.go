@@ -2,6 +2,8 @@ package updater
 
 import (
 	"bytes"
+	"strconv"
+	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
@@ -41,9 +43,9 @@ func (i *Inventory) analyse(file File, comments bool) analysis {
 	case kind == kindManifest && isJSON(file.Path) && !i.updater.mayHold(file.Path, content):
 		return analysis{}
 	case kind == kindManifest:
-		return analysis{refusals: []edit.Refusal{{File: file.Path, Reason: "not valid YAML: " + err.Error()}}}
+		return analysis{refusals: []edit.Refusal{refuseSyntax(file.Path, "not valid YAML: ", err)}}
 	case len(i.updater.writes(file.Path)) > 0:
-		return analysis{refusals: []edit.Refusal{{File: file.Path, Reason: "write: the file is neither YAML nor JSON: " + err.Error()}}}
+		return analysis{refusals: []edit.Refusal{refuseSyntax(file.Path, "write: the file is neither YAML nor JSON: ", err)}}
 	default:
 		return i.findInUnknown(file.Path, content, err)
 	}
@@ -83,4 +85,15 @@ func (i *Inventory) newFinder(file string, parsed *stream) *finder {
 
 func (f *finder) analysis() analysis {
 	return analysis{stream: f.stream, sites: f.sites, refusals: f.refusals, notes: f.notes, waiting: f.waiting}
+}
+
+// refuseSyntax refuses a file that does not parse, at the line that the parser
+// names at the start of its error: "line 25: could not find expected ':'".
+func refuseSyntax(file, what string, err error) edit.Refusal {
+	refusal := edit.Refusal{File: file, Line: 1, Reason: what + err.Error()}
+	place, words, found := strings.Cut(err.Error(), ": ")
+	if line, problem := strconv.Atoi(strings.TrimPrefix(place, "line ")); found && problem == nil && line > 0 {
+		refusal.Line, refusal.Reason = line, what+words
+	}
+	return refusal
 }

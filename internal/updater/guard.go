@@ -87,8 +87,9 @@ func (u *Updater) refuseUnread(file File, kind fileKind, reason string) *edit.Re
 	return refuseFile(file, reason)
 }
 
+// refuseFile refuses a file as a whole, at its first line: editors open it there.
 func refuseFile(file File, reason string) *edit.Refusal {
-	return &edit.Refusal{File: file.Path, Reason: reason}
+	return &edit.Refusal{File: file.Path, Line: 1, Reason: reason}
 }
 
 // writes returns the configured places of a file.

@@ -36,7 +36,7 @@ func (f *finder) addWrites(writes []Write) {
 	}
 	for _, w := range writes {
 		if err := f.addWrite(w); err != nil {
-			f.refusals = append(f.refusals, edit.Refusal{File: f.path, Component: w.Component, Reason: err.Error()})
+			f.refusals = append(f.refusals, edit.Refusal{File: f.path, Line: 1, Component: w.Component, Reason: err.Error()})
 		}
 	}
 }
