@@ -78,7 +78,7 @@ func GitKey(raw string) (RepositoryKey, error) {
 		return "", err
 	}
 	clean = strings.TrimRight(strings.TrimSuffix(clean, ".git"), "/")
-	if clean == "" {
+	if clean != path.Clean(clean) { // nothing is left, or . or .., as of a folder ..git
 		return "", errPath
 	}
 	normal := url.URL{Scheme: parsed.Scheme, Host: normaliseHost(parsed), Path: clean}

@@ -79,7 +79,7 @@ func TestGitKey_refuses(t *testing.T) {
 		"", "deploy", "/srv/git/deploy", "ftp://git.example.com/deploy", "https:///deploy", "https://git.example.com", "https://git.example.com/",
 		"https://git.example.com/.git", "https://git.example.com/a?b", "https://git.example.com/a?", "https://git.example.com/a#b",
 		"https://git.example.com/a/../b", "https://git.example.com/a/%2e%2e/b", "https://git.example.com/\x00", "https://[::1/deploy",
-		"git@git.example.com:", "git@:deploy", "file://server/deploy", "file:///", "ext::sh -c id", "--upload-pack=x:y",
+		"https://git.example.com/a/...git", "git.example.com:..git", "git@git.example.com:", "git@:deploy", "file://server/deploy", "file:///", "ext::sh -c id", "--upload-pack=x:y",
 		"https://git.example.com/" + strings.Repeat("a", maxURL),
 	} {
 		if got, err := GitKey(url); err == nil {
@@ -117,7 +117,7 @@ func TestPerson_Same(t *testing.T) {
 }
 
 func FuzzGitKey(f *testing.F) {
-	for _, url := range []string{"https://user:pass@git.example.com:443/a//b.git/", "git@[::1]:a b.git", "file:///srv/x.git", "ssh://h/~u/x"} {
+	for _, url := range []string{"https://user:pass@git.example.com:443/a//b.git/", "git@[::1]:a b.git", "file:///srv/x.git", "ssh://h/~u/x", "h:..git", "h:a/...git"} {
 		f.Add(url)
 	}
 	f.Fuzz(func(t *testing.T, url string) {
