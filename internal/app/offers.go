@@ -142,15 +142,15 @@ func holdback(component string, held registry.Because) promotion.Holdback {
 // facts answers the questions of the core. What a registry does not answer stays
 // unknown, and is an error of the component; that there is no such version is an
 // answer.
-func (c *Checkout) facts(ctx context.Context, questions []promotion.Question, options Options) (promotion.Facts, map[string]error, error) {
-	facts, failed := make(promotion.Facts, len(questions)), map[string]error{}
+func (c *Checkout) facts(ctx context.Context, observed promotion.Observed, options Options) (promotion.Facts, map[string]error, error) {
+	facts, failed := promotion.Facts{}, map[string]error{}
 	if len(options.Given) > 0 {
 		return facts, failed, nil
 	}
 	var mutex sync.Mutex
 	var group errgroup.Group
 	group.SetLimit(askAtOnce)
-	for _, question := range questions {
+	for _, question := range promotion.Questions(observed) {
 		group.Go(func() error {
 			version, err := answer(ctx, question, options.Versions)
 			mutex.Lock()

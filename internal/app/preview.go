@@ -95,7 +95,7 @@ func (c *Checkout) observe(ctx context.Context, found *findings, shown []string,
 		observed.Asked[name] = true
 	}
 	var failed map[string]error
-	observed.Facts, failed, err = c.facts(ctx, promotion.Questions(observed), options)
+	observed.Facts, failed, err = c.facts(ctx, observed, options)
 	for component, offer := range offers {
 		if offer.Err != nil {
 			failed[component] = offer.Err
