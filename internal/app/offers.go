@@ -31,9 +31,24 @@ type followedComponent struct {
 	config     config.Component
 }
 
-// askAtOnce is how many components are asked about side by side; the budget per
+// askAtOnce is how many questions are asked side by side; the budget per
 // host lies in the registry client.
 const askAtOnce = 8
+
+// sideBySide asks about each value, at most askAtOnce at a time, and waits for all
+// of them. What a registry fails to answer is kept as its answer, so one failure
+// stops no other.
+func sideBySide[T any](values []T, ask func(T)) {
+	var group errgroup.Group
+	group.SetLimit(askAtOnce)
+	for _, value := range values {
+		group.Go(func() error {
+			ask(value)
+			return nil
+		})
+	}
+	_ = group.Wait() // no function of the group fails
+}
 
 func everywhere(promotion.Place) bool { return true }
 
@@ -81,19 +96,13 @@ func (c *Checkout) offers(ctx context.Context, components []followedComponent, o
 	}
 	offers := make(map[string]promotion.Offer, len(components))
 	var mutex sync.Mutex
-	var group errgroup.Group
-	group.SetLimit(askAtOnce)
-	for _, component := range components {
-		group.Go(func() error {
-			offer := c.ask(ctx, component, options.Versions)
-			mutex.Lock()
-			defer mutex.Unlock()
-			offers[component.name] = offer
-			options.progress(Progress{Doing: "asking registries", Done: len(offers), Total: len(components)})
-			return nil
-		})
-	}
-	_ = group.Wait() // no function of the group fails: a registry's error is an offer
+	sideBySide(components, func(component followedComponent) {
+		offer := c.ask(ctx, component, options.Versions)
+		mutex.Lock()
+		defer mutex.Unlock()
+		offers[component.name] = offer
+		options.progress(Progress{Doing: "asking registries", Done: len(offers), Total: len(components)})
+	})
 	return offers, ctx.Err()
 }
 
@@ -148,22 +157,16 @@ func (c *Checkout) facts(ctx context.Context, observed promotion.Observed, optio
 		return facts, failed, nil
 	}
 	var mutex sync.Mutex
-	var group errgroup.Group
-	group.SetLimit(askAtOnce)
-	for _, question := range promotion.Questions(observed) {
-		group.Go(func() error {
-			version, err := answer(ctx, question, options.Versions)
-			mutex.Lock()
-			defer mutex.Unlock()
-			if err != nil && fault.KindOf(err) != fault.NotFound {
-				failed[question.Component] = err
-				return nil
-			}
-			facts[question.Fact] = version
-			return nil
-		})
-	}
-	_ = group.Wait() // no function of the group fails
+	sideBySide(promotion.Questions(observed), func(question promotion.Question) {
+		version, err := answer(ctx, question, options.Versions)
+		mutex.Lock()
+		defer mutex.Unlock()
+		if err != nil && fault.KindOf(err) != fault.NotFound {
+			failed[question.Component] = err
+			return
+		}
+		facts[question.Fact] = version
+	})
 	return facts, failed, ctx.Err()
 }
 
