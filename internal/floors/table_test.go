@@ -27,11 +27,14 @@ var table = map[string]place{
 	"internal/edit":     {floor: 1},
 	"internal/event":    {floor: 1},
 	"internal/scm":      {floor: 1},
+	"internal/state":    {floor: 1},
 	"internal/outbound": {floor: 1},
 	"internal/database": {floor: 1},
 
 	"internal/promotion": {floor: 2},
 	"internal/suggest":   {floor: 2},
+
+	"internal/promotion/engine": {floor: 3},
 
 	"internal/scm/github": {floor: 3},
 	"internal/scm/gitlab": {floor: 3},

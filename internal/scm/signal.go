@@ -1,0 +1,93 @@
+package scm
+
+import (
+	"context"
+	"time"
+
+	"promoter/internal/identity"
+)
+
+// Signals reads what people and machines say about a commit, and says our own.
+type Signals interface {
+	// Checks lists the latest result of every check and status of the commit, all
+	// pages. Without Statuses there are none.
+	Checks(ctx context.Context, commit string) ([]Check, error)
+	// Reviews lists every review of a pull request, oldest first. Without
+	// Approvals there are none.
+	Reviews(ctx context.Context, number int) ([]Review, error)
+	// SetStatus sets the one status of its context. Without Statuses it does
+	// nothing.
+	SetStatus(ctx context.Context, commit string, status Status) error
+	// Member says whether a person is in GROUP/NAME. Without Teams nobody is.
+	Member(ctx context.Context, team string, person identity.Person) (bool, error)
+	// MayWrite says whether a person may push to the repository, asked live.
+	MayWrite(ctx context.Context, person identity.Person) (bool, error)
+}
+
+// CheckState is the closed set of results.
+type CheckState string
+
+// The results of checks. Neutral and skipped checks have passed.
+const (
+	CheckPassed  CheckState = "passed"
+	CheckPending CheckState = "pending"
+	CheckFailed  CheckState = "failed"
+)
+
+// Check is the latest result of one check or status.
+type Check struct {
+	Name  string // context of a status, name of a check run
+	State CheckState
+	URL   string
+	At    time.Time
+	Own   bool // set by our identity
+}
+
+// ReviewState is the closed set of what a review says.
+type ReviewState string
+
+// The states of reviews.
+const (
+	Approved         ReviewState = "approved"
+	ChangesRequested ReviewState = "changes requested"
+	Commented        ReviewState = "commented"
+	Dismissed        ReviewState = "dismissed"
+)
+
+// Review is what one person said about one commit.
+type Review struct {
+	Author identity.Person
+	State  ReviewState
+	Commit string // it was given for; empty: the forge does not say
+	At     time.Time
+	// MayWrite says that the reviewer may push; an approval of somebody who may
+	// not counts nowhere.
+	MayWrite bool
+}
+
+// Status is what promoter says about a commit.
+type Status struct {
+	Context     string
+	State       CheckState
+	Description string // cut to the forge's limit by the adapter
+	URL         string
+}
+
+// Conversation writes comments.
+type Conversation interface {
+	// Comments lists the comments of a pull request, oldest first. Without
+	// Comments there are none.
+	Comments(ctx context.Context, number int) ([]Comment, error)
+	// Say makes the one comment of ours that holds the marker say the text: it is
+	// written, edited, or left as it is. Without Comments it does nothing.
+	Say(ctx context.Context, number int, marker, text string) error
+}
+
+// Comment is one comment.
+type Comment struct {
+	ID      int64
+	Author  identity.Person
+	Body    string
+	Created time.Time
+	Edited  bool
+}
