@@ -50,6 +50,9 @@ type Head struct {
 	Branch string
 	Commit string // hex
 	Own    bool   // the branch lies in the base repository itself, not in a fork
+	// Message is that of the head commit, which outlives its branch. Only Closed
+	// sets it.
+	Message string
 }
 
 // PullRequestState is the closed set of states.
