@@ -4,6 +4,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/state"
 )
 
 // Observed is everything that Plan looks at. It is read only.
@@ -34,6 +35,22 @@ type Observed struct {
 	// Asked names the environments that a person asked for by name: a manual
 	// one goes on, and given versions go straight into them.
 	Asked map[string]bool
+
+	// State is what people decided, from the branch promoter/_state.
+	State state.State
+
+	// Landings are the snapshots that stood in a place, newest first. The first is
+	// the present one: it equals what the files say.
+	Landings map[Place][]Landing
+
+	// Taken are versions that people took back in a place.
+	Taken map[Place][]Taken
+
+	// Open are the open pull requests of our branches, by branch.
+	Open map[string]Open
+
+	// Given are versions that a request names for a place, by component.
+	Given map[Place]map[string]Offer
 
 	// Checkout says that no forge, no evidence and no record of landings is at
 	// hand. What cannot be evaluated is then named, and does not block.
