@@ -138,7 +138,21 @@ func (c *Checkout) Remote(branch string) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the commit of origin/%s: %w", branch, err)
 	}
-	return c.treeOf(commit.TreeHash, branch)
+	return c.treeOf(ID(commit.TreeHash), branch)
+}
+
+// treeOf returns the tree, entered at the checkout's folder. A folder that the
+// branch does not have is an empty tree.
+func (c *Checkout) treeOf(tree ID, branch string) (*Tree, error) {
+	read := &objects{store: c.repository.Storer}
+	if _, err := read.tree(tree); err != nil {
+		return nil, fmt.Errorf("read the tree of %s: %w", branch, err)
+	}
+	root, err := read.folder(tree, c.prefix)
+	if err != nil {
+		return nil, fmt.Errorf("read the folder %s of %s: %w", c.prefix, branch, err)
+	}
+	return &Tree{objects: read, root: root, name: branch, limit: maxSize()}, nil
 }
 
 // DefaultBranch returns the name of origin's default branch, as the clone

@@ -43,6 +43,7 @@ type Options struct {
 // Mirror is a bare copy of some branches of one remote, for one user at a time:
 // it belongs to the lane of its repository.
 type Mirror struct {
+	*objects
 	dir     string
 	options Options
 	storage *filesystem.Storage
@@ -57,6 +58,7 @@ func Open(ctx context.Context, dir string, options Options) (*Mirror, error) {
 	}
 	m := &Mirror{dir: dir, options: options}
 	m.storage = filesystem.NewStorage(osfs.New(dir, osfs.WithBoundOS()), cache.NewObjectLRU(objectCache))
+	m.objects = &objects{store: m.storage, tooLarge: m.TooLarge}
 	return m, nil
 }
 

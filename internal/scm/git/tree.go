@@ -2,89 +2,90 @@ package git
 
 import (
 	"fmt"
-	"io"
 	"iter"
-	"path"
 	"strings"
 
-	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
-	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"promoter/internal/fault"
 )
 
-// Mode is what a tree entry is.
-type Mode int
-
-// The modes of entries; folders are walked and never shown.
-const (
-	Regular Mode = iota
-	Symlink
-	Submodule
-)
-
-// Entry is one file of a tree.
-type Entry struct {
-	Path string // slash separated, relative to the folder that was opened
-	Mode Mode
-	hash plumbing.Hash
-	from *git.Repository
-}
-
 // Tree is the tree of a commit, or of a folder in it.
 type Tree struct {
-	repository *git.Repository
-	root       *object.Tree
-	branch     string
-	limit      size
+	objects *objects
+	root    ID     // zero: there is no such folder
+	name    string // what errors call it: a branch, or a commit
+	limit   size
 }
 
-// treeOf returns the tree, entered at the checkout's folder. A folder that the
-// branch does not have is an empty tree.
-func (c *Checkout) treeOf(hash plumbing.Hash, branch string) (*Tree, error) {
-	root, err := c.repository.TreeObject(hash)
+// Tree returns the tree of a commit. A commit that is not here is a NotFound
+// fault.
+func (o *objects) Tree(commit ID) (*Tree, error) {
+	found, err := o.Commit(commit)
 	if err != nil {
-		return nil, fmt.Errorf("read the tree of %s: %w", branch, err)
+		return nil, err
 	}
-	for name := range strings.SplitSeq(c.prefix, "/") {
-		if root, err = enter(root, name, c.repository); err != nil {
-			return nil, fmt.Errorf("read the folder %s of %s: %w", c.prefix, branch, err)
-		}
-	}
-	return &Tree{repository: c.repository, root: root, branch: branch, limit: maxSize()}, nil
+	return &Tree{objects: o, root: found.Tree, name: commit.String(), limit: maxSize()}, nil
 }
 
-// enter returns a folder of a tree; the empty name is the tree itself. Nil: there
-// is no folder of that name, or none any more.
-func enter(tree *object.Tree, name string, in *git.Repository) (*object.Tree, error) {
-	if tree == nil || name == "" {
-		return tree, nil
-	}
-	for _, entry := range tree.Entries {
-		if entry.Name == name && entry.Mode == filemode.Dir {
-			return in.TreeObject(entry.Hash) //nolint:wrapcheck // the caller names the folder
-		}
-	}
-	return nil, nil
-}
+// ID returns the id of the tree: equal ids are equal files. It is zero for a
+// folder that is not there.
+func (t *Tree) ID() ID { return t.root }
 
 // Files returns every file of the tree, in the order of Git. It stops after the
 // first error.
 func (t *Tree) Files() iter.Seq2[Entry, error] {
+	return t.Walk(func(string, ID) bool { return false })
+}
+
+// Walk returns the files of the tree like Files, without those below the folders
+// for which skip is true. It is asked with the folder's path and the id of its
+// tree, so that what is known is not read again.
+func (t *Tree) Walk(skip func(folder string, tree ID) bool) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		if t.root != nil {
-			w := walk{Tree: t, left: t.limit, yield: yield}
-			w.enter(t.root, "")
+		w := walk{Tree: t, left: t.limit, skip: skip, yield: yield}
+		if t.root.IsZero() {
+			return
 		}
+		content, err := t.objects.tree(t.root)
+		if err != nil {
+			w.fail(fmt.Errorf("read the tree of %s: %w", t.name, err))
+			return
+		}
+		w.enter(content, "", 0)
 	}
+}
+
+// Entry returns the file at the path. One that is not there is a NotFound fault;
+// a folder is no file.
+func (t *Tree) Entry(name string) (Entry, error) {
+	tree := t.root
+	for rest := name; !tree.IsZero(); {
+		segment, below, deeper := strings.Cut(rest, "/")
+		found, err := t.objects.find(tree, segment)
+		if err != nil {
+			return Entry{}, fmt.Errorf("read %s of %s: %w", name, t.name, err)
+		}
+		if !deeper && found.kind != kindNone && found.kind != kindFolder {
+			return t.entry(name, found), nil
+		}
+		if !deeper || found.kind != kindFolder {
+			break
+		}
+		tree, rest = found.id, below
+	}
+	return Entry{}, fault.New(fault.NotFound, "there is no file %s in %s", name, t.name)
+}
+
+func (t *Tree) entry(name string, l line) Entry {
+	return Entry{Path: name, Mode: modeOf(l.kind), ID: l.id, from: t.objects}
 }
 
 // walk is one way through a tree.
 type walk struct {
 	*Tree
 	left  size // what may still be seen
+	skip  func(string, ID) bool
 	yield func(Entry, error) bool
 }
 
@@ -99,36 +100,45 @@ func maxSize() size { return size{files: 1_000_000, folders: 200_000} }
 // a hostile tree must not grow our stack without one.
 const maxDepth = 512
 
-func (w *walk) enter(tree *object.Tree, folder string) bool {
-	if strings.Count(folder, "/") > maxDepth {
-		return w.fail(fault.New(fault.Invalid, "folders lie deeper than %d in %s, below %s", maxDepth, w.branch, folder[:64]))
+// enter visits the lines of a tree. The folder's path ends with a slash, but for
+// the root's.
+func (w *walk) enter(tree, folder string, depth int) bool {
+	if depth > maxDepth+1 {
+		return w.fail(fault.New(fault.Invalid, "folders lie deeper than %d in %s, below %s", maxDepth, w.name, folder[:64]))
 	}
-	for _, entry := range tree.Entries {
-		if !w.visit(entry, path.Join(folder, entry.Name)) {
+	for l, err := range lines(tree) {
+		if err != nil {
+			return w.fail(fmt.Errorf("read the folder %s of %s: %w", folder, w.name, err))
+		}
+		if !w.visit(l, folder, depth) {
 			return false
 		}
 	}
 	return true
 }
 
-func (w *walk) visit(entry object.TreeEntry, name string) bool {
-	if !plainName(entry.Name) {
-		return w.fail(fault.New(fault.Invalid, "%q is no name that a file can have in %s", entry.Name, w.branch))
+func (w *walk) visit(l line, folder string, depth int) bool {
+	if !plainName(l.name) {
+		return w.fail(fault.New(fault.Invalid, "%q is no name that a file can have in %s", l.name, w.Tree.name))
 	}
-	if entry.Mode != filemode.Dir {
+	name := folder + l.name
+	if l.kind != kindFolder {
 		if w.left.files--; w.left.files < 0 {
-			return w.fail(fault.New(fault.Invalid, "%s has more than %d files", w.branch, w.limit.files))
+			return w.fail(fault.New(fault.Invalid, "%s has more than %d files", w.name, w.limit.files))
 		}
-		return w.yield(Entry{Path: name, Mode: modeOf(entry.Mode), hash: entry.Hash, from: w.repository}, nil)
+		return w.yield(w.entry(name, l), nil)
 	}
 	if w.left.folders--; w.left.folders < 0 {
-		return w.fail(fault.New(fault.Invalid, "%s has more than %d folders", w.branch, w.limit.folders))
+		return w.fail(fault.New(fault.Invalid, "%s has more than %d folders", w.name, w.limit.folders))
 	}
-	child, err := w.repository.TreeObject(entry.Hash)
+	if w.skip(name, l.id) {
+		return true
+	}
+	child, err := w.objects.tree(l.id)
 	if err != nil {
-		return w.fail(fmt.Errorf("read the folder %s of %s: %w", name, w.branch, err))
+		return w.fail(fmt.Errorf("read the folder %s of %s: %w", name, w.name, err))
 	}
-	return w.enter(child, name)
+	return w.enter(child, name+"/", depth+1)
 }
 
 func (w *walk) fail(err error) bool {
@@ -142,34 +152,39 @@ func plainName(name string) bool {
 	return name != "" && name != "." && name != ".." && name != ".git" && !strings.Contains(name, "/")
 }
 
-func modeOf(mode filemode.FileMode) Mode {
-	switch mode {
-	case filemode.Symlink:
-		return Symlink
-	case filemode.Submodule:
-		return Submodule
-	default:
-		return Regular
-	}
+// tree returns the content of a tree object.
+func (o *objects) tree(id ID) (string, error) {
+	return o.read(plumbing.TreeObject, id, maxObject)
 }
 
-// Read returns the content of the entry: at most limit bytes and one more, by
-// which the caller sees that there are too many.
-func (e Entry) Read(limit int64) ([]byte, error) {
-	blob, err := e.from.BlobObject(e.hash)
+// find returns the line of a tree with the name, and the zero line if there is
+// none.
+func (o *objects) find(tree ID, name string) (line, error) {
+	content, err := o.tree(tree)
 	if err != nil {
-		return nil, fmt.Errorf("read the blob of %s: %w", e.Path, err)
+		return line{}, err
 	}
-	reader, err := blob.Reader()
-	if err != nil {
-		return nil, fmt.Errorf("read the blob of %s: %w", e.Path, err)
+	for l, err := range lines(content) {
+		if err != nil || l.name == name {
+			return l, err
+		}
 	}
-	content, err := io.ReadAll(io.LimitReader(reader, limit+1))
-	if closing := reader.Close(); err == nil {
-		err = closing
+	return line{}, nil
+}
+
+// folder returns the tree of a folder, and zero if there is none. The empty path
+// is the tree itself.
+func (o *objects) folder(tree ID, name string) (ID, error) {
+	if name == "" {
+		return tree, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read the blob of %s: %w", e.Path, err)
+	for segment := range strings.SplitSeq(name, "/") {
+		found, err := o.find(tree, segment)
+		if err != nil || found.kind != kindFolder {
+			return ID{}, err
+		}
+		tree = found.id
 	}
-	return content, nil
+	_, err := o.tree(tree)
+	return tree, err
 }
