@@ -4,9 +4,9 @@ import "strings"
 
 // Person is an account of a forge: someone who approves, comments or closes.
 type Person struct {
-	Host  string // of the forge
-	Login string
-	Bot   bool // an app or service account, whose approval never counts
+	Host  string `json:"host"` // of the forge; of plain Git, empty
+	Login string `json:"login"`
+	Bot   bool   `json:"bot,omitempty"` // an app or service account, whose approval never counts
 }
 
 // Same says whether two accounts are one. Forges compare logins without regard

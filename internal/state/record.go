@@ -27,10 +27,10 @@ type Place struct {
 type Record struct {
 	Schema     int         `json:"schema"`
 	Hold       *Act        `json:"hold,omitempty"`   // until resumed: nothing is proposed and nothing lands
-	Freeze     *Freeze     `json:"freeze,omitempty"` // the same, for an environment or the repository
+	Freeze     *Frozen     `json:"freeze,omitempty"` // the same, for an environment or the repository
 	Resumed    *Act        `json:"resumed,omitempty"`
 	Request    *Request    `json:"request,omitempty"`
-	Rollback   *Rollback   `json:"rollback,omitempty"`
+	Rollback   *RolledBack `json:"rollback,omitempty"`
 	Rejections []Rejection `json:"rejections,omitempty"`
 	Closings   []Closing   `json:"closings,omitempty"`
 	Reopened   *Reopened   `json:"reopened,omitempty"`
@@ -45,8 +45,8 @@ type Act struct {
 	Why string          `json:"why,omitempty"`
 }
 
-// Freeze is a hold of an environment or of the repository that may end by itself.
-type Freeze struct {
+// Frozen is a hold of an environment or of the repository that may end by itself.
+type Frozen struct {
 	Act
 	Until *time.Time `json:"until,omitempty"`
 }
@@ -62,8 +62,8 @@ type Request struct {
 	Snapshot string `json:"snapshot,omitempty"`
 }
 
-// Rollback asks for the versions that a place held before.
-type Rollback struct {
+// RolledBack asks for the versions that a place held before.
+type RolledBack struct {
 	Act
 	Images map[string]string `json:"images"` // component: repository:tag@digest
 }

@@ -1,34 +1,100 @@
 package state
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"time"
 )
 
 // State is every record of the branch. The zero value is an empty branch. It is a
-// value: Change returns what to write and leaves it as it is.
+// value: changing it makes another.
 type State struct {
 	records map[Place]Record
+	broken  map[Place]Problem
 }
 
-// At returns the record of exactly one place, the zero one when there is none.
+// At returns the record of exactly one place, the zero one when there is none. It
+// is read only.
 func (s State) At(place Place) Record { return s.records[place] }
 
-// Held returns the hold or freeze that keeps an application in an environment
-// from moving now, the widest one first.
-func (s State) Held(environment, application string, now time.Time) (Held, bool) {
-	panic("not written yet")
+// Places returns the places that have a record, sorted: the repository first,
+// then the environments, each before its applications.
+func (s State) Places() []Place {
+	return slices.SortedFunc(maps.Keys(s.records), Place.compare)
 }
 
-// Held is one reason for which a place stands still.
-type Held struct {
-	Act
-	Freeze bool
-	Place  Place      // where it was said
-	Until  *time.Time // when it ends by itself
+// With returns the state in which the record of a place is changed. The change
+// gets a copy. A place whose file could not be read stays as it is: overwriting
+// the file would lose what it says, so a person has to repair it.
+func (s State) With(place Place, change func(*Record)) State {
+	if _, broken := s.broken[place]; broken || !place.valid() {
+		return s
+	}
+	record := s.records[place].clone()
+	change(&record)
+	record.bound()
+	next := maps.Clone(s.records)
+	if next == nil {
+		next = map[Place]Record{}
+	}
+	if record.empty() {
+		delete(next, place)
+	} else {
+		next[place] = record
+	}
+	return State{records: next, broken: s.broken}
 }
 
-// Rejected returns the rejection of a version of a component, by its digest or,
-// where one side knows none, by its tag.
-func (s State) Rejected(environment, application, component, repository, tag, digest string) (Rejection, bool) {
-	panic("not written yet")
+// Problems returns the files that could not be read, sorted by place. Their
+// places are held until somebody repairs them.
+func (s State) Problems() []Problem {
+	return slices.SortedFunc(maps.Values(s.broken), func(a, b Problem) int { return a.Place.compare(b.Place) })
 }
+
+// Problem is a file of the branch that could not be read.
+type Problem struct {
+	Place  Place
+	Reason string
+}
+
+// String says the problem in one line.
+func (p Problem) String() string { return p.Place.path() + " on " + Branch + ": " + p.Reason }
+
+// compare sorts what is wider before what it holds.
+func (p Place) compare(q Place) int {
+	if c := strings.Compare(wideFirst(p.Environment), wideFirst(q.Environment)); c != 0 {
+		return c
+	}
+	return strings.Compare(wideFirst(p.Application), wideFirst(q.Application))
+}
+
+func wideFirst(name string) string {
+	if name == All {
+		return ""
+	}
+	return name
+}
+
+// String names the place for people.
+func (p Place) String() string {
+	switch {
+	case p.Environment == All:
+		return "the repository"
+	case p.Application == All:
+		return p.Environment
+	default:
+		return p.Application + " in " + p.Environment
+	}
+}
+
+// within returns the places whose records count for an application in an
+// environment, the widest first.
+func within(environment, application string) []Place {
+	places := []Place{{All, All}, {environment, All}, {environment, application}}
+	return slices.Compact(places)
+}
+
+// utc is how times are kept: whole seconds, so that what is read back is what was
+// written.
+func utc(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }

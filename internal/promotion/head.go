@@ -1,0 +1,35 @@
+package promotion
+
+import (
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/state"
+)
+
+// headPrefix is the first part of every branch of ours. The names always have
+// three parts, so none is a folder of another. They must not change.
+const headPrefix = "promoter/"
+
+// HeadBranch returns the head branch of an application in an environment.
+func HeadBranch(environment, application string) string {
+	return headPrefix + environment + "/" + application
+}
+
+// GroupBranch returns the head branch of an environment whose applications share
+// one pull request.
+func GroupBranch(environment string) string { return HeadBranch(environment, state.All) }
+
+// ParseHead reads the name of a head branch; the application of a group's is
+// state.All. It is false for every other branch, such as that of the state.
+func ParseHead(branch string) (Place, bool) {
+	rest, ours := strings.CutPrefix(branch, headPrefix)
+	environment, application, three := strings.Cut(rest, "/")
+	if !ours || !three || !config.ValidName(environment) {
+		return Place{}, false
+	}
+	if !config.ValidName(application) && application != state.All {
+		return Place{}, false
+	}
+	return Place{Environment: environment, Application: application}, true
+}

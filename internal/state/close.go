@@ -1,0 +1,27 @@
+package state
+
+import (
+	"slices"
+	"time"
+)
+
+// Closed remembers that promoter itself closes a pull request. It is written
+// before the close.
+func Closed(place Place, number int, reason string, when time.Time) Change {
+	return at(place, func(r *Record) {
+		known := func(c Closing) bool { return c.Number == number }
+		if !slices.ContainsFunc(r.Closings, known) {
+			r.Closings = append(r.Closings, Closing{Number: number, Reason: reason, At: when})
+		}
+	})
+}
+
+// ReopenedOnce remembers that the deleted head branch of a pull request was
+// pushed again, which is done once.
+func ReopenedOnce(place Place, number int, when time.Time) Change {
+	return at(place, func(r *Record) {
+		if r.Reopened == nil {
+			r.Reopened = &Reopened{Number: number, At: when}
+		}
+	})
+}

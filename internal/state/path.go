@@ -1,0 +1,35 @@
+package state
+
+import "strings"
+
+const suffix = ".json"
+
+// path returns the file of a place: ENVIRONMENT/APPLICATION.json.
+func (p Place) path() string { return p.Environment + "/" + p.Application + suffix }
+
+// placeOf returns the place of a file. Other files of the branch, such as a page
+// for readers, are nobody's record and left alone.
+func placeOf(path string) (Place, bool) {
+	name, ours := strings.CutSuffix(path, suffix)
+	environment, application, two := strings.Cut(name, "/")
+	place := Place{environment, application}
+	return place, ours && two && place.valid()
+}
+
+// valid says whether both parts are names, or All. The repository has no
+// applications of its own.
+func (p Place) valid() bool {
+	return (validName(p.Environment) || p.Environment == All) &&
+		(validName(p.Application) && p.Environment != All || p.Application == All)
+}
+
+// maxName is the longest name of an environment or application, as in the config
+// file.
+const maxName = 40
+
+func validName(s string) bool {
+	if s == "" || len(s) > maxName || s[0] == '-' || s[len(s)-1] == '-' {
+		return false
+	}
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
