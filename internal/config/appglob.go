@@ -17,6 +17,10 @@ func validAppGlob(s string) bool {
 	return strings.Contains(s, "*") || ValidName(s)
 }
 
+// MatchGlob says whether a text, such as the name of a check, fits a glob in which
+// * stands for any characters, also none.
+func MatchGlob(glob, text string) bool { return globMatch(glob, text) }
+
 // globMatch says whether a text fits a glob in which * stands for any characters.
 func globMatch(glob, text string) bool {
 	first, rest, wild := strings.Cut(glob, "*")

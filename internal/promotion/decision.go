@@ -50,6 +50,11 @@ const (
 	RuleRegistry      Rule = "registry"       // the registry gave no answer
 	RuleRefused       Rule = "refused"        // a file cannot be written
 	RuleBranch        Rule = "branch"         // the branch is not at hand
+	RuleLimit         Rule = "limit"          // as many pull requests as may be are open
+	RuleForge         Rule = "forge"          // plain Git has no pull requests
+	RuleForeign       Rule = "foreign"        // a person works on our branch
+	RuleGate          Rule = "gate"           // a gate keeps it from landing
+	RuleGone          Rule = "gone"           // the place is no more, or lands another way
 )
 
 // Reason says why a decision is as it is: the rule for code, the words for

@@ -56,6 +56,7 @@ type Open struct {
 	Snapshots map[string]Snapshot // by application, from the trailers of the head commit
 	Foreign   string              // why it is not to be touched, such as a person's commit; empty: it is ours
 	Opened    time.Time
+	Draft     bool
 	Checks    []Check // on the head, our own left out
 	// Approvals holds those that count: given for the present head by people who
 	// may, each once.

@@ -49,6 +49,14 @@ type Observed struct {
 	// Open are the open pull requests of our branches, by branch.
 	Open map[string]Open
 
+	// Caps are the limits of the server's file; nil: none. They stand above every
+	// config file.
+	Caps Caps
+
+	// PushOnly says that the repository lies on plain Git, which has no pull
+	// requests.
+	PushOnly bool
+
 	// Given are versions that a request names for a place, by component.
 	Given map[Place]map[string]Offer
 
