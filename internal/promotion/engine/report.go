@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"promoter/internal/identity"
+	"promoter/internal/promotion"
+)
+
+// Report is what one pass over one repository saw and did.
+type Report struct {
+	Repository identity.RepositoryKey
+	Name       string
+	Decisions  []promotion.Decision
+	Done       []Done
+	// Trouble is what kept a part of the repository from being looked at: a
+	// branch, a registry. The rest was done.
+	Trouble []Trouble
+	// State is a sentence for a repository in which nothing can be done, such as
+	// an archived one; with what to do about it.
+	State string
+}
+
+// Trouble is one part of a repository that failed.
+type Trouble struct {
+	What string // "branch env/prod", "component web"
+	Err  error
+}
+
+// Act is what was done about a proposal.
+type Act string
+
+// The acts.
+const (
+	ActNothing   Act = "nothing"
+	ActPushed    Act = "pushed"    // a commit on the environment's branch
+	ActOpened    Act = "opened"    // a pull request
+	ActRefreshed Act = "refreshed" // its head or its words
+	ActMerged    Act = "merged"
+	ActClosed    Act = "closed"
+)
+
+// Done is a proposal with what came of it.
+type Done struct {
+	promotion.Proposal
+	Act    Act
+	Number int    // of the pull request
+	URL    string // of it
+	Commit string // that was pushed or merged
+	Err    error  // why the act failed
+}
+
+// Failed says whether any part failed.
+func (r Report) Failed() bool {
+	if len(r.Trouble) > 0 || r.State != "" {
+		return true
+	}
+	for _, done := range r.Done {
+		if done.Err != nil {
+			return true
+		}
+	}
+	return false
+}
