@@ -1,6 +1,8 @@
 package promotion
 
 import (
+	"slices"
+
 	"promoter/internal/config"
 )
 
@@ -15,4 +17,75 @@ type Cap struct {
 	Land      []config.Land    // nil: any
 	Propose   []config.Propose // nil: any
 	Approvals int              // at least; what pushes becomes a pull request
+}
+
+// settings returns an environment as it holds for an application within what the
+// server allows, and what the server changed.
+func (o Observed) settings(environment, application string) (config.Environment, []Condition) {
+	settings := o.Config.Settings(environment, application)
+	if o.Caps == nil {
+		return settings, nil
+	}
+	limit := o.Caps(environment)
+	wanted := settings
+	settings.Land = limit.land(settings.Land)
+	settings.Propose = stricter(settings.Propose, limit.Propose, config.ProposeAutomatic, config.ProposeManual, config.ProposeNever)
+	if settings.Propose != wanted.Propose && settings.Propose == config.ProposeManual {
+		settings.Newer = config.NewerQueue // what a person asked for stays what they asked for
+	}
+	settings.Gates.Approvals = limit.approvals(settings.Gates.Approvals)
+	return settings, limited(wanted, settings)
+}
+
+// land makes a pull request of what pushes where approvals are wanted.
+func (c Cap) land(wanted config.Land) config.Land {
+	land := stricter(wanted, c.Land, config.LandPush, config.LandAutomerge, config.LandPR)
+	if land != config.LandPush || c.Approvals == 0 {
+		return land
+	}
+	if len(c.Land) > 0 && !slices.Contains(c.Land, config.LandAutomerge) {
+		return config.LandPR
+	}
+	return config.LandAutomerge
+}
+
+func (c Cap) approvals(wanted *config.Approvals) *config.Approvals {
+	switch {
+	case c.Approvals == 0 || wanted != nil && wanted.Count >= c.Approvals:
+		return wanted
+	case wanted == nil:
+		return &config.Approvals{Count: c.Approvals}
+	}
+	return &config.Approvals{Count: c.Approvals, From: wanted.From}
+}
+
+// stricter returns the first value from the wanted one on that is allowed; the
+// order is from the laxest to the strictest.
+func stricter[T comparable](wanted T, allowed []T, order ...T) T {
+	if len(allowed) == 0 {
+		return wanted
+	}
+	for _, value := range order[max(0, slices.Index(order, wanted)):] {
+		if slices.Contains(allowed, value) {
+			return value
+		}
+	}
+	return wanted
+}
+
+// limited shows what the server changed, so that nobody looks for it in the
+// config file.
+func limited(wanted, given config.Environment) []Condition {
+	var shown []Condition
+	add := func(key, from, to string) {
+		if from != to {
+			shown = append(shown, Condition{
+				Name: "limit of the server", State: Passed, Value: key + ": " + to,
+				Reason: "the server does not allow " + key + ": " + from,
+			})
+		}
+	}
+	add("land", string(wanted.Land), string(given.Land))
+	add("propose", string(wanted.Propose), string(given.Propose))
+	return shown
 }

@@ -2,85 +2,33 @@ package promotion
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"promoter/internal/config"
-	"promoter/internal/schedule"
 )
 
-// notEvaluated is the reason of everything that only a forge, evidence or the
-// record of landings can tell.
-const notEvaluated = "not evaluated: a checkout has no forge to ask"
+// ownStatus is the commit status that promoter sets. It never counts for a gate:
+// a promotion would wait for itself.
+const ownStatus = "promoter"
 
-// conditions are what must hold in the parents before the moves are proposed.
-func (p *planner) conditions(moves []Move) []Condition {
-	var conditions []Condition
-	for _, parent := range p.settings.After {
-		conditions = append(conditions, p.conditionsOf(parent, moves)...)
-	}
-	return conditions
-}
-
-func (p *planner) conditionsOf(parent config.Parent, moves []Move) []Condition {
-	var conditions []Condition
-	add := func(name, value string) {
-		conditions = append(conditions, Condition{
-			Name: parent.Environment + " " + name, State: Unknown, Reason: notEvaluated, Value: value,
-		})
-	}
-	if parent.Healthy {
-		add("healthy", "")
-	}
-	if parent.Soak > 0 {
-		add("soak", schedule.FormatDuration(parent.Soak))
-	}
-	for _, check := range parent.Checks {
-		add("check "+check, "")
-	}
-	if parent.Tagged != "" {
-		conditions = append(conditions, p.tagged(parent, moves))
-	}
-	return conditions
-}
-
-// tagged says whether the tag points at every digest of the moves. It is the one
-// condition that a registry alone can tell.
-func (p *planner) tagged(parent config.Parent, moves []Move) Condition {
-	c := Condition{Name: parent.Environment + " tagged " + parent.Tagged, State: Passed}
-	for _, move := range moves {
-		fact, known := p.Facts[Fact{Repository: p.repositoryOf(move.Component), Tag: parent.Tagged}]
-		switch {
-		case !known || move.To.Digest == "":
-			c.State, c.Reason = Unknown, fmt.Sprintf("not known for %s", move.Component)
-			return c
-		case isMissing(fact):
-			c.State, c.Reason = Pending, fmt.Sprintf("%s: the registry has no such tag", move.Component)
-			return c
-		case fact.Digest != move.To.Digest:
-			c.State = Pending
-			c.Reason = fmt.Sprintf("%s: the tag points at %s, not at %s",
-				move.Component, ShortDigest(fact.Digest), ShortDigest(move.To.Digest))
-			return c
-		}
-	}
-	return c
-}
+// noPullRequest is the reason of a gate that looks at one, before it is open.
+const noPullRequest = "no pull request yet"
 
 // gates are what must hold before the moves land. They never block proposing.
+// What is pushed has no pull request to look at: there the windows are all.
 func (p *planner) gates() []Condition {
-	var gates []Condition
+	gates := slices.Clone(p.capped)
 	if names := p.settings.Gates.Windows; len(names) > 0 {
 		gates = append(gates, p.windows(names))
 	}
-	for _, check := range p.settings.Gates.Checks {
-		gates = append(gates, Condition{Name: "check " + check, State: Unknown, Reason: notEvaluated})
+	if p.settings.Land == config.LandPush {
+		return gates
 	}
-	if approvals := p.settings.Gates.Approvals; approvals != nil {
-		gates = append(gates, Condition{
-			Name: "approvals", State: Unknown, Reason: notEvaluated, Value: fmt.Sprintf("%d wanted", approvals.Count),
-		})
+	for _, pattern := range p.settings.Gates.Checks {
+		gates = append(gates, p.checkGate(pattern))
 	}
-	return gates
+	return append(gates, p.approvals()...)
 }
 
 // windows asks the named windows together: they allow and deny as one.
@@ -95,4 +43,60 @@ func (p *planner) windows(names []string) Condition {
 		gate.Until = &until
 	}
 	return gate
+}
+
+// checkGate asks the checks on the head of our pull request.
+func (p *planner) checkGate(pattern string) Condition {
+	name := "check " + pattern
+	if p.Checkout {
+		return Condition{Name: name, State: Unknown, Reason: notEvaluated}
+	}
+	open, found := p.open()
+	if !found {
+		return Condition{Name: name, State: Pending, Reason: noPullRequest}
+	}
+	return checkedBy(name, pattern, open.Checks)
+}
+
+// checkedBy says whether all checks of a pattern passed. None at all is not yet
+// reported: the machine that runs them may not have begun.
+func checkedBy(name, pattern string, checks []Check) Condition {
+	c := Condition{Name: name, State: Pending, Reason: "not reported yet"}
+	passed, all := 0, 0
+	var failed, running string
+	for _, check := range checks {
+		if check.Name == ownStatus || !config.MatchGlob(pattern, check.Name) {
+			continue
+		}
+		all++
+		switch check.State {
+		case Passed:
+			passed++
+		case Failed:
+			failed = first(failed, check.Name)
+		default:
+			running = first(running, check.Name)
+		}
+	}
+	switch {
+	case failed != "":
+		c.State, c.Reason = Failed, failed+" failed"
+	case running != "":
+		c.Reason = running + " has not finished"
+	case all > 0:
+		c.State, c.Reason = Passed, ""
+	}
+	if all > 1 {
+		c.Value = fmt.Sprintf("%d of %d passed", passed, all)
+	}
+	return c
+}
+
+// first returns the name that sorts first, so that the order in which a forge
+// lists checks changes no words.
+func first(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return min(a, b)
 }

@@ -26,7 +26,8 @@ func Plan(observed Observed, now time.Time) []Decision {
 type planner struct {
 	*survey
 	place    Place
-	settings config.Environment
+	settings config.Environment // within the server's limits
+	capped   []Condition        // what these changed
 	present  Present
 	standing []standing
 	sources  []Place // see sourcesOf
@@ -34,11 +35,12 @@ type planner struct {
 }
 
 func newPlanner(s *survey, place Place, now time.Time) *planner {
-	settings := s.Config.Settings(place.Environment, place.Application)
+	settings, capped := s.settings(place.Environment, place.Application)
 	return &planner{
 		survey:   s,
 		place:    place,
 		settings: settings,
+		capped:   capped,
 		present:  s.Places[place],
 		standing: s.standing[place],
 		sources:  s.sourcesOf(settings.After, place.Application),
