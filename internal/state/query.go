@@ -16,32 +16,31 @@ type Held struct {
 	Problem string     // why the file of the place cannot be read; nobody held it then
 }
 
-// Held returns the hold or freeze that keeps an application in an environment
-// from moving now, the widest one first. A file that cannot be read may hold
-// one, and holds.
-func (s State) Held(environment, application string, now time.Time) (Held, bool) {
-	for _, place := range within(environment, application) {
-		record := s.records[place]
-		if problem, broken := s.broken[place]; broken {
-			return Held{Place: place, Problem: problem.Reason}, true
+// Held returns the hold or freeze that keeps a place from moving now, the widest
+// one first. A file that cannot be read may hold one, and so it holds.
+func (s State) Held(place Place, now time.Time) (Held, bool) {
+	for _, wide := range place.within() {
+		if problem, broken := s.broken[wide]; broken {
+			return Held{Place: wide, Problem: problem.Reason}, true
 		}
+		record := s.At(wide)
 		if f := record.Freeze; f != nil && (f.Until == nil || f.Until.After(now)) {
-			return Held{Act: f.Act, Freeze: true, Place: place, Until: f.Until}, true
+			return Held{Act: f.Act, Freeze: true, Place: wide, Until: f.Until}, true
 		}
 		if record.Hold != nil {
-			return Held{Act: *record.Hold, Place: place}, true
+			return Held{Act: *record.Hold, Place: wide}, true
 		}
 	}
 	return Held{}, false
 }
 
-// Rejected returns the rejection of a version of a component, by its digest or,
-// where one side knows none, by its repository and tag. The component's name
-// plays no part: what it is called may change, what was rejected does not.
-func (s State) Rejected(environment, application, component, repository, tag, digest string) (Rejection, bool) {
-	for _, place := range within(environment, application) {
-		for _, rejection := range s.records[place].Rejections {
-			if rejection.covers(repository, tag, digest) {
+// Rejected returns the rejection of a version in a place, by its digest or, where
+// one side knows none, by its repository and tag. The component's name plays no
+// part: what it is called may change, what was rejected does not.
+func (s State) Rejected(place Place, repository image.Repository, version image.Version) (Rejection, bool) {
+	for _, wide := range place.within() {
+		for _, rejection := range s.At(wide).Rejections {
+			if rejection.covers(repository, version) {
 				return rejection, true
 			}
 		}
@@ -49,37 +48,41 @@ func (s State) Rejected(environment, application, component, repository, tag, di
 	return Rejection{}, false
 }
 
-func (r Rejection) covers(repository, tag, digest string) bool {
+func (r Rejection) covers(repository image.Repository, version image.Version) bool {
 	for _, text := range r.Images {
 		rejected, err := image.Parse(text)
-		switch {
-		case err != nil:
-		case rejected.Digest != "" && digest != "":
-			if rejected.Digest == digest {
-				return true
-			}
-		case rejected.Repository.String() == repository && tag != "" && rejected.Tag == tag:
+		if err != nil {
+			continue
+		}
+		same := rejected.Repository == repository && rejected.Tag != "" && rejected.Tag == version.Tag
+		if rejected.Digest != "" && version.Digest != "" {
+			same = rejected.Digest == version.Digest
+		}
+		if same {
 			return true
 		}
 	}
 	return false
 }
 
-// RequestOf returns what somebody asked for in a place.
-func (s State) RequestOf(environment, application string) (Request, bool) {
-	r := s.At(Place{environment, application}).Request
-	if r == nil {
-		return Request{}, false
+// ResumedAt returns when a place, or one that holds it, was last resumed: what
+// people did to a pull request before does not count any more. It is the zero
+// time when that never was.
+func (s State) ResumedAt(place Place) time.Time {
+	var last time.Time
+	for _, wide := range place.within() {
+		if r := s.At(wide).Resumed; r != nil && r.At.After(last) {
+			last = r.At
+		}
 	}
-	return *r, true
+	return last
 }
 
 // SeenAt returns since when a snapshot stands in a place, or last stood there.
 func (s State) SeenAt(place Place, snapshot string) (time.Time, bool) {
-	seen := s.At(place).Seen
-	for i := len(seen) - 1; i >= 0; i-- {
-		if seen[i].Snapshot == snapshot {
-			return seen[i].At, true
+	for _, seen := range slices.Backward(s.At(place).Seen) {
+		if seen.Snapshot == snapshot {
+			return seen.At, true
 		}
 	}
 	return time.Time{}, false
@@ -94,7 +97,7 @@ func (s State) OfferedAt(place Place, version Version) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// ClosedByUs returns promoter's own reason for closing a pull request.
+// ClosedByUs returns promoter's own entry for a pull request that it closes.
 func (s State) ClosedByUs(place Place, number int) (Closing, bool) {
 	closings := s.At(place).Closings
 	if i := slices.IndexFunc(closings, func(c Closing) bool { return c.Number == number }); i >= 0 {

@@ -88,11 +88,9 @@ func (p Place) String() string {
 	}
 }
 
-// within returns the places whose records count for an application in an
-// environment, the widest first.
-func within(environment, application string) []Place {
-	places := []Place{{All, All}, {environment, All}, {environment, application}}
-	return slices.Compact(places)
+// within returns the places whose records count for a place, the widest first.
+func (p Place) within() []Place {
+	return slices.Compact([]Place{{All, All}, {p.Environment, All}, p})
 }
 
 // utc is how times are kept: whole seconds, so that what is read back is what was
