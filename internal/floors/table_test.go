@@ -77,6 +77,7 @@ var owners = map[string][]string{
 	"go.yaml.in/yaml/v3":                       {"internal/config"},
 	"github.com/invopop/jsonschema":            {"internal/config"},
 	"github.com/google/go-containerregistry":   {"internal/registry", "internal/signature"},
+	"github.com/google/go-github/v62":          {"internal/scm/github"},
 	"sigs.k8s.io/kustomize/kyaml":              {"internal/updater"},
 	"github.com/spf13/cobra":                   {"internal/cli"},
 	"github.com/spf13/pflag":                   {"internal/cli"},

@@ -1,0 +1,126 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+)
+
+// signals are what is said about commits.
+type signals struct{ *repository }
+
+// Checks lists statuses and check runs, one result per name. Where several
+// sources use one name, the worst result counts: GitHub wants all of them too.
+func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error) {
+	noun := s.noun("checks of commit %.12s", oneLine(commit))
+	if !isCommit(commit) {
+		return nil, fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
+	}
+	checks, err := s.statuses(ctx, commit)
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	runs, err := s.runs(ctx, commit)
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	return worst(append(checks, runs...)), nil
+}
+
+// runs lists the latest check run of every name of every app.
+func (s signals) runs(ctx context.Context, commit string) ([]scm.Check, error) {
+	options := gogithub.ListCheckRunsOptions{Filter: gogithub.String("latest")}
+	found, err := pages(0, func(page gogithub.ListOptions) ([]*gogithub.CheckRun, *gogithub.Response, error) {
+		options.ListOptions = page
+		list, resp, err := s.forge.api.Checks.ListCheckRunsForRef(ctx, s.owner, s.name, commit, &options)
+		if err != nil {
+			return nil, resp, err
+		}
+		return list.CheckRuns, resp, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	latest := map[string]*gogithub.CheckRun{}
+	var order []string
+	for _, run := range found {
+		source := fmt.Sprintf("%d/%s", run.GetApp().GetID(), run.GetName())
+		before, ok := latest[source]
+		if !ok {
+			order = append(order, source)
+		}
+		if !ok || run.GetID() > before.GetID() { // ids grow
+			latest[source] = run
+		}
+	}
+	checks := make([]scm.Check, len(order))
+	for i, source := range order {
+		checks[i] = checkOf(latest[source])
+	}
+	return checks, nil
+}
+
+// checkOf translates a check run. Our identity sets statuses, never check runs.
+func checkOf(run *gogithub.CheckRun) scm.Check {
+	check := scm.Check{Name: run.GetName(), State: stateOfRun(run), URL: run.GetHTMLURL(), At: run.GetStartedAt().UTC()}
+	if run.CompletedAt != nil {
+		check.At = run.GetCompletedAt().UTC()
+	}
+	return check
+}
+
+// stateOfRun translates status and conclusion. Statuses other than completed are
+// queued, in_progress, waiting, requested and pending; conclusions that are not
+// named here are failure, cancelled, timed_out, action_required, stale and
+// startup_failure.
+// https://docs.github.com/en/rest/checks/runs#get-a-check-run
+func stateOfRun(run *gogithub.CheckRun) scm.CheckState {
+	if run.GetStatus() != "completed" {
+		return scm.CheckPending
+	}
+	switch run.GetConclusion() {
+	case "success", "neutral", "skipped":
+		return scm.CheckPassed
+	default:
+		return scm.CheckFailed
+	}
+}
+
+// worst leaves one result per name, the first place of each name kept.
+func worst(checks []scm.Check) []scm.Check {
+	places := map[string]int{}
+	var kept []scm.Check
+	for _, check := range checks {
+		place, ok := places[check.Name]
+		switch {
+		case !ok:
+			places[check.Name] = len(kept)
+			kept = append(kept, check)
+		case badness(check.State) > badness(kept[place].State):
+			kept[place] = check
+		}
+	}
+	return kept
+}
+
+func badness(state scm.CheckState) int {
+	switch state {
+	case scm.CheckPassed:
+		return 0
+	case scm.CheckPending:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// hexCommit is a commit's whole id, in SHA-1 or SHA-256.
+var hexCommit = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+func isCommit(id string) bool { return hexCommit.MatchString(strings.ToLower(id)) }

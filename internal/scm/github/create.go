@@ -1,0 +1,160 @@
+package github
+
+import (
+	"context"
+	"strings"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+)
+
+// Create opens a pull request. GitHub itself refuses a second one for the same
+// head and base. When its answer is lost, the pull request is looked up and not
+// asked for again.
+//
+// Labels, assignees and reviewers are separate requests. When one of those fails,
+// the pull request is returned beside the error: it is open.
+func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, error) {
+	noun := p.noun("pull request from %s", oneLine(draft.Head))
+	wanted := &gogithub.NewPullRequest{
+		Title: gogithub.String(cutTitle(draft.Title)), Body: gogithub.String(cutBody(draft.Body)),
+		Head: &draft.Head, Base: &draft.Base,
+	}
+	if draft.AsDraft {
+		wanted.Draft = gogithub.Bool(true)
+	}
+	pull, _, err := p.forge.api.PullRequests.Create(ctx, p.owner, p.name, wanted)
+	if err = explain(noun, err); fault.KindOf(err) == fault.Temporary {
+		pull, err = p.lost(ctx, wanted, err)
+	}
+	if err != nil {
+		return scm.PullRequest{}, err
+	}
+	opened := p.translate(pull)
+	return opened, p.decorate(ctx, &opened, draft)
+}
+
+// lost looks for a pull request whose creation got no answer. One of somebody
+// else, or with another text, was there before.
+func (p pulls) lost(ctx context.Context, wanted *gogithub.NewPullRequest, cause error) (*gogithub.PullRequest, error) {
+	found, err := p.list(ctx, gogithub.PullRequestListOptions{State: "open", Head: p.owner + ":" + wanted.GetHead(), Base: wanted.GetBase()}, 0)
+	if err != nil {
+		return nil, cause
+	}
+	for _, pull := range found {
+		ours := p.info.Self.Same(p.forge.person(pull.GetUser())) && p.translate(pull).Head.Own
+		if ours && pull.GetTitle() == wanted.GetTitle() && sameText(pull.GetBody(), wanted.GetBody()) {
+			return pull, nil
+		}
+	}
+	return nil, cause
+}
+
+// decorate sets what GitHub does not take in the first request.
+func (p pulls) decorate(ctx context.Context, pull *scm.PullRequest, draft scm.Draft) error {
+	labels, err := p.label(ctx, pull.Number, draft.Labels)
+	if err != nil {
+		return err
+	}
+	if len(draft.Labels) > 0 {
+		pull.Labels = labels
+	}
+	if err := p.assign(ctx, pull.Number, draft.Assignees); err != nil {
+		return err
+	}
+	return p.review(ctx, pull.Number, draft.Reviewers)
+}
+
+// label adds labels, which GitHub makes where there are none of the name, and
+// returns all of the pull request.
+func (p pulls) label(ctx context.Context, number int, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	cut := make([]string, len(names))
+	for i, name := range names {
+		cut[i] = cutRunes(name, maxLabel)
+	}
+	all, _, err := p.forge.api.Issues.AddLabelsToIssue(ctx, p.owner, p.name, number, cut)
+	if err != nil {
+		return nil, explain(p.noun("labels of pull request %d", number), err)
+	}
+	set := make([]string, len(all))
+	for i, label := range all {
+		set[i] = label.GetName()
+	}
+	return set, nil
+}
+
+// assign sets assignees. GitHub leaves out by itself who may not be one.
+func (p pulls) assign(ctx context.Context, number int, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	_, _, err := p.forge.api.Issues.AddAssignees(ctx, p.owner, p.name, number, names)
+	if refusesName(err) {
+		return nil
+	}
+	return explain(p.noun("assignees of pull request %d", number), err)
+}
+
+// review asks for reviews. GitHub refuses all names because of one: then they are
+// asked for one by one.
+func (p pulls) review(ctx context.Context, number int, names []string) error {
+	reviewers := p.reviewers(names)
+	if len(reviewers) == 0 {
+		return nil
+	}
+	err := p.request(ctx, number, reviewers)
+	if refusesName(err) && len(reviewers) > 1 {
+		for _, one := range reviewers {
+			if err = p.request(ctx, number, []string{one}); err != nil && !refusesName(err) {
+				break
+			}
+		}
+	}
+	if refusesName(err) {
+		return nil
+	}
+	return explain(p.noun("reviewers of pull request %d", number), err)
+}
+
+// reviewers leaves out our own account, which GitHub refuses as the author, and
+// teams of other organisations.
+func (p pulls) reviewers(names []string) []string {
+	var kept []string
+	for _, name := range names {
+		team, isTeam := strings.CutPrefix(name, teamPrefix)
+		group, _, _ := strings.Cut(team, "/")
+		foreign := isTeam && !strings.EqualFold(group, p.owner)
+		if !foreign && !strings.EqualFold(name, p.info.Self.Login) {
+			kept = append(kept, name)
+		}
+	}
+	return kept
+}
+
+func (p pulls) request(ctx context.Context, number int, names []string) error {
+	var wanted gogithub.ReviewersRequest
+	for _, name := range names {
+		if team, ok := strings.CutPrefix(name, teamPrefix); ok {
+			_, slug, _ := strings.Cut(team, "/")
+			wanted.TeamReviewers = append(wanted.TeamReviewers, slug)
+		} else {
+			wanted.Reviewers = append(wanted.Reviewers, name)
+		}
+	}
+	_, _, err := p.forge.api.PullRequests.RequestReviewers(ctx, p.owner, p.name, number, wanted)
+	return err
+}
+
+// teamPrefix stands before GROUP/NAME.
+const teamPrefix = "team:"
+
+// refusesName says that GitHub does not know somebody, or not as a collaborator.
+func refusesName(err error) bool {
+	status := statusOf(err)
+	return status == 422 || status == 404
+}

@@ -1,0 +1,164 @@
+package github
+
+import (
+	"bytes"
+	"compress/gzip"
+	"container/list"
+	"crypto/sha256"
+	"io"
+	"net/http"
+	"sync"
+
+	"promoter/internal/fault"
+)
+
+// maxKept is how many bytes of answers are kept, compressed. A page of 100 pull
+// requests has 2 MB and shrinks to a twentieth.
+const maxKept = 16 << 20
+
+// cache asks again for what it knows with the ETag of the answer. GitHub counts
+// no request against the limit whose answer is "not modified".
+// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate
+type cache struct {
+	next http.RoundTripper
+
+	mu    sync.Mutex
+	bytes int
+	known map[question]*list.Element // of *answer
+	used  *list.List                 // the latest first
+}
+
+// question is what was asked with which credential: an answer to one credential
+// is never given to another.
+type question struct {
+	credential  [sha256.Size]byte
+	url, accept string
+}
+
+type answer struct {
+	question question
+	etag     string
+	header   http.Header
+	packed   []byte
+}
+
+func newCache(next http.RoundTripper) *cache {
+	return &cache{next: next, known: map[question]*list.Element{}, used: list.New()}
+}
+
+// RoundTrip sends a GET with the ETag of the known answer, and gives that answer
+// when the server says that nothing changed. Others pass through.
+func (c *cache) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Method != http.MethodGet {
+		return c.next.RoundTrip(req)
+	}
+	asked := question{
+		credential: sha256.Sum256([]byte(req.Header.Get("Authorization"))),
+		url:        req.URL.String(), accept: req.Header.Get("Accept"),
+	}
+	before := c.find(asked)
+	if before != nil {
+		req.Header.Set("If-None-Match", before.etag)
+	}
+	resp, err := c.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if before != nil && resp.StatusCode == http.StatusNotModified {
+		return resp, before.restore(resp)
+	}
+	return resp, c.keep(asked, resp)
+}
+
+func (c *cache) find(asked question) *answer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	element, ok := c.known[asked]
+	if !ok {
+		return nil
+	}
+	c.used.MoveToFront(element)
+	return element.Value.(*answer)
+}
+
+// keep remembers a whole answer that has an ETag.
+func (c *cache) keep(asked question, resp *http.Response) error {
+	etag := resp.Header.Get("ETag")
+	if resp.StatusCode != http.StatusOK || etag == "" {
+		return nil
+	}
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fault.New(fault.Internal, "an answer in memory cannot be read: %w", err)
+	}
+	setBody(resp, data)
+	packed, err := pack(data)
+	if err != nil {
+		return err
+	}
+	c.put(&answer{question: asked, etag: etag, header: resp.Header.Clone(), packed: packed})
+	return nil
+}
+
+func (c *cache) put(fresh *answer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if old, ok := c.known[fresh.question]; ok {
+		c.drop(old)
+	}
+	c.known[fresh.question] = c.used.PushFront(fresh)
+	c.bytes += len(fresh.packed)
+	for c.bytes > maxKept {
+		c.drop(c.used.Back())
+	}
+}
+
+func (c *cache) drop(element *list.Element) {
+	old := c.used.Remove(element).(*answer)
+	delete(c.known, old.question)
+	c.bytes -= len(old.packed)
+}
+
+// restore puts the known answer in the place of "not modified". Headers that are
+// new, as the limits, stay.
+func (a *answer) restore(resp *http.Response) error {
+	data, err := unpack(a.packed)
+	if err != nil {
+		return err
+	}
+	for name, values := range a.header {
+		if _, ok := resp.Header[name]; !ok {
+			resp.Header[name] = values
+		}
+	}
+	resp.StatusCode, resp.Status = http.StatusOK, "200 OK"
+	setBody(resp, data)
+	return nil
+}
+
+func pack(data []byte) ([]byte, error) {
+	var out bytes.Buffer
+	writer, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "pack an answer: %w", err)
+	}
+	if _, err := writer.Write(data); err != nil {
+		return nil, fault.New(fault.Internal, "pack an answer: %w", err)
+	}
+	if err := writer.Close(); err != nil {
+		return nil, fault.New(fault.Internal, "pack an answer: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func unpack(packed []byte) ([]byte, error) {
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fault.New(fault.Internal, "unpack an answer: %w", err)
+	}
+	data, err := io.ReadAll(io.LimitReader(reader, maxAnswer))
+	if err != nil {
+		return nil, fault.New(fault.Internal, "unpack an answer: %w", err)
+	}
+	return data, nil
+}

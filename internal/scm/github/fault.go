@@ -1,0 +1,186 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"promoter/internal/fault"
+	"promoter/internal/outbound"
+)
+
+// explain gives an error of the library a kind, and puts what was asked before
+// GitHub's words.
+func explain(noun string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if known, ok := errors.AsType[*fault.Error](err); ok {
+		return &fault.Error{Kind: known.Kind, RetryAt: known.RetryAt, Err: fmt.Errorf("%s: %w", noun, known)}
+	}
+	if answer := refused(err); answer != nil {
+		kind, advice := judge(answer)
+		return &fault.Error{Kind: kind, Err: &answerError{
+			status: answer.Response.StatusCode,
+			text:   fmt.Sprintf("%s: GitHub answered %d: %s%s", noun, answer.Response.StatusCode, wordsOf(answer), advice),
+		}}
+	}
+	var syntax *json.SyntaxError
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fault.New(fault.Temporary, "%s: %w", noun, outbound.Redact(err))
+	case errors.As(err, &syntax):
+		return fault.New(fault.Temporary, "%s: the answer is not JSON, as when a proxy or a login page answers", noun)
+	}
+	return fault.New(fault.Temporary, "%s: %w", noun, outbound.Redact(err))
+}
+
+// refused returns the answer of GitHub that is an error.
+func refused(err error) *gogithub.ErrorResponse {
+	if answer, ok := errors.AsType[*gogithub.ErrorResponse](err); ok {
+		return answer
+	}
+	if second, ok := errors.AsType[*gogithub.TwoFactorAuthError](err); ok {
+		return (*gogithub.ErrorResponse)(second)
+	}
+	return nil
+}
+
+// answerError is an answer of GitHub in words, without the answer itself, which
+// holds the request.
+type answerError struct {
+	status int
+	text   string
+}
+
+// Error returns what was asked and GitHub's words.
+func (a *answerError) Error() string { return a.text }
+
+// statusOf returns the HTTP status of an error, zero when GitHub gave none.
+func statusOf(err error) int {
+	if answer := refused(err); answer != nil {
+		return answer.Response.StatusCode
+	}
+	if told, ok := errors.AsType[*answerError](err); ok {
+		return told.status
+	}
+	return 0
+}
+
+// judge says what may be done about an answer, and what a person can do.
+func judge(answer *gogithub.ErrorResponse) (fault.Kind, string) {
+	switch status := answer.Response.StatusCode; status {
+	case http.StatusUnauthorized:
+		return fault.Unauthorised, ": the token is wrong, expired or revoked"
+	case http.StatusForbidden:
+		return fault.Unauthorised, lacking(answer)
+	case http.StatusNotFound:
+		missing := scopesLacking(answer.Response.Header)
+		if missing != "" && answer.Response.Request.Method != http.MethodGet {
+			return fault.Unauthorised, missing
+		}
+		return fault.NotFound, missing
+	case http.StatusGone, http.StatusUnavailableForLegalReasons:
+		return fault.NotFound, ""
+	case http.StatusConflict:
+		return fault.Conflict, ""
+	case http.StatusUnprocessableEntity:
+		return judgeInvalid(answer), ""
+	case http.StatusRequestTimeout:
+		return fault.Temporary, ""
+	default:
+		if status >= http.StatusInternalServerError {
+			return fault.Temporary, ""
+		}
+		return fault.Invalid, ""
+	}
+}
+
+// judgeInvalid tells the answers 422 apart, which stand for everything that the
+// state does not allow.
+func judgeInvalid(answer *gogithub.ErrorResponse) fault.Kind {
+	words := strings.ToLower(wordsOf(answer))
+	if strings.Contains(words, "already exists") {
+		return fault.Conflict
+	}
+	if strings.Contains(words, "no commit found") {
+		return fault.NotFound
+	}
+	for _, detail := range answer.Errors {
+		branch := detail.Field == "head" || detail.Field == "base"
+		if branch && (detail.Code == "invalid" || detail.Code == "missing") {
+			return fault.NotFound
+		}
+	}
+	return fault.Invalid
+}
+
+// lacking says which permission the token needs, as far as GitHub tells.
+func lacking(answer *gogithub.ErrorResponse) string {
+	head := answer.Response.Header
+	if strings.HasPrefix(head.Get("X-GitHub-SSO"), "required") {
+		return ": the token must be authorised for the single sign-on of the organisation"
+	}
+	needed := head.Get("X-Accepted-GitHub-Permissions")
+	if needed != "" && strings.Contains(strings.ToLower(answer.Message), "not accessible by") {
+		return ": the token lacks the permission " + oneLine(needed)
+	}
+	return scopesLacking(head)
+}
+
+// scopesLacking compares the scopes of a classic token with those of which one
+// was needed. Tokens of other kinds have no scopes.
+func scopesLacking(head http.Header) string {
+	values, classic := head["X-Oauth-Scopes"]
+	needed := fields(head.Get("X-Accepted-OAuth-Scopes"))
+	if !classic || len(needed) == 0 {
+		return ""
+	}
+	held := fields(strings.Join(values, ","))
+	for _, scope := range held {
+		if slices.Contains(needed, scope) {
+			return ""
+		}
+	}
+	has := "none"
+	if len(held) > 0 {
+		has = strings.Join(held, ", ")
+	}
+	return oneLine(fmt.Sprintf(": the token lacks the scope %s (it has %s)", strings.Join(needed, " or "), has))
+}
+
+func fields(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// wordsOf puts GitHub's message and its details in one line.
+func wordsOf(answer *gogithub.ErrorResponse) string {
+	words := []string{answer.Message}
+	for _, detail := range answer.Errors {
+		switch {
+		case detail.Message != "":
+			words = append(words, detail.Message)
+		case detail.Field != "":
+			words = append(words, detail.Field+" is "+detail.Code)
+		}
+	}
+	if text := oneLine(strings.Join(words, "\n")); text != "" {
+		return text
+	}
+	return http.StatusText(answer.Response.StatusCode)
+}
+
+// oneLine makes words of GitHub safe to show, bounded and without line breaks.
+func oneLine(text string) string {
+	if len(text) > 4096 {
+		text = text[:4096]
+	}
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	return outbound.Scrub(strings.Join(lines, "; "))
+}

@@ -1,0 +1,134 @@
+package github
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"strings"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+)
+
+// methodsOf returns the allowed methods of merging in the order in which they are
+// tried: one that keeps our commit, one that copies it, one that makes another.
+// GitHub tells them only to who may push; unknown ones are tried.
+func methodsOf(found *gogithub.Repository) []string {
+	var methods []string
+	for _, method := range []struct {
+		name    string
+		allowed *bool
+	}{
+		{"merge", found.AllowMergeCommit}, {"rebase", found.AllowRebaseMerge}, {"squash", found.AllowSquashMerge},
+	} {
+		if method.allowed == nil || *method.allowed {
+			methods = append(methods, method.name)
+		}
+	}
+	return methods
+}
+
+// Merge merges with the first allowed method. A branch may allow fewer than its
+// repository: then the next is tried. When GitHub refuses or its answer is lost,
+// the pull request is looked at before anything is said.
+func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
+	noun := p.noun("merge of pull request %d", number)
+	err := fault.New(fault.Unauthorised, "%s: the repository allows no method of merging", noun)
+	for _, method := range p.methods {
+		var merged scm.Merged
+		if merged, err = p.merge(ctx, number, method, merge); err == nil {
+			return merged, nil
+		}
+		again := refusesMethod(err)
+		if err = judgeMerge(noun, err); !again {
+			return p.look(ctx, noun, number, merge, err)
+		}
+	}
+	return scm.Merged{}, err
+}
+
+// merge asks for one method. The commit of a rebase has the message it had.
+func (p pulls) merge(ctx context.Context, number int, method string, merge scm.Merge) (scm.Merged, error) {
+	options := &gogithub.PullRequestOptions{SHA: merge.Head, MergeMethod: method}
+	var message string
+	if method != "rebase" {
+		options.CommitTitle, message = merge.Title, merge.Message
+	}
+	done, _, err := p.forge.api.PullRequests.Merge(ctx, p.owner, p.name, number, message, options)
+	if err != nil {
+		return scm.Merged{}, err
+	}
+	return scm.Merged{Commit: strings.ToLower(done.GetSHA()), At: p.forge.now().UTC()}, nil
+}
+
+// Words by which GitHub tells its refusals of a merge apart, all of them 405. It
+// documents none of them.
+var (
+	wordsMethod  = regexp.MustCompile(`(?i)(merge commits|squash merges|rebase merges) are not allowed|must not contain merge commits|merge method .*not allowed`)
+	wordsMoved   = regexp.MustCompile(`(?i)head branch was modified`)
+	wordsPassing = regexp.MustCompile(`(?i)base branch was modified|out of date|not up to date|is behind|in progress|conflict|try again`)
+	wordsUnclear = regexp.MustCompile(`(?i)not mergeable`)
+)
+
+// refusesMethod says that another method may be allowed.
+func refusesMethod(err error) bool {
+	answer := refused(err)
+	return answer != nil && answer.Response.StatusCode == http.StatusMethodNotAllowed && wordsMethod.MatchString(answer.Message)
+}
+
+// judgeMerge says what may be done about a refused merge. What GitHub forbids
+// stays forbidden until a person or a check acts.
+func judgeMerge(noun string, err error) error {
+	answer := refused(err)
+	if answer == nil || answer.Response.StatusCode != http.StatusMethodNotAllowed {
+		return explain(noun, err)
+	}
+	kind := fault.Unauthorised
+	switch words := wordsOf(answer); {
+	case wordsMoved.MatchString(words):
+		kind = fault.Conflict
+	case wordsPassing.MatchString(words), wordsUnclear.MatchString(words):
+		kind = fault.Temporary
+	}
+	return fault.New(kind, "%s: GitHub answered 405: %s", noun, wordsOf(answer))
+}
+
+// look says what became of a merge that was refused or got no answer.
+func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merge, cause error) (scm.Merged, error) {
+	switch status := statusOf(cause); {
+	case fault.KindOf(cause) == fault.RateLimited, status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound:
+		return scm.Merged{}, cause
+	}
+	pull, _, err := p.forge.api.PullRequests.Get(ctx, p.owner, p.name, number)
+	if err != nil {
+		return scm.Merged{}, cause
+	}
+	same := strings.EqualFold(pull.GetHead().GetSHA(), merge.Head)
+	switch {
+	case pull.GetMerged() && same:
+		return mergedOf(pull), nil
+	case !same:
+		return scm.Merged{}, fault.New(fault.Conflict, "%s: its head is %.12s now", noun, pull.GetHead().GetSHA())
+	case pull.GetState() == "closed":
+		return scm.Merged{}, fault.New(fault.Conflict, "%s: it was closed meanwhile", noun)
+	}
+	return scm.Merged{}, blocked(noun, pull, cause)
+}
+
+// blocked asks the state of the pull request where the refusal's words say no
+// more than that it cannot be merged.
+func blocked(noun string, pull *gogithub.PullRequest, cause error) error {
+	if !wordsUnclear.MatchString(cause.Error()) {
+		return cause
+	}
+	switch state := pull.GetMergeableState(); state {
+	case "blocked", "draft":
+		return fault.New(fault.Unauthorised, "%w: its state is %s", cause, state)
+	case "dirty", "behind":
+		return fault.New(fault.Temporary, "%s: it is out of date with its base: GitHub calls it %s", noun, state)
+	default:
+		return fault.New(fault.Temporary, "%s: GitHub is still computing whether it can be merged", noun)
+	}
+}

@@ -1,0 +1,126 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/scm"
+)
+
+// repository is one repository for one pass: what it remembers of permissions
+// and statuses is never older.
+type repository struct {
+	forge       *Forge
+	owner, name string
+	info        scm.Info
+	methods     []string // of merging, in the order in which they are tried
+
+	mu      sync.Mutex
+	writers map[string]bool          // by login in lower case
+	said    map[statusKey]scm.Status // our latest statuses
+}
+
+// features are what GitHub has.
+var features = scm.Features{
+	PullRequests: true, Closers: true, Approvals: true, Statuses: true, Comments: true,
+	Teams: true, Compare: true, Releases: true, GuardedMerge: true,
+}
+
+// Open asks for a repository, and once for the account of the credential.
+func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
+	noun := "repository " + oneLine(name)
+	owner, short, err := splitName(name)
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	found, _, err := f.api.Repositories.Get(ctx, owner, short)
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	self, err := f.account(ctx)
+	if err != nil {
+		return nil, explain("the account of the token", err)
+	}
+	info, err := f.describe(found)
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	info.Self = self
+	return &repository{
+		forge: f, owner: found.GetOwner().GetLogin(), name: found.GetName(), info: info, methods: methodsOf(found),
+		writers: map[string]bool{}, said: map[statusKey]scm.Status{},
+	}, nil
+}
+
+func (f *Forge) describe(found *gogithub.Repository) (scm.Info, error) {
+	key, err := identity.ForgeKey(f.host, found.GetID())
+	if err != nil {
+		return scm.Info{}, fault.New(fault.Temporary, "the answer describes no repository: %w", err)
+	}
+	if _, _, err := splitName(found.GetFullName()); err != nil {
+		return scm.Info{}, fault.New(fault.Temporary, "the answer describes no repository: %w", err)
+	}
+	push, told := found.GetPermissions()["push"]
+	return scm.Info{
+		Key: key, Name: found.GetFullName(), URL: found.GetHTMLURL(), CloneURL: found.GetCloneURL(),
+		DefaultBranch: found.GetDefaultBranch(), Archived: found.GetArchived(), MayPush: push || !told,
+	}, nil
+}
+
+// account asks once who the credential belongs to.
+func (f *Forge) account(ctx context.Context) (identity.Person, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.self.Login != "" {
+		return f.self, nil
+	}
+	user, _, err := f.api.Users.Get(ctx, "")
+	if err != nil {
+		return identity.Person{}, err
+	}
+	f.self = f.person(user)
+	return f.self, nil
+}
+
+// person translates an account. GitHub forgets accounts that were deleted: those
+// have no login.
+func (f *Forge) person(user *gogithub.User) identity.Person {
+	login := user.GetLogin()
+	if login == "" {
+		return identity.Person{}
+	}
+	return identity.Person{Host: f.host, Login: login, Bot: user.GetType() == "Bot" || strings.HasSuffix(login, "[bot]")}
+}
+
+func (r *repository) Info() scm.Info                 { return r.info }
+func (r *repository) Features() scm.Features         { return features }
+func (r *repository) PullRequests() scm.PullRequests { return pulls{r} }
+func (r *repository) Signals() scm.Signals           { return signals{r} }
+func (r *repository) Conversation() scm.Conversation { return conversation{r} }
+
+// noun names a thing of the repository for errors.
+func (r *repository) noun(format string, args ...any) string {
+	return fmt.Sprintf(format, args...) + " of " + r.info.Name
+}
+
+// safeName is what owners, repositories, teams and accounts are named of. The
+// library puts names into paths as they are, and some come from strangers.
+var safeName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+
+func isName(name string) bool { return safeName.MatchString(name) && strings.Trim(name, ".") != "" }
+
+// splitName takes OWNER/NAME apart.
+func splitName(name string) (owner, short string, err error) {
+	owner, short, found := strings.Cut(name, "/")
+	if !found || !isName(owner) || !isName(short) {
+		return "", "", fault.New(fault.Invalid, "the name of a repository is OWNER/NAME")
+	}
+	return owner, short, nil
+}

@@ -1,0 +1,38 @@
+package github
+
+import (
+	"context"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+)
+
+// Releases lists published releases. GitHub shows drafts to who may push, so
+// pages are read until there are enough others.
+func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]scm.Release, error) {
+	noun := "releases of " + oneLine(repository)
+	owner, name, err := splitName(repository)
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	if limit <= 0 {
+		return nil, fault.New(fault.Invalid, "%s: the limit must be positive", noun)
+	}
+	found, err := pages(limit, func(page gogithub.ListOptions) ([]scm.Release, *gogithub.Response, error) {
+		list, resp, err := f.api.Repositories.ListReleases(ctx, owner, name, &page)
+		return published(list), resp, err
+	})
+	return found, explain(noun, err)
+}
+
+func published(list []*gogithub.RepositoryRelease) []scm.Release {
+	var releases []scm.Release
+	for _, release := range list {
+		if !release.GetDraft() {
+			releases = append(releases, scm.Release{Tag: release.GetTagName(), Prerelease: release.GetPrerelease()})
+		}
+	}
+	return releases
+}

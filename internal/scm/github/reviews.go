@@ -1,0 +1,119 @@
+package github
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"promoter/internal/identity"
+	"promoter/internal/scm"
+)
+
+// Reviews lists all submitted reviews. Whether a reviewer may push is asked once
+// per person, and only for reviews that could count: not of bots, comments and
+// dismissed ones.
+func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
+	noun := s.noun("reviews of pull request %d", number)
+	found, err := pages(0, func(page gogithub.ListOptions) ([]*gogithub.PullRequestReview, *gogithub.Response, error) {
+		return s.forge.api.PullRequests.ListReviews(ctx, s.owner, s.name, number, &page)
+	})
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	var reviews []scm.Review
+	for _, given := range found {
+		review, ok := s.translate(given)
+		if !ok {
+			continue
+		}
+		if review.State == scm.Approved || review.State == scm.ChangesRequested {
+			if review.MayWrite, err = s.writer(ctx, review.Author); err != nil {
+				return nil, explain(noun, err)
+			}
+		}
+		reviews = append(reviews, review)
+	}
+	return reviews, nil
+}
+
+// translate leaves out our own reviews that were not submitted yet, which nobody
+// else sees, and states that GitHub may bring one day.
+func (s signals) translate(given *gogithub.PullRequestReview) (scm.Review, bool) {
+	review := scm.Review{Author: s.forge.person(given.GetUser()), Commit: given.GetCommitID(), At: given.GetSubmittedAt().UTC()}
+	switch given.GetState() {
+	case "APPROVED":
+		review.State = scm.Approved
+	case "CHANGES_REQUESTED":
+		review.State = scm.ChangesRequested
+	case "COMMENTED":
+		review.State = scm.Commented
+	case "DISMISSED":
+		review.State = scm.Dismissed
+	default:
+		return scm.Review{}, false
+	}
+	return review, true
+}
+
+// writer says whether a person may push, asked once per pass.
+func (s signals) writer(ctx context.Context, person identity.Person) (bool, error) {
+	login := strings.ToLower(person.Login)
+	s.mu.Lock()
+	may, known := s.writers[login]
+	s.mu.Unlock()
+	if known {
+		return may, nil
+	}
+	may, err := s.permitted(ctx, person)
+	if err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writers[login] = may
+	return may, nil
+}
+
+// MayWrite asks GitHub each time.
+func (s signals) MayWrite(ctx context.Context, person identity.Person) (bool, error) {
+	may, err := s.permitted(ctx, person)
+	return may, explain(s.noun("permission of %s", oneLine(person.Login)), err)
+}
+
+// permitted asks for a permission. Bots have none that GitHub would tell, and an
+// account that is gone has none.
+func (s signals) permitted(ctx context.Context, person identity.Person) (bool, error) {
+	if person.Bot || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {
+		return false, nil
+	}
+	level, _, err := s.forge.api.Repositories.GetPermissionLevel(ctx, s.owner, s.name, person.Login)
+	if statusOf(err) == http.StatusNotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	// maintain and the roles of an organisation come as the next lower of these.
+	// https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
+	return level.GetPermission() == "admin" || level.GetPermission() == "write", nil
+}
+
+// Member asks for a membership. GitHub hides teams from who may not see them: a
+// classic token without the scope is told apart, any other sees nobody.
+func (s signals) Member(ctx context.Context, team string, person identity.Person) (bool, error) {
+	group, slug, _ := strings.Cut(team, "/")
+	if !isName(group) || !isName(slug) || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {
+		return false, nil
+	}
+	membership, _, err := s.forge.api.Teams.GetTeamMembershipBySlug(ctx, group, url.PathEscape(slug), person.Login)
+	if answer := refused(err); answer != nil && answer.Response.StatusCode == http.StatusNotFound && scopesLacking(answer.Response.Header) == "" {
+		return false, nil
+	}
+	if err != nil {
+		return false, explain("members of team "+team, err)
+	}
+	return membership.GetState() == "active", nil
+}

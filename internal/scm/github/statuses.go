@@ -1,0 +1,114 @@
+package github
+
+import (
+	"context"
+	"strings"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+)
+
+// statusKey names a status.
+type statusKey struct{ commit, context string }
+
+// statuses lists the latest status of every context, and remembers ours. The list
+// of all statuses is read, the newest first, because the combined one does not
+// tell who set them.
+func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, error) {
+	found, err := pages(0, func(page gogithub.ListOptions) ([]*gogithub.RepoStatus, *gogithub.Response, error) {
+		return s.forge.api.Repositories.ListStatuses(ctx, s.owner, s.name, commit, &page)
+	})
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	var checks []scm.Check
+	for _, status := range found {
+		if seen[status.GetContext()] {
+			continue
+		}
+		seen[status.GetContext()] = true
+		check := s.statusCheck(status)
+		if check.Own {
+			s.remember(commit, scm.Status{Context: check.Name, State: check.State, Description: status.GetDescription(), URL: check.URL})
+		}
+		checks = append(checks, check)
+	}
+	return checks, nil
+}
+
+func (s signals) statusCheck(status *gogithub.RepoStatus) scm.Check {
+	check := scm.Check{
+		Name: status.GetContext(), State: scm.CheckFailed, URL: status.GetTargetURL(),
+		At: status.GetCreatedAt().UTC(), Own: s.info.Self.Same(s.forge.person(status.GetCreator())),
+	}
+	switch status.GetState() {
+	case "success":
+		check.State = scm.CheckPassed
+	case "pending":
+		check.State = scm.CheckPending
+	}
+	return check
+}
+
+// SetStatus sets the status, unless it stands there already: each setting is an
+// entry that people see, and GitHub takes 1,000 per commit and context.
+func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status) error {
+	noun := s.noun("status %s of commit %.12s", oneLine(status.Context), oneLine(commit))
+	if !isCommit(commit) {
+		return fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
+	}
+	status.Description = shorten(status.Description, maxDescription, "…")
+	before, known := s.remembered(commit, status.Context)
+	if !known {
+		if _, err := s.statuses(ctx, commit); err != nil {
+			return explain(noun, err)
+		}
+		before, known = s.remembered(commit, status.Context)
+	}
+	if known && before == status {
+		return nil
+	}
+	_, _, err := s.forge.api.Repositories.CreateStatus(ctx, s.owner, s.name, commit, &gogithub.RepoStatus{
+		State: gogithub.String(wordOf(status.State)), TargetURL: textOrNil(status.URL),
+		Description: gogithub.String(status.Description), Context: gogithub.String(status.Context),
+	})
+	if err == nil {
+		s.remember(commit, status)
+	}
+	return explain(noun, err)
+}
+
+func wordOf(state scm.CheckState) string {
+	switch state {
+	case scm.CheckPassed:
+		return "success"
+	case scm.CheckPending:
+		return "pending"
+	default:
+		return "failure"
+	}
+}
+
+// textOrNil leaves an empty text out of a request.
+func textOrNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func (s signals) remember(commit string, status scm.Status) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said[statusKey{strings.ToLower(commit), status.Context}] = status
+}
+
+func (s signals) remembered(commit, name string) (scm.Status, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status, ok := s.said[statusKey{strings.ToLower(commit), name}]
+	return status, ok
+}

@@ -1,0 +1,94 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+
+	"promoter/internal/fault"
+	"promoter/internal/secret"
+)
+
+// maxRedirects is how many are followed; GitHub sends one after a rename.
+const maxRedirects = 3
+
+// newHTTP makes the client of one forge: a credential is put on, then what is
+// known is asked for conditionally, then the limits are kept.
+func newHTTP(options Options, endpoint *url.URL) *http.Client {
+	base := options.HTTP.Transport
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	limits := &gate{next: base, now: options.Now, pace: options.Pace}
+	return &http.Client{
+		Transport:     &signer{next: newCache(limits), token: options.Token, endpoint: endpoint},
+		CheckRedirect: checkRedirect,
+		Timeout:       options.HTTP.Timeout,
+	}
+}
+
+// checkRedirect follows renames, on the same host and with the same method: a
+// write that becomes a reading would look like a success.
+func checkRedirect(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	switch {
+	case len(via) > maxRedirects:
+		return fault.New(fault.Temporary, "%s redirects more than %d times", first.URL.Host, maxRedirects)
+	case !sameOrigin(req.URL, first.URL):
+		return fault.New(fault.Invalid, "%s redirects to %s, which is refused: check the URL of the API", first.URL.Host, req.URL.Host)
+	case req.Method != first.Method:
+		return fault.New(fault.Conflict, "the repository was renamed or moved meanwhile")
+	}
+	return nil
+}
+
+func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
+
+// signer puts the credential on requests to the API, and takes it out of what
+// comes back as an error.
+type signer struct {
+	next     http.RoundTripper
+	token    func(ctx context.Context) (secret.String, error)
+	endpoint *url.URL
+}
+
+// RoundTrip sends a copy of the request.
+func (s *signer) RoundTrip(req *http.Request) (*http.Response, error) {
+	token, err := s.token(req.Context())
+	if err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	signed := req.Clone(req.Context())
+	if !token.IsZero() && sameOrigin(req.URL, s.endpoint) {
+		signed.Header.Set("Authorization", "Bearer "+token.Reveal())
+	}
+	resp, err := s.next.RoundTrip(signed)
+	if err != nil {
+		return nil, err
+	}
+	resp.Request = req
+	if resp.StatusCode >= http.StatusBadRequest && !token.IsZero() {
+		strike(resp, token)
+	}
+	return resp, nil
+}
+
+// strike takes the credential out of a body that the gate has read already.
+func strike(resp *http.Response, token secret.String) {
+	data, _ := io.ReadAll(resp.Body) // from memory, which cannot fail
+	setBody(resp, bytes.ReplaceAll(data, []byte(token.Reveal()), []byte(secret.Redacted)))
+}
+
+func setBody(resp *http.Response, data []byte) {
+	resp.Body = io.NopCloser(bytes.NewReader(data))
+	resp.ContentLength = int64(len(data))
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		_ = req.Body.Close()
+	}
+}
