@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"promoter/internal/image"
+	"promoter/internal/state"
 )
 
 // Place is one application in one environment: what a decision is about.
@@ -17,13 +18,16 @@ type State string
 
 // The closed set of states. Same, Absent and NoReference are the three ways of
 // having no difference; they need telling apart because a child treats them
-// differently.
+// differently. Rejected and Reverted are people's answers: they stand until the
+// place is resumed or a newer version is there.
 const (
 	Same          State = "same"            // the references are there and say this snapshot already
 	Absent        State = "absent"          // the application has no files in this environment
 	NoReference   State = "no reference"    // files, but no reference to a followed component
 	Waiting       State = "waiting"         // a difference that may not be proposed yet
 	Proposed      State = "proposed"        // a difference that is proposed
+	Rejected      State = "rejected"        // a difference that a person refused
+	Reverted      State = "reverted"        // a difference that was here and that a person took back
 	Refused       State = "refused"         // a difference that cannot be written
 	NotCheckedOut State = "not checked out" // the environment's branch is not at hand
 	Unanswered    State = "failed"          // a registry did not answer
@@ -50,6 +54,11 @@ const (
 	RuleRegistry      Rule = "registry"       // the registry gave no answer
 	RuleRefused       Rule = "refused"        // a file cannot be written
 	RuleBranch        Rule = "branch"         // the branch is not at hand
+	RuleHeld          Rule = "held"           // a person holds the place
+	RuleFrozen        Rule = "frozen"         // a person froze the environment or the repository
+	RuleRejected      Rule = "rejected"       // a person rejected a version that it would bring
+	RuleReverted      Rule = "reverted"       // a person took back a version that it would bring
+	RuleRollback      Rule = "rollback"       // a person wants the versions of before
 	RuleLimit         Rule = "limit"          // as many pull requests as may be are open
 	RuleForge         Rule = "forge"          // plain Git has no pull requests
 	RuleForeign       Rule = "foreign"        // a person works on our branch
@@ -84,6 +93,11 @@ type Decision struct {
 	Moves      []Move   // sorted by component; set when State is Waiting or Proposed
 	Conditions []Condition
 	Gates      []Condition
+
+	// Request is the request that this decision answers: it names the versions, or
+	// lets what is propose: manual go on. Nil: nobody asked, or for another
+	// snapshot. What becomes of it in the state is among Unrecorded.
+	Request *state.Request
 }
 
 // Wanted returns the version that the decision wants for a component of its
