@@ -35,7 +35,7 @@ const maxHosts = 1024
 
 // hosts keeps the state of each host.
 type hosts struct {
-	budget  Budget
+	budget  func(host string) Budget
 	maxWait time.Duration
 	now     func() time.Time
 
@@ -43,7 +43,7 @@ type hosts struct {
 	open map[string]*host
 }
 
-func newHosts(budget Budget, maxWait time.Duration, now func() time.Time) *hosts {
+func newHosts(budget func(host string) Budget, maxWait time.Duration, now func() time.Time) *hosts {
 	return &hosts{budget: budget, maxWait: maxWait, now: now, open: map[string]*host{}}
 }
 
@@ -57,11 +57,12 @@ func (h *hosts) of(name string) *host {
 	if len(h.open) >= maxHosts {
 		h.forgetQuiet()
 	}
+	budget := h.budget(name).withDefaults()
 	made := &host{
 		name: name, maxWait: h.maxWait, now: h.now,
-		places:   make(chan struct{}, h.budget.Concurrent),
-		interval: time.Duration(float64(time.Second) / h.budget.PerSecond),
-		burst:    h.budget.Burst,
+		places:   make(chan struct{}, budget.Concurrent),
+		interval: time.Duration(float64(time.Second) / budget.PerSecond),
+		burst:    budget.Burst,
 	}
 	h.open[name] = made
 	return made

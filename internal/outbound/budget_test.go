@@ -34,7 +34,7 @@ func TestBudget_S10_burstThenRate(t *testing.T) {
 func TestBudget_S10_aLongQueueIsRateLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHosts(Budget{PerSecond: 0.1, Burst: 1, Concurrent: 1}, 5*time.Second, time.Now).of("a.example")
+		h := newHosts(always(Budget{PerSecond: 0.1, Burst: 1, Concurrent: 1}), 5*time.Second, time.Now).of("a.example")
 		if err := h.turn(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestBudget_S10_aLongQueueIsRateLimited(t *testing.T) {
 func TestBudget_placesAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHosts(Budget{Concurrent: 1}.withDefaults(), time.Second, time.Now).of("a.example")
+		h := newHosts(always(Budget{Concurrent: 1}), time.Second, time.Now).of("a.example")
 		if err := h.enter(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestBudget_placesAreLimited(t *testing.T) {
 func TestBudget_hostsAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		known := newHosts(Budget{}.withDefaults(), time.Second, time.Now)
+		known := newHosts(always(Budget{}), time.Second, time.Now)
 		known.of("blocked.example").refuse(time.Now(), time.Hour, true)
 		<-time.After(time.Second)
 		for i := range 3 * maxHosts {
@@ -80,4 +80,23 @@ func TestBudget_hostsAreForgotten(t *testing.T) {
 			t.Error("a host in its pause was forgotten")
 		}
 	})
+}
+
+func always(b Budget) func(string) Budget { return func(string) Budget { return b } }
+
+func TestBudget_aHostMayHaveItsOwn(t *testing.T) {
+	t.Parallel()
+	own := func(host string) Budget {
+		if host == "slow.example" {
+			return Budget{Concurrent: 1}
+		}
+		return Budget{}
+	}
+	known := newHosts(own, time.Second, time.Now)
+	if got := cap(known.of("slow.example").places); got != 1 {
+		t.Errorf("the host has %d places, want its own", got)
+	}
+	if got := cap(known.of("other.example").places); got != (Budget{}).withDefaults().Concurrent {
+		t.Errorf("another host has %d places, want the default", got)
+	}
 }

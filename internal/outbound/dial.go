@@ -68,6 +68,16 @@ func (c *Client) transports(resolver *net.Resolver) {
 	}
 }
 
+// DialContext opens a connection for a protocol other than HTTP, such as ssh, to
+// an address that passes the guard. No budget is kept for it.
+func (c *Client) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := dialer{check: c.checkSecure}.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, fault.Wrap(kindOfFailure(err), err)
+	}
+	return conn, nil
+}
+
 func newTransport(d dialer) *http.Transport {
 	return &http.Transport{
 		DialContext:            d.DialContext,

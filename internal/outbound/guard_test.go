@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"promoter/internal/fault"
 )
@@ -146,4 +147,17 @@ func FuzzGuard(f *testing.F) {
 			t.Errorf("%s passed with %s inside", text, inner)
 		}
 	})
+}
+
+// What is no HTTP, such as ssh, passes the same guard.
+func TestDialContext_T07_refusesLoopback(t *testing.T) {
+	t.Parallel()
+	c, err := New(Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{"127.0.0.1:22", "[::1]:22", "10.1.2.3:22", "169.254.169.254:22"} {
+		_, err := c.DialContext(t.Context(), "tcp", address)
+		mustRefuse(t, err, "is not dialled")
+	}
 }

@@ -39,6 +39,9 @@ type Options struct {
 	Proxy func(*http.Request) (*url.URL, error)
 	// Budget is what each host is asked at most.
 	Budget Budget
+	// BudgetOf gives a host (host or host:port) a budget of its own. Nil: every
+	// host has Budget.
+	BudgetOf func(host string) Budget
 	// Timeout bounds a request with its repetitions, its pauses and its body, from
 	// the moment that it has a place at its host. Zero: one minute.
 	Timeout time.Duration
@@ -82,7 +85,7 @@ func New(options Options) (*Client, error) {
 		options:  options,
 		insecure: map[string]bool{},
 		guard:    guard{networks: options.Networks, loopback: options.AllowLoopback},
-		hosts:    newHosts(options.Budget, options.MaxWait, options.Now),
+		hosts:    newHosts(options.BudgetOf, options.MaxWait, options.Now),
 		lookup: func(ctx context.Context, host string) ([]netip.Addr, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 		},
@@ -104,7 +107,9 @@ func withDefaults(o Options) Options {
 	if o.Attempts <= 0 {
 		o.Attempts = defaultAttempts
 	}
-	o.Budget = o.Budget.withDefaults()
+	if o.BudgetOf == nil {
+		o.BudgetOf = func(string) Budget { return o.Budget }
+	}
 	return o
 }
 
