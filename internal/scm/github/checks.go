@@ -36,7 +36,7 @@ func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error)
 // runs lists the latest check run of every name of every app.
 func (s signals) runs(ctx context.Context, commit string) ([]scm.Check, error) {
 	options := gogithub.ListCheckRunsOptions{Filter: gogithub.String("latest")}
-	found, err := pages(0, func(page gogithub.ListOptions) ([]*gogithub.CheckRun, *gogithub.Response, error) {
+	found, err := pages(everything, func(page gogithub.ListOptions) ([]*gogithub.CheckRun, *gogithub.Response, error) {
 		options.ListOptions = page
 		list, resp, err := s.forge.api.Checks.ListCheckRunsForRef(ctx, s.owner, s.name, commit, &options)
 		if err != nil {

@@ -13,23 +13,20 @@ import (
 // message of its head, and for who closed it where it was not merged.
 func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
 	noun := p.noun("closed pull requests from %s", oneLine(head))
-	options := gogithub.PullRequestListOptions{State: "closed", Head: p.owner + ":" + head, Sort: "created", Direction: "desc"}
-	found, err := p.list(ctx, options, limit)
+	if err := checkLimit(limit); err != nil {
+		return nil, explain(noun, err)
+	}
+	options := p.from(gogithub.PullRequestListOptions{State: "closed", Sort: "created", Direction: "desc"}, head)
+	closed, err := p.list(ctx, options, limit, func(pull scm.PullRequest) bool { return pull.Head.Own && pull.Head.Branch == head })
 	if err != nil {
 		return nil, explain(noun, err)
 	}
-	var all []scm.PullRequest
-	for _, pull := range found {
-		translated := p.translate(pull)
-		if !translated.Head.Own || translated.Head.Branch != head {
-			continue
-		}
-		if err := p.complete(ctx, &translated); err != nil {
+	for i := range closed {
+		if err := p.complete(ctx, &closed[i]); err != nil {
 			return nil, explain(noun, err)
 		}
-		all = append(all, translated)
 	}
-	return all, nil
+	return closed, nil
 }
 
 // complete asks for what a list does not tell. Neither changes: both answers are

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	gogithub "github.com/google/go-github/v62/github"
@@ -14,10 +15,14 @@ type conversation struct{ *repository }
 
 // Comments lists them all. Comments on lines of the diff are not among them.
 func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, error) {
-	found, err := c.list(ctx, number)
-	if err != nil {
-		return nil, explain(c.noun("comments of pull request %d", number), err)
-	}
+	comments, err := pages(everything, func(page gogithub.ListOptions) ([]scm.Comment, *gogithub.Response, error) {
+		found, resp, err := c.forge.api.Issues.ListComments(ctx, c.owner, c.name, number, &gogithub.IssueListCommentsOptions{ListOptions: page})
+		return c.translate(found), resp, err
+	})
+	return comments, explain(c.noun("comments of pull request %d", number), err)
+}
+
+func (c conversation) translate(found []*gogithub.IssueComment) []scm.Comment {
 	comments := make([]scm.Comment, len(found))
 	for i, comment := range found {
 		comments[i] = scm.Comment{
@@ -25,13 +30,7 @@ func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, 
 			Created: comment.GetCreatedAt().UTC(), Edited: comment.GetUpdatedAt().After(comment.GetCreatedAt().Time),
 		}
 	}
-	return comments, nil
-}
-
-func (c conversation) list(ctx context.Context, number int) ([]*gogithub.IssueComment, error) {
-	return pages(0, func(page gogithub.ListOptions) ([]*gogithub.IssueComment, *gogithub.Response, error) {
-		return c.forge.api.Issues.ListComments(ctx, c.owner, c.name, number, &gogithub.IssueListCommentsOptions{ListOptions: page})
-	})
+	return comments
 }
 
 // Say writes, edits or leaves our comment. The marker is put before a text that
@@ -40,22 +39,20 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 	if !strings.Contains(text, marker) {
 		text = marker + "\n" + text
 	}
-	comment := &gogithub.IssueComment{Body: gogithub.String(cutBody(text))}
-	noun := c.noun("comment on pull request %d", number)
-	found, err := c.list(ctx, number)
+	text = cutBody(text)
+	comment := &gogithub.IssueComment{Body: &text}
+	comments, err := c.Comments(ctx, number)
 	if err != nil {
-		return explain(noun, err)
+		return err
 	}
-	for _, said := range found {
-		if !c.info.Self.Same(c.forge.person(said.GetUser())) || !strings.Contains(said.GetBody(), marker) {
-			continue
-		}
-		if sameText(said.GetBody(), comment.GetBody()) {
-			return nil
-		}
-		_, _, err := c.forge.api.Issues.EditComment(ctx, c.owner, c.name, said.GetID(), comment)
-		return explain(noun, err)
+	place := slices.IndexFunc(comments, func(said scm.Comment) bool {
+		return c.info.Self.Same(said.Author) && strings.Contains(said.Body, marker)
+	})
+	switch {
+	case place < 0:
+		_, _, err = c.forge.api.Issues.CreateComment(ctx, c.owner, c.name, number, comment)
+	case !sameText(comments[place].Body, text):
+		_, _, err = c.forge.api.Issues.EditComment(ctx, c.owner, c.name, comments[place].ID, comment)
 	}
-	_, _, err = c.forge.api.Issues.CreateComment(ctx, c.owner, c.name, number, comment)
-	return explain(noun, err)
+	return explain(c.noun("comment on pull request %d", number), err)
 }

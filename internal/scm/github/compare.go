@@ -20,31 +20,35 @@ func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit 
 	if err != nil {
 		return scm.Comparison{}, explain(noun, err)
 	}
+	if err := checkLimit(limit); err != nil {
+		return scm.Comparison{}, explain(noun, err)
+	}
 	if from == "" || to == "" || len(from) > longestRevision || len(to) > longestRevision {
-		return scm.Comparison{}, fault.New(fault.Invalid, "%s: it needs two commits", noun)
+		return scm.Comparison{}, fault.New(fault.Invalid, "%s: it needs two commits of at most %d bytes", noun, longestRevision)
 	}
 	var told scm.Comparison
-	commits, err := pages(limit, func(page gogithub.ListOptions) ([]*gogithub.RepositoryCommit, *gogithub.Response, error) {
+	told.Commits, err = pages(limit, func(page gogithub.ListOptions) ([]scm.Commit, *gogithub.Response, error) {
 		found, resp, err := f.api.Repositories.CompareCommits(ctx, owner, name, from, to, &page)
 		if err != nil {
 			return nil, resp, err
 		}
 		told.Total, told.URL = found.GetTotalCommits(), found.GetHTMLURL()
-		return found.Commits, resp, nil
+		return commitsOf(found.Commits), resp, nil
 	})
 	if err != nil {
 		return scm.Comparison{}, explain(noun, err)
 	}
-	for _, commit := range commits {
-		told.Commits = append(told.Commits, commitOf(commit))
-	}
 	return told, nil
 }
 
-func commitOf(commit *gogithub.RepositoryCommit) scm.Commit {
-	inner := commit.GetCommit()
-	return scm.Commit{
-		ID: commit.GetSHA(), Message: inner.GetMessage(),
-		Author: inner.GetAuthor().GetName(), Committed: inner.GetCommitter().GetDate().UTC(),
+func commitsOf(found []*gogithub.RepositoryCommit) []scm.Commit {
+	commits := make([]scm.Commit, len(found))
+	for i, commit := range found {
+		inner := commit.GetCommit()
+		commits[i] = scm.Commit{
+			ID: commit.GetSHA(), Message: inner.GetMessage(),
+			Author: inner.GetAuthor().GetName(), Committed: inner.GetCommitter().GetDate().UTC(),
+		}
 	}
+	return commits
 }

@@ -26,30 +26,32 @@ func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, er
 		wanted.Draft = gogithub.Bool(true)
 	}
 	pull, _, err := p.forge.api.PullRequests.Create(ctx, p.owner, p.name, wanted)
-	if err = explain(noun, err); fault.KindOf(err) == fault.Temporary {
-		pull, err = p.lost(ctx, wanted, err)
+	var opened scm.PullRequest
+	switch err = explain(noun, err); fault.KindOf(err) {
+	case "":
+		opened = p.translate(pull)
+	case fault.Temporary:
+		opened, err = p.lost(ctx, wanted, err)
 	}
 	if err != nil {
 		return scm.PullRequest{}, err
 	}
-	opened := p.translate(pull)
-	return opened, p.decorate(ctx, &opened, draft)
+	err = p.decorate(ctx, &opened, draft)
+	return opened, err
 }
 
 // lost looks for a pull request whose creation got no answer. One of somebody
 // else, or with another text, was there before.
-func (p pulls) lost(ctx context.Context, wanted *gogithub.NewPullRequest, cause error) (*gogithub.PullRequest, error) {
-	found, err := p.list(ctx, gogithub.PullRequestListOptions{State: "open", Head: p.owner + ":" + wanted.GetHead(), Base: wanted.GetBase()}, 0)
-	if err != nil {
-		return nil, cause
+func (p pulls) lost(ctx context.Context, wanted *gogithub.NewPullRequest, cause error) (scm.PullRequest, error) {
+	options := p.from(gogithub.PullRequestListOptions{State: "open", Base: wanted.GetBase()}, wanted.GetHead())
+	found, err := p.list(ctx, options, 1, func(pull scm.PullRequest) bool {
+		ours := pull.Head.Own && pull.Head.Branch == wanted.GetHead() && p.info.Self.Same(pull.Author)
+		return ours && pull.Title == wanted.GetTitle() && sameText(pull.Body, wanted.GetBody())
+	})
+	if err != nil || len(found) == 0 {
+		return scm.PullRequest{}, cause
 	}
-	for _, pull := range found {
-		ours := p.info.Self.Same(p.forge.person(pull.GetUser())) && p.translate(pull).Head.Own
-		if ours && pull.GetTitle() == wanted.GetTitle() && sameText(pull.GetBody(), wanted.GetBody()) {
-			return pull, nil
-		}
-	}
-	return nil, cause
+	return found[0], nil
 }
 
 // decorate sets what GitHub does not take in the first request.

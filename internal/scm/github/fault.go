@@ -1,11 +1,11 @@
 package github
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -21,8 +21,11 @@ func explain(noun string, err error) error {
 	if err == nil {
 		return nil
 	}
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err // the other words are the method and the whole URL
+	}
 	if known, ok := errors.AsType[*fault.Error](err); ok {
-		return &fault.Error{Kind: known.Kind, RetryAt: known.RetryAt, Err: fmt.Errorf("%s: %w", noun, known)}
+		return &fault.Error{Kind: known.Kind, RetryAt: known.RetryAt, Err: fmt.Errorf("%s: %w", noun, outbound.Redact(err))}
 	}
 	if answer := refused(err); answer != nil {
 		kind, advice := judge(answer)
@@ -31,11 +34,7 @@ func explain(noun string, err error) error {
 			text:   fmt.Sprintf("%s: GitHub answered %d: %s%s", noun, answer.Response.StatusCode, wordsOf(answer), advice),
 		}}
 	}
-	var syntax *json.SyntaxError
-	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return fault.New(fault.Temporary, "%s: %w", noun, outbound.Redact(err))
-	case errors.As(err, &syntax):
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fault.New(fault.Temporary, "%s: the answer is not JSON, as when a proxy or a login page answers", noun)
 	}
 	return fault.New(fault.Temporary, "%s: %w", noun, outbound.Redact(err))

@@ -77,7 +77,7 @@ func New(options Options) (*Forge, error) {
 	return &Forge{host: strings.ToLower(page.Host), api: api, now: options.Now}, nil
 }
 
-var errURL = errors.New("it must be https://HOST, without user, query and fragment")
+var errURL = errors.New("it must be https://HOST, or http:// where that is allowed, without user, query and fragment")
 
 func webURL(raw string) (*url.URL, error) {
 	parsed, err := url.Parse(raw)

@@ -68,7 +68,7 @@ func (p pulls) merge(ctx context.Context, number int, method string, merge scm.M
 var (
 	wordsMethod  = regexp.MustCompile(`(?i)(merge commits|squash merges|rebase merges) are not allowed|must not contain merge commits|merge method .*not allowed`)
 	wordsMoved   = regexp.MustCompile(`(?i)head branch was modified`)
-	wordsPassing = regexp.MustCompile(`(?i)base branch was modified|out of date|not up to date|is behind|in progress|conflict|try again`)
+	wordsPassing = regexp.MustCompile(`(?i)base branch was modified|out of date|not up to date|is behind|merge already in progress|conflict`)
 	wordsUnclear = regexp.MustCompile(`(?i)not mergeable`)
 )
 

@@ -12,8 +12,10 @@ const (
 	maxPages = 100 // of one list: a longer one is refused, never cut
 )
 
-// pages reads a list to its end, or until limit things were read; zero is no
-// limit.
+// everything is the limit of a list that is read to its end.
+const everything = 0
+
+// pages reads a list to its end, or until read has given limit things.
 func pages[T any](limit int, read func(gogithub.ListOptions) ([]T, *gogithub.Response, error)) ([]T, error) {
 	options := gogithub.ListOptions{PerPage: perPage}
 	if limit > 0 {
@@ -35,4 +37,12 @@ func pages[T any](limit int, read func(gogithub.ListOptions) ([]T, *gogithub.Res
 		options.Page = resp.NextPage
 	}
 	return nil, fault.New(fault.Invalid, "the list is longer than %d pages", maxPages)
+}
+
+// checkLimit refuses to list nothing, which is a mistake of the caller.
+func checkLimit(limit int) error {
+	if limit <= everything {
+		return fault.New(fault.Internal, "the limit of a list must be positive, not %d", limit)
+	}
+	return nil
 }

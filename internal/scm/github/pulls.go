@@ -15,22 +15,32 @@ type pulls struct{ *repository }
 // Open lists the open ones, the oldest first: what is opened while the pages are
 // read comes last and moves nothing.
 func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
-	found, err := p.list(ctx, gogithub.PullRequestListOptions{State: "open", Sort: "created", Direction: "asc"}, 0)
-	if err != nil {
-		return nil, explain(p.noun("open pull requests"), err)
-	}
-	all := make([]scm.PullRequest, len(found))
-	for i, pull := range found {
-		all[i] = p.translate(pull)
-	}
-	return all, nil
+	options := gogithub.PullRequestListOptions{State: "open", Sort: "created", Direction: "asc"}
+	all, err := p.list(ctx, options, everything, func(scm.PullRequest) bool { return true })
+	return all, explain(p.noun("open pull requests"), err)
 }
 
-func (p pulls) list(ctx context.Context, options gogithub.PullRequestListOptions, limit int) ([]*gogithub.PullRequest, error) {
-	return pages(limit, func(page gogithub.ListOptions) ([]*gogithub.PullRequest, *gogithub.Response, error) {
+// list reads pages until it has enough pull requests that are wanted. GitHub's
+// own long answers are let go page by page.
+func (p pulls) list(ctx context.Context, options gogithub.PullRequestListOptions, limit int, wanted func(scm.PullRequest) bool) ([]scm.PullRequest, error) {
+	return pages(limit, func(page gogithub.ListOptions) ([]scm.PullRequest, *gogithub.Response, error) {
 		options.ListOptions = page
-		return p.forge.api.PullRequests.List(ctx, p.owner, p.name, &options)
+		found, resp, err := p.forge.api.PullRequests.List(ctx, p.owner, p.name, &options)
+		var kept []scm.PullRequest
+		for _, pull := range found {
+			if translated := p.translate(pull); wanted(translated) {
+				kept = append(kept, translated)
+			}
+		}
+		return kept, resp, err
 	})
+}
+
+// from narrows a list to one head branch. GitHub reads it as OWNER:BRANCH, which
+// a fork of the same owner can have too.
+func (p pulls) from(options gogithub.PullRequestListOptions, head string) gogithub.PullRequestListOptions {
+	options.Head = p.owner + ":" + head
+	return options
 }
 
 func (p pulls) translate(pull *gogithub.PullRequest) scm.PullRequest {

@@ -5,7 +5,6 @@ import (
 
 	gogithub "github.com/google/go-github/v62/github"
 
-	"promoter/internal/fault"
 	"promoter/internal/scm"
 )
 
@@ -17,8 +16,8 @@ func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]s
 	if err != nil {
 		return nil, explain(noun, err)
 	}
-	if limit <= 0 {
-		return nil, fault.New(fault.Invalid, "%s: the limit must be positive", noun)
+	if err := checkLimit(limit); err != nil {
+		return nil, explain(noun, err)
 	}
 	found, err := pages(limit, func(page gogithub.ListOptions) ([]scm.Release, *gogithub.Response, error) {
 		list, resp, err := f.api.Repositories.ListReleases(ctx, owner, name, &page)

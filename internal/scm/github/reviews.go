@@ -17,7 +17,7 @@ import (
 // dismissed ones.
 func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
 	noun := s.noun("reviews of pull request %d", number)
-	found, err := pages(0, func(page gogithub.ListOptions) ([]*gogithub.PullRequestReview, *gogithub.Response, error) {
+	found, err := pages(everything, func(page gogithub.ListOptions) ([]*gogithub.PullRequestReview, *gogithub.Response, error) {
 		return s.forge.api.PullRequests.ListReviews(ctx, s.owner, s.name, number, &page)
 	})
 	if err != nil {

@@ -17,7 +17,7 @@ type statusKey struct{ commit, context string }
 // of all statuses is read, the newest first, because the combined one does not
 // tell who set them.
 func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, error) {
-	found, err := pages(0, func(page gogithub.ListOptions) ([]*gogithub.RepoStatus, *gogithub.Response, error) {
+	found, err := pages(everything, func(page gogithub.ListOptions) ([]*gogithub.RepoStatus, *gogithub.Response, error) {
 		return s.forge.api.Repositories.ListStatuses(ctx, s.owner, s.name, commit, &page)
 	})
 	if err != nil {

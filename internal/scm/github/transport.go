@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"promoter/internal/fault"
 	"promoter/internal/secret"
@@ -67,13 +68,34 @@ func (s *signer) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := s.next.RoundTrip(signed)
 	if err != nil {
-		return nil, err
+		return nil, struck(err, token)
 	}
 	resp.Request = req
 	if resp.StatusCode >= http.StatusBadRequest && !token.IsZero() {
 		strike(resp, token)
 	}
 	return resp, nil
+}
+
+// struckError is an error whose text held the credential.
+type struckError struct {
+	text string
+	err  error
+}
+
+// Error returns the text without the credential.
+func (s *struckError) Error() string { return s.text }
+
+// Unwrap returns the error as it was.
+func (s *struckError) Unwrap() error { return s.err }
+
+// struck takes the credential out of the text of an error, where a server or a
+// proxy sent it back in what is no answer.
+func struck(err error, token secret.String) error {
+	if token.IsZero() || !strings.Contains(err.Error(), token.Reveal()) {
+		return err
+	}
+	return &struckError{text: strings.ReplaceAll(err.Error(), token.Reveal(), secret.Redacted), err: err}
 }
 
 // strike takes the credential out of a body that the gate has read already.
