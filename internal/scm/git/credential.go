@@ -1,6 +1,12 @@
 package git
 
-import "promoter/internal/secret"
+import (
+	"encoding/base64"
+	"net/url"
+	"strings"
+
+	"promoter/internal/secret"
+)
 
 // Credential is what the remote is shown. Over https: Bearer, or User and
 // Password. Over ssh: Key, or User and Password. The zero value is nobody.
@@ -18,3 +24,47 @@ type Credential struct {
 	// Passphrase opens Key when that is encrypted.
 	Passphrase secret.String
 }
+
+// strike takes the credential out of an error's text, in the forms in which a
+// server may have sent it back.
+func (c Credential) strike(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	for _, value := range c.forms() {
+		text = strings.ReplaceAll(text, value, secret.Redacted)
+	}
+	if text == err.Error() {
+		return err
+	}
+	return &struck{text: text, err: err}
+}
+
+// forms lists how the credential is sent.
+func (c Credential) forms() []string {
+	var forms []string
+	for _, part := range []secret.String{c.Password, c.Bearer, c.Passphrase} {
+		if value := part.Reveal(); value != "" {
+			forms = append(forms, value, url.QueryEscape(value))
+		}
+	}
+	if password := c.Password.Reveal(); password != "" {
+		for _, user := range []string{c.User, basicUser} {
+			forms = append(forms, base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
+		}
+	}
+	return forms
+}
+
+// struck is an error whose text holds no credential.
+type struck struct {
+	text string
+	err  error
+}
+
+// Error returns the safe text.
+func (s *struck) Error() string { return s.text }
+
+// Unwrap returns the error as it was, for errors.Is and errors.As.
+func (s *struck) Unwrap() error { return s.err }

@@ -29,3 +29,13 @@ func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
 // IsZero reports whether the ID names nothing.
 func (id ID) IsZero() bool { return id == ID{} }
+
+// MarshalText returns the forty hexadecimal digits.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (id *ID) UnmarshalText(text []byte) error {
+	parsed, err := ParseID(string(text))
+	*id = parsed
+	return err
+}

@@ -2,28 +2,25 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
-	"time"
+	"path/filepath"
+	"slices"
 
-	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"promoter/internal/fault"
 )
 
-// The limits of Options, in bytes, and how often a mirror is built.
+// The defaults of Options: bytes, and how often a mirror is built.
 const (
 	defaultBlobLimit   = 1 << 20
 	defaultPackLimit   = 512 << 20
-	defaultObjectLimit = 32 << 20
+	defaultObjectLimit = maxObject
 	defaultAttempts    = 2
 )
-
-// objectCache is how many bytes of objects a mirror keeps in memory.
-const objectCache = 16 << 20
 
 // Options say what a Mirror mirrors, and how much of it.
 type Options struct {
@@ -33,65 +30,165 @@ type Options struct {
 	BlobLimit int64
 	// PackLimit is the size of the largest pack that is taken. Zero: 512 MiB.
 	PackLimit int64
-	// ObjectLimit is the size of the largest object that is taken. Zero: 32 MiB.
+	// ObjectLimit is the size of the largest object that is taken, at most 32 MiB.
+	// Zero: 32 MiB.
 	ObjectLimit int64
 	// Attempts is how often a fetch that arrives incomplete is made in all, each
 	// time into an empty mirror. Zero: two.
 	Attempts int
 }
 
-// Mirror is a bare copy of some branches of one remote, for one user at a time:
-// it belongs to the lane of its repository.
-type Mirror struct {
-	*objects
-	dir     string
-	options Options
-	storage *filesystem.Storage
+func (o Options) withDefaults() Options {
+	if o.BlobLimit <= 0 {
+		o.BlobLimit = defaultBlobLimit
+	}
+	if o.PackLimit <= 0 {
+		o.PackLimit = defaultPackLimit
+	}
+	if o.ObjectLimit <= 0 || o.ObjectLimit > defaultObjectLimit {
+		o.ObjectLimit = defaultObjectLimit
+	}
+	if o.Attempts <= 0 {
+		o.Attempts = defaultAttempts
+	}
+	return o
 }
 
-// Open opens the mirror in dir, or makes one there. A mirror that cannot be
-// read, and one of another remote, is dropped and made anew: it holds nothing
-// that the remote does not have.
+// Mirror is a bare copy of some branches of one remote, for one user at a time:
+// it belongs to the lane of its repository. A lock keeps other processes out.
+type Mirror struct {
+	objects
+	dir     string
+	options Options
+	remote  address
+	lock    io.Closer
+	disk    *disk
+	state   *state
+}
+
+// Open opens the mirror in dir, or makes one there. A mirror that is damaged,
+// and one of another remote, is dropped and made anew: it holds nothing that the
+// remote does not have. It waits for another process that uses the mirror until
+// the context ends, which is a Temporary fault then.
 func Open(ctx context.Context, dir string, options Options) (*Mirror, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of the mirror: %w", err)
+	remote, err := parseAddress(options.Remote)
+	if err != nil {
+		return nil, err
 	}
-	m := &Mirror{dir: dir, options: options}
-	m.storage = filesystem.NewStorage(osfs.New(dir, osfs.WithBoundOS()), cache.NewObjectLRU(objectCache))
-	m.objects = &objects{store: m.storage, tooLarge: m.TooLarge}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of a mirror: %w", err)
+	}
+	lock, err := lockFolder(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	m := &Mirror{dir: dir, options: options.withDefaults(), remote: remote, lock: lock}
+	m.objects.tooLarge = m.TooLarge
+	if err := m.load(); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
 	return m, nil
 }
 
-// Close lets go of the mirror's files.
-func (m *Mirror) Close() error { return nil }
+// load reads what is in the folder, or drops it when it is of no use.
+func (m *Mirror) load() error {
+	m.sweep()
+	if state, err := readState(m.dir); err == nil && m.fits(state) {
+		m.use(state)
+		if m.intact() {
+			return nil
+		}
+	}
+	return m.drop()
+}
+
+// fits says that the state was made by this release for this remote.
+func (m *Mirror) fits(s *state) bool {
+	return s.Version == stateVersion && s.URL == m.remote.String() && s.BlobLimit == m.options.BlobLimit && !s.Damaged
+}
+
+// use makes the state, and the objects in the folder, those of the mirror.
+func (m *Mirror) use(s *state) {
+	m.state = s
+	m.disk = openDisk(m.dir, s, m.options.PackLimit)
+	m.objects.store = m.disk
+}
+
+// intact looks whether the packs are whole and hold the branches.
+func (m *Mirror) intact() bool {
+	if wholePacks(m.dir) != nil {
+		return false
+	}
+	for _, id := range m.state.Branches {
+		if m.disk.HasEncodedObject(plumbing.Hash(id)) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// drop empties the mirror. Files of others in its folder stay.
+func (m *Mirror) drop() error {
+	if m.disk != nil {
+		_ = m.disk.Close() // its files go now
+	}
+	for _, name := range []string{"objects", stateFile} {
+		if err := os.RemoveAll(filepath.Join(m.dir, name)); err != nil {
+			return fmt.Errorf("drop a mirror: %w", err)
+		}
+	}
+	m.use(&state{Version: stateVersion, URL: m.remote.String(), BlobLimit: m.options.BlobLimit, Branches: map[string]ID{}})
+	if err := m.disk.Init(); err != nil {
+		return fmt.Errorf("make a mirror: %w", err)
+	}
+	return m.save()
+}
+
+// sweep removes what a process that was killed left behind.
+func (m *Mirror) sweep() {
+	for _, pattern := range []string{incomingPack + "*", stateFile + ".*", filepath.Join("objects", "pack", "tmp_*")} {
+		left, _ := filepath.Glob(filepath.Join(m.dir, pattern)) // fails for a bad pattern only
+		for _, name := range left {
+			_ = os.Remove(name) // tried again the next time
+		}
+	}
+}
+
+// Close lets go of the mirror's files and of its lock.
+func (m *Mirror) Close() error {
+	var saving error
+	if m.disk.damaged && !m.state.Damaged {
+		m.state.Damaged = true
+		saving = m.save()
+	}
+	if err := errors.Join(saving, m.disk.Close(), m.lock.Close()); err != nil {
+		return fmt.Errorf("close the mirror of %s: %w", m.remote, err)
+	}
+	return nil
+}
 
 // Have returns the commit of a branch as it was last fetched or pushed.
 func (m *Mirror) Have(branch string) (ID, bool) {
-	reference, err := m.storage.Reference(plumbing.NewBranchReferenceName(branch))
-	if err != nil {
-		return ID{}, false
+	id, ok := m.state.Branches[branch]
+	return id, ok
+}
+
+// TooLarge says that the remote left out the blob, because it is over the limit
+// of blobs.
+func (m *Mirror) TooLarge(blob ID) bool { return slices.Contains(m.state.TooLarge, blob) }
+
+// save writes down what the mirror holds.
+func (m *Mirror) save() error {
+	if err := writeState(m.dir, m.state); err != nil {
+		return fmt.Errorf("write the state of a mirror: %w", err)
 	}
-	return ID(reference.Hash()), true
+	return nil
 }
 
-// TooLarge says that the remote left out the blob, because it is over the
-// limit of blobs.
-func (m *Mirror) TooLarge(blob ID) bool { return false }
-
-// List asks the remote for its branches: one request, nothing is fetched.
-func (m *Mirror) List(ctx context.Context) (Refs, error) {
-	return Refs{}, fault.New(fault.Internal, "not implemented")
-}
-
-// Fetch brings the branches into the mirror and returns their commits. A branch
-// that the remote does not have is absent. A branch that the mirror does not
-// have is fetched at depth 1, others with the history since.
-func (m *Mirror) Fetch(ctx context.Context, branches ...string) (map[string]ID, error) {
-	return nil, fault.New(fault.Internal, "not implemented")
-}
-
-// Deepen brings the history of a fetched branch into the mirror, back to the
-// given time.
-func (m *Mirror) Deepen(ctx context.Context, branch string, since time.Time) error {
-	return fault.New(fault.Internal, "not implemented")
+// checkBranch refuses what is no name of a branch.
+func checkBranch(name string) error {
+	if err := plumbing.NewBranchReferenceName(name).Validate(); err != nil || name == "" {
+		return fault.New(fault.Invalid, "%.100q is no name of a branch", name)
+	}
+	return nil
 }
