@@ -1,0 +1,150 @@
+package githubtest
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"time"
+)
+
+func node(id int64) string { return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "node:%d", id)) }
+
+// orNull is the text, or null for an empty one.
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+func (c *call) avatar(u *user) string { return fmt.Sprintf("%s/avatars/u/%d", c.URL(), u.id) }
+
+// page is the repository for people.
+func (s *Server) page(r *Repository) string { return s.URL() + "/" + r.fullName() }
+
+// addresses adds NAME_url for every name.
+func addresses(into object, base string, names string) {
+	for name := range strings.FieldsSeq(names) {
+		into[name+"_url"] = base + "/" + name
+	}
+}
+
+func (c *call) drawUser(u *user) object {
+	kind := "User"
+	if u.bot {
+		kind = "Bot"
+	}
+	url := c.API() + "users/" + u.login
+	drawn := object{
+		"login": u.login, "id": u.id, "node_id": node(u.id), "avatar_url": c.avatar(u), "gravatar_id": "", "url": url,
+		"html_url": c.URL() + "/" + u.login, "type": kind, "site_admin": false,
+	}
+	addresses(drawn, url, "events followers following gists organizations received_events repos starred subscriptions")
+	return drawn
+}
+
+// drawSelf is a whole account.
+func (c *call) drawSelf(u *user) object {
+	drawn := c.drawUser(u)
+	for _, key := range strings.Fields("bio blog company email hireable location name") {
+		drawn[key] = nil
+	}
+	for _, key := range strings.Fields("followers following public_gists public_repos") {
+		drawn[key] = 0
+	}
+	drawn["created_at"], drawn["updated_at"] = "2020-01-01T00:00:00Z", "2020-01-01T00:00:00Z"
+	return drawn
+}
+
+func (c *call) drawApp(u *user) object {
+	return object{
+		"id": u.id, "node_id": node(u.id), "slug": u.login, "owner": c.drawUser(u), "name": u.login, "description": nil,
+		"external_url": "https://ci.example.com", "html_url": c.URL() + "/apps/" + u.login, "created_at": "2020-01-01T00:00:00Z",
+		"updated_at": "2020-01-01T00:00:00Z", "permissions": object{"checks": "write"}, "events": []string{},
+	}
+}
+
+func (c *call) drawPermissions(r *Repository, u *user) object {
+	own := r.permission(u)
+	return object{
+		"admin": own == "admin", "maintain": own == "admin", "push": r.mayPush(u), "triage": r.mayPush(u), "pull": own != "none",
+	}
+}
+
+const (
+	repositoryAddresses = "archive assignees blobs branches collaborators comments commits compare contents contributors deployments " +
+		"downloads events forks git_commits git_refs git_tags hooks issue_comment issue_events issues keys labels languages merges " +
+		"milestones notifications pulls releases stargazers statuses subscribers subscription tags teams trees"
+	repositoryCounts = "forks forks_count open_issues open_issues_count size stargazers_count watchers watchers_count"
+)
+
+func (c *call) drawRepository(r *Repository, seenBy *user) object {
+	url := c.API() + "repos/" + r.fullName()
+	host := strings.TrimPrefix(c.URL(), "http://")
+	drawn := object{
+		"id": r.id, "node_id": node(r.id), "name": r.name, "full_name": r.fullName(), "private": r.private, "owner": c.drawUser(c.user(r.owner)),
+		"html_url": c.page(r), "description": nil, "fork": r.fork != nil, "url": url, "homepage": nil, "language": nil, "license": nil, "mirror_url": nil,
+		"clone_url": c.page(r) + ".git", "git_url": "git://" + host + "/" + r.fullName() + ".git", "ssh_url": "git@" + host + ":" + r.fullName() + ".git",
+		"svn_url": c.page(r), "default_branch": c.defaultBranch(r), "archived": r.archived, "disabled": false, "visibility": visibility(r.private),
+		"has_issues": true, "has_projects": false, "has_downloads": false, "has_wiki": false, "has_pages": false, "has_discussions": false,
+		"created_at": r.created.Format(time.RFC3339), "updated_at": r.created.Format(time.RFC3339), "pushed_at": r.created.Format(time.RFC3339),
+		"permissions": c.drawPermissions(r, seenBy),
+	}
+	addresses(drawn, url, repositoryAddresses)
+	for key := range strings.FieldsSeq(repositoryCounts) {
+		drawn[key] = 0
+	}
+	return drawn
+}
+
+func visibility(private bool) string {
+	if private {
+		return "private"
+	}
+	return "public"
+}
+
+// defaultBranch is what HEAD names.
+func (c *call) defaultBranch(r *Repository) string {
+	return strings.TrimPrefix(c.git.run(r.dir, "symbolic-ref", "HEAD"), "refs/heads/")
+}
+
+func (c *call) drawFullRepository(r *Repository, seenBy *user) object {
+	drawn := c.drawRepository(r, seenBy)
+	drawn["network_count"], drawn["subscribers_count"] = 0, 0
+	if c.token.pushes(r) { // GitHub shows these to who may push
+		drawn["allow_merge_commit"], drawn["allow_squash_merge"], drawn["allow_rebase_merge"] = r.methods["merge"], r.methods["squash"], r.methods["rebase"]
+		drawn["allow_auto_merge"], drawn["delete_branch_on_merge"] = false, r.autoDelete
+	}
+	return drawn
+}
+
+// drawCommit reads one commit out of the repository.
+func (c *call) drawCommit(r *Repository, commit string) object {
+	const format = "--format=%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B"
+	part := strings.SplitN(c.git.run(r.dir, "log", "-1", format, commit), "\x00", 9)
+	url := c.API() + "repos/" + r.fullName() + "/git/commits/"
+	parents := []object{}
+	for parent := range strings.FieldsSeq(part[1]) {
+		parents = append(parents, object{"sha": parent, "url": url + parent, "html_url": c.page(r) + "/commit/" + parent})
+	}
+	unsigned := object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
+	return object{
+		"sha": commit, "node_id": node(r.id), "url": url + commit, "html_url": c.page(r) + "/commit/" + commit, "comments_url": url + commit + "/comments",
+		"commit": object{
+			"url": url + commit, "message": strings.TrimRight(part[8], "\n"), "comment_count": 0, "verification": unsigned,
+			"author": object{"name": part[2], "email": part[3], "date": part[4]}, "committer": object{"name": part[5], "email": part[6], "date": part[7]},
+			"tree": object{"sha": part[0], "url": c.API() + "repos/" + r.fullName() + "/git/trees/" + part[0]},
+		},
+		"author": c.account(part[3]), "committer": c.account(part[6]), "parents": parents,
+	}
+}
+
+// account is who an address belongs to, null for an unknown one.
+func (c *call) account(email string) any {
+	login, known := strings.CutSuffix(email, "@users.noreply.github.com")
+	if u := c.users[lower(login)]; known && u != nil {
+		return c.drawUser(u)
+	}
+	return nil
+}

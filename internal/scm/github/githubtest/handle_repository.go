@@ -1,0 +1,91 @@
+package githubtest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+func (c *call) getRepository() *reply { return ok(c.drawFullRepository(c.repo, c.who())) }
+
+func (c *call) getBranch() *reply {
+	name := c.r.PathValue("branch")
+	commit := c.repo.head(name)
+	if commit == "" {
+		return refuse(http.StatusNotFound, "Branch not found")
+	}
+	url := c.API() + "repos/" + c.repo.fullName() + "/branches/" + name
+	_, protected := c.repo.protection[name]
+	return ok(object{
+		"name": name, "commit": c.drawCommit(c.repo, commit), "protected": protected, "protection_url": url + "/protection",
+		"_links": object{"self": url, "html": c.page(c.repo) + "/tree/" + name}, "protection": object{"enabled": protected},
+	})
+}
+
+// compare answers BASE...HEAD in pages, like GitHub: the commits of a page and
+// the number of all.
+func (c *call) compare() *reply {
+	base, head, dotted := strings.Cut(c.r.PathValue("basehead"), "...")
+	git := c.git
+	from, err := git.try(c.repo.dir, nil, "", "rev-parse", "--verify", "--quiet", base+"^{commit}")
+	to, err2 := git.try(c.repo.dir, nil, "", "rev-parse", "--verify", "--quiet", head+"^{commit}")
+	if !dotted || err != nil || err2 != nil {
+		return refuse(http.StatusNotFound, "Not Found")
+	}
+	meeting, err := git.try(c.repo.dir, nil, "", "merge-base", from, to)
+	if err != nil {
+		return refuse(http.StatusNotFound, "No common ancestor between "+base+" and "+head+".")
+	}
+	ahead, behind := git.between(c.repo.dir, from, to), git.between(c.repo.dir, to, from)
+	part, header := page(c, ahead)
+	drawn := []object{}
+	for _, commit := range part {
+		drawn = append(drawn, c.drawCommit(c.repo, commit))
+	}
+	html := c.page(c.repo) + "/compare/" + base + "..." + head
+	url := c.API() + "repos/" + c.repo.fullName() + "/compare/" + base + "..." + head
+	return &reply{status: http.StatusOK, header: header, body: object{
+		"url": url, "html_url": html, "permalink_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch",
+		"base_commit": c.drawCommit(c.repo, from), "merge_base_commit": c.drawCommit(c.repo, meeting), "status": relation(len(ahead), len(behind)),
+		"ahead_by": len(ahead), "behind_by": len(behind), "total_commits": len(ahead), "commits": drawn, "files": []object{},
+	}}
+}
+
+func relation(ahead, behind int) string {
+	switch {
+	case ahead > 0 && behind > 0:
+		return "diverged"
+	case ahead > 0:
+		return "ahead"
+	case behind > 0:
+		return "behind"
+	}
+	return "identical"
+}
+
+// listReleases shows drafts to who may push, newest first.
+func (c *call) listReleases() *reply {
+	var shown []*release
+	for _, one := range c.repo.releases {
+		if !one.draft || c.token.pushes(c.repo) {
+			shown = append(shown, one)
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b *release) int { return b.published.Compare(a.published) })
+	return list(c, shown, c.drawRelease)
+}
+
+func (c *call) drawRelease(one *release) object {
+	url := c.API() + "repos/" + c.repo.fullName() + "/releases/" + itoa(int(one.id))
+	var published any = one.published.Format(time.RFC3339)
+	if one.draft {
+		published = nil
+	}
+	return object{
+		"id": one.id, "node_id": node(one.id), "url": url, "assets_url": url + "/assets", "upload_url": url + "/assets{?name,label}",
+		"html_url": c.page(c.repo) + "/releases/tag/" + one.tag, "tarball_url": url + "/tarball", "zipball_url": url + "/zipball",
+		"tag_name": one.tag, "target_commitish": "main", "name": one.tag, "body": "", "draft": one.draft, "prerelease": one.prerelease,
+		"created_at": one.published.Format(time.RFC3339), "published_at": published, "author": c.drawUser(one.by), "assets": []object{},
+	}
+}

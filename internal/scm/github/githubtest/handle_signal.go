@@ -1,0 +1,160 @@
+package githubtest
+
+import (
+	"net/http"
+	"slices"
+	"time"
+	"unicode/utf8"
+)
+
+// Limits of statuses, in characters.
+const (
+	maxDescription = 140
+	maxContext     = 255
+)
+
+var statusStates = []string{"error", "failure", "pending", "success"}
+
+func (c *call) createStatus() *reply {
+	var body struct {
+		State       string `json:"state"`
+		TargetURL   string `json:"target_url"`
+		Description string `json:"description"`
+		Context     string `json:"context"`
+	}
+	if refused := c.read(&body); refused != nil {
+		return refused
+	}
+	commit, known := c.commit(c.r.PathValue("sha"))
+	switch {
+	case !known:
+		return refuse(http.StatusUnprocessableEntity, "No commit found for SHA: "+c.r.PathValue("sha"))
+	case !slices.Contains(statusStates, body.State):
+		return invalid(object{"resource": "Status", "code": "custom", "field": "state", "message": "state is not included in the list"})
+	case utf8.RuneCountInString(body.Description) > maxDescription:
+		return invalid(object{"resource": "Status", "code": "custom", "field": "description", "message": "description is too long (maximum is 140 characters)"})
+	case utf8.RuneCountInString(body.Context) > maxContext:
+		return invalid(object{"resource": "Status", "code": "custom", "field": "context", "message": "context is too long (maximum is 255 characters)"})
+	}
+	if body.Context == "" {
+		body.Context = "default"
+	}
+	made := &status{
+		id: c.next(), commit: commit, context: body.Context, state: body.State, url: body.TargetURL, words: body.Description,
+		by: c.who(), at: c.time(),
+	}
+	c.repo.statuses = append(c.repo.statuses, made)
+	return created(c.drawStatus(made))
+}
+
+// commit finds a commit by its whole id or the name of a branch.
+func (c *call) commit(name string) (string, bool) {
+	id, err := c.git.try(c.repo.dir, nil, "", "rev-parse", "--verify", "--quiet", name+"^{commit}")
+	return id, err == nil
+}
+
+func (c *call) listStatuses() *reply {
+	commit, known := c.commit(c.r.PathValue("ref"))
+	if !known {
+		return refuse(http.StatusNotFound, "Not Found")
+	}
+	var all []*status
+	for _, one := range slices.Backward(c.repo.statuses) {
+		if one.commit == commit {
+			all = append(all, one)
+		}
+	}
+	return list(c, all, c.drawStatus)
+}
+
+// combinedStatus has the latest status of each context.
+func (c *call) combinedStatus() *reply {
+	commit, known := c.commit(c.r.PathValue("ref"))
+	if !known {
+		return refuse(http.StatusNotFound, "Not Found")
+	}
+	var latest []*status
+	seen := map[string]bool{}
+	for _, one := range slices.Backward(c.repo.statuses) {
+		if one.commit == commit && !seen[one.context] {
+			seen[one.context] = true
+			latest = append(latest, one)
+		}
+	}
+	part, header := page(c, latest)
+	drawn := []object{}
+	for _, one := range part {
+		simple := c.drawStatus(one)
+		delete(simple, "creator")
+		drawn = append(drawn, simple)
+	}
+	url := c.API() + "repos/" + c.repo.fullName() + "/commits/" + commit
+	return &reply{status: http.StatusOK, header: header, body: object{
+		"state": together(latest), "sha": commit, "total_count": len(latest), "statuses": drawn,
+		"repository": c.drawRepository(c.repo, c.who()), "commit_url": url, "url": url + "/status",
+	}}
+}
+
+// together is the combined state: pending also when there is none.
+func together(latest []*status) string {
+	state := "success"
+	if len(latest) == 0 {
+		state = "pending"
+	}
+	for _, one := range latest {
+		switch one.state {
+		case "failure", "error":
+			return "failure"
+		case "pending":
+			state = "pending"
+		}
+	}
+	return state
+}
+
+// listChecks has the latest check run of each name, unless all are asked for.
+func (c *call) listChecks() *reply {
+	commit, known := c.commit(c.r.PathValue("ref"))
+	if !known {
+		return refuse(http.StatusUnprocessableEntity, "No commit found for SHA: "+c.r.PathValue("ref"))
+	}
+	var runs []*check
+	seen := map[string]bool{}
+	for _, one := range slices.Backward(c.repo.checks) {
+		if one.commit != commit || seen[one.name] && c.r.URL.Query().Get("filter") != "all" {
+			continue
+		}
+		seen[one.name] = true
+		runs = append(runs, one)
+	}
+	part, header := page(c, runs)
+	drawn := []object{}
+	for _, one := range part {
+		drawn = append(drawn, c.drawCheck(one))
+	}
+	return &reply{status: http.StatusOK, header: header, body: object{"total_count": len(runs), "check_runs": drawn}}
+}
+
+func (c *call) drawStatus(one *status) object {
+	url := c.API() + "repos/" + c.repo.fullName() + "/statuses/" + one.commit
+	return object{
+		"id": one.id, "node_id": node(one.id), "url": url, "avatar_url": c.avatar(one.by), "state": one.state, "description": orNull(one.words),
+		"target_url": orNull(one.url), "context": one.context, "created_at": one.at.Format(time.RFC3339), "updated_at": one.at.Format(time.RFC3339),
+		"creator": c.drawUser(one.by),
+	}
+}
+
+func (c *call) drawCheck(one *check) object {
+	url := c.API() + "repos/" + c.repo.fullName() + "/check-runs/" + itoa(int(one.id))
+	at := one.at.Format(time.RFC3339)
+	status, conclusion, completed := "completed", any(one.conclusion), any(at)
+	if !one.completed() {
+		status, conclusion, completed = one.conclusion, nil, nil
+	}
+	return object{
+		"id": one.id, "node_id": node(one.id), "head_sha": one.commit, "name": one.name, "url": url, "html_url": c.page(c.repo) + "/runs/" + itoa(int(one.id)),
+		"details_url": "https://ci.example.com/" + itoa(int(one.id)), "status": status, "conclusion": conclusion, "started_at": at, "completed_at": completed,
+		"external_id": "", "check_suite": object{"id": one.id}, "app": c.drawApp(one.by), "pull_requests": []object{},
+		"output": object{"title": nil, "summary": nil, "text": nil, "annotations_count": 0, "annotations_url": url + "/annotations"},
+	}
+}

@@ -1,0 +1,175 @@
+package githubtest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// pull is one pull request.
+type pull struct {
+	number     int
+	id         int64
+	repo       *Repository // the base repository
+	from       *Repository // of the head; nil when it is gone
+	head       string      // branch
+	headCommit string
+	base       string // branch
+	baseCommit string // of the base when the head came last
+	title      string
+	body       string
+	draft      bool
+	author     *user
+	labels     []string
+	assignees  []*user
+	reviewers  []*user
+	teams      []string // slugs
+	created    time.Time
+	updated    time.Time
+
+	closed      *moment // also when merged
+	merged      bool
+	mergeCommit string
+	asked       string // the pair of commits whose mergeability was asked for
+
+	reviews  []*review
+	comments []*comment
+	events   []*event
+}
+
+// moment says who did something when.
+type moment struct {
+	by *user
+	at time.Time
+}
+
+type review struct {
+	id           int64
+	author       *user
+	state        string // APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED
+	body, commit string
+	at           time.Time
+}
+
+type comment struct {
+	id               int64
+	pull             *pull
+	author           *user
+	body             string
+	created, updated time.Time
+}
+
+type event struct {
+	id     int64
+	kind   string // closed, reopened, merged, head_ref_deleted, head_ref_force_pushed, …
+	by     *user
+	at     time.Time
+	commit string
+}
+
+func (p *pull) open() bool { return p.closed == nil }
+
+func (p *pull) touch() { p.updated = p.repo.s.time() }
+
+func (p *pull) happened(kind string, by *user, commit string) {
+	p.touch()
+	p.events = append(p.events, &event{id: p.repo.s.next(), kind: kind, by: by, at: p.updated, commit: commit})
+}
+
+func (p *pull) close(by *user) {
+	p.closed = &moment{by: by, at: p.repo.s.time()}
+	p.happened("closed", by, "")
+}
+
+func (p *pull) land(by *user, commit string) {
+	p.merged, p.mergeCommit = true, commit
+	p.happened("merged", by, commit)
+	p.close(by)
+}
+
+// openPull makes a pull request; the caller has checked it.
+func (r *Repository) openPull(by *user, from *Repository, head, base, title string) *pull {
+	r.lastNumber++
+	p := &pull{
+		number: r.lastNumber, id: 90000 + r.s.next(), repo: r, from: from, head: head, headCommit: from.head(head),
+		base: base, baseCommit: r.head(base), title: title, author: by, created: r.s.time(), updated: r.s.time(),
+	}
+	r.pulls[p.number] = p
+	p.publishHead()
+	return p
+}
+
+// publishHead puts the head into the base repository, below refs/pull.
+func (p *pull) publishHead() {
+	ref := fmt.Sprintf("refs/pull/%d/head", p.number)
+	if p.from == p.repo {
+		p.repo.s.git.run(p.repo.dir, "update-ref", ref, p.headCommit)
+		return
+	}
+	p.repo.s.git.run(p.repo.dir, "fetch", "--quiet", p.from.dir, "+refs/heads/"+p.head+":"+ref)
+}
+
+// sorted lists the pull requests by number, oldest first.
+func (r *Repository) sorted() []*pull {
+	var pulls []*pull
+	for _, number := range slices.Sorted(maps.Keys(r.pulls)) {
+		pulls = append(pulls, r.pulls[number])
+	}
+	return pulls
+}
+
+// look compares the branches with the last look, as GitHub does after a push of
+// somebody, and lets the pull requests of the whole server follow.
+func (r *Repository) look(by *user) {
+	heads := r.s.git.heads(r.dir)
+	before := r.bases
+	r.bases = heads
+	for _, other := range r.s.repos {
+		for _, p := range other.sorted() {
+			if p.open() && (p.from == r || p.repo == r) {
+				p.follow(by, r, before, heads)
+			}
+		}
+	}
+}
+
+// follow carries out what moved branches of a repository mean for a pull request.
+func (p *pull) follow(by *user, moved *Repository, before, now map[string]string) {
+	if p.from == moved && p.headMoved(by, now[p.head]) {
+		return
+	}
+	if p.repo != moved || now[p.base] == before[p.base] {
+		return
+	}
+	switch {
+	case now[p.base] == "":
+		p.close(by)
+	case p.repo.s.git.ancestor(p.repo.dir, p.headCommit, now[p.base]):
+		p.land(by, p.headCommit)
+	}
+}
+
+// headMoved says whether that closed the pull request.
+func (p *pull) headMoved(by *user, head string) bool {
+	switch {
+	case head == "":
+		p.close(by)
+		p.happened("head_ref_deleted", by, "")
+		return true
+	case head == p.headCommit:
+		return false
+	}
+	forced := !p.repo.s.git.ancestor(p.from.dir, p.headCommit, head)
+	p.headCommit, p.baseCommit = head, p.repo.head(p.base)
+	p.publishHead()
+	p.touch()
+	if forced {
+		p.happened("head_ref_force_pushed", by, head)
+	}
+	if p.baseCommit == "" || !p.repo.s.git.ancestor(p.repo.dir, head, p.baseCommit) {
+		return false
+	}
+	p.close(by) // nothing is left of it
+	return true
+}

@@ -1,0 +1,234 @@
+package githubtest
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Repository is one repository on the server. Its methods act as people with
+// browsers and clones do. A method that names who makes that account if need be.
+type Repository struct {
+	s   *Server
+	dir string // of the bare repository
+
+	id          int64
+	owner, name string
+	fork        *Repository // of which it is one
+	private     bool
+	archived    bool
+	removed     bool
+	methods     map[string]bool // merge, squash, rebase
+	autoDelete  bool
+	queue       bool
+	protection  map[string]Protection // by branch
+	permissions map[string]string     // login in lower case -> admin, write, read
+	created     time.Time
+
+	bases      map[string]string // branches as they were at the last look
+	lastNumber int
+	pulls      map[int]*pull
+	statuses   []*status
+	checks     []*check
+	releases   []*release
+	labels     map[string]int64
+}
+
+// Protection is what a branch asks of a merge by the API.
+type Protection struct {
+	Checks     []string // contexts that must have succeeded
+	Strict     bool     // the head must hold all of the base
+	Approvals  int
+	PushDenied bool // pushes over Git are refused
+}
+
+// NewRepository makes OWNER/NAME with one commit of the files on main. It is
+// private.
+func (s *Server) NewRepository(name string, files map[string]string) *Repository {
+	var r *Repository
+	s.act(func() {
+		r = s.newRepository(name)
+		who := s.author(s.user(r.owner))
+		tree := s.git.withFile(r.dir, "", files)
+		r.update("main", s.git.commit(r.dir, tree, "Begin", who, who), "")
+		r.look(s.user(r.owner))
+	})
+	return r
+}
+
+func (s *Server) newRepository(fullName string) *Repository {
+	owner, name, _ := strings.Cut(fullName, "/")
+	r := &Repository{
+		s: s, id: 5000 + s.next(), owner: owner, name: name, private: true, created: s.time(),
+		methods:    map[string]bool{"merge": true, "squash": true, "rebase": true},
+		protection: map[string]Protection{}, permissions: map[string]string{lower(owner): "admin"},
+		bases: map[string]string{}, pulls: map[int]*pull{}, labels: map[string]int64{},
+	}
+	r.dir = s.git.folder(r.id)
+	s.git.initialise(r.dir)
+	s.repos[r.id], s.names[lower(fullName)] = r, r.id
+	s.user(owner)
+	return r
+}
+
+func (s *Server) author(u *user) author {
+	return author{name: u.login, email: u.login + "@users.noreply.github.com", at: s.time()}
+}
+
+// ID is the numeric id, which a rename keeps.
+func (r *Repository) ID() int64 { return r.id }
+
+// FullName is OWNER/NAME as it is now.
+func (r *Repository) FullName() string {
+	var name string
+	r.s.act(func() { name = r.fullName() })
+	return name
+}
+
+func (r *Repository) fullName() string { return r.owner + "/" + r.name }
+
+// CloneURL is where Git finds it.
+func (r *Repository) CloneURL() string { return r.s.URL() + "/" + r.FullName() + ".git" }
+
+// Dir is the folder of the bare repository.
+func (r *Repository) Dir() string { return r.dir }
+
+// Commit adds a commit with these changed files to a branch, as a push of who,
+// and returns its id. A branch that is not there begins at main.
+func (r *Repository) Commit(who, branch, message string, files map[string]string) string {
+	var made string
+	r.s.act(func() {
+		parent := r.head(branch)
+		from := parent
+		if from == "" {
+			from = r.head("main")
+		}
+		by := r.s.author(r.s.user(who))
+		made = r.s.git.commit(r.dir, r.s.git.withFile(r.dir, from, files), message, by, by, from)
+		r.update(branch, made, parent)
+		r.look(r.s.user(who))
+	})
+	return made
+}
+
+// SetHead points a branch at a commit, as a forced push of who.
+func (r *Repository) SetHead(who, branch, commit string) {
+	r.s.act(func() {
+		r.update(branch, commit, "")
+		r.look(r.s.user(who))
+	})
+}
+
+// DeleteBranch deletes a branch as who; its open pull requests are closed.
+func (r *Repository) DeleteBranch(who, branch string) {
+	r.s.act(func() {
+		r.s.git.run(r.dir, "update-ref", "-d", "refs/heads/"+branch)
+		r.look(r.s.user(who))
+	})
+}
+
+// Head returns the commit of a branch, empty when there is none.
+func (r *Repository) Head(branch string) string {
+	var commit string
+	r.s.act(func() { commit = r.head(branch) })
+	return commit
+}
+
+// Git runs git in the bare repository and returns what it prints.
+func (r *Repository) Git(args ...string) string {
+	var out string
+	r.s.act(func() { out = r.s.git.run(r.dir, args...) })
+	return out
+}
+
+func (r *Repository) head(branch string) string {
+	out, err := r.s.git.try(r.dir, nil, "", "rev-parse", "--verify", "--quiet", "refs/heads/"+branch)
+	if err != nil {
+		return ""
+	}
+	return out
+}
+
+// update moves a branch; with an old commit only from there.
+func (r *Repository) update(branch, commit, old string) {
+	args := []string{"update-ref", "refs/heads/" + branch, commit}
+	if old != "" {
+		args = append(args, old)
+	}
+	r.s.git.run(r.dir, args...)
+}
+
+// Permit sets what an account may do: admin, write, read or none. The owner is
+// an admin.
+func (r *Repository) Permit(who, permission string) {
+	r.s.act(func() { r.permissions[lower(r.s.user(who).login)] = permission })
+}
+
+// Rename gives the repository another name; the old one leads to it.
+func (r *Repository) Rename(name string) {
+	r.s.act(func() {
+		r.name = name
+		r.s.names[lower(r.fullName())] = r.id
+	})
+}
+
+// SetArchived makes it read-only, or not.
+func (r *Repository) SetArchived(archived bool) { r.s.act(func() { r.archived = archived }) }
+
+// SetPrivate says who may see it without being permitted.
+func (r *Repository) SetPrivate(private bool) { r.s.act(func() { r.private = private }) }
+
+// Remove deletes it.
+func (r *Repository) Remove() { r.s.act(func() { r.removed = true }) }
+
+// AllowMethods leaves these merge methods.
+func (r *Repository) AllowMethods(methods ...string) {
+	r.s.act(func() {
+		r.methods = map[string]bool{}
+		for _, method := range methods {
+			r.methods[method] = true
+		}
+	})
+}
+
+// RequireQueue lets nothing land on any branch but through the merge queue.
+func (r *Repository) RequireQueue() { r.s.act(func() { r.queue = true }) }
+
+// DeleteMergedBranches deletes the head of what was merged.
+func (r *Repository) DeleteMergedBranches() { r.s.act(func() { r.autoDelete = true }) }
+
+// Protect protects a branch; the zero Protection ends it.
+func (r *Repository) Protect(branch string, p Protection) {
+	r.s.act(func() {
+		r.protection[branch] = p
+		var denied strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(r.protection)) {
+			if r.protection[name].PushDenied {
+				fmt.Fprintf(&denied, "refs/heads/%s\n", name)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(r.dir, "protected"), []byte(denied.String()), 0o600); err != nil {
+			panic(err)
+		}
+	})
+}
+
+// permission is what an account may do: admin, write, read or none.
+func (r *Repository) permission(u *user) string {
+	if own, ok := r.permissions[lower(u.login)]; ok {
+		return own
+	}
+	if r.private {
+		return "none"
+	}
+	return "read"
+}
+
+func (r *Repository) mayPush(u *user) bool {
+	own := r.permission(u)
+	return own == "admin" || own == "write"
+}

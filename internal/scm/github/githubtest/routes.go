@@ -1,0 +1,172 @@
+package githubtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// endpoint is the handler of one route.
+type endpoint func(c *call) *reply
+
+// ServeHTTP makes an endpoint a handler of the multiplexer, which only finds it.
+func (endpoint) ServeHTTP(http.ResponseWriter, *http.Request) {}
+
+// routes are all that the server knows.
+func (s *Server) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	for pattern, handler := range map[string]endpoint{
+		"GET /user":         (*call).getUser,
+		"GET /users/{user}": (*call).getNamedUser,
+		"GET /rate_limit":   (*call).getRateLimit,
+		"GET /orgs/{org}/teams/{team}/memberships/{user}":           (*call).getMembership,
+		"GET /repos/{owner}/{repo}":                                 reading((*call).getRepository),
+		"GET /repos/{owner}/{repo}/collaborators/{user}/permission": reading((*call).getPermission),
+		"GET /repos/{owner}/{repo}/branches/{branch...}":            reading((*call).getBranch),
+		"GET /repos/{owner}/{repo}/compare/{basehead...}":           reading((*call).compare),
+		"GET /repos/{owner}/{repo}/releases":                        reading((*call).listReleases),
+
+		"GET /repos/{owner}/{repo}/commits/{ref}/status":     reading((*call).combinedStatus),
+		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":   reading((*call).listStatuses),
+		"GET /repos/{owner}/{repo}/commits/{ref}/check-runs": reading((*call).listChecks),
+		"POST /repos/{owner}/{repo}/statuses/{sha}":          writing((*call).createStatus),
+
+		"GET /repos/{owner}/{repo}/pulls":                               reading((*call).listPulls),
+		"POST /repos/{owner}/{repo}/pulls":                              writing((*call).createPull),
+		"GET /repos/{owner}/{repo}/pulls/{number}":                      reading(onPull((*call).getPull)),
+		"PATCH /repos/{owner}/{repo}/pulls/{number}":                    writing(onPull((*call).editPull)),
+		"PUT /repos/{owner}/{repo}/pulls/{number}/merge":                writing(onPull((*call).mergePull)),
+		"GET /repos/{owner}/{repo}/pulls/{number}/reviews":              reading(onPull((*call).listReviews)),
+		"POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers": writing(onPull((*call).requestReviewers)),
+
+		"GET /repos/{owner}/{repo}/issues/{number}":            reading(onPull((*call).getIssue)),
+		"GET /repos/{owner}/{repo}/issues/{number}/events":     reading(onPull((*call).listEvents)),
+		"GET /repos/{owner}/{repo}/issues/{number}/comments":   reading(onPull((*call).listComments)),
+		"POST /repos/{owner}/{repo}/issues/{number}/comments":  writing(onPull((*call).createComment)),
+		"POST /repos/{owner}/{repo}/issues/{number}/labels":    writing(onPull((*call).addLabels)),
+		"POST /repos/{owner}/{repo}/issues/{number}/assignees": writing(onPull((*call).addAssignees)),
+		"PATCH /repos/{owner}/{repo}/issues/comments/{id}":     writing((*call).editComment),
+	} {
+		mux.Handle(pattern, handler)
+	}
+	mux.Handle("/", http.NotFoundHandler())
+	return mux
+}
+
+// reading finds the repository and checks that the token sees it.
+func reading(handler endpoint) endpoint {
+	return func(c *call) *reply {
+		name := c.r.PathValue("owner") + "/" + c.r.PathValue("repo")
+		c.repo = c.repos[c.names[lower(name)]]
+		switch {
+		case c.repo == nil || c.repo.removed || !c.token.sees(c.repo):
+			return refuse(http.StatusNotFound, "Not Found")
+		case lower(c.repo.fullName()) != lower(name):
+			return c.moved(name)
+		}
+		return handler(c)
+	}
+}
+
+// writing also checks that the repository and the token allow it.
+func writing(handler endpoint) endpoint {
+	return reading(func(c *call) *reply {
+		switch {
+		case c.repo.archived:
+			return refuse(http.StatusForbidden, "Repository was archived so is read-only.")
+		case !c.token.pushes(c.repo):
+			return refuse(http.StatusForbidden, "Resource not accessible by personal access token")
+		}
+		return handler(c)
+	})
+}
+
+// moved leads to the repository by its id, as GitHub does after a rename.
+func (c *call) moved(name string) *reply {
+	status := http.StatusMovedPermanently
+	if c.r.Method != http.MethodGet {
+		status = http.StatusTemporaryRedirect
+	}
+	rest := c.r.URL.EscapedPath()[len("/repos/")+len(name):]
+	to := fmt.Sprintf("%srepositories/%d%s", c.API(), c.repo.id, rest)
+	if c.r.URL.RawQuery != "" {
+		to += "?" + c.r.URL.RawQuery
+	}
+	answer := refuse(status, "Moved Permanently")
+	answer.body = object{"message": "Moved Permanently", "url": to, "documentation_url": "https://docs.github.com/rest"}
+	answer.header.Set("Location", to)
+	return answer
+}
+
+// onPull finds the pull request of the path.
+func onPull(handler func(c *call, p *pull) *reply) endpoint {
+	return func(c *call) *reply {
+		number, err := strconv.Atoi(c.r.PathValue("number"))
+		if err != nil || c.repo.pulls[number] == nil {
+			return refuse(http.StatusNotFound, "Not Found")
+		}
+		return handler(c, c.repo.pulls[number])
+	}
+}
+
+// read decodes the body strictly: a key that no struct has fails the test.
+func (c *call) read(into any) *reply {
+	decoder := json.NewDecoder(strings.NewReader(string(c.body)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		c.t.Errorf("githubtest: %s: body %s: %v", c.route, c.body, err)
+		return refuse(http.StatusBadRequest, "Problems parsing JSON")
+	}
+	return nil
+}
+
+// page cuts one page out of a list and links to the others.
+func page[T any](c *call, all []T) ([]T, http.Header) {
+	query := c.r.URL.Query()
+	size, number := bounded(query.Get("per_page"), 30, 100), bounded(query.Get("page"), 1, 1<<20)
+	last := max(1, (len(all)+size-1)/size)
+	var links []string
+	link := func(to int, relation string) {
+		next := url.Values{}
+		for key, values := range query {
+			next[key] = values
+		}
+		next.Set("page", itoa(to))
+		links = append(links, fmt.Sprintf(`<%s%s?%s>; rel=%q`, c.API(), strings.TrimPrefix(c.r.URL.EscapedPath(), "/"), next.Encode(), relation))
+	}
+	if number > 1 {
+		link(number-1, "prev")
+		link(1, "first")
+	}
+	if number < last {
+		link(number+1, "next")
+		link(last, "last")
+	}
+	header := http.Header{}
+	if len(links) > 0 {
+		header.Set("Link", strings.Join(links, ", "))
+	}
+	begin := min((number-1)*size, len(all))
+	return all[begin:min(begin+size, len(all))], header
+}
+
+func bounded(text string, standard, most int) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return standard
+	}
+	return min(n, most)
+}
+
+// list answers with one page of what draw makes of the elements.
+func list[T any](c *call, all []T, draw func(T) object) *reply {
+	part, header := page(c, all)
+	drawn := []object{}
+	for _, one := range part {
+		drawn = append(drawn, draw(one))
+	}
+	return &reply{status: http.StatusOK, header: header, body: drawn}
+}

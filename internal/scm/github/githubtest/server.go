@@ -1,0 +1,177 @@
+package githubtest
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// prefix is where GitHub Enterprise has its API.
+const prefix = "/api/v3"
+
+// Options change what New makes. The zero value is right for most tests.
+type Options struct {
+	Now   func() time.Time // default: the time of the machine
+	Judge *Judge           // default: the one of the environment, if there is one
+}
+
+// Server is one GitHub. All methods may be used by several goroutines.
+type Server struct {
+	t     testing.TB
+	http  *httptest.Server
+	now   func() time.Time
+	judge *Judge
+	mux   *http.ServeMux
+	git   *gitProgram
+
+	mu       sync.Mutex
+	lastID   int64
+	users    map[string]*user // by login in lower case
+	tokens   map[string]*token
+	teams    map[string]map[string]bool // ORG/SLUG, logins in lower case
+	repos    map[int64]*Repository
+	names    map[string]int64 // OWNER/NAME in lower case, also former names
+	counts   map[string]int
+	troubles []*trouble
+	limit    *limit
+	used     int // requests of the hour
+}
+
+type user struct {
+	id    int64
+	login string
+	bot   bool
+}
+
+type token struct {
+	owner  *user
+	scopes []string
+}
+
+func (k *token) has(scope string) bool {
+	for _, s := range k.scopes {
+		if s == scope {
+			return true
+		}
+	}
+	return false
+}
+
+// New starts a GitHub that ends with the test.
+func New(t testing.TB, options Options) *Server {
+	t.Helper()
+	s := &Server{
+		t: t, now: options.Now, judge: options.Judge, git: findGit(t),
+		users: map[string]*user{}, tokens: map[string]*token{}, teams: map[string]map[string]bool{},
+		repos: map[int64]*Repository{}, names: map[string]int64{}, counts: map[string]int{},
+	}
+	if s.now == nil {
+		s.now = time.Now //nolint:forbidigo // a server in a test without a clock of its own
+	}
+	if s.judge == nil {
+		s.judge = environmentJudge(t)
+	}
+	s.mux = s.routes()
+	s.http = httptest.NewServer(s)
+	t.Cleanup(s.http.Close)
+	return s
+}
+
+// URL is the root of the pages and of Git, without a slash at the end.
+func (s *Server) URL() string { return s.http.URL }
+
+// API is the root of the API, with a slash at the end.
+func (s *Server) API() string { return s.http.URL + prefix + "/" }
+
+// Host is the host with its port, as keys of repositories and persons have it.
+func (s *Server) Host() string { return strings.TrimPrefix(s.http.URL, "http://") }
+
+// Client talks to the server.
+func (s *Server) Client() *http.Client { return s.http.Client() }
+
+// AddUser makes an account; a second call for the same login changes nothing.
+func (s *Server) AddUser(login string) { s.act(func() { s.user(login) }) }
+
+// AddBot makes the account of an app, whose login ends in [bot].
+func (s *Server) AddBot(login string) { s.act(func() { s.user(login).bot = true }) }
+
+// Token returns a new token of an account. The scope repo allows everything that
+// the account may do; without it the token reads what is public.
+func (s *Server) Token(login string, scopes ...string) string {
+	var text string
+	s.act(func() {
+		text = fmt.Sprintf("ghp_%036d", s.next())
+		s.tokens[text] = &token{owner: s.user(login), scopes: scopes}
+	})
+	return text
+}
+
+// SetScopes changes the scopes of a token.
+func (s *Server) SetScopes(text string, scopes ...string) {
+	s.act(func() { s.tokens[text].scopes = scopes })
+}
+
+// Revoke makes a token invalid.
+func (s *Server) Revoke(text string) { s.act(func() { delete(s.tokens, text) }) }
+
+// SetTeam makes the team ORG/SLUG of these members.
+func (s *Server) SetTeam(name string, logins ...string) {
+	s.act(func() {
+		members := map[string]bool{}
+		for _, login := range logins {
+			members[lower(s.user(login).login)] = true
+		}
+		s.teams[lower(name)] = members
+	})
+}
+
+// Requests counts the requests by method and route, for instance
+// "GET /repos/{owner}/{repo}/pulls". Git's are "GIT upload-pack" and so on.
+func (s *Server) Requests() map[string]int {
+	counts := map[string]int{}
+	s.act(func() {
+		for route, n := range s.counts {
+			counts[route] = n
+		}
+	})
+	return counts
+}
+
+// ResetRequests begins the count again.
+func (s *Server) ResetRequests() { s.act(func() { s.counts = map[string]int{} }) }
+
+// act runs f alone; a failure of Git fails the test.
+func (s *Server) act(f func()) {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() {
+		if err, ok := recover().(error); ok {
+			s.t.Fatal(err)
+		}
+	}()
+	f()
+}
+
+func (s *Server) next() int64 {
+	s.lastID++
+	return s.lastID
+}
+
+func (s *Server) user(login string) *user {
+	u := s.users[lower(login)]
+	if u == nil {
+		u = &user{id: 1000 + s.next(), login: login, bot: strings.HasSuffix(login, "[bot]")}
+		s.users[lower(login)] = u
+	}
+	return u
+}
+
+// time is the present as GitHub tells it: in whole seconds.
+func (s *Server) time() time.Time { return s.now().UTC().Truncate(time.Second) }
+
+func lower(text string) string { return strings.ToLower(text) }
