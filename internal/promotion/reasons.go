@@ -128,6 +128,19 @@ func movesInWords(moves []Move) string {
 	return strings.Join(parts, ", ")
 }
 
+// targetsInWords lists where the moves lead, as "web 1.5, worker 2.1".
+func targetsInWords(moves []Move) string {
+	parts := make([]string, 0, len(moves))
+	for _, m := range moves {
+		to := Label(m.To)
+		if to == Label(m.From) {
+			to = ShortDigest(m.To.Digest)
+		}
+		parts = append(parts, m.Component+" "+to)
+	}
+	return strings.Join(parts, ", ")
+}
+
 // String says the move in words; two digests of one tag are told apart.
 func (m Move) String() string {
 	from, to := Label(m.From), Label(m.To)

@@ -1,0 +1,113 @@
+package promotion
+
+import (
+	"fmt"
+
+	"promoter/internal/config"
+	"promoter/internal/schedule"
+)
+
+// drain keeps a newer snapshot out until the present one satisfied the conditions
+// of every child. It lets go where the present one cannot get through any more.
+func (p *planner) drain() []Condition {
+	if p.rejectedHere() {
+		return nil
+	}
+	for _, environment := range p.Config.Order() {
+		child := newPlanner(p.survey, Place{environment, p.place.Application}, p.now)
+		if c, waits := p.draining(child); waits {
+			return []Condition{c}
+		}
+	}
+	return nil
+}
+
+// rejectedHere says whether people do not want what stands here.
+func (p *planner) rejectedHere() bool {
+	for _, s := range p.standing {
+		if version, agreed := s.agreed(); agreed && p.rejects(p.place, Move{Component: s.component, To: version}) {
+			return true
+		}
+	}
+	return false
+}
+
+// draining says what the present snapshot still waits for in one child.
+func (p *planner) draining(child *planner) (Condition, bool) {
+	parent, follows := child.parentVia(p.place)
+	if !follows {
+		return Condition{}, false
+	}
+	moves := child.movesTo(p.snapshot(nil))
+	for _, move := range moves {
+		if child.rejects(child.place, move) {
+			return Condition{}, false
+		}
+	}
+	if len(moves) == 0 {
+		return Condition{}, false
+	}
+	blocking, blocked := firstBlocking(child.conditionsOf(parent, moves), p.Checkout)
+	if !blocked || blocking.State == Failed {
+		return Condition{}, false
+	}
+	why := blockedBy(blocking)
+	return Condition{
+		Name: "drain", State: Pending, Until: blocking.Until,
+		Reason: fmt.Sprintf("%s is not through to %s yet: %s", p.snapshot(nil), child.place.Environment, why),
+	}, true
+}
+
+// parentVia returns the parent of the config through which a place is a source.
+func (p *planner) parentVia(source Place) (config.Parent, bool) {
+	for _, parent := range p.settings.After {
+		for _, found := range p.lookThrough(Place{parent.Environment, p.place.Application}) {
+			if found == source {
+				return parent, true
+			}
+		}
+	}
+	return config.Parent{}, false
+}
+
+// manyReplaced is how many snapshots in a row must have left too early before a
+// soak is said to starve: one may be chance.
+const manyReplaced = 2
+
+// starved says which soaks no snapshot will pass, as newer ones keep coming: it is
+// shown beside what they block.
+func (p *planner) starved() []Condition {
+	var shown []Condition
+	for _, source := range p.sources {
+		parent, _ := p.parentVia(source)
+		if parent.Soak == 0 {
+			continue
+		}
+		settings, _ := p.survey.settings(source.Environment, source.Application)
+		if settings.Newer != config.NewerRefresh || tooShort(p.Landings[source], parent) < manyReplaced {
+			continue
+		}
+		shown = append(shown, Condition{
+			Name: parent.Environment + " soak", State: Pending, Value: schedule.FormatDuration(parent.Soak),
+			Reason: fmt.Sprintf("no snapshot gets through: %s takes every newer one (newer: refresh) before %s pass; newer: drain brings one through",
+				source.Environment, schedule.FormatDuration(parent.Soak)),
+		})
+	}
+	return shown
+}
+
+// tooShort counts the last landings in a row that were replaced within the soak,
+// by another than a person.
+func tooShort(landings []Landing, parent config.Parent) int {
+	count := 0
+	for _, landing := range landings {
+		if landing.Until.IsZero() || landing.TakenBack {
+			continue
+		}
+		if landing.At.IsZero() || landing.Until.Sub(landing.At) >= parent.Soak {
+			break
+		}
+		count++
+	}
+	return count
+}
