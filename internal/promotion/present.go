@@ -12,10 +12,14 @@ type standing struct {
 	component  string
 	repository image.Repository
 	versions   []image.Version // one per reference, in the order of the files
+	// told is what a snapshot of the place holds: in a checkout the fullest of the
+	// versions; elsewhere what the files and the trailers say, because where a tag
+	// points now does not tell where it pointed when it landed.
+	told image.Version
 }
 
 // standings groups the references of a place by component, sorted by name.
-func standings(present Present, facts Facts) []standing {
+func (o Observed) standings(place Place, present Present) []standing {
 	byName := map[string]*standing{}
 	for _, r := range present.References {
 		s, ok := byName[r.Component]
@@ -23,13 +27,45 @@ func standings(present Present, facts Facts) []standing {
 			s = &standing{component: r.Component, repository: r.Repository}
 			byName[r.Component] = s
 		}
-		s.versions = append(s.versions, facts.known(r))
+		version := o.Facts.known(r)
+		if written := (image.Version{Tag: r.Tag, Digest: r.Digest}); !ok || fuller(written, s.told) {
+			s.told = written
+		}
+		s.versions = append(s.versions, version)
 	}
 	grouped := make([]standing, 0, len(byName))
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		grouped = append(grouped, *byName[name])
+		s := byName[name]
+		s.told = o.told(place, s)
+		grouped = append(grouped, *s)
 	}
 	return grouped
+}
+
+// told completes what the files of a place say of a component.
+func (o Observed) told(place Place, s *standing) image.Version {
+	if o.Checkout {
+		return fullest(s.versions)
+	}
+	told := s.told
+	if landings := o.Landings[place]; told.Digest == "" && len(landings) > 0 {
+		landed := landings[0].Snapshot[s.component]
+		if landed.Repository == s.repository && landed.Version.Tag == told.Tag {
+			told.Digest = landed.Version.Digest
+		}
+	}
+	return o.Facts.described(s.repository, told)
+}
+
+// described adds what a registry told about a version, but its digest: a tag may
+// point elsewhere by now.
+func (f Facts) described(repository image.Repository, v image.Version) image.Version {
+	fact, known := f[Fact{Repository: repository, Tag: v.Tag, Digest: v.Digest}]
+	if !known || v.Digest == "" {
+		return v
+	}
+	fact.Tag, fact.Digest = v.Tag, v.Digest
+	return fact
 }
 
 // agreed returns the version that all references say; false when they disagree.
@@ -46,17 +82,21 @@ func (s standing) agreed() (image.Version, bool) {
 // fullest returns the version of which most is known: one with a digest before
 // one without.
 func fullest(versions []image.Version) image.Version {
-	for _, v := range versions {
-		if v.Digest != "" && v.Tag != "" {
-			return v
+	best := versions[0]
+	for _, v := range versions[1:] {
+		if fuller(v, best) {
+			best = v
 		}
 	}
-	for _, v := range versions {
-		if v.Digest != "" {
-			return v
-		}
+	return best
+}
+
+// fuller says whether more is known of a than of b.
+func fuller(a, b image.Version) bool {
+	if a.Digest == "" {
+		return false
 	}
-	return versions[0]
+	return b.Digest == "" || a.Tag != "" && b.Tag == ""
 }
 
 // differs says whether any reference does not hold the version yet. Where the
@@ -74,14 +114,20 @@ func (s standing) newerThan(v image.Version, policy *image.Policy) (image.Versio
 		return image.Version{}, false
 	}
 	for _, present := range s.versions {
-		if SameRollout(present, v) {
-			continue
-		}
-		if order, known := compare(present, v, policy); known && order > 0 {
+		if isNewer(present, v, policy) {
 			return present, true
 		}
 	}
 	return image.Version{}, false
+}
+
+// isNewer says whether a is known to be newer than b.
+func isNewer(a, b image.Version, policy *image.Policy) bool {
+	if policy == nil || SameRollout(a, b) {
+		return false
+	}
+	order, known := compare(a, b, policy)
+	return known && order > 0
 }
 
 // compare orders two versions of a component. A moving tag has no order of its
@@ -104,5 +150,5 @@ func (s standing) move(to image.Version) Move {
 
 // pinned is what the snapshot says of a component that stays.
 func (s standing) pinned() Pinned {
-	return Pinned{Repository: s.repository, Version: fullest(s.versions)}
+	return Pinned{Repository: s.repository, Version: s.told}
 }

@@ -21,7 +21,7 @@ func newSurvey(observed Observed) *survey {
 		applications: map[string][]string{},
 	}
 	for place, present := range observed.Places {
-		s.standing[place] = standings(present, observed.Facts)
+		s.standing[place] = observed.standings(place, present)
 		s.applications[place.Environment] = append(s.applications[place.Environment], place.Application)
 	}
 	return s
