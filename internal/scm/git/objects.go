@@ -38,18 +38,29 @@ type objects struct {
 // asked or of the repository is for the caller to say.
 var errMissing = errors.New("it is not here")
 
-// read returns the content of an object: at most limit bytes of it. One over
-// maxObject is an Invalid fault.
-func (o *objects) read(kind plumbing.ObjectType, id ID, limit int64) (string, error) {
-	encoded, err := o.store.EncodedObject(kind, plumbing.Hash(id))
+// errTooDeep says that folders lie deeper in each other than maxDepth.
+var errTooDeep = fault.New(fault.Invalid, "folders lie deeper than %d", maxDepth)
+
+// encoded finds an object. One over maxObject is an Invalid fault.
+func (o *objects) encoded(kind plumbing.ObjectType, id ID) (plumbing.EncodedObject, error) {
+	found, err := o.store.EncodedObject(kind, plumbing.Hash(id))
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
 		err = errMissing
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the %s %s: %w", kind, id, err)
+		return nil, fmt.Errorf("read the %s %s: %w", kind, id, err)
 	}
-	if encoded.Size() > maxObject {
-		return "", fault.New(fault.Invalid, "the %s %s has more than %d bytes", kind, id, maxObject)
+	if found.Size() > maxObject {
+		return nil, fault.New(fault.Invalid, "the %s %s has more than %d bytes", kind, id, maxObject)
+	}
+	return found, nil
+}
+
+// read returns the content of an object, at most limit bytes of it.
+func (o *objects) read(kind plumbing.ObjectType, id ID, limit int64) (string, error) {
+	encoded, err := o.encoded(kind, id)
+	if err != nil {
+		return "", err
 	}
 	content, err := contentOf(encoded, min(limit, encoded.Size()))
 	if err != nil {
@@ -70,24 +81,22 @@ func contentOf(encoded plumbing.EncodedObject, size int64) (string, error) {
 	return content.String(), errors.Join(err, reader.Close())
 }
 
-// write stores an object and returns its id.
+// write stores an object, unless it is here, and returns its id.
 func (o *objects) write(kind plumbing.ObjectType, content []byte) (ID, error) {
 	if len(content) > maxObject {
 		return ID{}, fault.New(fault.Invalid, "a %s of %d bytes is over the limit of %d", kind, len(content), maxObject)
 	}
-	encoded := o.store.NewEncodedObject()
+	encoded := &plumbing.MemoryObject{}
 	encoded.SetType(kind)
-	writer, err := encoded.Writer()
-	if err != nil {
+	if _, err := encoded.Write(content); err != nil {
 		return ID{}, fmt.Errorf("write a %s: %w", kind, err)
 	}
-	_, err = writer.Write(content)
-	if err = errors.Join(err, writer.Close()); err != nil {
-		return ID{}, fmt.Errorf("write a %s: %w", kind, err)
+	id := ID(encoded.Hash())
+	if o.store.HasEncodedObject(encoded.Hash()) == nil {
+		return id, nil
 	}
-	id, err := o.store.SetEncodedObject(encoded)
-	if err != nil {
-		return ID{}, fmt.Errorf("write a %s: %w", kind, err)
+	if _, err := o.store.SetEncodedObject(encoded); err != nil {
+		return ID{}, fmt.Errorf("write the %s %s: %w", kind, id, err)
 	}
-	return ID(id), nil
+	return id, nil
 }

@@ -157,6 +157,25 @@ func (o *objects) tree(id ID) (string, error) {
 	return o.read(plumbing.TreeObject, id, maxObject)
 }
 
+// allLines returns the lines of a tree, none for the zero id.
+func (o *objects) allLines(tree ID) ([]line, error) {
+	if tree.IsZero() {
+		return nil, nil
+	}
+	content, err := o.tree(tree)
+	if err != nil {
+		return nil, err
+	}
+	var found []line
+	for l, err := range lines(content) {
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, l)
+	}
+	return found, nil
+}
+
 // find returns the line of a tree with the name, and the zero line if there is
 // none.
 func (o *objects) find(tree ID, name string) (line, error) {
