@@ -3,21 +3,12 @@ package git
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"promoter/internal/fault"
 )
-
-// Signature says who made a commit, and when. Anyone can write any: it proves
-// nothing.
-type Signature struct {
-	Name  string
-	Email string
-	When  time.Time // whole seconds
-}
 
 // Commit is one commit.
 type Commit struct {
@@ -61,18 +52,13 @@ func (o *objects) boundary() (map[ID]bool, error) {
 }
 
 func (o *objects) commit(id ID, boundary map[ID]bool) (Commit, error) {
-	content, err := o.read(plumbing.CommitObject, id, maxObject)
+	encoded, err := o.encoded(plumbing.CommitObject, id)
 	if err != nil {
 		return Commit{}, err
 	}
-	encoded := &plumbing.MemoryObject{}
-	encoded.SetType(plumbing.CommitObject)
-	if _, err := encoded.Write([]byte(content)); err != nil {
-		return Commit{}, fmt.Errorf("read the commit %s: %w", id, err)
-	}
 	decoded := object.Commit{}
 	if err := decoded.Decode(encoded); err != nil {
-		return Commit{}, fmt.Errorf("read the commit %s: %w", id, err)
+		return Commit{}, fault.Wrap(fault.Invalid, fmt.Errorf("read the commit %s: %w", id, err))
 	}
 	commit := Commit{
 		ID: id, Tree: ID(decoded.TreeHash),
@@ -84,8 +70,4 @@ func (o *objects) commit(id ID, boundary map[ID]bool) (Commit, error) {
 	}
 	commit.Shallow = boundary[id] && len(commit.Parents) > 0
 	return commit, nil
-}
-
-func signatureOf(s object.Signature) Signature {
-	return Signature{Name: s.Name, Email: s.Email, When: s.When}
 }

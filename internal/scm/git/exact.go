@@ -14,7 +14,7 @@ import (
 // not walked. Commits at the shallow boundary came from the server, so it has
 // them. Ids in have that are zero or not here are of no use, and ignored.
 func (o *objects) between(tip ID, have ...ID) ([]plumbing.Hash, error) {
-	commits, err := o.lacking(tip, have)
+	commits, err := o.unshared(tip, have)
 	if err != nil {
 		return nil, err
 	}
@@ -34,9 +34,9 @@ func (o *objects) between(tip ID, have ...ID) ([]plumbing.Hash, error) {
 	return c.found, nil
 }
 
-// lacking returns the commits that are in tip's history and in none of have's,
+// unshared returns the commits that are in tip's history and in none of have's,
 // children before parents.
-func (o *objects) lacking(tip ID, have []ID) ([]Commit, error) {
+func (o *objects) unshared(tip ID, have []ID) ([]Commit, error) {
 	boundary, err := o.boundary()
 	if err != nil {
 		return nil, err
