@@ -78,7 +78,9 @@ func (p *planner) mayApprove(approval Approval) bool {
 		if !isTeam {
 			return strings.EqualFold(name, approval.By)
 		}
-		return slices.ContainsFunc(approval.Teams, func(of string) bool { return strings.EqualFold(of, team) })
+		return slices.ContainsFunc(approval.Teams, func(of string) bool {
+			return strings.EqualFold(strings.TrimPrefix(of, teamPrefix), team)
+		})
 	})
 }
 

@@ -1,12 +1,234 @@
 package promotion
 
-import "time"
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"promoter/internal/config"
+)
 
 // Arrange says what a pass does about every branch of ours: the decisions of one
 // application in one environment, or of all that share a pull request, become one
 // proposal. It is pure, and carries nothing out. Rollbacks come first, then what
-// was requested, then the others by environment, parents first, and application.
-// A place where nothing differs and nothing is open has no proposal.
+// was requested, then closes, then the others by environment, parents first, and
+// application. A place where nothing differs and nothing is open has no proposal.
 func Arrange(observed Observed, decisions []Decision, now time.Time) []Proposal {
-	panic("not written yet")
+	a := newArranger(observed, decisions, now)
+	for _, d := range decisions {
+		a.decided(d)
+	}
+	for _, branch := range slices.Sorted(maps.Keys(a.groups)) {
+		a.group(branch, a.groups[branch])
+	}
+	a.leftovers()
+	slices.SortStableFunc(a.arranged, compareArranged)
+	a.line()
+	proposals := make([]Proposal, len(a.arranged))
+	for i := range a.arranged {
+		proposals[i] = a.arranged[i].Proposal
+	}
+	return proposals
+}
+
+// arranger collects the proposals of a pass.
+type arranger struct {
+	Observed
+	now       time.Time
+	order     map[string]int // of environments, parents first
+	looked    map[string]bool
+	decisions map[Place]Decision // filled only where something is open
+	groups    map[string][]member
+	claimed   map[string]bool // branches that have a proposal
+	arranged  []arranged
+	surveyed  *survey // see planner
+}
+
+// arranged is a proposal with what it is ordered by.
+type arranged struct {
+	Proposal
+	rank, environment int
+	branch            string
+}
+
+// member is a decision with the settings that hold for it.
+type member struct {
+	Decision
+	settings config.Environment
+}
+
+func newArranger(observed Observed, decisions []Decision, now time.Time) *arranger {
+	a := &arranger{
+		Observed: observed, now: now,
+		order: map[string]int{}, looked: map[string]bool{}, decisions: map[Place]Decision{},
+		groups: map[string][]member{}, claimed: map[string]bool{},
+	}
+	for i, environment := range observed.Config.Order() {
+		a.order[environment] = i
+	}
+	for _, environment := range observed.environments() {
+		a.looked[environment] = true
+	}
+	if len(observed.Open) > 0 {
+		for _, d := range decisions {
+			a.decisions[d.Place] = d
+		}
+	}
+	return a
+}
+
+// decided arranges one decision, or leaves it to its group.
+func (a *arranger) decided(d Decision) {
+	if !d.differs() && len(a.Open) == 0 {
+		return
+	}
+	settings, _ := a.settings(d.Environment, d.Application)
+	m := member{d, settings}
+	branch := head(settings, d.Application)
+	switch {
+	case settings.Land == config.LandPush:
+		a.push(m)
+	case settings.PullRequest.Group == config.GroupEnvironment:
+		a.groups[branch] = append(a.groups[branch], m)
+	default:
+		a.alone(branch, m)
+	}
+}
+
+// differs says whether something is wanted, or would be if it were known.
+func (d Decision) differs() bool {
+	switch d.State {
+	case Waiting, Proposed, Rejected, Reverted, Refused, Unanswered:
+		return true
+	default:
+		return false
+	}
+}
+
+// push arranges what goes straight to the branch of the environment.
+func (a *arranger) push(m member) {
+	if !m.differs() {
+		return
+	}
+	p := a.proposal("", m)
+	p.Step = StepWait
+	if m.State == Proposed {
+		blocking, blocked := firstBlocking(p.Gates, false)
+		if !blocked {
+			p.Step, p.Land = StepPush, true
+		} else {
+			p.Reason = gated(blocking)
+		}
+	}
+	a.add(p)
+}
+
+// alone arranges an application that has a pull request of its own.
+func (a *arranger) alone(branch string, m member) {
+	open := a.claim(branch)
+	p := a.proposal(branch, m)
+	p.Open = open
+	switch {
+	case open != nil && m.State == Proposed && open.Foreign == "":
+		p.Step, p.Land = StepPropose, a.lands(p, m)
+	case open != nil:
+		p.Step, p.Reason = a.left(m, *open)
+	case m.State == Proposed:
+		p.Step = StepPropose
+	case m.differs():
+		p.Step = StepWait
+	default:
+		return
+	}
+	a.add(p)
+}
+
+// claim notes that a branch has its proposal, and returns what is open from it.
+func (a *arranger) claim(branch string) *Open {
+	a.claimed[branch] = true
+	open, found := a.Open[branch]
+	if !found {
+		return nil
+	}
+	return &open
+}
+
+// proposal fills what all proposals of members have.
+func (a *arranger) proposal(branch string, members ...member) Proposal {
+	p := Proposal{
+		Environment: members[0].settings, Head: branch, Base: members[0].settings.Branch,
+		Reason: members[0].Reason, Gates: members[0].Gates,
+	}
+	for _, m := range members {
+		p.Decisions = append(p.Decisions, m.Decision)
+	}
+	return p
+}
+
+// lands says whether promoter may merge now: everything decided, every gate open,
+// and the pull request is of exactly what is wanted.
+func (a *arranger) lands(p Proposal, members ...member) bool {
+	if p.Open == nil || len(p.Open.Snapshots) != len(members) {
+		return false
+	}
+	for _, m := range members {
+		if m.State != Proposed || m.settings.Land != config.LandAutomerge || !m.isIn(p.Open.Snapshots[m.Application]) {
+			return false
+		}
+	}
+	_, blocked := firstBlocking(p.Gates, false)
+	return !blocked
+}
+
+// isIn says whether a snapshot holds all that the decision moves. What it says of
+// the other components may be older than the files; the tree of the head tells.
+func (d Decision) isIn(snapshot Snapshot) bool {
+	return !slices.ContainsFunc(d.Moves, func(m Move) bool {
+		pinned, has := snapshot[m.Component]
+		return !has || !SameRollout(pinned.Version, m.To)
+	})
+}
+
+// planner returns what knows the place; the survey is made when it is first asked
+// for, since most passes have few pull requests open.
+func (a *arranger) planner(place Place) *planner {
+	if a.surveyed == nil {
+		a.surveyed = newSurvey(a.Observed)
+	}
+	return newPlanner(a.surveyed, place, a.now)
+}
+
+func (a *arranger) add(p Proposal) {
+	environment, known := a.order[p.Environment.Name]
+	if !known {
+		environment = len(a.order)
+	}
+	branch := p.Head
+	if branch == "" {
+		branch = HeadBranch(p.Environment.Name, p.Decisions[0].Application)
+	}
+	a.arranged = append(a.arranged, arranged{p, rank(p), environment, branch})
+}
+
+// rank says what goes first in a pass. A close makes room for what comes after.
+func rank(p Proposal) int {
+	const rollback, requested, closing, other = 0, 1, 2, 3
+	switch {
+	case p.Step == StepClose:
+		return closing
+	case slices.ContainsFunc(p.Decisions, func(d Decision) bool { return d.Reason.Rule == RuleRollback }):
+		return rollback
+	case slices.ContainsFunc(p.Decisions, func(d Decision) bool { return d.Request != nil }):
+		return requested
+	default:
+		return other
+	}
+}
+
+func compareArranged(a, b arranged) int {
+	return cmp.Or(
+		cmp.Compare(a.rank, b.rank), cmp.Compare(a.environment, b.environment),
+		cmp.Compare(a.branch, b.branch), cmp.Compare(a.Environment.Name, b.Environment.Name),
+	)
 }

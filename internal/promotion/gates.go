@@ -8,10 +8,6 @@ import (
 	"promoter/internal/config"
 )
 
-// ownStatus is the commit status that promoter sets. It never counts for a gate:
-// a promotion would wait for itself.
-const ownStatus = "promoter"
-
 // noPullRequest is the reason of a gate that looks at one, before it is open.
 const noPullRequest = "no pull request yet"
 
@@ -28,7 +24,11 @@ func (p *planner) gates() []Condition {
 	for _, pattern := range p.settings.Gates.Checks {
 		gates = append(gates, p.checkGate(pattern))
 	}
-	return append(gates, p.approvals()...)
+	gates = append(gates, p.approvals()...)
+	if open, found := p.open(); found && open.Draft && p.settings.Land == config.LandAutomerge {
+		gates = append(gates, Condition{Name: "draft", State: Pending, Reason: "the pull request is a draft"})
+	}
+	return gates
 }
 
 // windows asks the named windows together: they allow and deny as one.
@@ -59,13 +59,14 @@ func (p *planner) checkGate(pattern string) Condition {
 }
 
 // checkedBy says whether all checks of a pattern passed. None at all is not yet
-// reported: the machine that runs them may not have begun.
+// reported: the machine that runs them may not have begun. Our own status never
+// counts: a promotion would wait for itself.
 func checkedBy(name, pattern string, checks []Check) Condition {
 	c := Condition{Name: name, State: Pending, Reason: "not reported yet"}
 	passed, all := 0, 0
 	var failed, running string
 	for _, check := range checks {
-		if check.Name == ownStatus || !config.MatchGlob(pattern, check.Name) {
+		if check.Name == StatusContext || !config.MatchGlob(pattern, check.Name) {
 			continue
 		}
 		all++
@@ -99,4 +100,11 @@ func first(a, b string) string {
 		return b
 	}
 	return min(a, b)
+}
+
+// gated is the reason of what a gate keeps from landing.
+func gated(gate Condition) Reason {
+	reason := blockedBy(gate)
+	reason.Rule = RuleGate
+	return reason
 }

@@ -138,6 +138,9 @@ func (p *planner) propose(moves []Move, reason Reason, conditions []Condition) D
 	} else if why, held := p.heldByPropose(); held {
 		d.State, d.Reason = Waiting, why
 	}
+	if why, missing := p.needsForge(); missing {
+		d.State, d.Reason = Refused, why
+	}
 	if len(p.present.Refusals) > 0 {
 		d.State, d.Reason = Refused, RefusedBy(p.present.Refusals)
 	}

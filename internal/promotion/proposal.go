@@ -18,15 +18,18 @@ const (
 // one application in one environment, or of all that are ready in a group.
 type Proposal struct {
 	Environment config.Environment // as it holds for the first application
-	Head        string             // our branch
+	Head        string             // our branch; empty: it is pushed, or waits to be
 	Base        string             // the environment's branch; empty: the default one
 	Group       bool
-	Decisions   []Decision // those that it carries, sorted by application
-	Open        *Open      // the pull request that stands; nil: none
-	Step        Step
-	Reason      Reason
-	Gates       []Condition
+	// Decisions are those that it carries, or that wait for it, sorted by
+	// application. None: nothing speaks of what is open any more.
+	Decisions []Decision
+	Open      *Open // the pull request that stands; nil: none
+	Step      Step
+	// Reason is why it is proposed, or why it waits, is kept or is closed.
+	Reason Reason
+	Gates  []Condition
 	// Land says that everything that decides about landing holds now: it may be
-	// pushed or merged. Somebody else merges where land is pr.
+	// pushed or merged. It never does where land is pr: people merge.
 	Land bool
 }

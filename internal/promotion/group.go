@@ -1,0 +1,137 @@
+package promotion
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"promoter/internal/state"
+)
+
+// group arranges the applications that share the pull request of an environment.
+// It carries those that are proposed now; one that stops being ready leaves it.
+// One whose registry does not answer stays in it as it is: nothing is known to
+// have changed.
+func (a *arranger) group(branch string, members []member) {
+	slices.SortFunc(members, func(x, y member) int { return cmp.Compare(x.Application, y.Application) })
+	open := a.claim(branch)
+	carried := a.ready(members, open)
+	if len(carried) == 0 || open != nil && open.Foreign != "" {
+		a.idle(branch, members, open)
+		return
+	}
+	p := a.proposal(branch, carried...)
+	p.Group, p.Open, p.Step = true, open, StepPropose
+	p.Gates, p.Reason = gatesOfAll(carried), reasonOfAll(carried)
+	p.Land = a.lands(p, carried...)
+	a.add(p)
+}
+
+// ready returns what the pull request carries; none when nothing is proposed.
+func (a *arranger) ready(members []member, open *Open) []member {
+	var carried []member
+	proposed := false
+	for _, m := range members {
+		switch {
+		case m.State == Proposed:
+			proposed = true
+		case m.State == Unanswered && open != nil:
+			p := a.planner(m.Place)
+			m.Moves = p.movesTo(open.Snapshots[m.Application])
+			if len(m.Moves) == 0 {
+				continue
+			}
+			m.Snapshot = p.snapshot(m.Moves)
+		default:
+			continue
+		}
+		carried = append(carried, m)
+	}
+	if !proposed {
+		return nil
+	}
+	return carried
+}
+
+// idle arranges a group of which nothing may be proposed now.
+func (a *arranger) idle(branch string, members []member, open *Open) {
+	var waiting []member
+	for _, m := range members {
+		_, isIn := snapshotIn(open, m.Application)
+		if m.differs() || isIn {
+			waiting = append(waiting, m)
+		}
+	}
+	if len(waiting) == 0 && open == nil {
+		return
+	}
+	if len(waiting) == 0 {
+		waiting = members
+	}
+	p := a.proposal(branch, waiting...)
+	p.Group, p.Open, p.Step = true, open, StepWait
+	p.Gates, p.Reason = gatesOfAll(waiting), reasonOfAll(waiting)
+	if open != nil {
+		p.Step, p.Reason = a.leftOfAll(waiting, *open)
+	}
+	a.add(p)
+}
+
+func snapshotIn(open *Open, application string) (Snapshot, bool) {
+	if open == nil {
+		return nil, false
+	}
+	snapshot, isIn := open.Snapshots[application]
+	return snapshot, isIn
+}
+
+// leftOfAll keeps the pull request as long as one of those in it has a reason to.
+func (a *arranger) leftOfAll(members []member, open Open) (Step, Reason) {
+	var closing Reason
+	for _, m := range members {
+		if _, isIn := open.Snapshots[m.Application]; !isIn && len(open.Snapshots) > 0 && open.Foreign == "" {
+			continue
+		}
+		step, why := a.left(m, open)
+		if step == StepKeep {
+			return step, why
+		}
+		closing = cmp.Or(closing, why)
+	}
+	if closing.Words == "" {
+		closing = AlreadySame()
+	}
+	return StepClose, closing
+}
+
+// gatesOfAll joins the gates of the members. Of two that differ only in how they
+// stand, the one that blocks counts.
+func gatesOfAll(members []member) []Condition {
+	type key struct{ name, value string }
+	var gates []Condition
+	at := map[key]int{}
+	for _, m := range members {
+		for _, gate := range m.Gates {
+			i, known := at[key{gate.Name, gate.Value}]
+			switch {
+			case !known:
+				at[key{gate.Name, gate.Value}] = len(gates)
+				gates = append(gates, gate)
+			case gate.blocks(false) && !gates[i].blocks(false):
+				gates[i] = gate
+			}
+		}
+	}
+	return gates
+}
+
+func reasonOfAll(members []member) Reason {
+	reason := members[0].Reason
+	if len(members) > 1 {
+		reason.Words = fmt.Sprintf("%s: %s (and %d more)", members[0].Application, reason.Words, len(members)-1)
+	}
+	return reason
+}
+
+// isGroup says whether a place is the shared branch of an environment.
+func isGroup(place Place) bool { return place.Application == state.All }

@@ -1,0 +1,156 @@
+package promotion
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"promoter/internal/config"
+	"promoter/internal/state"
+)
+
+// left says what becomes of an open pull request of an application that is not
+// proposed: it is closed only where the files, a person or the config tell that
+// nothing can come of it. Whatever else is in the way may pass.
+func (a *arranger) left(m member, open Open) (Step, Reason) {
+	switch {
+	case open.Foreign != "":
+		return StepKeep, foreign(open)
+	case m.State == Refused || m.State == Unanswered || m.State == NotCheckedOut:
+		return StepKeep, m.Reason
+	case m.State == Absent || m.State == NoReference:
+		return StepClose, m.Reason
+	}
+	p := a.planner(m.Place)
+	snapshot, told := open.Snapshots[m.Application]
+	held, isHeld := a.State.Held(state.Place(m.Place), a.now)
+	switch {
+	case told && !p.differsFrom(snapshot):
+		return StepClose, AlreadySame()
+	case isHeld:
+		return StepKeep, heldBack(held)
+	case m.Request != nil || m.Reason.Rule == RuleRollback:
+		return StepKeep, m.Reason
+	case !told && m.State != Waiting:
+		return StepClose, m.Reason
+	case !told:
+		return StepKeep, m.Reason
+	}
+	return a.unwanted(m, p, p.movesTo(snapshot))
+}
+
+// unwanted closes what no longer is a way forward.
+func (a *arranger) unwanted(m member, p *planner, moves []Move) (Step, Reason) {
+	if len(moves) == 0 {
+		return StepClose, Reason{Rule: RuleSame, Words: "the files are ahead of it"}
+	}
+	for _, move := range moves {
+		switch {
+		case p.takenBack(move) && (m.State == Rejected || m.State == Reverted):
+			return StepClose, m.Reason
+		case p.takenBack(move):
+			return StepClose, Reason{Rule: RuleRejected, Words: "not wanted here any more: " + targetsInWords([]Move{move})}
+		case !p.selects(move):
+			return StepClose, Reason{Rule: RuleGone, Words: "the config does not select it any more: " + targetsInWords([]Move{move})}
+		case m.State == Same && !p.comesFrom(move):
+			return StepClose, Reason{Rule: RuleSame, Words: "no environment before holds it any more: " + targetsInWords([]Move{move})}
+		}
+	}
+	if m.settings.Propose == config.ProposeNever {
+		return StepClose, m.Reason
+	}
+	return StepKeep, m.Reason
+}
+
+// differsFrom says whether the files hold anything else than a snapshot.
+func (p *planner) differsFrom(snapshot Snapshot) bool {
+	return slices.ContainsFunc(p.standing, func(s standing) bool {
+		pinned, has := snapshot[s.component]
+		return has && s.differs(pinned.Version, p.moving(s.component))
+	})
+}
+
+// comesFrom says whether a version still can come into the place: it stands, or
+// stood, in an environment before it. Of what comes from a registry silence says
+// nothing.
+func (p *planner) comesFrom(move Move) bool {
+	if len(p.settings.After) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(p.sources, func(source Place) bool {
+		there, has := p.standingIn(source, move.Component)
+		return has && !there.differs(move.To, false) || slices.ContainsFunc(p.Landings[source], func(l Landing) bool {
+			pinned, landed := l.Snapshot[move.Component]
+			return landed && SameRollout(pinned.Version, move.To)
+		})
+	})
+}
+
+// leftovers arranges the pull requests that no decision speaks of.
+func (a *arranger) leftovers() {
+	for _, branch := range slices.Sorted(maps.Keys(a.Open)) {
+		place, ours := ParseHead(branch)
+		if !ours || a.claimed[branch] {
+			continue
+		}
+		settings, _ := a.settings(place.Environment, place.Application)
+		_, known := a.order[place.Environment]
+		if known && !a.looked[place.Environment] {
+			continue
+		}
+		settings.Name = place.Environment
+		open := a.Open[branch]
+		p := Proposal{
+			Environment: settings, Head: branch, Base: settings.Branch, Group: isGroup(place),
+			Open: &open, Step: StepClose, Reason: a.gone(place, settings, known),
+		}
+		if why, away := a.Away[place.Environment]; away && known {
+			p.Step, p.Reason = StepKeep, Reason{Rule: RuleBranch, Words: why}
+		}
+		if open.Foreign != "" {
+			p.Step, p.Reason = StepKeep, foreign(open)
+		}
+		a.add(p)
+	}
+}
+
+// gone says why a branch of ours stands for nothing any more.
+func (a *arranger) gone(place Place, settings config.Environment, known bool) Reason {
+	words := ""
+	_, decided := a.decisions[place]
+	switch {
+	case !known:
+		words = fmt.Sprintf("the config has no environment %s any more", place.Environment)
+	case isGroup(place) && settings.PullRequest.Group == config.GroupEnvironment:
+		words = "no environment has files of any application any more"
+	case isGroup(place):
+		words = fmt.Sprintf("the applications of %s have pull requests of their own now", place.Environment)
+	case !decided:
+		words = fmt.Sprintf("no environment has files of %s any more", place.Application)
+	case settings.Land == config.LandPush:
+		words = fmt.Sprintf("%s is pushed to %s now", place.Application, place.Environment)
+	default:
+		words = fmt.Sprintf("the applications of %s share one pull request now", place.Environment)
+	}
+	return Reason{Rule: RuleGone, Words: words}
+}
+
+func foreign(open Open) Reason { return Reason{Rule: RuleForeign, Words: open.Foreign} }
+
+// heldBack is the reason of what a person keeps from moving.
+func heldBack(held state.Held) Reason {
+	reason := Reason{Rule: RuleHeld, Words: "held by " + held.By.Login}
+	switch {
+	case held.Problem != "":
+		return Reason{Rule: RuleHeld, Words: fmt.Sprintf("held: what people decided about %s cannot be read: %s", held.Place, held.Problem)}
+	case held.Freeze:
+		reason = Reason{Rule: RuleFrozen, Words: fmt.Sprintf("%s is frozen by %s", held.Place, held.By.Login)}
+	}
+	if held.Why != "" {
+		reason.Words += ": " + held.Why
+	}
+	if held.Until != nil {
+		reason.Until = *held.Until
+	}
+	return reason
+}
