@@ -35,7 +35,7 @@ type author struct {
 func (a author) environment(role string) []string {
 	return []string{
 		"GIT_" + role + "_NAME=" + a.name, "GIT_" + role + "_EMAIL=" + a.email,
-		fmt.Sprintf("GIT_%s_DATE=%d +0000", role, a.at.Unix()),
+		fmt.Sprintf("GIT_%s_DATE=@%d +0000", role, a.at.Unix()),
 	}
 }
 

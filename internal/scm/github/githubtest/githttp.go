@@ -3,6 +3,7 @@ package githubtest
 import (
 	"bytes"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/cgi" //nolint:gosec // a server in a test
 	"strings"
@@ -28,17 +29,32 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 		refused(w)
 		return
 	}
-	answer := w
-	if lose {
-		answer = &discard{header: http.Header{}}
+	backend := s.backend(repo, rest, by)
+	if !pushes || r.Method != http.MethodPost {
+		backend.ServeHTTP(w, withBody(r, body))
+		return
 	}
-	s.backend(repo, rest, by).ServeHTTP(answer, withBody(r, body))
-	if pushes && r.Method == http.MethodPost {
-		s.act(func() { repo.look(by) })
-	}
+	// The answer comes after the pull requests have followed: a client that has it
+	// sees them so.
+	kept := &kept{header: http.Header{}, status: http.StatusOK}
+	backend.ServeHTTP(kept, withBody(r, body))
+	s.follow(repo, by)
 	if lose {
 		panic(http.ErrAbortHandler)
 	}
+	kept.send(w)
+}
+
+// follow looks at the branches after a push.
+func (s *Server) follow(repo *Repository, by *user) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() {
+		if err, failed := recover().(error); failed {
+			s.t.Errorf("githubtest: after a push: %v", err)
+		}
+	}()
+	repo.look(by)
 }
 
 // withBody makes the body one of known length, which CGI needs.
@@ -48,12 +64,24 @@ func withBody(r *http.Request, body []byte) *http.Request {
 	return r
 }
 
-// discard takes an answer that nobody will hear.
-type discard struct{ header http.Header }
+// kept is an answer that is sent later, or never.
+type kept struct {
+	header http.Header
+	status int
+	bytes.Buffer
+}
 
-func (d *discard) Header() http.Header         { return d.header }
-func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
-func (d *discard) WriteHeader(int)             {}
+// Header returns the headers.
+func (k *kept) Header() http.Header { return k.header }
+
+// WriteHeader keeps the status.
+func (k *kept) WriteHeader(status int) { k.status = status }
+
+func (k *kept) send(w http.ResponseWriter) {
+	maps.Copy(w.Header(), k.header)
+	w.WriteHeader(k.status)
+	_, _ = w.Write(k.Bytes()) // a client that went away wants no answer
+}
 
 func (s *Server) backend(repo *Repository, rest string, by *user) http.Handler {
 	return &cgi.Handler{

@@ -22,7 +22,9 @@ func (c *call) getRateLimit() *reply {
 func (c *call) getMembership() *reply {
 	name := c.r.PathValue("org") + "/" + c.r.PathValue("team")
 	if !c.token.has("read:org") && !c.token.has("repo") || !c.teams[lower(name)][lower(c.r.PathValue("user"))] {
-		return refuse(http.StatusNotFound, "Not Found")
+		answer := refuse(http.StatusNotFound, "Not Found")
+		answer.header.Set("X-Accepted-OAuth-Scopes", "admin:org, read:org, repo, user, write:org")
+		return answer
 	}
 	return ok(object{"role": "member", "state": "active", "url": c.API() + "teams/1/memberships/" + c.r.PathValue("user")})
 }

@@ -23,6 +23,20 @@ func (c *call) getBranch() *reply {
 	})
 }
 
+func (c *call) getGitCommit() *reply {
+	id, known := c.commit(c.r.PathValue("sha"))
+	if !known || id != c.r.PathValue("sha") {
+		return refuse(http.StatusNotFound, "Not Found")
+	}
+	drawn := c.drawCommit(c.repo, id)
+	inner := drawn["commit"].(object)
+	for _, key := range []string{"sha", "node_id", "html_url", "parents"} {
+		inner[key] = drawn[key]
+	}
+	delete(inner, "comment_count")
+	return ok(inner)
+}
+
 // compare answers BASE...HEAD in pages, like GitHub: the commits of a page and
 // the number of all.
 func (c *call) compare() *reply {

@@ -28,6 +28,7 @@ func (s *Server) routes() *http.ServeMux {
 		"GET /repos/{owner}/{repo}/branches/{branch...}":            reading((*call).getBranch),
 		"GET /repos/{owner}/{repo}/compare/{basehead...}":           reading((*call).compare),
 		"GET /repos/{owner}/{repo}/releases":                        reading((*call).listReleases),
+		"GET /repos/{owner}/{repo}/git/commits/{sha}":               reading((*call).getGitCommit),
 
 		"GET /repos/{owner}/{repo}/commits/{ref}/status":     reading((*call).combinedStatus),
 		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":   reading((*call).listStatuses),

@@ -125,7 +125,9 @@ func (c *call) dispatch(handler http.Handler) *reply {
 	values.HandleFunc(c.route, func(_ http.ResponseWriter, r *http.Request) { c.r = r; answer = route(c) })
 	values.ServeHTTP(nil, c.r)
 	answer.header.Set("X-OAuth-Scopes", strings.Join(c.token.scopes, ", "))
-	answer.header.Set("X-Accepted-OAuth-Scopes", "repo")
+	if answer.header.Get("X-Accepted-OAuth-Scopes") == "" {
+		answer.header.Set("X-Accepted-OAuth-Scopes", "repo")
+	}
 	return answer
 }
 
