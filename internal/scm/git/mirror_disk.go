@@ -35,8 +35,7 @@ type disk struct {
 func openDisk(dir string, s *state, room int64) *disk {
 	return &disk{
 		Storage: filesystem.NewStorageWithOptions(osfs.New(dir), cache.NewObjectLRU(objectCache), filesystem.Options{
-			ExclusiveAccess: true, // the lock sees to that
-			KeepDescriptors: true,
+			KeepDescriptors: true, // else the library opens the pack for each object
 		}),
 		state: s,
 		fresh: map[plumbing.Hash]plumbing.EncodedObject{},
