@@ -1,0 +1,120 @@
+package promotion_test
+
+import (
+	"testing"
+
+	"promoter/internal/config"
+	"promoter/internal/promotion"
+)
+
+// capped is one environment with settings, under a cap of the server.
+func capped(t *testing.T, settings string, limit promotion.Cap) *world {
+	t.Helper()
+	w := newWorld(t, components+"environments:\n  prod: {paths: ['prod/{application}']"+settings+"}\n").forge()
+	w.has("prod/shop", "web:1.4")
+	w.offers("web:1.5@" + digestB)
+	w.Caps = func(environment string) promotion.Cap {
+		if environment != "prod" {
+			t.Errorf("asked about %s", environment)
+		}
+		return limit
+	}
+	return w
+}
+
+func TestCaps_T10_land(t *testing.T) {
+	t.Parallel()
+	push, automerge, pr := config.LandPush, config.LandAutomerge, config.LandPR
+	tests := []struct {
+		name    string
+		wanted  config.Land
+		limit   promotion.Cap
+		want    config.Land
+		changed bool
+	}{
+		{"none", push, promotion.Cap{}, push, false},
+		{"allowed", automerge, promotion.Cap{Land: []config.Land{pr, automerge}}, automerge, false},
+		{"the nearest", push, promotion.Cap{Land: []config.Land{pr, automerge}}, automerge, true},
+		{"the strictest", push, promotion.Cap{Land: []config.Land{pr}}, pr, true},
+		{"between", automerge, promotion.Cap{Land: []config.Land{push, pr}}, pr, true},
+		{"stricter than all", pr, promotion.Cap{Land: []config.Land{push, automerge}}, pr, false},
+		{"approvals need a pull request", push, promotion.Cap{Approvals: 1}, automerge, true},
+		{"approvals without automerge", push, promotion.Cap{Land: []config.Land{push, pr}, Approvals: 1}, pr, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := capped(t, ", land: "+string(test.wanted), test.limit).only()
+			if p.Environment.Land != test.want {
+				t.Errorf("land is %s, want %s", p.Environment.Land, test.want)
+			}
+			shown := len(p.Gates) > 0 && p.Gates[0].Name == "limit of the server" &&
+				p.Gates[0].Reason == "the server does not allow land: "+string(test.wanted)
+			if shown != test.changed {
+				t.Errorf("gates %+v", p.Gates)
+			}
+		})
+	}
+}
+
+// What may not be pushed is proposed, and the push never happens.
+func TestCaps_T10_pushBecomesPullRequest(t *testing.T) {
+	t.Parallel()
+	w := capped(t, ", land: push", promotion.Cap{Land: []config.Land{config.LandPR, config.LandAutomerge}})
+	w.expectOnly(promotion.StepPropose, false, "newer: web 1.4 -> 1.5")
+}
+
+func TestCaps_T10_propose(t *testing.T) {
+	t.Parallel()
+	manual := promotion.Cap{Propose: []config.Propose{config.ProposeManual, config.ProposeNever}}
+	d := capped(t, "", manual).decide("prod/shop")
+	if d.State != promotion.Waiting || d.Reason.Rule != promotion.RulePropose {
+		t.Errorf("%s: %s", d.State, d.Reason)
+	}
+	if gate := gateNamed(t, d.Gates, "limit of the server"); gate.Reason != "the server does not allow propose: automatic" || gate.Value != "propose: manual" {
+		t.Errorf("%+v", gate)
+	}
+	w := capped(t, "", manual)
+	w.asks("prod/shop", "ada")
+	if p := w.only(); p.Environment.Newer != config.NewerQueue {
+		t.Errorf("newer is %s: what was asked for would be replaced", p.Environment.Newer)
+	}
+}
+
+func TestCaps_T10_approvals(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, settings, value, reason string }{
+		{"none in the config", "", "1 of 2", "not approved yet"},
+		{"fewer", ", gates: {approvals: {count: 1, from: [ada]}}", "1 of 2", "not approved yet by ada"},
+		{"more", ", gates: {approvals: {count: 3}}", "1 of 3", "not approved yet"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := capped(t, ", land: automerge"+test.settings, promotion.Cap{Approvals: 2})
+			open := w.opened("promoter/prod/shop", 7, of("shop", "web:1.5@"+digestB))
+			open.Approvals = []promotion.Approval{{By: "ada"}}
+			w.Open[open.Head] = open
+			p := w.only()
+			if gate := gateNamed(t, p.Gates, "approvals"); gate.Value != test.value || gate.Reason != test.reason || p.Land {
+				t.Errorf("%+v, land %v", gate, p.Land)
+			}
+		})
+	}
+}
+
+func TestPlan_plainGitHasNoPullRequests(t *testing.T) {
+	t.Parallel()
+	for _, land := range []string{"pr", "automerge"} {
+		w := capped(t, ", land: "+land, promotion.Cap{})
+		w.PushOnly = true
+		reason := "needs a forge: plain Git has no pull requests, but land is " + land
+		w.expect("prod/shop", promotion.Refused, reason)
+		w.expectOnly(promotion.StepWait, false, reason)
+	}
+	w := capped(t, ", land: push", promotion.Cap{})
+	w.PushOnly = true
+	w.expectOnly(promotion.StepPush, true, "newer: web 1.4 -> 1.5")
+	w.Offers["web"] = promotion.Offer{Version: version("1.4"), Found: true}
+	w.expect("prod/shop", promotion.Same, "holds this already")
+}

@@ -1,0 +1,100 @@
+package promotion_test
+
+import (
+	"strings"
+	"time"
+
+	"promoter/internal/identity"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// forge says that a forge is there: what it has not told is not there.
+func (w *world) forge() *world {
+	w.Checkout = false
+	w.Open = map[string]promotion.Open{}
+	w.Landings = map[promotion.Place][]promotion.Landing{}
+	w.Taken = map[promotion.Place][]promotion.Taken{}
+	return w
+}
+
+// opened puts a pull request of ours on a branch.
+func (w *world) opened(branch string, number int, snapshots map[string]promotion.Snapshot) promotion.Open {
+	open := promotion.Open{Number: number, Head: branch, Commit: "c0ffee", Snapshots: snapshots, Opened: noon.Add(-time.Hour)}
+	w.Open[branch] = open
+	return open
+}
+
+// snapshotOf reads COMPONENT:TAG@DIGEST.
+func snapshotOf(texts ...string) promotion.Snapshot {
+	snapshot := promotion.Snapshot{}
+	for _, text := range texts {
+		component, rest, _ := strings.Cut(text, ":")
+		snapshot[component] = promotion.Pinned{Repository: repository(component), Version: version(rest)}
+	}
+	return snapshot
+}
+
+// of makes the snapshots of a pull request of one application.
+func of(application string, texts ...string) map[string]promotion.Snapshot {
+	return map[string]promotion.Snapshot{application: snapshotOf(texts...)}
+}
+
+func act(login string) state.Act {
+	return state.Act{By: identity.Person{Login: login}, At: noon.Add(-time.Hour)}
+}
+
+// asks says who asked for a promotion into a place.
+func (w *world) asks(place, login string) {
+	w.State = w.State.Apply(state.Ask(state.Place(w.place(place)), state.Request{Act: act(login)}))
+}
+
+// rejects says that a person rejected COMPONENT:TAG@DIGEST in a place.
+func (w *world) rejects(place string, texts ...string) {
+	images := map[string]string{}
+	for component, pinned := range snapshotOf(texts...) {
+		images[component] = pinned.String()
+	}
+	w.State = w.State.Apply(state.Reject(state.Place(w.place(place)), state.Rejection{Act: act("ada"), Images: images}))
+}
+
+// arrange plans and arranges.
+func (w *world) arrange() []promotion.Proposal {
+	return promotion.Arrange(w.Observed, promotion.Plan(w.Observed, noon), noon)
+}
+
+// only arranges and returns the one proposal that there must be.
+func (w *world) only() promotion.Proposal {
+	w.t.Helper()
+	proposals := w.arrange()
+	if len(proposals) != 1 {
+		w.t.Fatalf("%d proposals: %v", len(proposals), inShort(proposals))
+	}
+	return proposals[0]
+}
+
+// expectOnly compares the one proposal that there must be.
+func (w *world) expectOnly(step promotion.Step, land bool, reason string) {
+	w.t.Helper()
+	p := w.only()
+	if p.Step != step || p.Land != land || p.Reason.Words != reason {
+		w.t.Errorf("%s, land %v: %s\nwant %s, land %v: %s", p.Step, p.Land, p.Reason, step, land, reason)
+	}
+}
+
+// inShort tells proposals as "step branch [applications]: reason".
+func inShort(proposals []promotion.Proposal) []string {
+	var lines []string
+	for _, p := range proposals {
+		var names []string
+		for _, d := range p.Decisions {
+			names = append(names, d.Environment+"/"+d.Application)
+		}
+		line := string(p.Step) + " " + p.Head + " [" + strings.Join(names, " ") + "]: " + p.Reason.Words
+		if p.Land {
+			line = "land, " + line
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
