@@ -148,18 +148,24 @@ func (b *branch) files(ctx context.Context, dir string) iter.Seq2[updater.File, 
 
 // treeFiles shows the entries of a Git tree as files.
 func treeFiles(tree *git.Tree) iter.Seq2[updater.File, error] {
-	modes := map[git.Mode]updater.Mode{
-		git.Regular:   updater.Regular,
-		git.Symlink:   updater.Symlink,
-		git.Submodule: updater.Submodule,
-	}
 	return func(yield func(updater.File, error) bool) {
 		for entry, err := range tree.Files() {
-			file := updater.File{Path: entry.Path, Mode: modes[entry.Mode]}
+			file := updater.File{Path: entry.Path, Mode: modeOf(entry.Mode)}
 			file.Read = func() ([]byte, error) { return entry.Read(searchedLimit) }
 			if !yield(file, err) || err != nil {
 				return
 			}
 		}
+	}
+}
+
+func modeOf(mode git.Mode) updater.Mode {
+	switch mode {
+	case git.Symlink:
+		return updater.Symlink
+	case git.Submodule:
+		return updater.Submodule
+	default:
+		return updater.Regular
 	}
 }

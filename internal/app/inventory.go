@@ -25,13 +25,17 @@ type findings struct {
 	away        map[string]string // environments whose branch is not at hand
 }
 
-// scan reads the files of all branches.
-func (c *Checkout) scan(ctx context.Context, branches []*branch, options Options) (*findings, error) {
-	found := &findings{
+func newFindings() *findings {
+	return &findings{
 		inventories: map[string]*inventory{},
 		places:      map[promotion.Place]promotion.Present{},
 		away:        map[string]string{},
 	}
+}
+
+// scan reads the files of all branches.
+func (c *Checkout) scan(ctx context.Context, branches []*branch, options Options) (*findings, error) {
+	found := newFindings()
 	for _, b := range branches {
 		if b.away == "" {
 			if err := c.scanBranch(ctx, b, options, found); err != nil {
@@ -53,18 +57,7 @@ func (c *Checkout) scanBranch(ctx context.Context, b *branch, options Options, f
 	if err != nil {
 		return err
 	}
-	files := s.sorted(narrowed.files(b.files(ctx, c.dir)))
-	u := updater.New(f, updater.Options{MaxFileSize: options.MaxFileSize, Writes: f.writes})
-	s.inventory.Inventory, err = u.Scan(ctx, files)
-	if err != nil {
-		return err
-	}
-	for _, name := range b.environments {
-		found.inventories[name] = s.inventory
-	}
-	s.place()
-	s.missing(narrowed)
-	return nil
+	return s.scan(ctx, b.files(ctx, c.dir), updater.Options{MaxFileSize: options.MaxFileSize}, narrowed)
 }
 
 // scanner sorts what is found in a branch into places.
@@ -72,6 +65,22 @@ type scanner struct {
 	*follower
 	*findings
 	inventory *inventory
+}
+
+// scan finds what the files of the branch hold and sorts it into places.
+func (s scanner) scan(ctx context.Context, files iter.Seq2[updater.File, error], options updater.Options, narrowed narrowing) error {
+	options.Writes = s.writes
+	found, err := updater.New(s.follower, options).Scan(ctx, s.sorted(narrowed.files(files)))
+	if err != nil {
+		return err
+	}
+	s.inventory.Inventory = found
+	for _, name := range s.inventory.branch.environments {
+		s.inventories[name] = s.inventory
+	}
+	s.place()
+	s.missing(narrowed)
+	return nil
 }
 
 // sorted lets the files pass and remembers which applications have any: a place

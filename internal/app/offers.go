@@ -127,9 +127,14 @@ func (c *Checkout) ask(ctx context.Context, component followedComponent, version
 	if err != nil {
 		return promotion.Offer{Err: err}
 	}
+	return offerOf(component.name, selected)
+}
+
+// offerOf is what a registry selected, for a component.
+func offerOf(component string, selected registry.Selection) promotion.Offer {
 	offer := promotion.Offer{Version: selected.Version, Found: selected.Found, Reason: selected.Reason}
 	for _, held := range selected.Waiting {
-		offer.Waiting = append(offer.Waiting, holdback(component.name, held))
+		offer.Waiting = append(offer.Waiting, holdback(component, held))
 	}
 	return offer
 }

@@ -1,0 +1,103 @@
+package app
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+
+	"promoter/internal/config"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/engine"
+	"promoter/internal/scm/git"
+	"promoter/internal/updater"
+)
+
+// gitFiles finds references in the files of commits. It is engine.Files.
+type gitFiles struct {
+	objects gitObjects
+	maxSize int64 // bytes over which a file is not parsed
+}
+
+// At implements engine.Files.
+func (f gitFiles) At(ctx context.Context, c *config.Config, commit string, environments []string) (engine.Tree, error) {
+	entries, err := f.objects.entries(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	b := &branch{environments: environments}
+	found := newFindings()
+	s := scanner{
+		follower: newFollower(c, environments, nil), findings: found,
+		inventory: &inventory{branch: b, files: map[string]updater.File{}},
+	}
+	if err := s.scan(ctx, f.list(entries), updater.Options{MaxFileSize: f.maxSize}, narrowing{}); err != nil {
+		return nil, err
+	}
+	return gitTree{found}, nil
+}
+
+// list shows entries as files, without the config: it says what is followed, and
+// nothing in it is deployed.
+func (f gitFiles) list(entries []git.Entry) iter.Seq2[updater.File, error] {
+	return func(yield func(updater.File, error) bool) {
+		for _, entry := range entries {
+			if entry.Path == ConfigFile {
+				continue
+			}
+			file := updater.File{Path: entry.Path, Mode: modeOf(entry.Mode)}
+			file.Read = func() ([]byte, error) { return f.objects.content(entry, searchedLimit) }
+			if !yield(file, nil) {
+				return
+			}
+		}
+	}
+}
+
+// gitTree is what the files of one commit say. It is engine.Tree.
+type gitTree struct{ found *findings }
+
+// Places implements engine.Tree.
+func (t gitTree) Places() map[promotion.Place]promotion.Present { return t.found.places }
+
+// Rewrite implements engine.Tree. A refusal in any file is one of the place: an
+// application is written whole or not at all.
+func (t gitTree) Rewrite(ctx context.Context, place promotion.Place, moves []promotion.Move) (engine.Rewritten, error) {
+	present := t.found.places[place]
+	preview := &PlacePreview{Decision: promotion.Decision{Place: place, State: promotion.Proposed, Moves: moves}}
+	preview.Refusals = slices.Clone(present.Refusals)
+	whole := &Preview{Places: []PlacePreview{*preview}}
+	target := &whole.Places[0]
+	jobs := rewritingsOf(target, t.found.inventories[place.Environment], present.References)
+	if err := rewriteAll(ctx, whole, jobs); err != nil {
+		return engine.Rewritten{}, err
+	}
+	out := engine.Rewritten{Changes: target.Changes, Refusals: target.Refusals, Files: map[string][]byte{}}
+	for _, file := range target.Files {
+		out.Files[file.Path] = file.After
+	}
+	return out, nil
+}
+
+// applicationsIn lists the applications that have files in the environments, by
+// environment, from the names of files alone.
+func applicationsIn(c *config.Config, environments []string, entries []git.Entry) map[string][]string {
+	found := map[string]map[string]bool{}
+	for _, name := range environments {
+		environment, known := c.Environment(name)
+		if !known {
+			continue
+		}
+		found[name] = map[string]bool{}
+		for _, entry := range entries {
+			if application, ok := environment.Match(entry.Path); ok && entry.Path != ConfigFile {
+				found[name][application] = true
+			}
+		}
+	}
+	sorted := make(map[string][]string, len(found))
+	for name, applications := range found {
+		sorted[name] = slices.Sorted(maps.Keys(applications))
+	}
+	return sorted
+}

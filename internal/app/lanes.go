@@ -1,0 +1,98 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"promoter/internal/promotion/engine"
+	"promoter/internal/scm/git"
+)
+
+// ours is who our commits are by. It must not change: a branch that others worked
+// on is told from our own by it.
+func ours() engine.Signature {
+	return engine.Signature{Name: "promoter", Email: "promoter@noreply.invalid"}
+}
+
+// lane is the lane of one repository with its mirror open.
+type lane struct {
+	engine.Lane
+	objects gitObjects
+	mirror  *git.Mirror
+}
+
+// lane opens the mirror of a repository and wires its lane. The caller closes the
+// mirror.
+func (w *work) lane(ctx context.Context, r *repository) (*lane, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	info := r.scm.Info()
+	mirror, err := git.Open(ctx, w.mirrorFolder(string(info.Key)), git.Options{
+		Remote:      w.remote(r.forge, info),
+		BlobLimit:   w.server.file.Sizes.File,
+		PackLimit:   w.server.file.Sizes.Pack,
+		ObjectLimit: w.server.file.Sizes.Object,
+	})
+	if err != nil {
+		return nil, err
+	}
+	objects := gitObjects{&gitRemote{mirror: mirror}}
+	from := sources{work: w, of: r}
+	l := &lane{objects: objects, mirror: mirror, Lane: engine.Lane{
+		Remote:  objects.gitRemote,
+		Objects: objects,
+		Files:   gitFiles{objects: objects, maxSize: w.server.file.Sizes.File},
+		Registries: laneVersions{
+			versions: w.pass.For(info.Key), key: info.Key, check: w.check, releases: from.releases,
+		},
+		Repository: r.scm,
+		Caps:       w.server.caps(r.named),
+		By:         ours(),
+		Now:        w.server.now,
+		Log:        slog.New(slog.DiscardHandler),
+	}}
+	if r.scm.Features().Compare {
+		l.Compare = from
+	}
+	return l, nil
+}
+
+// mirrorFolder is where the mirror of a repository lies. Its name tells nothing,
+// because keys hold characters that no folder may have everywhere.
+func (w *work) mirrorFolder(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	root := w.dir
+	if w.cache != "" {
+		root = w.cache
+	}
+	return filepath.Join(root, "mirrors", hex.EncodeToString(sum[:16]))
+}
+
+// with opens the lane of a repository for one piece of work.
+func (w *work) with(ctx context.Context, r *repository, do func(*lane) error) error {
+	l, err := w.lane(ctx, r)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(l), l.mirror.Close())
+}
+
+// each works on all repositories, a few at a time. None stops another.
+func (w *work) each(do func(*repository)) {
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for _, r := range w.repositories {
+		group.Go(func() error {
+			do(r)
+			return nil
+		})
+	}
+	_ = group.Wait() // no function of the group fails
+}

@@ -1,0 +1,183 @@
+package app
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/engine"
+	"promoter/internal/scm/git"
+	"promoter/internal/state"
+)
+
+// gitObjects reads and writes the commits of a mirror. It is engine.Objects.
+type gitObjects struct{ *gitRemote }
+
+// Commit implements engine.Objects.
+func (o gitObjects) Commit(id string) (engine.Commit, error) {
+	parsed, err := git.ParseID(id)
+	if err != nil {
+		return engine.Commit{}, err
+	}
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	commit, err := o.mirror.Commit(parsed)
+	return commitOf(commit), err
+}
+
+func commitOf(c git.Commit) engine.Commit {
+	commit := engine.Commit{
+		ID: c.ID.String(), Committer: engine.Signature(c.Committer), Message: c.Message, Shallow: c.Shallow,
+	}
+	for _, parent := range c.Parents {
+		commit.Parents = append(commit.Parents, parent.String())
+	}
+	for _, trailer := range c.Trailers {
+		commit.Trailers = append(commit.Trailers, promotion.Trailer(trailer))
+	}
+	return commit
+}
+
+// History implements engine.Objects. It asks for one commit after the other, so
+// that whoever reads it may use the mirror meanwhile.
+func (o gitObjects) History(from string) iter.Seq2[engine.Commit, error] {
+	return func(yield func(engine.Commit, error) bool) {
+		for {
+			commit, err := o.Commit(from)
+			if !yield(commit, err) || err != nil || commit.Shallow || len(commit.Parents) == 0 {
+				return
+			}
+			from = commit.Parents[0]
+		}
+	}
+}
+
+// Read implements engine.Objects.
+func (o gitObjects) Read(commit, path string, limit int64) ([]byte, error) {
+	id, err := git.ParseID(commit)
+	if err != nil {
+		return nil, err
+	}
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	tree, err := o.mirror.Tree(id)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := tree.Entry(path)
+	if err != nil {
+		return nil, err
+	}
+	return entry.Read(limit)
+}
+
+// Changed implements engine.Objects.
+func (o gitObjects) Changed(a, b string) ([]string, error) {
+	first, err := parseID(a)
+	if err != nil {
+		return nil, err
+	}
+	second, err := parseID(b)
+	if err != nil {
+		return nil, err
+	}
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return o.mirror.Changed(first, second)
+}
+
+// Write implements engine.Objects.
+func (o gitObjects) Write(draft engine.Draft) (string, error) {
+	parent, err := parseID(draft.Parent)
+	if err != nil {
+		return "", err
+	}
+	made := git.Draft{
+		Parent: parent, Write: map[string][]byte{}, Message: draft.Message,
+		Author: git.Signature(draft.By), Committer: git.Signature(draft.By),
+	}
+	for path, content := range draft.Files {
+		if content == nil {
+			made.Delete = append(made.Delete, path)
+		} else {
+			made.Write[path] = content
+		}
+	}
+	slices.Sort(made.Delete)
+	for _, trailer := range draft.Trailers {
+		made.Trailers = append(made.Trailers, git.Trailer(trailer))
+	}
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	id, err := o.mirror.Write(made)
+	return id.String(), err
+}
+
+// entries lists the files of a commit. The list is made whole, because the store
+// is not for use while somebody else reads from it.
+func (o gitObjects) entries(ctx context.Context, commit string) ([]git.Entry, error) {
+	id, err := git.ParseID(commit)
+	if err != nil {
+		return nil, err
+	}
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	tree, err := o.mirror.Tree(id)
+	if err != nil {
+		return nil, err
+	}
+	var entries []git.Entry
+	for entry, err := range tree.Files() {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry)
+	}
+	return entries, nil
+}
+
+// content reads a file of a listing.
+func (o gitObjects) content(entry git.Entry, limit int64) ([]byte, error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return entry.Read(limit)
+}
+
+// Bounds of a commit that is read as a whole: files, and bytes of each.
+const (
+	maxWholeFiles = 20_000
+	maxWholeFile  = 1 << 20
+)
+
+// unreadable is the file of the state branch that speaks for the whole
+// repository. Without content it is no record, and a record that cannot be read
+// holds everything it is about.
+const unreadable = state.All + "/" + state.All + ".json"
+
+// All implements engine.Objects. A commit that cannot be read must not look like
+// one without files: then somebody's hold would be lost.
+func (o gitObjects) All(commit string) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		entries, err := o.entries(context.Background(), commit)
+		if err != nil || len(entries) > maxWholeFiles {
+			yield(unreadable, nil)
+			return
+		}
+		for _, entry := range entries {
+			if entry.Mode != git.Regular {
+				continue
+			}
+			content, err := o.content(entry, maxWholeFile)
+			if err != nil || len(content) > maxWholeFile {
+				content = nil
+			}
+			if !yield(entry.Path, content) {
+				return
+			}
+		}
+	}
+}

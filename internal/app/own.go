@@ -1,0 +1,92 @@
+package app
+
+import (
+	"net/url"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+)
+
+// The variables that hold credentials of a run without a server's file. They are
+// read only by such a run, and never by a server.
+const (
+	githubTokenVariable = "PROMOTER_GITHUB_TOKEN"
+	gitUserVariable     = "PROMOTER_GIT_USERNAME"
+	gitPasswordVariable = "PROMOTER_GIT_PASSWORD"
+	sshKeyVariable      = "PROMOTER_GIT_SSH_KEY"
+	knownHostsVariable  = "PROMOTER_GIT_KNOWN_HOSTS"
+)
+
+// publicGitHub is the one forge that is known without a server's file.
+const publicGitHub = "https://github.com/"
+
+// openOwn finds the repositories of a run without a server's file: URLs of Git,
+// each with what the environment gives for it.
+func (s *Server) openOwn(options ServerOptions) error {
+	if len(options.Repositories) == 0 {
+		return fault.New(fault.Invalid, "there is no %s here: name the server's file with --config, or a repository's URL with --repo", ServerFile)
+	}
+	networks, err := parseNetworks(options.Networks)
+	if err != nil {
+		return err
+	}
+	s.file, s.local = &config.Server{Networks: networks}, true
+	seen := map[string]bool{}
+	for _, address := range options.Repositories {
+		if seen[address] {
+			continue
+		}
+		seen[address] = true
+		t, err := s.ownTarget(address)
+		if err != nil {
+			return err
+		}
+		s.local = s.local && isFile(address)
+		s.targets = append(s.targets, t)
+	}
+	return nil
+}
+
+// ownTarget makes a forge of a URL. No error quotes it: it may hold a password.
+func (s *Server) ownTarget(address string) (target, error) {
+	if !strings.Contains(address, ":") {
+		return target{}, fault.New(fault.Invalid, "--repo %s: without a server's file the whole URL is needed, as in https://git.example.com/%s or file:///PATH", address, strings.Trim(address, "/"))
+	}
+	if parsed, err := url.Parse(address); err == nil && parsed.Scheme != "ssh" && parsed.User != nil {
+		return target{}, fault.New(fault.Invalid, "--repo: the URL holds a user or a password: remove it, and set %s and %s", gitUserVariable, gitPasswordVariable)
+	}
+	if name, ok := strings.CutPrefix(address, publicGitHub); ok {
+		return s.ownGitHub(name)
+	}
+	forge := config.Forge{Name: "git", Kind: config.ForgeGit}
+	if user, set := s.env(gitUserVariable); set {
+		forge.Username = user
+	}
+	forge.Password = s.ownReference(gitPasswordVariable)
+	forge.SSHKey = s.ownReference(sshKeyVariable)
+	forge.KnownHosts = s.ownReference(knownHostsVariable)
+	return target{name: address, forge: forge}, nil
+}
+
+func (s *Server) ownGitHub(name string) (target, error) {
+	forge := config.Forge{Name: "github", Kind: config.ForgeGitHub, URL: strings.TrimSuffix(publicGitHub, "/")}
+	if forge.Token = s.ownReference(githubTokenVariable); forge.Token.IsZero() {
+		return target{}, fault.New(fault.Invalid, "--repo %s%s: set %s to a token that may read and write its contents and pull requests", publicGitHub, name, githubTokenVariable)
+	}
+	return target{name: strings.TrimSuffix(strings.Trim(name, "/"), ".git"), forge: forge}, nil
+}
+
+// ownReference refers to a variable that is set.
+func (s *Server) ownReference(variable string) config.Reference {
+	if value, set := s.env(variable); !set || value == "" {
+		return config.Reference{}
+	}
+	reference, err := config.ParseReference("env:" + variable)
+	if err != nil {
+		return config.Reference{} // the names above are well formed
+	}
+	return reference
+}
+
+func isFile(address string) bool { return strings.HasPrefix(strings.ToLower(address), "file:") }

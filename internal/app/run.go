@@ -1,0 +1,93 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"promoter/internal/promotion/engine"
+)
+
+// RunOptions say how a run works.
+type RunOptions struct {
+	DryRun   bool
+	CacheDir string         // keeps mirrors and facts about images; empty: nothing is kept
+	Progress func(Progress) // nil: nobody watches
+}
+
+// Result is what came of one repository. Either there is an error about the whole
+// of it, or a report.
+type Result struct {
+	Repository string // as it was written
+	Report     engine.Report
+	Err        error
+}
+
+// Failed says whether any part of the repository failed.
+func (r Result) Failed() bool { return r.Err != nil || r.Report.Failed() }
+
+// Moved returns the name that the repository has now when it is not the one that
+// was written.
+func (r Result) Moved() (name string, moved bool) {
+	name = r.Report.Name
+	return name, name != "" && name != r.Repository
+}
+
+// Run makes one pass over all repositories, each in its lane. The error is about
+// the run as a whole; what fails in one repository is in its result and stops no
+// other. The results are in the order of the repositories.
+func (s *Server) Run(ctx context.Context, options RunOptions) ([]Result, error) {
+	return s.pass(ctx, options, func(ctx context.Context, l *lane) (engine.Report, error) {
+		l.DryRun = options.DryRun
+		return l.Reconcile(ctx)
+	})
+}
+
+// Observe looks at all repositories as Run does, and changes nothing.
+func (s *Server) Observe(ctx context.Context, options RunOptions) ([]Result, error) {
+	return s.pass(ctx, options, func(ctx context.Context, l *lane) (engine.Report, error) {
+		return l.Observe(ctx)
+	})
+}
+
+func (s *Server) pass(ctx context.Context, options RunOptions, do func(context.Context, *lane) (engine.Report, error)) (_ []Result, err error) {
+	w, err := s.begin(ctx, options.CacheDir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	results := make([]Result, len(w.repositories))
+	watched := watch{progress: options.Progress, total: len(w.repositories)}
+	watched.done(0)
+	index := map[*repository]int{}
+	for i, r := range w.repositories {
+		index[r] = i
+	}
+	w.each(func(r *repository) {
+		result := Result{Repository: r.name}
+		result.Err = w.with(ctx, r, func(l *lane) (err error) {
+			result.Report, err = do(ctx, l)
+			return err
+		})
+		results[index[r]] = result
+		watched.done(1)
+	})
+	return results, ctx.Err()
+}
+
+// watch counts repositories for whoever watches.
+type watch struct {
+	progress func(Progress)
+	total    int
+	mutex    sync.Mutex
+	count    int
+}
+
+func (w *watch) done(n int) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.count += n
+	if w.progress != nil {
+		w.progress(Progress{Doing: "reconciling repositories", Done: w.count, Total: w.total})
+	}
+}

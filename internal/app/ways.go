@@ -1,0 +1,92 @@
+package app
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/outbound"
+)
+
+// gitTimeout bounds one session of Git: a first fetch may bring a large pack.
+const gitTimeout = 30 * time.Minute
+
+// ways are the ways out of a run, one for each kind of host, because what may be
+// spoken to in plain http differs.
+type ways struct {
+	registries *outbound.Client
+	forges     *outbound.Client
+	git        *outbound.Client
+}
+
+func (s *Server) newWays() (ways, error) {
+	var made ways
+	var err error
+	if made.registries, err = s.way(s.insecureRegistries(), 0); err != nil {
+		return ways{}, err
+	}
+	if made.forges, err = s.way(s.insecureForges(), 0); err != nil {
+		return ways{}, err
+	}
+	made.git, err = s.way(s.insecureForges(), gitTimeout)
+	return made, err
+}
+
+// way makes a way out. The machine itself may be dialled only where a person
+// works on repositories of that machine.
+func (s *Server) way(insecure []string, timeout time.Duration) (*outbound.Client, error) {
+	way, err := outbound.New(outbound.Options{
+		Networks:      s.file.Networks,
+		AllowLoopback: s.local,
+		Insecure:      insecure,
+		Proxy:         http.ProxyFromEnvironment,
+		BudgetOf:      s.budgetOf,
+		Timeout:       timeout,
+		Now:           s.now,
+	})
+	return way, fault.Wrap(fault.Internal, err)
+}
+
+func (s *Server) insecureRegistries() []string {
+	var hosts []string
+	for _, registry := range s.file.Registries {
+		if registry.Insecure {
+			hosts = append(hosts, registry.Host)
+		}
+	}
+	return hosts
+}
+
+func (s *Server) insecureForges() []string {
+	var hosts []string
+	for _, forge := range s.file.Forges {
+		if forge.Insecure {
+			hosts = append(hosts, hostOf(forge.URL))
+		}
+	}
+	return hosts
+}
+
+// budgetOf is what the file says a host is asked at most: the first entry that
+// names it.
+func (s *Server) budgetOf(host string) outbound.Budget {
+	for _, limit := range s.file.RateLimits {
+		if config.MatchGlob(limit.Host, host) || config.MatchGlob(limit.Host, withoutPort(host)) {
+			return outbound.Budget{PerSecond: float64(limit.PerSecond), Burst: limit.Burst, Concurrent: limit.Concurrent}
+		}
+	}
+	return outbound.Budget{}
+}
+
+// hostOf returns the host of a URL, with its port if it has one.
+func hostOf(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return parsed.Host
+}
+
+func withoutPort(host string) string { return (&url.URL{Host: host}).Hostname() }
