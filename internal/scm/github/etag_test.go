@@ -1,0 +1,120 @@
+package github
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"promoter/internal/fault"
+)
+
+// conditional answers as GitHub does: "not modified" where the ETag fits.
+func conditional(body, etag string, headers ...string) http.HandlerFunc {
+	return func(out http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("If-None-Match") == etag {
+			says(http.StatusNotModified, "")(out, r)
+			return
+		}
+		says(200, body, append(headers, "ETag: "+etag)...)(out, r)
+	}
+}
+
+func TestCache_asksWithTheETag(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	repository := w.open()
+	pages := map[string]http.HandlerFunc{
+		"":  conditional("["+pullJSON(7, "")+"]", `"a"`, `Link: <`+w.server.URL+repoPath+`/pulls?page=2>; rel="next"`),
+		"2": conditional("["+pullJSON(8, "")+"]", `"b"`),
+	}
+	var full int
+	w.on("GET "+repoPath+"/pulls", func(out http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("If-None-Match") == "" {
+			full++
+		}
+		pages[r.URL.Query().Get("page")](out, r)
+	})
+	for range 3 {
+		found, err := repository.PullRequests().Open(t.Context())
+		if err != nil || len(found) != 2 || found[0].Number != 7 || found[1].Number != 8 {
+			t.Fatalf("got %v, %v", found, err)
+		}
+	}
+	if full != 2 {
+		t.Errorf("%d answers were sent whole, want each page once", full)
+	}
+	pages["2"] = conditional("["+pullJSON(9, "")+"]", `"c"`)
+	found, err := repository.PullRequests().Open(t.Context())
+	if err != nil || len(found) != 2 || found[1].Number != 9 {
+		t.Errorf("got %v, %v", found, err)
+	}
+}
+
+// Whatever one credential was told is not told to another, even by a server that
+// looks at the ETag alone.
+func TestCache_T08_credentialsShareNothing(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	repository := w.open()
+	w.on("GET "+repoPath+"/pulls", func(out http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("If-None-Match") != "":
+			says(http.StatusNotModified, "")(out, r)
+		case r.Header.Get("Authorization") == "Bearer "+canary:
+			says(200, "["+pullJSON(7, "")+"]", `ETag: "a"`)(out, r)
+		default:
+			says(404, `{"message":"Not Found"}`)(out, r)
+		}
+	})
+	if _, err := repository.PullRequests().Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []string{"another", ""} {
+		w.mu.Lock()
+		w.token = other
+		w.mu.Unlock()
+		found, err := repository.PullRequests().Open(t.Context())
+		if fault.KindOf(err) != fault.NotFound {
+			t.Errorf("the credential %q was told %v, %v", other, found, err)
+		}
+	}
+}
+
+func TestCache_isBounded(t *testing.T) {
+	t.Parallel()
+	c := newCache(nil)
+	for i := range 10 {
+		c.put(&answer{question: question{url: fmt.Sprint(i)}, packed: make([]byte, maxKept/4)})
+	}
+	if c.find(question{url: "6"}) == nil || c.find(question{url: "9"}) == nil {
+		t.Error("the latest are not kept")
+	}
+	if c.find(question{url: "5"}) != nil || len(c.known) != 4 || c.bytes > maxKept {
+		t.Errorf("%d answers with %d bytes are kept", len(c.known), c.bytes)
+	}
+	c.find(question{url: "6"})
+	c.put(&answer{question: question{url: "10"}, packed: make([]byte, maxKept/4)})
+	if c.find(question{url: "6"}) == nil || c.find(question{url: "7"}) != nil {
+		t.Error("what was asked for last is not kept the longest")
+	}
+	c.put(&answer{question: question{url: "10"}, packed: make([]byte, maxKept*2)})
+	if len(c.known) != 0 || c.bytes != 0 {
+		t.Errorf("an answer that is too large leaves %d answers with %d bytes", len(c.known), c.bytes)
+	}
+}
+
+func TestCache_packs(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat(pullJSON(7, ""), 1000)
+	packed, err := pack([]byte(text))
+	if err != nil || len(packed)*20 > len(text) {
+		t.Errorf("%d bytes became %d, %v", len(text), len(packed), err)
+	}
+	if whole, err := unpack(packed); err != nil || string(whole) != text {
+		t.Errorf("came back as %d bytes, %v", len(whole), err)
+	}
+	if _, err := unpack([]byte("no gzip")); fault.KindOf(err) != fault.Internal {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,195 @@
+package github
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+)
+
+const (
+	pullPath  = "GET " + repoPath + "/pulls/7"
+	mergePath = "PUT " + repoPath + "/pulls/7/merge"
+)
+
+var merging = scm.Merge{Head: head, Title: "T", Message: "M\n\nPromoter-Snapshot: 1"}
+
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	for allowed, want := range map[string]string{
+		``: "merge", `,"allow_merge_commit":true,"allow_squash_merge":true,"allow_rebase_merge":true`: "merge",
+		`,"allow_merge_commit":false,"allow_squash_merge":true,"allow_rebase_merge":true`:  "rebase",
+		`,"allow_merge_commit":false,"allow_squash_merge":true,"allow_rebase_merge":false`: "squash",
+	} {
+		w := newWire(t)
+		w.on("GET "+repoPath, says(200, strings.TrimSuffix(repositoryJSON, "}")+allowed+"}"))
+		pulls := w.open().PullRequests()
+		w.on(mergePath, says(200, `{"sha":"`+mergeOf+`","merged":true}`))
+		got, err := pulls.Merge(t.Context(), 7, merging)
+		if err != nil || got != (scm.Merged{Commit: mergeOf, At: noon}) {
+			t.Errorf("got %v, %v", got, err)
+		}
+		asked, bodies := w.requests()
+		sent := map[string]any{"sha": head, "merge_method": want}
+		if want != "rebase" {
+			sent["commit_title"], sent["commit_message"] = merging.Title, merging.Message
+		}
+		if diff := cmp.Diff(sent, decode(t, bodies[0])); diff != "" || len(asked) != 1 {
+			t.Error(asked, diff)
+		}
+	}
+}
+
+// The branch allows less than its repository.
+func TestMerge_nextMethod(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{
+		"Merge commits are not allowed on this repository.", `Repository rule violations found\n\nThis branch must not contain merge commits.`,
+		`Repository rule violations found\n\nThe merge method 'merge' is not allowed.`,
+	} {
+		w := newWire(t)
+		pulls := w.open().PullRequests()
+		w.on(mergePath, says(405, `{"message":"`+words+`"}`), says(200, `{"sha":"`+mergeOf+`","merged":true}`))
+		if _, err := pulls.Merge(t.Context(), 7, merging); err != nil {
+			t.Error(err)
+		}
+		w.expect(mergePath, mergePath)
+		w.on(mergePath, says(405, `{"message":"`+words+`"}`))
+		_, err := pulls.Merge(t.Context(), 7, merging)
+		checkFault(t, err, fault.Unauthorised, "merge of pull request 7 of acme/deploy", "405")
+		w.expect(mergePath, mergePath, mergePath)
+	}
+}
+
+func TestMerge_noMethod(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	w.on("GET "+repoPath, says(200, strings.TrimSuffix(repositoryJSON, "}")+`,"allow_merge_commit":false,"allow_squash_merge":false,"allow_rebase_merge":false}`))
+	pulls := w.open().PullRequests()
+	_, err := pulls.Merge(t.Context(), 7, merging)
+	checkFault(t, err, fault.Unauthorised, "no method of merging")
+	w.expect()
+}
+
+func TestMerge_P05_refusals(t *testing.T) {
+	t.Parallel()
+	state := func(state string) string { return pullJSON(7, `,"mergeable":true,"mergeable_state":"`+state+`"`) }
+	merged := `,"merged":true,"merged_at":"2026-06-01T11:00:00Z","merge_commit_sha":"` + mergeOf + `"`
+	moved := strings.Replace(state("clean"), head, otherHead, 1)
+	for _, test := range []struct {
+		name   string
+		status int
+		words  string
+		look   string
+		kind   fault.Kind
+		want   string
+	}{
+		{"head moved", 409, "Head branch was modified. Review and try the merge again.", moved, fault.Conflict, "its head is 222222222222 now"},
+		{"head moved, and back", 409, "Head branch was modified. Review and try the merge again.", state("clean"), fault.Conflict, "Head branch was modified"},
+		{"head moved, in other words", 405, "Head branch was modified. Review and try the merge again.", state("clean"), fault.Conflict, ""},
+		{"head moved, of an emulator", 422, "sha does not match", moved, fault.Conflict, ""},
+		{"base moved", 405, "Base branch was modified. Review and try the merge again.", state("unknown"), fault.Temporary, "Base branch was modified"},
+		{"closed", 405, "Pull Request is not mergeable", strings.Replace(state("unknown"), `"state":"open"`, `"state":"closed"`, 1), fault.Conflict, "closed"},
+		{"conflicts", 405, "Pull Request is not mergeable", state("dirty"), fault.Temporary, "out of date"},
+		{"behind", 405, "Pull Request is not mergeable", state("behind"), fault.Temporary, "out of date"},
+		{"computing", 405, "Pull Request is not mergeable", pullJSON(7, `,"mergeable":null,"mergeable_state":"unknown"`), fault.Temporary, "computing"},
+		{"blocked", 405, "Pull Request is not mergeable", state("blocked"), fault.Unauthorised, "its state is blocked"},
+		{"draft", 405, "Pull Request is still a draft", state("draft"), fault.Unauthorised, "still a draft"},
+		{"review", 405, "At least 1 approving review is required by reviewers with write access.", state("blocked"), fault.Unauthorised, "approving review"},
+		{"check", 405, `Required status check \"ci\" is expected.`, state("blocked"), fault.Unauthorised, "ci"},
+		{"check runs", 405, `Required status check \"ci\" is in progress.`, state("blocked"), fault.Unauthorised, "in progress"},
+		{"queue", 405, "Changes must be made through the merge queue", state("blocked"), fault.Unauthorised, "merge queue"},
+		{"protected", 405, "You're not authorized to push to this branch.", state("blocked"), fault.Unauthorised, "not authorized"},
+		{"another merge", 405, "Merge already in progress", state("clean"), fault.Temporary, ""},
+		{"accident", 500, "Server Error", state("clean"), fault.Temporary, "500"},
+		{"merged already", 405, "Pull Request is not mergeable", strings.Replace(state("unknown"), `"state":"open"`, `"state":"closed"`+merged, 1), "", ""},
+		{"merged with another head", 405, "Pull Request is not mergeable", strings.Replace(moved, `"state":"open"`, `"state":"closed"`+merged, 1), fault.Conflict, ""},
+		{"merged, and then an accident", 502, "", strings.Replace(state("unknown"), `"state":"open"`, `"state":"closed"`+merged, 1), "", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWire(t)
+			pulls := w.open().PullRequests()
+			w.on(mergePath, says(test.status, `{"message":"`+test.words+`"}`))
+			w.on(pullPath, says(200, test.look))
+			got, err := pulls.Merge(t.Context(), 7, merging)
+			checkFault(t, err, test.kind, test.want)
+			if test.kind == "" && got != (scm.Merged{Commit: mergeOf, At: noon.Add(-3600e9)}) {
+				t.Errorf("got %v", got)
+			}
+			w.expect(mergePath, pullPath)
+		})
+	}
+}
+
+func TestMerge_P06_lostAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	pulls := w.open().PullRequests()
+	w.on(mergePath, breaks)
+	w.on(pullPath, says(200, pullJSON(7, `,"merged":true,"merged_at":"2026-06-01T11:00:00Z","merge_commit_sha":"`+mergeOf+`"`)))
+	if got, err := pulls.Merge(t.Context(), 7, merging); err != nil || got.Commit != mergeOf {
+		t.Errorf("got %v, %v", got, err)
+	}
+	w.expect(mergePath, pullPath)
+
+	for name, look := range map[string]http.HandlerFunc{"not merged": says(200, pullJSON(7, "")), "no answer either": breaks} {
+		w.on(pullPath, look)
+		if got, err := pulls.Merge(t.Context(), 7, merging); fault.KindOf(err) != fault.Temporary {
+			t.Errorf("%s: got %v, %v", name, got, err)
+		}
+	}
+}
+
+// Nobody looks at a pull request that the credential may not touch.
+func TestMerge_noLook(t *testing.T) {
+	t.Parallel()
+	for status, kind := range map[int]fault.Kind{401: fault.Unauthorised, 403: fault.Unauthorised, 404: fault.NotFound, 429: fault.RateLimited} {
+		w := newWire(t)
+		pulls := w.open().PullRequests()
+		w.on(mergePath, says(status, `{"message":"no"}`))
+		_, err := pulls.Merge(t.Context(), 7, merging)
+		checkFault(t, err, kind, "merge of pull request 7 of acme/deploy")
+		w.expect(mergePath)
+	}
+}
+
+func TestClosed_P03(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	pulls := w.open().PullRequests()
+	closed := func(number int, change string) string {
+		return strings.Replace(pullJSON(number, `,"closed_at":"2026-06-01T11:00:00Z"`+change), `"state":"open"`, `"state":"closed"`, 1)
+	}
+	fork := strings.Replace(closed(8, ""), `"repo":{"id":42}},"base"`, `"repo":null},"base"`, 1)
+	w.on("GET "+pullsPath, func(out http.ResponseWriter, r *http.Request) {
+		want := "direction=desc&head=acme%3Apromoter%2Fprod%2Fweb&per_page=2&sort=created&state=closed"
+		if got := r.URL.Query().Encode(); got != want {
+			t.Errorf("asked for %s, want %s", got, want)
+		}
+		merged := closed(7, `,"merged_at":"2026-06-01T10:30:00Z","merge_commit_sha":"`+mergeOf+`"`)
+		says(200, fmt.Sprintf("[%s,%s,%s,%s]", closed(9, ""), fork, merged, closed(6, "")))(out, r)
+	})
+	w.on("GET "+repoPath+"/git/commits/"+head, says(200, `{"message":"Promote\n\nPromoter-Snapshot: 1"}`))
+	w.on("GET "+repoPath+"/issues/9", says(200, `{"number":9,"closed_by":{"login":"ann","type":"User"}}`))
+	got, err := pulls.Closed(t.Context(), branchName, 2)
+	if err != nil || len(got) != 2 {
+		t.Fatalf("got %v, %v", got, err)
+	}
+	if p := got[0]; p.Number != 9 || p.State != scm.StateClosed || p.Closer.Login != "ann" || p.Head.Message != "Promote\n\nPromoter-Snapshot: 1" || !p.ClosedAt.Equal(noon.Add(-3600e9)) {
+		t.Errorf("got %+v", p)
+	}
+	if p := got[1]; p.Number != 7 || p.State != scm.StateMerged || p.Closer.Login != "" || p.Merged != (scm.Merged{Commit: mergeOf, At: noon.Add(-5400e9)}) {
+		t.Errorf("got %+v", p)
+	}
+	w.on("GET "+repoPath+"/issues/9", says(500, ``))
+	_, err = pulls.Closed(t.Context(), branchName, 2)
+	checkFault(t, err, fault.Temporary, "closed pull requests from promoter/prod/web of acme/deploy")
+	_, err = pulls.Closed(t.Context(), branchName, 0)
+	checkFault(t, err, fault.Internal, "limit")
+}

@@ -1,0 +1,186 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+	"promoter/internal/secret"
+)
+
+func draft() scm.Draft {
+	return scm.Draft{Head: branchName, Base: "main", Title: "T", Body: "B"}
+}
+
+func TestSigner_T06_credentialStaysAtTheAPI(t *testing.T) {
+	t.Parallel()
+	stranger := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("a stranger was asked for %s with %q", r.URL, r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(stranger.Close)
+	w := newWire(t)
+	repository := w.open()
+	w.on("GET "+repoPath+"/pulls", says(302, "", "Location: "+stranger.URL+"/pulls"))
+	_, err := repository.PullRequests().Open(t.Context())
+	checkFault(t, err, fault.Invalid, "redirects to", "refused")
+
+	// A page of a list may name any address too.
+	w.on("GET "+repoPath+"/pulls", says(200, "[]", `Link: <`+stranger.URL+`/pulls?page=2>; rel="next"`), says(200, "[]"))
+	if _, err := repository.PullRequests().Open(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSigner_T06_addsNothingForOthers(t *testing.T) {
+	t.Parallel()
+	seen := ""
+	next := roundTrip(func(req *http.Request) (*http.Response, error) {
+		seen = req.Header.Get("Authorization")
+		return nil, errors.New("no answer")
+	})
+	w := newWire(t)
+	options := w.options()
+	endpoint, err := webURL("https://api.github.com/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &signer{next: next, token: options.Token, endpoint: endpoint}
+	for url, want := range map[string]string{
+		"https://api.github.com/user": "Bearer " + canary, "http://api.github.com/user": "", "https://api.github.com:8443/user": "",
+		"https://evil.example.com/user": "", "https://api.github.com.evil.example.com/user": "",
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.RoundTrip(req)
+		if err == nil || seen != want || req.Header.Get("Authorization") != "" {
+			t.Errorf("%s was asked with %q, want %q (%v)", url, seen, want, err)
+		}
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (r roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return r(req) }
+
+// A renamed repository answers reading with a redirect, and writing with one that
+// keeps the method.
+func TestRedirect_P07_renamed(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	repository := w.open()
+	w.on("GET "+repoPath+"/pulls", says(301, "", "Location: "+w.server.URL+"/repositories/42/pulls"))
+	w.on("GET /repositories/42/pulls", says(200, "["+pullJSON(7, "")+"]"))
+	w.on("POST "+repoPath+"/pulls", says(307, "", "Location: "+w.server.URL+"/repositories/42/pulls"))
+	w.on("POST /repositories/42/pulls", says(201, pullJSON(8, "")))
+	if found, err := repository.PullRequests().Open(t.Context()); err != nil || len(found) != 1 {
+		t.Errorf("got %v, %v", found, err)
+	}
+	w.requests()
+	if opened, err := repository.PullRequests().Create(t.Context(), draft()); err != nil || opened.Number != 8 {
+		t.Errorf("got %v, %v", opened, err)
+	}
+	if _, bodies := w.requests(); len(bodies) != 2 || bodies[0] != bodies[1] {
+		t.Errorf("sent %q", bodies)
+	}
+
+	// net/http makes a reading of a redirected write.
+	w.on("POST "+repoPath+"/pulls", says(301, "", "Location: "+w.server.URL+"/repositories/42/pulls"))
+	_, err := repository.PullRequests().Create(t.Context(), draft())
+	checkFault(t, err, fault.Conflict, "renamed or moved")
+	w.on("GET "+repoPath+"/pulls", says(301, "", "Location: "+w.server.URL+repoPath+"/pulls"))
+	_, err = repository.PullRequests().Open(t.Context())
+	checkFault(t, err, fault.Temporary, "redirects more than")
+}
+
+func TestSigner_T06_errorsHoldNoCredential(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	repository := w.open()
+	for name, answer := range map[string]http.HandlerFunc{
+		"in the message":  says(403, `{"message":"bad token `+canary+` of https://u:`+canary+`@github.com/x?token=`+canary+`"}`),
+		"in a detail":     says(422, `{"message":"Validation Failed","errors":[{"message":"`+canary+`"},"`+canary+`",{"field":"`+canary+`","code":"invalid"}]}`),
+		"no JSON":         says(502, `<html>`+canary+`</html>`),
+		"no JSON, but OK": says(200, `<html>`+canary+`</html>`),
+		"no HTTP": func(out http.ResponseWriter, _ *http.Request) {
+			connection, _, err := out.(http.Hijacker).Hijack()
+			if err == nil {
+				_, _ = connection.Write([]byte(canary + " is no answer\r\n\r\n"))
+				_ = connection.Close()
+			}
+		},
+	} {
+		w.on("GET "+repoPath+"/pulls", answer)
+		_, err := repository.PullRequests().Open(t.Context())
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		checkFault(t, err, fault.KindOf(err))
+	}
+}
+
+func TestSigner_noTokenAsksWithout(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	w.token = ""
+	w.on("GET "+repoPath, func(out http.ResponseWriter, r *http.Request) {
+		if got, ok := r.Header["Authorization"]; ok {
+			t.Errorf("asked with %q", got)
+		}
+		says(200, repositoryJSON)(out, r)
+	})
+	w.open()
+}
+
+func TestSigner_tokenSourceFails(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	options := w.options()
+	options.Token = func(context.Context) (secret.String, error) {
+		return secret.String{}, fault.New(fault.Invalid, "the file of the token is gone")
+	}
+	forge, err := New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = forge.Open(t.Context(), "acme/deploy")
+	checkFault(t, err, fault.Invalid, "repository acme/deploy", "the file of the token is gone")
+	w.expect()
+}
+
+func TestTransport_noServer(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once: nobody listens there
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = listener.Close()
+	w := newWire(t)
+	options := w.options()
+	options.API = "http://" + listener.Addr().String()
+	forge, err := New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = forge.Open(t.Context(), "acme/deploy")
+	checkFault(t, err, fault.Temporary, "repository acme/deploy")
+}
+
+func TestTransport_cancelled(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	repository := w.open()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := repository.PullRequests().Open(ctx)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	checkFault(t, err, fault.Temporary)
+}
