@@ -3,22 +3,147 @@ package state
 import (
 	"maps"
 	"slices"
+	"strings"
+	"time"
 )
 
-// How many entries of each list a record keeps; the oldest go first.
+// How much of a record is kept; of the lists the oldest entries go first.
 const (
 	maxSeen       = 20
 	maxClosings   = 50
 	maxRejections = 200
-	maxVersions   = 50 // of each component
+	maxVersions   = 50        // of each component
+	maxWords      = 1000      // runes of a reason
+	maxWritten    = 768 << 10 // bytes; leaves room in a file for keys of later releases
 )
+
+// bound brings a record into the form in which it is written and read back.
+func (r *Record) bound() {
+	r.Schema = Schema
+	for _, t := range r.times() {
+		*t = utc(*t)
+	}
+	for _, words := range r.words() {
+		*words = cut(strings.ToValidUTF8(*words, "\uFFFD"))
+	}
+	r.Rejections = last(r.Rejections, maxRejections)
+	r.Closings = last(r.Closings, maxClosings)
+	r.Seen = last(r.Seen, maxSeen)
+	r.Versions = lastOfEach(r.Versions)
+	r.fit()
+}
+
+// fit drops the oldest half of the lists until the record can be written.
+func (r *Record) fit() {
+	for len(marshal(*r)) > maxWritten && len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Seen) > 0 {
+		r.Rejections = last(r.Rejections, len(r.Rejections)/2)
+		r.Versions = last(r.Versions, len(r.Versions)/2)
+		r.Closings = last(r.Closings, len(r.Closings)/2)
+		r.Seen = last(r.Seen, len(r.Seen)/2)
+	}
+}
+
+func last[T any](list []T, n int) []T {
+	if len(list) <= n {
+		return list
+	}
+	if n == 0 {
+		return nil
+	}
+	return list[len(list)-n:]
+}
+
+// lastOfEach keeps the newest versions of every component: a component with many
+// must not make the waiting of another begin anew.
+func lastOfEach(versions []Version) []Version {
+	count := map[string]int{}
+	for _, v := range versions {
+		count[v.Component]++
+	}
+	return slices.DeleteFunc(versions, func(v Version) bool {
+		count[v.Component]--
+		return count[v.Component] >= maxVersions
+	})
+}
+
+func cut(words string) string {
+	if runes := []rune(words); len(runes) > maxWords {
+		return string(runes[:maxWords-1]) + "…"
+	}
+	return words
+}
+
+// acts returns what people did, wherever it stands.
+func (r *Record) acts() []*Act {
+	var acts []*Act
+	for _, act := range []*Act{r.Hold, r.Resumed} {
+		if act != nil {
+			acts = append(acts, act)
+		}
+	}
+	if r.Freeze != nil {
+		acts = append(acts, &r.Freeze.Act)
+	}
+	if r.Request != nil {
+		acts = append(acts, &r.Request.Act)
+	}
+	if r.Rollback != nil {
+		acts = append(acts, &r.Rollback.Act)
+	}
+	for i := range r.Rejections {
+		acts = append(acts, &r.Rejections[i].Act)
+	}
+	return acts
+}
+
+// times returns every time of the record.
+func (r *Record) times() []*time.Time {
+	var times []*time.Time
+	for _, act := range r.acts() {
+		times = append(times, &act.At)
+	}
+	if r.Freeze != nil && r.Freeze.Until != nil {
+		times = append(times, r.Freeze.Until)
+	}
+	if r.Reopened != nil {
+		times = append(times, &r.Reopened.At)
+	}
+	for i := range r.Closings {
+		times = append(times, &r.Closings[i].At)
+	}
+	for i := range r.Seen {
+		times = append(times, &r.Seen[i].At)
+	}
+	for i := range r.Versions {
+		times = append(times, &r.Versions[i].At)
+	}
+	return times
+}
+
+// words returns every text of the record that people wrote.
+func (r *Record) words() []*string {
+	var words []*string
+	for _, act := range r.acts() {
+		words = append(words, &act.Why, &act.By.Login)
+	}
+	for i := range r.Closings {
+		words = append(words, &r.Closings[i].Reason)
+	}
+	return words
+}
 
 // clone copies everything that a change may write to.
 func (r Record) clone() Record {
-	r.Hold, r.Resumed = copied(r.Hold), copied(r.Resumed)
-	r.Freeze, r.Request, r.Rollback, r.Reopened = copied(r.Freeze), copied(r.Request), copied(r.Rollback), copied(r.Reopened)
+	r.Hold, r.Resumed, r.Freeze = copied(r.Hold), copied(r.Resumed), copied(r.Freeze)
+	r.Request, r.Rollback, r.Reopened = copied(r.Request), copied(r.Rollback), copied(r.Reopened)
 	r.Rejections, r.Closings = slices.Clone(r.Rejections), slices.Clone(r.Closings)
 	r.Seen, r.Versions = slices.Clone(r.Seen), slices.Clone(r.Versions)
+	if r.Freeze != nil {
+		r.Freeze.Until = copied(r.Freeze.Until)
+	}
+	for i := range r.Rejections {
+		r.Rejections[i].Images = maps.Clone(r.Rejections[i].Images)
+	}
 	if r.Rollback != nil {
 		r.Rollback.Images = maps.Clone(r.Rollback.Images)
 	}
@@ -33,18 +158,14 @@ func copied[T any](p *T) *T {
 	return &c
 }
 
-// empty says that the record says nothing: its file can go.
-func (r *Record) empty() bool {
+// empty says that the record says nothing, to any release: its file can go.
+func (r Record) empty() bool {
+	read, _ := members(r.source)
+	for _, m := range read {
+		if !knownKey(m.key) {
+			return false
+		}
+	}
 	return r.Hold == nil && r.Freeze == nil && r.Resumed == nil && r.Request == nil && r.Rollback == nil &&
 		r.Reopened == nil && len(r.Rejections)+len(r.Closings)+len(r.Seen)+len(r.Versions) == 0
 }
-
-// bound brings a record into the form in which it is written.
-func (r *Record) bound() {
-	r.Schema = Schema
-	r.Rejections = last(r.Rejections, maxRejections)
-	r.Closings = last(r.Closings, maxClosings)
-	r.Seen = last(r.Seen, maxSeen)
-}
-
-func last[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }

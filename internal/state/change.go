@@ -10,14 +10,6 @@ import (
 // and applies the same changes to what is there now.
 type Change func(State) State
 
-// Apply makes the changes one after the other.
-func (s State) Apply(changes ...Change) State {
-	for _, change := range changes {
-		s = change(s)
-	}
-	return s
-}
-
 // at makes a change of one place.
 func at(place Place, change func(*Record)) Change {
 	return func(s State) State { return s.With(place, change) }

@@ -1,16 +1,106 @@
 package state
 
-import "iter"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+
+	"promoter/internal/fault"
+)
+
+// Limits of the branch, far above what promoter writes. One file holds one place:
+// in a repository that tells no applications apart, that is every component there
+// is, several times over.
+const (
+	maxFile  = 1 << 20 // bytes
+	maxFiles = 50_000
+	maxTotal = 64 << 20 // bytes
+)
 
 // Read reads the files of the branch. A file that cannot be read is a Problem of
-// its place, see Held. A file of a newer schema is an Invalid fault, because what
-// it says might forbid anything: promoter has to be upgraded first.
+// its place, see State.Held. A file of a newer schema is an Invalid fault, because
+// what it says might forbid anything: promoter has to be upgraded first.
 func Read(files iter.Seq2[string, []byte]) (State, error) {
-	panic("not written yet")
+	s := State{records: map[Place]Record{}, broken: map[Place]Problem{}}
+	count, total := 0, 0
+	for path, content := range files {
+		place, ours := placeOf(path)
+		if !ours {
+			continue
+		}
+		count, total = count+1, total+len(content)
+		if count > maxFiles || total > maxTotal {
+			return State{}, fault.New(fault.Invalid, "%s holds more than %d files or %d MiB", Branch, maxFiles, maxTotal>>20)
+		}
+		record, err := decode(content)
+		if errors.Is(err, errNewer) {
+			return State{}, fault.New(fault.Invalid, "%s on %s: %w", path, Branch, err)
+		}
+		if err != nil {
+			s.broken[place] = Problem{Place: place, Reason: err.Error()}
+			continue
+		}
+		s.records[place] = record
+	}
+	return s, nil
 }
 
-// Diff returns the files to write so that a branch that holds before holds s; nil
-// content deletes a file.
-func (s State) Diff(before State) map[string][]byte {
-	panic("not written yet")
+var (
+	errNewer    = fmt.Errorf("its schema is newer than %d: upgrade promoter", Schema)
+	errTooLarge = fmt.Errorf("it is larger than %d bytes", maxFile)
+	errSchema   = fmt.Errorf("it does not say schema %d", Schema)
+	errYear     = errors.New("it holds a time outside of the years 0 to 9999")
+	errObject   = errors.New("it is no JSON object with every key once")
+)
+
+// decode reads one file.
+func decode(content []byte) (Record, error) {
+	if len(content) > maxFile {
+		return Record{}, errTooLarge
+	}
+	if err := checkSchema(content); err != nil {
+		return Record{}, err
+	}
+	record, err := known(content)
+	if err != nil {
+		return Record{}, err
+	}
+	record.source = content
+	record.bound()
+	return record, nil
+}
+
+// checkSchema looks at the number before anything else: another schema may have
+// other types under the same names.
+func checkSchema(content []byte) error {
+	var head struct {
+		Schema int `json:"schema"`
+	}
+	if _, object := members(content); !object {
+		return errObject
+	}
+	if err := json.Unmarshal(content, &head); err != nil || head.Schema < 1 {
+		return errSchema
+	}
+	if head.Schema > Schema {
+		return errNewer
+	}
+	return nil
+}
+
+// known reads what this schema knows of a file, with times as they are written.
+func known(content []byte) (Record, error) {
+	var record Record
+	if err := json.Unmarshal(content, &record); err != nil {
+		return Record{}, fmt.Errorf("it cannot be read: %w", err)
+	}
+	record.source = nil
+	for _, t := range record.times() {
+		*t = utc(*t)
+		if t.Year() < 0 || t.Year() > 9999 {
+			return Record{}, errYear
+		}
+	}
+	return record, nil
 }

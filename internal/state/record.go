@@ -36,6 +36,8 @@ type Record struct {
 	Reopened   *Reopened   `json:"reopened,omitempty"`
 	Seen       []Seen      `json:"seen,omitempty"`
 	Versions   []Version   `json:"versions,omitempty"`
+
+	source []byte // of the file that it was read from; nil: none
 }
 
 // Act is who decided, when and why.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"promoter/internal/fault"
 )
 
 // State is every record of the branch. The zero value is an empty branch. It is a
@@ -12,7 +14,11 @@ import (
 type State struct {
 	records map[Place]Record
 	broken  map[Place]Problem
+	draft   *draft // set while Apply works on its own copy
 }
+
+// draft is what Apply knows of the copy that it makes.
+type draft struct{ refused []Problem }
 
 // At returns the record of exactly one place, the zero one when there is none. It
 // is read only.
@@ -26,24 +32,61 @@ func (s State) Places() []Place {
 
 // With returns the state in which the record of a place is changed. The change
 // gets a copy. A place whose file could not be read stays as it is: overwriting
-// the file would lose what it says, so a person has to repair it.
+// the file would lose what it says, so a person has to repair it. Apply tells.
 func (s State) With(place Place, change func(*Record)) State {
-	if _, broken := s.broken[place]; broken || !place.valid() {
+	if problem, broken := s.broken[place]; broken {
+		s.refuse(problem)
+		return s
+	}
+	if !place.valid() {
+		s.refuse(Problem{Place: place, Reason: "there can be no such place"})
 		return s
 	}
 	record := s.records[place].clone()
 	change(&record)
+	record = record.clone() // what the change put in is its own
 	record.bound()
-	next := maps.Clone(s.records)
-	if next == nil {
-		next = map[Place]Record{}
+	return s.set(place, record)
+}
+
+func (s State) set(place Place, record Record) State {
+	if s.draft == nil {
+		s.records = cloned(s.records)
 	}
 	if record.empty() {
-		delete(next, place)
+		delete(s.records, place)
 	} else {
-		next[place] = record
+		s.records[place] = record
 	}
-	return State{records: next, broken: s.broken}
+	return s
+}
+
+func (s State) refuse(problem Problem) {
+	if s.draft != nil {
+		s.draft.refused = append(s.draft.refused, problem)
+	}
+}
+
+// Apply makes the changes one after the other. Those of a place whose file cannot
+// be read are left out, and named by an Invalid fault; the others are made.
+func (s State) Apply(changes ...Change) (State, error) {
+	work := &draft{}
+	next := State{records: cloned(s.records), broken: s.broken, draft: work}
+	for _, change := range changes {
+		next = change(next)
+	}
+	next.draft = nil
+	if len(work.refused) > 0 {
+		return next, fault.New(fault.Invalid, "%s: repair or delete the file on the branch", work.refused[0])
+	}
+	return next, nil
+}
+
+// cloned copies a map, which may be nil, to one that can be written to.
+func cloned(records map[Place]Record) map[Place]Record {
+	clone := make(map[Place]Record, len(records)+1)
+	maps.Copy(clone, records)
+	return clone
 }
 
 // Problems returns the files that could not be read, sorted by place. Their

@@ -1,0 +1,299 @@
+package state_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/image"
+	"promoter/internal/state"
+)
+
+func TestHold_theWidestIsNamed(t *testing.T) {
+	t.Parallel()
+	s := apply(t, state.State{}, state.Hold(shop, act("ann", 0)))
+	if got := held(s, shop, noon); got != "shop in prod held by ann" {
+		t.Errorf("got %q", got)
+	}
+	if got := held(s, blog, noon); got != "" {
+		t.Errorf("the neighbour is held: %q", got)
+	}
+	s = apply(t, s, state.Hold(prod, act("ben", 1)))
+	if got := held(s, blog, noon); got != "prod held by ben" {
+		t.Errorf("got %q", got)
+	}
+	s = apply(t, s, state.Hold(everyone, act("cho", 2)))
+	if got := held(s, shop, noon); got != "the repository held by cho" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestFreeze_passesByItself(t *testing.T) {
+	t.Parallel()
+	until := after(60)
+	s := apply(t, state.State{}, state.Freeze("prod", act("ann", 0), &until))
+	if got := held(s, shop, after(59)); got != "prod frozen by ann" {
+		t.Errorf("before: %q", got)
+	}
+	if got := held(s, shop, until); got != "" {
+		t.Errorf("at the end: %q", got)
+	}
+	s = apply(t, s, state.Resume(prod, act("ben", 5)))
+	if got := held(s, shop, after(10)); got != "prod frozen by ann" {
+		t.Errorf("resume thawed: %q", got)
+	}
+	s = apply(t, s, state.Thaw("prod"), state.Freeze(state.All, act("cho", 6), nil))
+	if got := held(s, shop, after(1_000_000)); got != "the repository frozen by cho" {
+		t.Errorf("without an end: %q", got)
+	}
+	same(t, apply(t, state.State{}, state.Resume(prod, act("ben", 5))), apply(t, s, state.Thaw(state.All)))
+}
+
+func TestReject_M06_anyOfTheVersions(t *testing.T) {
+	t.Parallel()
+	s := apply(t, state.State{}, state.Reject(shop, reject(0, web2, worker2)))
+	for text, want := range map[string]bool{
+		web2:                                    true,
+		worker2:                                 true,
+		"quay.io/acme/worker:3@" + digestB:      true, // the same bits under another tag
+		"quay.io/acme/web:2.0.0":                true, // nothing tells the digest
+		"quay.io/mirror/web:2.0.0":              false,
+		"quay.io/acme/worker:3.0.0":             false,
+		"quay.io/acme/web:2.0.0@" + digestOf(1): false, // the tag was moved to other bits
+		"quay.io/acme/web@" + digestA:           true,
+	} {
+		if got := rejected(t, s, shop, text); got != want {
+			t.Errorf("%s: rejected %v, want %v", text, got, want)
+		}
+	}
+	if rejected(t, s, blog, web2) {
+		t.Error("rejected in another place")
+	}
+	s = apply(t, s, state.Reject(everyone, reject(0, web2)))
+	if !rejected(t, s, blog, web2) || !rejected(t, s, state.Place{Environment: "dev", Application: "x"}, web2) {
+		t.Error("not rejected everywhere")
+	}
+}
+
+func digestOf(n int) string { return fmt.Sprintf("sha256:%064x", n) }
+
+func TestResume_P03_dropsWhatWasBefore(t *testing.T) {
+	t.Parallel()
+	s := apply(t, state.State{},
+		state.Reject(shop, reject(0, web2)), state.Reject(everyone, reject(0, worker2)),
+		state.Hold(shop, act("ann", 1)), state.ReopenedOnce(shop, 7, after(1)), state.Resume(shop, act("ben", 2)))
+	if rejected(t, s, shop, web2) || held(s, shop, noon) != "" || s.At(shop).Reopened != nil {
+		t.Errorf("something is left: %v", whole(s))
+	}
+	if !rejected(t, s, shop, worker2) {
+		t.Error("what was rejected everywhere is resumed in one place")
+	}
+	if got := s.ResumedAt(shop); !got.Equal(after(2)) {
+		t.Errorf("resumed at %v", got)
+	}
+	if got := s.ResumedAt(blog); !got.IsZero() {
+		t.Errorf("the neighbour was resumed at %v", got)
+	}
+
+	// A close from before that is only seen now is answered already.
+	same(t, s, apply(t, s, state.Reject(shop, reject(1, web2))))
+	if s = apply(t, s, state.Reject(shop, reject(3, web2))); !rejected(t, s, shop, web2) {
+		t.Error("a close after resuming is no answer")
+	}
+	// The clock of the second who resumes may be late.
+	s = apply(t, s, state.Resume(shop, act("cho", 1)))
+	if got := s.At(shop).Resumed.By.Login; got != "ben" {
+		t.Errorf("resumed by %s", got)
+	}
+}
+
+func TestRequest_isBoundToItsSnapshot(t *testing.T) {
+	t.Parallel()
+	first := state.Request{Act: act("ann", 0), With: []string{web2}}
+	s := apply(t, state.State{}, state.Ask(shop, first), state.Take(shop, first, "v1:abc"), state.Ask(shop, first))
+	if got := s.At(shop).Request.Snapshot; got != "v1:abc" {
+		t.Errorf("bound to %q", got)
+	}
+	second := state.Request{Act: act("ben", 1)}
+	s = apply(t, s, state.Ask(shop, second), state.Take(shop, first, "v1:abc"), state.Fulfil(shop, first))
+	if got := s.At(shop).Request; got == nil || got.By.Login != "ben" || got.Snapshot != "" {
+		t.Errorf("the second request became %v", got)
+	}
+	s = apply(t, s, state.Fulfil(shop, second))
+	if got := whole(s); len(got) > 0 {
+		t.Errorf("left: %v", got)
+	}
+}
+
+func TestRollback_M07_holdsUntilResume(t *testing.T) {
+	t.Parallel()
+	back := state.RolledBack{Act: act("ann", 1), Images: map[string]string{"web": web2}}
+	s := apply(t, state.State{}, state.Ask(shop, state.Request{Act: act("ben", 0)}), state.Rollback(shop, back))
+	if r := s.At(shop); r.Request != nil || r.Rollback == nil || held(s, shop, noon) != "shop in prod held by ann" {
+		t.Errorf("got %v", whole(s))
+	}
+	s = apply(t, s, state.Resume(shop, act("ann", 2)))
+	if r := s.At(shop); r.Rollback != nil || held(s, shop, noon) != "" {
+		t.Errorf("got %v", whole(s))
+	}
+}
+
+func TestClosed_tellsOurOwnFromPeoples(t *testing.T) {
+	t.Parallel()
+	s := apply(t, state.State{}, state.Closed(shop, 7, "nothing differs", after(1)), state.Closed(shop, 7, "again", after(2)))
+	closing, ours := s.ClosedByUs(shop, 7)
+	if !ours || closing.Reason != "nothing differs" {
+		t.Errorf("got %v, %v", closing, ours)
+	}
+	if _, ours := s.ClosedByUs(shop, 8); ours {
+		t.Error("8 was closed by somebody")
+	}
+	s = apply(t, s, state.ReopenedOnce(shop, 7, after(1)), state.ReopenedOnce(shop, 9, after(2)))
+	if got := s.At(shop).Reopened.Number; got != 7 {
+		t.Errorf("reopened %d", got)
+	}
+}
+
+func TestFirstSeen_beginsAnewAfterAnother(t *testing.T) {
+	t.Parallel()
+	s := apply(t, state.State{},
+		state.FirstSeen(shop, "v1:a", after(0)), state.FirstSeen(shop, "v1:a", after(1)), state.FirstSeen(shop, "v1:b", after(2)))
+	if at, found := s.SeenAt(shop, "v1:a"); !found || !at.Equal(after(0)) {
+		t.Errorf("a seen at %v, %v", at, found)
+	}
+	s = apply(t, s, state.FirstSeen(shop, "v1:a", after(3)))
+	if at, _ := s.SeenAt(shop, "v1:a"); !at.Equal(after(3)) {
+		t.Errorf("a came back at %v", at)
+	}
+	if _, found := s.SeenAt(shop, "v1:c"); found {
+		t.Error("c was never there")
+	}
+}
+
+func TestFirstOffered_S09_keepsTheFirstTime(t *testing.T) {
+	t.Parallel()
+	v := state.Version{Component: "web", Tag: "2.0.0", Digest: digestA, At: after(0)}
+	later := v
+	later.At = after(9)
+	s := apply(t, state.State{}, state.FirstOffered(prod, v), state.FirstOffered(prod, later))
+	if at, found := s.OfferedAt(prod, later); !found || !at.Equal(after(0)) {
+		t.Errorf("offered at %v, %v", at, found)
+	}
+	later.Digest = digestB
+	if _, found := s.OfferedAt(prod, later); found {
+		t.Error("other bits were never offered")
+	}
+}
+
+func TestLists_areBounded(t *testing.T) {
+	t.Parallel()
+	s := state.State{}
+	for i := range 300 {
+		s = apply(t, s,
+			state.FirstSeen(shop, digestOf(i), after(i)), state.Closed(shop, i, "reason", after(i)),
+			state.Reject(shop, state.Rejection{Act: act("ann", i), Images: map[string]string{"web": "quay.io/acme/web@" + digestOf(i)}}),
+			state.FirstOffered(shop, state.Version{Component: "web", Digest: digestOf(i), At: after(i)}))
+	}
+	s = apply(t, s, state.FirstOffered(shop, state.Version{Component: "rare", Digest: digestA, At: noon}))
+	r := s.At(shop)
+	if len(r.Seen) != 20 || len(r.Closings) != 50 || len(r.Rejections) != 200 || len(r.Versions) != 51 {
+		t.Errorf("kept %d, %d, %d, %d", len(r.Seen), len(r.Closings), len(r.Rejections), len(r.Versions))
+	}
+	if r.Seen[19].Snapshot != digestOf(299) || r.Closings[0].Number != 250 || r.Versions[0].Digest != digestOf(250) {
+		t.Error("the newest entries were not kept")
+	}
+}
+
+func TestLists_neverMakeAFileThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	images := map[string]string{}
+	for i := range 400 {
+		images[fmt.Sprintf("component-%d", i)] = fmt.Sprintf("registry.example.com/%s/%d@%s", strings.Repeat("x", 60), i, digestOf(i))
+	}
+	s := state.State{}
+	for i := range 40 {
+		r := state.Rejection{Act: act("ann", i), Images: images, Number: i}
+		s = apply(t, s, state.Reject(shop, r))
+	}
+	again := read(t, whole(s))
+	if problems := again.Problems(); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	r := again.At(shop).Rejections
+	if len(r) == 0 || r[len(r)-1].Number != 39 {
+		t.Errorf("%d rejections are left", len(r))
+	}
+}
+
+func TestWords_areCutAndValid(t *testing.T) {
+	t.Parallel()
+	a := act("ann\xff", 0)
+	a.Why = strings.Repeat("é", 5000)
+	s := apply(t, state.State{}, state.Hold(shop, a))
+	got := s.At(shop).Hold
+	if n := len([]rune(got.Why)); n != 1000 {
+		t.Errorf("%d runes are left", n)
+	}
+	if got.By.Login != "ann\uFFFD" {
+		t.Errorf("login %q", got.By.Login)
+	}
+	same(t, s, read(t, whole(s)))
+}
+
+func TestChanges_leaveTheStateAsItIs(t *testing.T) {
+	t.Parallel()
+	rejection := reject(0, web2)
+	before := apply(t, state.State{}, state.Hold(shop, act("ann", 0)), state.Reject(shop, rejection),
+		state.Ask(prod, state.Request{Act: act("ann", 0)}))
+	was := whole(before)
+	apply(t, before, state.Resume(shop, act("ben", 5)), state.Take(prod, state.Request{Act: act("ann", 0)}, "v1:a"),
+		state.FirstSeen(shop, "v1:x", noon))
+	rejection.Images["web"] = worker2
+	if diff := cmp.Diff(was, whole(before)); diff != "" {
+		t.Errorf("changed (-before +after):\n%s", diff)
+	}
+}
+
+func TestSubject(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ verb, why, want string }{
+		{"Hold", "it burns", "Hold shop in prod: it burns"},
+		{"Resume", "", "Resume shop in prod"},
+		{"Reject versions of", "first\n\nPromoter-Image: x", "Reject versions of shop in prod: first Promoter-Image: x"},
+	} {
+		if got := state.Subject(test.verb, shop, test.why); got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+	if n := len([]rune(state.Subject("Hold", everyone, strings.Repeat("é", 500)))); n != 120 {
+		t.Errorf("%d runes", n)
+	}
+}
+
+func TestPlace_noFileOutsideOfItsFolder(t *testing.T) {
+	t.Parallel()
+	for _, place := range []state.Place{
+		{Environment: "..", Application: "x"},
+		{Environment: "a/b", Application: "x"},
+		{Environment: "", Application: "x"},
+		{Environment: "prod", Application: "../x"},
+		{Environment: state.All, Application: "shop"},
+		{Environment: "prod", Application: "Shop"},
+	} {
+		s, err := state.State{}.Apply(state.Hold(place, act("ann", 0)))
+		if err == nil || len(whole(s)) > 0 {
+			t.Errorf("%v: %v %v", place, err, whole(s))
+		}
+	}
+}
+
+func TestRejected_anImageThatNobodyCanRead(t *testing.T) {
+	t.Parallel()
+	r := state.Rejection{Act: act("ann", 0), Images: map[string]string{"web": ":::", "": ""}}
+	s := apply(t, state.State{}, state.Reject(shop, r))
+	if _, found := s.Rejected(shop, image.Repository{}, image.Version{}); found {
+		t.Error("nothing was rejected")
+	}
+}

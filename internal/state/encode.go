@@ -1,0 +1,56 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+)
+
+// Diff returns the files to write so that a branch that holds before holds s; nil
+// content deletes a file.
+func (s State) Diff(before State) map[string][]byte {
+	files := map[string][]byte{}
+	for place, record := range s.records {
+		old, there := before.records[place]
+		if there && reflect.DeepEqual(old, record) {
+			continue
+		}
+		if !there || !bytes.Equal(marshal(old), marshal(record)) {
+			files[place.path()] = record.encode()
+		}
+	}
+	for place := range before.records {
+		if _, there := s.records[place]; !there {
+			files[place.path()] = nil
+		}
+	}
+	return files
+}
+
+// encode returns the file of a record. What this release does not know of, and
+// what it did not change, stays as it was read.
+func (r Record) encode() []byte {
+	content := marshal(r)
+	if r.source != nil {
+		if old, err := known(r.source); err == nil {
+			content = keep(content, marshal(old), r.source)
+		}
+	}
+	var out bytes.Buffer
+	if json.Indent(&out, content, "", "  ") != nil {
+		return content
+	}
+	return append(bytes.TrimSpace(out.Bytes()), '\n')
+}
+
+// marshal returns what this schema knows of a record, as compact JSON. It fails
+// for no record: bound made its times ones that can be written.
+func marshal(v Record) []byte {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false) // people read the files
+	if encoder.Encode(v) != nil {
+		return []byte("{}")
+	}
+	return bytes.TrimSpace(out.Bytes())
+}
