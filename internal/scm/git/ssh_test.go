@@ -1,0 +1,369 @@
+package git_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/knownhosts"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm/git"
+	"promoter/internal/secret"
+)
+
+// passphrase opens the client's key in these tests.
+const passphrase = "correct horse battery staple"
+
+// sshServer serves an origin over ssh with Git's own programs.
+type sshServer struct {
+	t       testing.TB
+	o       *origin
+	address string
+	host    ssh.Signer
+	client  ssh.Signer
+	key     secret.String // of the client, encrypted
+	known   string        // path of the known hosts
+
+	mu       sync.Mutex
+	commands []string
+	instead  func(command string, channel ssh.Channel) bool // of Git's program, when it says so
+}
+
+func newSigner(t testing.TB) (ssh.Signer, ed25519.PrivateKey) {
+	t.Helper()
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := ssh.NewSignerFromKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signer, private
+}
+
+// serveSSH starts the server; it ends with the test, all its programs with it.
+func (o *origin) serveSSH() *sshServer {
+	o.t.Helper()
+	s := &sshServer{t: o.t, o: o}
+	s.host, _ = newSigner(o.t)
+	client, private := newSigner(o.t)
+	s.client = client
+	block, err := ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte(passphrase))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	s.key = secret.New(string(pem.EncodeToMemory(block)))
+	listener, err := (&net.ListenConfig{}).Listen(o.t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	s.address = listener.Addr().String()
+	s.known = s.knownHosts(s.host.PublicKey())
+	var connections sync.WaitGroup
+	o.t.Cleanup(func() { _ = listener.Close(); connections.Wait() })
+	connections.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			connections.Go(func() { s.serve(conn) })
+		}
+	})
+	return s
+}
+
+// knownHosts writes a file that holds the key for the server.
+func (s *sshServer) knownHosts(key ssh.PublicKey) string {
+	s.t.Helper()
+	name := filepath.Join(s.t.TempDir(), "known_hosts")
+	line := knownhosts.Line([]string{knownhosts.Normalize(s.address)}, key)
+	if err := os.WriteFile(name, []byte("# ours\n"+line+"\n"), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	return name
+}
+
+func (s *sshServer) serve(conn net.Conn) {
+	defer conn.Close()
+	config := &ssh.ServerConfig{
+		PublicKeyCallback: func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
+			if meta.User() == "git" && slices.Equal(key.Marshal(), s.client.PublicKey().Marshal()) {
+				return nil, nil //nolint:nilnil // no restrictions
+			}
+			return nil, errors.New("nobody we know")
+		},
+		PasswordCallback: func(meta ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
+			if meta.User() == "other" && string(password) == passphrase {
+				return nil, nil //nolint:nilnil // no restrictions
+			}
+			return nil, errors.New("nobody we know")
+		},
+	}
+	config.AddHostKey(s.host)
+	server, channels, requests, err := ssh.NewServerConn(conn, config)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	go ssh.DiscardRequests(requests)
+	var sessions sync.WaitGroup
+	defer sessions.Wait()
+	for offered := range channels {
+		channel, requests, err := offered.Accept()
+		if err != nil {
+			return
+		}
+		sessions.Go(func() { s.session(channel, requests) })
+	}
+}
+
+func (s *sshServer) session(channel ssh.Channel, requests <-chan *ssh.Request) {
+	defer channel.Close()
+	for request := range requests {
+		if request.Type != "exec" {
+			_ = request.Reply(false, nil)
+			continue
+		}
+		var asked struct{ Command string }
+		if err := ssh.Unmarshal(request.Payload, &asked); err != nil {
+			return
+		}
+		_ = request.Reply(true, nil)
+		s.mu.Lock()
+		s.commands = append(s.commands, asked.Command)
+		instead := s.instead
+		s.mu.Unlock()
+		if instead != nil && instead(asked.Command, channel) {
+			return
+		}
+		s.exec(asked.Command, channel)
+		return
+	}
+}
+
+// exec runs the command in a shell, as sshd does, beside the origin.
+func (s *sshServer) exec(line string, channel ssh.Channel) {
+	command := exec.Command("sh", "-c", line) //nolint:noctx // it ends with its input
+	command.Dir, command.Env = filepath.Dir(s.o.dir), gitEnv()
+	command.Stdout, command.Stderr = channel, channel.Stderr()
+	stdin, err := command.StdinPipe()
+	if err != nil {
+		return
+	}
+	if err := command.Start(); err != nil {
+		return
+	}
+	go func() {
+		_, _ = io.Copy(stdin, channel)
+		_ = stdin.Close()
+	}()
+	status := struct{ Status uint32 }{}
+	if err := command.Wait(); err != nil {
+		status.Status = 128
+	}
+	_, _ = channel.SendRequest("exit-status", false, ssh.Marshal(&status))
+}
+
+// answer lets the server answer in place of Git's program.
+func (s *sshServer) answer(f func(command string, channel ssh.Channel) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.instead = f
+}
+
+func (s *sshServer) remote() git.Remote {
+	return git.Remote{
+		URL:        "ssh://git@" + s.address + s.o.dir,
+		Dial:       (&net.Dialer{}).DialContext,
+		KnownHosts: s.known,
+		Credential: func(context.Context) (git.Credential, error) {
+			return git.Credential{Key: s.key, Passphrase: secret.New(passphrase)}, nil
+		},
+	}
+}
+
+func TestSSH_P17(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	o.commit("main", many(30))
+	first := o.commit("main", files{"a.yaml": "a: 1\n"})
+	s := o.serveSSH()
+	m := opened(t, s.remote())
+	if refs, err := m.List(t.Context()); err != nil || refs.Branches["main"] != first || refs.Default != "main" {
+		t.Errorf("%v, %v", refs, err)
+	}
+	fetched(t, m, "main")
+	same(t, m, o, first)
+	second := o.commit("main", files{"a.yaml": "a: 2\n"})
+	third := o.commit("main", files{"a.yaml": "a: 1\n", "apps/a1/f1.yaml": "changed\n"})
+	o.repack()
+	fetched(t, m, "main")
+	same(t, m, o, second)
+	same(t, m, o, third)
+	if err := m.Deepen(t.Context(), "main", epoch); err != nil {
+		t.Fatal(err)
+	}
+	if got := history(t, m, third); len(got) != 4 {
+		t.Errorf("%d commits", len(got))
+	}
+}
+
+func TestSSH_short(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	main := o.commit("main", many(3))
+	s := o.serveSSH()
+	remote := s.remote()
+	remote.URL = "git@forge.example:origin.git"
+	remote.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if address != "forge.example:22" {
+			t.Errorf("dials %s", address)
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, s.address)
+	}
+	line := knownhosts.Line([]string{"forge.example"}, s.host.PublicKey())
+	remote.KnownHosts = filepath.Join(t.TempDir(), "known")
+	write(t, remote.KnownHosts, line+"\n")
+	m := opened(t, remote)
+	if refs, err := m.List(t.Context()); err != nil || refs.Branches["main"] != main {
+		t.Errorf("%v, %v", refs, err)
+	}
+	if diff := s.commands[0]; diff != "git-upload-pack 'origin.git'" {
+		t.Errorf("command: %s", diff)
+	}
+}
+
+func TestSSH_refused(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	o.commit("main", many(3))
+	s := o.serveSSH()
+	stranger, _ := newSigner(t)
+	_, private := newSigner(t)
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := secret.New(string(pem.EncodeToMemory(block)))
+	empty := filepath.Join(t.TempDir(), "empty")
+	write(t, empty, "")
+	as := func(c git.Credential) func(context.Context) (git.Credential, error) {
+		return func(context.Context) (git.Credential, error) { return c, nil }
+	}
+	nobody := freePort(t)
+	for name, test := range map[string]struct {
+		change func(*git.Remote)
+		kind   fault.Kind
+		want   string
+	}{
+		"an unknown host":     {func(r *git.Remote) { r.KnownHosts = empty }, fault.Invalid, "is not in " + empty + ": add it"},
+		"a changed key":       {func(r *git.Remote) { r.KnownHosts = s.knownHosts(stranger.PublicKey()) }, fault.Invalid, "has changed"},
+		"no known hosts":      {func(r *git.Remote) { r.KnownHosts = empty + "/none" }, fault.Invalid, "read the known hosts"},
+		"a wrong key":         {func(r *git.Remote) { r.Credential = as(git.Credential{Key: wrong}) }, fault.Unauthorised, "does not take the ssh key"},
+		"a wrong password":    {func(r *git.Remote) { r.Credential = as(git.Credential{User: "other", Password: wrong}) }, fault.Unauthorised, "does not take the ssh key"},
+		"nobody":              {func(r *git.Remote) { r.Credential = nil }, fault.Unauthorised, "does not take the ssh key"},
+		"no passphrase":       {func(r *git.Remote) { r.Credential = as(git.Credential{Key: s.key}) }, fault.Invalid, "give its passphrase"},
+		"a wrong passphrase":  {func(r *git.Remote) { r.Credential = as(git.Credential{Key: s.key, Passphrase: wrong}) }, fault.Invalid, "does not open"},
+		"no key at all":       {func(r *git.Remote) { r.Credential = as(git.Credential{Key: secret.New("hello")}) }, fault.Invalid, "no private key"},
+		"no such repository":  {func(r *git.Remote) { r.URL += "/none" }, fault.NotFound, "does not appear to be a git repository"},
+		"nobody who answers":  {func(r *git.Remote) { r.URL = "ssh://git@" + nobody + "/x" }, fault.Temporary, "reach the server"},
+		"a failed credential": {func(r *git.Remote) { r.Credential = func(context.Context) (git.Credential, error) { return git.Credential{}, fault.New(fault.Invalid, "no file") } }, fault.Invalid, "find the credential"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			remote := s.remote()
+			test.change(&remote)
+			_, err := opened(t, remote).List(t.Context())
+			if fault.KindOf(err) != test.kind || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v: %v", fault.KindOf(err), err)
+			}
+			for _, value := range []string{passphrase, "PRIVATE", wrong.Reveal()} {
+				if strings.Contains(err.Error(), value) {
+					t.Errorf("the error holds a secret: %v", err)
+				}
+			}
+		})
+	}
+}
+
+func TestSSH_password(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	o.commit("main", many(3))
+	remote := o.serveSSH().remote()
+	remote.Credential = func(context.Context) (git.Credential, error) {
+		return git.Credential{User: "other", Password: secret.New(passphrase)}, nil
+	}
+	if _, err := opened(t, remote).List(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A program's words come beside its answer; they are waited for.
+func TestSSH_lastWords(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	o.commit("main", many(3))
+	s := o.serveSSH()
+	m := opened(t, s.remote())
+	for words, kind := range map[string]fault.Kind{
+		"ERROR: Repository not found.\n":                         fault.NotFound,
+		"remote: \nremote: =====\nremote: You are not allowed\n": fault.Unauthorised,
+		"fatal: something odd\n":                                 fault.Temporary,
+		"":                                                       fault.Temporary,
+	} {
+		s.answer(func(_ string, channel ssh.Channel) bool {
+			_, _ = io.WriteString(channel.Stderr(), words)
+			_, _ = channel.SendRequest("exit-status", false, ssh.Marshal(&struct{ Status uint32 }{1}))
+			return true
+		})
+		_, err := m.List(t.Context())
+		if fault.KindOf(err) != kind {
+			t.Errorf("%q: %v: %v", words, fault.KindOf(err), err)
+		}
+		if last := strings.TrimSpace(words[strings.LastIndex(strings.TrimSpace(words), "\n")+1:]); !strings.Contains(err.Error(), strings.TrimPrefix(strings.TrimPrefix(last, "remote: "), "ERROR: ")) {
+			t.Errorf("%q is not told: %v", words, err)
+		}
+	}
+}
+
+func TestSSH_hangs(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	o.commit("main", many(3))
+	s := o.serveSSH()
+	m := opened(t, s.remote())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s.answer(func(_ string, channel ssh.Channel) bool {
+		cancel() // while the client waits
+		_, _ = io.Copy(io.Discard, channel)
+		return true
+	})
+	done := make(chan error, 1)
+	go func() { _, err := m.List(ctx); done <- err }()
+	select {
+	case err := <-done:
+		if fault.KindOf(err) != fault.Temporary || !errors.Is(err, context.Canceled) {
+			t.Errorf("%v: %v", fault.KindOf(err), err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the end of the context is not obeyed")
+	}
+}
