@@ -1,9 +1,185 @@
 package github
 
-import "promoter/internal/scm"
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/scm"
+)
 
 var (
 	_ scm.Forge    = (*Forge)(nil)
 	_ scm.Comparer = (*Forge)(nil)
 	_ scm.Releases = (*Forge)(nil)
 )
+
+func TestNew_URLs(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ url, api, host, endpoint string }{
+		{"", "", "github.com", "https://api.github.com/"},
+		{"https://GitHub.com/", "", "github.com", "https://api.GitHub.com/"},
+		{"https://acme.ghe.com", "", "acme.ghe.com", "https://api.acme.ghe.com/"},
+		{"https://github.example.com", "", "github.example.com", "https://github.example.com/api/v3/"},
+		{"https://github.example.com:8443/", "", "github.example.com:8443", "https://github.example.com:8443/api/v3/"},
+		{"", "http://127.0.0.1:4000", "github.com", "http://127.0.0.1:4000/"},
+		{"http://127.0.0.1:4000", "http://127.0.0.1:4000/api/v3", "127.0.0.1:4000", "http://127.0.0.1:4000/api/v3/"},
+	} {
+		options := newWire(t).options()
+		options.URL, options.API = test.url, test.api
+		forge, err := New(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if forge.host != test.host || forge.api.BaseURL.String() != test.endpoint {
+			t.Errorf("%q, %q is %s by %s", test.url, test.api, forge.host, forge.api.BaseURL)
+		}
+	}
+}
+
+func TestNew_refuses(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{
+		"github.com", "ssh://github.com", "https://", "https://user:canary@github.com", "https://github.com?a=canary",
+		"https://github.com#canary", "https://can\x7fary",
+	} {
+		options := newWire(t).options()
+		options.URL = bad
+		if _, err := New(options); err == nil || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%q as a page: %v", bad, err)
+		}
+		options.URL, options.API = "", bad
+		if _, err := New(options); err == nil || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%q as an API: %v", bad, err)
+		}
+	}
+	for _, change := range []func(*Options){
+		func(o *Options) { o.Token = nil }, func(o *Options) { o.HTTP = nil }, func(o *Options) { o.Now = nil },
+	} {
+		options := newWire(t).options()
+		change(&options)
+		if _, err := New(options); err == nil {
+			t.Error("a forge without what it needs was made")
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	forge := w.forge()
+	for range 2 {
+		repository, err := forge.Open(t.Context(), "acme/deploy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := scm.Info{
+			Key: "github.com/42", Name: "acme/deploy", URL: "https://github.com/acme/deploy", CloneURL: "https://github.com/acme/deploy.git",
+			DefaultBranch: "main", MayPush: true, Self: identity.Person{Host: "github.com", Login: "promoter"},
+		}
+		if diff := cmp.Diff(want, repository.Info()); diff != "" {
+			t.Error(diff)
+		}
+		if repository.Features() != features {
+			t.Errorf("features are %+v", repository.Features())
+		}
+	}
+	w.expect("GET "+repoPath, "GET /user", "GET "+repoPath) // the account once
+}
+
+// The key of a renamed repository is the same, and its new name is told and used.
+func TestOpen_P07_renamedAndArchived(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	moved := strings.NewReplacer(`"deploy"`, `"gitops"`, "acme/deploy", "Umbrella/gitops", `"login":"acme"`, `"login":"Umbrella"`, `"push":true`, `"push":false`, `"id":42`, `"archived":true,"id":42`)
+	w.on("GET "+repoPath, says(301, `{"message":"Moved Permanently"}`, "Location: "+w.server.URL+"/repositories/42"))
+	w.on("GET /repositories/42", says(200, moved.Replace(repositoryJSON)))
+	w.on("GET /repos/Umbrella/gitops/pulls", says(200, "[]"))
+	repository := w.open()
+	info := repository.Info()
+	if info.Key != "github.com/42" || info.Name != "Umbrella/gitops" || !info.Archived || info.MayPush {
+		t.Errorf("got %+v", info)
+	}
+	if _, err := repository.PullRequests().Open(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpen_permissionsNotTold(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	w.on("GET "+repoPath, says(200, strings.Replace(repositoryJSON, `,"permissions":{"push":true}`, "", 1)))
+	if info := w.open().Info(); !info.MayPush {
+		t.Errorf("got %+v", info)
+	}
+}
+
+func TestOpen_refuses(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	forge := w.forge()
+	for _, name := range []string{
+		"", "acme", "acme/", "/deploy", "acme/deploy/x", "acme/..", "../deploy", "acme/de ploy", "acme/deploy?x=1", "acme/%2e%2e", "acme/\n",
+		"https://github.com/acme/deploy", "acme/" + strings.Repeat("x", 101),
+	} {
+		_, err := forge.Open(t.Context(), name)
+		checkFault(t, err, fault.Invalid, "OWNER/NAME")
+	}
+	w.expect()
+	w.on("GET "+repoPath, says(404, `{"message":"Not Found"}`, "X-Accepted-OAuth-Scopes: repo", "X-OAuth-Scopes: gist"))
+	_, err := forge.Open(t.Context(), "acme/deploy")
+	checkFault(t, err, fault.NotFound, "repository acme/deploy: GitHub answered 404: Not Found: the token lacks the scope repo (it has gist)")
+	for _, odd := range []string{`{}`, `{"id":1}`, `{"id":1,"full_name":"../.."}`, `{"id":-1,"full_name":"a/b"}`} {
+		w.on("GET "+repoPath, says(200, odd))
+		_, err := forge.Open(t.Context(), "acme/deploy")
+		checkFault(t, err, fault.Temporary, "describes no repository")
+	}
+	w.on("GET "+repoPath, says(200, repositoryJSON))
+	w.on("GET /user", says(403, `{"message":"Resource not accessible by integration"}`))
+	_, err = w.forge().Open(t.Context(), "acme/deploy")
+	checkFault(t, err, fault.Unauthorised, "the account of the token", "not accessible by integration")
+}
+
+func TestOpenPulls_T01_forksAreTold(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	pulls := w.open().PullRequests()
+	fork := strings.Replace(pullJSON(8, ""), `"repo":{"id":42}},"base"`, `"repo":{"id":43}},"base"`, 1)
+	gone := strings.Replace(pullJSON(9, ""), `"repo":{"id":42}},"base"`, `"repo":null},"base"`, 1)
+	ghost := strings.Replace(pullJSON(10, `,"labels":[{"name":"a"}]`), `"user":{"login":"promoter","type":"User"}`, `"user":null`, 1)
+	robot := strings.Replace(pullJSON(11, ""), `"login":"promoter","type":"User"`, `"login":"renovate[bot]","type":"Bot"`, 1)
+	w.on("GET "+pullsPath, func(out http.ResponseWriter, r *http.Request) {
+		if got, want := r.URL.Query(), (url.Values{"state": {"open"}, "sort": {"created"}, "direction": {"asc"}, "per_page": {"100"}}); cmp.Diff(got, want) != "" {
+			t.Errorf("asked for %v", got)
+		}
+		says(200, "["+strings.Join([]string{pullJSON(7, ""), fork, gone, ghost, robot}, ",")+"]")(out, r)
+	})
+	found, err := pulls.Open(t.Context())
+	if err != nil || len(found) != 5 {
+		t.Fatalf("got %v, %v", found, err)
+	}
+	for i, own := range []bool{true, false, false, true, true} {
+		if found[i].Head.Own != own || found[i].Head.Branch != branchName {
+			t.Errorf("%d: got %+v", i, found[i].Head)
+		}
+	}
+	if found[3].Author != (identity.Person{}) || !cmp.Equal(found[3].Labels, []string{"a"}) || !found[4].Author.Bot {
+		t.Errorf("got %+v and %+v", found[3], found[4])
+	}
+}
+
+func TestOpenPulls_moreThan100(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	pulls := w.open().PullRequests()
+	w.on("GET "+pullsPath, numbered(w, pullsPath, 205, func(i int) string { return pullJSON(i+1, "") }, inList))
+	found, err := pulls.Open(t.Context())
+	if err != nil || len(found) != 205 || found[204].Number != 205 {
+		t.Errorf("got %d, %v", len(found), err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	gogithub "github.com/google/go-github/v62/github"
 
+	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/scm"
 )
@@ -109,11 +110,11 @@ func (s signals) Member(ctx context.Context, team string, person identity.Person
 		return false, nil
 	}
 	membership, _, err := s.forge.api.Teams.GetTeamMembershipBySlug(ctx, group, url.PathEscape(slug), person.Login)
-	if answer := refused(err); answer != nil && answer.Response.StatusCode == http.StatusNotFound && scopesLacking(answer.Response.Header) == "" {
-		return false, nil
+	if statusOf(err) != http.StatusNotFound {
+		return membership.GetState() == "active", explain("members of team "+team, err)
 	}
-	if err != nil {
-		return false, explain("members of team "+team, err)
+	if missing := scopesLacking(refused(err).Response.Header); missing != "" {
+		return false, fault.New(fault.Unauthorised, "members of team %s%s", team, missing)
 	}
-	return membership.GetState() == "active", nil
+	return false, nil
 }

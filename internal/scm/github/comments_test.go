@@ -1,0 +1,84 @@
+package github
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"promoter/internal/fault"
+)
+
+const (
+	commentsPath = repoPath + "/issues/7/comments"
+	marker       = "<!-- promoter:prod -->"
+)
+
+func commentJSON(id int, login, body, updated string) string {
+	return fmt.Sprintf(`{"id":%d,"user":{"login":%q},"body":%q,"created_at":"2026-06-01T10:00:00Z","updated_at":%q}`, id, login, body, updated)
+}
+
+func TestComments_T11(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	conversation := w.open().Conversation()
+	w.on("GET "+commentsPath, numbered(w, commentsPath, 101, func(i int) string {
+		return commentJSON(i, "ann", "/promote", map[bool]string{false: "2026-06-01T10:00:00Z", true: "2026-06-01T10:00:01Z"}[i == 100])
+	}, inList))
+	got, err := conversation.Comments(t.Context(), 7)
+	if err != nil || len(got) != 101 {
+		t.Fatalf("got %d, %v", len(got), err)
+	}
+	if first := got[0]; first.Edited || first.Author.Login != "ann" || first.Body != "/promote" || first.Created.IsZero() {
+		t.Errorf("got %+v", first)
+	}
+	if !got[100].Edited {
+		t.Error("the last one was edited")
+	}
+}
+
+func TestSay(t *testing.T) {
+	t.Parallel()
+	const at = "2026-06-01T10:00:00Z"
+	ours := func(body string) string { return commentJSON(5, "Promoter", body, at) }
+	for _, test := range []struct {
+		name, comments, text string
+		route, sent          string
+	}{
+		{"first", "[]", marker + "\nhello", "POST " + commentsPath, marker + "\nhello"},
+		{"marker is put", "[]", "hello", "POST " + commentsPath, marker + "\nhello"},
+		{"the same", "[" + ours(marker+"\r\nhello\r\n") + "]", marker + "\nhello", "", ""},
+		{"another text", "[" + ours(marker+"\nhello") + "]", marker + "\nbye", "PATCH " + repoPath + "/issues/comments/5", marker + "\nbye"},
+		{"another marker", "[" + ours("<!-- other -->") + "]", "bye", "POST " + commentsPath, marker + "\nbye"},
+		{"of somebody else", "[" + commentJSON(4, "eve", marker+"\nbye", at) + "]", "bye", "POST " + commentsPath, marker + "\nbye"},
+		{"too long", "[]", strings.Repeat("ä", maxBody), "POST " + commentsPath, cutBody(marker + "\n" + strings.Repeat("ä", maxBody))},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWire(t)
+			conversation := w.open().Conversation()
+			w.on("GET "+commentsPath, says(200, test.comments))
+			if test.route != "" {
+				w.on(test.route, says(200, `{}`))
+			}
+			if err := conversation.Say(t.Context(), 7, marker, test.text); err != nil {
+				t.Fatal(err)
+			}
+			asked, bodies := w.requests()
+			switch {
+			case test.route == "" && len(asked) != 1:
+				t.Errorf("asked %v", asked)
+			case test.route != "" && (len(asked) != 2 || asked[1] != test.route || decode(t, bodies[1])["body"] != test.sent):
+				t.Errorf("asked %v with %q", asked, bodies)
+			}
+		})
+	}
+}
+
+func TestSay_refused(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	conversation := w.open().Conversation()
+	w.on("GET "+commentsPath, says(200, "[]"))
+	w.on("POST "+commentsPath, says(403, `{"message":"Repository was archived so is read-only."}`))
+	checkFault(t, conversation.Say(t.Context(), 7, marker, "x"), fault.Unauthorised, "comment on pull request 7 of acme/deploy", "archived")
+}
