@@ -79,25 +79,14 @@ func (t gitTree) Rewrite(ctx context.Context, place promotion.Place, moves []pro
 	return out, nil
 }
 
-// applicationsIn lists the applications that have files in the environments, by
-// environment, from the names of files alone.
-func applicationsIn(c *config.Config, environments []string, entries []git.Entry) map[string][]string {
-	found := map[string]map[string]bool{}
-	for _, name := range environments {
-		environment, known := c.Environment(name)
-		if !known {
-			continue
-		}
-		found[name] = map[string]bool{}
-		for _, entry := range entries {
-			if application, ok := environment.Match(entry.Path); ok && entry.Path != ConfigFile {
-				found[name][application] = true
-			}
+// applicationsIn lists the applications that have files in an environment, from
+// the names of the files alone.
+func applicationsIn(environment *config.Environment, entries []git.Entry) []string {
+	found := map[string]bool{}
+	for _, entry := range entries {
+		if application, ok := environment.Match(entry.Path); ok && entry.Path != ConfigFile {
+			found[application] = true
 		}
 	}
-	sorted := make(map[string][]string, len(found))
-	for name, applications := range found {
-		sorted[name] = slices.Sorted(maps.Keys(applications))
-	}
-	return sorted
+	return slices.Sorted(maps.Keys(found))
 }

@@ -1,0 +1,291 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// Verb is what a person tells promoter to do about promotions.
+type Verb string
+
+// The verbs.
+const (
+	VerbHold     Verb = "hold"
+	VerbResume   Verb = "resume"
+	VerbReject   Verb = "reject"
+	VerbPromote  Verb = "promote"
+	VerbRollback Verb = "rollback"
+	VerbFreeze   Verb = "freeze"
+	VerbThaw     Verb = "thaw"
+)
+
+// Order is one verb with what it is about.
+type Order struct {
+	Verb        Verb
+	Environment string // empty: all of them
+	Application string // empty: all of them
+	Reason      string
+	With        []string   // promote: REPOSITORY[:TAG][@DIGEST]
+	Images      []string   // reject: COMPONENT or REPOSITORY, with :TAG, @DIGEST or both
+	Until       *time.Time // freeze
+	As          string     // who decides; empty: whoever the credential is
+	CacheDir    string
+}
+
+// Carried is an order that was carried out.
+type Carried struct {
+	Repository string
+	Subject    string            // of the commit
+	By         identity.Person   // who it is written down for
+	Places     []promotion.Place // that it is about; state.All stands for all
+	Images     map[string]string // reject, rollback: by component
+}
+
+// Decide carries an order out on the one repository that was named: it writes it
+// to the repository's branch promoter/_state. The next pass acts on it.
+func (s *Server) Decide(ctx context.Context, order Order) (carried Carried, err error) {
+	if err := order.check(); err != nil {
+		return Carried{}, err
+	}
+	if len(s.targets) > 1 {
+		return Carried{}, fault.New(fault.Invalid, "%s is for one repository: name it with --repo; there are %s", order.Verb, namesOf(s.Repositories()))
+	}
+	w, err := s.begin(ctx, order.CacheDir)
+	if err != nil {
+		return Carried{}, err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	r := w.repositories[0]
+	err = w.with(ctx, r, func(l *lane) error {
+		d := deciding{Order: order, lane: l, work: w, repository: r, now: s.now().UTC()}
+		carried, err = d.decide(ctx)
+		return err
+	})
+	return carried, err
+}
+
+// check refuses what no repository has to be asked for.
+func (o Order) check() error {
+	switch {
+	case o.Verb == VerbReject && len(o.Images) == 0:
+		return fault.New(fault.Invalid, "reject needs what to reject: COMPONENT:TAG, or REPOSITORY:TAG with @DIGEST or without")
+	case (o.Verb == VerbPromote || o.Verb == VerbRollback) && o.Environment == "":
+		return fault.New(fault.Invalid, "%s needs the environment: name it with --env", o.Verb)
+	case (o.Verb == VerbFreeze || o.Verb == VerbThaw) && o.Application != "":
+		return fault.New(fault.Invalid, "%s is about a whole environment: leave --app out, or use hold and resume", o.Verb)
+	}
+	_, err := ParseGiven(o.With, strings.NewReader(""))
+	return err
+}
+
+// deciding is an order on its way.
+type deciding struct {
+	Order
+	lane       *lane
+	work       *work
+	repository *repository
+	now        time.Time
+	config     *config.Config
+}
+
+func (d *deciding) decide(ctx context.Context) (Carried, error) {
+	if d.repository.scm.Info().Archived {
+		return Carried{}, fault.New(fault.Invalid, "the repository is archived: unarchive it first")
+	}
+	var err error
+	if d.config, err = d.lane.Config(ctx); err != nil {
+		return Carried{}, err
+	}
+	places, err := d.places(ctx)
+	if err != nil {
+		return Carried{}, err
+	}
+	carried := Carried{Repository: d.repository.name, By: d.by(), Places: places}
+	changes, err := d.changes(ctx, &carried)
+	if err != nil {
+		return Carried{}, err
+	}
+	carried.Subject = d.subject(places)
+	return carried, d.lane.Decide(ctx, carried.Subject, func(s state.State) state.State {
+		for _, change := range changes {
+			s = change(s)
+		}
+		return s
+	})
+}
+
+// by says who decides: the account of the credential where a forge tells, else
+// what the person says of themselves. It proves nothing: whoever may push the
+// branch may write any name into it.
+func (d *deciding) by() identity.Person {
+	self := d.repository.scm.Info().Self
+	if d.As != "" {
+		return identity.Person{Host: self.Host, Login: d.As}
+	}
+	if self.Login != "" {
+		return self
+	}
+	for _, variable := range []string{"USER", "USERNAME"} {
+		if name, set := d.work.server.env(variable); set && name != "" {
+			return identity.Person{Login: name}
+		}
+	}
+	return identity.Person{Login: "somebody"}
+}
+
+func (d *deciding) act() state.Act {
+	return state.Act{By: d.by(), At: d.now, Why: d.Reason}
+}
+
+// subject is what the commit on the state branch is called.
+func (d *deciding) subject(places []promotion.Place) string {
+	verb := strings.ToUpper(string(d.Verb[:1])) + string(d.Verb[1:])
+	if len(places) == 1 {
+		return state.Subject(verb, state.Place(places[0]), d.Reason)
+	}
+	environment := d.Environment
+	if environment == "" {
+		environment = state.All
+	}
+	return state.Subject(verb, state.Place{Environment: environment, Application: state.All}, d.Reason)
+}
+
+// changes makes the order's changes of all places.
+func (d *deciding) changes(ctx context.Context, carried *Carried) ([]state.Change, error) {
+	var changes []state.Change
+	images, err := d.rejected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	carried.Images = images
+	for _, place := range carried.Places {
+		change, err := d.change(ctx, place, carried)
+		if err != nil {
+			return nil, err
+		}
+		changes = append(changes, change)
+	}
+	return changes, nil
+}
+
+func (d *deciding) change(ctx context.Context, place promotion.Place, carried *Carried) (state.Change, error) {
+	at, act := state.Place(place), d.act()
+	switch d.Verb {
+	case VerbHold:
+		return state.Hold(at, act), nil
+	case VerbResume:
+		return state.Resume(at, act), nil
+	case VerbPromote:
+		return state.Ask(at, state.Request{Act: act, With: d.With}), nil
+	case VerbReject:
+		return state.Reject(at, state.Rejection{Act: act, Images: carried.Images}), nil
+	case VerbFreeze:
+		return state.Freeze(at.Environment, act, d.Until), nil
+	case VerbThaw:
+		return state.Thaw(at.Environment), nil
+	case VerbRollback:
+		before, err := d.lane.Before(ctx, place)
+		if err != nil {
+			return nil, err
+		}
+		carried.Images = imagesOf(before)
+		return state.Rollback(at, state.RolledBack{Act: act, Images: carried.Images}), nil
+	}
+	return nil, fault.New(fault.Invalid, "%q is no verb", d.Verb)
+}
+
+func imagesOf(snapshot promotion.Snapshot) map[string]string {
+	images := make(map[string]string, len(snapshot))
+	for component, pinned := range snapshot {
+		images[component] = pinned.String()
+	}
+	return images
+}
+
+// rejected reads the images of a rejection, by component.
+func (d *deciding) rejected(ctx context.Context) (map[string]string, error) {
+	if len(d.Images) == 0 {
+		return nil, nil
+	}
+	images := map[string]string{}
+	for _, text := range d.Images {
+		component, pinned, err := d.image(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		if other, twice := images[component]; twice && other != pinned.String() {
+			return nil, fault.New(fault.Invalid, "%s: two versions of %s at once: reject one after the other", text, component)
+		}
+		images[component] = pinned.String()
+	}
+	return images, nil
+}
+
+// image reads COMPONENT:TAG or REPOSITORY:TAG, with a digest or without, and asks
+// the registry which digest a tag is. A tag that is gone is rejected by its name.
+func (d *deciding) image(ctx context.Context, text string) (string, promotion.Pinned, error) {
+	component, reference, err := d.reference(text)
+	if err != nil {
+		return "", promotion.Pinned{}, err
+	}
+	pinned := promotion.Pinned{
+		Repository: reference.Repository,
+		Version:    image.Version{Tag: reference.Tag, Digest: reference.Digest},
+	}
+	if reference.Digest != "" {
+		return component, pinned, nil
+	}
+	fact := promotion.Fact{Repository: reference.Repository, Tag: reference.Tag}
+	version, err := d.lane.Registries.Answer(ctx, promotion.Question{Fact: fact, Component: component})
+	if err != nil {
+		return "", promotion.Pinned{}, err
+	}
+	pinned.Version.Digest = version.Digest
+	return component, pinned, nil
+}
+
+// reference finds what a text means: a component by its name, or a repository.
+func (d *deciding) reference(text string) (string, image.Reference, error) {
+	name, _, _ := strings.Cut(text, "@")
+	name, _, _ = strings.Cut(name, ":")
+	if component, known := d.config.Component(name); known {
+		repository, exact := component.Pattern.Repository()
+		if !exact {
+			return "", image.Reference{}, fault.New(fault.Invalid, "%s: %s stands for many repositories: write the whole REPOSITORY:TAG", text, name)
+		}
+		text = repository.String() + strings.TrimPrefix(text, name)
+	}
+	reference, err := image.Parse(text)
+	if err != nil {
+		return "", image.Reference{}, fault.New(fault.Invalid, "%q: %w; the components are %s", text, err, namesOf(d.components()))
+	}
+	if reference.Tag == "" && reference.Digest == "" {
+		return "", image.Reference{}, fault.New(fault.Invalid, "%q names no version: add :TAG, @DIGEST or both", text)
+	}
+	for _, environment := range d.config.Order() {
+		if match, ok := d.config.Follow(environment, cmp.Or(d.Application, config.DefaultApplication), reference.Repository); ok {
+			return match.Name, reference, nil
+		}
+	}
+	return "", image.Reference{}, fault.New(fault.Invalid, "%q: no component follows %s; there are %s", text, reference.Repository.Familiar(), namesOf(d.components()))
+}
+
+func (d *deciding) components() []string {
+	names := make(map[string]bool, len(d.config.Components))
+	for _, component := range d.config.Components {
+		names[component.Name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}

@@ -1,0 +1,112 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// places returns what the order is about, and refuses names that the repository
+// does not have. Where no application is named, a hold is one of the whole
+// environment, but a promotion is one of each application in it.
+func (d *deciding) places(ctx context.Context) ([]promotion.Place, error) {
+	environments, err := d.environments()
+	if err != nil {
+		return nil, err
+	}
+	if d.Application == "" && d.Verb != VerbPromote && d.Verb != VerbRollback {
+		return []promotion.Place{{Environment: orAll(d.Environment), Application: state.All}}, nil
+	}
+	applications, err := d.applications(ctx, environments)
+	if err != nil {
+		return nil, err
+	}
+	if d.Application == "" {
+		return d.every(applications[d.Environment])
+	}
+	return d.having(environments, applications)
+}
+
+func orAll(name string) string {
+	if name == "" {
+		return state.All
+	}
+	return name
+}
+
+// environments returns the named environment, or all of them.
+func (d *deciding) environments() ([]string, error) {
+	if d.Environment == "" {
+		return d.config.Order(), nil
+	}
+	if _, ok := d.config.Environment(d.Environment); !ok {
+		return nil, fault.New(fault.Invalid, "--env %s: the repository has no such environment; it has %s", d.Environment, namesOf(d.config.Order()))
+	}
+	return []string{d.Environment}, nil
+}
+
+// every returns a place for each application of the environment. Named versions,
+// and a rollback, are for one alone.
+func (d *deciding) every(applications []string) ([]promotion.Place, error) {
+	if len(applications) == 0 {
+		return nil, fault.New(fault.NotFound, "%s has no applications: no file of its branch belongs to it", d.Environment)
+	}
+	if len(applications) > 1 && (len(d.With) > 0 || d.Verb == VerbRollback) {
+		return nil, fault.New(fault.Invalid, "name the application with --app; %s has %s", d.Environment, namesOf(applications))
+	}
+	var places []promotion.Place
+	for _, application := range applications {
+		places = append(places, promotion.Place{Environment: d.Environment, Application: application})
+	}
+	return places, nil
+}
+
+// having returns the places of the named application.
+func (d *deciding) having(environments []string, applications map[string][]string) ([]promotion.Place, error) {
+	var places []promotion.Place
+	var known []string
+	for _, environment := range environments {
+		if slices.Contains(applications[environment], d.Application) {
+			places = append(places, promotion.Place{Environment: environment, Application: d.Application})
+		}
+		known = append(known, applications[environment]...)
+	}
+	if len(places) == 0 {
+		slices.Sort(known)
+		return nil, fault.New(fault.Invalid, "--app %s: there is no such application here; there are %s", d.Application, namesOf(slices.Compact(known)))
+	}
+	return places, nil
+}
+
+// applications lists the applications of the environments by the names of the
+// files on their branches.
+func (d *deciding) applications(ctx context.Context, environments []string) (map[string][]string, error) {
+	refs, err := d.lane.Remote.Refs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string][]string{}
+	for _, name := range environments {
+		environment, _ := d.config.Environment(name)
+		branch := environment.Branch
+		if branch == "" {
+			branch = refs.Default
+		}
+		heads, err := d.lane.Remote.Fetch(ctx, branch)
+		if err != nil {
+			return nil, err
+		}
+		if heads[branch] == "" {
+			continue
+		}
+		entries, err := d.lane.objects.entries(ctx, heads[branch])
+		if err != nil {
+			return nil, err
+		}
+		found[name] = applicationsIn(environment, entries)
+	}
+	return found, nil
+}
