@@ -54,8 +54,10 @@ func TestCompare_strangeRevisions(t *testing.T) {
 		limit                int
 		kind                 fault.Kind
 	}{
-		{"acme/web", "", "v2", 1, fault.Invalid}, {"acme/web", "v1", "", 1, fault.Invalid},
-		{"acme/web", "v1", string(make([]byte, 300)), 1, fault.Invalid}, {"acme/../x", "v1", "v2", 1, fault.Invalid},
+		{"acme/web", "", "v2", 1, fault.Invalid},
+		{"acme/web", "v1", "", 1, fault.Invalid},
+		{"acme/web", "v1", string(make([]byte, 300)), 1, fault.Invalid},
+		{"acme/../x", "v1", "v2", 1, fault.Invalid},
 		{"acme/web", "v1", "v2", 0, fault.Internal},
 	} {
 		_, err := forge.Compare(t.Context(), test.repository, test.from, test.to, test.limit)

@@ -28,15 +28,21 @@ func TestExplain_answersOfGitHub(t *testing.T) {
 		{"second factor", 401, `{"message":"Must specify two-factor authentication OTP code."}`, []string{"X-GitHub-OTP: required; app"}, fault.Unauthorised, []string{"two-factor"}},
 		{
 			"fine-grained token", 403, `{"message":"Resource not accessible by personal access token"}`,
-			[]string{permissions}, fault.Unauthorised, []string{"lacks the permission contents=read; pull_requests=write"},
+			[]string{permissions},
+			fault.Unauthorised,
+			[]string{"lacks the permission contents=read; pull_requests=write"},
 		},
 		{
 			"archived", 403, `{"message":"Repository was archived so is read-only."}`,
-			[]string{permissions}, fault.Unauthorised, []string{"Repository was archived so is read-only."},
+			[]string{permissions},
+			fault.Unauthorised,
+			[]string{"Repository was archived so is read-only."},
 		},
 		{
-			"classic token", 403, `{"message":"Must have admin rights"}`, []string{"X-Accepted-OAuth-Scopes: repo, admin:org", "X-OAuth-Scopes: read:org, gist"},
-			fault.Unauthorised, []string{"lacks the scope repo or admin:org (it has read:org, gist)"},
+			"classic token", 403, `{"message":"Must have admin rights"}`,
+			[]string{"X-Accepted-OAuth-Scopes: repo, admin:org", "X-OAuth-Scopes: read:org, gist"},
+			fault.Unauthorised,
+			[]string{"lacks the scope repo or admin:org (it has read:org, gist)"},
 		},
 		{"classic token without any", 404, `{"message":"Not Found"}`, []string{"X-Accepted-OAuth-Scopes: repo", "X-OAuth-Scopes: "}, fault.NotFound, []string{"lacks the scope repo (it has none)"}},
 		{"classic token that may", 404, `{"message":"Not Found"}`, []string{"X-Accepted-OAuth-Scopes: repo", "X-OAuth-Scopes: repo"}, fault.NotFound, []string{"404: Not Found"}},
@@ -46,7 +52,8 @@ func TestExplain_answersOfGitHub(t *testing.T) {
 		{"conflict", 409, `{"message":"Git Repository is empty."}`, nil, fault.Conflict, nil},
 		{
 			"details", 422, `{"message":"Validation Failed","errors":[{"resource":"PullRequest","code":"custom","message":"No commits between main and x"}]}`,
-			nil, fault.Invalid, []string{"Validation Failed; No commits between main and x"},
+			nil, fault.Invalid,
+			[]string{"Validation Failed; No commits between main and x"},
 		},
 		{"one that exists", 422, `{"message":"Validation Failed","errors":[{"message":"A pull request already exists for acme:x."}]}`, nil, fault.Conflict, nil},
 		{"a branch that is none", 422, `{"message":"Validation Failed","errors":[{"resource":"PullRequest","field":"head","code":"invalid"}]}`, nil, fault.NotFound, []string{"head is invalid"}},
@@ -60,7 +67,8 @@ func TestExplain_answersOfGitHub(t *testing.T) {
 		{"cut off", 200, `[{"number":`, nil, fault.Temporary, nil},
 		{
 			"several lines", 422, `{"message":"Repository rule violations found\n\nAt least 1 approving review is required.\u001b[31m"}`,
-			nil, fault.Invalid, []string{"Repository rule violations found; At least 1 approving review is required."},
+			nil, fault.Invalid,
+			[]string{"Repository rule violations found; At least 1 approving review is required."},
 		},
 		{"a novel", 403, `{"message":"` + strings.Repeat("no ", 5000) + `"}`, nil, fault.Unauthorised, []string{"no no no"}},
 	} {
@@ -109,7 +117,7 @@ func FuzzExplain(f *testing.F) {
 		resp.Header.Set("X-Accepted-OAuth-Scopes", accepted)
 		resp.Header.Set("X-OAuth-Scopes", held)
 		resp.Header.Set("X-Accepted-GitHub-Permissions", permissions)
-		resp.Request = httptest.NewRequest(http.MethodPost, "/x", nil)
+		resp.Request = httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/x", nil)
 		answer := &gogithub.ErrorResponse{Response: resp}
 		_ = json.Unmarshal(body, answer)
 		answer.Response = resp

@@ -99,10 +99,19 @@ func (f *Forge) person(user *gogithub.User) identity.Person {
 	return identity.Person{Host: f.host, Login: login, Bot: user.GetType() == "Bot" || strings.HasSuffix(login, "[bot]")}
 }
 
-func (r *repository) Info() scm.Info                 { return r.info }
-func (r *repository) Features() scm.Features         { return features }
+// Info returns what GitHub said when the repository was opened.
+func (r *repository) Info() scm.Info { return r.info }
+
+// Features returns all that there are.
+func (r *repository) Features() scm.Features { return features }
+
+// PullRequests returns the pull requests of the repository.
 func (r *repository) PullRequests() scm.PullRequests { return pulls{r} }
-func (r *repository) Signals() scm.Signals           { return signals{r} }
+
+// Signals returns what is said about its commits.
+func (r *repository) Signals() scm.Signals { return signals{r} }
+
+// Conversation returns the comments on its pull requests.
 func (r *repository) Conversation() scm.Conversation { return conversation{r} }
 
 // noun names a thing of the repository for errors.

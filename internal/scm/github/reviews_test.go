@@ -41,9 +41,14 @@ func TestReviews_G09(t *testing.T) {
 		state scm.ReviewState
 		may   bool
 	}{
-		{"ann", scm.ChangesRequested, true}, {"Ann", scm.Approved, true}, {"eve", scm.Approved, false},
-		{"bob", scm.Commented, false}, {"carl", scm.Dismissed, false}, {"robot[bot]", scm.Approved, false},
-		{"gone", scm.Approved, false}, {"", scm.Approved, false},
+		{"ann", scm.ChangesRequested, true},
+		{"Ann", scm.Approved, true},
+		{"eve", scm.Approved, false},
+		{"bob", scm.Commented, false},
+		{"carl", scm.Dismissed, false},
+		{"robot[bot]", scm.Approved, false},
+		{"gone", scm.Approved, false},
+		{"", scm.Approved, false},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("got %+v", got)
@@ -72,8 +77,12 @@ func TestMayWrite_T11_askedLive(t *testing.T) {
 	}
 	w.requests()
 	for _, nobody := range []identity.Person{
-		{}, {Host: "gitlab.com", Login: "ann"}, {Host: "github.com", Login: "a/../../user"}, {Host: "github.com", Login: ".."},
-		{Host: "github.com", Login: "ann", Bot: true}, {Host: "github.com", Login: "robot[bot]"},
+		{},
+		{Host: "gitlab.com", Login: "ann"},
+		{Host: "github.com", Login: "a/../../user"},
+		{Host: "github.com", Login: ".."},
+		{Host: "github.com", Login: "ann", Bot: true},
+		{Host: "github.com", Login: "robot[bot]"},
 	} {
 		if may, err := signals.MayWrite(t.Context(), nobody); err != nil || may {
 			t.Errorf("%+v: got %v, %v", nobody, may, err)

@@ -111,7 +111,7 @@ func TestSigner_T06_errorsHoldNoCredential(t *testing.T) {
 		"no HTTP": func(out http.ResponseWriter, _ *http.Request) {
 			connection, _, err := out.(http.Hijacker).Hijack()
 			if err == nil {
-				_, _ = connection.Write([]byte(canary + " is no answer\r\n\r\n"))
+				_, _ = connection.Write([]byte("HTTP/1.1 " + canary + " OK\r\n\r\n"))
 				_ = connection.Close()
 			}
 		},
