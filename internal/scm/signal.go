@@ -41,6 +41,8 @@ type Check struct {
 	URL   string
 	At    time.Time
 	Own   bool // set by our identity
+	// Description is what a status says in words; empty for check runs.
+	Description string
 }
 
 // ReviewState is the closed set of what a review says.

@@ -3,16 +3,19 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
-	"promoter/internal/config"
+	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
-	"promoter/internal/state"
 )
 
 // ConfigFile is the config file of a repository, read from the default branch.
 const ConfigFile = ".promoter.yaml"
+
+// attempts is how often a pass begins anew because somebody else was faster.
+const attempts = 5
 
 // Lane is one repository with all that a pass needs. Passes of one lane never
 // overlap in a process; several processes may race, and the repository decides.
@@ -26,34 +29,133 @@ type Lane struct {
 	Caps       promotion.Caps
 	By         Signature // of our commits; When is set by each commit
 	Now        func() time.Time
-	Log        *slog.Logger
-	DryRun     bool // observe and plan, write nothing
+	// Pause waits before a pass begins anew, with jitter. Nil: no wait.
+	Pause  func(ctx context.Context, attempt int) error
+	Log    *slog.Logger
+	DryRun bool // observe and plan, write nothing
 }
 
-// Reconcile runs one pass. The report holds what failed in a part; the error is
-// about the whole repository.
+// Reconcile runs one pass, and another one at once where landing something lets
+// something follow, so that a second run in a row has nothing to do. The report
+// holds what failed in a part; the error is about the whole repository.
 func (l *Lane) Reconcile(ctx context.Context) (Report, error) {
-	panic("not written yet")
+	var all Report
+	for round := 0; ; round++ {
+		report, more, err := l.settle(ctx)
+		report.Done = append(all.Done, unrepeated(report.Done, all.Done)...)
+		all = report
+		if err != nil || !more || round == rounds {
+			return all, err
+		}
+	}
+}
+
+// rounds bounds how often something may follow: more than any config has
+// environments in a row.
+const rounds = 50
+
+// unrepeated drops what an earlier round did not do either.
+func unrepeated(now, before []Done) []Done {
+	return slices.DeleteFunc(now, func(d Done) bool {
+		return d.Act == ActNothing && d.Err == nil && slices.ContainsFunc(before, func(b Done) bool { return b.Head == d.Head })
+	})
+}
+
+// settle runs a pass and begins anew when a race is lost, a few times.
+func (l *Lane) settle(ctx context.Context) (Report, bool, error) {
+	for attempt := 1; ; attempt++ {
+		report, more, err := l.pass(ctx)
+		if fault.KindOf(err) != fault.Conflict || attempt == attempts {
+			return report, more, err
+		}
+		l.Log.DebugContext(ctx, "begin anew: somebody else was faster", slog.Any("error", err))
+		if err := l.pause(ctx, attempt); err != nil {
+			return report, false, err
+		}
+	}
+}
+
+func (l *Lane) pause(ctx context.Context, attempt int) error {
+	if l.Pause == nil {
+		return ctx.Err()
+	}
+	return l.Pause(ctx, attempt)
+}
+
+// pass observes, plans and, unless it only looks, acts. It says whether something
+// may follow at once.
+func (l *Lane) pass(ctx context.Context) (Report, bool, error) {
+	v, err := l.view(ctx)
+	if err != nil || v.report.State != "" {
+		return v.report, false, err
+	}
+	if l.DryRun {
+		v.list()
+		return v.report, false, nil
+	}
+	err = v.act(ctx)
+	return v.report, v.landed || v.again, err
 }
 
 // Observe looks and decides, and changes nothing: what explain shows.
 func (l *Lane) Observe(ctx context.Context) (Report, error) {
-	panic("not written yet")
+	v, err := l.view(ctx)
+	if err != nil {
+		return v.report, err
+	}
+	v.list()
+	return v.report, nil
 }
 
-// Decide writes a person's decision to the state branch, whatever else is written
-// there at the same time. It does nothing when the decision stands already.
-func (l *Lane) Decide(ctx context.Context, subject string, change state.Change) error {
-	panic("not written yet")
+// view is what one pass sees. Everything in it was read in this pass.
+type view struct {
+	*Lane
+	now      time.Time
+	refs     Refs
+	heads    map[string]string // the fetched branches
+	open     []scm.PullRequest // of everybody
+	trees    map[string]Tree   // by environment
+	observed promotion.Observed
+	memory   memory
+	report   Report
+	landed   bool // something reached an environment's branch
+	again    bool // something was written that may land at once
 }
 
-// Before returns the snapshot that stood in a place before the present one: what
-// a rollback goes back to.
-func (l *Lane) Before(ctx context.Context, place promotion.Place) (promotion.Snapshot, error) {
-	panic("not written yet")
+// view observes in the order in which one thing tells what to ask next. A
+// repository in which nothing can be done is a state of the report.
+func (l *Lane) view(ctx context.Context) (*view, error) {
+	v := &view{Lane: l, now: l.Now(), memory: memory{statuses: map[string]string{}}}
+	info := l.Repository.Info()
+	v.report.Repository, v.report.Name = info.Key, info.Name
+	v.observed.PushOnly = !l.Repository.Features().PullRequests
+	v.observed.Caps = l.Caps
+	for _, look := range []func(context.Context) error{
+		v.lookAtRepository, v.lookAtPullRequests, v.lookAtBranches, v.lookAtState, v.lookAtFiles,
+		v.lookAtVersions, v.lookAtProposals, v.lookBack, v.lookAtAnswers,
+	} {
+		if err := look(ctx); err != nil || v.report.State != "" {
+			return v, err
+		}
+	}
+	v.decide()
+	return v, nil
 }
 
-// Config returns the repository's config, as its default branch has it.
-func (l *Lane) Config(ctx context.Context) (*config.Config, error) {
-	panic("not written yet")
+// decide plans from what is observed so far.
+func (v *view) decide() []promotion.Proposal {
+	v.report.Decisions = promotion.Plan(v.observed, v.now)
+	return promotion.Arrange(v.observed, v.report.Decisions, v.now)
+}
+
+// list reports the proposals as they would be carried out.
+func (v *view) list() {
+	for _, proposal := range v.decide() {
+		v.report.Done = append(v.report.Done, Done{Proposal: proposal, Act: ActNothing})
+	}
+}
+
+// trouble notes that a part of the repository failed; the rest goes on.
+func (v *view) trouble(what string, err error) {
+	v.report.Trouble = append(v.report.Trouble, Trouble{What: what, Err: err})
 }

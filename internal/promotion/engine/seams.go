@@ -9,7 +9,6 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/state"
 )
 
 // Remote is the repository where everybody pushes. Commits are named by their 40
@@ -52,6 +51,8 @@ type Objects interface {
 	Changed(a, b string) ([]string, error)
 	// Write makes a commit. Nothing is pushed.
 	Write(draft Draft) (string, error)
+	// Trailers reads the trailers of a message that a forge told.
+	Trailers(message string) []promotion.Trailer
 }
 
 // Commit is one commit.
@@ -73,11 +74,11 @@ type Signature struct {
 // Draft is a commit to write: the parent's tree with the files put in and taken
 // out. Without a parent it begins a branch.
 type Draft struct {
-	Parent    string
-	Files     map[string][]byte // nil content: the file goes
-	By        Signature
-	Message   string // subject and body
-	Trailers  []promotion.Trailer
+	Parent   string
+	Files    map[string][]byte // nil content: the file goes
+	By       Signature
+	Message  string // subject and body
+	Trailers []promotion.Trailer
 }
 
 // Files reads and rewrites the references in the files of a commit.
@@ -117,10 +118,4 @@ type Ask struct {
 	Repository image.Repository
 	Policy     *image.Policy
 	FirstSeen  func(digest string) (time.Time, bool)
-}
-
-// decide is a change of the state branch with the words of its commit.
-type decide struct {
-	change  state.Change
-	subject string
 }

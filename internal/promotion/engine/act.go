@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// act carries the proposals out: first what is to be remembered, because the
+// effects rest on it; then the pushes, all of a branch at once; then the pull
+// requests, in their order. What fails in one stops no other; a lost race stops
+// the pass, which begins anew.
+func (v *view) act(ctx context.Context) error {
+	proposals := v.decide()
+	v.remember(promotion.Unrecorded(v.observed, v.report.Decisions, v.now)...)
+	v.rememberClosings(proposals)
+	if err := v.flush(ctx); err != nil {
+		return err
+	}
+	if err := v.pushAll(ctx, proposals); err != nil {
+		return err
+	}
+	for _, proposal := range proposals {
+		if proposal.Step == promotion.StepPush {
+			continue
+		}
+		done := v.carryOut(ctx, proposal)
+		if err := v.note(ctx, done); err != nil {
+			return err
+		}
+	}
+	if err := v.tidy(ctx, proposals); err != nil {
+		return err
+	}
+	return v.statusOfOthers(ctx)
+}
+
+// note keeps what came of a proposal. Errors that a new look may heal, and those
+// of all that follows, end the pass.
+func (v *view) note(ctx context.Context, done Done) error {
+	switch kind := fault.KindOf(done.Err); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case kind == fault.Conflict, kind == fault.RateLimited:
+		return done.Err
+	}
+	v.report.Done = append(v.report.Done, done)
+	return nil
+}
+
+// carryOut does one proposal that is no push.
+func (v *view) carryOut(ctx context.Context, p promotion.Proposal) Done {
+	switch p.Step {
+	case promotion.StepPropose:
+		return v.propose(ctx, p)
+	case promotion.StepKeep:
+		return v.keep(ctx, p)
+	case promotion.StepClose:
+		return v.close(ctx, p)
+	default:
+		return Done{Proposal: p, Act: ActNothing}
+	}
+}
+
+// rememberClosings enters our own closes before they happen.
+func (v *view) rememberClosings(proposals []promotion.Proposal) {
+	for _, p := range proposals {
+		if place, ours := promotion.ParseHead(p.Head); ours && p.Step == promotion.StepClose && p.Open != nil {
+			v.remember(state.Closed(statePlace(place), p.Open.Number, p.Reason.Words, v.now))
+		}
+	}
+}
+
+// pushAll lands what goes straight to the branches: one chain and one push for
+// each. A branch that refuses stops no other.
+func (v *view) pushAll(ctx context.Context, proposals []promotion.Proposal) error {
+	chains, order := map[string][]promotion.Proposal{}, []string{}
+	for _, p := range proposals {
+		if p.Step != promotion.StepPush {
+			continue
+		}
+		branch := v.branchOf(p.Environment)
+		if chains[branch] == nil {
+			order = append(order, branch)
+		}
+		chains[branch] = append(chains[branch], p)
+	}
+	for _, branch := range order {
+		for _, done := range v.pushChain(ctx, branch, chains[branch]) {
+			if err := v.note(ctx, done); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pushChain makes one commit for each proposal and pushes them together.
+func (v *view) pushChain(ctx context.Context, branch string, chain []promotion.Proposal) []Done {
+	tip := v.heads[branch]
+	touched := map[string]bool{}
+	var all []Done
+	for _, p := range chain {
+		done := Done{Proposal: p, Act: ActNothing}
+		built, err := v.build(ctx, p, tip, touched)
+		if err == nil && len(built.files) > 0 {
+			done.Commit, err = v.commit(p, built, tip)
+		}
+		if done.Err = err; err == nil && done.Commit != "" {
+			tip, done.Act = done.Commit, ActPushed
+			for path := range built.files {
+				touched[path] = true
+			}
+		}
+		all = append(all, done)
+	}
+	if tip == v.heads[branch] {
+		return all
+	}
+	err := v.push(ctx, Update{Branch: branch, Old: v.heads[branch], New: tip})
+	v.landed = v.landed || err == nil
+	for i := range all {
+		if all[i].Act == ActPushed && err != nil {
+			all[i].Act, all[i].Commit, all[i].Err = ActNothing, "", fmt.Errorf("push to %s: %w", branch, err)
+		}
+	}
+	return all
+}
+
+// tidy deletes branches of ours whose pull request is merged: nothing differs any
+// more, and nobody else committed to them.
+func (v *view) tidy(ctx context.Context, proposals []promotion.Proposal) error {
+	for _, branch := range sortedKeys(v.refs.Branches) {
+		place, ours := promotion.ParseHead(branch)
+		busy := slices.ContainsFunc(proposals, func(p promotion.Proposal) bool { return p.Head == branch })
+		if _, open := v.observed.Open[branch]; !ours || busy || open || !v.settled(place) {
+			continue
+		}
+		commit := v.refs.Branches[branch]
+		head, err := v.Objects.Commit(commit)
+		if err != nil || !v.isOurs(head) {
+			continue
+		}
+		if err := v.push(ctx, Update{Branch: branch, Old: commit}); err != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// settled says whether nothing differs in the place, or in all of an environment.
+func (v *view) settled(place promotion.Place) bool {
+	known := false
+	for _, d := range v.report.Decisions {
+		if d.Environment != place.Environment || place.Application != state.All && d.Application != place.Application {
+			continue
+		}
+		if known = true; d.State != promotion.Same && d.State != promotion.Absent {
+			return false
+		}
+	}
+	return known
+}

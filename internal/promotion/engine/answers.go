@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/identity"
+	"promoter/internal/promotion"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+)
+
+// closedLimit is how many closed pull requests of one branch are looked at.
+const closedLimit = 5
+
+// lookAtAnswers asks, for each branch of which a pull request would be opened now,
+// what became of the last ones. A person's close is an answer.
+func (v *view) lookAtAnswers(ctx context.Context) error {
+	if v.observed.PushOnly {
+		return nil
+	}
+	for _, proposal := range v.decide() {
+		if proposal.Step != promotion.StepPropose || proposal.Open != nil {
+			continue
+		}
+		closed, err := v.Repository.PullRequests().Closed(ctx, proposal.Head, closedLimit)
+		if err != nil {
+			return fmt.Errorf("list the closed pull requests of %s: %w", proposal.Head, err)
+		}
+		for _, pr := range closed {
+			if pr.State == scm.StateMerged {
+				break
+			}
+			v.answer(proposal, pr)
+		}
+	}
+	return nil
+}
+
+// answer takes one closed pull request as what it means.
+func (v *view) answer(proposal promotion.Proposal, pr scm.PullRequest) {
+	place, _ := promotion.ParseHead(pr.Head.Branch)
+	record := v.observed.State.At(statePlace(place))
+	if !pr.Head.Own || v.closedByUs(record, pr) || record.Resumed != nil && pr.ClosedAt.Before(record.Resumed.At) {
+		return
+	}
+	act := state.Act{By: closer(pr), At: pr.ClosedAt}
+	if _, still := v.refs.Branches[pr.Head.Branch]; !still {
+		v.branchDeleted(statePlace(place), record, pr, act)
+		return
+	}
+	for _, landed := range promotion.ReadTrailers(v.Objects.Trailers(pr.Head.Message)) {
+		if images := v.wouldChange(landed); len(images) > 0 {
+			act.Why = fmt.Sprintf("pull request #%d was closed", pr.Number)
+			v.remember(state.Reject(statePlace(landed.Place), state.Rejection{Act: act, Images: images, Number: pr.Number}))
+		}
+	}
+}
+
+// closedByUs says whether the close is our own. Where the forge names who closed
+// it, both must agree: our record may be older than a person's later answer.
+func (v *view) closedByUs(record state.Record, pr scm.PullRequest) bool {
+	recorded := slices.ContainsFunc(record.Closings, func(c state.Closing) bool { return c.Number == pr.Number })
+	if !v.Repository.Features().Closers || pr.Closer.Login == "" {
+		return recorded
+	}
+	return recorded && pr.Closer.Same(v.Repository.Info().Self)
+}
+
+func closer(pr scm.PullRequest) identity.Person {
+	if pr.Closer.Login == "" {
+		return identity.Person{Login: "somebody"}
+	}
+	return pr.Closer
+}
+
+// branchDeleted opens again once: a branch goes for many reasons. The second time
+// it is an answer.
+func (v *view) branchDeleted(place state.Place, record state.Record, pr scm.PullRequest, act state.Act) {
+	switch {
+	case record.Reopened == nil:
+		v.remember(state.ReopenedOnce(place, pr.Number, v.now))
+	case record.Reopened.Number != pr.Number && record.Hold == nil:
+		act.Why = fmt.Sprintf("the branch of pull request #%d was deleted, as that of #%d was before", pr.Number, record.Reopened.Number)
+		v.remember(state.Hold(place, act))
+	}
+}
+
+// wouldChange returns the versions of a snapshot that differ from what the files
+// say: the others were not what the person refused.
+func (v *view) wouldChange(landed promotion.Landed) map[string]string {
+	images := map[string]string{}
+	for component, pinned := range landed.Snapshot {
+		if !holds(v.observed.Places[landed.Place], component, pinned) {
+			images[component] = pinned.String()
+		}
+	}
+	return images
+}
+
+// holds says whether the files of a place say the version of a component.
+func holds(present promotion.Present, component string, pinned promotion.Pinned) bool {
+	for _, r := range present.References {
+		if r.Component != component {
+			continue
+		}
+		here := pinned.Version
+		here.Tag, here.Digest = r.Tag, r.Digest
+		if !promotion.SameRollout(here, pinned.Version) {
+			return false
+		}
+	}
+	return true
+}
+
+func teamsOf(approvals *config.Approvals) []string {
+	if approvals == nil {
+		return nil
+	}
+	var teams []string
+	for _, from := range approvals.From {
+		if team, ok := strings.CutPrefix(from, "team:"); ok {
+			teams = append(teams, team)
+		}
+	}
+	return teams
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+)
+
+// built is what a proposal makes of the files of one commit.
+type built struct {
+	files map[string][]byte
+}
+
+// build rewrites the places of a proposal. Files that were touched since the trees
+// were read are read again.
+func (v *view) build(ctx context.Context, p promotion.Proposal, parent string, touched map[string]bool) (built, error) {
+	all := built{files: map[string][]byte{}}
+	tree := v.trees[p.Environment.Name]
+	for _, decision := range p.Decisions {
+		rewritten, err := v.rewrite(ctx, tree, decision)
+		if err == nil && (overlaps(rewritten.Files, touched) || overlaps(rewritten.Files, all.files)) {
+			rewritten, err = v.rewriteOver(ctx, parent, all.files, decision)
+		}
+		if err != nil {
+			return all, err
+		}
+		maps.Copy(all.files, rewritten.Files)
+	}
+	return all, nil
+}
+
+func overlaps[A, B any](files map[string]A, touched map[string]B) bool {
+	for path := range files {
+		if _, found := touched[path]; found {
+			return true
+		}
+	}
+	return false
+}
+
+// rewriteOver rewrites a place in the files of a commit with some written already.
+func (v *view) rewriteOver(ctx context.Context, parent string, files map[string][]byte, decision promotion.Decision) (Rewritten, error) {
+	at := parent
+	if len(files) > 0 {
+		var err error
+		if at, err = v.Objects.Write(Draft{Parent: parent, Files: files, By: v.signature(), Message: "between"}); err != nil {
+			return Rewritten{}, fmt.Errorf("write a commit: %w", err)
+		}
+	}
+	tree, err := v.Files.At(ctx, v.observed.Config, at, []string{decision.Environment})
+	if err != nil {
+		return Rewritten{}, fmt.Errorf("read the files of %.7s: %w", at, err)
+	}
+	return v.rewrite(ctx, tree, decision)
+}
+
+func (v *view) rewrite(ctx context.Context, tree Tree, decision promotion.Decision) (Rewritten, error) {
+	rewritten, err := tree.Rewrite(ctx, decision.Place, decision.Moves)
+	if err != nil {
+		return rewritten, fmt.Errorf("rewrite %s in %s: %w", decision.Application, decision.Environment, err)
+	}
+	if len(rewritten.Refusals) > 0 {
+		return rewritten, fault.New(fault.Invalid, "%s", promotion.RefusedBy(rewritten.Refusals))
+	}
+	return rewritten, nil
+}
+
+// commit writes the commit of a proposal over its parent. Nothing is pushed.
+func (v *view) commit(p promotion.Proposal, b built, parent string) (string, error) {
+	subject, body := promotion.CommitMessage(promotion.Page{Proposal: p})
+	message := subject + "\n"
+	if body != "" {
+		message += "\n" + body + "\n"
+	}
+	commit, err := v.Objects.Write(Draft{
+		Parent: parent, Files: b.files, By: v.signature(), Message: message,
+		Trailers: promotion.Trailers(p.Environment.Name, snapshotsOf(p)),
+	})
+	if err != nil {
+		return "", fmt.Errorf("write a commit for %s: %w", p.Head, err)
+	}
+	return commit, nil
+}
+
+func snapshotsOf(p promotion.Proposal) map[string]promotion.Snapshot {
+	snapshots := map[string]promotion.Snapshot{}
+	for _, d := range p.Decisions {
+		snapshots[d.Application] = d.Snapshot
+	}
+	return snapshots
+}
+
+// carries says whether a head that stands is what would be written now: one commit
+// over some base that changes the wanted files to the wanted bytes, and no others.
+// Then it is left alone, so that approvals stay and nothing runs again.
+func (v *view) carries(head string, p promotion.Proposal, b built) bool {
+	commit, err := v.Objects.Commit(head)
+	if err != nil || len(commit.Parents) != 1 || !v.isOurs(commit) || !sameSnapshots(commit, p) {
+		return false
+	}
+	for path, wanted := range b.files {
+		content, err := v.Objects.Read(head, path, int64(len(wanted)))
+		if err != nil || !bytes.Equal(content, wanted) {
+			return false
+		}
+	}
+	changed, err := v.Objects.Changed(commit.Parents[0], head)
+	return err == nil && slices.Equal(slices.Sorted(slices.Values(changed)), sortedKeys(b.files))
+}
+
+// sameSnapshots says whether a commit's trailers name the digests of the proposal.
+func sameSnapshots(commit Commit, p promotion.Proposal) bool {
+	landed := promotion.ReadTrailers(commit.Trailers)
+	if len(landed) != len(p.Decisions) {
+		return false
+	}
+	wanted := snapshotsOf(p)
+	for _, l := range landed {
+		if l.Environment != p.Environment.Name || !sameRollouts(l.Snapshot, wanted[l.Application]) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameRollouts(a, b promotion.Snapshot) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for component, pinned := range a {
+		if other, found := b[component]; !found || !promotion.SameRollout(pinned.Version, other.Version) {
+			return false
+		}
+	}
+	return true
+}
+
+// proven says whether a head may be merged: its one commit, made anew from its
+// parent for what is wanted now, gives the same tree, and the parent lies on the
+// base. Anything that was slipped in shows here.
+func (v *view) proven(ctx context.Context, head string, p promotion.Proposal) (bool, error) {
+	commit, err := v.Objects.Commit(head)
+	if err != nil || len(commit.Parents) != 1 || !v.onBase(commit.Parents[0], v.heads[v.branchOf(p.Environment)]) {
+		return false, err
+	}
+	files := map[string][]byte{}
+	for _, decision := range p.Decisions {
+		rewritten, err := v.rewriteOver(ctx, commit.Parents[0], files, decision)
+		if err != nil {
+			return false, err
+		}
+		maps.Copy(files, rewritten.Files)
+	}
+	again, err := v.commit(p, built{files: files}, commit.Parents[0])
+	if err != nil {
+		return false, err
+	}
+	changed, err := v.Objects.Changed(again, head)
+	return err == nil && len(changed) == 0, err
+}
+
+// onBase says whether a commit lies in the first-parent history of the base, as
+// far as that is readable.
+func (v *view) onBase(commit, base string) bool {
+	n := 0
+	for c, err := range v.Objects.History(base) {
+		if n++; err != nil || n > maxCommits {
+			return false
+		}
+		if c.ID == commit {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,100 @@
+package enginetest
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/engine"
+)
+
+// Files reads the simplest of all formats: every line is one reference.
+type Files struct{ Git *Git }
+
+// At implements engine.Files.
+func (f Files) At(_ context.Context, c *config.Config, commit string, environments []string) (engine.Tree, error) {
+	t := tree{config: c, files: f.Git.FilesOf(commit), environments: environments}
+	return t, nil
+}
+
+type tree struct {
+	config       *config.Config
+	files        map[string]string
+	environments []string
+}
+
+// Places implements engine.Tree.
+func (t tree) Places() map[promotion.Place]promotion.Present {
+	places := map[promotion.Place]promotion.Present{}
+	for path, content := range t.files {
+		for _, place := range t.placesOf(path) {
+			present := places[place]
+			for i, line := range strings.Split(strings.TrimSuffix(content, "\n"), "\n") {
+				if reference, found := t.reference(place, path, i+1, line); found {
+					present.References = append(present.References, reference)
+				}
+			}
+			places[place] = present
+		}
+	}
+	for _, present := range places {
+		slices.SortFunc(present.References, func(a, b edit.Reference) int {
+			return strings.Compare(a.Position.String(), b.Position.String())
+		})
+	}
+	return places
+}
+
+func (t tree) placesOf(path string) []promotion.Place {
+	var places []promotion.Place
+	for _, name := range t.environments {
+		environment, _ := t.config.Environment(name)
+		if application, in := environment.Match(path); in {
+			places = append(places, promotion.Place{Environment: name, Application: application})
+		}
+	}
+	return places
+}
+
+func (t tree) reference(place promotion.Place, path string, line int, text string) (edit.Reference, bool) {
+	parsed, err := image.Parse(text)
+	if err != nil {
+		return edit.Reference{}, false
+	}
+	match, followed := t.config.Follow(place.Environment, place.Application, parsed.Repository)
+	return edit.Reference{
+		Component: match.Name, Position: edit.Position{File: path, Line: line, Column: 1},
+		Repository: parsed.Repository, Tag: parsed.Tag, Digest: parsed.Digest,
+	}, followed
+}
+
+// Rewrite implements engine.Tree. A reference keeps its form: a tag alone stays a
+// tag alone.
+func (t tree) Rewrite(_ context.Context, place promotion.Place, moves []promotion.Move) (engine.Rewritten, error) {
+	out := engine.Rewritten{Files: map[string][]byte{}}
+	for _, r := range t.Places()[place].References {
+		i := slices.IndexFunc(moves, func(m promotion.Move) bool { return m.Component == r.Component })
+		if i < 0 {
+			continue
+		}
+		path := r.Position.File
+		content, written := out.Files[path]
+		if !written {
+			content = []byte(t.files[path])
+		}
+		lines := strings.Split(string(content), "\n")
+		text := r.Repository.String() + ":" + moves[i].To.Tag
+		if r.Digest != "" {
+			text += "@" + moves[i].To.Digest
+		}
+		if lines[r.Position.Line-1] != text {
+			lines[r.Position.Line-1] = text
+			out.Files[path] = []byte(strings.Join(lines, "\n"))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// memory is what a pass will write to the state branch, and what it heard that it
+// need not say again.
+type memory struct {
+	changes  []state.Change
+	statuses map[string]string // by commit, what our status says there
+}
+
+// remember takes a change of the state at once for this pass, and writes it before
+// the first effect that rests on it.
+func (v *view) remember(changes ...state.Change) {
+	for _, change := range changes {
+		v.observed.State = change(v.observed.State)
+	}
+	v.memory.changes = append(v.memory.changes, changes...)
+}
+
+// flush writes what is to be remembered, in one commit. A place whose record
+// cannot be read is left out: it is trouble of the pass already.
+func (v *view) flush(ctx context.Context) error {
+	if len(v.memory.changes) == 0 || v.DryRun {
+		return nil
+	}
+	update, err := v.draftState(v.heads[state.Branch], "Remember what a pass saw", func(s state.State) (state.State, error) {
+		for _, change := range v.memory.changes {
+			s = change(s)
+		}
+		return s, nil
+	})
+	v.memory.changes = nil
+	if err != nil || update.New == "" {
+		return err
+	}
+	if err := v.push(ctx, update); err != nil {
+		return fmt.Errorf("write %s: %w", state.Branch, err)
+	}
+	return nil
+}
+
+// draftState makes the commit of changes on a head of the state branch. The update
+// is empty where they change nothing.
+func (l *Lane) draftState(head, subject string, apply func(state.State) (state.State, error)) (Update, error) {
+	before, err := l.readState(head)
+	if err != nil {
+		return Update{}, err
+	}
+	after, err := apply(before)
+	if err != nil {
+		return Update{}, fmt.Errorf("change %s: %w", state.Branch, err)
+	}
+	files := after.Diff(before)
+	if len(files) == 0 {
+		return Update{}, nil
+	}
+	commit, err := l.Objects.Write(Draft{Parent: head, Files: files, By: l.signature(), Message: subject + "\n"})
+	if err != nil {
+		return Update{}, fmt.Errorf("write %s: %w", state.Branch, err)
+	}
+	return Update{Branch: state.Branch, Old: head, New: commit}, nil
+}
+
+func (l *Lane) signature() Signature {
+	by := l.By
+	by.When = l.Now()
+	return by
+}
+
+// push pushes and remembers where the branches are now.
+func (v *view) push(ctx context.Context, updates ...Update) error {
+	if err := v.Remote.Push(ctx, updates...); err != nil {
+		return err //nolint:wrapcheck // the caller names what it pushed
+	}
+	for _, update := range updates {
+		if update.New == "" {
+			delete(v.heads, update.Branch)
+			delete(v.refs.Branches, update.Branch)
+			continue
+		}
+		v.heads[update.Branch], v.refs.Branches[update.Branch] = update.New, update.New
+	}
+	return nil
+}
+
+// Decide writes a person's decision to the state branch, whatever else is written
+// there at the same time. It does nothing when the decision stands already.
+func (l *Lane) Decide(ctx context.Context, subject string, changes ...state.Change) error {
+	for attempt := 1; ; attempt++ {
+		err := l.decideOnce(ctx, subject, changes)
+		if fault.KindOf(err) != fault.Conflict || attempt == attempts {
+			return err
+		}
+		if err := l.pause(ctx, attempt); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *Lane) decideOnce(ctx context.Context, subject string, changes []state.Change) error {
+	refs, err := l.Remote.Refs(ctx)
+	if err != nil {
+		return fmt.Errorf("list the branches: %w", err)
+	}
+	head := refs.Branches[state.Branch]
+	if head != "" {
+		if _, err := l.Remote.Fetch(ctx, state.Branch); err != nil {
+			return fmt.Errorf("fetch %s: %w", state.Branch, err)
+		}
+	}
+	update, err := l.draftState(head, subject, func(s state.State) (state.State, error) { return s.Apply(changes...) })
+	if err != nil || update.New == "" {
+		return err
+	}
+	if err := l.Remote.Push(ctx, update); err != nil {
+		return fmt.Errorf("write %s: %w", state.Branch, err)
+	}
+	return nil
+}
+
+// Before returns the snapshot that stood in a place before the present one: what
+// a rollback goes back to.
+func (l *Lane) Before(ctx context.Context, place promotion.Place) (promotion.Snapshot, error) {
+	v, err := l.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if v.report.State != "" {
+		return nil, fault.New(fault.Invalid, "%s", v.report.State)
+	}
+	if _, here := v.observed.Places[place]; !here {
+		return nil, fault.New(fault.NotFound, "%s has no files in %s", place.Application, place.Environment)
+	}
+	in := map[string]*interest{}
+	v.interested(in, place, longAgo, true)
+	for branch, wanted := range in {
+		if err := v.lookBackAt(ctx, branch, wanted); err != nil {
+			return nil, fmt.Errorf("read the history of %s: %w", branch, err)
+		}
+	}
+	for _, landing := range v.observed.Landings[place] {
+		if !v.stands(place, landing.Snapshot) {
+			return landing.Snapshot, nil
+		}
+	}
+	return nil, fault.New(fault.NotFound, "nothing that promoter put into %s before is found in its history", place.Environment)
+}
+
+func cmpText(a, b string) int { return strings.Compare(a, b) }

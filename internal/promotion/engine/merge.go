@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+)
+
+// merge lands a pull request: once more everything is asked that decides, then the
+// head is proven, then the forge merges exactly that head.
+func (v *view) merge(ctx context.Context, done Done, b built) Done {
+	fresh, ready, err := v.askAgain(ctx, done.Proposal)
+	if err != nil || !ready {
+		return failed(done, err)
+	}
+	proven, err := v.proven(ctx, done.Commit, fresh)
+	if err != nil {
+		return failed(done, err)
+	}
+	if !proven {
+		return v.rebuild(ctx, done, b)
+	}
+	title, body := promotion.CommitMessage(promotion.Page{Proposal: fresh})
+	merged, err := v.Repository.PullRequests().Merge(ctx, done.Number, scm.Merge{
+		Head: done.Commit, Title: title, Message: withTrailers(body, promotion.Trailers(fresh.Environment.Name, snapshotsOf(fresh))),
+	})
+	if fault.KindOf(err) == fault.Temporary {
+		return v.rebuild(ctx, done, b)
+	}
+	if err != nil {
+		return failed(done, fmt.Errorf("merge pull request #%d: %w", done.Number, err))
+	}
+	done.Act, v.landed = ActMerged, true
+	head := done
+	if merged.Commit != "" {
+		done.Commit = merged.Commit
+	}
+	done.Err = v.dropHead(ctx, head).Err
+	return done
+}
+
+// withTrailers writes trailers below a message, where a forge makes the commit.
+func withTrailers(body string, trailers []promotion.Trailer) string {
+	if body != "" {
+		body += "\n\n"
+	}
+	for _, t := range trailers {
+		body += t.Key + ": " + t.Value + "\n"
+	}
+	return body
+}
+
+// askAgain looks at everything that may have changed since the pass began: the
+// branches, people's decisions, checks, reviews and the clock.
+func (v *view) askAgain(ctx context.Context, p promotion.Proposal) (promotion.Proposal, bool, error) {
+	refs, err := v.Remote.Refs(ctx)
+	if err != nil {
+		return p, false, fmt.Errorf("list the branches: %w", err)
+	}
+	for _, branch := range []string{state.Branch, v.branchOf(p.Environment), p.Head} {
+		if refs.Branches[branch] != v.heads[branch] {
+			return p, false, fault.New(fault.Conflict, "%s moved meanwhile", branch)
+		}
+	}
+	i := slices.IndexFunc(v.open, func(pr scm.PullRequest) bool { return pr.Number == p.Open.Number })
+	if i < 0 {
+		return p, false, nil
+	}
+	place, _ := promotion.ParseHead(p.Head)
+	open, err := v.openOf(ctx, v.open[i], place)
+	if err != nil {
+		return p, false, err
+	}
+	v.observed.Open[p.Head], v.now = open, v.Now()
+	for _, fresh := range v.decide() {
+		if fresh.Head == p.Head {
+			return fresh, fresh.Land && sameDecisions(fresh, p), nil
+		}
+	}
+	return p, false, nil
+}
+
+func sameDecisions(a, b promotion.Proposal) bool {
+	return slices.EqualFunc(a.Decisions, b.Decisions, func(x, y promotion.Decision) bool {
+		return x.Place == y.Place && x.Snapshot.ID() == y.Snapshot.ID()
+	})
+}
+
+// rebuild writes the head anew on the present base: it holds what nobody asked
+// for, or the forge will not merge it as it is. A forge that only is not ready yet
+// is left alone: the next pass asks again.
+func (v *view) rebuild(ctx context.Context, done Done, b built) Done {
+	p, base := done.Proposal, v.heads[v.branchOf(done.Environment)]
+	head, err := v.Objects.Commit(done.Commit)
+	if err != nil {
+		return failed(done, err)
+	}
+	if proven, _ := v.proven(ctx, done.Commit, p); proven && len(head.Parents) == 1 && head.Parents[0] == base {
+		return done
+	}
+	commit, err := v.commit(p, b, base)
+	if err == nil {
+		err = v.push(ctx, Update{Branch: p.Head, Old: done.Commit, New: commit})
+	}
+	if err != nil {
+		return failed(done, fmt.Errorf("push %s: %w", p.Head, err))
+	}
+	done.Act, done.Commit = ActRefreshed, commit
+	return v.say(ctx, done)
+}

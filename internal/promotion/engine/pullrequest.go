@@ -1,0 +1,246 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/scm"
+)
+
+// propose writes the branch, if it is not what it should be, and opens or
+// refreshes its pull request; then it lands what may land.
+func (v *view) propose(ctx context.Context, p promotion.Proposal) Done {
+	done := Done{Proposal: p, Act: ActNothing}
+	base := v.heads[v.branchOf(p.Environment)]
+	b, err := v.build(ctx, p, base, nil)
+	if err != nil {
+		return failed(done, err)
+	}
+	if len(b.files) == 0 {
+		return done
+	}
+	head, pushed, err := v.writeHead(ctx, p, b, base)
+	if err != nil {
+		return failed(done, err)
+	}
+	done.Commit = head
+	if p.Open == nil {
+		return v.open1(ctx, done)
+	}
+	done.Number, done.URL = p.Open.Number, p.Open.URL
+	if done = v.refreshWords(ctx, done, pushed); done.Err != nil {
+		return done
+	}
+	if pushed {
+		done.Act = ActRefreshed
+		v.again = v.again || automerges(p)
+		return v.say(ctx, done)
+	}
+	if done = v.say(ctx, done); done.Err != nil || !p.Land {
+		return done
+	}
+	return v.merge(ctx, done, b)
+}
+
+func failed(done Done, err error) Done {
+	done.Err = err
+	return done
+}
+
+// writeHead pushes the head unless the one that stands carries this already.
+func (v *view) writeHead(ctx context.Context, p promotion.Proposal, b built, base string) (string, bool, error) {
+	stands := v.heads[p.Head]
+	if stands != "" && v.carries(stands, p, b) {
+		return stands, false, nil
+	}
+	if stands != "" {
+		head, err := v.Objects.Commit(stands)
+		if err != nil {
+			return "", false, fmt.Errorf("read the head of %s: %w", p.Head, err)
+		}
+		if !v.isOurs(head) {
+			return "", false, fault.New(fault.Invalid,
+				"the branch %s holds a commit of %s: delete the branch, or open its pull request again", p.Head, head.Committer.Name)
+		}
+	}
+	commit, err := v.commit(p, b, base)
+	if err != nil {
+		return "", false, err
+	}
+	if err := v.push(ctx, Update{Branch: p.Head, Old: stands, New: commit}); err != nil {
+		return "", false, fmt.Errorf("push %s: %w", p.Head, err)
+	}
+	return commit, true, nil
+}
+
+// open1 opens the one pull request of the branch.
+func (v *view) open1(ctx context.Context, done Done) Done {
+	p := done.Proposal
+	page := v.page(ctx, p)
+	settings := p.Environment.PullRequest
+	pr, err := v.Repository.PullRequests().Create(ctx, scm.Draft{
+		Head: p.Head, Base: v.branchOf(p.Environment), Title: promotion.Title(page), Body: promotion.MergeBody("", promotion.Body(page)),
+		AsDraft: settings.Draft, Labels: settings.Labels, Reviewers: settings.Reviewers, Assignees: settings.Assignees,
+	})
+	if err != nil {
+		return failed(done, fmt.Errorf("open a pull request for %s: %w", p.Head, err))
+	}
+	done.Act, done.Number, done.URL = ActOpened, pr.Number, pr.URL
+	v.again = v.again || automerges(p)
+	return v.say(ctx, done)
+}
+
+func automerges(p promotion.Proposal) bool { return p.Environment.Land == "automerge" }
+
+// refreshWords brings title and body up to date. What a person wrote stays: text
+// outside our markers, and a title that is not the one that we gave.
+func (v *view) refreshWords(ctx context.Context, done Done, pushed bool) Done {
+	p := done.Proposal
+	i := slices.IndexFunc(v.open, func(pr scm.PullRequest) bool { return pr.Number == p.Open.Number })
+	if i < 0 || len(p.Decisions) == 0 {
+		return done
+	}
+	pr, page, edit := v.open[i], v.page(ctx, p), scm.Edit{}
+	if body := promotion.MergeBody(pr.Body, promotion.Body(page)); body != pr.Body {
+		edit.Body = &body
+	}
+	if title := promotion.Title(page); pushed && title != pr.Title && v.gaveTitle(p.Open.Commit, pr.Title) {
+		edit.Title = &title
+	}
+	if edit.Body == nil && edit.Title == nil {
+		return done
+	}
+	if err := v.Repository.PullRequests().Edit(ctx, pr.Number, edit); err != nil {
+		return failed(done, fmt.Errorf("edit pull request #%d: %w", pr.Number, err))
+	}
+	done.Act = ActRefreshed
+	return done
+}
+
+// gaveTitle says whether a title is the one that came with the head: its commit
+// has the same subject.
+func (v *view) gaveTitle(head, title string) bool {
+	commit, err := v.Objects.Commit(head)
+	subject, _, _ := strings.Cut(commit.Message, "\n")
+	return err == nil && subject == title
+}
+
+// page adds what people want to read and no decision needs: the commits between.
+func (v *view) page(ctx context.Context, p promotion.Proposal) promotion.Page {
+	page := promotion.Page{Proposal: p, Commits: map[promotion.Span]scm.Comparison{}}
+	if v.Compare == nil {
+		return page
+	}
+	for _, decision := range p.Decisions {
+		for _, move := range decision.Moves {
+			span, known := promotion.SpanOf(move)
+			source := v.source(move.Component)
+			if !known || source == "" {
+				continue
+			}
+			if comparison, err := v.Compare.Compare(ctx, source, span.From, span.To, commitsShown); err == nil {
+				page.Commits[span] = comparison
+			}
+		}
+	}
+	return page
+}
+
+// commitsShown is how many commits of a component a pull request lists.
+const commitsShown = 30
+
+// source returns the repository of which the commits of a component may be shown:
+// the one in the config. What an image says about itself is not believed, since it
+// could name a repository that the reader may not see.
+func (v *view) source(component string) string {
+	followed, _ := v.observed.Config.Component(component)
+	return strings.TrimPrefix(strings.TrimPrefix(followed.Source, "https://"), v.host()+"/")
+}
+
+func (v *view) host() string {
+	host, _, _ := strings.Cut(string(v.Repository.Info().Key), "/")
+	return host
+}
+
+// say sets our one status on the head, unless it says that already.
+func (v *view) say(ctx context.Context, done Done) Done {
+	if !v.Repository.Features().Statuses {
+		return done
+	}
+	status := promotion.StatusOf(done.Proposal)
+	if v.memory.statuses[done.Commit] == saidAs(status.State, status.Description) {
+		return done
+	}
+	if err := v.Repository.Signals().SetStatus(ctx, done.Commit, status); err != nil {
+		return failed(done, fmt.Errorf("set the status of pull request #%d: %w", done.Number, err))
+	}
+	return done
+}
+
+func saidAs(state scm.CheckState, description string) string {
+	return string(state) + " " + description
+}
+
+// said remembers what our status says on a commit.
+func (v *view) said(commit string, check scm.Check) {
+	v.memory.statuses[commit] = saidAs(check.State, check.Description)
+}
+
+// keep leaves a pull request as it is, and says once why promoter keeps off.
+func (v *view) keep(ctx context.Context, p promotion.Proposal) Done {
+	done := Done{Proposal: p, Act: ActNothing}
+	if p.Open == nil {
+		return done
+	}
+	done.Number, done.URL, done.Commit = p.Open.Number, p.Open.URL, p.Open.Commit
+	if p.Open.Foreign != "" {
+		return v.explainOnce(ctx, done, "promoter:hands-off", "promoter leaves this pull request to you: "+p.Open.Foreign+
+			". Close it, or delete its branch, to let promoter propose again.")
+	}
+	if done = v.refreshWords(ctx, done, false); done.Err != nil {
+		return done
+	}
+	return v.say(ctx, done)
+}
+
+func (v *view) explainOnce(ctx context.Context, done Done, marker, words string) Done {
+	if !v.Repository.Features().Comments {
+		return done
+	}
+	if err := v.Repository.Conversation().Say(ctx, done.Number, marker, words); err != nil {
+		return failed(done, fmt.Errorf("comment on pull request #%d: %w", done.Number, err))
+	}
+	return done
+}
+
+// close closes a pull request that nothing is left of, with the reason. Our record
+// of it was written before.
+func (v *view) close(ctx context.Context, p promotion.Proposal) Done {
+	done := Done{Proposal: p, Act: ActNothing}
+	if p.Open == nil {
+		return done
+	}
+	done.Number, done.URL, done.Commit = p.Open.Number, p.Open.URL, p.Open.Commit
+	if done = v.explainOnce(ctx, done, "promoter:closed", "Closed by promoter: "+p.Reason.Words+"."); done.Err != nil {
+		return done
+	}
+	closed := true
+	if err := v.Repository.PullRequests().Edit(ctx, p.Open.Number, scm.Edit{Closed: &closed}); err != nil {
+		return failed(done, fmt.Errorf("close pull request #%d: %w", p.Open.Number, err))
+	}
+	done.Act = ActClosed
+	return v.dropHead(ctx, done)
+}
+
+// dropHead deletes a head branch that served. Somebody may have been faster.
+func (v *view) dropHead(ctx context.Context, done Done) Done {
+	err := v.push(ctx, Update{Branch: done.Head, Old: done.Commit})
+	if kind := fault.KindOf(err); err != nil && kind != fault.Conflict && kind != fault.Unauthorised && kind != fault.NotFound {
+		return failed(done, fmt.Errorf("delete %s: %w", done.Head, err))
+	}
+	return done
+}

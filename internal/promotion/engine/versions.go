@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"promoter/internal/fault"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// askAtOnce is how many questions are asked side by side. The budget of each host
+// lies in the client.
+const askAtOnce = 8
+
+func sideBySide[T any](values []T, ask func(T)) {
+	var group errgroup.Group
+	group.SetLimit(askAtOnce)
+	for _, value := range values {
+		group.Go(func() error {
+			ask(value)
+			return nil
+		})
+	}
+	_ = group.Wait() // no function of the group fails
+}
+
+// lookAtVersions asks the registries: what is offered to the environments that
+// follow no other, what requests name, and what only they can tell about versions
+// in files.
+func (v *view) lookAtVersions(ctx context.Context) error {
+	v.observed.Policies = v.policies()
+	v.askOffers(ctx)
+	v.askGiven(ctx)
+	v.askFacts(ctx)
+	return ctx.Err()
+}
+
+func (v *view) policies() map[string]*image.Policy {
+	policies := map[string]*image.Policy{}
+	for _, ask := range v.followed(func(promotion.Place) bool { return true }) {
+		policies[ask.Name] = ask.Policy
+	}
+	return policies
+}
+
+// followed returns the components that the files of the places refer to, sorted.
+func (v *view) followed(in func(promotion.Place) bool) []Ask {
+	found := map[string]Ask{}
+	for place, present := range v.observed.Places {
+		if !in(place) {
+			continue
+		}
+		for _, r := range present.References {
+			if _, known := found[r.Component]; known {
+				continue
+			}
+			if match, ok := v.observed.Config.Follow(place.Environment, place.Application, r.Repository); ok {
+				component, _ := v.observed.Config.Component(match.Component)
+				found[r.Component] = Ask{
+					Component: component, Name: r.Component, Repository: r.Repository,
+					Policy: v.observed.Config.Policy(match.Component), FirstSeen: v.firstSeen(r.Component),
+				}
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(found), func(a, b Ask) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// firstSeen tells when a digest was first offered anywhere in the repository.
+func (v *view) firstSeen(component string) func(digest string) (time.Time, bool) {
+	return func(digest string) (earliest time.Time, known bool) {
+		for _, place := range v.observed.State.Places() {
+			for _, version := range v.observed.State.At(place).Versions {
+				if version.Component == component && version.Digest == digest && (!known || version.At.Before(earliest)) {
+					earliest, known = version.At, true
+				}
+			}
+		}
+		return earliest, known
+	}
+}
+
+func (v *view) isRoot(place promotion.Place) bool {
+	return len(v.observed.Config.Settings(place.Environment, place.Application).After) == 0
+}
+
+// askOffers asks for the wanted versions. What a registry fails to answer is
+// trouble of its component alone.
+func (v *view) askOffers(ctx context.Context) {
+	v.observed.Offers = map[string]promotion.Offer{}
+	var mutex sync.Mutex
+	sideBySide(v.followed(v.isRoot), func(ask Ask) {
+		offer := v.Registries.Offer(ctx, ask)
+		mutex.Lock()
+		defer mutex.Unlock()
+		v.observed.Offers[ask.Name] = offer
+		if offer.Err != nil {
+			v.trouble("component "+ask.Name, offer.Err)
+		}
+	})
+}
+
+// askGiven asks what the versions are that requests name.
+func (v *view) askGiven(ctx context.Context) {
+	v.observed.Given = map[promotion.Place]map[string]promotion.Offer{}
+	for place := range v.observed.Places {
+		request := v.observed.State.At(statePlace(place)).Request
+		if request == nil || len(request.With) == 0 {
+			continue
+		}
+		given := map[string]promotion.Offer{}
+		for _, text := range request.With {
+			v.askOne(ctx, place, text, given)
+		}
+		v.observed.Given[place] = given
+	}
+}
+
+// askOne finds the component that a request's version belongs to, and its digest.
+func (v *view) askOne(ctx context.Context, place promotion.Place, text string, given map[string]promotion.Offer) {
+	wanted, err := image.Parse(text)
+	if err != nil {
+		v.trouble("request for "+place.Application+" in "+place.Environment, err)
+		return
+	}
+	for _, r := range v.observed.Places[place].References {
+		if r.Repository != wanted.Repository {
+			continue
+		}
+		fact := promotion.Fact{Repository: wanted.Repository, Tag: wanted.Tag, Digest: wanted.Digest}
+		version, err := v.Registries.Answer(ctx, promotion.Question{Fact: fact, Component: r.Component})
+		offer := promotion.Offer{Version: version, Found: version.Digest != "", Given: true, Err: err}
+		if err == nil && !offer.Found {
+			offer.Reason = "the registry has no " + text
+		}
+		if offer.Version.Tag == "" {
+			offer.Version.Tag = wanted.Tag
+		}
+		given[r.Component] = offer
+		return
+	}
+	v.trouble("request for "+place.Application+" in "+place.Environment,
+		fault.New(fault.Invalid, "its files refer to no %s", wanted.Repository))
+}
+
+// askFacts answers the questions of the core. What fails stays unknown, and the
+// core goes no further without it.
+func (v *view) askFacts(ctx context.Context) {
+	if v.observed.Facts == nil {
+		v.observed.Facts = promotion.Facts{}
+	}
+	var mutex sync.Mutex
+	sideBySide(promotion.Questions(v.observed), func(question promotion.Question) {
+		version, err := v.Registries.Answer(ctx, question)
+		mutex.Lock()
+		defer mutex.Unlock()
+		if err != nil {
+			v.trouble("component "+question.Component, err)
+			return
+		}
+		v.observed.Facts[question.Fact] = version
+	})
+}
+
+func statePlace(place promotion.Place) state.Place {
+	return state.Place{Environment: place.Environment, Application: place.Application}
+}
