@@ -27,7 +27,7 @@ func Arrange(observed Observed, decisions []Decision, now time.Time) []Proposal 
 	a.line()
 	proposals := make([]Proposal, len(a.arranged))
 	for i := range a.arranged {
-		proposals[i] = a.arranged[i].Proposal
+		proposals[i] = *a.arranged[i].Proposal
 	}
 	return proposals
 }
@@ -35,19 +35,19 @@ func Arrange(observed Observed, decisions []Decision, now time.Time) []Proposal 
 // arranger collects the proposals of a pass.
 type arranger struct {
 	Observed
-	now       time.Time
-	order     map[string]int // of environments, parents first
-	looked    map[string]bool
-	decisions map[Place]Decision // filled only where something is open
-	groups    map[string][]member
-	claimed   map[string]bool // branches that have a proposal
-	arranged  []arranged
-	surveyed  *survey // see planner
+	now      time.Time
+	order    map[string]int // of environments, parents first
+	looked   map[string]bool
+	places   map[Place]bool // that were decided about; filled only where something is open
+	groups   map[string][]member
+	claimed  map[string]bool // branches that are open and have a proposal
+	arranged []arranged
+	surveyed *survey // see planner
 }
 
 // arranged is a proposal with what it is ordered by.
 type arranged struct {
-	Proposal
+	*Proposal
 	rank, environment int
 	branch            string
 }
@@ -61,8 +61,9 @@ type member struct {
 func newArranger(observed Observed, decisions []Decision, now time.Time) *arranger {
 	a := &arranger{
 		Observed: observed, now: now,
-		order: map[string]int{}, looked: map[string]bool{}, decisions: map[Place]Decision{},
+		order: map[string]int{}, looked: map[string]bool{}, places: map[Place]bool{},
 		groups: map[string][]member{}, claimed: map[string]bool{},
+		arranged: make([]arranged, 0, len(observed.Open)),
 	}
 	for i, environment := range observed.Config.Order() {
 		a.order[environment] = i
@@ -72,7 +73,7 @@ func newArranger(observed Observed, decisions []Decision, now time.Time) *arrang
 	}
 	if len(observed.Open) > 0 {
 		for _, d := range decisions {
-			a.decisions[d.Place] = d
+			a.places[d.Place] = true
 		}
 	}
 	return a
@@ -144,13 +145,13 @@ func (a *arranger) alone(branch string, m member) {
 	a.add(p)
 }
 
-// claim notes that a branch has its proposal, and returns what is open from it.
+// claim returns what is open from a branch, and notes that it has its proposal.
 func (a *arranger) claim(branch string) *Open {
-	a.claimed[branch] = true
-	open, found := a.Open[branch]
-	if !found {
+	if _, found := a.Open[branch]; !found {
 		return nil
 	}
+	a.claimed[branch] = true
+	open := a.Open[branch]
 	return &open
 }
 
@@ -208,11 +209,11 @@ func (a *arranger) add(p Proposal) {
 	if branch == "" {
 		branch = HeadBranch(p.Environment.Name, p.Decisions[0].Application)
 	}
-	a.arranged = append(a.arranged, arranged{p, rank(p), environment, branch})
+	a.arranged = append(a.arranged, arranged{&p, rank(&p), environment, branch})
 }
 
 // rank says what goes first in a pass. A close makes room for what comes after.
-func rank(p Proposal) int {
+func rank(p *Proposal) int {
 	const rollback, requested, closing, other = 0, 1, 2, 3
 	switch {
 	case p.Step == StepClose:

@@ -1,6 +1,7 @@
 package promotion_test
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -98,3 +99,7 @@ func inShort(proposals []promotion.Proposal) []string {
 	}
 	return lines
 }
+
+var errDown = errors.New("down")
+
+const digestC = "sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"

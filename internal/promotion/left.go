@@ -117,7 +117,6 @@ func (a *arranger) leftovers() {
 // gone says why a branch of ours stands for nothing any more.
 func (a *arranger) gone(place Place, settings config.Environment, known bool) Reason {
 	words := ""
-	_, decided := a.decisions[place]
 	switch {
 	case !known:
 		words = fmt.Sprintf("the config has no environment %s any more", place.Environment)
@@ -125,7 +124,7 @@ func (a *arranger) gone(place Place, settings config.Environment, known bool) Re
 		words = "no environment has files of any application any more"
 	case isGroup(place):
 		words = fmt.Sprintf("the applications of %s have pull requests of their own now", place.Environment)
-	case !decided:
+	case !a.places[place]:
 		words = fmt.Sprintf("no environment has files of %s any more", place.Application)
 	case settings.Land == config.LandPush:
 		words = fmt.Sprintf("%s is pushed to %s now", place.Application, place.Environment)

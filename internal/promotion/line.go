@@ -13,7 +13,7 @@ func (a *arranger) line() {
 	waiting := map[string][]*Proposal{}
 	taken := a.taken()
 	for i := range a.arranged {
-		p := &a.arranged[i].Proposal
+		p := a.arranged[i].Proposal
 		if p.Step != StepPropose || p.Open != nil {
 			continue
 		}
