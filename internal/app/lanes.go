@@ -1,15 +1,20 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"promoter/internal/config"
+	"promoter/internal/fault"
 	"promoter/internal/promotion/engine"
 	"promoter/internal/scm/git"
 )
@@ -56,6 +61,7 @@ func (w *work) lane(ctx context.Context, r *repository) (*lane, error) {
 		Caps:       w.server.caps(r.named),
 		By:         ours(),
 		Now:        w.server.now,
+		Pause:      pause,
 		Log:        slog.New(slog.DiscardHandler),
 	}}
 	if r.scm.Features().Compare {
@@ -73,6 +79,54 @@ func (w *work) mirrorFolder(key string) string {
 		root = w.cache
 	}
 	return filepath.Join(root, "mirrors", hex.EncodeToString(sum[:16]))
+}
+
+// The pause before a pass begins anew, which doubles with each attempt, with
+// jitter of the same size.
+const (
+	firstPause = 200 * time.Millisecond
+	maxPause   = 5 * time.Second
+)
+
+func pause(ctx context.Context, attempt int) error {
+	wait := min(firstPause<<min(attempt, 8), maxPause)
+	timer := time.NewTimer(wait + rand.N(wait))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// config loads the config of the repository from its default branch, of which it
+// returns the name too.
+func (l *lane) config(ctx context.Context) (*config.Config, string, error) {
+	refs, err := l.Remote.Refs(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	byDefault := cmp.Or(refs.Default, l.Repository.Info().DefaultBranch)
+	if refs.Branches[byDefault] == "" {
+		return nil, "", fault.New(fault.NotFound, "the repository has no default branch yet: push %s to it", ConfigFile)
+	}
+	heads, err := l.Remote.Fetch(ctx, byDefault)
+	if err != nil {
+		return nil, "", err
+	}
+	data, err := l.Objects.Read(heads[byDefault], ConfigFile, config.MaxSize)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil, "", fault.New(fault.NotFound, "there is no %s on %s: write one with 'promoter init'", ConfigFile, byDefault)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	loaded, problems := config.Load(ConfigFile, data)
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, "", &ConfigError{Problems: errs}
+	}
+	return loaded, byDefault, nil
 }
 
 // with opens the lane of a repository for one piece of work.

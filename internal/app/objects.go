@@ -33,10 +33,21 @@ func commitOf(c git.Commit) engine.Commit {
 	for _, parent := range c.Parents {
 		commit.Parents = append(commit.Parents, parent.String())
 	}
-	for _, trailer := range c.Trailers {
-		commit.Trailers = append(commit.Trailers, promotion.Trailer(trailer))
-	}
+	commit.Trailers = trailersOf(c.Trailers)
 	return commit
+}
+
+// Trailers implements engine.Objects.
+func (gitObjects) Trailers(message string) []promotion.Trailer {
+	return trailersOf(git.ParseTrailers(message))
+}
+
+func trailersOf(found git.Trailers) []promotion.Trailer {
+	var trailers []promotion.Trailer
+	for _, trailer := range found {
+		trailers = append(trailers, promotion.Trailer(trailer))
+	}
+	return trailers
 }
 
 // History implements engine.Objects. It asks for one commit after the other, so

@@ -98,6 +98,7 @@ type deciding struct {
 	repository *repository
 	now        time.Time
 	config     *config.Config
+	byDefault  string // branch
 }
 
 func (d *deciding) decide(ctx context.Context) (Carried, error) {
@@ -105,7 +106,7 @@ func (d *deciding) decide(ctx context.Context) (Carried, error) {
 		return Carried{}, fault.New(fault.Invalid, "the repository is archived: unarchive it first")
 	}
 	var err error
-	if d.config, err = d.lane.Config(ctx); err != nil {
+	if d.config, d.byDefault, err = d.lane.config(ctx); err != nil {
 		return Carried{}, err
 	}
 	places, err := d.places(ctx)
@@ -118,12 +119,7 @@ func (d *deciding) decide(ctx context.Context) (Carried, error) {
 		return Carried{}, err
 	}
 	carried.Subject = d.subject(places)
-	return carried, d.lane.Decide(ctx, carried.Subject, func(s state.State) state.State {
-		for _, change := range changes {
-			s = change(s)
-		}
-		return s
-	})
+	return carried, d.lane.Decide(ctx, carried.Subject, changes...)
 }
 
 // by says who decides: the account of the credential where a forge tells, else

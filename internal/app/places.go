@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -84,17 +85,10 @@ func (d *deciding) having(environments []string, applications map[string][]strin
 // applications lists the applications of the environments by the names of the
 // files on their branches.
 func (d *deciding) applications(ctx context.Context, environments []string) (map[string][]string, error) {
-	refs, err := d.lane.Remote.Refs(ctx)
-	if err != nil {
-		return nil, err
-	}
 	found := map[string][]string{}
 	for _, name := range environments {
 		environment, _ := d.config.Environment(name)
-		branch := environment.Branch
-		if branch == "" {
-			branch = refs.Default
-		}
+		branch := cmp.Or(environment.Branch, d.byDefault)
 		heads, err := d.lane.Remote.Fetch(ctx, branch)
 		if err != nil {
 			return nil, err

@@ -1,0 +1,359 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/engine"
+	"promoter/internal/registry"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+)
+
+// gitRepository makes a bare repository with the files on main, and returns its
+// URL and a clone of it.
+func gitRepository(t *testing.T, files map[string]string) (url, clone string) {
+	t.Helper()
+	bare := filepath.Join(t.TempDir(), "gitops.git")
+	clone = filepath.Join(t.TempDir(), "clone")
+	runGit(t, "", "init", "-q", "--bare", "-b", "main", bare)
+	runGit(t, "", "clone", "-q", bare, clone)
+	runGit(t, clone, "checkout", "-q", "-b", "main")
+	commitFiles(t, clone, files, "begin")
+	runGit(t, clone, "push", "-q", "origin", "main")
+	return "file://" + bare, clone
+}
+
+func runGit(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "git", args...)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=ann", "GIT_COMMITTER_EMAIL=ann@example.com")
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func commitFiles(t *testing.T, clone string, files map[string]string, message string) string {
+	t.Helper()
+	for name, content := range files {
+		full := filepath.Join(clone, name)
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runGit(t, clone, "add", "-A")
+	runGit(t, clone, "commit", "-qm", message)
+	return runGit(t, clone, "rev-parse", "HEAD")
+}
+
+func noEnv(string) (string, bool) { return "", false }
+
+func envOf(values map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, set := values[name]
+		return value, set
+	}
+}
+
+// openLane opens the lane of a repository without a server's file.
+func openLane(t *testing.T, url string) *lane {
+	t.Helper()
+	server, err := OpenServer(ServerOptions{Repositories: []string{url}, Env: noEnv, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := server.begin(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := w.lane(t.Context(), w.repositories[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(l.mirror.Close(), w.close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func fetchMain(t *testing.T, l *lane) string {
+	t.Helper()
+	if _, err := l.Remote.Refs(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	heads, err := l.Remote.Fetch(t.Context(), "main", "gone")
+	if err != nil || len(heads) != 1 {
+		t.Fatalf("got %v, %v, want main alone", heads, err)
+	}
+	return heads["main"]
+}
+
+func TestLane_P15_commitPushAndLostRace(t *testing.T) {
+	t.Parallel()
+	url, clone := gitRepository(t, map[string]string{"a.yaml": "image: r.example.com/web:1\n", "keep": "x"})
+	l := openLane(t, url)
+	head := fetchMain(t, l)
+	if want := runGit(t, clone, "rev-parse", "HEAD"); head != want {
+		t.Fatalf("main is %s, want %s", head, want)
+	}
+	id, err := l.Objects.Write(engine.Draft{
+		Parent: head, Files: map[string][]byte{"a.yaml": []byte("image: r.example.com/web:2\n"), "keep": nil},
+		By:      engine.Signature{Name: "promoter", Email: "p@example.com", When: time.Unix(1_700_000_000, 0)},
+		Message: "Move web", Trailers: []promotion.Trailer{{Key: "Promoter-Environment", Value: "dev"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, err := l.Objects.Changed(head, id)
+	if diff := cmp.Diff([]string{"a.yaml", "keep"}, changed); err != nil || diff != "" {
+		t.Errorf("changed: %v %s", err, diff)
+	}
+	if err := l.Remote.Push(t.Context(), engine.Update{Branch: "main", Old: head, New: id}); err != nil {
+		t.Fatal(err)
+	}
+	late := l.Remote.Push(t.Context(), engine.Update{Branch: "main", Old: head, New: id})
+	if fault.KindOf(late) != fault.Conflict {
+		t.Errorf("a push on a commit that moved gives %v, want a conflict", late)
+	}
+	commit, err := l.Objects.Commit(fetchMain(t, l))
+	if err != nil || commit.ID != id || len(commit.Trailers) != 1 || commit.Committer.Name != "promoter" {
+		t.Errorf("main is %+v, %v", commit, err)
+	}
+	if _, err := l.Objects.Read(id, "keep", 10); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("the file that went gives %v", err)
+	}
+}
+
+func TestLane_historyEndsWhereItIsShallow(t *testing.T) {
+	t.Parallel()
+	url, clone := gitRepository(t, map[string]string{"a": "1"})
+	for _, content := range []string{"2", "3"} {
+		commitFiles(t, clone, map[string]string{"a": content}, content)
+	}
+	runGit(t, clone, "push", "-q", "origin", "main")
+	l := openLane(t, url)
+	count := func() (n int, last engine.Commit) {
+		for commit, err := range l.Objects.History(fetchMain(t, l)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, last = n+1, commit
+		}
+		return n, last
+	}
+	if n, last := count(); n != 1 || !last.Shallow {
+		t.Errorf("a first fetch shows %d commits, want the shallow head alone", n)
+	}
+	if err := l.Remote.Deepen(t.Context(), "main", time.Unix(0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if n, last := count(); n != 3 || last.Shallow {
+		t.Errorf("after deepening there are %d commits, want 3", n)
+	}
+}
+
+// An empty list of files would mean that nobody holds anything.
+func TestObjects_S09_aStateThatCannotBeReadHolds(t *testing.T) {
+	t.Parallel()
+	url, clone := gitRepository(t, map[string]string{"prod/_all.json": "{}", "README": "words"})
+	l := openLane(t, url)
+	head := fetchMain(t, l)
+	var names []string
+	for name := range l.Objects.All(head) {
+		names = append(names, name)
+	}
+	if diff := cmp.Diff([]string{"README", "prod/_all.json"}, names); diff != "" {
+		t.Error(diff)
+	}
+	missing := strings.Repeat("1", 40)
+	read, err := state.Read(l.Objects.All(missing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, held := read.Held(state.Place{Environment: "prod", Application: "shop"}, time.Now()); !held {
+		t.Errorf("a state branch that cannot be read holds nothing; head of %s", clone)
+	}
+}
+
+const twoEnvironments = `version: 1
+components:
+  web: {image: r.example.com/acme/web, select: {semver: ">=1"}}
+  worker: {image: r.example.com/acme/worker, select: {semver: ">=1"}}
+environments:
+  dev: {paths: ["apps/{application}/dev"]}
+  prod: {paths: ["apps/{application}/prod"], after: [dev]}
+`
+
+func twoApplications() map[string]string {
+	files := map[string]string{ConfigFile: twoEnvironments, "README.md": "image: r.example.com/acme/web:0.1.0"}
+	for _, application := range []string{"shop", "blog"} {
+		for _, environment := range []string{"dev", "prod"} {
+			files["apps/"+application+"/"+environment+"/web.yaml"] = "image: r.example.com/acme/web:1.0.0\n"
+			files["apps/"+application+"/"+environment+"/worker.yaml"] = "image: r.example.com/acme/worker:1.0.0 # x\n"
+		}
+	}
+	return files
+}
+
+func TestFiles_placesAndRewrite(t *testing.T) {
+	t.Parallel()
+	url, clone := gitRepository(t, twoApplications())
+	l := openLane(t, url)
+	head := fetchMain(t, l)
+	loaded, problems := config.Load(ConfigFile, []byte(twoEnvironments))
+	if problems.Err() != nil {
+		t.Fatal(problems)
+	}
+	tree, err := l.Files.At(t.Context(), loaded, head, []string{"dev", "prod"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(placesOfCheckout(t, clone), tree.Places(), cmp.Comparer(func(a, b image.Repository) bool { return a == b })); diff != "" {
+		t.Errorf("a commit shows other places than its checkout:\n%s", diff)
+	}
+	place := promotion.Place{Environment: "dev", Application: "shop"}
+	moves := []promotion.Move{{Component: "worker", To: image.Version{Tag: "1.1.0"}}}
+	rewritten, err := tree.Rewrite(t.Context(), place, moves)
+	if err != nil || len(rewritten.Refusals) > 0 || len(rewritten.Changes) != 1 {
+		t.Fatalf("got %+v, %v", rewritten, err)
+	}
+	want := map[string][]byte{"apps/shop/dev/worker.yaml": []byte("image: r.example.com/acme/worker:1.1.0 # x\n")}
+	if diff := cmp.Diff(want, rewritten.Files); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// placesOfCheckout is what plan sees in a checkout.
+func placesOfCheckout(t *testing.T, dir string) map[promotion.Place]promotion.Present {
+	t.Helper()
+	checkout, err := OpenCheckout(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	branches, err := checkout.branches(checkout.config.Order())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := checkout.scan(t.Context(), branches, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.places
+}
+
+func TestFiles_aRefusedFileStopsItsPlaceOnly(t *testing.T) {
+	t.Parallel()
+	files := twoApplications()
+	files["apps/shop/dev/broken.yaml"] = "<<<<<<< a\nimage: r.example.com/acme/web:1.0.0\n=======\n>>>>>>> b\n"
+	url, _ := gitRepository(t, files)
+	l := openLane(t, url)
+	loaded, _ := config.Load(ConfigFile, []byte(twoEnvironments))
+	tree, err := l.Files.At(t.Context(), loaded, fetchMain(t, l), []string{"dev", "prod"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moves := []promotion.Move{{Component: "web", To: image.Version{Tag: "1.1.0"}}}
+	for application, refused := range map[string]bool{"shop": true, "blog": false} {
+		rewritten, err := tree.Rewrite(t.Context(), promotion.Place{Environment: "dev", Application: application}, moves)
+		if err != nil || (len(rewritten.Refusals) > 0) != refused || (len(rewritten.Files) > 0) == refused {
+			t.Errorf("%s: %+v, %v", application, rewritten, err)
+		}
+	}
+}
+
+// fakeVersions answers by tag.
+type fakeVersions struct {
+	Versions
+	tags map[string]string
+}
+
+func (f fakeVersions) Select(_ context.Context, request registry.Request) (registry.Selection, error) {
+	tag, _ := request.Policy.Moving()
+	if digest, ok := f.tags[tag]; ok {
+		return registry.Selection{Version: image.Version{Tag: tag, Digest: digest}, Found: true}, nil
+	}
+	return registry.Selection{Waiting: []registry.Because{{Tag: tag, Reason: "no image yet"}}}, nil
+}
+
+type fakeReleases []scm.Release
+
+func (f fakeReleases) Releases(_ context.Context, _ string, limit int) ([]scm.Release, error) {
+	return f[:min(len(f), limit)], nil
+}
+
+func TestOffer_S11_aReleaseWaitsForItsImage(t *testing.T) {
+	t.Parallel()
+	policy, err := image.NewPolicy(image.Selection{Release: "github/acme/web"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := fakeReleases{{Tag: "v4.0.0-rc", Prerelease: true}, {Tag: "v3.0.0"}, {Tag: "v2.1.0"}, {Tag: "v2.0.0"}}
+	v := laneVersions{
+		versions: fakeVersions{tags: map[string]string{"v2.0.0": "sha256:2", "v2.1.0": "sha256:21", "v4.0.0-rc": "sha256:4"}},
+		check:    func(identity.RepositoryKey, image.Repository) error { return nil },
+		releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
+	}
+	ask := engine.Ask{Name: "web", Policy: policy}
+	ask.Component.Select.Exclude = []string{`^v2\.1`}
+	offer := v.Offer(t.Context(), ask)
+	if offer.Err != nil || !offer.Found || offer.Version.Tag != "v2.0.0" {
+		t.Fatalf("got %+v, want the newest release that has an image", offer)
+	}
+	if len(offer.Waiting) != 1 || offer.Waiting[0].Version.Tag != "v3.0.0" || offer.Waiting[0].Condition.Reason != "no image yet" {
+		t.Errorf("waiting: %+v, want the release without an image, with the reason", offer.Waiting)
+	}
+}
+
+func TestOffer_S11_noReleaseSaysWhy(t *testing.T) {
+	t.Parallel()
+	policy, err := image.NewPolicy(image.Selection{Release: "github/acme/web"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, list := range map[string]fakeReleases{
+		"github/acme/web has no releases":               {},
+		"no release may be taken yet: v1: no image yet": {{Tag: "v1"}},
+		"none of 1 releases of github/acme/web fits: prereleases, excluded ones and names that no image can have are not taken": {{Tag: "a b"}},
+	} {
+		v := laneVersions{
+			versions: fakeVersions{}, check: func(identity.RepositoryKey, image.Repository) error { return nil },
+			releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
+		}
+		if offer := v.Offer(t.Context(), engine.Ask{Name: "web", Policy: policy}); offer.Found || offer.Reason != want {
+			t.Errorf("got %+v, want %q", offer, want)
+		}
+	}
+}
+
+func TestMirrorFolder_tellsKeysApart(t *testing.T) {
+	t.Parallel()
+	w := &work{dir: "d"}
+	folders := []string{w.mirrorFolder("github.com/1"), w.mirrorFolder("github.com/12"), w.mirrorFolder("git:https://h/a")}
+	slices.Sort(folders)
+	if len(slices.Compact(folders)) != 3 {
+		t.Errorf("got %v", folders)
+	}
+}
