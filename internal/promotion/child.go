@@ -1,10 +1,7 @@
 package promotion
 
 import (
-	"cmp"
 	"slices"
-
-	"promoter/internal/image"
 )
 
 // fromParents decides about a place that follows other environments: it wants
@@ -16,32 +13,29 @@ func (p *planner) fromParents() Decision {
 	if reason, empty := p.nothingBefore(); empty {
 		return p.waiting(nil, reason)
 	}
-	moves, why := p.movesFromParents()
-	if why.Words != "" {
-		return p.waiting(moves, why)
+	c := p.choose()
+	if c.why.Words != "" {
+		return p.waiting(c.moves, c.why)
 	}
-	if len(moves) == 0 {
+	if len(c.moves) == 0 {
 		return p.decision(Same, AlreadySame())
 	}
-	return p.propose(moves, fromParent(p.sources, moves), append(p.recheck(moves), p.conditions(moves)...))
+	return p.goOn(c)
 }
 
-// movesFromParents returns every move that the parents ask for, and the first
-// reason for which the whole snapshot has to wait.
-func (p *planner) movesFromParents() ([]Move, Reason) {
-	var moves []Move
-	var first Reason
-	for _, s := range p.standing {
-		wanted, found, why := p.fromParentsOf(s)
-		if found && s.differs(wanted, p.moving(s.component)) {
-			moves = append(moves, s.move(wanted))
-		}
-		first = cmp.Or(first, why)
+// goOn proposes a candidate, or what is open already for an older one.
+func (p *planner) goOn(c candidate) Decision {
+	if p.Checkout {
+		return p.propose(c.moves, fromParent(p.sources, c.moves, false), c.conditions)
 	}
-	if first.Words == "" {
-		first, _ = p.anyBackwards(moves)
+	moves, blocking, shown := p.newer(c.moves)
+	conditions := c.conditions
+	if !sameMoves(moves, c.moves) {
+		conditions = slices.Concat(p.recheck(moves), p.conditions(moves))
 	}
-	return moves, first
+	d := p.propose(moves, fromParent(p.sources, moves, c.past), slices.Concat(blocking, conditions))
+	d.Conditions = append(d.Conditions, shown...)
+	return d
 }
 
 // nothingBefore says whether there is no snapshot to take: the application is
@@ -56,29 +50,6 @@ func (p *planner) nothingBefore() (Reason, bool) {
 		}
 	}
 	return Reason{}, false
-}
-
-// recheck asks whether the parents' versions are still what their tags say. A
-// tag that was moved since, or an image that is gone, would put something else
-// into the files than what runs there. A moving tag is meant to move: its digest
-// alone counts.
-func (p *planner) recheck(moves []Move) []Condition {
-	var conditions []Condition
-	for _, move := range moves {
-		fact := Fact{Repository: p.repositoryOf(move.Component), Tag: move.To.Tag}
-		if p.moving(move.Component) || fact.Tag == "" {
-			fact.Digest = move.To.Digest
-		}
-		now, known := p.Facts[fact]
-		switch {
-		case !known:
-		case isMissing(now):
-			conditions = append(conditions, imageMissing(move))
-		case fact.Digest == "" && move.To.Digest != "" && now.Digest != move.To.Digest:
-			conditions = append(conditions, tagMoved(move, now))
-		}
-	}
-	return conditions
 }
 
 func (p *planner) waiting(moves []Move, reason Reason) Decision {
@@ -99,45 +70,6 @@ func (p *planner) parentAway() (Reason, bool) {
 		}
 	}
 	return Reason{}, false
-}
-
-// fromParentsOf returns the version of one component on which all sources agree.
-// A source that does not refer to the component has no say.
-func (p *planner) fromParentsOf(s standing) (image.Version, bool, Reason) {
-	var wanted image.Version
-	var from string
-	for _, source := range p.sources {
-		version, found, why := p.versionIn(source, s.component)
-		if why.Words != "" {
-			return image.Version{}, false, why
-		}
-		if !found {
-			continue
-		}
-		if from != "" && !SameRollout(wanted, version) {
-			return image.Version{}, false, parentsDiffer(s.component, from, wanted, source.Environment, version)
-		}
-		if from == "" || wanted.Digest == "" {
-			wanted, from = version, source.Environment
-		}
-	}
-	return wanted, from != "", Reason{}
-}
-
-// versionIn returns what a source says of a component.
-func (p *planner) versionIn(source Place, component string) (image.Version, bool, Reason) {
-	s, found := p.standingIn(source, component)
-	if !found {
-		return image.Version{}, false, Reason{}
-	}
-	version, agreed := s.agreed()
-	if !agreed {
-		return version, false, disagrees(source.Environment, s)
-	}
-	if version.Digest == "" && p.moving(component) {
-		return version, false, digestUnknown(source.Environment, component, version)
-	}
-	return version, true, Reason{}
 }
 
 // anyBackwards says whether a move would lead back. Such a snapshot waits as a

@@ -312,5 +312,6 @@ func TestPlan_unknownBlocksWhereThingsAreCarriedOut(t *testing.T) {
 	w.has("dev", "web:1.5.0@"+digestA)
 	w.has("prod", "web:1.4.0")
 	w.fact("web", "qa-passed", image.Version{Digest: digestA})
-	w.expect("prod", promotion.Waiting, "dev healthy: not evaluated: a checkout has no forge to ask")
+	w.fact("web", "1.5.0", image.Version{Digest: digestA})
+	w.expect("prod", promotion.Waiting, "dev healthy: no evidence source yet")
 }

@@ -2,6 +2,7 @@ package promotion
 
 import (
 	"fmt"
+	"slices"
 
 	"promoter/internal/config"
 	"promoter/internal/schedule"
@@ -10,6 +11,10 @@ import (
 // notEvaluated is the reason of everything that only a forge, evidence or the
 // record of landings can tell.
 const notEvaluated = "not evaluated: a checkout has no forge to ask"
+
+// noEvidence is the reason of what only evidence can tell. It blocks: what is not
+// known to be healthy is not.
+const noEvidence = "no evidence source yet"
 
 // conditions are what must hold in the parents before the moves are proposed.
 func (p *planner) conditions(moves []Move) []Condition {
@@ -20,7 +25,25 @@ func (p *planner) conditions(moves []Move) []Condition {
 	return conditions
 }
 
+// conditionsOf are what must hold in one parent. Where the application is absent
+// there, they are asked of the environments before it.
 func (p *planner) conditionsOf(parent config.Parent, moves []Move) []Condition {
+	if p.Checkout {
+		return p.unevaluated(parent, moves)
+	}
+	var conditions []Condition
+	for _, source := range p.lookThrough(Place{parent.Environment, p.place.Application}) {
+		stood, found := p.stretchOf(source, moves)
+		conditions = append(conditions, p.conditionsIn(asking{parent, source}, stood, found)...)
+	}
+	if parent.Tagged != "" {
+		conditions = append(conditions, p.tagged(parent, moves))
+	}
+	return conditions
+}
+
+// unevaluated names the conditions where nothing can tell them.
+func (p *planner) unevaluated(parent config.Parent, moves []Move) []Condition {
 	var conditions []Condition
 	add := func(name, value string) {
 		conditions = append(conditions, Condition{
@@ -40,6 +63,68 @@ func (p *planner) conditionsOf(parent config.Parent, moves []Move) []Condition {
 		conditions = append(conditions, p.tagged(parent, moves))
 	}
 	return conditions
+}
+
+// asking is a parent of the config with the place that answers for it: the
+// application there, or in an environment before it.
+type asking struct {
+	config.Parent
+	source Place
+}
+
+// name is the name of a condition, as in the config file.
+func (a asking) name(condition string) string {
+	name := a.Environment + " " + condition
+	if a.Environment != a.source.Environment {
+		name += " (in " + a.source.Environment + ")"
+	}
+	return name
+}
+
+// conditionsIn asks what must hold of a snapshot where it stands or stood. One
+// that never stood there fulfils nothing.
+func (p *planner) conditionsIn(a asking, stood stretch, found bool) []Condition {
+	var conditions []Condition
+	add := func(c Condition) {
+		if !found {
+			c = Condition{Name: c.Name, Value: c.Value, State: Pending, Reason: notEligible(a.source)}
+		}
+		conditions = append(conditions, c)
+	}
+	if a.Healthy {
+		add(Condition{Name: a.name("healthy"), State: Unknown, Reason: noEvidence})
+	}
+	if a.Soak > 0 {
+		add(p.soak(a, stood))
+	}
+	for _, pattern := range a.Checks {
+		add(checkedBy(a.name("check "+pattern), pattern, stood.checks))
+	}
+	return conditions
+}
+
+// stretchOf returns the newest stretch of a source that holds the moves and, but
+// for what a person named, what the place would hold beside them.
+func (p *planner) stretchOf(source Place, moves []Move) (stretch, bool) {
+	holds := func(stood stretch) bool {
+		for i, s := range p.standing {
+			there := stood.versions[i]
+			if isNone(there) {
+				continue
+			}
+			if move, moved := moveOf(moves, s.component); moved && !SameRollout(move.To, there) {
+				return false
+			} else if !moved && !p.named(moves) && s.differs(there, false) {
+				return false
+			}
+		}
+		return true
+	}
+	stretches := p.stretches(source)
+	if i := slices.IndexFunc(stretches, holds); i >= 0 {
+		return stretches[i], true
+	}
+	return stretch{}, false
 }
 
 // tagged says whether the tag points at every digest of the moves. It is the one

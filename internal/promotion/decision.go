@@ -98,6 +98,9 @@ type Decision struct {
 	// lets what is propose: manual go on. Nil: nobody asked, or for another
 	// snapshot. What becomes of it in the state is among Unrecorded.
 	Request *state.Request
+	// Fulfilled is a request of the place with which nothing is left to do: what
+	// it asked for stands here, or did.
+	Fulfilled *state.Request
 }
 
 // Wanted returns the version that the decision wants for a component of its

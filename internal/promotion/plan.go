@@ -6,6 +6,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/image"
+	"promoter/internal/state"
 )
 
 // Plan decides about every place: environments parents first, in them the
@@ -32,11 +33,16 @@ type planner struct {
 	standing []standing
 	sources  []Place // see sourcesOf
 	now      time.Time
+
+	stood     [][]stretch    // see stretches
+	request   *state.Request // that counts here; nil: none
+	fulfilled *state.Request // that is done
+	rolling   bool           // the decision is a rollback
 }
 
 func newPlanner(s *survey, place Place, now time.Time) *planner {
 	settings, capped := s.settings(place.Environment, place.Application)
-	return &planner{
+	p := &planner{
 		survey:   s,
 		place:    place,
 		settings: settings,
@@ -46,12 +52,15 @@ func newPlanner(s *survey, place Place, now time.Time) *planner {
 		sources:  s.sourcesOf(settings.After, place.Application),
 		now:      now,
 	}
+	p.takeRequest()
+	return p
 }
 
 // plan decides. That nothing differs cannot be said of a place with files that
 // may hold something else.
 func (p *planner) plan() Decision {
-	d := p.decide()
+	d := p.hold(p.decide())
+	d.Fulfilled = p.fulfilledBy(d)
 	if d.State == Same && len(p.present.Refusals) > 0 {
 		d.State, d.Reason = Refused, RefusedBy(p.present.Refusals)
 	}
@@ -68,6 +77,12 @@ func (p *planner) decide() Decision {
 	}
 	if len(p.standing) == 0 {
 		return p.withoutReference()
+	}
+	if d, rolling := p.rollback(); rolling {
+		return d
+	}
+	if d, named := p.fromRequest(); named {
+		return d
 	}
 	if len(p.settings.After) == 0 || p.givenDirectly() {
 		return p.fromRegistry()
@@ -121,10 +136,24 @@ func (p *planner) snapshot(moves []Move) Snapshot {
 	return snapshot
 }
 
-// propose makes the decision for a difference: proposed, unless a condition, the
-// way of proposing, or a file that cannot be written is in the way.
+// propose makes the decision for a difference: proposed, unless people, a
+// condition, the way of proposing, or a file that cannot be written is in the way.
 func (p *planner) propose(moves []Move, reason Reason, conditions []Condition) Decision {
-	d := Decision{
+	d := p.draft(moves, reason, conditions)
+	d.Request = p.requestFor(d.Snapshot)
+	if answer, why, answered := p.answered(moves); answered {
+		d.State, d.Reason = answer, why
+	} else if blocking, blocked := firstBlocking(conditions, p.Checkout); blocked {
+		d.State, d.Reason = Waiting, blockedBy(blocking)
+	} else if why, held := p.heldByPropose(d); held {
+		d.State, d.Reason = Waiting, why
+	}
+	return p.refuse(d)
+}
+
+// draft is the decision for a difference that nothing is in the way of.
+func (p *planner) draft(moves []Move, reason Reason, conditions []Condition) Decision {
+	return Decision{
 		Place:      p.place,
 		State:      Proposed,
 		Reason:     reason,
@@ -133,11 +162,11 @@ func (p *planner) propose(moves []Move, reason Reason, conditions []Condition) D
 		Conditions: conditions,
 		Gates:      p.gates(),
 	}
-	if blocking, blocked := firstBlocking(conditions, p.Checkout); blocked {
-		d.State, d.Reason = Waiting, blockedBy(blocking)
-	} else if why, held := p.heldByPropose(); held {
-		d.State, d.Reason = Waiting, why
-	}
+}
+
+// refuse stops a decision where there is no way to land it, or a file cannot be
+// written.
+func (p *planner) refuse(d Decision) Decision {
 	if why, missing := p.needsForge(); missing {
 		d.State, d.Reason = Refused, why
 	}
@@ -148,14 +177,23 @@ func (p *planner) propose(moves []Move, reason Reason, conditions []Condition) D
 }
 
 // heldByPropose says whether somebody has to ask first.
-func (p *planner) heldByPropose() (Reason, bool) {
-	switch p.settings.Propose {
-	case config.ProposeNever:
-		return Reason{Rule: RulePropose, Words: "propose is never: the difference is only reported"}, true
-	case config.ProposeManual:
-		if !p.Asked[p.place.Environment] {
-			return Reason{Rule: RulePropose, Words: "propose is manual: waits until a person asks for it"}, true
-		}
+func (p *planner) heldByPropose(d Decision) (Reason, bool) {
+	if why, never := p.neverProposed(); never {
+		return why, true
 	}
-	return Reason{}, false
+	if p.settings.Propose != config.ProposeManual || p.Asked[p.place.Environment] || d.Request != nil {
+		return Reason{}, false
+	}
+	if p.request != nil {
+		return Reason{Rule: RulePropose, Words: "propose is manual: another snapshot was asked for"}, true
+	}
+	return Reason{Rule: RulePropose, Words: "propose is manual: waits until a person asks for it"}, true
+}
+
+// neverProposed says whether the differences of the place are only reported.
+func (p *planner) neverProposed() (Reason, bool) {
+	if p.settings.Propose != config.ProposeNever {
+		return Reason{}, false
+	}
+	return Reason{Rule: RulePropose, Words: "propose is never: the difference is only reported"}, true
 }

@@ -26,8 +26,8 @@ func Questions(observed Observed) []Question {
 	for _, environment := range survey.environments() {
 		for _, application := range survey.applications[environment] {
 			p := newPlanner(survey, Place{environment, application}, time.Time{})
-			for _, s := range p.standing {
-				p.ask(asked, s)
+			for i := range p.standing {
+				p.ask(asked, i)
 			}
 		}
 	}
@@ -50,62 +50,85 @@ func (q questions) note(of standing, v image.Version, created bool) {
 	q[fact] = Question{Fact: fact, Component: of.component, Created: created || q[fact].Created}
 }
 
+// insist asks whether a version is there, whatever is known about it.
+func (q questions) insist(of standing, fact Fact) {
+	q[fact] = Question{Fact: fact, Component: of.component, Created: q[fact].Created}
+}
+
 // ask notes what is not known about the versions that a component may move to.
-func (p *planner) ask(asked questions, here standing) {
+func (p *planner) ask(asked questions, i int) {
+	here := p.standing[i]
 	if len(p.settings.After) == 0 {
 		if offer := p.Offers[here.component]; offer.Found && !offer.Given {
-			there := standing{component: here.component, repository: here.repository, versions: []image.Version{offer.Version}}
-			p.askBetween(asked, here, there)
+			p.askBetween(asked, here, offer.Version)
 		}
 		return
 	}
 	for _, source := range p.sources {
-		if there, ok := p.standingIn(source, here.component); ok {
-			p.askBetween(asked, here, there)
-			p.askAgain(asked, here, there)
-			p.askTagged(asked, there)
+		for _, version := range p.candidatesIn(source, i) {
+			p.askBetween(asked, here, version)
+			p.askAgain(asked, here, version)
+			p.askTagged(asked, here, version)
 		}
 	}
 }
 
-// askBetween notes what is not known about two standings that look different.
-func (p *planner) askBetween(asked questions, here, there standing) {
+// candidatesIn returns the versions of a component that may come from a source: in
+// a checkout those of its files, else what stood there since the one that is here.
+func (p *planner) candidatesIn(source Place, i int) []image.Version {
+	if p.Checkout {
+		there, _ := p.standingIn(source, p.standing[i].component)
+		return there.versions
+	}
+	var versions []image.Version
+	for _, stood := range p.stretches(source) {
+		if isNone(stood.versions[i]) || !p.standing[i].differs(stood.versions[i], p.moving(p.standing[i].component)) {
+			break
+		}
+		versions = append(versions, stood.versions[i])
+	}
+	return versions
+}
+
+// askBetween notes what is not known about what stands here and a version that
+// looks different. Which digest a tag was in a parent, no registry can tell.
+func (p *planner) askBetween(asked questions, here standing, there image.Version) {
 	policy := p.Policies[here.component]
 	created := isMoving(policy) || policy != nil && policy.NeedsCreated()
-	for _, a := range here.versions {
-		for _, b := range there.versions {
-			if SameRollout(a, b) {
-				continue
-			}
-			asked.note(here, a, created)
-			asked.note(there, b, created)
+	carried := len(p.settings.After) > 0 && !p.Checkout
+	for _, v := range here.versions {
+		if SameRollout(v, there) {
+			continue
+		}
+		asked.note(here, v, created)
+		if there.Digest != "" || !carried {
+			asked.note(here, there, created)
 		}
 	}
 }
 
 // askAgain notes the tags that would be taken from a parent: they may point
 // elsewhere by now. See recheck.
-func (p *planner) askAgain(asked questions, here, there standing) {
-	if p.moving(here.component) {
-		return
-	}
-	for _, v := range there.versions {
-		if v.Tag != "" && here.differs(v, false) {
-			asked.note(there, image.Version{Tag: v.Tag}, false)
-		}
+func (p *planner) askAgain(asked questions, here standing, there image.Version) {
+	switch {
+	case !here.differs(there, false):
+	case !p.Checkout:
+		asked.insist(here, p.askedAgain(here.component, there))
+	case there.Tag != "" && !p.moving(here.component):
+		asked.note(here, image.Version{Tag: there.Tag}, false)
 	}
 }
 
 // askTagged notes the tags that conditions look at, and the digests that these
 // are compared with.
-func (p *planner) askTagged(asked questions, wanted standing) {
+func (p *planner) askTagged(asked questions, here standing, there image.Version) {
 	for _, parent := range p.settings.After {
 		if parent.Tagged == "" {
 			continue
 		}
-		asked.note(wanted, image.Version{Tag: parent.Tagged}, false)
-		for _, v := range wanted.versions {
-			asked.note(wanted, v, false)
+		asked.note(here, image.Version{Tag: parent.Tagged}, false)
+		if p.Checkout {
+			asked.note(here, there, false)
 		}
 	}
 }

@@ -51,6 +51,15 @@ func imageMissing(move Move) Condition {
 	}
 }
 
+// notRechecked blocks where things are carried out: an incomplete answer proposes
+// nothing.
+func notRechecked(move Move) Condition {
+	return Condition{
+		Name: move.Component + " " + Label(move.To), State: Unknown,
+		Reason: "the registry did not say whether it still is the same",
+	}
+}
+
 func tagMoved(move Move, now image.Version) Condition {
 	return Condition{
 		Name: move.Component + " " + Label(move.To), State: Pending,
@@ -75,6 +84,11 @@ func noVersion(component string, offer Offer) Reason {
 	return Reason{Rule: RuleNoVersion, Words: component + ": " + offer.Reason}
 }
 
+// noAnswer is the reason of a component whose registry did not answer.
+func noAnswer(component string, err error) Reason {
+	return Reason{Rule: RuleRegistry, Words: fmt.Sprintf("%s: %v", component, err)}
+}
+
 func newer(moves []Move) Reason {
 	return Reason{Rule: RuleNewer, Words: "newer: " + movesInWords(moves)}
 }
@@ -83,16 +97,32 @@ func given(moves []Move) Reason {
 	return Reason{Rule: RuleGiven, Words: "asked for: " + movesInWords(moves)}
 }
 
-func fromParent(sources []Place, moves []Move) Reason {
+// fromParent is the reason of what the environments before hold, or did until
+// another snapshot came there.
+func fromParent(sources []Place, moves []Move, past bool) Reason {
 	names := make([]string, 0, len(sources))
 	for _, source := range sources {
 		names = append(names, source.Environment)
 	}
 	verb := " has: "
-	if len(names) > 1 {
+	switch {
+	case past:
+		verb = " had: "
+	case len(names) > 1:
 		verb = " have: "
 	}
 	return Reason{Rule: RuleParent, Words: strings.Join(names, " and ") + verb + movesInWords(moves)}
+}
+
+// notEligible is the reason of a condition about a snapshot that an environment
+// never held.
+func notEligible(source Place) string {
+	return "not eligible in " + source.Environment + ": it never stood there"
+}
+
+func digestUntold(environment, component string, v image.Version) Reason {
+	return Reason{Rule: RuleDigestUnknown, Words: fmt.Sprintf("digest unknown: %s holds %s as the tag %s, and no commit tells which digest that was",
+		environment, component, v.Tag)}
 }
 
 func backwards(component string, from, to image.Version) Reason {

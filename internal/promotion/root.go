@@ -1,10 +1,9 @@
 package promotion
 
 import (
-	"fmt"
+	"slices"
 
 	"promoter/internal/image"
-	"promoter/internal/schedule"
 )
 
 // fromRegistry decides about a place that takes its versions from registries: a
@@ -23,36 +22,51 @@ func (p *planner) fromRegistry() Decision {
 	if len(moves) == 0 {
 		return p.nothingOffered(kept)
 	}
-	if reason, apart := p.versionsApart(moves); apart {
-		return p.waiting(moves, reason)
+	wanted, blocking, shown := p.settled(moves)
+	if reason, apart := p.versionsApart(wanted); apart {
+		return p.waiting(wanted, reason)
 	}
-	d := p.propose(moves, p.reasonOf(moves), p.settle())
-	d.Conditions = append(d.Conditions, p.holdbacks()...)
-	d.Conditions = append(d.Conditions, stayedBack(kept)...)
+	d := p.propose(wanted, p.reasonOf(wanted), blocking)
+	d.Conditions = slices.Concat(d.Conditions, shown, p.holdbacks(), stayedBack(kept))
 	return d
 }
 
-// stayedBack shows the moving tags that went back beside what moves: they hold
-// no other component up, and are somebody's act.
+// settled returns the moves to go on with, what they wait for, and what is only
+// shown. In a checkout nothing is open.
+func (p *planner) settled(moves []Move) (wanted []Move, blocking, shown []Condition) {
+	if p.Checkout {
+		return moves, p.settle(moves), nil
+	}
+	wanted, blocking, shown = p.newer(moves)
+	return wanted, append(blocking, p.settle(wanted)...), shown
+}
+
+// stayedBack shows beside what moves the moving tags that went back, and the
+// versions that people do not want: they hold no other component up, and are
+// somebody's act.
 func stayedBack(kept []Reason) []Condition {
 	var conditions []Condition
 	for _, why := range kept {
-		if why.Rule == RuleBackwards {
+		switch why.Rule {
+		case RuleBackwards:
 			conditions = append(conditions, Condition{Name: "moving tag", State: Pending, Reason: why.Words})
+		case RuleRejected, RuleReverted:
+			conditions = append(conditions, Condition{Name: string(why.Rule), State: Pending, Reason: why.Words})
 		}
 	}
 	return conditions
 }
 
 // fromOffer decides about one component: it moves, or stays with a reason, or
-// stays because nothing differs.
+// stays because nothing differs. One that people do not want stays, and no older
+// one is taken instead; the others go on without it.
 func (p *planner) fromOffer(s standing) (Move, bool, Reason) {
 	offer, asked := p.Offers[s.component]
 	if !asked {
 		return Move{}, false, Reason{}
 	}
 	if offer.Err != nil {
-		return Move{}, false, Reason{Rule: RuleRegistry, Words: fmt.Sprintf("%s: %v", s.component, offer.Err)}
+		return Move{}, false, noAnswer(s.component, offer.Err)
 	}
 	if !offer.Found {
 		return Move{}, false, p.notOffered(s, offer)
@@ -64,7 +78,11 @@ func (p *planner) fromOffer(s standing) (Move, bool, Reason) {
 	if present, back := s.newerThan(offer.Version, policy); back && !offer.Given {
 		return Move{}, false, keptBack(s.component, present, offer.Version, policy)
 	}
-	return s.move(offer.Version), true, Reason{}
+	move := s.move(offer.Version)
+	if _, why, answered := p.answerTo(move); answered && !offer.Given {
+		return Move{}, false, why
+	}
+	return move, true, Reason{}
 }
 
 // keptBack says why an older offer is not taken. An ordered tag list that ends
@@ -119,6 +137,10 @@ func stateOf(rule Rule) (State, int) {
 	switch rule {
 	case RuleRegistry:
 		return Unanswered, 3
+	case RuleRejected:
+		return Rejected, 2
+	case RuleReverted:
+		return Reverted, 2
 	case RuleSame:
 		return Same, 1
 	default:
@@ -176,14 +198,4 @@ func versionText(v image.Version) string {
 		return v.Version
 	}
 	return v.Tag
-}
-
-// settle waits until no component got a newer version for some time. When that
-// was is known from the first-seen times of the state branch alone.
-func (p *planner) settle() []Condition {
-	settle := p.Config.Application(p.place.Application).Settle
-	if settle == 0 {
-		return nil
-	}
-	return []Condition{{Name: "settle", State: Unknown, Reason: notEvaluated, Value: schedule.FormatDuration(settle)}}
 }
