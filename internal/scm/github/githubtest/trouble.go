@@ -19,6 +19,9 @@ type limit struct {
 	secondary bool
 }
 
+// AnyWrite stands for the route of every request to the API that is no GET.
+const AnyWrite = "WRITE"
+
 // Lose carries the next request whose "METHOD /route" contains the text out and
 // breaks the connection instead of answering.
 func (s *Server) Lose(route string) { s.trouble(&trouble{route: route, lose: true}) }
@@ -45,7 +48,8 @@ func (s *Server) Lift() { s.act(func() { s.limit = nil }) }
 // takeTrouble returns the first trouble for a route and forgets it.
 func (s *Server) takeTrouble(route string) *trouble {
 	for i, one := range s.troubles {
-		if strings.Contains(route, one.route) {
+		write := one.route == AnyWrite && !strings.HasPrefix(route, "G") // GET, GIT
+		if write || strings.Contains(route, one.route) {
 			s.troubles = append(s.troubles[:i:i], s.troubles[i+1:]...)
 			return one
 		}

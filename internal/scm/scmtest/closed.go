@@ -1,0 +1,121 @@
+package scmtest
+
+import (
+	"strings"
+	"testing"
+
+	"promoter/internal/identity"
+	"promoter/internal/scm"
+)
+
+// methods are the ways in which people merge.
+var methods = []string{"merge", "squash", "rebase", "fast-forward", "queue"}
+
+// closed is about PullRequests.Closed.
+func closed() []condition {
+	cases := []condition{
+		{
+			name: "P-03 a person's closing is told apart from ours", feature: pullRequests,
+			hooks: func(b Bench) []any { return []any{b.People.Close} },
+			run: func(t *testing.T, x *fixture) {
+				first := x.propose(t)
+				x.People.Close(t, Ann, first.Number)
+				second, err := x.repo.PullRequests().Create(t.Context(), draft())
+				fatal(t, "create", err)
+				yes := true
+				fatal(t, "close", x.repo.PullRequests().Edit(t.Context(), second.Number, scm.Edit{Closed: &yes}))
+				ended := x.ended(t, 5)
+				if len(ended) != 2 || ended[0].Number != second.Number || ended[1].Number != first.Number {
+					t.Fatalf("closed: %+v, want the newest first", ended)
+				}
+				x.wantClosed(t, ended[0], x.repo.Info().Self)
+				x.wantClosed(t, ended[1], x.person(Ann))
+			},
+			without: func(t *testing.T, x *fixture) {
+				if ended := x.ended(t, 5); len(ended) != 0 {
+					t.Errorf("closed: %v", ended)
+				}
+			},
+		},
+		{
+			name: "P-03 a deleted branch closes, and what it held is still told", feature: pullRequests,
+			hooks: func(b Bench) []any { return []any{b.Git.Delete} },
+			run: func(t *testing.T, x *fixture) {
+				made := x.propose(t)
+				x.Git.Delete(t, Ann, branch)
+				x.none(t)
+				ended := x.ended(t, 5)
+				if len(ended) != 1 || ended[0].Number != made.Number || ended[0].Head.Commit != made.Head.Commit {
+					t.Fatalf("closed: %+v", ended)
+				}
+				x.wantClosed(t, ended[0], x.person(Ann))
+			},
+		},
+		{
+			name: "Closed lists at most the limit, of this branch only", feature: pullRequests,
+			run: func(t *testing.T, x *fixture) {
+				yes, last := true, 0
+				for range 3 {
+					x.push(t, strings.Repeat("#", last+1)+"\n")
+					made, err := x.repo.PullRequests().Create(t.Context(), draft())
+					fatal(t, "create", err)
+					fatal(t, "close", x.repo.PullRequests().Edit(t.Context(), made.Number, scm.Edit{Closed: &yes}))
+					last = made.Number
+				}
+				if ended := x.ended(t, 2); len(ended) != 2 || ended[0].Number != last {
+					t.Errorf("closed: %+v", ended)
+				}
+				other, err := x.repo.PullRequests().Closed(t.Context(), "promoter/prod/we", 5)
+				if err != nil || len(other) != 0 {
+					t.Errorf("of another branch: %+v, %v", other, err)
+				}
+			},
+		},
+	}
+	for _, method := range methods {
+		cases = append(cases, condition{
+			name: "P-04 merged by hand: " + method, feature: pullRequests,
+			hooks: func(b Bench) []any { return []any{b.People.Merge} },
+			run:   func(t *testing.T, x *fixture) { x.mergedByHand(t, method) },
+		})
+	}
+	return cases
+}
+
+// wantClosed checks what is told of a closed pull request.
+func (x *fixture) wantClosed(t *testing.T, pull scm.PullRequest, closer identity.Person) {
+	t.Helper()
+	if pull.State != scm.StateClosed || pull.ClosedAt.IsZero() || !pull.Head.Own || pull.Head.Branch != branch || pull.Merged != (scm.Merged{}) {
+		t.Errorf("closed: %+v", pull)
+	}
+	if !strings.Contains(pull.Head.Message, "Promoter-Environment: prod") {
+		t.Errorf("its head says %q", pull.Head.Message)
+	}
+	if x.repo.Features().Closers && !pull.Closer.Same(closer) {
+		t.Errorf("closed by %+v, want %+v", pull.Closer, closer)
+	}
+}
+
+func (x *fixture) mergedByHand(t *testing.T, method string) {
+	made := x.propose(t)
+	if method != "fast-forward" {
+		x.Git.Commit(t, Commit{By: Bob, Branch: Main, Path: "other.yaml", Content: "o: 1\n", Message: "Other"})
+	}
+	commit := x.People.Merge(t, Ann, made.Number, method)
+	x.none(t)
+	ended := x.ended(t, 5)
+	if len(ended) != 1 {
+		t.Fatalf("closed: %+v", ended)
+	}
+	pull := ended[0]
+	if pull.State != scm.StateMerged || pull.ClosedAt.IsZero() || pull.Head.Message == "" {
+		t.Errorf("merged: %+v", pull)
+	}
+	if pull.Merged.Commit != "" && pull.Merged.Commit != commit || pull.Merged.At.IsZero() {
+		t.Errorf("merged as %+v, want commit %s", pull.Merged, commit)
+	}
+	merged, err := x.repo.PullRequests().Merge(t.Context(), made.Number, scm.Merge{Head: made.Head.Commit})
+	if err != nil || merged.Commit != pull.Merged.Commit {
+		t.Errorf("already merged: %+v, %v", merged, err)
+	}
+}
