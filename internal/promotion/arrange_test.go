@@ -122,7 +122,7 @@ func TestArrange_G10_freeze(t *testing.T) {
 		w := oneOf(t, ", land: automerge")
 		w.offers("web:1.4@" + digestA)
 		w.opened("promoter/dev/shop", 7, of("shop", "web:1.5@"+digestB))
-		w.State = w.State.Apply(change)
+		w.decides(change)
 		if p := w.only(); p.Step != promotion.StepKeep || p.Land {
 			t.Errorf("%s: %v", name, inShort(w.arrange()))
 		}

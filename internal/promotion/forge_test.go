@@ -45,9 +45,19 @@ func act(login string) state.Act {
 	return state.Act{By: identity.Person{Login: login}, At: noon.Add(-time.Hour)}
 }
 
+// decides makes changes of the state branch.
+func (w *world) decides(changes ...state.Change) {
+	w.t.Helper()
+	changed, err := w.State.Apply(changes...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.State = changed
+}
+
 // asks says who asked for a promotion into a place.
 func (w *world) asks(place, login string) {
-	w.State = w.State.Apply(state.Ask(state.Place(w.place(place)), state.Request{Act: act(login)}))
+	w.decides(state.Ask(state.Place(w.place(place)), state.Request{Act: act(login)}))
 }
 
 // rejects says that a person rejected COMPONENT:TAG@DIGEST in a place.
@@ -56,7 +66,7 @@ func (w *world) rejects(place string, texts ...string) {
 	for component, pinned := range snapshotOf(texts...) {
 		images[component] = pinned.String()
 	}
-	w.State = w.State.Apply(state.Reject(state.Place(w.place(place)), state.Rejection{Act: act("ada"), Images: images}))
+	w.decides(state.Reject(state.Place(w.place(place)), state.Rejection{Act: act("ada"), Images: images}))
 }
 
 // arrange plans and arranges.
