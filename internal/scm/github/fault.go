@@ -126,11 +126,14 @@ func lacking(answer *gogithub.ErrorResponse) string {
 	if strings.HasPrefix(head.Get("X-GitHub-SSO"), "required") {
 		return ": the token must be authorised for the single sign-on of the organisation"
 	}
-	needed := head.Get("X-Accepted-GitHub-Permissions")
-	if needed != "" && strings.Contains(strings.ToLower(answer.Message), "not accessible by") {
-		return ": the token lacks the permission " + oneLine(needed)
+	needed, words := oneLine(head.Get("X-Accepted-GitHub-Permissions")), strings.ToLower(answer.Message)
+	switch {
+	case needed == "" || !strings.Contains(words, "not accessible by"):
+		return scopesLacking(head)
+	case strings.Contains(needed, "checks=") && strings.Contains(words, "personal access token"):
+		return ": GitHub offers the permission " + needed + " to no fine-grained token: use a classic one with the scope repo"
 	}
-	return scopesLacking(head)
+	return ": the token lacks the permission " + needed
 }
 
 // scopesLacking compares the scopes of a classic token with those of which one

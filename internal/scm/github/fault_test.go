@@ -33,6 +33,14 @@ func TestExplain_answersOfGitHub(t *testing.T) {
 			[]string{"lacks the permission contents=read; pull_requests=write"},
 		},
 		{
+			"fine-grained token and check runs", 403, `{"message":"Resource not accessible by personal access token"}`,
+			[]string{"X-Accepted-GitHub-Permissions: checks=read"}, fault.Unauthorised, []string{"use a classic one with the scope repo"},
+		},
+		{
+			"app and check runs", 403, `{"message":"Resource not accessible by integration"}`,
+			[]string{"X-Accepted-GitHub-Permissions: checks=read"}, fault.Unauthorised, []string{"lacks the permission checks=read"},
+		},
+		{
 			"archived", 403, `{"message":"Repository was archived so is read-only."}`,
 			[]string{permissions},
 			fault.Unauthorised,
