@@ -518,13 +518,13 @@ func truncate(t *testing.T, name string, size int64) {
 	}
 }
 
-func replace(t *testing.T, name, old, new string) {
+func replace(t *testing.T, name, old, by string) {
 	t.Helper()
 	content, err := os.ReadFile(name)
 	if err != nil || !strings.Contains(string(content), old) {
 		t.Fatalf("%s has no %q: %v", name, old, err)
 	}
-	write(t, name, strings.Replace(string(content), old, new, 1))
+	write(t, name, strings.Replace(string(content), old, by, 1))
 }
 
 func TestOpen_oneAtATime(t *testing.T) {

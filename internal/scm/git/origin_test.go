@@ -160,7 +160,6 @@ type web struct {
 	mu       sync.Mutex
 	requests []string                                      // method, path and query
 	answer   func(http.ResponseWriter, *http.Request) bool // instead of Git's own, when it says so
-	stop     int64                                         // bytes after which an answer breaks off; zero: never
 }
 
 func (o *origin) serve() *web {
@@ -250,8 +249,11 @@ func freePort(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	return listener.Addr().String()
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return address
 }
 
 func contextWith(t testing.TB, timeout time.Duration) (context.Context, context.CancelFunc) {

@@ -85,14 +85,15 @@ func (a address) check(u *url.URL) error {
 	return nil
 }
 
-// splitShort reads the short form of ssh, user@host:path.
+// splitShort reads the short form of ssh, user@host:path. A second @ may stand
+// behind a password, which must not become part of a name that is shown.
 func splitShort(text string) (address, error) {
 	place, path, found := strings.Cut(text, ":")
 	user, host, named := strings.Cut(place, "@")
 	if !named {
 		user, host = "", place
 	}
-	if !found || host == "" || path == "" || strings.ContainsAny(place, "/\\") || strings.Contains(host, "@") || strings.HasPrefix(path, "-") {
+	if !found || host == "" || path == "" || strings.ContainsAny(place, "/\\") || strings.ContainsRune(host+path, '@') || strings.HasPrefix(path, "-") {
 		return address{}, fault.New(fault.Invalid, "the URL of the Git repository is none: it begins with https://, ssh:// or file://, or is user@host:path")
 	}
 	return address{scheme: "ssh", user: user, host: strings.ToLower(host), path: path}, nil

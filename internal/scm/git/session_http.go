@@ -68,7 +68,7 @@ func (w *httpWire) advertisement(ctx context.Context) (io.Reader, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the URL of the Git repository cannot be asked")
 	}
-	response, err := w.send(request, "application/x-"+string(w.asked)+"-advertisement")
+	response, err := w.send(request, "application/x-"+string(w.asked)+"-advertisement") //nolint:bodyclose // with the wire
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func failed(err error) error {
 	if fault.KindOf(err) == fault.Internal {
 		err = fault.Wrap(fault.Temporary, err)
 	}
-	return outbound.Redact(err)
+	return outbound.Redact(err) //nolint:wrapcheck // the callers say what for
 }
 
 // refused makes an error of a status.
@@ -186,6 +186,7 @@ func (w *httpWire) retryAt(header http.Header) time.Time {
 
 func (w *httpWire) explain(_ context.Context, err error) error { return said(err) }
 
+// Close closes the bodies of all answers.
 func (w *httpWire) Close() error {
 	var errs []error
 	for _, body := range w.open {

@@ -100,7 +100,7 @@ func (s *sshServer) knownHosts(key ssh.PublicKey) string {
 }
 
 func (s *sshServer) serve(conn net.Conn) {
-	defer conn.Close()
+	defer conn.Close() //nolint:errcheck // the client may be gone
 	config := &ssh.ServerConfig{
 		PublicKeyCallback: func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
 			if meta.User() == "git" && slices.Equal(key.Marshal(), s.client.PublicKey().Marshal()) {
@@ -120,7 +120,7 @@ func (s *sshServer) serve(conn net.Conn) {
 	if err != nil {
 		return
 	}
-	defer server.Close()
+	defer server.Close() //nolint:errcheck // the client may be gone
 	go ssh.DiscardRequests(requests)
 	var sessions sync.WaitGroup
 	defer sessions.Wait()
@@ -134,7 +134,7 @@ func (s *sshServer) serve(conn net.Conn) {
 }
 
 func (s *sshServer) session(channel ssh.Channel, requests <-chan *ssh.Request) {
-	defer channel.Close()
+	defer channel.Close() //nolint:errcheck // the client may be gone
 	for request := range requests {
 		if request.Type != "exec" {
 			_ = request.Reply(false, nil)
@@ -272,18 +272,22 @@ func TestSSH_refused(t *testing.T) {
 		kind   fault.Kind
 		want   string
 	}{
-		"an unknown host":     {func(r *git.Remote) { r.KnownHosts = empty }, fault.Invalid, "is not in " + empty + ": add it"},
-		"a changed key":       {func(r *git.Remote) { r.KnownHosts = s.knownHosts(stranger.PublicKey()) }, fault.Invalid, "has changed"},
-		"no known hosts":      {func(r *git.Remote) { r.KnownHosts = empty + "/none" }, fault.Invalid, "read the known hosts"},
-		"a wrong key":         {func(r *git.Remote) { r.Credential = as(git.Credential{Key: wrong}) }, fault.Unauthorised, "does not take the ssh key"},
-		"a wrong password":    {func(r *git.Remote) { r.Credential = as(git.Credential{User: "other", Password: wrong}) }, fault.Unauthorised, "does not take the ssh key"},
-		"nobody":              {func(r *git.Remote) { r.Credential = nil }, fault.Unauthorised, "does not take the ssh key"},
-		"no passphrase":       {func(r *git.Remote) { r.Credential = as(git.Credential{Key: s.key}) }, fault.Invalid, "give its passphrase"},
-		"a wrong passphrase":  {func(r *git.Remote) { r.Credential = as(git.Credential{Key: s.key, Passphrase: wrong}) }, fault.Invalid, "does not open"},
-		"no key at all":       {func(r *git.Remote) { r.Credential = as(git.Credential{Key: secret.New("hello")}) }, fault.Invalid, "no private key"},
-		"no such repository":  {func(r *git.Remote) { r.URL += "/none" }, fault.NotFound, "does not appear to be a git repository"},
-		"nobody who answers":  {func(r *git.Remote) { r.URL = "ssh://git@" + nobody + "/x" }, fault.Temporary, "reach the server"},
-		"a failed credential": {func(r *git.Remote) { r.Credential = func(context.Context) (git.Credential, error) { return git.Credential{}, fault.New(fault.Invalid, "no file") } }, fault.Invalid, "find the credential"},
+		"an unknown host":    {func(r *git.Remote) { r.KnownHosts = empty }, fault.Invalid, "is not in " + empty + ": add it"},
+		"a changed key":      {func(r *git.Remote) { r.KnownHosts = s.knownHosts(stranger.PublicKey()) }, fault.Invalid, "has changed"},
+		"no known hosts":     {func(r *git.Remote) { r.KnownHosts = empty + "/none" }, fault.Invalid, "read the known hosts"},
+		"a wrong key":        {func(r *git.Remote) { r.Credential = as(git.Credential{Key: wrong}) }, fault.Unauthorised, "does not take the ssh key"},
+		"a wrong password":   {func(r *git.Remote) { r.Credential = as(git.Credential{User: "other", Password: wrong}) }, fault.Unauthorised, "does not take the ssh key"},
+		"nobody":             {func(r *git.Remote) { r.Credential = nil }, fault.Unauthorised, "does not take the ssh key"},
+		"no passphrase":      {func(r *git.Remote) { r.Credential = as(git.Credential{Key: s.key}) }, fault.Invalid, "give its passphrase"},
+		"a wrong passphrase": {func(r *git.Remote) { r.Credential = as(git.Credential{Key: s.key, Passphrase: wrong}) }, fault.Invalid, "does not open"},
+		"no key at all":      {func(r *git.Remote) { r.Credential = as(git.Credential{Key: secret.New("hello")}) }, fault.Invalid, "no private key"},
+		"no such repository": {func(r *git.Remote) { r.URL += "/none" }, fault.NotFound, "does not appear to be a git repository"},
+		"nobody who answers": {func(r *git.Remote) { r.URL = "ssh://git@" + nobody + "/x" }, fault.Temporary, "reach the server"},
+		"a failed credential": {func(r *git.Remote) {
+			r.Credential = func(context.Context) (git.Credential, error) {
+				return git.Credential{}, fault.New(fault.Invalid, "no file")
+			}
+		}, fault.Invalid, "find the credential"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
