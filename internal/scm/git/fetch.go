@@ -79,7 +79,10 @@ func (m *Mirror) fetch(ctx context.Context, branches []string) (map[string]ID, e
 	for _, branch := range branches {
 		m.point(branch, found[branch])
 	}
-	return found, m.save()
+	if len(rounds) > 0 {
+		err = m.tidy()
+	}
+	return found, errors.Join(err, m.save())
 }
 
 // point lets a branch be at a commit; the zero one takes it away.

@@ -112,12 +112,18 @@ func (d *disk) forget(packed []plumbing.Hash) {
 	}
 }
 
+// maxPacks is how many packs a mirror may have before a new one is cheaper.
+const maxPacks = 256
+
 // wholePacks looks at the end of each pack: it is the hash that names the file.
 // A pack that a full disk or a crash cut short has another.
 func wholePacks(dir string) error {
 	packs, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "pack-*.pack"))
 	if err != nil {
 		return fmt.Errorf("list the packs: %w", err)
+	}
+	if len(packs) > maxPacks {
+		return fault.New(fault.Invalid, "the mirror has %d packs, and a new one would have one", len(packs))
 	}
 	for _, name := range packs {
 		if err := wholePack(name); err != nil {
