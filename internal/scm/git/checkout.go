@@ -1,6 +1,7 @@
 // Package git reads and writes Git at the level of objects: trees, blobs and
-// commits, never a working tree. So far it reads the branches that a person's
-// clone has at hand.
+// commits, never a working tree. A Mirror is a bare copy of branches of a remote,
+// with what it takes to fetch, to read, to write commits and to push them. A
+// Checkout shows the branches that a person's clone has at hand.
 package git
 
 import (

@@ -9,6 +9,9 @@ type Objects = objects
 // left says were left on the server are too large.
 func NewObjects(s store, left func(ID) bool) *Objects { return &objects{store: s, tooLarge: left} }
 
+// OnDisk reads and writes in the folder of a mirror.
+func OnDisk(dir string) *Objects { return &objects{store: openDisk(dir, &state{}, 1<<30)} }
+
 // Between shows which objects a push would send.
 func (o *objects) Between(tip ID, have ...ID) ([]plumbing.Hash, error) {
 	return o.between(tip, have...)

@@ -36,7 +36,8 @@ func newRepo(t testing.TB) *repo {
 
 // openRepo opens a repository anew, as after a restart.
 func openRepo(dir string) *repo {
-	store := &counted{Storage: filesystem.NewStorage(osfs.New(dir, osfs.WithBoundOS()), cache.NewObjectLRU(16<<20))}
+	options := filesystem.Options{KeepDescriptors: true}
+	store := &counted{Storage: filesystem.NewStorageWithOptions(osfs.New(dir), cache.NewObjectLRU(16<<20), options)}
 	return &repo{Objects: git.NewObjects(store, nil), dir: dir, store: store}
 }
 

@@ -157,6 +157,9 @@ func (o *objects) tree(id ID) (string, error) {
 	return o.read(plumbing.TreeObject, id, maxObject)
 }
 
+// usualLine is about how many bytes a line of a tree has.
+const usualLine = 40
+
 // allLines returns the lines of a tree, none for the zero id.
 func (o *objects) allLines(tree ID) ([]line, error) {
 	if tree.IsZero() {
@@ -166,7 +169,7 @@ func (o *objects) allLines(tree ID) ([]line, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []line
+	found := make([]line, 0, len(content)/usualLine)
 	for l, err := range lines(content) {
 		if err != nil {
 			return nil, err
