@@ -77,7 +77,7 @@ func TestChecks_G07_states(t *testing.T) {
 	if diff := cmp.Diff(want, states); diff != "" {
 		t.Error(diff)
 	}
-	if first := got[0]; first.URL != "https://ci.example.com/ci" || !first.At.Equal(time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC)) {
+	if first := got[0]; first.URL != "https://ci.example.com/ci" || first.Description != "d" || !first.At.Equal(time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC)) {
 		t.Errorf("got %+v", first)
 	}
 }

@@ -1,12 +1,14 @@
 package github
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	"promoter/internal/fault"
+	"promoter/internal/scm"
 )
 
 // conditional answers as GitHub does: "not modified" where the ETag fits.
@@ -48,6 +50,45 @@ func TestCache_asksWithTheETag(t *testing.T) {
 	found, err := repository.PullRequests().Open(t.Context())
 	if err != nil || len(found) != 2 || found[1].Number != 9 {
 		t.Errorf("got %v, %v", found, err)
+	}
+}
+
+// A pass in which nothing happened reads everything and counts for nothing.
+func TestCache_idlePass(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	var full []string
+	for path, body := range map[string]string{
+		repoPath: repositoryJSON, pullsPath: "[" + pullJSON(7, "") + "]", statusesPath: "[" + statusJSON("promoter", "pending", "promoter") + "]",
+		runsPath: runsJSON(runJSON(1, 1, "build", "completed", "success")), reviewsPath: "[" + reviewJSON("ann", "User", "APPROVED") + "]",
+		permissionPath("ann"): `{"permission":"write"}`, commentsPath: "[" + commentJSON(1, "promoter", marker, "2026-06-01T10:00:00Z") + "]",
+	} {
+		answer := conditional(body, `"`+path+`"`)
+		w.on("GET "+path, func(out http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("If-None-Match") == "" {
+				full = append(full, r.URL.Path)
+			}
+			answer(out, r)
+		})
+	}
+	forge := w.forge()
+	for pass := range 2 {
+		full = nil
+		repository, err := forge.Open(t.Context(), "acme/deploy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		status := scm.Status{Context: "promoter", State: scm.CheckPending, Description: "d", URL: "https://ci.example.com/promoter"}
+		_, open := repository.PullRequests().Open(t.Context())
+		_, checks := repository.Signals().Checks(t.Context(), head)
+		_, reviews := repository.Signals().Reviews(t.Context(), 7)
+		err = errors.Join(open, checks, reviews, repository.Signals().SetStatus(t.Context(), head, status), repository.Conversation().Say(t.Context(), 7, marker, marker))
+		if asked, _ := w.requests(); err != nil || len(asked) > 8 {
+			t.Errorf("asked %v, %v", asked, err)
+		}
+		if pass > 0 && len(full) > 0 {
+			t.Errorf("asked for the whole of %v again", full)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strings"
 
 	gogithub "github.com/google/go-github/v62/github"
@@ -109,7 +108,7 @@ func (s signals) Member(ctx context.Context, team string, person identity.Person
 	if !isName(group) || !isName(slug) || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {
 		return false, nil
 	}
-	membership, _, err := s.forge.api.Teams.GetTeamMembershipBySlug(ctx, group, url.PathEscape(slug), person.Login)
+	membership, _, err := s.forge.api.Teams.GetTeamMembershipBySlug(ctx, group, slug, person.Login)
 	if statusOf(err) != http.StatusNotFound {
 		return membership.GetState() == "active", explain("members of team "+team, err)
 	}

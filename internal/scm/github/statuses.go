@@ -32,7 +32,7 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 		seen[status.GetContext()] = true
 		check := s.statusCheck(status)
 		if check.Own {
-			s.remember(commit, scm.Status{Context: check.Name, State: check.State, Description: status.GetDescription(), URL: check.URL})
+			s.remember(commit, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
 		}
 		checks = append(checks, check)
 	}
@@ -41,7 +41,7 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 
 func (s signals) statusCheck(status *gogithub.RepoStatus) scm.Check {
 	check := scm.Check{
-		Name: status.GetContext(), State: scm.CheckFailed, URL: status.GetTargetURL(),
+		Name: status.GetContext(), State: scm.CheckFailed, Description: status.GetDescription(), URL: status.GetTargetURL(),
 		At: status.GetCreatedAt().UTC(), Own: s.info.Self.Same(s.forge.person(status.GetCreator())),
 	}
 	switch status.GetState() {
