@@ -88,6 +88,7 @@ var owners = map[string][]string{
 	"github.com/go-git/go-git/v5":              {"internal/scm/git"},
 	"github.com/go-git/go-billy/v5":            {"internal/scm/git"},
 	"github.com/google/go-cmp":                 nil,
+	"github.com/getkin/kin-openapi":            nil,
 	"github.com/rogpeppe/go-internal":          {"internal/cli"},
 	"github.com/santhosh-tekuri/jsonschema/v6": nil,
 	"helm.sh/helm/v3":                          nil,

@@ -52,6 +52,7 @@ func (c *call) drawSelf(u *user) object {
 	for _, key := range strings.Fields("followers following public_gists public_repos") {
 		drawn[key] = 0
 	}
+	drawn["user_view_type"] = "public" // without the scope user
 	drawn["created_at"], drawn["updated_at"] = "2020-01-01T00:00:00Z", "2020-01-01T00:00:00Z"
 	return drawn
 }
