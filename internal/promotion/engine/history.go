@@ -232,10 +232,12 @@ func (v *view) learn(ctx context.Context, place promotion.Place, found []promoti
 		found = v.withMerged(place, found, merged)
 	}
 	landings := v.contiguous(place, found)
-	v.observed.Taken[place] = v.takenOf(place, landings)
-	if !standing {
-		return nil
+	taken, err := v.takenOf(ctx, place, found)
+	if err != nil || !standing {
+		v.observed.Taken[place] = taken
+		return err
 	}
+	v.observed.Taken[place] = taken
 	v.observed.Landings[place] = landings
 	return v.checksOfLandings(ctx, place, landings)
 }
@@ -344,27 +346,51 @@ func (v *view) writtenIn(place promotion.Place) promotion.Snapshot {
 	return snapshot
 }
 
-// takenOf returns the versions that stood in a place since it was last resumed and
-// do not now.
-func (v *view) takenOf(place promotion.Place, landings []promotion.Landing) []promotion.Taken {
-	resumed := v.observed.State.At(statePlace(place)).Resumed
+// takenOf returns the versions that stood in a place and do not now. Those that
+// were gone already when the place was resumed are forgotten.
+func (v *view) takenOf(ctx context.Context, place promotion.Place, found []promotion.Landing) ([]promotion.Taken, error) {
 	var taken []promotion.Taken
-	for _, l := range landings[1:] {
-		if resumed != nil && v.landedBefore(l, resumed.At) {
-			break
-		}
+	for _, l := range found {
 		for _, component := range l.Snapshot.Components() {
 			if pinned := l.Snapshot[component]; !holds(v.observed.Places[place], component, pinned) {
 				taken = append(taken, promotion.Taken{Component: component, Version: pinned.Version, Commit: l.Commit})
 			}
 		}
 	}
-	return taken
+	resumed := v.observed.State.ResumedAt(statePlace(place))
+	if resumed.IsZero() || len(taken) == 0 {
+		return taken, nil
+	}
+	then, err := v.presentAt(ctx, place, resumed)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(taken, func(t promotion.Taken) bool {
+		return v.landedBefore(t.Commit, resumed) && !holds(then, t.Component, promotion.Pinned{Version: t.Version})
+	}), nil
 }
 
-func (v *view) landedBefore(l promotion.Landing, resumed time.Time) bool {
-	commit, err := v.Objects.Commit(l.Commit)
-	return err == nil && !commit.Committer.When.After(resumed)
+func (v *view) landedBefore(id string, at time.Time) bool {
+	commit, err := v.Objects.Commit(id)
+	return err == nil && !commit.Committer.When.After(at)
+}
+
+// presentAt returns what the files of a place said at a time.
+func (v *view) presentAt(ctx context.Context, place promotion.Place, at time.Time) (promotion.Present, error) {
+	for commit, err := range v.Objects.History(v.heads[v.baseOf(place)]) {
+		if err != nil {
+			return promotion.Present{}, err
+		}
+		if commit.Committer.When.After(at) && !commit.Shallow && len(commit.Parents) > 0 {
+			continue
+		}
+		tree, err := v.Files.At(ctx, v.observed.Config, commit.ID, []string{place.Environment})
+		if err != nil {
+			return promotion.Present{}, fmt.Errorf("read the files of %.7s: %w", commit.ID, err)
+		}
+		return tree.Places()[place], nil
+	}
+	return promotion.Present{}, nil
 }
 
 // checksOfLandings asks for the statuses of landed commits where a child has a

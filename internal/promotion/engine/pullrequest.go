@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,12 +25,16 @@ func (v *view) propose(ctx context.Context, p promotion.Proposal) Done {
 		return done
 	}
 	head, pushed, err := v.writeHead(ctx, p, b, base)
+	if person, busy := errors.AsType[*busyError](err); busy {
+		done.Step, done.Reason = promotion.StepWait, promotion.Reason{Rule: promotion.RuleBranch, Words: person.Error()}
+		return done
+	}
 	if err != nil {
 		return failed(done, err)
 	}
 	done.Commit = head
 	if p.Open == nil {
-		return v.open1(ctx, done)
+		return v.create(ctx, done)
 	}
 	done.Number, done.URL = p.Open.Number, p.Open.URL
 	if done = v.refreshWords(ctx, done, pushed); done.Err != nil {
@@ -63,8 +68,7 @@ func (v *view) writeHead(ctx context.Context, p promotion.Proposal, b built, bas
 			return "", false, fmt.Errorf("read the head of %s: %w", p.Head, err)
 		}
 		if !v.isOurs(head) {
-			return "", false, fault.New(fault.Invalid,
-				"the branch %s holds a commit of %s: delete the branch, or open its pull request again", p.Head, head.Committer.Name)
+			return "", false, &busyError{branch: p.Head, person: head.Committer.Name}
 		}
 	}
 	commit, err := v.commit(p, b, base)
@@ -77,8 +81,16 @@ func (v *view) writeHead(ctx context.Context, p promotion.Proposal, b built, bas
 	return commit, true, nil
 }
 
-// open1 opens the one pull request of the branch.
-func (v *view) open1(ctx context.Context, done Done) Done {
+// busyError says that a branch of ours without a pull request holds the work of a
+// person. It is theirs until they say otherwise, and no failure.
+type busyError struct{ branch, person string }
+
+func (e *busyError) Error() string {
+	return fmt.Sprintf("the branch %s holds a commit of %s: delete it, or open its pull request again", e.branch, e.person)
+}
+
+// create opens the one pull request of the branch.
+func (v *view) create(ctx context.Context, done Done) Done {
 	p := done.Proposal
 	page := v.page(ctx, p)
 	settings := p.Environment.PullRequest
