@@ -22,6 +22,7 @@ func (p *planner) rollback() (Decision, bool) {
 		}
 		to, err := image.Parse(text)
 		if err != nil || to.Repository != s.repository {
+			p.rolling = true
 			return p.waiting(nil, rollbackUnreadable(s.component, text)), true
 		}
 		if version := p.Facts.described(s.repository, image.Version{Tag: to.Tag, Digest: to.Digest}); s.differs(version, p.moving(s.component)) {
