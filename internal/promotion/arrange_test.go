@@ -110,21 +110,23 @@ func TestArrange_P02_foreign(t *testing.T) {
 	}
 }
 
-// G-10: a hold or a freeze keeps what is open, and does not merge it.
+// A hold or a freeze keeps what is open, and does not merge it. A rejection closes
+// it all the same.
 func TestArrange_G10_freeze(t *testing.T) {
 	t.Parallel()
 	until := noon.AddDate(0, 0, 1)
-	for name, change := range map[string]state.Change{
-		"held by ada":       state.Hold(state.Place{Environment: "dev", Application: "shop"}, act("ada")),
-		"dev frozen by ada": state.Freeze("dev", act("ada"), &until),
+	for reason, change := range map[string]state.Change{
+		"held by ada since 2026-11-18":          state.Hold(state.Place{Environment: "dev", Application: "shop"}, act("ada")),
+		"dev is frozen by ada since 2026-11-18": state.Freeze("dev", act("ada"), &until),
 	} {
-		// Nothing newer is there, so only the hold speaks.
-		w := oneOf(t, ", land: automerge")
-		w.offers("web:1.4@" + digestA)
-		w.opened("promoter/dev/shop", 7, of("shop", "web:1.5@"+digestB))
-		w.decides(change)
-		if p := w.only(); p.Step != promotion.StepKeep || p.Land {
-			t.Errorf("%s: %v", name, inShort(w.arrange()))
+		for _, offer := range []string{"web:1.4@" + digestA, "web:1.5@" + digestB} {
+			w := oneOf(t, ", land: automerge")
+			w.offers(offer)
+			w.opened("promoter/dev/shop", 7, of("shop", "web:1.5@"+digestB))
+			w.peopleDecide(change)
+			w.expectOnly(promotion.StepKeep, false, reason)
+			w.rejects("dev/shop", "web:1.5@"+digestB)
+			w.expectOnly(promotion.StepClose, false, "web 1.5 was rejected by ada on 2026-11-18")
 		}
 	}
 }
@@ -151,12 +153,12 @@ func TestArrange_P10_whatIsLeft(t *testing.T) {
 			w.offers("web:1.4@" + digestA)
 			w.opened(branch, 7, of("shop", "web:1.5@"+digestB))
 			w.rejects("dev/shop", "web:1.5@"+digestB)
-		}, promotion.StepClose, "not wanted here any more: web 1.5"},
+		}, promotion.StepClose, "web 1.5 was rejected by ada on 2026-11-18"},
 		{"reverted", func(w *world) {
 			w.offers("web:1.4@" + digestA)
 			w.opened(branch, 7, of("shop", "web:1.5@"+digestB))
 			w.Taken[w.place("dev/shop")] = []promotion.Taken{{Component: "web", Version: version("1.5@" + digestB)}}
-		}, promotion.StepClose, "not wanted here any more: web 1.5"},
+		}, promotion.StepClose, "web 1.5 was here before and was taken back"},
 		{"not selected any more", func(w *world) {
 			w.offers("web:1.4@" + digestA)
 			w.opened(branch, 7, of("shop", "web:nightly@"+digestB))
@@ -216,7 +218,7 @@ func TestArrange_G12_childKeepsWhatItsParentHas(t *testing.T) {
 		{Commit: "b", Snapshot: snapshotOf("web:1.4@" + digestA)},
 		{Commit: "a", Snapshot: snapshotOf("web:1.5@" + digestB), TakenBack: true},
 	}
-	w.expectOnly(promotion.StepClose, false, "not wanted here any more: web 1.5")
+	w.expectOnly(promotion.StepClose, false, "web 1.5 was taken back in dev")
 }
 
 func TestArrange_M09_environmentGone(t *testing.T) {

@@ -1,10 +1,6 @@
 package promotion
 
-import (
-	"slices"
-
-	"promoter/internal/state"
-)
+import "slices"
 
 // carried returns the moves that an open pull request stands for, while all of
 // them still are wanted: what a person rejected or took back is not, nor what the
@@ -16,7 +12,7 @@ func (p *planner) carried(open Open) ([]Move, bool) {
 	}
 	moves := p.movesTo(open.Snapshots[p.place.Application])
 	for _, move := range moves {
-		if p.takenBack(move) || !p.selects(move) {
+		if _, taken := p.takenBack(move); taken || !p.selects(move) {
 			return nil, false
 		}
 	}
@@ -31,28 +27,26 @@ func (p *planner) movesTo(snapshot Snapshot) []Move {
 		if !has || pinned.Repository != s.repository || !s.differs(pinned.Version, p.moving(s.component)) {
 			continue
 		}
-		if _, back := s.newerThan(pinned.Version, p.Policies[s.component]); !back {
-			moves = append(moves, s.move(pinned.Version))
+		to := p.Facts.described(pinned.Repository, pinned.Version)
+		if _, back := s.newerThan(to, p.Policies[s.component]); !back {
+			moves = append(moves, s.move(to))
 		}
 	}
 	return moves
 }
 
-// takenBack says whether people do not want a version here, or took it out of
-// where it comes from.
-func (p *planner) takenBack(move Move) bool {
-	if p.rejects(p.place, move) {
-		return true
+// takenBack says why a version is not wanted here any more: people answered so,
+// or took it out of where it comes from.
+func (p *planner) takenBack(move Move) (Reason, bool) {
+	if _, why, answered := p.answerTo(move); answered {
+		return why, true
 	}
-	return slices.ContainsFunc(p.sources, func(source Place) bool { return p.revertedIn(source, move) })
-}
-
-// rejects says whether people rejected a version in a place, or reverted it.
-func (p *planner) rejects(place Place, move Move) bool {
-	_, rejected := p.State.Rejected(state.Place(place), p.repositoryOf(move.Component), move.To)
-	return rejected || slices.ContainsFunc(p.Taken[place], func(taken Taken) bool {
-		return taken.Component == move.Component && SameRollout(taken.Version, move.To)
-	})
+	for _, source := range p.sources {
+		if p.revertedIn(source, move) {
+			return Reason{Rule: RuleReverted, Words: targetsInWords([]Move{move}) + " was taken back in " + source.Environment}, true
+		}
+	}
+	return Reason{}, false
 }
 
 // revertedIn says whether the last landing of a version in a source was taken
@@ -77,4 +71,19 @@ func (p *planner) selects(move Move) bool {
 		return true
 	}
 	return len(policy.Candidates([]string{move.To.Tag}).Ordered) > 0
+}
+
+// askCarried notes what is not known about the version that an open pull request
+// carries, where the registry did not just offer it.
+func (p *planner) askCarried(asked questions, here standing) {
+	open, found := p.open()
+	pinned, carried := open.Snapshots[p.place.Application][here.component]
+	if !found || !carried || pinned.Repository != here.repository || !here.differs(pinned.Version, p.moving(here.component)) {
+		return
+	}
+	if offer := p.Offers[here.component]; len(p.settings.After) == 0 && offer.Found && SameRollout(offer.Version, pinned.Version) {
+		return
+	}
+	p.askBetween(asked, here, pinned.Version)
+	p.askAgain(asked, here, pinned.Version)
 }

@@ -2,15 +2,17 @@ package promotion
 
 import (
 	"fmt"
+	"time"
 
 	"promoter/internal/config"
 	"promoter/internal/schedule"
+	"promoter/internal/state"
 )
 
 // drain keeps a newer snapshot out until the present one satisfied the conditions
 // of every child. It lets go where the present one cannot get through any more.
 func (p *planner) drain() []Condition {
-	if p.rejectedHere() {
+	if p.answeredHere() {
 		return nil
 	}
 	for _, environment := range p.Config.Order() {
@@ -22,10 +24,10 @@ func (p *planner) drain() []Condition {
 	return nil
 }
 
-// rejectedHere says whether people do not want what stands here.
-func (p *planner) rejectedHere() bool {
+// answeredHere says whether people do not want what stands here.
+func (p *planner) answeredHere() bool {
 	for _, s := range p.standing {
-		if version, agreed := s.agreed(); agreed && p.rejects(p.place, Move{Component: s.component, To: version}) {
+		if _, rejected := p.State.Rejected(state.Place(p.place), s.repository, s.told); rejected {
 			return true
 		}
 	}
@@ -39,12 +41,7 @@ func (p *planner) draining(child *planner) (Condition, bool) {
 		return Condition{}, false
 	}
 	moves := child.movesTo(p.snapshot(nil))
-	for _, move := range moves {
-		if child.rejects(child.place, move) {
-			return Condition{}, false
-		}
-	}
-	if len(moves) == 0 {
+	if _, _, answered := child.answered(moves); answered || len(moves) == 0 {
 		return Condition{}, false
 	}
 	blocking, blocked := firstBlocking(child.conditionsOf(parent, moves), p.Checkout)
@@ -84,7 +81,7 @@ func (p *planner) starved() []Condition {
 			continue
 		}
 		settings, _ := p.survey.settings(source.Environment, source.Application)
-		if settings.Newer != config.NewerRefresh || tooShort(p.Landings[source], parent) < manyReplaced {
+		if settings.Newer != config.NewerRefresh || p.tooShort(source, parent.Soak) < manyReplaced {
 			continue
 		}
 		shown = append(shown, Condition{
@@ -96,18 +93,21 @@ func (p *planner) starved() []Condition {
 	return shown
 }
 
-// tooShort counts the last landings in a row that were replaced within the soak,
-// by another than a person.
-func tooShort(landings []Landing, parent config.Parent) int {
+// tooShort counts the last snapshots of a source in a row that newer ones replaced
+// within the soak. There are none while the present one has soaked.
+func (p *planner) tooShort(source Place, soak time.Duration) int {
 	count := 0
-	for _, landing := range landings {
-		if landing.Until.IsZero() || landing.TakenBack {
-			continue
+	for _, stood := range p.stretches(source) {
+		until := stood.until
+		if !stood.past {
+			until = p.now
 		}
-		if landing.At.IsZero() || landing.Until.Sub(landing.At) >= parent.Soak {
+		if stood.at.IsZero() || until.Sub(stood.at) >= soak {
 			break
 		}
-		count++
+		if stood.past && !stood.taken {
+			count++
+		}
 	}
 	return count
 }

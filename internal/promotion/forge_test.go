@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
@@ -45,8 +47,8 @@ func act(login string) state.Act {
 	return state.Act{By: identity.Person{Login: login}, At: noon.Add(-time.Hour)}
 }
 
-// decides makes changes of the state branch.
-func (w *world) decides(changes ...state.Change) {
+// peopleDecide makes changes of the state branch.
+func (w *world) peopleDecide(changes ...state.Change) {
 	w.t.Helper()
 	changed, err := w.State.Apply(changes...)
 	if err != nil {
@@ -57,7 +59,7 @@ func (w *world) decides(changes ...state.Change) {
 
 // asks says who asked for a promotion into a place.
 func (w *world) asks(place, login string) {
-	w.decides(state.Ask(state.Place(w.place(place)), state.Request{Act: act(login)}))
+	w.peopleDecide(state.Ask(state.Place(w.place(place)), state.Request{Act: act(login)}))
 }
 
 // rejects says that a person rejected COMPONENT:TAG@DIGEST in a place.
@@ -66,12 +68,27 @@ func (w *world) rejects(place string, texts ...string) {
 	for component, pinned := range snapshotOf(texts...) {
 		images[component] = pinned.String()
 	}
-	w.decides(state.Reject(state.Place(w.place(place)), state.Rejection{Act: act("ada"), Images: images}))
+	w.peopleDecide(state.Reject(state.Place(w.place(place)), state.Rejection{Act: act("ada"), Images: images}))
 }
 
 // arrange plans and arranges.
-func (w *world) arrange() []promotion.Proposal {
-	return promotion.Arrange(w.Observed, promotion.Plan(w.Observed, noon), noon)
+func (w *world) arrange() []promotion.Proposal { return w.arrangeAt(noon) }
+
+func (w *world) arrangeAt(now time.Time) []promotion.Proposal {
+	return promotion.Arrange(w.Observed, promotion.Plan(w.Observed, now), now)
+}
+
+// expectShort compares all proposals.
+func (w *world) expectShort(want ...string) {
+	w.t.Helper()
+	w.expectShortAt(noon, want...)
+}
+
+func (w *world) expectShortAt(now time.Time, want ...string) {
+	w.t.Helper()
+	if diff := cmp.Diff(want, inShort(w.arrangeAt(now))); diff != "" {
+		w.t.Error(diff)
+	}
 }
 
 // only arranges and returns the one proposal that there must be.
@@ -112,4 +129,26 @@ func inShort(proposals []promotion.Proposal) []string {
 
 var errDown = errors.New("down")
 
-const digestC = "sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
+const (
+	digestC = "sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
+	digestD = "sha256:dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
+)
+
+// stood says what stood in a place from AGO until UNTIL before noon, the newest
+// first; 0: it stands there now. The registry still has it.
+func (w *world) stood(place string, ago, until time.Duration, texts ...string) {
+	w.stillHas(texts...)
+	landing := promotion.Landing{Commit: "c0ffee", Snapshot: snapshotOf(texts...), At: noon.Add(-ago)}
+	if until > 0 {
+		landing.Until = noon.Add(-until)
+	}
+	at := w.place(place)
+	w.Landings[at] = append(w.Landings[at], landing)
+}
+
+// stillHas says that the registry's tags point where the texts say.
+func (w *world) stillHas(texts ...string) {
+	for component, pinned := range snapshotOf(texts...) {
+		w.fact(component, pinned.Version.Tag, pinned.Version)
+	}
+}

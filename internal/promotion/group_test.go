@@ -3,8 +3,6 @@ package promotion_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"promoter/internal/promotion"
 )
 
@@ -38,13 +36,6 @@ func (w *world) openGroup(snapshots map[string]promotion.Snapshot) {
 	open := w.opened(allBranch, 7, snapshots)
 	open.Checks = []promotion.Check{check("ci", promotion.Passed)}
 	w.Open[allBranch] = open
-}
-
-func (w *world) expectShort(want ...string) {
-	w.t.Helper()
-	if diff := cmp.Diff(want, inShort(w.arrange())); diff != "" {
-		w.t.Error(diff)
-	}
 }
 
 func TestArrange_group(t *testing.T) {

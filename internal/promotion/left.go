@@ -23,41 +23,45 @@ func (a *arranger) left(m member, open Open) (Step, Reason) {
 	}
 	p := a.planner(m.Place)
 	snapshot, told := open.Snapshots[m.Application]
-	held, isHeld := a.State.Held(state.Place(m.Place), a.now)
-	switch {
-	case told && !p.differsFrom(snapshot):
+	if told && !p.differsFrom(snapshot) {
 		return StepClose, AlreadySame()
-	case isHeld:
-		return StepKeep, heldBack(held)
-	case m.Request != nil || m.Reason.Rule == RuleRollback:
-		return StepKeep, m.Reason
-	case !told && m.State != Waiting:
-		return StepClose, m.Reason
-	case !told:
+	}
+	if m.Request != nil || p.State.At(state.Place(m.Place)).Rollback != nil {
 		return StepKeep, m.Reason
 	}
-	return a.unwanted(m, p, p.movesTo(snapshot))
+	moves := p.movesTo(snapshot)
+	for _, move := range moves {
+		if why, taken := p.takenBack(move); taken {
+			return StepClose, why
+		}
+	}
+	held, isHeld := a.State.Held(state.Place(m.Place), a.now)
+	switch {
+	case isHeld:
+		return StepKeep, heldBy(held)
+	case !told && m.State == Waiting:
+		return StepKeep, m.Reason
+	case !told:
+		return StepClose, m.Reason
+	}
+	return p.unwanted(m, moves)
 }
 
 // unwanted closes what no longer is a way forward.
-func (a *arranger) unwanted(m member, p *planner, moves []Move) (Step, Reason) {
+func (p *planner) unwanted(m member, moves []Move) (Step, Reason) {
 	if len(moves) == 0 {
 		return StepClose, Reason{Rule: RuleSame, Words: "the files are ahead of it"}
 	}
 	for _, move := range moves {
 		switch {
-		case p.takenBack(move) && (m.State == Rejected || m.State == Reverted):
-			return StepClose, m.Reason
-		case p.takenBack(move):
-			return StepClose, Reason{Rule: RuleRejected, Words: "not wanted here any more: " + targetsInWords([]Move{move})}
 		case !p.selects(move):
 			return StepClose, Reason{Rule: RuleGone, Words: "the config does not select it any more: " + targetsInWords([]Move{move})}
 		case m.State == Same && !p.comesFrom(move):
 			return StepClose, Reason{Rule: RuleSame, Words: "no environment before holds it any more: " + targetsInWords([]Move{move})}
 		}
 	}
-	if m.settings.Propose == config.ProposeNever {
-		return StepClose, m.Reason
+	if why, never := p.neverProposed(); never {
+		return StepClose, why
 	}
 	return StepKeep, m.Reason
 }
@@ -135,21 +139,3 @@ func (a *arranger) gone(place Place, settings config.Environment, known bool) Re
 }
 
 func foreign(open Open) Reason { return Reason{Rule: RuleForeign, Words: open.Foreign} }
-
-// heldBack is the reason of what a person keeps from moving.
-func heldBack(held state.Held) Reason {
-	reason := Reason{Rule: RuleHeld, Words: "held by " + held.By.Login}
-	switch {
-	case held.Problem != "":
-		return Reason{Rule: RuleHeld, Words: fmt.Sprintf("held: what people decided about %s cannot be read: %s", held.Place, held.Problem)}
-	case held.Freeze:
-		reason = Reason{Rule: RuleFrozen, Words: fmt.Sprintf("%s is frozen by %s", held.Place, held.By.Login)}
-	}
-	if held.Why != "" {
-		reason.Words += ": " + held.Why
-	}
-	if held.Until != nil {
-		reason.Until = *held.Until
-	}
-	return reason
-}

@@ -17,10 +17,22 @@ func (p *planner) newer(moves []Move) (wanted []Move, blocking, shown []Conditio
 	if open, found := p.open(); found && p.settings.Land != config.LandPush {
 		wanted, shown = p.against(open, moves)
 	}
+	if len(p.settings.After) == 0 {
+		blocking = p.recheck(notAmong(moves, wanted))
+	}
 	if p.settings.Newer == config.NewerDrain {
-		blocking = p.drain()
+		blocking = append(blocking, p.drain()...)
 	}
 	return wanted, blocking, append(shown, p.starved()...)
+}
+
+// notAmong returns what is wanted besides the moves: it stays as it is open, and
+// so the registry did not just offer it.
+func notAmong(moves, wanted []Move) []Move {
+	return slices.DeleteFunc(slices.Clone(wanted), func(w Move) bool {
+		offered, moved := moveOf(moves, w.Component)
+		return moved && SameRollout(offered.To, w.To)
+	})
 }
 
 // against chooses between what is wanted now and what is open.
