@@ -105,11 +105,13 @@ func judge(answer *gogithub.ErrorResponse) (fault.Kind, string) {
 // state does not allow.
 func judgeInvalid(answer *gogithub.ErrorResponse) fault.Kind {
 	words := strings.ToLower(wordsOf(answer))
-	if strings.Contains(words, "already exists") {
+	switch {
+	case strings.Contains(words, "already exists"):
 		return fault.Conflict
-	}
-	if strings.Contains(words, "no commit found") {
+	case strings.Contains(words, "no commit found"):
 		return fault.NotFound
+	case strings.Contains(words, "submitted too quickly"): // a limit of its own kind
+		return fault.Temporary
 	}
 	for _, detail := range answer.Errors {
 		branch := detail.Field == "head" || detail.Field == "base"

@@ -34,11 +34,15 @@ func TestExplain_answersOfGitHub(t *testing.T) {
 		},
 		{
 			"fine-grained token and check runs", 403, `{"message":"Resource not accessible by personal access token"}`,
-			[]string{"X-Accepted-GitHub-Permissions: checks=read"}, fault.Unauthorised, []string{"use a classic one with the scope repo"},
+			[]string{"X-Accepted-GitHub-Permissions: checks=read"},
+			fault.Unauthorised,
+			[]string{"use a classic one with the scope repo"},
 		},
 		{
 			"app and check runs", 403, `{"message":"Resource not accessible by integration"}`,
-			[]string{"X-Accepted-GitHub-Permissions: checks=read"}, fault.Unauthorised, []string{"lacks the permission checks=read"},
+			[]string{"X-Accepted-GitHub-Permissions: checks=read"},
+			fault.Unauthorised,
+			[]string{"lacks the permission checks=read"},
 		},
 		{
 			"archived", 403, `{"message":"Repository was archived so is read-only."}`,
@@ -66,6 +70,7 @@ func TestExplain_answersOfGitHub(t *testing.T) {
 		{"one that exists", 422, `{"message":"Validation Failed","errors":[{"message":"A pull request already exists for acme:x."}]}`, nil, fault.Conflict, nil},
 		{"a branch that is none", 422, `{"message":"Validation Failed","errors":[{"resource":"PullRequest","field":"head","code":"invalid"}]}`, nil, fault.NotFound, []string{"head is invalid"}},
 		{"a commit that is none", 422, `{"message":"No commit found for SHA: 1"}`, nil, fault.NotFound, nil},
+		{"haste", 422, `{"message":"Validation Failed","errors":[{"resource":"IssueComment","code":"unprocessable","field":"data","message":"was submitted too quickly"}]}`, nil, fault.Temporary, nil},
 		{"bad request", 400, `{"message":"Problems parsing JSON"}`, nil, fault.Invalid, nil},
 		{"request timeout", 408, ``, nil, fault.Temporary, []string{"Request Timeout"}},
 		{"accepted", 202, `{}`, nil, fault.Temporary, nil},

@@ -168,6 +168,9 @@ func (g *gate) end(now time.Time, head http.Header, spent bool) time.Time {
 	if reset, ok := resetOf(head); ok && spent {
 		return later(reset, now.Add(time.Second)) // the two clocks may differ
 	}
+	if g.until.After(now) {
+		return g.until // of a request that was under way before the pause: the same refusal
+	}
 	pause := min(firstPause<<min(g.strikes, 10), longestPause)
 	g.strikes++
 	return now.Add(pause)

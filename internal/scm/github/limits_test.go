@@ -74,6 +74,24 @@ func TestGate_P12_pauseDoubles(t *testing.T) {
 	}
 }
 
+// Requests that were under way when the pause began are refused with it.
+func TestGate_P12_refusalsTogetherAreOne(t *testing.T) {
+	t.Parallel()
+	refused := func() *http.Response {
+		return &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{}}
+	}
+	g := &gate{now: func() time.Time { return noon }}
+	for range 8 {
+		err := g.note(refused(), nil)
+		if at, _ := fault.RetryAt(err); !at.Equal(noon.Add(time.Minute)) {
+			t.Errorf("may be tried at %v", at)
+		}
+	}
+	if g.strikes != 1 {
+		t.Errorf("%d strikes", g.strikes)
+	}
+}
+
 // The last request of the hour was answered: the next would be refused.
 func TestGate_P12_spentLimitSendsNothing(t *testing.T) {
 	t.Parallel()
