@@ -67,7 +67,8 @@ func TestGates_G07_checks(t *testing.T) {
 		{"pending", []promotion.Check{check("ci/a", promotion.Pending)}, promotion.Condition{State: promotion.Pending, Reason: "ci/a has not finished"}},
 		{"failed", []promotion.Check{check("ci/a", promotion.Failed)}, promotion.Condition{State: promotion.Failed, Reason: "ci/a failed"}},
 		{
-			"failed beside pending", []promotion.Check{check("ci/c", promotion.Pending), check("ci/b", promotion.Failed), check("ci/a", promotion.Failed)},
+			"failed beside pending",
+			[]promotion.Check{check("ci/c", promotion.Pending), check("ci/b", promotion.Failed), check("ci/a", promotion.Failed)},
 			promotion.Condition{State: promotion.Failed, Reason: "ci/a failed", Value: "0 of 3 passed"},
 		},
 		{"passed", []promotion.Check{check("ci/a", promotion.Passed), check("ci/b", promotion.Passed)}, promotion.Condition{State: promotion.Passed, Value: "2 of 2 passed"}},
@@ -124,20 +125,29 @@ func TestGates_G09_approvals(t *testing.T) {
 			promotion.Condition{State: promotion.Pending, Value: "0 of 2", Reason: "not approved yet by team:acme/sre or eve"},
 		},
 		{
-			"same person once", []promotion.Approval{sre("ada"), sre("Ada")}, nil, "",
+			"same person once",
+			[]promotion.Approval{sre("ada"), sre("Ada")},
+			nil, "",
 			promotion.Condition{State: promotion.Pending, Value: "1 of 2", Reason: "not approved yet by team:acme/sre or eve"},
 		},
 		{
-			"not of the team", []promotion.Approval{sre("ada"), {By: "bob", Teams: []string{"acme/web"}}}, nil, "",
+			"not of the team",
+			[]promotion.Approval{sre("ada"), {By: "bob", Teams: []string{"acme/web"}}},
+			nil, "",
 			promotion.Condition{State: promotion.Pending, Value: "1 of 2", Reason: "not approved yet by team:acme/sre or eve"},
 		},
 		{
-			"whoever asked", []promotion.Approval{sre("ada"), sre("bob")}, nil, "ADA",
+			"whoever asked",
+			[]promotion.Approval{sre("ada"), sre("bob")},
+			nil, "ADA",
 			promotion.Condition{State: promotion.Pending, Value: "1 of 2", Reason: "not approved yet by team:acme/sre or eve"},
 		},
 		{"enough", []promotion.Approval{sre("ada"), {By: "Eve"}}, nil, "", promotion.Condition{State: promotion.Passed, Value: "2 of 2"}},
 		{
-			"objected", []promotion.Approval{sre("ada"), sre("bob")}, []string{"mallory", "dan"}, "",
+			"objected",
+			[]promotion.Approval{sre("ada"), sre("bob")},
+			[]string{"mallory", "dan"},
+			"",
 			promotion.Condition{State: promotion.Pending, Value: "2 of 2", Reason: "changes requested by dan, mallory"},
 		},
 	}

@@ -120,7 +120,7 @@ func (a *arranger) leftovers() {
 
 // gone says why a branch of ours stands for nothing any more.
 func (a *arranger) gone(place Place, settings config.Environment, known bool) Reason {
-	words := ""
+	var words string
 	switch {
 	case !known:
 		words = fmt.Sprintf("the config has no environment %s any more", place.Environment)
