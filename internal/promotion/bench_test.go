@@ -3,6 +3,7 @@ package promotion_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
@@ -22,13 +23,42 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
+// BenchmarkPlan_lanes decides about as many places, each with three landings, of
+// which a child takes what soaked.
+func BenchmarkPlan_lanes(b *testing.B) {
+	observed := largeWorld(b)
+	observed.Checkout = false
+	observed.Landings = map[promotion.Place][]promotion.Landing{}
+	for place, present := range observed.Places {
+		component, tag := place.Application, present.References[0].Tag
+		for i, version := range []string{tag, "1.0.1", "1.0.0"} {
+			pinned := promotion.Pinned{Repository: repository(component), Version: image.Version{Tag: version, Digest: sha(version[2:3])}}
+			landing := promotion.Landing{
+				Commit: "c0ffee", Snapshot: promotion.Snapshot{component: pinned}, At: ago(time.Duration(i+1) * time.Hour),
+			}
+			if i > 0 {
+				landing.Until = ago(time.Duration(i) * time.Hour)
+			}
+			observed.Landings[place] = append(observed.Landings[place], landing)
+			fact := promotion.Fact{Repository: pinned.Repository, Tag: version}
+			observed.Facts[fact] = image.Version{Digest: pinned.Version.Digest}
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if got := promotion.Plan(observed, noon); len(got) != 10_000 || got[9_999].State != promotion.Proposed {
+			b.Fatalf("%d decisions, the last one %s: %s", len(got), got[9_999].State, got[9_999].Reason)
+		}
+	}
+}
+
 func largeWorld(b *testing.B) promotion.Observed {
 	b.Helper()
 	text := "version: 1\ncomponents:\n  all: {image: quay.io/acme/**, select: {semver: '>=1'}}\nenvironments:\n"
 	for i := range 5 {
 		after := ""
 		if i > 0 {
-			after = fmt.Sprintf(", after: [env%d]", i-1)
+			after = fmt.Sprintf(", after: {env%d: {soak: 30m}}", i-1)
 		}
 		text += fmt.Sprintf("  env%d: {paths: ['env%d/{application}']%s}\n", i, i, after)
 	}
@@ -41,6 +71,7 @@ func largeWorld(b *testing.B) promotion.Observed {
 		Places:   map[promotion.Place]promotion.Present{},
 		Offers:   map[string]promotion.Offer{},
 		Policies: map[string]*image.Policy{},
+		Facts:    promotion.Facts{},
 	}
 	for app := range 2000 {
 		component := fmt.Sprintf("app-%04d", app)
