@@ -184,6 +184,11 @@ func TestArrange_P10_whatIsLeft(t *testing.T) {
 			w.Places[w.place("dev/shop")] = promotion.Present{}
 			w.opened(branch, 7, of("shop", "web:1.5@"+digestB))
 		}, promotion.StepClose, "the files hold no reference to a followed component"},
+		{"the registry has an older one now", func(w *world) {
+			w.offers("web:1.4.5@" + digestC)
+			w.opened(branch, 7, of("shop", "web:1.5@"+digestB))
+			w.stillHas("web:1.5@" + digestB)
+		}, promotion.StepPropose, "newer: web 1.4 -> 1.5"},
 		{"trailers that say nothing", func(w *world) {
 			w.offers("web:1.4@" + digestA)
 			w.opened(branch, 7, nil)
@@ -197,6 +202,27 @@ func TestArrange_P10_whatIsLeft(t *testing.T) {
 			w.expectOnly(test.step, false, test.reason)
 		})
 	}
+}
+
+// What is only reported now has no pull request any more.
+func TestArrange_proposeNever(t *testing.T) {
+	t.Parallel()
+	w := oneOf(t, ", propose: never")
+	w.opened("promoter/dev/shop", 7, of("shop", "web:1.5@"+digestB))
+	w.expectOnly(promotion.StepClose, false, "propose is never: the difference is only reported")
+}
+
+// A rollback that may not go on yet keeps its pull request, although it leads back.
+func TestArrange_rollbackIsKept(t *testing.T) {
+	t.Parallel()
+	w := oneOf(t, ", land: automerge")
+	w.opened("promoter/dev/shop", 7, of("shop", "web:1.3@"+digestC))
+	back := state.RolledBack{Act: act("ada"), Images: map[string]string{"web": "quay.io/acme/web:1.3@" + digestC}}
+	w.peopleDecide(state.Rollback(state.Place(w.place("dev/shop")), back))
+	w.stillHas("web:1.3@" + digestC)
+	w.expectOnly(promotion.StepPropose, true, "rolled back by ada on 2026-11-18: web 1.4 -> 1.3")
+	w.peopleDecide(state.Freeze("dev", act("eve"), nil))
+	w.expectOnly(promotion.StepKeep, false, "dev is frozen by eve since 2026-11-18")
 }
 
 // A child keeps what is open as long as an environment before it has, or had, it.

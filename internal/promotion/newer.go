@@ -35,10 +35,11 @@ func notAmong(moves, wanted []Move) []Move {
 	})
 }
 
-// against chooses between what is wanted now and what is open.
+// against chooses between what is wanted now and what is open. A request for this
+// very snapshot is a decision about what is open.
 func (p *planner) against(open Open, moves []Move) ([]Move, []Condition) {
 	carried, valid := p.carried(open)
-	if !valid || sameMoves(carried, moves) {
+	if !valid || sameMoves(carried, moves) || p.lookingFor() && p.boundTo(moves) {
 		return moves, nil
 	}
 	if why, keeps := p.keeps(open); keeps {

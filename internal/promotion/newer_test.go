@@ -9,6 +9,7 @@ import (
 
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/state"
 )
 
 // openWith is dev with web 1.4 and an open pull request of 1.5, while 1.6 is
@@ -75,6 +76,19 @@ func TestNewer_queue(t *testing.T) {
 	if !w.only().Land {
 		t.Error("what is open is not merged")
 	}
+}
+
+// Somebody asked for the newer one by name of its snapshot: that decides.
+func TestNewer_queueEndsByARequest(t *testing.T) {
+	t.Parallel()
+	w := openWith(t, ", propose: manual")
+	request := state.Request{Act: act("ada"), Snapshot: snapshotOf("web:1.6@" + digestC).ID()}
+	w.peopleDecide(state.Ask(state.Place(w.place("dev/shop")), request))
+	w.expect("dev/shop", promotion.Proposed, "newer: web 1.4 -> 1.6")
+
+	request.Snapshot = snapshotOf("web:1.5@" + digestB).ID()
+	w.peopleDecide(state.Fulfil(state.Place(w.place("dev/shop")), request), state.Ask(state.Place(w.place("dev/shop")), request))
+	w.expect("dev/shop", promotion.Proposed, "newer: web 1.4 -> 1.5")
 }
 
 // What is open is not what the registry just offered: it is asked again, and what
