@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"net/http"
 	"strings"
 
 	gogithub "github.com/google/go-github/v62/github"
@@ -158,5 +159,5 @@ const teamPrefix = "team:"
 // refusesName says that GitHub does not know somebody, or not as a collaborator.
 func refusesName(err error) bool {
 	status := statusOf(err)
-	return status == 422 || status == 404
+	return status == http.StatusUnprocessableEntity || status == http.StatusNotFound
 }

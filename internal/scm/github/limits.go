@@ -17,7 +17,7 @@ import (
 // Bounds of the gate.
 const (
 	maxAnswer    = 32 << 20         // bytes of one answer
-	longestTurn  = 10 * time.Second // that a write waits for its turn
+	longestTurn  = 30 * time.Second // that a write waits for its turn
 	firstPause   = time.Minute      // after a secondary limit that names no time; doubles
 	longestPause = time.Hour        // of those
 	longestAsked = 24 * time.Hour   // a server's mistake must end

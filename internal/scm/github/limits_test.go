@@ -164,9 +164,9 @@ func TestGate_writesKeepADistance(t *testing.T) {
 func TestGate_longLineIsALimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := &gate{next: &counting{}, now: time.Now, pace: WritePace, write: time.Now().Add(11 * time.Second)}
+		g := &gate{next: &counting{}, now: time.Now, pace: WritePace, write: time.Now().Add(31 * time.Second)}
 		err := send(t.Context(), g, "POST")
-		if at, ok := fault.RetryAt(err); !ok || !at.Equal(time.Now().Add(11*time.Second)) {
+		if at, ok := fault.RetryAt(err); !ok || !at.Equal(time.Now().Add(31*time.Second)) {
 			t.Errorf("got %v", err)
 		}
 	})
