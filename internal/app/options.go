@@ -9,6 +9,7 @@ import (
 // Options say what plan and apply look at.
 type Options struct {
 	Environments []string // by name; none: all of them
+	OnlyLook     bool     // the environments are named to be looked at, and not asked for
 	Paths        []string // globs that narrow the files; none: all of them
 	Given        Given    // versions taken as they are; none: the registries are asked
 	Versions     Versions // the registries, with the rights of this checkout

@@ -92,7 +92,7 @@ func (c *Checkout) observe(ctx context.Context, found *findings, shown []string,
 		observed.Policies[component.name] = c.config.Policy(component.config.Name)
 	}
 	for _, name := range options.Environments {
-		observed.Asked[name] = true
+		observed.Asked[name] = !options.OnlyLook
 	}
 	var failed map[string]error
 	observed.Facts, failed, err = c.facts(ctx, observed, options)

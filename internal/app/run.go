@@ -3,8 +3,11 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 
+	"promoter/internal/promotion"
 	"promoter/internal/promotion/engine"
 )
 
@@ -24,13 +27,17 @@ type Result struct {
 }
 
 // Failed says whether any part of the repository failed.
-func (r Result) Failed() bool { return r.Err != nil || r.Report.Failed() }
+func (r Result) Failed() bool {
+	return r.Err != nil || r.Report.Failed() || slices.ContainsFunc(r.Report.Decisions, func(d promotion.Decision) bool {
+		return d.State == promotion.Refused
+	})
+}
 
 // Moved returns the name that the repository has now when it is not the one that
 // was written.
 func (r Result) Moved() (name string, moved bool) {
 	name = r.Report.Name
-	return name, name != "" && name != r.Repository
+	return name, name != "" && !strings.EqualFold(name, r.Repository)
 }
 
 // Run makes one pass over all repositories, each in its lane. The error is about

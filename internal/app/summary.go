@@ -8,6 +8,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/engine"
 )
 
 // Troubled says whether something was refused or a registry did not answer.
@@ -68,4 +69,16 @@ func (g Given) unused(references func(yield func(edit.Reference) bool)) []image.
 		used[reference.Repository] = true
 	}
 	return slices.DeleteFunc(g.repositories(), func(r image.Repository) bool { return used[r] })
+}
+
+// Result shows the preview in the form of a pass, for what prints both.
+func (p *Preview) Result(name string) Result {
+	result := Result{Repository: name}
+	for i := range p.Places {
+		result.Report.Decisions = append(result.Report.Decisions, p.Places[i].Decision)
+	}
+	for _, e := range p.Errors {
+		result.Report.Trouble = append(result.Report.Trouble, engine.Trouble{What: "component " + e.Component, Err: e.Err})
+	}
+	return result
 }

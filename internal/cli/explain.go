@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"promoter/internal/app"
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+)
+
+// explainFlags are the flags of explain: those of a repository, or those of a
+// checkout.
+type explainFlags struct {
+	targetFlags
+	dir         string
+	application string
+	colour      string
+}
+
+func newExplain(system System) *cobra.Command {
+	var flags explainFlags
+	command := &cobra.Command{
+		Use:     "explain ENVIRONMENT",
+		Short:   wordExplainShort,
+		Long:    wordExplainLong,
+		Example: wordExplainExample,
+		Args:    oneEnvironment,
+		RunE: func(command *cobra.Command, args []string) error {
+			return runExplain(command, &flags, args[0], system)
+		},
+	}
+	flags.add(command)
+	command.Flags().StringVar(&flags.dir, "dir", ".", flagDir)
+	command.Flags().StringVar(&flags.application, "app", "", flagApp)
+	command.Flags().StringVar(&flags.colour, "color", "auto", flagColour)
+	return command
+}
+
+func oneEnvironment(command *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return fault.New(fault.Invalid, wordOneEnvironment, command.CommandPath())
+}
+
+func runExplain(command *cobra.Command, flags *explainFlags, environment string, system System) error {
+	paint, err := newPainter(flags.colour, system)
+	if err != nil {
+		return err
+	}
+	wanted := func(place promotion.Place) bool {
+		return place.Environment == environment && (flags.application == "" || place.Application == flags.application)
+	}
+	results, err := flags.observe(command, environment, system)
+	if err != nil {
+		return err
+	}
+	if err := found(results, environment, flags.application, wanted); err != nil {
+		return err
+	}
+	text := reportRenderer{paint: paint, dryRun: true, details: true, wanted: wanted}
+	if err := printAs(system.Out, flags.output, runToJSON(results, wanted), func() string { return text.results(results) }); err != nil {
+		return fmt.Errorf("print the explanation: %w", err)
+	}
+	sayFailures(system.Err, results)
+	return exitOfRun(results)
+}
+
+// observe looks at the repositories that were named, or else at the checkout.
+func (f *explainFlags) observe(command *cobra.Command, environment string, system System) ([]app.Result, error) {
+	progress := newProgress(system)
+	defer progress.clear()
+	if f.named() {
+		server, err := f.open(system)
+		if err != nil {
+			return nil, err
+		}
+		return server.Observe(command.Context(), f.options(progress))
+	}
+	if err := checkOutput(f.output); err != nil {
+		return nil, err
+	}
+	checkout, err := app.OpenCheckout(f.dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	registries, err := app.NewRegistries(app.RegistryOptions{CacheDir: f.cache, Networks: f.networks, Now: time.Now})
+	if err != nil {
+		return nil, err
+	}
+	preview, err := checkout.Plan(command.Context(), app.Options{
+		Environments: []string{environment}, OnlyLook: true, Versions: registries.Versions(), Now: time.Now, Progress: progress.show,
+	})
+	if closing := registries.Close(); closing != nil {
+		say(system.Err, "%v", closing) // the next run asks again; this one is not worse for it
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []app.Result{preview.Result(f.dir)}, nil
+}
+
+// found refuses names that no repository has. Of one that failed nothing is
+// known.
+func found(results []app.Result, environment, application string, wanted func(promotion.Place) bool) error {
+	if slices.ContainsFunc(results, unknown) {
+		return nil
+	}
+	var environments, applications []string
+	for i := range results {
+		for _, decision := range results[i].Report.Decisions {
+			if wanted(decision.Place) {
+				return nil
+			}
+			environments = appendNew(environments, decision.Environment)
+			if decision.Environment == environment {
+				applications = appendNew(applications, decision.Application)
+			}
+		}
+	}
+	if len(applications) > 0 {
+		return fault.New(fault.Invalid, wordNoApplication, application, environment, shortList(applications))
+	}
+	return fault.New(fault.Invalid, wordNoEnvironment, environment, shortList(environments))
+}
+
+func unknown(result app.Result) bool { return result.Err != nil || result.Report.State != "" }
+
+func appendNew(names []string, name string) []string {
+	if slices.Contains(names, name) {
+		return names
+	}
+	return append(names, name)
+}

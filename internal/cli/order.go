@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"promoter/internal/app"
+	"promoter/internal/identity"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// orderSchema is the number of the JSON format of the verbs that decide.
+const orderSchema = 1
+
+type orderJSON struct {
+	Schema     int               `json:"schema"`
+	Repository string            `json:"repository"`
+	Verb       app.Verb          `json:"verb"`
+	By         personJSON        `json:"by"`
+	Subject    string            `json:"subject"`
+	Places     []orderPlaceJSON  `json:"places"`
+	Images     map[string]string `json:"images,omitempty"`
+}
+
+type personJSON struct {
+	Host  string `json:"host,omitempty"`
+	Login string `json:"login"`
+}
+
+type orderPlaceJSON struct {
+	Environment string `json:"environment"`
+	Application string `json:"application"`
+}
+
+// orderFlags are the flags of the verbs that decide.
+type orderFlags struct {
+	targetFlags
+	order app.Order
+}
+
+// newOrder makes the command of a verb with the flags that all of them share.
+func newOrder(system System, verb app.Verb, words orderWords) (*cobra.Command, *orderFlags) {
+	flags := &orderFlags{order: app.Order{Verb: verb}}
+	command := &cobra.Command{
+		Use:     string(verb),
+		Short:   words.short,
+		Long:    words.long,
+		Example: words.example,
+		Args:    noArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return runOrder(command, flags, system)
+		},
+	}
+	flags.add(command)
+	set := command.Flags()
+	set.StringVar(&flags.order.Environment, "env", "", flagOrderEnv)
+	set.StringVar(&flags.order.Reason, "reason", "", flagReason)
+	set.StringVar(&flags.order.As, "as", "", flagAs)
+	return command, flags
+}
+
+// addApplication adds the flag of the verbs that may be about one application.
+func (f *orderFlags) addApplication(command *cobra.Command) {
+	command.Flags().StringVar(&f.order.Application, "app", "", flagApp)
+}
+
+func runOrder(command *cobra.Command, flags *orderFlags, system System) error {
+	server, err := flags.open(system)
+	if err != nil {
+		return err
+	}
+	flags.order.CacheDir = flags.cache
+	carried, err := server.Decide(command.Context(), flags.order)
+	if err != nil {
+		return err
+	}
+	data := orderToJSON(flags.order.Verb, carried)
+	if err := printAs(system.Out, flags.output, data, func() string { return orderText(carried) }); err != nil {
+		return fmt.Errorf("print what was decided: %w", err)
+	}
+	say(system.Err, wordDecided, state.Branch, personName(carried.By))
+	return nil
+}
+
+func orderToJSON(verb app.Verb, carried app.Carried) orderJSON {
+	out := orderJSON{
+		Schema: orderSchema, Repository: carried.Repository, Verb: verb, Subject: carried.Subject,
+		By: personJSON{carried.By.Host, carried.By.Login}, Places: []orderPlaceJSON{}, Images: carried.Images,
+	}
+	for _, place := range carried.Places {
+		out.Places = append(out.Places, orderPlaceJSON(place))
+	}
+	return out
+}
+
+// orderText is one line for each place, and one for each image.
+func orderText(carried app.Carried) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n", visible(carried.Repository), visible(carried.Subject))
+	for _, place := range carried.Places {
+		fmt.Fprintf(&b, "  %s\n", visible(decidedPlace(place)))
+	}
+	for component, text := range sortedPairs(carried.Images) {
+		fmt.Fprintf(&b, "    %s %s\n", visible(component), visible(text))
+	}
+	return b.String()
+}
+
+// decidedPlace names what a decision is about, which may be all.
+func decidedPlace(place promotion.Place) string {
+	switch {
+	case place.Environment == state.All:
+		return wordEverywhere
+	case place.Application == state.All:
+		return place.Environment
+	default:
+		return nameOf(place)
+	}
+}
+
+func personName(person identity.Person) string {
+	if person.Host == "" {
+		return person.Login
+	}
+	return person.Login + " (" + person.Host + ")"
+}

@@ -1,0 +1,21 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"promoter/internal/app"
+)
+
+// newReject takes the images to reject as arguments.
+func newReject(system System) *cobra.Command {
+	command, flags := newOrder(system, app.VerbReject, wordsReject())
+	flags.addApplication(command)
+	command.Use = "reject IMAGE..."
+	command.Args = cobra.ArbitraryArgs
+	carry := command.RunE
+	command.RunE = func(command *cobra.Command, images []string) error {
+		flags.order.Images = images
+		return carry(command, nil)
+	}
+	return command
+}
