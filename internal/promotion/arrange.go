@@ -84,7 +84,7 @@ func (a *arranger) decided(d Decision) {
 	if !d.differs() && len(a.Open) == 0 {
 		return
 	}
-	settings, _ := a.settings(d.Environment, d.Application)
+	settings := a.Settings(d.Environment, d.Application)
 	m := member{d, settings}
 	branch := head(settings, d.Application)
 	switch {

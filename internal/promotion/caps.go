@@ -19,8 +19,14 @@ type Cap struct {
 	Approvals int              // at least; what pushes becomes a pull request
 }
 
-// settings returns an environment as it holds for an application within what the
-// server allows, and what the server changed.
+// Settings returns an environment as it holds for an application, within what the
+// server allows.
+func (o Observed) Settings(environment, application string) config.Environment {
+	settings, _ := o.settings(environment, application)
+	return settings
+}
+
+// settings tells beside them what the server changed.
 func (o Observed) settings(environment, application string) (config.Environment, []Condition) {
 	settings := o.Config.Settings(environment, application)
 	if o.Caps == nil {

@@ -80,7 +80,7 @@ func (p *planner) starved() []Condition {
 		if parent.Soak == 0 {
 			continue
 		}
-		settings, _ := p.survey.settings(source.Environment, source.Application)
+		settings := p.Settings(source.Environment, source.Application)
 		if settings.Newer != config.NewerRefresh || p.tooShort(source, parent.Soak) < manyReplaced {
 			continue
 		}

@@ -97,7 +97,7 @@ func (a *arranger) leftovers() {
 		if !ours || a.claimed[branch] {
 			continue
 		}
-		settings, _ := a.settings(place.Environment, place.Application)
+		settings := a.Settings(place.Environment, place.Application)
 		_, known := a.order[place.Environment]
 		if known && !a.looked[place.Environment] {
 			continue

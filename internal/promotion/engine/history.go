@@ -244,7 +244,7 @@ func (v *view) learn(ctx context.Context, place promotion.Place, found []promoti
 
 // mergedOf asks the forge when the snapshots were merged, unless it is remembered.
 func (v *view) mergedOf(ctx context.Context, place promotion.Place, found []promotion.Landing) ([]scm.PullRequest, error) {
-	settings := v.observed.Config.Settings(place.Environment, place.Application)
+	settings := v.observed.Settings(place.Environment, place.Application)
 	if v.observed.PushOnly || settings.Land == config.LandPush {
 		return nil, nil
 	}
