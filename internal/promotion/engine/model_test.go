@@ -74,7 +74,9 @@ type story struct {
 	told   []string
 	loud   bool
 
+	moving   bool                       // worker is followed by a tag that moves
 	released map[string]int             // the minor version of each repository
+	order    map[string]int             // of every line that was ever released
 	held     map[string]map[string]bool // lines that each environment ever held
 	looked   string                     // the commit of main that was checked
 	refused  map[string]map[string]bool // lines that a person refused in an environment
@@ -82,29 +84,49 @@ type story struct {
 }
 
 // modelConfig makes a config by chance.
-func modelConfig(random *rand.Rand) string {
+func modelConfig(random *rand.Rand, pushOnly, moving bool) string {
 	text := `version: 1
 components:
   web: {image: quay.io/acme/web, select: {semver: ">=1"}}
-  worker: {image: quay.io/acme/worker, select: {semver: ">=1"}}
+  worker: {image: quay.io/acme/worker, WORKER}
+applications:
+  "*": {SETTLE}
 environments:
   dev: {paths: ["dev/{application}.txt"], land: LAND}
-  staging: {paths: ["staging/{application}.txt"], after: {dev: {SOAK}}, NEWER GROUP}
-  prod: {paths: ["prod/{application}.txt"], after: [staging], land: automerge, GROUP}
+  staging: {paths: ["staging/{application}.txt"], after: {dev: {SOAK}}, land: PR, NEWER GROUP}
+  prod: {paths: ["prod/{application}.txt"], after: [staging], land: AUTO, PROPOSE GROUP}
 `
 	pick := func(choices ...string) string { return choices[random.IntN(len(choices))] }
-	text = strings.ReplaceAll(text, "LAND", pick("push", "push", "pr", "automerge"))
-	text = strings.ReplaceAll(text, "SOAK", pick("", "", "soak: 1h"))
-	text = strings.ReplaceAll(text, "NEWER", pick("", "newer: queue,", "newer: refresh,"))
-	return strings.ReplaceAll(text, "GROUP", pick("", "", "pullRequest: {group: environment}"))
+	set := func(key string, choices ...string) { text = strings.ReplaceAll(text, key, pick(choices...)) }
+	set("SETTLE", "", "", "settle: 5m")
+	set("SOAK", "", "", "soak: 1h")
+	set("NEWER", "", "newer: queue,", "newer: refresh,", "newer: drain,")
+	set("PROPOSE", "", "", "propose: manual,")
+	if moving {
+		set("WORKER", "select: {tag: released}, pin: tag+digest")
+	}
+	set("WORKER", `select: {semver: ">=1"}`)
+	if pushOnly {
+		return strings.NewReplacer("LAND", "push", "PR", "push", "AUTO", "push", "GROUP", "").Replace(text)
+	}
+	set("LAND", "push", "push", "pr", "automerge")
+	set("PR", "pr")
+	set("AUTO", "automerge")
+	set("GROUP", "", "", "pullRequest: {group: environment}")
+	return text
 }
 
 func newStory(t *testing.T, seed uint64, loud bool) *story {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // stories, not secrets
+	pushOnly, moving := random.IntN(4) == 0, random.IntN(3) == 0
 	s := &story{
-		world: newWorld(t, modelConfig(random)), random: random, loud: loud,
+		world: newWorld(t, modelConfig(random, pushOnly, moving)), random: random, loud: loud, moving: moving,
 		released: map[string]int{}, held: map[string]map[string]bool{}, refused: map[string]map[string]bool{}, theirs: map[string]string{},
+		order: map[string]int{line(web, "1.0.0"): 0, line(worker, "1.0.0"): 0},
+	}
+	if pushOnly {
+		s.Forge.Limits = scm.Features{}
 	}
 	s.Forge.Method = []string{"merge", "squash", "rebase"}[random.IntN(3)]
 	for _, environment := range environments() {
@@ -129,7 +151,7 @@ func (s *story) step() {
 	happenings := []func(){
 		s.release, s.release, s.run1, s.run1, s.run1, s.run1, s.crash, s.crash, s.race, s.skewed,
 		s.mergeByHand, s.mergeByHand, s.closeByHand, s.revert, s.slip, s.forge, s.moveBase, s.wait, s.wait,
-		s.decide, s.registryDown, s.deleteBranch, s.approve,
+		s.decide, s.registryDown, s.deleteBranch, s.approve, s.moveBack, s.ask,
 	}
 	s.Clock.Add(time.Minute)
 	happenings[s.random.IntN(len(happenings))]()
@@ -138,9 +160,40 @@ func (s *story) step() {
 func (s *story) release() {
 	repository := []string{web, worker}[s.random.IntN(2)]
 	s.released[repository]++
-	tag := fmt.Sprintf("1.%d.0", s.released[repository])
-	s.push(repository, tag)
+	n := s.released[repository]
+	tag := fmt.Sprintf("1.%d.0", n)
 	s.tell("release %s %s", repository, tag)
+	s.push(repository, tag)
+	s.order[line(repository, tag)] = n
+	if s.moving && repository == worker {
+		s.order[s.move(n)] = n
+	}
+}
+
+// move points the moving tag at a release and returns how a file holds it.
+func (s *story) move(n int) string {
+	words := fmt.Sprintf("worker 1.%d.0", n)
+	created := enginetest.Noon().Add(time.Duration(n) * time.Second)
+	s.Registry.Push(worker, "released", words, created)
+	return worker + ":released@" + enginetest.Digest(words)
+}
+
+// moveBack points the moving tag at an older image.
+func (s *story) moveBack() {
+	if n := s.released[worker]; s.moving && n > 1 {
+		s.tell("the moving tag goes back")
+		s.move(1 + s.random.IntN(n-1))
+	}
+}
+
+// ask asks for what waits until somebody does.
+func (s *story) ask() {
+	s.tell("a person asks for prod")
+	place := state.Place{Environment: "prod", Application: "shop"}
+	change := state.Ask(place, state.Request{Act: state.Act{By: identity.Person{Login: "ada"}, At: s.Clock.Now()}})
+	if err := s.Lane().Decide(s.t.Context(), "Ask", change); err != nil {
+		s.t.Error(err)
+	}
 }
 
 // pass runs once; what it reports is told.
@@ -453,29 +506,17 @@ func (s *story) since(main string) []engine.Commit {
 }
 
 func (s *story) landed(environment, parent, before, after string) {
-	was, is := minor(before), minor(after)
+	is, released := s.order[after]
 	switch {
-	case is <= was:
+	case !released:
+		s.t.Errorf("%s got %s, which was never released", environment, after)
+	case is <= s.order[before]:
 		s.t.Errorf("%s went from %s back to %s", environment, before, after)
 	case parent != "" && !s.held[parent][after]:
 		s.t.Errorf("%s got %s, which %s never held", environment, after, parent)
 	case s.refused[environment][after]:
 		s.t.Errorf("%s got %s, which a person refused", environment, after)
 	}
-	repository, _, _ := strings.Cut(after, ":")
-	if after != line(repository, fmt.Sprintf("1.%d.0", is)) {
-		s.t.Errorf("%s got %s, which was never released", environment, after)
-	}
-}
-
-func minor(line string) int {
-	_, rest, _ := strings.Cut(line, ":1.")
-	text, _, _ := strings.Cut(rest, ".")
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return -1
-	}
-	return n
 }
 
 // end: after the last event, passes come to rest, and then nothing is written.
@@ -487,9 +528,33 @@ func (s *story) end() {
 		s.check()
 	}
 	s.t.Helper()
+	s.alive()
 	pushes, branches := s.Git.Pushes, s.Git.Branches()
 	s.pass(s.Lane())
 	if s.Git.Pushes != pushes {
 		s.t.Errorf("passes never rest:\n%v\n%v", branches, s.Git.Branches())
+	}
+}
+
+// alive: whatever happened, the next release goes on once nobody holds it.
+func (s *story) alive() {
+	place := state.Place{Environment: "dev", Application: "shop"}
+	if err := s.Lane().Decide(s.t.Context(), "resume", state.Resume(place, state.Act{At: s.Clock.Now()})); err != nil {
+		s.t.Error(err)
+	}
+	clear(s.refused["dev"])
+	s.released[web]++
+	tag := fmt.Sprintf("1.%d.0", s.released[web])
+	s.push(web, tag)
+	s.order[line(web, tag)] = s.released[web]
+	s.tell("resume dev, release web %s", tag)
+	for range 3 {
+		s.pass(s.Lane())
+		s.Clock.Add(2 * time.Hour)
+		s.check()
+	}
+	pushes := strings.Contains(s.Git.FilesOf(s.Git.Branch("main"))[engine.ConfigFile], "dev/{application}.txt\"], land: push")
+	if pushes && !slices.Contains(s.lines(s.Git.Branch("main"), "dev"), line(web, tag)) {
+		s.t.Errorf("dev never got web %s", tag)
 	}
 }
