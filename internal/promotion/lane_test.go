@@ -474,6 +474,12 @@ func TestPlan_M13_tagOnlyInLanes(t *testing.T) {
 		w := world(t, "moving:released", "moving:released@"+sha("5"))
 		w.expect("staging/shop", promotion.Proposed, "dev has: moving sha256:444444444444 -> sha256:555555555555")
 	})
+	t.Run("the trailer of the landing that brought the tag", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, "web:1.5.0", "web:1.5.0")
+		w.landed("dev/shop", ago(2*time.Hour), ago(time.Hour), "web:1.5.0@"+sha("5"))
+		w.expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
+	})
 	const unknown = "digest unknown: dev holds web as the tag 1.5.0, and no commit tells which digest that was"
 	t.Run("where the tag points now proves nothing", func(t *testing.T) {
 		t.Parallel()

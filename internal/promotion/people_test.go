@@ -180,7 +180,8 @@ func TestPlan_heldAndFrozen(t *testing.T) {
 	}{
 		{
 			"held", state.Hold(state.Place{Environment: "dev", Application: "shop"}, byAda("looks odd")),
-			promotion.RuleHeld, "held by ada since 2026-11-18: looks odd", time.Time{},
+			promotion.RuleHeld, "held by ada since 2026-11-18: looks odd",
+			time.Time{},
 		},
 		{
 			"the environment is frozen", state.Freeze("dev", byAda("audit"), &until),
@@ -188,7 +189,8 @@ func TestPlan_heldAndFrozen(t *testing.T) {
 		},
 		{
 			"the repository is frozen", state.Freeze(state.All, byAda(""), nil),
-			promotion.RuleFrozen, "the repository is frozen by ada since 2026-11-18", time.Time{},
+			promotion.RuleFrozen, "the repository is frozen by ada since 2026-11-18",
+			time.Time{},
 		},
 	}
 	for _, test := range tests {

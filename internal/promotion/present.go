@@ -42,17 +42,19 @@ func (o Observed) standings(place Place, present Present) []standing {
 	return grouped
 }
 
-// told completes what the files of a place say of a component.
+// told completes what the files of a place say of a component: a tag alone is the
+// digest with which it landed there.
 func (o Observed) told(place Place, s *standing) image.Version {
 	if o.Checkout {
 		return fullest(s.versions)
 	}
 	told := s.told
-	if landings := o.Landings[place]; told.Digest == "" && len(landings) > 0 {
-		landed := landings[0].Snapshot[s.component]
-		if landed.Repository == s.repository && landed.Version.Tag == told.Tag {
-			told.Digest = landed.Version.Digest
+	for _, landing := range o.Landings[place] {
+		landed := landing.Snapshot[s.component]
+		if told.Digest != "" || landed.Repository != s.repository || landed.Version.Tag != told.Tag {
+			break
 		}
+		told.Digest = landed.Version.Digest
 	}
 	return o.Facts.described(s.repository, told)
 }
