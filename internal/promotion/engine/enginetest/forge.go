@@ -178,6 +178,12 @@ func (f *Forge) Rewrite(number int, title, body string) {
 	p.Title, p.Body = title, body
 }
 
+// Retarget changes the base of a pull request as a person.
+func (f *Forge) Retarget(number int, base string) {
+	defer f.call("by hand")()
+	f.find(number).Base = base
+}
+
 // All returns every pull request there ever was.
 func (f *Forge) All() []scm.PullRequest {
 	defer f.call("by hand")()
