@@ -63,8 +63,7 @@ func (p pulls) merge(ctx context.Context, number int, method string, merge scm.M
 	return scm.Merged{Commit: strings.ToLower(done.GetSHA()), At: p.forge.now().UTC()}, nil
 }
 
-// Words by which GitHub tells its refusals of a merge apart, all of them 405. It
-// documents none of them.
+// Words by which GitHub tells its refusals of a merge apart. It documents none.
 var (
 	wordsMethod  = regexp.MustCompile(`(?i)(merge commits|squash merges|rebase merges) are not allowed|must not contain merge commits|merge method .*not allowed`)
 	wordsMoved   = regexp.MustCompile(`(?i)head branch was modified`)
@@ -75,14 +74,14 @@ var (
 // refusesMethod says that another method may be allowed.
 func refusesMethod(err error) bool {
 	answer := refused(err)
-	return answer != nil && answer.Response.StatusCode == http.StatusMethodNotAllowed && wordsMethod.MatchString(answer.Message)
+	return answer != nil && wordsMethod.MatchString(answer.Message)
 }
 
 // judgeMerge says what may be done about a refused merge. What GitHub forbids
 // stays forbidden until a person or a check acts.
 func judgeMerge(noun string, err error) error {
 	answer := refused(err)
-	if answer == nil || answer.Response.StatusCode != http.StatusMethodNotAllowed {
+	if answer == nil || answer.Response.StatusCode != http.StatusMethodNotAllowed && !refusesMethod(err) {
 		return explain(noun, err)
 	}
 	kind := fault.Unauthorised
@@ -92,7 +91,7 @@ func judgeMerge(noun string, err error) error {
 	case wordsPassing.MatchString(words), wordsUnclear.MatchString(words):
 		kind = fault.Temporary
 	}
-	return fault.New(kind, "%s: GitHub answered 405: %s", noun, wordsOf(answer))
+	return fault.New(kind, "%s: GitHub answered %d: %s", noun, answer.Response.StatusCode, wordsOf(answer))
 }
 
 // look says what became of a merge that was refused or got no answer.
