@@ -264,7 +264,7 @@ func TestPush_lostAnswer(t *testing.T) {
 			if r.Method != http.MethodPost {
 				return false
 			}
-			o.move("main", o.take(m, main, name))
+			o.move("main", o.take(mine, main, name))
 			panic(http.ErrAbortHandler)
 		})
 		s.answer(func(command string, channel ssh.Channel) bool {
@@ -273,7 +273,7 @@ func TestPush_lostAnswer(t *testing.T) {
 			}
 			_, _ = fmt.Fprintf(channel, "%04x%s refs/heads/main\x00report-status\n0000", 4+40+1+15+1+13+1, main)
 			_, _ = io.ReadFull(channel, make([]byte, 100))
-			o.move("main", o.take(m, main, name))
+			o.move("main", o.take(mine, main, name))
 			return true
 		})
 		if err := m.Push(t.Context(), git.Update{Branch: "main", Old: main, New: mine}); err != nil {
@@ -286,12 +286,10 @@ func TestPush_lostAnswer(t *testing.T) {
 	}
 }
 
-// take lets the origin have a commit as a push would.
-func (o *origin) take(m *git.Mirror, parent git.ID, content string) git.ID {
+// take lets the origin have a commit as a push would, and returns it.
+func (o *origin) take(id, parent git.ID, content string) git.ID {
 	o.t.Helper()
-	id := written(o.t, m, parent, files{"a.yaml": content + "\n"})
-	remote := o.remoteFile()
-	other := opened(o.t, remote)
+	other := opened(o.t, o.remoteFile())
 	fetched(o.t, other, "main")
 	if made := written(o.t, other, parent, files{"a.yaml": content + "\n"}); made != id {
 		o.t.Errorf("made %s, want %s", made, id)
