@@ -269,3 +269,27 @@ func TestWrite_notUTF8(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// A full disk leaves no commit behind, and the next try is whole.
+func TestWrite_fullDisk(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	d := draft(git.ID{}, base())
+	for kind, words := range map[plumbing.ObjectType]string{
+		plumbing.BlobObject: "write ", plumbing.TreeObject: "write the tree ", plumbing.CommitObject: "write the commit ",
+	} {
+		r.store.full = map[plumbing.ObjectType]bool{kind: true}
+		id, err := r.Write(d)
+		if !id.IsZero() || err == nil || !strings.HasPrefix(err.Error(), words) || !strings.HasSuffix(err.Error(), ": no space left") {
+			t.Errorf("%s: %s, %v", kind, id, err)
+		}
+	}
+	r.store.full = nil
+	id := r.write(t, d)
+	r.fsck(t, id)
+	r.store.full = map[plumbing.ObjectType]bool{plumbing.TreeObject: true}
+	emptied := draft(id, nil, slices.Collect(maps.Keys(base()))...)
+	if id, err := r.Write(emptied); !id.IsZero() || err == nil {
+		t.Errorf("no file left: %s, %v", id, err)
+	}
+}

@@ -16,8 +16,8 @@ import (
 // limit for files, so that it cannot be read here.
 var ErrTooLarge = errors.New("too large to be fetched")
 
-// maxObject is the size in bytes up to which an object is read or written: the
-// cap on a single object of a fetch.
+// maxObject is the size in bytes up to which a commit or a tree is read, and any
+// object written: the cap on a single object of a fetch.
 const maxObject = 32 << 20
 
 // store is where objects lie, with the boundary of a shallow history.
@@ -41,7 +41,8 @@ var errMissing = errors.New("it is not here")
 // errTooDeep says that folders lie deeper in each other than maxDepth.
 var errTooDeep = fault.New(fault.Invalid, "folders lie deeper than %d", maxDepth)
 
-// encoded finds an object. One over maxObject is an Invalid fault.
+// encoded finds an object. A commit or a tree over maxObject is an Invalid fault; of
+// a blob the caller reads as much as it wants.
 func (o *objects) encoded(kind plumbing.ObjectType, id ID) (plumbing.EncodedObject, error) {
 	found, err := o.store.EncodedObject(kind, plumbing.Hash(id))
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
@@ -50,7 +51,7 @@ func (o *objects) encoded(kind plumbing.ObjectType, id ID) (plumbing.EncodedObje
 	if err != nil {
 		return nil, fmt.Errorf("read the %s %s: %w", kind, id, err)
 	}
-	if found.Size() > maxObject {
+	if kind != plumbing.BlobObject && found.Size() > maxObject {
 		return nil, fault.New(fault.Invalid, "the %s %s has more than %d bytes", kind, id, maxObject)
 	}
 	return found, nil

@@ -2,6 +2,7 @@ package git_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -41,10 +42,18 @@ func openRepo(dir string) *repo {
 	return &repo{Objects: git.NewObjects(store, nil), dir: dir, store: store}
 }
 
-// counted counts the objects that are read.
+// counted counts the objects that are read, and can fail to write.
 type counted struct {
 	*filesystem.Storage
 	trees, blobs int
+	full         map[plumbing.ObjectType]bool // kinds for which the disk has no room
+}
+
+func (c *counted) SetEncodedObject(encoded plumbing.EncodedObject) (plumbing.Hash, error) {
+	if c.full[encoded.Type()] {
+		return plumbing.ZeroHash, errors.New("no space left")
+	}
+	return c.Storage.SetEncodedObject(encoded)
 }
 
 func (c *counted) EncodedObject(kind plumbing.ObjectType, id plumbing.Hash) (plumbing.EncodedObject, error) {

@@ -127,6 +127,37 @@ func TestEntry_Read_tooLarge(t *testing.T) {
 	}
 }
 
+// A file of any size is one that the caller finds too large, not an error.
+func TestEntry_Read_huge(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	c := &clone{t: t, dir: r.dir, storer: r.store}
+	commit := git.ID(c.commit(c.tree(entry{filemode.Regular, "huge", c.blob(strings.Repeat("x", 32<<20+1))})))
+	e, err := r.tree(t, commit).Entry("huge")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if content, err := e.Read(1 << 20); len(content) != 1<<20+1 || err != nil {
+		t.Errorf("%d bytes, %v", len(content), err)
+	}
+}
+
+func TestTree_Walk_broken(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	c := &clone{t: t, dir: r.dir, storer: r.store}
+	for words, id := range map[string]plumbing.Hash{
+		"it is not here":                  plumbing.NewHash("1234567890123456789012345678901234567890"),
+		"the tree is malformed at byte 0": c.put(plumbing.TreeObject, "100644 a"),
+		"has more than 33554432 bytes":    c.put(plumbing.TreeObject, strings.Repeat("x", 32<<20+1)),
+	} {
+		got, err := list(r.tree(t, git.ID(c.commit(id))))
+		if err == nil || len(got) > 0 || fault.KindOf(err) == fault.NotFound || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v, %v", words, got, err)
+		}
+	}
+}
+
 func TestTree_notHere(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
