@@ -7,11 +7,11 @@ import (
 	"promoter/internal/identity"
 )
 
-// PromotionID names one attempt to bring a snapshot into a place, for good:
+// ID names one promotion, which is one attempt to bring a snapshot into a place, for good:
 // REPOSITORY KEY/ENVIRONMENT/APPLICATION/SNAPSHOT/ATTEMPT with the first twelve
 // digits of the snapshot's id. Attempts count from 1: a snapshot that is taken
 // back and proposed again is a promotion of its own. The format must not change.
-func PromotionID(repository identity.RepositoryKey, place Place, snapshotID string, attempt int) string {
+func ID(repository identity.RepositoryKey, place Place, snapshotID string, attempt int) string {
 	digits := strings.TrimPrefix(snapshotID, snapshotScheme)
 	return fmt.Sprintf("%s/%s/%s/%s/%d", repository, place.Environment, place.Application,
 		digits[:min(len(digits), shortHex)], attempt)

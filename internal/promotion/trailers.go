@@ -3,6 +3,10 @@ package promotion
 import (
 	"maps"
 	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/image"
 )
 
 // Trailer is one line of a commit message for programs: "Key: value".
@@ -49,8 +53,49 @@ func (p Pinned) image() string {
 	return text
 }
 
+// maxTrailers is far more than one commit of ours has.
+const maxTrailers = 10_000
+
 // ReadTrailers reads what Trailers wrote. Whatever it cannot read is left out: a
-// commit may come from anybody.
+// commit may come from anybody. An application counts only when its images are
+// those of its snapshot id, and once.
 func ReadTrailers(trailers []Trailer) []Landed {
-	panic("not written yet")
+	var landed []Landed
+	var environment string
+	for _, trailer := range trailers[:min(len(trailers), maxTrailers)] {
+		switch {
+		case strings.EqualFold(trailer.Key, TrailerEnvironment):
+			environment = trailer.Value
+		case strings.EqualFold(trailer.Key, TrailerApplication):
+			landed = append(landed, Landed{Place: Place{environment, trailer.Value}, Snapshot: Snapshot{}})
+		case len(landed) == 0:
+		case strings.EqualFold(trailer.Key, TrailerSnapshot):
+			landed[len(landed)-1].SnapshotID = trailer.Value
+		case strings.EqualFold(trailer.Key, TrailerImage):
+			landed[len(landed)-1].Snapshot.read(trailer.Value)
+		}
+	}
+	seen := map[Place]bool{}
+	return slices.DeleteFunc(landed, func(l Landed) bool {
+		again := seen[l.Place]
+		seen[l.Place] = true
+		return again || !l.whole()
+	})
+}
+
+// read adds COMPONENT=IMAGE. One that cannot be read is missing afterwards, so
+// that the id of the snapshot does not match.
+func (s Snapshot) read(text string) {
+	component, reference, found := strings.Cut(text, "=")
+	pinned, err := image.Parse(reference)
+	if _, twice := s[component]; !found || component == "" || err != nil || twice {
+		return
+	}
+	s[component] = Pinned{Repository: pinned.Repository, Version: image.Version{Tag: pinned.Tag, Digest: pinned.Digest}}
+}
+
+// whole says whether what was read is what one application was brought to.
+func (l Landed) whole() bool {
+	return config.ValidName(l.Environment) && config.ValidName(l.Application) &&
+		len(l.Snapshot) > 0 && l.SnapshotID == l.Snapshot.ID()
 }

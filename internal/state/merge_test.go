@@ -91,7 +91,7 @@ func TestApply_onceIsAlways(t *testing.T) {
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
 	s := state.State{}
-	for step := range 400 {
+	for step := range 150 {
 		change := randomChange(random, step)
 		once := apply(t, s, change)
 		same(t, once, apply(t, once, change))
