@@ -167,6 +167,15 @@ func TestPlan_G13_onceEligibleStaysSo(t *testing.T) {
 		}))
 		w.expect("staging/shop", promotion.Waiting, waits)
 	})
+	t.Run("not from before a component was there", func(t *testing.T) {
+		t.Parallel()
+		w, _ := past(t)
+		w.has("dev/shop", "worker:2.0.0@"+sha("0"))
+		w.Landings[w.place("dev/shop")][0].Snapshot = pinnedTo("web:1.6.0@"+sha("6"), "worker:2.0.0@"+sha("0"))
+		w.answers("worker:2.0.0@" + sha("0"))
+		w.has("staging/shop", "worker:1.9.0@"+sha("9"))
+		w.expect("staging/shop", promotion.Waiting, waits)
+	})
 	t.Run("nothing older than what is here", func(t *testing.T) {
 		t.Parallel()
 		w, _ := past(t)
@@ -238,6 +247,15 @@ environments:
 		w.landed("b", ago(2*time.Hour), ago(time.Minute), "web:1.5.0@"+sha("5"))
 		w.stands("prod", ago(time.Hour), "web:1.4.0@"+sha("4"))
 		w.expect("prod", promotion.Waiting, "a soak: there since 2026-11-18T10:50:00Z")
+	})
+	t.Run("the one of several that is eligible", func(t *testing.T) {
+		t.Parallel()
+		w := lane(t, strings.Replace(text, "b: {}", "b: {soak: 1h}", 1))
+		w.stands("a", ago(2*time.Hour), "web:1.5.0@"+sha("5"))
+		w.stands("b", ago(time.Minute), "web:1.5.0@"+sha("5"), "worker:2.1.0@"+sha("1"))
+		w.landed("b", ago(2*time.Hour), ago(time.Minute), "web:1.5.0@"+sha("5"), "worker:2.0.0@"+sha("0"))
+		w.stands("prod", ago(time.Hour), "web:1.4.0@"+sha("4"), "worker:1.9.0@"+sha("9"))
+		w.expect("prod", promotion.Proposed, "a and b have: web 1.4.0 -> 1.5.0, worker 1.9.0 -> 2.0.0")
 	})
 	t.Run("nothing in common", func(t *testing.T) {
 		t.Parallel()

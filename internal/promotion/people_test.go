@@ -2,6 +2,7 @@ package promotion_test
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -223,6 +224,20 @@ func TestPlan_heldAndFrozen(t *testing.T) {
 		w.decides(state.Freeze("prod", byAda(""), nil))
 		w.expect("prod", promotion.Waiting, "prod is frozen by ada since 2026-11-18")
 	})
+	t.Run("a record that cannot be read", func(t *testing.T) {
+		t.Parallel()
+		w := lane(t, chain)
+		w.stands("dev/shop", ago(time.Hour), "web:1.4.0@"+sha("4"))
+		w.offers("web:1.5.0@" + sha("5"))
+		read, err := state.Read(maps.All(map[string][]byte{"dev/shop.json": []byte("{")}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.State = read
+		if d := w.decide("dev/shop"); d.State != promotion.Waiting || d.Reason.Rule != promotion.RuleHeld {
+			t.Errorf("%s: %s", d.State, d.Reason)
+		}
+	})
 	t.Run("a freeze that ended", func(t *testing.T) {
 		t.Parallel()
 		w := lane(t, chain)
@@ -283,6 +298,18 @@ func TestPlan_M07_rollback(t *testing.T) {
 		w := rolling(t)
 		w.fact("web", "1.4.0", image.Version{})
 		w.expect("staging/shop", promotion.Waiting, "web 1.4.0: image missing: the registry has it no more")
+	})
+	t.Run("not where nothing is ever written", func(t *testing.T) {
+		t.Parallel()
+		w := lane(t, strings.Replace(soaking, "after: {dev: {soak: 1h}}", "after: [dev], propose: never", 1))
+		w.stands("dev/shop", ago(time.Hour), "web:1.5.0@"+sha("5"))
+		w.stands("staging/shop", ago(time.Hour), "web:1.5.0@"+sha("5"))
+		w.answers("web:1.4.0@" + sha("4"))
+		w.decides(state.Rollback(w.statePlace("staging/shop"), state.RolledBack{Act: byAda(""), Images: images("web:1.4.0@" + sha("4"))}))
+		d := w.decide("staging/shop")
+		if d.State != promotion.Waiting || d.Reason.Rule != promotion.RulePropose {
+			t.Errorf("%s: %s", d.State, d.Reason)
+		}
 	})
 	t.Run("names what it cannot read", func(t *testing.T) {
 		t.Parallel()

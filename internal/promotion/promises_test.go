@@ -1,0 +1,118 @@
+package promotion_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// Whatever stood in the parents and whatever people said: what is proposed to a
+// child stood before it as a whole, leads forward, soaked where that is asked, and
+// is nothing that people do not want.
+func TestPlan_G13_M06_M14_promisesOfAnyHistory(t *testing.T) {
+	t.Parallel()
+	proposed := 0
+	for seed := range uint64(3000) {
+		w := anyHistory(t, rand.New(rand.NewPCG(seed, 1)))
+		for _, place := range []string{"staging/shop", "prod/shop"} {
+			if d := w.decide(place); d.State == promotion.Proposed {
+				proposed++
+				w.keepsPromises(t, seed, place, d)
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if proposed < 500 {
+		t.Errorf("only %d were proposed", proposed)
+	}
+}
+
+// anyHistory is a chain in which anything stood.
+func anyHistory(t *testing.T, random *rand.Rand) *world {
+	t.Helper()
+	w := lane(t, soaking)
+	pick := func() []string {
+		var texts []string
+		for _, component := range []string{"web", "worker"} {
+			n := 1 + random.IntN(4)
+			texts = append(texts, fmt.Sprintf("%s:1.%d.0@%s", component, n, sha(fmt.Sprint(n))))
+		}
+		return texts
+	}
+	for _, place := range []string{"dev/shop", "staging/shop", "prod/shop"} {
+		at := ago(time.Duration(random.IntN(120)) * time.Minute)
+		w.stands(place, at, pick()...)
+		for range random.IntN(4) {
+			until := at
+			at = at.Add(-time.Duration(random.IntN(120)) * time.Minute)
+			w.landed(place, at, until, pick()...).TakenBack = random.IntN(4) == 0
+		}
+		if random.IntN(3) == 0 {
+			w.decides(state.Reject(w.statePlace(place), state.Rejection{Act: byAda(""), Images: images(pick()[random.IntN(2)])}))
+		}
+		if random.IntN(8) == 0 {
+			w.decides(state.Hold(w.statePlace(place), byAda("")))
+		}
+	}
+	return w
+}
+
+func (w *world) keepsPromises(t *testing.T, seed uint64, place string, d promotion.Decision) {
+	t.Helper()
+	at := w.place(place)
+	if w.State.At(w.statePlace(place)).Hold != nil {
+		t.Errorf("seed %d: %s is held and proposed", seed, place)
+	}
+	for _, move := range d.Moves {
+		if move.To.Tag < move.From.Tag {
+			t.Errorf("seed %d: %s goes back: %s", seed, place, move)
+		}
+		if _, rejected := w.State.Rejected(w.statePlace(place), repository(move.Component), move.To); rejected {
+			t.Errorf("seed %d: %s takes what was rejected: %s", seed, place, move)
+		}
+	}
+	parent := promotion.Place{Environment: map[string]string{"staging": "dev", "prod": "staging"}[at.Environment], Application: at.Application}
+	same := func(l promotion.Landing) bool {
+		for component, pinned := range d.Snapshot {
+			if !promotion.SameRollout(pinned.Version, l.Snapshot[component].Version) {
+				return false
+			}
+		}
+		return true
+	}
+	landings := w.Landings[parent]
+	i := slices.IndexFunc(landings, same)
+	if i < 0 {
+		t.Fatalf("seed %d: %s takes what never stood in %s: %s", seed, place, parent.Environment, d.Snapshot)
+	}
+	if at.Environment == "staging" && !soakedHour(landings, i, same) {
+		t.Errorf("seed %d: %s takes what did not soak: %s", seed, place, d.Snapshot)
+	}
+	if landings[i].TakenBack && i > 0 {
+		t.Errorf("seed %d: %s takes what was taken back: %s", seed, place, d.Snapshot)
+	}
+}
+
+// soakedHour says whether the newest row of landings that are the same stood for
+// an hour.
+func soakedHour(landings []promotion.Landing, i int, same func(promotion.Landing) bool) bool {
+	until := landings[i].Until
+	if until.IsZero() {
+		until = noon
+	}
+	since := landings[i].At
+	for _, l := range landings[i:] {
+		if !same(l) {
+			break
+		}
+		since = l.At
+	}
+	return until.Sub(since) >= time.Hour
+}
