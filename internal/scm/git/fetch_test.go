@@ -1,22 +1,19 @@
 package git_test
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/fault"
 	"promoter/internal/scm/git"
 )
 
 // ways are the transports that every story is told over.
+
 func ways(o *origin) map[string]git.Remote {
 	return map[string]git.Remote{"file": o.remoteFile(), "http": o.serve().remote()}
 }
@@ -30,6 +27,7 @@ func many(n int) files {
 }
 
 // contents reads every file of a commit.
+
 func contents(t testing.TB, m *git.Mirror, id git.ID) map[string]string {
 	t.Helper()
 	tree, err := m.Tree(id)
@@ -44,6 +42,7 @@ func contents(t testing.TB, m *git.Mirror, id git.ID) map[string]string {
 }
 
 // same compares a commit in the mirror with the origin's, file by file.
+
 func same(t testing.TB, m *git.Mirror, o *origin, id git.ID) {
 	t.Helper()
 	want, got := o.contents(id), contents(t, m, id)
@@ -53,6 +52,7 @@ func same(t testing.TB, m *git.Mirror, o *origin, id git.ID) {
 }
 
 // history lists the first-parent history that a mirror has of a commit.
+
 func history(t testing.TB, m *git.Mirror, id git.ID) []git.ID {
 	t.Helper()
 	var ids []git.ID
@@ -66,6 +66,7 @@ func history(t testing.TB, m *git.Mirror, id git.ID) []git.ID {
 }
 
 // objectsIn counts the objects in the packs of a mirror's folder.
+
 func objectsIn(t testing.TB, dir string) int {
 	t.Helper()
 	indexes, err := filepath.Glob(filepath.Join(dir, "objects/pack/*.idx"))
@@ -116,7 +117,9 @@ func TestFetch_P17_first(t *testing.T) {
 }
 
 // A revert brings back objects that lie below the boundary of a shallow mirror.
+
 // A server with bitmaps leaves them out for a client that does not name it.
+
 func TestFetch_P17_shallowBoundary(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
@@ -148,6 +151,7 @@ func TestFetch_P17_shallowBoundary(t *testing.T) {
 }
 
 // What a fetch brings depends on what was touched, not on how much there is.
+
 func TestFetch_P17_costs(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
@@ -280,6 +284,7 @@ func TestFetch_P17_emptyRepository(t *testing.T) {
 }
 
 // The idle pass is one listing: a fetch that finds nothing new asks for no more.
+
 func TestFetch_P17_idle(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
@@ -306,312 +311,5 @@ func TestFetch_P17_idle(t *testing.T) {
 	fetched(t, m, "main")
 	if diff := cmp.Diff(listing, web.asked()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
-	}
-}
-
-func TestFetch_P17_tooLarge(t *testing.T) {
-	t.Parallel()
-	small := func(o *git.Options) { o.BlobLimit = 1000 }
-	for _, name := range []string{"file", "http"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newOrigin(t)
-			o.commit("main", files{"a.yaml": "a\n", "exact.yaml": strings.Repeat("e", 1000), "big.yaml": strings.Repeat("b", 1001)})
-			dir := filepath.Join(t.TempDir(), "mirror")
-			remote := ways(o)[name]
-			m := openedIn(t, dir, remote, small)
-			head := fetched(t, m, "main")["main"]
-			sizes(t, m, head, map[string]bool{"a.yaml": false, "exact.yaml": false, "big.yaml": true})
-
-			// One more, in a later fetch: looked at twice, then remembered.
-			next := o.commit("main", files{"more.yaml": strings.Repeat("m", 2000), "a.yaml": "a: 2\n"})
-			o.repack()
-			fetched(t, m, "main")
-			sizes(t, m, next, map[string]bool{"a.yaml": false, "exact.yaml": false, "big.yaml": true, "more.yaml": true})
-			if got := history(t, m, next); !slices.Equal(got, []git.ID{next, head}) {
-				t.Errorf("history: %v", got)
-			}
-			if err := m.Close(); err != nil {
-				t.Fatal(err)
-			}
-			m = openedIn(t, dir, remote, small)
-			sizes(t, m, next, map[string]bool{"a.yaml": false, "exact.yaml": false, "big.yaml": true, "more.yaml": true})
-			if err := m.Close(); err != nil {
-				t.Fatal(err)
-			}
-
-			// Another limit is another mirror.
-			m = openedIn(t, dir, remote, func(o *git.Options) { o.BlobLimit = 5000 })
-			fetched(t, m, "main")
-			same(t, m, o, next)
-		})
-	}
-}
-
-// sizes reads every file and compares which ones are too large.
-func sizes(t *testing.T, m *git.Mirror, id git.ID, want map[string]bool) {
-	t.Helper()
-	tree, err := m.Tree(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]bool{}
-	for entry, err := range tree.Files() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err := entry.Read(1 << 20)
-		if err != nil && !errors.Is(err, git.ErrTooLarge) {
-			t.Error(err)
-		}
-		if m.TooLarge(entry.ID) != errors.Is(err, git.ErrTooLarge) {
-			t.Errorf("%s: TooLarge says %v, Read %v", entry.Path, m.TooLarge(entry.ID), err)
-		}
-		got[entry.Path] = m.TooLarge(entry.ID)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("too large (-want +got):\n%s", diff)
-	}
-}
-
-// A server that cannot filter sends everything, up to the limits.
-func TestFetch_P17_withoutFilter(t *testing.T) {
-	t.Parallel()
-	o := newOrigin(t)
-	o.config("uploadpack.allowFilter", "false")
-	head := o.commit("main", files{"a.yaml": "a\n", "big.yaml": strings.Repeat("b", 5000)})
-	for name, remote := range ways(o) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m := opened(t, remote, func(o *git.Options) { o.BlobLimit = 1000 })
-			fetched(t, m, "main")
-			same(t, m, o, head)
-		})
-	}
-}
-
-func TestFetch_P17_limits(t *testing.T) {
-	t.Parallel()
-	o := newOrigin(t)
-	o.config("uploadpack.allowFilter", "false")
-	o.commit("main", files{"a.yaml": "a\n", "big.yaml": strings.Repeat("b", 5000)})
-	remotes := ways(o)
-	for name, test := range map[string]struct {
-		change func(*git.Options)
-		want   string
-	}{
-		"a pack":    {func(o *git.Options) { o.PackLimit = 100 }, "the pack is larger than allowed"},
-		"an object": {func(o *git.Options) { o.ObjectLimit = 4999 }, "the repository holds an object of 5000 bytes, over the limit of 4999"},
-	} {
-		for way, remote := range remotes {
-			t.Run(name+" over "+way, func(t *testing.T) {
-				t.Parallel()
-				dir := filepath.Join(t.TempDir(), "mirror")
-				m := openedIn(t, dir, remote, test.change)
-				_, err := m.Fetch(t.Context(), "main")
-				if fault.KindOf(err) != fault.Invalid || !strings.HasSuffix(err.Error(), test.want) {
-					t.Errorf("%v: %v", fault.KindOf(err), err)
-				}
-				left, err := filepath.Glob(filepath.Join(dir, "incoming-*"))
-				if err != nil || len(left) != 0 {
-					t.Errorf("left behind: %v, %v", left, err)
-				}
-			})
-		}
-	}
-}
-
-// The mirror is dropped and made anew whatever is broken in it.
-func TestOpen_P17_damaged(t *testing.T) {
-	t.Parallel()
-	o := newOrigin(t)
-	head := o.commit("main", many(30))
-	for name, damage := range map[string]func(t *testing.T, dir string){
-		"no state":           func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "state.json")) },
-		"a state cut short":  func(t *testing.T, dir string) { truncate(t, filepath.Join(dir, "state.json"), 20) },
-		"no objects":         func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "objects")) },
-		"a pack cut short":   func(t *testing.T, dir string) { truncate(t, one(t, dir, "*.pack"), 200) },
-		"an empty pack":      func(t *testing.T, dir string) { truncate(t, one(t, dir, "*.pack"), 0) },
-		"no index":           func(t *testing.T, dir string) { remove(t, one(t, dir, "*.idx")) },
-		"an index cut short": func(t *testing.T, dir string) { truncate(t, one(t, dir, "*.idx"), 100) },
-		"what a crash left":  func(t *testing.T, dir string) { write(t, filepath.Join(dir, "incoming-1"), "PACK") },
-		"a mirror of others": func(t *testing.T, dir string) { replace(t, filepath.Join(dir, "state.json"), "file://", "file:///x") },
-		"a mirror of the past": func(t *testing.T, dir string) {
-			replace(t, filepath.Join(dir, "state.json"), `"version": 1`, `"version": 0`)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := filepath.Join(t.TempDir(), "mirror")
-			m := openedIn(t, dir, o.remoteFile())
-			fetched(t, m, "main")
-			if err := m.Close(); err != nil {
-				t.Fatal(err)
-			}
-			mkdir(t, filepath.Join(dir, "cache"))
-			damage(t, dir)
-			m = openedIn(t, dir, o.remoteFile())
-			fetched(t, m, "main")
-			same(t, m, o, head)
-			if _, err := os.Stat(filepath.Join(dir, "cache")); err != nil {
-				t.Error("what others keep in the folder is gone")
-			}
-			if left, _ := filepath.Glob(filepath.Join(dir, "incoming-*")); len(left) != 0 {
-				t.Errorf("left behind: %v", left)
-			}
-		})
-	}
-}
-
-// An object that cannot be read is found when it is read: the next user of the
-// mirror finds a new one.
-func TestOpen_P17_damagedInside(t *testing.T) {
-	t.Parallel()
-	o := newOrigin(t)
-	head := o.commit("main", files{"a.yaml": strings.Repeat("0123456789abcdef", 200)})
-	dir := filepath.Join(t.TempDir(), "mirror")
-	m := openedIn(t, dir, o.remoteFile())
-	fetched(t, m, "main")
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
-	name := one(t, dir, "*.pack")
-	content, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 14; i < len(content)-20; i++ {
-		content[i] ^= 0x55
-	}
-	if err := os.Chmod(name, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	write(t, name, string(content))
-	m = openedIn(t, dir, o.remoteFile())
-	if _, err := m.Tree(head); err == nil {
-		t.Fatal("a broken object was read")
-	}
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
-	m = openedIn(t, dir, o.remoteFile())
-	fetched(t, m, "main")
-	same(t, m, o, head)
-}
-
-func one(t *testing.T, dir, pattern string) string {
-	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, "objects/pack", pattern))
-	if err != nil || len(found) != 1 {
-		t.Fatalf("%s: %v, %v", pattern, found, err)
-	}
-	return found[0]
-}
-
-func truncate(t *testing.T, name string, size int64) {
-	t.Helper()
-	if err := os.Chmod(name, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(name, size); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func replace(t *testing.T, name, old, by string) {
-	t.Helper()
-	content, err := os.ReadFile(name)
-	if err != nil || !strings.Contains(string(content), old) {
-		t.Fatalf("%s has no %q: %v", name, old, err)
-	}
-	write(t, name, strings.Replace(string(content), old, by, 1))
-}
-
-func TestOpen_oneAtATime(t *testing.T) {
-	t.Parallel()
-	o := newOrigin(t)
-	dir := filepath.Join(t.TempDir(), "mirror")
-	first := openedIn(t, dir, o.remoteFile())
-	ctx, cancel := contextWith(t, 100*time.Millisecond)
-	defer cancel()
-	_, err := git.Open(ctx, dir, git.Options{Remote: o.remoteFile()})
-	if fault.KindOf(err) != fault.Temporary || !strings.Contains(err.Error(), "is in use") {
-		t.Errorf("%v: %v", fault.KindOf(err), err)
-	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
-	openedIn(t, dir, o.remoteFile())
-}
-
-func TestDeepen_P17(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"file", "http"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newOrigin(t)
-			o.commit("main", many(30))
-			var ids []git.ID
-			for i := range 20 {
-				ids = append(ids, o.commit("main", files{"v.yaml": fmt.Sprintf("v: %d\n", i)}))
-			}
-			slices.Reverse(ids) // newest first
-			at := func(i int) time.Time { return epoch.Add(time.Duration(21-i) * time.Hour) }
-			o.repack()
-			web := o.serve()
-			remote := o.remoteFile()
-			if name == "http" {
-				remote = web.remote()
-			}
-			m := opened(t, remote)
-			if err := m.Deepen(t.Context(), "main", at(3)); fault.KindOf(err) != fault.Conflict {
-				t.Errorf("a branch that was never fetched: %v", err)
-			}
-			fetched(t, m, "main")
-			deepen := func(since time.Time, want int) {
-				t.Helper()
-				if err := m.Deepen(t.Context(), "main", since); err != nil {
-					t.Fatal(err)
-				}
-				if got := history(t, m, ids[0]); !slices.Equal(got, ids[:want]) {
-					t.Errorf("since %s: %d commits, want %d", since, len(got), want)
-				}
-				for _, id := range ids[:want] {
-					same(t, m, o, id)
-				}
-			}
-			deepen(at(0).Add(time.Minute), 1) // newer than everything
-			deepen(at(3), 4)
-			web.asked()
-			deepen(at(3), 4)
-			deepen(at(2), 4)
-			if asked := web.asked(); len(asked) != 0 {
-				t.Errorf("asked for what is here: %v", asked)
-			}
-			deepen(at(10), 11)
-
-			next := o.commit("main", files{"v.yaml": "v: next\n"})
-			o.repack()
-			if err := m.Deepen(t.Context(), "main", at(15)); fault.KindOf(err) != fault.Conflict {
-				t.Errorf("a branch that moved meanwhile: %v", err)
-			}
-			fetched(t, m, "main")
-			if got := history(t, m, next); !slices.Equal(got, append([]git.ID{next}, ids[:11]...)) {
-				t.Errorf("%d commits after a fetch", len(got))
-			}
-			if err := m.Deepen(t.Context(), "main", epoch); err != nil { // all there is
-				t.Fatal(err)
-			}
-			if got := history(t, m, next); len(got) != 22 {
-				t.Errorf("%d commits in all", len(got))
-			}
-			last := o.commit("main", files{"v.yaml": "v: last\n"})
-			o.repack()
-			fetched(t, m, "main")
-			same(t, m, o, last)
-			if err := m.Deepen(t.Context(), "main", epoch.Add(-time.Hour)); err != nil {
-				t.Error(err)
-			}
-		})
 	}
 }

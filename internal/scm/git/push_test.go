@@ -1,8 +1,6 @@
 package git_test
 
 import (
-	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -11,13 +9,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/crypto/ssh"
 
 	"promoter/internal/fault"
 	"promoter/internal/scm/git"
 )
 
 // us is who commits in these tests.
+
 var us = git.Signature{Name: "promoter", Email: "promoter@example.com", When: epoch.Add(1000 * time.Hour)}
 
 func written(t testing.TB, m *git.Mirror, parent git.ID, change files) git.ID {
@@ -34,6 +32,7 @@ func written(t testing.TB, m *git.Mirror, parent git.ID, change files) git.ID {
 }
 
 // allWays are the transports with ssh.
+
 func allWays(o *origin) map[string]git.Remote {
 	all := ways(o)
 	all["ssh"] = o.serveSSH().remote()
@@ -153,6 +152,7 @@ func TestPush_lostRace(t *testing.T) {
 }
 
 // A branch that moves while the push is on its way: the server compares too.
+
 func TestPush_lostRaceInside(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
@@ -178,151 +178,10 @@ func TestPush_lostRaceInside(t *testing.T) {
 }
 
 // A refusal of what nobody moved is told in the server's words, once.
-func TestPush_P20(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"file", "http", "ssh"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newOrigin(t)
-			main := o.commit("main", many(5))
-			remote := allWays(o)[name]
-			dir := filepath.Join(t.TempDir(), "mirror")
-			m := openedIn(t, dir, remote)
-			fetched(t, m, "main")
-			mine := written(t, m, main, files{"a.yaml": "mine\n"})
-			for hook, want := range map[string]string{"pre-receive": "pre-receive hook declined", "update": "hook declined"} {
-				runs := filepath.Join(dir, hook)
-				o.hook(hook, "echo x >> "+runs+"\necho 'error: GH006: Protected branch update failed for refs/heads/main.' >&2\necho 'At least 1 approving review is required' >&2\nexit 1\n")
-				err := m.Push(t.Context(), git.Update{Branch: "main", Old: main, New: mine})
-				for _, text := range []string{want, "GH006: Protected branch update failed for refs/heads/main.; At least 1 approving review is required"} {
-					if fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), text) {
-						t.Errorf("%s: %v: %v", hook, fault.KindOf(err), err)
-					}
-				}
-				if tries := strings.TrimSpace(askGit(t, dir, "hash-object", runs)); tries != "587be6b4c3f93f93c489c0111bba5596147a26cb" { // of one x
-					t.Errorf("%s: not one try", hook)
-				}
-				remove(t, filepath.Join(o.dir, "hooks", hook))
-			}
-			o.config("receive.denyDeletes", "true")
-			if err := m.Push(t.Context(), git.Update{Branch: "main", Old: main}); fault.KindOf(err) != fault.Unauthorised {
-				t.Errorf("a delete: %v: %v", fault.KindOf(err), err)
-			}
-			if o.head("main") != main {
-				t.Error("the branch moved")
-			}
-			if err := m.Push(t.Context(), git.Update{Branch: "main", Old: main, New: mine}); err != nil {
-				t.Errorf("after the protection is gone: %v", err)
-			}
-		})
-	}
-}
 
 // Without leave to push the service itself refuses.
-func TestPush_P20_readOnly(t *testing.T) {
-	t.Parallel()
-	o := newOrigin(t)
-	main := o.commit("main", many(5))
-	web := o.serve()
-	over := map[string]git.Remote{"http": web.remote()}
-	s := o.serveSSH()
-	over["ssh"] = s.remote()
-	s.answer(func(command string, channel ssh.Channel) bool {
-		if strings.HasPrefix(command, "git-upload-pack") {
-			return false
-		}
-		_, _ = io.WriteString(channel.Stderr(), "ERROR: Permission to acme/shop.git denied to deploy key\n")
-		_, _ = channel.SendRequest("exit-status", false, ssh.Marshal(&struct{ Status uint32 }{128}))
-		return true
-	})
-	o.config("http.receivepack", "false")
-	for name, remote := range over {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m := opened(t, remote)
-			fetched(t, m, "main")
-			mine := written(t, m, main, files{"a.yaml": "mine\n"})
-			err := m.Push(t.Context(), git.Update{Branch: "main", Old: main, New: mine})
-			if fault.KindOf(err) != fault.Unauthorised {
-				t.Errorf("%v: %v", fault.KindOf(err), err)
-			}
-		})
-	}
-}
 
 // The push is done and its answer lost: the branches tell.
-func TestPush_lostAnswer(t *testing.T) {
-	t.Parallel()
-	o := newOrigin(t)
-	main := o.commit("main", many(5))
-	web, s := o.serve(), o.serveSSH()
-	for name, remote := range map[string]git.Remote{"http": web.remote(), "ssh": s.remote()} {
-		m := opened(t, remote)
-		fetched(t, m, "main")
-		mine := written(t, m, main, files{"a.yaml": name + "\n"})
-		web.instead(func(_ http.ResponseWriter, r *http.Request) bool {
-			if r.Method != http.MethodPost {
-				return false
-			}
-			o.move("main", o.take(mine, main, name))
-			panic(http.ErrAbortHandler)
-		})
-		s.answer(func(command string, channel ssh.Channel) bool {
-			if strings.HasPrefix(command, "git-upload-pack") {
-				return false
-			}
-			_, _ = fmt.Fprintf(channel, "%04x%s refs/heads/main\x00report-status\n0000", 4+40+1+15+1+13+1, main)
-			_, _ = io.ReadFull(channel, make([]byte, 100))
-			o.move("main", o.take(mine, main, name))
-			return true
-		})
-		if err := m.Push(t.Context(), git.Update{Branch: "main", Old: main, New: mine}); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if id, _ := m.Have("main"); id != mine || o.head("main") != mine {
-			t.Errorf("%s: %s, %s, want %s", name, id, o.head("main"), mine)
-		}
-		main = mine
-	}
-}
-
-// take lets the origin have a commit as a push would, and returns it.
-func (o *origin) take(id, parent git.ID, content string) git.ID {
-	o.t.Helper()
-	other := opened(o.t, o.remoteFile())
-	fetched(o.t, other, "main")
-	if made := written(o.t, other, parent, files{"a.yaml": content + "\n"}); made != id {
-		o.t.Errorf("made %s, want %s", made, id)
-	}
-	if err := other.Push(o.t.Context(), git.Update{Branch: "taken/" + content, New: id}); err != nil {
-		o.t.Error(err)
-	}
-	return id
-}
-
-// The connection dies before the server did anything.
-func TestPush_lostRequest(t *testing.T) {
-	t.Parallel()
-	o := newOrigin(t)
-	main := o.commit("main", many(5))
-	web := o.serve()
-	m := opened(t, web.remote())
-	fetched(t, m, "main")
-	mine := written(t, m, main, files{"a.yaml": "mine\n"})
-	web.instead(func(_ http.ResponseWriter, r *http.Request) bool {
-		if r.Method == http.MethodPost {
-			panic(http.ErrAbortHandler)
-		}
-		return false
-	})
-	if err := m.Push(t.Context(), git.Update{Branch: "main", Old: main, New: mine}); fault.KindOf(err) != fault.Temporary {
-		t.Errorf("%v: %v", fault.KindOf(err), err)
-	}
-	web.instead(nil)
-	if err := m.Push(t.Context(), git.Update{Branch: "main", Old: main, New: mine}); err != nil {
-		t.Errorf("the same again: %v", err)
-	}
-}
 
 func TestPush_invalid(t *testing.T) {
 	t.Parallel()

@@ -1,12 +1,10 @@
 package git_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +15,7 @@ import (
 )
 
 // token is the credential that must never be seen.
+
 const token = "ghs_16C7e42F292c6912E7710c838347Ae178B4a"
 
 func with(c git.Credential) func(context.Context) (git.Credential, error) {
@@ -24,6 +23,7 @@ func with(c git.Credential) func(context.Context) (git.Credential, error) {
 }
 
 // guarded lets requests through that carry the header, and answers 401 to others.
+
 func (w *web) guarded(authorization string) {
 	w.instead(func(rw http.ResponseWriter, r *http.Request) bool {
 		if r.Header.Get("Authorization") == authorization {
@@ -71,6 +71,7 @@ func TestHTTP_credentials(t *testing.T) {
 }
 
 // unseen fails for an error that shows the token in any form.
+
 func unseen(t *testing.T, err error) {
 	t.Helper()
 	for _, form := range []string{token, base64.StdEncoding.EncodeToString([]byte("me:" + token)), base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))} {
@@ -144,215 +145,7 @@ func TestHTTP_answers(t *testing.T) {
 }
 
 // The credential stays with its host, whatever a redirect says.
-func TestHTTP_redirects(t *testing.T) {
-	t.Parallel()
-	o := newOrigin(t)
-	main := o.commit("main", many(3))
-	elsewhere, home := o.serve(), o.serve()
-	leaks := func(_ http.ResponseWriter, r *http.Request) bool {
-		if r.Header.Get("Authorization") != "" {
-			t.Errorf("another host was shown the credential: %s %s", r.Method, r.URL)
-		}
-		return false
-	}
-	elsewhere.instead(leaks)
-	remote := func(w *web) git.Remote {
-		r := w.remote()
-		r.Credential = with(git.Credential{Bearer: secret.New(token)})
-		return r
-	}
-	to := func(target string) func(http.ResponseWriter, *http.Request) bool {
-		return func(rw http.ResponseWriter, r *http.Request) bool {
-			if r.Method == http.MethodPost {
-				t.Errorf("what was moved is asked at its old place: %s", r.URL)
-			}
-			http.Redirect(rw, r, target+r.URL.String(), http.StatusMovedPermanently) //nolint:gosec // a test of exactly this
-			return true
-		}
-	}
-	home.instead(to(elsewhere.URL))
-	m := opened(t, remote(home))
-	if found := fetched(t, m, "main"); found["main"] != main {
-		t.Errorf("found %v", found)
-	}
-
-	// Away and home again: it may be the other host that answers.
-	back := o.serve()
-	back.instead(func(rw http.ResponseWriter, r *http.Request) bool {
-		switch {
-		case !strings.HasPrefix(r.URL.Path, "/back"):
-			http.Redirect(rw, r, elsewhere.URL+"/away", http.StatusFound)
-		case r.Header.Get("Authorization") != "":
-			t.Error("the credential came back")
-		default:
-			rw.WriteHeader(http.StatusTeapot)
-		}
-		return true
-	})
-	elsewhere.instead(func(rw http.ResponseWriter, r *http.Request) bool {
-		leaks(rw, r)
-		http.Redirect(rw, r, back.URL+"/back/info/refs", http.StatusFound)
-		return true
-	})
-	if _, err := opened(t, remote(back)).List(t.Context()); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "418") {
-		t.Errorf("%v", err)
-	}
-
-	// The same host, another path: the credential is still for it.
-	moved := o.serve()
-	moved.instead(func(rw http.ResponseWriter, r *http.Request) bool {
-		if r.Header.Get("Authorization") != "Bearer "+token {
-			t.Error("the credential is gone")
-		}
-		if strings.HasPrefix(r.URL.Path, "/old/") {
-			http.Redirect(rw, r, "/origin.git/"+strings.TrimPrefix(r.URL.String(), "/old/"), http.StatusFound)
-			return true
-		}
-		return false
-	})
-	old := remote(moved)
-	old.URL = moved.URL + "/old"
-	fetched(t, opened(t, old), "main")
-}
-
-func TestHTTP_redirectsRefused(t *testing.T) {
-	t.Parallel()
-	o := newOrigin(t)
-	o.commit("main", many(3))
-	web := o.serve()
-	for name, test := range map[string]struct {
-		answer func(http.ResponseWriter, *http.Request) bool
-		want   string
-	}{
-		"of what is sent": {func(rw http.ResponseWriter, r *http.Request) bool {
-			if r.Method == http.MethodPost {
-				http.Redirect(rw, r, "/elsewhere", http.StatusTemporaryRedirect)
-				return true
-			}
-			return false
-		}, "redirects what is sent to it"},
-		"in circles": {func(rw http.ResponseWriter, r *http.Request) bool {
-			http.Redirect(rw, r, r.URL.String(), http.StatusFound)
-			return true
-		}, "redirects more than 5 times"},
-		"to something else": {func(rw http.ResponseWriter, r *http.Request) bool {
-			if r.URL.Path == "/login" {
-				rw.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
-				return true
-			}
-			http.Redirect(rw, r, "/login", http.StatusFound)
-			return true
-		}, "redirects to what is no Git repository"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			web := o.serve()
-			web.instead(test.answer)
-			_, err := opened(t, web.remote()).Fetch(t.Context(), "main")
-			if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%v: %v", fault.KindOf(err), err)
-			}
-		})
-	}
-	secure := httptest.NewTLSServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		http.Redirect(rw, r, web.URL+r.URL.String(), http.StatusFound) //nolint:gosec // a test of exactly this
-	}))
-	t.Cleanup(secure.Close)
-	_, err := opened(t, git.Remote{URL: secure.URL + "/origin.git", HTTP: secure.Client()}).List(t.Context())
-	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "redirects to plain http") {
-		t.Errorf("%v: %v", fault.KindOf(err), err)
-	}
-}
 
 // A server that keeps nothing of what it is told about the boundary leaves out
+
 // what lies below it. That is seen, and fetched again into an empty mirror.
-func TestFetch_P17_incomplete(t *testing.T) {
-	t.Parallel()
-	o := newOrigin(t)
-	o.commit("main", many(50))
-	o.commit("main", files{"apps/a1/f1.yaml": "old: 1\n"})
-	o.commit("main", files{"apps/a1/f1.yaml": "new: 1\n"})
-	web := o.serve()
-	m := opened(t, web.remote())
-	fetched(t, m, "main")
-	revert := o.commit("main", files{"apps/a1/f1.yaml": "old: 1\n"})
-	o.repack()
-	web.instead(func(rw http.ResponseWriter, r *http.Request) bool {
-		if r.Method == http.MethodGet {
-			recorded := httptest.NewRecorder()
-			web.backend.ServeHTTP(recorded, r)
-			rw.Header().Set("Content-Type", recorded.Header().Get("Content-Type"))
-			_, _ = io.WriteString(rw, strings.Replace(recorded.Body.String(), " deepen-since ", " deepen-never ", 1))
-			return true
-		}
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		for {
-			at := bytes.Index(body, []byte("0035shallow "))
-			if at < 0 {
-				break
-			}
-			body = append(body[:at:at], body[at+0x35:]...)
-		}
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		return false
-	})
-	web.asked()
-	if found := fetched(t, m, "main"); found["main"] != revert {
-		t.Errorf("found %v", found)
-	}
-	same(t, m, o, revert)
-	if asked := web.asked(); len(asked) != 4 {
-		t.Errorf("%d requests for a fetch that is made twice: %v", len(asked), asked)
-	}
-}
-
-// breaking is an answer that ends with the connection after so many bytes.
-type breaking struct {
-	http.ResponseWriter
-	left int
-}
-
-// Write aborts the connection when there is nothing left.
-func (b *breaking) Write(p []byte) (int, error) {
-	if b.left -= len(p); b.left < 0 {
-		panic(http.ErrAbortHandler)
-	}
-	return b.ResponseWriter.Write(p)
-}
-
-// A pack that breaks off is no pack: nothing of it stays, and the next fetch is as
-// good as if there had been none.
-func TestFetch_P17_brokenOff(t *testing.T) {
-	t.Parallel()
-	o := newOrigin(t)
-	first := o.commit("main", files{"a.yaml": "a\n"})
-	web := o.serve()
-	m := opened(t, web.remote())
-	fetched(t, m, "main")
-	change := many(2000)
-	next := o.commit("main", change)
-	for _, left := range []int{0, 100, 20_000} {
-		web.instead(func(rw http.ResponseWriter, r *http.Request) bool {
-			if r.Method == http.MethodPost {
-				web.backend.ServeHTTP(&breaking{ResponseWriter: rw, left: left}, r)
-				return true
-			}
-			return false
-		})
-		if _, err := m.Fetch(t.Context(), "main"); fault.KindOf(err) != fault.Temporary {
-			t.Errorf("after %d bytes: %v: %v", left, fault.KindOf(err), err)
-		}
-		if id, _ := m.Have("main"); id != first {
-			t.Errorf("have %s", id)
-		}
-	}
-	web.instead(nil)
-	fetched(t, m, "main")
-	same(t, m, o, next)
-	if got := history(t, m, next); len(got) != 2 {
-		t.Errorf("history: %v", got)
-	}
-}

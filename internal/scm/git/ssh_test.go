@@ -2,18 +2,12 @@ package git_test
 
 import (
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
 	"encoding/pem"
 	"errors"
 	"io"
 	"net"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,177 +20,18 @@ import (
 )
 
 // passphrase opens the client's key in these tests.
+
 const passphrase = "correct horse battery staple"
 
 // sshServer serves an origin over ssh with Git's own programs.
-type sshServer struct {
-	t       testing.TB
-	o       *origin
-	address string
-	host    ssh.Signer
-	client  ssh.Signer
-	key     secret.String // of the client, encrypted
-	known   string        // path of the known hosts
-
-	mu       sync.Mutex
-	commands []string
-	instead  func(command string, channel ssh.Channel) bool // of Git's program, when it says so
-}
-
-func newSigner(t testing.TB) (ssh.Signer, ed25519.PrivateKey) {
-	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := ssh.NewSignerFromKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signer, private
-}
 
 // serveSSH starts the server; it ends with the test, all its programs with it.
-func (o *origin) serveSSH() *sshServer {
-	o.t.Helper()
-	s := &sshServer{t: o.t, o: o}
-	s.host, _ = newSigner(o.t)
-	client, private := newSigner(o.t)
-	s.client = client
-	block, err := ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte(passphrase))
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	s.key = secret.New(string(pem.EncodeToMemory(block)))
-	listener, err := (&net.ListenConfig{}).Listen(o.t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	s.address = listener.Addr().String()
-	s.known = s.knownHosts(s.host.PublicKey())
-	var connections sync.WaitGroup
-	o.t.Cleanup(func() { _ = listener.Close(); connections.Wait() })
-	connections.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			connections.Go(func() { s.serve(conn) })
-		}
-	})
-	return s
-}
 
 // knownHosts writes a file that holds the key for the server.
-func (s *sshServer) knownHosts(key ssh.PublicKey) string {
-	s.t.Helper()
-	name := filepath.Join(s.t.TempDir(), "known_hosts")
-	line := knownhosts.Line([]string{knownhosts.Normalize(s.address)}, key)
-	if err := os.WriteFile(name, []byte("# ours\n"+line+"\n"), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-	return name
-}
-
-func (s *sshServer) serve(conn net.Conn) {
-	defer conn.Close() //nolint:errcheck // the client may be gone
-	config := &ssh.ServerConfig{
-		PublicKeyCallback: func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
-			if meta.User() == "git" && slices.Equal(key.Marshal(), s.client.PublicKey().Marshal()) {
-				return nil, nil //nolint:nilnil // no restrictions
-			}
-			return nil, errors.New("nobody we know")
-		},
-		PasswordCallback: func(meta ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
-			if meta.User() == "other" && string(password) == passphrase {
-				return nil, nil //nolint:nilnil // no restrictions
-			}
-			return nil, errors.New("nobody we know")
-		},
-	}
-	config.AddHostKey(s.host)
-	server, channels, requests, err := ssh.NewServerConn(conn, config)
-	if err != nil {
-		return
-	}
-	defer server.Close() //nolint:errcheck // the client may be gone
-	go ssh.DiscardRequests(requests)
-	var sessions sync.WaitGroup
-	defer sessions.Wait()
-	for offered := range channels {
-		channel, requests, err := offered.Accept()
-		if err != nil {
-			return
-		}
-		sessions.Go(func() { s.session(channel, requests) })
-	}
-}
-
-func (s *sshServer) session(channel ssh.Channel, requests <-chan *ssh.Request) {
-	defer channel.Close() //nolint:errcheck // the client may be gone
-	for request := range requests {
-		if request.Type != "exec" {
-			_ = request.Reply(false, nil)
-			continue
-		}
-		var asked struct{ Command string }
-		if err := ssh.Unmarshal(request.Payload, &asked); err != nil {
-			return
-		}
-		_ = request.Reply(true, nil)
-		s.mu.Lock()
-		s.commands = append(s.commands, asked.Command)
-		instead := s.instead
-		s.mu.Unlock()
-		if instead != nil && instead(asked.Command, channel) {
-			return
-		}
-		s.exec(asked.Command, channel)
-		return
-	}
-}
 
 // exec runs the command in a shell, as sshd does, beside the origin.
-func (s *sshServer) exec(line string, channel ssh.Channel) {
-	command := exec.Command("sh", "-c", line) //nolint:noctx // it ends with its input
-	command.Dir, command.Env = filepath.Dir(s.o.dir), gitEnv()
-	command.Stdout, command.Stderr = channel, channel.Stderr()
-	stdin, err := command.StdinPipe()
-	if err != nil {
-		return
-	}
-	if err := command.Start(); err != nil {
-		return
-	}
-	go func() {
-		_, _ = io.Copy(stdin, channel)
-		_ = stdin.Close()
-	}()
-	status := struct{ Status uint32 }{}
-	if err := command.Wait(); err != nil {
-		status.Status = 128
-	}
-	_, _ = channel.SendRequest("exit-status", false, ssh.Marshal(&status))
-}
 
 // answer lets the server answer in place of Git's program.
-func (s *sshServer) answer(f func(command string, channel ssh.Channel) bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.instead = f
-}
-
-func (s *sshServer) remote() git.Remote {
-	return git.Remote{
-		URL:        "ssh://git@" + s.address + s.o.dir,
-		Dial:       (&net.Dialer{}).DialContext,
-		KnownHosts: s.known,
-		Credential: func(context.Context) (git.Credential, error) {
-			return git.Credential{Key: s.key, Passphrase: secret.New(passphrase)}, nil
-		},
-	}
-}
 
 func TestSSH_P17(t *testing.T) {
 	t.Parallel()
@@ -320,6 +155,7 @@ func TestSSH_password(t *testing.T) {
 }
 
 // A program's words come beside its answer; they are waited for.
+
 func TestSSH_lastWords(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)

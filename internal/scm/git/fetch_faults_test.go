@@ -1,0 +1,107 @@
+package git_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"promoter/internal/fault"
+)
+
+func TestFetch_P17_incomplete(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	o.commit("main", many(50))
+	o.commit("main", files{"apps/a1/f1.yaml": "old: 1\n"})
+	o.commit("main", files{"apps/a1/f1.yaml": "new: 1\n"})
+	web := o.serve()
+	m := opened(t, web.remote())
+	fetched(t, m, "main")
+	revert := o.commit("main", files{"apps/a1/f1.yaml": "old: 1\n"})
+	o.repack()
+	web.instead(func(rw http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodGet {
+			recorded := httptest.NewRecorder()
+			web.backend.ServeHTTP(recorded, r)
+			rw.Header().Set("Content-Type", recorded.Header().Get("Content-Type"))
+			_, _ = io.WriteString(rw, strings.Replace(recorded.Body.String(), " deepen-since ", " deepen-never ", 1))
+			return true
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		for {
+			at := bytes.Index(body, []byte("0035shallow "))
+			if at < 0 {
+				break
+			}
+			body = append(body[:at:at], body[at+0x35:]...)
+		}
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		return false
+	})
+	web.asked()
+	if found := fetched(t, m, "main"); found["main"] != revert {
+		t.Errorf("found %v", found)
+	}
+	same(t, m, o, revert)
+	if asked := web.asked(); len(asked) != 4 {
+		t.Errorf("%d requests for a fetch that is made twice: %v", len(asked), asked)
+	}
+}
+
+// breaking is an answer that ends with the connection after so many bytes.
+
+type breaking struct {
+	http.ResponseWriter
+	left int
+}
+
+// Write aborts the connection when there is nothing left.
+
+func (b *breaking) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		panic(http.ErrAbortHandler)
+	}
+	return b.ResponseWriter.Write(p)
+}
+
+// A pack that breaks off is no pack: nothing of it stays, and the next fetch is as
+
+// good as if there had been none.
+
+func TestFetch_P17_brokenOff(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	first := o.commit("main", files{"a.yaml": "a\n"})
+	web := o.serve()
+	m := opened(t, web.remote())
+	fetched(t, m, "main")
+	change := many(2000)
+	next := o.commit("main", change)
+	for _, left := range []int{0, 100, 20_000} {
+		web.instead(func(rw http.ResponseWriter, r *http.Request) bool {
+			if r.Method == http.MethodPost {
+				web.backend.ServeHTTP(&breaking{ResponseWriter: rw, left: left}, r)
+				return true
+			}
+			return false
+		})
+		if _, err := m.Fetch(t.Context(), "main"); fault.KindOf(err) != fault.Temporary {
+			t.Errorf("after %d bytes: %v: %v", left, fault.KindOf(err), err)
+		}
+		if id, _ := m.Have("main"); id != first {
+			t.Errorf("have %s", id)
+		}
+	}
+	web.instead(nil)
+	fetched(t, m, "main")
+	same(t, m, o, next)
+	if got := history(t, m, next); len(got) != 2 {
+		t.Errorf("history: %v", got)
+	}
+}
