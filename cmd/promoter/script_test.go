@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net/http"
+	"net/http/cgi"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -32,10 +35,11 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup:               setUpScript,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"registry": startRegistry,
-			"push":     push,
-			"expand":   expand,
-			"bytes":    writeBytes,
+			"registry":  startRegistry,
+			"gitserver": startGit,
+			"push":      push,
+			"expand":    expand,
+			"bytes":     writeBytes,
 		},
 	})
 }
@@ -56,6 +60,31 @@ func startRegistry(ts *testscript.TestScript, neg bool, args []string) {
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	ts.Defer(server.Close)
 	ts.Setenv("REGISTRY", strings.TrimPrefix(server.URL, "http://"))
+}
+
+// startGit serves the bare repositories of the script's folder over HTTP, by Git's
+// own server side; $GITSERVER is its host. Password pushes, the user name is ann.
+func startGit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: gitserver")
+	}
+	git, err := exec.LookPath("git")
+	ts.Check(err)
+	backend := &cgi.Handler{
+		Path: git, Args: []string{"http-backend"}, Dir: ts.Getenv("WORK"),
+		Env: []string{"GIT_PROJECT_ROOT=" + ts.Getenv("WORK"), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=ann"},
+		Stderr: io.Discard,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "ann" || password != "gate-7" {
+			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		backend.ServeHTTP(w, r)
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("GITSERVER", strings.TrimPrefix(server.URL, "http://"))
 }
 
 // push pushes an image under a tag: push REPOSITORY:TAG SEED [VARIABLE]. The same
@@ -95,7 +124,7 @@ func expand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	for _, file := range args {
 		text := ts.ReadFile(file)
-		for _, variable := range []string{"REGISTRY", "D1", "D2", "D3"} {
+		for _, variable := range []string{"REGISTRY", "GITSERVER", "WORK", "D1", "D2", "D3"} {
 			text = strings.ReplaceAll(text, "$"+variable, ts.Getenv(variable))
 		}
 		writeFile(ts, file, text)

@@ -102,11 +102,7 @@ func pause(ctx context.Context, attempt int) error {
 
 // config loads the config of the repository from its default branch, of which it
 // returns the name too.
-func (l *lane) config(ctx context.Context) (*config.Config, string, error) {
-	refs, err := l.Remote.Refs(ctx)
-	if err != nil {
-		return nil, "", err
-	}
+func (l *lane) config(ctx context.Context, refs engine.Refs) (*config.Config, string, error) {
 	byDefault := cmp.Or(refs.Default, l.Repository.Info().DefaultBranch)
 	if refs.Branches[byDefault] == "" {
 		return nil, "", fault.New(fault.NotFound, "the repository has no default branch yet: push %s to it", ConfigFile)

@@ -105,8 +105,11 @@ func (d *deciding) decide(ctx context.Context) (Carried, error) {
 	if d.repository.scm.Info().Archived {
 		return Carried{}, fault.New(fault.Invalid, "the repository is archived: unarchive it first")
 	}
-	var err error
-	if d.config, d.byDefault, err = d.lane.config(ctx); err != nil {
+	refs, err := d.lane.Remote.Refs(ctx)
+	if err != nil {
+		return Carried{}, advised(err, d.repository)
+	}
+	if d.config, d.byDefault, err = d.lane.config(ctx, refs); err != nil {
 		return Carried{}, err
 	}
 	places, err := d.places(ctx)

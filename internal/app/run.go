@@ -74,7 +74,7 @@ func (s *Server) pass(ctx context.Context, options RunOptions, do func(context.C
 		result := Result{Repository: r.name}
 		result.Err = w.with(ctx, r, func(l *lane) (err error) {
 			result.Report, err = do(ctx, l)
-			return err
+			return advised(err, r)
 		})
 		results[index[r]] = result
 		watched.done(1)

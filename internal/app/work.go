@@ -98,13 +98,13 @@ func (r *repository) open(ctx context.Context) {
 	r.scm, r.named = opened, qualify(opened.Info())
 }
 
-// advised says what to do about a repository that could not be opened.
+// advised says what to do about a repository that could not be looked at.
 func advised(err error, r *repository) error {
 	switch fault.KindOf(err) {
 	case fault.NotFound:
-		return fmt.Errorf("%w: it is not there, or the token of the forge %s may not see it", err, r.target.forge.Name)
+		return fmt.Errorf("%w: it is not there, or the credential of the forge %s may not see it", err, r.target.forge.Name)
 	case fault.Unauthorised:
-		return fmt.Errorf("%w: check the token of the forge %s", err, r.target.forge.Name)
+		return fmt.Errorf("%w: check the credential of the forge %s", err, r.target.forge.Name)
 	default:
 		return err
 	}

@@ -127,20 +127,25 @@ func wordsThaw() orderWords {
 	}
 }
 
-// actInWords says what was done about a proposal, or in a dry run what would be.
+// actInWords says what was done about a proposal and why, or in a dry run what
+// would be.
 func actInWords(done engine.Done, dryRun bool) string {
 	number := pullRequestName(done.Number, done.URL)
+	because := ""
+	if done.Reason.Words != "" {
+		because = ": " + done.Reason.Words
+	}
 	switch done.Act {
 	case engine.ActPushed:
-		return "pushed " + shortCommit(done.Commit)
+		return "pushed " + shortCommit(done.Commit) + because
 	case engine.ActOpened:
 		return "opened " + number
 	case engine.ActRefreshed:
 		return "refreshed " + number
 	case engine.ActMerged:
-		return strings.TrimSpace("merged " + number + " " + shortCommit(done.Commit))
+		return strings.TrimSpace("merged "+number+" "+shortCommit(done.Commit)) + because
 	case engine.ActClosed:
-		return "closed " + number + ": " + done.Reason.String()
+		return "closed " + number + because
 	}
 	if dryRun || done.Err != nil {
 		return wantedInWords(done)
