@@ -191,13 +191,33 @@ func (d Decision) isIn(snapshot Snapshot) bool {
 	})
 }
 
-// planner returns what knows the place; the survey is made when it is first asked
-// for, since most passes have few pull requests open.
+// planner returns what knows the place of something open. Only the applications of
+// which something is open are surveyed, since most passes have few.
 func (a *arranger) planner(place Place) *planner {
 	if a.surveyed == nil {
-		a.surveyed = newSurvey(a.Observed)
+		observed, applications := a.Observed, a.openApplications()
+		observed.Places = map[Place]Present{}
+		for place, present := range a.Places {
+			if applications[place.Application] {
+				observed.Places[place] = present
+			}
+		}
+		a.surveyed = newSurvey(observed)
 	}
 	return newPlanner(a.surveyed, place, a.now)
+}
+
+func (a *arranger) openApplications() map[string]bool {
+	applications := map[string]bool{}
+	for branch, open := range a.Open {
+		if place, ours := ParseHead(branch); ours {
+			applications[place.Application] = true
+		}
+		for application := range open.Snapshots {
+			applications[application] = true
+		}
+	}
+	return applications
 }
 
 func (a *arranger) add(p Proposal) {

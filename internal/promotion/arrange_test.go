@@ -3,6 +3,7 @@ package promotion_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -79,6 +80,7 @@ func TestArrange_land(t *testing.T) {
 		{"another snapshot", automerge, promotion.Open{Snapshots: of("shop", "web:1.3@"+digestB), Checks: passed}, true}, // of one digest: no other roll-out
 		{"another digest", automerge, promotion.Open{Snapshots: of("shop", "web:1.4.9@"+digestC), Checks: passed}, false},
 		{"another application too", automerge, promotion.Open{Snapshots: map[string]promotion.Snapshot{"shop": wanted["shop"], "blog": nil}, Checks: passed}, false},
+		{"another component", automerge, promotion.Open{Snapshots: of("shop", "worker:1.5@"+digestB), Checks: passed}, false},
 		{"no snapshot", automerge, promotion.Open{Checks: passed}, false},
 		{"an objection", automerge, promotion.Open{Snapshots: wanted, Checks: passed, Objections: []string{"dan"}}, false},
 		{"a draft", automerge, promotion.Open{Snapshots: wanted, Checks: passed, Draft: true}, false},
@@ -223,6 +225,35 @@ func TestArrange_rollbackIsKept(t *testing.T) {
 	w.expectOnly(promotion.StepPropose, true, "rolled back by ada on 2026-11-18: web 1.4 -> 1.3")
 	w.peopleDecide(state.Freeze("dev", act("eve"), nil))
 	w.expectOnly(promotion.StepKeep, false, "dev is frozen by eve since 2026-11-18")
+}
+
+// Older versions that somebody asked for are no less wanted because the files are
+// ahead of them.
+func TestArrange_requestIsKept(t *testing.T) {
+	t.Parallel()
+	w := soaked(t, "refresh")
+	w.Environments = []string{"staging"}
+	w.opened("promoter/staging/shop", 7, of("shop", "web:1.2@"+digestC))
+	place := w.place("staging/shop")
+	w.peopleDecide(state.Ask(state.Place(place), state.Request{Act: act("ada"), With: []string{"quay.io/acme/web:1.2"}}))
+	w.Given = map[promotion.Place]map[string]promotion.Offer{
+		place: {"web": {Version: version("1.2@" + digestC), Found: true, Given: true}},
+	}
+	if p := w.only(); p.Step != promotion.StepKeep || p.Decisions[0].State != promotion.Waiting {
+		t.Errorf("%s: %v", p.Decisions[0].State, inShort([]promotion.Proposal{p}))
+	}
+}
+
+// A pull request whose trailers tell nothing is kept while something is wanted.
+func TestArrange_untoldIsKept(t *testing.T) {
+	t.Parallel()
+	w := soaked(t, "refresh")
+	w.Environments = []string{"staging"}
+	w.stood("dev/shop", time.Minute, 0, "web:1.4@"+digestA)
+	w.opened("promoter/staging/shop", 7, nil)
+	if p := w.only(); p.Step != promotion.StepKeep || p.Land {
+		t.Errorf("%v", inShort([]promotion.Proposal{p}))
+	}
 }
 
 // A child keeps what is open as long as an environment before it has, or had, it.

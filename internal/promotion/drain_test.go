@@ -117,6 +117,14 @@ func TestDrain_M05_refreshSaysThatNoneWill(t *testing.T) {
 		}
 	}
 	w.stood("dev/shop", 10*time.Minute, 5*time.Minute, "web:1.3.1@"+digestB)
+	landings := w.Landings[w.place("dev/shop")]
+	landings[2].TakenBack = true
+	for _, c := range w.decide("staging/shop").Conditions {
+		if c.Reason == none {
+			t.Error("what a person took back did not starve")
+		}
+	}
+	landings[2].TakenBack = false
 	expectShown(t, w.decide("staging/shop"), "dev soak", none)
 	if d := w.decide("dev/shop"); d.State != promotion.Proposed {
 		t.Errorf("%s: %s", d.State, d.Reason)

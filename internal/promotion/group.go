@@ -104,21 +104,20 @@ func (a *arranger) leftOfAll(members []member, open Open) (Step, Reason) {
 	return StepClose, closing
 }
 
-// gatesOfAll joins the gates of the members. Of two that differ only in how they
-// stand, the one that blocks counts.
+// gatesOfAll joins the gates of the members, each once.
 func gatesOfAll(members []member) []Condition {
-	type key struct{ name, value string }
+	type key struct {
+		name, value, reason string
+		state               ConditionState
+	}
 	var gates []Condition
-	at := map[key]int{}
+	seen := map[key]bool{}
 	for _, m := range members {
 		for _, gate := range m.Gates {
-			i, known := at[key{gate.Name, gate.Value}]
-			switch {
-			case !known:
-				at[key{gate.Name, gate.Value}] = len(gates)
+			k := key{gate.Name, gate.Value, gate.Reason, gate.State}
+			if !seen[k] {
+				seen[k] = true
 				gates = append(gates, gate)
-			case gate.blocks(false) && !gates[i].blocks(false):
-				gates[i] = gate
 			}
 		}
 	}
