@@ -87,10 +87,12 @@ func login(who string) string {
 
 func (b *bench) people() scmtest.People {
 	return scmtest.People{
-		Open:    func(_ *testing.T, who, head, base, title string) int { return b.repo.OpenPull(who, head, base, title) },
-		Fork:    func(_ *testing.T, who, head, base string) int { return b.repo.ForkPull(who, head, base, "From a fork") },
-		Close:   func(_ *testing.T, who string, number int) { b.repo.ClosePull(who, number) },
-		Merge:   func(_ *testing.T, who string, number int, method string) string { return b.repo.MergePull(who, number, method) },
+		Open:  func(_ *testing.T, who, head, base, title string) int { return b.repo.OpenPull(who, head, base, title) },
+		Fork:  func(_ *testing.T, who, head, base string) int { return b.repo.ForkPull(who, head, base, "From a fork") },
+		Close: func(_ *testing.T, who string, number int) { b.repo.ClosePull(who, number) },
+		Merge: func(_ *testing.T, who string, number int, method string) string {
+			return b.repo.MergePull(who, number, method)
+		},
 		Retitle: func(_ *testing.T, _ string, number int, title string) { b.repo.EditPull(number, &title, nil) },
 		Label:   func(_ *testing.T, _ string, number int, label string) { b.repo.LabelPull(number, label) },
 		Review: func(_ *testing.T, who string, number int, state scm.ReviewState) {
@@ -103,7 +105,9 @@ func (b *bench) people() scmtest.People {
 			words := map[scm.CheckState]string{scm.CheckPassed: "success", scm.CheckPending: "pending", scm.CheckFailed: "failure"}
 			b.repo.SetStatus(login(who), commit, name, words[state])
 		},
-		Check: func(_ *testing.T, who, commit, name, conclusion string) { b.repo.SetCheckRun(login(who), commit, name, conclusion) },
+		Check: func(_ *testing.T, who, commit, name, conclusion string) {
+			b.repo.SetCheckRun(login(who), commit, name, conclusion)
+		},
 		Release: func(_ *testing.T, r scmtest.Release) {
 			b.repo.AddRelease(scmtest.Ann, r.Tag, r.Published, r.Draft, r.Prerelease)
 		},

@@ -2,6 +2,7 @@ package scmtest
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"promoter/internal/fault"
@@ -32,16 +33,27 @@ type fixture struct {
 // case; the cases run in parallel.
 func Run(t *testing.T, fresh func(t *testing.T) Bench) {
 	t.Helper()
-	for _, part := range [][]condition{
-		opening(), opened(), edited(), closed(), merging(), refusing(), signalling(), reviewing(), talking(), troubled(), comparing(),
-	} {
-		for _, c := range part {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				c.hold(t, fresh(t))
-			})
-		}
+	for _, c := range conditions() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.hold(t, fresh(t))
+		})
 	}
+}
+
+// Names lists the cases, for those who keep a table of Known ones.
+func Names() []string {
+	var names []string
+	for _, c := range conditions() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+func conditions() []condition {
+	return slices.Concat(
+		opening(), opened(), edited(), closed(), merging(), refusing(), signalling(), reviewing(), talking(), troubled(), comparing(),
+	)
 }
 
 func (c condition) hold(t *testing.T, b Bench) {

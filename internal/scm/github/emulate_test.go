@@ -1,0 +1,383 @@
+package github_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"promoter/internal/scm"
+	"promoter/internal/scm/github"
+	"promoter/internal/scm/scmtest"
+	"promoter/internal/secret"
+)
+
+// emulateVariable names the folder of packages that `hack/tools emulate` brings.
+const emulateVariable = "PROMOTER_EMULATE"
+
+// known are the cases that the emulator gets wrong, and how. It was written by
+// others who read GitHub's documents, which makes the rest worth asking.
+var known = map[string]string{
+	"Closed lists at most the limit, of this branch only":          noIssue,
+	"P-03 a person's closing is told apart from ours":              noIssue,
+	"P-03 a deleted branch closes, and what it held is still told": "pull requests do not follow their branches",
+	"P-02 the head is where the branch stands":                     "pull requests do not follow their branches",
+	"P-05 a head that moved is a conflict":                         "pull requests do not follow their branches; a stale head is 422 instead of 409",
+	"P-04 merged by hand: fast-forward":                            "pull requests do not follow their branches",
+	"P-04 merged by hand: queue":                                   "there is no merge queue: any method is taken",
+	"G-09 Reviews tells who said what about which commit":          "pull requests do not follow their branches, and no account is a bot",
+	"P-08 a conflict with the base is temporary":                   "it never finds conflicts",
+	"P-13 a second pull request is a conflict":                     "it opens a second one",
+	"Create of a branch that is not there is refused":              "it opens pull requests from nothing",
+	"Merge uses the method that is left":                           "a method that is not allowed is 422 instead of 405",
+	"Merge without an allowed method is unauthorised":              "a method that is not allowed is 422 instead of 405",
+	"SetStatus sets the one status of its context":                 noStatuses,
+	"SetStatus of what stands there writes nothing":                noStatuses,
+	"P-15 a description that is too long is cut":                   noStatuses,
+	"P-07 Merge without the right to push is unauthorised":         noRights,
+	"P-07 an account that may not push says so":                    noRights,
+	"P-07 an archived repository says so and refuses with words":   "archived repositories take writes",
+	"P-07 Open follows a rename, and the key stays":                "the old name is gone at once",
+	"T-11 MayWrite is asked live":                                  "the permission of a collaborator cannot be changed",
+	"Member knows who is in a team":                                "names of teams differ by case",
+	"Comments lists them all, oldest first":                        "times have fractions, and a new comment can be older than its last change",
+	"S-11 Releases lists the published ones, newest first":         "the time of publishing cannot be given, and equal ones are in any order",
+}
+
+// What several cases have in common.
+const (
+	noIssue    = "a pull request is no issue, which alone tells who closed it"
+	noStatuses = "it has no commit statuses"
+	noRights   = "whoever has a token may write"
+)
+
+func TestConformance_emulator(t *testing.T) {
+	t.Parallel()
+	names := scmtest.Names()
+	for name := range known {
+		if !slices.Contains(names, name) {
+			t.Errorf("the suite has no case %q", name)
+		}
+	}
+	scmtest.Run(t, startEmulator(t).bench)
+}
+
+// emulator is one running emulator; every case gets a repository of its own.
+type emulator struct {
+	url   string
+	repos atomic.Int64
+}
+
+// seed starts the emulator with the people of the suite, each with the token
+// token-NAME.
+const seed = `
+import { createEmulator } from %q
+const people = ["promoter-bot", "ann", "bob", "eve", "robot-ci", "owner"]
+const e = await createEmulator({service: "github", port: 0, seed: {
+  tokens: Object.fromEntries(people.map(login => ["token-" + login, {login, scopes: ["repo", "user", "admin:org", "delete_repo"]}])),
+  github: {
+    users: people.map(login => ({login})),
+    orgs: [{login: "acme", members: [{login: "owner", role: "admin"}, {login: "ann", role: "member"}]}],
+  },
+}})
+console.log(e.url)
+`
+
+func startEmulator(t *testing.T) *emulator {
+	t.Helper()
+	folder := os.Getenv(emulateVariable)
+	if folder == "" {
+		t.Skipf("%s is not set", emulateVariable)
+	}
+	script := filepath.Join(t.TempDir(), "start.mjs")
+	if err := os.WriteFile(script, fmt.Appendf(nil, seed, filepath.Join(folder, "emulate", "dist", "api.js")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), filepath.Join(folder, "node", "bin", "node"), script)
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	command.Stderr = &said
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
+	lines := bufio.NewScanner(output)
+	if !lines.Scan() {
+		t.Fatalf("the emulator did not start: %s", said.String())
+	}
+	e := &emulator{url: strings.Replace(strings.TrimSpace(lines.Text()), "localhost", "127.0.0.1", 1)}
+	team := place{e: e, t: t}
+	team.must("owner", "POST", "/orgs/acme/teams", object{"name": "sre"}, nil)
+	team.must("owner", "PUT", "/orgs/acme/teams/sre/memberships/ann", object{"role": "member"}, nil)
+	return e
+}
+
+type object = map[string]any
+
+// place is one repository of the emulator.
+type place struct {
+	e    *emulator
+	t    *testing.T
+	path string // /repos/OWNER/NAME
+	name string // OWNER/NAME
+}
+
+// ask sends a request as somebody and returns the status.
+func (p place) ask(who, method, path string, body, into any) int {
+	p.t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(context.Background(), method, p.e.url+path, bytes.NewReader(text))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer token-"+who)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err == nil && into != nil && resp.StatusCode < 300 {
+		err = json.Unmarshal(answer, into)
+	}
+	if err != nil {
+		p.t.Fatalf("%s %s: %v: %s", method, path, err, answer)
+	}
+	if resp.StatusCode >= 300 && resp.StatusCode != http.StatusNotFound {
+		p.t.Logf("the emulator answers %s %s with %d: %s", method, path, resp.StatusCode, answer)
+	}
+	return resp.StatusCode
+}
+
+func (p place) must(who, method, path string, body, into any) {
+	p.t.Helper()
+	if status := p.ask(who, method, path, body, into); status >= 300 {
+		p.t.Fatalf("%s %s: %d", method, path, status)
+	}
+}
+
+func (e *emulator) bench(t *testing.T) scmtest.Bench {
+	t.Helper()
+	name := fmt.Sprintf("acme/deploy-%d", e.repos.Add(1))
+	p := place{e: e, t: t, path: "/repos/" + name, name: name}
+	p.must("owner", "POST", "/orgs/acme/repos", object{"name": strings.TrimPrefix(name, "acme/"), "auto_init": true}, nil)
+	for who, permission := range map[string]string{self: "push", scmtest.Ann: "push", scmtest.Bob: "push", scmtest.Eve: "pull", scmtest.Robot: "push"} {
+		p.must("owner", "PUT", p.path+"/collaborators/"+who, object{"permission": permission}, nil)
+	}
+	p.commit(scmtest.Commit{By: "owner", Branch: "main", Path: "a.yaml", Content: "image: web:1\n", Message: "Begin"})
+	accidents := &accidents{next: http.DefaultTransport}
+	forge, err := github.New(github.Options{
+		URL: e.url, API: e.url + "/", HTTP: &http.Client{Transport: accidents}, Now: time.Now,
+		Token: func(context.Context) (secret.String, error) { return secret.New("token-" + self), nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scmtest.Bench{Forge: forge, Name: name, Git: p.git(), People: p.people(), World: p.world(accidents), Known: known}
+}
+
+// commit writes one file on a branch.
+func (p place) commit(c scmtest.Commit) string {
+	p.t.Helper()
+	if c.By == "" {
+		c.By = self
+	}
+	var ref struct{ Object struct{ SHA string } }
+	if p.ask(c.By, "GET", p.path+"/git/ref/heads/"+c.Branch, nil, &ref) == http.StatusNotFound {
+		p.must(c.By, "GET", p.path+"/git/ref/heads/main", nil, &ref)
+		p.must(c.By, "POST", p.path+"/git/refs", object{"ref": "refs/heads/" + c.Branch, "sha": ref.Object.SHA}, nil)
+	}
+	body := object{"message": c.Message, "branch": c.Branch, "content": base64.StdEncoding.EncodeToString([]byte(c.Content))}
+	var before struct{ SHA string }
+	if p.ask(c.By, "GET", p.path+"/contents/"+c.Path+"?ref="+c.Branch, nil, &before) == http.StatusOK {
+		body["sha"] = before.SHA
+	}
+	var made struct{ Commit struct{ SHA string } }
+	p.must(c.By, "PUT", p.path+"/contents/"+c.Path, body, &made)
+	return made.Commit.SHA
+}
+
+func (p place) git() scmtest.Git {
+	return scmtest.Git{
+		Commit: func(_ *testing.T, c scmtest.Commit) string { return p.commit(c) },
+		Log: func(_ *testing.T, branch string) []string {
+			var commits []struct{ SHA string }
+			p.ask(self, "GET", p.path+"/commits?per_page=100&sha="+branch, nil, &commits)
+			var ids []string
+			for _, commit := range commits {
+				ids = append(ids, commit.SHA)
+			}
+			return ids
+		},
+		Message: func(_ *testing.T, id string) string {
+			var commit struct{ Message string }
+			p.must(self, "GET", p.path+"/git/commits/"+id, nil, &commit)
+			return commit.Message
+		},
+		Delete: func(_ *testing.T, who, branch string) {
+			p.must(who, "DELETE", p.path+"/git/refs/heads/"+branch, nil, nil)
+		},
+	}
+}
+
+func (p place) people() scmtest.People {
+	pull := func(number int) string { return fmt.Sprintf("%s/pulls/%d", p.path, number) }
+	issue := func(number int) string { return fmt.Sprintf("%s/issues/%d", p.path, number) }
+	return scmtest.People{
+		Open: func(_ *testing.T, who, head, base, title string) int { return p.open(who, head, base, title) },
+		Fork: func(_ *testing.T, who, head, base string) int {
+			p.must(who, "POST", p.path+"/forks", object{}, nil)
+			fork := place{e: p.e, t: p.t, path: strings.Replace(p.path, "/acme/", "/"+who+"/", 1)}
+			fork.commit(scmtest.Commit{By: who, Branch: head, Path: "fork.txt", Content: "x", Message: "From a fork"})
+			return p.open(who, who+":"+head, base, "From a fork")
+		},
+		Close: func(_ *testing.T, who string, number int) {
+			p.must(who, "PATCH", pull(number), object{"state": "closed"}, nil)
+		},
+		Merge: func(_ *testing.T, who string, number int, method string) string { return p.merge(who, number, method) },
+		Retitle: func(_ *testing.T, who string, number int, title string) {
+			p.must(who, "PATCH", pull(number), object{"title": title}, nil)
+		},
+		Label: func(_ *testing.T, who string, number int, label string) {
+			p.must(who, "POST", issue(number)+"/labels", object{"labels": []string{label}}, nil)
+		},
+		Review: func(_ *testing.T, who string, number int, state scm.ReviewState) {
+			words := map[scm.ReviewState]string{scm.Approved: "APPROVE", scm.ChangesRequested: "REQUEST_CHANGES", scm.Commented: "COMMENT"}
+			p.must(who, "POST", pull(number)+"/reviews", object{"event": words[state], "body": "words"}, nil)
+		},
+		Dismiss: func(_ *testing.T, who string, number int) {
+			var all []struct {
+				ID   int
+				User struct{ Login string }
+			}
+			p.must("owner", "GET", pull(number)+"/reviews", nil, &all)
+			for _, one := range all {
+				if one.User.Login == who {
+					p.must("owner", "PUT", fmt.Sprintf("%s/reviews/%d/dismissals", pull(number), one.ID), object{"message": "no", "event": "DISMISS"}, nil)
+				}
+			}
+		},
+		Comment: func(_ *testing.T, who string, number int, body string) {
+			p.must(who, "POST", issue(number)+"/comments", object{"body": body}, nil)
+		},
+		Release: func(_ *testing.T, r scmtest.Release) {
+			p.must(scmtest.Ann, "POST", p.path+"/releases", object{"tag_name": r.Tag, "draft": r.Draft, "prerelease": r.Prerelease}, nil)
+		},
+	}
+}
+
+func (p place) open(who, head, base, title string) int {
+	p.t.Helper()
+	var made struct{ Number int }
+	p.must(who, "POST", p.path+"/pulls", object{"title": title, "head": head, "base": base}, &made)
+	return made.Number
+}
+
+func (p place) merge(who string, number int, method string) string {
+	p.t.Helper()
+	var pull struct{ Head, Base struct{ SHA, Ref string } }
+	if method == "fast-forward" {
+		p.must(who, "GET", fmt.Sprintf("%s/pulls/%d", p.path, number), nil, &pull)
+		p.must(who, "PATCH", p.path+"/git/refs/heads/main", object{"sha": pull.Head.SHA}, nil)
+		return pull.Head.SHA
+	}
+	var done struct{ SHA string }
+	p.must(who, "PUT", fmt.Sprintf("%s/pulls/%d/merge", p.path, number), object{"merge_method": method}, &done)
+	return done.SHA
+}
+
+func (p place) world(accidents *accidents) scmtest.World {
+	set := func(body object) { p.must("owner", "PATCH", p.path, body, nil) }
+	permit := func(who, permission string) {
+		words := map[string]string{"write": "push", "read": "pull"}
+		p.must("owner", "PUT", p.path+"/collaborators/"+who, object{"permission": words[permission]}, nil)
+	}
+	return scmtest.World{
+		Rename:   func(*testing.T) string { set(object{"name": "moved-" + p.name[5:]}); return "acme/moved-" + p.name[5:] },
+		Archive:  func(*testing.T) { set(object{"archived": true}) },
+		Remove:   func(*testing.T) { p.must("owner", "DELETE", p.path, nil, nil) },
+		Permit:   func(_ *testing.T, who, permission string) { permit(who, permission) },
+		ReadOnly: func(*testing.T) { permit(self, "read") },
+		Methods: func(_ *testing.T, methods ...string) {
+			left := strings.Join(methods, " ")
+			set(object{
+				"allow_merge_commit": strings.Contains(left, "merge"), "allow_squash_merge": strings.Contains(left, "squash"),
+				"allow_rebase_merge": strings.Contains(left, "rebase"),
+			})
+		},
+		Lose:     func(*testing.T) { accidents.set(true, 0) },
+		Fail:     func(_ *testing.T, status int) { accidents.set(false, status) },
+		Requests: accidents.count,
+	}
+}
+
+// accidents happen between the adapter and the emulator.
+type accidents struct {
+	next http.RoundTripper
+
+	mu          sync.Mutex
+	lose        bool
+	fail        int
+	all, writes int
+}
+
+func (a *accidents) set(lose bool, fail int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lose, a.fail = lose, fail
+}
+
+func (a *accidents) count() (all, writes int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.all, a.writes
+}
+
+// take counts a request and returns what happens to it.
+func (a *accidents) take(write bool) (lose bool, fail int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.all++
+	if fail, a.fail = a.fail, 0; fail != 0 || !write {
+		return false, fail
+	}
+	a.writes++
+	lose, a.lose = a.lose, false
+	return lose, 0
+}
+
+// RoundTrip sends the request unless something happens to it.
+func (a *accidents) RoundTrip(r *http.Request) (*http.Response, error) {
+	lose, fail := a.take(r.Method != http.MethodGet)
+	if fail != 0 {
+		body := io.NopCloser(strings.NewReader(`{"message":"accident"}`))
+		return &http.Response{StatusCode: fail, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}, Body: body, Request: r}, nil
+	}
+	resp, err := a.next.RoundTrip(r)
+	if err == nil && lose {
+		_ = resp.Body.Close()
+		return nil, errors.New("the connection was reset")
+	}
+	return resp, err
+}
