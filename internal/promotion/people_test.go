@@ -296,8 +296,14 @@ func TestPlan_M07_rollback(t *testing.T) {
 	t.Run("not to an image that is gone", func(t *testing.T) {
 		t.Parallel()
 		w := rolling(t)
-		w.fact("web", "1.4.0", image.Version{})
+		w.Facts[promotion.Fact{Repository: repository("web"), Digest: sha("4")}] = image.Version{}
 		w.expect("staging/shop", promotion.Waiting, "web 1.4.0: image missing: the registry has it no more")
+	})
+	t.Run("by its digest, wherever its tag points now", func(t *testing.T) {
+		t.Parallel()
+		w := rolling(t)
+		w.fact("web", "1.4.0", image.Version{Digest: sha("9")})
+		w.expect("staging/shop", promotion.Proposed, "rolled back by ada on 2026-11-18: slow: web 1.5.0 -> 1.4.0")
 	})
 	t.Run("not where nothing is ever written", func(t *testing.T) {
 		t.Parallel()

@@ -58,6 +58,7 @@ func (q questions) insist(of standing, fact Fact) {
 // ask notes what is not known about the versions that a component may move to.
 func (p *planner) ask(asked questions, i int) {
 	here := p.standing[i]
+	p.askBack(asked, here)
 	p.askCarried(asked, here)
 	if len(p.settings.After) == 0 {
 		if offer := p.Offers[here.component]; offer.Found && !offer.Given {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/promotion"
+	"promoter/internal/state"
 )
 
 func TestQuestions_lanes(t *testing.T) {
@@ -78,5 +79,26 @@ func TestQuestions_M13_everythingThatBlocksIsAsked(t *testing.T) {
 	}
 	if d := w.decide("staging/shop"); d.State != promotion.Proposed {
 		t.Errorf("%s: %s", d.State, d.Reason)
+	}
+}
+
+func TestQuestions_M07_imagesOfARollback(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, has, want string }{
+		{"a file with a tag alone", "web:1.5.0", "web:1.4.0"},
+		{"a file with a digest", "web:1.5.0@" + sha("5"), "web:@sha256:444444444444"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := lane(t, chain)
+			w.has("dev/shop", test.has)
+			w.decides(state.Rollback(w.statePlace("dev/shop"), state.RolledBack{
+				Act: byAda(""), Images: images("web:1.4.0@" + sha("4")),
+			}))
+			if diff := cmp.Diff([]string{test.want}, w.questions()); diff != "" {
+				t.Errorf("questions (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

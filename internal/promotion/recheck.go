@@ -5,10 +5,12 @@ import "promoter/internal/image"
 // recheck asks whether the parents' versions are still what their tags say. A
 // tag that was moved since, or an image that is gone, would put something else
 // into the files than what runs there. Nothing is chosen again instead.
-func (p *planner) recheck(moves []Move) []Condition {
+func (p *planner) recheck(moves []Move) []Condition { return p.recheckBy(moves, p.askedAgain) }
+
+func (p *planner) recheckBy(moves []Move, asked func(component string, v image.Version) Fact) []Condition {
 	var conditions []Condition
 	for _, move := range moves {
-		fact := p.askedAgain(move.Component, move.To)
+		fact := asked(move.Component, move.To)
 		now, known := p.Facts[fact]
 		switch {
 		case !known && p.Checkout:

@@ -1,6 +1,9 @@
 package promotion
 
 import (
+	"slices"
+
+	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/state"
 )
@@ -20,13 +23,13 @@ func (p *planner) rollback() (Decision, bool) {
 		if !named {
 			continue
 		}
-		to, err := image.Parse(text)
-		if err != nil || to.Repository != s.repository {
+		to, read := p.rollbackTo(s, text)
+		if !read {
 			p.rolling = true
 			return p.waiting(nil, rollbackUnreadable(s.component, text)), true
 		}
-		if version := p.Facts.described(s.repository, image.Version{Tag: to.Tag, Digest: to.Digest}); s.differs(version, p.moving(s.component)) {
-			moves = append(moves, s.move(version))
+		if s.differs(to, p.moving(s.component)) {
+			moves = append(moves, s.move(to))
 		}
 	}
 	if len(moves) == 0 {
@@ -35,16 +38,50 @@ func (p *planner) rollback() (Decision, bool) {
 	return p.rollBack(moves, *back), true
 }
 
+// rollbackTo reads the image that a rollback names for a component.
+func (p *planner) rollbackTo(s standing, text string) (image.Version, bool) {
+	to, err := image.Parse(text)
+	if err != nil || to.Repository != s.repository {
+		return image.Version{}, false
+	}
+	return p.Facts.described(s.repository, image.Version{Tag: to.Tag, Digest: to.Digest}), true
+}
+
 // rollBack makes the decision. What people answered before, such as a rejection of
-// these very versions, is older than their wish to have them.
+// these very versions, is older than their wish to have them. A registry that does
+// not answer is no reason to keep what people want out: the image ran here.
 func (p *planner) rollBack(moves []Move, back state.RolledBack) Decision {
 	p.rolling = true
-	d := p.draft(moves, rolledBack(moves, back), p.recheck(moves))
-	if blocking, blocked := firstBlocking(d.Conditions, p.Checkout); blocked {
+	d := p.draft(moves, rolledBack(moves, back), p.recheckBy(moves, p.askedBack))
+	if blocking, blocked := firstBlocking(d.Conditions, true); blocked {
 		d.State, d.Reason = Waiting, blockedBy(blocking)
 	}
 	if why, never := p.neverProposed(); never {
 		d.State, d.Reason = Waiting, why
 	}
 	return p.refuse(d)
+}
+
+// askedBack is the question about an image of a rollback. Where the files hold
+// digests, its tag may have moved: the very image comes back.
+func (p *planner) askedBack(component string, v image.Version) Fact {
+	byTag := slices.ContainsFunc(p.present.References, func(r edit.Reference) bool {
+		return r.Component == component && r.Digest == ""
+	})
+	if byTag || v.Digest == "" {
+		return p.askedAgain(component, v)
+	}
+	return Fact{Repository: p.repositoryOf(component), Digest: v.Digest}
+}
+
+// askBack notes what only a registry can tell about the images of a rollback.
+func (p *planner) askBack(asked questions, here standing) {
+	back := p.State.At(state.Place(p.place)).Rollback
+	if back == nil {
+		return
+	}
+	to, read := p.rollbackTo(here, back.Images[here.component])
+	if read && here.differs(to, p.moving(here.component)) {
+		asked.insist(here, p.askedBack(here.component, to))
+	}
 }
