@@ -72,7 +72,7 @@ func startGit(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	backend := &cgi.Handler{
 		Path: git, Args: []string{"http-backend"}, Dir: ts.Getenv("WORK"),
-		Env: []string{"GIT_PROJECT_ROOT=" + ts.Getenv("WORK"), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=ann"},
+		Env:    []string{"GIT_PROJECT_ROOT=" + ts.Getenv("WORK"), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=ann"},
 		Stderr: io.Discard,
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

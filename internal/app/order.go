@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -151,6 +152,9 @@ func (d *deciding) act() state.Act {
 // subject is what the commit on the state branch is called.
 func (d *deciding) subject(places []promotion.Place) string {
 	verb := strings.ToUpper(string(d.Verb[:1])) + string(d.Verb[1:])
+	if d.Verb == VerbReject {
+		verb += " " + strings.Join(d.Images, ", ") + " in"
+	}
 	if len(places) == 1 {
 		return state.Subject(verb, state.Place(places[0]), d.Reason)
 	}
@@ -196,6 +200,9 @@ func (d *deciding) change(ctx context.Context, place promotion.Place, carried *C
 		return state.Thaw(at.Environment), nil
 	case VerbRollback:
 		before, err := d.lane.Before(ctx, place)
+		if fault.KindOf(err) == fault.NotFound {
+			err = fmt.Errorf("%w: name the versions with 'promoter promote --with', and hold the place", err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -259,26 +266,37 @@ func (d *deciding) image(ctx context.Context, text string) (string, promotion.Pi
 func (d *deciding) reference(text string) (string, image.Reference, error) {
 	name, _, _ := strings.Cut(text, "@")
 	name, _, _ = strings.Cut(name, ":")
+	whole := text
 	if component, known := d.config.Component(name); known {
 		repository, exact := component.Pattern.Repository()
 		if !exact {
-			return "", image.Reference{}, fault.New(fault.Invalid, "%s: %s stands for many repositories: write the whole REPOSITORY:TAG", text, name)
+			return "", image.Reference{}, fault.New(fault.Invalid, "%q: %s stands for many repositories: write the whole REPOSITORY:TAG", text, name)
 		}
-		text = repository.String() + strings.TrimPrefix(text, name)
+		whole = repository.String() + strings.TrimPrefix(text, name)
 	}
-	reference, err := image.Parse(text)
+	reference, err := image.Parse(whole)
 	if err != nil {
 		return "", image.Reference{}, fault.New(fault.Invalid, "%q: %w; the components are %s", text, err, namesOf(d.components()))
 	}
 	if reference.Tag == "" && reference.Digest == "" {
 		return "", image.Reference{}, fault.New(fault.Invalid, "%q names no version: add :TAG, @DIGEST or both", text)
 	}
+	component, followed := d.follows(reference.Repository)
+	if !followed {
+		return "", image.Reference{}, fault.New(fault.Invalid, "%q: nothing follows %s; the components are %s", text, reference.Repository.Familiar(), namesOf(d.components()))
+	}
+	return component, reference, nil
+}
+
+// follows returns the component that follows a repository in some environment.
+func (d *deciding) follows(repository image.Repository) (string, bool) {
 	for _, environment := range d.config.Order() {
-		if match, ok := d.config.Follow(environment, cmp.Or(d.Application, config.DefaultApplication), reference.Repository); ok {
-			return match.Name, reference, nil
+		match, ok := d.config.Follow(environment, cmp.Or(d.Application, config.DefaultApplication), repository)
+		if ok {
+			return match.Name, true
 		}
 	}
-	return "", image.Reference{}, fault.New(fault.Invalid, "%q: no component follows %s; there are %s", text, reference.Repository.Familiar(), namesOf(d.components()))
+	return "", false
 }
 
 func (d *deciding) components() []string {

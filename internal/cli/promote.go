@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
+	"promoter/internal/fault"
 )
 
 func newPromote(system System) *cobra.Command {
@@ -11,6 +12,11 @@ func newPromote(system System) *cobra.Command {
 	flags.addApplication(command)
 	command.Flags().StringVar(&flags.order.Environment, "to", "", flagTo)
 	command.Flags().StringArrayVar(&flags.order.With, "with", nil, flagOrderWith)
-	command.MarkFlagsMutuallyExclusive("to", "env")
+	command.PreRunE = func(*cobra.Command, []string) error {
+		if set := command.Flags(); set.Changed("to") && set.Changed("env") {
+			return fault.New(fault.Invalid, wordToAndEnv)
+		}
+		return nil
+	}
 	return command
 }

@@ -47,6 +47,7 @@ Exit codes: 0 done; 1 something could not be looked at.`
 
 	wordDecided    = "written to %s as %s; the next 'promoter run' acts on it"
 	wordEverywhere = "everywhere"
+	wordToAndEnv   = "--to and --env both name the environment: write one of them"
 
 	flagConfig    = "the server's file (default: $PROMOTER_CONFIG, or promoter-server.yaml in this folder)"
 	flagRepo      = "a repository: OWNER/NAME or FORGE:OWNER/NAME of the server's file, or a URL where there is none (repeatable)"
