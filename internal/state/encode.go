@@ -10,8 +10,8 @@ import (
 // content deletes a file.
 func (s State) Diff(before State) map[string][]byte {
 	files := map[string][]byte{}
-	for place, record := range s.records {
-		old, there := before.records[place]
+	for place, record := range s.records.all() {
+		old, there := before.records.find(place)
 		if there && reflect.DeepEqual(old, record) {
 			continue
 		}
@@ -19,8 +19,8 @@ func (s State) Diff(before State) map[string][]byte {
 			files[place.path()] = record.encode()
 		}
 	}
-	for place := range before.records {
-		if _, there := s.records[place]; !there {
+	for place := range before.records.all() {
+		if _, there := s.records.find(place); !there {
 			files[place.path()] = nil
 		}
 	}

@@ -22,7 +22,7 @@ const (
 // its place, see State.Held. A file of a newer schema is an Invalid fault, because
 // what it says might forbid anything: promoter has to be upgraded first.
 func Read(files iter.Seq2[string, []byte]) (State, error) {
-	s := State{records: map[Place]Record{}, broken: map[Place]Problem{}}
+	s := State{records: &table{}, broken: map[Place]Problem{}}
 	count, total := 0, 0
 	for path, content := range files {
 		place, ours := placeOf(path)
@@ -41,7 +41,7 @@ func Read(files iter.Seq2[string, []byte]) (State, error) {
 			s.broken[place] = Problem{Place: place, Reason: err.Error()}
 			continue
 		}
-		s.records[place] = record
+		s.records.put(place, record)
 	}
 	return s, nil
 }

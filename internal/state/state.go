@@ -12,22 +12,30 @@ import (
 // State is every record of the branch. The zero value is an empty branch. It is a
 // value: changing it makes another.
 type State struct {
-	records map[Place]Record
+	records *table
 	broken  map[Place]Problem
-	draft   *draft // set while Apply works on its own copy
+	draft   *draft // set while Apply works
 }
 
-// draft is what Apply knows of the copy that it makes.
+// draft is what Apply has to tell beside what it makes.
 type draft struct{ refused []Problem }
 
 // At returns the record of exactly one place, the zero one when there is none. It
 // is read only.
-func (s State) At(place Place) Record { return s.records[place] }
+func (s State) At(place Place) Record {
+	record, _ := s.records.find(place)
+	return record
+}
 
 // Places returns the places that have a record, sorted: the repository first,
 // then the environments, each before its applications.
 func (s State) Places() []Place {
-	return slices.SortedFunc(maps.Keys(s.records), Place.compare)
+	var places []Place
+	for place := range s.records.all() {
+		places = append(places, place)
+	}
+	slices.SortFunc(places, Place.compare)
+	return places
 }
 
 // With returns the state in which the record of a place is changed. The change
@@ -42,22 +50,11 @@ func (s State) With(place Place, change func(*Record)) State {
 		s.refuse(Problem{Place: place, Reason: "there can be no such place"})
 		return s
 	}
-	record := s.records[place].clone()
+	record := s.At(place).clone()
 	change(&record)
 	record = record.clone() // what the change put in is its own
 	record.bound()
-	return s.set(place, record)
-}
-
-func (s State) set(place Place, record Record) State {
-	if s.draft == nil {
-		s.records = cloned(s.records)
-	}
-	if record.empty() {
-		delete(s.records, place)
-	} else {
-		s.records[place] = record
-	}
+	s.records = s.records.with(place, record)
 	return s
 }
 
@@ -71,7 +68,7 @@ func (s State) refuse(problem Problem) {
 // be read are left out, and named by an Invalid fault; the others are made.
 func (s State) Apply(changes ...Change) (State, error) {
 	work := &draft{}
-	next := State{records: cloned(s.records), broken: s.broken, draft: work}
+	next := State{records: s.records, broken: s.broken, draft: work}
 	for _, change := range changes {
 		next = change(next)
 	}
@@ -80,13 +77,6 @@ func (s State) Apply(changes ...Change) (State, error) {
 		return next, fault.New(fault.Invalid, "%s: repair or delete the file on the branch", work.refused[0])
 	}
 	return next, nil
-}
-
-// cloned copies a map, which may be nil, to one that can be written to.
-func cloned(records map[Place]Record) map[Place]Record {
-	clone := make(map[Place]Record, len(records)+1)
-	maps.Copy(clone, records)
-	return clone
 }
 
 // Problems returns the files that could not be read, sorted by place. Their
