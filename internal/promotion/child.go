@@ -29,11 +29,11 @@ func (p *planner) goOn(c candidate) Decision {
 		return p.propose(c.moves, fromParent(p.sources, c.moves, false), c.conditions)
 	}
 	moves, blocking, shown := p.newer(c.moves)
-	conditions := c.conditions
+	past, conditions := c.past, c.conditions
 	if !sameMoves(moves, c.moves) {
-		conditions = slices.Concat(p.recheck(moves), p.conditions(moves))
+		past, conditions = true, slices.Concat(p.recheck(moves), p.conditions(moves))
 	}
-	d := p.propose(moves, fromParent(p.sources, moves, c.past), slices.Concat(blocking, conditions))
+	d := p.propose(moves, fromParent(p.sources, moves, past), slices.Concat(blocking, conditions))
 	d.Conditions = append(d.Conditions, shown...)
 	return d
 }
