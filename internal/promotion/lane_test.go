@@ -582,3 +582,15 @@ func TestPlan_M03_snapshotIsByFilesAndTrailersInLanes(t *testing.T) {
 		t.Errorf("snapshot %v, want %v", d.Snapshot, want)
 	}
 }
+
+func TestPlan_M01_newLabelInLanes(t *testing.T) {
+	t.Parallel()
+	w := lane(t, chain)
+	w.stands("dev/shop", ago(time.Hour), "web:1.5.0@"+sha("5"))
+	w.stands("staging/shop", ago(time.Hour), "web:1.4.9@"+sha("5"))
+	w.offers("web:1.5.1@" + sha("5"))
+	w.expect("dev/shop", promotion.Same, "holds this already")
+	w.expect("staging/shop", promotion.Same, "holds this already")
+	w.offers("web:1.5.0@" + sha("6"))
+	w.expect("dev/shop", promotion.Proposed, "newer: web sha256:555555555555 -> sha256:666666666666")
+}
