@@ -141,17 +141,33 @@ func until(t time.Time) string {
 
 // steering says what people can do.
 func (p Page) steering(b *writing) {
+	place := p.flags()
 	b.paragraph("**How to steer it**")
-	environment := code(p.Environment.Name)
 	if p.Environment.Land == config.LandAutomerge {
-		b.line("- promoter merges it when everything has passed. To stop that: `promoter hold`, and `promoter resume` to go on.")
+		b.line("- promoter merges it when everything has passed.")
 	} else {
-		b.line("- Merge it to land it. `promoter hold` keeps promoter from touching it, until `promoter resume`.")
+		b.line("- Merge it to land it.")
 	}
-	b.line("- Close it and these versions are not proposed for ", environment, " again; newer ones are.")
-	b.line("- `promoter reject` keeps these versions out of every environment. After it landed, `promoter rollback` goes back.")
-	b.line("- Push to its branch and promoter leaves it to you. Text outside of this part stays as you write it.")
+	b.line("- Close it, and these versions are not proposed for ", code(p.Environment.Name), " again; newer ones are.")
+	b.line("- `promoter hold", place, "` keeps promoter from touching it; `promoter resume", place,
+		"` takes back a hold or a close.")
+	b.line("- `promoter reject` keeps versions out of every environment. After it landed, `promoter rollback", place,
+		"` goes back.")
+	b.line("- Push to its branch, and promoter leaves it to you. Text outside of this part stays as you write it.")
 	b.line()
+}
+
+// flags are what the verbs need to mean this place. In a group the reader chooses
+// the application.
+func (p Page) flags() string {
+	application := "APPLICATION"
+	if !p.Group && len(p.Decisions) == 1 {
+		application = p.Decisions[0].Application
+	}
+	if application == config.DefaultApplication {
+		return " --env " + p.Environment.Name
+	}
+	return " --env " + p.Environment.Name + " --app " + application
 }
 
 // commits lists what lies between the versions.
