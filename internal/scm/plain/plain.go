@@ -61,29 +61,44 @@ func withoutCredential(address string) string {
 	return parsed.String()
 }
 
-// repository has no more than Git. It is all three seams itself.
+// repository has no more than Git.
 type repository struct{ info scm.Info }
 
-func (r repository) Info() scm.Info                 { return r.info }
-func (repository) Features() scm.Features           { return scm.Features{} }
-func (r repository) PullRequests() scm.PullRequests { return pullRequests(r) }
-func (r repository) Signals() scm.Signals           { return signals{} }
-func (r repository) Conversation() scm.Conversation { return conversation{} }
+// Info is made of the URL alone.
+func (r repository) Info() scm.Info { return r.info }
 
+// Features are those of plain Git.
+func (repository) Features() scm.Features { return scm.Features{} }
+
+// PullRequests has none.
+func (r repository) PullRequests() scm.PullRequests { return pullRequests(r) }
+
+// Signals has none.
+func (repository) Signals() scm.Signals { return signals{} }
+
+// Conversation has none.
+func (repository) Conversation() scm.Conversation { return conversation{} }
+
+// pullRequests are none, and never will be.
 type pullRequests struct{ info scm.Info }
 
+// Open lists none.
 func (pullRequests) Open(context.Context) ([]scm.PullRequest, error) { return nil, nil }
 
+// Closed lists none.
 func (pullRequests) Closed(context.Context, string, int) ([]scm.PullRequest, error) { return nil, nil }
 
+// Create is Invalid: the config asks for what plain Git has not.
 func (p pullRequests) Create(_ context.Context, draft scm.Draft) (scm.PullRequest, error) {
-	return scm.PullRequest{}, fault.New(fault.Invalid, "pull request of %s in %s: plain Git has no pull requests, only pushes", draft.Head, p.info.Name)
+	return scm.PullRequest{}, fault.New(fault.Invalid, "pull request from %s in %s: plain Git has no pull requests, only pushes", draft.Head, p.info.Name)
 }
 
+// Edit finds none.
 func (p pullRequests) Edit(_ context.Context, number int, _ scm.Edit) error {
 	return p.missing(number)
 }
 
+// Merge finds none.
 func (p pullRequests) Merge(_ context.Context, number int, _ scm.Merge) (scm.Merged, error) {
 	return scm.Merged{}, p.missing(number)
 }
@@ -92,15 +107,29 @@ func (p pullRequests) missing(number int) error {
 	return fault.New(fault.NotFound, "pull request %d of %s: plain Git has no pull requests", number, p.info.Name)
 }
 
+// signals are none; nobody is known to Git.
 type signals struct{}
 
-func (signals) Checks(context.Context, string) ([]scm.Check, error)           { return nil, nil }
-func (signals) Reviews(context.Context, int) ([]scm.Review, error)            { return nil, nil }
-func (signals) SetStatus(context.Context, string, scm.Status) error           { return nil }
-func (signals) MayWrite(context.Context, identity.Person) (bool, error)       { return false, nil }
+// Checks lists none.
+func (signals) Checks(context.Context, string) ([]scm.Check, error) { return nil, nil }
+
+// Reviews lists none.
+func (signals) Reviews(context.Context, int) ([]scm.Review, error) { return nil, nil }
+
+// SetStatus does nothing.
+func (signals) SetStatus(context.Context, string, scm.Status) error { return nil }
+
+// Member knows nobody.
 func (signals) Member(context.Context, string, identity.Person) (bool, error) { return false, nil }
 
+// MayWrite knows nobody.
+func (signals) MayWrite(context.Context, identity.Person) (bool, error) { return false, nil }
+
+// conversation is silence.
 type conversation struct{}
 
+// Comments lists none.
 func (conversation) Comments(context.Context, int) ([]scm.Comment, error) { return nil, nil }
-func (conversation) Say(context.Context, int, string, string) error       { return nil }
+
+// Say does nothing.
+func (conversation) Say(context.Context, int, string, string) error { return nil }

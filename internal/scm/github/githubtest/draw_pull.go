@@ -19,7 +19,7 @@ func (c *call) drawLabels(p *pull) []object {
 	for _, name := range p.labels {
 		id := p.repo.labels[name]
 		drawn = append(drawn, object{
-			"id": id, "node_id": node(id), "url": c.API() + "repos/" + p.repo.fullName() + "/labels/" + name, "name": name, "description": nil,
+			"id": id, "node_id": node(id), "url": c.API() + "repos/" + p.repo.fullName() + "/labels/" + name, "name": name, "description": "",
 			"color": "ededed", "default": false,
 		})
 	}

@@ -2,7 +2,6 @@ package githubtest
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -87,7 +86,7 @@ func (j *Judge) check(t testing.TB, r *http.Request, body []byte, answer *reply)
 }
 
 func (j *Judge) verdict(r *http.Request, body []byte, answer *reply) error {
-	asked := r.Clone(context.Background())
+	asked := r.Clone(r.Context())
 	asked.Body = io.NopCloser(bytes.NewReader(body))
 	route, values, err := j.router.FindRoute(asked)
 	if err != nil {

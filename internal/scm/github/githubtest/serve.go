@@ -1,11 +1,11 @@
 package githubtest
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -78,7 +78,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if lose {
 		panic(http.ErrAbortHandler)
 	}
-	answer.send(w, r)
+	answer.send(w)
 }
 
 // answer carries a request out.
@@ -104,8 +104,10 @@ func (s *Server) answer(r *http.Request, body []byte) (answer *reply, lose bool)
 		return s.finish(blocked), false
 	}
 	answer = c.dispatch(handler)
-	s.judge.check(s.t, inner, body, answer)
-	return s.finish(answer), one != nil && one.lose
+	if answer.status != http.StatusNotImplemented {
+		s.judge.check(s.t, inner, body, answer)
+	}
+	return s.finish(answer.unless(r)), one != nil && one.lose
 }
 
 // dispatch finds out who asks and calls the handler of the route.
@@ -158,7 +160,22 @@ func (s *Server) inner(r *http.Request) *http.Request {
 	return inner
 }
 
-// finish adds the headers of every answer.
+// unless is the answer, or that it is the one the client has already.
+func (a *reply) unless(r *http.Request) *reply {
+	if r.Method != http.MethodGet || a.status != http.StatusOK {
+		return a
+	}
+	tag := fmt.Sprintf(`W/"%x"`, sha256.Sum256(a.text()))
+	a.header.Set("ETag", tag)
+	a.header.Set("Cache-Control", "private, max-age=60, s-maxage=60")
+	if r.Header.Get("If-None-Match") == tag {
+		a.status, a.body = http.StatusNotModified, nil
+	}
+	return a
+}
+
+// finish adds the headers of every answer. One that was not modified costs
+// nothing.
 func (s *Server) finish(answer *reply) *reply {
 	if answer.status != http.StatusNotModified {
 		s.used++
@@ -175,28 +192,16 @@ func (s *Server) finish(answer *reply) *reply {
 	return answer
 }
 
-// send writes the answer, or that it is the one the client has already.
-func (a *reply) send(w http.ResponseWriter, r *http.Request) {
-	for name, values := range a.header {
-		w.Header()[name] = values
-	}
+// send writes the answer.
+func (a *reply) send(w http.ResponseWriter) {
+	maps.Copy(w.Header(), a.header)
 	if a.body == nil {
 		w.Header().Del("Content-Type")
 		w.WriteHeader(a.status)
 		return
 	}
-	text := a.text()
-	if r.Method == http.MethodGet && a.status == http.StatusOK {
-		tag := fmt.Sprintf(`W/"%x"`, sha256.Sum256(text))
-		w.Header().Set("ETag", tag)
-		w.Header().Set("Cache-Control", "private, max-age=60, s-maxage=60")
-		if r.Header.Get("If-None-Match") == tag {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
-	}
 	w.WriteHeader(a.status)
-	_, _ = io.Copy(w, bytes.NewReader(text)) // a client that went away wants no answer
+	_, _ = w.Write(a.text()) // a client that went away wants no answer
 }
 
 func (a *reply) text() []byte {

@@ -44,7 +44,7 @@ func (d *desk) ask(t *testing.T, method, path, body string) (int, map[string]any
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
