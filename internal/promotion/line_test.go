@@ -1,0 +1,93 @@
+package promotion_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// Rollbacks, then what was requested, then closes, then the others.
+func TestArrange_order(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain).forge()
+	w.opened("promoter/qa/shop", 7, nil)
+	var decisions []promotion.Decision
+	decide := func(environment, application string, rule promotion.Rule, request *state.Request) {
+		decisions = append(decisions, promotion.Decision{
+			Place: promotion.Place{Environment: environment, Application: application},
+			State: promotion.Proposed, Reason: promotion.Reason{Rule: rule, Words: "wanted"}, Request: request,
+		})
+	}
+	decide("prod", "a", promotion.RuleParent, nil)
+	decide("staging", "b", promotion.RuleRollback, nil)
+	decide("dev", "d", promotion.RuleNewer, nil)
+	decide("dev", "c", promotion.RuleNewer, nil)
+	decide("prod", "e", promotion.RuleParent, &state.Request{})
+	want := []string{
+		"propose promoter/staging/b [staging/b]: wanted",
+		"propose promoter/prod/e [prod/e]: wanted",
+		"close promoter/qa/shop []: the config has no environment qa any more",
+		"propose promoter/dev/c [dev/c]: wanted",
+		"propose promoter/dev/d [dev/d]: wanted",
+		"propose promoter/prod/a [prod/a]: wanted",
+	}
+	got := inShort(promotion.Arrange(w.Observed, decisions, noon))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestArrange_P18_line(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, components+`
+environments:
+  dev: {paths: ["dev/{application}"], pullRequest: {limit: 3}}
+`).forge()
+	w.offers("web:1.5@" + digestB)
+	for i := range 10 {
+		w.has(fmt.Sprintf("dev/app-%d", i), "web:1.4@"+digestA)
+	}
+	w.opened("promoter/dev/app-8", 8, of("app-8", "web:1.5@"+digestB)) // is open already
+	w.opened("promoter/dev/app-x", 9, of("app-x", "web:1.5@"+digestB)) // makes room
+	want := []string{
+		"close promoter/dev/app-x []: no environment has files of app-x any more",
+		"propose promoter/dev/app-0 [dev/app-0]: newer: web 1.4 -> 1.5",
+		"propose promoter/dev/app-1 [dev/app-1]: newer: web 1.4 -> 1.5",
+	}
+	for i := range 6 {
+		want = append(want, fmt.Sprintf("wait promoter/dev/app-%d [dev/app-%[1]d]: waiting in line: place %d of 7", i+2, i+1))
+	}
+	want = append(want, "propose promoter/dev/app-8 [dev/app-8]: newer: web 1.4 -> 1.5",
+		"wait promoter/dev/app-9 [dev/app-9]: waiting in line: place 7 of 7")
+	proposals := w.arrange()
+	if diff := cmp.Diff(want, inShort(proposals)); diff != "" {
+		t.Error(diff)
+	}
+	last := proposals[len(proposals)-1]
+	if d := last.Decisions[0]; d.State != promotion.Waiting || d.Reason.Rule != promotion.RuleLimit {
+		t.Errorf("%s: %s: what waits in line is not proposed", d.State, d.Reason)
+	}
+}
+
+// The first pass over 200 applications opens no storm.
+func TestArrange_P18_firstPass(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain).forge()
+	w.offers("web:1.5@" + digestB)
+	for i := range 200 {
+		w.has(fmt.Sprintf("dev/app-%03d", i), "web:1.4@"+digestA)
+	}
+	opened := 0
+	for _, p := range w.arrange() {
+		if p.Step == promotion.StepPropose {
+			opened++
+		}
+	}
+	if opened != 20 {
+		t.Errorf("%d are opened, want the limit of 20", opened)
+	}
+}
