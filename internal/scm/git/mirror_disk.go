@@ -13,6 +13,7 @@ import (
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"promoter/internal/fault"
@@ -26,7 +27,10 @@ const objectCache = 16 << 20
 // remote has, and what is never pushed leaves nothing behind.
 type disk struct {
 	*filesystem.Storage
+	dir     string
 	state   *state
+	packed  map[string]idxfile.Index // of the packs, by path
+	listed  bool                     // packed has all of them
 	fresh   map[plumbing.Hash]plumbing.EncodedObject
 	room    int64 // bytes that may still be written
 	damaged bool  // an object could not be read
@@ -37,9 +41,11 @@ func openDisk(dir string, s *state, room int64) *disk {
 		Storage: filesystem.NewStorageWithOptions(osfs.New(dir), cache.NewObjectLRU(objectCache), filesystem.Options{
 			KeepDescriptors: true, // else the library opens the pack for each object
 		}),
-		state: s,
-		fresh: map[plumbing.Hash]plumbing.EncodedObject{},
-		room:  room,
+		dir:    dir,
+		state:  s,
+		packed: map[string]idxfile.Index{},
+		fresh:  map[plumbing.Hash]plumbing.EncodedObject{},
+		room:   room,
 	}
 }
 
@@ -55,12 +61,44 @@ func (d *disk) EncodedObject(kind plumbing.ObjectType, hash plumbing.Hash) (plum
 	return encoded, err //nolint:wrapcheck // the store of a library, as itself
 }
 
-// HasEncodedObject returns nil for an object that is here.
+// HasEncodedObject returns nil for an object that is here. The library would look
+// for a file of each object first, and there are none.
 func (d *disk) HasEncodedObject(hash plumbing.Hash) error {
 	if _, ok := d.fresh[hash]; ok {
 		return nil
 	}
-	return d.Storage.HasEncodedObject(hash) //nolint:wrapcheck // the store of a library, as itself
+	if err := d.index(); err != nil {
+		return err
+	}
+	for _, index := range d.packed {
+		if found, err := index.Contains(hash); err != nil || found {
+			return err //nolint:wrapcheck // the store of a library, as itself
+		}
+	}
+	return plumbing.ErrObjectNotFound
+}
+
+// index reads the indexes of the packs that it does not know yet.
+func (d *disk) index() error {
+	if d.listed {
+		return nil
+	}
+	names, err := filepath.Glob(filepath.Join(d.dir, "objects", "pack", "pack-*.idx"))
+	if err != nil {
+		return fmt.Errorf("list the packs: %w", err)
+	}
+	for _, name := range names {
+		if d.packed[name] != nil {
+			continue
+		}
+		index, err := readIndex(name)
+		if err != nil {
+			return fmt.Errorf("read the index of a pack: %w", err)
+		}
+		d.packed[name] = index
+	}
+	d.listed = true
+	return nil
 }
 
 // SetEncodedObject keeps a new object in memory.
@@ -99,6 +137,7 @@ func (d *disk) keepPack(pack io.Reader) error {
 	if err = errors.Join(err, writer.Close()); err != nil {
 		return fmt.Errorf("write a pack: %w", err)
 	}
+	d.listed = false
 	return nil
 }
 

@@ -87,16 +87,22 @@ func (d *disk) join(packs []string) error {
 	return errors.Join(err, writer.Close())
 }
 
-// listPack reads which objects a pack holds from its index.
-func listPack(index string) ([]plumbing.Hash, error) {
-	file, err := os.Open(index)
+// readIndex reads the index of a pack.
+func readIndex(name string) (*idxfile.MemoryIndex, error) {
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller says what for
 	}
 	defer file.Close() //nolint:errcheck // it is only read
-	decoded := idxfile.NewMemoryIndex()
-	if err := idxfile.NewDecoder(file).Decode(decoded); err != nil {
-		return nil, err //nolint:wrapcheck // the caller says what for
+	index := idxfile.NewMemoryIndex()
+	return index, idxfile.NewDecoder(file).Decode(index) //nolint:wrapcheck // the caller says what for
+}
+
+// listPack reads which objects a pack holds from its index.
+func listPack(index string) ([]plumbing.Hash, error) {
+	decoded, err := readIndex(index)
+	if err != nil {
+		return nil, err
 	}
 	entries, err := decoded.Entries()
 	if err != nil {
