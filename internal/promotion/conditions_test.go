@@ -1,0 +1,96 @@
+package promotion_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+)
+
+func TestPlan_G07_checksOnTheParentsCommit(t *testing.T) {
+	t.Parallel()
+	const text = components + `
+environments:
+  dev: {paths: [dev]}
+  prod: {paths: [prod], after: {dev: {checks: ["e2e/*"]}}}
+`
+	tests := []struct {
+		name   string
+		checks []promotion.Check
+		state  promotion.State
+		reason string
+	}{
+		{"absent", nil, promotion.Waiting, "dev check e2e/*: not reported yet"},
+		{"another", []promotion.Check{{Name: "lint", State: promotion.Passed}}, promotion.Waiting, "dev check e2e/*: not reported yet"},
+		{"our own", []promotion.Check{{Name: "promoter", State: promotion.Passed}}, promotion.Waiting, "dev check e2e/*: not reported yet"},
+		{"running", []promotion.Check{{Name: "e2e/a", State: promotion.Pending}}, promotion.Waiting, "dev check e2e/*: e2e/a has not finished"},
+		{
+			"one failed",
+			[]promotion.Check{{Name: "e2e/a", State: promotion.Passed}, {Name: "e2e/b", State: promotion.Failed}},
+			promotion.Waiting, "dev check e2e/*: e2e/b failed",
+		},
+		{"passed", []promotion.Check{{Name: "e2e/a", State: promotion.Passed}}, promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := lane(t, text)
+			w.stands("dev", ago(time.Hour), "web:1.5.0@"+sha("5")).Checks = test.checks
+			w.stands("prod", ago(9*time.Hour), "web:1.4.0@"+sha("4"))
+			w.expect("prod", test.state, test.reason)
+		})
+	}
+}
+
+func TestPlan_G08_noDifferenceInLanes(t *testing.T) {
+	t.Parallel()
+	t.Run("same passes on", func(t *testing.T) {
+		t.Parallel()
+		w := lane(t, soaking)
+		w.stands("dev/shop", ago(time.Minute), "web:1.5.0@"+sha("5"))
+		w.stands("staging/shop", ago(time.Minute), "web:1.5.0@"+sha("5"))
+		w.stands("prod/shop", ago(time.Minute), "web:1.4.0@"+sha("4"))
+		w.expect("staging/shop", promotion.Same, "holds this already")
+		w.expect("prod/shop", promotion.Proposed, "staging has: web 1.4.0 -> 1.5.0")
+	})
+	t.Run("absent is looked through, and its conditions asked of the one before", func(t *testing.T) {
+		t.Parallel()
+		w := lane(t, strings.Replace(soaking, "after: [staging]", "after: {staging: {soak: 2h}}", 1))
+		w.stands("dev/shop", ago(time.Hour), "web:1.5.0@"+sha("5"))
+		w.stands("prod/shop", ago(time.Hour), "web:1.4.0@"+sha("4"))
+		w.expect("staging/shop", promotion.Absent, "shop has no files in staging")
+		w.expect("prod/shop", promotion.Waiting, "staging soak (in dev): there since 2026-11-18T10:00:00Z")
+	})
+	t.Run("no reference keeps the next one waiting", func(t *testing.T) {
+		t.Parallel()
+		w := lane(t, soaking)
+		w.stands("dev/shop", ago(9*time.Hour), "web:1.5.0@"+sha("5"))
+		w.has("staging/shop")
+		w.landed("staging/shop", ago(9*time.Hour), ago(time.Hour), "web:1.5.0@"+sha("5"))
+		w.stands("prod/shop", ago(time.Hour), "web:1.4.0@"+sha("4"))
+		w.expect("prod/shop", promotion.Waiting, "staging holds no reference to a followed component")
+	})
+}
+
+func TestPlan_G12_taggedInLanes(t *testing.T) {
+	t.Parallel()
+	const text = components + `
+environments:
+  dev: {paths: [dev]}
+  prod: {paths: [prod], after: {dev: {tagged: qa-passed}}}
+`
+	w := lane(t, text)
+	w.stands("dev", ago(time.Hour), "web:1.6.0@"+sha("6"))
+	w.landed("dev", ago(9*time.Hour), ago(time.Hour), "web:1.5.0@"+sha("5"))
+	w.stands("prod", ago(9*time.Hour), "web:1.4.0@"+sha("4"))
+	w.expect("prod", promotion.Waiting, "dev tagged qa-passed: not known for web")
+	w.fact("web", "qa-passed", image.Version{Digest: sha("5")})
+	w.expect("prod", promotion.Proposed, "dev had: web 1.4.0 -> 1.5.0")
+	w.fact("web", "qa-passed", image.Version{Digest: sha("6")})
+	w.expect("prod", promotion.Proposed, "dev has: web 1.4.0 -> 1.6.0")
+	w.fact("web", "qa-passed", image.Version{Digest: sha("9")})
+	w.expect("prod", promotion.Waiting,
+		"dev tagged qa-passed: web: the tag points at sha256:999999999999, not at sha256:666666666666")
+}
