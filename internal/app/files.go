@@ -17,6 +17,7 @@ import (
 type gitFiles struct {
 	objects gitObjects
 	maxSize int64 // bytes over which a file is not parsed
+	known   *memories
 }
 
 // At implements engine.Files.
@@ -31,7 +32,8 @@ func (f gitFiles) At(ctx context.Context, c *config.Config, commit string, envir
 		follower: newFollower(c, environments, nil), findings: found,
 		inventory: &inventory{branch: b, files: map[string]updater.File{}},
 	}
-	if err := s.scan(ctx, f.list(entries), updater.Options{MaxFileSize: f.maxSize}, narrowing{}); err != nil {
+	options := updater.Options{MaxFileSize: f.maxSize, Memory: f.known.of(c.Fingerprint(), environments)}
+	if err := s.scan(ctx, f.list(entries), options, narrowing{}); err != nil {
 		return nil, err
 	}
 	return gitTree{found}, nil
@@ -46,6 +48,9 @@ func (f gitFiles) list(entries []git.Entry) iter.Seq2[updater.File, error] {
 				continue
 			}
 			file := updater.File{Path: entry.Path, Mode: modeOf(entry.Mode)}
+			if entry.Mode == git.Regular { // the blob of a link is its target's name
+				file.ID = entry.ID.String()
+			}
 			file.Read = func() ([]byte, error) { return f.objects.content(entry, searchedLimit) }
 			if !yield(file, nil) {
 				return

@@ -30,6 +30,7 @@ type lane struct {
 	engine.Lane
 	objects gitObjects
 	mirror  *git.Mirror
+	known   *memories
 }
 
 // lane opens the mirror of a repository and wires its lane. The caller closes the
@@ -39,7 +40,8 @@ func (w *work) lane(ctx context.Context, r *repository) (*lane, error) {
 		return nil, r.err
 	}
 	info := r.scm.Info()
-	mirror, err := git.Open(ctx, w.mirrorFolder(string(info.Key)), git.Options{
+	folder := w.mirrorFolder(string(info.Key))
+	mirror, err := git.Open(ctx, folder, git.Options{
 		Remote:      w.remote(r.forge, info),
 		BlobLimit:   w.server.file.Sizes.File,
 		PackLimit:   w.server.file.Sizes.Pack,
@@ -50,10 +52,11 @@ func (w *work) lane(ctx context.Context, r *repository) (*lane, error) {
 	}
 	objects := gitObjects{&gitRemote{mirror: mirror}}
 	from := sources{work: w, of: r}
-	l := &lane{objects: objects, mirror: mirror, Lane: engine.Lane{
+	known := newMemories(folder)
+	l := &lane{objects: objects, mirror: mirror, known: known, Lane: engine.Lane{
 		Remote:  objects.gitRemote,
 		Objects: objects,
-		Files:   gitFiles{objects: objects, maxSize: w.server.file.Sizes.File},
+		Files:   gitFiles{objects: objects, maxSize: w.server.file.Sizes.File, known: known},
 		Registries: laneVersions{
 			versions: w.pass.For(info.Key), key: info.Key, check: w.check, releases: from.releases,
 		},
@@ -131,7 +134,11 @@ func (w *work) with(ctx context.Context, r *repository, do func(*lane) error) er
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(l), l.mirror.Close())
+	err = do(l)
+	if w.cache != "" {
+		err = errors.Join(err, l.known.save())
+	}
+	return errors.Join(err, l.mirror.Close())
 }
 
 // each works on all repositories, a few at a time. None stops another.

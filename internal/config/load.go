@@ -1,6 +1,8 @@
 package config
 
 import (
+	"crypto/sha256"
+
 	"promoter/internal/image"
 )
 
@@ -21,7 +23,7 @@ func Load(file string, data []byte) (*Config, Problems) {
 		return nil, problems.problems()
 	}
 	l := &loader{collector: problems, checks: maxChecks, config: &Config{
-		File: file, policies: map[string]*image.Policy{}, exact: map[image.Repository][]int{},
+		File: file, source: sha256.Sum256(data), policies: map[string]*image.Policy{}, exact: map[image.Repository][]int{},
 	}}
 	if newDecoder(file, problems).whole(root, &l.raw) {
 		l.load()

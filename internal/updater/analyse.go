@@ -17,6 +17,7 @@ type analysis struct {
 	sites    []site
 	refusals []edit.Refusal
 	notes    []Note
+	declared []declaration
 	waiting  bool // for a source in another file
 }
 
@@ -84,7 +85,7 @@ func (i *Inventory) newFinder(file string, parsed *stream) *finder {
 }
 
 func (f *finder) analysis() analysis {
-	return analysis{stream: f.stream, sites: f.sites, refusals: f.refusals, notes: f.notes, waiting: f.waiting}
+	return analysis{stream: f.stream, sites: f.sites, refusals: f.refusals, notes: f.notes, declared: f.declared, waiting: f.waiting}
 }
 
 // refuseSyntax refuses a file that does not parse, at the line that the parser

@@ -30,6 +30,7 @@ type finder struct {
 	sites    []site
 	refusals []edit.Refusal
 	notes    []Note
+	declared []declaration
 	waiting  bool // a source in another file was asked for and is not known yet
 }
 

@@ -30,7 +30,11 @@ func newSources() *sources { return &sources{byKey: map[sourceKey]map[string]poi
 // declare says that the file holds the source and where it points. Nothing is
 // added once the sources are complete.
 func (f *finder) declare(key sourceKey, url string) {
-	s := f.sources
+	f.declared = append(f.declared, declaration{key.kind, key.namespace, key.name, url})
+	f.sources.declare(f.path, key, url)
+}
+
+func (s *sources) declare(file string, key sourceKey, url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.complete {
@@ -41,7 +45,7 @@ func (f *finder) declare(key sourceKey, url string) {
 		folders = map[string]pointing{}
 		s.byKey[key] = folders
 	}
-	for folder := range foldersOf(f.path) {
+	for folder := range foldersOf(file) {
 		known, found := folders[folder]
 		switch {
 		case !found:
