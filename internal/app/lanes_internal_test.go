@@ -69,13 +69,6 @@ func commitFiles(t *testing.T, clone string, files map[string]string, message st
 
 func noEnv(string) (string, bool) { return "", false }
 
-func envOf(values map[string]string) func(string) (string, bool) {
-	return func(name string) (string, bool) {
-		value, set := values[name]
-		return value, set
-	}
-}
-
 // openLane opens the lane of a repository without a server's file.
 func openLane(t *testing.T, url string) *lane {
 	t.Helper()

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"promoter/internal/fault"
@@ -20,7 +21,7 @@ type sources struct {
 
 // Compare implements scm.Comparer for HOST/OWNER/NAME, or a URL of that.
 func (s sources) Compare(ctx context.Context, repository, from, to string, limit int) (scm.Comparison, error) {
-	asked, name, err := s.forge(strings.TrimSuffix(strings.TrimPrefix(repository, "https://"), ".git"))
+	asked, name, _, err := s.forge(strings.TrimSuffix(strings.TrimPrefix(repository, "https://"), ".git"))
 	if err != nil {
 		return scm.Comparison{}, err
 	}
@@ -33,7 +34,7 @@ func (s sources) Compare(ctx context.Context, repository, from, to string, limit
 
 // releases finds who to ask for the releases of FORGE/OWNER/NAME.
 func (s sources) releases(source string) (scm.Releases, string, error) {
-	asked, name, err := s.forge(source)
+	asked, name, own, err := s.forge(source)
 	if err != nil {
 		return nil, "", err
 	}
@@ -41,23 +42,37 @@ func (s sources) releases(source string) (scm.Releases, string, error) {
 	if !ok {
 		return nil, "", fault.New(fault.Invalid, "select.release: %s: its forge has no releases", source)
 	}
+	if !own {
+		releases = stranger{releases}
+	}
 	return releases, name, nil
 }
 
-// forge finds the forge of a source, with the right to ask it.
-func (s sources) forge(source string) (scm.Forge, string, error) {
+// stranger asks without a credential, and says so where that is not enough.
+type stranger struct{ asked scm.Releases }
+
+// Releases implements scm.Releases.
+func (s stranger) Releases(ctx context.Context, repository string, limit int) ([]scm.Release, error) {
+	list, err := s.asked.Releases(ctx, repository, limit)
+	if err != nil {
+		err = fmt.Errorf("%w (asked without a credential, because it has another owner than this repository)", err)
+	}
+	return list, err
+}
+
+// forge finds the forge of a source, with the right to ask it: its own or none.
+func (s sources) forge(source string) (asked scm.Forge, name string, own bool, err error) {
 	first, name, _ := strings.Cut(source, "/")
 	f, ok := s.work.forgeNamed(first, s.of.forge)
-	if !ok {
-		return nil, "", fault.New(fault.NotFound, "%s: no forge of the server's file is %s", source, first)
+	switch {
+	case !ok:
+		return nil, "", false, fault.New(fault.NotFound, "%s: no forge of the server's file is %s", source, first)
+	case f.err != nil:
+		return nil, "", false, f.err
+	case s.sameOwner(f, name):
+		return f.scm, name, true, nil
 	}
-	if f.err != nil {
-		return nil, "", f.err
-	}
-	if s.sameOwner(f, name) {
-		return f.scm, name, nil
-	}
-	return f.public, name, nil
+	return f.public, name, false, nil
 }
 
 // sameOwner says whether a repository of a forge belongs to whom the repository

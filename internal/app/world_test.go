@@ -35,7 +35,8 @@ type world struct {
 
 	mutex sync.Mutex
 	asked []string
-	hook  http.HandlerFunc // answers instead of the registry where it writes
+	hook  http.HandlerFunc                // answers instead of the registry where it writes
+	wrap  func(http.Handler) http.Handler // stands before the registry
 }
 
 // newWorld writes the files; $R in them is the registry's host.
@@ -45,13 +46,17 @@ func newWorld(t *testing.T, files map[string]string) *world {
 	registry := fake.New(fake.Logger(log.New(io.Discard, "", 0)))
 	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		w.mutex.Lock()
-		hook := w.hook
+		hook, wrap := w.hook, w.wrap
 		if request.Header.Get("X-Test") == "" {
 			w.asked = append(w.asked, request.Method+" "+request.URL.Path)
 		}
 		w.mutex.Unlock()
 		if hook != nil {
 			hook(response, request)
+			return
+		}
+		if wrap != nil {
+			wrap(registry).ServeHTTP(response, request)
 			return
 		}
 		registry.ServeHTTP(response, request)

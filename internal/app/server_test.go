@@ -1,0 +1,346 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/app"
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/engine"
+	"promoter/internal/scm/github/githubtest"
+)
+
+// fleet is a GitHub and a registry on loopback, with a server's file about both.
+type fleet struct {
+	*world
+	github *githubtest.Server
+	env    map[string]string
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	f := &fleet{world: newWorld(t, nil), github: githubtest.New(t, githubtest.Options{})}
+	f.github.AddUser("promoter-bot")
+	f.env = map[string]string{"TOKEN": f.github.Token("promoter-bot", "repo", "read:org")}
+	return f
+}
+
+// repository makes a repository that the bot may push to.
+func (f *fleet) repository(name string, files map[string]string) *githubtest.Repository {
+	f.t.Helper()
+	expanded := map[string]string{}
+	for file, content := range files {
+		expanded[file] = f.expand(content)
+	}
+	made := f.github.NewRepository(name, expanded)
+	made.Permit("promoter-bot", "write")
+	return made
+}
+
+// open opens the server's file: the repositories, and what else stands in it.
+func (f *fleet) open(more string, repositories ...string) *app.Server {
+	f.t.Helper()
+	var list strings.Builder
+	for _, name := range repositories {
+		fmt.Fprintf(&list, "  - {forge: github, name: %s}\n", name)
+	}
+	file := filepath.Join(f.dir, "server.yaml")
+	text := fmt.Sprintf(`version: 1
+forges:
+  github: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}
+repositories:
+%snetworks: [127.0.0.0/8]
+%s`, f.github.URL(), list.String(), f.expand(more))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	server, err := app.OpenServer(app.ServerOptions{Config: file, Env: f.lookup, Now: time.Now})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return server
+}
+
+func (f *fleet) lookup(name string) (string, bool) {
+	value, set := f.env[name]
+	return value, set
+}
+
+// run makes a pass and returns the results by repository.
+func (f *fleet) run(server *app.Server) map[string]app.Result {
+	f.t.Helper()
+	results, err := server.Run(f.t.Context(), app.RunOptions{CacheDir: filepath.Join(f.dir, "cache")})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	byName := map[string]app.Result{}
+	for _, result := range results {
+		byName[result.Repository] = result
+	}
+	return byName
+}
+
+const insecureRegistry = "registries:\n  - {host: \"$R\", insecure: true}\n"
+
+// webIn is a repository with one environment.
+func webIn(land string) map[string]string {
+	return map[string]string{
+		".promoter.yaml": "version: 1\ncomponents:\n  web: {image: $R/acme/web, select: {semver: \">=1\"}}\n" +
+			"environments:\n  dev: {paths: [dev], land: " + land + "}\n",
+		"dev/app.yaml": "image: $R/acme/web:1.4.0\n",
+	}
+}
+
+// acts lists what was done.
+func acts(result app.Result) []engine.Act {
+	var done []engine.Act
+	for _, d := range result.Report.Done {
+		if d.Act != engine.ActNothing {
+			done = append(done, d.Act)
+		}
+	}
+	return done
+}
+
+func TestRun_P04_oneThatFailsStopsNoOther(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.push("acme/web:1.4.0", "one")
+	f.push("acme/web:1.5.0", "two")
+	f.repository("acme/gitops", webIn("pr"))
+	f.repository("acme/archived", webIn("pr")).SetArchived(true)
+	f.repository("acme/readonly", webIn("pr")).Permit("promoter-bot", "read")
+	f.repository("acme/before", webIn("push")).Rename("after")
+	f.repository("acme/wrong", map[string]string{".promoter.yaml": "version: 2\n"})
+	server := f.open(insecureRegistry, "acme/gitops", "acme/archived", "acme/readonly", "acme/before", "acme/wrong", "acme/gone")
+	results := f.run(server)
+
+	good := results["acme/gitops"]
+	if good.Failed() || len(acts(good)) != 1 || acts(good)[0] != engine.ActOpened {
+		t.Errorf("acme/gitops: %+v", good)
+	}
+	moved := results["acme/before"]
+	if name, ok := moved.Moved(); moved.Failed() || !ok || name != "acme/after" || len(acts(moved)) != 1 {
+		t.Errorf("acme/before: %+v", moved)
+	}
+	for name, words := range map[string]string{
+		"acme/archived": "archived: unarchive it",
+		"acme/readonly": "give it write access",
+		"acme/wrong":    "the config cannot be used: .promoter.yaml:1:",
+	} {
+		if result := results[name]; !result.Failed() || !strings.Contains(result.Report.State, words) {
+			t.Errorf("%s: %v %q, want the state %q", name, result.Err, result.Report.State, words)
+		}
+	}
+	gone := results["acme/gone"]
+	if fault.KindOf(gone.Err) != fault.NotFound || !strings.Contains(gone.Err.Error(), "or the credential of the forge github may not see it") {
+		t.Errorf("acme/gone: %v", gone.Err)
+	}
+	if again := f.run(server)["acme/gitops"]; again.Failed() || len(acts(again)) > 0 {
+		t.Errorf("a second pass does %v, %v", acts(again), again.Err)
+	}
+}
+
+func TestRun_T06_aTokenThatIsNoneAnyMore(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.repository("acme/gitops", webIn("pr"))
+	f.github.Revoke(f.env["TOKEN"])
+	result := f.run(f.open(insecureRegistry, "acme/gitops"))["acme/gitops"]
+	if fault.KindOf(result.Err) != fault.Unauthorised || !strings.Contains(result.Err.Error(), "check the credential of the forge github") {
+		t.Errorf("got %v", result.Err)
+	}
+	if strings.Contains(fmt.Sprint(result), f.env["TOKEN"]) {
+		t.Error("the result shows the token")
+	}
+}
+
+func TestRun_T06_credentialsOfOthersAreNotUsed(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.push("acme/web:1.4.0", "one")
+	f.push("acme/web:1.5.0", "two")
+	f.env["REGISTRY_PASSWORD"] = "canary-31"
+	f.private("robot", "canary-31")
+	f.repository("tenant-a/gitops", webIn("push"))
+	f.repository("tenant-b/gitops", webIn("push"))
+	results := f.run(f.open(`registries:
+  - host: "$R"
+    insecure: true
+    credentials: {username: robot, password: "env:REGISTRY_PASSWORD"}
+    usableBy: ["`+f.github.Host()+`/Tenant-A/*"]
+`, "tenant-a/gitops", "tenant-b/gitops"))
+	if own := results["tenant-a/gitops"]; own.Failed() || len(acts(own)) != 1 {
+		t.Errorf("who may use the credential: %+v", own)
+	}
+	other := results["tenant-b/gitops"]
+	if !other.Failed() || len(acts(other)) > 0 {
+		t.Errorf("who may not use the credential: %+v", other)
+	}
+	if strings.Contains(fmt.Sprint(results), "canary-31") {
+		t.Error("a result shows the password")
+	}
+}
+
+// private makes the registry want a password.
+func (f *fleet) private(user, password string) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.wrap = func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if u, p, _ := r.BasicAuth(); u != user || p != password {
+				w.Header().Set("WWW-Authenticate", `Basic realm="registry"`)
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+func TestRun_aBrokenCredentialIsOnlyOfThoseWhoMayUseIt(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.push("acme/web:1.4.0", "one")
+	f.push("acme/web:1.5.0", "two")
+	f.repository("tenant-a/gitops", webIn("push"))
+	f.repository("tenant-b/gitops", webIn("push"))
+	results := f.run(f.open(`registries:
+  - host: "$R"
+    insecure: true
+    credentials: {username: robot, password: "env:NOT_SET"}
+    usableBy: ["`+f.github.Host()+`/tenant-a/**"]
+`, "tenant-a/gitops", "tenant-b/gitops"))
+	if own := results["tenant-a/gitops"]; !own.Failed() || !strings.Contains(fmt.Sprint(own.Report.Trouble), "env:NOT_SET: the environment variable is not set") {
+		t.Errorf("who may use the credential: %+v", own)
+	}
+	if other := results["tenant-b/gitops"]; other.Failed() || len(acts(other)) != 1 {
+		t.Errorf("who may not: %+v", other)
+	}
+}
+
+func TestRun_M12_oneReadForAllWithTheSameRight(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.push("acme/web:1.4.0", "one")
+	f.push("acme/web:1.5.0", "two")
+	f.repository("acme/one", webIn("push"))
+	f.repository("acme/two", webIn("push"))
+	results := f.run(f.open(insecureRegistry, "acme/one", "acme/two"))
+	for name, result := range results {
+		if result.Failed() || len(acts(result)) != 1 {
+			t.Errorf("%s: %+v", name, result)
+		}
+	}
+	if n := f.count("GET /v2/acme/web/tags/list"); n != 1 {
+		t.Errorf("the tags were listed %d times, want once", n)
+	}
+}
+
+func (f *fleet) count(request string) (n int) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	for _, asked := range f.asked {
+		if asked == request {
+			n++
+		}
+	}
+	return n
+}
+
+func TestRun_theServersLimitsHold(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.push("acme/web:1.4.0", "one")
+	f.push("acme/web:1.5.0", "two")
+	f.repository("acme/limited", webIn("push"))
+	f.repository("acme/free", webIn("push"))
+	results := f.run(f.open(insecureRegistry+"limits:\n  - {repositories: [\""+f.github.Host()+"/acme/limited\"], environments: [d*], land: [pr]}\n",
+		"acme/limited", "acme/free"))
+	if got := acts(results["acme/limited"]); len(got) != 1 || got[0] != engine.ActOpened {
+		t.Errorf("beyond the limit: %v, want a pull request", got)
+	}
+	if got := acts(results["acme/free"]); len(got) != 1 || got[0] != engine.ActPushed {
+		t.Errorf("without a limit: %v, want a push", got)
+	}
+}
+
+// released is a repository that follows the releases of another.
+func released(source string) map[string]string {
+	files := webIn("push")
+	files[".promoter.yaml"] = strings.Replace(files[".promoter.yaml"], `{semver: ">=1"}`, "{release: "+source+"}", 1)
+	return files
+}
+
+func TestRun_S11_T06_releases(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.push("acme/web:1.4.0", "one")
+	f.push("acme/web:1.5.0", "two")
+	source := f.repository("acme/web", map[string]string{"README": "web"})
+	source.AddRelease("acme", "1.5.0", time.Unix(1_700_000_000, 0), false, false)
+	source.AddRelease("acme", "1.6.0", time.Unix(1_700_100_000, 0), false, false) // its image is not there yet
+	f.repository("acme/gitops", released("github/acme/web"))
+	f.repository("tenant-b/gitops", released("github/acme/web"))
+	results := f.run(f.open(insecureRegistry, "acme/gitops", "tenant-b/gitops"))
+	if own := results["acme/gitops"]; own.Failed() || len(acts(own)) != 1 || !strings.Contains(fmt.Sprint(own.Report.Decisions), "1.6.0") {
+		t.Errorf("of the same owner: %+v", own)
+	}
+	other := results["tenant-b/gitops"]
+	if !other.Failed() || len(acts(other)) > 0 {
+		t.Errorf("a private source of somebody else was read: %+v", other)
+	}
+	if words := fmt.Sprint(other.Report.Trouble); !strings.Contains(words, "asked without a credential, because it has another owner") {
+		t.Errorf("a private source of somebody else gives %s", words)
+	}
+}
+
+// Whatever ends a run, nothing of it is left.
+func TestRun_anInterruptedRunLeavesNothing(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	f := newFleet(t)
+	f.repository("acme/gitops", webIn("push"))
+	server := f.open(insecureRegistry, "acme/gitops")
+	ctx, cancel := context.WithCancel(t.Context())
+	f.mutex.Lock()
+	f.hook = func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	}
+	f.mutex.Unlock()
+	if _, err := server.Run(ctx, app.RunOptions{}); err == nil {
+		t.Error("an interrupted run is no error")
+	}
+	left, err := os.ReadDir(temporary)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+func TestDecide_P15_asWhoTheTokenIs(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	repository := f.repository("acme/gitops", webIn("push"))
+	server := f.open(insecureRegistry, "acme/gitops")
+	carried, err := server.Decide(t.Context(), app.Order{Verb: app.VerbHold, Environment: "dev", Reason: "incident"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if carried.By.Login != "promoter-bot" || carried.By.Host != f.github.Host() {
+		t.Errorf("by %+v", carried.By)
+	}
+	if want := []promotion.Place{{Environment: "dev", Application: "_all"}}; len(carried.Places) != 1 || carried.Places[0] != want[0] {
+		t.Errorf("places %v", carried.Places)
+	}
+	if text := repository.Git("show", "promoter/_state:dev/_all.json"); !strings.Contains(text, "promoter-bot") || !strings.Contains(text, "incident") {
+		t.Errorf("the state says %s", text)
+	}
+}
