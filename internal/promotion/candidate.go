@@ -24,6 +24,16 @@ type candidate struct {
 // search ends at what the place holds, at what people do not want here, and at
 // what would lead back: nobody wants what is older than that.
 func (p *planner) choose() candidate {
+	if c := p.candidate(0); c.why.Words == "" {
+		if passes, ends := p.judge(c); passes && ends || len(c.moves) == 0 {
+			return c
+		}
+	}
+	p.lookBack()
+	return p.chooseBack()
+}
+
+func (p *planner) chooseBack() candidate {
 	var newest, passing candidate
 	for i := range p.stretches(p.sources[0]) {
 		c := p.candidate(i)

@@ -121,10 +121,15 @@ func (p *planner) stretchOf(source Place, moves []Move) (stretch, bool) {
 		return true
 	}
 	stretches := p.stretches(source)
-	if i := slices.IndexFunc(stretches, holds); i >= 0 {
-		return stretches[i], true
+	i := slices.IndexFunc(stretches, holds)
+	if i < 0 && !p.back {
+		p.lookBack()
+		return p.stretchOf(source, moves)
 	}
-	return stretch{}, false
+	if i < 0 {
+		return stretch{}, false
+	}
+	return stretches[i], true
 }
 
 // tagged says whether the tag points at every digest of the moves. It is the one

@@ -35,6 +35,7 @@ type planner struct {
 	now      time.Time
 
 	stood     [][]stretch    // see stretches
+	back      bool           // see lookBack
 	request   *state.Request // that counts here; nil: none
 	fulfilled *state.Request // that is done
 	rolling   bool           // the decision is a rollback

@@ -1,9 +1,10 @@
 package promotion
 
 import (
-	"maps"
 	"slices"
+	"strings"
 
+	"promoter/internal/edit"
 	"promoter/internal/image"
 )
 
@@ -20,26 +21,45 @@ type standing struct {
 
 // standings groups the references of a place by component, sorted by name.
 func (o Observed) standings(place Place, present Present) []standing {
-	byName := map[string]*standing{}
-	for _, r := range present.References {
-		s, ok := byName[r.Component]
-		if !ok {
-			s = &standing{component: r.Component, repository: r.Repository}
-			byName[r.Component] = s
+	references := byComponent(present.References)
+	var grouped []standing
+	for len(references) > 0 {
+		first := references[0]
+		n := slices.IndexFunc(references, func(r *edit.Reference) bool { return r.Component != first.Component })
+		if n < 0 {
+			n = len(references)
 		}
-		version := o.Facts.known(r)
-		if written := (image.Version{Tag: r.Tag, Digest: r.Digest}); !ok || fuller(written, s.told) {
-			s.told = written
-		}
-		s.versions = append(s.versions, version)
-	}
-	grouped := make([]standing, 0, len(byName))
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		s := byName[name]
-		s.told = o.told(place, s)
-		grouped = append(grouped, *s)
+		grouped = append(grouped, o.standing(place, references[:n]))
+		references = references[n:]
 	}
 	return grouped
+}
+
+// byComponent sorts references by component, and leaves them in the order of the
+// files within each.
+func byComponent(references []edit.Reference) []*edit.Reference {
+	sorted := make([]*edit.Reference, len(references))
+	for i := range references {
+		sorted[i] = &references[i]
+	}
+	slices.SortStableFunc(sorted, func(a, b *edit.Reference) int { return strings.Compare(a.Component, b.Component) })
+	return sorted
+}
+
+// standing is what all references to one component say.
+func (o Observed) standing(place Place, references []*edit.Reference) standing {
+	s := standing{
+		component: references[0].Component, repository: references[0].Repository,
+		versions: make([]image.Version, 0, len(references)),
+	}
+	for i, r := range references {
+		if written := (image.Version{Tag: r.Tag, Digest: r.Digest}); i == 0 || fuller(written, s.told) {
+			s.told = written
+		}
+		s.versions = append(s.versions, o.Facts.known(*r))
+	}
+	s.told = o.told(place, &s)
+	return s
 }
 
 // told completes what the files of a place say of a component: a tag alone is the

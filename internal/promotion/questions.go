@@ -82,6 +82,7 @@ func (p *planner) candidatesIn(source Place, i int) []image.Version {
 		there, _ := p.standingIn(source, p.standing[i].component)
 		return there.versions
 	}
+	p.lookBack()
 	var versions []image.Version
 	for _, stood := range p.stretches(source) {
 		if isNone(stood.versions[i]) || !p.standing[i].differs(stood.versions[i], p.moving(p.standing[i].component)) {

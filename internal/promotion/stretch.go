@@ -20,8 +20,8 @@ type stretch struct {
 	unclear  []Reason        // by index too, why it tells no version; nil: it tells all
 }
 
-// stretchesIn returns what stands and stood in a source, newest first. The first
-// is what stands there now; where that tells no snapshot, it is all.
+// stretchesIn returns what stands in a source and, after lookBack, what stood
+// there, newest first. Where what stands there tells no snapshot, it is all.
 func (p *planner) stretchesIn(source Place) []stretch {
 	found := []stretch{p.presentIn(source)}
 	if found[0].unclear != nil {
@@ -33,6 +33,9 @@ func (p *planner) stretchesIn(source Place) []stretch {
 			last.extend(landing, i == 0)
 			continue
 		}
+		if !p.back {
+			break
+		}
 		versions, whole := p.versionsIn(landing.Snapshot, found[0].versions)
 		if !whole {
 			break
@@ -43,6 +46,14 @@ func (p *planner) stretchesIn(source Place) []stretch {
 		})
 	}
 	return found
+}
+
+// lookBack has stretches tell what stood in the sources too. Most places take what
+// stands there now, and need not ask.
+func (p *planner) lookBack() {
+	if !p.back {
+		p.back, p.stood = true, nil
+	}
 }
 
 // stretches returns the same as stretchesIn, asked once for each source.
