@@ -164,9 +164,6 @@ func (p Page) flags() string {
 	if !p.Group && len(p.Decisions) == 1 {
 		application = p.Decisions[0].Application
 	}
-	if application == config.DefaultApplication {
-		return " --env " + p.Environment.Name
-	}
 	return " --env " + p.Environment.Name + " --app " + application
 }
 
