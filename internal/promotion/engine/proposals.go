@@ -93,6 +93,11 @@ func (v *view) signals(ctx context.Context, open *promotion.Open, pr scm.PullReq
 	}
 	if v.Repository.Features().Statuses {
 		checks, err := v.checksOf(ctx, pr.Head.Commit)
+		// A token may be enough for all but the checks. That matters only where a
+		// gate asks for one.
+		if fault.KindOf(err) == fault.Unauthorised && len(environment.Gates.Checks) == 0 {
+			err = nil
+		}
 		if err != nil {
 			return err
 		}
