@@ -105,11 +105,14 @@ func (s *Server) admitGit(r *http.Request, name, rest string, pushes bool) (repo
 		}
 		lose = one.lose
 	}
-	_, password, _ := r.BasicAuth()
+	_, password, given := r.BasicAuth()
 	key := s.tokens[password]
+	if !given {
+		key = s.anonymous()
+	}
 	repo = s.repos[s.names[lower(name)]]
 	switch {
-	case key == nil:
+	case key == nil, key.anonymous() && (pushes || repo == nil || !key.sees(repo)):
 		return nil, nil, false, unknownToken
 	case repo == nil || repo.removed || !key.sees(repo):
 		return nil, nil, false, plain(http.StatusNotFound, "Repository not found.")

@@ -2,7 +2,12 @@ package githubtest
 
 import "net/http"
 
-func (c *call) getUser() *reply { return ok(c.drawSelf(c.who())) }
+func (c *call) getUser() *reply {
+	if c.token.anonymous() {
+		return refuse(http.StatusUnauthorized, "Requires authentication")
+	}
+	return ok(c.drawSelf(c.who()))
+}
 
 func (c *call) getNamedUser() *reply {
 	u := c.users[lower(c.r.PathValue("user"))]

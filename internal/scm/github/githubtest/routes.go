@@ -76,6 +76,8 @@ func reading(handler endpoint) endpoint {
 func writing(handler endpoint) endpoint {
 	return reading(func(c *call) *reply {
 		switch {
+		case c.token.anonymous():
+			return refuse(http.StatusUnauthorized, "Requires authentication")
 		case c.repo.archived:
 			return refuse(http.StatusForbidden, "Repository was archived so is read-only.")
 		case !c.token.pushes(c.repo):

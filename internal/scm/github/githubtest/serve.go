@@ -117,8 +117,9 @@ func (c *call) dispatch(handler http.Handler) *reply {
 		c.t.Errorf("githubtest: no route for %s %s", c.r.Method, c.r.URL.Path)
 		return refuse(http.StatusNotImplemented, "githubtest has no such route")
 	}
-	c.token = c.tokens[bearer(c.r)]
-	if c.token == nil {
+	if c.r.Header.Get("Authorization") == "" {
+		c.token = c.anonymous()
+	} else if c.token = c.tokens[bearer(c.r)]; c.token == nil {
 		return refuse(http.StatusUnauthorized, "Bad credentials")
 	}
 	// The multiplexer fills in the values of the path.
@@ -126,6 +127,9 @@ func (c *call) dispatch(handler http.Handler) *reply {
 	values := http.NewServeMux()
 	values.HandleFunc(c.route, func(_ http.ResponseWriter, r *http.Request) { c.r = r; answer = route(c) })
 	values.ServeHTTP(nil, c.r)
+	if c.token.anonymous() {
+		return answer
+	}
 	answer.header.Set("X-OAuth-Scopes", strings.Join(c.token.scopes, ", "))
 	if answer.header.Get("X-Accepted-OAuth-Scopes") == "" {
 		answer.header.Set("X-Accepted-OAuth-Scopes", "repo")

@@ -52,6 +52,11 @@ type token struct {
 	scopes []string
 }
 
+// anonymous is what who sends no credential has.
+func (s *Server) anonymous() *token { return &token{owner: &user{}} }
+
+func (k *token) anonymous() bool { return k.owner.login == "" }
+
 func (k *token) has(scope string) bool {
 	for _, s := range k.scopes {
 		if s == scope {

@@ -228,3 +228,35 @@ func rebased(d *desk) string {
 	d.repo.Commit("ann", "main", "other", map[string]string{"a.yaml": "image: web:10\n"})
 	return d.repo.MergePull("ann", number, "rebase")
 }
+
+func TestServer_T06_anonymousSeesThePublicOnly(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	ask := func(path string) int {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.API()+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := d.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	if got := ask("repos/acme/deploy"); got != http.StatusNotFound {
+		t.Errorf("private: %d", got)
+	}
+	if out, err := d.git(t, "", "ls-remote", d.repo.CloneURL()); err == nil {
+		t.Errorf("private: %s", out)
+	}
+	d.repo.SetPrivate(false)
+	if got := ask("repos/acme/deploy/releases"); got != http.StatusOK {
+		t.Errorf("public: %d", got)
+	}
+	if got := ask("user"); got != http.StatusUnauthorized {
+		t.Errorf("user: %d", got)
+	}
+	d.mustGit(t, "", "ls-remote", d.repo.CloneURL())
+}
