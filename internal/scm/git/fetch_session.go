@@ -66,7 +66,9 @@ func (f *fetching) take(ctx context.Context, r round) error {
 		// All heads are older than the time that was named: a branch was moved far
 		// back. Some servers refuse that, and over HTTP their words are lost.
 		r.depth = depth{one: true}
-		err = f.bring(ctx, r)
+		if err = f.bring(ctx, r); err == nil {
+			f.m.forgetDepth(r.heads)
+		}
 	}
 	if err != nil {
 		return err
@@ -76,6 +78,13 @@ func (f *fetching) take(ctx context.Context, r round) error {
 		return err
 	}
 	return f.leftOut(ctx, r, absent, before)
+}
+
+// forgetDepth notes that the history of branches begins anew.
+func (m *Mirror) forgetDepth(heads map[string]ID) {
+	for branch := range heads {
+		delete(m.state.Since, branch)
+	}
 }
 
 // leftOut decides about blobs that did not arrive. They are over the limit if

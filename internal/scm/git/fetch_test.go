@@ -182,7 +182,7 @@ func TestFetch_P17_costs(t *testing.T) {
 
 func TestFetch_P17_forcePushed(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"file", "http"} {
+	for _, name := range []string{"file", "http", "ssh"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newOrigin(t)
@@ -193,7 +193,7 @@ func TestFetch_P17_forcePushed(t *testing.T) {
 			}
 			o.repack()
 			dir := filepath.Join(t.TempDir(), "mirror")
-			m := openedIn(t, dir, ways(o)[name])
+			m := openedIn(t, dir, allWays(o)[name])
 			fetched(t, m, "main")
 
 			// Replaced from before the boundary: the history of that does not come along.

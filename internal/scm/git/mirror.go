@@ -102,9 +102,15 @@ func (m *Mirror) load() error {
 	return m.drop()
 }
 
-// fits says that the state was made by this release for this remote.
+// maxBoundary is how many commits end the history of a mirror, beside one for each
+// branch. Every branch that comes and goes leaves one, and each is named in every
+// session, so that a new mirror is cheaper at some time.
+const maxBoundary = 2000
+
+// fits says that the state is of use: made by this release, for this remote.
 func (m *Mirror) fits(s *state) bool {
-	return s.Version == stateVersion && s.URL == m.remote.String() && s.BlobLimit == m.options.BlobLimit && !s.Damaged
+	return s.Version == stateVersion && s.URL == m.remote.String() && s.BlobLimit == m.options.BlobLimit &&
+		!s.Damaged && len(s.Shallow) <= maxBoundary+len(s.Branches)
 }
 
 // use makes the state, and the objects in the folder, those of the mirror.

@@ -30,13 +30,27 @@ func (m *Mirror) Push(ctx context.Context, updates ...Update) error {
 	if err := checkUpdates(updates); err != nil {
 		return err
 	}
-	if err := m.push(ctx, updates); err != nil {
+	p, err := m.push(ctx, updates)
+	if err != nil {
 		return fmt.Errorf("push to %s: %w", m.remote, err)
 	}
+	m.record(updates, p)
+	return nil
+}
+
+// record takes over what was pushed. The push is done whatever becomes of that:
+// a branch that cannot be recorded is fetched before it is used, and whatever is
+// wrong with the disk is found there.
+func (m *Mirror) record(updates []Update, p *pack) {
+	owned := m.own(p) == nil
 	for _, u := range updates {
-		m.point(u.Branch, u.New)
+		if owned {
+			m.point(u.Branch, u.New)
+		} else {
+			m.point(u.Branch, ID{})
+		}
 	}
-	return m.save()
+	_ = m.save() // an older state is as true
 }
 
 func checkUpdates(updates []Update) error {
@@ -53,28 +67,25 @@ func checkUpdates(updates []Update) error {
 	return nil
 }
 
-func (m *Mirror) push(ctx context.Context, updates []Update) error {
+func (m *Mirror) push(ctx context.Context, updates []Update) (*pack, error) {
 	s, advertised, err := m.connect(ctx, receivePack)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := lost(refsOf(advertised), updates); err != nil {
-		return end(s, err)
+		return nil, end(s, err)
 	}
 	p, err := m.packFor(updates, advertised)
 	if err != nil {
-		return end(s, err)
+		return nil, end(s, err)
 	}
 	request, told, err := pushRequest(updates, advertised.Capabilities, p)
 	if err != nil {
-		return end(s, err)
+		return nil, end(s, err)
 	}
 	report, sending := s.receive(ctx, request)
 	_ = s.Close() // the report, or its absence, has said it all
-	if err := m.judge(ctx, updates, answer{report: report, told: told, err: sending}); err != nil {
-		return err
-	}
-	return m.own(p)
+	return p, m.judge(ctx, updates, answer{report: report, told: told, err: sending})
 }
 
 // lost returns a Conflict fault when a branch is not where it must be.

@@ -10,6 +10,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/transport"
+	"github.com/go-git/go-git/v5/utils/ioutil"
 
 	"promoter/internal/fault"
 )
@@ -49,7 +50,7 @@ func (m *Mirror) connect(ctx context.Context, asked service) (session, *packp.Ad
 	s = &careful{session: s, credential: credential}
 	references, err := s.references(ctx)
 	if err != nil {
-		return nil, nil, errors.Join(err, s.Close())
+		return nil, nil, end(s, err)
 	}
 	return s, references, nil
 }
@@ -63,11 +64,15 @@ func (m *Mirror) open(ctx context.Context, asked service, credential Credential)
 		if err != nil {
 			return nil, err
 		}
-		return &talk{wire: w}, nil
+		return &talk{wire: w, limit: m.answerLimit()}, nil
 	default:
-		return &talk{wire: newHTTPWire(m.options.Remote, m.remote, asked, credential)}, nil
+		return &talk{wire: newHTTPWire(m.options.Remote, m.remote, asked, credential), limit: m.answerLimit()}, nil
 	}
 }
+
+// answerLimit is how many bytes an answer may have: a pack, and what goes before
+// and beside it.
+func (m *Mirror) answerLimit() int64 { return m.options.PackLimit + maxAdvertisement }
 
 func (m *Mirror) credential(ctx context.Context) (Credential, error) {
 	if m.options.Remote.Credential == nil {
@@ -115,7 +120,10 @@ type wire interface {
 }
 
 // talk is a session over a wire.
-type talk struct{ wire }
+type talk struct {
+	wire
+	limit int64 // of an answer, in bytes
+}
 
 func (t *talk) references(ctx context.Context) (*packp.AdvRefs, error) {
 	reader, err := t.advertisement(ctx)
@@ -141,7 +149,8 @@ func (t *talk) upload(ctx context.Context, request *packp.UploadPackRequest) (*p
 		return nil, err
 	}
 	response := packp.NewUploadPackResponse(request)
-	if err := response.Decode(answer); err != nil {
+	bounded := &limited{Reader: answer, left: t.limit, what: "the server's answer"}
+	if err := response.Decode(ioutil.NewReadCloser(bounded, answer)); err != nil {
 		return nil, t.explain(ctx, errors.Join(err, answer.Close()))
 	}
 	return response, nil
@@ -171,7 +180,8 @@ func (t *talk) receive(ctx context.Context, request *packp.ReferenceUpdateReques
 	}
 	defer answer.Close() //nolint:errcheck // the report says what happened
 	report := packp.NewReportStatus()
-	if err := report.Decode(demultiplexed(answer, request.Capabilities, request.Progress)); err != nil {
+	bounded := &limited{Reader: answer, left: maxAdvertisement, what: "the server's report"}
+	if err := report.Decode(demultiplexed(bounded, request.Capabilities, request.Progress)); err != nil {
 		return nil, t.explain(ctx, err)
 	}
 	return report, nil
