@@ -23,21 +23,24 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// BenchmarkPlan_lanes decides about as many places, each with three landings, of
-// which a child takes what soaked.
+// BenchmarkPlan_lanes decides about as many places, each with three landings. Of
+// half of the applications the newest one soaked, of the others a child looks back.
 func BenchmarkPlan_lanes(b *testing.B) {
 	observed := largeWorld(b)
 	observed.Checkout = false
 	observed.Landings = map[promotion.Place][]promotion.Landing{}
 	for place, present := range observed.Places {
-		component, tag := place.Application, present.References[0].Tag
+		component, tag, soaked := place.Application, present.References[0].Tag, time.Hour
+		if component[len(component)-1]%2 == 1 {
+			soaked = 10 * time.Minute
+		}
 		for i, version := range []string{tag, "1.0.1", "1.0.0"} {
 			pinned := promotion.Pinned{Repository: repository(component), Version: image.Version{Tag: version, Digest: sha(version[2:3])}}
 			landing := promotion.Landing{
-				Commit: "c0ffee", Snapshot: promotion.Snapshot{component: pinned}, At: ago(time.Duration(i+1) * time.Hour),
+				Commit: "c0ffee", Snapshot: promotion.Snapshot{component: pinned}, At: ago(soaked + time.Duration(i)*time.Hour),
 			}
 			if i > 0 {
-				landing.Until = ago(time.Duration(i) * time.Hour)
+				landing.Until = ago(soaked + time.Duration(i-1)*time.Hour)
 			}
 			observed.Landings[place] = append(observed.Landings[place], landing)
 			fact := promotion.Fact{Repository: pinned.Repository, Tag: version}
@@ -46,8 +49,8 @@ func BenchmarkPlan_lanes(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if got := promotion.Plan(observed, noon); len(got) != 10_000 || got[9_999].State != promotion.Proposed {
-			b.Fatalf("%d decisions, the last one %s: %s", len(got), got[9_999].State, got[9_999].Reason)
+		if got := promotion.Plan(observed, noon); len(got) != 10_000 || got[9_998].State != promotion.Proposed || got[9_999].State != promotion.Waiting {
+			b.Fatalf("%d decisions, the last ones %+v", len(got), got[9_998:])
 		}
 	}
 }
