@@ -9,6 +9,8 @@ SHELL       := bash
 # Times of the fuzz targets: short in CI, long by hand.
 FUZZTIME ?= 5s
 SOAKTIME ?= 10m
+# How long random stories are played against the engine.
+MODELTIME ?= 30s
 # Packages to test, for instance `make test PACKAGES=./internal/image`.
 PACKAGES ?= ./...
 # The name of a release. Empty: a build says which commit it was made from.
@@ -69,8 +71,13 @@ docs: ## Links, anchors and commands of the documents hold.
 fuzz: ## Run every fuzz target for FUZZTIME (5s).
 	@hack/fuzz $(FUZZTIME)
 
+.PHONY: model
+model: ## Play random stories against the engine for MODELTIME (30s).
+	CGO_ENABLED=0 PROMOTER_MODEL_TIME=$(MODELTIME) go test -count=1 -timeout 0 -run '^TestModel' -v ./internal/promotion/engine
+
 .PHONY: soak
-soak: ## Run every fuzz target for SOAKTIME (10m).
+soak: ## Play stories and run every fuzz target, each for SOAKTIME (10m).
+	@$(MAKE) model MODELTIME=$(SOAKTIME)
 	@hack/fuzz $(SOAKTIME)
 
 .PHONY: bench
