@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/scm"
 )
@@ -19,12 +21,14 @@ type sources struct {
 	of   *repository
 }
 
-// Compare implements scm.Comparer for HOST/OWNER/NAME, or a URL of that.
+// Compare implements scm.Comparer for HOST/OWNER/NAME, and for OWNER/NAME on the
+// forge of the repository itself.
 func (s sources) Compare(ctx context.Context, repository, from, to string, limit int) (scm.Comparison, error) {
-	asked, name, _, err := s.forge(strings.TrimSuffix(strings.TrimPrefix(repository, "https://"), ".git"))
-	if err != nil {
-		return scm.Comparison{}, err
+	f, name := s.of.forge, repository
+	if host, rest, _ := strings.Cut(repository, "/"); s.work.hasHost(host) {
+		f, name = s.work.forgeOn(host, f), rest
 	}
+	asked, _ := s.right(f, name)
 	comparer, ok := asked.(scm.Comparer)
 	if !ok {
 		return scm.Comparison{}, fault.New(fault.NotFound, "comparison in %s: its forge compares no commits", repository)
@@ -60,41 +64,47 @@ func (s stranger) Releases(ctx context.Context, repository string, limit int) ([
 	return list, err
 }
 
-// forge finds the forge of a source, with the right to ask it: its own or none.
+// forge finds the forge of a source, by its name in the file or by its host, with
+// the right to ask it.
 func (s sources) forge(source string) (asked scm.Forge, name string, own bool, err error) {
 	first, name, _ := strings.Cut(source, "/")
-	f, ok := s.work.forgeNamed(first, s.of.forge)
-	switch {
-	case !ok:
+	f, ok := s.work.forges[first]
+	if !ok && s.work.hasHost(first) {
+		f, ok = s.work.forgeOn(first, s.of.forge), true
+	}
+	if !ok {
 		return nil, "", false, fault.New(fault.NotFound, "%s: no forge of the server's file is %s", source, first)
-	case f.err != nil:
-		return nil, "", false, f.err
-	case s.sameOwner(f, name):
-		return f.scm, name, true, nil
 	}
-	return f.public, name, false, nil
+	asked, own = s.right(f, name)
+	return asked, name, own, f.err
 }
 
-// sameOwner says whether a repository of a forge belongs to whom the repository
-// of the lane belongs to.
-func (s sources) sameOwner(f *forge, name string) bool {
+// right returns what a repository of a forge is asked with: the forge's own right
+// where it belongs to whom the repository of the lane belongs to, else none.
+func (s sources) right(f *forge, name string) (asked scm.Forge, own bool) {
 	source := qualified{text: strings.ToLower(hostOf(f.config.URL)) + "/" + name, fold: s.of.named.fold}
-	return s.of.named.fold && source.owner() == s.of.named.owner()
+	if s.of.named.fold && source.owner() == s.of.named.owner() {
+		return f.scm, true
+	}
+	return f.public, false
 }
 
-// forgeNamed finds a forge by its name in the file or by its host; of several on
-// one host the preferred one.
-func (w *work) forgeNamed(name string, preferred *forge) (*forge, bool) {
-	if f, ok := w.forges[name]; ok {
-		return f, true
-	}
-	if strings.EqualFold(hostOf(preferred.config.URL), name) {
-		return preferred, true
+// hasHost says whether a forge is on a host.
+func (w *work) hasHost(host string) bool {
+	return slices.ContainsFunc(w.server.allForges(), func(c config.Forge) bool { return onHost(c, host) })
+}
+
+// forgeOn returns the forge on a host; of several the preferred one.
+func (w *work) forgeOn(host string, preferred *forge) *forge {
+	if onHost(preferred.config, host) {
+		return preferred
 	}
 	for _, c := range w.server.allForges() {
-		if strings.EqualFold(hostOf(c.URL), name) {
-			return w.forges[c.Name], true
+		if onHost(c, host) {
+			return w.forges[c.Name]
 		}
 	}
-	return nil, false
+	return preferred
 }
+
+func onHost(c config.Forge, host string) bool { return strings.EqualFold(hostOf(c.URL), host) }

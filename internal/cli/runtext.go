@@ -157,7 +157,7 @@ func (r reportRenderer) done(done engine.Done, indent string) string {
 	}
 	line := indent + visible(text) + "\n"
 	if done.Err != nil {
-		line = indent + r.paint.paint(colourRed, "failed") + " " + visible(text+": "+done.Err.Error()) + "\n"
+		line = indent + r.paint.paint(colourRed, "failed") + " " + visible(text+": "+oneLine(done.Err)) + "\n"
 	}
 	return line + r.gates(done, indent)
 }

@@ -212,10 +212,18 @@ func sayFailures(w io.Writer, results []app.Result) {
 		}
 		for _, done := range result.Report.Done {
 			if done.Err != nil {
-				say(w, "%s: %s: %s", name, done.Environment.Name, oneLine(done.Err))
+				say(w, "%s: %s: %s", name, proposalName(done), oneLine(done.Err))
 			}
 		}
 	}
+}
+
+// proposalName names what a proposal is about.
+func proposalName(done engine.Done) string {
+	if len(done.Decisions) == 1 && !done.Group {
+		return nameOf(done.Decisions[0].Place)
+	}
+	return done.Environment.Name
 }
 
 // oneLine joins the lines of an error, such as the problems of a config.

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/app"
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/engine"
+)
+
+// decided is a decision about ENVIRONMENT/APPLICATION.
+func decided(place string, state promotion.State, reason string) promotion.Decision {
+	environment, application, _ := strings.Cut(place, "/")
+	return promotion.Decision{
+		Place: promotion.Place{Environment: environment, Application: application},
+		State: state, Reason: promotion.Reason{Rule: promotion.RuleNewer, Words: reason},
+	}
+}
+
+// did is a proposal of one decision with what came of it.
+func did(d promotion.Decision, act engine.Act, step promotion.Step) engine.Done {
+	return engine.Done{
+		Proposal: promotion.Proposal{
+			Environment: config.Environment{Name: d.Environment}, Head: "promoter/" + d.Environment + "/" + d.Application,
+			Decisions: []promotion.Decision{d}, Step: step, Reason: d.Reason,
+		},
+		Act: act,
+	}
+}
+
+// everyResult holds each kind of thing that a run can say.
+func everyResult() []app.Result {
+	until := time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)
+	proposed := decided("dev/shop", promotion.Proposed, "newer: web 1 -> 2")
+	proposed.Snapshot = promotion.Snapshot{"web": {Version: image.Version{Tag: "2"}}}
+	proposed.Moves = []promotion.Move{{Component: "web", From: image.Version{Tag: "1"}, To: image.Version{Tag: "2", Digest: "sha256:2"}}}
+	pushed := did(proposed, engine.ActPushed, promotion.StepPush)
+	pushed.Commit, pushed.Land = "4f3a1b29c0d1e2f3a4b5c6d7e8f90a1b2c3d4e5f", true
+
+	waiting := decided("prod/shop", promotion.Waiting, "prod soak")
+	waiting.Reason.Until = until
+	waiting.Conditions = []promotion.Condition{{Name: "staging soak", State: promotion.Pending, Reason: "3h left", Value: "24h", Until: &until}}
+	opened := did(waiting, engine.ActOpened, promotion.StepPropose)
+	opened.Number, opened.URL = 5, "https://github.com/acme/gitops/pull/5"
+	opened.Gates = []promotion.Condition{
+		{Name: "approvals", State: promotion.Pending, Value: "2 wanted"}, {Name: "windows office", State: promotion.Passed},
+	}
+	foreign := did(decided("prod/blog", promotion.Proposed, "dev has: web 1 -> 2"), engine.ActNothing, promotion.StepKeep)
+	foreign.Open = &promotion.Open{Number: 6, URL: "https://github.com/acme/gitops/pull/6", Foreign: "ann pushed to it"}
+	failed := did(decided("prod/wiki", promotion.Proposed, "dev has: web 1 -> 2"), engine.ActNothing, promotion.StepPropose)
+	failed.Err = fault.New(fault.Unauthorised, "protected branch\nhook declined")
+	group := did(decided("live/a", promotion.Proposed, "x"), engine.ActMerged, promotion.StepPropose)
+	group.Group, group.Number, group.Commit = true, 7, "aaaaaaaaaaaaaaaa"
+	group.Decisions = append(group.Decisions, decided("live/b", promotion.Proposed, "x"))
+	closed := did(decided("live/c", promotion.Same, "holds this already"), engine.ActClosed, promotion.StepClose)
+	closed.Decisions, closed.Number = nil, 8
+
+	report := engine.Report{
+		Repository: "github.com/1", Name: "acme/renamed",
+		Decisions: []promotion.Decision{
+			proposed, decided("dev/evil\x1b[2J", promotion.Rejected, "web 2 was rejected by ann"),
+			waiting, foreign.Decisions[0], failed.Decisions[0], decided("prod/off", promotion.Refused, "a.yaml:3: not valid YAML"),
+			group.Decisions[0], group.Decisions[1],
+		},
+		Done:    []engine.Done{pushed, opened, foreign, failed, group, closed},
+		Trouble: []engine.Trouble{{What: "component web", Err: fault.New(fault.Temporary, "the registry does not answer")}},
+	}
+	for i := range 12 {
+		report.Decisions = append(report.Decisions, decided(fmt.Sprintf("many/app-%d", i), promotion.Same, "holds this already"))
+	}
+	return []app.Result{
+		{Repository: "acme/gitops", Report: report},
+		{Repository: "acme/archived", Report: engine.Report{Repository: "github.com/2", Name: "acme/archived", State: "the repository is archived: unarchive it"}},
+		{Repository: "acme/gone", Err: errors.Join(fault.New(fault.NotFound, "repository acme/gone: not found"), errors.New("and more"))},
+	}
+}
+
+func TestRunText_golden(t *testing.T) {
+	t.Parallel()
+	results := everyResult()
+	golden(t, "run.txt", reportRenderer{}.results(results))
+	golden(t, "run.colour.txt", reportRenderer{paint: true}.results(results))
+	golden(t, "run.dry.txt", reportRenderer{dryRun: true}.results(results))
+	prod := func(place promotion.Place) bool { return place.Environment == "prod" }
+	golden(t, "explain.txt", reportRenderer{dryRun: true, details: true, wanted: prod}.results(results))
+}
+
+func TestRunJSON_golden(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if err := writeJSON(&out, runToJSON(everyResult(), nil)); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "run.json", out.String())
+	var empty bytes.Buffer
+	if err := writeJSON(&empty, runToJSON(nil, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("{\n  \"schema\": 1,\n  \"repositories\": []\n}\n", empty.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRunWords_golden(t *testing.T) {
+	t.Parallel()
+	var words bytes.Buffer
+	sayFailures(&words, everyResult())
+	sayRun(&words, everyResult(), false)
+	sayRun(&words, everyResult()[:1], true)
+	sayRun(&words, nil, false)
+	golden(t, "run.words.txt", words.String())
+}
+
+func TestOrder_textAndJSON(t *testing.T) {
+	t.Parallel()
+	carried := app.Carried{
+		Repository: "acme/gitops", Subject: "Roll back shop in prod", By: identity.Person{Host: "github.com", Login: "ann"},
+		Places: []promotion.Place{{Environment: "prod", Application: "shop"}, {Environment: "prod", Application: "_all"}, {Environment: "_all", Application: "_all"}},
+		Images: map[string]string{"worker": "quay.io/acme/worker:1@sha256:1", "web": "quay.io/acme/web:1@sha256:2"},
+	}
+	want := "acme/gitops  Roll back shop in prod\n  prod/shop\n  prod\n  everywhere\n" +
+		"    web quay.io/acme/web:1@sha256:2\n    worker quay.io/acme/worker:1@sha256:1\n"
+	if diff := cmp.Diff(want, orderText(carried)); diff != "" {
+		t.Error(diff)
+	}
+	data, err := json.Marshal(orderToJSON(app.VerbRollback, carried))
+	if err != nil || !strings.Contains(string(data), `"by":{"host":"github.com","login":"ann"}`) {
+		t.Errorf("got %s, %v", data, err)
+	}
+}
+
+func TestParseUntil(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
+	for text, want := range map[string]string{
+		"2026-12-24":                "2026-12-24T00:00:00Z",
+		"2026-12-24T18:00:00+01:00": "2026-12-24T17:00:00Z",
+		"3d":                        "2026-11-24T13:00:00Z",
+		"90m":                       "2026-11-21T14:30:00Z",
+	} {
+		if got, err := parseUntil(text, now); err != nil || got.Format(time.RFC3339) != want {
+			t.Errorf("%s: %v, %v, want %s", text, got, err, want)
+		}
+	}
+	if got, err := parseUntil("", now); got != nil || err != nil {
+		t.Errorf("no end: %v, %v", got, err)
+	}
+	for _, text := range []string{"tomorrow", "2026-11-20", "-1h", "2026-13-01", " "} {
+		if got, err := parseUntil(text, now); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+}
+
+// The keys of the JSON forms stand on the page.
+func TestDocument_runJSON(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if err := writeJSON(&out, runToJSON(everyResult(), nil)); err != nil {
+		t.Fatal(err)
+	}
+	var value any
+	if err := json.Unmarshal(out.Bytes(), &value); err != nil {
+		t.Fatal(err)
+	}
+	page := commandsPage(t)
+	for _, key := range keysOf(value) {
+		if !regexp.MustCompile("[`.{ ]" + regexp.QuoteMeta(key) + "[`,}[]").MatchString(page) {
+			t.Errorf("docs/commands.md does not say %s", key)
+		}
+	}
+}
+
+func keysOf(value any) []string {
+	var keys []string
+	switch value := value.(type) {
+	case map[string]any:
+		for key, inner := range value {
+			keys = append(append(keys, key), keysOf(inner)...)
+		}
+	case []any:
+		for _, inner := range value {
+			keys = append(keys, keysOf(inner)...)
+		}
+	}
+	return keys
+}
