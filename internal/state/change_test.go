@@ -143,12 +143,9 @@ func TestRollback_M07_holdsUntilResume(t *testing.T) {
 func TestClosed_tellsOurOwnFromPeoples(t *testing.T) {
 	t.Parallel()
 	s := apply(t, state.State{}, state.Closed(shop, 7, "nothing differs", after(1)), state.Closed(shop, 7, "again", after(2)))
-	closing, ours := s.ClosedByUs(shop, 7)
-	if !ours || closing.Reason != "nothing differs" {
-		t.Errorf("got %v, %v", closing, ours)
-	}
-	if _, ours := s.ClosedByUs(shop, 8); ours {
-		t.Error("8 was closed by somebody")
+	want := []state.Closing{{Number: 7, Reason: "nothing differs", At: after(1)}}
+	if diff := cmp.Diff(want, s.At(shop).Closings); diff != "" {
+		t.Error(diff)
 	}
 	s = apply(t, s, state.ReopenedOnce(shop, 7, after(1)), state.ReopenedOnce(shop, 9, after(2)))
 	if got := s.At(shop).Reopened.Number; got != 7 {
@@ -189,13 +186,14 @@ func TestFirstOffered_S09_keepsTheFirstTime(t *testing.T) {
 
 func TestLists_areBounded(t *testing.T) {
 	t.Parallel()
-	s := state.State{}
-	for i := range 300 {
-		s = apply(t, s,
-			state.FirstSeen(shop, digestOf(i), after(i)), state.Closed(shop, i, "reason", after(i)),
-			state.Reject(shop, state.Rejection{Act: act("ann", i), Images: map[string]string{"web": "quay.io/acme/web@" + digestOf(i)}}),
-			state.FirstOffered(shop, state.Version{Component: "web", Digest: digestOf(i), At: after(i)}))
-	}
+	s := state.State{}.With(shop, func(r *state.Record) {
+		for i := range 300 {
+			r.Seen = append(r.Seen, state.Seen{Snapshot: digestOf(i), At: after(i)})
+			r.Closings = append(r.Closings, state.Closing{Number: i, At: after(i)})
+			r.Rejections = append(r.Rejections, state.Rejection{Act: act("ann", i), Number: i})
+			r.Versions = append(r.Versions, state.Version{Component: "web", Digest: digestOf(i), At: after(i)})
+		}
+	})
 	s = apply(t, s, state.FirstOffered(shop, state.Version{Component: "rare", Digest: digestA, At: noon}))
 	r := s.At(shop)
 	if len(r.Seen) != 20 || len(r.Closings) != 50 || len(r.Rejections) != 200 || len(r.Versions) != 51 {

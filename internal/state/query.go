@@ -96,12 +96,3 @@ func (s State) OfferedAt(place Place, version Version) (time.Time, bool) {
 	}
 	return time.Time{}, false
 }
-
-// ClosedByUs returns promoter's own entry for a pull request that it closes.
-func (s State) ClosedByUs(place Place, number int) (Closing, bool) {
-	closings := s.At(place).Closings
-	if i := slices.IndexFunc(closings, func(c Closing) bool { return c.Number == number }); i >= 0 {
-		return closings[i], true
-	}
-	return Closing{}, false
-}
