@@ -10,10 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
-	"github.com/getkin/kin-openapi/routers/gorillamux"
 )
 
 // DescriptionVariable names GitHub's description of its API, the file
@@ -25,8 +23,7 @@ const DescriptionVariable = "PROMOTER_GITHUB_OPENAPI"
 // A nil Judge finds nothing wrong.
 type Judge struct{ router routers.Router }
 
-// loaded reads the description once per test binary: it takes two seconds and
-// 175 MB.
+// loaded reads the description once per test binary.
 var loaded = sync.OnceValues(func() (*Judge, error) { return newJudge(os.Getenv(DescriptionVariable)) })
 
 // environmentJudge is the judge of the description that the environment names,
@@ -41,37 +38,6 @@ func environmentJudge(t testing.TB) *Judge {
 		t.Fatal(err)
 	}
 	return judge
-}
-
-// slashes are the parameters of paths that may hold slashes. The description has
-// no way to say it.
-var slashes = map[string]string{
-	"/contents/{path}": "{path:.+}", "/git/ref/{ref}": "{ref:.+}", "/branches/{branch}": "{branch:.+}",
-	"/compare/{basehead}": "{basehead:.+}",
-}
-
-func newJudge(file string) (*Judge, error) {
-	description, err := openapi3.NewLoader().LoadFromFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("GitHub's description: %w", err)
-	}
-	description.Servers, description.Security = nil, nil // it is asked by another address
-	paths := openapi3.NewPaths()
-	for path, item := range description.Paths.Map() {
-		item.Servers = nil
-		for ending, greedy := range slashes {
-			if before, found := strings.CutSuffix(path, ending); found {
-				path = before + ending[:strings.LastIndex(ending, "{")] + greedy
-			}
-		}
-		paths.Set(path, item)
-	}
-	description.Paths = paths
-	router, err := gorillamux.NewRouter(description)
-	if err != nil {
-		return nil, fmt.Errorf("GitHub's description: %w", err)
-	}
-	return &Judge{router: router}, nil
 }
 
 // check fails the test when a request or its answer is not as described.

@@ -42,3 +42,19 @@ func TestJudge_finds(t *testing.T) {
 		})
 	}
 }
+
+// TestJudge_knowsEveryRoute fails for a route that GitHub has not.
+func TestJudge_knowsEveryRoute(t *testing.T) {
+	t.Parallel()
+	judge := environmentJudge(t)
+	if judge == nil {
+		t.Skipf("%s is not set", DescriptionVariable)
+	}
+	for pattern := range endpoints() {
+		method, path, _ := strings.Cut(pattern, " ")
+		r := httptest.NewRequestWithContext(t.Context(), method, parameter.ReplaceAllString(path, "7"), nil)
+		if _, _, err := judge.router.FindRoute(r); err != nil {
+			t.Errorf("%s: %v", pattern, err)
+		}
+	}
+}

@@ -16,9 +16,18 @@ type endpoint func(c *call) *reply
 func (endpoint) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
 // routes are all that the server knows.
-func (s *Server) routes() *http.ServeMux {
+func routes() *http.ServeMux {
 	mux := http.NewServeMux()
-	for pattern, handler := range map[string]endpoint{
+	for pattern, handler := range endpoints() {
+		mux.Handle(pattern, handler)
+	}
+	mux.Handle("/", http.NotFoundHandler())
+	return mux
+}
+
+// endpoints are the handlers by method and path.
+func endpoints() map[string]endpoint {
+	return map[string]endpoint{
 		"GET /user":         (*call).getUser,
 		"GET /users/{user}": (*call).getNamedUser,
 		"GET /rate_limit":   (*call).getRateLimit,
@@ -50,11 +59,7 @@ func (s *Server) routes() *http.ServeMux {
 		"POST /repos/{owner}/{repo}/issues/{number}/labels":    writing(onPull((*call).addLabels)),
 		"POST /repos/{owner}/{repo}/issues/{number}/assignees": writing(onPull((*call).addAssignees)),
 		"PATCH /repos/{owner}/{repo}/issues/comments/{id}":     writing((*call).editComment),
-	} {
-		mux.Handle(pattern, handler)
 	}
-	mux.Handle("/", http.NotFoundHandler())
-	return mux
 }
 
 // reading finds the repository and checks that the token sees it.

@@ -80,7 +80,7 @@ func New(t testing.TB, options Options) *Server {
 	if s.judge == nil {
 		s.judge = environmentJudge(t)
 	}
-	s.mux = s.routes()
+	s.mux = routes()
 	s.http = httptest.NewServer(s)
 	t.Cleanup(s.http.Close)
 	return s

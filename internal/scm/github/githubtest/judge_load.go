@@ -1,0 +1,99 @@
+package githubtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+)
+
+// slashes are the parameters of paths that may hold slashes. The description has
+// no way to say it.
+var slashes = map[string]string{
+	"/branches/{branch}": "{branch:.+}", "/compare/{basehead}": "{basehead:.+}",
+}
+
+// newJudge reads the part of the description that is about the server's routes.
+// All of it would cost two seconds and 175 MB per test binary.
+func newJudge(file string) (*Judge, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("GitHub's description: %w", err)
+	}
+	if text, err = prune(text); err != nil {
+		return nil, fmt.Errorf("GitHub's description: %w", err)
+	}
+	description, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		return nil, fmt.Errorf("GitHub's description: %w", err)
+	}
+	paths := openapi3.NewPaths()
+	for path, item := range description.Paths.Map() {
+		for ending, greedy := range slashes {
+			if before, found := strings.CutSuffix(path, ending); found {
+				path = before + ending[:strings.LastIndex(ending, "{")] + greedy
+			}
+		}
+		paths.Set(path, item)
+	}
+	description.Paths = paths
+	router, err := gorillamux.NewRouter(description)
+	if err != nil {
+		return nil, fmt.Errorf("GitHub's description: %w", err)
+	}
+	return &Judge{router: router}, nil
+}
+
+// description is what is kept of an OpenAPI document. Servers and security are
+// left out: the tests ask another address.
+type description struct {
+	OpenAPI    string                                `json:"openapi"`
+	Info       json.RawMessage                       `json:"info"`
+	Paths      map[string]json.RawMessage            `json:"paths"`
+	Components map[string]map[string]json.RawMessage `json:"components"`
+}
+
+var (
+	component = regexp.MustCompile(`"#/components/([A-Za-z]+)/([^"]+)"`)
+	parameter = regexp.MustCompile(`\{[^}]*\}`)
+)
+
+// prune leaves the paths of the server's routes, and the components that they
+// lead to.
+func prune(text []byte) ([]byte, error) {
+	var all description
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for pattern := range endpoints() {
+		_, path, _ := strings.Cut(pattern, " ")
+		known[parameter.ReplaceAllString(path, "{}")] = true
+	}
+	kept := description{OpenAPI: all.OpenAPI, Info: all.Info, Paths: map[string]json.RawMessage{}, Components: map[string]map[string]json.RawMessage{}}
+	for path, item := range all.Paths {
+		if known[parameter.ReplaceAllString(path, "{}")] {
+			kept.Paths[path] = item
+			kept.follow(all, item)
+		}
+	}
+	return json.Marshal(kept)
+}
+
+// follow keeps the components that a text names, and theirs.
+func (d description) follow(all description, text []byte) {
+	for _, found := range component.FindAllSubmatch(text, -1) {
+		kind, name := string(found[1]), string(found[2])
+		if d.Components[kind] == nil {
+			d.Components[kind] = map[string]json.RawMessage{}
+		}
+		if _, kept := d.Components[kind][name]; !kept {
+			d.Components[kind][name] = all.Components[kind][name]
+			d.follow(all, all.Components[kind][name])
+		}
+	}
+}
