@@ -35,14 +35,14 @@ func (v *view) lookAtAnswers(ctx context.Context) error {
 			if pr.State == scm.StateMerged {
 				break
 			}
-			v.answer(proposal, pr)
+			v.answer(pr)
 		}
 	}
 	return nil
 }
 
 // answer takes one closed pull request as what it means.
-func (v *view) answer(proposal promotion.Proposal, pr scm.PullRequest) {
+func (v *view) answer(pr scm.PullRequest) {
 	place, _ := promotion.ParseHead(pr.Head.Branch)
 	record := v.observed.State.At(statePlace(place))
 	if !pr.Head.Own || v.closedByUs(record, pr) || record.Resumed != nil && pr.ClosedAt.Before(record.Resumed.At) {

@@ -79,7 +79,7 @@ func (l *Lane) signature() Signature {
 // push pushes and remembers where the branches are now.
 func (v *view) push(ctx context.Context, updates ...Update) error {
 	if err := v.Remote.Push(ctx, updates...); err != nil {
-		return err //nolint:wrapcheck // the caller names what it pushed
+		return err // the caller names what it pushed
 	}
 	for _, update := range updates {
 		if update.New == "" {

@@ -30,6 +30,7 @@ func (v *view) merge(ctx context.Context, done Done, b built) Done {
 		Head: done.Commit, Title: title, Message: withTrailers(body, promotion.Trailers(fresh.Environment.Name, snapshotsOf(fresh))),
 	})
 	if fault.KindOf(err) == fault.Temporary {
+		done.Reason = promotion.Reason{Rule: promotion.RuleGate, Words: "the forge does not merge it yet: " + err.Error()}
 		return v.rebuild(ctx, done, b)
 	}
 	if err != nil {

@@ -64,5 +64,5 @@ func (v *view) configOf(ctx context.Context, pr scm.PullRequest) error {
 		return fmt.Errorf("read %s: %w", ConfigFile, err)
 	}
 	_, problems := config.Load(ConfigFile, data)
-	return problems.Err() //nolint:wrapcheck // the problems name their file and line
+	return problems.Err()
 }

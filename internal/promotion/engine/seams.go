@@ -39,9 +39,21 @@ type Update struct{ Branch, Old, New string }
 
 // Objects reads and writes commits that Remote made readable.
 type Objects interface {
+	Commits
+	Contents
+}
+
+// Commits tells what commits say.
+type Commits interface {
 	Commit(id string) (Commit, error)
 	// History lists the first parents, newest first, down to where it is readable.
 	History(from string) iter.Seq2[Commit, error]
+	// Trailers reads the trailers of a message that a forge told.
+	Trailers(message string) []promotion.Trailer
+}
+
+// Contents reads and writes the files of commits.
+type Contents interface {
 	// Read returns a file of a commit; one that is not there is a NotFound fault.
 	Read(commit, path string, limit int64) ([]byte, error)
 	// All lists every file of a small commit, such as that of the state branch.
@@ -51,8 +63,6 @@ type Objects interface {
 	Changed(a, b string) ([]string, error)
 	// Write makes a commit. Nothing is pushed.
 	Write(draft Draft) (string, error)
-	// Trailers reads the trailers of a message that a forge told.
-	Trailers(message string) []promotion.Trailer
 }
 
 // Commit is one commit.

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/promotion"
 	"promoter/internal/promotion/engine"
 	"promoter/internal/promotion/engine/enginetest"
 	"promoter/internal/scm"
@@ -147,5 +146,3 @@ func (w *world) byHand(branch, environment, from, to string) {
 func line(repository, tag string) string {
 	return repository + ":" + tag + "@" + enginetest.Digest(repository[strings.LastIndex(repository, "/")+1:]+" "+tag)
 }
-
-var shop = promotion.Place{Environment: "staging", Application: "shop"} //nolint:gochecknoglobals // a constant

@@ -1,0 +1,73 @@
+package enginetest
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"promoter/internal/identity"
+	"promoter/internal/scm"
+)
+
+type signals struct{ *Forge }
+
+// Checks implements scm.Signals.
+func (f signals) Checks(_ context.Context, commit string) ([]scm.Check, error) {
+	defer f.call("checks")()
+	latest := map[string]scm.Check{}
+	for _, c := range f.statuses[commit] {
+		latest[c.Name] = c
+	}
+	var all []scm.Check
+	for _, c := range latest {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b scm.Check) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// Reviews implements scm.Signals.
+func (f signals) Reviews(_ context.Context, number int) ([]scm.Review, error) {
+	defer f.call("reviews")()
+	return slices.Clone(f.find(number).reviews), nil
+}
+
+// SetStatus implements scm.Signals.
+func (f signals) SetStatus(_ context.Context, commit string, status scm.Status) error {
+	return f.write("status", func() error {
+		f.statuses[commit] = append(f.statuses[commit], scm.Check{
+			Name: status.Context, State: status.State, Description: status.Description, At: f.Now(), Own: true,
+		})
+		return nil
+	})
+}
+
+// Member implements scm.Signals: the name of a team says who is in it.
+func (f signals) Member(_ context.Context, team string, person identity.Person) (bool, error) {
+	defer f.call("member")()
+	return strings.HasSuffix(team, "/"+person.Login), nil
+}
+
+// MayWrite implements scm.Signals.
+func (f signals) MayWrite(context.Context, identity.Person) (bool, error) { return true, nil }
+
+type conversation struct{ *Forge }
+
+// Comments implements scm.Conversation.
+func (f conversation) Comments(_ context.Context, number int) ([]scm.Comment, error) {
+	return f.CommentsOf(number), nil
+}
+
+// Say implements scm.Conversation.
+func (f conversation) Say(_ context.Context, number int, marker, text string) error {
+	defer f.call("say")()
+	p := f.find(number)
+	body := "<!-- " + marker + " -->\n" + text
+	i := slices.IndexFunc(p.comments, func(c scm.Comment) bool { return strings.Contains(c.Body, "<!-- "+marker+" -->") })
+	if i >= 0 {
+		p.comments[i].Body = body
+		return nil
+	}
+	p.comments = append(p.comments, scm.Comment{ID: int64(len(p.comments) + 1), Author: Bot, Body: body, Created: f.Now()})
+	return nil
+}
