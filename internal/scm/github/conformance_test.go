@@ -16,7 +16,10 @@ import (
 
 func TestConformance_server(t *testing.T) {
 	t.Parallel()
-	scmtest.Run(t, newBench)
+	scmtest.Run(t, func(t *testing.T) scmtest.Bench {
+		_, made := newServerBench(t)
+		return made
+	})
 }
 
 // self is the account under test.
@@ -29,7 +32,7 @@ type bench struct {
 	token string
 }
 
-func newBench(t *testing.T) scmtest.Bench {
+func newServerBench(t *testing.T) (*bench, scmtest.Bench) {
 	t.Helper()
 	b := &bench{Server: githubtest.New(t, githubtest.Options{Now: ticking()})}
 	b.repo = b.NewRepository("acme/deploy", map[string]string{"a.yaml": "image: web:1\n"})
@@ -48,7 +51,7 @@ func newBench(t *testing.T) scmtest.Bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scmtest.Bench{Forge: forge, Name: "acme/deploy", Git: b.git(), People: b.people(), World: b.world()}
+	return b, scmtest.Bench{Forge: forge, Name: "acme/deploy", Git: b.git(), People: b.people(), World: b.world()}
 }
 
 // ticking is a clock that goes a second further whenever it is read, because

@@ -25,6 +25,7 @@ type repository struct {
 	mu      sync.Mutex
 	writers map[string]bool          // by login in lower case
 	said    map[statusKey]scm.Status // our latest statuses
+	read    map[string]bool          // commits whose statuses are known
 }
 
 // features are what GitHub has.
@@ -55,7 +56,7 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	info.Self = self
 	return &repository{
 		forge: f, owner: found.GetOwner().GetLogin(), name: found.GetName(), info: info, methods: methodsOf(found),
-		writers: map[string]bool{}, said: map[statusKey]scm.Status{},
+		writers: map[string]bool{}, said: map[statusKey]scm.Status{}, read: map[string]bool{},
 	}, nil
 }
 

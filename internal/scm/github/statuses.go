@@ -36,6 +36,9 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 		}
 		checks = append(checks, check)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.read[strings.ToLower(commit)] = true
 	return checks, nil
 }
 
@@ -106,9 +109,12 @@ func (s signals) remember(commit string, status scm.Status) {
 	s.said[statusKey{strings.ToLower(commit), status.Context}] = status
 }
 
+// remembered returns our latest status, the zero one where there is none. It says
+// false where that is not known yet.
 func (s signals) remembered(commit, name string) (scm.Status, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	status, ok := s.said[statusKey{strings.ToLower(commit), name}]
-	return status, ok
+	commit = strings.ToLower(commit)
+	status, ok := s.said[statusKey{commit, name}]
+	return status, ok || s.read[commit]
 }
