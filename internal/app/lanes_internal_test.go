@@ -26,7 +26,7 @@ import (
 
 // gitRepository makes a bare repository with the files on main, and returns its
 // URL and a clone of it.
-func gitRepository(t *testing.T, files map[string]string) (url, clone string) {
+func gitRepository(t testing.TB, files map[string]string) (url, clone string) {
 	t.Helper()
 	bare := filepath.Join(t.TempDir(), "gitops.git")
 	clone = filepath.Join(t.TempDir(), "clone")
@@ -38,7 +38,7 @@ func gitRepository(t *testing.T, files map[string]string) (url, clone string) {
 	return "file://" + bare, clone
 }
 
-func runGit(t *testing.T, dir string, args ...string) string {
+func runGit(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "git", args...)
 	command.Dir = dir
@@ -51,7 +51,7 @@ func runGit(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func commitFiles(t *testing.T, clone string, files map[string]string, message string) string {
+func commitFiles(t testing.TB, clone string, files map[string]string, message string) string {
 	t.Helper()
 	for name, content := range files {
 		full := filepath.Join(clone, name)
@@ -70,7 +70,7 @@ func commitFiles(t *testing.T, clone string, files map[string]string, message st
 func noEnv(string) (string, bool) { return "", false }
 
 // openLane opens the lane of a repository without a server's file.
-func openLane(t *testing.T, url string) *lane {
+func openLane(t testing.TB, url string) *lane {
 	t.Helper()
 	server, err := OpenServer(ServerOptions{Repositories: []string{url}, Env: noEnv, Now: time.Now})
 	if err != nil {
@@ -92,7 +92,7 @@ func openLane(t *testing.T, url string) *lane {
 	return l
 }
 
-func fetchMain(t *testing.T, l *lane) string {
+func fetchMain(t testing.TB, l *lane) string {
 	t.Helper()
 	if _, err := l.Remote.Refs(t.Context()); err != nil {
 		t.Fatal(err)

@@ -1,11 +1,11 @@
 package app
 
 import (
-	"net/url"
 	"strings"
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/identity"
 )
 
 // The variables that hold credentials of a run without a server's file. They are
@@ -53,8 +53,11 @@ func (s *Server) ownTarget(address string) (target, error) {
 	if !strings.Contains(address, ":") {
 		return target{}, fault.New(fault.Invalid, "--repo %s: without a server's file the whole URL is needed, as in https://git.example.com/%s or file:///PATH", address, strings.Trim(address, "/"))
 	}
-	if parsed, err := url.Parse(address); err == nil && parsed.Scheme != "ssh" && parsed.User != nil {
+	if holdsCredential(address) {
 		return target{}, fault.New(fault.Invalid, "--repo: the URL holds a user or a password: remove it, and set %s and %s", gitUserVariable, gitPasswordVariable)
+	}
+	if _, err := identity.GitKey(address); err != nil {
+		return target{}, fault.New(fault.Invalid, "--repo: %w", err)
 	}
 	if name, ok := strings.CutPrefix(address, publicGitHub); ok {
 		return s.ownGitHub(name)
@@ -67,6 +70,20 @@ func (s *Server) ownTarget(address string) (target, error) {
 	forge.SSHKey = s.ownReference(sshKeyVariable)
 	forge.KnownHosts = s.ownReference(knownHostsVariable)
 	return target{name: address, forge: forge}, nil
+}
+
+// holdsCredential says whether a password stands in a URL, or a user where that is
+// no part of the address.
+func holdsCredential(address string) bool {
+	before, _, found := strings.Cut(address, "@")
+	if !found {
+		return false
+	}
+	scheme, user, isURL := strings.Cut(before, "://")
+	if !isURL {
+		return strings.Contains(before, ":") // USER@HOST:PATH has none before the @
+	}
+	return !strings.EqualFold(scheme, "ssh") && !strings.Contains(user, "/") || strings.Contains(user, ":")
 }
 
 func (s *Server) ownGitHub(name string) (target, error) {

@@ -300,6 +300,11 @@ func TestRun_S11_T06_releases(t *testing.T) {
 	if words := fmt.Sprint(other.Report.Trouble); !strings.Contains(words, "asked without a credential, because it has another owner") {
 		t.Errorf("a private source of somebody else gives %s", words)
 	}
+	source.SetPrivate(false)
+	results = f.run(f.open(insecureRegistry, "tenant-b/gitops"))
+	if public := results["tenant-b/gitops"]; public.Failed() || len(acts(public)) != 1 {
+		t.Errorf("a public source of somebody else: %+v", public)
+	}
 }
 
 // Whatever ends a run, nothing of it is left.

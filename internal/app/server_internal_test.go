@@ -1,0 +1,235 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/scm"
+)
+
+func TestQualified_T06_fits(t *testing.T) {
+	t.Parallel()
+	forge := qualify(scm.Info{URL: "https://GitHub.com/Acme/Gitops", Name: "Acme/Gitops"})
+	plain := qualify(scm.Info{CloneURL: "ssh://git@git.example.com:2222/team/sub/gitops.git", Name: "gitops"})
+	for _, test := range []struct {
+		of   qualified
+		glob string
+		want bool
+	}{
+		{forge, "github.com/acme/*", true},
+		{forge, "github.com/acme/gitops", true},
+		{forge, "github.com/**", true},
+		{forge, "*/acme/*", true},
+		{forge, "github.com/acm*/git*", true},
+		{forge, "github.com/*", false},
+		{forge, "github.com/acme", false},
+		{forge, "github.com/acme/gitops/*", false},
+		{forge, "xgithub.com/acme/*", false},
+		{forge, "github.com/acme/gitops-private", false},
+		{forge, "githubXcom/acme/*", false},
+		{forge, "", false},
+		{plain, "git.example.com:2222/team/**", true},
+		{plain, "git.example.com:2222/team/sub/gitops", true},
+		{plain, "git.example.com:2222/Team/**", false},
+		{plain, "git.example.com/team/**", false},
+		{plain, "git.example.com:2222/team/*", false},
+		{qualified{}, "**", false},
+	} {
+		if got := test.of.fits(test.glob); got != test.want {
+			t.Errorf("%q fits %q: %v", test.of.text, test.glob, got)
+		}
+	}
+}
+
+func FuzzQualified_fits(f *testing.F) {
+	f.Add("github.com/acme/*", "github.com/acme/gitops")
+	f.Add("**/(?i)[", "a\nb")
+	f.Fuzz(func(t *testing.T, glob, name string) {
+		literal := !strings.Contains(glob, "*")
+		if got := (qualified{text: name}).fits(glob); literal && name != "" && got != (glob == name) {
+			t.Errorf("%q fits %q: %v", name, glob, got)
+		}
+	})
+}
+
+func TestCaps_severalLimitsHoldTogether(t *testing.T) {
+	t.Parallel()
+	pr, automerge, push := config.LandPR, config.LandAutomerge, config.LandPush
+	for _, test := range []struct {
+		name   string
+		limits []config.Limit
+		want   promotion.Cap
+	}{
+		{"none", nil, promotion.Cap{}},
+		{"another environment", []config.Limit{{Scope: config.Scope{Environments: []string{"dev"}}, Land: []config.Land{pr}}}, promotion.Cap{}},
+		{"one", []config.Limit{{Scope: config.Scope{Environments: []string{"prod-*"}}, Land: []config.Land{pr, automerge}}}, promotion.Cap{Land: []config.Land{pr, automerge}}},
+		{"what both allow", []config.Limit{{Land: []config.Land{pr, automerge}, Approvals: 1}, {Land: []config.Land{automerge, push}, Approvals: 2}}, promotion.Cap{Land: []config.Land{automerge}, Approvals: 2}},
+		{
+			"nothing is allowed by both", []config.Limit{
+				{Land: []config.Land{push}, Propose: []config.Propose{config.ProposeAutomatic}},
+				{Land: []config.Land{automerge}, Propose: []config.Propose{config.ProposeManual}},
+			}, promotion.Cap{Land: []config.Land{pr}, Propose: []config.Propose{config.ProposeNever}},
+		},
+	} {
+		if diff := cmp.Diff(test.want, capOf(test.limits, "prod-eu")); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+	}
+}
+
+// askedForge says by whom it was asked.
+type askedForge struct{ right string }
+
+func (f askedForge) Open(context.Context, string) (scm.Repository, error) { return nil, nil }
+
+func (f askedForge) Compare(_ context.Context, repository, _, _ string, _ int) (scm.Comparison, error) {
+	return scm.Comparison{URL: f.right + " " + repository}, nil
+}
+
+func TestSources_T06_onlyTheSameOwnerIsAskedWithTheToken(t *testing.T) {
+	t.Parallel()
+	hub := config.Forge{Name: "hub", Kind: config.ForgeGitHub, URL: "https://github.com"}
+	other := config.Forge{Name: "other", Kind: config.ForgeGitHub, URL: "https://git.example.com"}
+	w := &work{server: &Server{file: &config.Server{Forges: []config.Forge{hub, other}}}, forges: map[string]*forge{
+		"hub":   {config: hub, scm: askedForge{"own"}, public: askedForge{"none"}},
+		"other": {config: other, scm: askedForge{"other"}, public: askedForge{"none of other"}},
+	}}
+	s := sources{work: w, of: &repository{forge: w.forges["hub"], named: qualified{text: "github.com/Acme/gitops", fold: true}}}
+	for source, want := range map[string]string{
+		"acme/web":                 "own acme/web",
+		"github.com/acme/web":      "own acme/web",
+		"tenant-b/web":             "none tenant-b/web",
+		"acme-private/web":         "none acme-private/web",
+		"git.example.com/acme/web": "none of other acme/web",
+	} {
+		got, err := s.Compare(t.Context(), source, "a", "b", 1)
+		if err != nil || got.URL != want {
+			t.Errorf("%s is asked as %q, %v, want %q", source, got.URL, err, want)
+		}
+	}
+	if _, _, err := s.releases("gitlab/acme/web"); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a forge that is not there gives %v", err)
+	}
+	if _, _, err := s.releases("hub/acme/web"); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("a forge without releases gives %v", err)
+	}
+}
+
+func TestOpenServer_withoutAFile(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{githubTokenVariable: "canary-1", gitUserVariable: "ann", gitPasswordVariable: "canary-2"}
+	lookup := func(name string) (string, bool) {
+		value, set := env[name]
+		return value, set
+	}
+	s, err := OpenServer(ServerOptions{
+		Repositories: []string{"https://github.com/acme/gitops.git", "https://git.example.com/acme/gitops", "https://git.example.com/acme/gitops"},
+		Env:          lookup, Now: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"acme/gitops", "https://git.example.com/acme/gitops"}, s.Repositories()); diff != "" {
+		t.Error(diff)
+	}
+	hub, plain := s.targets[0].forge, s.targets[1].forge
+	if hub.Kind != config.ForgeGitHub || hub.Token.String() != "env:"+githubTokenVariable || s.local {
+		t.Errorf("%+v, local %v", hub, s.local)
+	}
+	if plain.Kind != config.ForgeGit || plain.Username != "ann" || plain.Password.String() != "env:"+gitPasswordVariable || !plain.SSHKey.IsZero() {
+		t.Errorf("%+v", plain)
+	}
+}
+
+// Loopback may be dialled only by who works on repositories of the same machine.
+func TestOpenServer_T07_onlyFilesAreLocal(t *testing.T) {
+	t.Parallel()
+	for want, urls := range map[bool][]string{
+		true:  {"file:///srv/a", "FILE:///srv/b"},
+		false: {"file:///srv/a", "https://git.example.com/a/b"},
+	} {
+		s, err := OpenServer(ServerOptions{Repositories: urls, Env: noEnv, Now: time.Now})
+		if err != nil || s.local != want {
+			t.Errorf("%v: local %v, %v", urls, s.local, err)
+		}
+	}
+}
+
+func TestOpenServer_T06_errorsHoldNoCredential(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{
+		"https://ann:canary@git.example.com/a/b", "https://canary@github.com/a/b", "https://ann:canary@git.example.com/%zz",
+		"ssh://git:canary@git.example.com/a", "ann:canary@git.example.com:a/b", "HTTPS://canary@git.example.com/a", "https://git.example.com/a?token=canary",
+	} {
+		_, err := OpenServer(ServerOptions{Repositories: []string{url}, Env: noEnv, Now: time.Now})
+		if fault.KindOf(err) != fault.Invalid || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%q gives %v", url, err)
+		}
+	}
+	for _, url := range []string{"ssh://git@git.example.com/a/b", "git@git.example.com:a/b", "https://git.example.com/a@b/c"} {
+		if _, err := OpenServer(ServerOptions{Repositories: []string{url}, Env: noEnv, Now: time.Now}); err != nil {
+			t.Errorf("%q gives %v", url, err)
+		}
+	}
+}
+
+func TestOpenServer_whichFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name string) string {
+		file := filepath.Join(dir, name)
+		text := "version: 1\nforges:\n  g: {kind: git, url: 'https://git.example.com'}\nrepositories: [{forge: g, name: acme/" + name + "}]\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	flag, variable := write("flag"), write("variable")
+	env := func(name string) (string, bool) { return variable, name == configVariable }
+	for want, options := range map[string]ServerOptions{
+		"acme/flag":     {Config: flag, Env: env},
+		"acme/variable": {Env: env},
+	} {
+		s, err := OpenServer(options)
+		if err != nil || len(s.Repositories()) != 1 || s.Repositories()[0] != want {
+			t.Errorf("got %v, %v, want %s", s, err, want)
+		}
+	}
+}
+
+func TestWork_forgesThatCannotBeUsedYet(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "server.yaml")
+	text := `version: 1
+forges:
+  app: {kind: github, app: {id: 1, key: "file:/run/key"}}
+  lab: {kind: gitlab, token: "env:LAB"}
+repositories: [{forge: app, name: acme/a}, {forge: lab, name: acme/b}]
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenServer(ServerOptions{Config: file, Env: noEnv, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := s.Run(t.Context(), RunOptions{})
+	if err != nil || len(results) != 2 {
+		t.Fatalf("got %v, %v", results, err)
+	}
+	for i, words := range []string{"use token", "is of kind gitlab, which this promoter cannot work with yet"} {
+		if got := results[i].Err; fault.KindOf(got) != fault.Invalid || !strings.Contains(got.Error(), words) {
+			t.Errorf("got %v, want %s", got, words)
+		}
+	}
+}
