@@ -2,6 +2,7 @@ package git_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"promoter/internal/fault"
+	"promoter/internal/scm/git"
 )
 
 func TestFetch_P17_incomplete(t *testing.T) {
@@ -22,27 +24,14 @@ func TestFetch_P17_incomplete(t *testing.T) {
 	fetched(t, m, "main")
 	revert := o.commit("main", files{"apps/a1/f1.yaml": "old: 1\n"})
 	o.repack()
-	web.instead(func(rw http.ResponseWriter, r *http.Request) bool {
-		if r.Method == http.MethodGet {
-			recorded := httptest.NewRecorder()
-			web.backend.ServeHTTP(recorded, r)
-			rw.Header().Set("Content-Type", recorded.Header().Get("Content-Type"))
-			_, _ = io.WriteString(rw, strings.Replace(recorded.Body.String(), " deepen-since ", " deepen-never ", 1))
-			return true
-		}
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
+	web.between(" deepen-since ", " deepen-never ", func(body []byte) []byte {
 		for {
 			at := bytes.Index(body, []byte("0035shallow "))
 			if at < 0 {
-				break
+				return body
 			}
 			body = append(body[:at:at], body[at+0x35:]...)
 		}
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		return false
 	})
 	web.asked()
 	if found := fetched(t, m, "main"); found["main"] != revert {
@@ -104,4 +93,52 @@ func TestFetch_P17_brokenOff(t *testing.T) {
 	if got := history(t, m, next); len(got) != 2 {
 		t.Errorf("history: %v", got)
 	}
+}
+
+// between stands between client and server: it replaces what the server offers,
+// with as many bytes, and changes what the client asks for.
+func (w *web) between(offer, by string, ask func([]byte) []byte) {
+	w.instead(func(rw http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodGet {
+			recorded := httptest.NewRecorder()
+			w.backend.ServeHTTP(recorded, r)
+			rw.Header().Set("Content-Type", recorded.Header().Get("Content-Type"))
+			_, _ = io.WriteString(rw, strings.Replace(recorded.Body.String(), offer, by, 1))
+			return true
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return false
+		}
+		body = ask(body)
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		return false
+	})
+}
+
+// A server that never sends everything is not asked for ever.
+func TestFetch_P17_neverComplete(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	head := o.commit("main", many(10))
+	web := o.serve()
+	web.between(" filter ", " flitre ", func(body []byte) []byte {
+		first, rest, _ := bytes.Cut(body[4:], []byte("\n")) // the first want, with what we can do
+		first = fmt.Appendf(nil, "%04x%s filter\n", 4+len(first)+len(" filter\n"), first)
+		return append(first, bytes.Replace(rest, []byte("0000"), []byte("0014filter blob:none0000"), 1)...)
+	})
+	m := opened(t, web.remote(), func(o *git.Options) { o.Attempts = 3 })
+	_, err := m.Fetch(t.Context(), "main")
+	if fault.KindOf(err) != fault.Temporary || !strings.Contains(err.Error(), "objects are missing from what the server sent") {
+		t.Errorf("%v: %v", fault.KindOf(err), err)
+	}
+	if asked := web.asked(); len(asked) != 6 {
+		t.Errorf("%d requests for three attempts: %v", len(asked), asked)
+	}
+	if id, ok := m.Have("main"); ok {
+		t.Errorf("have %s", id)
+	}
+	web.instead(nil)
+	fetched(t, m, "main")
+	same(t, m, o, head)
 }

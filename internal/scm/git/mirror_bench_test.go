@@ -2,7 +2,6 @@ package git_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"promoter/internal/benchtree"
@@ -30,9 +29,7 @@ func BenchmarkMirror(b *testing.B) {
 				}
 			}
 		})
-		dir := filepath.Join(b.TempDir(), "mirror")
-		fetched(b, openedIn(b, dir, remote), "main")
-		b.Run("next/"+way, func(b *testing.B) { benchmarkNext(b, o, openedAgain(b, dir, remote)) })
+		b.Run("next/"+way, func(b *testing.B) { benchmarkNext(b, o, opened(b, remote)) })
 		b.Run("list/"+way, func(b *testing.B) {
 			m := opened(b, remote)
 			for b.Loop() {
@@ -56,12 +53,6 @@ func BenchmarkMirror(b *testing.B) {
 		})
 		o.move("main", main)
 	}
-}
-
-// openedAgain opens a mirror that another test of this benchmark has left open.
-func openedAgain(b *testing.B, dir string, remote git.Remote) *git.Mirror {
-	b.Helper()
-	return openedIn(b, dir+"2", remote)
 }
 
 // five picks five files, of five environments, and appends to them.
