@@ -1,12 +1,14 @@
 package githubtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // endpoint is the handler of one route.
@@ -120,8 +122,12 @@ func onPull(handler func(c *call, p *pull) *reply) endpoint {
 	}
 }
 
-// read decodes the body strictly: a key that no struct has fails the test.
+// read decodes the body strictly: a key that no struct has fails the test, and so
+// does text that was cut in the middle of a character.
 func (c *call) read(into any) *reply {
+	if !utf8.Valid(c.body) || bytes.Contains(c.body, []byte(`\ufffd`)) || bytes.ContainsRune(c.body, utf8.RuneError) {
+		c.t.Errorf("githubtest: %s: the body is no whole text: %.200q", c.route, c.body)
+	}
 	decoder := json.NewDecoder(strings.NewReader(string(c.body)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {

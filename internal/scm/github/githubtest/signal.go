@@ -52,6 +52,22 @@ func (r *Repository) latest(commit, context string) string {
 	return ""
 }
 
+// Status is the latest status of a context.
+type Status struct{ Context, State, Description, URL, By string }
+
+// Statuses returns the latest status of every context of a commit, by context.
+func (r *Repository) Statuses(commit string) map[string]Status {
+	latest := map[string]Status{}
+	r.s.act(func() {
+		for _, one := range r.statuses {
+			if one.commit == commit {
+				latest[one.context] = Status{Context: one.context, State: one.state, Description: one.words, URL: one.url, By: one.by.login}
+			}
+		}
+	})
+	return latest
+}
+
 // SetStatus sets a commit status: success, pending, failure or error.
 func (r *Repository) SetStatus(who, commit, context, state string) {
 	r.s.act(func() {

@@ -112,6 +112,26 @@ func TestServer_pagesWithLinks(t *testing.T) {
 	}
 }
 
+func TestServer_statuses(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	head := d.repo.Head("main")
+	for _, state := range []string{"pending", "success"} {
+		if status, body := d.ask(t, "POST", "repos/acme/deploy/statuses/"+head, `{"context":"promoter","state":"`+state+`","description":"d"}`); status != http.StatusCreated {
+			t.Fatalf("set: %d %v", status, body)
+		}
+	}
+	if got, want := d.repo.Statuses(head)["promoter"], (githubtest.Status{Context: "promoter", State: "success", Description: "d", By: "promoter"}); got != want {
+		t.Errorf("status %+v, want %+v", got, want)
+	}
+	if _, combined := d.ask(t, "GET", "repos/acme/deploy/commits/"+head+"/status", ""); combined["state"] != "success" || combined["total_count"] != 1.0 {
+		t.Errorf("combined %v", combined)
+	}
+	if status, _ := d.ask(t, "POST", "repos/acme/deploy/statuses/"+head, `{"state":"success","description":"`+strings.Repeat("x", 141)+`"}`); status != http.StatusUnprocessableEntity {
+		t.Errorf("too long: %d", status)
+	}
+}
+
 // failing records what the server says about a test.
 type failing struct {
 	testing.TB
