@@ -295,3 +295,22 @@ func TestRejected_anImageThatNobodyCanRead(t *testing.T) {
 		t.Error("nothing was rejected")
 	}
 }
+
+// Who resumes an environment means all that stands still in it.
+func TestResume_wide(t *testing.T) {
+	t.Parallel()
+	shop, other := state.Place{Environment: "prod", Application: "shop"}, state.Place{Environment: "dev", Application: "shop"}
+	s := apply(t, state.State{},
+		state.Rollback(shop, state.RolledBack{Act: act("ann", 1), Images: map[string]string{"web": "quay.io/acme/web:1"}}),
+		state.Hold(other, act("ann", 1)), state.Resume(state.Place{Environment: "prod", Application: state.All}, act("ben", 2)))
+	if _, held := s.Held(shop, after(3)); held || s.At(shop).Rollback != nil {
+		t.Errorf("the application stands still: %+v", s.At(shop))
+	}
+	if _, held := s.Held(other, after(3)); !held {
+		t.Error("another environment was resumed too")
+	}
+	s = apply(t, s, state.Resume(state.Place{Environment: state.All, Application: state.All}, act("ben", 4)))
+	if _, held := s.Held(other, after(5)); held {
+		t.Error("the repository was resumed, but not all in it")
+	}
+}
