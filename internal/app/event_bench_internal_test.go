@@ -1,0 +1,210 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"promoter/internal/benchtree"
+	"promoter/internal/config"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/engine"
+)
+
+// BenchmarkEvent has a new image in five environments of one repository, which
+// somebody else pushed to meanwhile: fetch, find, rewrite, commit and push. It is
+// done by a lane with a warm mirror, and by hand with Git's own commands in a bare
+// clone. Both do it in turns, in 20,000 files and in 1,000, and the medians are
+// compared. The time of an operation is that of one turn of all of them.
+//
+// A lane's mirror has no loose objects. Where the clone's and the server's are
+// loose, the mirror has them in one large pack and in small ones, as fetches and
+// pushes leave them.
+func BenchmarkEvent(b *testing.B) {
+	for _, way := range []string{"file", "http"} {
+		for _, form := range []string{"packed", "loose"} {
+			b.Run(way+"/"+form, func(b *testing.B) {
+				large := newEvents(b, benchtree.Full(), way, form)
+				small := newEvents(b, benchtree.Small(), way, form)
+				for b.Loop() {
+					large.turn(b)
+					small.turn(b)
+				}
+				b.ReportMetric(milliseconds(large.own), "ms-own")
+				b.ReportMetric(milliseconds(large.hand), "ms-hand")
+				b.ReportMetric(milliseconds(small.own), "ms-own-small")
+				b.ReportMetric(milliseconds(large.own)/milliseconds(large.hand), "x-hand")
+				b.ReportMetric(milliseconds(large.own)/milliseconds(small.own), "x-small")
+				b.ReportMetric(milliseconds(large.pass), "ms-pass")
+				b.ReportMetric(milliseconds(large.pass)/milliseconds(large.hand), "x-hand-pass")
+				b.ReportMetric(milliseconds(large.pass)/milliseconds(small.pass), "x-small-pass")
+			})
+		}
+	}
+}
+
+// milliseconds is the median.
+func milliseconds(all []time.Duration) float64 {
+	sorted := slices.Sorted(slices.Values(all))
+	middle := len(sorted) / 2
+	return float64((sorted[(len(sorted)-1)/2] + sorted[middle]).Microseconds()) / 2000
+}
+
+// events is one size of the tree: what happens in it, and how long that took.
+type events struct {
+	own, hand, pass []time.Duration
+
+	origins []string // one for each way to do it, which somebody else pushes to
+	ownLane *lane    // for the steps
+	passing *lane    // for a whole pass
+	byHand  *plumbing
+	version int // of the image, counted up by each event
+	commits int // by somebody else
+}
+
+// newEvents makes two origins alike, a lane on one and a clone of the other, and
+// lets both do everything once.
+func newEvents(b *testing.B, size benchtree.Size, way, form string) *events {
+	b.Helper()
+	dir := b.TempDir()
+	origins := []string{filepath.Join(dir, "hand.git"), filepath.Join(dir, "own.git"), filepath.Join(dir, "pass.git")}
+	makeOrigin(b, origins[0], size, form)
+	for _, other := range origins[1:] {
+		if err := os.CopyFS(other, os.DirFS(origins[0])); err != nil {
+			b.Fatal(err)
+		}
+	}
+	url := func(origin string) string { return "file://" + origin }
+	if way == "http" {
+		base := serveGit(b, dir)
+		url = func(origin string) string { return base + "/" + filepath.Base(origin) }
+	}
+	e := &events{origins: origins, byHand: newPlumbing(b, url(origins[0]), form)}
+	e.ownLane, e.passing = openLane(b, url(origins[1])), openLane(b, url(origins[2]))
+	e.turn(b)
+	e.own, e.hand, e.pass = nil, nil, nil
+	return e
+}
+
+// turn lets each do one event.
+func (e *events) turn(b *testing.B) {
+	b.Helper()
+	e.version++
+	tag := fmt.Sprintf("2.0.%d", e.version)
+	for _, origin := range e.origins {
+		e.commits++
+		somebodyPushes(b, origin, e.commits)
+	}
+	e.own = append(e.own, timed(b, func() error { return e.ownEvent(b.Context(), tag) }))
+	e.hand = append(e.hand, timed(b, func() error { return e.byHand.event(b.Context(), tag) }))
+	e.pass = append(e.pass, timed(b, func() error { return e.wholePass(b.Context(), tag) }))
+}
+
+func timed(b *testing.B, do func() error) time.Duration {
+	b.Helper()
+	begin := time.Now()
+	if err := do(); err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(begin)
+}
+
+// eventApplication is the one whose image is new.
+const eventApplication = 42
+
+func eventImage() string { return benchtree.Image(eventApplication) }
+
+// ownEvent is the part of a pass that the plumbing does by hand: it is told what
+// to write where. Each environment gets a commit of its own, as it does in a pass.
+func (e *events) ownEvent(ctx context.Context, tag string) error {
+	l := e.ownLane
+	if _, err := l.Remote.Refs(ctx); err != nil {
+		return err
+	}
+	heads, err := l.Remote.Fetch(ctx, "main")
+	if err != nil {
+		return err
+	}
+	data, err := l.Objects.Read(heads["main"], ConfigFile, config.MaxSize)
+	if err != nil {
+		return err
+	}
+	loaded, problems := config.Load(ConfigFile, data)
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	tree, err := l.Files.At(ctx, loaded, heads["main"], loaded.Order())
+	if err != nil {
+		return err
+	}
+	tip := heads["main"]
+	for _, environment := range loaded.Order() {
+		place := promotion.Place{Environment: environment, Application: fmt.Sprintf("service-%04d", eventApplication)}
+		rewritten, err := tree.Rewrite(ctx, place, moveAll(tree.Places()[place], tag))
+		if err != nil || len(rewritten.Files) != 1 {
+			return fmt.Errorf("rewrite %v: %d files, %w", place, len(rewritten.Files), err)
+		}
+		by := ours()
+		by.When = time.Now()
+		if tip, err = l.Objects.Write(engine.Draft{Parent: tip, Files: rewritten.Files, By: by, Message: "New image\n"}); err != nil {
+			return err
+		}
+	}
+	return l.Remote.Push(ctx, engine.Update{Branch: "main", Old: heads["main"], New: tip})
+}
+
+func moveAll(present promotion.Present, tag string) []promotion.Move {
+	var moves []promotion.Move
+	for _, r := range present.References {
+		moves = append(moves, promotion.Move{Component: r.Component, To: image.Version{Tag: tag}})
+	}
+	return moves
+}
+
+// wholePass is what run does with a repository: it looks at everything, decides
+// about all places, carries it out, and looks again whether something follows.
+func (e *events) wholePass(ctx context.Context, tag string) error {
+	l := e.passing
+	l.Registries = benchOffers{tag}
+	report, err := l.Reconcile(ctx)
+	if err != nil {
+		return err
+	}
+	pushed := 0
+	for _, done := range report.Done {
+		if done.Act == engine.ActPushed {
+			pushed++
+		}
+	}
+	if pushed != benchtree.Full().Environments || report.Failed() {
+		return fmt.Errorf("%d pushes, trouble %v", pushed, report.Trouble)
+	}
+	return nil
+}
+
+// benchOffers knows a new tag of one image. It is engine.Registries.
+type benchOffers struct{ tag string }
+
+// Offer implements engine.Registries.
+func (o benchOffers) Offer(_ context.Context, ask engine.Ask) promotion.Offer {
+	tag := benchtree.Tag
+	if ask.Repository.String() == eventImage() {
+		tag = o.tag
+	}
+	return promotion.Offer{Version: versionOf(tag), Found: true}
+}
+
+// Answer implements engine.Registries.
+func (benchOffers) Answer(_ context.Context, question promotion.Question) (image.Version, error) {
+	return versionOf(question.Tag), nil
+}
+
+func versionOf(tag string) image.Version {
+	return image.Version{Tag: tag, Digest: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(tag)))}
+}

@@ -1,0 +1,210 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/benchtree"
+)
+
+// plumbing is what a careful person would script with Git's own commands: a bare
+// clone, and no command more than once for an event.
+type plumbing struct{ clone, scratch string }
+
+func newPlumbing(b *testing.B, url, form string) *plumbing {
+	b.Helper()
+	dir := b.TempDir()
+	p := &plumbing{clone: filepath.Join(dir, "clone.git"), scratch: dir}
+	runGit(b, "", "clone", "-q", "--bare", url, p.clone)
+	quietGit(b, p.clone)
+	if form == "loose" {
+		loosen(b, p.clone)
+	}
+	return p
+}
+
+// event is the whole of it. All files are in one commit.
+func (p *plumbing) event(ctx context.Context, tag string) error {
+	s := script{plumbing: p, ctx: ctx}
+	s.git("", "fetch", "-q", "origin", "+refs/heads/main:refs/heads/main")
+	var paths, names []string
+	for line := range strings.Lines(s.git("", "grep", "-lF", "-e", eventImage(), "main")) {
+		name := strings.TrimSuffix(line, "\n")
+		names, paths = append(names, name), append(paths, strings.TrimPrefix(name, "main:"))
+	}
+	if len(paths) != benchtree.Full().Environments {
+		return errors.Join(s.err, fmt.Errorf("%d files have the image", len(paths)))
+	}
+	ids := s.rewrite(names, tag)
+	s.git("", "read-tree", "main")
+	update := []string{"update-index"}
+	for i, id := range ids {
+		update = append(update, "--cacheinfo", "100644,"+id+","+paths[i])
+	}
+	s.git("", update...)
+	tree := strings.TrimSpace(s.git("", "write-tree"))
+	commit := strings.TrimSpace(s.git("", "commit-tree", tree, "-p", "main", "-m", "New image"))
+	s.git("", "push", "-q", "origin", commit+":refs/heads/main")
+	return s.err
+}
+
+// script runs commands until one fails.
+type script struct {
+	*plumbing
+	ctx context.Context //nolint:containedctx // of one script
+	err error
+}
+
+// rewrite puts the tag into the files and returns the ids of the new blobs.
+func (s *script) rewrite(names []string, tag string) []string {
+	contents := s.git(strings.Join(names, "\n")+"\n", "cat-file", "--batch")
+	var list strings.Builder
+	for i := range names {
+		head, rest, _ := strings.Cut(contents, "\n")
+		var id, kind string
+		var size int
+		if _, err := fmt.Sscan(head, &id, &kind, &size); err != nil {
+			s.err = errors.Join(s.err, err)
+			return nil
+		}
+		changed := newTagLine.ReplaceAllString(rest[:size], `newTag: "`+tag+`"`)
+		contents = rest[size+1:]
+		file := filepath.Join(s.scratch, fmt.Sprint(i))
+		s.err = errors.Join(s.err, os.WriteFile(file, []byte(changed), 0o600))
+		list.WriteString(file + "\n")
+	}
+	return strings.Fields(s.git(list.String(), "hash-object", "-w", "--stdin-paths"))
+}
+
+var newTagLine = regexp.MustCompile(`newTag: ".*"`)
+
+func (s *script) git(input string, args ...string) string {
+	if s.err != nil {
+		return ""
+	}
+	command := exec.CommandContext(s.ctx, "git", args...)
+	command.Dir, command.Env = s.clone, append(gitEnv(), "GIT_INDEX_FILE="+filepath.Join(s.scratch, "index"), "LC_ALL=C")
+	command.Stdin = strings.NewReader(input)
+	out, err := command.Output()
+	if err != nil {
+		s.err = fmt.Errorf("git %s: %w", strings.Join(args, " "), err)
+	}
+	return string(out)
+}
+
+// gitWith runs Git with something to read.
+func gitWith(b *testing.B, dir string, input io.Reader, args ...string) {
+	b.Helper()
+	command := exec.CommandContext(b.Context(), "git", args...)
+	command.Dir, command.Env, command.Stdin = dir, gitEnv(), input
+	if out, err := command.CombinedOutput(); err != nil {
+		b.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// quietGit keeps Git from tidying up in the background.
+func quietGit(b *testing.B, repository string) {
+	b.Helper()
+	for _, setting := range []string{"gc.auto=0", "receive.autogc=false", "maintenance.auto=false"} {
+		key, value, _ := strings.Cut(setting, "=")
+		runGit(b, repository, "config", key, value)
+	}
+}
+
+// makeOrigin makes a bare repository with the files and a config on main.
+func makeOrigin(b *testing.B, origin string, size benchtree.Size, form string) {
+	b.Helper()
+	runGit(b, "", "init", "-q", "--bare", "-b", "main", origin)
+	quietGit(b, origin)
+	runGit(b, origin, "config", "uploadpack.allowFilter", "true")
+	runGit(b, origin, "config", "http.receivepack", "true")
+	var stream bytes.Buffer
+	fmt.Fprintf(&stream, "commit refs/heads/main\ncommitter ann <ann@example.com> %d +0000\ndata 5\nbegin\n", time.Now().Unix())
+	put := func(name, content string) {
+		fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", name, len(content), content)
+	}
+	put(ConfigFile, eventConfig())
+	for file := range size.Files() {
+		put(file.Path, string(file.Content))
+	}
+	gitWith(b, origin, &stream, "fast-import", "--quiet")
+	runGit(b, origin, "repack", "-qadb")
+	if form == "loose" {
+		loosen(b, origin)
+	}
+}
+
+// eventConfig follows all images of the tree in five environments that follow no
+// other.
+func eventConfig() string {
+	var text strings.Builder
+	text.WriteString("version: 1\ncomponents:\n  all: {image: registry.example.com/team-*/**, select: {semver: '>=1'}}\nenvironments:\n")
+	for i := range benchtree.Full().Environments {
+		fmt.Fprintf(&text, "  env-%[1]d: {paths: ['apps/{application}/overlays/env-%[1]d'], land: push}\n", i)
+	}
+	return text.String()
+}
+
+// loosen makes every object of a repository a file of its own.
+func loosen(b *testing.B, repository string) {
+	b.Helper()
+	packs, err := filepath.Glob(filepath.Join(repository, "objects", "pack", "*"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	aside := b.TempDir()
+	for _, name := range packs {
+		moved := filepath.Join(aside, filepath.Base(name))
+		if err := os.Rename(name, moved); err != nil {
+			b.Fatal(err)
+		}
+		if filepath.Ext(name) != ".pack" {
+			continue
+		}
+		pack, err := os.Open(moved)
+		if err != nil {
+			b.Fatal(err)
+		}
+		gitWith(b, repository, pack, "unpack-objects", "-q")
+		if err := pack.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// serveGit serves the repositories of a folder as Git itself does.
+func serveGit(b *testing.B, dir string) string {
+	b.Helper()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		b.Fatal(err)
+	}
+	server := httptest.NewServer(&cgi.Handler{
+		Path: git, Args: []string{"http-backend"}, Dir: dir, Stderr: io.Discard,
+		Env: []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=ann"},
+	})
+	b.Cleanup(server.Close)
+	return server.URL
+}
+
+// somebodyPushes adds a commit that changes one file of another application.
+func somebodyPushes(b *testing.B, origin string, n int) {
+	b.Helper()
+	var stream bytes.Buffer
+	content := fmt.Sprintf("kind: ConfigMap\ndata: {commit: \"%d\"}\n", n)
+	fmt.Fprintf(&stream, "commit refs/heads/main\ncommitter ann <ann@example.com> %d +0000\ndata 1\nm\nfrom refs/heads/main^0\n", time.Now().Unix())
+	fmt.Fprintf(&stream, "M 100644 inline apps/service-0011/overlays/env-1/patch.yaml\ndata %d\n%s\n", len(content), content)
+	gitWith(b, origin, &stream, "fast-import", "--quiet")
+}
