@@ -56,7 +56,8 @@ func (s *Server) ownTarget(address string) (target, error) {
 	if holdsCredential(address) {
 		return target{}, fault.New(fault.Invalid, "--repo: the URL holds a user or a password: remove it, and set %s and %s", gitUserVariable, gitPasswordVariable)
 	}
-	if _, err := identity.GitKey(address); err != nil {
+	key, err := identity.GitKey(address)
+	if err != nil {
 		return target{}, fault.New(fault.Invalid, "--repo: %w", err)
 	}
 	if name, ok := strings.CutPrefix(address, publicGitHub); ok {
@@ -69,6 +70,9 @@ func (s *Server) ownTarget(address string) (target, error) {
 	forge.Password = s.ownReference(gitPasswordVariable)
 	forge.SSHKey = s.ownReference(sshKeyVariable)
 	forge.KnownHosts = s.ownReference(knownHostsVariable)
+	if strings.HasPrefix(string(key), "git:ssh:") && (forge.KnownHosts.IsZero() || forge.SSHKey.IsZero() && forge.Password.IsZero()) {
+		return target{}, fault.New(fault.Invalid, "--repo: %s wants %s, and %s as ssh-keyscan prints it", address, sshKeyVariable, knownHostsVariable)
+	}
 	return target{name: address, forge: forge}, nil
 }
 

@@ -42,7 +42,8 @@ func (r Result) Moved() (name string, moved bool) {
 
 // Run makes one pass over all repositories, each in its lane. The error is about
 // the run as a whole; what fails in one repository is in its result and stops no
-// other. The results are in the order of the repositories.
+// other. The results are in the order of the repositories; they are there too when
+// only the clearing up failed.
 func (s *Server) Run(ctx context.Context, options RunOptions) ([]Result, error) {
 	return s.pass(ctx, options, func(ctx context.Context, l *lane) (engine.Report, error) {
 		l.DryRun = options.DryRun
@@ -53,6 +54,7 @@ func (s *Server) Run(ctx context.Context, options RunOptions) ([]Result, error) 
 // Observe looks at all repositories as Run does, and changes nothing.
 func (s *Server) Observe(ctx context.Context, options RunOptions) ([]Result, error) {
 	return s.pass(ctx, options, func(ctx context.Context, l *lane) (engine.Report, error) {
+		l.DryRun = true // who may only read may ask
 		return l.Observe(ctx)
 	})
 }
@@ -79,7 +81,10 @@ func (s *Server) pass(ctx context.Context, options RunOptions, do func(context.C
 		results[index[r]] = result
 		watched.done(1)
 	})
-	return results, ctx.Err()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return results, nil
 }
 
 // watch counts repositories for whoever watches.

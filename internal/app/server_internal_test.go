@@ -176,9 +176,18 @@ func TestOpenServer_T06_errorsHoldNoCredential(t *testing.T) {
 		}
 	}
 	for _, url := range []string{"ssh://git@git.example.com/a/b", "git@git.example.com:a/b", "https://git.example.com/a@b/c"} {
-		if _, err := OpenServer(ServerOptions{Repositories: []string{url}, Env: noEnv, Now: time.Now}); err != nil {
+		env := func(name string) (string, bool) { return "set", name != configVariable }
+		if _, err := OpenServer(ServerOptions{Repositories: []string{url}, Env: env, Now: time.Now}); err != nil {
 			t.Errorf("%q gives %v", url, err)
 		}
+	}
+}
+
+func TestOpenServer_sshNeedsKeyAndHosts(t *testing.T) {
+	t.Parallel()
+	_, err := OpenServer(ServerOptions{Repositories: []string{"git@git.example.com:a/b"}, Env: noEnv, Now: time.Now})
+	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), knownHostsVariable) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -40,10 +40,10 @@ func runRun(command *cobra.Command, flags *targetFlags, colour string, dryRun bo
 	progress := newProgress(system)
 	options := flags.options(progress)
 	options.DryRun = dryRun
-	results, err := server.Run(command.Context(), options)
+	results, failed := server.Run(command.Context(), options)
 	progress.clear()
-	if err != nil {
-		return err
+	if results == nil {
+		return failed
 	}
 	text := reportRenderer{paint: paint, dryRun: dryRun}
 	if err := printAs(system.Out, flags.output, runToJSON(results, nil), func() string { return text.results(results) }); err != nil {
@@ -51,6 +51,9 @@ func runRun(command *cobra.Command, flags *targetFlags, colour string, dryRun bo
 	}
 	sayFailures(system.Err, results)
 	sayRun(system.Err, results, dryRun)
+	if failed != nil {
+		return failed
+	}
 	return exitOfRun(results)
 }
 
