@@ -1,0 +1,64 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"promoter/internal/promotion/engine/enginetest"
+	"promoter/internal/scm"
+)
+
+// What stands in a body decides nothing, whoever wrote it.
+func TestReconcile_T02_forgedBody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.push(web, "1.1.0")
+	w.run()
+	forged := strings.ReplaceAll(w.pull(1).Body, "1.1.0", "9.9.9") + "\n\nPromoter-Image: web=quay.io/acme/web:9.9.9\n"
+	w.Forge.Rewrite(1, "Promote shop to prod: web 9.9.9", forged)
+	head := w.Git.Branch("promoter/staging/shop")
+	w.run()
+	if w.Git.Branch("promoter/staging/shop") != head {
+		t.Error("the head moved because of words")
+	}
+	if err := w.Forge.MergeByHand(1, "squash"); err != nil {
+		t.Fatal(err)
+	}
+	w.run()
+	w.holds("prod", "1.1.0 1.0.0")
+	w.calm()
+}
+
+// Somebody who shares our account, as with a token of a person, pushed to a branch
+// with our name and opened the pull request: only its commits tell.
+func TestReconcile_T05_sameUser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.Git.Set("promoter/staging/shop", w.Git.Branch("main"))
+	theirs := w.Git.Commit("promoter/staging/shop", enginetest.Human, w.Clock.Now(), "Mine", func(all map[string]string) { all["mine"] = "x" })
+	number := w.Forge.ByHand(enginetest.Bot.Login, "promoter/staging/shop", "main", true)
+	w.push(web, "1.1.0")
+	w.run()
+	w.calm()
+	if w.Git.Branch("promoter/staging/shop") != theirs || w.pull(number).State != scm.StateOpen {
+		t.Errorf("it was taken for ours: %v", w.pulls())
+	}
+	w.wantPulls("promoter/staging/shop open")
+}
+
+// An older release wrote other words. Branch, author and commit make a pull request
+// ours, not its text.
+func TestReconcile_P19_olderRelease(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.push(web, "1.1.0")
+	w.run()
+	w.Forge.Rewrite(1, w.pull(1).Title, "The words of an older release, without markers.")
+	w.push(web, "1.2.0")
+	w.run()
+	w.wantPulls("promoter/staging/shop open")
+	if pr := w.pull(1); !strings.Contains(pr.Title, "1.2.0") || !strings.Contains(w.Git.FilesOf(pr.Head.Commit)["staging/shop.txt"], "1.2.0") {
+		t.Errorf("it was not refreshed: %q", pr.Title)
+	}
+	w.calm()
+}
