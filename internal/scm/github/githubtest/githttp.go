@@ -24,6 +24,7 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 		return // the client went away
 	}
 	pushes := strings.HasSuffix(rest, "git-receive-pack") || r.URL.Query().Get("service") == "git-receive-pack"
+	s.happen("GIT " + strings.TrimPrefix(rest, "git-"))
 	repo, by, lose, refused := s.admitGit(r, name, rest, pushes)
 	if refused != nil {
 		refused(w)

@@ -74,11 +74,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.t.Errorf("githubtest: %s %s: %v", r.Method, r.URL, err)
 		return
 	}
+	s.happen(s.routeOf(r))
 	answer, lose := s.answer(r, body)
 	if lose {
 		panic(http.ErrAbortHandler)
 	}
 	answer.send(w)
+}
+
+// routeOf is the "METHOD /route" of a request.
+func (s *Server) routeOf(r *http.Request) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, pattern := s.mux.Handler(s.inner(r))
+	return pattern
 }
 
 // answer carries a request out.

@@ -2,6 +2,7 @@ package githubtest
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,6 +19,36 @@ type limit struct {
 	until     time.Time
 	secondary bool
 }
+
+// ahead is what happens just before a request.
+type ahead struct {
+	route string
+	do    func()
+}
+
+// Before lets something happen just before the next request whose "METHOD /route"
+// contains the text is looked at: a person or another process that is faster.
+func (s *Server) Before(route string, do func()) {
+	s.act(func() { s.aheads = append(s.aheads, ahead{route: route, do: do}) })
+}
+
+// happen does what is to happen before a request.
+func (s *Server) happen(route string) {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.aheads, func(a ahead) bool { return strings.Contains(route, a.route) || a.route == AnyWrite && writes(route) })
+	var do func()
+	if i >= 0 {
+		do = s.aheads[i].do
+		s.aheads = slices.Delete(s.aheads, i, i+1)
+	}
+	s.mu.Unlock()
+	if do != nil {
+		do()
+	}
+}
+
+// writes says whether a route of the API changes anything.
+func writes(route string) bool { return !strings.HasPrefix(route, "G") } // GET, GIT
 
 // AnyWrite stands for the route of every request to the API that is no GET.
 const AnyWrite = "WRITE"
@@ -48,8 +79,7 @@ func (s *Server) Lift() { s.act(func() { s.limit = nil }) }
 // takeTrouble returns the first trouble for a route and forgets it.
 func (s *Server) takeTrouble(route string) *trouble {
 	for i, one := range s.troubles {
-		write := one.route == AnyWrite && !strings.HasPrefix(route, "G") // GET, GIT
-		if write || strings.Contains(route, one.route) {
+		if one.route == AnyWrite && writes(route) || strings.Contains(route, one.route) {
 			s.troubles = append(s.troubles[:i:i], s.troubles[i+1:]...)
 			return one
 		}
