@@ -255,6 +255,29 @@ func (f *fleet) count(request string) (n int) {
 	return n
 }
 
+// What costs nothing may run often.
+func TestRun_anIdlePassAsksLittleAndWritesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.push("acme/web:1.4.0", "one")
+	f.push("acme/web:1.5.0", "two")
+	f.repository("acme/proposed", webIn("pr"))
+	f.repository("acme/pushed", webIn("push"))
+	server := f.open(insecureRegistry, "acme/proposed", "acme/pushed")
+	f.run(server)
+	f.github.ResetRequests()
+	for name, result := range f.run(server) {
+		if result.Failed() || len(acts(result)) > 0 {
+			t.Errorf("%s: %+v", name, result)
+		}
+	}
+	for request, n := range f.github.Requests() {
+		if !strings.HasPrefix(request, "GET ") && request != "GIT info/refs" || n > 2 {
+			t.Errorf("%s: %d times", request, n)
+		}
+	}
+}
+
 func TestRun_theServersLimitsHold(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
