@@ -23,7 +23,7 @@ func TestPush_lostAnswer(t *testing.T) {
 		fetched(t, m, "main")
 		mine := written(t, m, main, files{"a.yaml": name + "\n"})
 		web.instead(func(_ http.ResponseWriter, r *http.Request) bool {
-			if r.Method != http.MethodPost {
+			if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "git-receive-pack") {
 				return false
 			}
 			o.move("main", o.take(mine, main, name))
