@@ -64,6 +64,7 @@ type actJSON struct {
 	Act          engine.Act            `json:"act"`
 	Step         promotion.Step        `json:"step"`
 	Reason       string                `json:"reason"`
+	Promotions   []string              `json:"promotions"` // ids, by application
 	Branch       string                `json:"branch,omitempty"`
 	Number       int                   `json:"number,omitempty"`
 	URL          string                `json:"url,omitempty"`
@@ -129,7 +130,7 @@ func versionOfMove(v image.Version) versionInMove { return versionInMove{Tag: v.
 func actToJSON(done engine.Done) actJSON {
 	out := actJSON{
 		Environment: done.Environment.Name, Applications: []string{}, Act: done.Act, Step: done.Step,
-		Reason: done.Reason.String(), Branch: done.Head, Number: done.Number, URL: done.URL,
+		Reason: done.Reason.String(), Promotions: list(done.Promotions), Branch: done.Head, Number: done.Number, URL: done.URL,
 		Commit: done.Commit, Land: done.Land, Gates: list(done.Gates),
 	}
 	for _, decision := range done.Decisions {

@@ -48,7 +48,7 @@ func (v *view) note(ctx context.Context, done Done) error {
 	case kind == fault.Conflict, kind == fault.RateLimited:
 		return done.Err
 	}
-	v.report.Done = append(v.report.Done, done)
+	v.done(done)
 	return nil
 }
 

@@ -32,6 +32,7 @@ type interest struct {
 // lookBack reads from the history of the branches what stood where, for the places
 // in which something would move, and for those that it would come from.
 func (v *view) lookBack(ctx context.Context) error {
+	v.landings = map[promotion.Place]map[string]int{}
 	v.observed.Landings = map[promotion.Place][]promotion.Landing{}
 	v.observed.Taken = map[promotion.Place][]promotion.Taken{}
 	interests := v.interests()

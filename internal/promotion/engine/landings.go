@@ -23,6 +23,7 @@ func (v *view) learn(ctx context.Context, place promotion.Place, found []promoti
 		found = v.withMerged(place, found, merged)
 	}
 	landings := v.contiguous(place, found)
+	v.countLandings(place, found)
 	taken, err := v.takenOf(ctx, place, found)
 	if err != nil || !standing {
 		v.observed.Taken[place] = taken
@@ -31,6 +32,16 @@ func (v *view) learn(ctx context.Context, place promotion.Place, found []promoti
 	v.observed.Taken[place] = taken
 	v.observed.Landings[place] = landings
 	return v.checksOfLandings(ctx, place, landings)
+}
+
+// countLandings counts how often each snapshot landed before: a snapshot that was taken
+// back and goes on once more is another promotion.
+func (v *view) countLandings(place promotion.Place, found []promotion.Landing) {
+	counts := map[string]int{}
+	for _, l := range found {
+		counts[l.Snapshot.ID()]++
+	}
+	v.landings[place] = counts
 }
 
 // mergedOf asks the forge when the snapshots were merged, unless it is remembered.

@@ -118,8 +118,9 @@ type view struct {
 	observed promotion.Observed
 	memory   memory
 	report   Report
-	landed   bool // something reached an environment's branch
-	again    bool // something was written that may land at once
+	landings map[promotion.Place]map[string]int // how often each snapshot landed, by id
+	landed   bool                               // something reached an environment's branch
+	again    bool                               // something was written that may land at once
 }
 
 // view observes in the order in which one thing tells what to ask next. A
@@ -151,8 +152,17 @@ func (v *view) decide() []promotion.Proposal {
 // list reports the proposals as they would be carried out.
 func (v *view) list() {
 	for _, proposal := range v.decide() {
-		v.report.Done = append(v.report.Done, Done{Proposal: proposal, Act: ActNothing})
+		v.done(Done{Proposal: proposal, Act: ActNothing})
 	}
+}
+
+// done reports a proposal with the ids of its promotions.
+func (v *view) done(d Done) {
+	for _, decision := range d.Decisions {
+		id := decision.Snapshot.ID()
+		d.Promotions = append(d.Promotions, promotion.ID(v.report.Repository, decision.Place, id, 1+v.landings[decision.Place][id]))
+	}
+	v.report.Done = append(v.report.Done, d)
 }
 
 // trouble notes that a part of the repository failed; the rest goes on.

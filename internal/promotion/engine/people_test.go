@@ -9,6 +9,7 @@ import (
 	config_ "promoter/internal/config"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/engine"
 	"promoter/internal/promotion/engine/enginetest"
 	"promoter/internal/scm"
 	"promoter/internal/state"
@@ -169,6 +170,33 @@ func TestReconcile_M07_rollback(t *testing.T) {
 	w.decide(state.Resume(in("dev"), w.act("")))
 	w.run()
 	w.holds("dev", "1.3.0 1.0.0")
+}
+
+func TestReconcile_promotionID(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.push(web, "1.1.0")
+	ids := w.ids(w.run(), "dev")
+	w.byHand("main", "dev", line(web, "1.1.0"), line(web, "1.0.0"))
+	w.run()
+	w.Clock.Add(time.Minute)
+	w.decide(state.Resume(in("dev"), w.act("")))
+	ids = append(ids, w.ids(w.run(), "dev")...)
+	if len(ids) != 2 || !strings.HasPrefix(ids[0], "forge.example/1/dev/shop/") || !strings.HasSuffix(ids[0], "/1") ||
+		ids[1] != strings.TrimSuffix(ids[0], "1")+"2" {
+		t.Errorf("the two promotions of one snapshot are %v", ids)
+	}
+}
+
+// ids returns the promotions that a run pushed into an environment.
+func (w *world) ids(report engine.Report, environment string) []string {
+	var ids []string
+	for _, done := range report.Done {
+		if done.Act == engine.ActPushed && done.Environment.Name == environment {
+			ids = append(ids, done.Promotions...)
+		}
+	}
+	return ids
 }
 
 // manual asks before staging.

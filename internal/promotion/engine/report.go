@@ -41,11 +41,14 @@ const (
 // Done is a proposal with what came of it.
 type Done struct {
 	promotion.Proposal
-	Act    Act
-	Number int    // of the pull request
-	URL    string // of it
-	Commit string // that was pushed or merged
-	Err    error  // why the act failed
+	// Promotions are the ids of the promotions that it carries, by the order of its
+	// decisions.
+	Promotions []string
+	Act        Act
+	Number     int    // of the pull request
+	URL        string // of it
+	Commit     string // that was pushed or merged
+	Err        error  // why the act failed
 }
 
 // Failed says whether any part failed.
