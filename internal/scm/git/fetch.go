@@ -14,8 +14,9 @@ var errIncomplete = errors.New("objects are missing from what the server sent")
 
 // Fetch brings the branches into the mirror and returns their commits. A branch
 // that the remote does not have is absent. A branch that the mirror does not
-// have is fetched at depth 1, others with the history since. What arrives
-// incomplete is fetched again into an emptied mirror.
+// have is fetched at depth 1, or at depth 2 when the mirror has others; those that
+// it has come with the history since. What arrives incomplete is fetched again into
+// an emptied mirror.
 func (m *Mirror) Fetch(ctx context.Context, branches ...string) (map[string]ID, error) {
 	for _, branch := range branches {
 		if err := checkBranch(branch); err != nil {
@@ -57,10 +58,18 @@ type round struct {
 
 // depth says how much of the history comes along.
 type depth struct {
-	one   bool      // the commit alone
-	since time.Time // down to this time; zero: down to what we have
-	whole bool      // as if we had nothing, to compare with what we have
+	commits int       // so many; 0: down to the time
+	since   time.Time // down to this time; zero: down to what we have
+	whole   bool      // as if we had nothing, to compare with what we have
 }
+
+// How many commits of a branch come that is not in the mirror yet. One is enough
+// to read files. A later branch is mostly one commit over another branch: what it
+// changes is seen only beside its parent, which may be any of those.
+const (
+	firstCommits = 1
+	laterCommits = 2
+)
 
 func (m *Mirror) fetch(ctx context.Context, branches []string) (map[string]ID, error) {
 	f, err := m.fetching(ctx)
@@ -119,7 +128,11 @@ func (m *Mirror) plan(refs Refs, branches []string) (map[string]ID, []round) {
 		rounds = append(rounds, round{heads: moved, depth: depth{since: m.horizon()}})
 	}
 	if len(fresh) > 0 {
-		rounds = append(rounds, round{heads: fresh, depth: depth{one: true}})
+		commits := firstCommits
+		if len(m.state.Branches) > 0 {
+			commits = laterCommits
+		}
+		rounds = append(rounds, round{heads: fresh, depth: depth{commits: commits}})
 	}
 	return found, rounds
 }

@@ -65,7 +65,7 @@ func (f *fetching) take(ctx context.Context, r round) error {
 	if errors.Is(err, errNoAnswer) && !r.depth.since.IsZero() {
 		// All heads are older than the time that was named: a branch was moved far
 		// back. Some servers refuse that, and over HTTP their words are lost.
-		r.depth = depth{one: true}
+		r.depth = depth{commits: firstCommits}
 		if err = f.bring(ctx, r); err == nil {
 			f.m.forgetDepth(r.heads)
 		}
@@ -120,10 +120,10 @@ func (f *fetching) bring(ctx context.Context, r round) error {
 	if err = errors.Join(err, response.Close()); err != nil {
 		return err
 	}
-	if !r.depth.whole {
-		f.m.moveBoundary(response.ShallowUpdate)
+	if r.depth.whole {
+		return nil
 	}
-	return nil
+	return f.m.moveBoundary(response.ShallowUpdate)
 }
 
 // request says what we want, what we have, and where our history ends. Without
@@ -153,8 +153,8 @@ func (f *fetching) request(r round) *packp.UploadPackRequest {
 func (f *fetching) history(request *packp.UploadPackRequest, d depth) {
 	remote := f.advertised.Capabilities
 	shallow := remote.Supports(capability.Shallow)
-	if (d.one || d.whole) && shallow {
-		request.Depth = packp.DepthCommits(1)
+	if commits := max(d.commits, 1); (d.commits > 0 || d.whole) && shallow {
+		request.Depth = packp.DepthCommits(commits)
 	}
 	if d.whole {
 		return
@@ -169,19 +169,38 @@ func (f *fetching) history(request *packp.UploadPackRequest, d depth) {
 	request.Haves = hashes(slices.Collect(maps.Values(f.m.state.Branches)))
 }
 
-// moveBoundary takes over where the history ends now.
-func (m *Mirror) moveBoundary(update packp.ShallowUpdate) {
+// moveBoundary takes over where the history ends now. A server that is asked for a
+// number of commits says so too of a commit from which we have more.
+func (m *Mirror) moveBoundary(update packp.ShallowUpdate) error {
 	ends := map[ID]bool{}
 	for _, id := range m.state.Shallow {
 		ends[id] = true
 	}
 	for _, hash := range update.Shallows {
-		ends[ID(hash)] = true
+		goesOn, err := m.goesOn(ID(hash))
+		if err != nil {
+			return err
+		}
+		if !goesOn {
+			ends[ID(hash)] = true
+		}
 	}
 	for _, hash := range update.Unshallows {
 		delete(ends, ID(hash))
 	}
 	m.state.Shallow = slices.SortedFunc(maps.Keys(ends), func(a, b ID) int { return slices.Compare(a[:], b[:]) })
+	return nil
+}
+
+// goesOn says whether all parents of a commit are here.
+func (m *Mirror) goesOn(id ID) (bool, error) {
+	commit, err := m.commit(id, nil)
+	if err != nil {
+		return false, missing(err)
+	}
+	return !slices.ContainsFunc(commit.Parents, func(parent ID) bool {
+		return m.disk.HasEncodedObject(plumbing.Hash(parent)) != nil
+	}), nil
 }
 
 // incomingPack is how a pack is called while it arrives.
