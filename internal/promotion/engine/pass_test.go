@@ -25,9 +25,7 @@ func TestReconcile_wholeWay(t *testing.T) {
 	w.holds("staging", "1.0.0 1.0.0")
 	w.wantPulls("promoter/staging/shop open")
 	w.calm()
-	if err := w.Forge.MergeByHand(1, "merge"); err != nil {
-		t.Fatal(err)
-	}
+	w.mergeByHand(1, "merge")
 	w.run()
 	w.holds("staging", "1.1.0 1.0.0")
 	w.holds("prod", "1.1.0 1.0.0")
@@ -148,9 +146,7 @@ func TestReconcile_P05_headMoved(t *testing.T) {
 	w := newWorld(t, config)
 	w.push(web, "1.1.0")
 	w.run()
-	if err := w.Forge.MergeByHand(1, "merge"); err != nil {
-		t.Fatal(err)
-	}
+	w.mergeByHand(1, "merge")
 	moved := false
 	w.Forge.Effect = func(before bool, what string) error {
 		if before && what == "merge" && !moved {
@@ -185,9 +181,7 @@ func TestReconcile_P06_lostAnswers(t *testing.T) {
 				_, _ = w.Lane().Reconcile(t.Context())
 			}
 			if len(w.Forge.All()) == 1 && w.pull(1).State == scm.StateOpen {
-				if err := w.Forge.MergeByHand(1, "merge"); err != nil {
-					t.Fatal(err)
-				}
+				w.mergeByHand(1, "merge")
 			}
 			for range 3 {
 				_, _ = w.Lane().Reconcile(t.Context())
@@ -276,9 +270,7 @@ func TestReconcile_T03_T04_slippedCommit(t *testing.T) {
 	w := newWorld(t, gated)
 	w.push(web, "1.1.0")
 	w.run()
-	if err := w.Forge.MergeByHand(1, "merge"); err != nil {
-		t.Fatal(err)
-	}
+	w.mergeByHand(1, "merge")
 	w.run()
 	// Somebody who commits under our name.
 	w.Git.Commit("promoter/prod/shop", enginetest.By, w.Clock.Now(), w.messageOf("promoter/prod/shop"), func(all map[string]string) { all["evil"] = "x" })

@@ -50,9 +50,7 @@ func TestReconcile_G10_freezeWhileAutomergeWaits(t *testing.T) {
 	w := newWorld(t, strings.ReplaceAll(config, "land: automerge}", "land: automerge, gates: {checks: [ci]}}"))
 	w.push(web, "1.1.0")
 	w.run()
-	if err := w.Forge.MergeByHand(1, "merge"); err != nil {
-		t.Fatal(err)
-	}
+	w.mergeByHand(1, "merge")
 	w.run()
 	until := w.Clock.Now().Add(time.Hour)
 	w.decide(state.Freeze("prod", w.act("release day"), &until))
@@ -72,9 +70,7 @@ func TestReconcile_G07_checks(t *testing.T) {
 	w := newWorld(t, strings.ReplaceAll(config, "land: automerge}", `land: automerge, gates: {checks: ["ci*"]}}`))
 	w.push(web, "1.1.0")
 	w.run()
-	if err := w.Forge.MergeByHand(1, "merge"); err != nil {
-		t.Fatal(err)
-	}
+	w.mergeByHand(1, "merge")
 	w.run()
 	head := w.pull(2).Head.Commit
 	for _, state := range []scm.CheckState{scm.CheckPending, scm.CheckFailed} {
@@ -95,9 +91,7 @@ func TestReconcile_G09_approvals(t *testing.T) {
 	w := newWorld(t, strings.ReplaceAll(config, "land: automerge}", `land: automerge, gates: {approvals: {count: 1, from: ["team:acme/sre/ada", "bob"]}}}`))
 	w.push(web, "1.1.0")
 	w.run()
-	if err := w.Forge.MergeByHand(1, "merge"); err != nil {
-		t.Fatal(err)
-	}
+	w.mergeByHand(1, "merge")
 	w.run()
 	for _, nobody := range []string{enginetest.Bot.Login, "carol"} {
 		w.Forge.Review(2, nobody, scm.Approved)
@@ -321,28 +315,6 @@ func TestReconcile_P18_limit(t *testing.T) {
 	w.calm()
 }
 
-func TestReconcile_P09_oneChain(t *testing.T) {
-	t.Parallel()
-	text := "version: 1\ncomponents:\n  web: {image: quay.io/acme/web, select: {semver: \">=1\"}}\nenvironments:\n"
-	many := map[string]string{}
-	for i := range 20 {
-		text += fmt.Sprintf("  e%d: {paths: [\"e%d/{application}.txt\"], land: push}\n", i, i)
-		many[fmt.Sprintf("e%d/shop.txt", i)] = line(web, "1.0.0")
-	}
-	w := &world{World: enginetest.New(text, many), t: t}
-	w.push(web, "1.0.0")
-	w.run()
-	w.push(web, "1.1.0")
-	w.run()
-	if w.Git.Pushes != 1 {
-		t.Errorf("%d pushes", w.Git.Pushes)
-	}
-	for i := range 20 {
-		w.holds(fmt.Sprintf("e%d", i), "1.1.0")
-	}
-	w.calm()
-}
-
 func TestReconcile_group(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, strings.ReplaceAll(config, "after: [dev]}", "after: [dev], pullRequest: {group: environment}}"))
@@ -355,9 +327,7 @@ func TestReconcile_group(t *testing.T) {
 	w.push(worker, "1.1.0")
 	w.run()
 	w.wantPulls("promoter/staging/_all open")
-	if err := w.Forge.MergeByHand(1, "merge"); err != nil {
-		t.Fatal(err)
-	}
+	w.mergeByHand(1, "merge")
 	w.run()
 	w.holds("staging", "1.1.0 1.1.0")
 	w.holds("prod", "1.1.0 1.1.0")
@@ -369,9 +339,7 @@ func TestReconcile_M11_imageVanished(t *testing.T) {
 	w := newWorld(t, config)
 	w.push(web, "1.1.0")
 	w.run()
-	if err := w.Forge.MergeByHand(1, "merge"); err != nil {
-		t.Fatal(err)
-	}
+	w.mergeByHand(1, "merge")
 	w.Registry.Delete(web, enginetest.Digest("web 1.1.0"))
 	report := w.run()
 	wantReason(t, report, "prod", "image missing")
@@ -390,9 +358,7 @@ func TestReconcile_M13_tagMoved(t *testing.T) {
 	w.push(web, "1.1.0")
 	w.run()
 	w.Registry.Push(web, "1.1.0", "something else", w.Clock.Now())
-	if err := w.Forge.MergeByHand(1, "merge"); err != nil {
-		t.Fatal(err)
-	}
+	w.mergeByHand(1, "merge")
 	report := w.run()
 	wantReason(t, report, "prod", "tag moved")
 	w.holds("prod", "1.0.0 1.0.0")

@@ -21,9 +21,7 @@ func TestReconcile_T02_forgedBody(t *testing.T) {
 	if w.Git.Branch("promoter/staging/shop") != head {
 		t.Error("the head moved because of words")
 	}
-	if err := w.Forge.MergeByHand(1, "squash"); err != nil {
-		t.Fatal(err)
-	}
+	w.mergeByHand(1, "squash")
 	w.run()
 	w.holds("prod", "1.1.0 1.0.0")
 	w.calm()

@@ -101,6 +101,14 @@ func (w *world) pulls() []string {
 	return all
 }
 
+// mergeByHand merges a pull request as a person.
+func (w *world) mergeByHand(number int, method string) {
+	w.t.Helper()
+	if err := w.Forge.MergeByHand(number, method); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func (w *world) wantPulls(want ...string) {
 	w.t.Helper()
 	if got := w.pulls(); !slices.Equal(got, want) {
