@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
@@ -28,7 +27,10 @@ func (v *view) act(ctx context.Context) error {
 		if proposal.Step == promotion.StepPush {
 			continue
 		}
-		done := v.carryOut(ctx, proposal)
+		done := Done{Proposal: proposal, Act: ActNothing, Err: v.unread[proposal.Head]}
+		if done.Err == nil {
+			done = v.carryOut(ctx, proposal)
+		}
 		if err := v.note(ctx, done); err != nil {
 			return err
 		}
@@ -39,14 +41,10 @@ func (v *view) act(ctx context.Context) error {
 	return v.statusOfOthers(ctx)
 }
 
-// note keeps what came of a proposal. Errors that a new look may heal, and those
-// of all that follows, end the pass.
+// note keeps what came of a proposal. Some errors end the pass.
 func (v *view) note(ctx context.Context, done Done) error {
-	switch kind := fault.KindOf(done.Err); {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case kind == fault.Conflict, kind == fault.RateLimited:
-		return done.Err
+	if err := v.ends(ctx, done.Err); err != nil {
+		return err
 	}
 	v.done(done)
 	return nil
@@ -101,8 +99,8 @@ func (v *view) pushAll(ctx context.Context, proposals []promotion.Proposal) erro
 
 // pushChain makes one commit for each proposal and pushes them together.
 func (v *view) pushChain(ctx context.Context, branch string, chain []promotion.Proposal) []Done {
-	tip := v.heads[branch]
-	touched := map[string]bool{}
+	tip, touched := v.heads[branch], map[string]bool{}
+	v.touched[branch] = touched
 	var all []Done
 	for _, p := range chain {
 		done := Done{Proposal: p, Act: ActNothing}

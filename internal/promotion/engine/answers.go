@@ -18,25 +18,49 @@ import (
 const closedLimit = 5
 
 // lookAtAnswers asks, for each branch of which a pull request would be opened now,
-// what became of the last ones. A person's close is an answer.
+// what became of the last ones. A person's close is an answer. It may make room for
+// another branch, of which the same is asked.
 func (v *view) lookAtAnswers(ctx context.Context) error {
 	if v.observed.PushOnly {
 		return nil
 	}
-	for _, proposal := range v.decide() {
-		if proposal.Step != promotion.StepPropose || proposal.Open != nil {
-			continue
+	for asked := map[string]bool{}; ; {
+		heads := slices.DeleteFunc(v.unanswered(), func(head string) bool { return asked[head] })
+		if len(heads) == 0 {
+			return nil
 		}
-		closed, err := v.Repository.PullRequests().Closed(ctx, proposal.Head, closedLimit)
-		if err != nil {
-			return fmt.Errorf("list the closed pull requests of %s: %w", proposal.Head, err)
-		}
-		for _, pr := range closed {
-			if pr.State == scm.StateMerged {
-				break
+		for _, head := range heads {
+			asked[head] = true
+			if err := v.aside(ctx, head, v.answersOf(ctx, head)); err != nil {
+				return err
 			}
-			v.answer(pr)
 		}
+	}
+}
+
+// unanswered returns the branches of which a pull request would be opened now.
+func (v *view) unanswered() []string {
+	var heads []string
+	for _, proposal := range v.decide() {
+		if proposal.Step == promotion.StepPropose && proposal.Open == nil {
+			heads = append(heads, proposal.Head)
+		}
+	}
+	return heads
+}
+
+// answersOf takes what people answered to the last pull requests of a branch, up to
+// the one that they merged.
+func (v *view) answersOf(ctx context.Context, head string) error {
+	closed, err := v.Repository.PullRequests().Closed(ctx, head, closedLimit)
+	if err != nil {
+		return fmt.Errorf("list the closed pull requests of %s: %w", head, err)
+	}
+	for _, pr := range closed {
+		if pr.State == scm.StateMerged {
+			return nil
+		}
+		v.answer(pr)
 	}
 	return nil
 }

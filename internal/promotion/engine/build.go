@@ -145,7 +145,10 @@ func sameRollouts(a, b promotion.Snapshot) bool {
 // base. Anything that was slipped in shows here.
 func (v *view) proven(ctx context.Context, head string, p promotion.Proposal) (bool, error) {
 	commit, err := v.Objects.Commit(head)
-	if err != nil || len(commit.Parents) != 1 || !v.onBase(commit.Parents[0], v.heads[v.branchOf(p.Environment)]) {
+	if err != nil || len(commit.Parents) != 1 {
+		return false, err
+	}
+	if on, err := v.onBase(ctx, commit.Parents[0], v.branchOf(p.Environment)); err != nil || !on {
 		return false, err
 	}
 	files := map[string][]byte{}
@@ -164,17 +167,43 @@ func (v *view) proven(ctx context.Context, head string, p promotion.Proposal) (b
 	return err == nil && len(changed) == 0, err
 }
 
-// onBase says whether a commit lies in the first-parent history of the base, as
-// far as that is readable.
-func (v *view) onBase(commit, base string) bool {
+// onBase says whether a commit lies in the first-parent history of a branch. What
+// is readable of that may end too early: then it is asked for down to the commit.
+func (v *view) onBase(ctx context.Context, commit, branch string) (bool, error) {
+	if found, whole := v.passes(commit, v.heads[branch]); found || whole {
+		return found, nil
+	}
+	found, err := v.Objects.Commit(commit)
+	if err != nil {
+		return false, ignoring(fault.NotFound, err)
+	}
+	if err := v.Remote.Deepen(ctx, branch, found.Committer.When); err != nil {
+		return false, fmt.Errorf("deepen %s: %w", branch, err)
+	}
+	on, _ := v.passes(commit, v.heads[branch])
+	return on, nil
+}
+
+// passes says whether the first parents of a head lead to a commit, and else
+// whether more history would not help.
+func (v *view) passes(commit, head string) (found, whole bool) {
 	n := 0
-	for c, err := range v.Objects.History(base) {
+	for c, err := range v.Objects.History(head) {
 		if n++; err != nil || n > maxCommits {
-			return false
+			return false, true
 		}
 		if c.ID == commit {
-			return true
+			return true, true
 		}
+		whole = !c.Shallow
 	}
-	return false
+	return false, whole
+}
+
+// ignoring drops an error of a kind.
+func ignoring(kind fault.Kind, err error) error {
+	if fault.KindOf(err) == kind {
+		return nil
+	}
+	return err
 }

@@ -37,8 +37,16 @@ func (v *view) lookBack(ctx context.Context) error {
 	v.observed.Taken = map[promotion.Place][]promotion.Taken{}
 	interests := v.interests()
 	for _, branch := range sortedKeys(interests) {
-		if err := v.lookBackAt(ctx, branch, interests[branch]); err != nil {
-			return fmt.Errorf("read the history of %s: %w", branch, err)
+		in := interests[branch]
+		err := v.lookBackAt(ctx, branch, in)
+		if err == nil {
+			continue
+		}
+		err = fmt.Errorf("read the history of %s: %w", branch, err)
+		for _, place := range slices.SortedFunc(maps.Keys(in.places), comparePlaces) {
+			if err := v.away(ctx, place.Environment, err); err != nil {
+				return err
+			}
 		}
 	}
 	v.askFacts(ctx) // earlier snapshots raise questions of their own
@@ -149,7 +157,8 @@ func (v *view) lookBackAt(ctx context.Context, branch string, in *interest) erro
 		}
 	}
 	for _, place := range slices.SortedFunc(maps.Keys(in.places), comparePlaces) {
-		if err := v.learn(ctx, place, landed[place], in.standing[place]); err != nil {
+		err := v.learn(ctx, place, landed[place], in.standing[place])
+		if err := v.away(ctx, place.Environment, err); err != nil {
 			return err
 		}
 	}

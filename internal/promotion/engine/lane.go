@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"time"
 
 	"promoter/internal/fault"
@@ -39,13 +38,12 @@ type Lane struct {
 // something follow, so that a second run in a row has nothing to do. The report
 // holds what failed in a part; the error is about the whole repository.
 func (l *Lane) Reconcile(ctx context.Context) (Report, error) {
-	var all Report
+	var done []Done
 	for round := 0; ; round++ {
 		report, more, err := l.settle(ctx)
-		report.Done = append(all.Done, unrepeated(report.Done, all.Done)...)
-		all = report
-		if err != nil || !more || round == rounds {
-			return all, err
+		done = together(done, report.Done)
+		if report.Done = done; err != nil || !more || round == rounds {
+			return report, err
 		}
 	}
 }
@@ -54,17 +52,13 @@ func (l *Lane) Reconcile(ctx context.Context) (Report, error) {
 // environments in a row.
 const rounds = 50
 
-// unrepeated drops what an earlier round did not do either.
-func unrepeated(now, before []Done) []Done {
-	return slices.DeleteFunc(now, func(d Done) bool {
-		return d.Act == ActNothing && d.Err == nil && slices.ContainsFunc(before, func(b Done) bool { return b.Head == d.Head })
-	})
-}
-
 // settle runs a pass and begins anew when a race is lost, a few times.
 func (l *Lane) settle(ctx context.Context) (Report, bool, error) {
+	var done []Done
 	for attempt := 1; ; attempt++ {
-		report, more, err := l.pass(ctx)
+		report, more, err := l.pass(ctx, attempt == attempts)
+		done = together(done, report.Done)
+		report.Done = done
 		if fault.KindOf(err) != fault.Conflict || attempt == attempts {
 			return report, more, err
 		}
@@ -84,8 +78,8 @@ func (l *Lane) pause(ctx context.Context, attempt int) error {
 
 // pass observes, plans and, unless it only looks, acts. It says whether something
 // may follow at once.
-func (l *Lane) pass(ctx context.Context) (Report, bool, error) {
-	v, err := l.view(ctx)
+func (l *Lane) pass(ctx context.Context, last bool) (Report, bool, error) {
+	v, err := l.view(ctx, last)
 	if err != nil || v.report.State != "" {
 		return v.report, false, err
 	}
@@ -94,12 +88,15 @@ func (l *Lane) pass(ctx context.Context) (Report, bool, error) {
 		return v.report, false, nil
 	}
 	err = v.act(ctx)
+	if v.landed && fault.KindOf(err) == fault.Conflict {
+		err = nil // that was no vain attempt
+	}
 	return v.report, v.landed || v.again, err
 }
 
 // Observe looks and decides, and changes nothing: what explain shows.
 func (l *Lane) Observe(ctx context.Context) (Report, error) {
-	v, err := l.view(ctx)
+	v, err := l.view(ctx, true)
 	if err != nil {
 		return v.report, err
 	}
@@ -119,14 +116,21 @@ type view struct {
 	memory   memory
 	report   Report
 	landings map[promotion.Place]map[string]int // how often each snapshot landed, by id
+	unread   map[string]error                   // by branch of ours, why nothing is done about it
+	merged   map[string]string                  // where our own merges put a branch
+	touched  map[string]map[string]bool         // by branch, the files that were pushed to it
+	last     bool                               // no pass follows when this one loses a race
 	landed   bool                               // something reached an environment's branch
 	again    bool                               // something was written that may land at once
 }
 
 // view observes in the order in which one thing tells what to ask next. A
 // repository in which nothing can be done is a state of the report.
-func (l *Lane) view(ctx context.Context) (*view, error) {
-	v := &view{Lane: l, now: l.Now(), memory: memory{statuses: map[string]string{}}}
+func (l *Lane) view(ctx context.Context, last bool) (*view, error) {
+	v := &view{
+		Lane: l, now: l.Now(), last: last, memory: memory{statuses: map[string]string{}}, unread: map[string]error{},
+		merged: map[string]string{}, touched: map[string]map[string]bool{},
+	}
 	info := l.Repository.Info()
 	v.report.Repository, v.report.Name = info.Key, info.Name
 	v.observed.PushOnly = !l.Repository.Features().PullRequests
@@ -152,7 +156,7 @@ func (v *view) decide() []promotion.Proposal {
 // list reports the proposals as they would be carried out.
 func (v *view) list() {
 	for _, proposal := range v.decide() {
-		v.done(Done{Proposal: proposal, Act: ActNothing})
+		v.done(Done{Proposal: proposal, Act: ActNothing, Err: v.unread[proposal.Head]})
 	}
 }
 

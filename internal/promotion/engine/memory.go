@@ -130,7 +130,7 @@ func (l *Lane) decideOnce(ctx context.Context, subject string, changes []state.C
 // Before returns the snapshot that stood in a place before the present one: what
 // a rollback goes back to.
 func (l *Lane) Before(ctx context.Context, place promotion.Place) (promotion.Snapshot, error) {
-	v, err := l.view(ctx)
+	v, err := l.view(ctx, true)
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +146,9 @@ func (l *Lane) Before(ctx context.Context, place promotion.Place) (promotion.Sna
 		if err := v.lookBackAt(ctx, branch, wanted); err != nil {
 			return nil, fmt.Errorf("read the history of %s: %w", branch, err)
 		}
+	}
+	if why, away := v.observed.Away[place.Environment]; away {
+		return nil, fault.New(fault.Temporary, "%s", why)
 	}
 	for _, landing := range v.observed.Landings[place] {
 		if !v.stands(place, landing.Snapshot) {

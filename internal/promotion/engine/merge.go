@@ -39,7 +39,7 @@ func (v *view) merge(ctx context.Context, done Done, b built) Done {
 	done.Act, v.landed = ActMerged, true
 	head := done
 	if merged.Commit != "" {
-		done.Commit = merged.Commit
+		done.Commit, v.merged[v.branchOf(done.Environment)] = merged.Commit, merged.Commit
 	}
 	done.Err = v.dropHead(ctx, head).Err
 	return done
@@ -57,23 +57,21 @@ func withTrailers(body string, trailers []promotion.Trailer) string {
 }
 
 // askAgain looks at everything that may have changed since the pass began: the
-// branches, people's decisions, checks, reviews and the clock.
+// branches, people's decisions, the pull request, checks, reviews and the clock.
 func (v *view) askAgain(ctx context.Context, p promotion.Proposal) (promotion.Proposal, bool, error) {
-	refs, err := v.Remote.Refs(ctx)
+	if err := v.stillThere(ctx, state.Branch, v.refs.Default, v.branchOf(p.Environment), p.Head); err != nil {
+		return p, false, err
+	}
+	opened, err := v.Repository.PullRequests().Open(ctx)
 	if err != nil {
-		return p, false, fmt.Errorf("list the branches: %w", err)
+		return p, false, fmt.Errorf("list the open pull requests: %w", err)
 	}
-	for _, branch := range []string{state.Branch, v.branchOf(p.Environment), p.Head} {
-		if refs.Branches[branch] != v.heads[branch] {
-			return p, false, fault.New(fault.Conflict, "%s moved meanwhile", branch)
-		}
-	}
-	i := slices.IndexFunc(v.open, func(pr scm.PullRequest) bool { return pr.Number == p.Open.Number })
+	i := slices.IndexFunc(opened, func(pr scm.PullRequest) bool { return pr.Number == p.Open.Number })
 	if i < 0 {
-		return p, false, nil
+		return p, false, nil // somebody closed or merged it
 	}
 	place, _ := promotion.ParseHead(p.Head)
-	open, err := v.openOf(ctx, v.open[i], place)
+	open, err := v.openOf(ctx, opened[i], place)
 	if err != nil {
 		return p, false, err
 	}
@@ -84,6 +82,22 @@ func (v *view) askAgain(ctx context.Context, p promotion.Proposal) (promotion.Pr
 		}
 	}
 	return p, false, nil
+}
+
+// stillThere says whether the branches are where this pass saw them, or where its
+// own merges put them.
+func (v *view) stillThere(ctx context.Context, branches ...string) error {
+	refs, err := v.Remote.Refs(ctx)
+	if err != nil {
+		return fmt.Errorf("list the branches: %w", err)
+	}
+	for _, branch := range branches {
+		now := refs.Branches[branch]
+		if own, merged := v.merged[branch]; now != v.heads[branch] && (!merged || now != own) {
+			return fault.New(fault.Conflict, "%s moved meanwhile", branch)
+		}
+	}
+	return nil
 }
 
 func sameDecisions(a, b promotion.Proposal) bool {

@@ -22,7 +22,10 @@ func (v *view) lookAtProposals(ctx context.Context) error {
 		}
 		open, err := v.openOf(ctx, pr, place)
 		if err != nil {
-			return fmt.Errorf("look at pull request #%d: %w", pr.Number, err)
+			err = fmt.Errorf("look at pull request #%d: %w", pr.Number, err)
+		}
+		if err := v.aside(ctx, pr.Head.Branch, err); err != nil {
+			return err
 		}
 		v.observed.Open[pr.Head.Branch] = open
 	}

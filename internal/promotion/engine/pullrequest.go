@@ -16,8 +16,9 @@ import (
 // refreshes its pull request; then it lands what may land.
 func (v *view) propose(ctx context.Context, p promotion.Proposal) Done {
 	done := Done{Proposal: p, Act: ActNothing}
-	base := v.heads[v.branchOf(p.Environment)]
-	b, err := v.build(ctx, p, base, nil)
+	branch := v.branchOf(p.Environment)
+	base := v.heads[branch]
+	b, err := v.build(ctx, p, base, v.touched[branch])
 	if err != nil {
 		return failed(done, err)
 	}

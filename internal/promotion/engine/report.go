@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 )
@@ -62,4 +64,24 @@ func (r Report) Failed() bool {
 		}
 	}
 	return false
+}
+
+// together joins what was done before with what a later pass says. An effect is
+// told once; of whatever else was there before, the later pass knows better.
+func together(before, now []Done) []Done {
+	all := slices.DeleteFunc(slices.Clone(before), func(d Done) bool { return d.Act == ActNothing })
+	for _, d := range now {
+		told := d.Act == ActNothing && d.Err == nil && slices.ContainsFunc(all, d.sameBranch)
+		if !told {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// sameBranch says whether both are about one pull request, or one application that
+// is pushed.
+func (d Done) sameBranch(other Done) bool {
+	places := func(a, b promotion.Decision) bool { return a.Place == b.Place }
+	return d.Head == other.Head && (d.Head != "" || slices.EqualFunc(d.Decisions, other.Decisions, places))
 }

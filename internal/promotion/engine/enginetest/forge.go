@@ -22,6 +22,9 @@ type Forge struct {
 	Bare   bool   // messages of squashed commits lose their trailers
 	// Effect is asked before a write and after it, as that of Git.
 	Effect func(before bool, what string) error
+	// Fail is asked before every request, also those that only read. Nil: none
+	// fails.
+	Fail func(what string) error
 
 	mutex    sync.Mutex
 	pulls    []*pull
@@ -102,8 +105,19 @@ func (f *Forge) contains(base, head string) bool {
 	return f.Git.common(base, head) == head
 }
 
+// failing is the error of a request that fails.
+func (f *Forge) failing(what string) error {
+	if f.Fail == nil {
+		return nil
+	}
+	return f.Fail(what)
+}
+
 // write runs an effect with what can go wrong around it.
 func (f *Forge) write(what string, effect func() error) error {
+	if err := f.failing(what); err != nil {
+		return err
+	}
 	if f.Effect != nil {
 		if err := f.Effect(true, what); err != nil {
 			return err

@@ -13,6 +13,9 @@ type pulls struct{ *Forge }
 
 // Open implements scm.PullRequests.
 func (f pulls) Open(context.Context) ([]scm.PullRequest, error) {
+	if err := f.failing("list open"); err != nil {
+		return nil, err
+	}
 	defer f.call("list open")()
 	var open []scm.PullRequest
 	for _, p := range f.pulls {
@@ -25,6 +28,9 @@ func (f pulls) Open(context.Context) ([]scm.PullRequest, error) {
 
 // Closed implements scm.PullRequests.
 func (f pulls) Closed(_ context.Context, head string, limit int) ([]scm.PullRequest, error) {
+	if err := f.failing("list closed"); err != nil {
+		return nil, err
+	}
 	defer f.call("list closed")()
 	var closed []scm.PullRequest
 	for _, p := range slices.Backward(f.pulls) {

@@ -13,6 +13,9 @@ type signals struct{ *Forge }
 
 // Checks implements scm.Signals.
 func (f signals) Checks(_ context.Context, commit string) ([]scm.Check, error) {
+	if err := f.failing("checks"); err != nil {
+		return nil, err
+	}
 	defer f.call("checks")()
 	latest := map[string]scm.Check{}
 	for _, c := range f.statuses[commit] {
@@ -28,6 +31,9 @@ func (f signals) Checks(_ context.Context, commit string) ([]scm.Check, error) {
 
 // Reviews implements scm.Signals.
 func (f signals) Reviews(_ context.Context, number int) ([]scm.Review, error) {
+	if err := f.failing("reviews"); err != nil {
+		return nil, err
+	}
 	defer f.call("reviews")()
 	return slices.Clone(f.find(number).reviews), nil
 }
@@ -44,6 +50,9 @@ func (f signals) SetStatus(_ context.Context, commit string, status scm.Status) 
 
 // Member implements scm.Signals: the name of a team says who is in it.
 func (f signals) Member(_ context.Context, team string, person identity.Person) (bool, error) {
+	if err := f.failing("member"); err != nil {
+		return false, err
+	}
 	defer f.call("member")()
 	return strings.HasSuffix(team, "/"+person.Login), nil
 }
@@ -60,6 +69,9 @@ func (f conversation) Comments(_ context.Context, number int) ([]scm.Comment, er
 
 // Say implements scm.Conversation.
 func (f conversation) Say(_ context.Context, number int, marker, text string) error {
+	if err := f.failing("say"); err != nil {
+		return err
+	}
 	defer f.call("say")()
 	p := f.find(number)
 	body := "<!-- " + marker + " -->\n" + text

@@ -1,0 +1,118 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"promoter/internal/fault"
+	"promoter/internal/promotion/engine"
+	"promoter/internal/promotion/engine/enginetest"
+	"promoter/internal/scm"
+)
+
+// many is a world of one component in many environments of one branch.
+func many(t *testing.T, n int, land string) *world {
+	t.Helper()
+	text := "version: 1\ncomponents:\n  web: {image: quay.io/acme/web, select: {semver: \">=1\"}}\nenvironments:\n"
+	files := map[string]string{}
+	for i := range n {
+		text += fmt.Sprintf("  e%d: {paths: [\"e%d/{application}.txt\"], land: %s}\n", i, i, land)
+		files[fmt.Sprintf("e%d/shop.txt", i)] = line(web, "1.0.0")
+	}
+	w := &world{World: enginetest.New(text, files), t: t}
+	w.push(web, "1.0.0")
+	return w
+}
+
+func TestReconcile_P09_oneChain(t *testing.T) {
+	t.Parallel()
+	w := many(t, 20, "push")
+	w.run()
+	w.push(web, "1.1.0")
+	w.run()
+	if w.Git.Pushes != 1 {
+		t.Errorf("%d pushes", w.Git.Pushes)
+	}
+	for i := range 20 {
+		w.holds(fmt.Sprintf("e%d", i), "1.1.0")
+	}
+	w.calm()
+}
+
+func TestReconcile_P09_automergesOfOneBranch(t *testing.T) {
+	t.Parallel()
+	w := many(t, 20, "automerge")
+	w.push(web, "1.1.0")
+	report := w.run()
+	for i := range 20 {
+		w.holds(fmt.Sprintf("e%d", i), "1.1.0")
+	}
+	if w.Forge.Merges != 20 {
+		t.Errorf("%d merges", w.Forge.Merges)
+	}
+	opened, merged := 0, 0
+	for _, done := range report.Done {
+		switch done.Act {
+		case engine.ActOpened:
+			opened++
+		case engine.ActMerged:
+			merged++
+		}
+	}
+	if opened != 20 || merged != 20 {
+		t.Errorf("it tells of %d opened and %d merged", opened, merged)
+	}
+	// One for each pass, and one just before each merge.
+	if lists := w.Forge.Calls["list open"]; lists > 3+20 {
+		t.Errorf("the open pull requests were listed %d times: %v", lists, w.Forge.Calls)
+	}
+	w.calm()
+}
+
+// One pull request that cannot be read, or whose forge does not answer, is trouble
+// of its own.
+func TestReconcile_P12_oneOfManyFails(t *testing.T) {
+	t.Parallel()
+	for _, what := range []string{"checks", "reviews", "list closed", "status", "create", "edit", "say"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := many(t, 4, "pr")
+			w.push(web, "1.1.0")
+			if what != "list closed" && what != "create" {
+				w.run()
+				w.push(web, "1.2.0")
+			}
+			n := 0
+			w.Forge.Fail = func(call string) error {
+				if call == what {
+					if n++; n == 2 {
+						return errBroken
+					}
+				}
+				return nil
+			}
+			report, err := w.Lane().Reconcile(t.Context())
+			if err != nil {
+				t.Fatalf("the whole pass failed: %v", err)
+			}
+			if n >= 2 && !report.Failed() {
+				t.Error("nobody is told")
+			}
+			w.Forge.Fail = nil
+			fresh := 0
+			for _, pr := range w.Forge.All() {
+				if strings.Contains(pr.Title, report.Decisions[0].Moves[0].To.Tag) && pr.State == scm.StateOpen {
+					fresh++
+				}
+			}
+			if fresh < 3 {
+				t.Errorf("%d of 4 are up to date: %v", fresh, w.pulls())
+			}
+			w.run()
+			w.calm()
+		})
+	}
+}
+
+var errBroken = fault.New(fault.Temporary, "the connection broke")
