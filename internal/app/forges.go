@@ -84,7 +84,7 @@ func (w *work) github(c config.Forge, token secret.String) (scm.Forge, error) {
 		Token: func(context.Context) (secret.String, error) { return token, nil },
 		HTTP:  &http.Client{Transport: w.ways.forges},
 		Now:   w.server.now,
-		Pace:  github.WritePace,
+		Pace:  w.server.pace,
 	})
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err)

@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/scm/github"
 )
 
 // ServerFile is the name of the server's file in the folder where a command is
@@ -42,6 +43,7 @@ type Server struct {
 	local   bool           // own, and all repositories lie on this machine
 	env     func(string) (string, bool)
 	now     func() time.Time
+	pace    time.Duration // between two writes to a forge
 	targets []target
 }
 
@@ -58,7 +60,7 @@ func OpenServer(options ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{own: !found, env: options.Env, now: options.Now}
+	s := &Server{own: !found, env: options.Env, now: options.Now, pace: github.WritePace}
 	if !found {
 		return s, s.openOwn(options)
 	}

@@ -1,0 +1,6 @@
+package app
+
+import "time"
+
+// SetPace changes the distance between two writes to a forge.
+func (s *Server) SetPace(pace time.Duration) { s.pace = pace }
