@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"promoter/internal/config"
+	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
 )
@@ -36,7 +37,8 @@ func (v *view) statusOfOthers(ctx context.Context) error {
 }
 
 func (v *view) statusOf(ctx context.Context, pr scm.PullRequest) error {
-	if _, err := v.checksOf(ctx, pr.Head.Commit); err != nil {
+	// A token that may not read checks may still set statuses.
+	if _, err := v.checksOf(ctx, pr.Head.Commit); err != nil && fault.KindOf(err) != fault.Unauthorised {
 		return err
 	}
 	if v.memory.statuses[pr.Head.Commit] != "" {
