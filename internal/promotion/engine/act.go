@@ -129,25 +129,38 @@ func (v *view) pushChain(ctx context.Context, branch string, chain []promotion.P
 	return all
 }
 
-// tidy deletes branches of ours whose pull request is merged: nothing differs any
-// more, and nobody else committed to them.
+// tidy deletes the branches that served. What kept one from being deleted is no
+// failure: the next pass sees it again.
 func (v *view) tidy(ctx context.Context, proposals []promotion.Proposal) error {
-	for _, branch := range sortedKeys(v.refs.Branches) {
-		place, ours := promotion.ParseHead(branch)
-		busy := slices.ContainsFunc(proposals, func(p promotion.Proposal) bool { return p.Head == branch })
-		if _, open := v.observed.Open[branch]; !ours || busy || open || !v.settled(place) {
+	for _, branch := range v.served(proposals) {
+		if v.unread[branch] != nil {
 			continue
 		}
-		commit := v.refs.Branches[branch]
-		head, err := v.Objects.Commit(commit)
-		if err != nil || !v.isOurs(head) {
-			continue
-		}
-		if err := v.push(ctx, Update{Branch: branch, Old: commit}); err != nil && ctx.Err() != nil {
+		if err := v.push(ctx, Update{Branch: branch, Old: v.refs.Branches[branch]}); err != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
 	return nil
+}
+
+// served returns the branches of ours that nothing is open from and nothing
+// differs for, and that nobody else committed to.
+func (v *view) served(proposals []promotion.Proposal) []string {
+	var served []string
+	for _, branch := range sortedKeys(v.refs.Branches) {
+		place, ours := promotion.ParseHead(branch)
+		if _, open := v.observed.Open[branch]; !ours || open {
+			continue
+		}
+		busy := slices.ContainsFunc(proposals, func(p promotion.Proposal) bool { return p.Head == branch })
+		if busy || !v.settled(place) {
+			continue
+		}
+		if head, err := v.Objects.Commit(v.refs.Branches[branch]); err == nil && v.isOurs(head) {
+			served = append(served, branch)
+		}
+	}
+	return served
 }
 
 // settled says whether nothing differs in the place, or in all of an environment.

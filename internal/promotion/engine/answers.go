@@ -18,8 +18,9 @@ import (
 const closedLimit = 5
 
 // lookAtAnswers asks, for each branch of which a pull request would be opened now,
-// what became of the last ones. A person's close is an answer. It may make room for
-// another branch, of which the same is asked.
+// what became of the last ones, and for each that would be tidied away. A person's
+// close is an answer. It may make room for another branch, of which the same is
+// asked.
 func (v *view) lookAtAnswers(ctx context.Context) error {
 	if v.observed.PushOnly {
 		return nil
@@ -38,10 +39,12 @@ func (v *view) lookAtAnswers(ctx context.Context) error {
 	}
 }
 
-// unanswered returns the branches of which a pull request would be opened now.
+// unanswered returns the branches of which a pull request would be opened now, or
+// that served: once they are gone, a close looks like a deleted branch.
 func (v *view) unanswered() []string {
-	var heads []string
-	for _, proposal := range v.decide() {
+	proposals := v.decide()
+	heads := v.served(proposals)
+	for _, proposal := range proposals {
 		if proposal.Step == promotion.StepPropose && proposal.Open == nil {
 			heads = append(heads, proposal.Head)
 		}
@@ -69,7 +72,8 @@ func (v *view) answersOf(ctx context.Context, head string) error {
 func (v *view) answer(pr scm.PullRequest) {
 	place, _ := promotion.ParseHead(pr.Head.Branch)
 	record := v.observed.State.At(statePlace(place))
-	if !pr.Head.Own || v.closedByUs(record, pr) || record.Resumed != nil && pr.ClosedAt.Before(record.Resumed.At) {
+	landed := promotion.ReadTrailers(v.Objects.Trailers(pr.Head.Message))
+	if !pr.Head.Own || v.closedByUs(record, pr) || v.taken(pr, place, landed) {
 		return
 	}
 	act := state.Act{By: closer(pr), At: pr.ClosedAt}
@@ -77,12 +81,28 @@ func (v *view) answer(pr scm.PullRequest) {
 		v.branchDeleted(statePlace(place), record, pr, act)
 		return
 	}
-	for _, landed := range promotion.ReadTrailers(v.Objects.Trailers(pr.Head.Message)) {
-		if images := v.wouldChange(landed); len(images) > 0 {
-			act.Why = fmt.Sprintf("pull request #%d was closed", pr.Number)
-			v.remember(state.Reject(statePlace(landed.Place), state.Rejection{Act: act, Images: images, Number: pr.Number}))
+	act.Why = fmt.Sprintf("pull request #%d was closed", pr.Number)
+	for _, l := range landed {
+		if images := v.wouldChange(l); len(images) > 0 && !v.resumedSince(pr, l.Place) {
+			v.remember(state.Reject(statePlace(l.Place), state.Rejection{Act: act, Images: images, Number: pr.Number}))
 		}
 	}
+}
+
+// taken says whether the answer of a pull request is in the state already, or the
+// place was resumed since. What is left of its branch may tell something else by
+// now.
+func (v *view) taken(pr scm.PullRequest, place promotion.Place, landed []promotion.Landed) bool {
+	return v.resumedSince(pr, place) || slices.ContainsFunc(landed, func(l promotion.Landed) bool {
+		rejections := v.observed.State.At(statePlace(l.Place)).Rejections
+		return slices.ContainsFunc(rejections, func(r state.Rejection) bool { return r.Number == pr.Number })
+	})
+}
+
+// resumedSince says whether a place, or one that holds it, was resumed after a
+// pull request was closed.
+func (v *view) resumedSince(pr scm.PullRequest, place promotion.Place) bool {
+	return pr.ClosedAt.Before(v.observed.State.ResumedAt(statePlace(place)))
 }
 
 // closedByUs says whether the close is our own. Where the forge names who closed
