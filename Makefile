@@ -25,8 +25,8 @@ build: ## Build bin/promoter, one static binary.
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X promoter/internal/cli.released=$(VERSION)" -o bin/promoter ./cmd/promoter
 
 .PHONY: demo
-demo: ## Show the main job on embedded parts, in a few seconds.
-	@CGO_ENABLED=0 go run ./cmd/promoter demo
+demo: ## Show the whole story of a promotion on embedded parts, in a few seconds.
+	@CGO_ENABLED=0 go run ./cmd/promoter demo --once
 
 .PHONY: test
 test: ## Run all tests without cgo.

@@ -21,5 +21,7 @@ func main() {
 
 // showDemo hands the command line to the demo, which lies beside it.
 func showDemo(ctx context.Context, request cli.DemoRequest) error {
-	return demo.Run(ctx, demo.Options{Out: request.Out, Promoter: request.Promoter, Keep: request.Keep})
+	return demo.Run(ctx, demo.Options{
+		Out: request.Out, Promoter: request.Promoter, Once: request.Once, Keep: request.Keep, Now: request.Now,
+	})
 }

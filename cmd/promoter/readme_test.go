@@ -15,7 +15,7 @@ import (
 func TestTheReadmeShowsWhatTheDemoPrints(t *testing.T) {
 	t.Parallel()
 	var out, words strings.Builder
-	code := cli.Main(t.Context(), []string{"demo"}, cli.System{
+	code := cli.Main(t.Context(), []string{"demo", "--once"}, cli.System{
 		In: strings.NewReader(""), Out: &out, Err: &words,
 		Env:  func(string) (string, bool) { return "", false },
 		Demo: showDemo,
@@ -36,8 +36,17 @@ func TestTheReadmeShowsWhatTheDemoPrints(t *testing.T) {
 
 // everyTime puts in fixed words what differs with each run of the demo.
 func everyTime(printed string) string {
-	printed = regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(printed, "127.0.0.1:5000")
-	return regexp.MustCompile(`\S+promoter-demo-\d+\Sgitops`).ReplaceAllString(printed, "gitops")
+	for pattern, fixed := range map[string]string{
+		`127\.0\.0\.1:\d+`:                 "127.0.0.1:5000",
+		`file://\S*promoter-demo-\d+\S`:    "file:///srv/",
+		`\S+promoter-demo-\d+\Sann`:        "ann",
+		`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`:  "2026-11-23T14:00:00Z",
+		`\b\d\d:\d\d:\d\d([.:])`:           "14:00:00$1",
+		`(pushed|commit) [0-9a-f]{7,12}\b`: "$1 58b5d4a",
+	} {
+		printed = regexp.MustCompile(pattern).ReplaceAllString(printed, fixed)
+	}
+	return printed
 }
 
 // excerpt is the README's block that begins with a step of the demo.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -18,7 +19,9 @@ type DemoRequest struct {
 	// Promoter runs one command line with its output on out, and returns the exit
 	// code: the demo shows the real verbs.
 	Promoter func(ctx context.Context, out io.Writer, args ...string) int
+	Once     bool // end after the last step, rather than run on until interrupted
 	Keep     bool // leave the folder there to look at
+	Now      func() time.Time
 }
 
 func newDemo(system System) *cobra.Command {
@@ -29,11 +32,13 @@ func newDemo(system System) *cobra.Command {
 		Long:  wordDemoLong,
 		Args:  noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return system.Demo(command.Context(), DemoRequest{Out: system.Out, Promoter: verbs(system), Keep: keep})
+			return system.Demo(command.Context(), DemoRequest{
+				Out: system.Out, Promoter: verbs(system), Once: once, Keep: keep, Now: time.Now,
+			})
 		},
 	}
 	command.Flags().BoolVar(&keep, "keep", false, flagKeep)
-	command.Flags().BoolVar(&once, "once", true, flagOnce)
+	command.Flags().BoolVar(&once, "once", false, flagOnce)
 	return command
 }
 

@@ -56,10 +56,13 @@ problem with its place and what to do about it.
 Exit codes: 0 no errors (there may be warnings); 1 errors.`
 
 	wordDemoShort = "Show promoter at work on embedded parts"
-	wordDemoLong  = `demo starts a registry on loopback and writes a sample GitOps repository into a
-temporary folder, pushes a new image, and lets plan and apply carry it. It checks
-every step and exits with 1 if one is not as promised. It touches nothing else and
-needs no network.`
+	wordDemoLong  = `demo starts a registry on loopback and makes a Git repository with dev, staging
+and prod in a temporary folder. It pushes new images and lets the real verbs carry
+them: at once, when somebody asks, after some time, and in a window; a bad image is
+taken back by hand. It checks every step and exits with 1, naming the step, if one
+is not as promised. It touches nothing else and needs no network.
+
+Then everything keeps running to be played with, until Ctrl-C; with --once it ends.`
 
 	wordVersionShort = "Show the version"
 
@@ -75,7 +78,7 @@ needs no network.`
 	flagNetwork     = "a private network, as CIDR, in which registries may lie (repeatable)"
 	flagMaxFileSize = "the size in bytes over which a file is not parsed"
 	flagKeep        = "keep the folder to look at"
-	flagOnce        = "end by itself after the last step"
+	flagOnce        = "end by itself after the last step, rather than with Ctrl-C"
 	flagServer      = "check this server file too"
 
 	wordInterrupted = "interrupted"

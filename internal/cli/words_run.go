@@ -157,10 +157,8 @@ func actInWords(done engine.Done, dryRun bool) string {
 // wantedInWords says what is to be done about a proposal.
 func wantedInWords(done engine.Done) string {
 	switch {
-	case done.Step == promotion.StepPush && done.Land:
-		return "to be pushed"
 	case done.Step == promotion.StepPush:
-		return "to be pushed when it may land"
+		return "to be pushed"
 	case done.Step == promotion.StepClose && done.Open != nil:
 		return "to be closed: " + pullRequestName(done.Open.Number, done.Open.URL) + ": " + done.Reason.String()
 	case done.Step == promotion.StepPropose && done.Open == nil:
@@ -169,9 +167,12 @@ func wantedInWords(done engine.Done) string {
 	return openInWords(done)
 }
 
-// openInWords names the pull request that stands.
+// openInWords names the pull request that stands, or says that a push waits.
 func openInWords(done engine.Done) string {
 	if done.Open == nil {
+		if done.Step == promotion.StepWait && done.Reason.Rule == promotion.RuleGate {
+			return "to be pushed when its gates allow"
+		}
 		return ""
 	}
 	text := "open " + pullRequestName(done.Open.Number, done.Open.URL)

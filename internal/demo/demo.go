@@ -7,13 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
-)
-
-// Exit codes of the verbs that the demo runs.
-const (
-	exitDone    = 0
-	exitChanges = 2
+	"time"
 )
 
 // Options say where the demo shows itself.
@@ -23,12 +19,17 @@ type Options struct {
 	// Promoter runs one command line of promoter, prints to out, and returns the
 	// exit code.
 	Promoter func(ctx context.Context, out io.Writer, args ...string) int
+	// Once ends after the last step. Otherwise everything keeps running until the
+	// context ends, to play with.
+	Once bool
 	// Keep leaves the folder there to look at.
 	Keep bool
+	Now  func() time.Time
 }
 
 // Run shows the demo. An error means that a promise was broken, or that the
-// surroundings failed. The folder is removed in every case unless it is kept.
+// surroundings failed, and names the step. The folder is removed in every case
+// unless it is kept.
 func Run(ctx context.Context, options Options) (err error) {
 	folder, err := os.MkdirTemp("", "promoter-demo-")
 	if err != nil {
@@ -46,105 +47,140 @@ func Run(ctx context.Context, options Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, registry.stop()) }()
-	s := &show{Options: options, dir: filepath.Join(folder, "gitops"), registry: registry}
-	return s.run(ctx)
+	s, err := newShow(options, folder, registry)
+	if err != nil {
+		return err
+	}
+	if err := s.perform(ctx); err != nil || options.Once {
+		return err
+	}
+	s.invite()
+	<-ctx.Done()
+	fmt.Fprintln(options.Out, "\nThe end.")
+	return nil
 }
 
 // show is one performance.
 type show struct {
 	Options
-	dir      string
 	registry *registry
-	number   int
+	hub      *hub
+	ann      *person
+	want     sample // what main has to hold now
+	before   []version
+	after    []version
+	number   int    // of the step
+	step     string // what it shows
 }
 
-// run tells the story. Every step ends with the check of its promise.
-func (s *show) run(ctx context.Context) error {
-	before, err := s.registry.publish(ctx, firstRelease())
+func newShow(options Options, folder string, r *registry) (*show, error) {
+	h, err := newHub(filepath.Join(folder, "gitops.git"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	tree := s.registry.tree(before, before)
-	if err := tree.write(s.dir); err != nil {
-		return err
-	}
-	s.say("A registry on %s, and a GitOps repository with dev and staging:", s.registry.host)
-	s.list(tree)
-	s.say("Everything is up to date.")
-	if err := s.step(ctx, exitDone, tree, "plan", "--exit-code"); err != nil {
-		return err
-	}
-	after, err := s.registry.publish(ctx, secondRelease())
+	ann, err := newPerson("ann", filepath.Join(folder, "ann"), h, options.Now)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.say("The pipeline pushes %s. What would change, and why?", after)
-	return s.promote(ctx, before, after)
+	// Prod's window opens long after the demo, until somebody moves it.
+	opens := options.Now().UTC().Truncate(time.Second).Add(time.Hour)
+	return &show{
+		Options: options, registry: r, hub: h, ann: ann,
+		want: sample{host: r.host, opens: opens, holds: map[place]version{}},
+	}, nil
 }
 
-// promote carries the release from dev to staging, one environment at a time.
-func (s *show) promote(ctx context.Context, before, after release) error {
-	old, half, whole := s.registry.tree(before, before), s.registry.tree(after, before), s.registry.tree(after, after)
-	if err := s.step(ctx, exitChanges, old, "plan", "--exit-code"); err != nil {
-		return err
+// perform tells the story, and names the step in which it ended early.
+func (s *show) perform(ctx context.Context) error {
+	for _, chapter := range s.chapters() {
+		s.number++
+		s.step = chapter.title
+		fmt.Fprintf(s.Out, "\n%d. %s\n", s.number, s.step)
+		err := chapter.tell(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("step %d of the demo (%s): %w", s.number, s.step, err)
+		}
 	}
-	s.say("Write it. Staging keeps what it has: it takes what dev has, not what the registry has.")
-	if err := s.brief(ctx, exitDone, half, "apply"); err != nil {
-		return err
-	}
-	s.say("Now dev has the release, so staging is next, with the same digests.")
-	if err := s.step(ctx, exitChanges, half, "plan", "--exit-code"); err != nil {
-		return err
-	}
-	if err := s.brief(ctx, exitDone, whole, "apply"); err != nil {
-		return err
-	}
-	s.say("Doing it again changes nothing.")
-	if err := s.step(ctx, exitDone, whole, "apply", "--exit-code"); err != nil {
-		return err
-	}
-	s.say("Every file was compared with what was promised, byte by byte, after every step.")
 	return nil
 }
 
-// step runs a verb and holds the exit code and the whole tree against what is
-// promised.
-func (s *show) step(ctx context.Context, wantCode int, want tree, args ...string) error {
-	args = append(args, "--dir", s.dir)
-	fmt.Fprintf(s.Out, "\n$ promoter %s\n", strings.Join(args, " "))
-	return s.check(ctx, wantCode, want, s.Out, args)
-}
-
-// brief is a step that shows only the last line of what the verb prints: the
-// difference has just been seen.
-func (s *show) brief(ctx context.Context, wantCode int, want tree, args ...string) error {
+// promoter runs a verb on the repository, and holds what it prints, its exit code
+// and the files of main against what is promised: every pattern matches in it.
+func (s *show) promoter(ctx context.Context, args []string, promised ...string) (string, error) {
+	fmt.Fprintf(s.Out, "\n$ promoter %s\n", inWords(args))
 	var printed strings.Builder
-	args = append(args, "--dir", s.dir)
-	fmt.Fprintf(s.Out, "\n$ promoter %s 2>&1 | tail -n 1\n", strings.Join(args, " "))
-	err := s.check(ctx, wantCode, want, &printed, args)
-	lines := strings.Split(strings.TrimSpace(printed.String()), "\n")
-	fmt.Fprintln(s.Out, lines[len(lines)-1])
-	return err
+	code := s.Promoter(ctx, io.MultiWriter(s.Out, &printed), args...)
+	if code != 0 && ctx.Err() == nil {
+		return "", fmt.Errorf("promise broken: promoter %s ended with exit code %d, not 0", args[0], code)
+	}
+	for _, pattern := range promised {
+		if !regexp.MustCompile(`(?m)` + pattern).MatchString(printed.String()) {
+			return "", fmt.Errorf("promise broken: promoter %s does not say %q", args[0], pattern)
+		}
+	}
+	return printed.String(), s.hub.compare(s.want.tree())
 }
 
-func (s *show) check(ctx context.Context, wantCode int, want tree, out io.Writer, args []string) error {
-	code := s.Promoter(ctx, out, args...)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if code != wantCode {
-		return fmt.Errorf("promise broken: promoter %s ended with exit code %d, not %d", args[0], code, wantCode)
-	}
-	return want.compare(s.dir)
+// run makes one pass over the repository.
+func (s *show) run(ctx context.Context, promised ...string) (string, error) {
+	return s.promoter(ctx, []string{"run", "--repo", s.hub.url()}, promised...)
 }
 
-func (s *show) say(format string, args ...any) {
-	s.number++
-	fmt.Fprintf(s.Out, "\n%d. "+format+"\n", append([]any{s.number}, args...)...)
+// inWords writes a command line as a shell reads it.
+func inWords(args []string) string {
+	quoted := make([]string, 0, len(args))
+	for _, arg := range args {
+		if strings.ContainsAny(arg, " '") {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		quoted = append(quoted, arg)
+	}
+	return strings.Join(quoted, " ")
 }
 
-func (s *show) list(t tree) {
-	for _, name := range t.names() {
-		fmt.Fprintf(s.Out, "   %s\n", name)
+// tell says something to whoever watches.
+func (s *show) tell(format string, args ...any) {
+	fmt.Fprintf(s.Out, "\n"+format+"\n", args...)
+}
+
+// maxWait bounds how long the demo waits for what a decision names: more would be
+// a broken promise.
+const maxWait = 10 * time.Second
+
+// wait waits until the time that a decision names, and not longer.
+func (s *show) wait(ctx context.Context, until time.Time) error {
+	left := until.Sub(s.Now())
+	if left > maxWait {
+		return fmt.Errorf("promise broken: it takes until %s, which is too long for a demo", until.Format(time.RFC3339))
 	}
+	s.tell("Waiting until %s.", until.Format(time.TimeOnly))
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// untilIn returns the last time that the lines of a pattern name.
+func untilIn(printed, pattern string) (time.Time, error) {
+	var last time.Time
+	for _, found := range regexp.MustCompile(`(?m)`+pattern+`.*, until (\S+)`).FindAllStringSubmatch(printed, -1) {
+		until, err := time.Parse(time.RFC3339, found[1])
+		if err != nil {
+			return time.Time{}, fmt.Errorf("promise broken: %w", err)
+		}
+		if until.After(last) {
+			last = until
+		}
+	}
+	if last.IsZero() {
+		return last, fmt.Errorf("promise broken: no time is named with %q", pattern)
+	}
+	return last, nil
 }

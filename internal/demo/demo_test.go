@@ -2,167 +2,138 @@ package demo
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"promoter/internal/app"
 )
 
-// honest does what the verbs do, straight on internal/app; the command line
-// itself is shown by the demo's test in cmd/promoter.
-func honest(ctx context.Context, out io.Writer, args ...string) int {
-	changed, err := carry(ctx, args[0] == "apply", args[len(args)-1])
-	switch {
-	case err != nil:
-		fmt.Fprintln(out, err)
-		return 1
-	case changed && slices.Contains(args, "--exit-code"):
-		return exitChanges
+// The whole story with the real verbs is told by the tests of cmd/promoter; here is
+// what needs the parts of the demo.
+
+// newTestShow makes a show of which the registry runs until the end of the test.
+func newTestShow(t *testing.T, promoter func(context.Context, io.Writer, ...string) int) *show {
+	t.Helper()
+	registry, err := startRegistry(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	return exitDone
+	t.Cleanup(func() { _ = registry.stop() })
+	s, err := newShow(Options{Out: io.Discard, Promoter: promoter, Now: time.Now}, t.TempDir(), registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
-func carry(ctx context.Context, apply bool, dir string) (changed bool, err error) {
-	checkout, err := app.OpenCheckout(dir, nil)
-	if err != nil {
-		return false, err
-	}
-	registries, err := app.NewRegistries(app.RegistryOptions{Now: time.Now})
-	if err != nil {
-		return false, err
-	}
-	preview, err := checkout.Plan(ctx, app.Options{Versions: registries.Versions(), Now: time.Now})
-	if err != nil {
-		return false, err
-	}
-	if apply {
-		_, err = checkout.Apply(ctx, preview)
-	}
-	return preview.Changed(), errors.Join(err, registries.Close())
-}
-
-func TestTheStoryHoldsItsPromises(t *testing.T) {
+// TestARegistryThatIsGone ends the demo in the step that needs it.
+func TestARegistryThatIsGone(t *testing.T) {
 	t.Parallel()
-	var out strings.Builder
-	if err := Run(t.Context(), Options{Out: &out, Promoter: honest}); err != nil {
-		t.Fatalf("%v\n%s", err, out.String())
+	var s *show
+	s = newTestShow(t, func(_ context.Context, out io.Writer, _ ...string) int {
+		_, _ = io.WriteString(out, "  dev/shop  same  \n  prod/mail  same  \nnothing to do\n")
+		_ = s.registry.server.Close()
+		return 0
+	})
+	err := s.perform(t.Context())
+	if err == nil || !strings.HasPrefix(err.Error(), "step 2 of the demo (The pipeline pushes new images: dev gets them at once): push ") {
+		t.Errorf("error %v, want step 2", err)
 	}
-	for _, want := range []string{"$ promoter plan", "$ promoter apply", "web 1.5.0", "Doing it again changes nothing"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the story does not tell %q:\n%s", want, out.String())
+}
+
+// TestTheFilesAreCompared looks at each way in which files may differ.
+func TestTheFilesAreCompared(t *testing.T) {
+	t.Parallel()
+	s := newTestShow(t, nil)
+	if _, err := s.ann.push(t.Context(), tree{"a": "1", "b": "2"}, "Begin"); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		want    tree
+		problem string
+	}{
+		{tree{"a": "1", "b": "2"}, ""},
+		{tree{"a": "1", "b": "2\n"}, "b is not what was promised; it holds\n2\ninstead of\n2\n"},
+		{tree{"a": "1"}, "b was not there before"},
+		{tree{"a": "1", "b": "2", "c": ""}, "c is not what was promised"},
+	}
+	for _, test := range tests {
+		err := s.hub.compare(test.want)
+		if (err != nil) != (test.problem != "") || err != nil && !strings.Contains(err.Error(), test.problem) {
+			t.Errorf("%v: %v, want %q", test.want, err, test.problem)
 		}
 	}
 }
 
-// TestABrokenPromiseIsNoticed lets the verbs do something else than promised.
-func TestABrokenPromiseIsNoticed(t *testing.T) {
+func TestAPersonPullsAndPushes(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name string
-		lie  func(verb, dir string, code int) (int, error)
-		want string
-	}{
-		{
-			"another exit code", func(_, _ string, _ int) (int, error) { return 1, nil },
-			"promoter plan ended with exit code 1, not 0",
-		},
-		{
-			"plan writes", func(_, dir string, code int) (int, error) {
-				return code, os.WriteFile(filepath.Join(dir, "clusters", "dev", "shop", "helmrelease.yaml"), nil, 0o600)
-			},
-			"helmrelease.yaml is not what was promised",
-		},
-		{
-			"a new file", func(_, dir string, code int) (int, error) {
-				return code, os.WriteFile(filepath.Join(dir, "left-behind"), nil, 0o600)
-			},
-			"left-behind was not there before",
-		},
-		{
-			"a lost file", func(_, dir string, code int) (int, error) {
-				return code, os.Remove(filepath.Join(dir, ".promoter.yaml"))
-			},
-			"the repository has 10 files, not 11",
-		},
-		{
-			"apply writes one byte too many", func(verb, dir string, code int) (int, error) {
-				if verb != "apply" {
-					return code, nil
-				}
-				return code, appendByte(filepath.Join(dir, "apps", "shop", "charts", "dev", "values.yaml"))
-			},
-			"values.yaml is not what was promised",
-		},
+	s := newTestShow(t, nil)
+	if _, err := s.ann.push(t.Context(), tree{"a/b": "1"}, "Begin\n\nAnd more."); err != nil {
+		t.Fatal(err)
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			lying := func(ctx context.Context, out io.Writer, args ...string) int {
-				code, err := test.lie(args[0], args[len(args)-1], honest(ctx, out, args...))
-				if err != nil {
-					t.Error(err)
-				}
-				return code
-			}
-			err := Run(t.Context(), Options{Out: io.Discard, Promoter: lying})
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want %q", err, test.want)
-			}
-		})
-	}
-}
-
-func appendByte(name string) error {
-	file, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+	bob, err := newPerson("bob", filepath.Join(t.TempDir(), "bob"), s.hub, time.Now)
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	_, err = file.WriteString("\n")
-	return errors.Join(err, file.Close())
+	for range 2 { // the second finds nothing new
+		if err := bob.pull(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(bob.dir, "a", "b")); err != nil || string(text) != "1" {
+		t.Errorf("pulled %q, %v", text, err)
+	}
+	if _, err := bob.push(t.Context(), tree{"a/b": "2"}, "Change it"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ann.push(t.Context(), tree{"a/b": "3"}, "Too late"); err == nil {
+		t.Error("a push over another one is no error")
+	}
+	var log strings.Builder
+	if err := s.hub.log(&log); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(log.String(), "\n")
+	if len(lines) != 3 || !strings.HasSuffix(lines[0], " bob      Change it") || !strings.HasSuffix(lines[1], " ann      Begin") {
+		t.Errorf("the log is\n%s", log.String())
+	}
 }
 
-func TestTheFolderIsRemovedUnlessKept(t *testing.T) {
+func TestUntilIn(t *testing.T) {
 	t.Parallel()
-	for _, keep := range []bool{false, true} {
-		t.Run(fmt.Sprintf("keep %t", keep), func(t *testing.T) {
-			t.Parallel()
-			var dir string
-			remember := func(ctx context.Context, out io.Writer, args ...string) int {
-				dir = args[len(args)-1]
-				return honest(ctx, out, args...)
-			}
-			if err := Run(t.Context(), Options{Out: io.Discard, Promoter: remember, Keep: keep}); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = os.RemoveAll(filepath.Dir(dir)) })
-			if _, err := os.Stat(dir); (err == nil) != keep {
-				t.Errorf("kept: %v, want %t", err == nil, keep)
-			}
-		})
+	printed := "  prod/a  waiting  soak, until 2026-11-21T14:00:00Z\n  prod/b  waiting  soak, until 2026-11-21T14:00:02Z\n  dev  waiting, until 2027-01-01T00:00:00Z\n"
+	until, err := untilIn(printed, "^  prod/")
+	if want := time.Date(2026, time.November, 21, 14, 0, 2, 0, time.UTC); err != nil || !until.Equal(want) {
+		t.Errorf("%v, %v, want %v", until, err, want)
+	}
+	for _, wrong := range []string{"", "  prod/a  waiting, until noon"} {
+		if until, err := untilIn(wrong, "^  prod/"); err == nil {
+			t.Errorf("%q gives %v", wrong, until)
+		}
 	}
 }
 
-func TestAnInterruptionCleansUp(t *testing.T) {
+func TestADemoDoesNotWaitLong(t *testing.T) {
 	t.Parallel()
-	ctx, interrupt := context.WithCancel(t.Context())
-	var dir string
-	interrupted := func(_ context.Context, _ io.Writer, args ...string) int {
-		dir = args[len(args)-1]
-		interrupt()
-		return 130
+	s := newTestShow(t, nil)
+	if err := s.wait(t.Context(), time.Now().Add(time.Hour)); err == nil {
+		t.Error("an hour is waited")
 	}
-	err := Run(ctx, Options{Out: io.Discard, Promoter: interrupted})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want the interruption", err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.wait(ctx, time.Now().Add(maxWait/2)); err == nil {
+		t.Error("an interruption does not end it")
 	}
-	if _, err := os.Stat(filepath.Dir(dir)); !os.IsNotExist(err) {
-		t.Errorf("the folder is still there: %v", err)
+}
+
+func TestACommandLineIsShownAsAShellReadsIt(t *testing.T) {
+	t.Parallel()
+	if got := inWords([]string{"hold", "--reason", "it's late"}); got != `hold --reason 'it'\''s late'` {
+		t.Error(got)
+	}
+	if got := inWords([]string{"run"}); got != "run" {
+		t.Error(got)
 	}
 }

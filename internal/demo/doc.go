@@ -1,9 +1,11 @@
-// Package demo shows the main job of promoter on parts that it brings itself: a
-// registry on loopback, and a GitOps repository with two environments in a
-// temporary folder. It pushes a release and lets the real verbs carry it from
-// dev to staging.
+// Package demo shows the whole story of a promotion on parts that it brings
+// itself: a registry on loopback, and in a temporary folder a bare Git repository
+// with three applications in dev, staging and prod, and the clone of a person. The
+// real verbs carry new images from dev to prod; the person asks, moves a window,
+// and takes a bad image back.
 //
-// After each step it compares the whole tree with what was promised, byte by
-// byte, and fails if one byte differs. Nothing outside the temporary folder is
-// written, and nothing is dialled but loopback.
+// After each step it compares the files of the repository with what was promised,
+// byte by byte, and what was printed with what has to be said; it fails, naming the
+// step, if one of them differs. Nothing outside the temporary folder is written,
+// and nothing is dialled but loopback.
 package demo

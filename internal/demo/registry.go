@@ -53,17 +53,17 @@ func (r *registry) stop() error {
 	return err
 }
 
-// publish pushes the artifacts of a release and fills in their digests.
-func (r *registry) publish(ctx context.Context, rel release) (release, error) {
-	var err error
-	if rel.web.digest, err = r.push(ctx, "acme/web", rel.web.tag, rel.created); err != nil {
-		return release{}, err
+// publish pushes images and fills in their digests.
+func (r *registry) publish(ctx context.Context, versions ...version) ([]version, error) {
+	published := make([]version, 0, len(versions))
+	for _, v := range versions {
+		var err error
+		if v.digest, err = r.push(ctx, "acme/"+v.application, v.tag, v.created); err != nil {
+			return nil, err
+		}
+		published = append(published, v)
 	}
-	if rel.chart.digest, err = r.push(ctx, "acme/charts/shop", rel.chart.tag, rel.created); err != nil {
-		return release{}, err
-	}
-	rel.worker.digest, err = r.push(ctx, "acme/worker", rel.worker.tag, rel.created)
-	return rel, err
+	return published, nil
 }
 
 func (r *registry) push(ctx context.Context, repository, tag string, created time.Time) (string, error) {

@@ -1,120 +1,83 @@
 package demo
 
 import (
-	"bytes"
-	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 )
 
-// release is one state of the two images and the chart of the sample.
-type release struct {
-	web, worker, chart version
-	created            time.Time
+// version is one image that was pushed.
+type version struct {
+	application string
+	tag, digest string
+	created     time.Time
 }
 
-type version struct{ tag, digest string }
+func (v version) String() string { return v.application + " " + v.tag }
 
-func (r release) String() string {
-	return "web " + r.web.tag + ", worker " + r.worker.tag + " and the chart " + r.chart.tag
+// made is a version that is not pushed yet.
+func made(application, tag string, day int) version {
+	return version{application: application, tag: tag, created: time.Date(2026, time.March, day, 9, 30, 0, 0, time.UTC)}
 }
 
 // firstRelease is what the repository holds when the story begins.
-func firstRelease() release {
-	return release{
-		web:     version{tag: "1.4.2"},
-		worker:  version{tag: "main-3f9c2ab"},
-		chart:   version{tag: "3.1.0"},
-		created: time.Date(2026, time.March, 2, 9, 30, 0, 0, time.UTC),
-	}
+func firstRelease() []version {
+	return []version{made("shop", "1.4.2", 2), made("blog", "2.0.1", 2), made("mail", "main-3f9c2ab", 2)}
 }
 
 // secondRelease is what the pipeline pushes.
-func secondRelease() release {
-	return release{
-		web:     version{tag: "1.5.0"},
-		worker:  version{tag: "main-a81d04e"},
-		chart:   version{tag: "3.2.0"},
-		created: time.Date(2026, time.March, 9, 16, 5, 0, 0, time.UTC),
+func secondRelease() []version {
+	return []version{made("shop", "1.5.0", 9), made("blog", "2.1.0", 9), made("mail", "main-a81d04e", 9)}
+}
+
+// place is one application in one environment.
+type place struct{ environment, application string }
+
+// sample is what the repository has to hold: made without the verbs, which must
+// arrive at the same bytes.
+type sample struct {
+	host  string
+	opens time.Time // the window of prod
+	holds map[place]version
+}
+
+// take puts versions into an environment.
+func (s *sample) take(environment string, versions ...version) {
+	for _, v := range versions {
+		s.holds[place{environment, v.application}] = v
 	}
 }
 
-// tree is the content of the repository by path.
+// file names the file of a place and what it is made of.
+func (p place) file() (path, template string) {
+	dir := "apps/" + p.application + "/" + p.environment + "/"
+	switch p.application {
+	case "shop":
+		return dir + "kustomization.yaml", kustomization
+	case "blog":
+		return dir + "values.yaml", values
+	default:
+		return dir + "deployment.yaml", manifest
+	}
+}
+
+// tree is the content of a repository by path.
 type tree map[string]string
 
-// tree writes the sample by hand for what dev and staging hold: what the verbs
-// must arrive at, made without them.
-func (r *registry) tree(dev, staging release) tree {
-	t := tree{".promoter.yaml": r.fill(config, release{})}
-	for environment, rel := range map[string]release{"dev": dev, "staging": staging} {
-		t["apps/shop/overlays/"+environment+"/kustomization.yaml"] = r.fill(kustomization, rel)
-		t["apps/shop/overlays/"+environment+"/worker.yaml"] = r.fill(manifest, rel)
-		t["apps/shop/charts/"+environment+"/values.yaml"] = r.fill(values, rel)
-		t["clusters/"+environment+"/shop/chart.yaml"] = r.fill(chartSource, rel)
-		t["clusters/"+environment+"/shop/helmrelease.yaml"] = r.fill(helmRelease, rel)
+func (t tree) names() []string { return slices.Sorted(maps.Keys(t)) }
+
+func (s *sample) tree() tree {
+	t := tree{configFile: s.fill(config, version{})}
+	for at, v := range s.holds {
+		path, template := at.file()
+		t[path] = s.fill(template, v)
 	}
 	return t
 }
 
-func (r *registry) fill(template string, rel release) string {
+func (s *sample) fill(template string, v version) string {
 	return strings.NewReplacer(
-		"HOST", r.host,
-		"WEB_TAG", rel.web.tag, "WEB_DIGEST", rel.web.digest,
-		"CHART_TAG", rel.chart.tag,
-		"WORKER_TAG", rel.worker.tag, "WORKER_DIGEST", rel.worker.digest,
+		"HOST", s.host, "OPENS", s.opens.UTC().Format(time.RFC3339), "TAG", v.tag, "DIGEST", v.digest,
 	).Replace(template)
-}
-
-func (t tree) names() []string { return slices.Sorted(maps.Keys(t)) }
-
-func (t tree) write(dir string) error {
-	for name, content := range t {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fmt.Errorf("make the sample: %w", err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			return fmt.Errorf("make the sample: %w", err)
-		}
-	}
-	return nil
-}
-
-// compare fails unless the folder holds exactly these files and bytes.
-func (t tree) compare(dir string) error {
-	var found int
-	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		found++
-		return t.compareFile(dir, path)
-	})
-	if err == nil && found != len(t) {
-		err = fmt.Errorf("promise broken: the repository has %d files, not %d", found, len(t))
-	}
-	return err
-}
-
-func (t tree) compareFile(dir, path string) error {
-	relative, err := filepath.Rel(dir, path)
-	if err != nil {
-		return fmt.Errorf("compare the sample: %w", err)
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("compare the sample: %w", err)
-	}
-	want, ok := t[filepath.ToSlash(relative)]
-	if !ok {
-		return fmt.Errorf("promise broken: %s was not there before", relative)
-	}
-	if bytes.Equal(got, []byte(want)) {
-		return nil
-	}
-	return fmt.Errorf("promise broken: %s is not what was promised; it holds\n%s\ninstead of\n%s", relative, got, want)
 }
