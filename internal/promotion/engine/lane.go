@@ -97,7 +97,7 @@ func (l *Lane) pass(ctx context.Context, last bool) (Report, bool, error) {
 // Observe looks and decides, and changes nothing: what explain shows.
 func (l *Lane) Observe(ctx context.Context) (Report, error) {
 	v, err := l.view(ctx, true)
-	if err != nil {
+	if err != nil || v.report.State != "" {
 		return v.report, err
 	}
 	v.list()

@@ -1,0 +1,35 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"promoter/internal/app"
+)
+
+// Who asks why nothing happens in a repository is told why nothing can be done in
+// it, and is told about the others too.
+func TestObserve_P12_repositoriesInWhichNothingCanBeDone(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.push("acme/web:1.4.0", "one")
+	f.repository("acme/gitops", webIn("pr"))
+	f.repository("acme/archived", webIn("pr")).SetArchived(true)
+	f.repository("acme/wrong", map[string]string{".promoter.yaml": "version: 2\n"})
+	f.repository("acme/none", map[string]string{"README.md": "nothing\n"})
+	words := map[string]string{
+		"acme/gitops": "", "acme/archived": "archived: unarchive it",
+		"acme/wrong": "the config cannot be used", "acme/none": "write one with 'promoter init'",
+	}
+	server := f.open(insecureRegistry, "acme/gitops", "acme/archived", "acme/wrong", "acme/none")
+	results, err := server.Observe(t.Context(), app.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range results {
+		want := words[results[i].Repository]
+		if got := results[i].Report.State; results[i].Err != nil || !strings.Contains(got, want) || (want == "") != (got == "") {
+			t.Errorf("%s: %q, %v, want %q", results[i].Repository, got, results[i].Err, want)
+		}
+	}
+}
