@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -134,9 +135,16 @@ func (l *serverLoader) repositories() {
 			l.failf(raw.Position, "keep one of them", "the repository %s stands twice", repository.Name)
 		}
 		seen[repository] = true
+		if l.isPlainGit(repository.Forge) {
+			repository.Name = strings.Trim(raw.Name.Value, "/") // the path of a URL, in which .git may be needed
+		}
 		repository.Position = raw.Position
 		l.server.Repositories = append(l.server.Repositories, repository)
 	}
+}
+
+func (l *serverLoader) isPlainGit(forge string) bool {
+	return slices.ContainsFunc(l.server.Forges, func(f Forge) bool { return f.Name == forge && f.Kind == ForgeGit })
 }
 
 func (l *serverLoader) repository(raw *rawRepository, forges nameSet) {

@@ -122,3 +122,28 @@ func TestLoadServer_defaults(t *testing.T) {
 		t.Errorf("without a file (-want +got):\n%s", diff)
 	}
 }
+
+// On plain Git a name is the path of a URL, in which .git may be needed; on a
+// forge it is none of the name.
+func TestLoadServer_suffixOfNames(t *testing.T) {
+	t.Parallel()
+	const text = `version: 1
+forges:
+  github: {kind: github, token: "env:TOKEN"}
+  git: {kind: git, url: "https://git.example.com"}
+repositories:
+  - {forge: github, name: acme/gitops.git}
+  - {forge: git, name: /acme/gitops.git}
+`
+	got, problems := config.LoadServer("server.yaml", []byte(text), noEnv)
+	if got == nil {
+		t.Fatal(problems)
+	}
+	want := []config.Repository{{Forge: "github", Name: "acme/gitops"}, {Forge: "git", Name: "acme/gitops.git"}}
+	if diff := cmp.Diff(want, got.Repositories, cmpopts.IgnoreFields(config.Repository{}, "Position")); diff != "" {
+		t.Errorf("repositories (-want +got):\n%s", diff)
+	}
+	if _, problems = config.LoadServer("server.yaml", []byte(text+"  - {forge: git, name: acme/gitops}\n"), noEnv); len(problems.Errors()) == 0 {
+		t.Error("one repository by two names is accepted")
+	}
+}
