@@ -10,7 +10,8 @@ import (
 // Signals reads what people and machines say about a commit, and says our own.
 type Signals interface {
 	// Checks lists the latest result of every check and status of the commit, all
-	// pages. Without Statuses there are none.
+	// pages. Without Statuses there are none. What could be read comes along with an
+	// error about the rest: our own status is read where checks are not.
 	Checks(ctx context.Context, commit string) ([]Check, error)
 	// Reviews lists every review of a pull request, oldest first. Without
 	// Approvals there are none.

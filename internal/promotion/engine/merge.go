@@ -57,11 +57,9 @@ func withTrailers(body string, trailers []promotion.Trailer) string {
 }
 
 // askAgain looks at everything that may have changed since the pass began: the
-// branches, people's decisions, the pull request, checks, reviews and the clock.
+// pull request, checks, reviews, the branches with people's decisions and the
+// config, and the clock.
 func (v *view) askAgain(ctx context.Context, p promotion.Proposal) (promotion.Proposal, bool, error) {
-	if err := v.stillThere(ctx, state.Branch, v.refs.Default, v.branchOf(p.Environment), p.Head); err != nil {
-		return p, false, err
-	}
 	opened, err := v.Repository.PullRequests().Open(ctx)
 	if err != nil {
 		return p, false, fmt.Errorf("list the open pull requests: %w", err)
@@ -73,6 +71,9 @@ func (v *view) askAgain(ctx context.Context, p promotion.Proposal) (promotion.Pr
 	place, _ := promotion.ParseHead(p.Head)
 	open, err := v.openOf(ctx, opened[i], place)
 	if err != nil {
+		return p, false, err
+	}
+	if err := v.stillThere(ctx, state.Branch, v.refs.Default, v.branchOf(p.Environment), p.Head); err != nil {
 		return p, false, err
 	}
 	v.observed.Open[p.Head], v.now = open, v.Now()

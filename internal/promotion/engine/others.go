@@ -10,7 +10,8 @@ import (
 	"promoter/internal/scm"
 )
 
-// maxOthers is how many pull requests of people get their status in one pass.
+// maxOthers is how many pull requests of people get their status in one pass; the
+// next one goes on with the others.
 const maxOthers = 50
 
 // statusOfOthers says on the pull requests of people against managed branches that
@@ -20,35 +21,49 @@ func (v *view) statusOfOthers(ctx context.Context) error {
 	if !v.Repository.Features().Statuses {
 		return nil
 	}
-	managed, n := v.byBranch(), 0
+	managed, said := v.byBranch(), 0
 	for _, pr := range v.open {
-		_, ours := promotion.ParseHead(pr.Head.Branch)
-		if managed[pr.Base] == nil || ours && pr.Head.Own {
+		if managed[pr.Base] == nil || v.isPromotion(pr) {
 			continue
 		}
-		if n++; n > maxOthers {
-			return nil
+		says, err := v.statusOf(ctx, pr)
+		if ended := v.ends(ctx, err); ended != nil {
+			return ended
 		}
-		if err := v.statusOf(ctx, pr); err != nil {
+		if err != nil {
 			v.trouble(fmt.Sprintf("pull request #%d", pr.Number), err)
+		}
+		if says {
+			said++
+		}
+		if said == maxOthers {
+			return nil
 		}
 	}
 	return ctx.Err()
 }
 
-func (v *view) statusOf(ctx context.Context, pr scm.PullRequest) error {
+// isPromotion says whether a pull request is one of ours that nobody took over.
+func (v *view) isPromotion(pr scm.PullRequest) bool {
+	open, ours := v.observed.Open[pr.Head.Branch]
+	return ours && open.Number == pr.Number && open.Foreign == ""
+}
+
+// statusOf says whether the status of a pull request was written now, or could not
+// be.
+func (v *view) statusOf(ctx context.Context, pr scm.PullRequest) (bool, error) {
 	// A token that may not read checks may still set statuses.
 	if _, err := v.checksOf(ctx, pr.Head.Commit); err != nil && fault.KindOf(err) != fault.Unauthorised {
-		return err
+		return false, err
 	}
 	if v.memory.statuses[pr.Head.Commit] != "" {
-		return nil
+		return false, nil
 	}
 	status := promotion.StatusOfOthers(v.configOf(ctx, pr))
 	if err := v.Repository.Signals().SetStatus(ctx, pr.Head.Commit, status); err != nil {
-		return fmt.Errorf("set its status: %w", err)
+		return true, fmt.Errorf("set its status: %w", err)
 	}
-	return nil
+	return true, nil
 }
 
 // configOf says what is wrong with the config of a pull request's head. That of a

@@ -116,12 +116,11 @@ func (v *view) signals(ctx context.Context, open *promotion.Open, pr scm.PullReq
 	return v.count(ctx, open, pr, reviews, v.askers(place), teamsOf(environment.Gates.Approvals))
 }
 
-// checksOf returns what others say of a commit; our own status counts nowhere.
+// checksOf returns what others say of a commit; our own status counts nowhere. It
+// is remembered also where a token may not read the rest, so that nothing is said
+// twice.
 func (v *view) checksOf(ctx context.Context, commit string) ([]promotion.Check, error) {
 	all, err := v.Repository.Signals().Checks(ctx, commit)
-	if err != nil {
-		return nil, fmt.Errorf("read the checks of %.7s: %w", commit, err)
-	}
 	var checks []promotion.Check
 	for _, check := range all {
 		if check.Name == promotion.StatusContext {
@@ -131,6 +130,9 @@ func (v *view) checksOf(ctx context.Context, commit string) ([]promotion.Check, 
 			continue
 		}
 		checks = append(checks, promotion.Check{Name: check.Name, State: conditionState(check.State), At: check.At})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the checks of %.7s: %w", commit, err)
 	}
 	return checks, nil
 }

@@ -28,7 +28,7 @@ func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error)
 	}
 	runs, err := s.runs(ctx, commit)
 	if err != nil {
-		return nil, explain(noun, err)
+		return worst(checks), explain(noun, err) // a token may be enough for statuses only
 	}
 	return worst(append(checks, runs...)), nil
 }

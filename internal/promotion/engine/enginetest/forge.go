@@ -145,6 +145,9 @@ func (f *Forge) merge(p *pull, method, message string) error {
 	if p.State != scm.StateOpen {
 		return fault.New(fault.Unauthorised, "the pull request is %s", p.State)
 	}
+	if p.Draft {
+		return fault.New(fault.Unauthorised, "the pull request is a draft")
+	}
 	if method == "squash" && f.Bare {
 		message = "Squashed"
 	}

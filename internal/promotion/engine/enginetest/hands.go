@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"slices"
+	"time"
 
 	"promoter/internal/identity"
 	"promoter/internal/scm"
@@ -75,4 +76,17 @@ func (f *Forge) All() []scm.PullRequest {
 func (f *Forge) CommentsOf(number int) []scm.Comment {
 	defer f.call("by hand")()
 	return slices.Clone(f.find(number).comments)
+}
+
+// Draft makes a pull request a draft, or ready, as a person.
+func (f *Forge) Draft(number int, draft bool) {
+	defer f.call("by hand")()
+	f.find(number).Draft = draft
+}
+
+// Reopen opens a closed pull request again, as a person who restored its branch.
+func (f *Forge) Reopen(number int) {
+	defer f.call("by hand")()
+	p := f.find(number)
+	p.State, p.Closer, p.ClosedAt = scm.StateOpen, identity.Person{}, time.Time{}
 }
