@@ -25,13 +25,16 @@ func Body(p Page) string {
 	return fit(strings.TrimSuffix(b.String(), "\n"), maxBody)
 }
 
+// maxOwnWords is the most runes of the config's words, so that what moves has room.
+const maxOwnWords = 16_384
+
 // ownWords are the words of the config, which may use any markup but our markers.
 func (p Page) ownWords() string {
 	text := p.fill(p.Environment.PullRequest.Body)
 	for _, marker := range []string{beginMarker, endMarker} {
 		text = strings.ReplaceAll(text, marker, "")
 	}
-	return strings.TrimSpace(strings.ToValidUTF8(text, ""))
+	return shorten(strings.TrimSpace(strings.ToValidUTF8(text, "")), maxOwnWords)
 }
 
 // standing says why the pull request stands still, where it does.
