@@ -37,7 +37,7 @@ type Server struct {
 	names    map[string]int64 // OWNER/NAME in lower case, also former names
 	counts   map[string]int
 	troubles []*trouble
-	aheads   []ahead
+	watcher  func(route string)
 	limit    *limit
 	used     int // requests of the hour
 }

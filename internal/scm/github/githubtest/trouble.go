@@ -2,7 +2,6 @@ package githubtest
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
@@ -20,30 +19,17 @@ type limit struct {
 	secondary bool
 }
 
-// ahead is what happens just before a request.
-type ahead struct {
-	route string
-	do    func()
-}
+// Watch lets somebody see every request, as "METHOD /route", just before it is
+// looked at: a person or another process may be faster. Nil ends it.
+func (s *Server) Watch(see func(route string)) { s.act(func() { s.watcher = see }) }
 
-// Before lets something happen just before the next request whose "METHOD /route"
-// contains the text is looked at: a person or another process that is faster.
-func (s *Server) Before(route string, do func()) {
-	s.act(func() { s.aheads = append(s.aheads, ahead{route: route, do: do}) })
-}
-
-// happen does what is to happen before a request.
+// happen shows a request to who watches.
 func (s *Server) happen(route string) {
 	s.mu.Lock()
-	i := slices.IndexFunc(s.aheads, func(a ahead) bool { return strings.Contains(route, a.route) || a.route == AnyWrite && writes(route) })
-	var do func()
-	if i >= 0 {
-		do = s.aheads[i].do
-		s.aheads = slices.Delete(s.aheads, i, i+1)
-	}
+	see := s.watcher
 	s.mu.Unlock()
-	if do != nil {
-		do()
+	if see != nil {
+		see(route)
 	}
 }
 
