@@ -1,8 +1,14 @@
 package app_test
 
 import (
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
+
+	"promoter/internal/app"
 )
 
 // The whole way of one image: pushed to dev, a pull request for staging that a
@@ -85,5 +91,211 @@ func TestRun_P08_oldBase_github(t *testing.T) {
 		if pull := s.repo.Pull(1); pull.HeadCommit != head || !pull.Merged {
 			s.t.Errorf("it was pushed for a base that moved in other files: %+v", pull)
 		}
+	})
+}
+
+func TestRun_P02_github(t *testing.T) {
+	onGitHub(t, chain, func(s *story) {
+		s.release("web", "1.1.0")
+		s.run()
+		mine := s.edit("ada", stagingHead, "staging/shop.yaml", "kind: Deployment", "kind: Deployment # mine")
+		s.run()
+		s.release("web", "1.2.0")
+		s.run()
+		s.pulls(stagingHead + " open")
+		if pull := s.repo.Pull(1); pull.HeadCommit != mine || len(pull.Comments) != 1 || !strings.Contains(pull.Comments[0].Body, "ada") {
+			s.t.Errorf("a person's commit was overwritten, or not told of once: %+v", pull)
+		}
+	})
+}
+
+func TestRun_P03_github(t *testing.T) {
+	onGitHub(t, chain, func(s *story) {
+		s.release("web", "1.1.0")
+		s.run()
+		s.repo.ClosePull("ada", 1)
+		s.because(s.run(), "staging", "rejected", "ada", "#1")
+		s.calm()
+		s.wait(time.Minute)
+		s.decide(app.Order{Verb: app.VerbResume, Environment: "staging", Application: "shop"})
+		s.run()
+		s.pulls(stagingHead+" closed", stagingHead+" open")
+		s.wait(time.Minute)
+		s.repo.ClosePull("ada", 2)
+		s.run()
+		s.calm()
+		s.release("web", "1.2.0")
+		s.run()
+		s.pulls(stagingHead+" closed", stagingHead+" closed", stagingHead+" open")
+	})
+}
+
+func TestRun_P03_branchDeleted_github(t *testing.T) {
+	onGitHub(t, chain, func(s *story) {
+		s.release("web", "1.1.0")
+		s.run()
+		s.repo.DeleteBranch("ada", stagingHead)
+		s.run()
+		s.pulls(stagingHead+" closed", stagingHead+" open")
+		s.calm()
+		s.wait(time.Minute)
+		s.repo.DeleteBranch("ada", stagingHead)
+		s.because(s.run(), "staging", "held", "deleted")
+		s.pulls(stagingHead+" closed", stagingHead+" closed")
+	})
+}
+
+// What promoter closes itself is no answer of a person.
+func TestRun_P03_P10_ourOwnClosing_github(t *testing.T) {
+	onGitHub(t, chain, func(s *story) {
+		s.release("web", "1.1.0")
+		s.run()
+		s.edit("ada", "main", "staging/shop.yaml", s.line("web:1.0.0"), s.line("web:1.1.0"))
+		s.run()
+		s.pulls(stagingHead+" closed", prodHead+" merged")
+		s.holds("prod", "1.1.0 1.0.0")
+		s.calm()
+		s.release("web", "1.2.0")
+		s.run()
+		s.pulls(stagingHead+" closed", prodHead+" merged", stagingHead+" open")
+	})
+}
+
+// soaking waits an hour before prod, so that it shows when staging landed.
+func soaking(config string) string {
+	return strings.ReplaceAll(config, "after: [staging]", "after: {staging: {soak: 1h}}")
+}
+
+func TestRun_P04_github(t *testing.T) {
+	for _, method := range []string{"merge", "squash", "rebase", "fast-forward", "queue"} {
+		t.Run(method, func(t *testing.T) {
+			onGitHub(t, soaking(chain), func(s *story) {
+				s.release("web", "1.1.0")
+				s.run()
+				s.wait(3 * 24 * time.Hour) // a commit's own time proves no soak
+				s.repo.MergePull("ada", 1, method)
+				s.because(s.run(), "prod", "staging soak: there since")
+				s.calm()
+				s.wait(58 * time.Minute)
+				s.run()
+				s.holds("prod", "1.0.0 1.0.0")
+				s.wait(3 * time.Minute)
+				s.run()
+				s.holds("prod", "1.1.0 1.0.0")
+				s.pulls(stagingHead+" merged", prodHead+" merged")
+			})
+		})
+	}
+}
+
+func TestRun_P07_github(t *testing.T) {
+	onGitHub(t, strings.ReplaceAll(chain, "after: [staging],", "after: [staging], branch: env/prod,"), func(s *story) {
+		s.because(s.pass().Report, "prod")
+		s.repo.SetHead("ada", "env/prod", s.repo.Head("main"))
+		s.release("web", "1.1.0")
+		s.run()
+		s.api("ada", http.MethodPatch, "repos/acme/gitops/pulls/1", `{"base": "env/prod"}`)
+		s.run()
+		s.calm()
+		if comments := s.repo.Pull(1).Comments; len(comments) != 1 || !strings.Contains(comments[0].Body, "base was changed") {
+			s.t.Errorf("comments: %v", comments)
+		}
+		s.repo.DeleteBranch("ada", "env/prod")
+		s.release("web", "1.2.0")
+		result := s.pass()
+		if words := fmt.Sprint(result.Report.Trouble); !result.Failed() || !strings.Contains(words, "no branch env/prod") {
+			s.t.Errorf("a base that is gone: %v, %s", result.Err, words)
+		}
+		s.holds("dev", "1.2.0 1.0.0")
+		s.repo.Rename("deploy")
+		if moved := s.pass(); moved.Report.Name != "acme/deploy" || moved.Err != nil {
+			s.t.Errorf("a renamed repository: %q, %v", moved.Report.Name, moved.Err)
+		}
+		s.forge.SetScopes(s.token, "public_repo")
+		if lost := s.pass(); !lost.Failed() || lost.Err == nil && lost.Report.State == "" {
+			s.t.Errorf("a token without its scope: %+v", lost)
+		}
+		s.forge.SetScopes(s.token, "repo")
+		s.repo.SetArchived(true)
+		if archived := s.pass(); !strings.Contains(archived.Report.State, "archived") {
+			s.t.Errorf("an archived repository: %v, %q", archived.Err, archived.Report.State)
+		}
+	})
+}
+
+func TestRun_P14_github(t *testing.T) {
+	onGitHub(t, chain, func(s *story) {
+		s.release("web", "1.1.0")
+		s.run()
+		title, body := "Please look at this", "My words first.\n\n"+s.repo.Pull(1).Body+"\n\nAnd last."
+		s.repo.EditPull(1, &title, &body)
+		s.calm()
+		s.release("web", "1.2.0")
+		s.run()
+		pull := s.repo.Pull(1)
+		if pull.Title != title || !strings.HasPrefix(pull.Body, "My words first.") || !strings.HasSuffix(pull.Body, "And last.") {
+			s.t.Errorf("what a person wrote is gone: %q\n%s", pull.Title, pull.Body)
+		}
+		if !strings.Contains(pull.Body, "1.2.0") {
+			s.t.Errorf("our part was not refreshed:\n%s", pull.Body)
+		}
+	})
+}
+
+func TestRun_P15_github(t *testing.T) {
+	long := fmt.Sprintf("after: [dev], pullRequest: {title: %q, body: %q, labels: [%q, \"päivää, \\\"x\\\"\"]}}",
+		strings.Repeat("t{component} ", 40), strings.Repeat("words ä ", 9000), strings.Repeat("label", 12))
+	onGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", long), func(s *story) {
+		s.release("web", "1.1.0")
+		s.run()
+		s.calm()
+		s.release("web", "1.2.0")
+		s.run()
+		pull := s.repo.Pull(1)
+		if n := utf8.RuneCountInString(pull.Title); n > 250 || !pull.Open {
+			s.t.Errorf("a title of %d characters", n)
+		}
+		if n := utf8.RuneCountInString(pull.Body); n > 65536 || !strings.Contains(pull.Body, "1.2.0") {
+			s.t.Errorf("a body of %d characters, which must tell the version", n)
+		}
+	})
+}
+
+func TestRun_P18_github(t *testing.T) {
+	onGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], pullRequest: {limit: 3}}"), func(s *story) {
+		s.release("web", "1.1.0")
+		files := map[string]string{}
+		for i := range 200 {
+			files[fmt.Sprintf("dev/app%03d.yaml", i)] = s.manifest("web:1.1.0")
+			files[fmt.Sprintf("staging/app%03d.yaml", i)] = s.manifest("web:1.0.0")
+		}
+		s.repo.Commit("ada", "main", "Many", files)
+		report := s.run()
+		s.pulls("promoter/staging/app000 open", "promoter/staging/app001 open", "promoter/staging/app002 open")
+		if words := fmt.Sprint(report.Done); !strings.Contains(words, "in line") {
+			s.t.Error("nobody is told the place in line")
+		}
+		s.calm()
+		s.repo.MergePull("ada", 2, "squash")
+		s.run()
+		s.pulls("promoter/staging/app000 open", "promoter/staging/app001 merged", "promoter/staging/app002 open", "promoter/staging/app003 open")
+	})
+}
+
+// A pull request is ours by its branch, its author and its commit; not by words
+// that an older release may have written otherwise.
+func TestRun_P19_github(t *testing.T) {
+	onGitHub(t, chain, func(s *story) {
+		s.release("web", "1.1.0")
+		s.run()
+		title, body := "Update staging", strings.Replace(s.repo.Pull(1).Body, "Why: ", "An older form: ", 1)
+		s.repo.EditPull(1, &title, &body)
+		s.release("web", "1.2.0")
+		s.run()
+		s.pulls(stagingHead + " open")
+		if pull := s.repo.Pull(1); !strings.Contains(pull.Body, "1.2.0") || strings.Contains(pull.Body, "older form") || len(pull.Comments) > 0 {
+			s.t.Errorf("it was not refreshed: %+v", pull)
+		}
+		s.holdsOn(stagingHead, "staging", "1.2.0 1.0.0")
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,6 +58,8 @@ type story struct {
 	clock   *clock
 	cache   string // empty: every run begins with a fresh clone
 	server  *app.Server
+	kind    string // of the forge
+	token   string
 	digests map[string]string // by NAME:TAG
 }
 
@@ -111,7 +114,7 @@ func newStory(t *testing.T, kind, config string) *story {
 	for _, who := range []string{"promoter-bot", "ada", "bob"} {
 		s.repo.Permit(who, "write")
 	}
-	s.server = s.open(kind)
+	s.kind, s.server = kind, s.open(kind)
 	return s
 }
 
@@ -135,6 +138,7 @@ networks: [127.0.0.0/8]
 	}
 	token := s.forge.Token("promoter-bot", "repo", "read:org")
 	env := func(name string) (string, bool) { return token, name == "TOKEN" }
+	s.token = token
 	server, err := app.OpenServer(app.ServerOptions{Config: file, Env: env, Now: s.clock.Now})
 	if err != nil {
 		s.t.Fatal(err)
@@ -205,7 +209,10 @@ func (s *story) pass() app.Result {
 func (s *story) passUnder(ctx context.Context) app.Result {
 	s.t.Helper()
 	results, err := s.server.Run(ctx, app.RunOptions{CacheDir: s.cache})
-	if err != nil && ctx.Err() == nil || len(results) != 1 {
+	if ctx.Err() != nil {
+		return app.Result{Err: err}
+	}
+	if err != nil || len(results) != 1 {
 		s.t.Fatalf("%d results, %v", len(results), err)
 	}
 	return results[0]
@@ -244,7 +251,7 @@ func (s *story) written() string {
 	requests := s.forge.Requests()
 	text := s.repo.Git("for-each-ref", "--format=%(refname) %(objectname)")
 	for _, route := range slices.Sorted(maps.Keys(requests)) {
-		if !strings.HasPrefix(route, "GET ") && route != "GIT info/refs" && route != "GIT upload-pack" {
+		if changes(route) {
 			text += fmt.Sprintf("\n%s %d", route, requests[route])
 		}
 	}
@@ -328,4 +335,46 @@ func (s *story) because(report engine.Report, environment string, parts ...strin
 			s.t.Errorf("%s is %q, want %q in it", environment, got, part)
 		}
 	}
+}
+
+// api is a person who uses GitHub's API.
+func (s *story) api(who, method, path, body string) {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), method, s.forge.API()+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+s.forge.Token(who, "repo"))
+	response, err := s.forge.Client().Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode >= http.StatusBadRequest {
+		s.t.Fatalf("%s %s: %s", method, path, response.Status)
+	}
+}
+
+// changes says whether a request may change anything.
+func changes(route string) bool {
+	return !strings.HasPrefix(route, "GET ") && route != "GIT info/refs" && route != "GIT upload-pack"
+}
+
+// before lets something happen once, just before a request.
+func (s *story) before(route string, do func()) {
+	var done atomic.Bool
+	s.forge.Watch(func(asked string) {
+		if strings.Contains(asked, route) && done.CompareAndSwap(false, true) {
+			do()
+		}
+	})
+}
+
+// another is a second process elsewhere, whose clock is ahead.
+func (s *story) another(ahead time.Duration) *story {
+	other := *s
+	other.clock, other.cache = &clock{}, ""
+	other.clock.set(s.clock.Now().Add(ahead))
+	other.server = other.open(s.kind)
+	return &other
 }
