@@ -48,6 +48,7 @@ type Carried struct {
 	By         identity.Person   // who it is written down for
 	Places     []promotion.Place // that it is about; state.All stands for all
 	Images     map[string]string // reject, rollback: by component
+	Stood      bool              // it was written down before, so nothing was written
 }
 
 // Decide carries an order out on the one repository that was named: it writes it
@@ -107,7 +108,7 @@ func (d *deciding) decide(ctx context.Context) (Carried, error) {
 		return Carried{}, advised(err, d.repository)
 	}
 	if d.config, d.byDefault, err = d.lane.config(ctx, refs); err != nil {
-		return Carried{}, err
+		return Carried{}, inOneLine(err)
 	}
 	places, err := d.places(ctx)
 	if err != nil {
@@ -119,7 +120,23 @@ func (d *deciding) decide(ctx context.Context) (Carried, error) {
 		return Carried{}, err
 	}
 	carried.Subject = d.subject(places)
-	return carried, d.lane.Decide(ctx, carried.Subject, changes...)
+	written, err := d.lane.Decide(ctx, carried.Subject, changes...)
+	carried.Stood = !written
+	return carried, err
+}
+
+// inOneLine says of the config of a repository what run says: its problems in
+// lines of their own would seem to be those of a file in this folder.
+func inOneLine(err error) error {
+	var invalid *ConfigError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	more := ""
+	if n := len(invalid.Problems) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more: see 'promoter validate')", n)
+	}
+	return fault.New(fault.Invalid, "the config cannot be used: %s%s", invalid.Problems[0], more)
 }
 
 // by says who decides: the account of the credential where a forge tells, else
@@ -151,14 +168,14 @@ func (d *deciding) subject(places []promotion.Place) string {
 	if d.Verb == VerbReject {
 		verb += " " + strings.Join(d.Images, ", ") + " in"
 	}
-	if len(places) == 1 {
+	switch {
+	case len(places) == 1:
 		return state.Subject(verb, state.Place(places[0]), d.Reason)
+	case d.Environment == "": // places of one application
+		return state.Subject(verb+" "+d.Application+" everywhere in", state.Place{Environment: state.All, Application: state.All}, d.Reason)
+	default:
+		return state.Subject(verb, state.Place{Environment: d.Environment, Application: state.All}, d.Reason)
 	}
-	environment := d.Environment
-	if environment == "" {
-		environment = state.All
-	}
-	return state.Subject(verb, state.Place{Environment: environment, Application: state.All}, d.Reason)
 }
 
 // changes makes the order's changes of all places.

@@ -44,7 +44,7 @@ func (d *deciding) environments() ([]string, error) {
 		return d.config.Order(), nil
 	}
 	if _, ok := d.config.Environment(d.Environment); !ok {
-		return nil, fault.New(fault.Invalid, "--env %s: the repository has no such environment; it has %s", d.Environment, namesOf(d.config.Order()))
+		return nil, fault.New(fault.Invalid, "there is no environment %s here; there are %s", d.Environment, namesOf(d.config.Order()))
 	}
 	return []string{d.Environment}, nil
 }
@@ -77,7 +77,7 @@ func (d *deciding) having(environments []string, applications map[string][]strin
 	}
 	if len(places) == 0 {
 		slices.Sort(known)
-		return nil, fault.New(fault.Invalid, "--app %s: there is no such application here; there are %s", d.Application, namesOf(slices.Compact(known)))
+		return nil, fault.New(fault.Invalid, "there is no application %s here; there are %s", d.Application, namesOf(slices.Compact(known)))
 	}
 	return places, nil
 }

@@ -81,6 +81,10 @@ func runOrder(command *cobra.Command, flags *orderFlags, system System) error {
 	if err := printAs(system.Out, flags.output, data, func() string { return orderText(carried) }); err != nil {
 		return fmt.Errorf("print what was decided: %w", err)
 	}
+	if carried.Stood {
+		say(system.Err, wordStoodThere, state.Branch)
+		return nil
+	}
 	say(system.Err, wordDecided, state.Branch, personName(carried.By))
 	return nil
 }

@@ -49,7 +49,7 @@ func (s *story) ask() {
 	s.tell("a person asks for prod")
 	place := state.Place{Environment: "prod", Application: "shop"}
 	change := state.Ask(place, state.Request{Act: state.Act{By: identity.Person{Login: "ada"}, At: s.Clock.Now()}})
-	if err := s.Lane().Decide(s.t.Context(), "Ask", change); err != nil {
+	if _, err := s.Lane().Decide(s.t.Context(), "Ask", change); err != nil {
 		s.t.Error(err)
 	}
 }
@@ -245,7 +245,7 @@ func (s *story) decide() {
 		clear(s.refused[place.Environment])
 	}
 	s.tell("%s %s", verb, place)
-	if err := s.Lane().Decide(s.t.Context(), verb, change); err != nil {
+	if _, err := s.Lane().Decide(s.t.Context(), verb, change); err != nil {
 		s.t.Error(err)
 	}
 }

@@ -26,7 +26,7 @@ func (v *view) lookAtRepository(ctx context.Context) error {
 	}
 	refs, err := v.Remote.Refs(ctx)
 	if err != nil {
-		return fmt.Errorf("list the branches: %w", err)
+		return err // it says that the branches were listed
 	}
 	if refs.Default == "" {
 		refs.Default = info.DefaultBranch

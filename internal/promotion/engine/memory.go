@@ -93,38 +93,39 @@ func (v *view) push(ctx context.Context, updates ...Update) error {
 }
 
 // Decide writes a person's decision to the state branch, whatever else is written
-// there at the same time. It does nothing when the decision stands already.
-func (l *Lane) Decide(ctx context.Context, subject string, changes ...state.Change) error {
+// there at the same time. It writes nothing when the decision stands already, and
+// says so.
+func (l *Lane) Decide(ctx context.Context, subject string, changes ...state.Change) (written bool, err error) {
 	for attempt := 1; ; attempt++ {
-		err := l.decideOnce(ctx, subject, changes)
+		written, err := l.decideOnce(ctx, subject, changes)
 		if fault.KindOf(err) != fault.Conflict || attempt == attempts {
-			return err
+			return written, err
 		}
 		if err := l.pause(ctx, attempt); err != nil {
-			return err
+			return false, err
 		}
 	}
 }
 
-func (l *Lane) decideOnce(ctx context.Context, subject string, changes []state.Change) error {
+func (l *Lane) decideOnce(ctx context.Context, subject string, changes []state.Change) (written bool, err error) {
 	refs, err := l.Remote.Refs(ctx)
 	if err != nil {
-		return fmt.Errorf("list the branches: %w", err)
+		return false, err // it says that the branches were listed
 	}
 	head := refs.Branches[state.Branch]
 	if head != "" {
 		if _, err := l.Remote.Fetch(ctx, state.Branch); err != nil {
-			return fmt.Errorf("fetch %s: %w", state.Branch, err)
+			return false, fmt.Errorf("fetch %s: %w", state.Branch, err)
 		}
 	}
 	update, err := l.draftState(head, subject, func(s state.State) (state.State, error) { return s.Apply(changes...) })
 	if err != nil || update.New == "" {
-		return err
+		return false, err
 	}
 	if err := l.Remote.Push(ctx, update); err != nil {
-		return fmt.Errorf("write %s: %w", state.Branch, err)
+		return false, fmt.Errorf("write %s: %w", state.Branch, err)
 	}
-	return nil
+	return true, nil
 }
 
 // Before returns the snapshot that stood in a place before the present one: what

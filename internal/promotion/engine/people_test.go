@@ -18,7 +18,7 @@ import (
 // decide is a person who says something by a verb.
 func (w *world) decide(changes ...state.Change) {
 	w.t.Helper()
-	if err := w.Lane().Decide(w.t.Context(), "A person decides", changes...); err != nil {
+	if _, err := w.Lane().Decide(w.t.Context(), "A person decides", changes...); err != nil {
 		w.t.Fatal(err)
 	}
 }
