@@ -12,6 +12,9 @@ import (
 // teamPrefix stands before GROUP/NAME where a group of people is meant.
 const teamPrefix = "team:"
 
+// approvalsGate is the name of the gate.
+const approvalsGate = "approvals"
+
 // approvals is the gate of what people say of the pull request. Somebody who asks
 // for changes is heard where no approval is wanted too.
 func (p *planner) approvals() []Condition {
@@ -20,7 +23,7 @@ func (p *planner) approvals() []Condition {
 	if wanted == nil && (!found || len(open.Objections) == 0) {
 		return nil
 	}
-	gate := Condition{Name: "approvals", State: Passed}
+	gate := Condition{Name: approvalsGate, State: Passed}
 	if wanted == nil {
 		wanted = &config.Approvals{}
 	}
@@ -38,7 +41,7 @@ func (p *planner) approvals() []Condition {
 	case len(open.Objections) > 0:
 		gate.State, gate.Reason = Pending, "changes requested by "+people(open.Objections)
 	case given < wanted.Count:
-		gate.State, gate.Reason = Pending, "not approved yet"+from(wanted.From)
+		gate.State, gate.Reason = Pending, notApproved+from(wanted.From)
 	}
 	return []Condition{gate}
 }

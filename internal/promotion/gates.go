@@ -8,8 +8,31 @@ import (
 	"promoter/internal/config"
 )
 
-// noPullRequest is the reason of a gate that looks at one, before it is open.
-const noPullRequest = "no pull request yet"
+// The reasons of gates that look at a pull request: before it is open, and while
+// nobody has said anything on it.
+const (
+	noPullRequest = "no pull request yet"
+	notReported   = "not reported yet"
+	notApproved   = "not approved yet"
+)
+
+// Opened returns a proposal as it stands once its pull request is open: with gates
+// on which nothing was said yet. What is written on opening is then what the next
+// pass finds, and is not written again.
+func Opened(p Proposal) Proposal {
+	p.Gates = slices.Clone(p.Gates)
+	for i := range p.Gates {
+		gate := &p.Gates[i]
+		switch approvals := p.Environment.Gates.Approvals; {
+		case gate.Reason != noPullRequest:
+		case gate.Name == approvalsGate && approvals != nil:
+			gate.Reason = notApproved + from(approvals.From)
+		default:
+			gate.Reason = notReported
+		}
+	}
+	return p
+}
 
 // gates are what must hold before the moves land. They never block proposing.
 // What is pushed has no pull request to look at: there the windows are all.
@@ -62,7 +85,7 @@ func (p *planner) checkGate(pattern string) Condition {
 // reported: the machine that runs them may not have begun. Our own status never
 // counts: a promotion would wait for itself.
 func checkedBy(name, pattern string, checks []Check) Condition {
-	c := Condition{Name: name, State: Pending, Reason: "not reported yet"}
+	c := Condition{Name: name, State: Pending, Reason: notReported}
 	passed, all := 0, 0
 	var failed, running string
 	for _, check := range checks {

@@ -195,6 +195,19 @@ func TestGates_noPullRequestYet(t *testing.T) {
 	}
 }
 
+// What a pull request is opened with is what the next pass finds on it.
+func TestGates_openedSaysWhatTheNextPassFinds(t *testing.T) {
+	t.Parallel()
+	before, after := gatedWorld(t, promotion.Open{}), gatedWorld(t, promotion.Open{Number: 7})
+	opened := promotion.Opened(before.arrange()[0])
+	if diff := cmp.Diff(after.decide("prod/shop").Gates, opened.Gates); diff != "" {
+		t.Error(diff)
+	}
+	if gate := gateNamed(t, before.decide("prod/shop").Gates, "approvals"); gate.Reason != "no pull request yet" {
+		t.Errorf("the decision was changed: %+v", gate)
+	}
+}
+
 // The windows of both kinds count as one: noon in Berlin is inside office and
 // inside the lunch that denies.
 func TestGates_G02_denyOverAllow(t *testing.T) {

@@ -92,7 +92,8 @@ func (e *busyError) Error() string {
 
 // create opens the one pull request of the branch.
 func (v *view) create(ctx context.Context, done Done) Done {
-	p := done.Proposal
+	p := promotion.Opened(done.Proposal)
+	done.Proposal = p
 	page := v.page(ctx, p)
 	settings := p.Environment.PullRequest
 	pr, err := v.Repository.PullRequests().Create(ctx, scm.Draft{
