@@ -2,86 +2,46 @@ package app
 
 import (
 	"context"
-	"iter"
 	"maps"
 	"slices"
 
 	"promoter/internal/config"
-	"promoter/internal/promotion"
 	"promoter/internal/promotion/engine"
 	"promoter/internal/scm/git"
-	"promoter/internal/updater"
 )
 
 // gitFiles finds references in the files of commits. It is engine.Files.
 type gitFiles struct {
 	objects gitObjects
 	maxSize int64 // bytes over which a file is not parsed
-	known   *memories
+	known   *surveys
 }
 
-// At implements engine.Files.
+// At implements engine.Files. The environments of a branch are surveyed together:
+// the files of one of them are asked for after those of all.
 func (f gitFiles) At(ctx context.Context, c *config.Config, commit string, environments []string) (engine.Tree, error) {
-	entries, err := f.objects.entries(ctx, commit)
+	tree, err := f.known.of(f, c, together(c, environments)).at(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
-	b := &branch{environments: environments}
-	found := newFindings()
-	s := scanner{
-		follower: newFollower(c, environments, nil), findings: found,
-		inventory: &inventory{branch: b, files: map[string]updater.File{}},
-	}
-	options := updater.Options{MaxFileSize: f.maxSize, Memory: f.known.of(c.Fingerprint(), environments)}
-	if err := s.scan(ctx, f.list(entries), options, narrowing{}); err != nil {
-		return nil, err
-	}
-	return gitTree{found}, nil
+	return tree.only(environments), nil
 }
 
-// list shows entries as files, without the config: it says what is followed, and
-// nothing in it is deployed.
-func (f gitFiles) list(entries []git.Entry) iter.Seq2[updater.File, error] {
-	return func(yield func(updater.File, error) bool) {
-		for _, entry := range entries {
-			if entry.Path == ConfigFile {
-				continue
-			}
-			file := updater.File{Path: entry.Path, Mode: modeOf(entry.Mode)}
-			if entry.Mode == git.Regular { // the blob of a link is its target's name
-				file.ID = entry.ID.String()
-			}
-			file.Read = func() ([]byte, error) { return f.objects.content(entry, searchedLimit) }
-			if !yield(file, nil) {
-				return
-			}
+// together returns the environments that lie on the same branches as the given
+// ones, in the order of the config.
+func together(c *config.Config, environments []string) []string {
+	branches := map[string]bool{}
+	for _, name := range environments {
+		environment, _ := c.Environment(name)
+		branches[environment.Branch] = true
+	}
+	var all []string
+	for _, environment := range c.Environments {
+		if branches[environment.Branch] {
+			all = append(all, environment.Name)
 		}
 	}
-}
-
-// gitTree is what the files of one commit say. It is engine.Tree.
-type gitTree struct{ found *findings }
-
-// Places implements engine.Tree.
-func (t gitTree) Places() map[promotion.Place]promotion.Present { return t.found.places }
-
-// Rewrite implements engine.Tree. A refusal in any file is one of the place: an
-// application is written whole or not at all.
-func (t gitTree) Rewrite(ctx context.Context, place promotion.Place, moves []promotion.Move) (engine.Rewritten, error) {
-	present := t.found.places[place]
-	preview := &PlacePreview{Decision: promotion.Decision{Place: place, State: promotion.Proposed, Moves: moves}}
-	preview.Refusals = slices.Clone(present.Refusals)
-	whole := &Preview{Places: []PlacePreview{*preview}}
-	target := &whole.Places[0]
-	jobs := rewritingsOf(target, t.found.inventories[place.Environment], present.References)
-	if err := rewriteAll(ctx, whole, jobs); err != nil {
-		return engine.Rewritten{}, err
-	}
-	out := engine.Rewritten{Changes: target.Changes, Refusals: target.Refusals, Files: map[string][]byte{}}
-	for _, file := range target.Files {
-		out.Files[file.Path] = file.After
-	}
-	return out, nil
+	return all
 }
 
 // applicationsIn lists the applications that have files in an environment, from

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strings"
 
 	"promoter/internal/config"
@@ -127,6 +128,11 @@ func (f *follower) writes(file string) []updater.Write {
 		}
 	}
 	return writes
+}
+
+// writesAny says whether the config names places in files at all.
+func (f *follower) writesAny() bool {
+	return slices.ContainsFunc(f.environments, func(e *config.Environment) bool { return len(e.Write) > 0 })
 }
 
 func writesOf(environment *config.Environment, application, file string) []updater.Write {

@@ -125,9 +125,9 @@ func (s scanner) place() {
 
 // placesFollowing returns the places that a reference belongs to. Environments
 // may share a file when they follow different components in it.
-func (s scanner) placesFollowing(reference edit.Reference) []promotion.Place {
-	return slices.DeleteFunc(s.placesOf(reference.Position.File), func(place promotion.Place) bool {
-		match, ok := s.config.Follow(place.Environment, place.Application, reference.Repository)
+func (f *follower) placesFollowing(reference edit.Reference) []promotion.Place {
+	return slices.DeleteFunc(f.placesOf(reference.Position.File), func(place promotion.Place) bool {
+		match, ok := f.config.Follow(place.Environment, place.Application, reference.Repository)
 		return !ok || match.Name != reference.Component
 	})
 }

@@ -30,7 +30,7 @@ type lane struct {
 	engine.Lane
 	objects gitObjects
 	mirror  *git.Mirror
-	known   *memories
+	known   *surveys
 }
 
 // lane opens the mirror of a repository and wires its lane. The caller closes the
@@ -52,7 +52,7 @@ func (w *work) lane(ctx context.Context, r *repository) (*lane, error) {
 	}
 	objects := gitObjects{&gitRemote{mirror: mirror}}
 	from := sources{work: w, of: r}
-	known := newMemories(folder)
+	known := newSurveys(folder)
 	l := &lane{objects: objects, mirror: mirror, known: known, Lane: engine.Lane{
 		Remote:  objects.gitRemote,
 		Objects: objects,

@@ -151,6 +151,43 @@ func (o gitObjects) entries(ctx context.Context, commit string) ([]git.Entry, er
 	return entries, nil
 }
 
+// root returns the tree of a commit: of the same one, the files are the same.
+func (o gitObjects) root(commit string) (git.ID, error) {
+	id, err := git.ParseID(commit)
+	if err != nil {
+		return git.ID{}, err
+	}
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	tree, err := o.mirror.Tree(id)
+	if err != nil {
+		return git.ID{}, err
+	}
+	return tree.ID(), nil
+}
+
+// at finds single files of a commit.
+func (o gitObjects) at(commit string) func(path string) (git.Entry, error) {
+	return func(path string) (git.Entry, error) {
+		id, err := git.ParseID(commit)
+		if err != nil {
+			return git.Entry{}, err
+		}
+		o.mutex.Lock()
+		defer o.mutex.Unlock()
+		tree, err := o.mirror.Tree(id)
+		if err != nil {
+			return git.Entry{}, err
+		}
+		return tree.Entry(path)
+	}
+}
+
+// entry is a file that was listed before.
+func (o gitObjects) entry(path string, mode git.Mode, id git.ID) git.Entry {
+	return o.mirror.File(path, mode, id)
+}
+
 // content reads a file of a listing.
 func (o gitObjects) content(entry git.Entry, limit int64) ([]byte, error) {
 	o.mutex.Lock()

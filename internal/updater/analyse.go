@@ -18,7 +18,7 @@ type analysis struct {
 	refusals []edit.Refusal
 	notes    []Note
 	declared []declaration
-	waiting  bool // for a source in another file
+	asks     bool // for a source that another file may declare
 }
 
 // analyse reads and parses a file, if it may hold a reference, and asks the
@@ -85,7 +85,7 @@ func (i *Inventory) newFinder(file string, parsed *stream) *finder {
 }
 
 func (f *finder) analysis() analysis {
-	return analysis{stream: f.stream, sites: f.sites, refusals: f.refusals, notes: f.notes, declared: f.declared, waiting: f.waiting}
+	return analysis{stream: f.stream, sites: f.sites, refusals: f.refusals, notes: f.notes, declared: f.declared, asks: f.asks}
 }
 
 // refuseSyntax refuses a file that does not parse, at the line that the parser

@@ -31,7 +31,7 @@ type finder struct {
 	refusals []edit.Refusal
 	notes    []Note
 	declared []declaration
-	waiting  bool // a source in another file was asked for and is not known yet
+	asks     bool // for a source that another file may declare
 }
 
 // walk visits a node and all below it, in the order of the file. Aliases are not

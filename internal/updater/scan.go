@@ -111,20 +111,12 @@ func send(ctx context.Context, files iter.Seq2[File, error], batches chan<- []Fi
 // scanFile adds what one file holds. False: it must be looked at again when all
 // sources are known, and nothing was added.
 func (i *Inventory) scanFile(file File, found *finding) bool {
-	if known, ok := i.updater.options.Memory.recall(file); ok {
-		i.replay(file, known, found)
-		return true
-	}
 	a := i.analyse(file, false)
-	if a.waiting {
+	if a.asks && !i.sources.complete {
 		return false
 	}
-	first := len(found.references)
 	for _, s := range a.sites {
 		found.references = append(found.references, s.reference(file.Path))
-	}
-	if !i.sources.complete { // what rests on other files is not that of this content
-		i.remember(file, a, found.references[first:])
 	}
 	found.refusals = append(found.refusals, a.refusals...)
 	found.notes = append(found.notes, a.notes...)

@@ -27,6 +27,18 @@ type sources struct {
 
 func newSources() *sources { return &sources{byKey: map[sourceKey]map[string]pointing{}} }
 
+// sourcesOf returns what the files of a survey declare.
+func sourcesOf(s *Survey) *sources {
+	all := newSources()
+	for path, found := range s.files {
+		for _, d := range found.Declared {
+			all.declare(path, sourceKey{d.Kind, d.Namespace, d.Name}, d.URL)
+		}
+	}
+	all.complete = true
+	return all
+}
+
 // declare says that the file holds the source and where it points. Nothing is
 // added once the sources are complete.
 func (f *finder) declare(key sourceKey, url string) {
@@ -63,8 +75,8 @@ func (f *finder) source(key sourceKey) (url string, found bool) {
 	s := f.sources
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	f.asks = true
 	if !s.complete {
-		f.waiting = true
 		return "", false
 	}
 	folders := s.byKey[key]

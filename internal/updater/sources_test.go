@@ -11,7 +11,7 @@ func TestSources_nearest(t *testing.T) {
 	f.declare(key, "oci://one")
 	f.path = "clusters/prod/a.yaml"
 	f.declare(key, "oci://two")
-	if _, found := f.source(key); found || !f.waiting {
+	if _, found := f.source(key); found || !f.asks {
 		t.Error("a source was known before the scan was complete")
 	}
 	f.sources.complete = true

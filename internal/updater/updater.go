@@ -53,9 +53,6 @@ type File struct {
 	Path string // slash separated, relative to the root of the branch
 	Mode Mode
 	Size int64 // in bytes
-	// ID names the content: the same ID and path, the same content. Empty: not
-	// known, and nothing is remembered of the file.
-	ID string
 	// Read returns the content, for a symbolic link that of the file it leads
 	// to. Nil: it cannot be read, as with a submodule.
 	Read func() ([]byte, error)
@@ -67,9 +64,6 @@ type Options struct {
 	Workers     int   // files looked at side by side; 0: as many as processors
 	// Writes returns the configured places of a file; nil: there are none.
 	Writes func(file string) []Write
-	// Memory spares parsing what was parsed before. It must have seen no other
-	// follower and no other options. Nil: everything is parsed.
-	Memory *Memory
 }
 
 // Note is something about a file that a person should know and that stops

@@ -37,6 +37,12 @@ type Entry struct {
 	from *objects
 }
 
+// File returns an entry as a listing of a tree showed it before, without looking
+// for it.
+func (o *objects) File(path string, mode Mode, id ID) Entry {
+	return Entry{Path: path, Mode: mode, ID: id, from: o}
+}
+
 // Read returns the content of the entry: at most limit bytes and one more, by
 // which the caller sees that there are too many. A blob that a fetch left on the
 // server for its size is ErrTooLarge.
