@@ -53,17 +53,22 @@ func (v *view) unanswered() []string {
 }
 
 // answersOf takes what people answered to the last pull requests of a branch, up to
-// the one that they merged.
+// the one that they merged; and what was merged and is no more.
 func (v *view) answersOf(ctx context.Context, head string) error {
 	closed, err := v.Repository.PullRequests().Closed(ctx, head, closedLimit)
 	if err != nil {
 		return fmt.Errorf("list the closed pull requests of %s: %w", head, err)
 	}
-	for _, pr := range closed {
-		if pr.State == scm.StateMerged {
-			return nil
+	merged := slices.IndexFunc(closed, func(pr scm.PullRequest) bool { return pr.State == scm.StateMerged })
+	for i, pr := range closed {
+		switch {
+		case pr.State == scm.StateMerged && pr.Head.Own:
+			if err := v.takenBack(ctx, pr); err != nil {
+				return err
+			}
+		case merged < 0 || i < merged:
+			v.answer(pr)
 		}
-		v.answer(pr)
 	}
 	return nil
 }
@@ -83,6 +88,9 @@ func (v *view) answer(pr scm.PullRequest) {
 	}
 	act.Why = fmt.Sprintf("pull request #%d was closed", pr.Number)
 	for _, l := range landed {
+		if l.Environment != place.Environment || place.Application != state.All && l.Application != place.Application {
+			continue // no branch speaks for another place
+		}
 		if images := v.wouldChange(l); len(images) > 0 && !v.resumedSince(pr, l.Place) {
 			v.remember(state.Reject(statePlace(l.Place), state.Rejection{Act: act, Images: images, Number: pr.Number}))
 		}

@@ -2,40 +2,68 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"promoter/internal/promotion"
+	"promoter/internal/scm"
 )
 
 // takenOf returns the versions that stood in a place and do not now. Those that
 // were gone already when the place was resumed are forgotten.
 func (v *view) takenOf(ctx context.Context, place promotion.Place, found []promotion.Landing) ([]promotion.Taken, error) {
+	gone := slices.DeleteFunc(slices.Clone(found), func(l promotion.Landing) bool { return len(v.goneFrom(place, l)) == 0 })
+	resumed := v.observed.State.ResumedAt(statePlace(place))
+	var then promotion.Present
+	if !resumed.IsZero() && len(gone) > 0 {
+		var err error
+		if then, err = v.presentAt(ctx, place, resumed); err != nil {
+			return nil, err
+		}
+	}
 	var taken []promotion.Taken
-	for _, l := range found {
-		for _, component := range l.Snapshot.Components() {
-			if pinned := l.Snapshot[component]; !holds(v.observed.Places[place], component, pinned) {
-				taken = append(taken, promotion.Taken{Component: component, Version: pinned.Version, Commit: l.Commit})
+	for _, l := range gone {
+		forgets := !resumed.IsZero() && v.landedBefore(l, resumed)
+		for _, component := range v.goneFrom(place, l) {
+			version := l.Snapshot[component].Version
+			if !forgets || holds(then, component, promotion.Pinned{Version: version}) {
+				taken = append(taken, promotion.Taken{Component: component, Version: version, Commit: l.Commit})
 			}
 		}
 	}
-	resumed := v.observed.State.ResumedAt(statePlace(place))
-	if resumed.IsZero() || len(taken) == 0 {
-		return taken, nil
-	}
-	then, err := v.presentAt(ctx, place, resumed)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(taken, func(t promotion.Taken) bool {
-		return v.landedBefore(t.Commit, resumed) && !holds(then, t.Component, promotion.Pinned{Version: t.Version})
-	}), nil
+	return taken, nil
 }
 
-func (v *view) landedBefore(id string, at time.Time) bool {
-	commit, err := v.Objects.Commit(id)
+// goneFrom returns the components of a landing of which the files of a place say
+// another version now.
+func (v *view) goneFrom(place promotion.Place, l promotion.Landing) []string {
+	return slices.DeleteFunc(l.Snapshot.Components(), func(component string) bool {
+		return holds(v.observed.Places[place], component, l.Snapshot[component])
+	})
+}
+
+// landedBefore goes by the time of the merge where a forge told it.
+func (v *view) landedBefore(l promotion.Landing, at time.Time) bool {
+	if !l.At.IsZero() {
+		return !l.At.After(at)
+	}
+	commit, err := v.Objects.Commit(l.Commit)
 	return err == nil && !commit.Committer.When.After(at)
+}
+
+// takenBack learns from a merged pull request what stood in its places: a way of
+// merging may leave no trailers in Git.
+func (v *view) takenBack(ctx context.Context, pr scm.PullRequest) error {
+	for _, landed := range promotion.ReadTrailers(v.Objects.Trailers(pr.Head.Message)) {
+		taken, err := v.takenOf(ctx, landed.Place, []promotion.Landing{
+			{Commit: pr.Merged.Commit, Snapshot: landed.Snapshot, At: pr.Merged.At},
+		})
+		if err != nil {
+			return err
+		}
+		v.observed.Taken[landed.Place] = append(v.observed.Taken[landed.Place], taken...)
+	}
+	return nil
 }
 
 // presentAt returns what the files of a place said at a time.
@@ -47,11 +75,7 @@ func (v *view) presentAt(ctx context.Context, place promotion.Place, at time.Tim
 		if commit.Committer.When.After(at) && !commit.Shallow && len(commit.Parents) > 0 {
 			continue
 		}
-		tree, err := v.Files.At(ctx, v.observed.Config, commit.ID, []string{place.Environment})
-		if err != nil {
-			return promotion.Present{}, fmt.Errorf("read the files of %.7s: %w", commit.ID, err)
-		}
-		return tree.Places()[place], nil
+		return v.presentIn(ctx, place, commit.ID)
 	}
 	return promotion.Present{}, nil
 }
