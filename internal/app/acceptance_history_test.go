@@ -1,0 +1,190 @@
+package app_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/app"
+)
+
+// What Git alone tells: hand edits, reverts, forced pushes, and what people
+// decided.
+
+// twenty is a config of twenty environments in one branch.
+func twenty(land string) string {
+	text := "version: 1\ncomponents:\n  web: {image: $R/acme/web, select: {semver: \">=1\"}}\nenvironments:\n"
+	for i := range 20 {
+		text += fmt.Sprintf("  e%02d: {paths: [\"e%02d/{application}.yaml\"], land: %s}\n", i, i, land)
+	}
+	return text
+}
+
+// twentyFiles puts the application into each of them.
+func (s *story) twentyFiles() {
+	files := map[string]string{}
+	for i := range 20 {
+		files[fmt.Sprintf("e%02d/shop.yaml", i)] = s.manifest("web:1.0.0")
+	}
+	s.repo.Commit("ada", "main", "Twenty", files)
+	s.release("web", "1.1.0")
+}
+
+func (s *story) twentyHold(want string) {
+	s.t.Helper()
+	for i := range 20 {
+		s.holds(fmt.Sprintf("e%02d", i), want)
+	}
+}
+
+func TestRun_P09_plain(t *testing.T) { onPlain(t, twenty("push"), (*story).oneChain) }
+
+func TestRun_P09_github(t *testing.T) { onGitHub(t, twenty("push"), (*story).oneChain) }
+
+func (s *story) oneChain() {
+	s.twentyFiles()
+	s.run()
+	s.twentyHold("1.1.0")
+	if n := s.forge.Requests()["GIT receive-pack"]; n != 1 {
+		s.t.Errorf("pushed %d times", n)
+	}
+	if n := s.repo.Git("rev-list", "--count", "main"); n != "22" {
+		s.t.Errorf("%s commits, want one for each environment and the two before", n)
+	}
+}
+
+func TestRun_P09_automerge_github(t *testing.T) {
+	onGitHub(t, twenty("automerge"), func(s *story) {
+		s.twentyFiles()
+		s.run()
+		s.twentyHold("1.1.0")
+	})
+}
+
+func TestRun_P10_plain(t *testing.T) {
+	onPlain(t, soaking(pushed()), func(s *story) {
+		s.release("web", "1.1.0")
+		s.edit("ada", "main", "dev/shop.yaml", s.line("web:1.0.0"), s.line("web:1.1.0"))
+		s.run()
+		s.holds("staging", "1.1.0 1.0.0")
+		s.holds("prod", "1.0.0 1.0.0")
+		s.calm()
+		s.wait(61 * time.Minute)
+		s.run()
+		s.holds("prod", "1.1.0 1.0.0")
+	})
+}
+
+func TestRun_P11_github(t *testing.T) {
+	onGitHub(t, chain, func(s *story) {
+		s.release("web", "1.1.0")
+		s.run()
+		s.wait(time.Minute)
+		s.repo.MergePull("ada", 1, "squash")
+		s.wait(time.Minute)
+		s.edit("ada", "main", "staging/shop.yaml", s.line("web:1.1.0"), s.line("web:1.0.0"))
+		s.because(s.run(), "staging", "reverted", "taken back")
+		s.holds("prod", "1.0.0 1.0.0")
+		s.pulls(stagingHead + " merged")
+		s.calm()
+		s.wait(time.Minute)
+		s.release("web", "1.2.0")
+		s.run()
+		s.pulls(stagingHead+" merged", stagingHead+" open")
+		s.holdsOn(stagingHead, "staging", "1.2.0 1.0.0")
+	})
+}
+
+func TestRun_P11_plain(t *testing.T) {
+	onPlain(t, pushed(), func(s *story) {
+		s.release("web", "1.1.0")
+		s.run()
+		s.wait(time.Minute)
+		for _, environment := range []string{"dev", "prod"} {
+			s.edit("ada", "main", environment+"/shop.yaml", s.line("web:1.1.0"), s.line("web:1.0.0"))
+		}
+		report := s.run()
+		s.because(report, "dev", "reverted", "taken back")
+		s.because(report, "prod", "reverted", "taken back")
+		s.holds("staging", "1.1.0 1.0.0")
+		s.calm()
+		s.wait(40 * 24 * time.Hour)
+		s.run()
+		s.holds("dev", "1.0.0 1.0.0")
+		s.release("web", "1.2.0")
+		s.run()
+		s.holds("prod", "1.2.0 1.0.0")
+	})
+}
+
+// Held, rejected and frozen places stay so, whatever was kept between two runs.
+func TestRun_P16_github(t *testing.T) { onGitHub(t, pushed(), (*story).remembered) }
+
+func TestRun_P16_plain(t *testing.T) { onPlain(t, pushed(), (*story).remembered) }
+
+func (s *story) remembered() {
+	s.decide(app.Order{Verb: app.VerbHold, Environment: "dev", Application: "shop", Reason: "incident 12"})
+	s.decide(app.Order{Verb: app.VerbFreeze, Environment: "prod", Reason: "release day"})
+	s.release("web", "1.1.0")
+	s.run()
+	for range 2 {
+		if s.cache != "" {
+			if err := os.RemoveAll(s.cache); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+		s.because(s.run(), "dev", "held", "incident 12")
+		s.holds("dev", "1.0.0 1.0.0")
+	}
+	s.decide(app.Order{Verb: app.VerbReject, Images: []string{"web:1.1.0"}, Reason: "it leaks"})
+	s.decide(app.Order{Verb: app.VerbResume, Environment: "dev", Application: "shop"})
+	s.because(s.run(), "dev", "rejected", "it leaks")
+	s.release("web", "1.2.0")
+	s.because(s.run(), "prod", "frozen", "release day")
+	s.holds("staging", "1.2.0 1.0.0")
+	s.holds("prod", "1.0.0 1.0.0")
+	s.calm()
+	s.decide(app.Order{Verb: app.VerbThaw, Environment: "prod"})
+	s.run()
+	s.holds("prod", "1.2.0 1.0.0")
+}
+
+// A branch that was forced back, on a server that repacked with bitmaps, with many
+// files beside.
+func TestRun_P17_github(t *testing.T) { onGitHub(t, pushed(), (*story).forced) }
+
+func TestRun_P17_plain(t *testing.T) { onPlain(t, pushed(), (*story).forced) }
+
+func (s *story) forced() {
+	files := map[string]string{}
+	for i := range 2000 {
+		files[fmt.Sprintf("dev/more/%02d/f%04d.yaml", i%40, i)] = fmt.Sprintf("kind: ConfigMap\ndata: {n: %d}\n", i)
+	}
+	s.repo.Commit("ada", "main", "Many files", files)
+	before := s.repo.Head("main")
+	s.release("web", "1.1.0")
+	s.run()
+	s.holds("prod", "1.1.0 1.0.0")
+	s.repo.Git("repack", "-qadb")
+	s.wait(time.Minute)
+	s.repo.SetHead("ada", "main", before)
+	s.edit("ada", "main", "dev/shop.yaml", "kind: Deployment", "kind: Deployment # after the forced push")
+	s.repo.Git("repack", "-qadb")
+	s.run()
+	s.holds("prod", "1.1.0 1.0.0")
+	s.wait(time.Minute)
+	for _, environment := range []string{"dev", "staging", "prod"} {
+		s.edit("ada", "main", environment+"/shop.yaml", s.line("web:1.1.0"), s.line("web:1.0.0"))
+	}
+	s.repo.Git("repack", "-qadb")
+	s.because(s.run(), "dev", "reverted")
+	s.holds("dev", "1.0.0 1.0.0")
+	s.release("worker", "1.1.0")
+	s.run()
+	s.holds("prod", "1.0.0 1.1.0")
+	if text := s.repo.Git("show", "main:dev/shop.yaml"); !strings.Contains(text, "# after the forced push") {
+		s.t.Error("the work of a person is gone")
+	}
+}
