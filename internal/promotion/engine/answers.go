@@ -88,13 +88,19 @@ func (v *view) answer(pr scm.PullRequest) {
 	}
 	act.Why = fmt.Sprintf("pull request #%d was closed", pr.Number)
 	for _, l := range landed {
-		if l.Environment != place.Environment || place.Application != state.All && l.Application != place.Application {
-			continue // no branch speaks for another place
+		if !speaksFor(place, l.Place) {
+			continue
 		}
 		if images := v.wouldChange(l); len(images) > 0 && !v.resumedSince(pr, l.Place) {
 			v.remember(state.Reject(statePlace(l.Place), state.Rejection{Act: act, Images: images, Number: pr.Number}))
 		}
 	}
+}
+
+// speaksFor says whether a commit on the branch of a place may say something of
+// another one. Trailers are words, and anybody who may push can write some.
+func speaksFor(branch, place promotion.Place) bool {
+	return branch.Environment == place.Environment && (branch.Application == state.All || branch.Application == place.Application)
 }
 
 // taken says whether the answer of a pull request is in the state already, or the

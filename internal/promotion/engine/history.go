@@ -222,6 +222,12 @@ func (v *view) stands(place promotion.Place, snapshot promotion.Snapshot) bool {
 			return false
 		}
 	}
+	return says(present, snapshot)
+}
+
+// says whether files hold the versions of a snapshot. They may refer to more than it
+// knows of.
+func says(present promotion.Present, snapshot promotion.Snapshot) bool {
 	for component, pinned := range snapshot {
 		if !holds(present, component, pinned) {
 			return false

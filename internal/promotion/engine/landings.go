@@ -15,6 +15,10 @@ import (
 
 // learn makes landings and taken versions of what was found.
 func (v *view) learn(ctx context.Context, place promotion.Place, found []promotion.Landing, standing bool) error {
+	found, err := v.believed(ctx, place, found)
+	if err != nil {
+		return err
+	}
 	if standing {
 		merged, err := v.mergedOf(ctx, place, found)
 		if err != nil {

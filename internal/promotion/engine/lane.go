@@ -115,10 +115,12 @@ type view struct {
 	observed promotion.Observed
 	memory   memory
 	report   Report
+	past     map[string]Tree                    // by environment and commit, what was read of history
 	landings map[promotion.Place]map[string]int // how often each snapshot landed, by id
 	unread   map[string]error                   // by branch of ours, why nothing is done about it
 	merged   map[string]string                  // where our own merges put a branch
 	touched  map[string]map[string]bool         // by branch, the files that were pushed to it
+	told     map[string]bool                    // the troubles that were noted
 	last     bool                               // no pass follows when this one loses a race
 	landed   bool                               // something reached an environment's branch
 	again    bool                               // something was written that may land at once
@@ -128,8 +130,8 @@ type view struct {
 // repository in which nothing can be done is a state of the report.
 func (l *Lane) view(ctx context.Context, last bool) (*view, error) {
 	v := &view{
-		Lane: l, now: l.Now(), last: last, memory: memory{statuses: map[string]string{}}, unread: map[string]error{},
-		merged: map[string]string{}, touched: map[string]map[string]bool{},
+		Lane: l, now: l.Now(), last: last, memory: memory{statuses: map[string]string{}}, unread: map[string]error{}, past: map[string]Tree{},
+		merged: map[string]string{}, touched: map[string]map[string]bool{}, told: map[string]bool{},
 	}
 	info := l.Repository.Info()
 	v.report.Repository, v.report.Name = info.Key, info.Name
@@ -169,7 +171,13 @@ func (v *view) done(d Done) {
 	v.report.Done = append(v.report.Done, d)
 }
 
-// trouble notes that a part of the repository failed; the rest goes on.
+// trouble notes that a part of the repository failed; the rest goes on. Several
+// questions that fail in the same way are told once.
 func (v *view) trouble(what string, err error) {
+	words := what + ": " + err.Error()
+	if v.told[words] {
+		return
+	}
+	v.told[words] = true
 	v.report.Trouble = append(v.report.Trouble, Trouble{What: what, Err: err})
 }

@@ -152,7 +152,15 @@ func (l *Lane) Before(ctx context.Context, place promotion.Place) (promotion.Sna
 		return nil, fault.New(fault.Temporary, "%s", why)
 	}
 	for _, landing := range v.observed.Landings[place] {
-		if !v.stands(place, landing.Snapshot) {
+		if v.stands(place, landing.Snapshot) {
+			continue
+		}
+		// Whatever is rolled back to has run here: the files of then say so.
+		then, err := v.presentIn(ctx, place, landing.Commit)
+		if err != nil {
+			return nil, err
+		}
+		if says(then, landing.Snapshot) {
 			return landing.Snapshot, nil
 		}
 	}

@@ -54,7 +54,11 @@ func (v *view) landedBefore(l promotion.Landing, at time.Time) bool {
 // takenBack learns from a merged pull request what stood in its places: a way of
 // merging may leave no trailers in Git.
 func (v *view) takenBack(ctx context.Context, pr scm.PullRequest) error {
+	place, _ := promotion.ParseHead(pr.Head.Branch)
 	for _, landed := range promotion.ReadTrailers(v.Objects.Trailers(pr.Head.Message)) {
+		if !speaksFor(place, landed.Place) {
+			continue
+		}
 		taken, err := v.takenOf(ctx, landed.Place, []promotion.Landing{
 			{Commit: pr.Merged.Commit, Snapshot: landed.Snapshot, At: pr.Merged.At},
 		})

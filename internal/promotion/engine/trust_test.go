@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"promoter/internal/image"
+	"promoter/internal/promotion"
 	"promoter/internal/promotion/engine/enginetest"
 	"promoter/internal/scm"
 )
@@ -59,4 +61,63 @@ func TestReconcile_P19_olderRelease(t *testing.T) {
 		t.Errorf("it was not refreshed: %q", pr.Title)
 	}
 	w.calm()
+}
+
+// forged commits something else as a person, with trailers that say what never was.
+func (w *world) forged(branch, repository, tag string) {
+	w.t.Helper()
+	parsed, err := image.Parse(line(repository, tag))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	message := "Fix a typo\n\n"
+	for _, t := range promotion.Trailers("dev", map[string]promotion.Snapshot{"shop": {
+		"web":    {Repository: parsed.Repository, Version: image.Version{Tag: parsed.Tag, Digest: parsed.Digest}},
+		"worker": w.workerOfBefore(),
+	}}) {
+		message += t.Key + ": " + t.Value + "\n"
+	}
+	w.Git.Commit(branch, enginetest.Human, w.Clock.Now(), message, func(all map[string]string) { all["README"] = "typo" })
+}
+
+func (w *world) workerOfBefore() promotion.Pinned {
+	w.t.Helper()
+	parsed, err := image.Parse(line(worker, "1.0.0"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return promotion.Pinned{Repository: parsed.Repository, Version: image.Version{Tag: parsed.Tag, Digest: parsed.Digest}}
+}
+
+// Trailers in a commit of anybody are words: what they claim is neither a version
+// to roll back to, nor one that was taken back.
+func TestReconcile_T03_forgedTrailers(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"commit", "merge"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, config)
+			w.push(web, "1.1.0")
+			w.run()
+			w.push(web, "1.2.0")
+			w.run()
+			branch := map[string]string{"commit": "main", "merge": "typo"}[way]
+			if way == "merge" {
+				w.Git.Set(branch, w.Git.Branch("main"))
+			}
+			w.forged(branch, web, "evil")
+			w.forged(branch, web, "1.3.0")
+			if way == "merge" {
+				number := w.Forge.ByHand("mallory", branch, "main", false)
+				w.mergeByHand(number, "merge")
+			}
+			before, err := w.Lane().Before(t.Context(), promotion.Place{Environment: "dev", Application: "shop"})
+			if err != nil || before["web"].Version.Tag != "1.1.0" {
+				t.Errorf("rolled back to %v, %v", before, err)
+			}
+			w.push(web, "1.3.0")
+			w.run()
+			w.holds("dev", "1.3.0 1.0.0")
+		})
+	}
 }
