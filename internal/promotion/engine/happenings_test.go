@@ -9,6 +9,8 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/identity"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
 	"promoter/internal/promotion/engine"
 	"promoter/internal/promotion/engine/enginetest"
 	"promoter/internal/scm"
@@ -141,12 +143,22 @@ func (s *story) mergeByHand() {
 	if !found {
 		return
 	}
+	s.byPerson()
 	method := []string{"merge", "squash", "rebase"}[s.random.IntN(3)]
 	s.Forge.Bare = s.random.IntN(3) == 0
 	s.tell("a person merges #%d (%s)", pr.Number, method)
 	if err := s.Forge.MergeByHand(pr.Number, method); err != nil {
 		s.tell("  %v", err)
 		return
+	}
+	s.mine()
+}
+
+// mine takes what a person did to the branches without asking whether it keeps the
+// promises.
+func (s *story) mine() {
+	for _, branch := range s.branches() {
+		s.looked[branch] = s.Git.Branch(branch)
 	}
 	s.byPerson()
 }
@@ -158,51 +170,75 @@ func (s *story) closeByHand() {
 	}
 	s.tell("a person closes #%d", pr.Number)
 	s.Forge.CloseByHand(pr.Number, "ada")
-	environment := strings.Split(pr.Head.Branch, "/")[1]
 	if s.theirs[pr.Head.Branch] != "" {
 		return // what a person made of it is no answer about versions
 	}
-	now := s.lines(s.Git.Branch("main"), environment)
-	for _, line := range s.lines(pr.Head.Commit, environment) {
-		if !slices.Contains(now, line) {
-			s.refused[environment][line] = true
+	for _, place := range places() {
+		if !strings.HasPrefix(place, strings.Split(pr.Head.Branch, "/")[1]+"/") {
+			continue
+		}
+		now := s.lines(s.Git.Branch(s.branchOf(place)), place)
+		base := s.lines(s.parent(pr.Head.Commit), place)
+		for i, line := range s.lines(pr.Head.Commit, place) {
+			if line != base[i] && !slices.Contains(now, line) {
+				s.refused[place][line] = true
+			}
 		}
 	}
 }
 
-func (s *story) lines(commit, environment string) []string {
-	return strings.Split(strings.TrimSpace(s.Git.FilesOf(commit)[environment+"/shop.txt"]), "\n")
+func (s *story) parent(id string) string {
+	commit, err := s.Git.Objects().Commit(id)
+	if err != nil || len(commit.Parents) == 0 {
+		return id
+	}
+	return commit.Parents[0]
 }
 
-// revert takes back what dev holds.
+// lines are what the file of a place holds.
+func (s *story) lines(commit, place string) []string {
+	return strings.Split(strings.TrimSpace(s.Git.FilesOf(commit)[place+".txt"]), "\n")
+}
+
+// revert takes back what a place holds.
 func (s *story) revert() {
-	environment := environments()[s.random.IntN(3)]
-	s.look()
-	now := s.lines(s.Git.Branch("main"), environment)
-	i := s.random.IntN(2)
+	place := s.anyPlace()
+	s.byPerson()
+	branch := s.branchOf(place)
+	now := s.lines(s.Git.Branch(branch), place)
+	i := s.random.IntN(len(now))
 	repository, _, _ := strings.Cut(now[i], ":")
 	name := repository[strings.LastIndex(repository, "/")+1:]
 	older := repository + ":1.0.0@" + enginetest.Digest(name+" 1.0.0")
 	if now[i] == older {
 		return
 	}
-	s.tell("a person takes %s back in %s", now[i], environment)
-	if s.made(environment, now[i]) {
-		s.refused[environment][now[i]] = true
+	s.tell("a person takes %s back in %s", now[i], place)
+	if s.made(place, now[i]) {
+		s.refused[place][now[i]] = true
 	}
-	s.byHand("main", environment, now[i], older)
-	s.byPerson()
+	s.Git.Commit(branch, enginetest.Human, s.Clock.Now(), "By hand", func(all map[string]string) {
+		all[place+".txt"] = strings.ReplaceAll(all[place+".txt"], now[i], older)
+	})
+	s.mine()
 }
 
 // made says whether promoter put a line there: its trailers tell.
-func (s *story) made(environment, line string) bool {
-	for commit, err := range s.Git.Objects().History(s.Git.Branch("main")) {
+func (s *story) made(place, line string) bool {
+	in := placeOf(place)
+	for commit, err := range s.Git.Objects().History(s.Git.Branch(s.branchOf(place))) {
 		if err != nil {
 			return false
 		}
-		inTrailers := strings.Contains(commit.Message, "Promoter-Environment: "+environment+"\n") && strings.Contains(commit.Message, "="+line)
-		if inTrailers {
-			return true
+		for _, landed := range promotion.ReadTrailers(commit.Trailers) {
+			if state.Place(landed.Place) != in {
+				continue
+			}
+			for _, pinned := range landed.Snapshot {
+				if pinned.String() == line {
+					return true
+				}
+			}
 		}
 	}
 	return false
@@ -226,8 +262,11 @@ func (s *story) forge() {
 
 func (s *story) moveBase() {
 	s.tell("the base moves elsewhere")
-	s.Git.Commit("main", enginetest.Human, s.Clock.Now(), "Elsewhere", func(all map[string]string) { all["README"] += "x" })
 	s.byPerson()
+	for _, branch := range s.branches() {
+		s.Git.Commit(branch, enginetest.Human, s.Clock.Now(), "Elsewhere", func(all map[string]string) { all["README"] += "x" })
+	}
+	s.mine()
 }
 
 func (s *story) wait() {
@@ -236,18 +275,155 @@ func (s *story) wait() {
 	s.Clock.Add(by)
 }
 
+// wide returns a place, an environment or the repository by chance.
+func (s *story) wide() state.Place {
+	place := placeOf(s.anyPlace())
+	if s.random.IntN(4) == 0 {
+		place.Application = state.All
+		if s.random.IntN(2) == 0 {
+			place.Environment = state.All
+		}
+	}
+	return place
+}
+
 func (s *story) decide() {
-	place := state.Place{Environment: environments()[s.random.IntN(3)], Application: "shop"}
-	act := state.Act{By: identity.Person{Login: "ada"}, At: s.Clock.Now(), Why: "because"}
+	place, act := s.wide(), state.Act{By: identity.Person{Login: "ada"}, At: s.Clock.Now(), Why: "because"}
 	change, verb := state.Hold(place, act), "hold"
 	if s.random.IntN(2) == 0 {
 		change, verb = state.Resume(place, act), "resume"
-		clear(s.refused[place.Environment])
+		s.resumed(place)
 	}
-	s.tell("%s %s", verb, place)
-	if _, err := s.Lane().Decide(s.t.Context(), verb, change); err != nil {
+	s.say(change, "%s %s", verb, place)
+}
+
+func (s *story) say(change state.Change, format string, args ...any) {
+	s.tell(format, args...)
+	if _, err := s.Lane().Decide(s.t.Context(), "A person decides", change); err != nil {
 		s.t.Error(err)
 	}
+}
+
+func (s *story) freeze() {
+	environment := append(environments(), state.All)[s.random.IntN(4)]
+	if s.random.IntN(2) == 0 {
+		s.say(state.Thaw(environment), "thaw %s", environment)
+		return
+	}
+	s.say(state.Freeze(environment, state.Act{By: identity.Person{Login: "ada"}, At: s.Clock.Now()}, nil), "freeze %s", environment)
+}
+
+// rollback has a place go back to what it held before.
+func (s *story) rollback() {
+	place := s.anyPlace()
+	before, err := s.Lane().Before(s.t.Context(), promotion.Place(placeOf(place)))
+	if err != nil {
+		return
+	}
+	back := state.RolledBack{Act: state.Act{By: identity.Person{Login: "ada"}, At: s.Clock.Now()}, Images: map[string]string{}}
+	for component, pinned := range before {
+		back.Images[component] = pinned.String()
+	}
+	s.rolled[place] = true
+	s.say(state.Rollback(placeOf(place), back), "roll %s back to %v", place, before)
+}
+
+// retarget turns a pull request to another branch, or back.
+func (s *story) retarget() {
+	pr, found := s.some()
+	if !found {
+		return
+	}
+	if s.Git.Branch("other") == "" {
+		s.Git.Set("other", s.Git.Branch("main"))
+	}
+	base := "other"
+	if pr.Base == base {
+		base = s.branchOf(strings.TrimPrefix(pr.Head.Branch, "promoter/"))
+	}
+	s.tell("a person turns #%d to %s", pr.Number, base)
+	s.Forge.Retarget(pr.Number, base)
+}
+
+func (s *story) draft() {
+	if pr, found := s.some(); found {
+		s.tell("a person makes #%d a draft: %v", pr.Number, !pr.Draft)
+		s.Forge.Draft(pr.Number, !pr.Draft)
+	}
+}
+
+// reopen opens a closed pull request again, with its branch.
+func (s *story) reopen() {
+	all := s.Forge.All()
+	if len(all) == 0 {
+		return
+	}
+	pr := all[s.random.IntN(len(all))]
+	now := s.Git.Branch(pr.Head.Branch)
+	busy := slices.ContainsFunc(all, func(o scm.PullRequest) bool { return o.State == scm.StateOpen && o.Head.Branch == pr.Head.Branch })
+	if pr.State != scm.StateClosed || !pr.Head.Own || busy || now != "" && now != pr.Head.Commit {
+		return
+	}
+	s.tell("a person opens #%d again", pr.Number)
+	s.Git.Set(pr.Head.Branch, pr.Head.Commit)
+	s.Forge.Reopen(pr.Number)
+	for _, place := range places() {
+		for _, line := range s.lines(pr.Head.Commit, place) {
+			delete(s.refused[place], line)
+		}
+	}
+}
+
+// forgeTrailers commits something with trailers that say what never was.
+func (s *story) forgeTrailers() {
+	s.push(web, "edge")
+	place := placeOf(s.anyPlace())
+	branch := s.branchOf(place.Environment + "/" + place.Application)
+	s.tell("a person forges trailers of %s", place)
+	parsed, err := image.Parse(line(web, "edge"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	message := "Nice work\n\n"
+	for _, t := range promotion.Trailers(place.Environment, map[string]promotion.Snapshot{place.Application: {
+		"web": {Repository: parsed.Repository, Version: image.Version{Tag: parsed.Tag, Digest: parsed.Digest}},
+	}}) {
+		message += t.Key + ": " + t.Value + "\n"
+	}
+	s.byPerson()
+	s.Git.Commit(branch, enginetest.Human, s.Clock.Now(), message, func(all map[string]string) { all["README"] += "y" })
+	s.mine()
+}
+
+// changeConfig merges another config.
+func (s *story) changeConfig() {
+	s.tell("the config changes")
+	s.byPerson()
+	text := modelConfig(s.random, s.pushOnly, s.moving, s.apart)
+	s.Git.Commit("main", enginetest.Human, s.Clock.Now(), "Config", func(all map[string]string) { all[engine.ConfigFile] = text })
+	s.mine()
+}
+
+// meanwhile lets somebody act in the middle of a run.
+func (s *story) meanwhile() {
+	acts := []func(){
+		s.mergeByHand, s.mergeByHand, s.closeByHand, s.closeByHand, s.revert, s.deleteBranch, s.slip, s.decide, s.moveBase,
+		s.release, s.retarget, s.draft, s.freeze, s.changeConfig, s.reopen,
+	}
+	at, n, acted := s.random.IntN(6), 0, false
+	act := acts[s.random.IntN(len(acts))]
+	s.tell("a run, and at effect %d", at)
+	effect := func(before bool) error {
+		if n++; !acted && before && n > at {
+			acted, s.torn = true, true
+			act()
+		}
+		return nil
+	}
+	s.Git.Effect = func(before bool, _ []engine.Update) error { return effect(before) }
+	s.Forge.Effect = func(before bool, _ string) error { return effect(before) }
+	s.pass(s.Lane())
+	s.Git.Effect, s.Forge.Effect = nil, nil
 }
 
 func (s *story) registryDown() {

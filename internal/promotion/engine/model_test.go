@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/identity"
 	"promoter/internal/promotion/engine"
+	"promoter/internal/promotion/engine/enginetest"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -70,17 +72,22 @@ type story struct {
 	told   []string
 	loud   bool
 
+	pushOnly bool
 	moving   bool                       // worker is followed by a tag that moves
+	apart    bool                       // prod lies on a branch of its own
 	released map[string]int             // the minor version of each repository
 	order    map[string]int             // of every line that was ever released
-	held     map[string]map[string]bool // lines that each environment ever held
-	looked   string                     // the commit of main that was checked
-	refused  map[string]map[string]bool // lines that a person refused in an environment
+	held     map[string]map[string]bool // lines that each place ever held
+	looked   map[string]string          // by branch, the commit that was checked
+	refused  map[string]map[string]bool // lines that a person refused in a place
+	rolled   map[string]bool            // places that a person rolled back
 	theirs   map[string]string          // heads that a person committed to, with that commit
+	said     state.State                // what people had decided before the step
+	torn     bool                       // somebody acted in the middle of the step
 }
 
 // modelConfig makes a config by chance.
-func modelConfig(random *rand.Rand, pushOnly, moving bool) string {
+func modelConfig(random *rand.Rand, pushOnly, moving, apart bool) string {
 	text := `version: 1
 components:
   web: {image: quay.io/acme/web, select: {semver: ">=1"}}
@@ -90,8 +97,13 @@ applications:
 environments:
   dev: {paths: ["dev/{application}.txt"], land: LAND}
   staging: {paths: ["staging/{application}.txt"], after: {dev: {SOAK}}, land: PR, NEWER GROUP}
-  prod: {paths: ["prod/{application}.txt"], after: [staging], land: AUTO, PROPOSE GROUP}
+  prod: {BRANCH paths: ["prod/{application}.txt"], after: [staging], land: AUTO, PROPOSE GROUP}
 `
+	branch := ""
+	if apart {
+		branch = "branch: release,"
+	}
+	text = strings.ReplaceAll(text, "BRANCH", branch)
 	pick := func(choices ...string) string { return choices[random.IntN(len(choices))] }
 	set := func(key string, choices ...string) { text = strings.ReplaceAll(text, key, pick(choices...)) }
 	set("SETTLE", "", "", "settle: 5m")
@@ -115,24 +127,68 @@ environments:
 func newStory(t *testing.T, seed uint64, loud bool) *story {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // stories, not secrets
-	pushOnly, moving := random.IntN(4) == 0, random.IntN(3) == 0
+	pushOnly, moving, apart := random.IntN(4) == 0, random.IntN(3) == 0, random.IntN(3) == 0
 	s := &story{
-		world: newWorld(t, modelConfig(random, pushOnly, moving)), random: random, loud: loud, moving: moving,
+		world: newWorld(t, modelConfig(random, pushOnly, moving, apart)), random: random, loud: loud,
+		pushOnly: pushOnly, moving: moving, apart: apart,
 		released: map[string]int{}, held: map[string]map[string]bool{}, refused: map[string]map[string]bool{}, theirs: map[string]string{},
+		looked: map[string]string{}, rolled: map[string]bool{},
 		order: map[string]int{line(web, "1.0.0"): 0, line(worker, "1.0.0"): 0},
 	}
 	if pushOnly {
 		s.Forge.Limits = scm.Features{}
 	}
 	s.Forge.Method = []string{"merge", "squash", "rebase"}[random.IntN(3)]
-	for _, environment := range environments() {
-		s.held[environment], s.refused[environment] = map[string]bool{}, map[string]bool{}
+	s.Git.Commit("main", enginetest.Human, s.Clock.Now(), "Another application", func(all map[string]string) {
+		for _, environment := range environments() {
+			all[environment+"/cart.txt"] = line(worker, "1.0.0") + "\n"
+		}
+	})
+	if apart {
+		s.Git.Set("release", s.Git.Branch("main"))
 	}
-	s.look()
+	for _, place := range places() {
+		s.held[place], s.refused[place] = map[string]bool{}, map[string]bool{}
+	}
+	s.byPerson()
 	return s
 }
 
 func environments() []string { return []string{"dev", "staging", "prod"} }
+
+// places are the applications in the environments, as their files are called.
+func places() []string {
+	var all []string
+	for _, environment := range environments() {
+		all = append(all, environment+"/shop", environment+"/cart")
+	}
+	return all
+}
+
+// branches are those of the environments.
+func (s *story) branches() []string {
+	if s.apart {
+		return []string{"main", "release"}
+	}
+	return []string{"main"}
+}
+
+// branchOf returns the branch that a place lies on.
+func (s *story) branchOf(place string) string {
+	if s.apart && strings.HasPrefix(place, "prod/") {
+		return "release"
+	}
+	return "main"
+}
+
+// placeOf returns a place as the state knows it.
+func placeOf(place string) state.Place {
+	environment, application, _ := strings.Cut(place, "/")
+	return state.Place{Environment: environment, Application: application}
+}
+
+// anyPlace returns a place by chance.
+func (s *story) anyPlace() string { return places()[s.random.IntN(len(places()))] }
 
 func (s *story) tell(format string, args ...any) {
 	words := fmt.Sprintf(format, args...)
@@ -148,29 +204,43 @@ func (s *story) step() {
 		s.release, s.release, s.run1, s.run1, s.run1, s.run1, s.crash, s.crash, s.race, s.skewed,
 		s.mergeByHand, s.mergeByHand, s.closeByHand, s.revert, s.slip, s.forge, s.moveBase, s.wait, s.wait,
 		s.decide, s.registryDown, s.deleteBranch, s.approve, s.moveBack, s.ask,
+		s.freeze, s.rollback, s.retarget, s.draft, s.reopen, s.forgeTrailers, s.changeConfig, s.meanwhile, s.meanwhile,
 	}
 	s.Clock.Add(time.Minute)
+	s.remember()
 	happenings[s.random.IntN(len(happenings))]()
+}
+
+// remember keeps what people had decided before a step.
+func (s *story) remember() {
+	s.torn, s.said = false, state.State{}
+	if commit := s.Git.Branch(state.Branch); commit != "" {
+		var err error
+		if s.said, err = state.Read(s.Git.Objects().All(commit)); err != nil {
+			s.t.Error(err)
+		}
+	}
 }
 
 // byPerson takes what a person did as the state to go on from.
 func (s *story) byPerson() {
-	for _, environment := range environments() {
-		for _, line := range s.lines(s.Git.Branch("main"), environment) {
-			s.held[environment][line] = true
+	for _, branch := range s.branches() {
+		s.forward(branch)
+		s.looked[branch] = s.Git.Branch(branch)
+	}
+	for _, place := range places() {
+		for _, line := range s.lines(s.Git.Branch(s.branchOf(place)), place) {
+			s.held[place][line] = true
 		}
 	}
-	s.looked = s.Git.Branch("main")
 }
-
-// look takes in what main holds.
-func (s *story) look() { s.byPerson() }
 
 // end: after the last event, passes come to rest, and then nothing is written.
 func (s *story) end() {
 	s.tell("the end")
 	for range 4 {
 		s.Clock.Add(2 * time.Hour)
+		s.remember()
 		s.pass(s.Lane())
 		s.check()
 	}
@@ -185,23 +255,40 @@ func (s *story) end() {
 
 // alive: whatever happened, the next release goes on once nobody holds it.
 func (s *story) alive() {
-	place := state.Place{Environment: "dev", Application: "shop"}
-	if _, err := s.Lane().Decide(s.t.Context(), "resume", state.Resume(place, state.Act{At: s.Clock.Now()})); err != nil {
+	everything := state.Place{Environment: state.All, Application: state.All}
+	act := state.Act{By: identity.Person{Login: "ada"}, At: s.Clock.Now()}
+	changes := []state.Change{state.Resume(everything, act), state.Thaw(state.All)}
+	for _, environment := range environments() {
+		changes = append(changes, state.Thaw(environment))
+	}
+	if _, err := s.Lane().Decide(s.t.Context(), "resume", changes...); err != nil {
 		s.t.Error(err)
 	}
-	clear(s.refused["dev"])
+	s.resumed(everything)
 	s.released[web]++
 	tag := fmt.Sprintf("1.%d.0", s.released[web])
 	s.push(web, tag)
 	s.order[line(web, tag)] = s.released[web]
-	s.tell("resume dev, release web %s", tag)
+	s.tell("resume everything, release web %s", tag)
 	for range 3 {
+		s.remember()
 		s.pass(s.Lane())
 		s.Clock.Add(2 * time.Hour)
 		s.check()
 	}
 	pushes := strings.Contains(s.Git.FilesOf(s.Git.Branch("main"))[engine.ConfigFile], "dev/{application}.txt\"], land: push")
-	if pushes && !slices.Contains(s.lines(s.Git.Branch("main"), "dev"), line(web, tag)) {
+	if pushes && !slices.Contains(s.lines(s.Git.Branch("main"), "dev/shop"), line(web, tag)) {
 		s.t.Errorf("dev never got web %s", tag)
+	}
+}
+
+// resumed forgets what people refused in a place, and in all that it holds.
+func (s *story) resumed(wide state.Place) {
+	for _, place := range places() {
+		in := placeOf(place)
+		if (wide.Environment == state.All || wide.Environment == in.Environment) && (wide.Application == state.All || wide.Application == in.Application) {
+			clear(s.refused[place])
+			delete(s.rolled, place)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"slices"
+	"strings"
 
 	"promoter/internal/promotion/engine"
 	"promoter/internal/scm"
@@ -12,7 +13,9 @@ func (s *story) check() {
 	s.t.Helper()
 	s.oneEach()
 	s.handsOff()
-	s.forward()
+	for _, branch := range s.branches() {
+		s.forward(branch)
+	}
 }
 
 // oneEach: at most one open pull request of ours for each branch.
@@ -47,34 +50,38 @@ func (s *story) contains(head, commit string) bool {
 
 // forward: what promoter landed since is newer than what was there, was in the
 // parent before, was released, and was not refused.
-func (s *story) forward() {
-	main := s.Git.Branch("main")
-	if main == s.looked {
-		return
-	}
-	parents := map[string]string{"staging": "dev", "prod": "staging"}
-	for _, commit := range s.since(main) {
-		for _, environment := range environments() {
-			before, after := s.lines(commit.Parents[0], environment), s.lines(commit.ID, environment)
-			for i := range after {
-				if after[i] == before[i] {
-					continue
-				}
-				s.landed(environment, parents[environment], before[i], after[i])
-				s.held[environment][after[i]] = true
+func (s *story) forward(branch string) {
+	head := s.Git.Branch(branch)
+	for _, commit := range s.since(branch) {
+		if len(commit.Parents) == 0 {
+			continue
+		}
+		for _, place := range places() {
+			if s.branchOf(place) == branch {
+				s.step1(place, s.lines(commit.Parents[0], place), s.lines(commit.ID, place))
 			}
 		}
 		if s.Git.FilesOf(commit.ID)["mine"] != s.Git.FilesOf(commit.Parents[0])["mine"] {
 			s.t.Error("a slipped commit was merged")
 		}
 	}
-	s.looked = main
+	s.looked[branch] = head
 }
 
-func (s *story) since(main string) []engine.Commit {
+func (s *story) step1(place string, before, after []string) {
+	for i := range after {
+		if i < len(before) && after[i] != before[i] {
+			s.landed(place, before[i], after[i])
+			s.held[place][after[i]] = true
+		}
+	}
+}
+
+// since returns the commits of a branch that were not checked yet, oldest first.
+func (s *story) since(branch string) []engine.Commit {
 	var commits []engine.Commit
-	for c, err := range s.Git.Objects().History(main) {
-		if err != nil || c.ID == s.looked {
+	for c, err := range s.Git.Objects().History(s.Git.Branch(branch)) {
+		if err != nil || c.ID == s.looked[branch] || s.looked[branch] == "" {
 			break
 		}
 		commits = append(commits, c)
@@ -83,16 +90,22 @@ func (s *story) since(main string) []engine.Commit {
 	return commits
 }
 
-func (s *story) landed(environment, parent, before, after string) {
+func (s *story) landed(place, before, after string) {
+	environment, application, _ := strings.Cut(place, "/")
+	parent := map[string]string{"staging": "dev/", "prod": "staging/"}[environment]
 	is, released := s.order[after]
+	held, stopped := s.said.Held(placeOf(place), s.Clock.Now())
 	switch {
 	case !released:
-		s.t.Errorf("%s got %s, which was never released", environment, after)
+		s.t.Errorf("%s got %s, which was never released", place, after)
+	case s.rolled[place] && s.held[place][after]:
+	case stopped && !s.torn:
+		s.t.Errorf("%s got %s while it stood still: %v", place, after, held)
 	case is <= s.order[before]:
-		s.t.Errorf("%s went from %s back to %s", environment, before, after)
-	case parent != "" && !s.held[parent][after]:
-		s.t.Errorf("%s got %s, which %s never held", environment, after, parent)
-	case s.refused[environment][after]:
-		s.t.Errorf("%s got %s, which a person refused", environment, after)
+		s.t.Errorf("%s went from %s back to %s", place, before, after)
+	case parent != "" && !s.held[parent+application][after]:
+		s.t.Errorf("%s got %s, which %s never held", place, after, parent+application)
+	case s.refused[place][after]:
+		s.t.Errorf("%s got %s, which a person refused", place, after)
 	}
 }
