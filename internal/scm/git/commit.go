@@ -20,8 +20,8 @@ type Commit struct {
 	Message   string // as it is, with its trailers
 	Trailers  Trailers
 
-	// Shallow says that the history was fetched only as far as this commit: it
-	// has parents, and they are not here.
+	// Shallow says that the first-parent history was fetched only as far as this
+	// commit: it has parents, and the first one is not here.
 	Shallow bool
 }
 
@@ -68,6 +68,9 @@ func (o *objects) commit(id ID, boundary map[ID]bool) (Commit, error) {
 	for _, parent := range decoded.ParentHashes {
 		commit.Parents = append(commit.Parents, ID(parent))
 	}
-	commit.Shallow = boundary[id] && len(commit.Parents) > 0
+	commit.Shallow = boundary[id] && len(commit.Parents) > 0 && !o.has(commit.Parents[0])
 	return commit, nil
 }
+
+// has says whether an object is here.
+func (o *objects) has(id ID) bool { return o.store.HasEncodedObject(plumbing.Hash(id)) == nil }

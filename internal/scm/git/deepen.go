@@ -79,7 +79,49 @@ func (f *fetching) deepen(ctx context.Context, branch string, head ID, since tim
 	if err := f.bring(ctx, round{heads: heads, depth: depth{since: since}}); err != nil {
 		return err
 	}
+	if err := f.passMerges(ctx, branch, heads, since); err != nil {
+		return err
+	}
 	c := &completeness{m: f.m, known: map[ID]bool{}}
 	boundary, err := f.m.boundary()
 	return errors.Join(err, c.connected(head, boundary))
+}
+
+// maxByCount is how many commits are asked for by their number: a branch that has
+// more of them since any time of interest is none that people work on.
+const maxByCount = 1 << 17
+
+// passMerges brings what a server leaves out by time: it ends the history at a
+// merge of which one parent is too old, whatever the age of the first one is. So
+// the commits before that are asked for by their number, twice as many each time.
+func (f *fetching) passMerges(ctx context.Context, branch string, heads map[string]ID, since time.Time) error {
+	for commits := 0; commits <= maxByCount; {
+		last, count, err := f.m.beginning(heads[branch])
+		if err != nil {
+			return err
+		}
+		if !last.Shallow || last.Committer.When.Before(since) || commits == 0 && len(last.Parents) == 1 {
+			return nil
+		}
+		commits = max(2*commits, count+firstMerge)
+		if err := f.bring(ctx, round{heads: heads, depth: depth{commits: commits}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firstMerge is how many commits beyond a merge are asked for at first.
+const firstMerge = 16
+
+// beginning returns the last commit of the first-parent history that is here, and
+// how many there are.
+func (m *Mirror) beginning(head ID) (last Commit, count int, err error) {
+	for last, err = range m.History(head) {
+		if err != nil {
+			return last, count, missing(err)
+		}
+		count++
+	}
+	return last, count, nil
 }

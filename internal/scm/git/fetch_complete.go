@@ -3,6 +3,7 @@ package git
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -61,9 +62,11 @@ func (c *completeness) connected(head ID, boundary map[ID]bool) error {
 		if err != nil {
 			return missing(err)
 		}
-		if !commit.Shallow {
-			open = append(open, commit.Parents...)
+		parents := commit.Parents
+		if boundary[id] {
+			parents = slices.DeleteFunc(parents, func(parent ID) bool { return !c.m.has(parent) })
 		}
+		open = append(open, parents...)
 	}
 	return nil
 }
@@ -141,7 +144,7 @@ func (c *completeness) entry(entry, base line, depth int) error {
 		return nil
 	}
 	c.seen[entry.id] = true
-	if c.m.disk.HasEncodedObject(plumbing.Hash(entry.id)) != nil && !c.m.TooLarge(entry.id) {
+	if !c.m.has(entry.id) && !c.m.TooLarge(entry.id) {
 		c.absent = append(c.absent, entry.id)
 	}
 	return nil

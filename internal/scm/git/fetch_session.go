@@ -169,40 +169,6 @@ func (f *fetching) history(request *packp.UploadPackRequest, d depth) {
 	request.Haves = hashes(slices.Collect(maps.Values(f.m.state.Branches)))
 }
 
-// moveBoundary takes over where the history ends now. A server that is asked for a
-// number of commits says so too of a commit from which we have more.
-func (m *Mirror) moveBoundary(update packp.ShallowUpdate) error {
-	ends := map[ID]bool{}
-	for _, id := range m.state.Shallow {
-		ends[id] = true
-	}
-	for _, hash := range update.Shallows {
-		goesOn, err := m.goesOn(ID(hash))
-		if err != nil {
-			return err
-		}
-		if !goesOn {
-			ends[ID(hash)] = true
-		}
-	}
-	for _, hash := range update.Unshallows {
-		delete(ends, ID(hash))
-	}
-	m.state.Shallow = slices.SortedFunc(maps.Keys(ends), func(a, b ID) int { return slices.Compare(a[:], b[:]) })
-	return nil
-}
-
-// goesOn says whether all parents of a commit are here.
-func (m *Mirror) goesOn(id ID) (bool, error) {
-	commit, err := m.commit(id, nil)
-	if err != nil {
-		return false, missing(err)
-	}
-	return !slices.ContainsFunc(commit.Parents, func(parent ID) bool {
-		return m.disk.HasEncodedObject(plumbing.Hash(parent)) != nil
-	}), nil
-}
-
 // incomingPack is how a pack is called while it arrives.
 const incomingPack = "incoming-"
 

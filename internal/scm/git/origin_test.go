@@ -54,12 +54,22 @@ func (o *origin) commit(branch string, change files) git.ID {
 	return o.commitAt(branch, epoch.Add(time.Duration(o.hours)*time.Hour), change)
 }
 
-func (o *origin) commitAt(branch string, at time.Time, change files) git.ID {
+// merge adds a commit that merges others, an hour after the last one.
+func (o *origin) merge(branch string, change files, others ...git.ID) git.ID {
+	o.t.Helper()
+	o.hours++
+	return o.commitAt(branch, epoch.Add(time.Duration(o.hours)*time.Hour), change, others...)
+}
+
+func (o *origin) commitAt(branch string, at time.Time, change files, merged ...git.ID) git.ID {
 	o.t.Helper()
 	var stream strings.Builder
 	fmt.Fprintf(&stream, "commit refs/heads/%s\ncommitter t <t@example.com> %d +0000\ndata 1\nm\n", branch, at.Unix())
 	if _, ok := o.find(branch); ok {
 		fmt.Fprintf(&stream, "from refs/heads/%s^0\n", branch)
+	}
+	for _, id := range merged {
+		fmt.Fprintf(&stream, "merge %s\n", id)
 	}
 	for _, name := range slices.Sorted(maps.Keys(change)) {
 		if content := change[name]; content == "" {
