@@ -114,7 +114,7 @@ func laneOptions() []cmp.Option {
 
 func withSurveys(l *lane, known *surveys) *lane {
 	other := *l
-	files := l.Files.(gitFiles) //nolint:errcheck,forcetypeassert // it is ours
+	files := l.Files.(gitFiles) //nolint:forcetypeassert // it is ours
 	files.known = known
 	other.Files, other.known = files, known
 	return &other
