@@ -104,7 +104,7 @@ func (v *view) create(ctx context.Context, done Done) Done {
 		return failed(done, fmt.Errorf("open a pull request for %s: %w", p.Head, err))
 	}
 	done.Act, done.Number, done.URL = ActOpened, pr.Number, pr.URL
-	v.again = v.again || automerges(p)
+	v.again = v.again || automerges(p) && promotion.StatusOf(p).State == scm.CheckPassed
 	return v.say(ctx, done)
 }
 
