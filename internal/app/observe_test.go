@@ -33,3 +33,26 @@ func TestObserve_P12_repositoriesInWhichNothingCanBeDone(t *testing.T) {
 		}
 	}
 }
+
+// A registry that fails every question in the same way is told once.
+func TestRun_P06_aTroubleIsToldOnce(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	files := webIn("push")
+	files[".promoter.yaml"] += "  prod: {paths: [prod], land: push, after: [dev]}\n"
+	files["prod/app.yaml"] = files["dev/app.yaml"]
+	f.repository("acme/gitops", files)
+	result := f.run(f.open("", "acme/gitops"))["acme/gitops"]
+	told := map[string]int{}
+	for _, trouble := range result.Report.Trouble {
+		told[trouble.What+": "+trouble.Err.Error()]++
+	}
+	for words, n := range told {
+		if n > 1 || !strings.Contains(words, "plain http to") {
+			t.Errorf("%d times %s", n, words)
+		}
+	}
+	if len(told) == 0 {
+		t.Error("nothing is told")
+	}
+}

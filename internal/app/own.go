@@ -50,7 +50,12 @@ func (s *Server) openOwn(options ServerOptions) error {
 
 // ownTarget makes a forge of a URL. No error quotes it: it may hold a password.
 func (s *Server) ownTarget(address string) (target, error) {
-	if !strings.Contains(address, ":") {
+	switch {
+	case address == "":
+		return target{}, fault.New(fault.Invalid, "--repo is empty: write the repository's URL, as in https://git.example.com/acme/gitops or file:///PATH")
+	case strings.HasPrefix(address, "/"):
+		return target{}, fault.New(fault.Invalid, "--repo %s: write a repository of this machine as file://%s", address, address)
+	case !strings.Contains(address, ":"):
 		return target{}, fault.New(fault.Invalid, "--repo %s: without a server's file the whole URL is needed, as in https://git.example.com/%s or file:///PATH", address, strings.Trim(address, "/"))
 	}
 	if holdsCredential(address) {
@@ -73,7 +78,21 @@ func (s *Server) ownTarget(address string) (target, error) {
 	if strings.HasPrefix(string(key), "git:ssh:") && (forge.KnownHosts.IsZero() || forge.SSHKey.IsZero() && forge.Password.IsZero()) {
 		return target{}, fault.New(fault.Invalid, "--repo: %s wants %s, and %s as ssh-keyscan prints it", address, sshKeyVariable, knownHostsVariable)
 	}
-	return target{name: address, forge: forge}, nil
+	return target{name: address, forge: forge, rights: ownRights(string(key), forge)}, nil
+}
+
+// ownRights names the variables whose values are sent to a repository of Git.
+func ownRights(key string, forge config.Forge) string {
+	switch {
+	case strings.HasPrefix(key, "git:file:"):
+		return ""
+	case strings.HasPrefix(key, "git:ssh:") && !forge.SSHKey.IsZero():
+		return "the key in " + sshKeyVariable
+	case forge.Password.IsZero():
+		return "who gives no password in " + gitPasswordVariable
+	default:
+		return "the password in " + gitPasswordVariable
+	}
 }
 
 // holdsCredential says whether a password stands in a URL, or a user where that is
@@ -95,7 +114,9 @@ func (s *Server) ownGitHub(name string) (target, error) {
 	if forge.Token = s.ownReference(githubTokenVariable); forge.Token.IsZero() {
 		return target{}, fault.New(fault.Invalid, "--repo %s%s: set %s to a token that may read and write its contents and pull requests", publicGitHub, name, githubTokenVariable)
 	}
-	return target{name: strings.TrimSuffix(strings.Trim(name, "/"), ".git"), forge: forge}, nil
+	return target{
+		name: strings.TrimSuffix(strings.Trim(name, "/"), ".git"), forge: forge, rights: "the token in " + githubTokenVariable,
+	}, nil
 }
 
 // ownReference refers to a variable that is set.

@@ -49,8 +49,9 @@ type Server struct {
 
 // target is one repository as a person wrote it.
 type target struct {
-	name  string // as in the file, or the URL
-	forge config.Forge
+	name   string // as in the file, or the URL
+	forge  config.Forge
+	rights string // what it is opened with, in words; empty: with nothing
 }
 
 // OpenServer reads the server's file and finds the repositories that are meant.
@@ -68,6 +69,9 @@ func OpenServer(options ServerOptions) (*Server, error) {
 		return nil, fault.New(fault.Invalid, "--network is for repositories without a server's file: write networks in %s", file)
 	}
 	if s.file, err = loadServer(file, options.Env); err != nil {
+		if options.Config == "" && file != ServerFile {
+			err = fmt.Errorf("%w (%s names it)", err, configVariable)
+		}
 		return nil, err
 	}
 	s.targets, err = narrow(s.file, options.Repositories)
@@ -135,7 +139,9 @@ func narrow(file *config.Server, asked []string) ([]target, error) {
 	var targets []target
 	for i, repository := range file.Repositories {
 		if len(asked) == 0 || wanted[i] {
-			targets = append(targets, target{name: repository.Name, forge: forges[repository.Forge]})
+			targets = append(targets, target{
+				name: repository.Name, forge: forges[repository.Forge], rights: "the credential of the forge " + repository.Forge,
+			})
 		}
 	}
 	if len(targets) == 0 {

@@ -151,6 +151,43 @@ func TestOpenServer_withoutAFile(t *testing.T) {
 }
 
 // Loopback may be dialled only by who works on repositories of the same machine.
+// What a person got wrong is answered with what would be right.
+func TestOpenServer_advice(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{githubTokenVariable: "canary-1", gitPasswordVariable: "canary-2"}
+	lookup := func(name string) (string, bool) {
+		value, set := env[name]
+		return value, set
+	}
+	for address, want := range map[string]string{
+		"":                  "--repo is empty: write the repository's URL",
+		"/srv/gitops.git":   "write a repository of this machine as file:///srv/gitops.git",
+		"acme/gitops":       "as in https://git.example.com/acme/gitops",
+		"ftp://host/a/b":    "must begin with https",
+		"https://a:b@h/x":   "the URL holds a user or a password",
+		"git@h.invalid:a":   "wants " + sshKeyVariable,
+		"https://github.co": "the repository",
+	} {
+		_, err := OpenServer(ServerOptions{Repositories: []string{address}, Env: lookup, Now: time.Now})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", address, err, want)
+		}
+	}
+	for address, want := range map[string]string{
+		"https://github.com/acme/gitops":      "not seen: it is not there, or the token in " + githubTokenVariable + " may not see it",
+		"https://git.example.com/acme/gitops": "not seen: it is not there, or the password in " + gitPasswordVariable + " may not see it",
+		"file:///srv/gitops.git":              "not seen",
+	} {
+		s, err := OpenServer(ServerOptions{Repositories: []string{address}, Env: lookup, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := advised(fault.New(fault.NotFound, "not seen"), &repository{target: s.targets[0]}).Error(); got != want {
+			t.Errorf("%s: %q, want %q", address, got, want)
+		}
+	}
+}
+
 func TestOpenServer_T07_onlyFilesAreLocal(t *testing.T) {
 	t.Parallel()
 	for want, urls := range map[bool][]string{

@@ -100,11 +100,13 @@ func (r *repository) open(ctx context.Context) {
 
 // advised says what to do about a repository that could not be looked at.
 func advised(err error, r *repository) error {
-	switch fault.KindOf(err) {
-	case fault.NotFound:
-		return fmt.Errorf("%w: it is not there, or the credential of the forge %s may not see it", err, r.target.forge.Name)
-	case fault.Unauthorised:
-		return fmt.Errorf("%w: check the credential of the forge %s", err, r.target.forge.Name)
+	switch kind := fault.KindOf(err); {
+	case r.rights == "":
+		return err
+	case kind == fault.NotFound:
+		return fmt.Errorf("%w: it is not there, or %s may not see it", err, r.rights)
+	case kind == fault.Unauthorised:
+		return fmt.Errorf("%w: check %s", err, r.rights)
 	default:
 		return err
 	}

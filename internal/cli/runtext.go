@@ -106,6 +106,9 @@ func (r reportRenderer) environment(s shown, environment string) string {
 		}
 		b.WriteString(r.decision(decision))
 		for _, done := range s.alone[decision.Place] {
+			if r.details && len(decision.Gates) > 0 {
+				done.Gates = nil // they stand there already
+			}
 			b.WriteString(r.done(done, "    "))
 		}
 	}

@@ -196,7 +196,7 @@ func sayFailures(w io.Writer, results []app.Result) {
 		result := &results[i]
 		name := result.Repository
 		if moved, ok := result.Moved(); ok {
-			say(w, "%s: it is called %s now: write that in the server's file", name, moved)
+			say(w, "%s: it is called %s now: use that name", name, moved)
 		}
 		if result.Err != nil {
 			say(w, "%s: %s", name, oneLine(result.Err))
@@ -257,11 +257,11 @@ func sayRun(w io.Writer, results []app.Result, dryRun bool) {
 	switch {
 	case dryRun:
 		text = "nothing was written"
-	case text == "":
+	case text == "" && (failed == 0 || failed < len(results)):
 		text = "nothing to do"
 	}
 	if failed > 0 {
-		text += fmt.Sprintf("; %d failed", failed)
+		text = strings.TrimPrefix(fmt.Sprintf("%s; %d failed", text, failed), "; ")
 	}
 	say(w, "%s: %s", count(len(results), "repository", "repositories"), text)
 }
