@@ -1,0 +1,182 @@
+package app_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/engine"
+)
+
+// reviewed is the story of the demo with pull requests: dev is pushed to, people
+// merge into staging, and prod merges by itself once somebody approved it and its
+// check is green.
+const reviewed = `version: 1
+components:
+  web: {image: $R/acme/web, select: {semver: ">=1"}}
+  worker: {image: $R/acme/worker, select: {semver: ">=1"}}
+environments:
+  dev: {paths: ["dev/{application}.yaml"], land: push}
+  staging: {paths: ["staging/{application}.yaml"], after: [dev]}
+  prod:
+    paths: ["prod/{application}.yaml"]
+    after: [staging]
+    land: automerge
+    gates: {checks: [e2e], approvals: {count: 1}}
+`
+
+// TestRun_theStoryWithPullRequests_github plays it, and counts what each event
+// costs: docs/performance.md lists it.
+func TestRun_theStoryWithPullRequests_github(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	s.cache = filepath.Join(s.dir, "cache")
+	s.run() // the first clone
+	var costs []string
+	event := func(name string, want ...engine.Act) engine.Report {
+		t.Helper()
+		s.forge.ResetRequests()
+		report := s.run()
+		costs = append(costs, fmt.Sprintf("| %s | %s |", name, cost(s.forge.Requests())))
+		if got := actsOf(report); !slices.Equal(got, want) {
+			t.Errorf("%s: did %v, want %v", name, got, want)
+		}
+		return report
+	}
+
+	event("nothing new, nothing open")
+	s.release("web", "1.1.0")
+	s.because(event("a new image: dev is pushed, staging is proposed", engine.ActPushed, engine.ActOpened), "prod", "same: ")
+	s.pulls(stagingHead + " open")
+	event("nothing new, one pull request open")
+	s.release("web", "1.1.1")
+	event("a newer image: dev is pushed, the pull request is refreshed", engine.ActPushed, engine.ActRefreshed)
+	s.repo.MergePull("ada", 1, "squash")
+	event("a person merged: prod is proposed", engine.ActOpened)
+	s.pulls(stagingHead+" merged", prodHead+" open")
+	head := s.repo.Pull(2).HeadCommit
+	s.repo.SetStatus("ci", head, "e2e", "pending")
+	s.because(event("a check is pending, nobody approved", engine.ActRefreshed), "prod", "proposed: ")
+	s.repo.SetStatus("ci", head, "e2e", "success")
+	event("the check is green, nobody approved", engine.ActRefreshed)
+	s.repo.Review("bob", 2, "APPROVED")
+	event("somebody approved: prod is merged", engine.ActMerged)
+	s.pulls(stagingHead+" merged", prodHead+" merged")
+	s.release("web", "1.2.0")
+	event("a new image again", engine.ActPushed, engine.ActOpened)
+	s.repo.ClosePull("ada", 3)
+	report := event("a person closed the pull request")
+	s.because(report, "staging", "rejected: ", "ada")
+	event("nothing new since then")
+	for environment, tags := range map[string]string{"dev": "1.2.0 1.0.0", "staging": "1.1.1 1.0.0", "prod": "1.1.1 1.0.0"} {
+		s.holds(environment, tags)
+	}
+	compareWithDocs(t, costs)
+}
+
+// TestRun_gatesHoldUntilAllAreOpen_github lets neither the approval nor the check
+// alone merge. What is approved is not replaced by a newer version.
+func TestRun_gatesHoldUntilAllAreOpen_github(t *testing.T) {
+	onGitHub(t, reviewed, func(s *story) {
+		s.release("web", "1.1.0")
+		s.run()
+		s.repo.MergePull("ada", 1, "merge")
+		s.run()
+		s.repo.Review("bob", 2, "APPROVED")
+		if gates := gatesOf(s.run(), "prod"); gates != "check e2e: waiting, approvals: passed" {
+			s.t.Errorf("with the approval alone: %s", gates)
+		}
+		s.release("web", "1.1.1")
+		s.run()
+		s.repo.MergePull("ada", 3, "merge")
+		s.because(s.run(), "prod", "proposed: staging had: web 1.0.0 -> 1.1.0")
+		s.repo.SetStatus("ci", s.repo.Pull(2).HeadCommit, "e2e", "success")
+		s.run()
+		s.pulls(stagingHead+" merged", prodHead+" merged", stagingHead+" merged", prodHead+" open")
+		s.holds("prod", "1.1.0 1.0.0")
+		s.repo.SetStatus("ci", s.repo.Pull(4).HeadCommit, "e2e", "success")
+		if gates := gatesOf(s.run(), "prod"); gates != "check e2e: passed, approvals: waiting" {
+			s.t.Errorf("with the check alone: %s", gates)
+		}
+		s.repo.Review("bob", 4, "APPROVED")
+		s.run()
+		s.holds("prod", "1.1.1 1.0.0")
+	})
+}
+
+func gatesOf(report engine.Report, environment string) string {
+	var gates []string
+	for _, done := range report.Done {
+		if done.Environment.Name == environment {
+			for _, gate := range done.Gates {
+				gates = append(gates, gate.Name+": "+string(gate.State))
+			}
+		}
+	}
+	return strings.Join(gates, ", ")
+}
+
+// actsOf lists what a pass did.
+func actsOf(report engine.Report) []engine.Act {
+	var done []engine.Act
+	for _, d := range report.Done {
+		if d.Act != engine.ActNothing && d.Step != promotion.StepWait {
+			done = append(done, d.Act)
+		}
+	}
+	return done
+}
+
+// cost says in words what was asked of Git, what was read, and what was written.
+func cost(requests map[string]int) string {
+	var git, reads, writes []string
+	for _, route := range slices.Sorted(maps.Keys(requests)) {
+		words, n := shortRoute(route), requests[route]
+		if n > 1 {
+			words = fmt.Sprintf("%d × %s", n, words)
+		}
+		switch {
+		case strings.HasPrefix(route, "GIT "):
+			git = append(git, words)
+		case changes(route):
+			writes = append(writes, words)
+		default:
+			reads = append(reads, words)
+		}
+	}
+	return joined(git) + " | " + joined(reads) + " | " + joined(writes)
+}
+
+// shortRoute leaves out what all routes of a repository have.
+func shortRoute(route string) string {
+	route = strings.TrimPrefix(strings.ReplaceAll(route, "/repos/{owner}/{repo}", ""), "GIT ")
+	route = strings.TrimPrefix(strings.Replace(route, " /", " ", 1), "GET ")
+	return "`" + cmp.Or(strings.TrimPrefix(route, "GET"), "repository") + "`"
+}
+
+func joined(parts []string) string { return cmp.Or(strings.Join(parts, ", "), "none") }
+
+// compareWithDocs holds what was counted against the table of the documents.
+func compareWithDocs(t *testing.T, counted []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "performance.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(text), "| event | Git | reads | writes |\n|---|---|---|---|\n")
+	if !found {
+		t.Fatal("docs/performance.md has no table of events")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	if diff := gocmp.Diff(strings.Split(strings.TrimSpace(table), "\n"), counted); diff != "" {
+		t.Errorf("docs/performance.md lists other requests than were counted (-docs +counted):\n%s\n%s", diff, strings.Join(counted, "\n"))
+	}
+}
