@@ -14,7 +14,7 @@ var errIncomplete = errors.New("objects are missing from what the server sent")
 
 // Fetch brings the branches into the mirror and returns their commits. A branch
 // that the remote does not have is absent. A branch that the mirror does not
-// have is fetched at depth 1, or at depth 2 when the mirror has others; those that
+// have is fetched at depth 1 when it is the only one, else at depth 2; those that
 // it has come with the history since. What arrives incomplete is fetched again into
 // an emptied mirror.
 func (m *Mirror) Fetch(ctx context.Context, branches ...string) (map[string]ID, error) {
@@ -76,22 +76,39 @@ func (m *Mirror) fetch(ctx context.Context, branches []string) (map[string]ID, e
 	if err != nil {
 		return nil, err
 	}
-	found, rounds := m.plan(refsOf(f.advertised), branches)
+	refs := refsOf(f.advertised)
+	rounds, err := m.plan(refs, branches)
 	for _, r := range rounds {
-		if err = f.take(ctx, r); err != nil {
-			break
+		if err == nil {
+			err = f.take(ctx, r)
 		}
 	}
 	if err := end(f, err); err != nil {
 		return nil, err
 	}
-	for _, branch := range branches {
-		m.point(branch, found[branch])
-	}
+	found := m.arrived(refs, branches)
 	if len(rounds) > 0 {
 		err = m.tidy()
 	}
 	return found, errors.Join(err, m.save())
+}
+
+// arrived lets the branches be where they are now, and returns them. Those that
+// the remote does not have any more leave the mirror, whoever asked for what.
+func (m *Mirror) arrived(refs Refs, branches []string) map[string]ID {
+	found := map[string]ID{}
+	for _, branch := range branches {
+		if id, exists := refs.Branches[branch]; exists {
+			found[branch] = id
+			m.point(branch, id)
+		}
+	}
+	for branch := range m.state.Branches {
+		if _, exists := refs.Branches[branch]; !exists {
+			m.point(branch, ID{})
+		}
+	}
+	return found
 }
 
 // point lets a branch be at a commit; the zero one takes it away.
@@ -104,60 +121,33 @@ func (m *Mirror) point(branch string, id ID) {
 	delete(m.state.Since, branch)
 }
 
-// plan returns where the branches are, and what must be fetched for that.
-func (m *Mirror) plan(refs Refs, branches []string) (map[string]ID, []round) {
+// plan returns what must be fetched so that the branches are here.
+func (m *Mirror) plan(refs Refs, branches []string) ([]round, error) {
 	held := map[ID]bool{}
 	for _, id := range m.state.Branches {
 		held[id] = true
 	}
-	found, fresh, moved := map[string]ID{}, map[string]ID{}, map[string]ID{}
+	fresh, moved := map[string]ID{}, map[string]ID{}
 	for _, branch := range branches {
 		id, exists := refs.Branches[branch]
-		if !exists {
-			continue
-		}
-		found[branch] = id
-		if _, have := m.state.Branches[branch]; have && !held[id] {
+		old, have := m.state.Branches[branch]
+		switch {
+		case !exists || have && old == id:
+		case held[id]:
+			delete(m.state.Since, branch) // that was the history of another commit
+		case have:
 			moved[branch] = id
-		} else if !held[id] {
+		default:
 			fresh[branch] = id
 		}
 	}
-	var rounds []round
-	if len(moved) > 0 {
-		rounds = append(rounds, round{heads: moved, depth: depth{since: m.horizon()}})
+	rounds, err := m.catchUp(moved)
+	if err != nil || len(fresh) == 0 {
+		return rounds, err
 	}
-	if len(fresh) > 0 {
-		commits := firstCommits
-		if len(m.state.Branches) > 0 {
-			commits = laterCommits
-		}
-		rounds = append(rounds, round{heads: fresh, depth: depth{commits: commits}})
+	commits := laterCommits
+	if len(m.state.Branches) == 0 && len(fresh) == 1 {
+		commits = firstCommits
 	}
-	return found, rounds
-}
-
-// horizon returns the time down to which the mirror has history: that of its
-// oldest boundary, or that to which it was deepened. Zero: it has all of it. A
-// fetch that names it gets no more when a branch was moved back to before the
-// boundary, where the boundary alone would bring everything since the beginning.
-func (m *Mirror) horizon() time.Time {
-	var oldest time.Time
-	note := func(t time.Time) {
-		if oldest.IsZero() || t.Before(oldest) {
-			oldest = t
-		}
-	}
-	for _, id := range m.state.Shallow {
-		if commit, err := m.Commit(id); err == nil {
-			note(commit.Committer.When)
-		}
-	}
-	if oldest.IsZero() {
-		return oldest
-	}
-	for _, since := range m.state.Since {
-		note(since)
-	}
-	return oldest
+	return append(rounds, round{heads: fresh, depth: depth{commits: commits}}), nil
 }

@@ -65,7 +65,7 @@ func (f *fetching) take(ctx context.Context, r round) error {
 	if errors.Is(err, errNoAnswer) && !r.depth.since.IsZero() {
 		// All heads are older than the time that was named: a branch was moved far
 		// back. Some servers refuse that, and over HTTP their words are lost.
-		r.depth = depth{commits: firstCommits}
+		r.depth = depth{commits: laterCommits}
 		if err = f.bring(ctx, r); err == nil {
 			f.m.forgetDepth(r.heads)
 		}

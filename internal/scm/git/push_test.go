@@ -46,7 +46,7 @@ func TestPush_P17(t *testing.T) {
 			t.Parallel()
 			o := newOrigin(t)
 			o.config("receive.unpackLimit", "1") // keeps the pack, to be counted
-			o.commit("main", many(200))
+			root := o.commit("main", many(200))
 			main := o.commit("main", files{"a.yaml": "a: 1\n"})
 			prod := o.commit("env/prod", files{"p.yaml": "p: 1\n"})
 			o.repack()
@@ -95,7 +95,7 @@ func TestPush_P17(t *testing.T) {
 			o.repack()
 			fetched(t, m, "main")
 			same(t, m, o, next)
-			if got := history(t, m, next); !slices.Equal(got, []git.ID{next, second, first, main}) {
+			if got := history(t, m, next); !slices.Equal(got, []git.ID{next, second, first, main, root}) {
 				t.Errorf("history: %v", got)
 			}
 			err = m.Push(t.Context(), git.Update{Branch: "promoter/dev/web", Old: first}, git.Update{Branch: "orphan", New: written(t, m, git.ID{}, files{"o.json": "{}"})})
