@@ -49,7 +49,9 @@ func (v *view) lookBack(ctx context.Context) error {
 			}
 		}
 	}
-	v.askFacts(ctx) // earlier snapshots raise questions of their own
+	if len(interests) > 0 { // earlier snapshots raise questions of their own
+		v.askFacts(ctx)
+	}
 	return ctx.Err()
 }
 
