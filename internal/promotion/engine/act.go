@@ -27,7 +27,7 @@ func (v *view) act(ctx context.Context) error {
 		if proposal.Step == promotion.StepPush {
 			continue
 		}
-		done := Done{Proposal: proposal, Act: ActNothing, Err: v.unread[proposal.Head]}
+		done := Done{Proposal: proposal, Act: ActNothing, Err: v.unreadOf(proposal)}
 		if done.Err == nil {
 			done = v.carryOut(ctx, proposal)
 		}
@@ -104,7 +104,11 @@ func (v *view) pushChain(ctx context.Context, branch string, chain []promotion.P
 	var all []Done
 	for _, p := range chain {
 		done := Done{Proposal: p, Act: ActNothing}
-		built, err := v.build(ctx, p, tip, touched)
+		err := v.unreadOf(p)
+		var built built
+		if err == nil {
+			built, err = v.build(ctx, p, tip, touched)
+		}
 		if err == nil && len(built.files) > 0 {
 			done.Commit, err = v.commit(p, built, tip)
 		}

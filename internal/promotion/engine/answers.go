@@ -45,11 +45,38 @@ func (v *view) unanswered() []string {
 	proposals := v.decide()
 	heads := v.served(proposals)
 	for _, proposal := range proposals {
-		if proposal.Step == promotion.StepPropose && proposal.Open == nil {
-			heads = append(heads, proposal.Head)
+		if proposal.Step == promotion.StepPush || proposal.Step == promotion.StepPropose && proposal.Open == nil {
+			heads = append(heads, v.headsOf(proposal)...)
 		}
 	}
 	return heads
+}
+
+// headsOf returns the branch of a proposal, and those that are left from before it
+// was pushed, or shared a pull request, as the config says now.
+func (v *view) headsOf(p promotion.Proposal) []string {
+	left := []string{promotion.GroupBranch(p.Environment.Name)}
+	for _, d := range p.Decisions {
+		left = append(left, promotion.HeadBranch(d.Environment, d.Application))
+	}
+	left = slices.DeleteFunc(left, func(head string) bool {
+		_, open := v.observed.Open[head]
+		return open || v.refs.Branches[head] == "" || head == p.Head
+	})
+	if p.Head == "" {
+		return left
+	}
+	return append(left, p.Head)
+}
+
+// unreadOf returns why nothing can be done about a proposal.
+func (v *view) unreadOf(p promotion.Proposal) error {
+	for _, head := range v.headsOf(p) {
+		if err := v.unread[head]; err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // answersOf takes what people answered to the last pull requests of a branch, up to

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/promotion/engine"
 	"promoter/internal/promotion/engine/enginetest"
 	"promoter/internal/state"
 )
@@ -113,4 +114,22 @@ func TestReconcile_P03_closedInLine(t *testing.T) {
 	w.Forge.CloseByHand(2, "ada")
 	w.run()
 	w.wantPulls("promoter/staging/shop closed", "promoter/staging/cart closed")
+}
+
+// A person closes the pull request of what is pushed from now on.
+func TestReconcile_P03_closedAndPushedSince(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.ReplaceAll(config, "land: push}", "land: pr}"))
+	w.push(web, "1.1.0")
+	w.run()
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Push", func(all map[string]string) { all[engine.ConfigFile] = config })
+	w.Forge.CloseByHand(1, "ada")
+	report := w.run()
+	wantReason(t, report, "dev", "rejected", "ada")
+	w.holds("dev", "1.0.0 1.0.0")
+	w.calm()
+	w.push(web, "1.2.0")
+	w.run()
+	w.holds("dev", "1.2.0 1.0.0")
+	w.calm()
 }

@@ -158,7 +158,7 @@ func (v *view) decide() []promotion.Proposal {
 // list reports the proposals as they would be carried out.
 func (v *view) list() {
 	for _, proposal := range v.decide() {
-		v.done(Done{Proposal: proposal, Act: ActNothing, Err: v.unread[proposal.Head]})
+		v.done(Done{Proposal: proposal, Act: ActNothing, Err: v.unreadOf(proposal)})
 	}
 }
 

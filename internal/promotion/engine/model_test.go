@@ -246,6 +246,7 @@ func (s *story) end() {
 	}
 	s.t.Helper()
 	s.alive()
+	s.pass(s.Lane()) // time passed since the last one
 	pushes, branches := s.Git.Pushes, s.Git.Branches()
 	s.pass(s.Lane())
 	if s.Git.Pushes != pushes {
