@@ -98,9 +98,11 @@ func (f askedForge) Compare(_ context.Context, repository, _, _ string, _ int) (
 func TestSources_T06_onlyTheSameOwnerIsAskedWithTheToken(t *testing.T) {
 	t.Parallel()
 	hub := config.Forge{Name: "hub", Kind: config.ForgeGitHub, URL: "https://github.com"}
+	twin := config.Forge{Name: "twin", Kind: config.ForgeGitHub, URL: "https://github.com"}
 	other := config.Forge{Name: "other", Kind: config.ForgeGitHub, URL: "https://git.example.com"}
-	w := &work{server: &Server{file: &config.Server{Forges: []config.Forge{hub, other}}}, forges: map[string]*forge{
+	w := &work{server: &Server{file: &config.Server{Forges: []config.Forge{hub, twin, other}}}, forges: map[string]*forge{
 		"hub":   {config: hub, scm: askedForge{"own"}, public: askedForge{"none"}},
+		"twin":  {config: twin, scm: askedForge{"twin"}, public: askedForge{"none of twin"}},
 		"other": {config: other, scm: askedForge{"other"}, public: askedForge{"none of other"}},
 	}}
 	s := sources{work: w, of: &repository{forge: w.forges["hub"], named: qualified{text: "github.com/Acme/gitops", fold: true}}}
@@ -114,6 +116,17 @@ func TestSources_T06_onlyTheSameOwnerIsAskedWithTheToken(t *testing.T) {
 		got, err := s.Compare(t.Context(), source, "a", "b", 1)
 		if err != nil || got.URL != want {
 			t.Errorf("%s is asked as %q, %v, want %q", source, got.URL, err, want)
+		}
+	}
+	for source, want := range map[string]string{
+		"hub/acme/web":        "own",
+		"hub/tenant-b/web":    "none",
+		"twin/acme/web":       "none of twin",
+		"github.com/acme/web": "own",
+	} {
+		asked, _, own, err := s.forge(source)
+		if err != nil || asked != scm.Forge(askedForge{want}) || own != (want == "own") {
+			t.Errorf("%s is asked as %v, own %v, %v, want %q", source, asked, own, err, want)
 		}
 	}
 	if _, _, err := s.releases("gitlab/acme/web"); fault.KindOf(err) != fault.NotFound {

@@ -80,10 +80,11 @@ func (s sources) forge(source string) (asked scm.Forge, name string, own bool, e
 }
 
 // right returns what a repository of a forge is asked with: the forge's own right
-// where it belongs to whom the repository of the lane belongs to, else none.
+// where the repository of the lane is opened with that too and belongs to the same
+// owner, else none. Two entries for one host have two rights.
 func (s sources) right(f *forge, name string) (asked scm.Forge, own bool) {
 	source := qualified{text: strings.ToLower(hostOf(f.config.URL)) + "/" + name, fold: s.of.named.fold}
-	if s.of.named.fold && source.owner() == s.of.named.owner() {
+	if f == s.of.forge && s.of.named.fold && source.owner() == s.of.named.owner() {
 		return f.scm, true
 	}
 	return f.public, false

@@ -46,6 +46,7 @@ type Options struct {
 // scm.Releases. It is safe for many goroutines.
 type Forge struct {
 	host string // of the pages for people, which names repositories and persons
+	page string // the address of those pages, without a slash at its end
 	api  *gogithub.Client
 	now  func() time.Time
 
@@ -74,7 +75,9 @@ func New(options Options) (*Forge, error) {
 	endpoint.Path = strings.TrimRight(endpoint.Path, "/") + "/"
 	api := gogithub.NewClient(newHTTP(options, endpoint))
 	api.BaseURL, api.UserAgent = endpoint, "promoter"
-	return &Forge{host: strings.ToLower(page.Host), api: api, now: options.Now}, nil
+	return &Forge{
+		host: strings.ToLower(page.Host), page: strings.TrimRight(page.String(), "/"), api: api, now: options.Now,
+	}, nil
 }
 
 var errURL = errors.New("it must be https://HOST, or http:// where that is allowed, without user, query and fragment")

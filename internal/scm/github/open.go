@@ -60,6 +60,8 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	}, nil
 }
 
+// describe makes the addresses itself: Git's gets the credential, and by the host
+// of the other one the server's file gives rights. No answer may lead elsewhere.
 func (f *Forge) describe(found *gogithub.Repository) (scm.Info, error) {
 	key, err := identity.ForgeKey(f.host, found.GetID())
 	if err != nil {
@@ -69,8 +71,9 @@ func (f *Forge) describe(found *gogithub.Repository) (scm.Info, error) {
 		return scm.Info{}, fault.New(fault.Temporary, "the answer describes no repository: %w", err)
 	}
 	push, told := found.GetPermissions()["push"]
+	page := f.page + "/" + found.GetFullName()
 	return scm.Info{
-		Key: key, Name: found.GetFullName(), URL: found.GetHTMLURL(), CloneURL: found.GetCloneURL(),
+		Key: key, Name: found.GetFullName(), URL: page, CloneURL: page + ".git",
 		DefaultBranch: found.GetDefaultBranch(), Archived: found.GetArchived(), MayPush: push || !told,
 	}, nil
 }

@@ -110,6 +110,18 @@ func TestOpen_P07_renamedAndArchived(t *testing.T) {
 	}
 }
 
+// Where the credential is sent, and whose rights a repository has, is what the
+// server's file says of the forge; no answer of it.
+func TestOpen_T06_anAnswerLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	w.on("GET "+repoPath, says(200, strings.ReplaceAll(repositoryJSON, "https://github.com/", "https://evil.example/")))
+	info := w.open().Info()
+	if info.CloneURL != "https://github.com/acme/deploy.git" || info.URL != "https://github.com/acme/deploy" {
+		t.Errorf("got %s and %s", info.CloneURL, info.URL)
+	}
+}
+
 func TestOpen_permissionsNotTold(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
