@@ -1,0 +1,81 @@
+package app_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// mixed follows one image by its list of tags, and one by a tag that moves.
+func mixed() string {
+	return strings.Replace(pushed(), "acme/worker, select: {semver: \">=1\"}", "acme/worker, select: {tag: \"1.0.0\"}", 1)
+}
+
+// A pass in which nothing happens asks once where the branches are, and for each
+// image once: for its tags, or for the digest of the one that moves. Of listed tags
+// it also asks whether the best one is still the same image. It fetches and pushes
+// nothing, and writes nothing to a forge.
+func TestRun_idlePassAsksOnce(t *testing.T) {
+	t.Parallel()
+	git := []string{"GIT info/refs"}
+	for kind, want := range map[string][]string{
+		"git":    git,
+		"github": append(git, "GET /repos/{owner}/{repo}", "GET /repos/{owner}/{repo}/pulls", "GET /user"),
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, kind, mixed())
+			s.cache = t.TempDir()
+			s.release("web", "1.1.0")
+			s.run()
+			s.holds("prod", "1.1.0 1.0.0")
+			s.run() // what landed is looked at once more
+			s.forge.ResetRequests()
+			s.mutex.Lock()
+			s.asked = nil
+			s.mutex.Unlock()
+			s.run()
+			slices.Sort(want)
+			if diff := cmp.Diff(want, counted(s.forge.Requests())); diff != "" {
+				t.Errorf("requests to the forge and to Git (-want +got):\n%s", diff)
+			}
+			images := []string{
+				"GET /v2/acme/web/tags/list", "HEAD /v2/acme/web/manifests/1.1.0", "HEAD /v2/acme/worker/manifests/1.0.0",
+			}
+			if diff := cmp.Diff(images, s.askedOfImages()); diff != "" {
+				t.Errorf("requests to the registry (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// counted lists the routes, with the number of those that were asked more than
+// once.
+func counted(requests map[string]int) []string {
+	var lines []string
+	for _, route := range slices.Sorted(maps.Keys(requests)) {
+		line := route
+		if requests[route] > 1 {
+			line += fmt.Sprintf(" x%d", requests[route])
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// askedOfImages lists what the registry was asked, but how to log in to it.
+func (w *world) askedOfImages() []string {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	counts := map[string]int{}
+	for _, asked := range w.asked {
+		if asked != "GET /v2/" {
+			counts[asked]++
+		}
+	}
+	return counted(counts)
+}
