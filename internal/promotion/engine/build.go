@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
@@ -98,19 +99,38 @@ func snapshotsOf(p promotion.Proposal) map[string]promotion.Snapshot {
 // carries says whether a head that stands is what would be written now: one commit
 // over some base that changes the wanted files to the wanted bytes, and no others.
 // Then it is left alone, so that approvals stay and nothing runs again.
-func (v *view) carries(head string, p promotion.Proposal, b built) bool {
+func (v *view) carries(ctx context.Context, head string, p promotion.Proposal, b built) (bool, error) {
 	commit, err := v.Objects.Commit(head)
 	if err != nil || len(commit.Parents) != 1 || !v.isOurs(commit) || !sameSnapshots(commit, p) {
-		return false
+		return false, ignoring(fault.NotFound, err)
 	}
 	for path, wanted := range b.files {
 		content, err := v.Objects.Read(head, path, int64(len(wanted)))
 		if err != nil || !bytes.Equal(content, wanted) {
-			return false
+			return false, nil //nolint:nilerr // missing or larger: not what is wanted
 		}
 	}
+	if there, err := v.reach(ctx, p.Head, commit); err != nil || !there {
+		return false, err
+	}
 	changed, err := v.Objects.Changed(commit.Parents[0], head)
-	return err == nil && slices.Equal(slices.Sorted(slices.Values(changed)), sortedKeys(b.files))
+	return err == nil && slices.Equal(slices.Sorted(slices.Values(changed)), sortedKeys(b.files)), err
+}
+
+// reach makes the parent of a head readable, if it can be. A mirror that began with
+// little history asks for more: first for as much as most heads need.
+func (v *view) reach(ctx context.Context, branch string, head Commit) (bool, error) {
+	for _, back := range []time.Duration{month, longAgo} {
+		_, err := v.Objects.Commit(head.Parents[0])
+		if fault.KindOf(err) != fault.NotFound {
+			return err == nil, err
+		}
+		if err := v.Remote.Deepen(ctx, branch, head.Committer.When.Add(-back)); err != nil {
+			return false, fmt.Errorf("deepen %s: %w", branch, err)
+		}
+	}
+	_, err := v.Objects.Commit(head.Parents[0])
+	return err == nil, ignoring(fault.NotFound, err)
 }
 
 // sameSnapshots says whether a commit's trailers name the digests of the proposal.

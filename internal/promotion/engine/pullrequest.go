@@ -60,10 +60,10 @@ func failed(done Done, err error) Done {
 // writeHead pushes the head unless the one that stands carries this already.
 func (v *view) writeHead(ctx context.Context, p promotion.Proposal, b built, base string) (string, bool, error) {
 	stands := v.heads[p.Head]
-	if stands != "" && v.carries(stands, p, b) {
-		return stands, false, nil
-	}
 	if stands != "" {
+		if carries, err := v.carries(ctx, stands, p, b); err != nil || carries {
+			return stands, false, err
+		}
 		head, err := v.Objects.Commit(stands)
 		if err != nil {
 			return "", false, fmt.Errorf("read the head of %s: %w", p.Head, err)

@@ -1,0 +1,52 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/promotion/engine"
+	"promoter/internal/promotion/engine/enginetest"
+	"promoter/internal/scm"
+)
+
+// fresh is a run whose mirror begins empty.
+func (w *world) fresh() engine.Report {
+	w.t.Helper()
+	lane, _ := w.Fresh()
+	report, err := lane.Reconcile(w.t.Context())
+	if err != nil || report.Failed() {
+		w.t.Fatalf("the run failed: %v, %+v, %s", err, report.Trouble, report.State)
+	}
+	return report
+}
+
+// A job without a cache sees little history. It leaves a head alone all the same,
+// however long ago its base was made.
+func TestReconcile_P08_P17_shallow(t *testing.T) {
+	t.Parallel()
+	for name, quiet := range map[string]time.Duration{"a busy repository": time.Hour, "a quiet one": 100 * 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gated := "land: automerge, gates: {approvals: {count: 1}}}"
+			w := newWorld(t, strings.ReplaceAll(strings.ReplaceAll(config, "land: automerge}", gated), "land: push}", gated))
+			w.Clock.Add(quiet)
+			w.push(web, "1.1.0")
+			w.fresh()
+			w.wantPulls("promoter/dev/shop open")
+			head := w.pull(1).Head.Commit
+			for range 3 {
+				w.Clock.Add(time.Hour)
+				w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "elsewhere", func(all map[string]string) { all["README"] += "x" })
+				w.fresh()
+			}
+			if w.pull(1).Head.Commit != head {
+				t.Error("the head was made anew")
+			}
+			w.Forge.Review(1, "ada", scm.Approved)
+			w.fresh()
+			w.wantPulls("promoter/dev/shop merged", "promoter/staging/shop open")
+			w.holds("dev", "1.1.0 1.0.0")
+		})
+	}
+}
