@@ -84,6 +84,9 @@ func (o Order) check() error {
 	case (o.Verb == VerbFreeze || o.Verb == VerbThaw) && o.Application != "":
 		return fault.New(fault.Invalid, "%s is about a whole environment: leave --app out, or use hold and resume", o.Verb)
 	}
+	if len(o.With) > state.MaxWith {
+		return fault.New(fault.Invalid, "--with names more than %d versions: ask for them in several orders", state.MaxWith)
+	}
 	_, err := ParseGiven(o.With, strings.NewReader(""))
 	return err
 }

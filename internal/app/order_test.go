@@ -1,10 +1,12 @@
 package app_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"promoter/internal/app"
+	"promoter/internal/fault"
 )
 
 func TestDecide_saysWhetherItStoodThereAlready(t *testing.T) {
@@ -51,6 +53,19 @@ func TestDecide_theSubjectNamesTheApplication(t *testing.T) {
 		if got := strings.TrimSpace(repository.Git("log", "-1", "--format=%B", "promoter/_state")); got != step.want {
 			t.Errorf("%+v: %q, want %q", step.order, got, step.want)
 		}
+	}
+}
+
+func TestDecide_T13_tooManyVersions(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	order := app.Order{Verb: app.VerbPromote, Environment: "dev"}
+	for i := range 101 {
+		order.With = append(order.With, fmt.Sprintf("quay.io/acme/web:%d", i))
+	}
+	_, err := f.open("", "acme/gitops").Decide(t.Context(), order)
+	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--with names more than 100 versions") {
+		t.Error(err)
 	}
 }
 

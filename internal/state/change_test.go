@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/state"
 )
@@ -312,5 +313,19 @@ func TestResume_wide(t *testing.T) {
 	s = apply(t, s, state.Resume(state.Place{Environment: state.All, Application: state.All}, act("ben", 4)))
 	if _, held := s.Held(other, after(5)); held {
 		t.Error("the repository was resumed, but not all in it")
+	}
+}
+
+// A request that would keep every pass busy is refused where it is made, not cut:
+// it would be another one.
+func TestApply_T13_tooManyWishes(t *testing.T) {
+	t.Parallel()
+	before := state.State{}
+	after, err := before.Apply(state.Ask(shop, state.Request{With: make([]string, state.MaxWith+1)}))
+	if fault.KindOf(err) != fault.Invalid || len(after.Places()) > 0 {
+		t.Errorf("got %v, %v", after.Places(), err)
+	}
+	if _, err := before.Apply(state.Ask(shop, state.Request{With: make([]string, state.MaxWith)})); err != nil {
+		t.Error(err)
 	}
 }

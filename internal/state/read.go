@@ -50,6 +50,7 @@ var (
 	errNewer    = fmt.Errorf("its schema is newer than %d: upgrade promoter", Schema)
 	errTooLarge = fmt.Errorf("it is larger than %d bytes", maxFile)
 	errSchema   = fmt.Errorf("it does not say schema %d", Schema)
+	errWith     = fmt.Errorf("it asks for more than %d versions, or for one of more than %d bytes", MaxWith, maxImage)
 	errYear     = errors.New("it holds a time outside of the years 0 to 9999")
 	errObject   = errors.New("it is no JSON object with every key once")
 )
@@ -96,6 +97,9 @@ func known(content []byte) (Record, error) {
 		return Record{}, fmt.Errorf("it cannot be read: %w", err)
 	}
 	record.source = nil
+	if !record.Request.bounded() {
+		return Record{}, errWith
+	}
 	for _, t := range record.times() {
 		*t = utc(*t)
 		if t.Year() < 0 || t.Year() > 9999 {

@@ -49,6 +49,8 @@ func TestRead_aBrokenFileHoldsItsPlace(t *testing.T) {
 		"a year too far":  `{"schema": 1, "hold": {"at": "9999-12-31T23:59:59-10:00"}}`,
 		"a key twice":     `{"schema": 1, "hold": null, "HOLD": {}}`,
 		"a conflict":      "<<<<<<< ours\n{}\n",
+		"too many wishes": `{"schema": 1, "request": {"with": ["a:1"` + strings.Repeat(`,"a:1"`, state.MaxWith) + `]}}`,
+		"a long wish":     `{"schema": 1, "request": {"with": ["` + strings.Repeat("x", 2000) + `"]}}`,
 		"too large":       `{"schema": 1, "x": "` + strings.Repeat("x", 1<<20) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,5 +1,25 @@
 package state
 
+import "slices"
+
+// MaxWith is how many versions a request may name. Each is a question to a
+// registry, in every pass until the request is done.
+const MaxWith = 100
+
+// maxImage is the longest text of a version in bytes, above what the parts of a
+// reference may have together.
+const maxImage = 1024
+
+// bounded says whether a request is none that keeps a pass busy. A shorter one
+// would be another request, so it is not cut.
+func (r *Request) bounded() bool {
+	if r == nil {
+		return true
+	}
+	long := func(text string) bool { return len(text) > maxImage }
+	return len(r.With) <= MaxWith && !slices.ContainsFunc(r.With, long)
+}
+
 // Ask asks for a promotion into a place.
 func Ask(place Place, request Request) Change {
 	return at(place, func(r *Record) {

@@ -52,6 +52,10 @@ func (s State) With(place Place, change func(*Record)) State {
 	}
 	record := s.At(place).clone()
 	change(&record)
+	if !record.Request.bounded() {
+		s.refuse(Problem{Place: place, Reason: errWith.Error()})
+		return s
+	}
 	record = record.clone() // what the change put in is its own
 	record.bound()
 	s.records = s.records.with(place, record)
