@@ -16,7 +16,7 @@ import (
 // the remote meanwhile is a Conflict fault: fetch first.
 func (m *Mirror) Deepen(ctx context.Context, branch string, since time.Time) error {
 	since = since.Truncate(time.Second) // what the protocol can say
-	err := m.anew(func() error { return m.deepen(ctx, branch, since) })
+	err := m.anew(ctx, func() error { return m.deepen(ctx, branch, since) })
 	if err != nil {
 		return fmt.Errorf("deepen %s of %s: %w", branch, m.remote, err)
 	}
@@ -82,7 +82,7 @@ func (f *fetching) deepen(ctx context.Context, branch string, head ID, since tim
 	if err := f.passMerges(ctx, branch, heads, since); err != nil {
 		return err
 	}
-	c := &completeness{m: f.m, known: map[ID]bool{}}
+	c := &completeness{m: f.m, ended: ctx.Err, known: map[ID]bool{}}
 	boundary, err := f.m.boundary()
 	return errors.Join(err, c.connected(head, boundary))
 }

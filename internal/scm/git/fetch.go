@@ -24,7 +24,7 @@ func (m *Mirror) Fetch(ctx context.Context, branches ...string) (map[string]ID, 
 		}
 	}
 	var found map[string]ID
-	err := m.anew(func() (err error) {
+	err := m.anew(ctx, func() (err error) {
 		found, err = m.fetch(ctx, branches)
 		return err
 	})
@@ -34,12 +34,16 @@ func (m *Mirror) Fetch(ctx context.Context, branches ...string) (map[string]ID, 
 	return found, nil
 }
 
-// anew does the work again in an emptied mirror when objects turn out missing.
-func (m *Mirror) anew(work func() error) error {
+// anew does the work again in an emptied mirror when objects turn out missing. What
+// is missing because the context ended says nothing about the mirror.
+func (m *Mirror) anew(ctx context.Context, work func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := work()
 		if !errors.Is(err, errIncomplete) {
 			return err
+		}
+		if ctx.Err() != nil {
+			return fault.Wrap(fault.Temporary, context.Cause(ctx))
 		}
 		if err := m.drop(); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,8 +15,8 @@ import (
 // they differ from heads that were looked at before. It returns the blobs that
 // are not here and not known as too large. A missing commit or tree is
 // errIncomplete.
-func (m *Mirror) lacking(heads map[string]ID, before []ID) ([]ID, error) {
-	c := &completeness{m: m, seen: map[ID]bool{}, known: map[ID]bool{}}
+func (m *Mirror) lacking(ctx context.Context, heads map[string]ID, before []ID) ([]ID, error) {
+	c := &completeness{m: m, ended: ctx.Err, seen: map[ID]bool{}, known: map[ID]bool{}}
 	boundary, err := m.boundary()
 	if err != nil {
 		return nil, err
@@ -43,9 +44,10 @@ func (m *Mirror) lacking(heads map[string]ID, before []ID) ([]ID, error) {
 // completeness is one look at what has arrived.
 type completeness struct {
 	m      *Mirror
-	known  map[ID]bool // commits that were looked at before
-	seen   map[ID]bool // trees and blobs of this look
-	absent []ID        // blobs that are not here
+	ended  func() error // why nobody waits any more
+	known  map[ID]bool  // commits that were looked at before
+	seen   map[ID]bool  // trees and blobs of this look
+	absent []ID         // blobs that are not here
 }
 
 // connected walks the history from a commit to what is known and to where it
@@ -58,6 +60,9 @@ func (c *completeness) connected(head ID, boundary map[ID]bool) error {
 			continue
 		}
 		c.known[id] = true
+		if err := c.ended(); err != nil {
+			return fault.Wrap(fault.Temporary, err)
+		}
 		commit, err := c.m.commit(id, boundary)
 		if err != nil {
 			return missing(err)
@@ -91,6 +96,9 @@ func (c *completeness) tree(id, base ID, depth int) error {
 		return nil
 	}
 	c.seen[id] = true
+	if err := c.ended(); err != nil {
+		return fault.Wrap(fault.Temporary, err)
+	}
 	if depth > maxDepth {
 		return fault.New(fault.Invalid, "folders lie deeper than %d", maxDepth)
 	}

@@ -3,17 +3,12 @@ package git
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
-
-	"promoter/internal/fault"
 )
 
 // fetching is the sessions of one fetch: each answers one request.
@@ -73,7 +68,7 @@ func (f *fetching) take(ctx context.Context, r round) error {
 	if err != nil {
 		return err
 	}
-	absent, err := f.m.lacking(r.heads, before)
+	absent, err := f.m.lacking(ctx, r.heads, before)
 	if err != nil || len(absent) == 0 {
 		return err
 	}
@@ -116,7 +111,7 @@ func (f *fetching) bring(ctx context.Context, r round) error {
 	if err != nil {
 		return err
 	}
-	err = f.m.keep(demultiplexed(response, request.Capabilities, nil))
+	err = f.m.keep(ctx, demultiplexed(response, request.Capabilities, nil))
 	if err = errors.Join(err, response.Close()); err != nil {
 		return err
 	}
@@ -167,35 +162,4 @@ func (f *fetching) history(request *packp.UploadPackRequest, d depth) {
 		request.Shallows = hashes(f.m.state.Shallow)
 	}
 	request.Haves = hashes(slices.Collect(maps.Values(f.m.state.Branches)))
-}
-
-// incomingPack is how a pack is called while it arrives.
-const incomingPack = "incoming-"
-
-// keep takes a pack off the wire, checks its limits, and puts it beside the
-// others.
-func (m *Mirror) keep(pack io.Reader) (err error) {
-	file, err := os.CreateTemp(m.dir, incomingPack)
-	if err != nil {
-		return fmt.Errorf("keep a pack: %w", err)
-	}
-	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
-	size, err := io.Copy(file, &limited{Reader: pack, left: m.options.PackLimit, what: "the pack"})
-	if err != nil {
-		return said(err)
-	}
-	if size == 0 {
-		return fault.Wrap(fault.Temporary, errNoAnswer)
-	}
-	count, err := inspect(file, m.options.ObjectLimit)
-	if err != nil || count == 0 {
-		return err
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("keep a pack: %w", err)
-	}
-	if err := m.disk.keepPack(file); err != nil {
-		return fmt.Errorf("%w: %w", errIncomplete, err)
-	}
-	return nil
 }

@@ -152,11 +152,16 @@ func (m *Mirror) drop() error {
 
 // sweep removes what a process that was killed left behind.
 func (m *Mirror) sweep() {
-	for _, pattern := range []string{incomingPack + "*", stateFile + ".*", filepath.Join("objects", "pack", "tmp_*")} {
-		left, _ := filepath.Glob(filepath.Join(m.dir, pattern)) // fails for a bad pattern only
-		for _, name := range left {
-			_ = os.Remove(name) // tried again the next time
-		}
+	for _, pattern := range []string{incomingPack + "*", stateFile + ".*", unfinishedPack} {
+		removeAll(m.dir, pattern)
+	}
+}
+
+// removeAll removes the files of a folder that match.
+func removeAll(dir, pattern string) {
+	left, _ := filepath.Glob(filepath.Join(dir, pattern)) // fails for a bad pattern only
+	for _, name := range left {
+		_ = os.Remove(name) // tried again the next time
 	}
 }
 

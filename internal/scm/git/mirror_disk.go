@@ -127,6 +127,9 @@ func hashes(ids []ID) []plumbing.Hash {
 	return converted
 }
 
+// unfinishedPack is how the library calls a pack while it writes it.
+const unfinishedPack = "objects/pack/tmp_*"
+
 // keepPack writes a pack beside the others.
 func (d *disk) keepPack(pack io.Reader) error {
 	writer, err := d.PackfileWriter()
@@ -135,6 +138,7 @@ func (d *disk) keepPack(pack io.Reader) error {
 	}
 	_, err = io.Copy(writer, pack)
 	if err = errors.Join(err, writer.Close()); err != nil {
+		removeAll(d.dir, unfinishedPack) // the library leaves it there
 		return fmt.Errorf("write a pack: %w", err)
 	}
 	d.listed = false

@@ -32,7 +32,7 @@ func refsOf(advertised *packp.AdvRefs) Refs {
 		}
 	}
 	for _, symbolic := range advertised.Capabilities.Get(capability.SymRef) {
-		if branch, ok := strings.CutPrefix(symbolic, "HEAD:"+branchesPrefix); ok {
+		if branch, ok := strings.CutPrefix(symbolic, "HEAD:"+branchesPrefix); ok && checkBranch(branch) == nil {
 			refs.Default = branch
 		}
 	}

@@ -149,12 +149,17 @@ func (t *talk) upload(ctx context.Context, request *packp.UploadPackRequest) (*p
 		return nil, err
 	}
 	response := packp.NewUploadPackResponse(request)
-	bounded := &limited{Reader: answer, left: t.limit, what: "the server's answer"}
+	bounded := &limited{Reader: answer, left: maxBefore, what: "the server's answer"}
 	if err := response.Decode(ioutil.NewReadCloser(bounded, answer)); err != nil {
 		return nil, t.explain(ctx, errors.Join(err, answer.Close()))
 	}
+	bounded.left += t.limit
 	return response, nil
 }
+
+// maxBefore bounds what an answer says before its pack, in bytes: the ends of the
+// history, each in about fifty, which are held in memory.
+const maxBefore = 16 << 20
 
 // encodeUpload writes wants, boundary and haves, and ends the negotiation before
 // it begins: what we have is few, and known.
