@@ -48,14 +48,16 @@ func (v *view) countLandings(place promotion.Place, found []promotion.Landing) {
 	v.landings[place] = counts
 }
 
-// mergedOf asks the forge when the snapshots were merged, unless it is remembered.
+// mergedOf asks the forge when the snapshots were merged, unless it is remembered or
+// nobody wants to know.
 func (v *view) mergedOf(ctx context.Context, place promotion.Place, found []promotion.Landing) ([]scm.PullRequest, error) {
 	settings := v.observed.Settings(place.Environment, place.Application)
 	if v.observed.PushOnly || settings.Land == config.LandPush {
 		return nil, nil
 	}
 	if i := v.standingAmong(place, found); i >= 0 {
-		if _, seen := v.observed.State.SeenAt(statePlace(place), found[i].Snapshot.ID()); seen {
+		_, seen := v.observed.State.SeenAt(statePlace(place), found[i].Snapshot.ID())
+		if seen || !v.asksForTime(place) {
 			return nil, nil
 		}
 	}
@@ -172,17 +174,38 @@ func (v *view) asksForChecks(place promotion.Place) bool {
 	return v.anyChild(place, func(parent config.Parent) bool { return len(parent.Checks) > 0 })
 }
 
-// anyChild says whether a child's condition on the place is of a kind.
+// anyChild says whether a child's condition on the place is of a kind. A condition on
+// an environment in which the application is absent is one on those before it.
 func (v *view) anyChild(place promotion.Place, is func(config.Parent) bool) bool {
 	return slices.ContainsFunc(v.observed.Config.Environments, func(child config.Environment) bool {
 		after := v.observed.Config.Settings(child.Name, place.Application).After
-		return slices.ContainsFunc(after, func(p config.Parent) bool { return p.Environment == place.Environment && is(p) })
+		return slices.ContainsFunc(after, func(p config.Parent) bool { return is(p) && v.leadsTo(p.Environment, place) })
 	})
 }
 
+// leadsTo says whether a condition on an environment is one on the place.
+func (v *view) leadsTo(environment string, place promotion.Place) bool {
+	if environment == place.Environment {
+		return true
+	}
+	if _, here := v.observed.Places[promotion.Place{Environment: environment, Application: place.Application}]; here {
+		return false
+	}
+	before := v.observed.Config.Settings(environment, place.Application).After
+	return slices.ContainsFunc(before, func(p config.Parent) bool { return v.leadsTo(p.Environment, place) })
+}
+
+// asksForTime says whether it matters since when something stands in a place: to a
+// child in which it has to soak, or because the place was resumed meanwhile.
+func (v *view) asksForTime(place promotion.Place) bool {
+	return v.anyChild(place, soaks) || !v.observed.State.ResumedAt(statePlace(place)).IsZero()
+}
+
+func soaks(p config.Parent) bool { return p.Soak > 0 }
+
 // rememberLanding keeps the time that a forge told of a merge.
 func (v *view) rememberLanding(place promotion.Place, l promotion.Landing) {
-	if v.anyChild(place, func(p config.Parent) bool { return p.Soak > 0 }) {
+	if v.anyChild(place, soaks) {
 		v.remember(state.FirstSeen(statePlace(place), l.Snapshot.ID(), l.At))
 	}
 }

@@ -116,3 +116,38 @@ func TestReconcile_P12_oneOfManyFails(t *testing.T) {
 }
 
 var errBroken = fault.New(fault.Temporary, "the connection broke")
+
+// A pass in which many wait for people asks a few things about each, and nothing
+// about what landed long ago.
+func TestReconcile_P18_requestsOfManyThatWait(t *testing.T) {
+	t.Parallel()
+	const n = 30
+	w := newWorld(t, strings.ReplaceAll(config, "after: [dev]}", "after: [dev], pullRequest: {limit: 100}}"))
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "many", func(all map[string]string) {
+		for i := range n {
+			for _, environment := range environments() {
+				all[fmt.Sprintf("%s/app%d.txt", environment, i)] = line(web, "1.0.0")
+			}
+		}
+	})
+	w.push(web, "1.1.0")
+	w.run()
+	for i := range n / 2 {
+		w.mergeByHand(i+1, "merge")
+	}
+	w.run()
+	w.push(web, "1.2.0")
+	w.run()
+	clear(w.Forge.Calls)
+	w.run()
+	open := 0
+	for _, pr := range w.Forge.All() {
+		if pr.State == scm.StateOpen {
+			open++
+		}
+	}
+	delete(w.Forge.Calls, "by hand")
+	if asked := w.Forge.Calls; asked["checks"] != open || asked["reviews"] != open || len(asked) != 3 || asked["list open"] != 1 {
+		t.Errorf("with %d open it asked %v", open, asked)
+	}
+}

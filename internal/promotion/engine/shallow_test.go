@@ -50,3 +50,20 @@ func TestReconcile_P08_P17_shallow(t *testing.T) {
 		})
 	}
 }
+
+// Where an application is absent in between, its soak is asked of the environment
+// before: from the time of the merge there.
+func TestReconcile_G03_G08_soakBehindAbsent(t *testing.T) {
+	t.Parallel()
+	text := strings.ReplaceAll(config, "land: push}", "land: pr}")
+	w := newWorld(t, strings.ReplaceAll(text, "after: [staging]", "after: {staging: {soak: 1h}}"))
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "no staging", func(all map[string]string) { delete(all, "staging/shop.txt") })
+	w.push(web, "1.1.0")
+	w.run()
+	w.mergeByHand(1, "merge")
+	w.Clock.Add(59 * time.Minute)
+	wantReason(t, w.run(), "prod", "soak")
+	w.Clock.Add(2 * time.Minute)
+	w.run()
+	w.holds("prod", "1.1.0 1.0.0")
+}
