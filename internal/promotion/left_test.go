@@ -98,6 +98,7 @@ func TestArrange_rollbackIsKept(t *testing.T) {
 	w.opened("promoter/dev/shop", 7, of("shop", "web:1.3@"+digestC))
 	back := state.RolledBack{Act: act("ada"), Images: map[string]string{"web": "quay.io/acme/web:1.3@" + digestC}}
 	w.peopleDecide(state.Rollback(state.Place(w.place("dev/shop")), back))
+	w.landed("dev/shop", noon.Add(-time.Hour), noon, "web:1.3@"+digestC)
 	w.stillHas("web:1.3@" + digestC)
 	w.expectOnly(promotion.StepPropose, true, "rolled back by ada on 2026-11-18: web 1.4 -> 1.3")
 	w.peopleDecide(state.Freeze("dev", act("eve"), nil))

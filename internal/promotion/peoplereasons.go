@@ -49,7 +49,11 @@ func rolledBack(moves []Move, back state.RolledBack) Reason {
 }
 
 func rollbackUnreadable(component, text string) Reason {
-	return Reason{Rule: RuleRollback, Words: fmt.Sprintf("the rollback names %q for %s, which is no image of it", text, component)}
+	return Reason{Rule: RuleRollback, Words: fmt.Sprintf("the rollback names %.200q for %s, which is no image of it", text, component)}
+}
+
+func rollbackElsewhere(component, text string) Reason {
+	return Reason{Rule: RuleRollback, Words: fmt.Sprintf("the rollback names %.200q for %s, which never stood here: ask for it with promote", text, component)}
 }
 
 func requestedBy(moves []Move, request state.Request) Reason {

@@ -28,9 +28,14 @@ func (p *planner) rollback() (Decision, bool) {
 			p.rolling = true
 			return p.waiting(nil, rollbackUnreadable(s.component, text)), true
 		}
-		if s.differs(to, p.moving(s.component)) {
-			moves = append(moves, s.move(to))
+		if !s.differs(to, p.moving(s.component)) {
+			continue
 		}
+		if !p.stoodOnce(s, text) {
+			p.rolling = true
+			return p.waiting(nil, rollbackElsewhere(s.component, text)), true
+		}
+		moves = append(moves, s.move(to))
 	}
 	if len(moves) == 0 {
 		return Decision{}, false
@@ -45,6 +50,24 @@ func (p *planner) rollbackTo(s standing, text string) (image.Version, bool) {
 		return image.Version{}, false
 	}
 	return p.Facts.described(s.repository, image.Version{Tag: to.Tag, Digest: to.Digest}), true
+}
+
+// stoodOnce says whether the image that a rollback names stood in the place, as
+// the history of its branch tells. Only such a one goes past the conditions: what
+// is written on the state branch alone would let anybody who may push that past
+// them.
+func (p *planner) stoodOnce(s standing, text string) bool {
+	wanted, err := image.Parse(text)
+	return err == nil && slices.ContainsFunc(p.Landings[p.place], func(l Landing) bool {
+		pinned, has := l.Snapshot[s.component]
+		if !has || pinned.Repository != s.repository {
+			return false
+		}
+		if wanted.Digest != "" {
+			return pinned.Version.Digest == wanted.Digest
+		}
+		return wanted.Tag != "" && pinned.Version.Tag == wanted.Tag
+	})
 }
 
 // rollBack makes the decision. What people answered before, such as a rejection of

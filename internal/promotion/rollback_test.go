@@ -17,6 +17,7 @@ func TestPlan_M07_rollback(t *testing.T) {
 		w := lane(t, soaking)
 		w.stands("dev/shop", ago(time.Minute), "web:1.6.0@"+sha("6"))
 		w.stands("staging/shop", ago(time.Hour), "web:1.5.0@"+sha("5"))
+		w.landed("staging/shop", ago(9*time.Hour), ago(time.Hour), "web:1.4.0@"+sha("4"))
 		w.answers("web:1.4.0@" + sha("4"))
 		w.decides(state.Rollback(w.statePlace("staging/shop"), state.RolledBack{
 			Act: byAda("slow"), Images: images("web:1.4.0@" + sha("4")),
@@ -71,6 +72,7 @@ func TestPlan_M07_rollback(t *testing.T) {
 		w := lane(t, strings.Replace(soaking, "after: {dev: {soak: 1h}}", "after: [dev], propose: never", 1))
 		w.stands("dev/shop", ago(time.Hour), "web:1.5.0@"+sha("5"))
 		w.stands("staging/shop", ago(time.Hour), "web:1.5.0@"+sha("5"))
+		w.landed("staging/shop", ago(9*time.Hour), ago(time.Hour), "web:1.4.0@"+sha("4"))
 		w.answers("web:1.4.0@" + sha("4"))
 		w.decides(state.Rollback(w.statePlace("staging/shop"), state.RolledBack{Act: byAda(""), Images: images("web:1.4.0@" + sha("4"))}))
 		d := w.decide("staging/shop")
@@ -86,4 +88,29 @@ func TestPlan_M07_rollback(t *testing.T) {
 		}))
 		w.expect("staging/shop", promotion.Waiting, `the rollback names "quay.io/other/web:1.4.0" for web, which is no image of it`)
 	})
+}
+
+// The state branch alone brings nothing past the conditions: a rollback goes to
+// what the history of the environment's branch holds, or nowhere.
+func TestPlan_T13_aRollbackToWhatNeverStoodHere(t *testing.T) {
+	t.Parallel()
+	for name, image := range map[string]string{
+		"another version":          "web:1.9.0@" + sha("9"),
+		"a digest under that tag":  "web:1.4.0@" + sha("9"),
+		"a tag without its digest": "web:1.9.0",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := lane(t, soaking)
+			w.stands("dev/shop", ago(time.Minute), "web:1.6.0@"+sha("6"))
+			w.stands("staging/shop", ago(time.Hour), "web:1.5.0@"+sha("5"))
+			w.landed("staging/shop", ago(9*time.Hour), ago(time.Hour), "web:1.4.0@"+sha("4"))
+			w.answers(image)
+			w.decides(state.Rollback(w.statePlace("staging/shop"), state.RolledBack{Act: byAda(""), Images: images(image)}))
+			d := w.decide("staging/shop")
+			if d.State != promotion.Waiting || !strings.Contains(d.Reason.Words, "which never stood here") {
+				t.Errorf("%s: %s", d.State, d.Reason)
+			}
+		})
+	}
 }

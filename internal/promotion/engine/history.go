@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 )
@@ -59,6 +60,9 @@ func (v *view) lookBack(ctx context.Context) error {
 func (v *view) interests() map[string]*interest {
 	found := map[string]*interest{}
 	for place := range v.observed.Places {
+		if v.rollsBack(place) {
+			v.interested(found, place, longAgo, true)
+		}
 		parents := v.parentsOf(place)
 		if len(parents) == 0 {
 			v.interestInOffers(found, place)
@@ -74,6 +78,16 @@ func (v *view) interests() map[string]*interest {
 		}
 	}
 	return found
+}
+
+// rollsBack says whether a place was rolled back and does not hold that yet. What
+// goes back has to have stood there.
+func (v *view) rollsBack(place promotion.Place) bool {
+	back := v.observed.State.At(statePlace(place)).Rollback
+	return back != nil && slices.ContainsFunc(v.observed.Places[place].References, func(r edit.Reference) bool {
+		wanted, err := image.Parse(back.Images[r.Component])
+		return err == nil && (wanted.Tag != r.Tag || wanted.Digest != r.Digest)
+	})
 }
 
 // parentsOf returns the parents of a place, with those behind a parent in which
