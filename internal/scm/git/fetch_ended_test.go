@@ -13,8 +13,8 @@ import (
 
 // ending is a context that is found to have ended after so many looks.
 type ending struct {
-	context.Context
-	left atomic.Int64
+	context.Context //nolint:containedctx // it is one
+	left            atomic.Int64
 }
 
 // Err says that the context ended.

@@ -13,6 +13,8 @@ import (
 	"promoter/internal/scm/git"
 )
 
+// A server that believes that we have what we lack leaves it out, and says nothing.
+// The mirror is made anew then.
 func TestFetch_P17_incomplete(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
@@ -44,14 +46,12 @@ func TestFetch_P17_incomplete(t *testing.T) {
 }
 
 // breaking is an answer that ends with the connection after so many bytes.
-
 type breaking struct {
 	http.ResponseWriter
 	left int
 }
 
 // Write aborts the connection when there is nothing left.
-
 func (b *breaking) Write(p []byte) (int, error) {
 	if b.left -= len(p); b.left < 0 {
 		panic(http.ErrAbortHandler)
@@ -60,9 +60,7 @@ func (b *breaking) Write(p []byte) (int, error) {
 }
 
 // A pack that breaks off is no pack: nothing of it stays, and the next fetch is as
-
 // good as if there had been none.
-
 func TestFetch_P17_brokenOff(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)

@@ -13,6 +13,7 @@ import (
 	"promoter/internal/scm/git"
 )
 
+// A file over the limit stays on the server, and everything else goes on.
 func TestFetch_P17_tooLarge(t *testing.T) {
 	t.Parallel()
 	small := func(o *git.Options) { o.BlobLimit = 1000 }
@@ -53,7 +54,6 @@ func TestFetch_P17_tooLarge(t *testing.T) {
 }
 
 // sizes reads every file and compares which ones are too large.
-
 func sizes(t *testing.T, m *git.Mirror, id git.ID, want map[string]bool) {
 	t.Helper()
 	tree, err := m.Tree(id)
@@ -80,7 +80,6 @@ func sizes(t *testing.T, m *git.Mirror, id git.ID, want map[string]bool) {
 }
 
 // A server that cannot filter sends everything, up to the limits.
-
 func TestFetch_P17_withoutFilter(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
@@ -96,6 +95,7 @@ func TestFetch_P17_withoutFilter(t *testing.T) {
 	}
 }
 
+// What is over the other limits fails the fetch, and nothing of it stays.
 func TestFetch_P17_limits(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
@@ -126,9 +126,3 @@ func TestFetch_P17_limits(t *testing.T) {
 		}
 	}
 }
-
-// The mirror is dropped and made anew whatever is broken in it.
-
-// An object that cannot be read is found when it is read: the next user of the
-
-// mirror finds a new one.

@@ -4,13 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"promoter/internal/scm/git"
 )
-
-// hour is when the n-th commit of an origin is made.
-func hour(n int) time.Time { return epoch.Add(time.Duration(n) * time.Hour) }
 
 // A branch that began before the mirror's history is merged after it. The server
 // ends the history at the merge then, although the first parent is here.
@@ -91,6 +87,3 @@ func TestDeepen_P17_merges(t *testing.T) {
 		}
 	}
 }
-
-// twoWays are the transports that stories about history are told over.
-func twoWays() map[string]bool { return map[string]bool{"file": true, "http": true} }

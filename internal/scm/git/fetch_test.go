@@ -1,85 +1,14 @@
 package git_test
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/scm/git"
 )
-
-// ways are the transports that every story is told over.
-
-func ways(o *origin) map[string]git.Remote {
-	return map[string]git.Remote{"file": o.remoteFile(), "http": o.serve().remote()}
-}
-
-func many(n int) files {
-	all := files{}
-	for i := range n {
-		all[fmt.Sprintf("apps/a%d/f%d.yaml", i%10, i)] = fmt.Sprintf("file: %d\n", i)
-	}
-	return all
-}
-
-// contents reads every file of a commit.
-
-func contents(t testing.TB, m *git.Mirror, id git.ID) map[string]string {
-	t.Helper()
-	tree, err := m.Tree(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := list(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-// same compares a commit in the mirror with the origin's, file by file.
-
-func same(t testing.TB, m *git.Mirror, o *origin, id git.ID) {
-	t.Helper()
-	want, got := o.contents(id), contents(t, m, id)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", id, diff)
-	}
-}
-
-// history lists the first-parent history that a mirror has of a commit.
-
-func history(t testing.TB, m *git.Mirror, id git.ID) []git.ID {
-	t.Helper()
-	var ids []git.ID
-	for commit, err := range m.History(id) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, commit.ID)
-	}
-	return ids
-}
-
-// objectsIn counts the objects in the packs of a mirror's folder.
-
-func objectsIn(t testing.TB, dir string) int {
-	t.Helper()
-	indexes, err := filepath.Glob(filepath.Join(dir, "objects/pack/*.idx"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	count := 0
-	for _, name := range indexes {
-		count += strings.Count(askGit(t, ".", "verify-pack", "-v", name), "\n")
-		count -= strings.Count(askGit(t, ".", "verify-pack", "-s", name), "\n") + 1
-	}
-	return count
-}
 
 func TestFetch_P17_first(t *testing.T) {
 	t.Parallel()
@@ -117,9 +46,7 @@ func TestFetch_P17_first(t *testing.T) {
 }
 
 // A revert brings back objects that lie below the boundary of a shallow mirror.
-
 // A server with bitmaps leaves them out for a client that does not name it.
-
 func TestFetch_P17_shallowBoundary(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
@@ -144,88 +71,6 @@ func TestFetch_P17_shallowBoundary(t *testing.T) {
 			same(t, m, o, revert)
 			same(t, m, o, middle)
 			if got := history(t, m, revert); !slices.Equal(got, []git.ID{revert, middle, first}) {
-				t.Errorf("history: %v", got)
-			}
-		})
-	}
-}
-
-// What a fetch brings depends on what was touched, not on how much there is.
-
-func TestFetch_P17_costs(t *testing.T) {
-	t.Parallel()
-	o := newOrigin(t)
-	o.commit("main", many(1000))
-	for i := range 20 {
-		o.commit("main", files{"apps/a1/f1.yaml": fmt.Sprintf("v: %d\n", i)})
-	}
-	o.repack()
-	for name, remote := range ways(o) {
-		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "mirror")
-			m := openedIn(t, dir, remote)
-			fetched(t, m, "main")
-			before := objectsIn(t, dir)
-			if before != 1000+1+10+1+1 { // files, folders, commit
-				t.Errorf("the first fetch brought %d objects", before)
-			}
-			next := o.commit("main", files{"apps/a1/f1.yaml": "next: " + name + "\n"})
-			o.repack()
-			fetched(t, m, "main")
-			if got := objectsIn(t, dir) - before; got != 5 { // commit, three folders, file
-				t.Errorf("the next fetch brought %d objects", got)
-			}
-			same(t, m, o, next)
-		})
-	}
-}
-
-func TestFetch_P17_forcePushed(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"file", "http", "ssh"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newOrigin(t)
-			o.commit("main", many(30))
-			var ids []git.ID
-			for i := range 20 {
-				ids = append(ids, o.commit("main", files{"v.yaml": fmt.Sprintf("v: %d\n", i)}))
-			}
-			o.repack()
-			dir := filepath.Join(t.TempDir(), "mirror")
-			m := openedIn(t, dir, allWays(o)[name])
-			fetched(t, m, "main")
-
-			// Replaced from before the boundary: the history of that does not come along.
-			o.move("main", ids[10])
-			replaced := o.commit("main", files{"v.yaml": "v: other\n"})
-			o.repack()
-			before := objectsIn(t, dir)
-			if found := fetched(t, m, "main"); found["main"] != replaced {
-				t.Errorf("found %v", found)
-			}
-			same(t, m, o, replaced)
-			if got := history(t, m, replaced); !slices.Equal(got, []git.ID{replaced}) {
-				t.Errorf("history: %v", got)
-			}
-			if got := objectsIn(t, dir) - before; got > 50 {
-				t.Errorf("%d objects came", got)
-			}
-
-			// Moved back, so that the head is older than all that the mirror has, and
-			// what it had is gone from the server.
-			o.move("main", ids[3])
-			o.run("", "reflog", "expire", "--expire=now", "--all")
-			o.run("", "gc", "-q", "--prune=now")
-			fetched(t, m, "main")
-			same(t, m, o, ids[3])
-
-			// And forward again.
-			on := o.commit("main", files{"on.yaml": "on\n"})
-			o.repack()
-			fetched(t, m, "main")
-			same(t, m, o, on)
-			if got := history(t, m, on); !slices.Equal(got, []git.ID{on, ids[3], ids[2]}) {
 				t.Errorf("history: %v", got)
 			}
 		})
@@ -284,7 +129,6 @@ func TestFetch_P17_emptyRepository(t *testing.T) {
 }
 
 // The idle pass is one listing: a fetch that finds nothing new asks for no more.
-
 func TestFetch_P17_idle(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
