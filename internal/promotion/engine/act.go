@@ -67,7 +67,10 @@ func (v *view) carryOut(ctx context.Context, p promotion.Proposal) Done {
 // rememberClosings enters our own closes before they happen.
 func (v *view) rememberClosings(proposals []promotion.Proposal) {
 	for _, p := range proposals {
-		if place, ours := promotion.ParseHead(p.Head); ours && p.Step == promotion.StepClose && p.Open != nil {
+		if p.Step != promotion.StepClose || p.Open == nil || v.unreadOf(p) != nil {
+			continue // not closed in this pass: a close that comes is of somebody else
+		}
+		if place, ours := promotion.ParseHead(p.Head); ours {
 			v.remember(state.Closed(statePlace(place), p.Open.Number, p.Reason.Words, v.now))
 		}
 	}

@@ -439,6 +439,21 @@ func (s *story) registryDown() {
 	s.Registry.Down = false
 }
 
+// flaky lets every third request to the forge fail.
+func (s *story) flaky() {
+	s.tell("run with a forge that fails now and then")
+	kinds := []fault.Kind{fault.Temporary, fault.Unauthorised, fault.RateLimited, fault.Conflict}
+	kind := kinds[s.random.IntN(len(kinds))]
+	s.Forge.Fail = func(what string) error {
+		if s.random.IntN(3) == 0 {
+			return fault.New(kind, "%s fails", what)
+		}
+		return nil
+	}
+	s.pass(s.Lane())
+	s.Forge.Fail = nil
+}
+
 func (s *story) deleteBranch() {
 	pr, found := s.some()
 	if !found || s.random.IntN(3) > 0 {

@@ -83,7 +83,7 @@ type story struct {
 	rolled   map[string]bool            // places that a person rolled back
 	theirs   map[string]string          // heads that a person committed to, with that commit
 	said     state.State                // what people had decided before the step
-	torn     bool                       // somebody acted in the middle of the step
+	torn     bool                       // somebody acted in the middle of the step: what they said came too late for some of it
 }
 
 // modelConfig makes a config by chance.
@@ -204,7 +204,7 @@ func (s *story) step() {
 		s.release, s.release, s.run1, s.run1, s.run1, s.run1, s.crash, s.crash, s.race, s.skewed,
 		s.mergeByHand, s.mergeByHand, s.closeByHand, s.revert, s.slip, s.forge, s.moveBase, s.wait, s.wait,
 		s.decide, s.registryDown, s.deleteBranch, s.approve, s.moveBack, s.ask,
-		s.freeze, s.rollback, s.retarget, s.draft, s.reopen, s.forgeTrailers, s.changeConfig, s.meanwhile, s.meanwhile,
+		s.freeze, s.rollback, s.retarget, s.draft, s.reopen, s.forgeTrailers, s.changeConfig, s.meanwhile, s.meanwhile, s.flaky,
 	}
 	s.Clock.Add(time.Minute)
 	s.remember()

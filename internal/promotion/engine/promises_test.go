@@ -105,7 +105,7 @@ func (s *story) landed(place, before, after string) {
 		s.t.Errorf("%s went from %s back to %s", place, before, after)
 	case parent != "" && !s.held[parent+application][after]:
 		s.t.Errorf("%s got %s, which %s never held", place, after, parent+application)
-	case s.refused[place][after]:
+	case s.refused[place][after] && !s.torn:
 		s.t.Errorf("%s got %s, which a person refused", place, after)
 	}
 }
