@@ -23,8 +23,8 @@ func (v *view) ends(ctx context.Context, err error) error {
 	}
 }
 
-// aside keeps what could not be looked at to the branch of ours that it is about:
-// nothing is done about that in this pass, and all others go on.
+// aside keeps what could not be looked at to the branch that it is about: nothing
+// is done about that in this pass, and all others go on.
 func (v *view) aside(ctx context.Context, head string, err error) error {
 	if ended := v.ends(ctx, err); ended != nil {
 		return ended

@@ -117,7 +117,7 @@ type view struct {
 	report   Report
 	past     map[string]Tree                    // by environment and commit, what was read of history
 	landings map[promotion.Place]map[string]int // how often each snapshot landed, by id
-	unread   map[string]error                   // by branch of ours, why nothing is done about it
+	unread   map[string]error                   // by branch, why nothing is done about it
 	merged   map[string]string                  // where our own merges put a branch
 	touched  map[string]map[string]bool         // by branch, the files that were pushed to it
 	told     map[string]bool                    // the troubles that were noted

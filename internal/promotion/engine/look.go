@@ -61,10 +61,34 @@ func (v *view) lookAtBranches(ctx context.Context) error {
 		return err
 	}
 	wanted := v.wantedBranches()
-	if heads, err = v.Remote.Fetch(ctx, wanted...); err != nil {
+	heads, err = v.Remote.Fetch(ctx, wanted...)
+	if fault.KindOf(err) == fault.Invalid {
+		return v.fetchEach(ctx, wanted)
+	}
+	if err != nil {
 		return fmt.Errorf("fetch %s: %w", strings.Join(wanted, ", "), err)
 	}
 	maps.Copy(v.heads, heads)
+	return nil
+}
+
+// fetchEach fetches one branch after the other, because one of them holds something
+// that is over a limit. Whoever may push a branch must not stop the others with it;
+// only without people's decisions nothing can be done.
+func (v *view) fetchEach(ctx context.Context, wanted []string) error {
+	for _, branch := range wanted {
+		heads, err := v.Remote.Fetch(ctx, branch)
+		if err != nil {
+			err = fmt.Errorf("fetch %s: %w", branch, err)
+		}
+		if fault.KindOf(err) != fault.Invalid && err != nil || err != nil && branch == state.Branch {
+			return err
+		}
+		maps.Copy(v.heads, heads)
+		if err := v.aside(ctx, branch, err); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -168,6 +192,9 @@ func (v *view) lookAtFiles(ctx context.Context) error {
 
 func (v *view) treeAt(ctx context.Context, branch string, environments []string) (Tree, error) {
 	commit := v.heads[branch]
+	if err := v.unread[branch]; err != nil {
+		return nil, err
+	}
 	if commit == "" {
 		return nil, fault.New(fault.NotFound, "the repository has no branch %s: create it, or correct branch in %s", branch, ConfigFile)
 	}

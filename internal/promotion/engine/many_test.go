@@ -151,3 +151,29 @@ func TestReconcile_P18_requestsOfManyThatWait(t *testing.T) {
 		t.Errorf("with %d open it asked %v", open, asked)
 	}
 }
+
+// Whoever may push a branch cannot stop the others with what it holds.
+func TestReconcile_oneBranchTooLarge(t *testing.T) {
+	t.Parallel()
+	for _, branch := range []string{"promoter/staging/shop", "release"} {
+		t.Run(branch, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, strings.ReplaceAll(config, "prod: {", "prod: {branch: release, "))
+			w.Git.Set("release", w.Git.Branch("main"))
+			w.push(web, "1.1.0")
+			w.run()
+			w.Git.TooLarge = map[string]bool{branch: true}
+			w.push(web, "1.2.0")
+			report, err := w.Lane().Reconcile(t.Context())
+			if err != nil || !report.Failed() {
+				t.Fatalf("%v, failed %v", err, report.Failed())
+			}
+			w.holds("dev", "1.2.0 1.0.0")
+			w.Git.TooLarge = nil
+			w.run()
+			if !strings.Contains(w.pull(1).Title, "1.2.0") {
+				t.Errorf("staging: %q", w.pull(1).Title)
+			}
+		})
+	}
+}

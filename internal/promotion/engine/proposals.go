@@ -37,6 +37,9 @@ func (v *view) openOf(ctx context.Context, pr scm.PullRequest, place promotion.P
 		Number: pr.Number, URL: pr.URL, Head: pr.Head.Branch, Commit: pr.Head.Commit,
 		Opened: pr.Opened, Draft: pr.Draft, Snapshots: map[string]promotion.Snapshot{},
 	}
+	if err := v.unread[pr.Head.Branch]; err != nil {
+		return open, err
+	}
 	head, err := v.Objects.Commit(pr.Head.Commit)
 	if fault.KindOf(err) == fault.NotFound {
 		// The forge listed a head that was not in the listing of branches yet.

@@ -23,6 +23,8 @@ type Git struct {
 	// Effect is asked before a push and after it. An error before refuses the
 	// push; one after loses the answer. Nil: neither.
 	Effect func(before bool, updates []engine.Update) error
+	// TooLarge are branches that cannot be fetched.
+	TooLarge map[string]bool
 	// Listings, Fetches and Pushes count.
 	Listings, Fetches, Pushes int
 }

@@ -26,6 +26,9 @@ func (g *Git) Fetch(_ context.Context, branches ...string) (map[string]string, e
 	g.Fetches++
 	heads := map[string]string{}
 	for _, branch := range branches {
+		if g.TooLarge[branch] {
+			return nil, fault.New(fault.Invalid, "an object of %s is over the limit", branch)
+		}
 		if commit := g.branches[branch]; commit != "" {
 			heads[branch] = commit
 		}
