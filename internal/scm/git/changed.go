@@ -103,14 +103,18 @@ func cutPair(old, now []line) (was, is line, oldRest, nowRest []line) {
 func (c *comparison) note(was, is line, folder string, depth int) error {
 	name := cmp.Or(was.name, is.name)
 	if !plainName(name) {
-		return fault.New(fault.Invalid, "%q is no name that a file can have", name)
+		return fault.New(fault.Invalid, "%.200q is no name that a file can have", name)
+	}
+	path, err := joined(folder, name)
+	if err != nil {
+		return err
 	}
 	if was.kind == kindFolder || is.kind == kindFolder {
-		return c.compare(was.id, is.id, folder+name+"/", depth+1)
+		return c.compare(was.id, is.id, path+"/", depth+1)
 	}
 	if c.left.files--; c.left.files < 0 {
 		return fault.New(fault.Invalid, "more than %d files differ", maxSize().files)
 	}
-	c.paths = append(c.paths, folder+name)
+	c.paths = append(c.paths, path)
 	return nil
 }

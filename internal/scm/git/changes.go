@@ -14,8 +14,8 @@ type change struct {
 	drop    bool
 }
 
-// maxPath is the length in bytes up to which a path is written; longer ones cannot
-// be checked out.
+// maxPath is the length in bytes up to which a path is read and written; longer ones
+// cannot be checked out.
 const maxPath = 4096
 
 // changesOf arranges the paths of a draft as a tree.

@@ -52,7 +52,7 @@ func (e Entry) Read(limit int64) ([]byte, error) {
 		err = ErrTooLarge
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the blob of %s: %w", e.Path, err)
+		return nil, fmt.Errorf("read the blob of %s: %w", shown(e.Path), err)
 	}
 	return []byte(content), nil
 }

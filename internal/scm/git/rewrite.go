@@ -24,7 +24,7 @@ func (o *objects) rewrite(tree ID, changes *change, folder string) (ID, error) {
 	for _, l := range old {
 		if c := changes.below[l.name]; c != nil {
 			if met[l.name] {
-				return ID{}, fault.New(fault.Invalid, "the folder %s has two entries %s", cmp.Or(folder, "/"), l.name)
+				return ID{}, fault.New(fault.Invalid, "the folder %s has two entries %s", cmp.Or(shown(folder), "/"), shown(l.name))
 			}
 			met[l.name] = true
 			if l, err = o.edit(l, c, folder); err != nil {
@@ -53,20 +53,20 @@ func (o *objects) edit(l line, c *change, folder string) (line, error) {
 	case c.below != nil:
 		return o.editFolder(l, c, name)
 	case l.kind == kindFolder:
-		return l, fault.New(fault.Invalid, "%s is a folder, not a file", name)
+		return l, fault.New(fault.Invalid, "%s is a folder, not a file", shown(name))
 	case c.drop && l.kind == kindNone:
-		return l, fault.New(fault.NotFound, "there is no file %s to be deleted", name)
+		return l, fault.New(fault.NotFound, "there is no file %s to be deleted", shown(name))
 	case c.drop:
 		l.kind = kindNone
 		return l, nil
 	case l.kind == kindNone:
 		l.mode, l.kind = modeFile, kindFile
 	case l.kind != kindFile:
-		return l, fault.New(fault.Invalid, "%s is no regular file", name)
+		return l, fault.New(fault.Invalid, "%s is no regular file", shown(name))
 	}
 	var err error
 	if l.id, err = o.write(plumbing.BlobObject, c.content); err != nil {
-		return l, fmt.Errorf("write %s: %w", name, err)
+		return l, fmt.Errorf("write %s: %w", shown(name), err)
 	}
 	return l, nil
 }
@@ -77,7 +77,7 @@ func (o *objects) editFolder(l line, c *change, name string) (line, error) {
 	case kindNone:
 		l.mode, l.kind = modeFolder, kindFolder
 	default:
-		return l, fault.New(fault.Invalid, "%s is no folder", name)
+		return l, fault.New(fault.Invalid, "%s is no folder", shown(name))
 	}
 	var err error
 	if l.id, err = o.rewrite(l.id, c, name+"/"); l.id.IsZero() {
@@ -91,10 +91,10 @@ func (o *objects) editFolder(l line, c *change, name string) (line, error) {
 func (o *objects) sortedLines(tree ID, folder string) ([]line, error) {
 	found, err := o.allLines(tree)
 	if err != nil {
-		return nil, fmt.Errorf("read the folder %s: %w", cmp.Or(folder, "/"), err)
+		return nil, fmt.Errorf("read the folder %s: %w", cmp.Or(shown(folder), "/"), err)
 	}
 	if !slices.IsSortedFunc(found, compareLines) {
-		return nil, fault.New(fault.Invalid, "the folder %s is not in Git's order", cmp.Or(folder, "/"))
+		return nil, fault.New(fault.Invalid, "the folder %s is not in Git's order", cmp.Or(shown(folder), "/"))
 	}
 	return found, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"promoter/internal/fault"
+	"promoter/internal/outbound"
 )
 
 // Tree is the tree of a commit, or of a folder in it.
@@ -64,7 +65,7 @@ func (t *Tree) Entry(name string) (Entry, error) {
 		segment, below, deeper := strings.Cut(rest, "/")
 		found, err := t.objects.find(tree, segment)
 		if err != nil {
-			return Entry{}, fmt.Errorf("read %s of %s: %w", name, t.name, err)
+			return Entry{}, fmt.Errorf("read %s of %s: %w", shown(name), t.name, err)
 		}
 		if !deeper && found.kind != kindNone && found.kind != kindFolder {
 			return t.entry(name, found), nil
@@ -74,7 +75,7 @@ func (t *Tree) Entry(name string) (Entry, error) {
 		}
 		tree, rest = found.id, below
 	}
-	return Entry{}, fault.New(fault.NotFound, "there is no file %s in %s", name, t.name)
+	return Entry{}, fault.New(fault.NotFound, "there is no file %s in %s", shown(name), t.name)
 }
 
 func (t *Tree) entry(name string, l line) Entry {
@@ -104,11 +105,11 @@ const maxDepth = 512
 // the root's.
 func (w *walk) enter(tree, folder string, depth int) bool {
 	if depth > maxDepth+1 {
-		return w.fail(fault.New(fault.Invalid, "folders lie deeper than %d in %s, below %s", maxDepth, w.name, folder[:64]))
+		return w.fail(fault.New(fault.Invalid, "folders lie deeper than %d in %s, below %s", maxDepth, w.name, shown(folder[:64])))
 	}
 	for l, err := range lines(tree) {
 		if err != nil {
-			return w.fail(fmt.Errorf("read the folder %s of %s: %w", folder, w.name, err))
+			return w.fail(fmt.Errorf("read the folder %s of %s: %w", shown(folder), w.name, err))
 		}
 		if !w.visit(l, folder, depth) {
 			return false
@@ -119,9 +120,12 @@ func (w *walk) enter(tree, folder string, depth int) bool {
 
 func (w *walk) visit(l line, folder string, depth int) bool {
 	if !plainName(l.name) {
-		return w.fail(fault.New(fault.Invalid, "%q is no name that a file can have in %s", l.name, w.Tree.name))
+		return w.fail(fault.New(fault.Invalid, "%.200q is no name that a file can have in %s", l.name, w.Tree.name))
 	}
-	name := folder + l.name
+	name, err := joined(folder, l.name)
+	if err != nil {
+		return w.fail(fmt.Errorf("read the folder %s of %s: %w", shown(folder), w.name, err))
+	}
 	if l.kind != kindFolder {
 		if w.left.files--; w.left.files < 0 {
 			return w.fail(fault.New(fault.Invalid, "%s has more than %d files", w.name, w.limit.files))
@@ -136,7 +140,7 @@ func (w *walk) visit(l line, folder string, depth int) bool {
 	}
 	child, err := w.objects.tree(l.id)
 	if err != nil {
-		return w.fail(fmt.Errorf("read the folder %s of %s: %w", name, w.name, err))
+		return w.fail(fmt.Errorf("read the folder %s of %s: %w", shown(name), w.name, err))
 	}
 	return w.enter(child, name+"/", depth+1)
 }
@@ -151,6 +155,18 @@ func (w *walk) fail(err error) bool {
 func plainName(name string) bool {
 	return name != "" && name != "." && name != ".." && name != ".git" && !strings.Contains(name, "/")
 }
+
+// joined returns the path of a name in a folder, whose path ends with a slash. It is
+// bounded, because every file of a folder has it in memory.
+func joined(folder, name string) (string, error) {
+	if len(folder)+len(name) > maxPath {
+		return "", fault.New(fault.Invalid, "a path of more than %d bytes", maxPath)
+	}
+	return folder + name, nil
+}
+
+// shown makes a name safe for a terminal.
+func shown(name string) string { return outbound.Scrub(name) }
 
 // tree returns the content of a tree object.
 func (o *objects) tree(id ID) (string, error) {
