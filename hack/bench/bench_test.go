@@ -84,13 +84,15 @@ func TestExecuteSaysWhatFailed(t *testing.T) {
 	}
 }
 
-func TestNanosecondsPerOp(t *testing.T) {
+func TestReadResults(t *testing.T) {
 	t.Parallel()
-	got, err := nanosecondsPerOp([]byte("goos: linux\n" + editBenchmark + "-2   \t   40000\t     28345.5 ns/op\nPASS\n"))
-	if err != nil || got != 28345 {
-		t.Errorf("got %v, %v, want 28.345µs", got, err)
+	output := "goos: linux\nBenchmarkX/file/packed-2   \t 40\t 28345.5 ns/op\t 0.5 x-hand\nBenchmarkX-16 \t 7 12 ns/op\nPASS\n"
+	got, err := readResults("BenchmarkX", output)
+	want := map[string]result{"file/packed": {"ns/op": 28345.5, "x-hand": 0.5}, "BenchmarkX": {"ns/op": 12}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
 	}
-	if _, err := nanosecondsPerOp([]byte("PASS\n")); err == nil {
+	if _, err := readResults("BenchmarkX", "PASS\n"); err == nil {
 		t.Error("a missing result is not noticed")
 	}
 }

@@ -64,12 +64,17 @@ func run(ctx context.Context, out io.Writer, runs int) error {
 			return err
 		}
 	}
-	edit, err := editOfOneFile(ctx)
+	passes, err := measurePasses(ctx, filepath.Join(folder, "passes"), program, runs)
 	if err != nil {
 		return err
 	}
+	tests, err := testBenchmarks(ctx, runs)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "passes    in a bare clone and a mirror of %d files, with %s\n", passes.size.Len(), gitVersion(ctx))
 	fmt.Fprintf(out, "medians   of %d runs, warm page cache, LC_ALL=C\n\n", runs)
-	return printTable(out, figures(large, small, edit))
+	return printTable(out, append(figures(large, small, tests.edit), passFigures(passes, tests)...))
 }
 
 // build makes the binary as a release does.

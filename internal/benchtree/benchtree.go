@@ -45,10 +45,13 @@ func (s Size) Len() int { return s.Applications * s.Environments * FilesPerFolde
 // Tag is the tag that every image of a fresh tree has.
 const Tag = "1.4.2"
 
+// Registry is the host of all images.
+const Registry = "registry.example.com"
+
 // Image returns the repository of an application's image, counted from 0. There
 // are 40 teams, so a team has many images and a registry many teams.
 func Image(application int) string {
-	return fmt.Sprintf("registry.example.com/team-%02d/service-%04d", application%40, application)
+	return fmt.Sprintf("%s/team-%02d/service-%04d", Registry, application%40, application)
 }
 
 // Images returns the repositories of all images of the tree.

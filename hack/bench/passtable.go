@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"promoter/internal/benchtree"
+)
+
+// Limits of planning, and of a new image against Git's plumbing.
+const (
+	planLimit   = 200 * time.Millisecond
+	eventLimit  = 0.6
+	growthLimit = 1.25
+)
+
+func measurePasses(ctx context.Context, folder, program string, runs int) (*passes, error) {
+	p, err := newPasses(ctx, filepath.Clean(folder), program, benchtree.Full())
+	if err != nil {
+		return nil, err
+	}
+	if err := p.measure(ctx, runs); err != nil {
+		_ = p.registry.stop() // measuring failed, which is told
+		return nil, err
+	}
+	return p, p.registry.stop()
+}
+
+// passFigures lists what docs/performance.md promises of passes.
+func passFigures(p *passes, t tests) []figure {
+	plan := t.plan["ns/op"]
+	all := []figure{
+		limited("plan of 10,000 places", inMilliseconds(plan/1e6), planLimit.String(), plan/float64(planLimit), 1),
+		memoryWithin("memory of that plan", int64(t.plan["B/op"]), passMemoryLimit),
+	}
+	for _, way := range []string{"file", "http"} {
+		for _, form := range []string{"packed", "loose"} {
+			all = append(all, eventFigures(way+", "+form, t.events[way+"/"+form])...)
+		}
+	}
+	return append(all,
+		figure{name: "run, nothing new", measured: p.idle.String()},
+		figure{name: "run, one new image", measured: p.event.String()},
+		memoryWithin("peak memory, run that makes the mirror", p.memFirst, passMemoryLimit),
+		memoryWithin("peak memory, run with one new image", p.memEvent, passMemoryLimit),
+	)
+}
+
+// eventFigures are those of one way to the server and one form of its objects.
+func eventFigures(where string, r result) []figure {
+	return []figure{
+		limited("new image, "+where, inMilliseconds(r["ms-own"]), "plumbing "+inMilliseconds(r["ms-hand"]), r["x-hand-own"], eventLimit),
+		limited("its growth, "+where, inMilliseconds(r["ms-own"]), "1000 files: "+inMilliseconds(r["ms-own-small"]), r["x-small-own"], growthLimit),
+		{name: "growth of the plumbing, " + where, measured: inMilliseconds(r["ms-hand"]), basis: "1000 files: " + inMilliseconds(r["ms-hand-small"]), ratio: r["x-small-hand"], reported: true},
+		{name: "whole pass, " + where, measured: inMilliseconds(r["ms-pass"]), basis: "plumbing " + inMilliseconds(r["ms-hand"]), ratio: r["x-hand-pass"], reported: true},
+	}
+}
+
+func inMilliseconds(ms float64) string { return fmt.Sprintf("%.1f ms", ms) }
+
+func memoryWithin(name string, bytes, limit int64) figure {
+	return limited(name, mebibytes(bytes), mebibytes(limit), float64(bytes)/float64(limit), 1)
+}
+
+// gitVersion is what Git calls itself.
+func gitVersion(ctx context.Context) string {
+	out, err := exec.CommandContext(ctx, "git", "version").Output()
+	if err != nil {
+		return "an unknown Git"
+	}
+	return strings.TrimSpace(string(out))
+}

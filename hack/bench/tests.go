@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The Go benchmarks that measure parts, with their packages.
+const (
+	editBenchmark  = "BenchmarkRewriteFile" // of one file
+	planBenchmark  = "BenchmarkPlan_lanes"  // 2,000 applications in five environments
+	eventBenchmark = "BenchmarkEvent"       // a new image in five environments, against Git's plumbing
+)
+
+// tests are the results of Go benchmarks.
+type tests struct {
+	edit   time.Duration
+	plan   result
+	events map[string]result // by "file/packed" and so on
+}
+
+// result is one line of a benchmark: its values by their units.
+type result map[string]float64
+
+func testBenchmarks(ctx context.Context, runs int) (tests, error) {
+	edit, err := goBenchmark(ctx, "./internal/updater", editBenchmark, "1s")
+	if err != nil {
+		return tests{}, err
+	}
+	plan, err := goBenchmark(ctx, "./internal/promotion", planBenchmark, "1s")
+	if err != nil {
+		return tests{}, err
+	}
+	events, err := goBenchmark(ctx, "./internal/app", eventBenchmark, fmt.Sprintf("%dx", runs))
+	if err != nil {
+		return tests{}, err
+	}
+	return tests{
+		edit: time.Duration(edit[editBenchmark]["ns/op"]), plan: plan[planBenchmark], events: events,
+	}, nil
+}
+
+// goBenchmark runs one benchmark and reads its lines.
+func goBenchmark(ctx context.Context, folder, name, benchTime string) (map[string]result, error) {
+	command := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "^"+name+"$", "-benchtime", benchTime, "-benchmem", folder)
+	output, err := command.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w\n%s", name, err, output)
+	}
+	return readResults(name, string(output))
+}
+
+var benchmarkLine = regexp.MustCompile(`^(Benchmark\S*?)(?:-\d+)?\s+\d+\s+(.*)$`)
+
+// readResults reads the lines of a benchmark, by what follows its name.
+func readResults(name, output string) (map[string]result, error) {
+	found := map[string]result{}
+	for line := range strings.Lines(output) {
+		parts := benchmarkLine.FindStringSubmatch(strings.TrimSpace(line))
+		if parts == nil {
+			continue
+		}
+		values, fields := result{}, strings.Fields(parts[2])
+		for i := 0; i+1 < len(fields); i += 2 {
+			value, err := strconv.ParseFloat(fields[i], 64)
+			if err != nil {
+				return nil, fmt.Errorf("read the result of %s: %w", name, err)
+			}
+			values[fields[i+1]] = value
+		}
+		found[strings.TrimPrefix(parts[1], name+"/")] = values
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("no result of %s in:\n%s", name, output)
+	}
+	return found, nil
+}
