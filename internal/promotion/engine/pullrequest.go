@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,10 @@ func (v *view) propose(ctx context.Context, p promotion.Proposal) Done {
 	if p.Open == nil {
 		return v.create(ctx, done)
 	}
-	done.Number, done.URL = p.Open.Number, p.Open.URL
+	if done.Number, done.URL = p.Open.Number, p.Open.URL; pushed {
+		p = v.unseen(p)
+		done.Proposal = p
+	}
 	if done = v.refreshWords(ctx, done, pushed); done.Err != nil {
 		return done
 	}
@@ -50,6 +54,20 @@ func (v *view) propose(ctx context.Context, p promotion.Proposal) Done {
 		return done
 	}
 	return v.merge(ctx, done, b)
+}
+
+// unseen is a proposal whose head is new: no check ran on it and nobody approved it
+// yet, whatever was there for the head before.
+func (v *view) unseen(p promotion.Proposal) promotion.Proposal {
+	open := v.observed.Open[p.Head]
+	open.Checks, open.Approvals = nil, nil
+	v.observed.Open[p.Head] = open
+	for _, again := range v.decide() {
+		if again.Head == p.Head && again.Step == p.Step {
+			return again
+		}
+	}
+	return p
 }
 
 func failed(done Done, err error) Done {
@@ -94,7 +112,7 @@ func (e *busyError) Error() string {
 func (v *view) create(ctx context.Context, done Done) Done {
 	p := promotion.Opened(done.Proposal)
 	done.Proposal = p
-	page := v.page(ctx, p)
+	page, _ := v.page(ctx, p) // the next pass adds what could not be asked
 	settings := p.Environment.PullRequest
 	pr, err := v.Repository.PullRequests().Create(ctx, scm.Draft{
 		Head: p.Head, Base: v.branchOf(p.Environment), Title: promotion.Title(page), Body: promotion.MergeBody("", promotion.Body(page)),
@@ -118,7 +136,11 @@ func (v *view) refreshWords(ctx context.Context, done Done, pushed bool) Done {
 	if i < 0 || len(p.Decisions) == 0 {
 		return done
 	}
-	pr, page, edit := v.open[i], v.page(ctx, p), scm.Edit{}
+	pr, edit := v.open[i], scm.Edit{}
+	page, err := v.page(ctx, p)
+	if err != nil && !pushed {
+		return done // nothing is taken out that is only not known just now
+	}
 	if body := promotion.MergeBody(pr.Body, promotion.Body(page)); body != pr.Body {
 		edit.Body = &body
 	}
@@ -144,24 +166,40 @@ func (v *view) gaveTitle(head, title string) bool {
 }
 
 // page adds what people want to read and no decision needs: the commits between.
-func (v *view) page(ctx context.Context, p promotion.Proposal) promotion.Page {
+// With an error it lacks some that may be there.
+func (v *view) page(ctx context.Context, p promotion.Proposal) (promotion.Page, error) {
 	page := promotion.Page{Proposal: p, Commits: map[promotion.Span]scm.Comparison{}}
 	if v.Compare == nil {
-		return page
+		return page, nil
 	}
-	for _, decision := range p.Decisions {
+	var failed error
+	page.Decisions, failed = v.withRevisions(ctx, p.Decisions)
+	for _, decision := range page.Decisions {
 		for _, move := range decision.Moves {
 			span, known := promotion.SpanOf(move)
 			source := v.source(move.Component)
 			if !known || source == "" {
 				continue
 			}
-			if comparison, err := v.Compare.Compare(ctx, source, span.From, span.To, commitsShown); err == nil {
+			comparison, err := v.Compare.Compare(ctx, source, span.From, span.To, commitsShown)
+			if err == nil {
 				page.Commits[span] = comparison
 			}
+			failed = cmp.Or(failed, passing(err))
 		}
 	}
-	return page
+	return page, failed
+}
+
+// passing returns an error that may be gone soon; what is not there, or may not be
+// seen, stays so.
+func passing(err error) error {
+	switch fault.KindOf(err) {
+	case fault.Temporary, fault.RateLimited:
+		return err
+	default:
+		return nil
+	}
 }
 
 // commitsShown is how many commits of a component a pull request lists.
@@ -213,7 +251,7 @@ func (v *view) keep(ctx context.Context, p promotion.Proposal) Done {
 	done.Number, done.URL, done.Commit = p.Open.Number, p.Open.URL, p.Open.Commit
 	if p.Open.Foreign != "" {
 		return v.explainOnce(ctx, done, "promoter:hands-off", "promoter leaves this pull request to you: "+p.Open.Foreign+
-			". Close it, or delete its branch, to let promoter propose again.")
+			". Undo that, or delete its branch, to let promoter go on.")
 	}
 	if done = v.refreshWords(ctx, done, false); done.Err != nil {
 		return done

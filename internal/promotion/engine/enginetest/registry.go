@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,7 +41,9 @@ func Digest(words string) string {
 func (r *Registry) Push(repository, tag, words string, created time.Time) image.Version {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	version := image.Version{Tag: tag, Version: tag, Digest: Digest(words), Created: created}
+	version := image.Version{
+		Tag: tag, Version: tag, Digest: Digest(words), Created: created, Revision: strings.TrimPrefix(Digest(words), "sha256:")[:40],
+	}
 	if r.tags[repository] == nil {
 		r.tags[repository] = map[string]image.Version{}
 	}
