@@ -89,8 +89,13 @@ func (l *loader) source(source at[string]) string {
 	return source.Value
 }
 
+// repositoryName takes a host with a port too.
 func repositoryName(s string) bool {
 	segments := strings.Split(s, "/")
+	host, port, _ := strings.Cut(segments[0], ":")
+	if segments[0] = host; strings.Trim(port, "0123456789") != "" {
+		return false
+	}
 	return len(segments) >= 3 && !slices.ContainsFunc(segments, func(segment string) bool {
 		return segment == "" || segment == "." || segment == ".." || strings.ContainsAny(segment, " \t*:@?#\\")
 	})
