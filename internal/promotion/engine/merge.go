@@ -126,6 +126,7 @@ func (v *view) rebuild(ctx context.Context, done Done, b built) Done {
 	if err != nil {
 		return failed(done, fmt.Errorf("push %s: %w", p.Head, err))
 	}
-	done.Act, done.Commit = ActRefreshed, commit
-	return v.say(ctx, done)
+	// What was asked of checks and people is about the head before: look again.
+	done.Act, done.Commit, v.again = ActRefreshed, commit, true
+	return done
 }
