@@ -24,7 +24,11 @@ func (v *view) learn(ctx context.Context, place promotion.Place, found []promoti
 		if err != nil {
 			return err
 		}
-		found = v.withMerged(place, found, merged)
+		var untold []promotion.Landing
+		found, untold = v.withMerged(place, found, merged)
+		if found, err = v.withUntold(ctx, place, found, untold); err != nil {
+			return err
+		}
 	}
 	landings := v.contiguous(place, found)
 	v.countLandings(place, found)
@@ -74,8 +78,9 @@ func (v *view) mergedOf(ctx context.Context, place promotion.Place, found []prom
 
 // withMerged gives landings the time of their merge. A landed commit without
 // trailers, as some ways of merging make, gets them from the head that was merged,
-// where the files say the same.
-func (v *view) withMerged(place promotion.Place, found []promotion.Landing, merged []scm.PullRequest) []promotion.Landing {
+// where the files say the same. Those of which the files say something newer by
+// now come back beside.
+func (v *view) withMerged(place promotion.Place, found []promotion.Landing, merged []scm.PullRequest) (all, untold []promotion.Landing) {
 	for _, pr := range merged {
 		for _, landed := range promotion.ReadTrailers(v.Objects.Trailers(pr.Head.Message)) {
 			if landed.Place != place {
@@ -83,17 +88,18 @@ func (v *view) withMerged(place promotion.Place, found []promotion.Landing, merg
 			}
 			id := landed.Snapshot.ID()
 			i := slices.IndexFunc(found, func(l promotion.Landing) bool { return l.Snapshot.ID() == id && l.Number == 0 })
+			one := promotion.Landing{Commit: pr.Merged.Commit, Number: pr.Number, Snapshot: landed.Snapshot, At: pr.Merged.At}
 			switch {
 			case i >= 0:
 				found[i].Number, found[i].At = pr.Number, pr.Merged.At
 			case v.standingAmong(place, found) < 0 && v.stands(place, landed.Snapshot):
-				found = slices.Insert(found, 0, promotion.Landing{
-					Commit: pr.Merged.Commit, Number: pr.Number, Snapshot: landed.Snapshot, At: pr.Merged.At,
-				})
+				found = slices.Insert(found, 0, one)
+			default:
+				untold = append(untold, one)
 			}
 		}
 	}
-	return found
+	return found, untold
 }
 
 // contiguous drops landings that repeat the one before, puts what the files say in
