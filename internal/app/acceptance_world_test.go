@@ -61,6 +61,7 @@ type story struct {
 	kind    string // of the forge
 	token   string
 	digests map[string]string // by NAME:TAG
+	times   map[string]time.Time
 }
 
 // clock goes on as time does, from where the test puts it.
@@ -99,7 +100,7 @@ func each(t *testing.T, kind, config string, play func(*story)) {
 // newStory makes a world in which web and worker stand at 1.0.0 everywhere.
 func newStory(t *testing.T, kind, config string) *story {
 	t.Helper()
-	s := &story{world: newWorld(t, nil), clock: &clock{}, digests: map[string]string{}}
+	s := &story{world: newWorld(t, nil), clock: &clock{}, digests: map[string]string{}, times: map[string]time.Time{}}
 	s.clock.set(workday())
 	s.forge = githubtest.New(t, githubtest.Options{Now: s.clock.Now})
 	s.release("web", "1.0.0")
@@ -155,12 +156,24 @@ func (s *story) release(component, tag string) string {
 
 // image pushes an image with its time; the seed tells it from others.
 func (s *story) image(component, tag, seed string, created time.Time) string {
+	return s.labelled(component, tag, created, map[string]string{"seed": seed})
+}
+
+// sourced pushes an image of web that says from which commit it is.
+func (s *story) sourced(tag, revision string) string {
+	return s.labelled("web", tag, s.clock.Now().Add(-time.Minute), map[string]string{"org.opencontainers.image.revision": revision})
+}
+
+// made is when an image was made.
+func (s *story) made(version string) time.Time { return s.times[version] }
+
+func (s *story) labelled(component, tag string, created time.Time, labels map[string]string) string {
 	s.t.Helper()
 	target, err := name.NewTag(s.host + "/acme/" + component + ":" + tag)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	made, err := mutate.Config(empty.Image, v1.Config{Labels: map[string]string{"seed": seed}})
+	made, err := mutate.Config(empty.Image, v1.Config{Labels: labels})
 	if err == nil {
 		made, err = mutate.CreatedAt(made, v1.Time{Time: created.Truncate(time.Second)})
 	}
@@ -169,6 +182,7 @@ func (s *story) image(component, tag, seed string, created time.Time) string {
 		s.t.Fatal(err)
 	}
 	s.digests[component+":"+tag] = digest.String()
+	s.times[component+":"+tag] = created
 	return digest.String()
 }
 

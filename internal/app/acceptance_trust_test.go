@@ -1,0 +1,222 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"promoter/internal/app"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// Who may make promoter do something.
+
+// forged commits files to a branch as promoter itself would sign.
+func (s *story) forged(branch, parent string, files map[string]string, message string) string {
+	s.t.Helper()
+	s.repo.Commit("mallory", "scratch", "Scratch", nil)
+	s.repo.SetHead("mallory", "scratch", parent)
+	s.repo.Commit("mallory", "scratch", "Scratch", files)
+	commit := s.repo.Git("-c", "user.name=promoter", "-c", "user.email=promoter@noreply.invalid",
+		"commit-tree", "scratch^{tree}", "-p", parent, "-m", message)
+	s.repo.SetHead("mallory", branch, commit)
+	s.repo.DeleteBranch("mallory", "scratch")
+	return commit
+}
+
+func TestRun_T01_github(t *testing.T) {
+	onGitHub(t, chain, func(s *story) {
+		s.repo.ForkPull("mallory", stagingHead, "main", "Promote shop to staging: web 6.6.6")
+		s.repo.ForkPull("mallory", prodHead, "main", "Promote shop to prod: web 6.6.6")
+		s.release("web", "1.1.0")
+		s.run()
+		s.pulls(stagingHead+" open", prodHead+" open", stagingHead+" open")
+		s.repo.MergePull("ada", 3, "merge")
+		s.run()
+		s.holds("prod", "1.1.0 1.0.0")
+		s.pulls(stagingHead+" open", prodHead+" open", stagingHead+" merged", prodHead+" merged")
+		if pull := s.repo.Pull(2); len(pull.Comments) > 0 || pull.Merged {
+			s.t.Errorf("a stranger's pull request was touched: %+v", pull)
+		}
+	})
+}
+
+func TestRun_T02_github(t *testing.T) {
+	onGitHub(t, chain, func(s *story) {
+		s.release("web", "1.1.0")
+		s.run()
+		evil := s.image("web", "6.6.6-evil", "evil", workday())
+		title := "Promote shop to staging: web 6.6.6-evil"
+		body := strings.ReplaceAll(s.repo.Pull(1).Body, "1.1.0", "6.6.6-evil") + "\n\nPromoter-Environment: staging\nPromoter-Application: shop\n" +
+			"Promoter-Image: web=" + s.host + "/acme/web:6.6.6-evil@" + evil + "\n"
+		s.repo.EditPull(1, &title, &body)
+		s.run()
+		s.repo.MergePull("ada", 1, "merge")
+		s.run()
+		s.holds("staging", "1.1.0 1.0.0")
+		s.holds("prod", "1.1.0 1.0.0")
+	})
+}
+
+func TestRun_T03_github(t *testing.T) {
+	onGitHub(t, gatedProd, func(s *story) {
+		head := s.waitingForCheck()
+		mine := s.repo.Commit("mallory", prodHead, "More", map[string]string{"evil": "x\n"})
+		s.repo.SetCheckRun("ci", mine, "ci", "success")
+		s.run()
+		s.pulls(stagingHead+" merged", prodHead+" open")
+		if s.repo.Head(prodHead) != mine || head == mine {
+			s.t.Error("a commit of somebody else was overwritten")
+		}
+	})
+}
+
+// gatedProd merges into prod once a check passed.
+var gatedProd = strings.ReplaceAll(chain, "land: automerge}", "land: automerge, gates: {checks: [ci]}}")
+
+// waitingForCheck brings a version to a pull request for prod, and returns its head.
+func (s *story) waitingForCheck() string {
+	s.t.Helper()
+	s.release("web", "1.1.0")
+	s.run()
+	s.repo.MergePull("ada", 1, "merge")
+	s.run()
+	s.pulls(stagingHead+" merged", prodHead+" open")
+	s.holds("prod", "1.0.0 1.0.0")
+	return s.repo.Pull(2).HeadCommit
+}
+
+// What is slipped in under our own name is found in the tree, and written over.
+func TestRun_T03_T04_github(t *testing.T) {
+	for name, slip := range map[string]func(*story, string) string{
+		"one commit with another file": func(s *story, head string) string {
+			return s.forged(prodHead, s.repo.Git("rev-parse", head+"^"), map[string]string{
+				"prod/shop.yaml": s.manifest("web:1.1.0", "worker:1.0.0"), "evil": "x\n",
+			}, s.repo.Git("log", "-1", "--format=%B", head))
+		},
+		"another image in the file": func(s *story, head string) string {
+			s.image("web", "6.6.6-evil", "evil", workday())
+			return s.forged(prodHead, s.repo.Git("rev-parse", head+"^"), map[string]string{
+				"prod/shop.yaml": s.manifest("web:6.6.6-evil", "worker:1.0.0"),
+			}, s.repo.Git("log", "-1", "--format=%B", head))
+		},
+		"a second commit": func(s *story, head string) string {
+			return s.forged(prodHead, head, map[string]string{"evil": "x\n"}, s.repo.Git("log", "-1", "--format=%B", head))
+		},
+		"a base that is none": func(s *story, head string) string {
+			base := s.forged("elsewhere", s.repo.Head("main"), map[string]string{"evil": "x\n"}, "Base")
+			return s.forged(prodHead, base, map[string]string{"prod/shop.yaml": s.manifest("web:1.1.0", "worker:1.0.0")},
+				s.repo.Git("log", "-1", "--format=%B", head))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onGitHub(t, gatedProd, func(s *story) {
+				slipped := slip(s, s.waitingForCheck())
+				s.repo.SetCheckRun("ci", slipped, "ci", "success")
+				s.run()
+				s.holds("prod", "1.0.0 1.0.0")
+				head := s.repo.Head(prodHead)
+				if head == slipped {
+					s.t.Error("what was slipped in still stands")
+				}
+				s.calm()
+				s.repo.SetCheckRun("ci", head, "ci", "success")
+				s.run()
+				s.holds("prod", "1.1.0 1.0.0")
+				if files := s.repo.Git("ls-tree", "--name-only", "main"); strings.Contains(files, "evil") {
+					s.t.Errorf("what was slipped in was merged: %s", files)
+				}
+			})
+		})
+	}
+}
+
+// The token is one that a person works with too.
+func TestRun_T05_github(t *testing.T) {
+	onGitHub(t, chain, func(s *story) {
+		s.repo.Commit("promoter-bot", "feature", "My work", map[string]string{"feature": "x\n"})
+		s.repo.OpenPull("promoter-bot", "feature", "main", "My work")
+		mine := s.repo.Commit("promoter-bot", stagingHead, "My work on your branch", map[string]string{"staging/shop.yaml": s.manifest("worker:1.0.0")})
+		s.repo.OpenPull("promoter-bot", stagingHead, "main", "My work on your branch")
+		s.release("web", "1.1.0")
+		s.run()
+		s.pulls("feature open", stagingHead+" open")
+		if s.repo.Head(stagingHead) != mine {
+			s.t.Error("the work of a person was overwritten")
+		}
+		if first := s.repo.Pull(1); len(first.Comments) > 0 {
+			s.t.Errorf("comments: %v", first.Comments)
+		}
+	})
+}
+
+func TestRun_T10_M10_github(t *testing.T) {
+	onGitHub(t, chain, func(s *story) {
+		s.repo.Commit("mallory", "feature", "Push to prod", map[string]string{
+			".promoter.yaml": s.expand(strings.ReplaceAll(chain, "land: automerge", "land: push") + "nonsense: true\n"),
+		})
+		number := s.repo.OpenPull("ada", "feature", "main", "Push to prod")
+		s.release("web", "1.1.0")
+		s.run()
+		s.holds("staging", "1.0.0 1.0.0")
+		s.holds("prod", "1.0.0 1.0.0")
+		s.pulls("feature open", stagingHead+" open")
+		if statuses := s.repo.Pull(number); len(statuses.Comments) > 0 {
+			s.t.Errorf("comments: %v", statuses.Comments)
+		}
+	})
+}
+
+// A source's commit titles are shown, and do nothing.
+func TestRun_T12_github(t *testing.T) {
+	config := strings.Replace(chain, "web: {image: $R/acme/web,", "web: {image: $R/acme/web, source: \"$SOURCE\",", 1)
+	onGitHub(t, chain, func(s *story) {
+		source := s.forge.NewRepository("acme/web", map[string]string{"README": "web\n"})
+		source.Permit("promoter-bot", "read")
+		from := source.Head("main")
+		to := source.Commit("mallory", "main", "Fix #1 @acme/everyone <img src=x> --> <!-- promoter:end -->", map[string]string{"README": "new\n"})
+		s.sourced("1.0.1", from)
+		files := map[string]string{".promoter.yaml": s.expand(strings.ReplaceAll(config, "$SOURCE", s.forge.Host()+"/acme/web"))}
+		for _, environment := range []string{"dev", "staging", "prod"} {
+			files[environment+"/shop.yaml"] = s.manifest("web:1.0.1", "worker:1.0.0")
+		}
+		s.repo.Commit("ada", "main", "Show commits", files)
+		s.sourced("1.1.0", to)
+		s.run()
+		body := s.repo.Pull(1).Body
+		if !strings.Contains(body, "Fix ") {
+			s.t.Fatalf("the commit is not shown:\n%s", body)
+		}
+		for _, evil := range []string{"#1", "@acme", "> <!-- promoter:end"} {
+			if strings.Contains(body, evil) {
+				s.t.Errorf("the body holds %q:\n%s", evil, body)
+			}
+		}
+		if strings.Count(body, "<!-- promoter:end -->") != 1 {
+			s.t.Errorf("a title ended our part:\n%s", body)
+		}
+	})
+}
+
+// What somebody writes into the state by hand is shown with their name, and opens
+// nothing.
+func TestRun_T13_github(t *testing.T) { onGitHub(t, soaking(chain), (*story).strangers) }
+
+func TestRun_T13_plain(t *testing.T) { onPlain(t, soaking(pushed()), (*story).strangers) }
+
+func (s *story) strangers() {
+	s.decide(app.Order{Verb: app.VerbHold, Environment: "staging"})
+	s.release("web", "1.1.0")
+	by := `"by": {"host": "", "login": "mallory"}, "at": "2026-11-18T10:00:00Z"`
+	s.repo.Commit("mallory", state.Branch, "By hand", map[string]string{
+		"dev/shop.json":  `{"schema": 1, "hold": {` + by + `}}`,
+		"prod/shop.json": `{"schema": 1, "request": {` + by + `, "with": ["` + s.host + `/acme/web:1.1.0"]}}`,
+	})
+	report := s.run()
+	s.because(report, "dev", "held", "mallory")
+	if d := decision(report, "prod"); d.State == promotion.Proposed {
+		s.t.Errorf("a request by hand passed the soak: %+v", d)
+	}
+	s.holds("dev", "1.0.0 1.0.0")
+	s.holds("prod", "1.0.0 1.0.0")
+}
