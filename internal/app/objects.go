@@ -197,8 +197,9 @@ func (o gitObjects) content(entry git.Entry, limit int64) ([]byte, error) {
 
 // Bounds of a commit that is read as a whole: files, and bytes of each.
 const (
-	maxWholeFiles = 20_000
+	maxWholeFiles = 50_000
 	maxWholeFile  = 1 << 20
+	maxWhole      = 64 << 20
 )
 
 // unreadable is the file of the state branch that speaks for the whole
@@ -215,6 +216,7 @@ func (o gitObjects) All(commit string) iter.Seq2[string, []byte] {
 			yield(unreadable, nil)
 			return
 		}
+		total := 0
 		for _, entry := range entries {
 			if entry.Mode != git.Regular {
 				continue
@@ -222,6 +224,10 @@ func (o gitObjects) All(commit string) iter.Seq2[string, []byte] {
 			content, err := o.content(entry, maxWholeFile)
 			if err != nil || len(content) > maxWholeFile {
 				content = nil
+			}
+			if total += len(content); total > maxWhole {
+				yield(unreadable, nil)
+				return
 			}
 			if !yield(entry.Path, content) {
 				return

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -54,5 +55,27 @@ func TestRun_P06_aTroubleIsToldOnce(t *testing.T) {
 	}
 	if len(told) == 0 {
 		t.Error("nothing is told")
+	}
+}
+
+// A state branch that somebody filled holds the repository: what is not read of
+// it might forbid anything.
+func TestRun_T13_aHugeStateBranch(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.push("acme/web:1.4.0", "one")
+	f.push("acme/web:1.5.0", "two")
+	repository := f.repository("acme/gitops", webIn("push"))
+	files := map[string]string{}
+	for i := range 65 {
+		files[fmt.Sprintf("notes/%d.txt", i)] = strings.Repeat("x", 1<<20)
+	}
+	repository.Commit("promoter-bot", "promoter/_state", "fill it", files)
+	result := f.run(f.open(insecureRegistry, "acme/gitops"))["acme/gitops"]
+	if len(acts(result)) > 0 || !result.Failed() {
+		t.Fatalf("done %v, failed %v", acts(result), result.Failed())
+	}
+	if reason := result.Report.Decisions[0].Reason.Words; !strings.Contains(reason, "promoter/_state") {
+		t.Errorf("the reason is %q", reason)
 	}
 }
