@@ -32,7 +32,7 @@ type PullRequest struct {
 	Number   int
 	URL      string
 	Title    string
-	Body     string
+	Body     string // empty where the head lies elsewhere: that text is a stranger's
 	Author   identity.Person
 	Head     Head
 	Base     string // branch

@@ -16,7 +16,7 @@ import (
 
 // Bounds of the gate.
 const (
-	maxAnswer    = 32 << 20         // bytes of one answer
+	maxAnswer    = 48 << 20         // bytes of one answer: 100 texts of 65,536 characters, six bytes each
 	longestTurn  = 30 * time.Second // that a write waits for its turn
 	firstPause   = time.Minute      // after a secondary limit that names no time; doubles
 	longestPause = time.Hour        // of those

@@ -185,6 +185,29 @@ func TestOpenPulls_T01_forksAreTold(t *testing.T) {
 	}
 }
 
+// Strangers cannot make the list one that is not read, nor one that is kept in
+// memory: whoever may fork may open as many as they like, with the longest texts.
+func TestOpenPulls_T01_theLongestTextsOfStrangers(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	pulls := w.open().PullRequests()
+	text := strings.Repeat(`\u003c`, 65_536)
+	var list []string
+	for i := range 100 {
+		fork := strings.Replace(pullJSON(i+1, ""), `"repo":{"id":42}},"base"`, `"repo":{"id":43}},"base"`, 1)
+		list = append(list, strings.Replace(fork, `"body":"B"`, `"body":"`+text+`"`, 1))
+	}
+	list[99] = pullJSON(100, "")
+	w.on("GET "+pullsPath, says(200, inList(list)))
+	found, err := pulls.Open(t.Context())
+	if err != nil || len(found) != 100 {
+		t.Fatalf("got %d, %v", len(found), err)
+	}
+	if found[0].Body != "" || found[99].Body != "B" {
+		t.Errorf("kept %d bytes of a stranger, and %q of our own", len(found[0].Body), found[99].Body)
+	}
+}
+
 func TestOpenPulls_moreThan100(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)

@@ -46,10 +46,13 @@ func (p pulls) from(options gogithub.PullRequestListOptions, head string) gogith
 func (p pulls) translate(pull *gogithub.PullRequest) scm.PullRequest {
 	head := pull.GetHead()
 	translated := scm.PullRequest{
-		Number: pull.GetNumber(), URL: pull.GetHTMLURL(), Title: pull.GetTitle(), Body: pull.GetBody(),
+		Number: pull.GetNumber(), URL: pull.GetHTMLURL(), Title: pull.GetTitle(),
 		Author: p.forge.person(pull.GetUser()),
 		Head:   scm.Head{Branch: head.GetRef(), Commit: head.GetSHA(), Own: head.GetRepo().GetID() != 0 && head.GetRepo().GetID() == pull.GetBase().GetRepo().GetID()},
 		Base:   pull.GetBase().GetRef(), Draft: pull.GetDraft(), Opened: pull.GetCreatedAt().UTC(), State: scm.StateOpen,
+	}
+	if translated.Head.Own {
+		translated.Body = pull.GetBody()
 	}
 	for _, label := range pull.Labels {
 		translated.Labels = append(translated.Labels, label.GetName())
