@@ -1,18 +1,17 @@
 package app
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"crypto/sha256"
 	"encoding/gob"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 
@@ -69,10 +68,11 @@ func (s *surveys) of(f gitFiles, c *config.Config, environments []string) *surve
 	return made
 }
 
-// keptTree is a tree as it is written down, before its survey.
+// keptTree is a tree as it is written down: then follow its files, one by one, and
+// its survey.
 type keptTree struct {
 	Commit string
-	Files  []keptFile // of the places
+	Files  int // in its places
 }
 
 type keptFile struct {
@@ -88,37 +88,42 @@ func (s *surveys) read(name string, of *surveyor) (*gitTree, error) {
 	if s.build == "" {
 		return nil, errNotKept
 	}
-	content, err := os.ReadFile(filepath.Join(s.dir, name))
+	file, err := os.Open(filepath.Join(s.dir, name))
 	if err != nil {
 		return nil, err
 	}
-	return readTree(bytes.NewReader(content), of)
+	tree, err := readTree(bufio.NewReader(file), of)
+	return tree, errors.Join(err, file.Close())
 }
 
 // readTree reads what write wrote. The reader hands out single bytes, so that what
-// follows the tree is left for its survey.
-func readTree(content *bytes.Reader, of *surveyor) (*gitTree, error) {
+// follows the files is left for the survey.
+func readTree(content *bufio.Reader, of *surveyor) (*gitTree, error) {
 	var kept keptTree
-	if err := gob.NewDecoder(content).Decode(&kept); err != nil {
+	decoder := gob.NewDecoder(content)
+	if err := decoder.Decode(&kept); err != nil {
 		return nil, err
 	}
-	tree := newGitTree(of)
+	tree, d := newGitTree(of), difference{}
 	var err error
 	if tree.root, err = of.files.objects.root(kept.Commit); err != nil {
 		return nil, err
 	}
-	if tree.survey, err = of.updater.ReadSurvey(content); err != nil {
-		return nil, err
-	}
-	tree.commit = kept.Commit
-	d := difference{}
-	for _, file := range kept.Files {
+	for range kept.Files {
+		var file keptFile
+		if err := decoder.Decode(&file); err != nil {
+			return nil, err
+		}
 		id, err := git.ParseID(file.ID)
 		if err != nil {
 			return nil, err
 		}
 		d.now = append(d.now, of.files.objects.entry(file.Path, file.Mode, id))
 	}
+	if tree.survey, err = of.updater.ReadSurvey(content); err != nil {
+		return nil, err
+	}
+	tree.commit = kept.Commit
 	tree.hold(d)
 	tree.look()
 	return tree, nil
@@ -137,25 +142,37 @@ func (s *surveys) save() error {
 		if len(surveyor.seen) == 0 {
 			continue
 		}
-		var content bytes.Buffer
-		err := surveyor.seen[0].write(&content)
-		if err = cmp.Or(err, os.WriteFile(filepath.Join(s.dir, name), content.Bytes(), 0o600)); err != nil {
+		if err := surveyor.seen[0].save(filepath.Join(s.dir, name)); err != nil {
 			return fmt.Errorf("keep what was found in files: %w", err)
 		}
 	}
 	return nil
 }
 
+// save writes the tree into a new file.
+func (t *gitTree) save(name string) error {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	content := bufio.NewWriter(file)
+	return errors.Join(t.write(content), content.Flush(), file.Close())
+}
+
 // write writes the tree down.
-func (t *gitTree) write(content *bytes.Buffer) error {
-	files := map[string]keptFile{} // environments may share some
+func (t *gitTree) write(content io.Writer) error {
+	files := map[string]git.Entry{} // environments may share some
 	for _, held := range t.held {
 		for _, entry := range held {
-			files[entry.Path] = keptFile{entry.Path, entry.ID.String(), entry.Mode}
+			files[entry.Path] = entry
 		}
 	}
-	kept := keptTree{Commit: t.commit, Files: slices.Collect(maps.Values(files))}
-	if err := gob.NewEncoder(content).Encode(kept); err != nil {
+	encoder := gob.NewEncoder(content)
+	err := encoder.Encode(keptTree{Commit: t.commit, Files: len(files)})
+	for _, entry := range files {
+		err = cmp.Or(err, encoder.Encode(keptFile{entry.Path, entry.ID.String(), entry.Mode}))
+	}
+	if err != nil {
 		return fmt.Errorf("encode a tree: %w", err)
 	}
 	return t.survey.Encode(content)

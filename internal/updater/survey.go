@@ -1,6 +1,7 @@
 package updater
 
 import (
+	"cmp"
 	"context"
 	"encoding/gob"
 	"fmt"
@@ -203,7 +204,12 @@ const maxSurvey = 256 << 20
 // Encode writes the survey down. It must not be read for another follower or other
 // options, or by a build that finds other things in the same files.
 func (s *Survey) Encode(w io.Writer) error {
-	if err := gob.NewEncoder(w).Encode(s.files); err != nil {
+	encoder := gob.NewEncoder(w)
+	err := encoder.Encode(len(s.files))
+	for path, found := range s.files { // one by one: all at once would be in memory twice
+		err = cmp.Or(err, encoder.Encode(path), encoder.Encode(found))
+	}
+	if err != nil {
 		return fmt.Errorf("write what was found: %w", err)
 	}
 	return nil
@@ -211,8 +217,18 @@ func (s *Survey) Encode(w io.Writer) error {
 
 // ReadSurvey reads what Encode wrote.
 func (u *Updater) ReadSurvey(r io.Reader) (*Survey, error) {
-	s := u.Survey()
-	if err := gob.NewDecoder(io.LimitReader(r, maxSurvey)).Decode(&s.files); err != nil {
+	s, files := u.Survey(), 0
+	decoder := gob.NewDecoder(io.LimitReader(r, maxSurvey))
+	err := decoder.Decode(&files)
+	for range files {
+		var path string
+		found := &surveyed{}
+		if err = cmp.Or(err, decoder.Decode(&path), decoder.Decode(found)); err != nil {
+			break
+		}
+		s.files[path] = found
+	}
+	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, fmt.Errorf("read what was found: %w", err))
 	}
 	s.sources = sourcesOf(s)
