@@ -12,9 +12,9 @@ import (
 	"promoter/internal/fault"
 )
 
-// maxPackObjects is how many objects a pack may hold. Each costs memory in the
-// pack's index, some forty bytes.
-const maxPackObjects = 4_000_000
+// maxPackObjects is how many objects a pack may hold. Each costs memory while the
+// pack's index is made, some 450 bytes, and takes as few as a dozen on the wire.
+const maxPackObjects = 1_000_000
 
 // maxUnpacked is how many bytes the objects of a pack may unpack to in all, as
 // they stand there: deltas are small.

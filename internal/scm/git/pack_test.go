@@ -78,7 +78,7 @@ func TestInspect_P17(t *testing.T) {
 		"a delta far over it": {handMade(t, 1, packed{packRefDelta, 11, base, delta(10, 1<<63)}), "over the limit of 1000", fault.Invalid},
 		"a delta of nothing":  {handMade(t, 1, packed{packRefDelta, 0, base, nil}), "a delta says no size", ""},
 		"more than it says":   {handMade(t, 1, packed{packBlob, 10, nil, full}), "exceeds declared size", ""},
-		"too many":            {handMade(t, maxPackObjects+1), "over the limit of 4000000", fault.Invalid},
+		"too many":            {handMade(t, maxPackObjects+1), "over the limit of 1000000", fault.Invalid},
 		"no pack":             {[]byte("hello, this is no pack"), "malformed", ""},
 		"cut short":           {handMade(t, 1, packed{packBlob, limit, nil, full})[:16], "malformed", ""},
 	} {

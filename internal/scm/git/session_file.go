@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
@@ -52,7 +53,16 @@ func (s *fileSession) references(ctx context.Context) (*packp.AdvRefs, error) {
 
 func (s *fileSession) upload(ctx context.Context, request *packp.UploadPackRequest) (*packp.UploadPackResponse, error) {
 	response, err := s.up.UploadPack(ctx, request)
+	if err != nil && ctx.Err() == nil && unsent(err) {
+		err = fault.Wrap(fault.Temporary, errNoAnswer)
+	}
 	return response, said(err)
+}
+
+// unsent says that the program ended before it had read the whole request, as one
+// does that refuses what is wanted. The library keeps the cause to itself.
+func unsent(err error) bool {
+	return strings.HasPrefix(err.Error(), "sending ") || strings.HasPrefix(err.Error(), "closing input")
 }
 
 func (s *fileSession) receive(ctx context.Context, request *packp.ReferenceUpdateRequest) (*packp.ReportStatus, error) {

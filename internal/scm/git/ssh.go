@@ -101,7 +101,10 @@ func (w *sshWire) advertisement(context.Context) (io.Reader, error) {
 func (w *sshWire) exchange(ctx context.Context, asked []byte) (io.ReadCloser, error) {
 	w.asked = true
 	_, err := io.Copy(w.in, bytes.NewReader(asked))
-	if err = errors.Join(err, w.in.Close()); err != nil {
+	if err == nil {
+		err = w.in.Close()
+	}
+	if err != nil && !errors.Is(err, io.EOF) { // at its end the service says why itself
 		return nil, w.explain(ctx, err)
 	}
 	return io.NopCloser(w.out), nil
