@@ -239,3 +239,32 @@ func TestReconcile_P03_resumeAfterItWasSeen(t *testing.T) {
 	w.run()
 	w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
 }
+
+// Who only looks writes nothing, whatever there is to say: an answer to remember, a
+// status to set, a branch to tidy away, a pull request to close or to merge.
+func TestReconcile_onlyLooking(t *testing.T) {
+	t.Parallel()
+	w := readyToMerge(t)
+	w.push(web, "1.2.0")
+	w.run()
+	w.Forge.CloseByHand(3, "ada")
+	w.Git.Set("promoter/dev/shop", w.Git.Branch("promoter/prod/shop"))
+	w.Git.Set("feature", w.Git.Branch("main"))
+	w.Git.Commit("feature", enginetest.Human, w.Clock.Now(), "Mine", func(all map[string]string) { all["mine"] = "x" })
+	w.Forge.ByHand("ada", "feature", "main", true)
+	w.push(worker, "1.1.0")
+	nothing := func(what string) error {
+		t.Errorf("it wrote: %s", what)
+		return nil
+	}
+	w.Git.Effect = func(bool, []engine.Update) error { return nothing("a push") }
+	w.Forge.Effect = func(_ bool, what string) error { return nothing(what) }
+	dry := w.Lane()
+	dry.DryRun = true
+	if _, err := dry.Reconcile(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := w.Lane().Observe(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
