@@ -3,11 +3,14 @@ package app_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"promoter/internal/app"
 	"promoter/internal/fault"
 	"promoter/internal/scm/github/githubtest"
 )
@@ -84,6 +87,39 @@ func TestRun_P12_github(t *testing.T) {
 	}
 }
 
+// A forge that is down or limited stops no other.
+func TestRun_P12_twoForges(t *testing.T) {
+	t.Parallel()
+	s, other := newStory(t, "github", chain), newStory(t, "github", chain)
+	s.release("web", "1.1.0")
+	file := filepath.Join(s.dir, "two.yaml")
+	text := fmt.Sprintf(`version: 1
+forges:
+  one: {kind: github, url: "%s", insecure: true, token: "env:ONE"}
+  two: {kind: github, url: "%s", insecure: true, token: "env:TWO"}
+repositories:
+  - {forge: one, name: acme/gitops}
+  - {forge: two, name: acme/gitops}
+networks: [127.0.0.0/8]
+%s`, other.forge.URL(), s.forge.URL(), s.expand(insecureRegistry))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := func(name string) (string, bool) {
+		return map[string]string{"ONE": other.token, "TWO": s.token}[name], true
+	}
+	server, err := app.OpenServer(app.ServerOptions{Config: file, Env: env, Now: s.clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.forge.Limit(true, s.clock.Now().Add(time.Hour))
+	results, err := server.Run(t.Context(), app.RunOptions{})
+	if err != nil || len(results) != 2 || fault.KindOf(results[0].Err) != fault.RateLimited || results[1].Failed() {
+		t.Fatalf("%v: %+v", err, results)
+	}
+	s.pulls(stagingHead + " open")
+}
+
 func count(requests map[string]int) (n int) {
 	for _, one := range requests {
 		n += one
@@ -91,43 +127,59 @@ func count(requests map[string]int) (n int) {
 	return n
 }
 
-// Killed just before every write, and just after it.
+// Killed at every write, one after the other.
 func TestRun_P13_github(t *testing.T) {
-	onGitHub(t, chain, func(s *story) { s.killed("1.%d.0", true) })
+	onGitHub(t, chain, func(s *story) { s.killed("dev", 1) })
+}
+
+func TestRun_P13_automerge_github(t *testing.T) {
+	onGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], land: automerge}"), func(s *story) { s.killed("prod", 0) })
 }
 
 func TestRun_P13_plain(t *testing.T) {
-	onPlain(t, pushed(), func(s *story) { s.killed("1.%d.0", false) })
+	onPlain(t, pushed(), func(s *story) { s.killed("prod", 0) })
 }
 
-// killed releases version after version and ends the run at its n-th write.
-func (s *story) killed(tags string, forge bool) {
-	for n := range 8 {
-		tag := fmt.Sprintf(tags, n+1)
+// killed releases version after version and ends the run at its n-th write. A run
+// later the last environment has the version, and so many pull requests are open.
+func (s *story) killed(last string, open int) {
+	writes := int64(1)
+	for n := int64(0); n < writes; n++ {
+		tag := fmt.Sprintf("1.%d.0", n+1)
 		s.release("web", tag)
 		ctx, cancel := context.WithCancel(s.t.Context())
-		var writes atomic.Int64
+		var seen atomic.Int64
 		s.forge.Watch(func(route string) {
-			if changes(route) && writes.Add(1) == int64(n+1) {
+			if changes(route) && seen.Add(1) == n+1 {
 				cancel()
 			}
 		})
 		s.passUnder(ctx)
+		killed := ctx.Err() != nil
 		cancel()
-		s.forge.Watch(nil)
 		s.run()
-		s.holds("dev", tag+" 1.0.0")
-		open := 0
-		for _, pull := range s.repo.Pulls() {
-			if pull.Open {
-				open++
-			}
-		}
-		if forge && open != 1 || !forge && open != 0 {
-			s.t.Fatalf("killed at write %d: %d pull requests are open", n, open)
+		s.forge.Watch(nil)
+		s.holds(last, tag+" 1.0.0")
+		if got := s.openPulls(); got != open {
+			s.t.Fatalf("killed at write %d: %d pull requests are open", n, got)
 		}
 		s.calm()
+		if killed {
+			writes = min(n+2, 20)
+		}
 	}
+	if writes < 2 {
+		s.t.Error("no run was killed")
+	}
+}
+
+func (s *story) openPulls() (n int) {
+	for _, pull := range s.repo.Pulls() {
+		if pull.Open {
+			n++
+		}
+	}
+	return n
 }
 
 // While one run is about to push, another one runs to its end.

@@ -11,11 +11,13 @@ import (
 
 // What a snapshot is, and what people say about versions.
 
-// onBoth plays a case on GitHub and on plain Git; everything lands by push.
+// onBoth plays a case on GitHub with fresh clones, and on plain Git with a mirror
+// that is kept; everything lands by push.
 func onBoth(t *testing.T, config string, play func(*story)) {
 	t.Helper()
-	t.Run("github", func(t *testing.T) { onGitHub(t, config, play) })
-	t.Run("plain", func(t *testing.T) { onPlain(t, config, play) })
+	t.Parallel()
+	t.Run("github", func(t *testing.T) { once(t, "github", freshClones, config, play) })
+	t.Run("plain", func(t *testing.T) { once(t, "git", keptMirror, config, play) })
 }
 
 // edge follows a moving tag.

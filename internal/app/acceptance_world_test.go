@@ -81,20 +81,27 @@ func onGitHub(t *testing.T, config string, play func(*story)) { each(t, "github"
 // known.
 func onPlain(t *testing.T, config string, play func(*story)) { each(t, "git", config, play) }
 
+// The ways in which a case is played.
+const freshClones, keptMirror = "fresh clones", "kept mirror"
+
 func each(t *testing.T, kind, config string, play func(*story)) {
 	t.Helper()
 	t.Parallel()
-	for _, way := range []string{"fresh clones", "kept mirror"} {
-		t.Run(way, func(t *testing.T) {
-			t.Parallel()
-			s := newStory(t, kind, config)
-			if way == "kept mirror" {
-				s.cache = filepath.Join(s.dir, "cache")
-			}
-			play(s)
-			s.calm()
-		})
+	for _, way := range []string{freshClones, keptMirror} {
+		t.Run(way, func(t *testing.T) { once(t, kind, way, config, play) })
 	}
+}
+
+// once plays a case one way. A run after its end writes nothing.
+func once(t *testing.T, kind, way, config string, play func(*story)) {
+	t.Helper()
+	t.Parallel()
+	s := newStory(t, kind, config)
+	if way == keptMirror {
+		s.cache = filepath.Join(s.dir, "cache")
+	}
+	play(s)
+	s.calm()
 }
 
 // newStory makes a world in which web and worker stand at 1.0.0 everywhere.
