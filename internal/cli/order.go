@@ -108,6 +108,9 @@ func orderText(carried app.Carried) string {
 		fmt.Fprintf(&b, "  %s\n", visible(decidedPlace(place)))
 	}
 	for component, text := range sortedPairs(carried.Images) {
+		if tagged, unknown := strings.CutSuffix(text, "@"); unknown {
+			text = tagged + wordByName
+		}
 		fmt.Fprintf(&b, "    %s %s\n", visible(component), visible(text))
 	}
 	return b.String()

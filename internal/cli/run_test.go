@@ -129,10 +129,10 @@ func TestOrder_textAndJSON(t *testing.T) {
 	carried := app.Carried{
 		Repository: "acme/gitops", Subject: "Roll back shop in prod", By: identity.Person{Host: "github.com", Login: "ann"},
 		Places: []promotion.Place{{Environment: "prod", Application: "shop"}, {Environment: "prod", Application: "_all"}, {Environment: "_all", Application: "_all"}},
-		Images: map[string]string{"worker": "quay.io/acme/worker:1@sha256:1", "web": "quay.io/acme/web:1@sha256:2"},
+		Images: map[string]string{"worker": "quay.io/acme/worker:1@", "web": "quay.io/acme/web:1@sha256:2"},
 	}
 	want := "acme/gitops  Roll back shop in prod\n  prod/shop\n  prod\n  everywhere\n" +
-		"    web quay.io/acme/web:1@sha256:2\n    worker quay.io/acme/worker:1@sha256:1\n"
+		"    web quay.io/acme/web:1@sha256:2\n    worker quay.io/acme/worker:1 (by its name: no digest of it is known)\n"
 	if diff := cmp.Diff(want, orderText(carried)); diff != "" {
 		t.Error(diff)
 	}

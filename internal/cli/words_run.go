@@ -46,6 +46,7 @@ Exit codes: 0 done; 1 something could not be looked at.`
 	wordNoApplication  = "there is no application %s in %s; there are %s"
 
 	wordDecided    = "written to %s as %s; the next 'promoter run' acts on it"
+	wordByName     = " (by its name: no digest of it is known)"
 	wordStoodThere = "nothing written: %s says so already"
 	wordEverywhere = "everywhere"
 	wordToAndEnv   = "--to and --env both name the environment: write one of them"
