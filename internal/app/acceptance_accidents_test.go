@@ -20,7 +20,7 @@ import (
 const mergeRoute = "PUT /repos/{owner}/{repo}/pulls/{number}/merge"
 
 func TestRun_P05_github(t *testing.T) {
-	onGitHub(t, chain, func(s *story) {
+	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
 		s.repo.MergePull("ada", 1, "merge")
@@ -40,7 +40,7 @@ func TestRun_P05_github(t *testing.T) {
 func TestRun_P06_github(t *testing.T) {
 	for _, lost := range []string{"GIT receive-pack", "POST /repos/{owner}/{repo}/pulls", "POST /repos/{owner}/{repo}/statuses", mergeRoute} {
 		t.Run(strings.ReplaceAll(lost, "/", "-"), func(t *testing.T) {
-			onGitHub(t, chain, func(s *story) {
+			onceOnGitHub(t, chain, func(s *story) {
 				s.release("web", "1.1.0")
 				s.forge.Lose(lost)
 				for range 3 {
@@ -63,7 +63,7 @@ func TestRun_P06_github(t *testing.T) {
 func TestRun_P12_github(t *testing.T) {
 	for _, secondary := range []bool{false, true} {
 		t.Run(fmt.Sprintf("secondary=%t", secondary), func(t *testing.T) {
-			onGitHub(t, chain, func(s *story) {
+			onceOnGitHub(t, chain, func(s *story) {
 				s.release("web", "1.1.0")
 				until := s.clock.Now().Add(10 * time.Minute)
 				s.before("POST /repos/{owner}/{repo}/pulls", func() { s.forge.Limit(secondary, until) })
@@ -129,15 +129,16 @@ func count(requests map[string]int) (n int) {
 
 // Killed at every write, one after the other.
 func TestRun_P13_github(t *testing.T) {
-	onGitHub(t, chain, func(s *story) { s.killed("dev", 1) })
+	onceOnGitHub(t, chain, func(s *story) { s.killed("dev", 1) })
 }
 
 func TestRun_P13_automerge_github(t *testing.T) {
-	onGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], land: automerge}"), func(s *story) { s.killed("prod", 0) })
+	config := strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], land: automerge}")
+	once(t, "github", keptMirror, config, func(s *story) { s.killed("prod", 0) })
 }
 
 func TestRun_P13_plain(t *testing.T) {
-	onPlain(t, pushed(), func(s *story) { s.killed("prod", 0) })
+	once(t, "git", freshClones, pushed(), func(s *story) { s.killed("prod", 0) })
 }
 
 // killed releases version after version and ends the run at its n-th write. A run
@@ -225,7 +226,7 @@ func TestRun_P08_lostRace_plain(t *testing.T) {
 	})
 }
 
-func TestRun_P20_github(t *testing.T) { onGitHub(t, chain, (*story).protected) }
+func TestRun_P20_github(t *testing.T) { onceOnGitHub(t, chain, (*story).protected) }
 
 func TestRun_P20_plain(t *testing.T) { onPlain(t, pushed(), (*story).protected) }
 

@@ -93,7 +93,7 @@ func TestRun_G03_both(t *testing.T) {
 }
 
 func TestRun_G07_github(t *testing.T) {
-	onGitHub(t, strings.ReplaceAll(chain, "land: automerge}", `land: automerge, gates: {checks: ["ci*"]}}`), func(s *story) {
+	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", `land: automerge, gates: {checks: ["ci*"]}}`), func(s *story) {
 		head := s.waitingForCheck()
 		for i := range 120 {
 			s.repo.SetStatus("ci", head, fmt.Sprintf("other/%d", i), "success")
@@ -129,7 +129,7 @@ func TestRun_G07_github(t *testing.T) {
 func TestRun_G07_P01_newHead_github(t *testing.T) {
 	for _, land := range []string{"pr", "automerge"} {
 		t.Run(land, func(t *testing.T) {
-			onGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], land: "+land+", gates: {checks: [ci, e2e]}}"), func(s *story) {
+			onceOnGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], land: "+land+", gates: {checks: [ci, e2e]}}"), func(s *story) {
 				s.release("web", "1.1.0")
 				s.run()
 				s.repo.SetCheckRun("ci", s.repo.Pull(1).HeadCommit, "ci", "success")
@@ -188,7 +188,7 @@ func TestRun_G08_same_both(t *testing.T) {
 }
 
 func TestRun_G09_github(t *testing.T) {
-	onGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, gates: {approvals: {count: 2, from: [\"team:acme/sre\", ada, bob, dave, \"helper[bot]\"]}}}"), func(s *story) {
+	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, gates: {approvals: {count: 2, from: [\"team:acme/sre\", ada, bob, dave, \"helper[bot]\"]}}}"), func(s *story) {
 		s.forge.SetTeam("acme/sre", "carol")
 		for _, who := range []string{"carol", "dave", "helper[bot]"} {
 			s.repo.Permit(who, "write")
@@ -224,7 +224,7 @@ func TestRun_G09_github(t *testing.T) {
 
 // Who asked for a promotion does not approve it.
 func TestRun_G09_whoAsked_github(t *testing.T) {
-	onGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, propose: manual, gates: {approvals: {count: 1, from: [ada, bob]}}}"), func(s *story) {
+	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, propose: manual, gates: {approvals: {count: 1, from: [ada, bob]}}}"), func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
 		s.repo.MergePull("ada", 1, "merge")

@@ -56,7 +56,7 @@ func (s *story) oneChain() {
 }
 
 func TestRun_P09_automerge_github(t *testing.T) {
-	onGitHub(t, twenty("automerge"), func(s *story) {
+	onceOnGitHub(t, twenty("automerge"), func(s *story) {
 		s.twentyFiles()
 		s.run()
 		s.twentyHold("1.1.0")

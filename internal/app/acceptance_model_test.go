@@ -106,7 +106,7 @@ func TestRun_M03_both(t *testing.T) {
 }
 
 func TestRun_M06_github(t *testing.T) {
-	onGitHub(t, chain, func(s *story) {
+	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.release("worker", "1.1.0")
 		s.run()
@@ -160,7 +160,7 @@ func TestRun_M07_both(t *testing.T) {
 }
 
 func TestRun_M09_github(t *testing.T) {
-	onGitHub(t, chain, func(s *story) {
+	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
 		without := s.expand(chain[:strings.Index(chain, "  staging:")])

@@ -189,7 +189,7 @@ func TestRun_P04_github(t *testing.T) {
 }
 
 func TestRun_P07_github(t *testing.T) {
-	onGitHub(t, strings.ReplaceAll(chain, "after: [staging],", "after: [staging], branch: env/prod,"), func(s *story) {
+	onceOnGitHub(t, strings.ReplaceAll(chain, "after: [staging],", "after: [staging], branch: env/prod,"), func(s *story) {
 		s.because(s.pass().Report, "prod")
 		s.repo.SetHead("ada", "env/prod", s.repo.Head("main"))
 		s.release("web", "1.1.0")
@@ -224,7 +224,7 @@ func TestRun_P07_github(t *testing.T) {
 }
 
 func TestRun_P14_github(t *testing.T) {
-	onGitHub(t, chain, func(s *story) {
+	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
 		title, body := "Please look at this", "My words first.\n\n"+s.repo.Pull(1).Body+"\n\nAnd last."
@@ -245,7 +245,7 @@ func TestRun_P14_github(t *testing.T) {
 func TestRun_P15_github(t *testing.T) {
 	long := fmt.Sprintf("after: [dev], pullRequest: {title: %q, body: %q, labels: [%q, \"päivää, \\\"x\\\"\"]}}",
 		strings.Repeat("t{component} ", 40), strings.Repeat("words ä ", 9000), strings.Repeat("label", 12))
-	onGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", long), func(s *story) {
+	onceOnGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", long), func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
 		s.calm()
@@ -262,7 +262,7 @@ func TestRun_P15_github(t *testing.T) {
 }
 
 func TestRun_P18_github(t *testing.T) {
-	onGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], pullRequest: {limit: 3}}"), func(s *story) {
+	onceOnGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], pullRequest: {limit: 3}}"), func(s *story) {
 		s.release("web", "1.1.0")
 		files := map[string]string{}
 		for i := range 200 {
@@ -285,7 +285,7 @@ func TestRun_P18_github(t *testing.T) {
 // A pull request is ours by its branch, its author and its commit; not by words
 // that an older release may have written otherwise.
 func TestRun_P19_github(t *testing.T) {
-	onGitHub(t, chain, func(s *story) {
+	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
 		title, body := "Update staging", strings.Replace(s.repo.Pull(1).Body, "Why: ", "An older form: ", 1)

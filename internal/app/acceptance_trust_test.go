@@ -42,7 +42,7 @@ func TestRun_T01_github(t *testing.T) {
 }
 
 func TestRun_T02_github(t *testing.T) {
-	onGitHub(t, chain, func(s *story) {
+	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
 		evil := s.image("web", "6.6.6-evil", "evil", workday())
@@ -133,7 +133,7 @@ func TestRun_T03_T04_github(t *testing.T) {
 
 // The token is one that a person works with too.
 func TestRun_T05_github(t *testing.T) {
-	onGitHub(t, chain, func(s *story) {
+	onceOnGitHub(t, chain, func(s *story) {
 		s.repo.Commit("promoter-bot", "feature", "My work", map[string]string{"feature": "x\n"})
 		s.repo.OpenPull("promoter-bot", "feature", "main", "My work")
 		mine := s.repo.Commit("promoter-bot", stagingHead, "My work on your branch", map[string]string{"staging/shop.yaml": s.manifest("worker:1.0.0")})
@@ -151,7 +151,7 @@ func TestRun_T05_github(t *testing.T) {
 }
 
 func TestRun_T10_M10_github(t *testing.T) {
-	onGitHub(t, chain, func(s *story) {
+	onceOnGitHub(t, chain, func(s *story) {
 		s.repo.Commit("mallory", "feature", "Push to prod", map[string]string{
 			".promoter.yaml": s.expand(strings.ReplaceAll(chain, "land: automerge", "land: push") + "nonsense: true\n"),
 		})
@@ -170,7 +170,7 @@ func TestRun_T10_M10_github(t *testing.T) {
 // A source's commit titles are shown, and do nothing.
 func TestRun_T12_github(t *testing.T) {
 	config := strings.Replace(chain, "web: {image: $R/acme/web,", "web: {image: $R/acme/web, source: \"$SOURCE\",", 1)
-	onGitHub(t, chain, func(s *story) {
+	onceOnGitHub(t, chain, func(s *story) {
 		source := s.forge.NewRepository("acme/web", map[string]string{"README": "web\n"})
 		source.Permit("promoter-bot", "read")
 		from := source.Head("main")

@@ -27,8 +27,8 @@ import (
 )
 
 // The acceptance cases, each from the command's options down to a real registry
-// and a real Git repository. Every case is played twice: with a fresh clone for
-// each run, and with a mirror that is kept between them.
+// and a real Git repository. Where it may matter a case is played twice: with a
+// fresh clone for each run, and with a mirror that is kept between them.
 
 // chain is the config of most cases: dev is pushed to, staging has pull requests,
 // prod merges by itself.
@@ -90,6 +90,12 @@ func each(t *testing.T, kind, config string, play func(*story)) {
 	for _, way := range []string{freshClones, keptMirror} {
 		t.Run(way, func(t *testing.T) { once(t, kind, way, config, play) })
 	}
+}
+
+// onceOnGitHub plays a case in which little depends on what the mirror has.
+func onceOnGitHub(t *testing.T, config string, play func(*story)) {
+	t.Helper()
+	once(t, "github", freshClones, config, play)
 }
 
 // once plays a case one way. A run after its end writes nothing.
