@@ -114,7 +114,10 @@ func (t *gitTree) hold(d difference) (other bool) {
 	gone := map[promotion.Place][]string{}
 	for _, path := range d.gone {
 		for _, place := range t.placesOf(path) {
-			gone[place], now[place] = append(gone[place], path), now[place]
+			gone[place] = append(gone[place], path)
+			if _, changed := now[place]; !changed {
+				now[place] = nil // it is looked at too
+			}
 		}
 	}
 	for place, entries := range now {
