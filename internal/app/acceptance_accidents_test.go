@@ -20,6 +20,7 @@ import (
 const mergeRoute = "PUT /repos/{owner}/{repo}/pulls/{number}/merge"
 
 func TestRun_P05_github(t *testing.T) {
+	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
@@ -38,8 +39,10 @@ func TestRun_P05_github(t *testing.T) {
 }
 
 func TestRun_P06_github(t *testing.T) {
+	t.Parallel()
 	for _, lost := range []string{"GIT receive-pack", "POST /repos/{owner}/{repo}/pulls", "POST /repos/{owner}/{repo}/statuses", mergeRoute} {
 		t.Run(strings.ReplaceAll(lost, "/", "-"), func(t *testing.T) {
+			t.Parallel()
 			onceOnGitHub(t, chain, func(s *story) {
 				s.release("web", "1.1.0")
 				s.forge.Lose(lost)
@@ -61,8 +64,10 @@ func TestRun_P06_github(t *testing.T) {
 }
 
 func TestRun_P12_github(t *testing.T) {
+	t.Parallel()
 	for _, secondary := range []bool{false, true} {
 		t.Run(fmt.Sprintf("secondary=%t", secondary), func(t *testing.T) {
+			t.Parallel()
 			onceOnGitHub(t, chain, func(s *story) {
 				s.release("web", "1.1.0")
 				until := s.clock.Now().Add(10 * time.Minute)
@@ -129,15 +134,18 @@ func count(requests map[string]int) (n int) {
 
 // Killed at every write, one after the other.
 func TestRun_P13_github(t *testing.T) {
+	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) { s.killed("dev", 1) })
 }
 
 func TestRun_P13_automerge_github(t *testing.T) {
+	t.Parallel()
 	config := strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], land: automerge}")
 	once(t, "github", keptMirror, config, func(s *story) { s.killed("prod", 0) })
 }
 
 func TestRun_P13_plain(t *testing.T) {
+	t.Parallel()
 	once(t, "git", freshClones, pushed(), func(s *story) { s.killed("prod", 0) })
 }
 
@@ -185,6 +193,7 @@ func (s *story) openPulls() (n int) {
 
 // While one run is about to push, another one runs to its end.
 func TestRun_M15_github(t *testing.T) {
+	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		other := s.another(5 * time.Minute)
@@ -201,6 +210,7 @@ func TestRun_M15_github(t *testing.T) {
 }
 
 func TestRun_M15_plain(t *testing.T) {
+	t.Parallel()
 	onPlain(t, pushed(), func(s *story) {
 		s.release("web", "1.1.0")
 		other := s.another(-5 * time.Minute)
@@ -215,6 +225,7 @@ func TestRun_M15_plain(t *testing.T) {
 
 // The base moves between the look and the push.
 func TestRun_P08_lostRace_plain(t *testing.T) {
+	t.Parallel()
 	onPlain(t, pushed(), func(s *story) {
 		s.release("web", "1.1.0")
 		s.before("GIT receive-pack", func() { s.edit("ada", "main", "dev/shop.yaml", "kind: Deployment", "kind: Deployment # mine") })
@@ -226,9 +237,15 @@ func TestRun_P08_lostRace_plain(t *testing.T) {
 	})
 }
 
-func TestRun_P20_github(t *testing.T) { onceOnGitHub(t, chain, (*story).protected) }
+func TestRun_P20_github(t *testing.T) {
+	t.Parallel()
+	onceOnGitHub(t, chain, (*story).protected)
+}
 
-func TestRun_P20_plain(t *testing.T) { onPlain(t, pushed(), (*story).protected) }
+func TestRun_P20_plain(t *testing.T) {
+	t.Parallel()
+	onPlain(t, pushed(), (*story).protected)
+}
 
 func (s *story) protected() {
 	s.repo.Protect("main", githubtest.Protection{PushDenied: true})

@@ -13,6 +13,7 @@ import (
 // Conditions, gates and time.
 
 func TestRun_G01_both(t *testing.T) {
+	t.Parallel()
 	config := strings.Replace(pushed(), "  prod: {paths: [\"prod/{application}.yaml\"], after: [staging]",
 		"  second: {paths: [\"second/{application}.yaml\"], after: [dev], land: push}\n"+
 			"  prod: {paths: [\"prod/{application}.yaml\"], after: {staging: {soak: 1h}, second: {soak: 2h}}", 1)
@@ -40,6 +41,7 @@ func TestRun_G01_both(t *testing.T) {
 }
 
 func TestRun_G02_both(t *testing.T) {
+	t.Parallel()
 	config := strings.Replace(pushed(), "after: [staging], land: push}", "after: [staging], land: push, gates: {windows: [office, xmas]}}", 1) + `windows:
   office: {kind: allow, schedule: "0 9 * * 1-4", duration: 7h, timeZone: Europe/Berlin}
   xmas: {kind: deny, from: 2026-12-21, until: 2027-01-04, timeZone: Europe/Berlin}
@@ -73,6 +75,7 @@ func TestRun_G02_both(t *testing.T) {
 
 // A commit of three days ago that is pushed now has not soaked.
 func TestRun_G03_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		s.release("web", "1.1.0")
 		s.clock.set(workday().AddDate(0, 0, -3))
@@ -93,6 +96,7 @@ func TestRun_G03_both(t *testing.T) {
 }
 
 func TestRun_G07_github(t *testing.T) {
+	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", `land: automerge, gates: {checks: ["ci*"]}}`), func(s *story) {
 		head := s.waitingForCheck()
 		for i := range 120 {
@@ -127,8 +131,10 @@ func TestRun_G07_github(t *testing.T) {
 
 // A newer version comes when the gates of the one before had passed.
 func TestRun_G07_P01_newHead_github(t *testing.T) {
+	t.Parallel()
 	for _, land := range []string{"pr", "automerge"} {
 		t.Run(land, func(t *testing.T) {
+			t.Parallel()
 			onceOnGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], land: "+land+", gates: {checks: [ci, e2e]}}"), func(s *story) {
 				s.release("web", "1.1.0")
 				s.run()
@@ -145,6 +151,7 @@ func TestRun_G07_P01_newHead_github(t *testing.T) {
 }
 
 func TestRun_G08_absent_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.without("staging/shop.yaml")
 		s.release("web", "1.1.0")
@@ -167,6 +174,7 @@ func (s *story) without(path string) {
 }
 
 func TestRun_G08_noReference_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.repo.Commit("ada", "main", "No reference", map[string]string{"staging/shop.yaml": "kind: Deployment\n"})
 		s.release("web", "1.1.0")
@@ -179,6 +187,7 @@ func TestRun_G08_noReference_both(t *testing.T) {
 
 // What is the same already passes on what comes from before it.
 func TestRun_G08_same_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.release("web", "1.1.0")
 		s.edit("ada", "main", "staging/shop.yaml", s.line("web:1.0.0"), s.line("web:1.1.0"))
@@ -188,6 +197,7 @@ func TestRun_G08_same_both(t *testing.T) {
 }
 
 func TestRun_G09_github(t *testing.T) {
+	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, gates: {approvals: {count: 2, from: [\"team:acme/sre\", ada, bob, dave, \"helper[bot]\"]}}}"), func(s *story) {
 		s.forge.SetTeam("acme/sre", "carol")
 		for _, who := range []string{"carol", "dave", "helper[bot]"} {
@@ -224,6 +234,7 @@ func TestRun_G09_github(t *testing.T) {
 
 // Who asked for a promotion does not approve it.
 func TestRun_G09_whoAsked_github(t *testing.T) {
+	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, propose: manual, gates: {approvals: {count: 1, from: [ada, bob]}}}"), func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
@@ -242,6 +253,7 @@ func TestRun_G09_whoAsked_github(t *testing.T) {
 }
 
 func TestRun_G12_github(t *testing.T) {
+	t.Parallel()
 	onGitHub(t, strings.ReplaceAll(gatedProd, "after: [staging]", "after: {staging: {tagged: good}}"), func(s *story) {
 		digest := s.release("web", "1.1.0")
 		s.run()
@@ -270,6 +282,7 @@ func TestRun_G12_github(t *testing.T) {
 }
 
 func TestRun_G13_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		s.movedOn(func() {})
 		s.holds("prod", "1.1.0 1.0.0")
@@ -299,8 +312,10 @@ func (s *story) movedOn(land func()) {
 }
 
 func TestRun_G13_merged_github(t *testing.T) {
+	t.Parallel()
 	for _, method := range []string{"merge", "squash", "rebase"} {
 		t.Run(method, func(t *testing.T) {
+			t.Parallel()
 			onGitHub(t, soaking(chain), func(s *story) {
 				n := 0
 				s.movedOn(func() {
@@ -315,6 +330,7 @@ func TestRun_G13_merged_github(t *testing.T) {
 
 // What was rejected or taken back where it was eligible is so no more.
 func TestRun_G13_takenBack_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		s.decide(app.Order{Verb: app.VerbHold, Environment: "prod", Application: "shop"})
 		s.release("web", "1.1.0")

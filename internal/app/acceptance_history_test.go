@@ -39,9 +39,15 @@ func (s *story) twentyHold(want string) {
 	}
 }
 
-func TestRun_P09_plain(t *testing.T) { onPlain(t, twenty("push"), (*story).oneChain) }
+func TestRun_P09_plain(t *testing.T) {
+	t.Parallel()
+	onPlain(t, twenty("push"), (*story).oneChain)
+}
 
-func TestRun_P09_github(t *testing.T) { onGitHub(t, twenty("push"), (*story).oneChain) }
+func TestRun_P09_github(t *testing.T) {
+	t.Parallel()
+	onGitHub(t, twenty("push"), (*story).oneChain)
+}
 
 func (s *story) oneChain() {
 	s.twentyFiles()
@@ -56,6 +62,7 @@ func (s *story) oneChain() {
 }
 
 func TestRun_P09_automerge_github(t *testing.T) {
+	t.Parallel()
 	onceOnGitHub(t, twenty("automerge"), func(s *story) {
 		s.twentyFiles()
 		s.run()
@@ -64,6 +71,7 @@ func TestRun_P09_automerge_github(t *testing.T) {
 }
 
 func TestRun_P10_plain(t *testing.T) {
+	t.Parallel()
 	onPlain(t, soaking(pushed()), func(s *story) {
 		s.release("web", "1.1.0")
 		s.edit("ada", "main", "dev/shop.yaml", s.line("web:1.0.0"), s.line("web:1.1.0"))
@@ -78,6 +86,7 @@ func TestRun_P10_plain(t *testing.T) {
 }
 
 func TestRun_P11_github(t *testing.T) {
+	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
@@ -98,6 +107,7 @@ func TestRun_P11_github(t *testing.T) {
 }
 
 func TestRun_P11_plain(t *testing.T) {
+	t.Parallel()
 	onPlain(t, pushed(), func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
@@ -120,9 +130,15 @@ func TestRun_P11_plain(t *testing.T) {
 }
 
 // Held, rejected and frozen places stay so, whatever was kept between two runs.
-func TestRun_P16_github(t *testing.T) { onGitHub(t, pushed(), (*story).remembered) }
+func TestRun_P16_github(t *testing.T) {
+	t.Parallel()
+	onGitHub(t, pushed(), (*story).remembered)
+}
 
-func TestRun_P16_plain(t *testing.T) { onPlain(t, pushed(), (*story).remembered) }
+func TestRun_P16_plain(t *testing.T) {
+	t.Parallel()
+	onPlain(t, pushed(), (*story).remembered)
+}
 
 func (s *story) remembered() {
 	s.decide(app.Order{Verb: app.VerbHold, Environment: "dev", Application: "shop", Reason: "incident 12"})
@@ -153,9 +169,15 @@ func (s *story) remembered() {
 
 // A branch that was forced back, on a server that repacked with bitmaps, with many
 // files beside.
-func TestRun_P17_github(t *testing.T) { onGitHub(t, pushed(), (*story).forced) }
+func TestRun_P17_github(t *testing.T) {
+	t.Parallel()
+	onGitHub(t, pushed(), (*story).forced)
+}
 
-func TestRun_P17_plain(t *testing.T) { onPlain(t, pushed(), (*story).forced) }
+func TestRun_P17_plain(t *testing.T) {
+	t.Parallel()
+	onPlain(t, pushed(), (*story).forced)
+}
 
 func (s *story) forced() {
 	files := map[string]string{}

@@ -15,9 +15,14 @@ import (
 // that is kept; everything lands by push.
 func onBoth(t *testing.T, config string, play func(*story)) {
 	t.Helper()
-	t.Parallel()
-	t.Run("github", func(t *testing.T) { once(t, "github", freshClones, config, play) })
-	t.Run("plain", func(t *testing.T) { once(t, "git", keptMirror, config, play) })
+	t.Run("github", func(t *testing.T) {
+		t.Parallel()
+		once(t, "github", freshClones, config, play)
+	})
+	t.Run("plain", func(t *testing.T) {
+		t.Parallel()
+		once(t, "git", keptMirror, config, play)
+	})
 }
 
 // edge follows a moving tag.
@@ -43,6 +48,7 @@ func (s *story) has(environment, digest string) {
 }
 
 func TestRun_M01_aMovedTag_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, edge(""), func(s *story) {
 		s.beginEdge()
 		s.calm()
@@ -54,6 +60,7 @@ func TestRun_M01_aMovedTag_both(t *testing.T) {
 }
 
 func TestRun_M01_aNewLabel_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		old, created := s.digests["web:1.0.0"], workday().AddDate(0, -1, 0)
 		first := s.image("web", "1.0.1", "one", created)
@@ -68,6 +75,7 @@ func TestRun_M01_aNewLabel_both(t *testing.T) {
 }
 
 func TestRun_M02_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, pushed()+"applications:\n  \"*\": {settle: 2m}\n", func(s *story) {
 		s.release("web", "1.1.0")
 		s.because(s.run(), "dev", "settle")
@@ -90,6 +98,7 @@ func TestRun_M02_both(t *testing.T) {
 }
 
 func TestRun_M03_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.release("worker", "1.1.0")
 		s.run()
@@ -106,6 +115,7 @@ func TestRun_M03_both(t *testing.T) {
 }
 
 func TestRun_M06_github(t *testing.T) {
+	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.release("worker", "1.1.0")
@@ -124,6 +134,7 @@ func TestRun_M06_github(t *testing.T) {
 }
 
 func TestRun_M06_rejectEverywhere_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.release("web", "1.1.0")
 		s.decide(app.Order{Verb: app.VerbReject, Images: []string{"web:1.1.0"}, Reason: "it leaks"})
@@ -138,6 +149,7 @@ func TestRun_M06_rejectEverywhere_both(t *testing.T) {
 }
 
 func TestRun_M07_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		for _, tag := range []string{"1.1.0", "1.2.0"} {
 			s.release("web", tag)
@@ -160,6 +172,7 @@ func TestRun_M07_both(t *testing.T) {
 }
 
 func TestRun_M09_github(t *testing.T) {
+	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
@@ -178,6 +191,7 @@ func TestRun_M09_github(t *testing.T) {
 }
 
 func TestRun_M11_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		digest := s.release("web", "1.1.0")
 		s.run()
@@ -219,6 +233,7 @@ func (s *story) tagOf(component, digest string) string {
 }
 
 func TestRun_M13_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		for _, environment := range []string{"dev", "staging", "prod"} {
 			s.edit("ada", "main", environment+"/shop.yaml", "@"+s.digests["web:1.0.0"], "")
@@ -233,6 +248,7 @@ func TestRun_M13_both(t *testing.T) {
 }
 
 func TestRun_M14_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.release("worker", "1.1.0")
 		s.decide(app.Order{Verb: app.VerbHold, Environment: "dev", Application: "shop"})
@@ -245,6 +261,7 @@ func TestRun_M14_both(t *testing.T) {
 }
 
 func TestRun_S09_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, edge(", minAge: 1h"), func(s *story) {
 		s.beginEdge()
 		moved := s.image("web", "edge", "edge 1", workday().AddDate(0, -1, 0)) // what its publisher says proves nothing
@@ -260,6 +277,7 @@ func TestRun_S09_both(t *testing.T) {
 }
 
 func TestRun_S13_both(t *testing.T) {
+	t.Parallel()
 	onBoth(t, edge(""), func(s *story) {
 		s.beginEdge()
 		first := s.image("web", "edge", "edge 1", workday())

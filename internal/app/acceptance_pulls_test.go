@@ -14,6 +14,7 @@ import (
 // The whole way of one image: pushed to dev, a pull request for staging that a
 // person merges, merged by promoter into prod.
 func TestRun_wholeWay_github(t *testing.T) {
+	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.calm()
 		s.release("web", "1.1.0")
@@ -33,6 +34,7 @@ func TestRun_wholeWay_github(t *testing.T) {
 }
 
 func TestRun_P01_github(t *testing.T) {
+	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
@@ -49,6 +51,7 @@ func TestRun_P01_github(t *testing.T) {
 }
 
 func TestRun_P08_github(t *testing.T) {
+	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
@@ -78,6 +81,7 @@ environments:
 `
 
 func TestRun_P08_oldBase_github(t *testing.T) {
+	t.Parallel()
 	onGitHub(t, alone, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
@@ -95,6 +99,7 @@ func TestRun_P08_oldBase_github(t *testing.T) {
 }
 
 func TestRun_P02_github(t *testing.T) {
+	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
@@ -110,6 +115,7 @@ func TestRun_P02_github(t *testing.T) {
 }
 
 func TestRun_P03_github(t *testing.T) {
+	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
@@ -131,6 +137,7 @@ func TestRun_P03_github(t *testing.T) {
 }
 
 func TestRun_P03_branchDeleted_github(t *testing.T) {
+	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
@@ -147,6 +154,7 @@ func TestRun_P03_branchDeleted_github(t *testing.T) {
 
 // What promoter closes itself is no answer of a person.
 func TestRun_P03_P10_ourOwnClosing_github(t *testing.T) {
+	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
@@ -167,8 +175,10 @@ func soaking(config string) string {
 }
 
 func TestRun_P04_github(t *testing.T) {
+	t.Parallel()
 	for _, method := range []string{"merge", "squash", "rebase", "fast-forward", "queue"} {
 		t.Run(method, func(t *testing.T) {
+			t.Parallel()
 			onGitHub(t, soaking(chain), func(s *story) {
 				s.release("web", "1.1.0")
 				s.run()
@@ -189,6 +199,7 @@ func TestRun_P04_github(t *testing.T) {
 }
 
 func TestRun_P07_github(t *testing.T) {
+	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "after: [staging],", "after: [staging], branch: env/prod,"), func(s *story) {
 		s.because(s.pass().Report, "prod")
 		s.repo.SetHead("ada", "env/prod", s.repo.Head("main"))
@@ -224,6 +235,7 @@ func TestRun_P07_github(t *testing.T) {
 }
 
 func TestRun_P14_github(t *testing.T) {
+	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
@@ -243,6 +255,7 @@ func TestRun_P14_github(t *testing.T) {
 }
 
 func TestRun_P15_github(t *testing.T) {
+	t.Parallel()
 	long := fmt.Sprintf("after: [dev], pullRequest: {title: %q, body: %q, labels: [%q, \"päivää, \\\"x\\\"\"]}}",
 		strings.Repeat("t{component} ", 40), strings.Repeat("words ä ", 9000), strings.Repeat("label", 12))
 	onceOnGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", long), func(s *story) {
@@ -262,6 +275,7 @@ func TestRun_P15_github(t *testing.T) {
 }
 
 func TestRun_P18_github(t *testing.T) {
+	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], pullRequest: {limit: 3}}"), func(s *story) {
 		s.release("web", "1.1.0")
 		files := map[string]string{}
@@ -285,6 +299,7 @@ func TestRun_P18_github(t *testing.T) {
 // A pull request is ours by its branch, its author and its commit; not by words
 // that an older release may have written otherwise.
 func TestRun_P19_github(t *testing.T) {
+	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()

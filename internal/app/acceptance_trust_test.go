@@ -25,6 +25,7 @@ func (s *story) forged(branch, parent string, files map[string]string, message s
 }
 
 func TestRun_T01_github(t *testing.T) {
+	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.repo.ForkPull("mallory", stagingHead, "main", "Promote shop to staging: web 6.6.6")
 		s.repo.ForkPull("mallory", prodHead, "main", "Promote shop to prod: web 6.6.6")
@@ -42,6 +43,7 @@ func TestRun_T01_github(t *testing.T) {
 }
 
 func TestRun_T02_github(t *testing.T) {
+	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
@@ -59,6 +61,7 @@ func TestRun_T02_github(t *testing.T) {
 }
 
 func TestRun_T03_github(t *testing.T) {
+	t.Parallel()
 	onGitHub(t, gatedProd, func(s *story) {
 		head := s.waitingForCheck()
 		mine := s.repo.Commit("mallory", prodHead, "More", map[string]string{"evil": "x\n"})
@@ -88,6 +91,7 @@ func (s *story) waitingForCheck() string {
 
 // What is slipped in under our own name is found in the tree, and written over.
 func TestRun_T03_T04_github(t *testing.T) {
+	t.Parallel()
 	for name, slip := range map[string]func(*story, string) string{
 		"one commit with another file": func(s *story, head string) string {
 			return s.forged(prodHead, s.repo.Git("rev-parse", head+"^"), map[string]string{
@@ -110,6 +114,7 @@ func TestRun_T03_T04_github(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			onGitHub(t, gatedProd, func(s *story) {
 				slipped := slip(s, s.waitingForCheck())
 				s.repo.SetCheckRun("ci", slipped, "ci", "success")
@@ -133,6 +138,7 @@ func TestRun_T03_T04_github(t *testing.T) {
 
 // The token is one that a person works with too.
 func TestRun_T05_github(t *testing.T) {
+	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.repo.Commit("promoter-bot", "feature", "My work", map[string]string{"feature": "x\n"})
 		s.repo.OpenPull("promoter-bot", "feature", "main", "My work")
@@ -151,6 +157,7 @@ func TestRun_T05_github(t *testing.T) {
 }
 
 func TestRun_T10_M10_github(t *testing.T) {
+	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.repo.Commit("mallory", "feature", "Push to prod", map[string]string{
 			".promoter.yaml": s.expand(strings.ReplaceAll(chain, "land: automerge", "land: push") + "nonsense: true\n"),
@@ -169,6 +176,7 @@ func TestRun_T10_M10_github(t *testing.T) {
 
 // A source's commit titles are shown, and do nothing.
 func TestRun_T12_github(t *testing.T) {
+	t.Parallel()
 	config := strings.Replace(chain, "web: {image: $R/acme/web,", "web: {image: $R/acme/web, source: \"$SOURCE\",", 1)
 	onceOnGitHub(t, chain, func(s *story) {
 		source := s.forge.NewRepository("acme/web", map[string]string{"README": "web\n"})
@@ -200,9 +208,15 @@ func TestRun_T12_github(t *testing.T) {
 
 // What somebody writes into the state by hand is shown with their name, and opens
 // nothing.
-func TestRun_T13_github(t *testing.T) { onGitHub(t, soaking(chain), (*story).strangers) }
+func TestRun_T13_github(t *testing.T) {
+	t.Parallel()
+	onGitHub(t, soaking(chain), (*story).strangers)
+}
 
-func TestRun_T13_plain(t *testing.T) { onPlain(t, soaking(pushed()), (*story).strangers) }
+func TestRun_T13_plain(t *testing.T) {
+	t.Parallel()
+	onPlain(t, soaking(pushed()), (*story).strangers)
+}
 
 func (s *story) strangers() {
 	s.decide(app.Order{Verb: app.VerbHold, Environment: "staging"})

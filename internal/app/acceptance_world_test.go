@@ -86,9 +86,11 @@ const freshClones, keptMirror = "fresh clones", "kept mirror"
 
 func each(t *testing.T, kind, config string, play func(*story)) {
 	t.Helper()
-	t.Parallel()
 	for _, way := range []string{freshClones, keptMirror} {
-		t.Run(way, func(t *testing.T) { once(t, kind, way, config, play) })
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			once(t, kind, way, config, play)
+		})
 	}
 }
 
@@ -101,7 +103,6 @@ func onceOnGitHub(t *testing.T, config string, play func(*story)) {
 // once plays a case one way. A run after its end writes nothing.
 func once(t *testing.T, kind, way, config string, play func(*story)) {
 	t.Helper()
-	t.Parallel()
 	s := newStory(t, kind, config)
 	if way == keptMirror {
 		s.cache = filepath.Join(s.dir, "cache")
@@ -376,7 +377,7 @@ func (s *story) api(who, method, path, body string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	defer response.Body.Close()
+	_ = response.Body.Close() // nobody reads it
 	if response.StatusCode >= http.StatusBadRequest {
 		s.t.Fatalf("%s %s: %s", method, path, response.Status)
 	}

@@ -85,6 +85,7 @@ func TestRun_theStoryWithPullRequests_github(t *testing.T) {
 // TestRun_gatesHoldUntilAllAreOpen_github lets neither the approval nor the check
 // alone merge. What is approved is not replaced by a newer version.
 func TestRun_gatesHoldUntilAllAreOpen_github(t *testing.T) {
+	t.Parallel()
 	onGitHub(t, reviewed, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
