@@ -84,12 +84,15 @@ func newEvents(b *testing.B, size benchtree.Size, way, form string) *events {
 		}
 	}
 	url := func(origin string) string { return "file://" + origin }
+	open := func(origin string) *lane { return openLane(b, url(origin)) }
 	if way == "http" {
-		base := serveGit(b, dir)
-		url = func(origin string) string { return base + "/" + filepath.Base(origin) }
+		base := serveGit(b, filepath.Dir(dir))
+		name := func(origin string) string { return filepath.Base(dir) + "/" + filepath.Base(origin) }
+		url = func(origin string) string { return base + "/" + name(origin) }
+		open = func(origin string) *lane { return laneOverHTTP(b, base, name(origin)) }
 	}
 	e := &events{origins: origins, byHand: newPlumbing(b, url(origins[0]), form)}
-	e.ownLane, e.passing = openLane(b, url(origins[1])), openLane(b, url(origins[2]))
+	e.ownLane, e.passing = open(origins[1]), open(origins[2])
 	e.turn(b)
 	e.own, e.hand, e.pass = nil, nil, nil
 	return e

@@ -77,7 +77,13 @@ func noEnv(string) (string, bool) { return "", false }
 // openLane opens the lane of a repository without a server's file.
 func openLane(t testing.TB, url string) *lane {
 	t.Helper()
-	server, err := OpenServer(ServerOptions{Repositories: []string{url}, Env: noEnv, Now: time.Now})
+	return laneOf(t, ServerOptions{Repositories: []string{url}, Env: noEnv, Now: time.Now})
+}
+
+// laneOf opens the lane of the one repository that the options name.
+func laneOf(t testing.TB, options ServerOptions) *lane {
+	t.Helper()
+	server, err := OpenServer(options)
 	if err != nil {
 		t.Fatal(err)
 	}

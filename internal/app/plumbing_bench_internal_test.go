@@ -184,6 +184,17 @@ func loosen(b *testing.B, repository string) {
 	}
 }
 
+// laneOverHTTP opens the lane of a repository of a server on loopback.
+func laneOverHTTP(b *testing.B, base, name string) *lane {
+	b.Helper()
+	file := filepath.Join(b.TempDir(), "server.yaml")
+	text := fmt.Sprintf("version: 1\nforges:\n  git: {kind: git, url: %q, insecure: true}\nrepositories:\n  - {forge: git, name: %s}\nnetworks: [127.0.0.0/8]\n", base, name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return laneOf(b, ServerOptions{Config: file, Env: noEnv, Now: time.Now})
+}
+
 // serveGit serves the repositories of a folder as Git itself does.
 func serveGit(b *testing.B, dir string) string {
 	b.Helper()
