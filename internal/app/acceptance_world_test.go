@@ -373,6 +373,9 @@ func (s *story) api(who, method, path, body string) {
 		s.t.Fatal(err)
 	}
 	request.Header.Set("Authorization", "Bearer "+s.forge.Token(who, "repo"))
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
 	response, err := s.forge.Client().Do(request)
 	if err != nil {
 		s.t.Fatal(err)
