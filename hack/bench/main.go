@@ -79,7 +79,7 @@ func run(ctx context.Context, out io.Writer, runs int) error {
 
 // build makes the binary as a release does.
 func build(ctx context.Context, program string) error {
-	command := exec.CommandContext(ctx, "go", "build", "-buildvcs=auto", "-trimpath", "-ldflags", "-s -w", "-o", program, "./cmd/promoter")
+	command := exec.CommandContext(ctx, "go", "build", "-buildvcs=true", "-trimpath", "-ldflags", "-s -w", "-o", program, "./cmd/promoter")
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build promoter (from the root of the module): %w\n%s", err, output)

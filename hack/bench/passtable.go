@@ -45,7 +45,7 @@ func passFigures(p *passes, t tests) []figure {
 	return append(all,
 		figure{name: "run, nothing new", measured: p.idle.String()},
 		figure{name: "run, one new image", measured: p.event.String()},
-		memoryWithin("peak memory, run that makes the mirror", p.memFirst, passMemoryLimit),
+		figure{name: "peak memory, run that makes the mirror", measured: mebibytes(p.memFirst)},
 		memoryWithin("peak memory, run with one new image", p.memEvent, passMemoryLimit),
 	)
 }
