@@ -132,7 +132,7 @@ func (s *Survey) look(ctx context.Context, files []File, from *sources) error {
 			return context.Cause(ctx)
 		})
 	}
-	return group.Wait()
+	return group.Wait() //nolint:wrapcheck // the cause of the context alone
 }
 
 func (s *Survey) note(path string, found *surveyed) {
