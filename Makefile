@@ -30,7 +30,7 @@ demo: ## Show the whole story of a promotion on embedded parts, in a few seconds
 
 .PHONY: test
 test: ## Run all tests without cgo.
-	CGO_ENABLED=0 go test $(PACKAGES)
+	CGO_ENABLED=0 go test -timeout 30m $(PACKAGES)
 
 .PHONY: check
 check: floors format vet lint race generated docs ## Everything a change must pass.
@@ -57,7 +57,7 @@ lint: ## Run the pinned linters of .golangci.yaml.
 
 .PHONY: race
 race: ## Run all tests with the race detector, and list every skip.
-	CGO_ENABLED=1 go test -race -json $(PACKAGES) | go run ./hack/testlog $(TESTLOG)
+	CGO_ENABLED=1 go test -race -timeout 60m -json $(PACKAGES) | go run ./hack/testlog $(TESTLOG)
 
 .PHONY: generated
 generated: ## Fail when a generated file is not current.
