@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"promoter/internal/scm"
 )
@@ -28,8 +29,12 @@ func qualify(info scm.Info) qualified {
 }
 
 // fits says whether a glob of the server's file means the repository: * stands
-// for text without a slash, ** for any.
+// for text without a slash, ** for any. A text that is no UTF-8 names nothing and
+// fits nothing: an expression takes each of its bytes for the same character.
 func (q qualified) fits(glob string) bool {
+	if !utf8.ValidString(q.text) || !utf8.ValidString(glob) {
+		return false
+	}
 	parts := strings.Split(glob, "**")
 	for i, part := range parts {
 		parts[i] = strings.ReplaceAll(regexp.QuoteMeta(part), `\*`, "[^/]*")

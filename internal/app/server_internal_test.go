@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -53,9 +54,12 @@ func TestQualified_T06_fits(t *testing.T) {
 func FuzzQualified_fits(f *testing.F) {
 	f.Add("github.com/acme/*", "github.com/acme/gitops")
 	f.Add("**/(?i)[", "a\nb")
+	f.Add("\x80", "\x80")
+	f.Add("\ufffd", "\x80")
 	f.Fuzz(func(t *testing.T, glob, name string) {
 		literal := !strings.Contains(glob, "*")
-		if got := (qualified{text: name}).fits(glob); literal && name != "" && got != (glob == name) {
+		readable := utf8.ValidString(glob) && utf8.ValidString(name)
+		if got := (qualified{text: name}).fits(glob); literal && name != "" && got != (glob == name && readable) {
 			t.Errorf("%q fits %q: %v", name, glob, got)
 		}
 	})
