@@ -1,6 +1,7 @@
 package promotion
 
 import (
+	"cmp"
 	"time"
 
 	"promoter/internal/image"
@@ -11,6 +12,11 @@ import (
 type Place struct {
 	Environment string
 	Application string
+}
+
+// Compare orders places by environment, then by application, both by name.
+func (p Place) Compare(other Place) int {
+	return cmp.Or(cmp.Compare(p.Environment, other.Environment), cmp.Compare(p.Application, other.Application))
 }
 
 // State is what a decision says about a place.

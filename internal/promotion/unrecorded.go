@@ -1,7 +1,6 @@
 package promotion
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -118,16 +117,12 @@ func (r *recorder) landings(decisions []Decision) {
 			}
 		}
 	}
-	for _, source := range slices.SortedFunc(maps.Keys(sources), comparePlaces) {
+	for _, source := range slices.SortedFunc(maps.Keys(sources), Place.Compare) {
 		landings := r.Landings[source]
 		if len(landings) > 0 && landings[0].At.IsZero() && len(landings[0].Snapshot) > 0 {
 			r.add(state.FirstSeen(state.Place(source), landings[0].Snapshot.ID(), r.now))
 		}
 	}
-}
-
-func comparePlaces(a, b Place) int {
-	return cmp.Or(cmp.Compare(a.Environment, b.Environment), cmp.Compare(a.Application, b.Application))
 }
 
 // request binds a request to the snapshot that it is proposed for, so that it

@@ -71,7 +71,7 @@ func (v *view) rememberClosings(proposals []promotion.Proposal) {
 			continue // not closed in this pass: a close that comes is of somebody else
 		}
 		if place, ours := promotion.ParseHead(p.Head); ours {
-			v.remember(state.Closed(statePlace(place), p.Open.Number, p.Reason.Words, v.now))
+			v.remember(state.Closed(state.Place(place), p.Open.Number, p.Reason.Words, v.now))
 		}
 	}
 }

@@ -103,14 +103,14 @@ func (v *view) answersOf(ctx context.Context, head string) error {
 // answer takes one closed pull request as what it means.
 func (v *view) answer(pr scm.PullRequest) {
 	place, _ := promotion.ParseHead(pr.Head.Branch)
-	record := v.observed.State.At(statePlace(place))
+	record := v.observed.State.At(state.Place(place))
 	landed := promotion.ReadTrailers(v.Objects.Trailers(pr.Head.Message))
 	if !pr.Head.Own || v.closedByUs(record, pr) || v.taken(pr, place, landed) {
 		return
 	}
 	act := state.Act{By: closer(pr), At: pr.ClosedAt}
 	if _, still := v.refs.Branches[pr.Head.Branch]; !still {
-		v.branchDeleted(statePlace(place), record, pr, act)
+		v.branchDeleted(state.Place(place), record, pr, act)
 		return
 	}
 	act.Why = fmt.Sprintf("pull request #%d was closed", pr.Number)
@@ -119,7 +119,7 @@ func (v *view) answer(pr scm.PullRequest) {
 			continue
 		}
 		if images := v.wouldChange(l); len(images) > 0 && !v.resumedSince(pr, l.Place) {
-			v.remember(state.Reject(statePlace(l.Place), state.Rejection{Act: act, Images: images, Number: pr.Number}))
+			v.remember(state.Reject(state.Place(l.Place), state.Rejection{Act: act, Images: images, Number: pr.Number}))
 		}
 	}
 }
@@ -135,7 +135,7 @@ func speaksFor(branch, place promotion.Place) bool {
 // now.
 func (v *view) taken(pr scm.PullRequest, place promotion.Place, landed []promotion.Landed) bool {
 	return v.resumedSince(pr, place) || slices.ContainsFunc(landed, func(l promotion.Landed) bool {
-		rejections := v.observed.State.At(statePlace(l.Place)).Rejections
+		rejections := v.observed.State.At(state.Place(l.Place)).Rejections
 		return slices.ContainsFunc(rejections, func(r state.Rejection) bool { return r.Number == pr.Number })
 	})
 }
@@ -143,7 +143,7 @@ func (v *view) taken(pr scm.PullRequest, place promotion.Place, landed []promoti
 // resumedSince says whether a place, or one that holds it, was resumed after a
 // pull request was closed.
 func (v *view) resumedSince(pr scm.PullRequest, place promotion.Place) bool {
-	return pr.ClosedAt.Before(v.observed.State.ResumedAt(statePlace(place)))
+	return pr.ClosedAt.Before(v.observed.State.ResumedAt(state.Place(place)))
 }
 
 // closedByUs says whether the close is our own. Where the forge names who closed

@@ -11,6 +11,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/state"
 )
 
 // How far back history is read. A version cannot have stood anywhere before it was
@@ -44,7 +45,7 @@ func (v *view) lookBack(ctx context.Context) error {
 			continue
 		}
 		err = fmt.Errorf("read the history of %s: %w", branch, err)
-		for _, place := range slices.SortedFunc(maps.Keys(in.places), comparePlaces) {
+		for _, place := range slices.SortedFunc(maps.Keys(in.places), promotion.Place.Compare) {
 			if err := v.away(ctx, place.Environment, err); err != nil {
 				return err
 			}
@@ -83,7 +84,7 @@ func (v *view) interests() map[string]*interest {
 // rollsBack says whether a place was rolled back and does not hold that yet. What
 // goes back has to have stood there.
 func (v *view) rollsBack(place promotion.Place) bool {
-	back := v.observed.State.At(statePlace(place)).Rollback
+	back := v.observed.State.At(state.Place(place)).Rollback
 	return back != nil && slices.ContainsFunc(v.observed.Places[place].References, func(r edit.Reference) bool {
 		wanted, err := image.Parse(back.Images[r.Component])
 		return err == nil && (wanted.Tag != r.Tag || wanted.Digest != r.Digest)
@@ -172,7 +173,7 @@ func (v *view) lookBackAt(ctx context.Context, branch string, in *interest) erro
 			return err
 		}
 	}
-	for _, place := range slices.SortedFunc(maps.Keys(in.places), comparePlaces) {
+	for _, place := range slices.SortedFunc(maps.Keys(in.places), promotion.Place.Compare) {
 		err := v.learn(ctx, place, landed[place], in.standing[place])
 		if err := v.away(ctx, place.Environment, err); err != nil {
 			return err
@@ -250,11 +251,4 @@ func says(present promotion.Present, snapshot promotion.Snapshot) bool {
 		}
 	}
 	return len(present.References) > 0
-}
-
-func comparePlaces(a, b promotion.Place) int {
-	if a.Environment != b.Environment {
-		return cmpText(a.Environment, b.Environment)
-	}
-	return cmpText(a.Application, b.Application)
 }

@@ -30,14 +30,12 @@ func (v *view) learn(ctx context.Context, place promotion.Place, found []promoti
 			return err
 		}
 	}
-	landings := v.contiguous(place, found)
 	v.countLandings(place, found)
-	taken, err := v.takenOf(ctx, place, found)
+	v.observed.Taken[place], err = v.takenOf(ctx, place, found)
 	if err != nil || !standing {
-		v.observed.Taken[place] = taken
 		return err
 	}
-	v.observed.Taken[place] = taken
+	landings := v.contiguous(place, found)
 	v.observed.Landings[place] = landings
 	return v.checksOfLandings(ctx, place, landings)
 }
@@ -60,7 +58,7 @@ func (v *view) mergedOf(ctx context.Context, place promotion.Place, found []prom
 		return nil, nil
 	}
 	if i := v.standingAmong(place, found); i >= 0 {
-		_, seen := v.observed.State.SeenAt(statePlace(place), found[i].Snapshot.ID())
+		_, seen := v.observed.State.SeenAt(state.Place(place), found[i].Snapshot.ID())
 		if seen || !v.asksForTime(place) {
 			return nil, nil
 		}
@@ -134,7 +132,7 @@ func (v *view) contiguous(place promotion.Place, found []promotion.Landing) []pr
 func (v *view) times(place promotion.Place, landings []promotion.Landing) {
 	for i := range landings {
 		l := &landings[i]
-		if seen, known := v.observed.State.SeenAt(statePlace(place), l.Snapshot.ID()); known && (i == 0 || l.At.IsZero()) {
+		if seen, known := v.observed.State.SeenAt(state.Place(place), l.Snapshot.ID()); known && (i == 0 || l.At.IsZero()) {
 			l.At = seen
 		} else if i == 0 && !l.At.IsZero() {
 			v.rememberLanding(place, *l)
@@ -204,7 +202,7 @@ func (v *view) leadsTo(environment string, place promotion.Place) bool {
 // asksForTime says whether it matters since when something stands in a place: to a
 // child in which it has to soak, or because the place was resumed meanwhile.
 func (v *view) asksForTime(place promotion.Place) bool {
-	return v.anyChild(place, soaks) || !v.observed.State.ResumedAt(statePlace(place)).IsZero()
+	return v.anyChild(place, soaks) || !v.observed.State.ResumedAt(state.Place(place)).IsZero()
 }
 
 func soaks(p config.Parent) bool { return p.Soak > 0 }
@@ -212,6 +210,6 @@ func soaks(p config.Parent) bool { return p.Soak > 0 }
 // rememberLanding keeps the time that a forge told of a merge.
 func (v *view) rememberLanding(place promotion.Place, l promotion.Landing) {
 	if v.anyChild(place, soaks) {
-		v.remember(state.FirstSeen(statePlace(place), l.Snapshot.ID(), l.At))
+		v.remember(state.FirstSeen(state.Place(place), l.Snapshot.ID(), l.At))
 	}
 }

@@ -145,7 +145,6 @@ func (l *Lane) view(ctx context.Context, last bool) (*view, error) {
 			return v, err
 		}
 	}
-	v.decide()
 	return v, nil
 }
 

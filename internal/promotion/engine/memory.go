@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
@@ -20,9 +19,7 @@ type memory struct {
 // remember takes a change of the state at once for this pass, and writes it before
 // the first effect that rests on it.
 func (v *view) remember(changes ...state.Change) {
-	for _, change := range changes {
-		v.observed.State = change(v.observed.State)
-	}
+	v.observed.State, _ = v.observed.State.Apply(changes...) // what is refused is trouble of the pass already
 	v.memory.changes = append(v.memory.changes, changes...)
 }
 
@@ -33,9 +30,7 @@ func (v *view) flush(ctx context.Context) error {
 		return nil
 	}
 	update, err := v.draftState(v.heads[state.Branch], "Remember what a pass saw", func(s state.State) (state.State, error) {
-		for _, change := range v.memory.changes {
-			s = change(s)
-		}
+		s, _ = s.Apply(v.memory.changes...)
 		return s, nil
 	})
 	v.memory.changes = nil
@@ -166,5 +161,3 @@ func (l *Lane) Before(ctx context.Context, place promotion.Place) (promotion.Sna
 	}
 	return nil, fault.New(fault.NotFound, "nothing that promoter put into %s before is found in its history", place.Environment)
 }
-
-func cmpText(a, b string) int { return strings.Compare(a, b) }

@@ -31,7 +31,7 @@ func (v *view) merge(ctx context.Context, done Done, b built) Done {
 	})
 	if fault.KindOf(err) == fault.Temporary {
 		done.Reason = promotion.Reason{Rule: promotion.RuleGate, Words: "the forge does not merge it yet: " + err.Error()}
-		return v.rebuild(ctx, done, b)
+		return v.notYet(ctx, done, b)
 	}
 	if err != nil {
 		return failed(done, fmt.Errorf("merge pull request #%d: %w", done.Number, err))
@@ -107,18 +107,24 @@ func sameDecisions(a, b promotion.Proposal) bool {
 	})
 }
 
-// rebuild writes the head anew on the present base: it holds what nobody asked
-// for, or the forge will not merge it as it is. A forge that only is not ready yet
-// is left alone: the next pass asks again.
-func (v *view) rebuild(ctx context.Context, done Done, b built) Done {
-	p, base := done.Proposal, v.heads[v.branchOf(done.Environment)]
+// notYet is for a proven head that the forge will not merge as it is. On the present
+// base the forge only is not ready yet, and the next pass asks again; else the head
+// may be out of date for it.
+func (v *view) notYet(ctx context.Context, done Done, b built) Done {
 	head, err := v.Objects.Commit(done.Commit)
 	if err != nil {
 		return failed(done, err)
 	}
-	if proven, _ := v.proven(ctx, done.Commit, p); proven && len(head.Parents) == 1 && head.Parents[0] == base {
+	if head.Parents[0] == v.heads[v.branchOf(done.Environment)] {
 		return done
 	}
+	return v.rebuild(ctx, done, b)
+}
+
+// rebuild writes the head anew on the present base: it holds what nobody asked
+// for, or the forge will not merge it as it is.
+func (v *view) rebuild(ctx context.Context, done Done, b built) Done {
+	p, base := done.Proposal, v.heads[v.branchOf(done.Environment)]
 	commit, err := v.commit(p, b, base)
 	if err == nil {
 		err = v.push(ctx, Update{Branch: p.Head, Old: done.Commit, New: commit})

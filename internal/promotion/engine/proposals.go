@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
+	"promoter/internal/state"
 )
 
 // lookAtProposals reads the open pull requests of our branches. One from a fork is
@@ -153,32 +153,26 @@ func conditionState(state scm.CheckState) promotion.ConditionState {
 
 // askers are the people whose approval does not count because they asked.
 func (v *view) askers(place promotion.Place) []string {
-	request := v.observed.State.At(statePlace(place)).Request
+	request := v.observed.State.At(state.Place(place)).Request
 	if request == nil {
 		return nil
 	}
 	return []string{request.By.Login}
 }
 
-// latest is what a person last said with a vote.
-type latest struct {
-	review scm.Review
-	at     time.Time
-}
-
 // count takes the last vote of each person for the present head. Bots, the author
 // and whoever asked for the promotion have none.
 func (v *view) count(ctx context.Context, open *promotion.Open, pr scm.PullRequest, reviews []scm.Review, askers, teams []string) error {
-	votes := map[string]latest{}
+	votes := map[string]scm.Review{} // the last of each person
 	for _, review := range reviews {
 		voteless := review.Author.Bot || review.Author.Same(pr.Author) || slices.Contains(askers, review.Author.Login)
 		if voteless || review.State == scm.Commented {
 			continue
 		}
-		votes[review.Author.Login] = latest{review, review.At}
+		votes[review.Author.Login] = review
 	}
 	for _, login := range sortedKeys(votes) {
-		review := votes[login].review
+		review := votes[login]
 		switch {
 		case review.State == scm.ChangesRequested && review.MayWrite:
 			open.Objections = append(open.Objections, login)

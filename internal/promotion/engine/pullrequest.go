@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
@@ -126,7 +127,7 @@ func (v *view) create(ctx context.Context, done Done) Done {
 	return v.say(ctx, done)
 }
 
-func automerges(p promotion.Proposal) bool { return p.Environment.Land == "automerge" }
+func automerges(p promotion.Proposal) bool { return p.Environment.Land == config.LandAutomerge }
 
 // refreshWords brings title and body up to date. What a person wrote stays: text
 // outside our markers, and a title that is not the one that we gave.

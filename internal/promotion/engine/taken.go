@@ -7,13 +7,14 @@ import (
 
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
+	"promoter/internal/state"
 )
 
 // takenOf returns the versions that stood in a place and do not now. Those that
 // were gone already when the place was resumed are forgotten.
 func (v *view) takenOf(ctx context.Context, place promotion.Place, found []promotion.Landing) ([]promotion.Taken, error) {
 	gone := slices.DeleteFunc(slices.Clone(found), func(l promotion.Landing) bool { return len(v.goneFrom(place, l)) == 0 })
-	resumed := v.observed.State.ResumedAt(statePlace(place))
+	resumed := v.observed.State.ResumedAt(state.Place(place))
 	var then promotion.Present
 	if !resumed.IsZero() && len(gone) > 0 {
 		var err error

@@ -112,7 +112,7 @@ func (v *view) askOffers(ctx context.Context) {
 func (v *view) askGiven(ctx context.Context) {
 	v.observed.Given = map[promotion.Place]map[string]promotion.Offer{}
 	for place := range v.observed.Places {
-		request := v.observed.State.At(statePlace(place)).Request
+		request := v.observed.State.At(state.Place(place)).Request
 		if request == nil || len(request.With) == 0 {
 			continue
 		}
@@ -168,8 +168,4 @@ func (v *view) askFacts(ctx context.Context) {
 		}
 		v.observed.Facts[question.Fact] = version
 	})
-}
-
-func statePlace(place promotion.Place) state.Place {
-	return state.Place{Environment: place.Environment, Application: place.Application}
 }
