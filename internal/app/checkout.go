@@ -10,11 +10,12 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/promotion/engine"
 	"promoter/internal/scm/git"
 )
 
 // ConfigFile is the name of the config file in a GitOps repository.
-const ConfigFile = ".promoter.yaml"
+const ConfigFile = engine.ConfigFile
 
 // Checkout is a folder on disk with its config: where plan and apply work.
 type Checkout struct {

@@ -64,23 +64,32 @@ func (o gitObjects) History(from string) iter.Seq2[engine.Commit, error] {
 	}
 }
 
-// Read implements engine.Objects.
-func (o gitObjects) Read(commit, path string, limit int64) ([]byte, error) {
+// in looks into the tree of a commit while nobody else uses the mirror.
+func (o gitObjects) in(commit string, look func(*git.Tree) error) error {
 	id, err := git.ParseID(commit)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	tree, err := o.mirror.Tree(id)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	entry, err := tree.Entry(path)
-	if err != nil {
-		return nil, err
-	}
-	return entry.Read(limit)
+	return look(tree)
+}
+
+// Read implements engine.Objects.
+func (o gitObjects) Read(commit, path string, limit int64) (content []byte, err error) {
+	err = o.in(commit, func(tree *git.Tree) error {
+		entry, err := tree.Entry(path)
+		if err != nil {
+			return err
+		}
+		content, err = entry.Read(limit)
+		return err
+	})
+	return content, err
 }
 
 // Changed implements engine.Objects.
@@ -128,58 +137,42 @@ func (o gitObjects) Write(draft engine.Draft) (string, error) {
 // entries lists the files of a commit. The list is made whole, because the store
 // is not for use while somebody else reads from it.
 func (o gitObjects) entries(ctx context.Context, commit string) ([]git.Entry, error) {
-	id, err := git.ParseID(commit)
-	if err != nil {
-		return nil, err
-	}
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	tree, err := o.mirror.Tree(id)
-	if err != nil {
-		return nil, err
-	}
 	var entries []git.Entry
-	for entry, err := range tree.Files() {
-		if err == nil {
-			err = ctx.Err()
+	err := o.in(commit, func(tree *git.Tree) error {
+		for entry, err := range tree.Files() {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return err
+			}
+			entries = append(entries, entry)
 		}
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, entry)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return entries, nil
 }
 
 // root returns the tree of a commit: of the same one, the files are the same.
-func (o gitObjects) root(commit string) (git.ID, error) {
-	id, err := git.ParseID(commit)
-	if err != nil {
-		return git.ID{}, err
-	}
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	tree, err := o.mirror.Tree(id)
-	if err != nil {
-		return git.ID{}, err
-	}
-	return tree.ID(), nil
+func (o gitObjects) root(commit string) (root git.ID, err error) {
+	err = o.in(commit, func(tree *git.Tree) error {
+		root = tree.ID()
+		return nil
+	})
+	return root, err
 }
 
 // at finds single files of a commit.
 func (o gitObjects) at(commit string) func(path string) (git.Entry, error) {
-	return func(path string) (git.Entry, error) {
-		id, err := git.ParseID(commit)
-		if err != nil {
-			return git.Entry{}, err
-		}
-		o.mutex.Lock()
-		defer o.mutex.Unlock()
-		tree, err := o.mirror.Tree(id)
-		if err != nil {
-			return git.Entry{}, err
-		}
-		return tree.Entry(path)
+	return func(path string) (found git.Entry, err error) {
+		err = o.in(commit, func(tree *git.Tree) (err error) {
+			found, err = tree.Entry(path)
+			return err
+		})
+		return found, err
 	}
 }
 
