@@ -27,6 +27,7 @@ var featureWords = map[string]string{
 	"PullRequests": "Pull requests", "Closers": "The forge names who closed a pull request", "Approvals": "Reviews and approvals",
 	"Statuses": "Commit statuses and checks", "Comments": "Comments", "Teams": "Members of teams", "Compare": "Commits between two versions",
 	"Releases": "Releases", "GuardedMerge": "A merge is bound to the head that was checked",
+	"Rules": "What a branch asks of a merge can be read",
 }
 
 // TestForgesPage compares the table of the page with what the forges say.

@@ -31,6 +31,7 @@ var table = map[string]place{
 	"internal/outbound": {floor: 1},
 	"internal/database": {floor: 1},
 
+	"internal/scm/rest":  {floor: 2},
 	"internal/promotion": {floor: 2},
 	"internal/suggest":   {floor: 2},
 

@@ -48,6 +48,7 @@ type Features struct {
 	Compare      bool // Comparer is implemented
 	Releases     bool // Releases is implemented
 	GuardedMerge bool // a merge can be bound to the head's id
+	Rules        bool // Ruled is implemented
 }
 
 // Comparer is implemented by forges that can list the commits between two others.

@@ -22,7 +22,8 @@ type PullRequests interface {
 	// Merge merges when the head still is merge.Head: else a Conflict fault.
 	// Already merged is success. What the forge forbids (protection, a required
 	// check, a merge queue, no allowed method) is Unauthorised with its words;
-	// what it only finds out of date or is still computing is Temporary.
+	// what it only finds out of date or is still computing is Temporary, and wraps
+	// ErrBehind in the former case.
 	Merge(ctx context.Context, number int, merge Merge) (Merged, error)
 }
 
