@@ -107,7 +107,7 @@ func visibility(private bool) string {
 
 // defaultBranch is what HEAD names.
 func (c *call) defaultBranch(r *Repository) string {
-	return strings.TrimPrefix(c.git.run(r.dir, "symbolic-ref", "HEAD"), "refs/heads/")
+	return strings.TrimPrefix(r.bare.Run("symbolic-ref", "HEAD"), "refs/heads/")
 }
 
 func (c *call) drawFullRepository(r *Repository, seenBy *user) object {
@@ -123,7 +123,7 @@ func (c *call) drawFullRepository(r *Repository, seenBy *user) object {
 // drawCommit reads one commit out of the repository.
 func (c *call) drawCommit(r *Repository, commit string) object {
 	const format = "--format=%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B"
-	part := strings.SplitN(c.git.run(r.dir, "log", "-1", format, commit), "\x00", 9)
+	part := strings.SplitN(r.bare.Run("log", "-1", format, commit), "\x00", 9)
 	url := c.API() + "repos/" + r.fullName() + "/git/commits/"
 	parents := []object{}
 	for parent := range strings.FieldsSeq(part[1]) {

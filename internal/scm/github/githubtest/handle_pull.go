@@ -78,14 +78,14 @@ func (c *call) refuseCreate(head, base, title, text string) *reply {
 	field := func(name string) *reply {
 		return invalid(object{"resource": "PullRequest", "field": name, "code": "invalid"})
 	}
-	switch headCommit, baseCommit := c.repo.head(head), c.repo.head(base); {
+	switch headCommit, baseCommit := c.repo.bare.Head(head), c.repo.bare.Head(base); {
 	case title == "":
 		return invalid(object{"resource": "Issue", "code": "missing_field", "field": "title"})
 	case baseCommit == "":
 		return field("base")
 	case headCommit == "":
 		return field("head")
-	case c.git.ancestor(c.repo.dir, headCommit, baseCommit):
+	case c.repo.bare.Ancestor(headCommit, baseCommit):
 		return invalid(object{"resource": "PullRequest", "code": "custom", "message": fmt.Sprintf("No commits between %s and %s", base, head)})
 	}
 	for _, p := range c.repo.pulls {
@@ -153,7 +153,7 @@ func (c *call) retarget(p *pull, base *string) *reply {
 	if base == nil || *base == p.base {
 		return nil
 	}
-	switch commit := c.repo.head(*base); {
+	switch commit := c.repo.bare.Head(*base); {
 	case commit == "":
 		return invalid(object{"resource": "PullRequest", "field": "base", "code": "invalid"})
 	case !p.open():
@@ -171,10 +171,10 @@ func (c *call) changeState(p *pull, state string) *reply {
 	case state == "open" && p.merged:
 		return invalid(object{"resource": "PullRequest", "code": "custom", "field": "state", "message": "state cannot be changed. The pull request cannot be reopened."})
 	case state == "open" && !p.open():
-		if p.from.head(p.head) == "" {
+		if p.from.bare.Head(p.head) == "" {
 			return invalid(object{"resource": "PullRequest", "code": "custom", "field": "state", "message": fmt.Sprintf("state cannot be changed. The %s branch has been deleted.", p.head)})
 		}
-		p.headCommit = p.from.head(p.head)
+		p.headCommit = p.from.bare.Head(p.head)
 		p.publishHead()
 		p.reopen(c.who())
 	}

@@ -11,7 +11,7 @@ func (c *call) getRepository() *reply { return ok(c.drawFullRepository(c.repo, c
 
 func (c *call) getBranch() *reply {
 	name := c.r.PathValue("branch")
-	commit := c.repo.head(name)
+	commit := c.repo.bare.Head(name)
 	if commit == "" {
 		return refuse(http.StatusNotFound, "Branch not found")
 	}
@@ -24,7 +24,7 @@ func (c *call) getBranch() *reply {
 }
 
 func (c *call) getGitCommit() *reply {
-	id, known := c.commit(c.r.PathValue("sha"))
+	id, known := c.repo.bare.Commit(c.r.PathValue("sha"))
 	if !known || id != c.r.PathValue("sha") {
 		return refuse(http.StatusNotFound, "Not Found")
 	}
@@ -41,17 +41,16 @@ func (c *call) getGitCommit() *reply {
 // the number of all.
 func (c *call) compare() *reply {
 	base, head, dotted := strings.Cut(c.r.PathValue("basehead"), "...")
-	git := c.git
-	from, err := git.try(c.repo.dir, nil, "", "rev-parse", "--verify", "--quiet", base+"^{commit}")
-	to, err2 := git.try(c.repo.dir, nil, "", "rev-parse", "--verify", "--quiet", head+"^{commit}")
-	if !dotted || err != nil || err2 != nil {
+	from, known := c.repo.bare.Commit(base)
+	to, known2 := c.repo.bare.Commit(head)
+	if !dotted || !known || !known2 {
 		return refuse(http.StatusNotFound, "Not Found")
 	}
-	meeting, err := git.try(c.repo.dir, nil, "", "merge-base", from, to)
+	meeting, err := c.repo.bare.Try("merge-base", from, to)
 	if err != nil {
 		return refuse(http.StatusNotFound, "No common ancestor between "+base+" and "+head+".")
 	}
-	ahead, behind := git.between(c.repo.dir, from, to), git.between(c.repo.dir, to, from)
+	ahead, behind := c.repo.bare.Between(from, to), c.repo.bare.Between(to, from)
 	part, header := page(c, ahead)
 	drawn := []object{}
 	for _, commit := range part {

@@ -25,7 +25,7 @@ func (c *call) createStatus() *reply {
 	if refused := c.read(&body); refused != nil {
 		return refused
 	}
-	commit, known := c.commit(c.r.PathValue("sha"))
+	commit, known := c.repo.bare.Commit(c.r.PathValue("sha"))
 	switch {
 	case !known:
 		return refuse(http.StatusUnprocessableEntity, "No commit found for SHA: "+c.r.PathValue("sha"))
@@ -47,14 +47,8 @@ func (c *call) createStatus() *reply {
 	return created(c.drawStatus(made))
 }
 
-// commit finds a commit by its whole id or the name of a branch.
-func (c *call) commit(name string) (string, bool) {
-	id, err := c.git.try(c.repo.dir, nil, "", "rev-parse", "--verify", "--quiet", name+"^{commit}")
-	return id, err == nil
-}
-
 func (c *call) listStatuses() *reply {
-	commit, known := c.commit(c.r.PathValue("ref"))
+	commit, known := c.repo.bare.Commit(c.r.PathValue("ref"))
 	if !known {
 		return refuse(http.StatusNotFound, "Not Found")
 	}
@@ -69,7 +63,7 @@ func (c *call) listStatuses() *reply {
 
 // combinedStatus has the latest status of each context.
 func (c *call) combinedStatus() *reply {
-	commit, known := c.commit(c.r.PathValue("ref"))
+	commit, known := c.repo.bare.Commit(c.r.PathValue("ref"))
 	if !known {
 		return refuse(http.StatusNotFound, "Not Found")
 	}
@@ -114,7 +108,7 @@ func together(latest []*status) string {
 
 // listChecks has the latest check run of each name, unless all are asked for.
 func (c *call) listChecks() *reply {
-	commit, known := c.commit(c.r.PathValue("ref"))
+	commit, known := c.repo.bare.Commit(c.r.PathValue("ref"))
 	if !known {
 		return refuse(http.StatusUnprocessableEntity, "No commit found for SHA: "+c.r.PathValue("ref"))
 	}

@@ -3,6 +3,8 @@ package githubtest
 import (
 	"fmt"
 	"strings"
+
+	"promoter/internal/scm/gittest"
 )
 
 // The committer of everything that the API commits.
@@ -11,14 +13,14 @@ const gitHubName, gitHubEmail = "GitHub", "noreply@github.com"
 // state says whether the head can be merged: clean, dirty, blocked, behind or
 // draft.
 func (p *pull) state() string {
-	base := p.repo.head(p.base)
-	if _, clean := p.repo.s.git.merge(p.repo.dir, base, p.headCommit); !clean {
+	base := p.repo.bare.Head(p.base)
+	if _, clean := p.repo.bare.Merge(base, p.headCommit); !clean {
 		return "dirty"
 	}
 	switch protection := p.repo.protection[p.base]; {
 	case p.draft:
 		return "draft"
-	case protection.Strict && !p.repo.s.git.ancestor(p.repo.dir, base, p.headCommit):
+	case protection.Strict && !p.repo.bare.Ancestor(base, p.headCommit):
 		return "behind"
 	case p.refusal() != "":
 		return "blocked"
@@ -31,7 +33,7 @@ func (p *pull) mergeable() (any, string) {
 	if !p.open() {
 		return nil, "unknown"
 	}
-	pair := p.headCommit + p.repo.head(p.base)
+	pair := p.headCommit + p.repo.bare.Head(p.base)
 	if p.asked != pair {
 		p.asked = pair
 		return nil, "unknown"
@@ -82,73 +84,49 @@ func (p *pull) approvals() int {
 // merge writes the commits of a method onto the base and returns the last one.
 // It says false when they conflict.
 func (p *pull) merge(by *user, method, title, message string) (string, bool) {
-	base := p.repo.head(p.base)
-	var commit string
-	var ok bool
+	base := p.repo.bare.Head(p.base)
+	landing := gittest.Landing{
+		Base: base, Head: p.headCommit, By: p.repo.s.author(by),
+		Committer: gittest.Author{Name: gitHubName, Email: gitHubEmail, At: p.repo.s.time()},
+	}
+	land := p.repo.bare.MergeCommit
 	switch method {
 	case "squash":
-		commit, ok = p.squash(by, base, title, message)
+		land, landing.Message = p.repo.bare.Squash, p.squashed(title, message)
 	case "rebase":
-		commit, ok = p.rebase(base)
+		land = p.repo.bare.Rebase
 	default:
-		commit, ok = p.mergeCommitOn(by, base, title, message)
+		landing.Message = p.joined(title, message)
 	}
+	commit, ok := land(landing)
 	if !ok {
 		return "", false
 	}
-	p.repo.update(p.base, commit, base)
+	p.repo.bare.Update(p.base, commit, base)
 	p.land(by, commit)
 	if p.repo.autoDelete && p.from == p.repo {
-		p.repo.s.git.run(p.repo.dir, "update-ref", "-d", "refs/heads/"+p.head)
+		p.repo.bare.Delete(p.head)
 		p.happened("head_ref_deleted", by, "")
 	}
 	p.repo.look(by)
 	return commit, true
 }
 
-func (p *pull) gitHub() author {
-	return author{name: gitHubName, email: gitHubEmail, at: p.repo.s.time()}
-}
-
-func (p *pull) mergeCommitOn(by *user, base, title, message string) (string, bool) {
-	tree, clean := p.repo.s.git.merge(p.repo.dir, base, p.headCommit)
-	if !clean {
-		return "", false
-	}
+// joined is the message of a merge commit.
+func (p *pull) joined(title, message string) string {
 	if title == "" {
 		title = fmt.Sprintf("Merge pull request #%d from %s/%s", p.number, p.from.owner, p.head)
 	}
 	if message == "" {
 		message = p.title
 	}
-	return p.repo.s.git.commit(p.repo.dir, tree, title+"\n\n"+message, p.repo.s.author(by), p.gitHub(), base, p.headCommit), true
+	return title + "\n\n" + message
 }
 
-func (p *pull) squash(by *user, base, title, message string) (string, bool) {
-	tree, clean := p.repo.s.git.merge(p.repo.dir, base, p.headCommit)
-	if !clean {
-		return "", false
-	}
+// squashed is the message of a squash.
+func (p *pull) squashed(title, message string) string {
 	if title == "" {
 		title = fmt.Sprintf("%s (#%d)", p.title, p.number)
 	}
-	text := strings.TrimSpace(title + "\n\n" + message)
-	return p.repo.s.git.commit(p.repo.dir, tree, text, p.repo.s.author(by), p.gitHub(), base), true
-}
-
-// rebase writes every commit of the head anew on the base.
-func (p *pull) rebase(base string) (string, bool) {
-	git, onto := p.repo.s.git, base
-	for _, commit := range git.between(p.repo.dir, base, p.headCommit) {
-		tree, clean := git.pick(p.repo.dir, commit, onto)
-		if !clean {
-			return "", false
-		}
-		message := git.run(p.repo.dir, "log", "-1", "--format=%B", commit)
-		who := git.run(p.repo.dir, "log", "-1", "--format=%an%x00%ae", commit)
-		name, email, _ := strings.Cut(who, "\x00")
-		by := author{name: name, email: email, at: p.repo.s.time()}
-		onto = git.commit(p.repo.dir, tree, strings.TrimSpace(message), by, p.gitHub(), onto)
-	}
-	return onto, true
+	return strings.TrimSpace(title + "\n\n" + message)
 }

@@ -35,9 +35,8 @@ func (r *Repository) ForkPull(who, head, base, title string) int {
 	var number int
 	r.s.act(func() {
 		fork := r.forkOf(who)
-		by := r.s.author(r.s.user(who))
-		tree := r.s.git.withFile(fork.dir, r.head(base), map[string]string{"fork.txt": head + "\n"})
-		fork.update(head, r.s.git.commit(fork.dir, tree, "From a fork", by, by, r.head(base)), "")
+		fork.bare.Update(head, r.bare.Head(base), "")
+		fork.bare.Add(head, "From a fork", r.s.author(r.s.user(who)), map[string]string{"fork.txt": head + "\n"})
 		fork.look(r.s.user(who))
 		number = r.openPull(r.s.user(who), fork, head, base, title).number
 	})
@@ -52,7 +51,7 @@ func (r *Repository) forkOf(who string) *Repository {
 		fork = r.s.newRepository(name)
 		fork.fork, fork.private = r, r.private
 	}
-	r.s.git.run(fork.dir, "fetch", "--quiet", r.dir, "+refs/heads/main:refs/heads/main")
+	fork.bare.Take(r.bare, "main", "refs/heads/main")
 	return fork
 }
 
@@ -158,7 +157,7 @@ func (r *Repository) MergePull(who string, number int, method string) string {
 		p, by := r.must(number), r.s.user(who)
 		switch method {
 		case "fast-forward":
-			r.update(p.base, p.headCommit, r.head(p.base))
+			r.bare.Update(p.base, p.headCommit, r.bare.Head(p.base))
 			r.look(by)
 			commit = p.headCommit
 			return

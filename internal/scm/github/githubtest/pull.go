@@ -92,8 +92,8 @@ func (p *pull) land(by *user, commit string) {
 func (r *Repository) openPull(by *user, from *Repository, head, base, title string) *pull {
 	r.lastNumber++
 	p := &pull{
-		number: r.lastNumber, id: 90000 + r.s.next(), repo: r, from: from, head: head, headCommit: from.head(head),
-		base: base, baseCommit: r.head(base), title: title, author: by, created: r.s.time(), updated: r.s.time(),
+		number: r.lastNumber, id: 90000 + r.s.next(), repo: r, from: from, head: head, headCommit: from.bare.Head(head),
+		base: base, baseCommit: r.bare.Head(base), title: title, author: by, created: r.s.time(), updated: r.s.time(),
 	}
 	r.pulls[p.number] = p
 	p.publishHead()
@@ -103,11 +103,7 @@ func (r *Repository) openPull(by *user, from *Repository, head, base, title stri
 // publishHead puts the head into the base repository, below refs/pull.
 func (p *pull) publishHead() {
 	ref := fmt.Sprintf("refs/pull/%d/head", p.number)
-	if p.from == p.repo {
-		p.repo.s.git.run(p.repo.dir, "update-ref", ref, p.headCommit)
-		return
-	}
-	p.repo.s.git.run(p.repo.dir, "fetch", "--quiet", p.from.dir, "+refs/heads/"+p.head+":"+ref)
+	p.repo.bare.Take(p.from.bare, p.head, ref)
 }
 
 // sorted lists the pull requests by number, oldest first.
@@ -122,7 +118,7 @@ func (r *Repository) sorted() []*pull {
 // look compares the branches with the last look, as GitHub does after a push of
 // somebody, and lets the pull requests of the whole server follow.
 func (r *Repository) look(by *user) {
-	heads := r.s.git.heads(r.dir)
+	heads := r.bare.Heads()
 	before := r.bases
 	r.bases = heads
 	for _, other := range r.s.repos {
@@ -145,7 +141,7 @@ func (p *pull) follow(by *user, moved *Repository, before, now map[string]string
 	switch {
 	case now[p.base] == "":
 		p.close(by)
-	case p.repo.s.git.ancestor(p.repo.dir, p.headCommit, now[p.base]):
+	case p.repo.bare.Ancestor(p.headCommit, now[p.base]):
 		p.land(by, p.headCommit)
 	}
 }
@@ -160,14 +156,14 @@ func (p *pull) headMoved(by *user, head string) bool {
 	case head == p.headCommit:
 		return false
 	}
-	forced := !p.repo.s.git.ancestor(p.from.dir, p.headCommit, head)
-	p.headCommit, p.baseCommit = head, p.repo.head(p.base)
+	forced := !p.from.bare.Ancestor(p.headCommit, head)
+	p.headCommit, p.baseCommit = head, p.repo.bare.Head(p.base)
 	p.publishHead()
 	p.touch()
 	if forced {
 		p.happened("head_ref_force_pushed", by, head)
 	}
-	if p.baseCommit == "" || !p.repo.s.git.ancestor(p.repo.dir, head, p.baseCommit) {
+	if p.baseCommit == "" || !p.repo.bare.Ancestor(head, p.baseCommit) {
 		return false
 	}
 	p.close(by) // nothing is left of it

@@ -1,20 +1,19 @@
 package githubtest
 
 import (
-	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"promoter/internal/scm/gittest"
 )
 
 // Repository is one repository on the server. Its methods act as people with
 // browsers and clones do. A method that names who makes that account if need be.
 type Repository struct {
-	s   *Server
-	dir string // of the bare repository
+	s    *Server
+	bare *gittest.Repository
 
 	id          int64
 	owner, name string
@@ -52,9 +51,7 @@ func (s *Server) NewRepository(name string, files map[string]string) *Repository
 	var r *Repository
 	s.act(func() {
 		r = s.newRepository(name)
-		who := s.author(s.user(r.owner))
-		tree := s.git.withFile(r.dir, "", files)
-		r.update("main", s.git.commit(r.dir, tree, "Begin", who, who), "")
+		r.bare.Add("main", "Begin", s.author(s.user(r.owner)), files)
 		r.look(s.user(r.owner))
 	})
 	return r
@@ -68,15 +65,23 @@ func (s *Server) newRepository(fullName string) *Repository {
 		protection: map[string]Protection{}, permissions: map[string]string{lower(owner): "admin"},
 		bases: map[string]string{}, pulls: map[int]*pull{}, labels: map[string]int64{},
 	}
-	r.dir = s.git.folder(r.id)
-	s.git.initialise(r.dir)
+	r.bare = s.git.Init(itoa(int(r.id)), setup)
 	s.repos[r.id], s.names[lower(fullName)] = r, r.id
 	s.user(owner)
 	return r
 }
 
-func (s *Server) author(u *user) author {
-	return author{name: u.login, email: u.login + "@users.noreply.github.com", at: s.time()}
+// setup is what GitHub does with its repositories.
+var setup = gittest.Setup{
+	Hidden: []string{"refs/pull"},
+	Refusal: []string{
+		"error: GH006: Protected branch update failed for refs/heads/BRANCH.",
+		"error: Changes must be made through a pull request.",
+	},
+}
+
+func (s *Server) author(u *user) gittest.Author {
+	return gittest.Author{Name: u.login, Email: u.login + "@users.noreply.github.com", At: s.time()}
 }
 
 // ID is the numeric id, which a rename keeps.
@@ -95,21 +100,14 @@ func (r *Repository) fullName() string { return r.owner + "/" + r.name }
 func (r *Repository) CloneURL() string { return r.s.URL() + "/" + r.FullName() + ".git" }
 
 // Dir is the folder of the bare repository.
-func (r *Repository) Dir() string { return r.dir }
+func (r *Repository) Dir() string { return r.bare.Dir() }
 
 // Commit adds a commit with these changed files to a branch, as a push of who,
 // and returns its id. A branch that is not there begins at main.
 func (r *Repository) Commit(who, branch, message string, files map[string]string) string {
 	var made string
 	r.s.act(func() {
-		parent := r.head(branch)
-		from := parent
-		if from == "" {
-			from = r.head("main")
-		}
-		by := r.s.author(r.s.user(who))
-		made = r.s.git.commit(r.dir, r.s.git.withFile(r.dir, from, files), message, by, by, from)
-		r.update(branch, made, parent)
+		made = r.bare.Add(branch, message, r.s.author(r.s.user(who)), files)
 		r.look(r.s.user(who))
 	})
 	return made
@@ -118,7 +116,7 @@ func (r *Repository) Commit(who, branch, message string, files map[string]string
 // SetHead points a branch at a commit, as a forced push of who.
 func (r *Repository) SetHead(who, branch, commit string) {
 	r.s.act(func() {
-		r.update(branch, commit, "")
+		r.bare.Update(branch, commit, "")
 		r.look(r.s.user(who))
 	})
 }
@@ -126,7 +124,7 @@ func (r *Repository) SetHead(who, branch, commit string) {
 // DeleteBranch deletes a branch as who; its open pull requests are closed.
 func (r *Repository) DeleteBranch(who, branch string) {
 	r.s.act(func() {
-		r.s.git.run(r.dir, "update-ref", "-d", "refs/heads/"+branch)
+		r.bare.Delete(branch)
 		r.look(r.s.user(who))
 	})
 }
@@ -134,32 +132,15 @@ func (r *Repository) DeleteBranch(who, branch string) {
 // Head returns the commit of a branch, empty when there is none.
 func (r *Repository) Head(branch string) string {
 	var commit string
-	r.s.act(func() { commit = r.head(branch) })
+	r.s.act(func() { commit = r.bare.Head(branch) })
 	return commit
 }
 
 // Git runs git in the bare repository and returns what it prints.
 func (r *Repository) Git(args ...string) string {
 	var out string
-	r.s.act(func() { out = r.s.git.run(r.dir, args...) })
+	r.s.act(func() { out = r.bare.Run(args...) })
 	return out
-}
-
-func (r *Repository) head(branch string) string {
-	out, err := r.s.git.try(r.dir, nil, "", "rev-parse", "--verify", "--quiet", "refs/heads/"+branch)
-	if err != nil {
-		return ""
-	}
-	return out
-}
-
-// update moves a branch; with an old commit only from there.
-func (r *Repository) update(branch, commit, old string) {
-	args := []string{"update-ref", "refs/heads/" + branch, commit}
-	if old != "" {
-		args = append(args, old)
-	}
-	r.s.git.run(r.dir, args...)
 }
 
 // Permit sets what an account may do: admin, write, read or none. The owner is
@@ -205,15 +186,13 @@ func (r *Repository) DeleteMergedBranches() { r.s.act(func() { r.autoDelete = tr
 func (r *Repository) Protect(branch string, p Protection) {
 	r.s.act(func() {
 		r.protection[branch] = p
-		var denied strings.Builder
+		var denied []string
 		for _, name := range slices.Sorted(maps.Keys(r.protection)) {
 			if r.protection[name].PushDenied {
-				fmt.Fprintf(&denied, "refs/heads/%s\n", name)
+				denied = append(denied, name)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(r.dir, "protected"), []byte(denied.String()), 0o600); err != nil {
-			panic(err)
-		}
+		r.bare.Protect(denied...)
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"promoter/internal/scm/gittest"
 )
 
 // prefix is where GitHub Enterprise has its API.
@@ -26,7 +28,7 @@ type Server struct {
 	now   func() time.Time
 	judge *Judge
 	mux   *http.ServeMux
-	git   *gitProgram
+	git   *gittest.Git
 
 	mu       sync.Mutex
 	lastID   int64
@@ -71,7 +73,7 @@ func (k *token) has(scope string) bool {
 func New(t testing.TB, options Options) *Server {
 	t.Helper()
 	s := &Server{
-		t: t, now: options.Now, judge: options.Judge, git: findGit(t),
+		t: t, now: options.Now, judge: options.Judge, git: gittest.New(t),
 		users: map[string]*user{}, tokens: map[string]*token{}, teams: map[string]map[string]bool{},
 		repos: map[int64]*Repository{}, names: map[string]int64{}, counts: map[string]int{},
 	}

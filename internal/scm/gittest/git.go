@@ -1,0 +1,106 @@
+package gittest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Git runs git in bare repositories below one folder of a test.
+type Git struct {
+	path string
+	root string
+}
+
+// New finds git; a test without it is skipped.
+func New(t testing.TB) *Git {
+	t.Helper()
+	path, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("git is not on PATH")
+	}
+	return &Git{path: path, root: t.TempDir()}
+}
+
+// Author is who a commit is by, and when.
+type Author struct {
+	Name, Email string
+	At          time.Time
+}
+
+func (a Author) environment(role string) []string {
+	return []string{
+		"GIT_" + role + "_NAME=" + a.Name, "GIT_" + role + "_EMAIL=" + a.Email,
+		fmt.Sprintf("GIT_%s_DATE=@%d +0000", role, a.At.Unix()),
+	}
+}
+
+// environment keeps the configuration of the machine out.
+func (g *Git) environment() []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + g.root, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"LC_ALL=C",
+	}
+}
+
+// try runs git and returns what it prints, without the last line end.
+func (g *Git) try(dir string, extra []string, stdin string, args ...string) (string, error) {
+	command := exec.Command(g.path, args...) //nolint:noctx // it ends by itself in milliseconds
+	command.Dir = dir
+	command.Env = append(g.environment(), extra...)
+	command.Stdin = strings.NewReader(stdin)
+	var out, errs bytes.Buffer
+	command.Stdout, command.Stderr = &out, &errs
+	if err := command.Run(); err != nil {
+		return strings.TrimSuffix(out.String(), "\n"), fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, errs.String())
+	}
+	return strings.TrimSuffix(out.String(), "\n"), nil
+}
+
+func (g *Git) must(dir string, extra []string, stdin string, args ...string) string {
+	out, err := g.try(dir, extra, stdin, args...)
+	check(err)
+	return out
+}
+
+// check panics with what went wrong.
+func check(errs ...error) {
+	for _, err := range errs {
+		if err != nil {
+			panic(err)
+		}
+	}
+}
+
+// Setup says what a forge does with its repositories.
+type Setup struct {
+	// Hidden are the refs that no push may touch, for instance refs/pull.
+	Hidden []string
+	// Refusal is what git prints for a push to a protected branch, line by line;
+	// BRANCH stands for its name.
+	Refusal []string
+}
+
+// Init makes a bare repository with the branch main to come, which allows what
+// forges allow. The name is that of its folder.
+func (g *Git) Init(name string, setup Setup) *Repository {
+	r := &Repository{git: g, dir: filepath.Join(g.root, name+".git")}
+	g.must(g.root, nil, "", "init", "--quiet", "--bare", "--initial-branch=main", r.dir)
+	var config strings.Builder
+	config.WriteString("[http]\n\treceivepack = true\n[receive]\n\tdenyDeleteCurrent = ignore\n")
+	for _, ref := range setup.Hidden {
+		config.WriteString("\thideRefs = " + ref + "\n")
+	}
+	config.WriteString("[uploadpack]\n\tallowFilter = true\n\tallowAnySHA1InWant = true\n[gc]\n\tauto = 0\n")
+	file, err := os.OpenFile(filepath.Join(r.dir, "config"), os.O_APPEND|os.O_WRONLY, 0)
+	check(err)
+	_, err = file.WriteString(config.String())
+	check(err, file.Close())
+	r.refuse(setup.Refusal)
+	return r
+}

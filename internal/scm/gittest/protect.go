@@ -1,0 +1,38 @@
+package gittest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// preReceive refuses pushes to the branches named in the file "protected", with
+// the words of the file "refusal".
+const preReceive = `#!/bin/sh
+[ -f protected ] || exit 0
+while read -r old new ref; do
+  if grep -qxF "${ref#refs/heads/}" protected; then
+    sed "s|BRANCH|${ref#refs/heads/}|g" refusal >&2
+    exit 1
+  fi
+done
+`
+
+// refuse prepares the hook.
+func (r *Repository) refuse(words []string) {
+	hooks := filepath.Join(r.dir, "hooks")
+	check(
+		os.MkdirAll(hooks, 0o750),
+		os.WriteFile(filepath.Join(hooks, "pre-receive"), []byte(preReceive), 0o700), //nolint:gosec // git runs it
+		os.WriteFile(filepath.Join(r.dir, "refusal"), []byte(strings.Join(words, "\n")+"\n"), 0o600),
+	)
+}
+
+// Protect lets Git refuse every push to these branches, and to no others.
+func (r *Repository) Protect(branches ...string) {
+	text := ""
+	for _, branch := range branches {
+		text += branch + "\n"
+	}
+	check(os.WriteFile(filepath.Join(r.dir, "protected"), []byte(text), 0o600))
+}
