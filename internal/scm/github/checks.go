@@ -3,13 +3,12 @@ package github
 import (
 	"context"
 	"fmt"
-	"regexp"
-	"strings"
 
 	gogithub "github.com/google/go-github/v62/github"
 
 	"promoter/internal/fault"
 	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
 )
 
 // signals are what is said about commits.
@@ -18,8 +17,8 @@ type signals struct{ *repository }
 // Checks lists statuses and check runs, one result per name. Where several
 // sources use one name, the worst result counts: GitHub wants all of them too.
 func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error) {
-	noun := s.noun("checks of commit %.12s", oneLine(commit))
-	if !isCommit(commit) {
+	noun := s.noun("checks of commit %.12s", rest.OneLine(commit))
+	if !rest.IsCommit(commit) {
 		return nil, fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
 	checks, err := s.statuses(ctx, commit)
@@ -36,7 +35,7 @@ func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error)
 // runs lists the latest check run of every name of every app.
 func (s signals) runs(ctx context.Context, commit string) ([]scm.Check, error) {
 	options := gogithub.ListCheckRunsOptions{Filter: gogithub.String("latest")}
-	found, err := pages(everything, func(page gogithub.ListOptions) ([]*gogithub.CheckRun, *gogithub.Response, error) {
+	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.CheckRun, *gogithub.Response, error) {
 		options.ListOptions = page
 		list, resp, err := s.forge.api.Checks.ListCheckRunsForRef(ctx, s.owner, s.name, commit, &options)
 		if err != nil {
@@ -119,8 +118,3 @@ func badness(state scm.CheckState) int {
 		return 2
 	}
 }
-
-// hexCommit is a commit's whole id, in SHA-1 or SHA-256.
-var hexCommit = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
-
-func isCommit(id string) bool { return hexCommit.MatchString(strings.ToLower(id)) }

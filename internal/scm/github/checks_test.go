@@ -12,6 +12,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
 )
 
 const (
@@ -113,11 +114,11 @@ func numbered(w *wire, path string, n int, thing func(int) string, wrap func([]s
 		page := 1
 		_, _ = fmt.Sscan(r.URL.Query().Get("page"), &page)
 		var list []string
-		for i := (page - 1) * perPage; i < min(n, page*perPage); i++ {
+		for i := (page - 1) * rest.PerPage; i < min(n, page*rest.PerPage); i++ {
 			list = append(list, thing(i))
 		}
 		var headers []string
-		if page*perPage < n {
+		if page*rest.PerPage < n {
 			headers = append(headers, fmt.Sprintf("Link: <%s%s?page=%d>; rel=\"next\"", w.server.URL, path, page+1))
 		}
 		says(200, wrap(list), headers...)(out, r)

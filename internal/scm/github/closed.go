@@ -7,13 +7,14 @@ import (
 
 	"promoter/internal/identity"
 	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
 )
 
 // Closed lists those that are closed or merged. It asks per pull request for the
 // message of its head, and for who closed it where it was not merged.
 func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
-	noun := p.noun("closed pull requests from %s", oneLine(head))
-	if err := checkLimit(limit); err != nil {
+	noun := p.noun("closed pull requests from %s", rest.OneLine(head))
+	if err := rest.CheckLimit(limit); err != nil {
 		return nil, explain(noun, err)
 	}
 	options := p.from(gogithub.PullRequestListOptions{State: "closed", Sort: "created", Direction: "desc"}, head)

@@ -8,6 +8,7 @@ import (
 	gogithub "github.com/google/go-github/v62/github"
 
 	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
 )
 
 // conversation is the talk below a pull request.
@@ -15,7 +16,7 @@ type conversation struct{ *repository }
 
 // Comments lists them all. Comments on lines of the diff are not among them.
 func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, error) {
-	comments, err := pages(everything, func(page gogithub.ListOptions) ([]scm.Comment, *gogithub.Response, error) {
+	comments, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]scm.Comment, *gogithub.Response, error) {
 		found, resp, err := c.forge.api.Issues.ListComments(ctx, c.owner, c.name, number, &gogithub.IssueListCommentsOptions{ListOptions: page})
 		return c.translate(found), resp, err
 	})
@@ -51,7 +52,7 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 	switch {
 	case place < 0:
 		_, _, err = c.forge.api.Issues.CreateComment(ctx, c.owner, c.name, number, comment)
-	case !sameText(comments[place].Body, text):
+	case !rest.SameText(comments[place].Body, text):
 		_, _, err = c.forge.api.Issues.EditComment(ctx, c.owner, c.name, comments[place].ID, comment)
 	}
 	return explain(c.noun("comment on pull request %d", number), err)

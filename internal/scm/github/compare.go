@@ -7,6 +7,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
 )
 
 // longestRevision bounds what names a commit: an id, a tag or a branch.
@@ -15,12 +16,12 @@ const longestRevision = 255
 // Compare lists the commits between two others. Two that share no history are a
 // NotFound fault: GitHub has nothing to compare.
 func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit int) (scm.Comparison, error) {
-	noun := "comparison in " + oneLine(repository)
+	noun := "comparison in " + rest.OneLine(repository)
 	owner, name, err := splitName(repository)
 	if err != nil {
 		return scm.Comparison{}, explain(noun, err)
 	}
-	if err := checkLimit(limit); err != nil {
+	if err := rest.CheckLimit(limit); err != nil {
 		return scm.Comparison{}, explain(noun, err)
 	}
 	if from == "" || to == "" || len(from) > longestRevision || len(to) > longestRevision {

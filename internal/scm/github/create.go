@@ -9,6 +9,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
 )
 
 // Create opens a pull request. GitHub itself refuses a second one for the same
@@ -18,7 +19,7 @@ import (
 // Labels, assignees and reviewers are separate requests. When one of those fails,
 // the pull request is returned beside the error: it is open.
 func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, error) {
-	noun := p.noun("pull request from %s", oneLine(draft.Head))
+	noun := p.noun("pull request from %s", rest.OneLine(draft.Head))
 	wanted := &gogithub.NewPullRequest{
 		Title: gogithub.String(cutTitle(draft.Title)), Body: gogithub.String(cutBody(draft.Body)),
 		Head: &draft.Head, Base: &draft.Base,
@@ -47,7 +48,7 @@ func (p pulls) lost(ctx context.Context, wanted *gogithub.NewPullRequest, cause 
 	options := p.from(gogithub.PullRequestListOptions{State: "open", Base: wanted.GetBase()}, wanted.GetHead())
 	found, err := p.list(ctx, options, 1, func(pull scm.PullRequest) bool {
 		ours := pull.Head.Own && pull.Head.Branch == wanted.GetHead() && p.info.Self.Same(pull.Author)
-		return ours && pull.Title == wanted.GetTitle() && sameText(pull.Body, wanted.GetBody())
+		return ours && pull.Title == wanted.GetTitle() && rest.SameText(pull.Body, wanted.GetBody())
 	})
 	if err != nil || len(found) == 0 {
 		return scm.PullRequest{}, cause
@@ -78,7 +79,7 @@ func (p pulls) label(ctx context.Context, number int, names []string) ([]string,
 	}
 	cut := make([]string, len(names))
 	for i, name := range names {
-		cut[i] = cutRunes(name, maxLabel)
+		cut[i] = rest.CutRunes(name, maxLabel)
 	}
 	all, _, err := p.forge.api.Issues.AddLabelsToIssue(ctx, p.owner, p.name, number, cut)
 	if err != nil {

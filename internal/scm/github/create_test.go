@@ -206,20 +206,6 @@ func TestCreate_P15_lengths(t *testing.T) {
 	}
 }
 
-func FuzzShorten(f *testing.F) {
-	f.Add("ä🎉x", 2)
-	f.Add("\xff\xfe\xfd", 1)
-	f.Fuzz(func(t *testing.T, text string, limit int) {
-		if limit < 1 || limit > 1000 {
-			return
-		}
-		got := shorten(text, limit, "…")
-		if len([]rune(got)) > limit || (len([]rune(text)) <= limit && got != text) || utf8.ValidString(text) && !utf8.ValidString(got) {
-			t.Fatalf("%q at %d became %q", text, limit, got)
-		}
-	})
-}
-
 func TestEdit(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)

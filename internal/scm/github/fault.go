@@ -1,43 +1,30 @@
 package github
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
 	gogithub "github.com/google/go-github/v62/github"
 
 	"promoter/internal/fault"
-	"promoter/internal/outbound"
+	"promoter/internal/scm/rest"
 )
 
 // explain gives an error of the library a kind, and puts what was asked before
 // GitHub's words.
-func explain(noun string, err error) error {
-	if err == nil {
-		return nil
+func explain(noun string, err error) error { return rest.Explain("GitHub", noun, err, answerOf) }
+
+// answerOf takes an answer of GitHub apart that is an error.
+func answerOf(err error) (rest.Answer, bool) {
+	answer := refused(err)
+	if answer == nil {
+		return rest.Answer{}, false
 	}
-	if failed, ok := errors.AsType[*url.Error](err); ok {
-		err = failed.Err // the other words are the method and the whole URL
-	}
-	if known, ok := errors.AsType[*fault.Error](err); ok {
-		return &fault.Error{Kind: known.Kind, RetryAt: known.RetryAt, Err: fmt.Errorf("%s: %w", noun, outbound.Redact(err))}
-	}
-	if answer := refused(err); answer != nil {
-		kind, advice := judge(answer)
-		return &fault.Error{Kind: kind, Err: &answerError{
-			status: answer.Response.StatusCode,
-			text:   fmt.Sprintf("%s: GitHub answered %d: %s%s", noun, answer.Response.StatusCode, wordsOf(answer), advice),
-		}}
-	}
-	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fault.New(fault.Temporary, "%s: the answer is not JSON, as when a proxy or a login page answers", noun)
-	}
-	return fault.New(fault.Temporary, "%s: %w", noun, outbound.Redact(err))
+	kind, advice := judge(answer)
+	return rest.Answer{Status: answer.Response.StatusCode, Kind: kind, Words: wordsOf(answer), Advice: advice}, true
 }
 
 // refused returns the answer of GitHub that is an error.
@@ -51,25 +38,12 @@ func refused(err error) *gogithub.ErrorResponse {
 	return nil
 }
 
-// answerError is an answer of GitHub in words, without the answer itself, which
-// holds the request.
-type answerError struct {
-	status int
-	text   string
-}
-
-// Error returns what was asked and GitHub's words.
-func (a *answerError) Error() string { return a.text }
-
 // statusOf returns the HTTP status of an error, zero when GitHub gave none.
 func statusOf(err error) int {
 	if answer := refused(err); answer != nil {
 		return answer.Response.StatusCode
 	}
-	if told, ok := errors.AsType[*answerError](err); ok {
-		return told.status
-	}
-	return 0
+	return rest.StatusOf(err)
 }
 
 // judge says what may be done about an answer, and what a person can do.
@@ -128,7 +102,7 @@ func lacking(answer *gogithub.ErrorResponse) string {
 	if strings.HasPrefix(head.Get("X-GitHub-SSO"), "required") {
 		return ": the token must be authorised for the single sign-on of the organisation"
 	}
-	needed, words := oneLine(head.Get("X-Accepted-GitHub-Permissions")), strings.ToLower(answer.Message)
+	needed, words := rest.OneLine(head.Get("X-Accepted-GitHub-Permissions")), strings.ToLower(answer.Message)
 	switch {
 	case needed == "" || !strings.Contains(words, "not accessible by"):
 		return scopesLacking(head)
@@ -156,7 +130,7 @@ func scopesLacking(head http.Header) string {
 	if len(held) > 0 {
 		has = strings.Join(held, ", ")
 	}
-	return oneLine(fmt.Sprintf(": the token lacks the scope %s (it has %s)", strings.Join(needed, " or "), has))
+	return rest.OneLine(fmt.Sprintf(": the token lacks the scope %s (it has %s)", strings.Join(needed, " or "), has))
 }
 
 func fields(list string) []string {
@@ -174,17 +148,8 @@ func wordsOf(answer *gogithub.ErrorResponse) string {
 			words = append(words, detail.Field+" is "+detail.Code)
 		}
 	}
-	if text := oneLine(strings.Join(words, "\n")); text != "" {
+	if text := rest.OneLine(strings.Join(words, "\n")); text != "" {
 		return text
 	}
 	return http.StatusText(answer.Response.StatusCode)
-}
-
-// oneLine makes words of GitHub safe to show, bounded and without line breaks.
-func oneLine(text string) string {
-	if len(text) > 4096 {
-		text = text[:4096]
-	}
-	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
-	return outbound.Scrub(strings.Join(lines, "; "))
 }

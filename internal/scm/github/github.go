@@ -13,6 +13,7 @@ import (
 	gogithub "github.com/google/go-github/v62/github"
 
 	"promoter/internal/identity"
+	"promoter/internal/scm/rest"
 	"promoter/internal/secret"
 )
 
@@ -62,36 +63,24 @@ func New(options Options) (*Forge, error) {
 	if options.URL == "" {
 		options.URL = PublicURL
 	}
-	page, err := webURL(options.URL)
+	page, err := rest.WebURL(options.URL)
 	if err != nil {
 		return nil, fmt.Errorf("the URL of GitHub: %w", err)
 	}
 	endpoint := apiOf(page)
 	if options.API != "" {
-		if endpoint, err = webURL(options.API); err != nil {
+		if endpoint, err = rest.WebURL(options.API); err != nil {
 			return nil, fmt.Errorf("the URL of GitHub's API: %w", err)
 		}
 	}
 	endpoint.Path = strings.TrimRight(endpoint.Path, "/") + "/"
-	api := gogithub.NewClient(newHTTP(options, endpoint))
+	api := gogithub.NewClient(rest.NewClient(rest.Options{
+		Endpoint: endpoint, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace, Limits: limits(),
+	}))
 	api.BaseURL, api.UserAgent = endpoint, "promoter"
 	return &Forge{
 		host: strings.ToLower(page.Host), page: strings.TrimRight(page.String(), "/"), api: api, now: options.Now,
 	}, nil
-}
-
-var errURL = errors.New("it must be https://HOST, or http:// where that is allowed, without user, query and fragment")
-
-func webURL(raw string) (*url.URL, error) {
-	parsed, err := url.Parse(raw)
-	if err != nil {
-		return nil, errURL // the error of net/url quotes the text, which may hold a password
-	}
-	web := parsed.Scheme == "https" || parsed.Scheme == "http"
-	if !web || parsed.Host == "" || parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
-		return nil, errURL
-	}
-	return parsed, nil
 }
 
 // apiOf returns the API that belongs to a page: api.github.com, api.NAME.ghe.com

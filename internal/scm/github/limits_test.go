@@ -1,18 +1,15 @@
 package github
 
 import (
-	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"promoter/internal/fault"
+	"promoter/internal/scm/rest"
 )
 
 func TestGate_P12_limitsOfGitHub(t *testing.T) {
@@ -74,24 +71,6 @@ func TestGate_P12_pauseDoubles(t *testing.T) {
 	}
 }
 
-// Requests that were under way when the pause began are refused with it.
-func TestGate_P12_refusalsTogetherAreOne(t *testing.T) {
-	t.Parallel()
-	refused := func() *http.Response {
-		return &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{}}
-	}
-	g := &gate{now: func() time.Time { return noon }}
-	for range 8 {
-		err := g.note(refused(), nil)
-		if at, _ := fault.RetryAt(err); !at.Equal(noon.Add(time.Minute)) {
-			t.Errorf("may be tried at %v", at)
-		}
-	}
-	if g.strikes != 1 {
-		t.Errorf("%d strikes", g.strikes)
-	}
-}
-
 // The last request of the hour was answered: the next would be refused.
 func TestGate_P12_spentLimitSendsNothing(t *testing.T) {
 	t.Parallel()
@@ -110,87 +89,13 @@ func TestGate_P12_spentLimitSendsNothing(t *testing.T) {
 	w.expect("GET " + repoPath + "/pulls")
 }
 
-// counting answers everything and notes when writes came.
-type counting struct {
-	mu    sync.Mutex
-	times []time.Time
-}
-
-func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if req.Method != http.MethodGet {
-		c.times = append(c.times, time.Now())
-	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: req}, nil
-}
-
-func send(ctx context.Context, g *gate, method string) error {
-	req, err := http.NewRequestWithContext(ctx, method, "https://api.github.com/x", nil)
-	if err != nil {
-		return err
-	}
-	resp, err := g.RoundTrip(req)
-	if err == nil {
-		_ = resp.Body.Close()
-	}
-	return err
-}
-
-func TestGate_writesKeepADistance(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		next := &counting{}
-		g := &gate{next: next, now: time.Now, pace: WritePace}
-		start := time.Now()
-		var group sync.WaitGroup
-		for range 5 {
-			group.Go(func() {
-				if err := errors.Join(send(t.Context(), g, "GET"), send(t.Context(), g, "POST")); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		group.Wait()
-		for i, at := range next.times {
-			if want := start.Add(time.Duration(i) * time.Second); !at.Equal(want) {
-				t.Errorf("write %d went after %v", i, at.Sub(start))
-			}
-		}
-	})
-}
-
-// A long line is not waited in: the caller hears when there is a place again.
-func TestGate_longLineIsALimit(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		g := &gate{next: &counting{}, now: time.Now, pace: WritePace, write: time.Now().Add(31 * time.Second)}
-		err := send(t.Context(), g, "POST")
-		if at, ok := fault.RetryAt(err); !ok || !at.Equal(time.Now().Add(31*time.Second)) {
-			t.Errorf("got %v", err)
-		}
-	})
-}
-
-func TestGate_waitEndsWithTheContext(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		g := &gate{next: &counting{}, now: time.Now, pace: WritePace, write: time.Now().Add(5 * time.Second)}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := send(ctx, g, "POST"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-	})
-}
-
 func TestGate_answerIsBounded(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	repository := w.open()
 	w.on("GET "+repoPath+"/pulls", func(out http.ResponseWriter, _ *http.Request) {
 		block := strings.Repeat(" ", 1<<20)
-		for range maxAnswer>>20 + 1 {
+		for range rest.MaxAnswer>>20 + 1 {
 			if _, err := io.WriteString(out, block); err != nil {
 				return
 			}

@@ -12,6 +12,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
 )
 
 // repository is one repository for one pass: what it remembers of permissions
@@ -36,7 +37,7 @@ var features = scm.Features{
 
 // Open asks for a repository, and once for the account of the credential.
 func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
-	noun := "repository " + oneLine(name)
+	noun := "repository " + rest.OneLine(name)
 	owner, short, err := splitName(name)
 	if err != nil {
 		return nil, explain(noun, err)

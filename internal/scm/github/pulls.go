@@ -7,6 +7,7 @@ import (
 	gogithub "github.com/google/go-github/v62/github"
 
 	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
 )
 
 // pulls are the pull requests of a repository.
@@ -16,7 +17,7 @@ type pulls struct{ *repository }
 // read comes last and moves nothing.
 func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 	options := gogithub.PullRequestListOptions{State: "open", Sort: "created", Direction: "asc"}
-	all, err := p.list(ctx, options, everything, func(scm.PullRequest) bool { return true })
+	all, err := p.list(ctx, options, rest.Everything, func(scm.PullRequest) bool { return true })
 	return all, explain(p.noun("open pull requests"), err)
 }
 

@@ -6,17 +6,18 @@ import (
 	gogithub "github.com/google/go-github/v62/github"
 
 	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
 )
 
 // Releases lists published releases. GitHub shows drafts to who may push, so
 // pages are read until there are enough others.
 func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]scm.Release, error) {
-	noun := "releases of " + oneLine(repository)
+	noun := "releases of " + rest.OneLine(repository)
 	owner, name, err := splitName(repository)
 	if err != nil {
 		return nil, explain(noun, err)
 	}
-	if err := checkLimit(limit); err != nil {
+	if err := rest.CheckLimit(limit); err != nil {
 		return nil, explain(noun, err)
 	}
 	found, err := pages(limit, func(page gogithub.ListOptions) ([]scm.Release, *gogithub.Response, error) {

@@ -10,6 +10,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
 )
 
 // Reviews lists all submitted reviews. Whether a reviewer may push is asked once
@@ -17,7 +18,7 @@ import (
 // dismissed ones.
 func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
 	noun := s.noun("reviews of pull request %d", number)
-	found, err := pages(everything, func(page gogithub.ListOptions) ([]*gogithub.PullRequestReview, *gogithub.Response, error) {
+	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.PullRequestReview, *gogithub.Response, error) {
 		return s.forge.api.PullRequests.ListReviews(ctx, s.owner, s.name, number, &page)
 	})
 	if err != nil {
@@ -80,7 +81,7 @@ func (s signals) writer(ctx context.Context, person identity.Person) (bool, erro
 // MayWrite asks GitHub each time.
 func (s signals) MayWrite(ctx context.Context, person identity.Person) (bool, error) {
 	may, err := s.permitted(ctx, person)
-	return may, explain(s.noun("permission of %s", oneLine(person.Login)), err)
+	return may, explain(s.noun("permission of %s", rest.OneLine(person.Login)), err)
 }
 
 // permitted asks for a permission. Bots have none that GitHub would tell, and an

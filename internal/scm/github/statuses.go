@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
 )
 
 // statusKey names a status.
@@ -17,7 +18,7 @@ type statusKey struct{ commit, context string }
 // of all statuses is read, the newest first, because the combined one does not
 // tell who set them.
 func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, error) {
-	found, err := pages(everything, func(page gogithub.ListOptions) ([]*gogithub.RepoStatus, *gogithub.Response, error) {
+	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.RepoStatus, *gogithub.Response, error) {
 		return s.forge.api.Repositories.ListStatuses(ctx, s.owner, s.name, commit, &page)
 	})
 	if err != nil {
@@ -59,11 +60,11 @@ func (s signals) statusCheck(status *gogithub.RepoStatus) scm.Check {
 // SetStatus sets the status, unless it stands there already: each setting is an
 // entry that people see, and GitHub takes 1,000 per commit and context.
 func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status) error {
-	noun := s.noun("status %s of commit %.12s", oneLine(status.Context), oneLine(commit))
-	if !isCommit(commit) {
+	noun := s.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
+	if !rest.IsCommit(commit) {
 		return fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
-	status.Description = shorten(status.Description, maxDescription, "…")
+	status.Description = rest.Shorten(status.Description, maxDescription, "…")
 	before, known := s.remembered(commit, status.Context)
 	if !known {
 		if _, err := s.statuses(ctx, commit); err != nil {

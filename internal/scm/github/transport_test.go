@@ -36,39 +36,6 @@ func TestSigner_T06_credentialStaysAtTheAPI(t *testing.T) {
 	}
 }
 
-func TestSigner_T06_addsNothingForOthers(t *testing.T) {
-	t.Parallel()
-	seen := ""
-	next := roundTrip(func(req *http.Request) (*http.Response, error) {
-		seen = req.Header.Get("Authorization")
-		return nil, errors.New("no answer")
-	})
-	w := newWire(t)
-	options := w.options()
-	endpoint, err := webURL("https://api.github.com/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &signer{next: next, token: options.Token, endpoint: endpoint}
-	for url, want := range map[string]string{
-		"https://api.github.com/user": "Bearer " + canary, "http://api.github.com/user": "", "https://api.github.com:8443/user": "",
-		"https://evil.example.com/user": "", "https://api.github.com.evil.example.com/user": "",
-	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = s.RoundTrip(req)
-		if err == nil || seen != want || req.Header.Get("Authorization") != "" {
-			t.Errorf("%s was asked with %q, want %q (%v)", url, seen, want, err)
-		}
-	}
-}
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (r roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return r(req) }
-
 // A renamed repository answers reading with a redirect, and writing with one that
 // keeps the method.
 func TestRedirect_P07_renamed(t *testing.T) {

@@ -1,4 +1,4 @@
-package github
+package rest
 
 import (
 	"bytes"
@@ -7,24 +7,43 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/secret"
 )
 
-// maxRedirects is how many are followed; GitHub sends one after a rename.
+// maxRedirects is how many are followed; forges send one after a rename.
 const maxRedirects = 3
 
-// newHTTP makes the client of one forge: a credential is put on, then what is
-// known is asked for conditionally, then the limits are kept.
-func newHTTP(options Options, endpoint *url.URL) *http.Client {
+// Options say how one forge is asked with one credential.
+type Options struct {
+	// Endpoint is the API. The credential goes to its host alone.
+	Endpoint *url.URL
+	// Token gives the credential; it is asked for before every request. An absent
+	// one asks without a credential.
+	Token func(ctx context.Context) (secret.String, error)
+	// HTTP sends the requests. Its own redirect policy is not used.
+	HTTP *http.Client
+	// Now is the clock.
+	Now func() time.Time
+	// Pace is the distance between two writes. Zero: none.
+	Pace time.Duration
+	// Limits say how the forge tells its limits.
+	Limits Limits
+}
+
+// NewClient makes the client of one forge: a credential is put on, then what is
+// known is asked for conditionally, then the limits are kept. All fields but Pace
+// are required.
+func NewClient(options Options) *http.Client {
 	base := options.HTTP.Transport
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	limits := &gate{next: base, now: options.Now, pace: options.Pace}
+	limits := &gate{next: base, now: options.Now, pace: options.Pace, limits: options.Limits}
 	return &http.Client{
-		Transport:     &signer{next: newCache(limits), token: options.Token, endpoint: endpoint},
+		Transport:     &signer{next: newCache(limits), token: options.Token, endpoint: options.Endpoint},
 		CheckRedirect: checkRedirect,
 		Timeout:       options.HTTP.Timeout,
 	}
@@ -63,6 +82,7 @@ func (s *signer) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	signed := req.Clone(req.Context())
+	signed.Header.Del("Authorization") // that a library may have set
 	if !token.IsZero() && sameOrigin(req.URL, s.endpoint) {
 		signed.Header.Set("Authorization", "Bearer "+token.Reveal())
 	}

@@ -1,4 +1,4 @@
-package github
+package rest
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 // requests has 2 MB and shrinks to a twentieth.
 const maxKept = 16 << 20
 
-// cache asks again for what it knows with the ETag of the answer. GitHub counts
-// no request against the limit whose answer is "not modified".
+// cache asks again for what it knows with the ETag of the answer. The answer "not
+// modified" is short, and GitHub does not count it against the limit.
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate
 type cache struct {
 	next http.RoundTripper
@@ -156,7 +156,7 @@ func unpack(packed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fault.New(fault.Internal, "unpack an answer: %w", err)
 	}
-	data, err := io.ReadAll(io.LimitReader(reader, maxAnswer))
+	data, err := io.ReadAll(io.LimitReader(reader, MaxAnswer))
 	if err != nil {
 		return nil, fault.New(fault.Internal, "unpack an answer: %w", err)
 	}

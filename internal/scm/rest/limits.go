@@ -1,0 +1,227 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/outbound"
+)
+
+// Bounds of the gate.
+const (
+	MaxAnswer    = 48 << 20         // bytes of one answer: 100 texts of 65,536 characters, six bytes each
+	longestTurn  = 30 * time.Second // that a write waits for its turn
+	firstPause   = time.Minute      // after a secondary limit that names no time; doubles
+	longestPause = time.Hour        // of those
+	longestAsked = 24 * time.Hour   // a server's mistake must end
+)
+
+// Limits say how a forge tells its limits.
+type Limits struct {
+	// Prefix of the headers whose names end in Remaining and Reset, in the form of
+	// http.Header. Reset is in seconds of Unix.
+	Prefix string
+	// Refused says that an answer is a refusal because of a limit, and in which
+	// words. It is asked about each answer of the kind 4xx.
+	Refused func(resp *http.Response, data []byte) (words string, refused bool)
+}
+
+// gate keeps a forge's limits for one credential. When the forge asks for a pause,
+// or the last request of its time is spent, nothing is sent until it is over: the
+// calls fail at once and name the time.
+//
+// It takes the limits' headers off the answers, so that the library under it
+// does not keep them a second time by another clock.
+type gate struct {
+	next http.RoundTripper
+	now  func() time.Time
+	pace time.Duration
+
+	limits Limits
+
+	mu      sync.Mutex
+	until   time.Time // no request before
+	words   string    // of the forge, for that pause
+	strikes int       // secondary limits in a row
+	write   time.Time // the next one's turn
+}
+
+// RoundTrip sends the request, unless a pause is on. The answer is in memory.
+func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := g.admit(req); err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	resp, err := g.next.RoundTrip(req)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", req.URL.Host, err)
+	}
+	data, err := outbound.ReadAll(resp.Body, MaxAnswer)
+	_ = resp.Body.Close() // it was read
+	if err != nil {
+		return nil, cutOff(req.URL.Host, err)
+	}
+	if err := g.note(resp, data); err != nil {
+		return nil, err
+	}
+	setBody(resp, data)
+	return resp, nil
+}
+
+// cutOff says that an answer was not whole. What it answered may have been done.
+func cutOff(host string, err error) error {
+	if fault.KindOf(err) != fault.Internal {
+		return fmt.Errorf("read the answer of %s: %w", host, err)
+	}
+	return fault.New(fault.Temporary, "read the answer of %s: %w", host, err)
+}
+
+func (g *gate) admit(req *http.Request) error {
+	if err := g.paused(); err != nil {
+		return err
+	}
+	if g.pace <= 0 || req.Method == http.MethodGet {
+		return nil
+	}
+	wait, err := g.turn()
+	if err != nil {
+		return err
+	}
+	if err := sleep(req.Context(), wait); err != nil {
+		return err
+	}
+	return g.paused()
+}
+
+func (g *gate) paused() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.until.After(g.now()) {
+		return nil
+	}
+	return limited(g.until, g.words)
+}
+
+// turn gives a write its place in line.
+func (g *gate) turn() (time.Duration, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.now()
+	turn := g.write
+	if turn.Before(now) {
+		turn = now
+	}
+	if turn.Sub(now) > longestTurn {
+		return 0, limited(turn, "more writes wait than the forge wants at once")
+	}
+	g.write = turn.Add(g.pace)
+	return turn.Sub(now), nil
+}
+
+func sleep(ctx context.Context, wait time.Duration) error {
+	if wait <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func limited(until time.Time, words string) error {
+	return fault.Limited(until, fmt.Errorf("rate limited until %s: %s", until.UTC().Format(time.RFC3339), words))
+}
+
+// note reads the limits of an answer. A refusal is the error.
+func (g *gate) note(resp *http.Response, data []byte) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now, head := g.now(), resp.Header
+	words, refused := g.refusal(resp, data)
+	spent := head.Get(g.limits.Prefix+"Remaining") == "0"
+	switch {
+	case refused:
+		g.pause(now, g.end(now, head, spent), words)
+		return limited(g.until, g.words)
+	case spent:
+		if reset, ok := g.resetOf(head); ok {
+			g.pause(now, reset, "the limit of requests is used up")
+		}
+	}
+	if resp.StatusCode < http.StatusBadRequest {
+		g.strikes = 0
+	}
+	for name := range head {
+		if strings.HasPrefix(name, g.limits.Prefix) {
+			head.Del(name)
+		}
+	}
+	return nil
+}
+
+// end says when the pause ends that a refusal asks for: by Retry-After, by the
+// reset of the limit that is spent, or after a time of our own.
+// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
+func (g *gate) end(now time.Time, head http.Header, spent bool) time.Time {
+	if asked, ok := retryAfter(head.Get("Retry-After"), now); ok {
+		return asked
+	}
+	if reset, ok := g.resetOf(head); ok && spent {
+		return later(reset, now.Add(time.Second)) // the two clocks may differ
+	}
+	if g.until.After(now) {
+		return g.until // of a request that was under way before the pause: the same refusal
+	}
+	pause := min(firstPause<<min(g.strikes, 10), longestPause)
+	g.strikes++
+	return now.Add(pause)
+}
+
+func (g *gate) pause(now, until time.Time, words string) {
+	if latest := now.Add(longestAsked); until.After(latest) {
+		until = latest
+	}
+	if until.After(g.until) {
+		g.until, g.words = until, words
+	}
+}
+
+func (g *gate) refusal(resp *http.Response, data []byte) (words string, refused bool) {
+	if resp.StatusCode < http.StatusBadRequest || resp.StatusCode >= http.StatusInternalServerError {
+		return "", false
+	}
+	return g.limits.Refused(resp, data)
+}
+
+func (g *gate) resetOf(head http.Header) (time.Time, bool) {
+	seconds, err := strconv.ParseInt(head.Get(g.limits.Prefix+"Reset"), 10, 64)
+	if err != nil || seconds <= 0 {
+		return time.Time{}, false
+	}
+	return time.Unix(seconds, 0).UTC(), true
+}
+
+func retryAfter(value string, now time.Time) (time.Time, bool) {
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return now.Add(time.Duration(seconds) * time.Second), true
+	}
+	at, err := http.ParseTime(value)
+	return at, err == nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
