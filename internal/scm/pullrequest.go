@@ -87,6 +87,7 @@ type Edit struct {
 // Merge says what exactly is to be merged.
 type Merge struct {
 	Head    string // commit in hex; any other head is a Conflict
+	Base    string // branch, whose rules choose the way of merging; empty: any way is tried
 	Title   string // of the commit that lands, where the forge makes one
 	Message string // its body, with the trailers
 }
