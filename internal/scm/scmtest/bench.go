@@ -62,13 +62,17 @@ type People struct {
 	Close func(t *testing.T, who string, number int)
 	// Merge merges and returns the commit that stands on the base then. Method is
 	// merge, squash, rebase, fast-forward (by a push) or queue.
-	Merge   func(t *testing.T, who string, number int, method string) string
-	Retitle func(t *testing.T, who string, number int, title string)
-	Label   func(t *testing.T, who string, number int, label string)
-	Review  func(t *testing.T, who string, number int, state scm.ReviewState)
-	Dismiss func(t *testing.T, who string, number int) // the reviews of who
-	Comment func(t *testing.T, who string, number int, body string)
-	Status  func(t *testing.T, who, commit, context string, state scm.CheckState)
+	Merge func(t *testing.T, who string, number int, method string) string
+	// Reopen opens a closed one again, with its head branch where that is gone.
+	Reopen   func(t *testing.T, who string, number int)
+	Retarget func(t *testing.T, who string, number int, base string) // to another branch
+	Draft    func(t *testing.T, who string, number int, draft bool)  // or ready again
+	Retitle  func(t *testing.T, who string, number int, title string)
+	Label    func(t *testing.T, who string, number int, label string)
+	Review   func(t *testing.T, who string, number int, state scm.ReviewState)
+	Dismiss  func(t *testing.T, who string, number int) // the reviews of who
+	Comment  func(t *testing.T, who string, number int, body string)
+	Status   func(t *testing.T, who, commit, context string, state scm.CheckState)
 	// Check adds a check run with a conclusion of the forge, or in_progress.
 	Check   func(t *testing.T, who, commit, name, conclusion string)
 	Release func(t *testing.T, release Release)
