@@ -79,6 +79,7 @@ var owners = map[string][]string{
 	"github.com/invopop/jsonschema":            {"internal/config"},
 	"github.com/google/go-containerregistry":   {"internal/registry", "internal/signature"},
 	"github.com/google/go-github/v62":          {"internal/scm/github"},
+	"github.com/golang-jwt/jwt/v5":             {"internal/scm/github"},
 	"sigs.k8s.io/kustomize/kyaml":              {"internal/updater"},
 	"github.com/spf13/cobra":                   {"internal/cli"},
 	"github.com/spf13/pflag":                   {"internal/cli"},

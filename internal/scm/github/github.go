@@ -53,6 +53,8 @@ type Forge struct {
 
 	mu   sync.Mutex
 	self identity.Person // asked for once
+
+	permitted Permitted // of the installation whose forge it is; nil: it is a user's
 }
 
 // New makes a Forge. It sends no request. Token, HTTP and Now are required.

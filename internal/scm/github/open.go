@@ -71,12 +71,21 @@ func (f *Forge) describe(found *gogithub.Repository) (scm.Info, error) {
 	if _, _, err := splitName(found.GetFullName()); err != nil {
 		return scm.Info{}, fault.New(fault.Temporary, "the answer describes no repository: %w", err)
 	}
-	push, told := found.GetPermissions()["push"]
 	page := f.page + "/" + found.GetFullName()
 	return scm.Info{
 		Key: key, Name: found.GetFullName(), URL: page, CloneURL: page + ".git",
-		DefaultBranch: found.GetDefaultBranch(), Archived: found.GetArchived(), MayPush: push || !told,
+		DefaultBranch: found.GetDefaultBranch(), Archived: found.GetArchived(), MayPush: f.mayPush(found),
 	}, nil
+}
+
+// mayPush says whether the credential may push. What GitHub tells with the
+// repository is about users; an installation has permissions of its own.
+func (f *Forge) mayPush(found *gogithub.Repository) bool {
+	if f.permitted != nil {
+		return f.permitted.Grants(Permission{Name: "contents", Access: "write"})
+	}
+	push, told := found.GetPermissions()["push"]
+	return push || !told
 }
 
 // account asks once who the credential belongs to.

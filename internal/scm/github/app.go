@@ -1,0 +1,160 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/scm/rest"
+	"promoter/internal/secret"
+)
+
+// AppOptions say which GitHub App is meant and how its GitHub is asked.
+type AppOptions struct {
+	URL, API string        // as in Options
+	ID       string        // the number or the client id that the App's page shows
+	Key      secret.String // private key: PEM with PKCS#1 or PKCS#8
+	HTTP     *http.Client
+	Now      func() time.Time
+	Pace     time.Duration // between two writes of one installation, see WritePace
+}
+
+// App is one GitHub App. Its own credential finds installations and makes their
+// tokens, and does nothing else; see Use for the rest. It is safe for many
+// goroutines.
+type App struct {
+	options AppOptions
+	hub     *Forge // with the App's own credential
+	signer  *appSigner
+
+	mu    sync.Mutex
+	known *appAnswer // asked for once
+}
+
+// appAnswer is what GitHub tells about an App.
+type appAnswer struct {
+	ID          int64     `json:"id"`
+	Slug        string    `json:"slug"`
+	HTMLURL     string    `json:"html_url"`
+	Owner       account   `json:"owner"`
+	Permissions Permitted `json:"permissions"`
+}
+
+// account is a user or an organisation.
+type account struct {
+	Login string `json:"login"`
+	Type  string `json:"type"`
+}
+
+// NewApp makes an App. It sends no request. ID, Key, HTTP and Now are required.
+func NewApp(options AppOptions) (*App, error) {
+	if options.HTTP == nil || options.Now == nil || options.ID == "" {
+		return nil, errors.New("github: an App needs an id, an HTTP client and a clock")
+	}
+	key, err := parseKey(options.Key)
+	if err != nil {
+		return nil, err
+	}
+	signer := &appSigner{issuer: options.ID, key: key, clock: options.Now}
+	// Asking for tokens is no writing that GitHub wants to have paced.
+	hub, err := New(Options{URL: options.URL, API: options.API, Token: signer.token, HTTP: options.HTTP, Now: signer.now})
+	if err != nil {
+		return nil, err
+	}
+	hub.renewing(signer)
+	return &App{options: options, hub: hub, signer: signer}, nil
+}
+
+// Skew is what GitHub's clock is ahead of this machine's, as far as that was in
+// the way; negative: behind.
+func (a *App) Skew() time.Duration { return a.signer.offset() }
+
+// Self is who the App is to others: SLUG[bot].
+func (a *App) Self(ctx context.Context) (identity.Person, error) {
+	told, err := a.ask(ctx)
+	if err != nil {
+		return identity.Person{}, err
+	}
+	return identity.Person{Host: a.hub.host, Login: told.Slug + "[bot]", Bot: true}, nil
+}
+
+// ask asks once who the App is.
+func (a *App) ask(ctx context.Context) (*appAnswer, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known != nil {
+		return a.known, nil
+	}
+	var told appAnswer
+	if err := a.hub.get(ctx, "app", &told); err != nil {
+		return nil, a.explain("the App "+rest.OneLine(a.options.ID), err)
+	}
+	if !isName(told.Slug) || told.ID <= 0 {
+		return nil, fault.New(fault.Temporary, "the App %s: the answer describes no App", rest.OneLine(a.options.ID))
+	}
+	a.known = &told
+	return a.known, nil
+}
+
+// installURL is the page on which an App is installed.
+func (a *App) installURL(told *appAnswer) string {
+	page := a.hub.page + "/apps/" + told.Slug
+	if shown, err := url.Parse(told.HTMLURL); err == nil && strings.EqualFold(shown.Host, a.hub.host) {
+		page = a.hub.page + strings.TrimRight(shown.Path, "/") // below /github-apps on older servers
+	}
+	return page + "/installations/new"
+}
+
+// permissionsURL is the page on which the App's owner says what it asks for.
+func (a *App) permissionsURL(told *appAnswer) string {
+	return a.hub.settings(told.Owner) + "/apps/" + told.Slug + "/permissions"
+}
+
+// settings is the page of the settings of an account.
+func (f *Forge) settings(of account) string {
+	if of.Type == "Organization" && isName(of.Login) {
+		return f.page + "/organizations/" + of.Login + "/settings"
+	}
+	return f.page + "/settings"
+}
+
+// get asks for one thing that the library has no type for.
+func (f *Forge) get(ctx context.Context, path string, into any) error {
+	req, err := f.api.NewRequest(http.MethodGet, path, nil)
+	if err != nil {
+		return err //nolint:wrapcheck // every caller explains it
+	}
+	_, err = f.api.Do(ctx, req, into)
+	return err //nolint:wrapcheck // every caller explains it
+}
+
+// explain gives an error about the App's own credential a kind and advice.
+func (a *App) explain(noun string, err error) error {
+	return rest.Explain("GitHub", noun, err, func(err error) (rest.Answer, bool) {
+		told, ok := answerOf(err)
+		if ok && told.Status == http.StatusUnauthorized {
+			told.Advice = a.advice(told.Words)
+		}
+		if ok && strings.Contains(told.Words, "Integration not found") {
+			told.Kind, told.Advice = fault.Unauthorised, ": there is no App with this id: check app.id and the url of the forge"
+		}
+		return told, ok
+	})
+}
+
+// advice says what to do about a refused token of the App.
+func (a *App) advice(words string) string {
+	switch {
+	case strings.Contains(words, "('exp')"), strings.Contains(words, "('iat')"):
+		return ": the clock of this machine differs from GitHub's: set it, for instance with NTP"
+	case strings.Contains(words, "('iss')"):
+		return ": app.id is not the id of an App there"
+	}
+	return ": check that app.key is a private key of the App with this app.id, and was not deleted on the App's page"
+}

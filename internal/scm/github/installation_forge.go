@@ -1,0 +1,88 @@
+package github
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"promoter/internal/scm/rest"
+	"promoter/internal/secret"
+)
+
+// Installed is GitHub as one installation sees it: a Forge with the credential,
+// the limits and the remembered answers of that installation alone.
+type Installed struct {
+	*Forge
+	Installation Installation
+	tokens       *tokens
+}
+
+// Use makes the forge of an installation.
+func (a *App) Use(ctx context.Context, i Installation) (*Installed, error) {
+	self, err := a.Self(ctx)
+	if err != nil {
+		return nil, err
+	}
+	made := newTokens(a, i)
+	forge, err := New(Options{
+		URL: a.options.URL, API: a.options.API, Token: made.get, HTTP: a.options.HTTP, Now: a.options.Now, Pace: a.options.Pace,
+	})
+	if err != nil {
+		return nil, err
+	}
+	forge.renewing(made)
+	forge.self = self
+	forge.permitted = i.Permitted
+	return &Installed{Forge: forge, Installation: i, tokens: made}, nil
+}
+
+// Token is a token of the installation that is good for some minutes, for Git.
+func (i *Installed) Token(ctx context.Context) (secret.String, error) { return i.tokens.get(ctx) }
+
+// Listed is a repository in a list.
+type Listed struct {
+	Name     string // OWNER/NAME
+	Archived bool   // or disabled by GitHub: it takes no writes
+	Branch   string // by default
+	Pushed   time.Time
+}
+
+// Repositories lists what the installation sees.
+func (i *Installed) Repositories(ctx context.Context) ([]Listed, error) {
+	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.Repository, *gogithub.Response, error) {
+		list, resp, err := i.api.Apps.ListRepos(ctx, &page)
+		if err != nil {
+			return nil, resp, err //nolint:wrapcheck // explained below
+		}
+		return list.Repositories, resp, nil
+	})
+	if err != nil {
+		return nil, explain("the repositories of the installation at "+i.Installation.Account, err)
+	}
+	var all []Listed
+	for _, one := range found {
+		if _, _, err := splitName(one.GetFullName()); err == nil {
+			all = append(all, Listed{
+				Name: one.GetFullName(), Archived: one.GetArchived() || one.GetDisabled(),
+				Branch: one.GetDefaultBranch(), Pushed: one.GetPushedAt().UTC(),
+			})
+		}
+	}
+	return all, nil
+}
+
+// Holds says whether a repository has a file on its default branch.
+func (i *Installed) Holds(ctx context.Context, name, path string) (bool, error) {
+	noun := path + " of " + rest.OneLine(name)
+	owner, short, err := splitName(name)
+	if err != nil {
+		return false, explain(noun, err)
+	}
+	file, _, _, err := i.api.Repositories.GetContents(ctx, owner, short, path, nil)
+	if statusOf(err) == http.StatusNotFound {
+		return false, nil
+	}
+	return file != nil && err == nil, explain(noun, err)
+}
