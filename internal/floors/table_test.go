@@ -86,7 +86,7 @@ var owners = map[string][]string{
 	"golang.org/x/term":                        {"internal/cli"},
 	"golang.org/x/sync":                        {anyPackage},
 	"golang.org/x/crypto":                      {"internal/scm/git"},
-	"golang.org/x/net":                         nil,
+	"golang.org/x/net":                         {"internal/registry"},
 	"github.com/go-git/go-git/v5":              {"internal/scm/git"},
 	"github.com/go-git/go-billy/v5":            {"internal/scm/git"},
 	"github.com/google/go-cmp":                 nil,

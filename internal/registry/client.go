@@ -94,7 +94,7 @@ func New(options Options) (*Client, error) {
 		return nil, errors.New("registry: a client needs a way out and a clock")
 	}
 	options.Limits = options.Limits.withDefaults()
-	entries, err := newEntries(options.Credentials)
+	entries, err := newEntries(options.Credentials, options.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (c *Client) session(at scope, r right, repository name.Repository) *session
 		return known
 	}
 	dropOne(c.sessions, maxSessions)
-	made := &session{repository: repository, auth: r.auth, base: c.transport, pageSize: c.options.Limits.PageSize}
+	made := &session{repository: repository, auth: r.auth, realm: r.realm(repository), base: c.transport, pageSize: c.options.Limits.PageSize}
 	c.sessions[at] = made
 	return made
 }
@@ -219,6 +219,14 @@ func dropOne[V any](m map[scope]V, limit int) {
 		delete(m, key)
 		return
 	}
+}
+
+// reopen gives a target a login that is made anew.
+func (c *Client) reopen(t *target) {
+	c.forget(t)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t.session = c.session(t.scope, t.right, t.session.repository)
 }
 
 // forget drops the login of a target that was refused, so that the next

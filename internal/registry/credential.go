@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -28,12 +29,20 @@ type Credential struct {
 	// Username may be empty: the secret is then a token that is sent as it is.
 	Username string
 	Secret   secret.String
+	// Source gives logins in place of Username and Secret. Identity says whom it
+	// logs in, without any secret: answers are kept under it.
+	Source   Source
+	Identity string
+	// TokenHost is the host of the token service that may get the credential,
+	// where it is none that belongs to the registry's host by its name.
+	TokenHost string
 }
 
 // entry is a credential ready for use.
 type entry struct {
 	Credential
-	id string
+	id      string
+	renewal *renewal // nil: the secret does not change
 }
 
 // The identities of rights without an entry.
@@ -42,7 +51,7 @@ const (
 	dockerID    = "docker"
 )
 
-func newEntries(credentials []Credential) ([]entry, error) {
+func newEntries(credentials []Credential, now func() time.Time) ([]entry, error) {
 	entries := make([]entry, 0, len(credentials))
 	for _, c := range credentials {
 		known, err := image.ParseRepository(c.Host + "/any")
@@ -54,19 +63,27 @@ func newEntries(credentials []Credential) ([]entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		entries = append(entries, entry{Credential: c, id: id})
+		made := entry{Credential: c, id: id}
+		if c.Source != nil {
+			made.renewal = newRenewal(c.Host, c.Source, now)
+		}
+		entries = append(entries, made)
 	}
 	return entries, nil
 }
 
-// identify names an entry by all but its secret: the name stands in the cache
+// identify names an entry by all but its secret, which may change: the name stands in the cache
 // folder, and a hash of a weak password would give it away.
 func identify(c Credential) (string, error) {
 	patterns := make([]string, len(c.Repositories))
 	for i, p := range c.Repositories {
 		patterns[i] = p.String()
 	}
-	text, err := json.Marshal([]any{c.Host, patterns, c.UsableBy, c.Username})
+	parts := []any{c.Host, patterns, c.UsableBy, c.Username}
+	if c.Source != nil {
+		parts = append(parts, c.Identity)
+	}
+	text, err := json.Marshal(parts)
 	if err != nil {
 		return "", fault.Wrap(fault.Internal, err)
 	}
@@ -87,6 +104,9 @@ func (e entry) covers(r image.Repository) bool {
 
 // authenticator gives the entry the library's form.
 func (e entry) authenticator() authn.Authenticator {
+	if e.renewal != nil {
+		return e.renewal
+	}
 	if e.Secret.IsZero() {
 		return authn.Anonymous
 	}
@@ -101,6 +121,9 @@ type right struct {
 	id    string
 	auth  authn.Authenticator
 	local bool // the Docker configuration was asked
+	// renewal is where the login comes from; nil: it does not change.
+	renewal   *renewal
+	tokenHost string // see Credential.TokenHost
 }
 
 // rightOf finds what a GitOps repository may ask an image repository with: an
@@ -109,7 +132,7 @@ type right struct {
 func (c *Client) rightOf(key identity.RepositoryKey, r image.Repository, n name.Repository) (right, error) {
 	for _, e := range c.credentials {
 		if e.fits(key, r) {
-			return right{id: e.id, auth: e.authenticator()}, nil
+			return right{id: e.id, auth: e.authenticator(), renewal: e.renewal, tokenHost: e.TokenHost}, nil
 		}
 	}
 	if c.keychain == nil {

@@ -91,6 +91,8 @@ func (t *target) advice() string {
 	switch {
 	case t.scope.credential == dockerID:
 		return "the Docker configuration's credential for " + t.repository.Host() + " may not read it; log in again with `docker login " + t.repository.Host() + "`"
+	case t.right.renewal != nil:
+		return "the login that was got may not read it; check the rights of its identity at " + t.repository.Host()
 	case t.scope.credential != anonymousID:
 		return "the credential of the server's file may not read it; check its secret and its rights at " + t.repository.Host()
 	case t.right.local:

@@ -19,6 +19,7 @@ import (
 type session struct {
 	repository name.Repository
 	auth       authn.Authenticator
+	realm      realm
 	base       http.RoundTripper
 
 	mu       sync.Mutex
@@ -46,7 +47,7 @@ func (s *session) open(ctx context.Context) (*login, error) {
 	}
 	// The result is a *ggcr.Wrapper, which the puller takes as it is: without a
 	// ping of its own and without its own retries under those of the way out.
-	through := &loginTransport{inner: s.base, home: s.auth != authn.Anonymous}
+	through := &loginTransport{inner: s.base, home: s.auth != authn.Anonymous, realm: s.realm}
 	named := ggcr.NewUserAgent(through, "promoter")
 	authenticated, err := ggcr.NewWithContext(ctx, s.repository.Registry, s.auth, named,
 		[]string{s.repository.Scope(ggcr.PullScope)})
@@ -61,10 +62,18 @@ func (s *session) open(ctx context.Context) (*login, error) {
 	return s.login, nil
 }
 
+// used says that there is a login already, which may have run out.
+func (s *session) used() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.login != nil
+}
+
 // loginTransport is what the requests of one login go through.
 type loginTransport struct {
 	inner    http.RoundTripper
 	home     bool // only the registry itself may say how to log in
+	realm    realm
 	refusals atomic.Int64
 }
 
@@ -74,6 +83,9 @@ type loginTransport struct {
 func (l *loginTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if asked := origin(req); l.home && isPing(asked) && asked.URL.Host != req.URL.Host {
 		return nil, fault.New(fault.Invalid, "%s leads to %s for the login, and the credential is not for that host: name %s in the image if it is meant", asked.URL.Host, req.URL.Host, req.URL.Host)
+	}
+	if err := l.realm.check(req); err != nil {
+		return nil, err
 	}
 	resp, err := l.inner.RoundTrip(req)
 	if err == nil && resp.StatusCode == http.StatusUnauthorized {

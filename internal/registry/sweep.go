@@ -41,8 +41,9 @@ func invalidTag(tag string) bool { return !image.ValidTag(tag) }
 // list reads the tags of a repository, once in a pass.
 func (v *View) list(ctx context.Context, t *target) (listing, error) {
 	return v.pass.tags.do(ctx, t.key(""), func() (listing, error) {
-		found, err := t.readTags(ctx, v.pass.client.options.Limits.Tags)
-		return found, v.settle(t, "tags", err)
+		return ask(v, t, "tags", func() (listing, error) {
+			return t.readTags(ctx, v.pass.client.options.Limits.Tags)
+		})
 	})
 }
 

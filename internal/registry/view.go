@@ -60,8 +60,7 @@ func (v *View) describe(ctx context.Context, t *target, digest string, wanted []
 		dates = wanted[0]
 	}
 	return v.pass.facts.do(ctx, t.key(digest+" "+dates), func() (fact, error) {
-		found, err := t.describe(ctx, digest, wanted)
-		return found, v.settle(t, digest, err)
+		return ask(v, t, digest, func() (fact, error) { return t.describe(ctx, digest, wanted) })
 	})
 }
 
@@ -76,8 +75,7 @@ func version(digest string, f fact) image.Version {
 // pass.
 func (v *View) digest(ctx context.Context, t *target, asked string) (string, error) {
 	return v.pass.heads.do(ctx, t.key(asked), func() (string, error) {
-		found, err := t.head(ctx, asked)
-		return found, v.settle(t, asked, err)
+		return ask(v, t, asked, func() (string, error) { return t.head(ctx, asked) })
 	})
 }
 
