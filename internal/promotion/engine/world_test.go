@@ -154,3 +154,5 @@ func (w *world) byHand(branch, environment, from, to string) {
 func line(repository, tag string) string {
 	return repository + ":" + tag + "@" + enginetest.Digest(repository[strings.LastIndex(repository, "/")+1:]+" "+tag)
 }
+
+func environments() []string { return []string{"dev", "staging", "prod"} }

@@ -12,7 +12,8 @@ import (
 	"promoter/internal/promotion/engine"
 )
 
-// Files reads the simplest of all formats: every line is one reference.
+// Files reads the simplest of all formats: every line is one reference, perhaps as
+// an item of a list of YAML.
 type Files struct{ Git *Git }
 
 // At implements engine.Files.
@@ -60,8 +61,11 @@ func (t tree) placesOf(path string) []promotion.Place {
 	return places
 }
 
+// item begins a line of a list.
+const item = "- "
+
 func (t tree) reference(place promotion.Place, path string, line int, text string) (edit.Reference, bool) {
-	parsed, err := image.Parse(text)
+	parsed, err := image.Parse(strings.TrimPrefix(text, item))
 	if err != nil {
 		return edit.Reference{}, false
 	}
@@ -91,8 +95,12 @@ func (t tree) Rewrite(_ context.Context, place promotion.Place, moves []promotio
 		if r.Digest != "" {
 			text += "@" + moves[i].To.Digest
 		}
-		if lines[r.Position.Line-1] != text {
-			lines[r.Position.Line-1] = text
+		line := &lines[r.Position.Line-1]
+		if strings.HasPrefix(*line, item) {
+			text = item + text
+		}
+		if *line != text {
+			*line = text
 			out.Files[path] = []byte(strings.Join(lines, "\n"))
 		}
 	}

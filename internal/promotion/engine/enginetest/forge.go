@@ -20,6 +20,11 @@ type Forge struct {
 	Now    func() time.Time
 	Method string // of merging: merge, squash, rebase; empty: merge
 	Bare   bool   // messages of squashed commits lose their trailers
+	// Protected is what it asks itself before something lands on a branch, and
+	// Secret what it asks and tells nobody: the words of its refusal, empty where it
+	// does not mind. Both are asked by the merges of promoter alone.
+	Protected map[string]scm.Rules
+	Secret    func(number int) string
 	// Effect is asked before a write and after it, as that of Git.
 	Effect func(before bool, what string) error
 	// Fail is asked before every request, also those that only read. Nil: none
@@ -46,6 +51,7 @@ func NewForge(git *Git, now func() time.Time) *Forge {
 		Git: git, Now: now, statuses: map[string][]scm.Check{}, Calls: map[string]int{},
 		Limits: scm.Features{
 			PullRequests: true, Closers: true, Approvals: true, Statuses: true, Comments: true, Teams: true, GuardedMerge: true,
+			Rules: true,
 		},
 	}
 }

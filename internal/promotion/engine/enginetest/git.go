@@ -13,6 +13,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/engine"
+	"promoter/internal/scm"
 )
 
 // Git is a repository in memory. Every commit keeps all its files.
@@ -152,7 +153,7 @@ func (g *Git) merged(tip, top stored) (map[string]string, error) {
 			continue
 		}
 		if tip.files[path] != from.files[path] && tip.files[path] != top.files[path] {
-			return nil, fault.New(fault.Temporary, "%s conflicts", path)
+			return nil, fault.New(fault.Temporary, "%s conflicts: %w", path, scm.ErrBehind)
 		}
 		if content, kept := top.files[path]; kept {
 			files[path] = content

@@ -93,6 +93,8 @@ func (f pulls) Merge(_ context.Context, number int, merge scm.Merge) (merged scm
 		case p.State == scm.StateMerged:
 		case p.Head.Commit != merge.Head:
 			return fault.New(fault.Conflict, "the head moved")
+		case p.State == scm.StateOpen && f.forbids(p) != nil:
+			return f.forbids(p)
 		default:
 			method := f.Method
 			if method == "" {

@@ -26,6 +26,9 @@ type Clock struct {
 	now   time.Time
 }
 
+// NewClock makes a clock that stands at a time.
+func NewClock(at time.Time) *Clock { return &Clock{now: at} }
+
 // Now returns the time.
 func (c *Clock) Now() time.Time {
 	c.mutex.Lock()
@@ -45,7 +48,7 @@ func Noon() time.Time { return time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC) }
 
 // New makes a world around a config and files.
 func New(config string, files map[string]string) *World {
-	clock := &Clock{now: Noon()}
+	clock := NewClock(Noon())
 	all := maps.Clone(files)
 	all[engine.ConfigFile] = config
 	git := NewGit(all, clock.Now().Add(-time.Hour))

@@ -1,11 +1,8 @@
-package engine_test
+package modeltest
 
 import (
 	"slices"
 	"strings"
-
-	"promoter/internal/promotion/engine"
-	"promoter/internal/scm"
 )
 
 // check holds the promises.
@@ -20,9 +17,10 @@ func (s *story) check() {
 
 // oneEach: at most one open pull request of ours for each branch.
 func (s *story) oneEach() {
+	s.t.Helper()
 	open := map[string]int{}
-	for _, pr := range s.Forge.All() {
-		if pr.State == scm.StateOpen && pr.Head.Own {
+	for _, pr := range s.listed() {
+		if pr.Head.Own {
 			if open[pr.Head.Branch]++; open[pr.Head.Branch] > 1 {
 				s.t.Errorf("two open pull requests of %s", pr.Head.Branch)
 			}
@@ -32,16 +30,17 @@ func (s *story) oneEach() {
 
 // handsOff: what a person committed is not overwritten.
 func (s *story) handsOff() {
+	s.t.Helper()
 	for branch, commit := range s.theirs {
-		if now := s.Git.Branch(branch); now != "" && !s.contains(now, commit) {
+		if now := s.head(branch); now != "" && !s.contains(now, commit) {
 			s.t.Errorf("the commit of a person on %s was overwritten", branch)
 		}
 	}
 }
 
 func (s *story) contains(head, commit string) bool {
-	for c, err := range s.Git.Objects().History(head) {
-		if err == nil && c.ID == commit {
+	for _, c := range line(s.Store, head, "") {
+		if c.ID == commit {
 			return true
 		}
 	}
@@ -51,24 +50,31 @@ func (s *story) contains(head, commit string) bool {
 // forward: what promoter landed since is newer than what was there, was in the
 // parent before, was released, and was not refused.
 func (s *story) forward(branch string) {
-	head := s.Git.Branch(branch)
-	for _, commit := range s.since(branch) {
+	s.t.Helper()
+	head := s.head(branch)
+	if s.looked[branch] == "" {
+		s.looked[branch] = head
+	}
+	commits := line(s.Store, head, s.looked[branch])
+	for _, commit := range slices.Backward(commits) {
 		if len(commit.Parents) == 0 {
 			continue
 		}
+		before := commit.Parents[0]
 		for _, place := range places() {
 			if s.branchOf(place) == branch {
-				s.step1(place, s.lines(commit.Parents[0], place), s.lines(commit.ID, place))
+				s.moved(place, s.holds(before, place), s.holds(commit.ID, place))
 			}
 		}
-		if s.Git.FilesOf(commit.ID)["mine"] != s.Git.FilesOf(commit.Parents[0])["mine"] {
+		if s.Store.Files(commit.ID)["mine"] != s.Store.Files(before)["mine"] {
 			s.t.Error("a slipped commit was merged")
 		}
 	}
 	s.looked[branch] = head
 }
 
-func (s *story) step1(place string, before, after []string) {
+func (s *story) moved(place string, before, after []string) {
+	s.t.Helper()
 	for i := range after {
 		if i < len(before) && after[i] != before[i] {
 			s.landed(place, before[i], after[i])
@@ -77,20 +83,8 @@ func (s *story) step1(place string, before, after []string) {
 	}
 }
 
-// since returns the commits of a branch that were not checked yet, oldest first.
-func (s *story) since(branch string) []engine.Commit {
-	var commits []engine.Commit
-	for c, err := range s.Git.Objects().History(s.Git.Branch(branch)) {
-		if err != nil || c.ID == s.looked[branch] || s.looked[branch] == "" {
-			break
-		}
-		commits = append(commits, c)
-	}
-	slices.Reverse(commits)
-	return commits
-}
-
 func (s *story) landed(place, before, after string) {
+	s.t.Helper()
 	environment, application, _ := strings.Cut(place, "/")
 	parent := map[string]string{"staging": "dev/", "prod": "staging/"}[environment]
 	is, released := s.order[after]
@@ -108,4 +102,27 @@ func (s *story) landed(place, before, after string) {
 	case s.refused[place][after] && !s.torn:
 		s.t.Errorf("%s got %s, which a person refused", place, after)
 	}
+}
+
+// byPerson takes what stands on the branches as the state to go on from.
+func (s *story) byPerson() {
+	s.t.Helper()
+	for _, branch := range s.branches() {
+		s.forward(branch)
+	}
+	for _, place := range places() {
+		for _, held := range s.present(place) {
+			s.held[place][held] = true
+		}
+	}
+}
+
+// mine takes what a person did to the branches without asking whether it keeps the
+// promises.
+func (s *story) mine() {
+	s.t.Helper()
+	for _, branch := range s.branches() {
+		s.looked[branch] = s.head(branch)
+	}
+	s.byPerson()
 }

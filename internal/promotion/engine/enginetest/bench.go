@@ -1,0 +1,78 @@
+package enginetest
+
+import (
+	"context"
+	"testing"
+
+	"promoter/internal/scm"
+	"promoter/internal/scm/scmtest"
+)
+
+// Bench is the world as people see it.
+func (w *World) Bench() scmtest.Bench {
+	return scmtest.Bench{
+		Forge: opener{w.Forge}, Name: w.Forge.Info().Name,
+		Git:    scmtest.Git{Commit: w.commit, Delete: w.delete},
+		People: w.people(),
+		World: scmtest.World{
+			Methods: func(_ *testing.T, methods ...string) { w.Forge.Method = methods[0] },
+		},
+	}
+}
+
+// opener opens the only repository.
+type opener struct{ *Forge }
+
+// Open implements scm.Forge.
+func (o opener) Open(context.Context, string) (scm.Repository, error) { return o.Forge, nil }
+
+func (w *World) commit(_ *testing.T, c scmtest.Commit) string {
+	if w.Git.Branch(c.Branch) == "" {
+		w.Git.Set(c.Branch, w.Git.Branch("main"))
+	}
+	by := Human
+	if c.By == "" {
+		by = By
+	}
+	return w.Git.Commit(c.Branch, by, w.Clock.Now(), c.Message, func(all map[string]string) { all[c.Path] = c.Content })
+}
+
+func (w *World) delete(_ *testing.T, _, branch string) { w.Git.Set(branch, "") }
+
+// people are all who can use the pages of the forge.
+func (w *World) people() scmtest.People {
+	if !w.Forge.Limits.PullRequests {
+		return scmtest.People{}
+	}
+	f := w.Forge
+	return scmtest.People{
+		Open:     func(_ *testing.T, who, head, base, _ string) int { return f.ByHand(who, head, base, true) },
+		Fork:     func(_ *testing.T, who, head, base string) int { return f.ByHand(who, head, base, false) },
+		Close:    func(_ *testing.T, who string, number int) { f.CloseByHand(number, who) },
+		Reopen:   func(_ *testing.T, _ string, number int) { w.reopen(number) },
+		Merge:    func(_ *testing.T, _ string, number int, method string) string { return w.merge(number, method) },
+		Retarget: func(_ *testing.T, _ string, number int, base string) { f.Retarget(number, base) },
+		Draft:    func(_ *testing.T, _ string, number int, draft bool) { f.Draft(number, draft) },
+		Review:   func(_ *testing.T, who string, number int, state scm.ReviewState) { f.Review(number, who, state) },
+		Status:   func(_ *testing.T, _, commit, name string, state scm.CheckState) { f.Check(commit, name, state) },
+	}
+}
+
+func (w *World) reopen(number int) {
+	head := w.Forge.All()[number-1].Head
+	w.Git.Set(head.Branch, head.Commit)
+	w.Forge.Reopen(number)
+}
+
+// merge returns nothing where both sides changed one file.
+func (w *World) merge(number int, method string) string {
+	pr := w.Forge.All()[number-1]
+	if method == "fast-forward" {
+		w.Git.Set(pr.Base, pr.Head.Commit)
+		return pr.Head.Commit
+	}
+	if w.Forge.MergeByHand(number, method) != nil {
+		return ""
+	}
+	return w.Git.Branch(pr.Base)
+}

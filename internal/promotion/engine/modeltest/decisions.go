@@ -1,0 +1,90 @@
+package modeltest
+
+import (
+	"strings"
+
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// say is a person who decides by a command, from another machine.
+func (s *story) say(words string, changes ...state.Change) {
+	s.t.Helper()
+	s.tell("%s", words)
+	lane, end := s.lane(true)
+	defer end()
+	if _, err := lane.Decide(s.t.Context(), "A person decides", changes...); err != nil {
+		s.t.Error(err)
+	}
+}
+
+func (s *story) decide() {
+	place := s.wide()
+	if s.random.IntN(2) == 0 {
+		s.say("resume "+place.String(), state.Resume(place, s.act()))
+		s.resumed(place)
+		return
+	}
+	s.say("hold "+place.String(), state.Hold(place, s.act()))
+}
+
+// resumed forgets what people refused in a place, and in all that it holds.
+func (s *story) resumed(wide state.Place) {
+	for _, place := range places() {
+		if within(place, wide) {
+			clear(s.refused[place])
+			delete(s.rolled, place)
+		}
+	}
+}
+
+// ask asks for what waits until somebody does.
+func (s *story) ask() {
+	place := state.Place{Environment: "prod", Application: "shop"}
+	s.say("ask for "+place.String(), state.Ask(place, state.Request{Act: s.act()}))
+}
+
+func (s *story) freeze() {
+	environment := append(environments(), state.All)[s.random.IntN(4)]
+	if s.random.IntN(2) == 0 {
+		s.say("thaw "+environment, state.Thaw(environment))
+		return
+	}
+	s.say("freeze "+environment, state.Freeze(environment, s.act(), nil))
+}
+
+// reject refuses the newest version of an image, somewhere or everywhere.
+func (s *story) reject() {
+	repository := []string{web, worker}[s.random.IntN(2)]
+	refused := reference(repository, s.newest(repository))
+	place := s.wide()
+	component := repository[strings.LastIndex(repository, "/")+1:]
+	for _, inside := range places() {
+		if within(inside, place) {
+			s.refused[inside][refused] = true
+		}
+	}
+	rejection := state.Rejection{Act: s.act(), Images: map[string]string{component: refused}}
+	s.say("reject "+refused+" in "+place.String(), state.Reject(place, rejection))
+}
+
+// rollback has a place go back to what it held before.
+func (s *story) rollback() {
+	place := s.anyPlace()
+	before, err := s.before(place)
+	if err != nil {
+		return
+	}
+	back := state.RolledBack{Act: s.act(), Images: map[string]string{}}
+	for component, pinned := range before {
+		back.Images[component] = pinned.String()
+	}
+	s.rolled[place] = true
+	s.say("roll back "+place, state.Rollback(placeOf(place), back))
+}
+
+func (s *story) before(place string) (promotion.Snapshot, error) {
+	lane, end := s.lane(true)
+	defer end()
+	return lane.Before(s.t.Context(), promotion.Place(placeOf(place)))
+}

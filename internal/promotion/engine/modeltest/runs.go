@@ -1,0 +1,143 @@
+package modeltest
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/promotion/engine"
+)
+
+// lane begins a process of promoter that can be disturbed.
+func (s *story) lane(fresh bool) (*engine.Lane, func()) {
+	s.t.Helper()
+	lane, end := s.Lane(s.t, fresh)
+	lane.Remote, lane.Repository = remote{lane.Remote, s}, s.around(lane.Repository)
+	return lane, end
+}
+
+// pass runs once; what it reports is told.
+func (s *story) pass() { s.passBy(false, 0) }
+
+// passBy runs with or without a mirror, by a clock that may be off.
+func (s *story) passBy(fresh bool, skew time.Duration) {
+	s.t.Helper()
+	lane, end := s.lane(fresh)
+	defer end()
+	lane.Now = func() time.Time { return s.Clock.Now().Add(skew) }
+	report, err := lane.Reconcile(s.t.Context())
+	for _, done := range report.Done {
+		s.tell("  %s %s (%v) %s", done.Head, done.Act, done.Err, done.Reason)
+	}
+	for _, d := range report.Decisions {
+		s.tell("  %s/%s %s: %s", d.Environment, d.Application, d.State, d.Reason)
+	}
+	for _, trouble := range report.Trouble {
+		s.tell("  trouble: %s: %v", trouble.What, trouble.Err)
+	}
+	if err != nil {
+		s.tell("  error: %v", err)
+	}
+}
+
+func (s *story) run() {
+	fresh := s.random.IntN(4) == 0
+	s.tell("run, without a mirror: %v", fresh)
+	s.passBy(fresh, 0)
+}
+
+// disturbed runs once with something around its effects.
+func (s *story) disturbed(effect func(before bool) error) {
+	s.effect = effect
+	s.pass()
+	s.effect = nil
+}
+
+// crash breaks a run at some effect: before it happens, or after, so that the
+// answer is lost.
+func (s *story) crash() {
+	at, before := s.random.IntN(6), s.random.IntN(2) == 0
+	s.tell("run that breaks at effect %d, before it: %v", at, before)
+	n, broken := 0, errors.New("killed")
+	s.disturbed(func(now bool) error {
+		if now != before {
+			return nil
+		}
+		if n++; n > at {
+			return fault.Wrap(fault.Temporary, broken)
+		}
+		return nil
+	})
+}
+
+// race lets a second run happen in the middle of the first.
+func (s *story) race() {
+	at := s.random.IntN(4)
+	s.tell("two runs at effect %d", at)
+	s.atEffect(at, func() {
+		s.tell(" inner")
+		s.pass()
+		s.tell(" outer")
+	})
+}
+
+// atEffect runs, and lets something happen once, before an effect.
+func (s *story) atEffect(at int, act func()) {
+	n, acted := 0, false
+	s.disturbed(func(before bool) error {
+		if n++; !acted && before && n > at {
+			acted = true
+			act()
+		}
+		return nil
+	})
+}
+
+// skewed runs in a process whose clock is wrong.
+func (s *story) skewed() {
+	skew := time.Duration(s.random.IntN(40)-20) * time.Minute
+	s.tell("run with a clock that is %s off", skew)
+	s.passBy(false, skew)
+}
+
+// flaky lets every third request to the forge fail.
+func (s *story) flaky() {
+	kinds := []fault.Kind{fault.Temporary, fault.Unauthorised, fault.RateLimited, fault.Conflict}
+	kind := kinds[s.random.IntN(len(kinds))]
+	s.tell("run with a forge that fails now and then: %s", kind)
+	s.asked = func(what string) error {
+		if s.random.IntN(3) == 0 {
+			return fault.New(kind, "%s fails", what)
+		}
+		return nil
+	}
+	s.pass()
+	s.asked = nil
+}
+
+// lose has the server carry out a write and break the connection.
+func (s *story) lose() {
+	s.tell("run that does not hear the answer to its first write")
+	s.World.Bench.World.Lose(s.t)
+	s.pass()
+}
+
+// fail has the server answer one request with an accident.
+func (s *story) fail() {
+	statuses := []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable}
+	status := statuses[s.random.IntN(len(statuses))]
+	s.tell("run with a server that answers %d once", status)
+	s.World.Bench.World.Fail(s.t, status)
+	s.pass()
+}
+
+// limit has the server refuse all requests for a while.
+func (s *story) limit() {
+	const length = 20 * time.Minute
+	secondary := s.random.IntN(2) == 0
+	s.tell("run against a rate limit, secondary: %v", secondary)
+	s.World.Bench.World.Limit(s.t, secondary, s.Clock.Now().Add(length))
+	s.pass()
+	s.Clock.Add(length + time.Minute)
+}
