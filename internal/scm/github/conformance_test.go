@@ -30,11 +30,13 @@ type bench struct {
 	*githubtest.Server
 	repo  *githubtest.Repository
 	token string
+	clock func() time.Time
 }
 
 func newServerBench(t *testing.T) (*bench, scmtest.Bench) {
 	t.Helper()
-	b := &bench{Server: githubtest.New(t, githubtest.Options{Now: ticking()})}
+	clock := ticking()
+	b := &bench{Server: githubtest.New(t, githubtest.Options{Now: clock}), clock: clock}
 	b.repo = b.NewRepository("acme/deploy", map[string]string{"a.yaml": "image: web:1\n"})
 	b.AddBot(scmtest.Robot + "[bot]")
 	for who, permission := range map[string]string{

@@ -34,6 +34,9 @@ func (c *call) drawUser(u *user) object {
 	if u.bot {
 		kind = "Bot"
 	}
+	if u.organisation {
+		kind = "Organization"
+	}
 	url := c.API() + "users/" + u.login
 	drawn := object{
 		"login": u.login, "id": u.id, "node_id": node(u.id), "avatar_url": c.avatar(u), "gravatar_id": "", "url": url,

@@ -41,6 +41,10 @@ func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
 	if !given {
 		key = s.anonymous()
 	}
+	if key != nil && key.ended(s.now()) {
+		key = nil
+	}
+	s.asked = append(s.asked, Asked{Route: visit.Route(), Repository: visit.Name, By: key.name()})
 	repo := s.repos[s.names[lower(visit.Name)]]
 	if refused := s.refuseGit(visit, repo, key); refused != nil {
 		return gittest.Admission{Refused: refused}
@@ -53,6 +57,8 @@ func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
 
 func (s *Server) refuseGit(visit gittest.Visit, repo *Repository, key *token) http.HandlerFunc {
 	switch {
+	case key != nil && key.installation != nil && !key.installation.suspended.IsZero():
+		return gittest.Refuse(http.StatusForbidden, "This installation has been suspended")
 	case key == nil, key.anonymous() && (visit.Pushes || repo == nil || !key.sees(repo)):
 		return gittest.Unknown("GitHub", "Invalid username or token. Password authentication is not supported for Git operations.")
 	case repo == nil || repo.removed || !key.sees(repo):
@@ -69,7 +75,15 @@ func (s *Server) refuseGit(visit gittest.Visit, repo *Repository, key *token) ht
 
 // sees says whether the token may read a repository.
 func (k *token) sees(repo *Repository) bool {
+	if k.installation != nil {
+		return !repo.private || k.installation.has(repo)
+	}
 	return !repo.private || k.has("repo") && repo.permission(k.owner) != "none"
 }
 
-func (k *token) pushes(repo *Repository) bool { return k.has("repo") && repo.mayPush(k.owner) }
+func (k *token) pushes(repo *Repository) bool {
+	if k.installation != nil {
+		return k.installation.has(repo) && k.permits("contents=write")
+	}
+	return k.has("repo") && repo.mayPush(k.owner)
+}

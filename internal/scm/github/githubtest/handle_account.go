@@ -26,7 +26,7 @@ func (c *call) getRateLimit() *reply {
 // read:org, so that "no scope" looks like "no member".
 func (c *call) getMembership() *reply {
 	name := c.r.PathValue("org") + "/" + c.r.PathValue("team")
-	if !c.token.has("read:org") && !c.token.has("repo") || !c.teams[lower(name)][lower(c.r.PathValue("user"))] {
+	if c.token.installation == nil && !c.token.has("read:org") && !c.token.has("repo") || !c.teams[lower(name)][lower(c.r.PathValue("user"))] {
 		answer := refuse(http.StatusNotFound, "Not Found")
 		answer.header.Set("X-Accepted-OAuth-Scopes", "admin:org, read:org, repo, user, write:org")
 		return answer
@@ -39,7 +39,7 @@ func (c *call) getPermission() *reply {
 	switch {
 	case u == nil:
 		return refuse(http.StatusNotFound, c.r.PathValue("user")+" is not a user")
-	case !c.token.pushes(c.repo):
+	case c.token.installation == nil && !c.token.pushes(c.repo):
 		return refuse(http.StatusForbidden, "Must have push access to view collaborator permission.")
 	}
 	permission := c.repo.permission(u)

@@ -3,6 +3,7 @@ package githubtest
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"regexp"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // slashes are the parameters of paths that may hold slashes. The description has
 // no way to say it.
 var slashes = map[string]string{
-	"/branches/{branch}": "{branch:.+}", "/compare/{basehead}": "{basehead:.+}",
+	"/branches/{branch}": "{branch:.+}", "/compare/{basehead}": "{basehead:.+}", "/contents/{path}": "{path:.+}",
 }
 
 // newJudge reads the part of the description that is about the server's routes.
@@ -31,6 +32,7 @@ func newJudge(file string) (*Judge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("GitHub's description: %w", err)
 	}
+	mend(description.Paths.Value("/app/installations"))
 	paths := openapi3.NewPaths()
 	for path, item := range description.Paths.Map() {
 		for ending, greedy := range slashes {
@@ -46,6 +48,14 @@ func newJudge(file string) (*Judge, error) {
 		return nil, fmt.Errorf("GitHub's description: %w", err)
 	}
 	return &Judge{router: router}, nil
+}
+
+// mend lets the account of a listed installation be a user or an enterprise. The
+// description wants it to be both at once, other than where one is asked for.
+func mend(installations *openapi3.PathItem) {
+	list := installations.Get.Responses.Status(http.StatusOK).Value.Content["application/json"].Schema.Value
+	account := list.Items.Value.Properties["account"].Value
+	account.AnyOf, account.AllOf = account.AllOf, nil
 }
 
 // description is what is kept of an OpenAPI document. Servers and security are

@@ -33,6 +33,14 @@ func endpoints() map[string]endpoint {
 		"GET /user":         (*call).getUser,
 		"GET /users/{user}": (*call).getNamedUser,
 		"GET /rate_limit":   (*call).getRateLimit,
+
+		"GET /app":               asApp((*call).getApp),
+		"GET /app/installations": asApp((*call).listInstallations),
+		"POST /app/installations/{id}/access_tokens":   asApp((*call).createToken),
+		"GET /repos/{owner}/{repo}/installation":       asApp((*call).getRepositoryInstallation),
+		"GET /installation/repositories":               (*call).listInstallationRepositories,
+		"GET /repos/{owner}/{repo}/contents/{path...}": reading((*call).getContents),
+
 		"GET /orgs/{org}/teams/{team}/memberships/{user}":           (*call).getMembership,
 		"GET /repos/{owner}/{repo}":                                 reading((*call).getRepository),
 		"GET /repos/{owner}/{repo}/collaborators/{user}/permission": reading((*call).getPermission),
@@ -87,7 +95,9 @@ func writing(handler endpoint) endpoint {
 			return refuse(http.StatusUnauthorized, "Requires authentication")
 		case c.repo.archived:
 			return refuse(http.StatusForbidden, "Repository was archived so is read-only.")
-		case !c.token.pushes(c.repo):
+		case c.token.installation != nil && !c.token.installation.has(c.repo):
+			return refuse(http.StatusForbidden, "Resource not accessible by integration")
+		case c.token.installation == nil && !c.token.pushes(c.repo):
 			return refuse(http.StatusForbidden, "Resource not accessible by personal access token")
 		}
 		return handler(c)

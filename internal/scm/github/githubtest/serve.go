@@ -126,17 +126,20 @@ func (c *call) dispatch(handler http.Handler) *reply {
 		c.t.Errorf("githubtest: no route for %s %s", c.r.Method, c.r.URL.Path)
 		return refuse(http.StatusNotImplemented, "githubtest has no such route")
 	}
-	if c.r.Header.Get("Authorization") == "" {
-		c.token = c.anonymous()
-	} else if c.token = c.tokens[bearer(c.r)]; c.token == nil {
-		return refuse(http.StatusUnauthorized, "Bad credentials")
+	refused := c.authenticate()
+	c.asked = append(c.asked, Asked{Route: c.route, Repository: repositoryOf(c.r.URL.Path), By: c.token.name()})
+	if refused == nil {
+		refused = c.refuseApp()
+	}
+	if refused != nil {
+		return refused
 	}
 	// The multiplexer fills in the values of the path.
 	var answer *reply
 	values := http.NewServeMux()
 	values.HandleFunc(c.route, func(_ http.ResponseWriter, r *http.Request) { c.r = r; answer = route(c) })
 	values.ServeHTTP(nil, c.r)
-	if c.token.anonymous() {
+	if c.token.anonymous() || c.token.app != nil || c.token.installation != nil {
 		return answer
 	}
 	answer.header.Set("X-OAuth-Scopes", strings.Join(c.token.scopes, ", "))
@@ -197,6 +200,7 @@ func (s *Server) finish(answer *reply) *reply {
 		"X-RateLimit-Limit": itoa(hourlyLimit), "X-RateLimit-Remaining": itoa(hourlyLimit - s.used), "X-RateLimit-Used": itoa(s.used),
 		"X-RateLimit-Reset": itoa(int(s.now().Add(time.Hour).Unix())), "X-RateLimit-Resource": "core",
 		"X-GitHub-Request-Id": fmt.Sprintf("%X", s.next()), "Content-Type": "application/json; charset=utf-8",
+		"Date": s.now().UTC().Format(http.TimeFormat),
 	} {
 		if answer.header.Get(name) == "" {
 			answer.header.Set(name, value)

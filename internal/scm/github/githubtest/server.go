@@ -42,17 +42,28 @@ type Server struct {
 	watcher  func(route string)
 	limit    *limit
 	used     int // requests of the hour
+
+	apps          []*App
+	installations []*Installation
+	asked         []Asked
 }
 
 type user struct {
-	id    int64
-	login string
-	bot   bool
+	id           int64
+	login        string
+	bot          bool
+	organisation bool
 }
 
+// token is a credential: of a user, of an installation, or an App's own.
 type token struct {
 	owner  *user
-	scopes []string
+	scopes []string // of a user's
+
+	app          *App              // whose own it is
+	installation *Installation     // whose it is
+	permissions  map[string]string // of the installation's
+	expires      time.Time         // of the installation's
 }
 
 // anonymous is what who sends no credential has.

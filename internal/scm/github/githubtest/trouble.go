@@ -78,14 +78,19 @@ func (s *Server) limited() *reply {
 	if s.limit == nil || !s.now().Before(s.limit.until) {
 		return nil
 	}
-	if s.limit.secondary {
+	return s.limit.reply(s.now())
+}
+
+// reply is the refusal of a limit.
+func (l *limit) reply(now time.Time) *reply {
+	if l.secondary {
 		r := refuse(http.StatusForbidden, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
-		seconds := int(s.limit.until.Sub(s.now()).Seconds()) + 1
+		seconds := int(l.until.Sub(now).Seconds()) + 1
 		r.header.Set("Retry-After", itoa(seconds))
 		return r
 	}
 	r := refuse(http.StatusForbidden, "API rate limit exceeded for user ID 1.")
 	r.header.Set("X-RateLimit-Remaining", "0")
-	r.header.Set("X-RateLimit-Reset", itoa(int(s.limit.until.Unix())))
+	r.header.Set("X-RateLimit-Reset", itoa(int(l.until.Unix())))
 	return r
 }

@@ -1,0 +1,142 @@
+package githubtest
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// longestJWT is how long a token of an App may live from GitHub's present.
+const longestJWT = 10 * time.Minute
+
+// authenticate finds out whose credential a request has.
+func (c *call) authenticate() *reply {
+	text := bearer(c.r)
+	switch {
+	case c.r.Header.Get("Authorization") == "":
+		c.token = c.anonymous()
+	case strings.Count(text, ".") == 2:
+		return c.readJWT(text)
+	default:
+		if c.token = c.tokens[text]; c.token == nil || c.token.ended(c.now()) {
+			return refuse(http.StatusUnauthorized, "Bad credentials")
+		}
+	}
+	return c.refuseInstallation()
+}
+
+// ended says whether the token of an installation has ended.
+func (k *token) ended(now time.Time) bool {
+	return k.installation != nil && (k.installation.removed || !now.Before(k.expires))
+}
+
+func (c *call) refuseInstallation() *reply {
+	i := c.token.installation
+	switch {
+	case i == nil:
+		return nil
+	case !i.suspended.IsZero():
+		return refuse(http.StatusForbidden, "This installation has been suspended")
+	case i.limit != nil && c.now().Before(i.limit.until):
+		return i.limit.reply(c.now())
+	}
+	return nil
+}
+
+// readJWT holds an App's token to what GitHub wants, in its words. The signature
+// is that of the App that it names.
+func (c *call) readJWT(text string) *reply {
+	undecodable := refuse(http.StatusUnauthorized, "A JSON web token could not be decoded")
+	var app *App
+	read := jwt.MapClaims{}
+	parser := jwt.NewParser(jwt.WithValidMethods([]string{"RS256"}), jwt.WithoutClaimsValidation())
+	_, err := parser.ParseWithClaims(text, read, func(*jwt.Token) (any, error) {
+		issuer, _ := read["iss"].(string)
+		for _, one := range c.apps {
+			if issuer == strconv.FormatInt(one.id, 10) {
+				app = one
+				return &one.key.PublicKey, nil
+			}
+		}
+		return nil, errNoApp
+	})
+	switch {
+	case errors.Is(err, errNoApp):
+		return refuse(http.StatusNotFound, "Integration not found")
+	case err != nil:
+		return undecodable
+	}
+	issued, err1 := read.GetIssuedAt()
+	expires, err2 := read.GetExpirationTime()
+	if err1 != nil || err2 != nil || issued == nil || expires == nil {
+		return undecodable
+	}
+	c.token = &token{owner: app.bot, app: app}
+	return judgeTimes(issued.Time, expires.Time, c.now())
+}
+
+var errNoApp = errors.New("no App has this id")
+
+func judgeTimes(issued, expires, now time.Time) *reply {
+	switch {
+	case expires.After(now.Add(longestJWT)):
+		return refuse(http.StatusUnauthorized, "'Expiration time' claim ('exp') is too far in the future")
+	case !expires.After(now):
+		return refuse(http.StatusUnauthorized, "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires")
+	case issued.After(now):
+		return refuse(http.StatusUnauthorized, "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued")
+	}
+	return nil
+}
+
+// asApp lets only the App's own tokens in.
+func asApp(handler endpoint) endpoint {
+	return func(c *call) *reply {
+		if c.token.app == nil {
+			return refuse(http.StatusUnauthorized, "A JSON web token could not be decoded")
+		}
+		return handler(c)
+	}
+}
+
+// Asked is one request with whose credential it was made: the login of a user,
+// "app SLUG", "installation ID", or empty without one.
+type Asked struct {
+	Route      string // "METHOD /route", or "GIT …"
+	Repository string // OWNER/NAME as it was asked for; empty: the route has none
+	By         string
+}
+
+// Asked lists all requests so far.
+func (s *Server) Asked() []Asked {
+	var all []Asked
+	s.act(func() { all = append(all, s.asked...) })
+	return all
+}
+
+// name says whose a credential is.
+func (k *token) name() string {
+	switch {
+	case k == nil:
+		return "unknown"
+	case k.app != nil:
+		return "app " + k.app.slug
+	case k.installation != nil:
+		return "installation " + strconv.FormatInt(k.installation.id, 10)
+	}
+	return k.owner.login
+}
+
+// repositoryOf is the repository that the path of a request names.
+func repositoryOf(path string) string {
+	rest, found := strings.CutPrefix(path, "/repos/")
+	parts := strings.SplitN(rest, "/", 3)
+	if !found || len(parts) < 2 {
+		return ""
+	}
+	return parts[0] + "/" + parts[1]
+}

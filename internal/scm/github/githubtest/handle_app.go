@@ -1,0 +1,111 @@
+package githubtest
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+func (c *call) getApp() *reply {
+	a := c.token.app
+	return ok(object{
+		"id": a.id, "slug": a.slug, "node_id": node(a.id), "client_id": "Iv23li" + strconv.FormatInt(a.id, 10), "owner": c.drawUser(a.owner), "name": a.slug,
+		"description": nil, "external_url": "https://promoter.example.com", "html_url": c.URL() + "/apps/" + a.slug, "created_at": "2020-01-01T00:00:00Z",
+		"updated_at": "2020-01-01T00:00:00Z", "permissions": a.permissions, "events": []string{}, "installations_count": len(a.installed()),
+	})
+}
+
+func (c *call) listInstallations() *reply {
+	return list(c, c.token.app.installed(), c.drawInstallation)
+}
+
+func (c *call) getRepositoryInstallation() *reply {
+	name := c.r.PathValue("owner") + "/" + c.r.PathValue("repo")
+	repo := c.repos[c.names[lower(name)]]
+	for _, i := range c.token.app.installed() {
+		if repo != nil && i.has(repo) {
+			return ok(c.drawInstallation(i))
+		}
+	}
+	return refuse(http.StatusNotFound, "Not Found")
+}
+
+func (c *call) drawInstallation(i *Installation) object {
+	url := fmt.Sprintf("%sapp/installations/%d", c.API(), i.id)
+	var suspended, by any
+	if !i.suspended.IsZero() {
+		suspended, by = i.suspended.Format(time.RFC3339), c.drawUser(c.user("owner-of-"+i.account.login))
+	}
+	return object{
+		"id": i.id, "app_id": i.app.id, "app_slug": i.app.slug, "target_id": i.account.id, "target_type": "Organization", "account": c.drawUser(i.account),
+		"repository_selection": i.selection(), "access_tokens_url": url + "/access_tokens", "repositories_url": c.API() + "installation/repositories",
+		"html_url": fmt.Sprintf("%s/organizations/%s/settings/installations/%d", c.URL(), i.account.login, i.id), "permissions": i.permissions, "events": []string{},
+		"created_at": "2020-01-01T00:00:00Z", "updated_at": "2020-01-01T00:00:00Z", "single_file_name": nil, "suspended_at": suspended, "suspended_by": by,
+	}
+}
+
+func (i *Installation) selection() string {
+	if i.all {
+		return "all"
+	}
+	return "selected"
+}
+
+// createToken makes a token for an hour, with the permissions that are asked for
+// or all that were accepted.
+func (c *call) createToken() *reply {
+	var body struct {
+		Permissions map[string]string `json:"permissions"`
+	}
+	if refused := c.read(&body); refused != nil {
+		return refused
+	}
+	var of *Installation
+	for _, i := range c.token.app.installed() {
+		if strconv.FormatInt(i.id, 10) == c.r.PathValue("id") {
+			of = i
+		}
+	}
+	switch {
+	case of == nil:
+		return refuse(http.StatusNotFound, "Not Found")
+	case !of.suspended.IsZero():
+		return refuse(http.StatusForbidden, "This installation has been suspended")
+	case !of.accepts(body.Permissions):
+		return refuse(http.StatusUnprocessableEntity, "The permissions requested are not granted to this installation.")
+	}
+	permissions := body.Permissions
+	if len(permissions) == 0 {
+		permissions = maps.Clone(of.permissions)
+	}
+	made := &token{owner: of.app.bot, installation: of, permissions: permissions, expires: c.time().Add(tokenLife)}
+	text := fmt.Sprintf("ghs_%036d", c.next())
+	c.tokens[text] = made
+	return created(object{"token": text, "expires_at": made.expires.Format(time.RFC3339), "permissions": permissions, "repository_selection": of.selection()})
+}
+
+func (i *Installation) accepts(asked map[string]string) bool {
+	for name, access := range asked {
+		if held := i.permissions[name]; held != "write" && held != access {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *call) listInstallationRepositories() *reply {
+	if c.token.installation == nil {
+		return refuse(http.StatusForbidden, "You must authenticate with an installation access token in order to list repositories for an installation.")
+	}
+	all := c.token.installation.repositories()
+	part, header := page(c, all)
+	drawn := []object{}
+	for _, one := range part {
+		drawn = append(drawn, c.drawRepository(one, c.who()))
+	}
+	return &reply{status: http.StatusOK, header: header, body: object{
+		"total_count": len(all), "repository_selection": c.token.installation.selection(), "repositories": drawn,
+	}}
+}
