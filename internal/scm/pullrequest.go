@@ -41,7 +41,7 @@ type PullRequest struct {
 	Labels   []string
 	Opened   time.Time
 	State    PullRequestState
-	Closer   identity.Person // set when closed and the forge has Closers
+	Closer   identity.Person // set when closed, the forge has Closers, and tells it of this one
 	ClosedAt time.Time       // set when closed or merged
 	Merged   Merged          // set when merged
 }

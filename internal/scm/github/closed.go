@@ -5,6 +5,7 @@ import (
 
 	gogithub "github.com/google/go-github/v62/github"
 
+	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/scm"
 	"promoter/internal/scm/rest"
@@ -45,8 +46,14 @@ func (p pulls) complete(ctx context.Context, pull *scm.PullRequest) error {
 	return err
 }
 
+// closer asks who closed it, which only its issue tells. Where that may not be
+// read nobody is named: our own closes are known without it.
 func (p pulls) closer(ctx context.Context, number int) (identity.Person, error) {
 	issue, _, err := p.forge.api.Issues.Get(ctx, p.owner, p.name, number)
+	switch fault.KindOf(explain("", err)) {
+	case fault.NotFound, fault.Unauthorised:
+		return identity.Person{}, nil
+	}
 	if err != nil {
 		return identity.Person{}, err
 	}

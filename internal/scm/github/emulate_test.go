@@ -28,7 +28,6 @@ const emulateVariable = "PROMOTER_EMULATE"
 // known are the cases that the emulator gets wrong, and how. It was written by
 // others who read GitHub's documents, which makes the rest worth asking.
 var known = map[string]string{
-	"Closed lists at most the limit, of this branch only":          noIssue,
 	"P-03 a person's closing is told apart from ours":              noIssue,
 	"P-03 a deleted branch closes, and what it held is still told": "pull requests do not follow their branches",
 	"P-02 the head is where the branch stands":                     "pull requests do not follow their branches",
