@@ -1,0 +1,159 @@
+package githubtest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/scm"
+	"promoter/internal/scm/scmtest"
+)
+
+// Self is the account whose token the adapter under test has.
+const Self = "promoter-bot"
+
+// Bench is the repository with the people of the suite around it. The forge is the
+// adapter under test, with a token of Self.
+func (r *Repository) Bench(forge scm.Forge) scmtest.Bench {
+	r.s.AddBot(login(scmtest.Robot))
+	for who, permission := range map[string]string{
+		Self: "write", scmtest.Ann: "write", scmtest.Bob: "write", scmtest.Eve: "read", scmtest.Robot: "write",
+	} {
+		r.Permit(login(who), permission)
+	}
+	r.s.SetTeam(scmtest.Team, scmtest.Ann)
+	return scmtest.Bench{
+		Forge: forge, Name: r.FullName(), Git: r.benchGit(), People: r.people(), World: r.world(),
+	}
+}
+
+// login is the account of a name of the suite.
+func login(who string) string {
+	if who == scmtest.Robot {
+		return who + "[bot]"
+	}
+	return who
+}
+
+func (r *Repository) benchGit() scmtest.Git {
+	return scmtest.Git{
+		Commit: func(_ *testing.T, c scmtest.Commit) string {
+			if c.By == "" {
+				c.By = Self
+			}
+			return r.Commit(c.By, c.Branch, c.Message, map[string]string{c.Path: c.Content})
+		},
+		Log: func(_ *testing.T, branch string) []string {
+			if r.Head(branch) == "" {
+				return nil
+			}
+			return strings.Fields(r.Git("rev-list", branch))
+		},
+		Message: func(_ *testing.T, commit string) string { return r.Git("log", "-1", "--format=%B", commit) },
+		Delete:  func(_ *testing.T, who, branch string) { r.DeleteBranch(who, branch) },
+	}
+}
+
+func (r *Repository) people() scmtest.People {
+	return scmtest.People{
+		Open:     func(_ *testing.T, who, head, base, title string) int { return r.OpenPull(who, head, base, title) },
+		Fork:     func(_ *testing.T, who, head, base string) int { return r.ForkPull(who, head, base, "From a fork") },
+		Close:    func(_ *testing.T, who string, number int) { r.ClosePull(who, number) },
+		Reopen:   func(_ *testing.T, who string, number int) { r.restore(who, number) },
+		Retarget: func(_ *testing.T, _ string, number int, base string) { r.retarget(number, base) },
+		Draft:    func(_ *testing.T, _ string, number int, draft bool) { r.draft(number, draft) },
+		Merge: func(_ *testing.T, who string, number int, method string) string {
+			return r.MergePull(who, number, method)
+		},
+		Retitle: func(_ *testing.T, _ string, number int, title string) { r.EditPull(number, &title, nil) },
+		Label:   func(_ *testing.T, _ string, number int, label string) { r.LabelPull(number, label) },
+		Review: func(_ *testing.T, who string, number int, state scm.ReviewState) {
+			words := map[scm.ReviewState]string{scm.Approved: "APPROVED", scm.ChangesRequested: "CHANGES_REQUESTED", scm.Commented: "COMMENTED"}
+			r.Review(login(who), number, words[state])
+		},
+		Dismiss: func(_ *testing.T, who string, number int) { r.DismissReviews(who, number) },
+		Comment: func(_ *testing.T, who string, number int, body string) { r.Comment(who, number, body) },
+		Status: func(_ *testing.T, who, commit, name string, state scm.CheckState) {
+			words := map[scm.CheckState]string{scm.CheckPassed: "success", scm.CheckPending: "pending", scm.CheckFailed: "failure"}
+			r.SetStatus(login(who), commit, name, words[state])
+		},
+		Check: func(_ *testing.T, who, commit, name, conclusion string) {
+			r.SetCheckRun(login(who), commit, name, conclusion)
+		},
+		Release: func(_ *testing.T, release scmtest.Release) {
+			r.AddRelease(scmtest.Ann, release.Tag, release.Published, release.Draft, release.Prerelease)
+		},
+	}
+}
+
+// restore uses the buttons "Restore branch" and "Reopen pull request".
+func (r *Repository) restore(who string, number int) {
+	if pull := r.Pull(number); r.Head(pull.Head) == "" {
+		r.SetHead(who, pull.Head, pull.HeadCommit)
+	}
+	r.ReopenPull(who, number)
+}
+
+func (r *Repository) retarget(number int, base string) {
+	r.s.act(func() {
+		p := r.must(number)
+		p.base, p.baseCommit = base, r.bare.Head(base)
+		p.touch()
+	})
+}
+
+func (r *Repository) draft(number int, draft bool) {
+	r.s.act(func() {
+		p := r.must(number)
+		p.draft = draft
+		p.touch()
+	})
+}
+
+func (r *Repository) world() scmtest.World {
+	return scmtest.World{
+		Rename:   func(*testing.T) string { r.Rename("moved"); return r.FullName() },
+		Archive:  func(*testing.T) { r.SetArchived(true) },
+		Remove:   func(*testing.T) { r.Remove() },
+		Permit:   func(_ *testing.T, who, permission string) { r.Permit(login(who), permission) },
+		ReadOnly: func(*testing.T) { r.Permit(Self, "read") },
+		Scope: func(*testing.T) {
+			r.SetPrivate(false)
+			r.s.eachToken(Self, func(text string) { r.s.SetScopes(text, "read:org") })
+		},
+		Revoke:   func(*testing.T) { r.s.eachToken(Self, r.s.Revoke) },
+		Protect:  func(_ *testing.T, name string) { r.Protect("main", Protection{Checks: []string{name}}) },
+		Queue:    func(*testing.T) { r.RequireQueue() },
+		Methods:  func(_ *testing.T, methods ...string) { r.AllowMethods(methods...) },
+		Lose:     func(*testing.T) { r.s.Lose(AnyWrite) },
+		Fail:     func(_ *testing.T, status int) { r.s.Fail("", status, "Something went wrong") },
+		Limit:    func(_ *testing.T, secondary bool, until time.Time) { r.s.Limit(secondary, until) },
+		Requests: r.s.benchRequests,
+	}
+}
+
+// eachToken does something with every token of an account.
+func (s *Server) eachToken(login string, do func(text string)) {
+	var all []string
+	s.act(func() {
+		for text, token := range s.tokens {
+			if lower(token.owner.login) == lower(login) {
+				all = append(all, text)
+			}
+		}
+	})
+	for _, text := range all {
+		do(text)
+	}
+}
+
+// benchRequests counts all requests, and those that change something.
+func (s *Server) benchRequests() (all, writes int) {
+	for route, n := range s.Requests() {
+		all += n
+		if !strings.HasPrefix(route, "GET ") {
+			writes += n
+		}
+	}
+	return all, writes
+}
