@@ -39,6 +39,9 @@ func BenchmarkEvent(b *testing.B) {
 				report(b, "own", large.own, small.own, large.hand)
 				report(b, "hand", large.hand, small.hand, large.hand)
 				report(b, "pass", large.pass, small.pass, large.hand)
+				if large.server != nil {
+					report(b, "apart", large.apart, small.apart, large.hand)
+				}
 			})
 		}
 	}
@@ -62,13 +65,15 @@ func milliseconds(all []time.Duration) float64 {
 // events is one size of the tree: what happens in it, and how long that took.
 type events struct {
 	own, hand, pass []time.Duration
+	apart           []time.Duration // own without the time in which the server worked
 
 	origins []string // one for each way to do it, which somebody else pushes to
 	ownLane *lane    // for the steps
 	passing *lane    // for a whole pass
 	byHand  *plumbing
-	version int // of the image, counted up by each event
-	commits int // by somebody else
+	server  *gitServer // nil: Git's own programs on the disk
+	version int        // of the image, counted up by each event
+	commits int        // by somebody else
 }
 
 // newEvents makes two origins alike, a lane on one and a clone of the other, and
@@ -83,18 +88,20 @@ func newEvents(b *testing.B, size benchtree.Size, way, form string) *events {
 			b.Fatal(err)
 		}
 	}
+	var server *gitServer
 	url := func(origin string) string { return "file://" + origin }
 	open := func(origin string) *lane { return openLane(b, url(origin)) }
 	if way == "http" {
-		base := serveGit(b, filepath.Dir(dir))
+		var base string
+		base, server = serveGit(b, filepath.Dir(dir))
 		name := func(origin string) string { return filepath.Base(dir) + "/" + filepath.Base(origin) }
 		url = func(origin string) string { return base + "/" + name(origin) }
 		open = func(origin string) *lane { return laneOverHTTP(b, base, name(origin)) }
 	}
-	e := &events{origins: origins, byHand: newPlumbing(b, url(origins[0]), form)}
+	e := &events{origins: origins, server: server, byHand: newPlumbing(b, url(origins[0]), form)}
 	e.ownLane, e.passing = open(origins[1]), open(origins[2])
 	e.turn(b)
-	e.own, e.hand, e.pass = nil, nil, nil
+	e.own, e.hand, e.pass, e.apart = nil, nil, nil, nil
 	return e
 }
 
@@ -107,7 +114,9 @@ func (e *events) turn(b *testing.B) {
 		e.commits++
 		somebodyPushes(b, origin, e.commits)
 	}
+	before := e.server.time()
 	e.own = append(e.own, timed(b, func() error { return e.ownEvent(b.Context(), tag) }))
+	e.apart = append(e.apart, e.own[len(e.own)-1]-(e.server.time()-before))
 	e.hand = append(e.hand, timed(b, func() error { return e.byHand.event(b.Context(), tag) }))
 	e.pass = append(e.pass, timed(b, func() error { return e.wholePass(b.Context(), tag) }))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -195,19 +197,41 @@ func laneOverHTTP(b *testing.B, base, name string) *lane {
 	return laneOf(b, ServerOptions{Config: file, Env: noEnv, Now: time.Now})
 }
 
+// gitServer counts the time in which it has a request to answer.
+type gitServer struct {
+	backend cgi.Handler
+	busy    atomic.Int64 // nanoseconds
+}
+
+// ServeHTTP implements http.Handler.
+func (s *gitServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	begin := time.Now()
+	s.backend.ServeHTTP(w, r)
+	s.busy.Add(int64(time.Since(begin)))
+}
+
+// time is how long it has worked so far.
+func (s *gitServer) time() time.Duration {
+	if s == nil {
+		return 0
+	}
+	return time.Duration(s.busy.Load())
+}
+
 // serveGit serves the repositories of a folder as Git itself does.
-func serveGit(b *testing.B, dir string) string {
+func serveGit(b *testing.B, dir string) (string, *gitServer) {
 	b.Helper()
 	git, err := exec.LookPath("git")
 	if err != nil {
 		b.Fatal(err)
 	}
-	server := httptest.NewServer(&cgi.Handler{
+	served := &gitServer{backend: cgi.Handler{
 		Path: git, Args: []string{"http-backend"}, Dir: dir, Stderr: io.Discard,
 		Env: []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=ann"},
-	})
+	}}
+	server := httptest.NewServer(served)
 	b.Cleanup(server.Close)
-	return server.URL
+	return server.URL, served
 }
 
 // somebodyPushes adds a commit that changes one file of another application.

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // between returns the objects that a server lacks which has the commits of have:
@@ -13,14 +11,14 @@ import (
 // is not in the same place of a parent's tree. Subtrees that are equal there are
 // not walked. Commits at the shallow boundary came from the server, so it has
 // them. Ids in have that are zero or not here are of no use, and ignored.
-func (o *objects) between(tip ID, have ...ID) ([]plumbing.Hash, error) {
+func (o *objects) between(tip ID, have ...ID) ([]parcel, error) {
 	commits, err := o.unshared(tip, have)
 	if err != nil {
 		return nil, err
 	}
 	c := collection{objects: o, seen: map[ID]bool{}}
 	for _, commit := range slices.Backward(commits) { // the oldest first
-		c.add(commit.ID)
+		c.add(commit.ID, ID{})
 		bases := make([]ID, len(commit.Parents))
 		for i, parent := range commit.Parents {
 			if bases[i], err = o.treeOf(parent); err != nil {
@@ -119,15 +117,24 @@ func (f *frontier) pop() Commit {
 type collection struct {
 	*objects
 	seen  map[ID]bool
-	found []plumbing.Hash
+	found []parcel
 }
 
-func (c *collection) add(id ID) {
+// parcel is an object that goes into a pack.
+type parcel struct {
+	id   ID
+	like ID // a tree of the same pack that stood in its place before; zero: none
+}
+
+func (c *collection) add(id, like ID) {
+	if !c.seen[like] {
+		like = ID{}
+	}
 	c.seen[id] = true
-	c.found = append(c.found, plumbing.Hash(id))
+	c.found = append(c.found, parcel{id: id, like: like})
 }
 
-// collect adds a tree, and what is in it and in none of the base trees.
+// collect adds a tree, and what is in it and not in the same place of a base tree.
 func (c *collection) collect(tree ID, bases []ID, depth int) error {
 	if c.seen[tree] || slices.Contains(bases, tree) {
 		return nil
@@ -135,22 +142,26 @@ func (c *collection) collect(tree ID, bases []ID, depth int) error {
 	if depth > maxDepth+1 {
 		return errTooDeep
 	}
-	c.add(tree)
-	base, err := c.level(bases)
+	content, err := c.tree(tree)
 	if err != nil {
 		return err
 	}
-	now, err := c.allLines(tree)
+	before, err := c.before(bases)
 	if err != nil {
 		return err
 	}
-	for _, l := range now {
+	c.add(tree, firstOf(bases))
+	for l, err := range lines(content) {
+		if err != nil {
+			return err
+		}
+		folders, same := before.at(l)
 		switch {
-		case base.ids[l.id], l.kind == kindSubmodule:
+		case same, l.kind == kindSubmodule:
 		case l.kind == kindFolder:
-			err = c.collect(l.id, base.folders[l.name], depth+1)
+			err = c.collect(l.id, folders, depth+1)
 		case !c.seen[l.id]:
-			c.add(l.id)
+			c.add(l.id, ID{})
 		}
 		if err != nil {
 			return err
@@ -159,25 +170,42 @@ func (c *collection) collect(tree ID, bases []ID, depth int) error {
 	return nil
 }
 
-// level is one folder in all base trees.
-type level struct {
-	ids     map[ID]bool     // of everything in it
-	folders map[string][]ID // of the folders in it, by name
+func firstOf(ids []ID) ID {
+	if len(ids) == 0 {
+		return ID{}
+	}
+	return ids[0]
 }
 
-func (c *collection) level(bases []ID) (level, error) {
-	all := level{map[ID]bool{}, map[string][]ID{}}
+// level is one folder in all base trees.
+type level []*cursor
+
+func (c *collection) before(bases []ID) (level, error) {
+	var all level
 	for _, base := range bases {
-		found, err := c.allLines(base)
+		if base.IsZero() {
+			continue
+		}
+		content, err := c.tree(base)
 		if err != nil {
-			return all, err
+			return nil, err
 		}
-		for _, l := range found {
-			all.ids[l.id] = true
-			if l.kind == kindFolder {
-				all.folders[l.name] = append(all.folders[l.name], l.id)
-			}
-		}
+		all = append(all, newCursor(content))
 	}
 	return all, nil
+}
+
+// at returns the folders that stand where the line does, and whether a base has
+// the very same there.
+func (v level) at(l line) (folders []ID, same bool) {
+	for _, cursor := range v {
+		was := cursor.find(l)
+		if was.kind != kindNone && was.id == l.id {
+			return nil, true
+		}
+		if was.kind == kindFolder {
+			folders = append(folders, was.id)
+		}
+	}
+	return folders, false
 }

@@ -106,7 +106,7 @@ func (c *completeness) tree(id, base ID, depth int) error {
 	if err != nil {
 		return missing(err)
 	}
-	known, err := c.base(base)
+	before, err := c.before(base)
 	if err != nil {
 		return err
 	}
@@ -114,40 +114,31 @@ func (c *completeness) tree(id, base ID, depth int) error {
 		if err != nil {
 			return fmt.Errorf("check the tree %s: %w", id, err)
 		}
-		if err := c.entry(entry, known[entry.name], depth); err != nil {
+		if err := c.entry(entry, before.find(entry), depth); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// base returns the entries of a tree that was looked at before.
-func (c *completeness) base(id ID) (map[string]line, error) {
+// before finds the entries of a tree that was looked at before.
+func (c *completeness) before(id ID) (*cursor, error) {
 	if id.IsZero() {
-		return nil, nil
+		return newCursor(""), nil
 	}
 	content, err := c.m.read(plumbing.TreeObject, id, maxObject)
 	if err != nil {
 		return nil, missing(err)
 	}
-	known := map[string]line{}
-	for entry, err := range lines(content) {
-		if err != nil {
-			return nil, fmt.Errorf("check the tree %s: %w", id, err)
-		}
-		known[entry.name] = entry
-	}
-	return known, nil
+	return newCursor(content), nil
 }
 
 func (c *completeness) entry(entry, base line, depth int) error {
 	switch {
-	case entry.id == base.id || entry.kind == kindSubmodule:
+	case base.kind != kindNone && entry.id == base.id, entry.kind == kindSubmodule:
 		return nil
-	case entry.kind == kindFolder && base.kind == kindFolder:
-		return c.tree(entry.id, base.id, depth+1)
 	case entry.kind == kindFolder:
-		return c.tree(entry.id, ID{}, depth+1)
+		return c.tree(entry.id, base.id, depth+1) // a folder's place is a folder's, or nothing's
 	case c.seen[entry.id]:
 		return nil
 	}

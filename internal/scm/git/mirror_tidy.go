@@ -1,6 +1,7 @@
 package git
 
 import (
+	"crypto/sha1" //nolint:gosec // Git's own hash
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
 // Each fetch and each push leaves a pack, and every pack is one more to look
@@ -26,6 +26,9 @@ const (
 func (m *Mirror) tidy() error {
 	small, err := m.smallPacks()
 	if err != nil || len(small) <= maxSmallPacks {
+		return err
+	}
+	if small, err = apart(small); err != nil || len(small) < 2 {
 		return err
 	}
 	if err := m.disk.join(small); err != nil {
@@ -64,27 +67,69 @@ func (m *Mirror) smallPacks() ([]string, error) {
 	return small, nil
 }
 
-// join writes the objects of the packs into a new one.
-func (d *disk) join(packs []string) error {
+// apart leaves out packs that hold an object of one before: a pack has each once.
+func apart(packs []string) ([]string, error) {
 	seen := map[plumbing.Hash]bool{}
-	var all []plumbing.Hash
+	var kept []string
+	for _, name := range packs {
+		listed, err := listPack(name + ".idx")
+		if err != nil {
+			return nil, fmt.Errorf("join the packs of a mirror: %w", err)
+		}
+		if slices.ContainsFunc(listed, func(hash plumbing.Hash) bool { return seen[hash] }) {
+			continue
+		}
+		for _, hash := range listed {
+			seen[hash] = true
+		}
+		kept = append(kept, name)
+	}
+	return kept, nil
+}
+
+// join writes the packs into a new one, each as it stands there: what a delta is
+// based on lies in the same pack, as far away as before.
+func (d *disk) join(packs []string) error {
+	var count uint32
 	for _, name := range packs {
 		listed, err := listPack(name + ".idx")
 		if err != nil {
 			return err
 		}
-		all = append(all, slices.DeleteFunc(listed, func(hash plumbing.Hash) bool {
-			known := seen[hash]
-			seen[hash] = true
-			return known
-		})...)
+		count += uint32(len(listed)) //nolint:gosec // small packs
 	}
 	writer, err := d.PackfileWriter()
 	if err != nil {
 		return err //nolint:wrapcheck // the caller says what for
 	}
-	_, err = packfile.NewEncoder(writer, d, false).Encode(all, 0)
+	sum := sha1.New() //nolint:gosec // Git's own hash
+	to := io.MultiWriter(writer, sum)
+	_, err = to.Write(packHeader(count))
+	for _, name := range packs {
+		if err == nil {
+			err = copyEntries(to, name+".pack")
+		}
+	}
+	if err == nil {
+		_, err = writer.Write(sum.Sum(nil))
+	}
 	return errors.Join(err, writer.Close())
+}
+
+// copyEntries writes what lies between the header of a pack and the sum at its end.
+func copyEntries(to io.Writer, pack string) error {
+	file, err := os.Open(pack)
+	if err != nil {
+		return err //nolint:wrapcheck // the caller says what for
+	}
+	defer file.Close() //nolint:errcheck // it is only read
+	info, err := file.Stat()
+	if err != nil {
+		return err //nolint:wrapcheck // the caller says what for
+	}
+	begin := int64(len(packHeader(0)))
+	_, err = io.Copy(to, io.NewSectionReader(file, begin, info.Size()-begin-sha1.Size))
+	return err //nolint:wrapcheck // the caller says what for
 }
 
 // readIndex reads the index of a pack.

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 )
 
@@ -22,8 +23,8 @@ func (p *pack) reader() io.ReadCloser { return io.NopCloser(bytes.NewReader(p.by
 // are deleted only, and no pack is sent.
 func (m *Mirror) packFor(updates []Update, advertised *packp.AdvRefs) (*pack, error) {
 	have := m.shared(advertised)
-	p := &pack{}
-	packed := map[plumbing.Hash]bool{}
+	var all []parcel
+	packed := map[ID]bool{}
 	deletes := true
 	for _, u := range updates {
 		if u.New.IsZero() {
@@ -34,10 +35,10 @@ func (m *Mirror) packFor(updates []Update, advertised *packp.AdvRefs) (*pack, er
 		if err != nil {
 			return nil, fmt.Errorf("find what is new in %s: %w", u.Branch, err)
 		}
-		for _, hash := range lacking {
-			if !packed[hash] {
-				packed[hash] = true
-				p.objects = append(p.objects, hash)
+		for _, one := range lacking {
+			if !packed[one.id] {
+				packed[one.id] = true
+				all = append(all, one)
 			}
 		}
 	}
@@ -45,11 +46,10 @@ func (m *Mirror) packFor(updates []Update, advertised *packp.AdvRefs) (*pack, er
 		return nil, nil
 	}
 	var encoded bytes.Buffer
-	if _, err := packfile.NewEncoder(&encoded, m.disk, false).Encode(p.objects, 0); err != nil {
+	if err := m.encodePack(&encoded, all); err != nil {
 		return nil, fmt.Errorf("pack what is new: %w", err)
 	}
-	p.bytes = encoded.Bytes()
-	return p, nil
+	return &pack{objects: hashes(slices.Collect(maps.Keys(packed))), bytes: encoded.Bytes()}, nil
 }
 
 // shared returns the commits that both sides have.

@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"strings"
@@ -15,8 +16,15 @@ func gitEnv() []string {
 // askGit runs Git in a repository and returns what it says.
 func askGit(t testing.TB, dir string, args ...string) string {
 	t.Helper()
+	return tellGit(t, dir, nil, args...)
+}
+
+// tellGit is askGit with something to read.
+func tellGit(t testing.TB, dir string, input []byte, args ...string) string {
+	t.Helper()
 	command := exec.CommandContext(t.Context(), "git", args...)
 	command.Dir, command.Env = dir, gitEnv()
+	command.Stdin = bytes.NewReader(input)
 	var problems strings.Builder
 	command.Stderr = &problems
 	output, err := command.Output()
