@@ -9,7 +9,7 @@ SHELL       := bash
 # Times of the fuzz targets: short in CI, long by hand.
 FUZZTIME ?= 5s
 SOAKTIME ?= 10m
-# How long random stories are played against the engine.
+# How long random stories are played, on each forge and in memory.
 MODELTIME ?= 30s
 # Packages to test, for instance `make test PACKAGES=./internal/image`.
 PACKAGES ?= ./...
@@ -72,8 +72,8 @@ fuzz: ## Run every fuzz target for FUZZTIME (5s).
 	@hack/fuzz $(FUZZTIME)
 
 .PHONY: model
-model: ## Play random stories against the engine for MODELTIME (30s).
-	CGO_ENABLED=0 PROMOTER_MODEL_TIME=$(MODELTIME) go test -count=1 -timeout 0 -run '^TestModel' -v ./internal/promotion/engine
+model: ## Play random stories for MODELTIME (30s), in memory and on each forge.
+	CGO_ENABLED=0 PROMOTER_MODEL_TIME=$(MODELTIME) go test -count=1 -timeout 0 -run '^TestModel' -v ./internal/promotion/engine ./internal/app
 
 .PHONY: soak
 soak: ## Play stories and run every fuzz target, each for SOAKTIME (10m).

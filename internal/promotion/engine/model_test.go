@@ -36,14 +36,15 @@ func pushOnly(_ *testing.T, files map[string]string) modeltest.World {
 func modelOf(w *enginetest.World) modeltest.World {
 	return modeltest.World{
 		Bench: w.Bench(), Store: store{w.Git}, Clock: w.Clock, Registry: w.Registry,
-		Bare: func(bare bool) { w.Forge.Bare = bare },
-		Lane: func(_ *testing.T, fresh bool) (*engine.Lane, func()) {
+		Clean: w.Git.Clean,
+		Bare:  func(bare bool) { w.Forge.Bare = bare },
+		Lane: func(_ *testing.T, fresh bool) (*engine.Lane, func(), error) {
 			end := func() {} // nothing is kept of it
 			if !fresh {
-				return w.Lane(), end
+				return w.Lane(), end, nil
 			}
 			lane, _ := w.Fresh()
-			return lane, end
+			return lane, end, nil
 		},
 	}
 }

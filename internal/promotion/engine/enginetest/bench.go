@@ -50,7 +50,7 @@ func (w *World) people() scmtest.People {
 		Fork:     func(_ *testing.T, who, head, base string) int { return f.ByHand(who, head, base, false) },
 		Close:    func(_ *testing.T, who string, number int) { f.CloseByHand(number, who) },
 		Reopen:   func(_ *testing.T, _ string, number int) { w.reopen(number) },
-		Merge:    func(_ *testing.T, _ string, number int, method string) string { return w.merge(number, method) },
+		Merge:    func(t *testing.T, _ string, number int, method string) string { return w.merge(t, number, method) },
 		Retarget: func(_ *testing.T, _ string, number int, base string) { f.Retarget(number, base) },
 		Draft:    func(_ *testing.T, _ string, number int, draft bool) { f.Draft(number, draft) },
 		Review:   func(_ *testing.T, who string, number int, state scm.ReviewState) { f.Review(number, who, state) },
@@ -64,15 +64,21 @@ func (w *World) reopen(number int) {
 	w.Forge.Reopen(number)
 }
 
-// merge returns nothing where both sides changed one file.
-func (w *World) merge(number int, method string) string {
+func (w *World) merge(t *testing.T, number int, method string) string {
+	t.Helper()
 	pr := w.Forge.All()[number-1]
 	if method == "fast-forward" {
 		w.Git.Set(pr.Base, pr.Head.Commit)
-		return pr.Head.Commit
-	}
-	if w.Forge.MergeByHand(number, method) != nil {
-		return ""
+	} else if err := w.Forge.MergeByHand(number, method); err != nil {
+		t.Fatal(err)
 	}
 	return w.Git.Branch(pr.Base)
+}
+
+// Clean says whether a head can be merged into a branch.
+func (g *Git) Clean(base, head string) bool {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	_, err := g.merged(g.commits[g.branches[base]], g.commits[head])
+	return err == nil
 }

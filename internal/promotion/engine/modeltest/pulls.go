@@ -51,10 +51,11 @@ func (s *story) merge() {
 		return
 	}
 	s.tell("a person merges #%d (%s)", pr.Number, method)
-	if pr.Draft || s.People.Merge(s.t, scmtest.Ann, pr.Number, method) == "" {
+	if pr.Draft || !s.Clean(pr.Base, pr.Head.Commit) {
 		s.tell("  which cannot be merged")
 		return
 	}
+	s.People.Merge(s.t, scmtest.Ann, pr.Number, method)
 	s.mine()
 }
 

@@ -10,11 +10,14 @@ import (
 )
 
 // lane begins a process of promoter that can be disturbed.
-func (s *story) lane(fresh bool) (*engine.Lane, func()) {
+func (s *story) lane(fresh bool) (*engine.Lane, func(), error) {
 	s.t.Helper()
-	lane, end := s.Lane(s.t, fresh)
+	lane, end, err := s.Lane(s.t, fresh)
+	if err != nil {
+		return nil, nil, err
+	}
 	lane.Remote, lane.Repository = remote{lane.Remote, s}, s.around(lane.Repository)
-	return lane, end
+	return lane, end, nil
 }
 
 // pass runs once; what it reports is told.
@@ -23,7 +26,11 @@ func (s *story) pass() { s.passBy(false, 0) }
 // passBy runs with or without a mirror, by a clock that may be off.
 func (s *story) passBy(fresh bool, skew time.Duration) {
 	s.t.Helper()
-	lane, end := s.lane(fresh)
+	lane, end, err := s.lane(fresh)
+	if err != nil {
+		s.tell("  no lane: %v", err)
+		return
+	}
 	defer end()
 	lane.Now = func() time.Time { return s.Clock.Now().Add(skew) }
 	report, err := lane.Reconcile(s.t.Context())
@@ -116,28 +123,40 @@ func (s *story) flaky() {
 	s.asked = nil
 }
 
+// atRequest runs, and does something to the server once, before a request of the
+// forge. A request may be asked again by the adapter.
+func (s *story) atRequest(at int, do func()) {
+	n := 0
+	s.asked = func(string) error {
+		if n++; n == at+1 {
+			do()
+		}
+		return nil
+	}
+	s.pass()
+	s.asked = nil
+}
+
 // lose has the server carry out a write and break the connection.
 func (s *story) lose() {
-	s.tell("run that does not hear the answer to its first write")
-	s.World.Bench.World.Lose(s.t)
-	s.pass()
+	at := s.random.IntN(8)
+	s.tell("run whose first write after request %d is answered by nobody", at)
+	s.atRequest(at, func() { s.World.Bench.World.Lose(s.t) })
 }
 
 // fail has the server answer one request with an accident.
 func (s *story) fail() {
 	statuses := []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable}
-	status := statuses[s.random.IntN(len(statuses))]
-	s.tell("run with a server that answers %d once", status)
-	s.World.Bench.World.Fail(s.t, status)
-	s.pass()
+	status, at := statuses[s.random.IntN(len(statuses))], s.random.IntN(8)
+	s.tell("run with a server that answers request %d with %d", at, status)
+	s.atRequest(at, func() { s.World.Bench.World.Fail(s.t, status) })
 }
 
 // limit has the server refuse all requests for a while.
 func (s *story) limit() {
 	const length = 20 * time.Minute
-	secondary := s.random.IntN(2) == 0
-	s.tell("run against a rate limit, secondary: %v", secondary)
-	s.World.Bench.World.Limit(s.t, secondary, s.Clock.Now().Add(length))
-	s.pass()
+	secondary, at := s.random.IntN(2) == 0, s.random.IntN(8)
+	s.tell("run against a rate limit from request %d, secondary: %v", at, secondary)
+	s.atRequest(at, func() { s.World.Bench.World.Limit(s.t, secondary, s.Clock.Now().Add(length)) })
 	s.Clock.Add(length + time.Minute)
 }

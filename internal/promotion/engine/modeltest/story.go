@@ -25,7 +25,6 @@ type story struct {
 	repo   scm.Repository
 	random *rand.Rand
 	told   []string
-	loud   bool
 
 	released map[string]int             // the minor version of each repository
 	order    map[string]int             // of every reference that was ever released
@@ -43,10 +42,10 @@ type story struct {
 	asked  func(what string) error // before every request to the forge
 }
 
-func newStory(t *testing.T, world func(*testing.T, map[string]string) World, random *rand.Rand, loud bool) *story {
+func newStory(t *testing.T, world func(*testing.T, map[string]string) World, random *rand.Rand) *story {
 	t.Helper()
 	s := &story{
-		t: t, random: random, loud: loud,
+		t: t, random: random,
 		released: map[string]int{}, held: map[string]map[string]bool{}, refused: map[string]map[string]bool{},
 		theirs: map[string]string{}, looked: map[string]string{}, rolled: map[string]bool{}, seen: map[int]scm.PullRequest{},
 		order: map[string]int{reference(web, "1.0.0"): 0, reference(worker, "1.0.0"): 0},
@@ -83,11 +82,7 @@ func (s *story) open() {
 }
 
 func (s *story) tell(format string, args ...any) {
-	words := fmt.Sprintf(format, args...)
-	s.told = append(s.told, words)
-	if s.loud {
-		s.t.Log(words)
-	}
+	s.told = append(s.told, fmt.Sprintf(format, args...))
 }
 
 // step lets one thing happen.

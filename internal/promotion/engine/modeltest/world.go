@@ -11,14 +11,17 @@ import (
 // World is one repository on a forge, and everything around it.
 type World struct {
 	// Bench is the forge, with people and with what may go wrong. A nil hook is not
-	// drawn. Merge returns nothing where the forge cannot merge.
+	// drawn.
 	scmtest.Bench
 	Store    Store
 	Clock    *enginetest.Clock
 	Registry *enginetest.Registry
 	// Lane begins a process of promoter: one that has the mirror of those before, or
-	// one without. Several may run. The caller ends it.
-	Lane func(t *testing.T, fresh bool) (lane *engine.Lane, end func())
+	// one without. Several may run, one inside the other. The caller ends it. A forge
+	// that cannot be asked is an error.
+	Lane func(t *testing.T, fresh bool) (lane *engine.Lane, end func(), err error)
+	// Clean says whether a head can be merged into a branch.
+	Clean func(base, head string) bool
 	// Bare says whether the messages of squashed commits lose their trailers.
 	Bare func(bare bool)
 }

@@ -1,0 +1,48 @@
+package app
+
+import (
+	"testing"
+
+	"promoter/internal/promotion/engine/enginetest"
+	"promoter/internal/scm"
+	"promoter/internal/scm/github/githubtest"
+	"promoter/internal/scm/gittest"
+	"promoter/internal/scm/scmtest"
+)
+
+func TestModel_M15_github(t *testing.T) {
+	t.Parallel()
+	playOn(t, func(t *testing.T, clock *enginetest.Clock, files map[string]string) served {
+		t.Helper()
+		s := githubtest.New(t, githubtest.Options{Now: clock.Now})
+		r := s.NewRepository("acme/deploy", files)
+		token := s.Token(githubtest.Self, "repo", "read:org")
+		r.Permit(githubtest.Self, "write")
+		return served{
+			options: serverFile(t, "github", s.URL(), "acme/deploy", token), dir: r.Dir(),
+			bench: r.Bench,
+		}
+	})
+}
+
+// A repository on this machine, of which only Git is known.
+func TestModel_M15_plain(t *testing.T) {
+	t.Parallel()
+	playOn(t, func(t *testing.T, clock *enginetest.Clock, files map[string]string) served {
+		t.Helper()
+		r := gittest.New(t).Init("deploy", gittest.Setup{})
+		r.Add("main", "Begin", modelAuthor(scmtest.Ann, clock), files)
+		address := "file://" + r.Dir()
+		return served{
+			options: ServerOptions{Repositories: []string{address}, Env: noEnv}, dir: r.Dir(),
+			bench: func(forge scm.Forge) scmtest.Bench {
+				return scmtest.Bench{Forge: forge, Name: address, Git: scmtest.Git{
+					Commit: func(_ *testing.T, c scmtest.Commit) string {
+						return r.Add(c.Branch, c.Message, modelAuthor(c.By, clock), map[string]string{c.Path: c.Content})
+					},
+					Delete: func(_ *testing.T, _, branch string) { r.Delete(branch) },
+				}}
+			},
+		}
+	})
+}

@@ -1,0 +1,140 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"promoter/internal/promotion/engine"
+	"promoter/internal/promotion/engine/enginetest"
+	"promoter/internal/promotion/engine/modeltest"
+	"promoter/internal/scm"
+	"promoter/internal/scm/gittest"
+	"promoter/internal/scm/scmtest"
+)
+
+// The model of the engine on forges: the fake of each behind its own adapter, a
+// real repository behind a mirror, and lanes as run wires them. Only the registry
+// is a stand-in, whose answers need no network.
+
+// modelBudget is how long stories are begun on each forge. One takes some seconds.
+const modelBudget = 2 * time.Second
+
+// modelEvents is how many things happen in one story.
+const modelEvents = 30
+
+// playOn plays stories on a forge.
+func playOn(t *testing.T, serve func(*testing.T, *enginetest.Clock, map[string]string) served) {
+	t.Helper()
+	modeltest.Model{
+		Events: modelEvents, Budget: modelBudget, Apart: true,
+		New: func(t *testing.T, files map[string]string) modeltest.World {
+			t.Helper()
+			clock := enginetest.NewClock(enginetest.Noon())
+			return modelWorldOf(t, clock, serve(t, clock, files))
+		},
+	}.Play(t)
+}
+
+// served is a forge that runs, with one repository.
+type served struct {
+	options ServerOptions
+	dir     string // of the bare repository
+	bench   func(scm.Forge) scmtest.Bench
+}
+
+// modelWorld lets processes of promoter work on a repository.
+type modelWorld struct {
+	server   *Server
+	registry *enginetest.Registry
+	caches   string // a folder of them
+	running  int    // processes, one inside the other
+}
+
+func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.World {
+	t.Helper()
+	s.options.Now = clock.Now
+	server, err := OpenServer(s.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.SetPace(0)
+	m := &modelWorld{server: server, registry: enginetest.NewRegistry(), caches: t.TempDir()}
+	return modeltest.World{
+		Bench: s.bench(m.forge(t)), Store: newBareStore(t, s.dir), Clock: clock, Registry: m.registry, Lane: m.lane,
+		Clean: func(base, head string) bool {
+			command := exec.CommandContext(t.Context(), "git", "merge-tree", "--write-tree", "refs/heads/"+base, head)
+			command.Dir, command.Env = s.dir, gitEnv()
+			return command.Run() == nil
+		},
+	}
+}
+
+// forge is the adapter as promoter wires it, for those who look on.
+func (m *modelWorld) forge(t *testing.T) scm.Forge {
+	t.Helper()
+	w, err := m.server.begin(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w.repositories[0].forge.scm
+}
+
+// lane begins a process: the first has the mirror of those before, and so has one
+// that runs inside it.
+func (m *modelWorld) lane(t *testing.T, fresh bool) (*engine.Lane, func(), error) {
+	t.Helper()
+	cache := ""
+	if !fresh && m.running < 2 {
+		cache = filepath.Join(m.caches, fmt.Sprint(m.running))
+	}
+	w, err := m.server.begin(t.Context(), cache)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := w.lane(t.Context(), w.repositories[0])
+	if err != nil {
+		return nil, nil, errors.Join(err, w.close())
+	}
+	m.running++
+	l.Registries, l.Pause = m.registry, nil
+	return &l.Lane, func() {
+		m.running--
+		if err := errors.Join(l.known.save(), l.mirror.Close(), w.close()); err != nil {
+			t.Error(err)
+		}
+	}, nil
+}
+
+// serverFile writes the server's file about one repository on a forge that listens
+// on this machine, and returns how it is opened.
+func serverFile(t *testing.T, kind, url, repository, token string) ServerOptions {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "server.yaml")
+	text := fmt.Sprintf(`version: 1
+forges:
+  forge: {kind: %s, url: "%s", insecure: true, token: "env:TOKEN"}
+repositories:
+  - {forge: forge, name: %s}
+networks: [127.0.0.0/8]
+rateLimits: [{host: "*", perSecond: 1000, burst: 10000}]
+`, kind, url, repository)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return ServerOptions{Config: file, Env: func(name string) (string, bool) { return token, name == "TOKEN" }}
+}
+
+// modelAuthor is who commits where there is no forge.
+func modelAuthor(name string, clock *enginetest.Clock) gittest.Author {
+	return gittest.Author{Name: name, Email: name + "@example.com", At: clock.Now()}
+}
