@@ -160,6 +160,7 @@ func cost(requests map[string]int) string {
 func shortRoute(route string) string {
 	route = strings.TrimPrefix(strings.ReplaceAll(route, "/repos/{owner}/{repo}", ""), "GIT ")
 	route = strings.TrimPrefix(strings.Replace(route, " /", " ", 1), "GET ")
+	route = strings.ReplaceAll(route, "...}", "}")
 	return "`" + cmp.Or(strings.TrimPrefix(route, "GET"), "repository") + "`"
 }
 

@@ -41,7 +41,7 @@ func (p *planner) approvals() []Condition {
 	case len(open.Objections) > 0:
 		gate.State, gate.Reason = Pending, "changes requested by "+people(open.Objections)
 	case given < wanted.Count:
-		gate.State, gate.Reason = Pending, notApproved+from(wanted.From)
+		gate.State, gate.Reason = Pending, notApproved+from(wanted.From)+void(p.withAskers(open), false)
 	}
 	return []Condition{gate}
 }
@@ -85,6 +85,18 @@ func (p *planner) mayApprove(approval Approval) bool {
 			return strings.EqualFold(strings.TrimPrefix(of, teamPrefix), team)
 		})
 	})
+}
+
+// withAskers adds those of the approvals that do not count because whoever gave
+// them asked for what is proposed.
+func (p *planner) withAskers(open Open) Open {
+	open.Void = slices.Clone(open.Void)
+	for _, approval := range open.Approvals {
+		if slices.ContainsFunc(p.askers(), func(name string) bool { return strings.EqualFold(name, approval.By) }) {
+			open.Void = append(open.Void, Void{By: approval.By, Why: "they asked for this promotion"})
+		}
+	}
+	return open
 }
 
 // askers are the people who asked for what is proposed here.

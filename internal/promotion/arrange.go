@@ -178,8 +178,7 @@ func (a *arranger) lands(p Proposal, members ...member) bool {
 			return false
 		}
 	}
-	_, blocked := firstBlocking(p.Gates, false)
-	return !blocked
+	return !slices.ContainsFunc(p.Gates, func(gate Condition) bool { return gate.blocks(false) && !gate.due(a.now) })
 }
 
 // isIn says whether a snapshot holds all that the decision moves. What it says of

@@ -7,11 +7,13 @@ type ConditionState string
 
 // The closed set of condition states. Unknown blocks like Waiting wherever a
 // promotion is carried out; only a checkout, where nothing is carried out, shows
-// it and goes on.
+// it and goes on. Blocked is what no waiting helps with: a person has to change a
+// setting.
 const (
 	Passed  ConditionState = "passed"
 	Pending ConditionState = "waiting"
 	Failed  ConditionState = "failed"
+	Blocked ConditionState = "blocked"
 	Unknown ConditionState = "unknown"
 )
 
@@ -24,6 +26,7 @@ type Condition struct {
 	Reason string         `json:"reason,omitempty"`
 	Value  string         `json:"value,omitempty"` // the present value, where there is one
 	Until  *time.Time     `json:"until,omitempty"` // when the state changes by itself, where that is known
+	Forge  bool           `json:"forge,omitempty"` // a gate that the forge asks by itself, not the config
 }
 
 // blocks says whether the condition keeps a promotion from going on. A checkout

@@ -34,7 +34,8 @@ func Opened(p Proposal) Proposal {
 	return p
 }
 
-// gates are what must hold before the moves land. They never block proposing.
+// gates are what must hold before the moves land, those of the config first. They
+// never block proposing.
 // What is pushed has no pull request to look at: there the windows are all.
 func (p *planner) gates() []Condition {
 	gates := slices.Clone(p.capped)
@@ -51,7 +52,7 @@ func (p *planner) gates() []Condition {
 	if open, found := p.open(); found && open.Draft && p.settings.Land == config.LandAutomerge {
 		gates = append(gates, Condition{Name: "draft", State: Pending, Reason: "the pull request is a draft"})
 	}
-	return gates
+	return append(gates, p.protection()...)
 }
 
 // windows asks the named windows together: they allow and deny as one.

@@ -140,7 +140,10 @@ func TestGates_G09_approvals(t *testing.T) {
 			"whoever asked",
 			[]promotion.Approval{sre("ada"), sre("bob")},
 			nil, "ADA",
-			promotion.Condition{State: promotion.Pending, Value: "1 of 2", Reason: "not approved yet by team:acme/sre or eve"},
+			promotion.Condition{
+				State: promotion.Pending, Value: "1 of 2",
+				Reason: "not approved yet by team:acme/sre or eve; that of ada does not count: they asked for this promotion",
+			},
 		},
 		{"enough", []promotion.Approval{sre("ada"), {By: "Eve"}}, nil, "", promotion.Condition{State: promotion.Passed, Value: "2 of 2"}},
 		{

@@ -39,7 +39,7 @@ type Taken struct {
 	Commit    string // that brought it
 }
 
-// Approval is one approval of a pull request that may count.
+// Approval is one approval of a pull request that may count for the config.
 type Approval struct {
 	By    string // login
 	Teams []string
@@ -58,9 +58,31 @@ type Open struct {
 	Opened    time.Time
 	Draft     bool
 	Checks    []Check // on the head, our own left out
+	Blind     bool    // the credential may not read all checks
 	// Approvals holds those that count: given for the present head by people who
 	// may, each once.
 	Approvals []Approval
+	// Votes are the approvals as a forge counts them, and Void those that count
+	// nowhere, with the reason.
+	Votes []Vote
+	Void  []Void
 	// Objections are people who asked for changes on the present head.
 	Objections []string
+	// Changed is when something was last pushed to the head or said on it.
+	Changed time.Time
+	// Refused says that the forge refused to merge this head, and nothing was said
+	// on it since; nil: it did not.
+	Refused *Refusal
+}
+
+// Vote is an approval of a person who may write and did not open the pull request.
+type Vote struct {
+	By      string // login
+	Current bool   // it was given for the present head
+}
+
+// Void is an approval that does not count for the config.
+type Void struct {
+	By, Why string
+	Own     bool // of promoter's own account: it counts for no forge either
 }

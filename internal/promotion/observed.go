@@ -49,6 +49,10 @@ type Observed struct {
 	// Open are the open pull requests of our branches, by branch.
 	Open map[string]Open
 
+	// Protected is what the forge asks itself on the branches where that was asked,
+	// by the branch as environments name it.
+	Protected map[string]Protection
+
 	// Caps are the limits of the server's file; nil: none. They stand above every
 	// config file.
 	Caps Caps

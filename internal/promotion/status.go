@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"promoter/internal/config"
 	"promoter/internal/scm"
 )
 
@@ -14,23 +15,35 @@ const StatusContext = "promoter"
 // maxDescription is the most runes of a status. GitHub takes so many.
 const maxDescription = 140
 
-// StatusOf returns the commit status of a pull request of ours: passed when
-// everything that decides about landing holds, so that the status can be required.
+// StatusOf returns the commit status of a pull request of ours: passed when all that
+// the config asks holds, so that the status can be required. What the forge asks by
+// itself is not among it: it stands beside, and a status that waits for it would
+// keep people from merging, and a queue from taking it.
 func StatusOf(p Proposal) scm.Status {
 	if p.Step != StepPropose {
 		return status(scm.CheckPending, p.Reason.Words+until(p.Reason.Until))
 	}
-	blocks := func(gate Condition) bool { return gate.blocks(false) }
-	i := slices.IndexFunc(p.Gates, blocks)
-	if i < 0 {
-		return status(scm.CheckPassed, passedInWords(p.Gates))
+	gates := slices.DeleteFunc(slices.Clone(p.Gates), func(gate Condition) bool { return gate.Forge })
+	blocking, blocked := firstBlocking(gates, false)
+	switch {
+	case !blocked && p.Open != nil && p.Open.Refused != nil:
+		return status(scm.CheckPassed, p.Open.Refused.description())
+	case !blocked:
+		return status(scm.CheckPassed, passedInWords(gates))
 	}
 	state := scm.CheckPending
-	if p.Gates[i].State == Failed {
+	if blocking.State == Failed {
 		state = scm.CheckFailed
 	}
-	blocking := blockedBy(p.Gates[i])
-	return status(state, blocking.Words+until(blocking.Until))
+	why := blockedBy(blocking)
+	return status(state, why.Words+until(why.Until))
+}
+
+// Ready says whether nothing keeps a proposal from landing but that it is not open
+// yet: then a look at once may land it.
+func Ready(p Proposal) bool {
+	_, blocked := firstBlocking(p.Gates, false)
+	return !blocked && p.Step == StepPropose && p.Environment.Land == config.LandAutomerge
 }
 
 func passedInWords(gates []Condition) string {

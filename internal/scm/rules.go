@@ -50,6 +50,6 @@ type Rules struct {
 	PullRequests bool     // nothing is pushed straight to the branch
 	// Stuck says why no way of merging that the repository allows keeps the rules,
 	// and what to do about it, in words; empty: one does, or it is not known.
-	Stuck string
-	Hidden       string   // what could not be read and why, in words; empty: nothing
+	Stuck  string
+	Hidden string // what could not be read and why, in words; empty: nothing
 }

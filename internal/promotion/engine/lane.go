@@ -124,13 +124,14 @@ type view struct {
 	last     bool                               // no pass follows when this one loses a race
 	landed   bool                               // something reached an environment's branch
 	again    bool                               // something was written that may land at once
+	planned  []promotion.Proposal               // what was decided last
 }
 
 // view observes in the order in which one thing tells what to ask next. A
 // repository in which nothing can be done is a state of the report.
 func (l *Lane) view(ctx context.Context, last bool) (*view, error) {
 	v := &view{
-		Lane: l, now: l.Now(), last: last, memory: memory{statuses: map[string]string{}}, unread: map[string]error{}, past: map[string]Tree{},
+		Lane: l, now: l.Now(), last: last, memory: memory{statuses: map[string]scm.Check{}, set: map[string]bool{}}, unread: map[string]error{}, past: map[string]Tree{},
 		merged: map[string]string{}, touched: map[string]map[string]bool{}, told: map[string]bool{},
 	}
 	info := l.Repository.Info()
@@ -139,7 +140,7 @@ func (l *Lane) view(ctx context.Context, last bool) (*view, error) {
 	v.observed.Caps = l.Caps
 	for _, look := range []func(context.Context) error{
 		v.lookAtRepository, v.lookAtPullRequests, v.lookAtBranches, v.lookAtState, v.lookAtFiles,
-		v.lookAtVersions, v.lookAtProposals, v.lookBack, v.lookAtAnswers,
+		v.lookAtVersions, v.lookAtProposals, v.lookBack, v.lookAtAnswers, v.lookAtRules,
 	} {
 		if err := look(ctx); err != nil || v.report.State != "" {
 			return v, err
@@ -151,7 +152,8 @@ func (l *Lane) view(ctx context.Context, last bool) (*view, error) {
 // decide plans from what is observed so far.
 func (v *view) decide() []promotion.Proposal {
 	v.report.Decisions = promotion.Plan(v.observed, v.now)
-	return promotion.Arrange(v.observed, v.report.Decisions, v.now)
+	v.planned = promotion.Arrange(v.observed, v.report.Decisions, v.now)
+	return v.planned
 }
 
 // list reports the proposals as they would be carried out.

@@ -6,6 +6,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/scm"
 	"promoter/internal/state"
 )
 
@@ -13,7 +14,8 @@ import (
 // need not say again.
 type memory struct {
 	changes  []state.Change
-	statuses map[string]string // by commit, what our status says there
+	statuses map[string]scm.Check // by commit, what our status says there
+	set      map[string]bool      // the commits on which it was set in this pass
 }
 
 // remember takes a change of the state at once for this pass, and writes it before

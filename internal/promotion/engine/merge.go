@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -22,18 +23,27 @@ func (v *view) merge(ctx context.Context, done Done, b built) Done {
 	if err != nil {
 		return failed(done, err)
 	}
-	if !proven {
+	if !proven || v.isBehind(fresh, done.Commit) {
 		return v.rebuild(ctx, done, b)
 	}
+	return v.land(ctx, done, fresh, b)
+}
+
+// land asks the forge for the merge, and says what came of it.
+func (v *view) land(ctx context.Context, done Done, fresh promotion.Proposal, b built) Done {
 	title, body := promotion.CommitMessage(promotion.Page{Proposal: fresh})
 	merged, err := v.Repository.PullRequests().Merge(ctx, done.Number, scm.Merge{
-		Head: done.Commit, Title: title, Message: withTrailers(body, promotion.Trailers(fresh.Environment.Name, snapshotsOf(fresh))),
+		Head: done.Commit, Base: v.branchOf(done.Environment), Title: title,
+		Message: withTrailers(body, promotion.Trailers(fresh.Environment.Name, snapshotsOf(fresh))),
 	})
-	if fault.KindOf(err) == fault.Temporary {
-		done.Reason = promotion.Reason{Rule: promotion.RuleGate, Words: "the forge does not merge it yet: " + err.Error()}
-		return v.notYet(ctx, done, b)
-	}
-	if err != nil {
+	switch kind := fault.KindOf(err); {
+	case errors.Is(err, scm.ErrBehind):
+		return v.outOfDate(ctx, notYet(done, err), b)
+	case kind == fault.Temporary:
+		return notYet(done, err)
+	case kind == fault.Unauthorised:
+		return v.refused(ctx, done, err)
+	case err != nil:
 		return failed(done, fmt.Errorf("merge pull request #%d: %w", done.Number, err))
 	}
 	done.Act, v.landed = ActMerged, true
@@ -107,10 +117,25 @@ func sameDecisions(a, b promotion.Proposal) bool {
 	})
 }
 
-// notYet is for a proven head that the forge will not merge as it is. On the present
-// base the forge only is not ready yet, and the next pass asks again; else the head
-// may be out of date for it.
-func (v *view) notYet(ctx context.Context, done Done, b built) Done {
+// notYet is for a merge that the forge does not make now, and may later.
+func notYet(done Done, err error) Done {
+	done.Reason = promotion.Reason{Rule: promotion.RuleGate, Words: "the forge does not merge it yet: " + err.Error()}
+	return done
+}
+
+// isBehind says whether the forge wants all of the base in the head, and the head
+// lies on an older one: then no merge is tried in vain.
+func (v *view) isBehind(p promotion.Proposal, head string) bool {
+	if !v.observed.Protected[p.Environment.Branch].Current {
+		return false
+	}
+	commit, err := v.Objects.Commit(head)
+	return err == nil && commit.Parents[0] != v.heads[v.branchOf(p.Environment)]
+}
+
+// outOfDate is for a proven head that the forge finds out of date. On the present
+// base there is nothing to build anew, and the next pass asks again.
+func (v *view) outOfDate(ctx context.Context, done Done, b built) Done {
 	head, err := v.Objects.Commit(done.Commit)
 	if err != nil {
 		return failed(done, err)

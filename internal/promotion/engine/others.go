@@ -56,7 +56,7 @@ func (v *view) statusOf(ctx context.Context, pr scm.PullRequest) (bool, error) {
 	if _, err := v.checksOf(ctx, pr.Head.Commit); err != nil && fault.KindOf(err) != fault.Unauthorised {
 		return false, err
 	}
-	if v.memory.statuses[pr.Head.Commit] != "" {
+	if _, said := v.memory.statuses[pr.Head.Commit]; said {
 		return false, nil
 	}
 	status := promotion.StatusOfOthers(v.configOf(ctx, pr))

@@ -61,7 +61,7 @@ func (v *view) propose(ctx context.Context, p promotion.Proposal) Done {
 // yet, whatever was there for the head before.
 func (v *view) unseen(p promotion.Proposal) promotion.Proposal {
 	open := v.observed.Open[p.Head]
-	open.Checks, open.Approvals = nil, nil
+	open.Checks, open.Approvals, open.Votes, open.Void, open.Refused = nil, nil, nil, nil, nil
 	v.observed.Open[p.Head] = open
 	for _, again := range v.decide() {
 		if again.Head == p.Head && again.Step == p.Step {
@@ -123,7 +123,7 @@ func (v *view) create(ctx context.Context, done Done) Done {
 		return failed(done, fmt.Errorf("open a pull request for %s: %w", p.Head, err))
 	}
 	done.Act, done.Number, done.URL = ActOpened, pr.Number, pr.URL
-	v.again = v.again || automerges(p) && promotion.StatusOf(p).State == scm.CheckPassed
+	v.again = v.again || promotion.Ready(p)
 	return v.say(ctx, done)
 }
 
@@ -154,8 +154,20 @@ func (v *view) refreshWords(ctx context.Context, done Done, pushed bool) Done {
 	if err := v.Repository.PullRequests().Edit(ctx, pr.Number, edit); err != nil {
 		return failed(done, fmt.Errorf("edit pull request #%d: %w", pr.Number, err))
 	}
+	v.open[i] = edited(pr, edit)
 	done.Act = ActRefreshed
 	return done
+}
+
+// edited is a pull request after an edit of its words.
+func edited(pr scm.PullRequest, edit scm.Edit) scm.PullRequest {
+	if edit.Body != nil {
+		pr.Body = *edit.Body
+	}
+	if edit.Title != nil {
+		pr.Title = *edit.Title
+	}
+	return pr
 }
 
 // gaveTitle says whether a title is the one that came with the head: its commit
@@ -225,22 +237,15 @@ func (v *view) say(ctx context.Context, done Done) Done {
 		return done
 	}
 	status := promotion.StatusOf(done.Proposal)
-	if v.memory.statuses[done.Commit] == saidAs(status.State, status.Description) {
+	if said := v.memory.statuses[done.Commit]; said.State == status.State && said.Description == status.Description {
 		return done
 	}
 	if err := v.Repository.Signals().SetStatus(ctx, done.Commit, status); err != nil {
 		return failed(done, fmt.Errorf("set the status of pull request #%d: %w", done.Number, err))
 	}
+	v.memory.statuses[done.Commit] = scm.Check{State: status.State, Description: status.Description, At: v.now}
+	v.memory.set[done.Commit] = true
 	return done
-}
-
-func saidAs(state scm.CheckState, description string) string {
-	return string(state) + " " + description
-}
-
-// said remembers what our status says on a commit.
-func (v *view) said(commit string, check scm.Check) {
-	v.memory.statuses[commit] = saidAs(check.State, check.Description)
 }
 
 // keep leaves a pull request as it is, and says once why promoter keeps off.

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -65,7 +66,13 @@ func (w *world) run() engine.Report {
 func (w *world) calm() {
 	w.t.Helper()
 	before, pulls, pushes := w.Git.Branches(), w.Forge.All(), w.Git.Pushes
+	calls := maps.Clone(w.Forge.Calls)
 	w.run()
+	for _, what := range []string{"create", "edit", "status", "merge"} {
+		if n := w.Forge.Calls[what] - calls[what]; n > 0 {
+			w.t.Errorf("the second run wrote to the forge: %s, %d times", what, n)
+		}
+	}
 	after := w.Git.Branches()
 	if w.Git.Pushes != pushes {
 		w.t.Errorf("the second run pushed:\n%v\n%v", before, after)

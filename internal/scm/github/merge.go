@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -30,13 +31,13 @@ func methodsOf(found *gogithub.Repository) []string {
 	return methods
 }
 
-// Merge merges with the first allowed method. A branch may allow fewer than its
-// repository: then the next is tried. When GitHub refuses or its answer is lost,
-// the pull request is looked at before anything is said.
+// Merge merges with the first method that the repository and the rules of the base
+// allow. Where those could not be read, the next is tried. When GitHub refuses or its
+// answer is lost, the pull request is looked at before anything is said.
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
 	noun := p.noun("merge of pull request %d", number)
-	err := fault.New(fault.Unauthorised, "%s: the repository allows no method of merging", noun)
-	for _, method := range p.methods {
+	err := fault.New(fault.Unauthorised, "%s: %w", noun, &scm.RefusedError{Words: "the repository allows no method of merging"})
+	for _, method := range p.methodsInto(merge.Base) {
 		var merged scm.Merged
 		if merged, err = p.merge(ctx, number, method, merge); err == nil {
 			return merged, nil
@@ -65,11 +66,18 @@ func (p pulls) merge(ctx context.Context, number int, method string, merge scm.M
 
 // Words by which GitHub tells its refusals of a merge apart. It documents none.
 var (
-	wordsMethod  = regexp.MustCompile(`(?i)(merge commits|squash merges|rebase merges) are not allowed|must not contain merge commits|merge method .*not allowed`)
+	wordsMethod  = regexp.MustCompile(`(?i)(merge commits|squash merges|rebase merges) are not allowed|must not contain merge commits|merge method .*not allowed|verified signature|automatically signed`)
 	wordsMoved   = regexp.MustCompile(`(?i)head branch was modified`)
-	wordsPassing = regexp.MustCompile(`(?i)base branch was modified|out of date|not up to date|is behind|merge already in progress|conflict`)
+	wordsBehind  = regexp.MustCompile(`(?i)out of date|not up to date|is behind|conflict`)
+	wordsPassing = regexp.MustCompile(`(?i)base branch was modified|merge already in progress`)
 	wordsUnclear = regexp.MustCompile(`(?i)not mergeable`)
+	wordsQueue   = regexp.MustCompile(`(?i)merge queue`)
+	wordsSigned  = regexp.MustCompile(`(?i)verified signature|signed commits|automatically signed`)
+	wordsLinear  = regexp.MustCompile(`(?i)must not contain merge commits|linear history`)
 )
+
+// wordsBefore stand before what a ruleset says, and say nothing.
+const wordsBefore = "Repository rule violations found; "
 
 // refusesMethod says that another method may be allowed.
 func refusesMethod(err error) bool {
@@ -84,14 +92,32 @@ func judgeMerge(noun string, err error) error {
 	if answer == nil || answer.Response.StatusCode != http.StatusMethodNotAllowed && !refusesMethod(err) {
 		return explain(noun, err)
 	}
-	kind := fault.Unauthorised
-	switch words := wordsOf(answer); {
+	words := strings.TrimPrefix(wordsOf(answer), wordsBefore)
+	says := fmt.Sprintf("%s: GitHub answered %d", noun, answer.Response.StatusCode)
+	switch {
 	case wordsMoved.MatchString(words):
-		kind = fault.Conflict
+		return fault.New(fault.Conflict, "%s: %s", says, words)
 	case wordsPassing.MatchString(words), wordsUnclear.MatchString(words):
-		kind = fault.Temporary
+		return fault.New(fault.Temporary, "%s: %s", says, words)
+	case wordsBehind.MatchString(words):
+		return fault.New(fault.Temporary, "%s: %s: %w", says, words, scm.ErrBehind)
+	default:
+		return fault.New(fault.Unauthorised, "%s: %w", says, &scm.RefusedError{Rule: ruleOf(words), Words: words})
 	}
-	return fault.New(kind, "%s: GitHub answered %d: %s", noun, answer.Response.StatusCode, wordsOf(answer))
+}
+
+// ruleOf names the rule of which no waiting helps.
+func ruleOf(words string) string {
+	switch {
+	case wordsQueue.MatchString(words):
+		return scm.RuleQueue
+	case wordsSigned.MatchString(words):
+		return scm.RuleSigned
+	case wordsLinear.MatchString(words):
+		return scm.RuleLinear
+	default:
+		return ""
+	}
 }
 
 // look says what became of a merge that was refused or got no answer.
@@ -124,9 +150,10 @@ func blocked(noun string, pull *gogithub.PullRequest, cause error) error {
 	}
 	switch state := pull.GetMergeableState(); state {
 	case "blocked", "draft":
-		return fault.New(fault.Unauthorised, "%w: its state is %s", cause, state)
+		words := &scm.RefusedError{Words: "its state is " + state}
+		return fault.New(fault.Unauthorised, "%w: %w", cause, words)
 	case "dirty", "behind":
-		return fault.New(fault.Temporary, "%s: it is out of date with its base: GitHub calls it %s", noun, state)
+		return fault.New(fault.Temporary, "%s: GitHub calls it %s: %w", noun, state, scm.ErrBehind)
 	default:
 		return fault.New(fault.Temporary, "%s: GitHub is still computing whether it can be merged", noun)
 	}

@@ -22,17 +22,19 @@ type repository struct {
 	owner, name string
 	info        scm.Info
 	methods     []string // of merging, in the order in which they are tried
+	administers bool     // the credential may read all that a branch asks
 
 	mu      sync.Mutex
 	writers map[string]bool          // by login in lower case
 	said    map[statusKey]scm.Status // our latest statuses
 	read    map[string]bool          // commits whose statuses are known
+	asked   map[string]asked         // by branch, as far as it was read
 }
 
 // features are what GitHub has.
 var features = scm.Features{
 	PullRequests: true, Closers: true, Approvals: true, Statuses: true, Comments: true,
-	Teams: true, Compare: true, Releases: true, GuardedMerge: true,
+	Teams: true, Compare: true, Releases: true, GuardedMerge: true, Rules: true,
 }
 
 // Open asks for a repository, and once for the account of the credential.
@@ -58,6 +60,7 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	return &repository{
 		forge: f, owner: found.GetOwner().GetLogin(), name: found.GetName(), info: info, methods: methodsOf(found),
 		writers: map[string]bool{}, said: map[statusKey]scm.Status{}, read: map[string]bool{},
+		asked: map[string]asked{}, administers: f.administers(found),
 	}, nil
 }
 
@@ -86,6 +89,14 @@ func (f *Forge) mayPush(found *gogithub.Repository) bool {
 	}
 	push, told := found.GetPermissions()["push"]
 	return push || !told
+}
+
+// administers says whether the credential may read the settings of the repository.
+func (f *Forge) administers(found *gogithub.Repository) bool {
+	if f.permitted != nil {
+		return f.permitted.Grants(Permission{Name: "administration", Access: "read"})
+	}
+	return found.GetPermissions()["admin"]
 }
 
 // account asks once who the credential belongs to.

@@ -5,6 +5,7 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -144,4 +145,15 @@ func (i *Installation) repositories() []*Repository {
 // installed are the installations of the App that there are.
 func (a *App) installed() []*Installation {
 	return slices.DeleteFunc(slices.Clone(a.s.installations), func(i *Installation) bool { return i.app != a || i.removed })
+}
+
+// Repository returns a repository by its name; an unknown one fails the test.
+func (s *Server) Repository(name string) *Repository {
+	var found *Repository
+	s.act(func() {
+		if found = s.repos[s.names[lower(name)]]; found == nil {
+			panic(fmt.Errorf("there is no repository %s", name))
+		}
+	})
+	return found
 }

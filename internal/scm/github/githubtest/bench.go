@@ -121,8 +121,10 @@ func (r *Repository) world() scmtest.World {
 			r.SetPrivate(false)
 			r.s.eachToken(Self, func(text string) { r.s.SetScopes(text, "read:org") })
 		},
-		Revoke:   func(*testing.T) { r.s.eachToken(Self, r.s.Revoke) },
-		Protect:  func(_ *testing.T, name string) { r.Protect("main", Protection{Checks: []string{name}}) },
+		Revoke: func(*testing.T) { r.s.eachToken(Self, r.s.Revoke) },
+		Protect: func(_ *testing.T, name string) {
+			r.Protect("main", Protection{Demands: Demands{Checks: []string{name}}})
+		},
 		Queue:    func(*testing.T) { r.RequireQueue() },
 		Methods:  func(_ *testing.T, methods ...string) { r.AllowMethods(methods...) },
 		Lose:     func(*testing.T) { r.s.Lose(AnyWrite) },

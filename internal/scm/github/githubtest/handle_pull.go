@@ -225,7 +225,12 @@ func (c *call) refuseMerge(p *pull, head, method string) *reply {
 	case "behind":
 		return refuse(http.StatusMethodNotAllowed, "Head branch is out of date. Review and try the merge again.")
 	case "blocked":
-		return refuse(http.StatusMethodNotAllowed, p.refusal())
+		if words := p.refusal(c.who()); words != "" {
+			return refuse(http.StatusMethodNotAllowed, words)
+		}
+	}
+	if words := p.refuseMethod(c.who(), method); words != "" {
+		return refuse(http.StatusMethodNotAllowed, words)
 	}
 	return nil
 }

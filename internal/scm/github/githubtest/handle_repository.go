@@ -16,10 +16,10 @@ func (c *call) getBranch() *reply {
 		return refuse(http.StatusNotFound, "Branch not found")
 	}
 	url := c.API() + "repos/" + c.repo.fullName() + "/branches/" + name
-	_, protected := c.repo.protection[name]
+	protection, protected := c.drawProtection(name)
 	return ok(object{
 		"name": name, "commit": c.drawCommit(c.repo, commit), "protected": protected, "protection_url": url + "/protection",
-		"_links": object{"self": url, "html": c.page(c.repo) + "/tree/" + name}, "protection": object{"enabled": protected},
+		"_links": object{"self": url, "html": c.page(c.repo) + "/tree/" + name}, "protection": protection,
 	})
 }
 

@@ -17,12 +17,12 @@ func (p *pull) state() string {
 	if _, clean := p.repo.bare.Merge(base, p.headCommit); !clean {
 		return "dirty"
 	}
-	switch protection := p.repo.protection[p.base]; {
+	switch {
 	case p.draft:
 		return "draft"
-	case protection.Strict && !p.repo.bare.Ancestor(base, p.headCommit):
+	case p.strict() && !p.repo.bare.Ancestor(base, p.headCommit):
 		return "behind"
-	case p.refusal() != "":
+	case p.refusal(nil) != "":
 		return "blocked"
 	}
 	return "clean"
@@ -40,45 +40,6 @@ func (p *pull) mergeable() (any, string) {
 	}
 	state := p.state()
 	return state != "dirty", state
-}
-
-// refusal returns what the branch protection says against a merge, empty when it
-// says nothing.
-func (p *pull) refusal() string {
-	protection := p.repo.protection[p.base]
-	for _, context := range protection.Checks {
-		switch p.repo.latest(p.headCommit, context) {
-		case "success":
-		case "failure", "error":
-			return fmt.Sprintf("Required status check %q is failing.", context)
-		default:
-			return fmt.Sprintf("Required status check %q is expected.", context)
-		}
-	}
-	if n := p.approvals(); n < protection.Approvals {
-		return fmt.Sprintf("At least %d approving review is required by reviewers with write access.", protection.Approvals)
-	}
-	if p.repo.queue {
-		return "Repository rule violations found\n\nChanges must be made through the merge queue\n\n"
-	}
-	return ""
-}
-
-// approvals counts the people whose last word is an approval.
-func (p *pull) approvals() int {
-	last := map[string]string{}
-	for _, r := range p.reviews {
-		if r.state != "COMMENTED" && p.repo.mayPush(r.author) && r.author != p.author {
-			last[r.author.login] = r.state
-		}
-	}
-	n := 0
-	for _, state := range last {
-		if state == "APPROVED" {
-			n++
-		}
-	}
-	return n
 }
 
 // merge writes the commits of a method onto the base and returns the last one.

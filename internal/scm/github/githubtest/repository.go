@@ -2,6 +2,7 @@ package githubtest
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -23,9 +24,9 @@ type Repository struct {
 	removed     bool
 	methods     map[string]bool // merge, squash, rebase
 	autoDelete  bool
-	queue       bool
 	protection  map[string]Protection // by branch
-	permissions map[string]string     // login in lower case -> admin, write, read
+	rulesets    []*ruleset
+	permissions map[string]string // login in lower case -> admin, write, read
 	created     time.Time
 
 	bases      map[string]string // branches as they were at the last look
@@ -37,11 +38,9 @@ type Repository struct {
 	labels     map[string]int64
 }
 
-// Protection is what a branch asks of a merge by the API.
+// Protection is the classic protection of a branch.
 type Protection struct {
-	Checks     []string // contexts that must have succeeded
-	Strict     bool     // the head must hold all of the base
-	Approvals  int
+	Demands
 	PushDenied bool // pushes over Git are refused
 }
 
@@ -176,9 +175,6 @@ func (r *Repository) AllowMethods(methods ...string) {
 	})
 }
 
-// RequireQueue lets nothing land on any branch but through the merge queue.
-func (r *Repository) RequireQueue() { r.s.act(func() { r.queue = true }) }
-
 // DeleteMergedBranches deletes the head of what was merged.
 func (r *Repository) DeleteMergedBranches() { r.s.act(func() { r.autoDelete = true }) }
 
@@ -186,6 +182,9 @@ func (r *Repository) DeleteMergedBranches() { r.s.act(func() { r.autoDelete = tr
 func (r *Repository) Protect(branch string, p Protection) {
 	r.s.act(func() {
 		r.protection[branch] = p
+		if reflect.ValueOf(p).IsZero() {
+			delete(r.protection, branch)
+		}
 		var denied []string
 		for _, name := range slices.Sorted(maps.Keys(r.protection)) {
 			if r.protection[name].PushDenied {

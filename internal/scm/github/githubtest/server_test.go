@@ -188,7 +188,7 @@ func TestServer_mergeRefusals(t *testing.T) {
 	merge(fmt.Sprintf(`{"sha":%q}`, d.repo.Head("main")), "Head branch was modified", http.StatusConflict)
 	d.repo.AllowMethods("squash")
 	merge(`{"merge_method":"rebase"}`, "Rebase merges are not allowed", http.StatusMethodNotAllowed)
-	d.repo.Protect("main", githubtest.Protection{Checks: []string{"ci"}, Approvals: 1})
+	d.repo.Protect("main", githubtest.Protection{Demands: githubtest.Demands{Checks: []string{"ci"}, Approvals: 1}})
 	merge(`{"merge_method":"squash"}`, `Required status check "ci" is expected.`, http.StatusMethodNotAllowed)
 	d.repo.SetCheckRun("ci[bot]", head, "ci", "success")
 	merge(`{"merge_method":"squash"}`, "At least 1 approving review", http.StatusMethodNotAllowed)

@@ -1,0 +1,158 @@
+package githubtest
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Demands is what a branch asks of a merge, by classic protection or a ruleset.
+type Demands struct {
+	Checks        []string // contexts that must have succeeded
+	Strict        bool     // the head must hold all of the base
+	Approvals     int
+	Owner         string // must approve: the code owner of all files
+	LastPush      bool   // the last push must be approved by somebody else
+	Conversations bool   // must be resolved, and one is not
+	Queue         bool   // nothing lands but through the merge queue
+	Signed        bool   // commits must have verified signatures
+	Linear        bool   // no merge commits
+}
+
+// Ruleset is what a ruleset asks on a branch, and of whom it does not.
+type Ruleset struct {
+	Demands
+	Methods []string // of merging that it allows; none: all
+	Bypass  []string // logins that it does not bind
+}
+
+// ruleset is one of a repository.
+type ruleset struct {
+	id     int64
+	branch string // empty: all of them
+	Ruleset
+}
+
+// Rule makes a ruleset for a branch.
+func (r *Repository) Rule(branch string, rules Ruleset) {
+	r.s.act(func() { r.rulesets = append(r.rulesets, &ruleset{id: r.s.next(), branch: branch, Ruleset: rules}) })
+}
+
+// EndRules takes all rulesets away.
+func (r *Repository) EndRules() { r.s.act(func() { r.rulesets = nil }) }
+
+// RequireQueue lets nothing land on any branch but through the merge queue.
+func (r *Repository) RequireQueue() { r.Rule("", Ruleset{Demands: Demands{Queue: true}}) }
+
+// rulesOn returns the rulesets that hold for a branch.
+func (r *Repository) rulesOn(branch string) []*ruleset {
+	var found []*ruleset
+	for _, one := range r.rulesets {
+		if one.branch == "" || one.branch == branch {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+func (one *ruleset) binds(by *user) bool {
+	return by == nil || !slices.ContainsFunc(one.Bypass, func(login string) bool { return lower(login) == lower(by.login) })
+}
+
+// violation is how GitHub tells what a ruleset forbids.
+func violation(words string) string { return "Repository rule violations found\n\n" + words + "\n\n" }
+
+// refusal returns what the rules say against a merge by an account, empty when they
+// say nothing.
+func (p *pull) refusal(by *user) string {
+	if words := p.lacking(p.repo.protection[p.base].Demands); words != "" {
+		return words
+	}
+	for _, one := range p.repo.rulesOn(p.base) {
+		if words := p.lacking(one.Demands); words != "" && one.binds(by) {
+			return violation(words)
+		}
+	}
+	return ""
+}
+
+// lacking says what of the demands is not met.
+func (p *pull) lacking(d Demands) string {
+	for _, context := range d.Checks {
+		switch p.repo.latest(p.headCommit, context) {
+		case "success":
+		case "failure", "error":
+			return fmt.Sprintf("Required status check %q is failing.", context)
+		default:
+			return fmt.Sprintf("Required status check %q is expected.", context)
+		}
+	}
+	switch all, current := p.approvals(), p.approvers(p.headCommit); {
+	case len(all) < d.Approvals:
+		return fmt.Sprintf("At least %d approving review is required by reviewers with write access.", d.Approvals)
+	case d.Owner != "" && !slices.Contains(all, d.Owner):
+		return "Waiting on code owner review from " + d.Owner + "."
+	case d.LastPush && len(current) == 0:
+		return "New changes require approval from someone other than the last pusher."
+	case d.Conversations:
+		return "A conversation must be resolved before this pull request can be merged."
+	case d.Queue:
+		return "Changes must be made through the merge queue"
+	}
+	return ""
+}
+
+// approvals are the people whose last word is an approval.
+func (p *pull) approvals() []string { return p.approvers("") }
+
+// approvers are those of them who approved a commit; empty: any.
+func (p *pull) approvers(commit string) []string {
+	last := map[string]*review{}
+	for _, r := range p.reviews {
+		if r.state != "COMMENTED" && p.repo.mayPush(r.author) && r.author != p.author {
+			last[r.author.login] = r
+		}
+	}
+	var people []string
+	for login, r := range last {
+		if r.state == "APPROVED" && (commit == "" || r.commit == commit) {
+			people = append(people, login)
+		}
+	}
+	return people
+}
+
+// strict says whether the head must hold all of the base.
+func (p *pull) strict() bool {
+	return p.repo.protection[p.base].Strict || slices.ContainsFunc(p.repo.rulesOn(p.base), func(one *ruleset) bool { return one.Strict })
+}
+
+// refuseMethod says why a method may not be used on the base. GitHub signs what it
+// merges and squashes; the commits of promoter, which a merge brings along, are not
+// signed, and what it rebases never is.
+func (p *pull) refuseMethod(by *user, method string) string {
+	if words := unformed(p.repo.protection[p.base].Demands, method); words != "" {
+		return words
+	}
+	for _, one := range p.repo.rulesOn(p.base) {
+		words := unformed(one.Demands, method)
+		if len(one.Methods) > 0 && !slices.Contains(one.Methods, method) {
+			words = fmt.Sprintf("The merge method '%s' is not allowed.", method)
+		}
+		if words != "" && one.binds(by) {
+			return violation(words)
+		}
+	}
+	return ""
+}
+
+func unformed(d Demands, method string) string {
+	switch {
+	case d.Signed && method == "rebase":
+		return "Base branch requires signed commits. Rebase merges cannot be automatically signed by GitHub"
+	case d.Signed && method == "merge":
+		return "Commits must have verified signatures."
+	case d.Linear && method == "merge":
+		return "This branch must not contain merge commits."
+	}
+	return ""
+}
