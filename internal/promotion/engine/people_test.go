@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -65,107 +64,6 @@ func TestReconcile_G10_freezeWhileAutomergeWaits(t *testing.T) {
 	w.holds("prod", "1.1.0 1.0.0")
 }
 
-func TestReconcile_G07_checks(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(config, "land: automerge}", `land: automerge, gates: {checks: ["ci*"]}}`))
-	w.push(web, "1.1.0")
-	w.run()
-	w.mergeByHand(1, "merge")
-	w.run()
-	head := w.pull(2).Head.Commit
-	for _, state := range []scm.CheckState{scm.CheckPending, scm.CheckFailed} {
-		w.Forge.Check(head, "ci/build", state)
-		w.run()
-		w.holds("prod", "1.0.0 1.0.0")
-	}
-	w.Forge.Check(head, promotion.StatusContext, scm.CheckPassed)
-	w.run()
-	w.holds("prod", "1.0.0 1.0.0")
-	w.Forge.Check(head, "ci/build", scm.CheckPassed)
-	w.run()
-	w.holds("prod", "1.1.0 1.0.0")
-}
-
-func TestReconcile_G09_approvals(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(config, "land: automerge}", `land: automerge, gates: {approvals: {count: 1, from: ["team:acme/sre/ada", "bob"]}}}`))
-	w.push(web, "1.1.0")
-	w.run()
-	w.mergeByHand(1, "merge")
-	w.run()
-	for _, nobody := range []string{enginetest.Bot.Login, "carol"} {
-		w.Forge.Review(2, nobody, scm.Approved)
-		w.run()
-		w.holds("prod", "1.0.0 1.0.0")
-	}
-	w.Forge.Review(2, "bob", scm.ChangesRequested)
-	w.Forge.Review(2, "ada", scm.Approved)
-	w.run()
-	w.holds("prod", "1.0.0 1.0.0")
-	w.Forge.Review(2, "bob", scm.Dismissed)
-	w.run()
-	w.holds("prod", "1.1.0 1.0.0")
-}
-
-func TestReconcile_M06_rejectedVersions(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, config)
-	w.push(web, "1.1.0")
-	w.push(worker, "1.1.0")
-	w.run()
-	w.Forge.CloseByHand(1, "ada")
-	w.push(worker, "1.2.0")
-	report := w.run()
-	wantReason(t, report, "staging", "rejected", "web 1.1.0")
-	w.wantPulls("promoter/staging/shop closed")
-	w.push(web, "1.2.0")
-	w.run()
-	w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
-}
-
-func TestReconcile_M06_rejectedEverywhere(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, config)
-	w.push(web, "1.1.0")
-	w.decide(state.Reject(state.Place{Environment: state.All, Application: state.All}, state.Rejection{
-		Act: w.act("it leaks"), Images: map[string]string{"web": line(web, "1.1.0")},
-	}))
-	report := w.run()
-	wantReason(t, report, "dev", "rejected", "it leaks")
-	w.holds("dev", "1.0.0 1.0.0")
-	w.calm()
-}
-
-func TestReconcile_M07_rollback(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(config, "land: automerge", "land: push"))
-	for _, tag := range []string{"1.1.0", "1.2.0"} {
-		w.push(web, tag)
-		w.Clock.Add(time.Minute)
-		w.run()
-	}
-	before, err := w.Lane().Before(t.Context(), promotion.Place{Environment: "dev", Application: "shop"})
-	if err != nil || before["web"].Version.Tag != "1.1.0" {
-		t.Fatalf("before: %v, %v", before, err)
-	}
-	images := map[string]string{}
-	for component, pinned := range before {
-		images[component] = pinned.String()
-	}
-	w.decide(state.Rollback(in("dev"), state.RolledBack{Act: w.act("errors"), Images: images}))
-	w.run()
-	w.holds("dev", "1.1.0 1.0.0")
-	w.calm()
-	w.push(web, "1.3.0")
-	report := w.run()
-	wantReason(t, report, "dev", "held")
-	w.holds("dev", "1.1.0 1.0.0")
-	w.Clock.Add(time.Minute)
-	w.decide(state.Resume(in("dev"), w.act("")))
-	w.run()
-	w.holds("dev", "1.3.0 1.0.0")
-}
-
 func TestReconcile_promotionID(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, config)
@@ -225,48 +123,6 @@ func TestReconcile_requestedVersions(t *testing.T) {
 	w.holds("dev", "1.2.0 1.0.0") // asked for, then the newer one at once
 }
 
-func TestReconcile_P16_stateSurvives(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, config)
-	w.decide(state.Hold(in("staging"), w.act("")))
-	w.push(web, "1.1.0")
-	w.run()
-	w.wantPulls()
-	w.run() // nothing but Git and the forge is remembered between two runs
-	w.wantPulls()
-}
-
-func TestReconcile_M09_environmentGone(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, config)
-	w.push(web, "1.1.0")
-	w.run()
-	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Without staging", func(all map[string]string) {
-		all[".promoter.yaml"] = strings.ReplaceAll(config[:strings.Index(config, "  staging:")], "land: push", "land: pr")
-	})
-	report := w.run()
-	w.wantPulls("promoter/staging/shop closed")
-	if !strings.Contains(fmt.Sprint(report.Done), "staging") {
-		t.Errorf("done: %v", report.Done)
-	}
-	if comments := w.Forge.CommentsOf(1); len(comments) != 1 || !strings.Contains(comments[0].Body, "config") {
-		t.Errorf("comments: %v", comments)
-	}
-	w.calm()
-}
-
-func TestReconcile_M10_T10_configInPullRequest(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, config)
-	w.Git.Commit("feature", enginetest.Human, w.Clock.Now(), "x", func(all map[string]string) {
-		all[".promoter.yaml"] = strings.ReplaceAll(config, "land: automerge", "land: push")
-	})
-	w.Forge.ByHand("ada", "feature", "main", true)
-	w.push(web, "1.1.0")
-	w.run()
-	w.wantPulls("feature open", "promoter/staging/shop open")
-}
-
 func TestReconcile_T10_serverLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, config)
@@ -278,41 +134,6 @@ func TestReconcile_T10_serverLimit(t *testing.T) {
 	}
 	w.holds("dev", "1.0.0 1.0.0")
 	w.wantPulls("promoter/dev/shop open")
-}
-
-func TestReconcile_T13_stateOfOthers(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(config, "after: [staging]", "after: {staging: {soak: 1h}}"))
-	w.Git.Commit(state.Branch, enginetest.Human, w.Clock.Now(), "by hand", func(all map[string]string) {
-		all["dev/shop.json"] = `{"schema": 1, "hold": {"by": {"host": "", "login": "mallory"}, "at": "2026-11-18T10:00:00Z"}}`
-		all["prod/shop.json"] = `{"schema": 1, "request": {"by": {"host": "", "login": "mallory"}, "at": "2026-11-18T10:00:00Z", "with": ["quay.io/acme/web:1.1.0"]}}`
-	})
-	w.push(web, "1.1.0")
-	report := w.run()
-	wantReason(t, report, "dev", "held", "mallory")
-	wantReason(t, report, "prod", "waiting")
-	w.holds("dev", "1.0.0 1.0.0")
-	w.holds("prod", "1.0.0 1.0.0")
-}
-
-func TestReconcile_P18_limit(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(config, "after: [dev]}", "after: [dev], pullRequest: {limit: 3}}"))
-	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "many", func(all map[string]string) {
-		for i := range 10 {
-			all[fmt.Sprintf("dev/app%d.txt", i)] = line(web, "1.1.0")
-			all[fmt.Sprintf("staging/app%d.txt", i)] = line(web, "1.0.0")
-		}
-	})
-	w.push(web, "1.1.0")
-	report := w.run()
-	if n := len(w.pulls()); n != 3 {
-		t.Errorf("%d pull requests are open", n)
-	}
-	if !strings.Contains(fmt.Sprint(report.Done), "in line") {
-		t.Errorf("nobody is told the place in line: %v", report.Done)
-	}
-	w.calm()
 }
 
 func TestReconcile_group(t *testing.T) {
@@ -332,36 +153,6 @@ func TestReconcile_group(t *testing.T) {
 	w.holds("staging", "1.1.0 1.1.0")
 	w.holds("prod", "1.1.0 1.1.0")
 	w.calm()
-}
-
-func TestReconcile_M11_imageVanished(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, config)
-	w.push(web, "1.1.0")
-	w.run()
-	w.mergeByHand(1, "merge")
-	w.Registry.Delete(web, enginetest.Digest("web 1.1.0"))
-	report := w.run()
-	wantReason(t, report, "prod", "image missing")
-	w.holds("prod", "1.0.0 1.0.0")
-}
-
-func TestReconcile_M13_tagMoved(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, config)
-	tagOnly := web + ":1.0.0\n" + worker + ":1.0.0\n"
-	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "tags only", func(all map[string]string) {
-		for _, environment := range environments() {
-			all[environment+"/shop.txt"] = tagOnly
-		}
-	})
-	w.push(web, "1.1.0")
-	w.run()
-	w.Registry.Push(web, "1.1.0", "something else", w.Clock.Now())
-	w.mergeByHand(1, "merge")
-	report := w.run()
-	wantReason(t, report, "prod", "tag moved")
-	w.holds("prod", "1.0.0 1.0.0")
 }
 
 func TestReconcile_P07_states(t *testing.T) {
