@@ -89,6 +89,8 @@ var owners = map[string][]string{
 	"golang.org/x/net":                         {"internal/registry"},
 	"github.com/go-git/go-git/v5":              {"internal/scm/git"},
 	"github.com/go-git/go-billy/v5":            {"internal/scm/git"},
+	"modernc.org/sqlite":                       {"internal/database"},
+	"github.com/jackc/pgx/v5":                  {"internal/database"},
 	"github.com/google/go-cmp":                 nil,
 	"github.com/getkin/kin-openapi":            nil,
 	"github.com/rogpeppe/go-internal":          {"internal/cli"},

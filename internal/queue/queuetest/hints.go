@@ -1,0 +1,102 @@
+package queuetest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/database"
+	"promoter/internal/database/databasetest"
+	"promoter/internal/fault"
+	"promoter/internal/queue"
+)
+
+var hints = map[string]func(*testing.T, databasetest.Kind){
+	"W-15 a hundred hints in a second are one run": func(t *testing.T, kind databasetest.Kind) {
+		b := newBench(t, kind)
+		for range 100 {
+			b.give(quietly("a"))
+			b.clock.Move(10 * time.Millisecond)
+		}
+		b.none()
+		b.clock.Move(5*time.Second - 11*time.Millisecond)
+		b.none()
+		if wait := b.wait(); wait != time.Millisecond {
+			t.Errorf("due in %v, want 1ms", wait)
+		}
+		b.clock.Move(time.Millisecond)
+		b.must(b.Done(t.Context(), b.one("a"), queue.Result{}))
+		b.clock.Move(time.Hour)
+		b.none()
+	},
+	"a stream of hints starves nothing": func(t *testing.T, kind databasetest.Kind) {
+		b := newBench(t, kind)
+		for range 30 {
+			b.none()
+			b.give(quietly("a"))
+			b.clock.Move(time.Second)
+		}
+		b.one("a")
+	},
+	"the quiet time begins anew with the first hint after a claim": func(t *testing.T, kind databasetest.Kind) {
+		b := newBench(t, kind)
+		b.give(quietly("a"))
+		b.clock.Move(5 * time.Second)
+		item := b.one("a")
+		b.clock.Move(time.Minute)
+		b.must(b.Renew(t.Context(), item, lease))
+		b.give(quietly("a"))
+		b.must(b.Done(t.Context(), item, queue.Result{}))
+		b.none()
+		b.clock.Move(5 * time.Second)
+		b.one("a")
+	},
+	"an urgent hint does not wait and is not put off": func(t *testing.T, kind databasetest.Kind) {
+		b := newBench(t, kind)
+		b.give(quietly("a"))
+		b.none()
+		b.hint("a")
+		b.give(quietly("a"))
+		b.one("a")
+	},
+	"hints of one transaction are as urgent as the most urgent": func(t *testing.T, kind databasetest.Kind) {
+		b := newBench(t, kind)
+		b.give(quietly("a"), queue.Hint{Kind: "lane", Key: "a"}, quietly("a"), quietly("b"))
+		b.one("a")
+	},
+	"a hint is as durable as its transaction": func(t *testing.T, kind databasetest.Kind) {
+		b := newBench(t, kind)
+		wrong := errors.New("wrong")
+		err := b.db.Batch(t.Context(), func(_ context.Context, tx *database.Tx) error {
+			return errors.Join(b.HintIn(tx, queue.Hint{Kind: "lane", Key: "a"}), wrong)
+		})
+		if !errors.Is(err, wrong) {
+			t.Errorf("error %v", err)
+		}
+		b.none()
+	},
+	"names are bounded text": func(t *testing.T, kind databasetest.Kind) {
+		b := newBench(t, kind)
+		for _, hint := range []queue.Hint{
+			{Key: "a"},
+			{Kind: "lane"},
+			{Kind: "lane", Key: "a\x00b"},
+			{Kind: "lane", Key: "\xff"},
+			{Kind: "lane", Key: strings.Repeat("a", 1025)},
+			{Kind: strings.Repeat("a", 65), Key: "a"},
+			{Kind: "lane", Key: "a", Quiet: -1},
+		} {
+			if err := b.Hint(t.Context(), hint); fault.KindOf(err) != fault.Invalid {
+				t.Errorf("hint %q: error %v", hint, err)
+			}
+		}
+		b.give(queue.Hint{Kind: strings.Repeat("ü", 32), Key: strings.Repeat("ü", 512)})
+	},
+}
+
+// quietly is a hint as webhooks give it.
+func quietly(key string) queue.Hint {
+	return queue.Hint{Kind: "lane", Key: key, Quiet: 5 * time.Second, Within: 30 * time.Second}
+}

@@ -1,0 +1,149 @@
+package queuetest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"promoter/internal/database"
+	"promoter/internal/database/databasetest"
+	"promoter/internal/queue"
+)
+
+// Run runs the whole suite on one kind of database.
+func Run(t *testing.T, kind databasetest.Kind) {
+	t.Helper()
+	for _, group := range []map[string]func(*testing.T, databasetest.Kind){hints, claims, ends, lists, loops} {
+		for name, test := range group {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(t, kind)
+			})
+		}
+	}
+}
+
+// Clock is a clock that only moves when it is told to.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock stands at a time of this century.
+func NewClock() *Clock { return &Clock{now: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)} }
+
+// Now is the time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Move moves the clock on.
+func (c *Clock) Move(by time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(by)
+}
+
+// bench is one queue on an empty database with a clock.
+type bench struct {
+	*testing.T
+	clock *Clock
+	db    *database.DB
+	*queue.Queue
+}
+
+func newBench(t *testing.T, kind databasetest.Kind) *bench {
+	t.Helper()
+	clock := NewClock()
+	o := kind.New(t)
+	o.Now = clock.Now
+	db := databasetest.Open(t, o)
+	q, err := queue.New(t.Context(), db, "here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bench{T: t, clock: clock, db: db, Queue: q}
+}
+
+const lease = 15 * time.Second
+
+// hint says that there may be work for the keys, at once.
+func (b *bench) hint(keys ...string) {
+	b.Helper()
+	for _, key := range keys {
+		b.give(queue.Hint{Kind: "lane", Key: key})
+	}
+}
+
+func (b *bench) give(hints ...queue.Hint) {
+	b.Helper()
+	if err := b.Hint(b.Context(), hints...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// claim begins runs and returns them by key.
+func (b *bench) claim(limit int) map[string]queue.Item {
+	b.Helper()
+	items, _, err := b.Claim(b.Context(), "lane", limit, lease)
+	if err != nil {
+		b.Fatal(err)
+	}
+	found := map[string]queue.Item{}
+	for _, item := range items {
+		found[item.Key] = item
+	}
+	return found
+}
+
+// wait is how long nothing is due.
+func (b *bench) wait() time.Duration {
+	b.Helper()
+	items, wait, err := b.Claim(b.Context(), "lane", 1, lease)
+	if err != nil || len(items) > 0 {
+		b.Fatalf("claimed %v, error %v", items, err)
+	}
+	return wait
+}
+
+// one begins the run of the key, which has to be due.
+func (b *bench) one(key string) queue.Item {
+	b.Helper()
+	found := b.claim(100)
+	item, ok := found[key]
+	if !ok || len(found) != 1 {
+		b.Fatalf("claimed %v, want %s alone", found, key)
+	}
+	return item
+}
+
+// none fails when something is due.
+func (b *bench) none() {
+	b.Helper()
+	if found := b.claim(100); len(found) > 0 {
+		b.Fatalf("claimed %v, want nothing", found)
+	}
+}
+
+func (b *bench) must(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// entry is the row of the key.
+func (b *bench) entry(key string) queue.Entry {
+	b.Helper()
+	all, err := b.Entries(b.Context(), "lane", "", 100)
+	b.must(err)
+	for _, one := range all {
+		if one.Key == key {
+			return one
+		}
+	}
+	b.Fatalf("there is no entry for %s", key)
+	return queue.Entry{}
+}
