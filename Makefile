@@ -18,7 +18,7 @@ VERSION  ?=
 
 .PHONY: help
 help: ## List the targets.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 .PHONY: build
 build: ## Build bin/promoter, one static binary.
@@ -27,6 +27,10 @@ build: ## Build bin/promoter, one static binary.
 .PHONY: demo
 demo: ## Show the whole story of a promotion on embedded parts, in a few seconds.
 	@CGO_ENABLED=0 go run ./cmd/promoter demo --once
+
+.PHONY: demo-github
+demo-github: ## The same with pull requests, on an emulator of GitHub; needs npm.
+	@hack/demo-github --once
 
 .PHONY: test
 test: ## Run all tests without cgo.

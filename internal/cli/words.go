@@ -62,7 +62,13 @@ them: at once, when somebody asks, after some time, and in a window; a bad image
 taken back by hand. It checks every step and exits with 1, naming the step, if one
 is not as promised. It touches nothing else and needs no network.
 
-Then everything keeps running to be played with, until Ctrl-C; with --once it ends.`
+Then everything keeps running to be played with, until Ctrl-C; with --once it ends.
+
+With --forge github it tells the same with pull requests, on a server with GitHub's
+API on this machine, such as an emulator: staging is merged by a person, prod by
+promoter, and a closed pull request is an answer. It wants two tokens there,
+PROMOTER_GITHUB_TOKEN and, for the person, PROMOTER_DEMO_PERSON_TOKEN, makes a
+repository and removes it. Git it serves itself.`
 
 	wordVersionShort = "Show the version"
 
@@ -77,6 +83,8 @@ Then everything keeps running to be played with, until Ctrl-C; with --once it en
 	flagCache       = "a folder to keep facts about images in, which never change"
 	flagNetwork     = "a private network, as CIDR, in which registries may lie (repeatable)"
 	flagMaxFileSize = "the size in bytes over which a file is not parsed"
+	flagForge       = "where the story is told: git, or github for one with pull requests"
+	flagForgeURL    = "the server with GitHub's API, on this machine: http://127.0.0.1:PORT"
 	flagKeep        = "keep the folder to look at"
 	flagOnce        = "end by itself after the last step, rather than with Ctrl-C"
 	flagServer      = "check this server file too"

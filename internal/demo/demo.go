@@ -24,7 +24,9 @@ type Options struct {
 	Once bool
 	// Keep leaves the folder there to look at.
 	Keep bool
-	Now  func() time.Time
+	// GitHub is where pull requests are. Nil: the story on plain Git.
+	GitHub *GitHub
+	Now    func() time.Time
 }
 
 // Run shows the demo. An error means that a promise was broken, or that the
@@ -35,9 +37,10 @@ func Run(ctx context.Context, options Options) (err error) {
 	if err != nil {
 		return fmt.Errorf("make a folder for the demo: %w", err)
 	}
+	kept := folder
 	defer func() {
 		if options.Keep {
-			fmt.Fprintf(options.Out, "\nThe repository is kept in %s; its registry is gone.\n", folder)
+			fmt.Fprintf(options.Out, "\nThe repository is kept in %s; its registry is gone.\n", kept)
 			return
 		}
 		err = errors.Join(err, os.RemoveAll(folder))
@@ -47,9 +50,13 @@ func Run(ctx context.Context, options Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, registry.stop()) }()
-	s, err := newShow(options, folder, registry)
+	s, err := newShow(ctx, options, folder, registry)
 	if err != nil {
 		return err
+	}
+	defer func() { err = errors.Join(err, s.close(ctx)) }()
+	if s.github != nil {
+		kept += ", and at the forge as " + s.github.name
 	}
 	if err := s.perform(ctx); err != nil || options.Once {
 		return err
@@ -63,31 +70,46 @@ func Run(ctx context.Context, options Options) (err error) {
 // show is one performance.
 type show struct {
 	Options
+	folder   string
 	registry *registry
 	hub      *hub
+	github   *github // nil: the story on plain Git
 	ann      *person
-	want     sample // what main has to hold now
+	target   []string // the flags that name the repository
+	want     sample   // what main has to hold now
 	before   []version
 	after    []version
 	number   int    // of the step
 	step     string // what it shows
 }
 
-func newShow(options Options, folder string, r *registry) (*show, error) {
+func newShow(ctx context.Context, options Options, folder string, r *registry) (*show, error) {
 	h, err := newHub(filepath.Join(folder, "gitops.git"))
 	if err != nil {
 		return nil, err
 	}
-	ann, err := newPerson("ann", filepath.Join(folder, "ann"), h, options.Now)
-	if err != nil {
-		return nil, err
-	}
+	s := &show{Options: options, folder: folder, registry: r, hub: h}
 	// Prod's window opens long after the demo, until somebody moves it.
-	opens := options.Now().UTC().Truncate(time.Second).Add(time.Hour)
-	return &show{
-		Options: options, registry: r, hub: h, ann: ann,
-		want: sample{host: r.host, opens: opens, holds: map[place]version{}},
-	}, nil
+	s.want = sample{host: r.host, config: config, opens: later(options.Now(), time.Hour), holds: map[place]version{}}
+	if options.GitHub != nil {
+		return s, s.onGitHub(ctx)
+	}
+	s.target = []string{"--repo", h.url()}
+	s.ann, err = newPerson("ann", filepath.Join(folder, "ann"), h, options.Now)
+	return s, err
+}
+
+// later is a time as a config says it.
+func later(now time.Time, by time.Duration) time.Time {
+	return now.UTC().Truncate(time.Second).Add(by)
+}
+
+// close ends what the show began elsewhere.
+func (s *show) close(ctx context.Context) error {
+	if s.github == nil {
+		return nil
+	}
+	return s.github.close(ctx, s.Keep)
 }
 
 // perform tells the story, and names the step in which it ended early.
@@ -117,16 +139,34 @@ func (s *show) promoter(ctx context.Context, args []string, promised ...string) 
 		return "", fmt.Errorf("promise broken: promoter %s ended with exit code %d, not 0", args[0], code)
 	}
 	for _, pattern := range promised {
-		if !regexp.MustCompile(`(?m)` + pattern).MatchString(printed.String()) {
-			return "", fmt.Errorf("promise broken: promoter %s does not say %q", args[0], pattern)
+		if err := says(args[0], printed.String(), pattern); err != nil {
+			return "", err
 		}
 	}
-	return printed.String(), s.hub.compare(s.want.tree())
+	return printed.String(), s.compare(ctx)
+}
+
+// says fails unless a line of what a verb printed matches.
+func says(verb, printed, pattern string) error {
+	if !regexp.MustCompile(`(?m)` + pattern).MatchString(printed) {
+		return fmt.Errorf("promise broken: promoter %s does not say %q", verb, pattern)
+	}
+	return nil
+}
+
+// compare holds the files of main against what is promised, wherever it moved.
+func (s *show) compare(ctx context.Context) error {
+	if s.github != nil {
+		if err := s.github.sync(ctx); err != nil {
+			return err
+		}
+	}
+	return s.hub.compare(s.want.tree())
 }
 
 // run makes one pass over the repository.
 func (s *show) run(ctx context.Context, promised ...string) (string, error) {
-	return s.promoter(ctx, []string{"run", "--repo", s.hub.url()}, promised...)
+	return s.promoter(ctx, append([]string{"run"}, s.target...), promised...)
 }
 
 // inWords writes a command line as a shell reads it.
@@ -153,6 +193,9 @@ const maxWait = 10 * time.Second
 // wait waits until the time that a decision names, and not longer.
 func (s *show) wait(ctx context.Context, until time.Time) error {
 	left := until.Sub(s.Now())
+	if left <= 0 {
+		return nil
+	}
 	if left > maxWait {
 		return fmt.Errorf("promise broken: it takes until %s, which is too long for a demo", until.Format(time.RFC3339))
 	}

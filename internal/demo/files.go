@@ -19,7 +19,25 @@ const environments = `environments:
     land: push
 `
 
-const config = `version: 1
+// environmentsOnGitHub are those of the story with pull requests.
+const environmentsOnGitHub = `environments:
+  dev:
+    paths: ["apps/{application}/dev"]
+    land: push
+  staging:
+    paths: ["apps/{application}/staging"]
+    after: [dev]
+    land: pr                   # a person merges
+    pullRequest: {group: environment}
+  prod:
+    paths: ["apps/{application}/prod"]
+    after: {staging: {soak: SOAK}}
+    gates: {windows: [change], checks: [e2e]}
+    land: automerge            # merges by itself when its gates allow
+    pullRequest: {group: environment}
+`
+
+const components = `version: 1
 
 components:
   shop: {image: HOST/acme/shop, select: {semver: ">=1.4 <2"}}
@@ -29,7 +47,23 @@ components:
 windows:
   change: {kind: allow, from: "OPENS"}
 
-` + environments
+`
+
+const (
+	config         = components + environments
+	configOnGitHub = components + environmentsOnGitHub
+)
+
+// serverFile is promoter's own config about the repository NAME at the forge URL.
+const serverFile = `version: 1
+forges:
+  github: {kind: github, url: "URL", token: "env:TOKEN", insecure: true}
+repositories:
+  - {forge: github, name: NAME}
+registries:
+  - {host: "HOST", insecure: true}
+networks: [127.0.0.0/8]
+`
 
 const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization

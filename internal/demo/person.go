@@ -15,6 +15,7 @@ import (
 	gitconfig "github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
 const (
@@ -25,6 +26,7 @@ const (
 // hub is the bare repository to which everybody pushes.
 type hub struct {
 	dir        string
+	address    string // where it is served; empty: only on this disk
 	repository *gogit.Repository
 }
 
@@ -35,11 +37,14 @@ func newHub(dir string) (*hub, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the repository: %w", err)
 	}
-	return &hub{dir, repository}, nil
+	return &hub{dir: dir, repository: repository}, nil
 }
 
 // url is how the verbs reach the repository.
 func (h *hub) url() string {
+	if h.address != "" {
+		return h.address
+	}
 	path := filepath.ToSlash(h.dir)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -109,7 +114,7 @@ func (h *hub) log(out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("look at main: %w", err)
 	}
-	commits, err := h.repository.Log(&gogit.LogOptions{From: head.Hash()})
+	commits, err := h.repository.Log(&gogit.LogOptions{From: head.Hash(), Order: gogit.LogOrderCommitterTime})
 	if err != nil {
 		return fmt.Errorf("read the log: %w", err)
 	}
@@ -125,6 +130,7 @@ type person struct {
 	name string
 	dir  string
 	now  func() time.Time
+	auth transport.AuthMethod // nil: on this disk nobody asks
 	*gogit.Repository
 }
 
@@ -147,7 +153,7 @@ func (p *person) pull(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("pull: %w", err)
 	}
-	err = work.PullContext(ctx, &gogit.PullOptions{ReferenceName: mainBranch, SingleBranch: true})
+	err = work.PullContext(ctx, &gogit.PullOptions{ReferenceName: mainBranch, SingleBranch: true, Auth: p.auth})
 	if errors.Is(err, gogit.NoErrAlreadyUpToDate) {
 		return nil
 	}
@@ -172,11 +178,11 @@ func (p *person) push(ctx context.Context, files tree, message string) (string, 
 		}
 	}
 	by := &object.Signature{Name: p.name, Email: p.name + "@example.com", When: p.now()}
-	commit, err := work.Commit(message, &gogit.CommitOptions{Author: by, Committer: by})
+	commit, err := work.Commit(message+"\n", &gogit.CommitOptions{Author: by, Committer: by})
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
-	if err := p.PushContext(ctx, &gogit.PushOptions{}); err != nil {
+	if err := p.PushContext(ctx, &gogit.PushOptions{Auth: p.auth}); err != nil {
 		return "", fmt.Errorf("push by hand: %w", err)
 	}
 	return commit.String(), nil

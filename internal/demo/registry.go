@@ -2,11 +2,8 @@ package demo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -17,40 +14,16 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// registry is an OCI registry on loopback, in this process.
-type registry struct {
-	host   string
-	server *http.Server
-	served chan error
-}
+// registry is an OCI registry on loopback.
+type registry struct{ *loopback }
 
 func startRegistry(ctx context.Context) (*registry, error) {
-	var listening net.ListenConfig
-	listener, err := listening.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("listen on loopback: %w", err)
-	}
 	silent := slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
-	r := &registry{
-		host: listener.Addr().String(),
-		server: &http.Server{
-			Handler:           fake.New(fake.Logger(silent)),
-			ReadHeaderTimeout: 10 * time.Second,
-			ErrorLog:          silent,
-		},
-		served: make(chan error, 1),
+	served, err := startLoopback(ctx, fake.New(fake.Logger(silent)))
+	if err != nil {
+		return nil, err
 	}
-	go func() { r.served <- r.server.Serve(listener) }()
-	return r, nil
-}
-
-// stop ends the registry and waits until it has ended.
-func (r *registry) stop() error {
-	err := r.server.Close()
-	if served := <-r.served; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
-	}
-	return err
+	return &registry{served}, nil
 }
 
 // publish pushes images and fills in their digests.

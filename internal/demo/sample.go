@@ -37,9 +37,11 @@ type place struct{ environment, application string }
 // sample is what the repository has to hold: made without the verbs, which must
 // arrive at the same bytes.
 type sample struct {
-	host  string
-	opens time.Time // the window of prod
-	holds map[place]version
+	host   string
+	config string    // the template of the config
+	soak   string    // of prod, where the template asks for one
+	opens  time.Time // the window of prod
+	holds  map[place]version
 }
 
 // take puts versions into an environment.
@@ -68,7 +70,7 @@ type tree map[string]string
 func (t tree) names() []string { return slices.Sorted(maps.Keys(t)) }
 
 func (s *sample) tree() tree {
-	t := tree{configFile: s.fill(config, version{})}
+	t := tree{configFile: s.fill(s.config, version{})}
 	for at, v := range s.holds {
 		path, template := at.file()
 		t[path] = s.fill(template, v)
@@ -78,6 +80,6 @@ func (s *sample) tree() tree {
 
 func (s *sample) fill(template string, v version) string {
 	return strings.NewReplacer(
-		"HOST", s.host, "OPENS", s.opens.UTC().Format(time.RFC3339), "TAG", v.tag, "DIGEST", v.digest,
+		"HOST", s.host, "OPENS", s.opens.UTC().Format(time.RFC3339), "SOAK", s.soak, "TAG", v.tag, "DIGEST", v.digest,
 	).Replace(template)
 }

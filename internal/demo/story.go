@@ -14,6 +14,9 @@ type chapter struct {
 }
 
 func (s *show) chapters() []chapter {
+	if s.github != nil {
+		return s.chaptersOnGitHub()
+	}
 	return []chapter{
 		{"A registry, and a GitOps repository with three applications in dev, staging and prod", s.begin},
 		{"The pipeline pushes new images: dev gets them at once", s.landInDev},
@@ -26,23 +29,37 @@ func (s *show) chapters() []chapter {
 }
 
 // begin fills the registry and the repository: everything is up to date.
-func (s *show) begin(ctx context.Context) (err error) {
-	if s.before, err = s.registry.publish(ctx, firstRelease()...); err != nil {
+func (s *show) begin(ctx context.Context) error {
+	if _, err := s.fill(ctx); err != nil {
 		return err
+	}
+	return s.upToDate(ctx)
+}
+
+// fill pushes the first images and the first commit, which it returns.
+func (s *show) fill(ctx context.Context) (commit string, err error) {
+	if s.before, err = s.registry.publish(ctx, firstRelease()...); err != nil {
+		return "", err
 	}
 	for _, environment := range []string{"dev", "staging", "prod"} {
 		s.want.take(environment, s.before...)
 	}
 	files := s.want.tree()
-	if _, err := s.ann.push(ctx, files, "Begin"); err != nil {
-		return err
+	if commit, err = s.ann.push(ctx, files, "Begin"); err != nil {
+		return "", err
 	}
 	s.tell("Registry:   %s\nRepository: %s", s.registry.host, s.hub.url())
 	for _, name := range files.names() {
 		fmt.Fprintf(s.Out, "  %s\n", name)
 	}
-	s.tell("How they hang together, in %s:\n\n%s\nEverything is up to date.", configFile, strings.TrimSuffix(environments, "\n"))
-	_, err = s.run(ctx, `^  dev/shop  same  `, `^  prod/mail  same  `, `nothing to do$`)
+	_, environments, _ := strings.Cut(files[configFile], "\n\nenvironments:")
+	s.tell("How they hang together, in %s:\n\nenvironments:%s", configFile, strings.TrimSuffix(environments, "\n"))
+	return commit, nil
+}
+
+func (s *show) upToDate(ctx context.Context) error {
+	s.tell("Everything is up to date.")
+	_, err := s.run(ctx, `^  dev/shop  same  `, `^  prod/mail  same  `, `nothing to do$`)
 	return err
 }
 
@@ -114,7 +131,7 @@ func (s *show) landInProd(ctx context.Context) error {
 
 // moveWindow is a commit by hand: an hour is too long for a demo.
 func (s *show) moveWindow(ctx context.Context) error {
-	s.want.opens = s.Now().UTC().Truncate(time.Second).Add(2 * time.Second)
+	s.want.opens = later(s.Now(), 2*time.Second)
 	s.tell("An hour is too long for a demo. Ann moves the window to %s: a commit in %s, and 'git push'.",
 		s.want.opens.Format(time.TimeOnly), configFile)
 	if err := s.ann.pull(ctx); err != nil {
@@ -201,6 +218,10 @@ Next: 'promoter init' in a clone of your own repository, then 'promoter plan', t
 
 // invite lists what there is to play with.
 func (s *show) invite() {
+	if s.github != nil {
+		s.inviteOnGitHub()
+		return
+	}
 	s.tell(`Everything keeps running until Ctrl-C. In another terminal:
 
   git clone %[1]s

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// emulateVariable names the folder of packages that `hack/tools emulate` brings.
+const emulateVariable = "PROMOTER_EMULATE"
+
+// startEmulator starts the independent emulator of GitHub with two accounts, and
+// returns its URL.
+func startEmulator(t *testing.T) string {
+	t.Helper()
+	folder := os.Getenv(emulateVariable)
+	if folder == "" {
+		t.Skipf("%s is not set", emulateVariable)
+	}
+	node, script := filepath.Join(folder, "node", "bin", "node"), filepath.Join("..", "..", "hack", "emulate.mjs")
+	command := exec.CommandContext(t.Context(), node, script, folder, "promoter-bot", "ann")
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	command.Stderr = &said
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
+	lines := bufio.NewScanner(output)
+	if !lines.Scan() {
+		t.Fatalf("the emulator did not start: %s", said.String())
+	}
+	return strings.TrimSpace(lines.Text())
+}
+
+// tokens are those of the accounts.
+func tokens() map[string]string {
+	return map[string]string{"PROMOTER_GITHUB_TOKEN": "token-promoter-bot", "PROMOTER_DEMO_PERSON_TOKEN": "token-ann"}
+}
+
+// repositoriesOfAnn are what is left at the emulator.
+func repositoriesOfAnn(t *testing.T, url string) (names []string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url+"/user/repos", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer token-ann")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	var all []struct{ Name string }
+	if err := json.NewDecoder(response.Body).Decode(&all); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range all {
+		names = append(names, one.Name)
+	}
+	return names
+}
+
+func TestDemo_onGitHubTellsTheWholeStory(t *testing.T) {
+	t.Parallel()
+	url := startEmulator(t)
+	s := stage{env: tokens()}
+	if code := s.perform(t.Context(), "--once", "--forge", "github", "--forge-url", url); code != 0 {
+		t.Fatalf("the demo ended with %d\n%s%s", code, s.err.String(), s.out.String())
+	}
+	told := s.out.String()
+	for _, step := range []string{
+		`^1\. A registry, and a GitOps repository on a forge with three applications in dev, staging and prod$`,
+		`^Repository: http://127\.0\.0\.1:\d+/ann/promoter-demo-\S+\.git$`,
+		`^    land: automerge            # merges by itself when its gates allow$`,
+		`^This forge has no commit statuses: the demo keeps those that promoter sets\.$`,
+		`^2\. The pipeline pushes new images: dev gets them at once, staging as a pull request$`,
+		`^  staging  3 applications: opened #1 http://\S+/pull/1$`,
+		`^  #1 Promote 3 applications to staging: blog, mail, shop \(open, by promoter-bot\)$`,
+		`^3\. A person merges it: ann$`,
+		`^  #1 .* \(merged, by ann\)$`,
+		`^  prod/shop  waiting  staging soak: there since \S+, until \S+Z$`,
+		`^An hour is too long for a demo\. ann shortens it to a second, and moves the window$`,
+		`^4\. Prod's pull request waits for its window and its check, then promoter merges it$`,
+		`^  prod  gate check e2e: waiting, not reported yet$`,
+		`^  #2 Promote 3 applications to prod: blog, mail, shop \(open, by promoter-bot\)$`,
+		`^The tests report that the check e2e passed on it\.$`,
+		`^  prod  3 applications: merged #2 `,
+		`^  #2 .* \(merged, by promoter-bot\)$`,
+		`^5\. Running it again writes nothing$`,
+		`^6\. A bad image: ann closes the pull request, and it is not opened again$`,
+		`^  #3 Promote shop to staging: shop 1\.6\.0 \(closed\)$`,
+		`^  staging/shop  rejected  shop 1\.6\.0 was rejected by somebody on \S+ \(#3\): pull request #3 was closed$`,
+		`^This forge does not tell who closed it\.$`,
+		`^  #4 Promote shop to staging: shop 1\.6\.1 \(open, by promoter-bot\)$`,
+		`^7\. Who did what$`,
+		`^[0-9a-f]{7} ann +Merge pull request #1 from ann:promoter/staging/_all$`,
+		`^  #4 .* \(open, by promoter-bot\), `,
+	} {
+		at := regexp.MustCompile(`(?m)` + step).FindStringIndex(told)
+		if at == nil {
+			t.Fatalf("the rest of the story does not tell %q:\n%s", step, told)
+		}
+		told = told[at[1]:]
+	}
+	s.gone(t)
+	if left := repositoriesOfAnn(t, url); len(left) != 0 {
+		t.Errorf("left at the forge: %v", left)
+	}
+}
+
+// TestDemo_onGitHubNoticesABrokenPromise lets run only look, and keeps the
+// repository when asked to.
+func TestDemo_onGitHubNoticesABrokenPromise(t *testing.T) {
+	t.Parallel()
+	url := startEmulator(t)
+	s := stage{env: tokens(), act: func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
+		_, _ = io.WriteString(out, "promoter: 1 repository: nothing to do\n")
+		return honest(ctx, out, append(args, "--dry-run")...)
+	}}
+	code := s.perform(t.Context(), "--once", "--keep", "--forge", "github", "--forge-url", url)
+	t.Cleanup(func() { _ = os.RemoveAll(s.folder) })
+	if code != 1 || !strings.Contains(s.err.String(), "step 2 of the demo (The pipeline pushes new images: dev gets them at once, staging as a pull request): promise broken: ") {
+		t.Errorf("exit %d, %q\n%s", code, s.err.String(), s.out.String())
+	}
+	if left := repositoriesOfAnn(t, url); len(left) != 1 || !strings.Contains(s.out.String(), ", and at the forge as ann/"+left[0]+"; ") {
+		t.Errorf("left at the forge: %v\n%s", left, s.out.String())
+	}
+}
+
+// TestDemo_onGitHubIsInterrupted removes what it made where Ctrl-C comes, before the
+// end and after it.
+func TestDemo_onGitHubIsInterrupted(t *testing.T) {
+	t.Parallel()
+	url := startEmulator(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	s := stage{env: tokens(), act: func(verbs, context.Context, io.Writer, ...string) int {
+		interrupt()
+		return 130
+	}}
+	if code := s.perform(ctx, "--forge", "github", "--forge-url", url); code != 130 || s.err.String() != "promoter: interrupted\n" {
+		t.Errorf("exit %d: %q", code, s.err.String())
+	}
+	s.gone(t)
+	if left := repositoriesOfAnn(t, url); len(left) != 0 {
+		t.Errorf("left at the forge: %v", left)
+	}
+}
+
+func TestDemo_onGitHubSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	const address = "http://127.0.0.1:1"
+	tests := []struct {
+		name string
+		args []string
+		env  map[string]string
+		want string
+	}{
+		{"no URL", []string{"--forge", "github"}, tokens(), "with --forge-url, as in http://127.0.0.1:4000; 'make demo-github' starts one"},
+		{"another forge", []string{"--forge", "svn"}, tokens(), "--forge svn: want git or github"},
+		{"a URL for nothing", []string{"--forge-url", address}, tokens(), "--forge-url is for --forge github"},
+		{"no tokens", []string{"--forge", "github", "--forge-url", address}, nil, "set PROMOTER_GITHUB_TOKEN to a token of promoter's account there, and PROMOTER_DEMO_PERSON_TOKEN to one of a person's"},
+		{"one token", []string{"--forge", "github", "--forge-url", address}, map[string]string{"PROMOTER_GITHUB_TOKEN": "t"}, "and PROMOTER_DEMO_PERSON_TOKEN to one of a person's"},
+		{"nobody there", []string{"--forge", "github", "--forge-url", address}, tokens(), "look for GitHub's API at " + address + ": "},
+		{"another machine", []string{"--forge", "github", "--forge-url", "https://github.com"}, tokens(), "the forge at github.com is on another machine"},
+		{"a password", []string{"--forge", "github", "--forge-url", "http://ann:gate-7@127.0.0.1"}, tokens(), "the URL of the forge is none"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := stage{env: test.env}
+			if code := s.perform(t.Context(), append(test.args, "--once")...); code != 1 || !strings.Contains(s.err.String(), test.want) {
+				t.Errorf("exit %d: %q, want %q", code, s.err.String(), test.want)
+			}
+			for _, hidden := range []string{"token-ann", "token-promoter-bot", "gate-7"} {
+				if strings.Contains(s.err.String(), hidden) {
+					t.Errorf("%q shows a credential", s.err.String())
+				}
+			}
+		})
+	}
+}
