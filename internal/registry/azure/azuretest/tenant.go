@@ -1,0 +1,178 @@
+// Package azuretest is a tenant of Azure with one registry for tests: Entra ID, the
+// token services of the registry, and the metadata services of machines. It is
+// strict: what Azure would refuse is refused with its words, and what it could not
+// have got fails the test.
+package azuretest
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The identities of the tenant.
+const (
+	Tenant       = "11111111-2222-3333-4444-555555555555"
+	Client       = "66666666-7777-8888-9999-000000000000"
+	ClientSecret = "canary~client.secret"
+	Assertion    = "canary.federated.assertion"
+	Header       = "canary-identity-header"
+
+	audience = "https://containerregistry.azure.net"
+	access   = "canary.entra.token"
+)
+
+// Registry is a tenant with a registry.
+type Registry struct {
+	t    testing.TB
+	host string
+	now  func() time.Time
+
+	mutex  sync.Mutex
+	logins int
+	// Denied are the services that refuse: entra, exchange, managed.
+	Denied map[string]bool
+	// Life of a refresh token. Three hours.
+	Life time.Duration
+}
+
+// New makes a tenant with the registry of a host.
+func New(t testing.TB, host string, now func() time.Time) *Registry {
+	t.Helper()
+	return &Registry{t: t, host: host, now: now, Denied: map[string]bool{}, Life: 3 * time.Hour}
+}
+
+// Vendor are Entra ID and the registry, by host.
+func (r *Registry) Vendor() map[string]http.Handler {
+	entra := http.HandlerFunc(r.entra)
+	return map[string]http.Handler{
+		"login.microsoftonline.com": entra, "login.microsoftonline.us": entra, "login.partner.microsoftonline.cn": entra,
+		r.host: r.Tokens(),
+	}
+}
+
+// Tokens are the token services of the registry itself: /oauth2/exchange for
+// logins, and /oauth2/token, which gives a client of the registry what it pulls
+// with.
+func (r *Registry) Tokens() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /oauth2/exchange", r.exchange)
+	mux.HandleFunc("GET /oauth2/token", r.token)
+	return mux
+}
+
+// Local are the services of the machine, by host.
+func (r *Registry) Local() map[string]http.Handler {
+	return map[string]http.Handler{
+		"169.254.169.254": http.HandlerFunc(r.instance),
+		"localhost:42356": http.HandlerFunc(r.appService),
+	}
+}
+
+// Logins returns how many refresh tokens were given.
+func (r *Registry) Logins() int {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.logins
+}
+
+// Refresh is the refresh token that was given as number n, from 1, and ends then.
+func Refresh(n int, ends time.Time) string {
+	claims := fmt.Sprintf(`{"jti":"canary-%d","exp":%d,"grant_type":"refresh_token"}`, n, ends.Unix())
+	return "eyJhbGciOiJSUzI1NiJ9." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2lnbmF0dXJl"
+}
+
+func refuse(w http.ResponseWriter, status int, form string, args ...any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, form, args...)
+}
+
+// entra is the token service of the tenant.
+func (r *Registry) entra(w http.ResponseWriter, req *http.Request) {
+	form := r.form(req)
+	if req.Method != http.MethodPost || form.Get("grant_type") != "client_credentials" || form.Get("scope") != audience+"/.default" {
+		r.t.Errorf("Entra ID was asked %s %s: %s", req.Method, req.URL.Path, form.Encode())
+	}
+	federated := form.Get("client_assertion") == Assertion && form.Get("client_assertion_type") == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+	switch {
+	case req.URL.Path != "/"+Tenant+"/oauth2/v2.0/token":
+		refuse(w, http.StatusBadRequest, `{"error":"invalid_request","error_description":"AADSTS90002: Tenant not found."}`)
+	case form.Get("client_id") != Client:
+		refuse(w, http.StatusBadRequest, `{"error":"unauthorized_client","error_description":"AADSTS700016"}`)
+	case form.Get("client_secret") != ClientSecret && !federated || r.Denied["entra"]:
+		refuse(w, http.StatusUnauthorized, `{"error":"invalid_client","error_description":"AADSTS7000215: %s"}`, form.Get("client_secret"))
+	default:
+		_, _ = fmt.Fprintf(w, `{"token_type":"Bearer","expires_in":3599,"ext_expires_in":3599,"access_token":%q}`, access)
+	}
+}
+
+// exchange gives a refresh token for a token of Entra ID.
+func (r *Registry) exchange(w http.ResponseWriter, req *http.Request) {
+	form := r.form(req)
+	if form.Get("grant_type") != "access_token" || form.Get("service") != r.host {
+		r.t.Errorf("the exchange was asked %s", form.Encode())
+	}
+	if form.Get("access_token") != access || r.Denied["exchange"] {
+		refuse(w, http.StatusUnauthorized, `{"errors":[{"code":"UNAUTHORIZED","message":"retrieving permissions failed %s"}]}`, form.Get("access_token"))
+		return
+	}
+	r.mutex.Lock()
+	r.logins++
+	n := r.logins
+	r.mutex.Unlock()
+	_, _ = fmt.Fprintf(w, `{"refresh_token":%q}`, Refresh(n, r.now().Add(r.Life)))
+}
+
+// token gives a pull token to who logs in with the newest refresh token.
+func (r *Registry) token(w http.ResponseWriter, req *http.Request) {
+	username, password, _ := req.BasicAuth()
+	good := username == "00000000-0000-0000-0000-000000000000" && strings.HasPrefix(password, "eyJ")
+	if !good || !strings.HasPrefix(req.URL.Query().Get("scope"), "repository:") || req.URL.Query().Get("service") == "" {
+		refuse(w, http.StatusUnauthorized, `{"errors":[{"code":"UNAUTHORIZED","message":%q}]}`, password)
+		return
+	}
+	_, _ = fmt.Fprint(w, `{"access_token":"`+PullToken+`"}`)
+}
+
+// PullToken is what the registry takes for a pull.
+const PullToken = "canary.pull.token"
+
+// instance is the metadata service of a virtual machine.
+func (r *Registry) instance(w http.ResponseWriter, req *http.Request) {
+	if req.Header.Get("Metadata") != "true" || req.URL.Path != "/metadata/identity/oauth2/token" || req.URL.Query().Get("api-version") != "2018-02-01" {
+		refuse(w, http.StatusBadRequest, `{"error":"invalid_request"}`)
+		return
+	}
+	r.manage(w, req.URL.Query())
+}
+
+// appService is the service beside a process in App Service or Container Apps.
+func (r *Registry) appService(w http.ResponseWriter, req *http.Request) {
+	if req.Header.Get("X-Identity-Header") != Header || req.URL.Path != "/msi/token" || req.URL.Query().Get("api-version") != "2019-08-01" {
+		refuse(w, http.StatusForbidden, `{"statusCode":403,"message":"canary"}`)
+		return
+	}
+	r.manage(w, req.URL.Query())
+}
+
+func (r *Registry) manage(w http.ResponseWriter, query url.Values) {
+	client := query.Get("client_id")
+	if query.Get("resource") != audience || client != "" && client != Client || r.Denied["managed"] {
+		refuse(w, http.StatusBadRequest, `{"error":"invalid_request","error_description":"Identity not found"}`)
+		return
+	}
+	_, _ = fmt.Fprintf(w, `{"access_token":%q,"expires_on":"%d","resource":%q,"token_type":"Bearer"}`, access, r.now().Add(time.Hour).Unix(), audience)
+}
+
+func (r *Registry) form(req *http.Request) url.Values {
+	if err := req.ParseForm(); err != nil {
+		r.t.Errorf("%s %s: %v", req.Method, req.URL.Path, err)
+	}
+	return req.PostForm
+}
