@@ -22,7 +22,9 @@ type forge struct {
 	scm        scm.Forge
 	public     scm.Forge // the same, asked without a credential; nil: there is no such
 	credential git.Credential
-	knownHosts string // a file
+	token      func(context.Context) (secret.String, error) // in place of credential, where one ends; nil: none does
+	app        *installations                               // whose forges are used in place of this one; nil: it has no App
+	knownHosts string                                       // a file
 	err        error
 }
 
@@ -64,7 +66,7 @@ func (w *work) wireForge(c config.Forge) *forge {
 
 func (w *work) wireGitHub(f *forge) error {
 	if f.config.App != nil {
-		return fault.New(fault.Invalid, "the forge %s has an app, which this promoter cannot use yet: use token", f.config.Name)
+		return w.wireApp(f)
 	}
 	token, err := w.secret(f.config.Token)
 	if err != nil {
@@ -117,11 +119,20 @@ func (w *work) secret(reference config.Reference) (secret.String, error) {
 	return reference.Resolve(w.server.sources())
 }
 
+// right is what Git shows. A token that ends is asked for by every session anew.
+func (f *forge) right(ctx context.Context) (git.Credential, error) {
+	if f.token == nil {
+		return f.credential, nil
+	}
+	token, err := f.token(ctx)
+	return git.Credential{Password: token}, err
+}
+
 // remote says how Git reaches a repository of the forge.
 func (w *work) remote(f *forge, info scm.Info) git.Remote {
 	return git.Remote{
 		URL:        info.CloneURL,
-		Credential: func(context.Context) (git.Credential, error) { return f.credential, nil },
+		Credential: f.right,
 		HTTP:       &http.Client{Transport: w.ways.git},
 		Dial:       w.ways.git.DialContext,
 		KnownHosts: f.knownHosts,

@@ -57,6 +57,9 @@ func (s *Server) Decide(ctx context.Context, order Order) (carried Carried, err 
 	if err := order.check(); err != nil {
 		return Carried{}, err
 	}
+	if len(s.everywhere) > 0 {
+		return Carried{}, fault.New(fault.Invalid, "%s is for one repository: name it with --repo", order.Verb)
+	}
 	if len(s.targets) > 1 {
 		return Carried{}, fault.New(fault.Invalid, "%s is for one repository: name it with --repo; there are %s", order.Verb, namesOf(s.Repositories()))
 	}

@@ -16,6 +16,7 @@ type RunOptions struct {
 	DryRun   bool
 	CacheDir string         // keeps mirrors and facts about images; empty: nothing is kept
 	Progress func(Progress) // nil: nobody watches
+	Note     func(string)   // takes what was left out and why, a line each; nil: nobody listens
 }
 
 // Result is what came of one repository. Either there is an error about the whole
@@ -65,6 +66,11 @@ func (s *Server) pass(ctx context.Context, options RunOptions, do func(context.C
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
+	if options.Note != nil {
+		for _, note := range w.notes {
+			options.Note(note)
+		}
+	}
 	results := make([]Result, len(w.repositories))
 	watched := watch{progress: options.Progress, total: len(w.repositories)}
 	watched.done(0)

@@ -45,6 +45,8 @@ type Server struct {
 	now     func() time.Time
 	pace    time.Duration // between two writes to a forge
 	targets []target
+	// everywhere are forges whose Apps work on all that they are installed on.
+	everywhere []config.Forge
 }
 
 // target is one repository as a person wrote it.
@@ -74,8 +76,7 @@ func OpenServer(options ServerOptions) (*Server, error) {
 		}
 		return nil, err
 	}
-	s.targets, err = narrow(s.file, options.Repositories)
-	return s, err
+	return s, s.narrow(options.Repositories)
 }
 
 // Repositories returns the repositories as they were written, in order.
@@ -116,53 +117,6 @@ func loadServer(file string, env func(string) (string, bool)) (*config.Server, e
 		return nil, &ConfigError{Problems: errs}
 	}
 	return loaded, nil
-}
-
-// narrow returns the repositories of the file that were asked for, each once and
-// in the order of the file.
-func narrow(file *config.Server, asked []string) ([]target, error) {
-	forges := make(map[string]config.Forge, len(file.Forges))
-	for _, forge := range file.Forges {
-		forges[forge.Name] = forge
-	}
-	wanted := map[int]bool{}
-	for _, text := range asked {
-		matching := matchingRepositories(file, text)
-		if len(matching) == 0 {
-			return nil, fault.New(fault.Invalid, "--repo %s: %s has no such repository; it has %s", text, file.File, repositoryList(file))
-		}
-		if len(matching) > 1 {
-			return nil, fault.New(fault.Invalid, "--repo %s: several forges have one: write FORGE:%s", text, text)
-		}
-		wanted[matching[0]] = true
-	}
-	var targets []target
-	for i, repository := range file.Repositories {
-		if len(asked) == 0 || wanted[i] {
-			targets = append(targets, target{
-				name: repository.Name, forge: forges[repository.Forge], rights: "the credential of the forge " + repository.Forge,
-			})
-		}
-	}
-	if len(targets) == 0 {
-		return nil, fault.New(fault.Invalid, "%s names no repositories: add some under repositories", file.File)
-	}
-	return targets, nil
-}
-
-// matchingRepositories returns the entries that a text of --repo means.
-func matchingRepositories(file *config.Server, text string) []int {
-	forge, name, qualified := strings.Cut(text, ":")
-	if !qualified {
-		forge, name = "", text
-	}
-	var matching []int
-	for i, repository := range file.Repositories {
-		if repository.Name == name && (forge == "" || repository.Forge == forge) {
-			matching = append(matching, i)
-		}
-	}
-	return matching
 }
 
 // maxListed is how many names an error lists.

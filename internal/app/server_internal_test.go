@@ -275,9 +275,8 @@ func TestWork_forgesThatCannotBeUsedYet(t *testing.T) {
 	file := filepath.Join(dir, "server.yaml")
 	text := `version: 1
 forges:
-  app: {kind: github, app: {id: 1, key: "file:/run/key"}}
   lab: {kind: gitlab, token: "env:LAB"}
-repositories: [{forge: app, name: acme/a}, {forge: lab, name: acme/b}]
+repositories: [{forge: lab, name: acme/b}]
 `
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -287,10 +286,10 @@ repositories: [{forge: app, name: acme/a}, {forge: lab, name: acme/b}]
 		t.Fatal(err)
 	}
 	results, err := s.Run(t.Context(), RunOptions{})
-	if err != nil || len(results) != 2 {
+	if err != nil || len(results) != 1 {
 		t.Fatalf("got %v, %v", results, err)
 	}
-	for i, words := range []string{"use token", "is of kind gitlab, which this promoter cannot work with yet"} {
+	for i, words := range []string{"is of kind gitlab, which this promoter cannot work with yet"} {
 		if got := results[i].Err; fault.KindOf(got) != fault.Invalid || !strings.Contains(got.Error(), words) {
 			t.Errorf("got %v, want %s", got, words)
 		}

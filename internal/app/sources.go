@@ -84,8 +84,8 @@ func (s sources) forge(source string) (asked scm.Forge, name string, own bool, e
 // owner, else none. Two entries for one host have two rights.
 func (s sources) right(f *forge, name string) (asked scm.Forge, own bool) {
 	source := qualified{text: strings.ToLower(hostOf(f.config.URL)) + "/" + name, fold: s.of.named.fold}
-	if f == s.of.forge && s.of.named.fold && source.owner() == s.of.named.owner() {
-		return f.scm, true
+	if f.config.Name == s.of.forge.config.Name && s.of.named.fold && source.owner() == s.of.named.owner() {
+		return s.of.forge.scm, true
 	}
 	return f.public, false
 }

@@ -26,6 +26,7 @@ type work struct {
 	registries   *registry.Client
 	pass         *registry.Pass
 	broken       []brokenCredential
+	notes        []string // what was left out, and why
 }
 
 // repository is one repository of the round.
@@ -75,6 +76,7 @@ func (w *work) open(ctx context.Context) {
 	for _, t := range w.server.targets {
 		w.repositories = append(w.repositories, &repository{target: t, forge: w.forges[t.forge.Name]})
 	}
+	w.discover(ctx)
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for _, r := range w.repositories {
@@ -84,11 +86,20 @@ func (w *work) open(ctx context.Context) {
 		})
 	}
 	_ = group.Wait() // no function of the group fails
+	w.noteClocks()
 }
 
 func (r *repository) open(ctx context.Context) {
+	if r.err != nil {
+		return // it was found, and nothing else
+	}
 	if r.err = r.forge.err; r.err != nil {
 		return
+	}
+	if r.forge.app != nil {
+		if r.err = r.install(ctx); r.err != nil {
+			return
+		}
 	}
 	opened, err := r.forge.scm.Open(ctx, r.name)
 	if err != nil {

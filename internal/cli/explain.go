@@ -79,7 +79,7 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 		if err != nil {
 			return nil, err
 		}
-		return server.Observe(command.Context(), f.options(progress))
+		return server.Observe(command.Context(), f.options(system, progress))
 	}
 	if err := checkOutput(f.output); err != nil {
 		return nil, err

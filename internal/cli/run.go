@@ -38,7 +38,7 @@ func runRun(command *cobra.Command, flags *targetFlags, colour string, dryRun bo
 		return err
 	}
 	progress := newProgress(system)
-	options := flags.options(progress)
+	options := flags.options(system, progress)
 	options.DryRun = dryRun
 	results, failed := server.Run(command.Context(), options)
 	progress.clear()

@@ -39,6 +39,9 @@ func (f *targetFlags) open(system System) (*app.Server, error) {
 }
 
 // options are those of a pass.
-func (f *targetFlags) options(progress *progress) app.RunOptions {
-	return app.RunOptions{CacheDir: f.cache, Progress: progress.show}
+func (f *targetFlags) options(system System, progress *progress) app.RunOptions {
+	return app.RunOptions{CacheDir: f.cache, Progress: progress.show, Note: func(note string) {
+		progress.clear()
+		say(system.Err, "%s", note)
+	}}
 }

@@ -1,0 +1,434 @@
+package app_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"promoter/internal/app"
+	"promoter/internal/fault"
+	"promoter/internal/promotion/engine"
+	"promoter/internal/scm/github"
+	"promoter/internal/scm/github/githubtest"
+)
+
+// orchard is a GitHub with one App, and a registry with a new version.
+type orchard struct {
+	*world
+	github *githubtest.Server
+	app    *githubtest.App
+	notes  []string
+
+	mu    sync.Mutex
+	clock time.Time
+}
+
+func newOrchard(t *testing.T) *orchard {
+	t.Helper()
+	o := &orchard{world: newWorld(t, nil), clock: time.Now().Truncate(time.Second)}
+	o.github = githubtest.New(t, githubtest.Options{Now: o.now})
+	o.app = o.github.NewApp("promoter", needed())
+	o.push("acme/web:1.4.0", "one")
+	o.push("acme/web:1.5.0", "two")
+	return o
+}
+
+// needed are the permissions of the table.
+func needed() map[string]string {
+	all := map[string]string{}
+	for _, p := range github.Permissions() {
+		all[p.Name] = p.Access
+	}
+	return all
+}
+
+func (o *orchard) now() time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.clock
+}
+
+func (o *orchard) pass(d time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.clock = o.clock.Add(d)
+}
+
+func (o *orchard) repository(name string, files map[string]string) *githubtest.Repository {
+	o.t.Helper()
+	expanded := map[string]string{}
+	for file, content := range files {
+		expanded[file] = o.expand(content)
+	}
+	return o.github.NewRepository(name, expanded)
+}
+
+// open opens a server's file with the App, narrowed to some repositories.
+func (o *orchard) open(more string, narrowed ...string) (*app.Server, error) {
+	o.t.Helper()
+	key, file := filepath.Join(o.dir, "app.pem"), filepath.Join(o.dir, "server.yaml")
+	text := fmt.Sprintf(`version: 1
+forges:
+  github: {kind: github, url: "%s", insecure: true, app: {id: %d, key: "file:%s"}}
+networks: [127.0.0.0/8]
+%s`, o.github.URL(), o.app.ID(), key, o.expand(insecureRegistry+more))
+	for name, content := range map[string]string{key: o.app.Key(), file: text} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			o.t.Fatal(err)
+		}
+	}
+	none := func(string) (string, bool) { return "", false }
+	server, err := app.OpenServer(app.ServerOptions{Config: file, Repositories: narrowed, Env: none, Now: o.now})
+	if err == nil {
+		server.SetPace(0)
+	}
+	return server, err
+}
+
+func (o *orchard) run(more string, narrowed ...string) map[string]app.Result {
+	o.t.Helper()
+	server, err := o.open(more, narrowed...)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.notes = nil
+	results, err := server.Run(o.t.Context(), app.RunOptions{
+		CacheDir: filepath.Join(o.dir, "cache"), Note: func(note string) { o.notes = append(o.notes, note) },
+	})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	byName := map[string]app.Result{}
+	for _, result := range results {
+		byName[result.Repository] = result
+		if text := fmt.Sprint(result, o.notes); strings.Contains(text, "ghs_") || strings.Contains(text, "eyJ") {
+			o.t.Errorf("a token is shown: %s", text)
+		}
+	}
+	return byName
+}
+
+// did says in words what came of a repository.
+func did(result app.Result) string {
+	if result.Failed() {
+		return fmt.Sprint("failed: ", result.Err, result.Report.State, result.Report.Trouble)
+	}
+	return fmt.Sprint(acts(result))
+}
+
+// One App at several owners: each is worked on with its own credential alone, and
+// what is wrong with one stops no other.
+func TestRun_T06_installationsOfOneApp(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	o.repository("acme/gitops", webIn("push"))
+	o.repository("acme/docs", map[string]string{"README": "words"})
+	o.repository("acme/old", webIn("push")).SetArchived(true)
+	o.repository("globex/gitops", webIn("pr"))
+	o.repository("globex/other", webIn("pr")) // the App is not installed on it
+	o.repository("initech/gitops", webIn("push"))
+	o.repository("umbrella/gitops", webIn("push"))
+	acme := o.app.Install("acme")
+	globex := o.app.Install("globex", o.github.Repository("globex/gitops"))
+	o.app.Install("initech").Suspend()
+	umbrella := o.app.Install("umbrella")
+	less := needed()
+	delete(less, "checks")
+	umbrella.Permit(less)
+	other := o.github.NewApp("another", needed())
+	other.Install("hooli")
+
+	results := o.run("")
+	if got := slices.Sorted(maps.Keys(results)); !slices.Equal(got, []string{"acme/gitops", "globex/gitops", "umbrella/*"}) {
+		t.Errorf("worked on %v", got)
+	}
+	for name, want := range map[string]string{
+		"acme/gitops": fmt.Sprint([]engine.Act{engine.ActPushed}), "globex/gitops": fmt.Sprint([]engine.Act{engine.ActOpened}),
+		"umbrella/*": "failed: the installation of the App promoter at umbrella lacks Checks: read-only: an owner of umbrella accepts the App's new permissions at " +
+			o.github.URL() + fmt.Sprintf("/organizations/umbrella/settings/installations/%d[]", umbrella.ID()),
+	} {
+		if got := did(results[name]); got != want {
+			t.Errorf("%s: %s\nwant %s", name, got, want)
+		}
+	}
+	wanted := []string{
+		"github: the installation at initech is suspended, and left out: an owner of initech lets it work again at " + o.github.URL() + "/organizations/initech/settings/installations/",
+		"github: 1 without .promoter.yaml left out", "github: 1 archived left out",
+	}
+	for i, note := range wanted {
+		if i >= len(o.notes) || !strings.HasPrefix(o.notes[i], note) {
+			t.Errorf("the notes are %q, want %q", o.notes, wanted)
+			break
+		}
+	}
+	o.onlyOwn(map[string]*githubtest.Installation{"acme": acme, "globex": globex})
+
+	o.github.ResetRequests()
+	for name, result := range o.run("") {
+		if len(acts(result)) > 0 {
+			t.Errorf("a second run does %v in %s", acts(result), name)
+		}
+	}
+	for route, n := range o.github.Requests() {
+		if !strings.HasPrefix(route, "GET ") && route != "GIT info/refs" && (route != "POST /app/installations/{id}/access_tokens" || n != 2) {
+			t.Errorf("a second run asks %s %d times", route, n)
+		}
+	}
+}
+
+// onlyOwn checks by whom every repository was asked for.
+func (o *orchard) onlyOwn(owners map[string]*githubtest.Installation) {
+	o.t.Helper()
+	seen := map[string]int{}
+	for _, asked := range o.github.Asked() {
+		owner, _, named := strings.Cut(asked.Repository, "/")
+		if !named || asked.By == "app promoter" {
+			continue
+		}
+		of := owners[owner]
+		if of == nil || asked.By != fmt.Sprintf("installation %d", of.ID()) {
+			o.t.Errorf("%s of %s was asked by %q", asked.Route, asked.Repository, asked.By)
+		}
+		seen[owner]++
+	}
+	if len(seen) != len(owners) {
+		o.t.Errorf("asked were %v", seen)
+	}
+}
+
+// The pull request belongs to the App's account, and is ours in the next pass.
+func TestRun_appOpensAndRefreshesItsOwn(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	repository := o.repository("acme/gitops", webIn("pr"))
+	o.app.Install("acme")
+	o.run("")
+	if got := repository.Pulls(); len(got) != 1 || got[0].Author != "promoter[bot]" {
+		t.Fatalf("pull requests: %+v", got)
+	}
+	o.push("acme/web:1.6.0", "three")
+	if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Act{engine.ActRefreshed}) {
+		t.Errorf("with a newer version: %s", got)
+	}
+	repository.MergePull("ann", 1, "squash")
+	if got := did(o.run("")["acme/gitops"]); got != "[]" {
+		t.Errorf("after the merge: %s", got)
+	}
+}
+
+// Between a listing and a push more time goes by than a token lives.
+func TestRun_tokenEndsInTheMiddle(t *testing.T) {
+	t.Parallel()
+	for _, route := range []string{"GET /repos/{owner}/{repo}/pulls", "GIT upload-pack", "POST /repos/{owner}/{repo}/pulls"} {
+		t.Run(route, func(t *testing.T) {
+			t.Parallel()
+			o := newOrchard(t)
+			o.repository("acme/gitops", webIn("pr"))
+			o.app.Install("acme")
+			o.github.Watch(firstTime(route, func() { o.pass(2 * time.Hour) }))
+			if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Act{engine.ActOpened}) {
+				if route == "GIT upload-pack" { // a session that had begun; the next one asks anew
+					got = did(o.run("")["acme/gitops"])
+				}
+				if got != fmt.Sprint([]engine.Act{engine.ActOpened}) {
+					t.Error(got)
+				}
+			}
+			if n := o.github.Requests()["POST /app/installations/{id}/access_tokens"]; n < 2 {
+				t.Errorf("%d tokens were made", n)
+			}
+		})
+	}
+}
+
+// firstTime does something just before the first request of a route.
+func firstTime(route string, do func()) func(string) {
+	var first sync.Once
+	return func(seen string) {
+		if seen == route {
+			first.Do(do)
+		}
+	}
+}
+
+func TestRun_installationIsSuspendedOrRemovedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		happens func(*githubtest.Installation)
+		words   string
+	}{
+		"suspended": {(*githubtest.Installation).Suspend, "suspended"},
+		"removed":   {(*githubtest.Installation).Remove, "the App was removed from acme"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOrchard(t)
+			o.repository("acme/gitops", webIn("pr"))
+			o.repository("globex/gitops", webIn("pr"))
+			acme := o.app.Install("acme")
+			o.app.Install("globex")
+			o.github.Watch(firstTime("GET /repos/{owner}/{repo}/pulls", func() { test.happens(acme) }))
+			results := o.run("")
+			if got := did(results["globex/gitops"]); got != fmt.Sprint([]engine.Act{engine.ActOpened}) {
+				t.Errorf("globex: %s", got)
+			}
+			if got := did(results["acme/gitops"]); !strings.Contains(got, "failed") || !strings.Contains(got, test.words) {
+				t.Errorf("acme: %s", got)
+			}
+			o.github.Watch(nil)
+			acme.Resume()
+			if _, there := o.run("")["acme/gitops"]; there != (name == "suspended") {
+				t.Errorf("the next run: acme is there: %t", there)
+			}
+		})
+	}
+}
+
+func TestRun_namedRepositoriesOfAnApp(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	o.repository("acme/gitops", webIn("push"))
+	o.repository("acme/second", webIn("push"))
+	o.repository("acme/docs", map[string]string{"README": "words"})
+	o.repository("globex/gitops", webIn("push"))
+	o.repository("initech/gitops", webIn("push"))
+	o.app.Install("acme")
+	initech := o.app.Install("initech")
+	initech.Suspend()
+	results := o.run("repositories:\n  - {forge: github, name: acme/gitops}\n  - {forge: github, name: acme/docs}\n" +
+		"  - {forge: github, name: globex/gitops}\n  - {forge: github, name: initech/gitops}\n")
+	if got := did(results["acme/gitops"]); got != fmt.Sprint([]engine.Act{engine.ActPushed}) {
+		t.Errorf("acme/gitops: %s", got)
+	}
+	if _, there := results["acme/second"]; there || len(results) != 4 {
+		t.Errorf("what is not named is worked on: %v", slices.Sorted(maps.Keys(results)))
+	}
+	for name, words := range map[string]string{
+		"acme/docs":      "there is no .promoter.yaml on main",
+		"globex/gitops":  "the App promoter is not installed on it: an owner of globex installs it at " + o.github.URL() + "/apps/promoter/installations/new",
+		"initech/gitops": "is suspended: an owner of initech lets it work again at",
+	} {
+		if got := did(results[name]); !strings.Contains(got, words) {
+			t.Errorf("%s: %s, want %q", name, got, words)
+		}
+	}
+}
+
+func TestRun_oneRepositoryOfAnApp(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	o.repository("acme/gitops", webIn("push"))
+	o.repository("acme/second", webIn("push"))
+	o.app.Install("acme")
+	results := o.run("", "acme/second", "github:acme/second")
+	if len(results) != 1 || did(results["acme/second"]) != fmt.Sprint([]engine.Act{engine.ActPushed}) {
+		t.Errorf("got %v", results)
+	}
+	if n := o.github.Requests()["GET /installation/repositories"]; n != 0 {
+		t.Errorf("the repositories were listed %d times", n)
+	}
+	if _, err := o.open("", "gitlab:acme/second"); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("on a forge that is not there: %v", err)
+	}
+	server, err := o.open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = server.Decide(t.Context(), app.Order{Verb: app.VerbHold, Environment: "dev"})
+	if err == nil || !strings.Contains(err.Error(), "name it with --repo") {
+		t.Errorf("an order to all: %v", err)
+	}
+}
+
+// Releases of another owner are asked for without a credential, although the App
+// is installed there too.
+func TestRun_T06_T09_releasesOfAnotherInstallation(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	for _, owner := range []string{"acme", "globex"} {
+		source := o.repository(owner+"/web", map[string]string{"README": "web"})
+		source.AddRelease(owner, "1.5.0", time.Unix(1_700_000_000, 0), false, false)
+	}
+	o.repository("acme/own", released("github/acme/web"))
+	o.repository("acme/stranger", released("github/globex/web"))
+	acme := o.app.Install("acme")
+	o.app.Install("globex")
+	results := o.run("")
+	if got := did(results["acme/own"]); got != fmt.Sprint([]engine.Act{engine.ActPushed}) {
+		t.Errorf("of the same owner: %s", got)
+	}
+	if got := did(results["acme/stranger"]); !strings.Contains(got, "asked without a credential, because it has another owner") {
+		t.Errorf("of another owner: %s", got)
+	}
+	for _, asked := range o.github.Asked() {
+		want := map[string]string{"acme/web": fmt.Sprintf("installation %d", acme.ID()), "globex/web": ""}[asked.Repository]
+		if asked.Route == "GET /repos/{owner}/{repo}/releases" && asked.By != want {
+			t.Errorf("the releases of %s were asked for by %q", asked.Repository, asked.By)
+		}
+	}
+}
+
+func TestRun_S10_limitOfOneInstallation(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	o.repository("acme/gitops", webIn("push"))
+	o.repository("globex/gitops", webIn("push"))
+	o.app.Install("acme").Limit(o.now().Add(30 * time.Minute))
+	o.app.Install("globex")
+	results := o.run("")
+	if got := results["acme/*"].Err; fault.KindOf(got) != fault.RateLimited {
+		t.Errorf("acme: %v", got)
+	}
+	if got := did(results["globex/gitops"]); got != fmt.Sprint([]engine.Act{engine.ActPushed}) {
+		t.Errorf("globex: %s", got)
+	}
+}
+
+func TestRun_clockOfThisMachineIsWrong(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	o.repository("acme/gitops", webIn("push"))
+	o.app.Install("acme")
+	server, err := o.open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.SetNow(func() time.Time { return o.now().Add(20 * time.Minute) })
+	var notes []string
+	results, err := server.Run(t.Context(), app.RunOptions{Note: func(note string) { notes = append(notes, note) }})
+	if err != nil || len(results) != 1 || did(results[0]) != fmt.Sprint([]engine.Act{engine.ActPushed}) {
+		t.Errorf("got %v, %v", results, err)
+	}
+	if want := "github: the clock of this machine is 20m0s ahead of GitHub's: set it, for instance with NTP"; !slices.Contains(notes, want) {
+		t.Errorf("the notes are %q", notes)
+	}
+}
+
+func TestRun_appCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	other := o.github.NewApp("another", needed())
+	for name, test := range map[string]struct{ key, words string }{
+		"a key of another App": {other.Key(), "A JSON web token could not be decoded: check that app.key is a private key of the App with this app.id"},
+		"no key":               {"secret", "the private key is no PEM"},
+		"an empty file":        {"", "app.pem"},
+	} {
+		server, err := o.open("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(o.dir, "app.pem"), []byte(test.key), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		results, err := server.Run(t.Context(), app.RunOptions{})
+		if err != nil || len(results) != 1 || results[0].Repository != "github" || !strings.Contains(did(results[0]), test.words) {
+			t.Errorf("%s: %v, %v", name, results, err)
+		}
+	}
+}
