@@ -239,7 +239,7 @@ func (s *show) inviteOnGitHub() {
   git clone %[1]s    # the password is one of the tokens
   promoter explain prod --config %[2]s
   promoter run --config %[2]s
-  curl -X PUT -H "Authorization: Bearer $PROMOTER_DEMO_PERSON_TOKEN" %[3]s/pulls/4/merge
+  curl -X PUT -d '{}' -H "Authorization: Bearer $PROMOTER_DEMO_PERSON_TOKEN" %[3]s/pulls/4/merge
 
 New images go to the registry, such as with 'docker push %[4]s/acme/shop:1.7.0'.`,
 		s.hub.url(), s.target[1], s.github.person.api+s.github.path, s.registry.host)
