@@ -252,7 +252,8 @@ func (s *story) protected() {
 	s.release("web", "1.1.0")
 	result := s.pass()
 	err := failures(result.Report)
-	if result.Err != nil || fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "Changes must be made through a pull request") {
+	if result.Err != nil || fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "Changes must be made through a pull request") ||
+		!strings.Contains(err.Error(), "or use land: automerge or pr") {
 		s.t.Errorf("%v, %v", result.Err, err)
 	}
 	if n := s.forge.Requests()["GIT receive-pack"]; n != 1 {

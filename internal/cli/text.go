@@ -159,7 +159,7 @@ func conditionColour(state promotion.ConditionState) string {
 	switch state {
 	case promotion.Passed:
 		return colourGreen
-	case promotion.Failed:
+	case promotion.Failed, promotion.Blocked:
 		return colourRed
 	default:
 		return colourYellow

@@ -47,7 +47,7 @@ func (r Refusal) description() string {
 	if r.Rule != "" {
 		head += ", " + r.Rule
 	}
-	return oneLine(head+": "+cmp.Or(r.Words, "no reason given"), maxDescription)
+	return oneLine(head+": "+cmp.Or(oneLine(r.Words, maxDescription), "no reason given"), maxDescription)
 }
 
 // ParseRefusal reads what our own status said of a refusal; false where it says
@@ -59,7 +59,7 @@ func ParseRefusal(description string, changed time.Time) (Refusal, bool) {
 	}
 	at, err := time.Parse(refusedTime, rest[:len(refusedTime)])
 	head, words, told := strings.Cut(rest[len(refusedTime):], ": ")
-	if err != nil || !told {
+	if err != nil || !told || strings.TrimSpace(words) == "" {
 		return Refusal{}, false
 	}
 	r := Refusal{Words: words, At: at.UTC()}

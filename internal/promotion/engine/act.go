@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
@@ -130,10 +131,18 @@ func (v *view) pushChain(ctx context.Context, branch string, chain []promotion.P
 	v.landed = v.landed || err == nil
 	for i := range all {
 		if all[i].Act == ActPushed && err != nil {
-			all[i].Act, all[i].Commit, all[i].Err = ActNothing, "", fmt.Errorf("push to %s: %w", branch, err)
+			all[i].Act, all[i].Commit, all[i].Err = ActNothing, "", pushFault(branch, err)
 		}
 	}
 	return all
+}
+
+// pushFault says what can be done about a branch that takes no pushes.
+func pushFault(branch string, err error) error {
+	if fault.KindOf(err) == fault.Unauthorised {
+		return fmt.Errorf("push to %s: %w (let promoter push past the protection of %[1]s, or use land: automerge or pr)", branch, err)
+	}
+	return fmt.Errorf("push to %s: %w", branch, err)
 }
 
 // tidy deletes the branches that served. What kept one from being deleted is no

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -119,6 +120,9 @@ func TestMerge_P05_refusals(t *testing.T) {
 			w.on(pullPath, says(200, test.look))
 			got, err := pulls.Merge(t.Context(), 7, merging)
 			checkFault(t, err, test.kind, test.want)
+			if behind := test.want == "out of date"; errors.Is(err, scm.ErrBehind) != behind {
+				t.Errorf("behind: %v: %v", !behind, err)
+			}
 			if test.kind == "" && got != (scm.Merged{Commit: mergeOf, At: noon.Add(-3600e9)}) {
 				t.Errorf("got %v", got)
 			}

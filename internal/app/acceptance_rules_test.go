@@ -1,0 +1,289 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/app"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/engine"
+	"promoter/internal/scm"
+	"promoter/internal/scm/github/githubtest"
+)
+
+// What GitHub itself asks before something lands.
+
+// proposedToProd brings 1.1.0 to an open pull request of prod, with main asking
+// something of promoter.
+func (s *story) proposedToProd(rules githubtest.Ruleset) engine.Report {
+	s.t.Helper()
+	s.repo.Rule("main", rules)
+	return s.toProd()
+}
+
+func (s *story) toProd() engine.Report {
+	s.t.Helper()
+	s.release("web", "1.1.0")
+	s.run()
+	s.repo.MergePull("ada", 1, "merge")
+	report := s.run()
+	s.calm()
+	return report
+}
+
+// gated runs, and wants these gates of prod, each with its value and reason, to be
+// said alike by the run and in the pull request.
+func (s *story) gated(want ...string) {
+	s.t.Helper()
+	report := s.run()
+	var got []string
+	for _, done := range report.Done {
+		if done.Environment.Name != "prod" {
+			continue
+		}
+		for _, gate := range done.Gates {
+			got = append(got, strings.TrimSpace(gate.Name+": "+string(gate.State)+" "+gate.Value)+": "+gate.Reason)
+		}
+	}
+	if len(got) != len(want) {
+		s.t.Fatalf("gates:\n%s", strings.Join(got, "\n"))
+	}
+	pulls := s.repo.Pulls()
+	for i, begin := range want {
+		if !strings.HasPrefix(got[i], begin) {
+			s.t.Errorf("gate %q, want %q", got[i], begin)
+		}
+		if name, _, _ := strings.Cut(begin, ":"); !strings.Contains(pulls[len(pulls)-1].Body, "| `"+name+"` |") {
+			s.t.Errorf("the pull request does not tell %s:\n%s", name, pulls[len(pulls)-1].Body)
+		}
+	}
+	s.holds("prod", "1.0.0 1.0.0")
+	s.calm()
+}
+
+func TestRun_G07_G09_requiredByGitHub_github(t *testing.T) {
+	t.Parallel()
+	config := strings.ReplaceAll(chain, "land: automerge}", "land: automerge, gates: {approvals: {count: 1, from: [carol]}}}")
+	onceOnGitHub(t, config, func(s *story) {
+		s.repo.Permit("carol", "write")
+		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Checks: []string{"ci", promotion.StatusContext}, Approvals: 2, LastPush: true}})
+		head := s.repo.Pull(2).HeadCommit
+		s.gated("approvals: waiting 0 of 1", "protection approvals: waiting 0 of 2: main wants 2 approvals", "protection check ci: waiting: the check ci was not reported")
+		s.repo.Review("promoter-bot", 2, "APPROVED")
+		s.repo.Review("ada", 2, "APPROVED")
+		s.repo.SetCheckRun("ci", head, "ci", "in_progress")
+		s.gated("approvals: waiting 0 of 1: not approved yet by carol; that of promoter-bot does not count: it is promoter's own",
+			"protection approvals: waiting 1 of 2", "protection check ci: waiting: ci has not finished")
+		s.repo.SetCheckRun("ci", head, "ci", "success")
+		s.repo.Review("bob", 2, "APPROVED")
+		s.gated("approvals: waiting 0 of 1", "protection approvals: passed 2 of 2", "protection check ci: passed")
+		s.repo.Review("carol", 2, "APPROVED")
+		s.run()
+		s.holds("prod", "1.1.0 1.0.0")
+		if n := s.forge.Requests()["PUT /repos/{owner}/{repo}/pulls/{number}/merge"]; n != 1 {
+			s.t.Errorf("asked to merge %d times", n)
+		}
+	})
+}
+
+// A branch that requires the status promoter, in either kind of protection, does
+// not wait for itself.
+func TestRun_G07_ownStatusRequired_github(t *testing.T) {
+	t.Parallel()
+	own := githubtest.Demands{Checks: []string{promotion.StatusContext}}
+	for name, protect := range map[string]func(s *story){
+		"ruleset": func(s *story) { s.repo.Rule("main", githubtest.Ruleset{Demands: own}) },
+		"classic": func(s *story) { s.repo.Protect("main", githubtest.Protection{Demands: own}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onceOnGitHub(t, chain, func(s *story) {
+				protect(s)
+				s.toProd()
+				s.holds("prod", "1.1.0 1.0.0")
+			})
+		})
+	}
+}
+
+// Only who asked for the promotion approved it, which is said.
+func TestRun_G09_onlyWhoAskedApproved_github(t *testing.T) {
+	t.Parallel()
+	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, propose: manual, gates: {approvals: {count: 1}}}"), func(s *story) {
+		s.toProd()
+		s.decide(app.Order{Verb: app.VerbPromote, Environment: "prod", Application: "shop", As: "ada"})
+		s.run()
+		s.repo.Review("ada", 2, "APPROVED")
+		s.gated("approvals: waiting 0 of 1: not approved yet; that of ada does not count: they asked for this promotion")
+	})
+}
+
+// A required queue is not gone past, whether GitHub tells it or only refuses.
+func TestRun_P04_requiredQueue_github(t *testing.T) {
+	t.Parallel()
+	queue := githubtest.Demands{Queue: true}
+	for name, test := range map[string]struct {
+		protect func(s *story)
+		words   string
+		tries   int
+	}{
+		"ruleset": {func(s *story) { s.repo.Rule("main", githubtest.Ruleset{Demands: queue}) }, "main takes changes only through its merge queue", 0},
+		"classic": {func(s *story) { s.repo.Protect("main", githubtest.Protection{Demands: queue}) }, "the forge refuses it: Changes must be made through the merge queue; let promoter bypass", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onceOnGitHub(t, chain, func(s *story) {
+				test.protect(s)
+				s.toProd()
+				s.gated("merge queue: blocked: " + test.words)
+				if n := s.forge.Requests()["PUT /repos/{owner}/{repo}/pulls/{number}/merge"]; n > test.tries {
+					s.t.Errorf("asked to merge %d times", n)
+				}
+				if status := s.repo.Statuses(s.repo.Pull(2).HeadCommit)[promotion.StatusContext]; status.State != "success" {
+					s.t.Errorf("the queue would not take it: %+v", status)
+				}
+				s.repo.MergePull("ada", 2, "queue")
+				s.because(s.run(), "prod", "same")
+				s.holds("prod", "1.1.0 1.0.0")
+			})
+		})
+	}
+}
+
+func TestRun_P04_queueBypassed_github(t *testing.T) {
+	t.Parallel()
+	onceOnGitHub(t, chain, func(s *story) {
+		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Queue: true}, Bypass: []string{"promoter-bot"}})
+		s.holds("prod", "1.1.0 1.0.0")
+	})
+}
+
+// Each way of merging that is left lands, at the first try, and the trailers of the
+// commit that stands on main tell what landed.
+func TestRun_P04_methods_github(t *testing.T) {
+	t.Parallel()
+	signed, linear := githubtest.Demands{Signed: true}, githubtest.Demands{Linear: true}
+	for name, test := range map[string]struct {
+		methods string
+		rules   githubtest.Ruleset
+		parents int
+	}{
+		"merge":             {"merge squash rebase", githubtest.Ruleset{}, 2},
+		"squash only":       {"squash", githubtest.Ruleset{}, 1},
+		"rebase only":       {"rebase", githubtest.Ruleset{}, 1},
+		"linear":            {"merge squash rebase", githubtest.Ruleset{Demands: linear}, 1},
+		"signed":            {"merge squash rebase", githubtest.Ruleset{Demands: signed}, 1},
+		"linear and signed": {"merge squash rebase", githubtest.Ruleset{Demands: githubtest.Demands{Signed: true, Linear: true}}, 1},
+		"squash by a rule":  {"merge squash rebase", githubtest.Ruleset{Methods: []string{"squash"}}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onceOnGitHub(t, chain, func(s *story) {
+				s.repo.AllowMethods(strings.Fields(test.methods)...)
+				s.repo.Rule("main", test.rules)
+				s.release("web", "1.1.0")
+				s.run()
+				s.repo.MergePull("ada", 1, "squash")
+				s.run()
+				s.holds("prod", "1.1.0 1.0.0")
+				if n := s.forge.Requests()["PUT /repos/{owner}/{repo}/pulls/{number}/merge"]; n != 1 {
+					s.t.Errorf("asked to merge %d times", n)
+				}
+				commit := s.repo.Pull(2).MergeCommit
+				if parents := strings.Fields(s.repo.Git("log", "-1", "--format=%P", commit)); len(parents) != test.parents {
+					s.t.Errorf("%d parents", len(parents))
+				}
+				said := s.repo.Git("log", "-2", "--format=%(trailers)", commit)
+				for _, trailer := range []string{"Promoter-Environment: prod", "Promoter-Image: web=" + s.host + "/acme/web:1.1.0@" + s.digests["web:1.1.0"]} {
+					if !strings.Contains(said, trailer) {
+						s.t.Errorf("%s is not among the trailers of %s", trailer, said)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestRun_P20_noMethodIsLeft_github(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		methods string
+		rules   githubtest.Demands
+		want    string
+	}{
+		scm.RuleSigned: {"merge rebase", githubtest.Demands{Signed: true}, "allow squash merges"},
+		scm.RuleLinear: {"merge", githubtest.Demands{Linear: true}, "allow squash or rebase merges"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onceOnGitHub(t, chain, func(s *story) {
+				s.repo.AllowMethods(strings.Fields(test.methods)...)
+				report := s.proposedToProd(githubtest.Ruleset{Demands: test.rules})
+				if gates := gatesOf(report, "prod"); gates != name+": blocked" {
+					s.t.Error(gates)
+				}
+				s.gated(name + ": blocked: main wants ")
+				s.repo.AllowMethods("squash")
+				s.run()
+				s.holds("prod", "1.1.0 1.0.0")
+			})
+		})
+	}
+}
+
+// What GitHub refuses without having told why is a state, no failure, and not tried
+// again by every pass.
+func TestRun_P20_refusedMerge_github(t *testing.T) {
+	t.Parallel()
+	onceOnGitHub(t, chain, func(s *story) {
+		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Conversations: true}})
+		s.gated("merge: blocked: the forge refuses it: A conversation must be resolved before this pull request can be merged.")
+		s.repo.EndRules()
+		s.calm()
+		s.wait(25 * time.Hour)
+		s.run()
+		s.holds("prod", "1.1.0 1.0.0")
+	})
+}
+
+// Owners of files must approve, which only GitHub knows: it says so when it refuses,
+// and their approval is seen at once.
+func TestRun_G09_codeOwner_github(t *testing.T) {
+	t.Parallel()
+	onceOnGitHub(t, chain, func(s *story) {
+		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Owner: "bob", Approvals: 1}})
+		s.gated("protection approvals: waiting 0 of 1: main wants 1 approval, and those of the files' owners (CODEOWNERS)")
+		s.wait(time.Minute)
+		s.repo.Review("ada", 2, "APPROVED")
+		s.gated("protection approvals: passed 1 of 1: if the files have owners", "merge: blocked: the forge refuses it: Waiting on code owner review from bob.")
+		s.wait(time.Minute)
+		s.repo.Review("bob", 2, "APPROVED")
+		s.run()
+		s.holds("prod", "1.1.0 1.0.0")
+	})
+}
+
+// A branch that wants heads up to date gets a new one when all else holds, and not
+// before.
+func TestRun_P08_upToDate_github(t *testing.T) {
+	t.Parallel()
+	onceOnGitHub(t, chain, func(s *story) {
+		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Checks: []string{"ci"}, Strict: true}})
+		head := s.repo.Pull(2).HeadCommit
+		s.repo.Commit("ada", "main", "Elsewhere", map[string]string{"README": "x\n"})
+		s.gated("protection check ci: waiting")
+		if s.repo.Pull(2).HeadCommit != head {
+			s.t.Error("the head was built anew without need")
+		}
+		s.repo.SetCheckRun("ci", head, "ci", "success")
+		s.run()
+		again := s.repo.Pull(2).HeadCommit
+		if again == head {
+			s.t.Fatal("the head is out of date still")
+		}
+		s.repo.SetCheckRun("ci", again, "ci", "success")
+		s.run()
+		s.holds("prod", "1.1.0 1.0.0")
+	})
+}
