@@ -33,6 +33,8 @@ type Bench struct {
 	Git    Git
 	People People
 	World  World
+	// Label is how the forge spells a label; nil: as it is.
+	Label func(name string) string
 	// Known names cases of the suite that this counterpart is known to fail, with
 	// the reason. They are left out and say it.
 	Known map[string]string

@@ -1,0 +1,73 @@
+package gitlab_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"promoter/internal/scm"
+	"promoter/internal/scm/gitlab"
+	"promoter/internal/scm/gitlab/gitlabtest"
+	"promoter/internal/scm/scmtest"
+	"promoter/internal/secret"
+)
+
+// TestConformance holds the adapter to every sentence of the seams, on a server
+// below a path whose project lies in subgroups, in every tier and of an older
+// release.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string]gitlabtest.Options{
+		"premium": {Root: "/gitlab"}, "free and old": {Free: true, Old: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			scmtest.Run(t, func(t *testing.T) scmtest.Bench {
+				_, made := newBench(t, options)
+				return made
+			})
+		})
+	}
+}
+
+// bench is the strict server with one project.
+type bench struct {
+	*gitlabtest.Server
+	project *gitlabtest.Project
+	forge   *gitlab.Forge
+	token   string
+}
+
+func newBench(t *testing.T, options gitlabtest.Options) (*bench, scmtest.Bench) {
+	t.Helper()
+	options.Now = ticking()
+	b := &bench{Server: gitlabtest.New(t, options)}
+	b.project = b.NewProject("acme/platform/deploy", map[string]string{"a.yaml": "image: web:1\n"})
+	b.token = b.Token(gitlabtest.Self, "api")
+	var err error
+	b.forge, err = gitlab.New(gitlab.Options{
+		URL: b.URL(), HTTP: b.Client(), Now: time.Now,
+		Token: func(context.Context) (secret.String, error) { return secret.New(b.token), nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, b.project.Bench(b.forge)
+}
+
+func (b *bench) open(t *testing.T) scm.Repository {
+	t.Helper()
+	repo, err := b.forge.Open(t.Context(), b.project.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repo
+}
+
+// ticking is a clock that goes a second further whenever it is read, so that what
+// happens one after the other has other times.
+func ticking() func() time.Time {
+	begin, reads := time.Now(), atomic.Int64{}
+	return func() time.Time { return begin.Add(time.Duration(reads.Add(1)) * time.Second) }
+}

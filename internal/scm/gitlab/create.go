@@ -1,0 +1,110 @@
+package gitlab
+
+import (
+	"context"
+	"strings"
+
+	gogitlab "github.com/xanzy/go-gitlab"
+
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
+)
+
+// Create opens a merge request, with everything in one request. GitLab itself
+// refuses a second one for the same head and base. When its answer is lost, the
+// merge request is looked up and not asked for again.
+func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, error) {
+	noun := p.noun("merge request from %s", rest.OneLine(draft.Head))
+	wanted, err := p.wanted(ctx, draft)
+	if err != nil {
+		return scm.PullRequest{}, explain(noun, err)
+	}
+	mr, _, err := p.forge.api.MergeRequests.CreateMergeRequest(p.id, wanted, in(ctx))
+	switch err = explain(noun, err); {
+	case fault.KindOf(err) == fault.Temporary:
+		return p.lost(ctx, draft, err)
+	case err != nil:
+		return scm.PullRequest{}, p.denied(ctx, err)
+	case mr.SHA == "":
+		return scm.PullRequest{}, p.headless(ctx, noun, mr.IID)
+	}
+	return p.translate(mr), nil
+}
+
+// wanted is the request. A commit of ours is kept where the project leaves the
+// choice: its trailers say what it brings.
+func (p pulls) wanted(ctx context.Context, draft scm.Draft) (*gogitlab.CreateMergeRequestOptions, error) {
+	wanted := &gogitlab.CreateMergeRequestOptions{
+		Title: gogitlab.Ptr(titleOf(draft.Title, draft.AsDraft)), Description: gogitlab.Ptr(bodyOf(draft.Body)),
+		SourceBranch: &draft.Head, TargetBranch: &draft.Base,
+	}
+	if len(draft.Labels) > 0 {
+		wanted.Labels = gogitlab.Ptr(gogitlab.LabelOptions(labelsOf(draft.Labels)))
+	}
+	if p.squash {
+		wanted.Squash = gogitlab.Ptr(false)
+	}
+	reviewers, err := p.numbers(ctx, draft.Reviewers)
+	if err != nil {
+		return nil, err
+	}
+	if len(reviewers) > 0 {
+		wanted.ReviewerIDs = &reviewers
+	}
+	assignees, err := p.numbers(ctx, draft.Assignees)
+	if len(assignees) > 0 {
+		wanted.AssigneeIDs = &assignees
+	}
+	return wanted, err
+}
+
+// teamPrefix stands before GROUP/NAME.
+const teamPrefix = "team:"
+
+// numbers finds accounts. Groups are left out, since GitLab asks persons only, and
+// so are our own account and names that nobody has.
+func (p pulls) numbers(ctx context.Context, names []string) ([]int, error) {
+	var ids []int
+	for _, name := range names {
+		if strings.HasPrefix(name, teamPrefix) || strings.EqualFold(name, p.info.Self.Login) {
+			continue
+		}
+		id, err := p.userID(ctx, identity.Person{Host: p.forge.host, Login: name})
+		if err != nil {
+			return nil, err
+		}
+		if id != 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// lost looks for a merge request whose creation got no answer. One of somebody
+// else, or with another text, was there before.
+func (p pulls) lost(ctx context.Context, draft scm.Draft, cause error) (scm.PullRequest, error) {
+	options := gogitlab.ListProjectMergeRequestsOptions{
+		State: gogitlab.Ptr("opened"), SourceBranch: &draft.Head, TargetBranch: &draft.Base,
+	}
+	title, body := bareTitle(titleOf(draft.Title, draft.AsDraft)), textOf(bodyOf(draft.Body))
+	found, err := p.list(ctx, options, 1, func(pull scm.PullRequest) bool {
+		ours := pull.Head.Own && pull.Head.Branch == draft.Head && p.info.Self.Same(pull.Author)
+		return ours && bareTitle(pull.Title) == title && rest.SameText(pull.Body, body)
+	})
+	if err != nil || len(found) == 0 {
+		return scm.PullRequest{}, cause
+	}
+	return found[0], nil
+}
+
+// headless closes what GitLab opens from a branch that is not there.
+func (p pulls) headless(ctx context.Context, noun string, number int) error {
+	_, _, err := p.forge.api.MergeRequests.UpdateMergeRequest(p.id, number,
+		&gogitlab.UpdateMergeRequestOptions{StateEvent: gogitlab.Ptr("close")}, in(ctx))
+	if err != nil {
+		return explain(noun, err)
+	}
+	return fault.New(fault.NotFound, "%s: there is no such branch", noun)
+}

@@ -1,0 +1,122 @@
+package gitlab
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	gogitlab "github.com/xanzy/go-gitlab"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm/rest"
+)
+
+// explain gives an error of the library a kind, and puts what was asked before
+// GitLab's words.
+func explain(noun string, err error) error { return rest.Explain("GitLab", noun, err, answerOf) }
+
+// answerOf takes an answer of GitLab apart that is an error.
+func answerOf(err error) (rest.Answer, bool) {
+	if errors.Is(err, gogitlab.ErrNotFound) { // the library keeps no words of these
+		return rest.Answer{Status: http.StatusNotFound, Kind: fault.NotFound, Words: "Not Found"}, true
+	}
+	answer, ok := errors.AsType[*gogitlab.ErrorResponse](err)
+	if !ok {
+		return rest.Answer{}, false
+	}
+	status := answer.Response.StatusCode
+	told := rest.Answer{Status: status, Words: wordsOf(status, answer.Body)}
+	told.Kind, told.Advice = judge(status, told.Words, answer.Body)
+	return told, true
+}
+
+// wasNotFound says that GitLab does not know it, or hides it.
+func wasNotFound(err error) bool { return errors.Is(err, gogitlab.ErrNotFound) }
+
+// wasForbidden says that GitLab refused for the role of the account.
+func wasForbidden(err error) bool {
+	answer, ok := errors.AsType[*gogitlab.ErrorResponse](err)
+	return ok && answer.Response.StatusCode == http.StatusForbidden
+}
+
+// judge says what may be done about an answer, and what a person can do.
+func judge(status int, words string, body []byte) (fault.Kind, string) {
+	switch status {
+	case http.StatusUnauthorized:
+		return fault.Unauthorised, ": the token is wrong, expired or revoked"
+	case http.StatusForbidden:
+		return fault.Unauthorised, scopeLacking(body)
+	case http.StatusNotFound, http.StatusGone:
+		return fault.NotFound, ""
+	case http.StatusConflict:
+		return fault.Conflict, ""
+	case http.StatusMethodNotAllowed:
+		if strings.Contains(words, "moved projects") {
+			return fault.Conflict, ""
+		}
+		return fault.Unauthorised, ""
+	case http.StatusRequestTimeout, http.StatusLocked:
+		return fault.Temporary, ""
+	}
+	if status >= http.StatusInternalServerError {
+		return fault.Temporary, ""
+	}
+	return fault.Invalid, ""
+}
+
+// scopeLacking says which scope the token needs, if that is what it is about.
+func scopeLacking(body []byte) string {
+	var told struct{ Error, Scope string }
+	if json.Unmarshal(body, &told) != nil || told.Error != "insufficient_scope" {
+		return ""
+	}
+	if told.Scope == "" {
+		told.Scope = "api"
+	}
+	return rest.OneLine(": the token lacks the scope " + strings.ReplaceAll(told.Scope, " ", " or "))
+}
+
+// wordsOf puts what GitLab says into one line: a message, a list of them, or some
+// for each field.
+func wordsOf(status int, body []byte) string {
+	var told map[string]any
+	var words []string
+	if json.Unmarshal(body, &told) == nil {
+		for _, key := range []string{"message", "error", "error_description"} {
+			words = append(words, sentences(told[key])...)
+		}
+	} else if text := strings.TrimSpace(string(body)); !strings.HasPrefix(text, "<") {
+		words = []string{text} // the limits are told in plain text
+	}
+	text := rest.OneLine(strings.Join(slices.Compact(words), "\n"))
+	if text = strings.TrimPrefix(text, strconv.Itoa(status)+" "); text == "" {
+		return http.StatusText(status)
+	}
+	return text
+}
+
+// maxSentences bounds the words of a refusal.
+const maxSentences = 20
+
+func sentences(told any) []string {
+	var words []string
+	switch told := told.(type) {
+	case string:
+		words = []string{told}
+	case []any:
+		for _, one := range told[:min(len(told), maxSentences)] {
+			words = append(words, sentences(one)...)
+		}
+	case map[string]any:
+		for field, one := range told {
+			for _, sentence := range sentences(one) {
+				words = append(words, field+" "+sentence)
+			}
+		}
+		slices.Sort(words)
+	}
+	return words[:min(len(words), maxSentences)]
+}

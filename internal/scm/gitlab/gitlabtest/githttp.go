@@ -1,0 +1,75 @@
+package gitlabtest
+
+import (
+	"net/http"
+
+	"promoter/internal/scm/gittest"
+)
+
+// serveGit serves /GROUP/NAME.git over smart HTTP.
+func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
+	s.git.Serve(w, r, func(visit gittest.Visit) gittest.Admission {
+		s.happen(visit.Route())
+		return s.admitGit(visit)
+	})
+}
+
+// follow looks at the branches after a push.
+func (s *Server) follow(p *Project, by *user) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() {
+		if err, failed := recover().(error); failed {
+			s.t.Errorf("gitlabtest: after a push: %v", err)
+		}
+	}()
+	p.look(by)
+}
+
+// admitGit finds the project and checks what the token allows, in GitLab's words.
+// A former path works for Git as the present one does.
+func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts[visit.Route()]++
+	one := s.takeTrouble(visit.Route())
+	if one != nil && one.reply != nil {
+		return gittest.Admission{Refused: gittest.Refuse(one.reply.status, "the server has an accident")}
+	}
+	name, password, given := visit.Request.BasicAuth()
+	if given && name == "" {
+		s.t.Errorf("gitlabtest: Git gives a token without a name")
+	}
+	key := s.tokens[password]
+	p := s.projects[s.paths[lower(visit.Name)]]
+	if refused := s.refuseGit(visit, p, key, given); refused != nil {
+		return gittest.Admission{Refused: refused}
+	}
+	by := &user{}
+	if key != nil {
+		by = key.owner
+	}
+	return gittest.Admission{
+		Repository: p.bare, Login: by.name, Lose: one != nil && one.lose, Pushed: func() { s.follow(p, by) },
+	}
+}
+
+func (s *Server) refuseGit(visit gittest.Visit, p *Project, key *token, given bool) http.HandlerFunc {
+	unknown := key == nil || key.revoked || !key.has("api", "write_repository", "read_repository")
+	by := &user{}
+	if key != nil {
+		by = key.owner
+	}
+	seen := p != nil && !p.removed && p.visible(by)
+	switch {
+	case given && unknown, !given && (visit.Pushes || !seen):
+		return gittest.Unknown("GitLab", "HTTP Basic: Access denied. If a password was provided for Git authentication, the password was incorrect or you're required to use a token instead of a password.")
+	case !seen:
+		return gittest.Refuse(http.StatusNotFound, "The project you were looking for could not be found or you don't have permission to view it.")
+	case visit.Pushes && p.archived:
+		return gittest.Refuse(http.StatusForbidden, "You can't push code to an archived project.")
+	case visit.Pushes && (p.level(by) < Developer || !key.has("api", "write_repository")):
+		return gittest.Refuse(http.StatusForbidden, "You are not allowed to push code to this project.")
+	}
+	return nil
+}

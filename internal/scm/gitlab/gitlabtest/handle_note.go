@@ -1,0 +1,75 @@
+package gitlabtest
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"unicode/utf8"
+)
+
+// action is a line that GitLab obeys.
+var action = regexp.MustCompile(`(?m)^/[a-zA-Z_]+`)
+
+// obeys fails the test where GitLab would do what a text says.
+func (c *call) obeys(text string) {
+	if found := action.FindString(text); found != "" {
+		c.t.Errorf("gitlabtest: %s: GitLab would obey %q", c.route, found)
+	}
+}
+
+func (c *call) drawNote(m *request) func(*note) object {
+	return func(n *note) object {
+		return object{
+			"id": n.id, "type": orNull(n.kind), "body": n.body, "author": c.drawUser(n.author), "system": n.system,
+			"created_at": stamp(n.created), "updated_at": stamp(n.updated), "noteable_id": m.id, "noteable_type": "MergeRequest",
+			"noteable_iid": m.iid, "project_id": m.project.id, "resolvable": false, "confidential": false, "internal": false,
+		}
+	}
+}
+
+// listNotes has the latest first, unless asked otherwise.
+func (c *call) listNotes(m *request) *reply {
+	notes := slices.Clone(m.notes)
+	if c.text("sort") != "asc" {
+		slices.Reverse(notes)
+	}
+	return list(c, notes, c.drawNote(m))
+}
+
+func (c *call) words() (string, *reply) {
+	body := c.text("body")
+	c.obeys(body)
+	switch {
+	case body == "":
+		return "", answer(http.StatusBadRequest, object{"error": "body is missing"})
+	case utf8.RuneCountInString(body) > maxNote:
+		return "", invalid("note", "is too long (maximum is 1000000 characters)")
+	}
+	return body, nil
+}
+
+func (c *call) createNote(m *request) *reply {
+	text, refused := c.words()
+	if refused != nil {
+		return refused
+	}
+	return created(c.drawNote(m)(m.write(c.who(), text)))
+}
+
+func (c *call) editNote(m *request) *reply {
+	text, refused := c.words()
+	if refused != nil {
+		return refused
+	}
+	for _, n := range m.notes {
+		if itoa(n.id) != c.r.PathValue("note") {
+			continue
+		}
+		if n.author != c.who() {
+			return forbidden()
+		}
+		n.body, n.updated = text, c.time()
+		return ok(c.drawNote(m)(n))
+	}
+	return notFound("Note ")
+}

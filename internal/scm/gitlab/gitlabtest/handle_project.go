@@ -1,0 +1,262 @@
+package gitlabtest
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+func stampOf(m *moment) any {
+	if m == nil {
+		return nil
+	}
+	return stamp(m.at)
+}
+
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+func (c *call) drawUser(u *user) object {
+	if u == nil {
+		return nil
+	}
+	return object{
+		"id": u.id, "username": u.name, "name": u.name, "state": "active", "locked": false,
+		"avatar_url": nil, "web_url": c.URL() + "/" + u.name,
+	}
+}
+
+func (c *call) drawUsers(users []*user) []object {
+	drawn := []object{}
+	for _, u := range users {
+		drawn = append(drawn, c.drawUser(u))
+	}
+	return drawn
+}
+
+func (c *call) drawWhole(u *user) object {
+	drawn := c.drawUser(u)
+	drawn["bot"], drawn["bio"] = u.bot, ""
+	return drawn
+}
+
+func (c *call) getSelf() *reply {
+	if c.token == nil {
+		return unauthorised()
+	}
+	return ok(c.drawWhole(c.who()))
+}
+
+func (c *call) listUsers() *reply {
+	var found []*user
+	if u := c.users[lower(c.text("username"))]; u != nil {
+		found = append(found, u)
+	}
+	return list(c, found, c.drawUser)
+}
+
+func (c *call) pathUser() *user {
+	for _, u := range c.users {
+		if itoa(u.id) == c.r.PathValue("user") {
+			return u
+		}
+	}
+	return nil
+}
+
+func (c *call) getUser() *reply {
+	if u := c.pathUser(); u != nil {
+		return ok(c.drawWhole(u))
+	}
+	return notFound("User ")
+}
+
+func (c *call) drawMember(u *user, level int) *reply {
+	if u == nil || level == NoOne {
+		return notFound("")
+	}
+	drawn := c.drawUser(u)
+	drawn["access_level"], drawn["membership_state"], drawn["expires_at"] = level, "active", nil
+	return ok(drawn)
+}
+
+func (c *call) getMember() *reply {
+	u := c.pathUser()
+	return c.drawMember(u, c.project.level(u))
+}
+
+func (c *call) getGroupMember() *reply {
+	members := c.groups[lower(c.r.PathValue("id"))]
+	if members == nil {
+		return notFound("Group ")
+	}
+	u := c.pathUser()
+	return c.drawMember(u, members[u])
+}
+
+func (c *call) getProject() *reply {
+	p := c.project
+	page, method, squash := c.URL()+"/"+p.path, orElse(p.settings.Method, "merge"), orElse(p.settings.Squash, "default_off")
+	group, name := p.path[:strings.LastIndex(p.path, "/")], p.path[strings.LastIndex(p.path, "/")+1:]
+	drawn := object{
+		"id": p.id, "name": name, "path": name, "path_with_namespace": p.path, "name_with_namespace": p.path, "description": nil,
+		"default_branch": orNull(p.defaultBranch()), "visibility": "private", "archived": p.archived, "empty_repo": len(p.heads) == 0,
+		"web_url": page, "http_url_to_repo": page + ".git", "ssh_url_to_repo": "git@gitlab.example.com:" + p.path + ".git",
+		"namespace":    object{"id": 1, "name": group, "path": group, "kind": "group", "full_path": group},
+		"created_at":   stamp(p.created),
+		"merge_method": method, "squash_option": squash, "only_allow_merge_if_pipeline_succeeds": p.settings.Pipelines,
+		"merge_requests_enabled": true, "remove_source_branch_after_merge": false,
+	}
+	if !c.options.Free {
+		drawn["merge_trains_enabled"], drawn["merge_pipelines_enabled"] = p.settings.Trains, p.settings.Trains
+	}
+	if c.token != nil {
+		access := object{"project_access": nil, "group_access": nil}
+		if level := p.level(c.who()); level > NoOne {
+			access["project_access"] = object{"access_level": level, "notification_level": 3}
+		}
+		drawn["permissions"] = access
+	}
+	return ok(drawn)
+}
+
+func (p *Project) defaultBranch() string {
+	if p.bare.Head("main") == "" {
+		return ""
+	}
+	return "main"
+}
+
+func (c *call) getBranch() *reply {
+	name := c.r.PathValue("branch")
+	commit := c.project.bare.Head(name)
+	if commit == "" {
+		return notFound("Branch ")
+	}
+	_, guarded := c.project.protection(name)
+	return ok(object{
+		"name": name, "commit": c.drawCommit(c.project, commit), "protected": guarded, "default": name == "main", "merged": false,
+		"developers_can_push": false, "developers_can_merge": false, "can_push": c.project.mayPush(c.who(), name),
+		"web_url": c.URL() + "/" + c.project.path + "/-/tree/" + name,
+	})
+}
+
+func (c *call) drawCommit(p *Project, id string) object {
+	told := strings.Split(p.bare.Run("log", "-1", "--format=%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct", id), "\x00")
+	message := p.bare.Message(id)
+	title, _, _ := strings.Cut(message, "\n")
+	return object{
+		"id": id, "short_id": id[:8], "parent_ids": strings.Fields(told[0]), "title": title, "message": message,
+		"author_name": told[1], "author_email": told[2], "authored_date": unixStamp(told[3]),
+		"committer_name": told[4], "committer_email": told[5], "committed_date": unixStamp(told[6]), "created_at": unixStamp(told[6]),
+		"web_url": c.URL() + "/" + p.path + "/-/commit/" + id, "trailers": object{},
+	}
+}
+
+func unixStamp(seconds string) string {
+	n := 0
+	for _, digit := range seconds {
+		n = n*10 + int(digit-'0')
+	}
+	return stamp(time.Unix(int64(n), 0))
+}
+
+func (c *call) getCommit() *reply {
+	id, known := c.project.bare.Commit(c.r.PathValue("sha"))
+	if !known {
+		return notFound("Commit ")
+	}
+	return ok(c.drawCommit(c.project, id))
+}
+
+// compare lists the commits between two, the oldest first, all at once.
+func (c *call) compare() *reply {
+	from, known := c.project.bare.Commit(c.text("from"))
+	to, known2 := c.project.bare.Commit(c.text("to"))
+	if !known || !known2 {
+		return notFound("Ref ")
+	}
+	if _, err := c.project.bare.Try("merge-base", from, to); err != nil {
+		return notFound("Ref ")
+	}
+	drawn := []object{}
+	for _, one := range c.project.bare.Between(from, to) {
+		drawn = append(drawn, c.drawCommit(c.project, one))
+	}
+	return ok(object{
+		"commits": drawn, "diffs": []object{}, "compare_timeout": false, "compare_same_ref": from == to,
+		"web_url": c.URL() + "/" + c.project.path + "/-/compare/" + from + "..." + to,
+	})
+}
+
+func (c *call) mergeBase() *reply {
+	refs, _ := c.params["refs[]"].([]string)
+	if len(refs) < 2 {
+		return answer(http.StatusBadRequest, object{"error": "refs is missing"})
+	}
+	out, err := c.project.bare.Try(append([]string{"merge-base"}, refs...)...)
+	if err != nil {
+		return notFound("Merge Base ")
+	}
+	return ok(c.drawCommit(c.project, out))
+}
+
+func (c *call) listReleases() *reply {
+	shown := slices.Clone(c.project.releases)
+	slices.SortStableFunc(shown, func(a, b *release) int { return b.released.Compare(a.released) })
+	return list(c, shown, func(one *release) object {
+		return object{
+			"tag_name": one.tag, "name": one.tag, "description": "", "created_at": stamp(one.released), "released_at": stamp(one.released),
+			"upcoming_release": one.released.After(c.time()), "author": c.drawUser(one.by),
+		}
+	})
+}
+
+func (c *call) listProtected() *reply {
+	names := slices.Sorted(maps.Keys(c.project.guarded))
+	return list(c, names, func(name string) object {
+		one := c.project.guarded[name]
+		drawn := object{
+			"id": 1, "name": name, "allow_force_push": false,
+			"push_access_levels":  []object{{"id": 1, "access_level": one.Push, "access_level_description": "role"}},
+			"merge_access_levels": []object{{"id": 1, "access_level": one.Merge, "access_level_description": "role"}},
+		}
+		if !c.options.Free {
+			drawn["code_owner_approval_required"] = one.CodeOwners
+		}
+		return drawn
+	})
+}
+
+func (c *call) listApprovalRules() *reply {
+	return list(c, c.project.settings.Rules, func(rule ApprovalRule) object {
+		branches := []object{}
+		for _, name := range rule.Branches {
+			branches = append(branches, object{"id": 1, "name": name})
+		}
+		return object{
+			"id": 1, "name": rule.Name, "rule_type": "regular", "approvals_required": rule.Required, "protected_branches": branches,
+			"applies_to_all_protected_branches": false, "users": []object{}, "groups": []object{}, "eligible_approvers": []object{},
+		}
+	})
+}
+
+func (c *call) getApprovalSettings() *reply {
+	return ok(object{
+		"reset_approvals_on_push": c.project.settings.ResetApprovals, "merge_requests_author_approval": false,
+		"merge_requests_disable_committers_approval": c.project.settings.CommittersApart, "selective_code_owner_removals": false,
+		"disable_overriding_approvers_per_merge_request": false, "require_password_to_approve": false,
+	})
+}
+
+func (c *call) getPushRule() *reply {
+	return ok(object{"id": 1, "project_id": c.project.id, "reject_unsigned_commits": c.project.settings.Signed})
+}

@@ -1,0 +1,130 @@
+package gitlabtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// paging are the parameters of every list.
+var paging = []string{"page", "per_page"}
+
+// read takes the parameters: of a GET from its query, else from a JSON body. One
+// that the route has not fails the test, and so does text that was cut in the
+// middle of a character.
+func (c *call) read(known []string) *reply {
+	c.params = object{}
+	for name, values := range c.r.URL.Query() {
+		if strings.HasSuffix(name, "[]") {
+			c.params[name] = values
+			continue
+		}
+		c.params[name] = values[0]
+	}
+	if c.r.Method != http.MethodGet && len(c.body) > 0 {
+		if !utf8.Valid(c.body) || bytes.Contains(c.body, []byte(`\ufffd`)) || bytes.ContainsRune(c.body, utf8.RuneError) {
+			c.t.Errorf("gitlabtest: %s: the body is no whole text: %.200q", c.route, c.body)
+		}
+		if err := json.Unmarshal(c.body, &c.params); err != nil {
+			c.t.Errorf("gitlabtest: %s: body %s: %v", c.route, c.body, err)
+			return answer(http.StatusBadRequest, object{"error": "The provided content is not JSON"})
+		}
+	}
+	for name := range c.params {
+		if !slices.Contains(known, name) {
+			c.t.Errorf("gitlabtest: %s: there is no parameter %s", c.route, name)
+		}
+	}
+	return nil
+}
+
+// has says whether a parameter was given.
+func (c *call) has(name string) bool { _, given := c.params[name]; return given }
+
+// text is a parameter, empty when it was not given.
+func (c *call) text(name string) string {
+	switch value := c.params[name].(type) {
+	case nil:
+		return ""
+	case string:
+		return value
+	case bool:
+		return strconv.FormatBool(value)
+	case float64:
+		return strconv.FormatFloat(value, 'f', -1, 64)
+	default:
+		c.t.Errorf("gitlabtest: %s: %s is %v", c.route, name, value)
+		return ""
+	}
+}
+
+// number is a parameter, zero when it was not given.
+func (c *call) number(name string) int {
+	if c.text(name) == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(c.text(name))
+	if err != nil {
+		c.t.Errorf("gitlabtest: %s: %s: %v", c.route, name, err)
+	}
+	return n
+}
+
+// numbers is a parameter that is a list.
+func (c *call) numbers(name string) []int {
+	list, _ := c.params[name].([]any)
+	var all []int
+	for _, one := range list {
+		n, _ := one.(float64)
+		all = append(all, int(n))
+	}
+	return all
+}
+
+// names is a parameter that is a list with commas.
+func (c *call) names(name string) []string {
+	var all []string
+	for one := range strings.SplitSeq(c.text(name), ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// list answers with one page of what draw makes of the elements. More than 10,000
+// are not counted.
+// https://docs.gitlab.com/api/rest/#offset-based-pagination
+func list[T any](c *call, all []T, draw func(T) object) *reply {
+	size, page := bounded(c.text("per_page"), 20, 100), bounded(c.text("page"), 1, 1<<20)
+	begin := min((page-1)*size, len(all))
+	part := all[begin:min(begin+size, len(all))]
+	drawn := []object{}
+	for _, one := range part {
+		drawn = append(drawn, draw(one))
+	}
+	told := ok(drawn)
+	told.header.Set("X-Page", itoa(page))
+	told.header.Set("X-Per-Page", itoa(size))
+	told.header.Set("X-Next-Page", "")
+	if page*size < len(all) {
+		told.header.Set("X-Next-Page", itoa(page+1))
+	}
+	if len(all) <= 10_000 {
+		told.header.Set("X-Total", itoa(len(all)))
+		told.header.Set("X-Total-Pages", itoa(max(1, (len(all)+size-1)/size)))
+	}
+	return told
+}
+
+func bounded(text string, standard, most int) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return standard
+	}
+	return min(n, most)
+}

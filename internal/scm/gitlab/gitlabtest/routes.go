@@ -1,0 +1,149 @@
+package gitlabtest
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// endpoint is one route: who handles it, and which parameters it has.
+type endpoint struct {
+	handle func(c *call) *reply
+	params []string
+}
+
+// ServeHTTP makes an endpoint a handler of the multiplexer, which only finds it.
+func (endpoint) ServeHTTP(http.ResponseWriter, *http.Request) {}
+
+// routes are all that the server knows.
+func routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	for pattern, one := range endpoints() {
+		mux.Handle(pattern, one)
+	}
+	mux.Handle("/", http.NotFoundHandler())
+	return mux
+}
+
+func with(more ...string) []string { return slices.Concat(paging, more) }
+
+// endpoints are the handlers by method and path.
+func endpoints() map[string]endpoint {
+	const project, request = "/projects/{id}", "/projects/{id}/merge_requests/{iid}"
+	created := []string{"title", "description", "source_branch", "target_branch", "labels", "reviewer_ids", "assignee_ids", "squash"}
+	changed := []string{"title", "description", "target_branch", "add_labels", "state_event"}
+	return map[string]endpoint{
+		"GET /user":                           {(*call).getSelf, nil},
+		"GET /users":                          {signed((*call).listUsers), with("username")},
+		"GET /users/{user}":                   {signed((*call).getUser), nil},
+		"GET /groups/{id}/members/all/{user}": {signed((*call).getGroupMember), nil},
+
+		"GET " + project:                                        {reading((*call).getProject), nil},
+		"GET " + project + "/members/all/{user}":                {reading((*call).getMember), nil},
+		"GET " + project + "/releases":                          {reading((*call).listReleases), with("order_by", "sort")},
+		"GET " + project + "/repository/branches/{branch}":      {reading((*call).getBranch), nil},
+		"GET " + project + "/repository/commits/{sha}":          {reading((*call).getCommit), nil},
+		"GET " + project + "/repository/compare":                {reading((*call).compare), []string{"from", "to", "straight"}},
+		"GET " + project + "/repository/merge_base":             {reading((*call).mergeBase), []string{"refs[]"}},
+		"GET " + project + "/protected_branches":                {reading(maintaining((*call).listProtected)), paging},
+		"GET " + project + "/approval_rules":                    {reading(paid((*call).listApprovalRules)), paging},
+		"GET " + project + "/approvals":                         {reading(paid((*call).getApprovalSettings)), nil},
+		"GET " + project + "/push_rule":                         {reading(paid(maintaining((*call).getPushRule))), nil},
+		"GET " + project + "/repository/commits/{sha}/statuses": {reading((*call).listStatuses), with()},
+		"POST " + project + "/statuses/{sha}":                   {writing((*call).createStatus), []string{"state", "name", "description", "target_url", "pipeline_id"}},
+
+		"GET " + project + "/merge_requests":  {reading((*call).listRequests), with("state", "source_branch", "target_branch")},
+		"POST " + project + "/merge_requests": {writing((*call).createRequest), created},
+		"GET " + request:                      {reading(onRequest((*call).getRequest)), nil},
+		"PUT " + request:                      {writing(onRequest((*call).editRequest)), changed},
+		"PUT " + request + "/merge":           {reading(onRequest((*call).mergeRequest)), []string{"sha", "merge_commit_message", "squash_commit_message"}},
+		"GET " + request + "/approvals":       {reading(onRequest((*call).getApprovals)), nil},
+		"GET " + request + "/reviewers":       {reading(onRequest((*call).listReviewers)), nil},
+		"GET " + request + "/versions":        {reading(onRequest((*call).listVersions)), paging},
+		"GET " + request + "/notes":           {reading(onRequest((*call).listNotes)), with("order_by", "sort")},
+		"POST " + request + "/notes":          {writing(onRequest((*call).createNote)), []string{"body"}},
+		"PUT " + request + "/notes/{note}":    {writing(onRequest((*call).editNote)), []string{"body"}},
+	}
+}
+
+// signed wants a token.
+func signed(handle func(c *call) *reply) func(c *call) *reply {
+	return func(c *call) *reply {
+		if c.token == nil {
+			return unauthorised()
+		}
+		return handle(c)
+	}
+}
+
+// reading finds the project by its number or its path, and checks that the token
+// sees it. A former path leads to the number for reading, and is refused for the
+// rest.
+func reading(handle func(c *call) *reply) func(c *call) *reply {
+	return func(c *call) *reply {
+		name := c.r.PathValue("id")
+		id, err := strconv.Atoi(name)
+		if err != nil {
+			id = c.paths[lower(name)]
+		}
+		c.project = c.projects[id]
+		switch {
+		case c.project == nil || c.project.removed || !c.project.visible(c.who()):
+			return notFound("Project ")
+		case err == nil || lower(c.project.path) == lower(name):
+			return handle(c)
+		case c.r.Method != http.MethodGet:
+			return refuse(http.StatusMethodNotAllowed, "Non GET methods are not allowed for moved projects")
+		}
+		rest := strings.SplitN(strings.TrimPrefix(c.r.URL.EscapedPath(), "/projects/"), "/", 2)[1:]
+		to := c.URL() + prefix + "/projects/" + strings.Join(append([]string{itoa(id)}, rest...), "/")
+		if c.r.URL.RawQuery != "" {
+			to += "?" + c.r.URL.RawQuery
+		}
+		moved := refuse(http.StatusMovedPermanently, "This resource has been moved permanently to "+to)
+		moved.header.Set("Location", to)
+		return moved
+	}
+}
+
+// writing also wants the role Developer in a project that is no archive.
+func writing(handle func(c *call) *reply) func(c *call) *reply {
+	return reading(signed(func(c *call) *reply {
+		if c.project.archived || c.project.level(c.who()) < Developer {
+			return forbidden()
+		}
+		return handle(c)
+	}))
+}
+
+// maintaining wants the role Maintainer.
+func maintaining(handle func(c *call) *reply) func(c *call) *reply {
+	return func(c *call) *reply {
+		if c.project.level(c.who()) < Maintainer {
+			return forbidden()
+		}
+		return handle(c)
+	}
+}
+
+// paid is a feature of the higher tiers.
+func paid(handle func(c *call) *reply) func(c *call) *reply {
+	return func(c *call) *reply {
+		if c.options.Free {
+			return notFound("")
+		}
+		return handle(c)
+	}
+}
+
+// onRequest finds the merge request of the path.
+func onRequest(handle func(c *call, m *request) *reply) func(c *call) *reply {
+	return func(c *call) *reply {
+		iid, err := strconv.Atoi(c.r.PathValue("iid"))
+		if err != nil || c.project.requests[iid] == nil {
+			return notFound("")
+		}
+		return handle(c, c.project.requests[iid])
+	}
+}

@@ -1,0 +1,187 @@
+package gitlabtest
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"promoter/internal/scm/gittest"
+)
+
+// Options change what New makes. The zero value is right for most tests.
+type Options struct {
+	Now  func() time.Time // default: the time of the machine
+	Root string           // path below which the server stands, as in /gitlab
+	Free bool             // no feature of the higher tiers
+	Old  bool             // approvals are told without their time, as before GitLab 18
+}
+
+// Server is one GitLab. All methods may be used by several goroutines.
+type Server struct {
+	t       testing.TB
+	http    *httptest.Server
+	options Options
+	mux     *http.ServeMux
+	git     *gittest.Git
+
+	mu       sync.Mutex
+	lastID   int
+	users    map[string]*user // by name in lower case
+	tokens   map[string]*token
+	groups   map[string]map[*user]int // members' roles by path in lower case
+	projects map[int]*Project
+	paths    map[string]int // paths in lower case, also former ones
+	counts   map[string]int
+	troubles []*trouble
+	watcher  func(route string)
+	limit    *limit
+}
+
+type user struct {
+	id   int
+	name string
+	bot  bool
+}
+
+type token struct {
+	owner   *user
+	scopes  []string
+	revoked bool
+}
+
+// The roles of members.
+// https://docs.gitlab.com/api/access_requests/#valid-access-levels
+const (
+	NoOne      = 0
+	Guest      = 10
+	Reporter   = 20
+	Developer  = 30
+	Maintainer = 40
+	Owner      = 50
+)
+
+// New starts a GitLab that ends with the test.
+func New(t testing.TB, options Options) *Server {
+	t.Helper()
+	s := &Server{
+		t: t, options: options, git: gittest.New(t), mux: routes(),
+		users: map[string]*user{}, tokens: map[string]*token{}, groups: map[string]map[*user]int{},
+		projects: map[int]*Project{}, paths: map[string]int{}, counts: map[string]int{},
+	}
+	if s.options.Now == nil {
+		s.options.Now = time.Now //nolint:forbidigo // a server in a test without a clock of its own
+	}
+	s.http = httptest.NewServer(s)
+	t.Cleanup(s.http.Close)
+	return s
+}
+
+// URL is the root of the pages and of Git, without a slash at the end.
+func (s *Server) URL() string { return s.http.URL + s.options.Root }
+
+// Host is the host with its port, as keys of repositories and persons have it.
+func (s *Server) Host() string { return strings.TrimPrefix(s.http.URL, "http://") }
+
+// Client talks to the server.
+func (s *Server) Client() *http.Client { return s.http.Client() }
+
+// AddUser makes an account; a second call for the same name changes nothing.
+func (s *Server) AddUser(name string) { s.act(func() { s.user(name) }) }
+
+// AddBot makes the account of a token or a service account.
+func (s *Server) AddBot(name string) { s.act(func() { s.user(name).bot = true }) }
+
+// Token returns a new token of an account, with the scopes of GitLab: api,
+// read_api, write_repository and read_repository.
+func (s *Server) Token(name string, scopes ...string) string {
+	var text string
+	s.act(func() {
+		text = fmt.Sprintf("glpat-%020d", s.next())
+		s.tokens[text] = &token{owner: s.user(name), scopes: scopes}
+	})
+	return text
+}
+
+// SetScopes changes the scopes of a token.
+func (s *Server) SetScopes(text string, scopes ...string) {
+	s.act(func() { s.tokens[text].scopes = scopes })
+}
+
+// Revoke makes a token invalid.
+func (s *Server) Revoke(text string) { s.act(func() { s.tokens[text].revoked = true }) }
+
+// SetGroup makes a group of these members, all Developers.
+func (s *Server) SetGroup(path string, names ...string) {
+	s.act(func() {
+		members := map[*user]int{}
+		for _, name := range names {
+			members[s.user(name)] = Developer
+		}
+		s.groups[lower(path)] = members
+	})
+}
+
+// Requests counts the requests by method and route, for instance
+// "GET /projects/{id}/merge_requests". Git's are "GIT upload-pack" and so on.
+func (s *Server) Requests() map[string]int {
+	counts := map[string]int{}
+	s.act(func() {
+		for route, n := range s.counts {
+			counts[route] = n
+		}
+	})
+	return counts
+}
+
+// ResetRequests begins the count again.
+func (s *Server) ResetRequests() { s.act(func() { s.counts = map[string]int{} }) }
+
+// act runs f alone; a failure of Git fails the test.
+func (s *Server) act(f func()) {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() {
+		if err, ok := recover().(error); ok {
+			s.t.Fatal(err)
+		}
+	}()
+	f()
+}
+
+func (s *Server) next() int {
+	s.lastID++
+	return s.lastID
+}
+
+func (s *Server) user(name string) *user {
+	u := s.users[lower(name)]
+	if u == nil {
+		u = &user{id: 1000 + s.next(), name: name}
+		s.users[lower(name)] = u
+	}
+	return u
+}
+
+func (s *Server) userByID(id int) *user {
+	for _, u := range s.users {
+		if u.id == id {
+			return u
+		}
+	}
+	return nil
+}
+
+func (k *token) has(scopes ...string) bool {
+	return slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(k.scopes, scope) })
+}
+
+// time is the present as GitLab tells it: in milliseconds.
+func (s *Server) time() time.Time { return s.options.Now().UTC().Truncate(time.Millisecond) }
+
+func lower(text string) string { return strings.ToLower(text) }

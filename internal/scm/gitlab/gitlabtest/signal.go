@@ -1,0 +1,179 @@
+package gitlabtest
+
+import (
+	"slices"
+	"time"
+)
+
+type status struct {
+	id               int
+	line             *pipeline
+	name, state      string
+	url, description string
+	job              bool // of a pipeline, not set by anybody
+	mayFail          bool
+	replaced         bool // by a later one of the same name in its pipeline
+	by               *user
+	at               time.Time
+}
+
+// pipeline holds the statuses of a commit.
+type pipeline struct {
+	id       int
+	sha, ref string
+}
+
+type release struct {
+	tag      string
+	released time.Time
+	by       *user
+}
+
+// unfinished says that a status may still change.
+func (st *status) unfinished() bool { return st.state == "pending" || st.state == "running" }
+
+// newest returns the newest pipeline of a commit, nil when there is none.
+func (p *Project) newest(sha string) *pipeline {
+	for _, line := range slices.Backward(p.lines) {
+		if line.sha == sha {
+			return line
+		}
+	}
+	return nil
+}
+
+func (p *Project) newPipeline(sha, ref string) *pipeline {
+	line := &pipeline{id: p.s.next(), sha: sha, ref: ref}
+	p.lines = append(p.lines, line)
+	return line
+}
+
+// current lists what was not replaced of a commit, in all pipelines.
+func (p *Project) current(sha string) []*status {
+	var all []*status
+	for _, st := range p.statuses {
+		if st.line.sha == sha && !st.replaced {
+			all = append(all, st)
+		}
+	}
+	return all
+}
+
+// pipelineOf is the state of the newest pipeline of a commit: success, running,
+// failed or nothing.
+func (p *Project) pipelineOf(sha string) string {
+	line, state := p.newest(sha), ""
+	for _, st := range p.current(sha) {
+		if st.line != line {
+			continue
+		}
+		switch {
+		case st.unfinished() || st.state == "created" || st.state == "manual" && !st.mayFail:
+			state = "running"
+		case (st.state == "failed" && !st.mayFail || st.state == "canceled") && state != "running":
+			state = "failed"
+		case state == "":
+			state = "success"
+		}
+	}
+	return state
+}
+
+// add puts a status into a pipeline, in the place of earlier ones of its name.
+func (p *Project) add(st *status) *status {
+	for _, earlier := range p.statuses {
+		if earlier.line == st.line && earlier.name == st.name {
+			earlier.replaced = true
+		}
+	}
+	st.id, st.at = p.s.next(), p.s.time()
+	p.statuses = append(p.statuses, st)
+	return st
+}
+
+// events are the names of GitLab's transitions, which its refusals tell.
+var events = map[string]string{
+	"pending": "enqueue", "running": "run", "success": "success", "failed": "drop", "canceled": "cancel", "skipped": "skip",
+}
+
+// set sets a status as the API does. It returns what GitLab says against it.
+// https://gitlab.com/gitlab-org/gitlab/-/blob/master/app/services/ci/create_commit_status_service.rb
+func (p *Project) set(wanted status) (*status, string) {
+	for _, st := range p.statuses {
+		if st.line != wanted.line || st.name != wanted.name || st.by != wanted.by || st.job || st.replaced || !st.unfinished() {
+			continue
+		}
+		if wanted.state == "pending" || wanted.state == st.state {
+			event := events[wanted.state]
+			return nil, "Cannot transition status via :" + event + " from :" + st.state + " (Reason(s): Status cannot transition via \"" + event + "\")"
+		}
+		st.state, st.url, st.description, st.at = wanted.state, wanted.url, wanted.description, p.s.time()
+		return st, ""
+	}
+	return p.add(&wanted), ""
+}
+
+// Status is the latest status of a name.
+type Status struct{ Name, State, Description, URL, By string }
+
+// Statuses returns the latest result of every name of a commit.
+func (p *Project) Statuses(commit string) map[string]Status {
+	latest := map[string]Status{}
+	p.s.act(func() {
+		for _, st := range p.current(commit) {
+			latest[st.name] = Status{Name: st.name, State: st.state, Description: st.description, URL: st.url, By: st.by.name}
+		}
+	})
+	return latest
+}
+
+// SetStatus sets a status as an account with the API: pending, running, success,
+// failed or canceled. What stands there already stays.
+func (p *Project) SetStatus(who, commit, name, state string) {
+	p.s.act(func() {
+		line := p.newest(commit)
+		if line == nil {
+			line = p.newPipeline(commit, p.branchOf(commit))
+		}
+		p.set(status{line: line, name: name, state: state, by: p.s.user(who), description: "said by " + who})
+	})
+}
+
+// AddPipeline begins a pipeline of who for a commit on a ref, a branch or
+// refs/merge-requests/IID/head.
+func (p *Project) AddPipeline(commit, ref string) { p.s.act(func() { p.newPipeline(commit, ref) }) }
+
+// SetJob sets a job of the newest pipeline of a commit, which who began. It is in
+// one of GitLab's states; one that ended runs anew.
+func (p *Project) SetJob(who, commit, name, state string, mayFail bool) {
+	p.s.act(func() {
+		line := p.newest(commit)
+		if line == nil {
+			line = p.newPipeline(commit, p.branchOf(commit))
+		}
+		for _, st := range p.current(commit) {
+			if st.line == line && st.name == name && st.job && st.unfinished() {
+				st.state, st.at = state, p.s.time()
+				return
+			}
+		}
+		made := p.add(&status{line: line, name: name, state: state, job: true, mayFail: mayFail, by: p.s.user(who)})
+		made.url = p.s.URL() + "/" + p.path + "/-/jobs/" + itoa(made.id)
+	})
+}
+
+// branchOf is the first branch that holds a commit, empty when none does.
+func (p *Project) branchOf(commit string) string {
+	names, err := p.bare.Try("for-each-ref", "--contains", commit, "--format=%(refname:lstrip=2)", "--count=1", "refs/heads/")
+	if err != nil {
+		return ""
+	}
+	return names
+}
+
+// AddRelease publishes a release, at a time that may be to come.
+func (p *Project) AddRelease(who, tag string, released time.Time) {
+	p.s.act(func() {
+		p.releases = append(p.releases, &release{tag: tag, released: released.UTC(), by: p.s.user(who)})
+	})
+}

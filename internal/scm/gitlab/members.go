@@ -1,0 +1,81 @@
+package gitlab
+
+import (
+	"context"
+	"strings"
+
+	gogitlab "github.com/xanzy/go-gitlab"
+
+	"promoter/internal/identity"
+	"promoter/internal/scm/rest"
+)
+
+// developer is the lowest role that may push. Roles that a company makes have the
+// level of the one that they are based on.
+// https://docs.gitlab.com/api/access_requests/#valid-access-levels
+const developer = int(gogitlab.DeveloperPermissions)
+
+// level asks which role an account has in the project, also by its groups and by
+// groups that were invited. Zero: none, or the account is blocked.
+func (r *repository) level(ctx context.Context, id int) (int, error) {
+	member, _, err := r.forge.api.ProjectMembers.GetInheritedProjectMember(r.id, id, in(ctx))
+	if wasNotFound(err) || err == nil && member.State != "active" {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return int(member.AccessLevel), nil
+}
+
+// ownLevel is the role of our account. The project tells it, except where it comes
+// from a group that was invited.
+func (r *repository) ownLevel(ctx context.Context, found *gogitlab.Project, self int) (int, error) {
+	told := found.Permissions
+	if told == nil {
+		return developer, nil // GitLab does not say
+	}
+	level := 0
+	if told.ProjectAccess != nil {
+		level = int(told.ProjectAccess.AccessLevel)
+	}
+	if told.GroupAccess != nil {
+		level = max(level, int(told.GroupAccess.AccessLevel))
+	}
+	if level >= developer {
+		return level, nil
+	}
+	return r.level(ctx, self)
+}
+
+// MayWrite asks GitLab each time.
+func (s signals) MayWrite(ctx context.Context, person identity.Person) (bool, error) {
+	noun := s.noun("role of %s", rest.OneLine(person.Login))
+	id, err := s.userID(ctx, person)
+	if err != nil || id == 0 || person.Bot {
+		return false, explain(noun, err)
+	}
+	level, err := s.level(ctx, id)
+	return level >= developer, explain(noun, err)
+}
+
+// Member asks for a membership of a group, also by one of the groups above. GitLab
+// hides groups from who may not see them: nobody is in those.
+func (s signals) Member(ctx context.Context, team string, person identity.Person) (bool, error) {
+	noun := "members of group " + rest.OneLine(team)
+	if !isPath(team) {
+		return false, nil
+	}
+	id, err := s.userID(ctx, person)
+	if err != nil || id == 0 {
+		return false, explain(noun, err)
+	}
+	member, _, err := s.forge.api.GroupMembers.GetInheritedGroupMember(strings.ToLower(team), id, in(ctx))
+	if wasNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, explain(noun, err)
+	}
+	return member.State == "active" && member.AccessLevel > gogitlab.NoPermissions, nil
+}

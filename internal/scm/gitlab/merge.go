@@ -1,0 +1,95 @@
+package gitlab
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	gogitlab "github.com/xanzy/go-gitlab"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
+)
+
+// Merge merges by the one method of the project. Where GitLab refuses, or its
+// answer is lost, the merge request is looked at before anything is said.
+//
+// A project with merge trains lets its API past them, which would land what the
+// train did not test: that is never asked for.
+func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
+	noun := p.noun("merge of merge request %d", number)
+	project, _, err := p.forge.api.Projects.GetProject(p.id, nil, in(ctx))
+	if err != nil {
+		return scm.Merged{}, explain(noun, err)
+	}
+	if project.MergeTrainsEnabled {
+		return p.look(ctx, noun, number, merge, refuse(noun, &scm.RefusedError{Rule: scm.RuleQueue, Words: trainWords}))
+	}
+	message := merge.Title + "\n\n" + merge.Message
+	options := &gogitlab.AcceptMergeRequestOptions{SHA: &merge.Head}
+	if strings.TrimSpace(message) != "" {
+		options.MergeCommitMessage, options.SquashCommitMessage = &message, &message
+	}
+	mr, _, err := p.forge.api.MergeRequests.AcceptMergeRequest(p.id, number, options, in(ctx))
+	if err == nil && mr.State == "merged" {
+		return p.done(ctx, mr)
+	}
+	return p.look(ctx, noun, number, merge, explain(noun, err))
+}
+
+// done tells what was merged. That it was is more than which commit it made.
+func (p pulls) done(ctx context.Context, mr *gogitlab.MergeRequest) (scm.Merged, error) {
+	merged, err := p.landed(ctx, mergedOf(mr), mr.SHA, mr.TargetBranch)
+	if err != nil {
+		return mergedOf(mr), nil //nolint:nilerr // the commit is found in Git
+	}
+	return merged, nil
+}
+
+const trainWords = "the project lands through its merge train, GitLab's merge queue: a person must add the merge request to it"
+
+func refuse(noun string, refused *scm.RefusedError) error {
+	return fault.New(fault.Unauthorised, "%s: %w", noun, refused)
+}
+
+// look says what became of a merge that was refused or got no answer.
+func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merge, cause error) (scm.Merged, error) {
+	if fault.KindOf(cause) == fault.RateLimited {
+		return scm.Merged{}, cause
+	}
+	mr, _, err := p.forge.api.MergeRequests.GetMergeRequest(p.id, number, nil, in(ctx))
+	if err != nil {
+		if cause == nil {
+			cause = explain(noun, err)
+		}
+		return scm.Merged{}, cause
+	}
+	same := strings.EqualFold(mr.SHA, merge.Head)
+	switch {
+	case mr.State == "merged" && same:
+		return p.done(ctx, mr)
+	case !same:
+		return scm.Merged{}, fault.New(fault.Conflict, "%s: its head is %.12s now", noun, mr.SHA)
+	case mr.State == "closed":
+		return scm.Merged{}, fault.New(fault.Conflict, "%s: it was closed meanwhile", noun)
+	}
+	return scm.Merged{}, p.blocked(ctx, noun, mr, cause)
+}
+
+// blocked says why an open merge request was not merged.
+func (p pulls) blocked(ctx context.Context, noun string, mr *gogitlab.MergeRequest, cause error) error {
+	switch rest.StatusOf(cause) {
+	case http.StatusUnauthorized: // the token was good enough to look
+		return refuse(noun, &scm.RefusedError{Words: "GitLab does not let this account merge into " + rest.OneLine(mr.TargetBranch) +
+			": the role Developer is needed, and where the branch is protected, to be allowed to merge"})
+	case http.StatusForbidden:
+		return p.denied(ctx, cause)
+	case http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnprocessableEntity, http.StatusBadRequest:
+		return p.verdict(ctx, noun, mr, cause)
+	}
+	if cause == nil {
+		return fault.New(fault.Temporary, "%s: GitLab has not finished it", noun)
+	}
+	return cause
+}

@@ -1,0 +1,151 @@
+package gitlab
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	gogitlab "github.com/xanzy/go-gitlab"
+
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
+)
+
+// repository is one project for one pass: what it remembers of people and statuses
+// is never older.
+type repository struct {
+	forge *Forge
+	id    int
+	info  scm.Info
+
+	squash bool // a merge request is squashed unless it says otherwise
+
+	mu     sync.Mutex
+	drafts map[int]bool   // merge requests that are known, and whether they are drafts
+	users  map[string]int // numbers of accounts by login in lower case, zero: no such
+	weight map[int]weight // of reviewers, by number of the account
+	said   map[statusKey]standing
+	read   map[string]bool // commits whose statuses are known
+}
+
+// features are what GitLab has.
+var features = scm.Features{
+	PullRequests: true, Closers: true, Approvals: true, Statuses: true, Comments: true,
+	Teams: true, Compare: true, Releases: true, GuardedMerge: true, Rules: true,
+}
+
+// Open asks for a project by its path, and once for the account of the credential.
+func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
+	noun := "project " + rest.OneLine(name)
+	if !isPath(name) {
+		return nil, fault.New(fault.Invalid, "%s: the name of a project is GROUP/NAME, with subgroups GROUP/SUBGROUP/NAME", noun)
+	}
+	found, _, err := f.api.Projects.GetProject(name, nil, in(ctx))
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	self, err := f.account(ctx)
+	if err != nil {
+		return nil, explain("the account of the token", err)
+	}
+	info, err := f.describe(found)
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	r := &repository{
+		forge: f, id: found.ID, info: info, squash: found.SquashOption == gogitlab.SquashOptionDefaultOn,
+		drafts: map[int]bool{}, users: map[string]int{}, weight: map[int]weight{}, said: map[statusKey]standing{}, read: map[string]bool{},
+	}
+	level, err := r.ownLevel(ctx, found, self.id)
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	r.info.Self, r.info.MayPush = self.person, level >= developer
+	return r, nil
+}
+
+// describe makes the addresses itself: Git's gets the credential, and by the host
+// of the other one the server's file gives rights. No answer may lead elsewhere.
+func (f *Forge) describe(found *gogitlab.Project) (scm.Info, error) {
+	key, err := identity.ForgeKey(f.host, int64(found.ID))
+	if err != nil {
+		return scm.Info{}, fault.New(fault.Temporary, "the answer describes no project: %w", err)
+	}
+	if !isPath(found.PathWithNamespace) {
+		return scm.Info{}, fault.New(fault.Temporary, "the answer describes no project: it names no path")
+	}
+	page := f.page + "/" + found.PathWithNamespace
+	return scm.Info{
+		Key: key, Name: found.PathWithNamespace, URL: page, CloneURL: page + ".git",
+		DefaultBranch: found.DefaultBranch, Archived: found.Archived,
+	}, nil
+}
+
+// Info returns what GitLab said when the project was opened.
+func (r *repository) Info() scm.Info { return r.info }
+
+// Features returns all that there are.
+func (r *repository) Features() scm.Features { return features }
+
+// PullRequests returns the merge requests of the project.
+func (r *repository) PullRequests() scm.PullRequests { return pulls{r} }
+
+// Signals returns what is said about its commits.
+func (r *repository) Signals() scm.Signals { return signals{r} }
+
+// Conversation returns the notes on its merge requests.
+func (r *repository) Conversation() scm.Conversation { return conversation{r} }
+
+// noun names a thing of the project for errors.
+func (r *repository) noun(format string, args ...any) string {
+	return fmt.Sprintf(format, args...) + " of " + r.info.Name
+}
+
+// denied adds to a refusal why it was made, where the project tells: GitLab says
+// no more than "Forbidden".
+func (r *repository) denied(ctx context.Context, err error) error {
+	if rest.StatusOf(err) != 403 || strings.Contains(err.Error(), "lacks the scope") {
+		return err
+	}
+	found, _, failed := r.forge.api.Projects.GetProject(r.id, nil, in(ctx))
+	if failed != nil {
+		return err
+	}
+	if found.Archived {
+		return fault.New(fault.Unauthorised, "%w: the project is archived", err)
+	}
+	self, failed := r.forge.account(ctx)
+	if failed != nil {
+		return err
+	}
+	if level, failed := r.ownLevel(ctx, found, self.id); failed == nil && level < developer {
+		return fault.New(fault.Unauthorised, "%w: %s needs the role Developer there", err, self.person.Login)
+	}
+	return err
+}
+
+// segment is what projects, groups and accounts are named of.
+var segment = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,255}$`)
+
+func isName(name string) bool { return segment.MatchString(name) && strings.Trim(name, ".") != "" }
+
+// maxDepth is how many groups may stand in each other, and a project below.
+const maxDepth = 21
+
+// isPath says whether a path names something in a group.
+func isPath(path string) bool {
+	names := strings.Split(path, "/")
+	if len(names) < 2 || len(names) > maxDepth {
+		return false
+	}
+	for _, name := range names {
+		if !isName(name) {
+			return false
+		}
+	}
+	return true
+}

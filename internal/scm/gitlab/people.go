@@ -1,0 +1,92 @@
+package gitlab
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	gogitlab "github.com/xanzy/go-gitlab"
+
+	"promoter/internal/identity"
+)
+
+// account asks once who the credential belongs to.
+func (f *Forge) account(ctx context.Context) (account, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.self.id != 0 {
+		return f.self, nil
+	}
+	user, _, err := f.api.Users.CurrentUser(in(ctx))
+	if err != nil {
+		return account{}, err
+	}
+	person := f.person(user.Username)
+	person.Bot = person.Bot || user.Bot
+	f.self = account{id: user.ID, person: person}
+	return f.self, nil
+}
+
+// botName is how GitLab names the accounts of project and group access tokens and,
+// unless somebody named them otherwise, service accounts.
+// https://docs.gitlab.com/user/project/settings/project_access_tokens/#bot-users-for-projects
+var botName = regexp.MustCompile(`^((project|group)_\d+_bot|service_account_)`)
+
+// person names an account. GitLab keeps no login of one that was deleted.
+func (f *Forge) person(login string) identity.Person {
+	if login == "" {
+		return identity.Person{}
+	}
+	return identity.Person{Host: f.host, Login: login, Bot: botName.MatchString(login)}
+}
+
+func (f *Forge) personOf(user *gogitlab.BasicUser) identity.Person {
+	if user == nil {
+		return identity.Person{}
+	}
+	return f.person(user.Username)
+}
+
+// userID returns the number of an account, zero when there is none of that name or
+// it is on another forge. It is asked once per pass.
+func (r *repository) userID(ctx context.Context, person identity.Person) (int, error) {
+	if !isName(person.Login) || !strings.EqualFold(person.Host, r.forge.host) {
+		return 0, nil
+	}
+	login := strings.ToLower(person.Login)
+	r.mu.Lock()
+	id, known := r.users[login]
+	r.mu.Unlock()
+	if known {
+		return id, nil
+	}
+	found, _, err := r.forge.api.Users.ListUsers(&gogitlab.ListUsersOptions{Username: &person.Login}, in(ctx))
+	if err != nil {
+		return 0, err
+	}
+	for _, user := range found {
+		if strings.EqualFold(user.Username, person.Login) {
+			id = user.ID
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.users[login] = id
+	return id, nil
+}
+
+// isBot asks whether an account belongs to no person, which its name does not tell
+// of every service account.
+func (f *Forge) isBot(ctx context.Context, person identity.Person, id int) (bool, error) {
+	if person.Bot {
+		return true, nil
+	}
+	user, _, err := f.api.Users.GetUser(id, gogitlab.GetUsersOptions{}, in(ctx))
+	if wasNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return user.Bot, nil
+}

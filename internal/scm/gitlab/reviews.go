@@ -1,0 +1,274 @@
+package gitlab
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	gogitlab "github.com/xanzy/go-gitlab"
+
+	"promoter/internal/identity"
+	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
+)
+
+// Reviews puts together what GitLab tells in three places: who approves now, the
+// notes it wrote itself when somebody approved or asked for changes, and the
+// versions of the merge request, which say what its head was at that time.
+//
+// Whether a reviewer may push is asked once per person, and only for reviews that
+// could count.
+func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
+	noun := s.noun("reviews of merge request %d", number)
+	notes, err := s.notes(ctx, number)
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	given, err := s.approvals(ctx, number)
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	found := told(notes)
+	if len(found) == 0 && len(given) == 0 {
+		return nil, nil
+	}
+	versions, err := s.versions(ctx, number)
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	found = reconcile(found, given)
+	if found, err = s.objections(ctx, number, found); err != nil {
+		return nil, explain(noun, err)
+	}
+	reviews, err := s.weigh(ctx, found, versions)
+	return reviews, explain(noun, err)
+}
+
+// vote is a review before its author was asked about.
+type vote struct {
+	user  int
+	login string
+	state scm.ReviewState
+	at    time.Time // zero: GitLab does not tell
+}
+
+// The notes that GitLab writes about reviews. It translates none of them.
+const (
+	notedApproved   = "approved this merge request"
+	notedUnapproved = "unapproved this merge request"
+	notedChanges    = "requested changes"
+)
+
+// told are the reviews that notes tell of, oldest first. An approval that was
+// taken back was dismissed. A comment on the changes is a review without a word
+// for or against.
+func told(notes []*gogitlab.Note) []vote {
+	var votes []vote
+	for _, note := range notes {
+		one := vote{user: note.Author.ID, login: note.Author.Username, at: timeOf(note.CreatedAt)}
+		switch {
+		case !note.System && note.Type == gogitlab.DiffNote:
+			one.state = scm.Commented
+		case note.System && note.Body == notedApproved:
+			one.state = scm.Approved
+		case note.System && note.Body == notedChanges:
+			one.state = scm.ChangesRequested
+		case note.System && note.Body == notedUnapproved:
+			dismiss(votes, one.user)
+			continue
+		default:
+			continue
+		}
+		votes = append(votes, one)
+	}
+	return votes
+}
+
+// dismiss marks the approvals of a person.
+func dismiss(votes []vote, user int) {
+	for i := range votes {
+		if votes[i].user == user && votes[i].state == scm.Approved {
+			votes[i].state = scm.Dismissed
+		}
+	}
+}
+
+// approval is one that stands. The library knows no time of it, which servers tell
+// since GitLab 18.
+type approval struct {
+	User gogitlab.BasicUser `json:"user"`
+	At   *time.Time         `json:"approved_at"`
+}
+
+// approvals lists who approves now, in every tier.
+func (s signals) approvals(ctx context.Context, number int) ([]approval, error) {
+	path := fmt.Sprintf("projects/%d/merge_requests/%d/approvals", s.id, number)
+	req, err := s.forge.api.NewRequest(http.MethodGet, path, nil, []gogitlab.RequestOptionFunc{in(ctx)})
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		By []approval `json:"approved_by"`
+	}
+	_, err = s.forge.api.Do(req, &answer)
+	return answer.By, err
+}
+
+// reconcile lets the approvals that stand decide: whoever is not among them has
+// none any more, as after a push that took all back. One without a note and a time
+// was given for no commit that could be named.
+func reconcile(votes []vote, given []approval) []vote {
+	standing := map[int]bool{}
+	for _, one := range given {
+		standing[one.User.ID] = true
+	}
+	for i, one := range votes {
+		if one.state == scm.Approved && !standing[one.user] {
+			votes[i].state = scm.Dismissed
+		}
+	}
+	for _, one := range given {
+		last := lastOf(votes, one.User.ID, scm.Approved)
+		switch {
+		case last < 0:
+			votes = append(votes, vote{user: one.User.ID, login: one.User.Username, state: scm.Approved, at: timeOf(one.At)})
+		case one.At != nil:
+			votes[last].at = timeOf(one.At)
+		}
+	}
+	slices.SortStableFunc(votes, func(a, b vote) int { return a.at.Compare(b.at) })
+	return votes
+}
+
+// lastOf finds the last vote of a person with this state.
+func lastOf(votes []vote, user int, state scm.ReviewState) int {
+	for i, one := range slices.Backward(votes) {
+		if one.user == user && one.state == state {
+			return i
+		}
+	}
+	return -1
+}
+
+// objections asks whether changes are still wanted where that was somebody's last
+// word: a reviewer who is asked again has withdrawn it.
+func (s signals) objections(ctx context.Context, number int, votes []vote) ([]vote, error) {
+	last := map[int]int{}
+	for i, one := range votes {
+		if one.state != scm.Commented {
+			last[one.user] = i
+		}
+	}
+	var states map[int]string
+	for user, i := range last {
+		if votes[i].state != scm.ChangesRequested {
+			continue
+		}
+		if states == nil {
+			var err error
+			if states, err = s.reviewers(ctx, number); err != nil {
+				return nil, err
+			}
+		}
+		if state, known := states[user]; known && state != "requested_changes" {
+			votes[i].state = scm.Dismissed
+		}
+	}
+	return votes, nil
+}
+
+// reviewers are the states of those who were asked, by their numbers.
+func (s signals) reviewers(ctx context.Context, number int) (map[int]string, error) {
+	found, _, err := s.forge.api.MergeRequests.GetMergeRequestReviewers(s.id, number, in(ctx))
+	if err != nil {
+		return nil, err
+	}
+	states := map[int]string{}
+	for _, one := range found {
+		if one.User != nil {
+			states[one.User.ID] = one.State
+		}
+	}
+	return states, nil
+}
+
+// version is a head that a merge request had, from a time on.
+type version struct {
+	head string
+	at   time.Time
+}
+
+// versions lists the heads, oldest first.
+func (s signals) versions(ctx context.Context, number int) ([]version, error) {
+	found, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]version, *gogitlab.Response, error) {
+		options := gogitlab.GetMergeRequestDiffVersionsOptions(page)
+		list, resp, err := s.forge.api.MergeRequests.GetMergeRequestDiffVersions(s.id, number, &options, in(ctx))
+		heads := make([]version, len(list))
+		for i, one := range list {
+			heads[i] = version{head: one.HeadCommitSHA, at: timeOf(one.CreatedAt)}
+		}
+		return heads, resp, err
+	})
+	slices.SortStableFunc(found, func(a, b version) int { return a.at.Compare(b.at) })
+	return found, err
+}
+
+// headAt is the head of the latest version at a time, empty when there was none or
+// the time is not known.
+func headAt(versions []version, at time.Time) string {
+	head := ""
+	for _, one := range versions {
+		if at.IsZero() || one.at.After(at) {
+			break
+		}
+		head = one.head
+	}
+	return head
+}
+
+// weigh makes reviews, and asks about those who could count.
+func (s signals) weigh(ctx context.Context, votes []vote, versions []version) ([]scm.Review, error) {
+	reviews := make([]scm.Review, len(votes))
+	for i, one := range votes {
+		review := scm.Review{Author: s.forge.person(one.login), State: one.state, Commit: headAt(versions, one.at), At: one.at}
+		if one.state == scm.Approved || one.state == scm.ChangesRequested {
+			bot, writes, err := s.standingOf(ctx, review.Author, one.user)
+			if err != nil {
+				return nil, err
+			}
+			review.Author.Bot, review.MayWrite = bot, writes
+		}
+		reviews[i] = review
+	}
+	return reviews, nil
+}
+
+// standingOf says whether an account is a bot, and whether it may push, asked once
+// per pass. A bot's approval counts nowhere: it is not asked about.
+func (s signals) standingOf(ctx context.Context, person identity.Person, id int) (bot, writes bool, err error) {
+	s.mu.Lock()
+	known, ok := s.weight[id]
+	s.mu.Unlock()
+	if ok {
+		return known.bot, known.writes, nil
+	}
+	if bot, err = s.forge.isBot(ctx, person, id); err != nil {
+		return false, false, err
+	}
+	if !bot {
+		level, err := s.level(ctx, id)
+		if err != nil {
+			return false, false, err
+		}
+		writes = level >= developer
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.weight[id] = weight{bot: bot, writes: writes}
+	return bot, writes, nil
+}
+
+// weight is what the word of a reviewer is worth.
+type weight struct{ bot, writes bool }

@@ -1,0 +1,157 @@
+package gitlab
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	gogitlab "github.com/xanzy/go-gitlab"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
+)
+
+// statusKey names a status.
+type statusKey struct{ commit, context string }
+
+// standing is our status as it stands, with GitLab's word for its state.
+type standing struct {
+	status   scm.Status
+	word     string
+	pipeline int
+}
+
+// unfinishedWord says that GitLab would change this very status, and not make
+// another one.
+func (s standing) unfinishedWord() bool { return s.word == "pending" || s.word == "running" }
+
+// statuses lists the latest result of every job and status, and remembers ours.
+func (s signals) statuses(ctx context.Context, commit string) ([]*gogitlab.CommitStatus, error) {
+	found, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.CommitStatus, *gogitlab.Response, error) {
+		return s.forge.api.Commits.GetCommitStatuses(s.id, commit, &gogitlab.GetCommitStatusesOptions{ListOptions: page}, in(ctx))
+	})
+	if err != nil {
+		return nil, err
+	}
+	found = s.latest(found)
+	for _, status := range found {
+		if s.isOwn(status) {
+			s.remember(commit, status)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.read[strings.ToLower(commit)] = true
+	return found, nil
+}
+
+func (s signals) remember(commit string, status *gogitlab.CommitStatus) {
+	now := standing{
+		status: scm.Status{Context: status.Name, State: stateOf(status), Description: status.Description, URL: status.TargetURL},
+		word:   status.Status, pipeline: status.PipelineId,
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said[statusKey{strings.ToLower(commit), status.Name}] = now
+}
+
+// remembered returns our status as it stands, the zero one where there is none. It
+// says false where that is not known yet.
+func (s signals) remembered(commit, name string) (standing, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	commit = strings.ToLower(commit)
+	now, ok := s.said[statusKey{commit, name}]
+	return now, ok || s.read[commit]
+}
+
+// SetStatus sets the status, unless it stands there already.
+func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status) error {
+	noun := s.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
+	if !rest.IsCommit(commit) {
+		return fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
+	}
+	status = fitting(status)
+	before, known := s.remembered(commit, status.Context)
+	if !known {
+		if _, err := s.statuses(ctx, commit); err != nil {
+			return explain(noun, err)
+		}
+		before, _ = s.remembered(commit, status.Context)
+	}
+	if before.status == status {
+		return nil
+	}
+	for _, word := range steps(before, status.State) {
+		if err := s.set(ctx, commit, word, status, before); err != nil {
+			return s.settled(ctx, noun, commit, status, explain(noun, err))
+		}
+		before, _ = s.remembered(commit, status.Context)
+	}
+	return nil
+}
+
+// fitting cuts a status to GitLab's limits. It always has words: by them ours is
+// told from the jobs of a pipeline that our push began.
+func fitting(status scm.Status) scm.Status {
+	status.Context = rest.CutRunes(status.Context, maxStatus)
+	if status.Description == "" {
+		status.Description = string(status.State)
+	}
+	status.Description = rest.Shorten(status.Description, maxStatus, "…")
+	if len(status.URL) > maxStatus {
+		status.URL = ""
+	}
+	return status
+}
+
+// steps are the words that lead to a state. GitLab refuses to set what is pending
+// to pending again, also to change its text: then it is running, which is the same
+// to a gate, and after that it begins anew.
+func steps(before standing, state scm.CheckState) []string {
+	switch {
+	case state == scm.CheckPassed:
+		return []string{"success"}
+	case state == scm.CheckFailed:
+		return []string{"failed"}
+	case before.word == "pending":
+		return []string{"running"}
+	case before.word == "running":
+		return []string{"canceled", "pending"}
+	default:
+		return []string{"pending"}
+	}
+}
+
+func (s signals) set(ctx context.Context, commit, word string, status scm.Status, before standing) error {
+	options := &gogitlab.SetCommitStatusOptions{
+		State: gogitlab.BuildStateValue(word), Name: &status.Context, Description: &status.Description,
+	}
+	if status.URL != "" {
+		options.TargetURL = &status.URL
+	}
+	if before.unfinishedWord() && before.pipeline != 0 {
+		options.PipelineID = &before.pipeline // GitLab would take the newest, and leave this one open for good
+	}
+	set, _, err := s.forge.api.Commits.SetCommitStatus(s.id, commit, options, in(ctx))
+	if err == nil {
+		s.remember(commit, set)
+	}
+	return err
+}
+
+// settled looks whether another process of ours said it meanwhile: GitLab refuses
+// what it calls no transition.
+func (s signals) settled(ctx context.Context, noun, commit string, status scm.Status, cause error) error {
+	if rest.StatusOf(cause) != http.StatusBadRequest || !strings.Contains(strings.ToLower(cause.Error()), "transition") {
+		return s.denied(ctx, cause)
+	}
+	if _, err := s.statuses(ctx, commit); err != nil {
+		return cause
+	}
+	if now, _ := s.remembered(commit, status.Context); now.status.State == status.State {
+		return nil
+	}
+	return fault.New(fault.Conflict, "%s: it was set meanwhile: %w", noun, cause)
+}
