@@ -56,6 +56,8 @@ func (w *work) wireForge(c config.Forge) *forge {
 	switch c.Kind {
 	case config.ForgeGitHub:
 		f.err = w.wireGitHub(f)
+	case config.ForgeGitea:
+		f.err = w.wireGitea(f)
 	case config.ForgeGit:
 		f.err = w.wireGit(f)
 	default:

@@ -1,0 +1,192 @@
+package gitea
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	sdk "code.gitea.io/sdk/gitea"
+
+	"promoter/internal/identity"
+	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
+)
+
+// maxScanned bounds how many pages of closed pull requests are looked through for a
+// head: Gitea has no filter for it. What lies behind was closed long ago.
+const maxScanned = 20
+
+// archive is what is known of the closed pull requests of one repository.
+type archive struct {
+	mark  mark
+	pulls []scm.PullRequest // from branches of the repository itself, the newest first
+	ends  map[int]end       // by number, what a list does not tell
+}
+
+// mark changes whenever a pull request is closed, opened again or merged.
+type mark struct {
+	total   string
+	number  int64
+	updated time.Time
+}
+
+// end is how one pull request ended. It stands as long as it ended at that time.
+type end struct {
+	at              time.Time
+	commit, message string
+	closer          identity.Person
+}
+
+// Closed lists those that are closed or merged. The list of all is read once and
+// kept while its newest change and its length are the same.
+func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
+	noun := p.noun("closed pull requests from %s", rest.OneLine(head))
+	if err := rest.CheckLimit(limit); err != nil {
+		return nil, explain(noun, err)
+	}
+	known, err := p.archive(ctx)
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	var closed []scm.PullRequest
+	for _, pull := range known.pulls {
+		if pull.Head.Branch != head || len(closed) == limit {
+			continue
+		}
+		ended, err := p.end(ctx, known, pull)
+		if err != nil {
+			return nil, explain(noun, err)
+		}
+		pull.Head.Commit, pull.Head.Message, pull.Closer = ended.commit, ended.message, ended.closer
+		closed = append(closed, pull)
+	}
+	return closed, nil
+}
+
+// archive returns what is known, read anew when anything was closed or opened.
+func (p pulls) archive(ctx context.Context) (*archive, error) {
+	now, err := p.mark(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.forge.mu.Lock()
+	known := p.forge.closed[p.info.Key]
+	p.forge.mu.Unlock()
+	if known != nil && known.mark == now {
+		return known, nil
+	}
+	fresh := &archive{mark: now, ends: map[int]end{}}
+	if fresh.pulls, err = p.scan(ctx); err != nil {
+		return nil, err
+	}
+	p.forge.mu.Lock()
+	defer p.forge.mu.Unlock()
+	for _, pull := range fresh.pulls {
+		if known != nil && known.ends[pull.Number].at.Equal(pull.ClosedAt) {
+			fresh.ends[pull.Number] = known.ends[pull.Number]
+		}
+	}
+	p.forge.closed[p.info.Key] = fresh
+	return fresh, nil
+}
+
+func (p pulls) mark(ctx context.Context) (mark, error) {
+	list, resp, err := p.list(ctx, sdk.StateClosed, "recentupdate")(sdk.ListOptions{Page: 1, PageSize: 1})
+	if err != nil {
+		return mark{}, answered(resp, err)
+	}
+	now := mark{total: resp.Header.Get("X-Total-Count")}
+	if len(list) > 0 {
+		now.number, now.updated = list[0].Index, utc(list[0].Updated)
+	}
+	return now, nil
+}
+
+// scan lists the closed ones from our own branches, without their texts.
+func (p pulls) scan(ctx context.Context) ([]scm.PullRequest, error) {
+	read, count := p.list(ctx, sdk.StateClosed, ""), 0
+	return pages(0, func(page sdk.ListOptions) ([]*sdk.PullRequest, *sdk.Response, error) {
+		if count++; count > maxScanned {
+			return nil, &sdk.Response{Response: &http.Response{Header: http.Header{}}}, nil
+		}
+		return read(page)
+	}, func(pull *sdk.PullRequest) (scm.PullRequest, bool) {
+		translated := p.translate(pull)
+		translated.Body = ""
+		return translated, translated.Head.Own
+	})
+}
+
+// end asks for what a list does not tell, once for every ending.
+func (p pulls) end(ctx context.Context, known *archive, pull scm.PullRequest) (end, error) {
+	p.forge.mu.Lock()
+	ended, ok := known.ends[pull.Number]
+	p.forge.mu.Unlock()
+	if ok {
+		return ended, nil
+	}
+	ended = end{at: pull.ClosedAt}
+	var err error
+	if ended.commit, err = p.head(ctx, pull); err != nil {
+		return end{}, err
+	}
+	if ended.message, err = p.message(ctx, ended.commit); err != nil {
+		return end{}, err
+	}
+	if pull.State == scm.StateClosed {
+		if ended.closer, err = p.closer(ctx, pull); err != nil {
+			return end{}, err
+		}
+	}
+	p.forge.mu.Lock()
+	defer p.forge.mu.Unlock()
+	known.ends[pull.Number] = ended
+	return ended, nil
+}
+
+// head returns the commit with which a pull request ended. What the list tells is
+// where its branch stands now, which may be used again.
+func (p pulls) head(ctx context.Context, pull scm.PullRequest) (string, error) {
+	ref, resp, err := p.forge.api(ctx).GetRepoRef(p.owner, p.name, fmt.Sprintf("pull/%d/head", pull.Number))
+	switch err = answered(resp, err); {
+	case statusOf(err) == http.StatusNotFound:
+		return pull.Head.Commit, nil
+	case err != nil:
+		return "", err
+	case ref.Object == nil:
+		return pull.Head.Commit, nil
+	}
+	return strings.ToLower(ref.Object.SHA), nil
+}
+
+// message is that of a commit, empty where the commit is gone.
+func (p pulls) message(ctx context.Context, commit string) (string, error) {
+	found, resp, err := p.forge.client(ctx, p.forge.briefly()).GetSingleCommit(p.owner, p.name, commit)
+	switch err = answered(resp, err); {
+	case statusOf(err) == http.StatusNotFound, err == nil && found.RepoCommit == nil:
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	return strings.TrimRight(found.RepoCommit.Message, "\n"), nil
+}
+
+// closer is who closed a pull request last, as its timeline tells.
+func (p pulls) closer(ctx context.Context, pull scm.PullRequest) (identity.Person, error) {
+	events, err := pages(0, func(page sdk.ListOptions) ([]*sdk.TimelineComment, *sdk.Response, error) {
+		options := sdk.ListIssueCommentOptions{ListOptions: page, Since: pull.ClosedAt.Add(-time.Second)}
+		return p.forge.api(ctx).ListIssueTimeline(p.owner, p.name, int64(pull.Number), options)
+	}, all[*sdk.TimelineComment])
+	if err != nil {
+		return identity.Person{}, err
+	}
+	var closer identity.Person
+	for _, event := range events {
+		if event != nil && event.Type == "close" {
+			closer = p.forge.person(event.Poster)
+		}
+	}
+	return closer, nil
+}

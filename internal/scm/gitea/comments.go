@@ -1,0 +1,54 @@
+package gitea
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	sdk "code.gitea.io/sdk/gitea"
+
+	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
+)
+
+// conversation is the talk below a pull request.
+type conversation struct{ *repository }
+
+// Comments lists them all. Comments on lines of the diff are not among them.
+func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, error) {
+	comments, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Comment, *sdk.Response, error) {
+		return c.forge.api(ctx).ListIssueComments(c.owner, c.name, int64(number), sdk.ListIssueCommentOptions{ListOptions: page})
+	}, func(comment *sdk.Comment) (scm.Comment, bool) { return c.translate(comment), true })
+	return comments, explain(c.noun("comments of pull request %d", number), err)
+}
+
+func (c conversation) translate(comment *sdk.Comment) scm.Comment {
+	return scm.Comment{
+		ID: comment.ID, Author: c.forge.person(comment.Poster), Body: comment.Body,
+		Created: comment.Created.UTC(), Edited: comment.Updated.After(comment.Created),
+	}
+}
+
+// Say writes, edits or leaves our comment. The marker is put before a text that
+// does not hold it.
+func (c conversation) Say(ctx context.Context, number int, marker, text string) error {
+	if !strings.Contains(text, marker) {
+		text = marker + "\n" + text
+	}
+	text = cutBody(text)
+	comments, err := c.Comments(ctx, number)
+	if err != nil {
+		return err
+	}
+	place := slices.IndexFunc(comments, func(said scm.Comment) bool {
+		return c.info.Self.Same(said.Author) && strings.Contains(said.Body, marker)
+	})
+	var resp *sdk.Response
+	switch {
+	case place < 0:
+		_, resp, err = c.forge.api(ctx).CreateIssueComment(c.owner, c.name, int64(number), sdk.CreateIssueCommentOption{Body: text})
+	case !rest.SameText(comments[place].Body, text):
+		_, resp, err = c.forge.api(ctx).EditIssueComment(c.owner, c.name, comments[place].ID, sdk.EditIssueCommentOption{Body: text})
+	}
+	return explain(c.noun("comment on pull request %d", number), answered(resp, err))
+}

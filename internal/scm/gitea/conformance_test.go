@@ -1,0 +1,81 @@
+package gitea_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"promoter/internal/scm"
+	"promoter/internal/scm/gitea"
+	"promoter/internal/scm/gitea/giteatest"
+	"promoter/internal/scm/scmtest"
+	"promoter/internal/secret"
+)
+
+// The server gives fewer things in a page than are asked for, as it may.
+func TestConformance_server(t *testing.T) {
+	t.Parallel()
+	scmtest.Run(t, func(t *testing.T) scmtest.Bench {
+		w := newWorld(t, giteatest.Options{MaxItems: 20})
+		return w.repo.Bench(w.forge)
+	})
+}
+
+// self is the account under test.
+const self = "promoter-bot"
+
+// world is the strict server with one repository and a forge that asks it.
+type world struct {
+	*giteatest.Server
+	repo  *giteatest.Repository
+	token string
+	forge *gitea.Forge
+}
+
+func newWorld(t *testing.T, options ...giteatest.Options) *world {
+	t.Helper()
+	with := giteatest.Options{}
+	if len(options) > 0 {
+		with = options[0]
+	}
+	if with.Now == nil {
+		with.Now = ticking()
+	}
+	w := &world{Server: giteatest.New(t, with)}
+	w.repo = w.NewRepository("acme/deploy", map[string]string{"a.yaml": "image: web:1\n"})
+	w.repo.Permit(self, "write")
+	w.token = w.Token(self, giteatest.Scopes()...)
+	w.forge = w.ask(t)
+	return w
+}
+
+// ask makes a forge that asks the server with the token.
+func (w *world) ask(t *testing.T) *gitea.Forge {
+	t.Helper()
+	forge, err := gitea.New(gitea.Options{
+		URL: w.URL(), HTTP: w.Client(), Now: time.Now,
+		Token: func(context.Context) (secret.String, error) { return secret.New(w.token), nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return forge
+}
+
+// open opens the repository for a pass.
+func (w *world) open(t *testing.T) scm.Repository {
+	t.Helper()
+	repo, err := w.forge.Open(t.Context(), w.repo.FullName())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repo
+}
+
+// ticking is a clock that goes a second further whenever it is read, because Gitea
+// tells times in seconds.
+func ticking() func() time.Time {
+	begin, reads := time.Now(), atomic.Int64{}
+	return func() time.Time { return begin.Add(time.Duration(reads.Add(1)) * time.Second) }
+}

@@ -1,0 +1,51 @@
+package gitea
+
+import (
+	"context"
+	"strings"
+
+	"promoter/internal/scm"
+)
+
+// draftPrefix makes a draft. Gitea and Forgejo know drafts by their titles alone,
+// and these two beginnings unless somebody changed WORK_IN_PROGRESS_PREFIXES.
+// https://docs.gitea.com/usage/pull-request#work-in-progress-pull-requests
+const draftPrefix = "WIP: "
+
+var draftPrefixes = []string{"WIP:", "[WIP]"}
+
+// draftOf takes the beginning off the title of a draft, and remembers it: an edit of
+// the title leaves a draft one.
+func (p pulls) draftOf(pull scm.PullRequest) (draft bool, title string) {
+	prefix := prefixOf(pull.Title)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drafts[pull.Number] = prefix
+	return pull.Draft || prefix != "", pull.Title[len(prefix):]
+}
+
+// prefixOf returns what makes a title that of a draft, with the blanks behind it.
+func prefixOf(title string) string {
+	for _, prefix := range draftPrefixes {
+		if len(title) >= len(prefix) && strings.EqualFold(title[:len(prefix)], prefix) {
+			rest := title[len(prefix):]
+			return title[:len(title)-len(strings.TrimLeft(rest, " "))]
+		}
+	}
+	return ""
+}
+
+// keptPrefix is that of a pull request as it is now.
+func (p pulls) keptPrefix(ctx context.Context, number int) (string, error) {
+	p.mu.Lock()
+	prefix, known := p.drafts[number]
+	p.mu.Unlock()
+	if known {
+		return prefix, nil
+	}
+	pull, resp, err := p.forge.api(ctx).GetPullRequest(p.owner, p.name, int64(number))
+	if err != nil {
+		return "", answered(resp, err)
+	}
+	return prefixOf(pull.Title), nil
+}

@@ -1,0 +1,70 @@
+package giteatest
+
+import (
+	"net/http"
+
+	"promoter/internal/scm/gittest"
+)
+
+// serveGit serves /OWNER/NAME.git over smart HTTP.
+func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
+	s.git.Serve(w, r, func(visit gittest.Visit) gittest.Admission {
+		s.happen(visit.Route())
+		return s.admitGit(visit)
+	})
+}
+
+// follow looks at the branches after a push.
+func (s *Server) follow(repo *Repository, by *user) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() {
+		if err, failed := recover().(error); failed {
+			s.t.Errorf("giteatest: after a push: %v", err)
+		}
+	}()
+	repo.look(by)
+}
+
+// admitGit finds the repository and checks what the token allows, in Gitea's words.
+// The password is the token, the name does not matter.
+func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts[visit.Route()]++
+	one := s.takeTrouble(visit.Route())
+	if one != nil && one.reply != nil {
+		return gittest.Admission{Refused: gittest.Refuse(one.reply.status, "the server has an accident")}
+	}
+	_, password, given := visit.Request.BasicAuth()
+	key := s.tokens[password]
+	if !given {
+		key = s.anonymous()
+	}
+	repo := s.repos[s.names[lower(visit.Name)]]
+	if refused := s.refuseGit(visit, repo, key); refused != nil {
+		return gittest.Admission{Refused: refused}
+	}
+	return gittest.Admission{
+		Repository: repo.bare, Login: key.owner.login, Lose: one != nil && one.lose,
+		Pushed: func() { s.follow(repo, key.owner) },
+	}
+}
+
+func (s *Server) refuseGit(visit gittest.Visit, repo *Repository, key *token) http.HandlerFunc {
+	switch {
+	case key == nil, key.anonymous() && (visit.Pushes || repo == nil || !key.sees(repo)):
+		return gittest.Unknown("Gitea", "Failed to authenticate user")
+	case repo == nil || repo.removed || !key.sees(repo):
+		return gittest.Refuse(http.StatusNotFound, "Repository not found")
+	case lower(repo.fullName()) != lower(visit.Name):
+		return func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/"+repo.fullName()+r.URL.RequestURI()[len("/"+visit.Name):], http.StatusTemporaryRedirect)
+		}
+	case visit.Pushes && repo.archived:
+		return gittest.Refuse(http.StatusForbidden, "This repo is archived. You can view files and clone it, but cannot push or open issues/pull-requests.")
+	case !key.anonymous() && !key.has(visit.Pushes, "repository"), visit.Pushes && !repo.mayPush(key.owner):
+		return gittest.Refuse(http.StatusForbidden, "User permission denied")
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package giteatest
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+)
+
+func (c *call) getUser() *reply {
+	if c.token.anonymous() {
+		return refuse(http.StatusUnauthorized, "token is required")
+	}
+	return ok(c.drawUser(c.who()))
+}
+
+// getPermission tells of others to administrators alone.
+func (c *call) getPermission() *reply {
+	name := c.r.PathValue("user")
+	if lower(c.who().login) != lower(name) && !c.repo.administers(c.who()) {
+		return refuse(http.StatusForbidden, "Only admins can query all permissions, repo admins can query all repo permissions, collaborators can query only their own")
+	}
+	u := c.users[lower(name)]
+	if u == nil {
+		return refuse(http.StatusNotFound, "user does not exist [uid: 0, name: "+name+"]")
+	}
+	permission := c.repo.permission(u)
+	return ok(object{"permission": permission, "role_name": permission, "user": c.drawUser(u)})
+}
+
+// assignable are all who may write.
+func (c *call) assignable() []*user {
+	var users []*user
+	for login := range c.repo.permissions {
+		if u := c.user(login); c.repo.mayPush(u) {
+			users = append(users, u)
+		}
+	}
+	slices.SortFunc(users, func(a, b *user) int { return int(a.id - b.id) })
+	return users
+}
+
+func (c *call) listAssignees() *reply {
+	drawn := []object{}
+	for _, u := range c.assignable() {
+		drawn = append(drawn, c.drawUser(u))
+	}
+	return ok(drawn)
+}
+
+// belongs says whether an account is in an organisation: in one of its teams.
+func (s *Server) belongs(u *user, org string) bool {
+	return slices.ContainsFunc(s.teams, func(t *team) bool { return lower(t.org) == lower(org) && t.members[lower(u.login)] })
+}
+
+// listTeams shows them to members of the organisation.
+func (c *call) listTeams() *reply {
+	org := c.r.PathValue("org")
+	switch {
+	case !c.orgs[lower(org)]:
+		return notFound()
+	case !c.belongs(c.who(), org):
+		return refuse(http.StatusForbidden, "Must be an organization member")
+	}
+	teams := slices.DeleteFunc(slices.Clone(c.teams), func(t *team) bool { return lower(t.org) != lower(org) })
+	return list(c, teams, false, c.drawTeam)
+}
+
+// getMember shows who is in a team to those in it.
+func (c *call) getMember() *reply {
+	id, _ := strconv.ParseInt(c.r.PathValue("id"), 10, 64)
+	i := slices.IndexFunc(c.teams, func(t *team) bool { return t.id == id })
+	if i < 0 || !c.belongs(c.who(), c.teams[i].org) {
+		return notFound()
+	}
+	if !c.teams[i].members[lower(c.who().login)] {
+		return refuse(http.StatusForbidden, "Must be a team member")
+	}
+	name := lower(c.r.PathValue("user"))
+	if !c.teams[i].members[name] {
+		return notFound()
+	}
+	return ok(c.drawUser(c.user(name)))
+}
+
+// listOrgLabels knows none: those of the repository are enough for the tests.
+func (c *call) listOrgLabels() *reply {
+	if !c.orgs[lower(c.r.PathValue("org"))] {
+		return notFound()
+	}
+	return list(c, []*label{}, false, c.drawLabel)
+}

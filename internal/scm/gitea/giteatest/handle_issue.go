@@ -1,0 +1,128 @@
+package giteatest
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// maxLabel bounds names of labels, in characters.
+const maxLabel = 50
+
+// since leaves entries out that are older than asked for.
+func (c *call) since(events []*event) []*event {
+	at, err := time.Parse(time.RFC3339, c.r.URL.Query().Get("since"))
+	if err != nil {
+		return events
+	}
+	return slices.DeleteFunc(slices.Clone(events), func(e *event) bool { return e.updated.Before(at) })
+}
+
+func (c *call) listTimeline(p *pull) *reply { return list(c, c.since(p.events), false, c.drawEvent) }
+
+// listComments knows no pages: it answers with all.
+func (c *call) listComments(p *pull) *reply {
+	drawn := []object{}
+	for _, one := range c.since(p.comments()) {
+		drawn = append(drawn, c.drawEvent(one))
+	}
+	answer := ok(drawn)
+	answer.header.Set("X-Total-Count", itoa(len(drawn)))
+	return answer
+}
+
+// words is the body of a comment.
+func (c *call) words() (string, *reply) {
+	var body struct {
+		Body string `json:"body"`
+	}
+	if refused := c.read(&body); refused != nil {
+		return "", refused
+	}
+	if body.Body == "" {
+		return "", refuse(http.StatusUnprocessableEntity, "[Body]: Required")
+	}
+	return body.Body, nil
+}
+
+func (c *call) createComment(p *pull) *reply {
+	text, refused := c.words()
+	if refused != nil {
+		return refused
+	}
+	return created(c.drawEvent(p.happened("comment", c.who(), text)))
+}
+
+func (c *call) editComment() *reply {
+	id, _ := strconv.ParseInt(c.r.PathValue("id"), 10, 64)
+	for _, p := range c.repo.pulls {
+		for _, one := range p.comments() {
+			if one.id == id {
+				return c.rewrite(one)
+			}
+		}
+	}
+	return notFound()
+}
+
+func (c *call) rewrite(one *event) *reply {
+	text, refused := c.words()
+	switch {
+	case refused != nil:
+		return refused
+	case one.by != c.who() && !c.repo.administers(c.who()):
+		return bare(http.StatusForbidden)
+	}
+	one.body, one.updated = text, c.time()
+	one.pull.touch()
+	return ok(c.drawEvent(one))
+}
+
+func (c *call) listLabels() *reply { return list(c, c.repo.labels, false, c.drawLabel) }
+
+// createLabel makes a second one of a name without a word.
+func (c *call) createLabel() *reply {
+	var body struct {
+		Name        string `json:"name"`
+		Color       string `json:"color"`
+		Description string `json:"description"`
+		Exclusive   bool   `json:"exclusive"`
+		IsArchived  bool   `json:"is_archived"`
+	}
+	if refused := c.read(&body); refused != nil {
+		return refused
+	}
+	switch {
+	case !c.repo.mayPush(c.who()):
+		return refuse(http.StatusForbidden, "user should have a permission to write to a repo")
+	case body.Name == "" || utf8.RuneCountInString(body.Name) > maxLabel || body.Color == "":
+		return refuse(http.StatusUnprocessableEntity, "[Name]: MaxSize")
+	}
+	if slices.ContainsFunc(c.repo.labels, func(l *label) bool { return l.name == body.Name }) {
+		c.t.Errorf("giteatest: a second label %q", body.Name)
+	}
+	made := &label{id: c.next(), name: body.Name}
+	c.repo.labels = append(c.repo.labels, made)
+	return created(c.drawLabel(made))
+}
+
+// addLabels leaves out ids that are not there, without a word.
+func (c *call) addLabels(p *pull) *reply {
+	var body struct {
+		Labels []int64 `json:"labels"`
+	}
+	if refused := c.read(&body); refused != nil {
+		return refused
+	}
+	if !c.repo.mayPush(c.who()) {
+		return refuse(http.StatusForbidden, "write permission is required")
+	}
+	for _, one := range c.repo.labels {
+		if slices.Contains(body.Labels, one.id) {
+			p.label(one)
+		}
+	}
+	return ok(c.drawLabels(p.labels))
+}

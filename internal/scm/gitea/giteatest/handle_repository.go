@@ -1,0 +1,121 @@
+package giteatest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+func (c *call) getRepository() *reply { return ok(c.drawRepository(c.repo)) }
+
+func (c *call) getBranch() *reply {
+	if accident := c.repo.settled(); accident != nil {
+		return accident
+	}
+	name := c.r.PathValue("branch")
+	commit := c.repo.bare.Head(name)
+	if commit == "" {
+		return notFound()
+	}
+	rule, protected := c.repo.protection[name]
+	drawn := object{
+		"name": name, "commit": object{"id": commit}, "protected": protected, "required_approvals": rule.Approvals,
+		"enable_status_check": len(rule.Checks) > 0, "status_check_contexts": rule.Checks, "effective_branch_protection_name": "",
+		"user_can_push": c.repo.mayPush(c.who()) && !rule.PushDenied, "user_can_merge": c.repo.mayPush(c.who()),
+	}
+	if protected && c.repo.administers(c.who()) {
+		drawn["effective_branch_protection_name"] = name
+	}
+	return ok(drawn)
+}
+
+// listProtections has no pages and is for administrators.
+func (c *call) listProtections() *reply {
+	if !c.repo.administers(c.who()) {
+		return refuse(http.StatusForbidden, "user should be an owner or a collaborator with admin write of a repository")
+	}
+	drawn := []object{}
+	for name, rule := range c.repo.protection {
+		drawn = append(drawn, object{
+			"branch_name": name, "rule_name": name, "enable_push": !rule.PushDenied, "enable_push_whitelist": false,
+			"enable_merge_whitelist": len(rule.MergeAllowed) > 0, "merge_whitelist_usernames": rule.MergeAllowed,
+			"enable_status_check": len(rule.Checks) > 0, "status_check_contexts": rule.Checks, "required_approvals": rule.Approvals,
+			"block_on_rejected_reviews": rule.Rejected, "block_on_official_review_requests": rule.Requests,
+			"block_on_outdated_branch": rule.Outdated, "require_signed_commits": rule.Signed, "dismiss_stale_approvals": false,
+		})
+	}
+	return ok(drawn)
+}
+
+// getRefs answers with one ref, or with all below a name.
+func (c *call) getRefs() *reply {
+	if accident := c.repo.settled(); accident != nil {
+		return accident
+	}
+	wanted := "refs/" + c.r.PathValue("ref")
+	var found []object
+	for line := range strings.Lines(c.repo.bare.Run("for-each-ref", "--format=%(refname) %(objectname) %(objecttype)", wanted)) {
+		if part := strings.Fields(line); len(part) == 3 {
+			found = append(found, object{"ref": part[0], "url": c.URL(), "object": object{"type": part[2], "sha": part[1], "url": c.URL()}})
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return notFound()
+	case len(found) == 1 && found[0]["ref"] == wanted:
+		return ok(found[0])
+	}
+	return ok(found)
+}
+
+func (c *call) getCommit() *reply {
+	if accident := c.repo.settled(); accident != nil {
+		return accident
+	}
+	id, known := c.repo.bare.Commit(c.r.PathValue("sha"))
+	if !known {
+		return notFound()
+	}
+	return ok(c.drawCommit(c.repo, id))
+}
+
+// compare answers BASE...HEAD with all commits, the newest first, and for a commit
+// that is not there with an accident.
+func (c *call) compare() *reply {
+	base, head, _ := strings.Cut(c.r.PathValue("basehead"), "...")
+	from, known := c.repo.bare.Commit(base)
+	to, known2 := c.repo.bare.Commit(head)
+	switch {
+	case !known && !isID(base) || !known2 && !isID(head):
+		return notFound()
+	case !known || !known2:
+		return refuse(http.StatusInternalServerError, "exit status 128 - fatal: bad object")
+	}
+	drawn := []object{}
+	for _, commit := range slices.Backward(c.repo.bare.Between(from, to)) {
+		drawn = append(drawn, c.drawCommit(c.repo, commit))
+	}
+	return ok(object{"total_commits": len(drawn), "commits": drawn})
+}
+
+func isID(name string) bool { return len(name) == 40 }
+
+// listReleases shows drafts to who may push, unless they are not asked for.
+func (c *call) listReleases() *reply {
+	draft := c.r.URL.Query().Get("draft")
+	var shown []*release
+	for _, one := range c.repo.releases {
+		if one.draft && !c.repo.mayPush(c.who()) || draft == "false" && one.draft || draft == "true" && !one.draft {
+			continue
+		}
+		shown = append(shown, one)
+	}
+	slices.SortStableFunc(shown, func(a, b *release) int { return b.published.Compare(a.published) })
+	return list(c, shown, true, func(one *release) object {
+		return object{
+			"id": one.id, "tag_name": one.tag, "name": one.tag, "body": "", "draft": one.draft, "prerelease": one.prerelease,
+			"created_at": one.published.Format(time.RFC3339), "published_at": one.published.Format(time.RFC3339), "author": c.drawUser(one.by),
+		}
+	})
+}

@@ -1,0 +1,54 @@
+package giteatest
+
+import (
+	"net/http"
+	"slices"
+)
+
+var statusStates = []string{"pending", "success", "error", "failure", "warning", "skipped"}
+
+func (c *call) createStatus() *reply {
+	var body struct {
+		State       string `json:"state"`
+		TargetURL   string `json:"target_url"`
+		Description string `json:"description"`
+		Context     string `json:"context"`
+	}
+	if refused := c.read(&body); refused != nil {
+		return refused
+	}
+	commit, known := c.repo.bare.Commit(c.r.PathValue("sha"))
+	switch {
+	case !c.repo.mayPush(c.who()):
+		return refuse(http.StatusForbidden, "user should have a permission to write to a repo")
+	case !known:
+		return refuse(http.StatusInternalServerError, "object does not exist [id: "+c.r.PathValue("sha")+", rel_path: ]")
+	case !slices.Contains(statusStates, body.State):
+		return refuse(http.StatusUnprocessableEntity, "unknown state")
+	}
+	if body.Context == "" {
+		body.Context = "default"
+	}
+	made := &status{
+		id: c.next(), commit: commit, context: body.Context, state: body.State, url: body.TargetURL, words: body.Description,
+		by: c.who(), at: c.time(),
+	}
+	c.repo.statuses = append(c.repo.statuses, made)
+	return created(c.drawStatus(made))
+}
+
+// listStatuses has all of them. Those of one second come in no order that would mean
+// anything: here the oldest of them first.
+func (c *call) listStatuses() *reply {
+	if accident := c.repo.settled(); accident != nil {
+		return accident
+	}
+	var found []*status
+	for _, one := range c.repo.statuses {
+		if one.commit == c.r.PathValue("ref") {
+			found = append(found, one)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *status) int { return b.at.Compare(a.at) })
+	return list(c, found, true, c.drawStatus)
+}

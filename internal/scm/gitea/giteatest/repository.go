@@ -1,0 +1,273 @@
+package giteatest
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/scm/gittest"
+)
+
+// Repository is one repository on the server. Its methods act as people with
+// browsers and clones do. A method that names who makes that account if need be.
+type Repository struct {
+	s    *Server
+	bare *gittest.Repository
+
+	id          int64
+	owner, name string
+	fork        *Repository // of which it is one
+	private     bool
+	archived    bool
+	removed     bool
+	ways        map[string]bool // of merging
+	preferred   string
+	autoDelete  bool
+	detect      bool                  // merges by hand are found
+	protection  map[string]Protection // by branch
+	permissions map[string]string     // login in lower case -> admin, write, read
+	late        int                   // how often a merge of a new head is put off
+	settling    int                   // requests that fail after the first push
+
+	bases      map[string]string // branches as they were at the last look
+	lastNumber int
+	pulls      map[int]*pull
+	statuses   []*status
+	releases   []*release
+	labels     []*label
+}
+
+type label struct {
+	id   int64
+	name string
+}
+
+// Protection is the rule of a branch.
+type Protection struct {
+	Checks       []string // contexts or patterns that must have succeeded
+	Approvals    int
+	Outdated     bool // a head that is behind is blocked
+	Rejected     bool // requested changes block
+	Requests     bool // official requests for reviews block
+	Signed       bool
+	PushDenied   bool     // pushes over Git are refused
+	MergeAllowed []string // logins; none: who may write
+}
+
+// NewRepository makes OWNER/NAME with one commit of the files on main. It is
+// private.
+func (s *Server) NewRepository(name string, files map[string]string) *Repository {
+	var r *Repository
+	s.act(func() {
+		r = s.newRepository(name)
+		r.bare.Add("main", "Begin", s.author(s.user(r.owner)), files)
+		r.look(s.user(r.owner))
+		r.settling = 0
+	})
+	return r
+}
+
+// NewEmptyRepository makes OWNER/NAME without a commit. For a while after the first
+// push its branches and commits cannot be read, as on the real one.
+func (s *Server) NewEmptyRepository(name string) *Repository {
+	var r *Repository
+	s.act(func() { r = s.newRepository(name) })
+	return r
+}
+
+func (s *Server) newRepository(fullName string) *Repository {
+	owner, name, _ := strings.Cut(fullName, "/")
+	r := &Repository{
+		s: s, id: 5000 + s.next(), owner: owner, name: name, private: true, preferred: "merge",
+		ways:       map[string]bool{"merge": true, "rebase": true, "rebase-merge": true, "squash": true, "fast-forward-only": true},
+		protection: map[string]Protection{}, permissions: map[string]string{lower(owner): "owner"},
+		bases: map[string]string{}, pulls: map[int]*pull{},
+	}
+	r.bare = s.git.Init(itoa(int(r.id)), setup)
+	s.repos[r.id], s.names[lower(fullName)] = r, r.id
+	s.user(owner)
+	return r
+}
+
+// setup is what Gitea does with its repositories.
+var setup = gittest.Setup{
+	Hidden:  []string{"refs/pull"},
+	Refusal: []string{"", "Gitea: Not allowed to push to protected branch BRANCH"},
+}
+
+// ID is the numeric id, which a rename keeps.
+func (r *Repository) ID() int64 { return r.id }
+
+// FullName is OWNER/NAME as it is now.
+func (r *Repository) FullName() string {
+	var name string
+	r.s.act(func() { name = r.fullName() })
+	return name
+}
+
+func (r *Repository) fullName() string { return r.owner + "/" + r.name }
+
+// CloneURL is where Git finds it.
+func (r *Repository) CloneURL() string { return r.s.URL() + "/" + r.FullName() + ".git" }
+
+// Dir is the folder of the bare repository.
+func (r *Repository) Dir() string { return r.bare.Dir() }
+
+// Commit adds a commit with these changed files to a branch, as a push of who,
+// and returns its id. A branch that is not there begins at main.
+func (r *Repository) Commit(who, branch, message string, files map[string]string) string {
+	var made string
+	r.s.act(func() {
+		made = r.bare.Add(branch, message, r.s.author(r.s.user(who)), files)
+		r.look(r.s.user(who))
+	})
+	return made
+}
+
+// SetHead points a branch at a commit, as a forced push of who.
+func (r *Repository) SetHead(who, branch, commit string) {
+	r.s.act(func() {
+		r.bare.Update(branch, commit, "")
+		r.look(r.s.user(who))
+	})
+}
+
+// DeleteBranch deletes a branch as who; its open pull requests are closed.
+func (r *Repository) DeleteBranch(who, branch string) {
+	r.s.act(func() {
+		r.bare.Delete(branch)
+		r.look(r.s.user(who))
+	})
+}
+
+// Head returns the commit of a branch, empty when there is none.
+func (r *Repository) Head(branch string) string {
+	var commit string
+	r.s.act(func() { commit = r.bare.Head(branch) })
+	return commit
+}
+
+// Git runs git in the bare repository and returns what it prints.
+func (r *Repository) Git(args ...string) string {
+	var out string
+	r.s.act(func() { out = r.bare.Run(args...) })
+	return out
+}
+
+// Permit sets what an account may do: admin, write, read or none.
+func (r *Repository) Permit(who, permission string) {
+	r.s.act(func() { r.permissions[lower(r.s.user(who).login)] = permission })
+}
+
+// Rename gives the repository another name; the old one leads to it.
+func (r *Repository) Rename(name string) {
+	r.s.act(func() {
+		r.name = name
+		r.s.names[lower(r.fullName())] = r.id
+	})
+}
+
+// SetArchived makes it read-only, or not.
+func (r *Repository) SetArchived(archived bool) { r.s.act(func() { r.archived = archived }) }
+
+// SetPrivate says who may see it without being permitted.
+func (r *Repository) SetPrivate(private bool) { r.s.act(func() { r.private = private }) }
+
+// Remove deletes it.
+func (r *Repository) Remove() { r.s.act(func() { r.removed = true }) }
+
+// AllowWays leaves these ways of merging: merge, rebase, rebase-merge, squash,
+// fast-forward-only.
+func (r *Repository) AllowWays(ways ...string) {
+	r.s.act(func() {
+		r.ways = map[string]bool{}
+		for _, way := range ways {
+			r.ways[way] = true
+		}
+	})
+}
+
+// PreferWay sets the way that is offered first.
+func (r *Repository) PreferWay(way string) { r.s.act(func() { r.preferred = way }) }
+
+// DetectMerges lets Gitea find out that a head was pushed to its base: the setting
+// "autodetect manual merge", which is off at first.
+func (r *Repository) DetectMerges() { r.s.act(func() { r.detect = true }) }
+
+// DeleteMergedBranches deletes the head of what was merged.
+func (r *Repository) DeleteMergedBranches() { r.s.act(func() { r.autoDelete = true }) }
+
+// LookLate puts off so many merges of every new head with "Please try again later",
+// as Gitea does while it looks for conflicts.
+func (r *Repository) LookLate(times int) { r.s.act(func() { r.late = times }) }
+
+// Protect protects a branch; the zero Protection ends it.
+func (r *Repository) Protect(branch string, p Protection) {
+	r.s.act(func() {
+		r.protection[branch] = p
+		var denied []string
+		for _, name := range slices.Sorted(maps.Keys(r.protection)) {
+			if r.protection[name].PushDenied {
+				denied = append(denied, name)
+			}
+		}
+		r.bare.Protect(denied...)
+	})
+}
+
+// Unprotect ends the protection of a branch.
+func (r *Repository) Unprotect(branch string) {
+	r.Protect(branch, Protection{})
+	r.s.act(func() { delete(r.protection, branch) })
+}
+
+// permission is what an account may do: owner, admin, write, read or none.
+func (r *Repository) permission(u *user) string {
+	if own, ok := r.permissions[lower(u.login)]; ok {
+		return own
+	}
+	if r.private {
+		return "none"
+	}
+	return "read"
+}
+
+func (r *Repository) mayPush(u *user) bool {
+	own := r.permission(u)
+	return own == "owner" || own == "admin" || own == "write"
+}
+
+func (r *Repository) administers(u *user) bool {
+	own := r.permission(u)
+	return own == "owner" || own == "admin"
+}
+
+// settled is the accident of the first second after the first push, nil when that
+// is over.
+func (r *Repository) settled() *reply {
+	if r.settling == 0 {
+		return nil
+	}
+	r.settling--
+	return refuse(http.StatusInternalServerError, "object does not exist [id: , rel_path: ]")
+}
+
+// sees says whether the token may read a repository.
+func (k *token) sees(r *Repository) bool { return r.permission(k.owner) != "none" }
+
+type status struct {
+	id                                 int64
+	commit, context, state, url, words string
+	by                                 *user
+	at                                 time.Time
+}
+
+type release struct {
+	id                int64
+	tag               string
+	draft, prerelease bool
+	published         time.Time
+	by                *user
+}

@@ -1,0 +1,192 @@
+package giteatest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// endpoint is one route: which scope a token needs, which parameters it knows, and
+// what it does.
+type endpoint struct {
+	scope  string
+	query  string
+	handle func(c *call) *reply
+}
+
+// ServeHTTP makes an endpoint a handler of the multiplexer, which only finds it.
+func (endpoint) ServeHTTP(http.ResponseWriter, *http.Request) {}
+
+// routes are all that the server knows.
+func routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	for pattern, one := range endpoints() {
+		method, path, _ := strings.Cut(pattern, " ")
+		mux.Handle(method+" "+strings.Replace(path, "/r/", "/repos/{owner}/{repo}/", 1), one)
+	}
+	mux.Handle("/", http.NotFoundHandler())
+	return mux
+}
+
+// paged are the parameters of lists.
+const paged = "page limit"
+
+// endpoints are the routes by method and path, in which /r/ is the repository.
+func endpoints() map[string]endpoint {
+	const commits = "files stat verification"
+	return map[string]endpoint{
+		"GET /user":                      {"user", "", (*call).getUser},
+		"GET /orgs/{org}/teams":          {"organization", paged, (*call).listTeams},
+		"GET /orgs/{org}/labels":         {"organization", paged, (*call).listOrgLabels},
+		"GET /teams/{id}/members/{user}": {"organization", "", (*call).getMember},
+
+		"GET /repos/{owner}/{repo}":              {"repository", "", reading((*call).getRepository)},
+		"GET /r/collaborators/{user}/permission": {"repository", "", reading((*call).getPermission)},
+		"GET /r/assignees":                       {"repository", "", reading((*call).listAssignees)},
+		"GET /r/branches/{branch...}":            {"repository", "", reading((*call).getBranch)},
+		"GET /r/branch_protections":              {"repository", paged, reading((*call).listProtections)},
+		"GET /r/compare/{basehead...}":           {"repository", commits, reading((*call).compare)},
+		"GET /r/releases":                        {"repository", paged + " draft pre-release", reading((*call).listReleases)},
+		"GET /r/git/commits/{sha}":               {"repository", commits, reading((*call).getCommit)},
+		"GET /r/git/refs/{ref...}":               {"repository", "", reading((*call).getRefs)},
+		"GET /r/commits/{ref}/statuses":          {"repository", paged + " sort state", reading((*call).listStatuses)},
+		"POST /r/statuses/{sha}":                 {"repository", "", writing((*call).createStatus)},
+
+		"GET /r/pulls":                               {"repository", paged + " state sort milestone labels poster base_branch", reading((*call).listPulls)},
+		"POST /r/pulls":                              {"repository", "", writing((*call).createPull)},
+		"GET /r/pulls/{number}":                      {"repository", "", reading(onPull((*call).getPull))},
+		"PATCH /r/pulls/{number}":                    {"repository", "", writing(onPull((*call).editPull))},
+		"POST /r/pulls/{number}/merge":               {"repository", "", writing(onPull((*call).mergePull))},
+		"GET /r/pulls/{number}/reviews":              {"repository", paged, reading(onPull((*call).listReviews))},
+		"POST /r/pulls/{number}/requested_reviewers": {"repository", "", writing(onPull((*call).requestReviewers))},
+
+		"GET /r/labels":                    {"issue", paged, reading((*call).listLabels)},
+		"POST /r/labels":                   {"issue", "", writing((*call).createLabel)},
+		"GET /r/issues/{number}/timeline":  {"issue", paged + " since before", reading(onPull((*call).listTimeline))},
+		"GET /r/issues/{number}/comments":  {"issue", paged + " since before", reading(onPull((*call).listComments))},
+		"POST /r/issues/{number}/comments": {"issue", "", writing(onPull((*call).createComment))},
+		"POST /r/issues/{number}/labels":   {"issue", "", writing(onPull((*call).addLabels))},
+		"PATCH /r/issues/comments/{id}":    {"issue", "", writing((*call).editComment)},
+	}
+}
+
+// reading finds the repository and checks that the token sees it.
+func reading(handle func(c *call) *reply) func(c *call) *reply {
+	return func(c *call) *reply {
+		name := c.r.PathValue("owner") + "/" + c.r.PathValue("repo")
+		c.repo = c.repos[c.names[lower(name)]]
+		switch {
+		case c.repo == nil || c.repo.removed || !c.token.sees(c.repo):
+			return notFound()
+		case lower(c.repo.fullName()) != lower(name):
+			return c.moved(name)
+		}
+		return handle(c)
+	}
+}
+
+// writing also wants a credential and a repository that is not archived. What the
+// account may do, each handler asks: they differ.
+func writing(handle func(c *call) *reply) func(c *call) *reply {
+	return reading(func(c *call) *reply {
+		switch {
+		case c.token.anonymous():
+			return refuse(http.StatusUnauthorized, "token is required")
+		case c.repo.archived:
+			return refuse(http.StatusLocked, fmt.Sprintf("<Repository %d:%s> is archived", c.repo.id, c.repo.fullName()))
+		}
+		return handle(c)
+	})
+}
+
+// moved leads to the present name with the same method.
+func (c *call) moved(name string) *reply {
+	answer := bare(http.StatusTemporaryRedirect)
+	to := prefix + "/repos/" + c.repo.fullName() + c.r.URL.EscapedPath()[len("/repos/")+len(name):]
+	if c.r.URL.RawQuery != "" {
+		to += "?" + c.r.URL.RawQuery
+	}
+	answer.header.Set("Location", to)
+	return answer
+}
+
+// onPull finds the pull request of the path.
+func onPull(handle func(c *call, p *pull) *reply) func(c *call) *reply {
+	return func(c *call) *reply {
+		number, err := strconv.Atoi(c.r.PathValue("number"))
+		if err != nil || c.repo.pulls[number] == nil {
+			return notFound()
+		}
+		return handle(c, c.repo.pulls[number])
+	}
+}
+
+// read decodes the body strictly: a key that no struct has fails the test, and so
+// does text that was cut in the middle of a character.
+func (c *call) read(into any) *reply {
+	if !utf8.Valid(c.body) || bytes.Contains(c.body, []byte(`\ufffd`)) || bytes.ContainsRune(c.body, utf8.RuneError) {
+		c.t.Errorf("giteatest: %s: the body is no whole text: %.200q", c.route, c.body)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(c.body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		c.t.Errorf("giteatest: %s: body %s: %v", c.route, c.body, err)
+		return refuse(http.StatusUnprocessableEntity, err.Error())
+	}
+	return nil
+}
+
+// page cuts one page out of a list. Every list tells how long it is; only some link to
+// the other pages.
+func page[T any](c *call, all []T, linked bool) ([]T, http.Header) {
+	query := c.r.URL.Query()
+	size, number := bounded(query.Get("limit"), 30, c.maxItems), bounded(query.Get("page"), 1, 1<<20)
+	last := max(1, (len(all)+size-1)/size)
+	header := http.Header{}
+	header.Set("X-Total-Count", itoa(len(all)))
+	var links []string
+	link := func(to int, relation string) {
+		next := url.Values{}
+		for key, values := range query {
+			next[key] = values
+		}
+		next.Set("page", itoa(to))
+		links = append(links, fmt.Sprintf(`<%s%s%s?%s>; rel=%q`, c.URL(), prefix, c.r.URL.EscapedPath(), next.Encode(), relation))
+	}
+	if number < last {
+		link(number+1, "next")
+		link(last, "last")
+	}
+	if number > 1 {
+		link(1, "first")
+		link(number-1, "prev")
+	}
+	if linked && len(links) > 0 {
+		header.Set("Link", strings.Join(links, ","))
+	}
+	begin := min((number-1)*size, len(all))
+	return all[begin:min(begin+size, len(all))], header
+}
+
+func bounded(text string, standard, most int) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return standard
+	}
+	return min(n, most)
+}
+
+// list answers with one page of what draw makes of the elements.
+func list[T any](c *call, all []T, linked bool, draw func(T) object) *reply {
+	part, header := page(c, all, linked)
+	drawn := []object{}
+	for _, one := range part {
+		drawn = append(drawn, draw(one))
+	}
+	return &reply{status: http.StatusOK, header: header, body: drawn}
+}

@@ -1,0 +1,159 @@
+package giteatest
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"promoter/internal/scm/gittest"
+)
+
+// prefix is where Gitea has its API.
+const prefix = "/api/v1"
+
+// Options change what New makes. The zero value is right for most tests.
+type Options struct {
+	Now      func() time.Time // default: the time of the machine
+	MaxItems int              // of a page, as MAX_RESPONSE_ITEMS; default 50
+}
+
+// Server is one Gitea. All methods may be used by several goroutines.
+type Server struct {
+	t        testing.TB
+	http     *httptest.Server
+	now      func() time.Time
+	maxItems int
+	mux      *http.ServeMux
+	git      *gittest.Git
+
+	mu       sync.Mutex
+	lastID   int64
+	users    map[string]*user // by login in lower case
+	tokens   map[string]*token
+	first    string // of the tokens
+	teams    []*team
+	orgs     map[string]bool // in lower case
+	repos    map[int64]*Repository
+	names    map[string]int64 // OWNER/NAME in lower case, also former names
+	counts   map[string]int
+	troubles []*trouble
+	watcher  func(route string)
+	until    time.Time // of a limit
+	header   bool      // the limit is told by headers too
+}
+
+type user struct {
+	id    int64
+	login string
+}
+
+type team struct {
+	id        int64
+	org, name string
+	members   map[string]bool // logins in lower case
+}
+
+// New starts a Gitea that ends with the test.
+func New(t testing.TB, options Options) *Server {
+	t.Helper()
+	s := &Server{
+		t: t, now: options.Now, maxItems: options.MaxItems, git: gittest.New(t),
+		users: map[string]*user{}, tokens: map[string]*token{}, orgs: map[string]bool{},
+		repos: map[int64]*Repository{}, names: map[string]int64{}, counts: map[string]int{},
+	}
+	if s.now == nil {
+		s.now = time.Now //nolint:forbidigo // a server in a test without a clock of its own
+	}
+	if s.maxItems == 0 {
+		s.maxItems = 50
+	}
+	s.mux = routes()
+	s.http = httptest.NewServer(s)
+	t.Cleanup(s.http.Close)
+	return s
+}
+
+// URL is the root of the pages and of Git, without a slash at the end.
+func (s *Server) URL() string { return s.http.URL }
+
+// Host is the host with its port, as keys of repositories and persons have it.
+func (s *Server) Host() string { return strings.TrimPrefix(s.http.URL, "http://") }
+
+// Client talks to the server.
+func (s *Server) Client() *http.Client { return s.http.Client() }
+
+// AddUser makes an account; a second call for the same login changes nothing.
+func (s *Server) AddUser(login string) { s.act(func() { s.user(login) }) }
+
+// AddSystem makes an account of the server itself, as that of Actions is one. Those
+// have negative ids.
+func (s *Server) AddSystem(login string) { s.act(func() { s.user(login).id = -2 }) }
+
+// SetTeam makes the team ORG/NAME of these members, and the organisation.
+func (s *Server) SetTeam(name string, logins ...string) {
+	s.act(func() {
+		org, short, _ := strings.Cut(name, "/")
+		made := &team{id: s.next(), org: org, name: short, members: map[string]bool{}}
+		for _, login := range logins {
+			made.members[lower(s.user(login).login)] = true
+		}
+		s.orgs[lower(org)] = true
+		s.teams = append(s.teams, made)
+	})
+}
+
+// Requests counts the requests by method and route, for instance
+// "GET /repos/{owner}/{repo}/pulls". Git's are "GIT upload-pack" and so on.
+func (s *Server) Requests() map[string]int {
+	counts := map[string]int{}
+	s.act(func() {
+		for route, n := range s.counts {
+			counts[route] = n
+		}
+	})
+	return counts
+}
+
+// ResetRequests begins the count again.
+func (s *Server) ResetRequests() { s.act(func() { s.counts = map[string]int{} }) }
+
+// act runs f alone; a failure of Git fails the test.
+func (s *Server) act(f func()) {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() {
+		if err, ok := recover().(error); ok {
+			s.t.Fatal(err)
+		}
+	}()
+	f()
+}
+
+func (s *Server) next() int64 {
+	s.lastID++
+	return s.lastID
+}
+
+func (s *Server) user(login string) *user {
+	u := s.users[lower(login)]
+	if u == nil {
+		u = &user{id: 1000 + s.next(), login: login}
+		s.users[lower(login)] = u
+	}
+	return u
+}
+
+// author is who commits are by.
+func (s *Server) author(u *user) gittest.Author {
+	return gittest.Author{Name: u.login, Email: fmt.Sprintf("%s@noreply.example.com", lower(u.login)), At: s.time()}
+}
+
+// time is the present as Gitea tells it: in whole seconds.
+func (s *Server) time() time.Time { return s.now().UTC().Truncate(time.Second) }
+
+func lower(text string) string { return strings.ToLower(text) }

@@ -1,0 +1,166 @@
+package gitea
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	sdk "code.gitea.io/sdk/gitea"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
+)
+
+// waysOf returns the allowed ways of merging in the order in which they are tried:
+// the one that the repository prefers, then those that keep our commit, copy it,
+// and make another.
+func waysOf(found *sdk.Repository) []sdk.MergeStyle {
+	allowed := map[sdk.MergeStyle]bool{
+		sdk.MergeStyleMerge: found.AllowMerge, sdk.MergeStyleRebase: found.AllowRebase, sdk.MergeStyleRebaseMerge: found.AllowRebaseMerge,
+		sdk.MergeStyleSquash: found.AllowSquash, sdk.MergeStyleFastForwardOnly: found.AllowFastForwardOnlyMerge,
+	}
+	order := []sdk.MergeStyle{
+		found.DefaultMergeStyle, sdk.MergeStyleMerge, sdk.MergeStyleRebase, sdk.MergeStyleRebaseMerge, sdk.MergeStyleSquash,
+		sdk.MergeStyleFastForwardOnly,
+	}
+	var ways []sdk.MergeStyle
+	for _, way := range order {
+		if allowed[way] && !slices.Contains(ways, way) {
+			ways = append(ways, way)
+		}
+	}
+	return ways
+}
+
+// Merge merges in the first allowed way. The settings may have changed since the
+// repository was opened: then the next is tried. When Gitea refuses or its answer is
+// lost, the pull request is looked at before anything is said.
+func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
+	noun := p.noun("merge of pull request %d", number)
+	err := fault.New(fault.Unauthorised, "%s: the repository allows no way of merging", noun)
+	for _, way := range p.ways {
+		if err = p.merge(ctx, number, way, merge); err == nil {
+			return p.merged(ctx, number), nil
+		}
+		again := refusesWay(err)
+		if err = judgeMerge(noun, err); !again {
+			break
+		}
+	}
+	return p.look(ctx, noun, number, merge, err)
+}
+
+// merge asks for one way. The library says nothing of a refusal, so its body is read
+// here. It is in memory.
+func (p pulls) merge(ctx context.Context, number int, way sdk.MergeStyle, merge scm.Merge) error {
+	done, resp, err := p.forge.api(ctx).MergePullRequest(p.owner, p.name, int64(number), sdk.MergePullRequestOption{
+		Style: way, HeadCommitId: merge.Head, Title: merge.Title, Message: merge.Message,
+	})
+	if err != nil || done {
+		return answered(resp, err)
+	}
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fault.New(fault.Temporary, "read the answer: %w", err)
+	}
+	return &refusedError{status: resp.StatusCode, words: wordsIn(resp.StatusCode, data)}
+}
+
+// merged asks what came of a merge, which Gitea does not say. That it merged is
+// certain.
+func (p pulls) merged(ctx context.Context, number int) scm.Merged {
+	pull, _, err := p.forge.api(ctx).GetPullRequest(p.owner, p.name, int64(number))
+	if err != nil || !pull.HasMerged {
+		return scm.Merged{At: p.forge.now().UTC()}
+	}
+	return mergedOf(pull)
+}
+
+// Words by which Gitea tells its refusals of a merge apart.
+// https://github.com/go-gitea/gitea/blob/main/routers/api/v1/repo/pull.go
+var (
+	wordsWay     = regexp.MustCompile(`(?i)allowed merge style|DivergingFastForwardOnly`)
+	wordsApart   = regexp.MustCompile(`(?i)DivergingFastForwardOnly|is behind the base branch`)
+	wordsMoved   = regexp.MustCompile(`(?i)head out of date`)
+	wordsRace    = regexp.MustCompile(`(?i)push out of date|` + lockedRef)
+	wordsLater   = regexp.MustCompile(`(?i)try again later`)
+	wordsSigning = regexp.MustCompile(`(?i)won.?t sign|would not be signed|signed commits`)
+)
+
+// refusesWay says that another way may be allowed.
+func refusesWay(err error) bool {
+	status := statusOf(err)
+	return (status == http.StatusMethodNotAllowed || status == http.StatusInternalServerError) && wordsWay.MatchString(err.Error())
+}
+
+// judgeMerge says what may be done about a refused merge. What Gitea forbids stays
+// forbidden until a person or a check acts. "Try again later" is said of a head that
+// conflicts, and of one that Gitea is still looking at.
+func judgeMerge(noun string, err error) error {
+	status, words := statusOf(err), err.Error()
+	refused := &scm.RefusedError{Words: words}
+	switch {
+	case status != http.StatusMethodNotAllowed && status != http.StatusConflict && !refusesWay(err):
+		return explain(noun, err)
+	case wordsApart.MatchString(words):
+		return fault.New(fault.Temporary, "%s: Gitea answered %d: %s: %w", noun, status, words, scm.ErrBehind)
+	case wordsMoved.MatchString(words):
+		return fault.New(fault.Conflict, "%s: Gitea answered %d: %s", noun, status, words)
+	case wordsRace.MatchString(words), wordsLater.MatchString(words):
+		return fault.New(fault.Temporary, "%s: Gitea answered %d: %s", noun, status, words)
+	case status == http.StatusConflict && !strings.Contains(words, "PushRejected"):
+		return fault.New(fault.Temporary, "%s: Gitea answered %d: it conflicts with its base: %w", noun, status, scm.ErrBehind)
+	case wordsSigning.MatchString(words):
+		refused.Rule = scm.RuleSigned
+	}
+	return fault.New(fault.Unauthorised, "%s: Gitea answered %d: %w", noun, status, refused)
+}
+
+// look says what became of a merge that was refused or got no answer. A closed pull
+// request is one that Gitea does not find.
+func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merge, cause error) (scm.Merged, error) {
+	if status := statusOf(cause); fault.KindOf(cause) == fault.RateLimited || status == http.StatusUnauthorized || status == http.StatusForbidden {
+		return scm.Merged{}, cause
+	}
+	pull, _, err := p.forge.api(ctx).GetPullRequest(p.owner, p.name, int64(number))
+	if err != nil {
+		return scm.Merged{}, cause
+	}
+	told := p.translate(pull)
+	if told.State != scm.StateOpen {
+		if told.Head.Commit, err = p.head(ctx, told); err != nil {
+			return scm.Merged{}, cause
+		}
+	}
+	same := strings.EqualFold(told.Head.Commit, merge.Head)
+	switch {
+	case told.State == scm.StateMerged && same:
+		return told.Merged, nil
+	case !same:
+		return scm.Merged{}, fault.New(fault.Conflict, "%s: its head is %.12s now", noun, told.Head.Commit)
+	case told.State == scm.StateClosed:
+		return scm.Merged{}, fault.New(fault.Conflict, "%s: it was closed meanwhile", noun)
+	}
+	return scm.Merged{}, p.named(ctx, told.Base, cause)
+}
+
+// named adds which checks the branch wants, where Gitea says no more than that not
+// all of them succeeded.
+func (p pulls) named(ctx context.Context, base string, cause error) error {
+	refused, ok := errors.AsType[*scm.RefusedError](cause)
+	if !ok || !strings.Contains(refused.Words, "required status checks") {
+		return cause
+	}
+	branch, _, err := p.forge.api(ctx).GetRepoBranch(p.owner, p.name, base)
+	if err != nil || len(branch.StatusCheckContexts) == 0 {
+		return cause
+	}
+	wanted := rest.OneLine(strings.Join(branch.StatusCheckContexts, ", "))
+	refused.Words += ": " + wanted
+	return fault.New(fault.Unauthorised, "%w: the branch wants %s", cause, wanted)
+}

@@ -1,0 +1,133 @@
+package gitea
+
+import (
+	"context"
+	"strings"
+
+	sdk "code.gitea.io/sdk/gitea"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
+)
+
+// signals are what is said about commits.
+type signals struct{ *repository }
+
+// statusKey names a status.
+type statusKey struct{ commit, context string }
+
+// Checks lists the latest status of every context. Gitea has nothing else: what
+// Actions found out are statuses too.
+func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error) {
+	noun := s.noun("checks of commit %.12s", rest.OneLine(commit))
+	if !rest.IsCommit(commit) {
+		return nil, fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
+	}
+	checks, err := s.statuses(ctx, commit)
+	return checks, explain(noun, err)
+}
+
+// statuses reads all of them, and remembers ours. Those of one second come in no
+// order, so the highest id of a context is the latest.
+func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, error) {
+	found, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Status, *sdk.Response, error) {
+		return s.forge.api(ctx).ListStatuses(s.owner, s.name, commit, sdk.ListStatusesOption{ListOptions: page})
+	}, all[*sdk.Status])
+	if err != nil {
+		return nil, err
+	}
+	latest := map[string]*sdk.Status{}
+	var order []string
+	for _, status := range found {
+		before, seen := latest[status.Context]
+		if !seen {
+			order = append(order, status.Context)
+		}
+		if !seen || status.ID > before.ID {
+			latest[status.Context] = status
+		}
+	}
+	var checks []scm.Check
+	for _, name := range order {
+		check := s.translate(latest[name])
+		if check.Own {
+			s.remember(commit, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
+		}
+		checks = append(checks, check)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.read[strings.ToLower(commit)] = true
+	return checks, nil
+}
+
+// translate takes warnings and skipped ones for passed, as Gitea itself does when
+// it puts statuses together.
+func (s signals) translate(status *sdk.Status) scm.Check {
+	check := scm.Check{
+		Name: status.Context, State: scm.CheckFailed, Description: status.Description, URL: status.TargetURL,
+		At: status.Created.UTC(), Own: s.info.Self.Login != "" && s.info.Self.Same(s.forge.person(status.Creator)),
+	}
+	switch status.State {
+	case sdk.StatusSuccess, sdk.StatusWarning, "skipped":
+		check.State = scm.CheckPassed
+	case sdk.StatusPending:
+		check.State = scm.CheckPending
+	}
+	return check
+}
+
+// SetStatus sets the status, unless it stands there already: each setting is an
+// entry that people see.
+func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status) error {
+	noun := s.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
+	if !rest.IsCommit(commit) {
+		return fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
+	}
+	status.Description = rest.Shorten(status.Description, maxDescription, "…")
+	before, known := s.remembered(commit, status.Context)
+	if !known {
+		if _, err := s.statuses(ctx, commit); err != nil {
+			return explain(noun, err)
+		}
+		before, known = s.remembered(commit, status.Context)
+	}
+	if known && before == status {
+		return nil
+	}
+	_, resp, err := s.forge.api(ctx).CreateStatus(s.owner, s.name, commit, sdk.CreateStatusOption{
+		State: wordOf(status.State), TargetURL: status.URL, Description: status.Description, Context: status.Context,
+	})
+	if err == nil {
+		s.remember(commit, status)
+	}
+	return explain(noun, answered(resp, err))
+}
+
+func wordOf(state scm.CheckState) sdk.StatusState {
+	switch state {
+	case scm.CheckPassed:
+		return sdk.StatusSuccess
+	case scm.CheckPending:
+		return sdk.StatusPending
+	default:
+		return sdk.StatusFailure
+	}
+}
+
+func (s signals) remember(commit string, status scm.Status) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said[statusKey{strings.ToLower(commit), status.Context}] = status
+}
+
+// remembered returns our latest status, the zero one where there is none. It says
+// false where that is not known yet.
+func (s signals) remembered(commit, name string) (scm.Status, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	commit = strings.ToLower(commit)
+	status, ok := s.said[statusKey{commit, name}]
+	return status, ok || s.read[commit]
+}
