@@ -27,7 +27,7 @@ func startEmulator(t *testing.T) string {
 		t.Skipf("%s is not set", emulateVariable)
 	}
 	node, script := filepath.Join(folder, "node", "bin", "node"), filepath.Join("..", "..", "hack", "emulate.mjs")
-	command := exec.CommandContext(t.Context(), node, script, folder, "promoter-bot", "ann")
+	command := exec.CommandContext(t.Context(), node, script, folder, `{"users": [{"login": "promoter-bot"}, {"login": "ann"}]}`)
 	output, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

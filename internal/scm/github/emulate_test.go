@@ -79,20 +79,11 @@ type emulator struct {
 	repos atomic.Int64
 }
 
-// seed starts the emulator with the people of the suite, each with the token
-// token-NAME.
-const seed = `
-import { createEmulator } from %q
-const people = ["promoter-bot", "ann", "bob", "eve", "robot-ci", "owner"]
-const e = await createEmulator({service: "github", port: 0, seed: {
-  tokens: Object.fromEntries(people.map(login => ["token-" + login, {login, scopes: ["repo", "user", "admin:org", "delete_repo"]}])),
-  github: {
-    users: people.map(login => ({login})),
-    orgs: [{login: "acme", members: [{login: "owner", role: "admin"}, {login: "ann", role: "member"}]}],
-  },
-}})
-console.log(e.url)
-`
+// seed is the people of the suite.
+const seed = `{
+	"users": [{"login": "promoter-bot"}, {"login": "ann"}, {"login": "bob"}, {"login": "eve"}, {"login": "robot-ci"}, {"login": "owner"}],
+	"orgs": [{"login": "acme", "members": [{"login": "owner", "role": "admin"}, {"login": "ann", "role": "member"}]}]
+}`
 
 func startEmulator(t *testing.T) *emulator {
 	t.Helper()
@@ -100,11 +91,8 @@ func startEmulator(t *testing.T) *emulator {
 	if folder == "" {
 		t.Skipf("%s is not set", emulateVariable)
 	}
-	script := filepath.Join(t.TempDir(), "start.mjs")
-	if err := os.WriteFile(script, fmt.Appendf(nil, seed, filepath.Join(folder, "emulate", "dist", "api.js")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	command := exec.CommandContext(t.Context(), filepath.Join(folder, "node", "bin", "node"), script)
+	node, script := filepath.Join(folder, "node", "bin", "node"), filepath.Join("..", "..", "..", "hack", "emulate.mjs")
+	command := exec.CommandContext(t.Context(), node, script, folder, seed)
 	output, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +107,7 @@ func startEmulator(t *testing.T) *emulator {
 	if !lines.Scan() {
 		t.Fatalf("the emulator did not start: %s", said.String())
 	}
-	e := &emulator{url: strings.Replace(strings.TrimSpace(lines.Text()), "localhost", "127.0.0.1", 1)}
+	e := &emulator{url: strings.TrimSpace(lines.Text())}
 	team := place{e: e, t: t}
 	team.must("owner", "POST", "/orgs/acme/teams", object{"name": "sre"}, nil)
 	team.must("owner", "PUT", "/orgs/acme/teams/sre/memberships/ann", object{"role": "member"}, nil)
