@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"promoter/internal/app"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/engine"
@@ -37,6 +39,10 @@ func (s *story) toProd() engine.Report {
 func (s *story) gated(want ...string) {
 	s.t.Helper()
 	report := s.run()
+	looked, err := s.server.Observe(s.t.Context(), app.RunOptions{CacheDir: s.cache})
+	if err != nil || !cmp.Equal(decision(looked[0].Report, "prod").Gates, decision(report, "prod").Gates) {
+		s.t.Errorf("explain says other than run: %v", err)
+	}
 	var got []string
 	for _, done := range report.Done {
 		if done.Environment.Name != "prod" {
