@@ -48,7 +48,7 @@ func (a *again) once(req *http.Request) (resp *http.Response, another bool, err 
 		_ = req.Body.Close() // nothing was sent
 	}
 	if err != nil {
-		return nil, false, err //nolint:wrapcheck // of the layers below, which have the words
+		return nil, false, err
 	}
 	return resp, a.credential.answered(used, resp), nil
 }

@@ -128,10 +128,10 @@ func (f *Forge) settings(of account) string {
 func (f *Forge) get(ctx context.Context, path string, into any) error {
 	req, err := f.api.NewRequest(http.MethodGet, path, nil)
 	if err != nil {
-		return err //nolint:wrapcheck // every caller explains it
+		return err
 	}
 	_, err = f.api.Do(ctx, req, into)
-	return err //nolint:wrapcheck // every caller explains it
+	return err
 }
 
 // explain gives an error about the App's own credential a kind and advice.

@@ -41,10 +41,10 @@ func (a *App) Installations(ctx context.Context) ([]Installation, error) {
 	found, err := pages(rest.Everything, func(page gogithub.ListOptions) (list []installationAnswer, resp *gogithub.Response, err error) {
 		req, err := a.hub.api.NewRequest(http.MethodGet, "app/installations?"+query(page), nil)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // explained below
+			return nil, nil, err
 		}
 		resp, err = a.hub.api.Do(ctx, req, &list)
-		return list, resp, err //nolint:wrapcheck // explained below
+		return list, resp, err
 	})
 	if err != nil {
 		return nil, a.explain("the installations of the App "+told.Slug, err)

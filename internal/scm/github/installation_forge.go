@@ -54,7 +54,7 @@ func (i *Installed) Repositories(ctx context.Context) ([]Listed, error) {
 	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.Repository, *gogithub.Response, error) {
 		list, resp, err := i.api.Apps.ListRepos(ctx, &page)
 		if err != nil {
-			return nil, resp, err //nolint:wrapcheck // explained below
+			return nil, resp, err
 		}
 		return list.Repositories, resp, nil
 	})

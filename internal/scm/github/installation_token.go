@@ -154,8 +154,8 @@ func isSuspended(answer *http.Response) bool {
 func (f *Forge) post(ctx context.Context, path string, body, into any) error {
 	req, err := f.api.NewRequest(http.MethodPost, path, body)
 	if err != nil {
-		return err //nolint:wrapcheck // every caller explains it
+		return err
 	}
 	_, err = f.api.Do(ctx, req, into)
-	return err //nolint:wrapcheck // every caller explains it
+	return err
 }

@@ -157,3 +157,16 @@ func (s *Server) Repository(name string) *Repository {
 	})
 	return found
 }
+
+// TokenPermissions are the permissions of each token that was made.
+func (i *Installation) TokenPermissions() []map[string]string {
+	var all []map[string]string
+	i.app.s.act(func() {
+		for _, t := range i.app.s.tokens {
+			if t.installation == i {
+				all = append(all, maps.Clone(t.permissions))
+			}
+		}
+	})
+	return all
+}

@@ -61,15 +61,15 @@ func (c *call) refuseApp() *reply {
 	if c.token.installation == nil {
 		return nil
 	}
-	any, listed := needed()[c.route]
-	if listed && (len(any) == 0 || slices.ContainsFunc(any, c.token.permits)) {
+	either, listed := needed()[c.route]
+	if listed && (len(either) == 0 || slices.ContainsFunc(either, c.token.permits)) {
 		return nil
 	}
 	if !listed && c.route != "GET /user" && !strings.Contains(c.route, "/app") && !strings.HasSuffix(c.route, "/installation") {
 		c.t.Errorf("githubtest: which permission does %s need?", c.route)
 	}
 	answer := refuse(http.StatusForbidden, "Resource not accessible by integration")
-	answer.header.Set("X-Accepted-GitHub-Permissions", strings.Join(any, "; "))
+	answer.header.Set("X-Accepted-GitHub-Permissions", strings.Join(either, "; "))
 	return answer
 }
 

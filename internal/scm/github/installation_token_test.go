@@ -1,0 +1,200 @@
+package github_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+	"promoter/internal/scm/github"
+	"promoter/internal/scm/github/githubtest"
+)
+
+const tokenRoute = "POST /app/installations/{id}/access_tokens"
+
+func newInstalled(t *testing.T) (*appWorld, *githubtest.Installation, *github.Installed) {
+	t.Helper()
+	w := newAppWorld(t)
+	w.NewRepository("acme/gitops", nil)
+	installed := w.of.Install("acme")
+	return w, installed, use(t, w.app, installed)
+}
+
+func open(t *testing.T, forge *github.Installed) error {
+	t.Helper()
+	_, err := forge.Open(t.Context(), "acme/gitops")
+	return err
+}
+
+// Whoever asks gets a token that is good for ten minutes more.
+func TestTokens_renewedBeforeTheirEnd(t *testing.T) {
+	t.Parallel()
+	w, _, forge := newInstalled(t)
+	seen := map[string]bool{}
+	for minute := 0; minute < 200; minute += 7 {
+		token, err := forge.Token(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[token.Reveal()] = true
+		if err := open(t, forge); err != nil {
+			t.Fatalf("after %d minutes: %v", minute, err)
+		}
+		w.clock.pass(7 * time.Minute)
+	}
+	if n := w.Requests()[tokenRoute]; n != 4 || len(seen) != 4 {
+		t.Errorf("%d tokens were asked for, %d used", n, len(seen))
+	}
+}
+
+func TestTokens_oneRenewalForAllWhoWait(t *testing.T) {
+	t.Parallel()
+	w, _, forge := newInstalled(t)
+	var group sync.WaitGroup
+	for range 20 {
+		group.Go(func() {
+			if err := open(t, forge); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if n := w.Requests()[tokenRoute]; n != 1 {
+		t.Errorf("%d tokens were asked for", n)
+	}
+}
+
+// Who does not want to wait any more goes; the others get their token.
+func TestTokens_waitingEnds(t *testing.T) {
+	t.Parallel()
+	w, _, forge := newInstalled(t)
+	asked, answer := make(chan struct{}), make(chan struct{})
+	w.Watch(func(route string) {
+		if route == tokenRoute {
+			close(asked)
+			<-answer
+		}
+	})
+	var group sync.WaitGroup
+	group.Go(func() {
+		if _, err := forge.Token(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	<-asked
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := forge.Token(gone); err == nil {
+		t.Error("who went away got a token")
+	}
+	close(answer)
+	group.Wait()
+}
+
+// A token that worked and is refused is replaced once; the request is sent again,
+// with its body.
+func TestTokens_revoked(t *testing.T) {
+	t.Parallel()
+	w, installed, forge := newInstalled(t)
+	repository, err := forge.Open(t.Context(), "acme/gitops")
+	if err != nil {
+		t.Fatal(err)
+	}
+	installed.RevokeTokens()
+	w.Repository("acme/gitops").Commit("ann", "promoter/dev/default", "Update", map[string]string{"a.yaml": "a: 2\n"})
+	draft := scm.Draft{Head: "promoter/dev/default", Base: "main", Title: "Promote web", Body: "text"}
+	if _, err := repository.PullRequests().Create(t.Context(), draft); err != nil {
+		t.Fatal(err)
+	}
+	if pulls := w.Repository("acme/gitops").Pulls(); len(pulls) != 1 || pulls[0].Title != draft.Title || pulls[0].Author != "promoter[bot]" {
+		t.Errorf("pull requests: %+v", pulls)
+	}
+	if n := w.Requests()[tokenRoute]; n != 2 {
+		t.Errorf("%d tokens were asked for", n)
+	}
+}
+
+// A GitHub that refuses every token is not asked for ever more of them.
+func TestTokens_refusedEachTime(t *testing.T) {
+	t.Parallel()
+	w, installed, forge := newInstalled(t)
+	if err := open(t, forge); err != nil {
+		t.Fatal(err)
+	}
+	w.Watch(func(route string) {
+		if route == "GET /repos/{owner}/{repo}" {
+			installed.RevokeTokens()
+		}
+	})
+	for range 5 {
+		if err := open(t, forge); fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "Bad credentials") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if n := w.Requests()[tokenRoute]; n != 2 {
+		t.Errorf("%d tokens were asked for", n)
+	}
+}
+
+func TestTokens_suspendedAndRemoved(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		happens func(*githubtest.Installation)
+		kind    fault.Kind
+		words   string
+	}{
+		"suspended": {(*githubtest.Installation).Suspend, fault.Unauthorised, "the installation of the App at acme is suspended: an owner of acme lets it work again at"},
+		"removed":   {(*githubtest.Installation).Remove, fault.NotFound, "the App was removed from acme"},
+	} {
+		for _, first := range []bool{true, false} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w, installed, forge := newInstalled(t)
+				if !first {
+					if err := open(t, forge); err != nil {
+						t.Fatal(err)
+					}
+				}
+				test.happens(installed)
+				_ = open(t, forge) // says it in GitHub's words
+				before := w.Requests()
+				if err := open(t, forge); fault.KindOf(err) != test.kind || !strings.Contains(err.Error(), test.words) {
+					t.Errorf("got %v", err)
+				}
+				if _, err := forge.Token(t.Context()); fault.KindOf(err) != test.kind {
+					t.Errorf("Git gets %v", err)
+				}
+				if after := w.Requests(); len(after) != len(before) || after[tokenRoute] != before[tokenRoute] {
+					t.Errorf("asked on: %v, before %v", after, before)
+				}
+			})
+		}
+	}
+}
+
+// What passes is not remembered.
+func TestTokens_serverError(t *testing.T) {
+	t.Parallel()
+	w, _, forge := newInstalled(t)
+	w.Fail(tokenRoute, http.StatusBadGateway, "Server Error")
+	if err := open(t, forge); fault.KindOf(err) != fault.Temporary {
+		t.Errorf("got %v", err)
+	}
+	if err := open(t, forge); err != nil {
+		t.Errorf("the next time: %v", err)
+	}
+}
+
+// A permission that was taken back since the installation was read.
+func TestTokens_permissionIsGone(t *testing.T) {
+	t.Parallel()
+	_, installed, forge := newInstalled(t)
+	installed.Permit(without(granted(), "contents"))
+	if err := open(t, forge); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "permissions requested are not granted") {
+		t.Errorf("got %v", err)
+	}
+}
