@@ -56,7 +56,9 @@ func (f *flight[V]) first(ctx context.Context, key string, ask func() (V, error)
 	if ctx.Err() != nil && made.err != nil {
 		made.err = errors.Join(errAbandoned, made.err)
 		f.mu.Lock()
-		delete(f.calls, key)
+		if f.calls[key] == made { // else it was forgotten, and asked anew
+			delete(f.calls, key)
+		}
 		f.mu.Unlock()
 	}
 	close(made.done)

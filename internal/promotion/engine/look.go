@@ -94,25 +94,31 @@ func (v *view) fetchEach(ctx context.Context, wanted []string) error {
 
 // readConfig loads the config as it is merged. What a pull request says about it
 // counts only then.
-func (v *view) readConfig() error {
-	data, err := v.Objects.Read(v.heads[v.refs.Default], ConfigFile, config.MaxSize)
+func (v *view) readConfig() (err error) {
+	v.observed.Config, v.report.State, err = v.LoadConfig(v.heads[v.refs.Default], v.refs.Default)
+	return err
+}
+
+// LoadConfig loads the config of a commit of the default branch. Where it cannot be
+// used there is none, and a state that says why and what to do.
+func (l *Lane) LoadConfig(commit, branch string) (loaded *config.Config, state string, err error) {
+	data, err := l.Objects.Read(commit, ConfigFile, config.MaxSize)
 	if fault.KindOf(err) == fault.NotFound {
-		v.report.State = "there is no " + ConfigFile + " on " + v.refs.Default + ": write one with 'promoter init'"
-		return nil
+		return nil, "there is no " + ConfigFile + " on " + branch + ": write one with 'promoter init'", nil
 	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", ConfigFile, err)
+		return nil, "", fmt.Errorf("read %s: %w", ConfigFile, err)
 	}
 	loaded, problems := config.Load(ConfigFile, data)
-	if errs := problems.Errors(); len(errs) > 0 {
-		v.report.State = "the config cannot be used: " + errs[0].String()
-		if more := len(errs) - 1; more > 0 {
-			v.report.State += fmt.Sprintf(" (and %d more: see 'promoter validate')", more)
-		}
-		return nil
+	errs := problems.Errors()
+	if len(errs) == 0 {
+		return loaded, "", nil
 	}
-	v.observed.Config = loaded
-	return nil
+	state = "the config cannot be used: " + errs[0].String()
+	if more := len(errs) - 1; more > 0 {
+		state += fmt.Sprintf(" (and %d more: see 'promoter validate')", more)
+	}
+	return nil, state, nil
 }
 
 // branchOf returns the branch of an environment.

@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"promoter/internal/config"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 )
@@ -11,6 +12,7 @@ import (
 type Report struct {
 	Repository identity.RepositoryKey
 	Name       string
+	Config     *config.Config // as it is merged; nil: it could not be read
 	Decisions  []promotion.Decision
 	Done       []Done
 	// Trouble is what kept a part of the repository from being looked at: a
