@@ -18,7 +18,6 @@ type DB struct {
 	read    *sql.DB
 	write   *sql.DB // PostgreSQL: the same pool; SQLite has one connection instead
 	begin   func(context.Context) (transaction, error)
-	limit   func(context.Context) (context.Context, context.CancelFunc)
 	batches *batcher
 	closing []func() error // in reverse
 }

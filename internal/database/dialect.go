@@ -12,6 +12,8 @@ import (
 //   - ? stands for an argument, in the order of the arguments,
 //   - @now for the present time in microseconds,
 //   - @least and @greatest for the functions of two or more values,
+//   - @elements(?) for the rows of an argument that is a JSON array, with the column
+//     value, whose fields are value->>'name',
 //   - @skip_locked after a select whose rows are to be changed: rows that another
 //     transaction holds are left out. SQLite has one writer and needs no such word.
 type dialect struct {
@@ -32,14 +34,15 @@ type query struct {
 func sqliteDialect() dialect {
 	return dialect{
 		name: sqliteName, mark: "?", known: &sync.Map{},
-		others: strings.NewReplacer("@least", "min", "@greatest", "max", "@skip_locked", ""),
+		others: strings.NewReplacer("@least", "min", "@greatest", "max", "@skip_locked", "", "@elements(?)", "json_each(?)"),
 	}
 }
 
 func postgresDialect(serverClock bool) dialect {
 	d := dialect{
 		name: "PostgreSQL", mark: "$", known: &sync.Map{},
-		others: strings.NewReplacer("@least", "least", "@greatest", "greatest", "@skip_locked", "for update skip locked"),
+		others: strings.NewReplacer("@least", "least", "@greatest", "greatest", "@skip_locked", "for update skip locked",
+			"@elements(?)", "jsonb_array_elements(cast(? as jsonb)) as element(value)"),
 	}
 	if serverClock {
 		// One statement sees one time.
@@ -63,12 +66,12 @@ func (d dialect) translate(written string) query {
 
 // rewrite leaves texts in quotes as they are.
 func (d dialect) rewrite(written string) query {
-	parts := strings.Split(written, "'")
+	parts := strings.Split(d.others.Replace(written), "'")
 	count := 0
 	for i := 0; i < len(parts); i += 2 {
 		parts[i], count = d.number(parts[i], count)
 	}
-	text := d.others.Replace(strings.Join(parts, "'"))
+	text := strings.Join(parts, "'")
 	if !strings.Contains(text, "@now") {
 		return query{text: text}
 	}

@@ -52,9 +52,7 @@ var errUnwound = errors.New("the function did not return")
 func (m *member) play(tx *Tx) {
 	err := errUnwound
 	defer func() { m.played <- err }()
-	ctx, cancel := m.db.limit(m.ctx)
-	defer cancel()
-	err = m.write(ctx, tx)
+	err = m.write(m.ctx, tx)
 }
 
 // takeTurn is the side of the batch. It returns what went wrong.

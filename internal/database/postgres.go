@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -43,7 +44,7 @@ func openPostgreSQL(ctx context.Context, address secret.String, now func() time.
 	pool.SetMaxIdleConns(idle)
 	pool.SetConnMaxLifetime(lifetime)
 	d := &DB{
-		words: postgresDialect(now == nil), now: now, explain: explainPostgres(config), limit: limited,
+		words: postgresDialect(now == nil), now: now, explain: explainPostgres(config),
 		read: pool, write: pool, closing: []func() error{pool.Close},
 	}
 	d.begin = d.beginPooled
@@ -77,16 +78,44 @@ func parseAddress(address secret.String) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-func (d *DB) beginPooled(ctx context.Context) (transaction, error) {
-	tx, err := d.write.BeginTx(ctx, nil)
+// beginPooled begins the transaction of a batch. Its statements have no context that
+// can end, which would cost each of them a goroutine: a server that does not answer
+// loses the connection instead.
+func (d *DB) beginPooled(ctx context.Context) (_ transaction, err error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	conn, err := d.write.Conn(ctx)
 	if err != nil {
 		return transaction{}, err //nolint:wrapcheck // explained by the batch
 	}
-	return transaction{querier: tx, commit: tx.Commit, rollback: tx.Rollback}, nil
+	cut := func() {}
+	if err := conn.Raw(func(driver any) error { cut = cutter(driver); return nil }); err != nil {
+		return transaction{}, errors.Join(err, conn.Close())
+	}
+	over := time.AfterFunc(batchTime, cut)
+	end := func(of func() error) func() error {
+		return func() error {
+			defer func() {
+				over.Stop()
+				_ = conn.Close() // it goes back to the pool
+			}()
+			return of()
+		}
+	}
+	tx, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
+	if err != nil {
+		return transaction{}, end(func() error { return err })()
+	}
+	return transaction{querier: tx, commit: end(tx.Commit), rollback: end(tx.Rollback)}, nil
 }
 
-func limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, batchTime)
+// cutter returns what cuts the connection of a driver.
+func cutter(driver any) func() {
+	conn, ok := driver.(*stdlib.Conn)
+	if !ok {
+		return func() {}
+	}
+	return func() { _ = conn.Conn().PgConn().Conn().Close() }
 }
 
 // checkServer refuses a server that is too old.

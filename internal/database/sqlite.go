@@ -42,7 +42,7 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ *DB, 
 	if err != nil {
 		return nil, err
 	}
-	d := &DB{words: sqliteDialect(), now: now, explain: explainSQLite(path), limit: unlimited}
+	d := &DB{words: sqliteDialect(), now: now, explain: explainSQLite(path)}
 	d.batches = startBatcher(d.together)
 	defer func() {
 		if err != nil {
@@ -131,10 +131,4 @@ func (d *DB) openReaders(path string) error {
 	d.read = handle
 	d.closing = append(d.closing, handle.Close)
 	return nil
-}
-
-// unlimited: a statement of SQLite that is interrupted undoes the transaction of
-// everybody, and nothing that it waits for lasts longer than the busy timeout.
-func unlimited(ctx context.Context) (context.Context, context.CancelFunc) {
-	return ctx, func() {}
 }

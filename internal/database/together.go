@@ -64,8 +64,9 @@ func (d *DB) attempt(members []*member, savepoints bool) error {
 	for _, m := range members {
 		m.err = nil
 	}
-	ctx, cancel := d.limit(context.Background())
-	defer cancel()
+	// No context ends a batch: a statement of SQLite that is interrupted undoes the
+	// transaction of everybody. Every wait within has a bound of its own.
+	ctx := context.Background()
 	on, err := d.begin(ctx)
 	if err != nil {
 		return d.explain(ctx, err)

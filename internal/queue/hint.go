@@ -1,7 +1,10 @@
 package queue
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -41,10 +44,10 @@ func (q *Queue) HintIn(tx *database.Tx, hints ...Hint) error {
 		if err := hint.check(); err != nil {
 			return err
 		}
-		tx.Defer(pending{Hint: hint, count: 1})
 		if hint.Quiet < q.soon(hint.Kind) {
 			tx.AfterCommit(func() { q.wake(hint.Kind) })
 		}
+		tx.Defer(pending{name{hint.Kind, hint.Key}: {hint.Quiet, max(hint.Quiet, hint.Within), 1}})
 	}
 	return nil
 }
@@ -64,24 +67,35 @@ func isName(text string, most int) bool {
 	return text != "" && len(text) <= most && utf8.ValidString(text) && !strings.ContainsRune(text, 0)
 }
 
-// pending is how many hints for one key are to be written.
-type pending struct {
-	Hint
-	count int64
+// pending are the hints that a transaction is to write, all with one statement.
+type pending map[name]count
+
+// name is the name of a row.
+type name struct{ kind, key string }
+
+// count is how many hints a row gets, and how they wait.
+type count struct {
+	quiet, within time.Duration
+	hints         int64
 }
 
-// Key orders the hints of a transaction alike on all servers.
-func (p pending) Key() string { return p.Kind + "\x00" + p.Hint.Key }
+// Key says that all hints go together.
+func (p pending) Key() string { return "work" }
 
-// Merge counts both, and is as urgent as the more urgent one.
+// Merge adds the hints of another one. Those for one row are as urgent as the most
+// urgent.
 func (p pending) Merge(later database.Deferred) database.Deferred {
-	other, ok := later.(pending)
+	others, ok := later.(pending)
 	if !ok {
 		return p
 	}
-	p.count += other.count
-	p.Quiet = min(p.Quiet, other.Quiet)
-	p.Within = min(p.Within, other.Within)
+	for name, more := range others {
+		if known, ok := p[name]; ok {
+			more.quiet, more.within = min(known.quiet, more.quiet), min(known.within, more.within)
+			more.hints += known.hints
+		}
+		p[name] = more
+	}
 	return p
 }
 
@@ -89,10 +103,12 @@ func (p pending) Merge(later database.Deferred) database.Deferred {
 // next hint begins to wait from the beginning.
 const fresh = `(work.hinted = work.done or work.hinted_at = 0 or (work.owner <> '' and work.hinted = work.claimed))`
 
-// addHints adds to a row, or makes it. A failed run that is held back stays so.
+// addHints adds to rows, or makes them. A failed run that is held back stays so.
 const addHints = `
 insert into work (kind, key, hinted, claimed, done, hinted_at, due_by, not_before, held_until, attempts, last_error, failed_at, owner, lease_until)
-values (?, ?, ?, 0, 0, @now, @now + ?, @now + ?, 0, 0, '', 0, '', 0)
+select value->>'kind', value->>'key', cast(value->>'hints' as bigint), 0, 0, @now,
+	@now + cast(value->>'within' as bigint), @now + cast(value->>'quiet' as bigint), 0, 0, '', 0, '', 0
+from @elements(?) where true
 on conflict (kind, key) do update set
 	hinted     = work.hinted + excluded.hinted,
 	hinted_at  = case when ` + fresh + ` then excluded.hinted_at else work.hinted_at end,
@@ -100,9 +116,29 @@ on conflict (kind, key) do update set
 	not_before = @greatest(work.held_until, @least(excluded.not_before,
 		case when ` + fresh + ` then excluded.due_by else @least(work.due_by, excluded.due_by) end))`
 
-// Do writes them.
+// row is an element of its argument; times are microseconds.
+type row struct {
+	Kind   string `json:"kind"`
+	Key    string `json:"key"`
+	Hints  int64  `json:"hints"`
+	Within int64  `json:"within"`
+	Quiet  int64  `json:"quiet"`
+}
+
+// Do writes them, in the same order on all servers: those that change the same rows
+// then wait for each other and never in a circle.
 func (p pending) Do(ctx context.Context, tx *database.Tx) error {
-	_, err := tx.Exec(ctx, addHints, p.Kind, p.Hint.Key, p.count,
-		max(p.Within, p.Quiet).Microseconds(), p.Quiet.Microseconds())
+	rows := make([]row, 0, len(p))
+	for name, c := range p {
+		rows = append(rows, row{name.kind, name.key, c.hints, c.within.Microseconds(), c.quiet.Microseconds()})
+	}
+	slices.SortFunc(rows, func(a, b row) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Key, b.Key))
+	})
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return fault.New(fault.Internal, "hints: %w", err)
+	}
+	_, err = tx.Exec(ctx, addHints, string(text))
 	return err
 }
