@@ -1,0 +1,125 @@
+package app_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/app"
+	"promoter/internal/promotion/engine"
+	"promoter/internal/scm/gitea/giteatest"
+)
+
+// giteaStory is a story whose repository lies on a Gitea.
+type giteaStory struct {
+	*story
+	forge *giteatest.Server
+	repo  *giteatest.Repository
+}
+
+func newGiteaStory(t *testing.T, config string) *giteaStory {
+	t.Helper()
+	s := &giteaStory{story: &story{world: newWorld(t, nil), clock: &clock{}, digests: map[string]string{}, times: map[string]time.Time{}}}
+	s.clock.set(workday())
+	s.forge = giteatest.New(t, giteatest.Options{Now: s.clock.Now})
+	s.release("web", "1.0.0")
+	s.release("worker", "1.0.0")
+	files := map[string]string{".promoter.yaml": s.expand(config)}
+	for _, environment := range []string{"dev", "staging", "prod"} {
+		files[environment+"/shop.yaml"] = s.manifest("web:1.0.0", "worker:1.0.0")
+	}
+	s.clock.set(workday().AddDate(0, -3, 0)) // nobody wrote to it for long
+	s.repo = s.forge.NewRepository("acme/gitops", files)
+	s.clock.set(workday())
+	for _, who := range []string{"promoter-bot", "ada", "bob"} {
+		s.repo.Permit(who, "write")
+	}
+	s.cache = filepath.Join(s.dir, "cache")
+	s.open(t)
+	return s
+}
+
+// open opens a server's file of kind gitea.
+func (s *giteaStory) open(t *testing.T) {
+	t.Helper()
+	file := filepath.Join(s.dir, "server.yaml")
+	text := fmt.Sprintf(`version: 1
+forges:
+  forge: {kind: gitea, url: "%s", insecure: true, token: "env:TOKEN"}
+repositories:
+  - {forge: forge, name: acme/gitops}
+networks: [127.0.0.0/8]
+%s`, s.forge.URL(), s.expand(insecureRegistry))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	token := s.forge.Token("promoter-bot", giteatest.Scopes()...)
+	env := func(name string) (string, bool) { return token, name == "TOKEN" }
+	server, err := app.OpenServer(app.ServerOptions{Config: file, Env: env, Now: s.clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.SetPace(0)
+	s.server = server
+}
+
+// writes counts what changed anything.
+func (s *giteaStory) writes() (n int) {
+	for route, count := range s.forge.Requests() {
+		if changes(route) {
+			n += count
+		}
+	}
+	return n
+}
+
+// says checks that the file of an environment names an image on main.
+func (s *giteaStory) says(environment, version string) {
+	s.t.Helper()
+	if content := s.repo.Git("show", "main:"+environment+"/shop.yaml"); !strings.Contains(content, s.line(version)) {
+		s.t.Errorf("%s holds\n%s, want %s", environment, content, version)
+	}
+}
+
+// TestRun_theStoryWithPullRequests_gitea plays the story of reviewed: dev is pushed
+// to, a person merges into staging, and prod merges by itself once its check is green
+// and somebody approved. Gitea looks late for conflicts, so the first merge is put off.
+func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
+	t.Parallel()
+	s := newGiteaStory(t, reviewed)
+	s.repo.LookLate(1)
+	event := func(name string, want ...engine.Act) engine.Report {
+		t.Helper()
+		report := s.run()
+		if got := actsOf(report); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: did %v, want %v", name, got, want)
+		}
+		return report
+	}
+
+	event("nothing new")
+	s.release("web", "1.1.0")
+	event("a new image: dev is pushed, staging is proposed", engine.ActPushed, engine.ActOpened)
+	s.says("dev", "web:1.1.0")
+	s.repo.MergePull("ada", 1, "squash")
+	event("a person merged: prod is proposed", engine.ActOpened)
+	s.says("staging", "web:1.1.0")
+	head := s.repo.Pull(2).HeadCommit
+	s.repo.SetStatus("ci", head, "e2e", "success")
+	s.repo.Review("bob", 2, "APPROVED")
+	s.because(event("all gates are open, and Gitea is still looking", engine.ActRefreshed), "prod", "try again later")
+	event("Gitea has looked: prod is merged", engine.ActMerged)
+	s.says("prod", "web:1.1.0")
+	if pull := s.repo.Pull(2); !pull.Merged || pull.Closer != "promoter-bot" || pull.HeadCommit != head {
+		t.Errorf("the pull request of prod: %+v", pull)
+	}
+	event("nothing new since then")
+	before := s.writes()
+	event("nothing new still")
+	if after := s.writes(); after != before {
+		t.Errorf("the second run wrote %d times", after-before)
+	}
+}

@@ -1,0 +1,106 @@
+package gitea_test
+
+import (
+	"fmt"
+	"testing"
+
+	"promoter/internal/scm"
+	"promoter/internal/scm/gitea/giteatest"
+)
+
+func closedOf(t *testing.T, repo scm.Repository, branch string) []scm.PullRequest {
+	t.Helper()
+	all, err := repo.PullRequests().Closed(t.Context(), branch, 5)
+	must(t, "closed", err)
+	return all
+}
+
+// A closed pull request keeps its head, although Gitea tells where the branch stands
+// now: a rejection is about what was closed.
+func TestClosed_P03_headOfAnOldOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.open(t)
+	first := w.propose(t, repo)
+	w.repo.ClosePull("ann", first.Number)
+	second := w.propose(t, repo)
+	if first.Head.Commit == second.Head.Commit {
+		t.Fatal("the branch did not move")
+	}
+	closed := closedOf(t, repo, head)
+	if len(closed) != 1 || closed[0].Head.Commit != first.Head.Commit || closed[0].Closer.Login != "ann" {
+		t.Errorf("closed: %+v", closed)
+	}
+}
+
+// Who closed it is told by the timeline, also after many words and a second close.
+func TestClosed_P03_lastCloser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, giteatest.Options{MaxItems: 5})
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	w.repo.ClosePull("ann", pull.Number)
+	if closed := closedOf(t, repo, head); closed[0].Closer.Login != "ann" {
+		t.Errorf("closed: %+v", closed)
+	}
+	w.repo.ReopenPull("bob", pull.Number)
+	w.repo.ClosePull("bob", pull.Number)
+	for i := range 12 {
+		w.repo.Comment("eve", pull.Number, fmt.Sprint("why? ", i))
+	}
+	if closed := closedOf(t, repo, head); closed[0].Closer.Login != "bob" {
+		t.Errorf("closed: %+v", closed)
+	}
+}
+
+// The list of all closed ones is read once, also by later passes. While nothing was
+// closed or opened, asking for any branch is one request.
+func TestClosed_P12_asksOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, giteatest.Options{MaxItems: 10})
+	repo := w.open(t)
+	for i := range 25 {
+		branch := fmt.Sprintf("promoter/prod/app-%d", i)
+		w.repo.Commit(self, branch, "Promote", map[string]string{"x.yaml": branch})
+		w.repo.ClosePull("ann", w.repo.OpenPull(self, branch, "main", branch))
+	}
+	if closed := closedOf(t, repo, "promoter/prod/app-0"); len(closed) != 1 {
+		t.Fatalf("closed: %+v", closed)
+	}
+	w.ResetRequests()
+	for range 3 {
+		if closed := closedOf(t, w.open(t), "promoter/prod/app-0"); len(closed) != 1 || closed[0].Closer.Login != "ann" {
+			t.Fatalf("closed: %+v", closed)
+		}
+		if closed := closedOf(t, repo, "promoter/prod/none"); len(closed) != 0 {
+			t.Fatalf("closed: %+v", closed)
+		}
+	}
+	got := w.Requests()
+	if got["GET /repos/{owner}/{repo}/pulls"] != 6 || w.requests() != 9 {
+		t.Errorf("requests: %v", got)
+	}
+	pull := w.propose(t, repo)
+	w.repo.ClosePull("bob", pull.Number)
+	if closed := closedOf(t, repo, head); len(closed) != 1 || closed[0].Closer.Login != "bob" {
+		t.Errorf("a new one: %+v", closed)
+	}
+	w.repo.ReopenPull("bob", pull.Number)
+	if closed := closedOf(t, repo, head); len(closed) != 0 {
+		t.Errorf("after it was opened again: %+v", closed)
+	}
+}
+
+// A pull request whose commit is gone ended without words.
+func TestClosed_commitIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	w.repo.DeleteBranch("ann", head)
+	w.repo.Git("update-ref", "-d", fmt.Sprintf("refs/pull/%d/head", pull.Number))
+	closed := closedOf(t, repo, head)
+	if len(closed) != 1 || closed[0].Head.Commit != pull.Head.Commit {
+		t.Errorf("closed: %+v", closed)
+	}
+}

@@ -1,0 +1,207 @@
+package gitea_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+	"promoter/internal/scm/gitea/giteatest"
+)
+
+// Right after a head came, Gitea does not merge: it looks for conflicts first. That
+// passes by itself, and is nothing for which a head is built anew.
+func TestMerge_P06_lateLook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.repo.LookLate(1)
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	_, err := merge(t, repo, pull)
+	want(t, "right away", err, fault.Temporary, "try again later")
+	if errors.Is(err, scm.ErrBehind) {
+		t.Error("it is called behind")
+	}
+	merged, err := merge(t, repo, pull)
+	if err != nil || merged.Commit != w.repo.Head("main") {
+		t.Errorf("then %+v, %v", merged, err)
+	}
+}
+
+// A branch that wants its heads up to date is told apart: a head that is built anew
+// may land.
+func TestMerge_G07_outdated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.repo.Protect("main", giteatest.Protection{Outdated: true})
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	w.repo.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
+	_, err := merge(t, repo, pull)
+	want(t, "merge", err, fault.Temporary, "behind the base branch")
+	if !errors.Is(err, scm.ErrBehind) {
+		t.Error("it is not called behind")
+	}
+}
+
+// A conflict that shows in the merge itself has no words.
+func TestMerge_P08_conflict(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	w.Fail("/merge", http.StatusConflict, "")
+	_, err := merge(t, repo, pull)
+	want(t, "merge", err, fault.Temporary, "conflicts with its base")
+	if !errors.Is(err, scm.ErrBehind) {
+		t.Error("it is not called behind")
+	}
+}
+
+// Whoever is faster makes Gitea fail to lock a ref, which it calls forbidden.
+func TestMerge_lockedRefIsNoPermission(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	w.Collide()
+	_, err := merge(t, repo, pull)
+	want(t, "merge", err, fault.Conflict, "cannot lock ref")
+	w.Collide()
+	_, err = repo.PullRequests().Create(t.Context(), scm.Draft{Head: "other", Base: "main", Title: "x"})
+	want(t, "create", err, fault.Conflict)
+	title := "x"
+	w.Collide()
+	want(t, "edit", repo.PullRequests().Edit(t.Context(), pull.Number, scm.Edit{Title: &title}), fault.Conflict)
+}
+
+// What a person has to change is refused with Gitea's own words, and with the rule
+// where one is known.
+func TestMerge_G07_refusedByRules(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		rule  giteatest.Protection
+		words string
+		named string
+	}{
+		"approvals": {giteatest.Protection{Approvals: 1}, "enough approvals", ""},
+		"checks":    {giteatest.Protection{Checks: []string{"ci", "lint/*"}}, "the branch wants ci, lint/*", ""},
+		"signed":    {giteatest.Protection{Signed: true}, "wont sign", scm.RuleSigned},
+		"allowed":   {giteatest.Protection{MergeAllowed: []string{"ann"}}, "not allowed to merge", ""},
+	} {
+		w := newWorld(t)
+		repo := w.open(t)
+		pull := w.propose(t, repo)
+		w.repo.Protect("main", test.rule)
+		_, err := merge(t, repo, pull)
+		want(t, name, err, fault.Unauthorised, test.words)
+		refused, ok := errors.AsType[*scm.RefusedError](err)
+		if !ok || refused.Rule != test.named || strings.Contains(refused.Words, "answered") {
+			t.Errorf("%s: refused by %+v", name, refused)
+		}
+	}
+}
+
+// A hook of the server that refuses the push of a merge is a rule too.
+func TestMerge_refusedByHook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	w.Fail("/merge", http.StatusConflict, "PushRejected with remote message: Changes freeze")
+	_, err := merge(t, repo, pull)
+	want(t, "merge", err, fault.Unauthorised, "Changes freeze")
+}
+
+func TestMerge_draft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	title := "WIP: mine"
+	w.repo.EditPull(pull.Number, &title, nil)
+	_, err := merge(t, repo, pull)
+	want(t, "merge", err, fault.Unauthorised, "Work in progress")
+}
+
+// The way that the repository prefers is taken, of those it allows.
+func TestMerge_preferredWay(t *testing.T) {
+	t.Parallel()
+	for way, want := range map[string]struct {
+		allowed []string
+		subject string
+		parents int
+	}{
+		"squash":            {[]string{"merge", "squash", "rebase"}, "Promote web to prod", 1},
+		"rebase":            {[]string{"rebase"}, "Promote web", 1},
+		"rebase-merge":      {[]string{"rebase-merge", "squash"}, "Promote web to prod", 2},
+		"merge":             {[]string{"merge", "squash"}, "Promote web to prod", 2},
+		"fast-forward-only": {[]string{"fast-forward-only"}, "Promote web", 1},
+		"manually-merged":   {[]string{"squash"}, "Promote web to prod", 1},
+	} {
+		w := newWorld(t)
+		w.repo.AllowWays(want.allowed...)
+		w.repo.PreferWay(way)
+		repo := w.open(t)
+		pull := w.propose(t, repo)
+		merged, err := merge(t, repo, pull)
+		must(t, way, err)
+		if got := w.repo.Git("log", "-1", "--format=%s", "main"); got != want.subject || merged.Commit != w.repo.Head("main") {
+			t.Errorf("%s made %q, %+v", way, got, merged)
+		}
+		if got := len(strings.Fields(w.repo.Git("log", "-1", "--format=%P", "main"))); got != want.parents {
+			t.Errorf("%s has %d parents", way, got)
+		}
+	}
+}
+
+// A repository that takes fast-forwards only answers with an accident when the base
+// went on. With another way the head lands, without one it is behind.
+func TestMerge_divergedFastForward(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.repo.AllowWays("fast-forward-only")
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	w.repo.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
+	_, err := merge(t, repo, pull)
+	want(t, "the only way", err, fault.Temporary)
+	if !errors.Is(err, scm.ErrBehind) {
+		t.Error("it is not called behind")
+	}
+	w.repo.AllowWays("fast-forward-only", "squash")
+	w.repo.PreferWay("fast-forward-only")
+	_, err = merge(t, w.open(t), pull)
+	must(t, "with another way", err)
+}
+
+// The branch of a merged pull request may serve again. What Gitea tells as the head
+// is then another commit than the one that was merged.
+func TestMerge_P06_branchServesAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	first, err := merge(t, repo, pull)
+	must(t, "merge", err)
+	w.push(t, "image: web:3\n")
+	second, err := merge(t, repo, pull)
+	if err != nil || second != first {
+		t.Errorf("merged as %+v, then %+v, %v", first, second, err)
+	}
+	pull.Head.Commit = w.repo.Head(head)
+	_, err = merge(t, repo, pull)
+	want(t, "with the new head", err, fault.Conflict, "its head is")
+}
+
+func TestMerge_methodsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	w.repo.AllowWays()
+	_, err := merge(t, w.open(t), pull)
+	want(t, "none", err, fault.Unauthorised, "no way of merging")
+}

@@ -1,0 +1,199 @@
+package gitea_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+	"promoter/internal/scm/gitea"
+	"promoter/internal/secret"
+)
+
+const canary = "canary-token"
+
+// against makes a forge that asks a handler.
+func against(t *testing.T, path string, handler http.HandlerFunc) *gitea.Forge {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	forge, err := gitea.New(gitea.Options{
+		URL: server.URL + path, HTTP: server.Client(), Now: time.Now,
+		Token: func(context.Context) (secret.String, error) { return secret.New(canary), nil },
+	})
+	must(t, "new", err)
+	return forge
+}
+
+func open(t *testing.T, forge *gitea.Forge) (scm.Repository, error) {
+	t.Helper()
+	return forge.Open(t.Context(), "acme/deploy")
+}
+
+// The library would ask for the server's version, in its own time.
+func TestOpen_asksForNoVersion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 2 {
+		w.open(t)
+	}
+	if got := w.Requests(); got["GET /repos/{owner}/{repo}"] != 2 || got["GET /user"] != 1 || w.requests() != 3 {
+		t.Errorf("requests: %v", got)
+	}
+}
+
+// What a server sends back never shows the token.
+func TestErrors_T05_showNoToken(t *testing.T) {
+	t.Parallel()
+	for name, handler := range map[string]http.HandlerFunc{
+		"message": func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, `{"message":"you sent `+r.Header.Get("Authorization")+`"}`, http.StatusForbidden)
+		},
+		"page": func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, "<html>"+r.Header.Get("Authorization"), http.StatusBadGateway)
+		},
+		"login page": func(w http.ResponseWriter, r *http.Request) {
+			_, _ = w.Write([]byte("<html>" + r.Header.Get("Authorization")))
+		},
+		"elsewhere": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://elsewhere.example.com/?t="+r.Header.Get("Authorization"), http.StatusFound)
+		},
+	} {
+		_, err := open(t, against(t, "", handler))
+		if err == nil || strings.Contains(err.Error(), canary) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A server below a path is asked below it, and nowhere else.
+func TestOpen_belowAPath(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	forge := against(t, "/git/", func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path)
+		http.NotFound(w, r)
+	})
+	_, err := open(t, forge)
+	want(t, "open", err, fault.NotFound)
+	if len(asked) != 1 || asked[0] != "/git/api/v1/repos/acme/deploy" {
+		t.Errorf("asked %q", asked)
+	}
+}
+
+// A call ends with its context, though the library takes none per call.
+func TestOpen_endsWithTheContext(t *testing.T) {
+	t.Parallel()
+	waiting := make(chan struct{})
+	forge := against(t, "", func(_ http.ResponseWriter, r *http.Request) {
+		close(waiting)
+		<-r.Context().Done()
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-waiting
+		cancel()
+	}()
+	if _, err := forge.Open(ctx, "acme/deploy"); err == nil {
+		t.Error("it did not end")
+	}
+}
+
+func TestOpen_refusesNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, name := range []string{"", "acme", "acme/", "a/b/c", "acme/..", "a b/c", "acme/x?y"} {
+		_, err := w.forge.Open(t.Context(), name)
+		want(t, name, err, fault.Invalid)
+	}
+}
+
+func TestNew_refuses(t *testing.T) {
+	t.Parallel()
+	right := gitea.Options{
+		URL: "https://git.example.com", HTTP: http.DefaultClient, Now: time.Now,
+		Token: func(context.Context) (secret.String, error) { return secret.String{}, nil },
+	}
+	for name, spoil := range map[string]func(*gitea.Options){
+		"URL": func(o *gitea.Options) { o.URL = "https://x:" + canary + "@git.example.com" }, "no URL": func(o *gitea.Options) { o.URL = "" },
+		"token": func(o *gitea.Options) { o.Token = nil }, "HTTP": func(o *gitea.Options) { o.HTTP = nil }, "clock": func(o *gitea.Options) { o.Now = nil },
+	} {
+		options := right
+		spoil(&options)
+		if _, err := gitea.New(options); err == nil || strings.Contains(err.Error(), canary) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Just after the first push to an empty repository Gitea does not find its commits.
+func TestRules_afterTheFirstPush(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	empty := w.NewEmptyRepository("acme/empty")
+	empty.Permit(self, "write")
+	repo, err := w.forge.Open(t.Context(), "acme/empty")
+	if err != nil || repo.Info().DefaultBranch != "" {
+		t.Fatalf("opened %+v, %v", repo, err)
+	}
+	empty.Commit(self, "main", "Begin", map[string]string{"a": "1\n"})
+	for range 2 {
+		_, err = repo.(scm.Ruled).Rules(t.Context(), "main")
+		want(t, "too early", err, fault.Temporary, "object does not exist")
+	}
+	_, err = repo.(scm.Ruled).Rules(t.Context(), "main")
+	must(t, "then", err)
+}
+
+// Pull requests can be switched off, and Gitea then finds nothing.
+func TestCreate_withoutPullRequests(t *testing.T) {
+	t.Parallel()
+	forge := against(t, "", func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/user") {
+			_, _ = w.Write([]byte(`{"id":1,"login":"promoter-bot"}`))
+			return
+		}
+		_, _ = w.Write([]byte(`{"id":7,"full_name":"acme/deploy","default_branch":"main","has_pull_requests":false,"mirror":true,"permissions":{"push":true}}`))
+	})
+	repo, err := open(t, forge)
+	must(t, "open", err)
+	if repo.Info().MayPush {
+		t.Error("a mirror can be pushed to")
+	}
+	_, err = repo.PullRequests().Create(t.Context(), scm.Draft{Head: "a", Base: "main", Title: "x"})
+	want(t, "create", err, fault.Invalid, "switched off")
+}
+
+// A fork of the same owner, or a head without a branch, is nobody's branch here.
+func TestOpen_T01_headsWithoutABranch(t *testing.T) {
+	t.Parallel()
+	pulls := `[{"number":1,"head":{"label":"","ref":"refs/pull/1/head","repo_id":7},"base":{"ref":"main","repo_id":7}},
+		{"number":2,"head":{"label":"promoter/prod/web","ref":"x","repo_id":-1,"repo":null},"base":{"ref":"main","repo_id":7}},
+		{"number":3,"user":{"id":-1,"login":"Ghost"},"head":null,"base":null}]`
+	forge := against(t, "", func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/user"):
+			_, _ = w.Write([]byte(`{"id":1,"login":"promoter-bot"}`))
+		case strings.HasSuffix(r.URL.Path, "/pulls"):
+			_, _ = w.Write([]byte(pulls))
+		default:
+			_, _ = w.Write([]byte(`{"id":7,"full_name":"acme/deploy","has_pull_requests":true}`))
+		}
+	})
+	repo, err := open(t, forge)
+	must(t, "open", err)
+	all, err := repo.PullRequests().Open(t.Context())
+	must(t, "list", err)
+	for _, pull := range all {
+		if pull.Head.Own || pull.Author.Login != "" {
+			t.Errorf("%+v", pull)
+		}
+	}
+	if len(all) != 3 {
+		t.Errorf("%d pull requests", len(all))
+	}
+}
