@@ -1,0 +1,87 @@
+package scmtest
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+)
+
+func rules(f scm.Features) bool { return f.Rules }
+
+// ruling is about what a branch asks of a merge.
+func ruling() []condition {
+	return []condition{
+		{
+			name: "G-07 Rules of a branch that asks nothing are none", feature: rules,
+			run: func(t *testing.T, x *fixture) {
+				got := x.rules(t)
+				if len(got.Checks) > 0 || got.Approvals > 0 || got.Owners || got.Queue || got.Signed || got.Stuck != "" {
+					t.Errorf("rules: %+v", got)
+				}
+				x.land(t, x.propose(t))
+			},
+			without: func(t *testing.T, x *fixture) {
+				if _, can := x.repo.(scm.Ruled); can {
+					t.Error("rules can be read, and the features do not say so")
+				}
+			},
+		},
+		{
+			name: "G-07 Rules names the checks that a branch requires, where the forge names any", feature: rules,
+			hooks: func(b Bench) []any { return []any{b.World.Protect} },
+			run: func(t *testing.T, x *fixture) {
+				x.World.Protect(t, "ci/required")
+				if got := x.rules(t).Checks; len(got) > 0 && !slices.Equal(got, []string{"ci/required"}) {
+					t.Errorf("checks: %v", got)
+				}
+				x.refused(t, x.propose(t), "", fault.Unauthorised)
+			},
+		},
+		{
+			name: "P-04 a merge queue is told by Rules, and by the refusal of a merge", feature: rules,
+			hooks: func(b Bench) []any { return []any{b.World.Queue} },
+			run: func(t *testing.T, x *fixture) {
+				made := x.propose(t)
+				x.World.Queue(t)
+				x.repo = open(t, x.Bench)
+				if got := x.rules(t); !got.Queue {
+					t.Errorf("rules: %+v", got)
+				}
+				_, err := x.repo.PullRequests().Merge(t.Context(), made.Number, landing(made.Head.Commit))
+				wantKind(t, "merge", err, fault.Unauthorised)
+				if told, ok := errors.AsType[*scm.RefusedError](err); ok && told.Rule != scm.RuleQueue {
+					t.Errorf("refused by %q: %v", told.Rule, err)
+				}
+			},
+		},
+		{
+			name: "P-08 an accident of the server says nothing of the head", feature: pullRequests,
+			hooks: func(b Bench) []any { return []any{b.World.Fail} },
+			run: func(t *testing.T, x *fixture) {
+				made := x.propose(t)
+				x.World.Fail(t, http.StatusBadGateway)
+				_, err := x.repo.PullRequests().Merge(t.Context(), made.Number, landing(made.Head.Commit))
+				wantKind(t, "merge", err, fault.Temporary)
+				if errors.Is(err, scm.ErrBehind) {
+					t.Errorf("the head is behind: %v", err)
+				}
+			},
+		},
+	}
+}
+
+// rules reads those of main.
+func (x *fixture) rules(t *testing.T) scm.Rules {
+	t.Helper()
+	ruled, can := x.repo.(scm.Ruled)
+	if !can {
+		t.Fatal("the features say that rules can be read, and they cannot")
+	}
+	read, err := ruled.Rules(t.Context(), Main)
+	fatal(t, "rules", err)
+	return read
+}
