@@ -56,12 +56,14 @@ func (w *work) wireForge(c config.Forge) *forge {
 	switch c.Kind {
 	case config.ForgeGitHub:
 		f.err = w.wireGitHub(f)
+	case config.ForgeGitLab:
+		f.err = w.wireGitLab(f)
 	case config.ForgeGitea:
 		f.err = w.wireGitea(f)
 	case config.ForgeGit:
 		f.err = w.wireGit(f)
 	default:
-		f.err = fault.New(fault.Invalid, "the forge %s is of kind %s, which this promoter cannot work with yet: it can with github and git", c.Name, c.Kind)
+		f.err = fault.New(fault.Internal, "the forge %s is of kind %s, which nothing was made for", c.Name, c.Kind)
 	}
 	return f
 }

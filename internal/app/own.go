@@ -18,7 +18,7 @@ const (
 	knownHostsVariable  = "PROMOTER_GIT_KNOWN_HOSTS"
 )
 
-// publicGitHub is the one forge that is known without a server's file.
+// publicGitHub is a forge that is known without a server's file.
 const publicGitHub = "https://github.com/"
 
 // openOwn finds the repositories of a run without a server's file: URLs of Git,
@@ -67,6 +67,9 @@ func (s *Server) ownTarget(address string) (target, error) {
 	}
 	if name, ok := strings.CutPrefix(address, publicGitHub); ok {
 		return s.ownGitHub(name)
+	}
+	if name, ok := strings.CutPrefix(address, publicGitLab); ok && !s.onlyGit() {
+		return s.ownGitLab(name)
 	}
 	forge := config.Forge{Name: "git", Kind: config.ForgeGit}
 	if user, set := s.env(gitUserVariable); set {

@@ -167,6 +167,25 @@ func TestOpenServer_withoutAFile(t *testing.T) {
 	}
 }
 
+// A repository on gitlab.com is one of GitLab's, unless only Git has a credential.
+func TestOpenServer_onGitLab(t *testing.T) {
+	t.Parallel()
+	for variable, want := range map[string]config.ForgeKind{gitlabTokenVariable: config.ForgeGitLab, gitPasswordVariable: config.ForgeGit} {
+		env := func(name string) (string, bool) { return "canary", name == variable }
+		s, err := OpenServer(ServerOptions{Repositories: []string{"https://gitlab.com/acme/platform/gitops.git"}, Env: env, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.targets[0]; got.forge.Kind != want || want == config.ForgeGitLab && got.name != "acme/platform/gitops" {
+			t.Errorf("with %s: %+v", variable, got)
+		}
+	}
+	_, err := OpenServer(ServerOptions{Repositories: []string{"https://gitlab.com/acme/gitops"}, Env: noEnv, Now: time.Now})
+	if err == nil || !strings.Contains(err.Error(), "set "+gitlabTokenVariable) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Loopback may be dialled only by who works on repositories of the same machine.
 // What a person got wrong is answered with what would be right.
 func TestOpenServer_advice(t *testing.T) {
@@ -269,7 +288,8 @@ func TestOpenServer_whichFile(t *testing.T) {
 	}
 }
 
-func TestWork_forgesThatCannotBeUsedYet(t *testing.T) {
+// A forge that cannot be wired is the error of its repositories.
+func TestWork_forgeWithoutItsToken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "server.yaml")
@@ -289,9 +309,7 @@ repositories: [{forge: lab, name: acme/b}]
 	if err != nil || len(results) != 1 {
 		t.Fatalf("got %v, %v", results, err)
 	}
-	for i, words := range []string{"is of kind gitlab, which this promoter cannot work with yet"} {
-		if got := results[i].Err; fault.KindOf(got) != fault.Invalid || !strings.Contains(got.Error(), words) {
-			t.Errorf("got %v, want %s", got, words)
-		}
+	if got := results[0].Err; fault.KindOf(got) != fault.Invalid || !strings.Contains(got.Error(), "LAB") {
+		t.Errorf("got %v", got)
 	}
 }

@@ -49,9 +49,24 @@ func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
 	if key != nil {
 		by = key.owner
 	}
+	if visit.Pushes {
+		p.guardAgainst(by)
+	}
 	return gittest.Admission{
 		Repository: p.bare, Login: by.name, Lose: one != nil && one.lose, Pushed: func() { s.follow(p, by) },
 	}
+}
+
+// guardAgainst lets Git refuse what an account may not push. Git knows no accounts:
+// it holds for the push that is about to come.
+func (p *Project) guardAgainst(by *user) {
+	var denied []string
+	for branch := range p.bare.Heads() {
+		if !p.mayPush(by, branch) {
+			denied = append(denied, branch)
+		}
+	}
+	p.bare.Protect(denied...)
 }
 
 func (s *Server) refuseGit(visit gittest.Visit, p *Project, key *token, given bool) http.HandlerFunc {

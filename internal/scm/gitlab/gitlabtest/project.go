@@ -180,10 +180,7 @@ func (p *Project) Late(merges int) { p.s.act(func() { p.late = merges }) }
 
 // Protect protects branches by a name, in which * stands for any text.
 func (p *Project) Protect(name string, protection Protection) {
-	p.s.act(func() {
-		p.guarded[name] = protection
-		p.look(p.s.user("root"))
-	})
+	p.s.act(func() { p.guarded[name] = protection })
 }
 
 func (p *Project) visible(u *user) bool { return p.public || p.level(u) > NoOne }

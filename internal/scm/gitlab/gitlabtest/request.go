@@ -176,13 +176,6 @@ func (p *Project) look(by *user) {
 			}
 		}
 	}
-	var denied []string
-	for branch := range heads {
-		if guard, guarded := p.protection(branch); guarded && guard.Push > Developer || guarded && guard.Push == NoOne {
-			denied = append(denied, branch)
-		}
-	}
-	p.bare.Protect(denied...)
 }
 
 // follow carries out what moved branches of a project mean for a merge request.

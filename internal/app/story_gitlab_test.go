@@ -1,0 +1,100 @@
+package app_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"promoter/internal/app"
+	"promoter/internal/promotion/engine"
+	"promoter/internal/scm/gitlab/gitlabtest"
+)
+
+// TestRun_theStoryWithMergeRequests_gitlab plays the story on a GitLab below a
+// path, whose project lies in a subgroup: dev is pushed to, a person merges into
+// staging, and prod merges by itself once its pipeline is green and somebody
+// approved it. A run after that writes nothing.
+func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed) // for its registry, its clock and its words
+	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now, Root: "/gitlab", Free: true})
+	files := map[string]string{".promoter.yaml": s.expand(reviewed)}
+	for _, environment := range []string{"dev", "staging", "prod"} {
+		files[environment+"/shop.yaml"] = s.manifest("web:1.0.0", "worker:1.0.0")
+	}
+	project := lab.NewProject("acme/platform/gitops", files)
+	for _, who := range []string{"promoter-bot", "ada", "bob"} {
+		project.Permit(who, gitlabtest.Developer)
+	}
+	project.Permit("promoter-bot", gitlabtest.Maintainer) // main is protected by default
+	project.Protect("main", gitlabtest.Protection{Push: gitlabtest.Maintainer, Merge: gitlabtest.Maintainer})
+	s.server = openGitLab(s, lab)
+
+	s.release("web", "1.1.0")
+	wantActs(t, s.run(), engine.ActPushed, engine.ActOpened)
+	if one := project.Request(1); one.Source != stagingHead || one.Author != "promoter-bot" || one.State != "opened" {
+		t.Errorf("opened %+v", one)
+	}
+	project.MergeRequest("ada", 1, "squash")
+	wantActs(t, s.run(), engine.ActOpened)
+	head := project.Request(2).SHA
+	project.SetJob("promoter-bot", head, "e2e", "running", false) // our push began it
+	project.Approve("bob", 2)
+	s.run()
+	if one := project.Request(2); one.State != "opened" {
+		t.Errorf("merged before its pipeline: %+v", one)
+	}
+	project.SetJob("promoter-bot", head, "e2e", "success", false)
+	wantActs(t, s.run(), engine.ActMerged)
+	if one := project.Request(2); one.State != "merged" || one.Merger != "promoter-bot" {
+		t.Errorf("in the end %+v", one)
+	}
+	for _, environment := range []string{"dev", "staging", "prod"} {
+		if text := project.Git("show", "main:"+environment+"/shop.yaml"); !strings.Contains(text, s.line("web:1.1.0")) {
+			t.Errorf("%s holds\n%s", environment, text)
+		}
+	}
+	s.run()
+	lab.ResetRequests()
+	s.run()
+	for route, n := range lab.Requests() {
+		if !strings.HasPrefix(route, "GET ") && route != "GIT info/refs" && route != "GIT upload-pack" {
+			t.Errorf("the run after that wrote: %d × %s", n, route)
+		}
+	}
+}
+
+// openGitLab opens a server's file about the project.
+func openGitLab(s *story, lab *gitlabtest.Server) *app.Server {
+	s.t.Helper()
+	file := filepath.Join(s.dir, "gitlab.yaml")
+	text := fmt.Sprintf(`version: 1
+forges:
+  lab: {kind: gitlab, url: "%s", insecure: true, token: "env:TOKEN"}
+repositories:
+  - {forge: lab, name: acme/platform/gitops}
+networks: [127.0.0.0/8]
+%s`, lab.URL(), s.expand(insecureRegistry))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	token := lab.Token("promoter-bot", "api")
+	server, err := app.OpenServer(app.ServerOptions{
+		Config: file, Env: func(name string) (string, bool) { return token, name == "TOKEN" }, Now: s.clock.Now,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	server.SetPace(0)
+	return server
+}
+
+func wantActs(t *testing.T, report engine.Report, want ...engine.Act) {
+	t.Helper()
+	if got := actsOf(report); !slices.Equal(got, want) {
+		t.Errorf("did %v, want %v", got, want)
+	}
+}
