@@ -23,11 +23,14 @@ func (w *work) discover(ctx context.Context) {
 			w.addFailed(f, c.Name, err)
 			continue
 		}
-		s := search{work: w, of: f}
+		s := search{work: w, of: f, known: readUnconfigured(w.cacheFolder("unconfigured"), c.Name, w.server.now())}
 		for _, i := range found {
 			s.installation(ctx, i)
 		}
 		s.sum(len(found))
+		if err := s.known.save(); err != nil {
+			s.note("%v", err)
+		}
 	}
 }
 
@@ -40,6 +43,7 @@ func (w *work) addFailed(f *forge, name string, err error) {
 type search struct {
 	work              *work
 	of                *forge
+	known             *unconfigured
 	without, archived int
 }
 
@@ -93,12 +97,17 @@ func (s *search) add(ctx context.Context, installed *github.Installed, f *forge,
 	group.SetLimit(atOnce)
 	for n, one := range listed {
 		group.Go(func() error {
+			if s.known.has(one) {
+				return nil
+			}
 			has, err := installed.Holds(ctx, one.Name, ConfigFile)
 			if has || err != nil {
 				found[n] = &repository{
 					target: target{name: one.Name, forge: f.config, rights: rightsOf(installed.Installation)}, forge: f, err: err,
 				}
+				return nil
 			}
+			s.known.add(one)
 			return nil
 		})
 	}

@@ -91,7 +91,7 @@ func (c *call) drawRepository(r *Repository, seenBy *user) object {
 		"clone_url": c.page(r) + ".git", "git_url": "git://" + host + "/" + r.fullName() + ".git", "ssh_url": "git@" + host + ":" + r.fullName() + ".git",
 		"svn_url": c.page(r), "default_branch": c.defaultBranch(r), "archived": r.archived, "disabled": false, "visibility": visibility(r.private),
 		"has_issues": true, "has_projects": false, "has_downloads": false, "has_wiki": false, "has_pages": false, "has_discussions": false,
-		"created_at": r.created.Format(time.RFC3339), "updated_at": r.created.Format(time.RFC3339), "pushed_at": r.created.Format(time.RFC3339),
+		"created_at": r.created.Format(time.RFC3339), "updated_at": r.created.Format(time.RFC3339), "pushed_at": r.pushed.Format(time.RFC3339),
 		"permissions": c.drawPermissions(r, seenBy),
 	}
 	addresses(drawn, url, repositoryAddresses)

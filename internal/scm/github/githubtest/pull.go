@@ -121,6 +121,9 @@ func (r *Repository) look(by *user) {
 	heads := r.bare.Heads()
 	before := r.bases
 	r.bases = heads
+	if !maps.Equal(before, heads) {
+		r.pushed = r.s.time()
+	}
 	for _, other := range r.s.repos {
 		for _, p := range other.sorted() {
 			if p.open() && (p.from == r || p.repo == r) {

@@ -28,6 +28,7 @@ type Repository struct {
 	rulesets    []*ruleset
 	permissions map[string]string // login in lower case -> admin, write, read
 	created     time.Time
+	pushed      time.Time // to any branch
 
 	bases      map[string]string // branches as they were at the last look
 	lastNumber int
@@ -59,7 +60,7 @@ func (s *Server) NewRepository(name string, files map[string]string) *Repository
 func (s *Server) newRepository(fullName string) *Repository {
 	owner, name, _ := strings.Cut(fullName, "/")
 	r := &Repository{
-		s: s, id: 5000 + s.next(), owner: owner, name: name, private: true, created: s.time(),
+		s: s, id: 5000 + s.next(), owner: owner, name: name, private: true, created: s.time(), pushed: s.time(),
 		methods:    map[string]bool{"merge": true, "squash": true, "rebase": true},
 		protection: map[string]Protection{}, permissions: map[string]string{lower(owner): "admin"},
 		bases: map[string]string{}, pulls: map[int]*pull{}, labels: map[string]int64{},

@@ -1,0 +1,48 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+const contents = "GET /repos/{owner}/{repo}/contents/{path...}"
+
+// What has no config file is asked for again after a push, or where nothing was
+// kept.
+func TestRun_unconfiguredRepositoriesCostNothingTwice(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	o.repository("acme/gitops", webIn("push"))
+	docs := o.repository("acme/docs", map[string]string{"README": "words"})
+	o.repository("acme/site", map[string]string{"README": "words"})
+	o.app.Install("acme")
+	asked := func(want int) {
+		t.Helper()
+		o.github.ResetRequests()
+		results := o.run("")
+		if n := o.github.Requests()[contents]; n != want {
+			t.Errorf("asked for %d files, want %d", n, want)
+		}
+		for name, result := range results {
+			if result.Failed() {
+				t.Errorf("%s: %s", name, did(result))
+			}
+		}
+	}
+	asked(3)
+	asked(3) // they were pushed to just now
+	o.pass(2 * time.Minute)
+	asked(3)
+	asked(1)
+	docs.Commit("ann", "main", "Promote here", map[string]string{".promoter.yaml": o.expand(webIn("push")[".promoter.yaml"]), "dev/app.yaml": o.expand("image: $R/acme/web:1.4.0\n")})
+	asked(2)
+	if text := docs.Git("show", "main:dev/app.yaml"); text != o.expand("image: $R/acme/web:1.5.0") {
+		t.Errorf("a new config is not worked with: %s", text)
+	}
+	if err := os.WriteFile(filepath.Join(o.dir, "cache", "unconfigured", "github.json"), []byte("["), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked(3)
+}

@@ -1,0 +1,119 @@
+package app_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"promoter/internal/app"
+	"promoter/internal/scm/github"
+	"promoter/internal/scm/github/githubtest"
+)
+
+// orchard is a GitHub with one App, and a registry with a new version.
+type orchard struct {
+	*world
+	github *githubtest.Server
+	app    *githubtest.App
+	notes  []string
+
+	mu    sync.Mutex
+	clock time.Time
+}
+
+func newOrchard(t *testing.T) *orchard {
+	t.Helper()
+	o := &orchard{world: newWorld(t, nil), clock: time.Now().Truncate(time.Second)}
+	o.github = githubtest.New(t, githubtest.Options{Now: o.now})
+	o.app = o.github.NewApp("promoter", needed())
+	o.push("acme/web:1.4.0", "one")
+	o.push("acme/web:1.5.0", "two")
+	return o
+}
+
+// needed are the permissions of the table.
+func needed() map[string]string {
+	all := map[string]string{}
+	for _, p := range github.Permissions() {
+		all[p.Name] = p.Access
+	}
+	return all
+}
+
+func (o *orchard) now() time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.clock
+}
+
+func (o *orchard) pass(d time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.clock = o.clock.Add(d)
+}
+
+func (o *orchard) repository(name string, files map[string]string) *githubtest.Repository {
+	o.t.Helper()
+	expanded := map[string]string{}
+	for file, content := range files {
+		expanded[file] = o.expand(content)
+	}
+	return o.github.NewRepository(name, expanded)
+}
+
+// open opens a server's file with the App, narrowed to some repositories.
+func (o *orchard) open(more string, narrowed ...string) (*app.Server, error) {
+	o.t.Helper()
+	key, file := filepath.Join(o.dir, "app.pem"), filepath.Join(o.dir, "server.yaml")
+	text := fmt.Sprintf(`version: 1
+forges:
+  github: {kind: github, url: "%s", insecure: true, app: {id: %d, key: "file:%s"}}
+networks: [127.0.0.0/8]
+%s`, o.github.URL(), o.app.ID(), key, o.expand(insecureRegistry+more))
+	for name, content := range map[string]string{key: o.app.Key(), file: text} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			o.t.Fatal(err)
+		}
+	}
+	none := func(string) (string, bool) { return "", false }
+	server, err := app.OpenServer(app.ServerOptions{Config: file, Repositories: narrowed, Env: none, Now: o.now})
+	if err == nil {
+		server.SetPace(0)
+	}
+	return server, err
+}
+
+func (o *orchard) run(more string, narrowed ...string) map[string]app.Result {
+	o.t.Helper()
+	server, err := o.open(more, narrowed...)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.notes = nil
+	results, err := server.Run(o.t.Context(), app.RunOptions{
+		CacheDir: filepath.Join(o.dir, "cache"), Note: func(note string) { o.notes = append(o.notes, note) },
+	})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	byName := map[string]app.Result{}
+	for _, result := range results {
+		byName[result.Repository] = result
+		if text := fmt.Sprint(result, o.notes); strings.Contains(text, "ghs_") || strings.Contains(text, "eyJ") {
+			o.t.Errorf("a token is shown: %s", text)
+		}
+	}
+	return byName
+}
+
+// did says in words what came of a repository.
+func did(result app.Result) string {
+	if result.Failed() {
+		return fmt.Sprint("failed: ", result.Err, result.Report.State, result.Report.Trouble)
+	}
+	return fmt.Sprint(acts(result))
+}
