@@ -25,7 +25,7 @@ type brokenCredential struct {
 func (w *work) wireRegistries() error {
 	var credentials []registry.Credential
 	for _, entry := range w.server.file.Registries {
-		if entry.Username == "" && entry.Token.IsZero() {
+		if !entry.HasCredentials() {
 			continue
 		}
 		keys := w.usedBy(entry)
@@ -67,21 +67,24 @@ func (w *work) usedBy(entry config.Registry) []identity.RepositoryKey {
 }
 
 func (w *work) credential(entry config.Registry, keys []identity.RepositoryKey) (registry.Credential, error) {
-	reference := entry.Password
-	if reference.IsZero() {
-		reference = entry.Token
-	}
-	value, err := w.secret(reference)
-	if err != nil {
-		return registry.Credential{}, err
-	}
 	made := registry.Credential{
-		Host: entry.Host, Repositories: entry.Repositories, Username: entry.Username, Secret: value,
+		Host: entry.Host, Repositories: entry.Repositories, Username: entry.Username, TokenHost: entry.TokenHost,
 	}
 	for _, key := range keys {
 		made.UsableBy = append(made.UsableBy, string(key))
 	}
-	return made, nil
+	var err error
+	if entry.Login.Provider != "" {
+		made.Source, err = w.source(entry)
+		made.Identity = loginIdentity(entry.Login)
+		return made, err
+	}
+	reference := entry.Password
+	if reference.IsZero() {
+		reference = entry.Token
+	}
+	made.Secret, err = w.secret(reference)
+	return made, err
 }
 
 // check says whether the credential that the repository would ask an image with

@@ -8,6 +8,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
+	"promoter/internal/registry/cloud"
 )
 
 // gitTimeout bounds one session of Git: a first fetch may bring a large pack.
@@ -19,6 +20,9 @@ type ways struct {
 	registries *outbound.Client
 	forges     *outbound.Client
 	git        *outbound.Client
+	// machine is the way to the services of the machine itself, for the logins of
+	// cloud registries and for nothing else.
+	machine *outbound.Client
 }
 
 func (s *Server) newWays() (ways, error) {
@@ -30,8 +34,28 @@ func (s *Server) newWays() (ways, error) {
 	if made.forges, err = s.way(s.insecureForges(), 0); err != nil {
 		return ways{}, err
 	}
-	made.git, err = s.way(s.insecureForges(), gitTimeout)
+	if made.git, err = s.way(s.insecureForges(), gitTimeout); err != nil {
+		return ways{}, err
+	}
+	made.machine, err = s.machineWay()
 	return made, err
+}
+
+// Times of the services of a machine, which answer at once or are not there.
+const (
+	machineTimeout  = 5 * time.Second
+	machineAttempts = 2
+)
+
+// machineWay makes a way to the addresses at which a cloud answers its machines.
+// All others refuse these addresses.
+func (s *Server) machineWay() (*outbound.Client, error) {
+	hosts := cloud.MetadataHosts(s.env)
+	way, err := outbound.New(outbound.Options{
+		Networks: cloud.MetadataNetworks(hosts), Insecure: hosts,
+		Timeout: machineTimeout, Attempts: machineAttempts, Now: s.now,
+	})
+	return way, fault.Wrap(fault.Internal, err)
 }
 
 // way makes a way out. The machine itself may be dialled only where a person

@@ -223,13 +223,16 @@ func (w *world) compare(preview *app.Preview, want ...string) {
 	}
 }
 
-// TestMain keeps the person's own logins out.
+// TestMain keeps the person's own logins out, and the internet.
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "no-docker-config")
 	if err != nil {
 		log.Fatal(err)
 	}
 	_ = os.Setenv("DOCKER_CONFIG", dir)
+	if err := online.join(); err != nil {
+		log.Fatal(err)
+	}
 	m.Run() // the process ends with its code
 	_ = os.RemoveAll(dir)
 }

@@ -109,7 +109,7 @@ type rawRegistry struct {
 	Insecure at[bool] `yaml:"insecure"`
 }
 
-// rawCredentials is a username with its password, or a token.
+// rawCredentials is a username with its password, a token, or a provider of logins that run out.
 type rawCredentials struct {
 	place
 	// Username that goes with the password.
@@ -118,6 +118,20 @@ type rawCredentials struct {
 	Password at[string] `yaml:"password"`
 	// Token by reference: env:NAME or file:PATH.
 	Token at[string] `yaml:"token"`
+	// TokenHost is the host of the token service that may get username and password. Default: one that belongs to the registry by its name.
+	TokenHost at[string] `yaml:"tokenHost"`
+	// Provider of logins: the cloud that the registry belongs to. Without more it logs in who the process is there.
+	Provider at[string] `yaml:"provider" values:"aws google azure"`
+	// Role to assume, an ARN, with aws.
+	Role at[string] `yaml:"role"`
+	// Key is the JSON file of a service account or of a workload identity federation, by reference, with google.
+	Key at[string] `yaml:"key"`
+	// Tenant of Microsoft Entra ID, with azure.
+	Tenant at[string] `yaml:"tenant"`
+	// Client ID of an application or of a managed identity, with azure.
+	Client at[string] `yaml:"client"`
+	// Secret of the client, by reference, with azure.
+	Secret at[string] `yaml:"secret"`
 }
 
 // rawReceiver takes the webhooks of one sender. It has exactly one of secret, pathSecret, audience and anonymous.

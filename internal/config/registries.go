@@ -23,6 +23,11 @@ func (l *serverLoader) registry(raw *rawRegistry) Registry {
 		registry.Username = c.Username.Value
 		registry.Password = l.reference(c.Password, "credentials.password")
 		registry.Token = l.reference(c.Token, "credentials.token")
+		registry.TokenHost = l.tokenHost(c)
+		registry.Login = l.login(c, registry.Host)
+		if c.Provider.set() && raw.Insecure.Value {
+			l.failf(raw.Insecure.Position, "remove insecure", "the registries of a cloud speak https")
+		}
 	}
 	l.usableBy(raw)
 	l.plainHTTP("the registry "+registry.Host, at[string]{}, raw.Insecure)
@@ -62,14 +67,18 @@ func (l *serverLoader) registryRepositories(raw *rawRegistry, host string) []ima
 	return patterns
 }
 
-// credentials checks that a password has a username, or that there is a token.
+// credentials checks that there is one of a username with its password, a token, and
+// a provider.
 func (l *serverLoader) credentials(c *rawCredentials) {
+	given := c.Username.set() || c.Password.set()
 	switch {
-	case c.Token.set() && (c.Username.set() || c.Password.set()):
+	case c.Provider.set() && (given || c.Token.set()):
+		l.failf(c.Provider.Position, "keep the provider, or the token, or username and password", "credentials has a provider and a secret of its own")
+	case c.Token.set() && given:
 		l.failf(c.Token.Position, "keep the token, or username and password", "credentials has both a token and a password")
-	case !c.Token.set() && !c.Username.set() && !c.Password.set():
-		l.failf(c.Position, "add username and password, or token", "credentials is empty")
-	case !c.Token.set() && c.Username.set() != c.Password.set():
+	case !c.Provider.set() && !c.Token.set() && !given:
+		l.failf(c.Position, "add username and password, token, or provider", "credentials is empty")
+	case given && c.Username.set() != c.Password.set():
 		l.failf(orPlace(c.Username.place, c.Password.place), "write both", "credentials has only one of username and password")
 	}
 }

@@ -80,9 +80,37 @@ type Registry struct {
 	Repositories []image.Pattern // with the host; nil: all of it
 	Username     string
 	Password     Reference // with Username
+	TokenHost    string    // with Username; empty: what belongs to the host
 	Token        Reference
+	Login        Login
 	UsableBy     []string // globs of GitOps repositories
 	Insecure     bool
+}
+
+// Provider gives logins for the registries of its cloud.
+type Provider string
+
+// The providers.
+const (
+	ProviderAWS    Provider = "aws"
+	ProviderGoogle Provider = "google"
+	ProviderAzure  Provider = "azure"
+)
+
+// Login is a login that a provider gives. Its zero value is none.
+type Login struct {
+	Provider Provider
+	Role     string    // with aws: the role to assume
+	Key      Reference // with google
+	Tenant   string    // with azure
+	Client   string    // with azure
+	Secret   Reference // with azure, of the client
+}
+
+// HasCredentials says that the registry is not asked anonymously by whoever may use
+// the entry.
+func (r Registry) HasCredentials() bool {
+	return r.Username != "" || !r.Token.IsZero() || r.Login.Provider != ""
 }
 
 // ReceiverKind is the sender of a webhook.

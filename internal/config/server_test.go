@@ -47,6 +47,18 @@ func TestLoadServer_full(t *testing.T) {
 		Registries: []config.Registry{
 			{Host: "quay.io", Username: "acme+promoter", Password: reference(t, "env:QUAY_PASSWORD"), UsableBy: []string{"github.com/acme/*"}},
 			{Host: "registry.internal.example.com:5000", Insecure: true},
+			{
+				Host: "123456789012.dkr.ecr.eu-central-1.amazonaws.com", UsableBy: []string{"github.com/acme/*"},
+				Login: config.Login{Provider: config.ProviderAWS, Role: "arn:aws:iam::123456789012:role/ecr-read"},
+			},
+			{
+				Host: "europe-west1-docker.pkg.dev", UsableBy: []string{"github.com/acme/*"},
+				Login: config.Login{Provider: config.ProviderGoogle, Key: reference(t, "file:/run/secrets/google.json")},
+			},
+			{
+				Host: "acme.azurecr.io", UsableBy: []string{"github.com/acme/*"},
+				Login: config.Login{Provider: config.ProviderAzure, Tenant: "acme.onmicrosoft.com", Client: "66666666-7777-8888-9999-000000000000", Secret: reference(t, "env:AZURE_SECRET")},
+			},
 		},
 		Receivers: []config.Receiver{
 			{Name: "quay", Kind: "quay", PathSecret: reference(t, "file:/run/secrets/quay-hook")},

@@ -1,0 +1,62 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/outbound"
+)
+
+// refuses asks an address and says whether the way refused it. Nobody need answer.
+func refuses(t *testing.T, way *outbound.Client, address string) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := way.RoundTrip(req)
+	if err == nil {
+		_ = resp.Body.Close()
+		return false
+	}
+	return fault.KindOf(err) == fault.Invalid && (strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "not dialled"))
+}
+
+func TestMachineWay_T07_theServicesOfTheMachineAlone(t *testing.T) {
+	t.Parallel()
+	s := &Server{file: &config.Server{}, now: time.Now, env: func(name string) (string, bool) {
+		return "http://127.0.0.1:1/msi/token", name == "IDENTITY_ENDPOINT"
+	}}
+	made, err := s.newWays()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, machine := range map[string]bool{
+		"http://169.254.169.254/latest/api/token": true,
+		"http://169.254.170.2/v2/credentials":     true,
+		"http://169.254.170.23/v1/credentials":    true,
+		"http://127.0.0.1:1/msi/token":            true,
+		"http://127.0.0.1:2/":                     false,
+		"http://169.254.169.253/":                 false,
+		"http://168.63.129.16/machine":            false,
+		"http://10.0.0.1/":                        false,
+		"http://192.0.2.1/":                       false,
+		"https://10.0.0.1/":                       false,
+	} {
+		if got := refuses(t, made.machine, address); got == machine {
+			t.Errorf("T-07 the way of the machine refuses %s: %v", address, got)
+		}
+		for name, other := range map[string]*outbound.Client{"registries": made.registries, "forges": made.forges, "git": made.git} {
+			if !refuses(t, other, address) {
+				t.Errorf("T-07 the way of %s asks %s", name, address)
+			}
+		}
+	}
+}
