@@ -17,7 +17,8 @@ type Signals interface {
 	// Approvals there are none.
 	Reviews(ctx context.Context, number int) ([]Review, error)
 	// SetStatus sets the one status of its context. Without Statuses it does
-	// nothing.
+	// nothing. A commit of a fork, on which the forge can set none, is a NotFound
+	// fault.
 	SetStatus(ctx context.Context, commit string, status Status) error
 	// Member says whether a person is in GROUP/NAME. Without Teams nobody is.
 	Member(ctx context.Context, team string, person identity.Person) (bool, error)

@@ -50,7 +50,7 @@ func (v *view) isPromotion(pr scm.PullRequest) bool {
 }
 
 // statusOf says whether the status of a pull request was written now, or could not
-// be.
+// be. A forge may have no place for one on a commit that lies in a fork.
 func (v *view) statusOf(ctx context.Context, pr scm.PullRequest) (bool, error) {
 	// A token that may not read checks may still set statuses.
 	if _, err := v.checksOf(ctx, pr.Head.Commit); err != nil && fault.KindOf(err) != fault.Unauthorised {
@@ -60,7 +60,8 @@ func (v *view) statusOf(ctx context.Context, pr scm.PullRequest) (bool, error) {
 		return false, nil
 	}
 	status := promotion.StatusOfOthers(v.configOf(ctx, pr))
-	if err := v.Repository.Signals().SetStatus(ctx, pr.Head.Commit, status); err != nil {
+	err := v.Repository.Signals().SetStatus(ctx, pr.Head.Commit, status)
+	if err != nil && (pr.Head.Own || fault.KindOf(err) != fault.NotFound) {
 		return true, fmt.Errorf("set its status: %w", err)
 	}
 	return true, nil
