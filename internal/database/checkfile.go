@@ -13,14 +13,14 @@ import (
 const checkTime = 300 * time.Millisecond
 
 // checkFile refuses a file that is damaged or belongs to another program.
-func (d *DB) checkFile(ctx context.Context, conn *sql.Conn) error {
+func (d *DB) checkFile(ctx context.Context, path string, conn *sql.Conn) error {
 	tables, ours := 0, 0
 	const count = "select count(*), count(case when name = 'schema_version' then 1 end) from sqlite_master where type = 'table'"
 	if err := conn.QueryRowContext(ctx, count).Scan(&tables, &ours); err != nil {
 		return d.explain(ctx, err)
 	}
 	if tables > 0 && ours == 0 {
-		return fault.New(fault.Invalid, "the database file is another program's: it has %d tables, and none is promoter's; name another path", tables)
+		return fault.New(fault.Invalid, "the database file %s is another program's: it has %d tables, and none is promoter's; name another path", path, tables)
 	}
 	limited, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
@@ -32,7 +32,7 @@ func (d *DB) checkFile(ctx context.Context, conn *sql.Conn) error {
 	case err != nil:
 		return d.explain(ctx, err)
 	case said != "ok":
-		return fault.New(fault.Invalid, "%s", damaged(said))
+		return fault.New(fault.Invalid, "the database file %s %s: %s", path, damage, said)
 	}
 	return nil
 }

@@ -67,5 +67,3 @@ func sqliteWords(code int) (kind fault.Kind, what string) {
 // damage says what to do about a damaged file.
 const damage = "is damaged or is no SQLite database; stop promoter, keep the file aside, and " +
 	"put a backup in its place or start with none: promotions and what people decided are in Git, only history is lost"
-
-func damaged(said string) string { return "the database file " + damage + ": " + said }

@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"database/sql"
+	"errors"
 )
 
 // remembering is a connection that compiles each statement once. Only the goroutine
@@ -55,4 +56,14 @@ func (r *remembering) begin(ctx context.Context) (transaction, error) {
 func (r *remembering) exec(ctx context.Context, statement string) error {
 	_, err := r.ExecContext(ctx, statement)
 	return err
+}
+
+// close gives the statements back: with one of them left SQLite would keep the file
+// open, and would not write its log back into it.
+func (r *remembering) close() error {
+	var failed []error
+	for _, stmt := range r.known {
+		failed = append(failed, stmt.Close())
+	}
+	return errors.Join(failed...)
 }

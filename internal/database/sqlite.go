@@ -26,7 +26,7 @@ const sqliteName = "SQLite"
 var (
 	writerSettings = url.Values{
 		"_txlock": {"immediate"},
-		"_pragma": {"busy_timeout(5000)", "journal_mode(wal)", "synchronous(full)", "foreign_keys(on)"},
+		"_pragma": {"busy_timeout(5000)", "journal_mode(wal)", "synchronous(full)", "foreign_keys(on)", "journal_size_limit(67108864)"},
 	}
 	readerSettings = url.Values{
 		"mode":    {"ro"},
@@ -100,10 +100,11 @@ func (d *DB) openWriter(ctx context.Context, path string) error {
 		return err
 	}
 	writer := &remembering{conn: conn, known: map[string]*sql.Stmt{}}
+	d.closing = append(d.closing, writer.close)
 	d.begin = func(ctx context.Context) (transaction, error) {
 		return writer.begin(ctx)
 	}
-	return d.checkFile(ctx, conn)
+	return d.checkFile(ctx, path, conn)
 }
 
 // single opens a handle that is one connection, to be closed with the database.

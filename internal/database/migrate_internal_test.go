@@ -1,0 +1,73 @@
+package database
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestReadSteps(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{}
+	for name, text := range map[string]string{
+		"0001_one.sql":            "-- why\ncreate table a (b text);\ncreate table c (d text default ';');\n",
+		"0002_two.sqlite.sql":     "create table e (f blob);\n",
+		"0002_two.postgresql.sql": "create table e (f bytea);\n",
+		"0003_three.sql":          "drop table a;\n",
+	} {
+		files["migrations/"+name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	for database, second := range map[string]string{"sqlite": "create table e (f blob)", "postgresql": "create table e (f bytea)"} {
+		steps, err := readSteps(files, database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, one := range steps {
+			got = append(got, one.name+": "+strings.Join(one.statements, " | "))
+		}
+		want := []string{
+			"one: -- why\ncreate table a (b text) | create table c (d text default ';')",
+			"two: " + second, "three: drop table a",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", database, diff)
+		}
+	}
+}
+
+func TestReadSteps_refuses(t *testing.T) {
+	t.Parallel()
+	for name, names := range map[string][]string{
+		"a gap":                       {"0001_a.sql", "0003_c.sql"},
+		"one twice":                   {"0001_a.sql", "0001_b.sql"},
+		"no number":                   {"first.sql"},
+		"one of both databases alone": {"0001_a.sqlite.sql", "0002_b.sql"},
+	} {
+		files := fstest.MapFS{}
+		for _, file := range names {
+			files["migrations/"+file] = &fstest.MapFile{Data: []byte("select 1;\n")}
+		}
+		if _, err := readSteps(files, "postgresql"); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// TestSteps_areTheSameOnBoth: a version means the same tables everywhere.
+func TestSteps_areTheSameOnBoth(t *testing.T) {
+	t.Parallel()
+	sqlite, err := readSteps(migrations, "sqlite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	postgres, err := readSteps(migrations, "postgresql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sqlite) != len(postgres) || len(sqlite) == 0 {
+		t.Errorf("%d steps on SQLite and %d on PostgreSQL", len(sqlite), len(postgres))
+	}
+}

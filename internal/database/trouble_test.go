@@ -1,0 +1,94 @@
+package database_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/database"
+	"promoter/internal/database/databasetest"
+	"promoter/internal/fault"
+)
+
+func TestHealthy_onEither(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
+		db := databasetest.Open(t, kind.New(t))
+		if err := db.Healthy(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if beat := database.Time(number(t, db, "select written_at from heartbeat")); time.Since(beat).Abs() > time.Hour {
+			t.Errorf("written at %v", beat)
+		}
+	})
+}
+
+func TestTrouble_theFileIsLocked(t *testing.T) {
+	t.Parallel()
+	o := file(t)
+	db := databasetest.Open(t, o)
+	table(t, db)
+	other, err := sql.Open("sqlite", "file:"+strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(o.Path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	conn, err := other.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.ExecContext(t.Context(), "begin immediate"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := db.Healthy(ctx); fault.KindOf(err) != fault.Temporary || !strings.Contains(err.Error(), "not written in time") {
+		t.Errorf("health: %v", err)
+	}
+	if err := insert(db, "waited", 1); fault.KindOf(err) != fault.Temporary || !strings.Contains(err.Error(), "locked by another program") {
+		t.Errorf("a write: %v", err)
+	}
+	if _, err := conn.ExecContext(t.Context(), "rollback"); err != nil {
+		t.Fatal(err)
+	}
+	if err := insert(db, "free", 1); err != nil {
+		t.Error(err)
+	}
+	if stored := number(t, db, "select count(*) from thing"); stored != 1 {
+		t.Errorf("%d stored", stored)
+	}
+}
+
+func TestTrouble_theDiskIsFull(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, file(t))
+	table(t, db)
+	limit := func(pages int) {
+		t.Helper()
+		if err := db.Batch(t.Context(), func(ctx context.Context, tx *database.Tx) error {
+			return tx.One(ctx, []any{new(int)}, fmt.Sprintf("pragma max_page_count = %d", pages))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(30)
+	stored, full := int64(0), error(nil)
+	for i := 0; full == nil && i < 1000; i++ {
+		if full = insert(db, strings.Repeat("x", 1000)+fmt.Sprint(i), i); full == nil {
+			stored++
+		}
+	}
+	if fault.KindOf(full) != fault.Temporary || !strings.Contains(full.Error(), "disk is full") {
+		t.Errorf("error %v", full)
+	}
+	limit(1000)
+	if err := insert(db, "room", 1); err != nil {
+		t.Error(err)
+	}
+	if got := number(t, db, "select count(*) from thing"); got != stored+1 || stored == 0 {
+		t.Errorf("%d stored, want %d", got, stored+1)
+	}
+}

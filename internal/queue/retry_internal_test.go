@@ -1,0 +1,51 @@
+package queue
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/fault"
+)
+
+func TestFailure_waitsAsTheKindSays(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	no := errors.New("no")
+	options := Options{FirstRetry: 5 * time.Second, LastRetry: 10 * time.Minute, Random: func() float64 { return 0 }}
+	tests := []struct {
+		name    string
+		attempt int
+		err     error
+		want    Failure
+	}{
+		{"a first failure", 1, fault.Wrap(fault.Temporary, no), Failure{After: 5 * time.Second, Hold: 5 * time.Second}},
+		{"a fourth one", 4, no, Failure{After: 40 * time.Second, Hold: 40 * time.Second}},
+		{"many", 1_000_000, fault.Wrap(fault.Conflict, no), Failure{After: 10 * time.Minute, Hold: 10 * time.Minute}},
+		{"a limit with a time", 2, fault.Limited(at, no), Failure{After: 10 * time.Second, Hold: 10 * time.Second, At: at, HoldAt: at}},
+		{"a limit without one", 2, fault.Limited(time.Time{}, no), Failure{After: 10 * time.Second, Hold: 10 * time.Second}},
+		{"what a person must change", 2, fault.Wrap(fault.Invalid, no), Failure{After: 10 * time.Minute, Hold: 10 * time.Second}},
+		{"a right that is missing", 1, fault.Wrap(fault.Unauthorised, no), Failure{After: 10 * time.Minute, Hold: 5 * time.Second}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.want.Reason = "no"
+			if diff := cmp.Diff(test.want, options.failure(test.attempt, test.err)); diff != "" {
+				t.Errorf("failure (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSpread_takesUpToAHalfAway(t *testing.T) {
+	t.Parallel()
+	for random, want := range map[float64]time.Duration{0: time.Minute, 0.5: 45 * time.Second, 1: 30 * time.Second} {
+		o := Options{Random: func() float64 { return random }}
+		if got := o.spread(time.Minute); got != want {
+			t.Errorf("by %v: %v, want %v", random, got, want)
+		}
+	}
+}
