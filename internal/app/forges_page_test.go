@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/scm"
+	"promoter/internal/scm/gitea"
+	"promoter/internal/scm/gitea/giteatest"
 	"promoter/internal/scm/github"
 	"promoter/internal/scm/github/githubtest"
 	"promoter/internal/scm/plain"
@@ -44,7 +46,9 @@ func TestForgesPage(t *testing.T) {
 	if !found || !closed {
 		t.Fatalf("%s has no place for the table", file)
 	}
-	want := featureTable(t, []string{"GitHub", "plain Git"}, features(t, gitHub(t), "acme/deploy"), features(t, plain.New(plain.Options{}), "https://git.example.com/acme/deploy"))
+	want := featureTable(t, []string{"GitHub", "Gitea, Forgejo", "plain Git"},
+		features(t, gitHub(t), "acme/deploy"), features(t, giteaForge(t), "acme/deploy"),
+		features(t, plain.New(plain.Options{}), "https://git.example.com/acme/deploy"))
 	if *update {
 		if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o600); err != nil {
 			t.Fatal(err)
@@ -62,6 +66,21 @@ func gitHub(t *testing.T) scm.Forge {
 	server.NewRepository("acme/deploy", map[string]string{"a.yaml": "a: 1\n"})
 	token := server.Token("acme", "repo")
 	forge, err := github.New(github.Options{
+		URL: server.URL(), HTTP: server.Client(), Now: time.Now,
+		Token: func(context.Context) (secret.String, error) { return secret.New(token), nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return forge
+}
+
+func giteaForge(t *testing.T) scm.Forge {
+	t.Helper()
+	server := giteatest.New(t, giteatest.Options{})
+	server.NewRepository("acme/deploy", map[string]string{"a.yaml": "a: 1\n"})
+	token := server.Token("acme", giteatest.Scopes()...)
+	forge, err := gitea.New(gitea.Options{
 		URL: server.URL(), HTTP: server.Client(), Now: time.Now,
 		Token: func(context.Context) (secret.String, error) { return secret.New(token), nil },
 	})

@@ -71,6 +71,9 @@ func (s *Server) ownTarget(address string) (target, error) {
 	if name, ok := strings.CutPrefix(address, publicGitLab); ok && !s.onlyGit() {
 		return s.ownGitLab(name)
 	}
+	if name, ok := s.onGitea(address); ok {
+		return s.ownGitea(name)
+	}
 	forge := config.Forge{Name: "git", Kind: config.ForgeGit}
 	if user, set := s.env(gitUserVariable); set {
 		forge.Username = user

@@ -22,8 +22,8 @@ everything is read from Git, the registries and the forge each time, so that a p
 that was lost, or interrupted, is made good by the next.
 
 Without a server's file, --repo takes the URL of a repository; credentials come from
-PROMOTER_GITHUB_TOKEN, PROMOTER_GITLAB_TOKEN, or PROMOTER_GIT_USERNAME and
-PROMOTER_GIT_PASSWORD.
+PROMOTER_GITHUB_TOKEN, PROMOTER_GITLAB_TOKEN, PROMOTER_GITEA_TOKEN with
+PROMOTER_GITEA_URL, or PROMOTER_GIT_USERNAME and PROMOTER_GIT_PASSWORD.
 
 Exit codes: 0 done; 1 something failed in a repository (the others are done).`
 	wordRunExample = `  promoter run --config promoter-server.yaml --cache /var/cache/promoter

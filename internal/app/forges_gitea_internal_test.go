@@ -1,0 +1,42 @@
+package app
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/config"
+)
+
+// Any server may be a Gitea: the environment says which one is.
+func TestOpenServer_onGitea(t *testing.T) {
+	t.Parallel()
+	const base = "https://git.example.com/forge"
+	environment := func(values map[string]string) func(string) (string, bool) {
+		return func(name string) (string, bool) { value, set := values[name]; return value, set }
+	}
+	for address, test := range map[string]struct {
+		kind config.ForgeKind
+		name string
+	}{
+		base + "/acme/gitops.git":            {config.ForgeGitea, "acme/gitops"},
+		"https://git.example.com/acme/other": {config.ForgeGit, "https://git.example.com/acme/other"},
+	} {
+		s, err := OpenServer(ServerOptions{
+			Repositories: []string{address}, Now: time.Now,
+			Env: environment(map[string]string{giteaURLVariable: base + "/", giteaTokenVariable: "canary"}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.targets[0]; got.forge.Kind != test.kind || got.name != test.name || test.kind == config.ForgeGitea && got.forge.URL != base {
+			t.Errorf("%s: %+v", address, got)
+		}
+	}
+	_, err := OpenServer(ServerOptions{
+		Repositories: []string{base + "/acme/gitops"}, Now: time.Now, Env: environment(map[string]string{giteaURLVariable: base}),
+	})
+	if err == nil || !strings.Contains(err.Error(), "set "+giteaTokenVariable) {
+		t.Errorf("got %v", err)
+	}
+}
