@@ -5,7 +5,9 @@ import (
 
 	"promoter/internal/promotion/engine/enginetest"
 	"promoter/internal/scm"
+	"promoter/internal/scm/gitea/giteatest"
 	"promoter/internal/scm/github/githubtest"
+	"promoter/internal/scm/gitlab/gitlabtest"
 	"promoter/internal/scm/gittest"
 	"promoter/internal/scm/scmtest"
 )
@@ -19,8 +21,36 @@ func TestModel_M15_github(t *testing.T) {
 		token := s.Token(githubtest.Self, "repo", "read:org")
 		r.Permit(githubtest.Self, "write")
 		return served{
-			options: serverFile(t, "github", s.URL(), "acme/deploy", token), dir: r.Dir(),
+			options: serverFile(t, "github", s.URL(), "acme/deploy", token), token: token, dir: r.Dir(),
 			bench: r.Bench,
+		}
+	})
+}
+
+func TestModel_M15_gitlab(t *testing.T) {
+	t.Parallel()
+	playOn(t, func(t *testing.T, clock *enginetest.Clock, files map[string]string) served {
+		t.Helper()
+		s := gitlabtest.New(t, gitlabtest.Options{Now: clock.Now})
+		p := s.NewProject("acme/platform/deploy", files)
+		p.Permit(gitlabtest.Self, gitlabtest.Developer)
+		token := s.Token(gitlabtest.Self, "api", "write_repository")
+		return served{
+			options: serverFile(t, "gitlab", s.URL(), p.Path(), token), token: token, dir: p.Dir(), bench: p.Bench,
+		}
+	})
+}
+
+func TestModel_M15_gitea(t *testing.T) {
+	t.Parallel()
+	playOn(t, func(t *testing.T, clock *enginetest.Clock, files map[string]string) served {
+		t.Helper()
+		s := giteatest.New(t, giteatest.Options{Now: clock.Now})
+		r := s.NewRepository("acme/deploy", files)
+		token := s.Token("promoter-bot", giteatest.Scopes()...)
+		r.Permit("promoter-bot", "admin")
+		return served{
+			options: serverFile(t, "gitea", s.URL(), "acme/deploy", token), token: token, dir: r.Dir(), bench: r.Bench,
 		}
 	})
 }

@@ -43,6 +43,7 @@ func playOn(t *testing.T, serve func(*testing.T, *enginetest.Clock, map[string]s
 // served is a forge that runs, with one repository.
 type served struct {
 	options ServerOptions
+	token   string // of promoter; empty: it needs none
 	dir     string // of the bare repository
 	bench   func(scm.Forge) scmtest.Bench
 }
@@ -57,7 +58,10 @@ type modelWorld struct {
 
 func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.World {
 	t.Helper()
-	s.options.Now = clock.Now
+	begin := time.Now()
+	// What waits for a limit waits for a clock that goes on. Commits and decisions
+	// have that of the story.
+	s.options.Now = func() time.Time { return clock.Now().Add(time.Since(begin)) }
 	server, err := OpenServer(s.options)
 	if err != nil {
 		t.Fatal(err)
@@ -66,6 +70,7 @@ func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.Wor
 	m := &modelWorld{server: server, registry: enginetest.NewRegistry(), caches: t.TempDir()}
 	return modeltest.World{
 		Bench: s.bench(m.forge(t)), Store: newBareStore(t, s.dir), Clock: clock, Registry: m.registry, Lane: m.lane,
+		Secret: s.token,
 		Clean: func(base, head string) bool {
 			command := exec.CommandContext(t.Context(), "git", "merge-tree", "--write-tree", "refs/heads/"+base, head)
 			command.Dir, command.Env = s.dir, gitEnv()

@@ -19,6 +19,7 @@ func (s *story) revert() {
 	repository, _, _ := strings.Cut(now[i], ":")
 	older := reference(repository, "1.0.0")
 	if now[i] == older {
+		s.nothing()
 		return
 	}
 	s.tell("a person takes %s back in %s", now[i], place)
@@ -89,4 +90,16 @@ func (s *story) changeConfig() {
 	s.byPerson()
 	s.write("main", engine.ConfigFile, s.config(s.random))
 	s.mine()
+}
+
+// rename gives the repository another name. The old one still leads to it.
+func (s *story) rename() {
+	if s.renamed {
+		s.nothing()
+		return
+	}
+	s.renamed = true
+	s.Name = s.World.Bench.World.Rename(s.t)
+	s.tell("a person renames the repository to %s", s.Name)
+	s.open()
 }

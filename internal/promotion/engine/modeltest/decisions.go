@@ -85,6 +85,7 @@ func (s *story) rollback() {
 	place := s.anyPlace()
 	before, err := s.before(place)
 	if err != nil {
+		s.nothing()
 		return
 	}
 	back := state.RolledBack{Act: s.act(), Images: map[string]string{}}

@@ -18,16 +18,16 @@ func (s *story) around(r scm.Repository) scm.Repository {
 }
 
 // doing carries out what changes something. Either side of it may break.
-func (s *story) doing(do func() error) error {
+func (s *story) doing(what string, do func() error) error {
 	if s.effect != nil {
-		if err := s.effect(true); err != nil {
+		if err := s.effect(true, what); err != nil {
 			return err
 		}
 	}
 	if err := do(); err != nil || s.effect == nil {
 		return err
 	}
-	return s.effect(false)
+	return s.effect(false, what)
 }
 
 // asking is before every request to the forge.
@@ -42,7 +42,7 @@ func (s *story) writing(what string, do func() error) error {
 	if err := s.asking(what); err != nil {
 		return err
 	}
-	return s.doing(do)
+	return s.doing(what, do)
 }
 
 type remote struct {
@@ -52,7 +52,7 @@ type remote struct {
 
 // Push implements engine.Remote.
 func (r remote) Push(ctx context.Context, updates ...engine.Update) error {
-	return r.doing(func() error { return r.Remote.Push(ctx, updates...) })
+	return r.doing("push", func() error { return r.Remote.Push(ctx, updates...) })
 }
 
 type forge struct {
@@ -175,7 +175,10 @@ type conversation struct {
 	*story
 }
 
+// saying writes only where a comment is not there yet.
+const saying = "say"
+
 // Say implements scm.Conversation.
 func (c conversation) Say(ctx context.Context, number int, marker, text string) error {
-	return c.writing("say", func() error { return c.Conversation.Say(ctx, number, marker, text) })
+	return c.writing(saying, func() error { return c.Conversation.Say(ctx, number, marker, text) })
 }

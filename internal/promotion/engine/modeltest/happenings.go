@@ -36,12 +36,12 @@ func missing(hooks []any) bool {
 func (s *story) happenings() []happening {
 	people, world := s.People, s.World.Bench.World
 	return []happening{
-		may(2, s.release), may(1, s.moveBack), may(1, s.registryDown), may(2, s.wait),
-		may(4, s.run), may(2, s.crash), may(1, s.race), may(1, s.skewed), may(1, s.flaky), may(2, s.meanwhile),
-		may(1, s.lose, world.Lose), may(1, s.fail, world.Fail), may(1, s.limit, world.Limit),
-		may(1, s.revert), may(1, s.moveBase), may(1, s.forgeTrailers), may(1, s.changeConfig),
+		may(8, s.release), may(1, s.moveBack), may(1, s.registryDown), may(2, s.wait),
+		may(4, s.run), may(3, s.crash), may(2, s.race), may(1, s.skewed), may(2, s.flaky), may(4, s.meanwhile),
+		may(2, s.lose, world.Lose), may(2, s.fail, world.Fail), may(1, s.limit, world.Limit),
+		may(1, s.revert), may(1, s.moveBase), may(1, s.forgeTrailers), may(1, s.changeConfig), may(1, s.rename, world.Rename),
 		may(1, s.decide), may(1, s.ask), may(1, s.freeze), may(1, s.rollback), may(1, s.reject),
-		may(2, s.merge, people.Merge), may(1, s.close, people.Close), may(1, s.reopen, people.Reopen),
+		may(8, s.merge, people.Merge), may(2, s.close, people.Close), may(2, s.reopen, people.Reopen),
 		may(1, s.retarget, people.Retarget), may(1, s.draft, people.Draft),
 		may(1, s.slip, people.Merge), may(1, s.deleteBranch, s.Git.Delete, people.Merge), may(1, s.forge, people.Fork),
 		may(1, s.review, people.Review), may(1, s.comment, people.Comment), may(1, s.report, people.Status),

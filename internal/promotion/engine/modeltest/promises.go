@@ -1,14 +1,19 @@
 package modeltest
 
 import (
+	"maps"
 	"slices"
 	"strings"
+
+	"promoter/internal/scm"
 )
 
 // check holds the promises.
 func (s *story) check() {
 	s.t.Helper()
-	s.oneEach()
+	open := s.listed()
+	s.oneEach(open)
+	s.notOurs(open)
 	s.handsOff()
 	for _, branch := range s.branches() {
 		s.forward(branch)
@@ -16,15 +21,24 @@ func (s *story) check() {
 }
 
 // oneEach: at most one open pull request of ours for each branch.
-func (s *story) oneEach() {
+func (s *story) oneEach(open []scm.PullRequest) {
 	s.t.Helper()
-	open := map[string]int{}
-	for _, pr := range s.listed() {
+	count := map[string]int{}
+	for _, pr := range open {
 		if pr.Head.Own {
-			if open[pr.Head.Branch]++; open[pr.Head.Branch] > 1 {
+			if count[pr.Head.Branch]++; count[pr.Head.Branch] > 1 {
 				s.t.Errorf("two open pull requests of %s", pr.Head.Branch)
 			}
 		}
+	}
+}
+
+// notOurs: what a stranger opened stays as it is, whatever its branch is called.
+func (s *story) notOurs(open []scm.PullRequest) {
+	s.t.Helper()
+	theirs := func(pr scm.PullRequest) bool { return pr.Number == s.fork }
+	if s.fork != 0 && !slices.ContainsFunc(open, theirs) {
+		s.t.Errorf("the pull request #%d of a fork is not open any more", s.fork)
 	}
 }
 
@@ -66,11 +80,24 @@ func (s *story) forward(branch string) {
 				s.moved(place, s.holds(before, place), s.holds(commit.ID, place))
 			}
 		}
-		if s.Store.Files(commit.ID)["mine"] != s.Store.Files(before)["mine"] {
-			s.t.Error("a slipped commit was merged")
-		}
+		s.onlyReferences(branch, s.Store.Files(before), s.Store.Files(commit.ID))
 	}
 	s.looked[branch] = head
+}
+
+// onlyReferences: what promoter lands differs in references alone, byte for byte.
+func (s *story) onlyReferences(branch string, before, after map[string]string) {
+	s.t.Helper()
+	for _, place := range places() {
+		path := place + ".yaml"
+		if now := after[path]; s.branchOf(place) == branch && now == list(strings.Split(strings.TrimPrefix(strings.TrimSpace(now), "- "), "\n- ")...) {
+			delete(before, path)
+			delete(after, path)
+		}
+	}
+	if !maps.Equal(before, after) {
+		s.t.Errorf("more than references landed on %s:\n%q\n%q", branch, before, after)
+	}
 }
 
 func (s *story) moved(place string, before, after []string) {

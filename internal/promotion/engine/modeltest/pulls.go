@@ -30,6 +30,7 @@ func (s *story) listed() []scm.PullRequest {
 func (s *story) some() (scm.PullRequest, bool) {
 	open := slices.DeleteFunc(s.listed(), func(pr scm.PullRequest) bool { return !pr.Author.Same(s.repo.Info().Self) })
 	if len(open) == 0 {
+		s.nothing()
 		return scm.PullRequest{}, false
 	}
 	slices.SortFunc(open, func(a, b scm.PullRequest) int { return a.Number - b.Number })
@@ -48,6 +49,7 @@ func (s *story) merge() {
 		s.Bare(bare)
 	}
 	if method == "fast-forward" && !s.contains(pr.Head.Commit, s.head(pr.Base)) {
+		s.nothing()
 		return
 	}
 	s.tell("a person merges #%d (%s)", pr.Number, method)
@@ -93,6 +95,7 @@ func (s *story) parent(id string) string {
 func (s *story) reopen() {
 	open := s.listed()
 	if len(s.seen) == 0 {
+		s.nothing()
 		return
 	}
 	numbers := slices.Sorted(maps.Keys(s.seen))
@@ -100,6 +103,7 @@ func (s *story) reopen() {
 	now := s.head(pr.Head.Branch)
 	busy := slices.ContainsFunc(open, func(o scm.PullRequest) bool { return o.Head.Branch == pr.Head.Branch })
 	if !pr.Head.Own || busy || !s.closed(&pr) || now != "" && now != pr.Head.Commit {
+		s.nothing()
 		return
 	}
 	s.tell("a person opens #%d again", pr.Number)
@@ -129,7 +133,7 @@ func (s *story) closed(pr *scm.PullRequest) bool {
 // slip pushes a person's commit to a branch of ours.
 func (s *story) slip() {
 	pr, found := s.some()
-	if !found || s.random.IntN(2) == 0 {
+	if !found {
 		return
 	}
 	s.tell("a person commits to %s", pr.Head.Branch)
@@ -138,12 +142,12 @@ func (s *story) slip() {
 
 // forge opens a pull request that pretends to be ours.
 func (s *story) forge() {
-	if s.forged {
+	if s.fork != 0 {
+		s.nothing()
 		return
 	}
-	s.forged = true
 	s.tell("a fork opens a pull request from a branch with our name")
-	s.People.Fork(s.t, scmtest.Eve, "promoter/staging/shop", "main")
+	s.fork = s.People.Fork(s.t, scmtest.Eve, "promoter/staging/shop", "main")
 }
 
 // retarget turns a pull request to another branch, or back.
@@ -173,7 +177,7 @@ func (s *story) draft() {
 
 func (s *story) deleteBranch() {
 	pr, found := s.some()
-	if !found || s.random.IntN(3) > 0 {
+	if !found {
 		return
 	}
 	s.tell("a person deletes %s", pr.Head.Branch)
@@ -208,6 +212,6 @@ func (s *story) report() {
 		states := []scm.CheckState{scm.CheckPassed, scm.CheckPending, scm.CheckFailed}
 		state := states[s.random.IntN(len(states))]
 		s.tell("ci of #%d: %s", pr.Number, state)
-		s.People.Status(s.t, scmtest.Robot, pr.Head.Commit, "ci", state)
+		s.People.Status(s.t, scmtest.Robot, pr.Head.Commit, ci, state)
 	}
 }

@@ -45,10 +45,13 @@ func (s *story) move(n int) string {
 
 // moveBack points the moving tag at an older image.
 func (s *story) moveBack() {
-	if n := s.released[worker]; s.moving && n > 1 {
-		s.tell("the moving tag goes back")
-		s.move(1 + s.random.IntN(n-1))
+	n := s.released[worker]
+	if !s.moving || n < 2 {
+		s.nothing()
+		return
 	}
+	s.tell("the moving tag goes back")
+	s.move(1 + s.random.IntN(n-1))
 }
 
 func (s *story) registryDown() {

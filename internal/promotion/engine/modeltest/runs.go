@@ -16,7 +16,7 @@ func (s *story) lane(fresh bool) (*engine.Lane, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	lane.Remote, lane.Repository = remote{lane.Remote, s}, s.around(lane.Repository)
+	lane.Remote, lane.Repository, lane.Now = remote{lane.Remote, s}, s.around(lane.Repository), s.Clock.Now
 	return lane, end, nil
 }
 
@@ -26,6 +26,7 @@ func (s *story) pass() { s.passBy(false, 0) }
 // passBy runs with or without a mirror, by a clock that may be off.
 func (s *story) passBy(fresh bool, skew time.Duration) {
 	s.t.Helper()
+	s.passes++
 	lane, end, err := s.lane(fresh)
 	if err != nil {
 		s.tell("  no lane: %v", err)
@@ -39,6 +40,9 @@ func (s *story) passBy(fresh bool, skew time.Duration) {
 	}
 	for _, d := range report.Decisions {
 		s.tell("  %s/%s %s: %s", d.Environment, d.Application, d.State, d.Reason)
+		if d.Reason.Words == "" {
+			s.t.Errorf("%s/%s is %s without a reason", d.Environment, d.Application, d.State)
+		}
 	}
 	for _, trouble := range report.Trouble {
 		s.tell("  trouble: %s: %v", trouble.What, trouble.Err)
@@ -55,7 +59,7 @@ func (s *story) run() {
 }
 
 // disturbed runs once with something around its effects.
-func (s *story) disturbed(effect func(before bool) error) {
+func (s *story) disturbed(effect func(before bool, what string) error) {
 	s.effect = effect
 	s.pass()
 	s.effect = nil
@@ -67,7 +71,7 @@ func (s *story) crash() {
 	at, before := s.random.IntN(6), s.random.IntN(2) == 0
 	s.tell("run that breaks at effect %d, before it: %v", at, before)
 	n, broken := 0, errors.New("killed")
-	s.disturbed(func(now bool) error {
+	s.disturbed(func(now bool, _ string) error {
 		if now != before {
 			return nil
 		}
@@ -92,7 +96,7 @@ func (s *story) race() {
 // atEffect runs, and lets something happen once, before an effect.
 func (s *story) atEffect(at int, act func()) {
 	n, acted := 0, false
-	s.disturbed(func(before bool) error {
+	s.disturbed(func(before bool, _ string) error {
 		if n++; !acted && before && n > at {
 			acted = true
 			act()

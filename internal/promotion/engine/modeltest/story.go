@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,12 +35,16 @@ type story struct {
 	rolled   map[string]bool            // places that a person rolled back
 	theirs   map[string]string          // heads that a person committed to, with that commit
 	seen     map[int]scm.PullRequest    // every pull request that was ever open
-	forged   bool                       // a fork had one already
+	fork     int                        // the number of that of a fork; 0: there is none
+	renamed  bool                       // the repository
+	guarded  bool                       // the forge wants ci before a merge into main
 	said     state.State                // what people had decided before the step
+	passes   int                        // so far
+	idle     bool                       // nothing could be done of what was drawn
 	torn     bool                       // somebody acted in the middle of the step: what they said came too late for some of it
 
-	effect func(before bool) error // around every push and every write to the forge
-	asked  func(what string) error // before every request to the forge
+	effect func(before bool, what string) error // around every push and every write to the forge
+	asked  func(what string) error              // before every request to the forge
 }
 
 func newStory(t *testing.T, world func(*testing.T, map[string]string) World, random *rand.Rand) *story {
@@ -59,18 +64,36 @@ func newStory(t *testing.T, world func(*testing.T, map[string]string) World, ran
 	}
 	s.push(web, "1.0.0")
 	s.push(worker, "1.0.0")
+	if s.moving {
+		s.order[s.move(0)] = 0
+	}
 	if s.apart {
 		s.write(release, "README", "y\n")
 	}
-	if s.World.Bench.World.Methods != nil {
-		s.World.Bench.World.Methods(t, []string{"merge", "squash", "rebase"}[random.IntN(3)])
-	}
+	s.settings()
 	for _, place := range places() {
 		s.held[place], s.refused[place] = map[string]bool{}, map[string]bool{}
 	}
 	s.byPerson()
 	return s
 }
+
+// settings are those of the repository on the forge.
+func (s *story) settings() {
+	s.t.Helper()
+	world, method := s.World.Bench.World, []string{"merge", "squash", "rebase"}[s.random.IntN(3)]
+	if world.Methods != nil {
+		s.tell("merges are made by the method %s", method)
+		world.Methods(s.t, method)
+	}
+	if s.guarded = s.random.IntN(4) == 0 && world.Protect != nil && !s.pushOnly; s.guarded {
+		s.tell("main wants ci before a merge")
+		world.Protect(s.t, ci)
+	}
+}
+
+// ci is the status of a machine.
+const ci = "ci"
 
 // open opens the repository as somebody who only looks.
 func (s *story) open() {
@@ -82,15 +105,33 @@ func (s *story) open() {
 }
 
 func (s *story) tell(format string, args ...any) {
-	s.told = append(s.told, fmt.Sprintf(format, args...))
+	words := fmt.Sprintf(format, args...)
+	if s.Secret != "" && strings.Contains(words, s.Secret) {
+		s.t.Errorf("the credential is shown: %s", words)
+	}
+	s.told = append(s.told, words)
 }
 
-// step lets one thing happen.
+// step lets one thing happen, and often a run after what is none itself.
 func (s *story) step() {
 	s.Clock.Add(time.Minute)
 	s.remember()
-	s.pick(s.happenings()...)()
+	before := s.passes
+	for range 5 {
+		s.idle = false
+		if s.pick(s.happenings()...)(); !s.idle {
+			break
+		}
+	}
+	if s.passes == before && s.random.IntN(2) == 0 {
+		s.check()
+		s.remember()
+		s.run()
+	}
 }
+
+// nothing says that what was drawn cannot happen now.
+func (s *story) nothing() { s.idle = true }
 
 // remember keeps what people had decided before a step.
 func (s *story) remember() {

@@ -22,6 +22,8 @@ type World struct {
 	Lane func(t *testing.T, fresh bool) (lane *engine.Lane, end func(), err error)
 	// Clean says whether a head can be merged into a branch.
 	Clean func(base, head string) bool
+	// Secret is the credential of promoter, which nobody may ever see.
+	Secret string
 	// Bare says whether the messages of squashed commits lose their trailers.
 	Bare func(bare bool)
 }
