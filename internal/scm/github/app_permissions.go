@@ -25,6 +25,7 @@ func Permissions() []Permission {
 		{Name: "pull_requests", Title: "Pull requests", Access: "write", For: "listing, opening, editing; labels, reviewers, assignees, comments; reviews"},
 		{Name: "statuses", Title: "Commit statuses", Access: "write", For: "the status `promoter`, and statuses of others that a gate waits for"},
 		{Name: "checks", Title: "Checks", Access: "read", For: "check runs that a gate waits for, GitHub Actions' among them"},
+		{Name: "issues", Title: "Issues", Access: "write", For: "making labels", Optional: "a config names labels that the repository does not have yet"},
 		{Name: "members", Title: "Members (organisation)", Access: "read", For: "who is in a team", Optional: "a rule names a team"},
 		{Name: "administration", Title: "Administration", Access: "read", For: "all that the classic protection of a branch asks", Optional: "branches have classic protection, and what it asks is to be known before a merge is tried; rulesets need nothing"},
 		{Name: "workflows", Title: "Workflows", Access: "write", For: "pushing changes to workflows", Optional: "environments have files below `.github/workflows`, which are left out by default"},

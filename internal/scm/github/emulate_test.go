@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/scm"
 	"promoter/internal/scm/github"
 	"promoter/internal/scm/scmtest"
 	"promoter/internal/secret"
@@ -86,6 +87,11 @@ const seed = `{
 }`
 
 func startEmulator(t *testing.T) *emulator {
+	t.Helper()
+	return seedEmulator(t, seed)
+}
+
+func seedEmulator(t *testing.T, seed string) *emulator {
 	t.Helper()
 	folder := os.Getenv(emulateVariable)
 	if folder == "" {
@@ -164,6 +170,21 @@ func (p place) must(who, method, path string, body, into any) {
 
 func (e *emulator) bench(t *testing.T) scmtest.Bench {
 	t.Helper()
+	return e.benchOf(t, func(_ string, client *http.Client) scm.Forge {
+		forge, err := github.New(github.Options{
+			URL: e.url, API: e.url + "/", HTTP: client, Now: time.Now,
+			Token: func(context.Context) (secret.String, error) { return secret.New("token-" + self), nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return forge
+	})
+}
+
+// benchOf is a repository of its own with a forge that somebody makes.
+func (e *emulator) benchOf(t *testing.T, forge func(name string, client *http.Client) scm.Forge) scmtest.Bench {
+	t.Helper()
 	name := fmt.Sprintf("acme/deploy-%d", e.repos.Add(1))
 	p := place{e: e, t: t, path: "/repos/" + name, name: name}
 	p.must("owner", "POST", "/orgs/acme/repos", object{"name": strings.TrimPrefix(name, "acme/"), "auto_init": true}, nil)
@@ -172,12 +193,7 @@ func (e *emulator) bench(t *testing.T) scmtest.Bench {
 	}
 	p.commit(scmtest.Commit{By: "owner", Branch: "main", Path: "a.yaml", Content: "image: web:1\n", Message: "Begin"})
 	accidents := &accidents{next: http.DefaultTransport}
-	forge, err := github.New(github.Options{
-		URL: e.url, API: e.url + "/", HTTP: &http.Client{Transport: accidents}, Now: time.Now,
-		Token: func(context.Context) (secret.String, error) { return secret.New("token-" + self), nil },
-	})
-	if err != nil {
-		t.Fatal(err)
+	return scmtest.Bench{
+		Forge: forge(name, &http.Client{Transport: accidents}), Name: name, Git: p.git(), People: p.people(), World: p.world(accidents), Known: known,
 	}
-	return scmtest.Bench{Forge: forge, Name: name, Git: p.git(), People: p.people(), World: p.world(accidents), Known: known}
 }

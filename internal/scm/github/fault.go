@@ -104,6 +104,8 @@ func lacking(answer *gogithub.ErrorResponse) string {
 	}
 	needed, words := rest.OneLine(head.Get("X-Accepted-GitHub-Permissions")), strings.ToLower(answer.Message)
 	switch {
+	case strings.Contains(words, "permission to create labels"): // those that are there need no more than the pull request does
+		return ": make these labels in the repository, or add the permission issues=write"
 	case needed == "" || !strings.Contains(words, "not accessible by"):
 		return scopesLacking(head)
 	case strings.Contains(needed, "checks=") && strings.Contains(words, "personal access token"):
