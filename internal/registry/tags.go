@@ -50,6 +50,8 @@ func sizeRefused(err error) bool {
 	}
 	switch answer.StatusCode {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestedRangeNotSatisfiable, http.StatusUnprocessableEntity:
+	case http.StatusMethodNotAllowed: // Amazon's, with UNSUPPORTED
+		return slices.ContainsFunc(answer.Errors, func(d ggcr.Diagnostic) bool { return d.Code == ggcr.UnsupportedErrorCode })
 	default:
 		return false
 	}
