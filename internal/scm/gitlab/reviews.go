@@ -116,26 +116,25 @@ func (s signals) approvals(ctx context.Context, number int) ([]approval, error) 
 	return answer.By, err
 }
 
-// reconcile lets the approvals that stand decide: whoever is not among them has
-// none any more, as after a push that took all back. One without a note and a time
-// was given for no commit that could be named.
+// reconcile lets the approvals that stand decide. Each person has one at most: of
+// those that notes tell of, it is the last one of who is among them. One without a
+// note and a time was given for no commit that could be named.
 func reconcile(votes []vote, given []approval) []vote {
-	standing := map[int]bool{}
-	for _, one := range given {
-		standing[one.User.ID] = true
-	}
-	for i, one := range votes {
-		if one.state == scm.Approved && !standing[one.user] {
-			votes[i].state = scm.Dismissed
-		}
-	}
+	standing := map[int]int{} // the last approval of those who have one
 	for _, one := range given {
 		last := lastOf(votes, one.User.ID, scm.Approved)
 		switch {
 		case last < 0:
+			last = len(votes)
 			votes = append(votes, vote{user: one.User.ID, login: one.User.Username, state: scm.Approved, at: timeOf(one.At)})
 		case one.At != nil:
 			votes[last].at = timeOf(one.At)
+		}
+		standing[one.User.ID] = last
+	}
+	for i, one := range votes {
+		if last, ok := standing[one.user]; one.state == scm.Approved && (!ok || last != i) {
+			votes[i].state = scm.Dismissed
 		}
 	}
 	slices.SortStableFunc(votes, func(a, b vote) int { return a.at.Compare(b.at) })

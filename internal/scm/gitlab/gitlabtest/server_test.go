@@ -1,0 +1,167 @@
+package gitlabtest_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"promoter/internal/scm/gitlab/gitlabtest"
+)
+
+// failing notes what would fail a test.
+type failing struct {
+	testing.TB
+	said []string
+}
+
+func (f *failing) Errorf(format string, _ ...any) { f.said = append(f.said, format) }
+
+// desk is a server with a project and a token of a Developer.
+type desk struct {
+	*gitlabtest.Server
+	watched *failing
+	project *gitlabtest.Project
+	token   string
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{watched: &failing{TB: t}}
+	d.Server = gitlabtest.New(d.watched, gitlabtest.Options{Root: "/lab"})
+	d.project = d.NewProject("acme/sub/deploy", map[string]string{"a.yaml": "a: 1\n"})
+	d.project.Permit("promoter", gitlabtest.Developer)
+	d.token = d.Token("promoter", "api")
+	return d
+}
+
+// ask sends a request and returns what GitLab says about it.
+func (d *desk) ask(t *testing.T, method, path, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, d.URL()+"/api/v4/"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("PRIVATE-TOKEN", d.token)
+	resp, err := d.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told struct{ Message, Error any }
+	if json.Unmarshal(text, &told) == nil {
+		said, _ := json.Marshal([]any{told.Message, told.Error})
+		return resp.StatusCode, string(said)
+	}
+	return resp.StatusCode, string(text)
+}
+
+func TestServer_strangeRequestsFailTheTest(t *testing.T) {
+	t.Parallel()
+	for _, strange := range [][3]string{
+		{"GET", "projects/acme%2Fsub%2Fdeploy/wikis", ""},
+		{"GET", "projects/acme%2Fsub%2Fdeploy?statistics=true", ""},
+		{"POST", "projects/acme%2Fsub%2Fdeploy/merge_requests", `{"title":"T","source_branch":"x","target_branch":"main","lables":"a"}`},
+		{"POST", "projects/acme%2Fsub%2Fdeploy/merge_requests/1/notes", `{"body":"/close"}`},
+	} {
+		d := newDesk(t)
+		d.project.Commit("promoter", "x", "X", map[string]string{"a.yaml": "a: 2\n"})
+		d.project.OpenRequest("promoter", "x", "main", "X")
+		if d.ask(t, strange[0], strange[1], strange[2]); len(d.watched.said) != 1 {
+			t.Errorf("%v: said %q", strange, d.watched.said)
+		}
+	}
+}
+
+func TestServer_refusals(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	const path = "projects/acme%2Fsub%2Fdeploy"
+	d.project.Commit("promoter", "x", "X", map[string]string{"a.yaml": "a: 2\n"})
+	open := `{"title":"T","source_branch":"x","target_branch":"main"}`
+	for _, step := range []struct {
+		before             func()
+		method, path, body string
+		status             int
+		words              string
+	}{
+		{nil, "POST", path + "/merge_requests", open, 201, ""},
+		{nil, "POST", path + "/merge_requests", open, 409, "Another open merge request already exists for this source branch: !1"},
+		{nil, "POST", path + "/merge_requests", strings.Replace(open, `"T"`, `"`+strings.Repeat("t", 256)+`"`, 1), 400, "is too long (maximum is 255 characters)"},
+		{nil, "PUT", path + "/merge_requests/1/merge", `{"sha":"abc"}`, 409, "SHA does not match HEAD of source branch"},
+		{func() { d.project.Permit("promoter", gitlabtest.Reporter) }, "PUT", path + "/merge_requests/1/merge", `{"sha":"abc"}`, 401, "401 Unauthorized"},
+		{nil, "POST", path + "/merge_requests", open, 403, "403 Forbidden"},
+		{func() { d.project.Permit("promoter", gitlabtest.Developer); d.SetScopes(d.token, "read_api") }, "POST", path + "/merge_requests", open, 403, "insufficient_scope"},
+		{func() { d.SetScopes(d.token, "write_repository") }, "GET", path, "", 403, "insufficient_scope"},
+		{func() { d.SetScopes(d.token, "api"); d.project.Move("acme/moved") }, "POST", path + "/merge_requests", open, 405, "Non GET methods are not allowed for moved projects"},
+		{nil, "GET", path, "", 200, ""},
+		{func() { d.Fail("GET /projects/{id}", 503, "down") }, "GET", path, "", 503, "down"},
+		{func() { d.Revoke(d.token) }, "GET", path, "", 401, "invalid_token"},
+	} {
+		if step.before != nil {
+			step.before()
+		}
+		if status, words := d.ask(t, step.method, step.path, step.body); status != step.status || !strings.Contains(words, step.words) {
+			t.Errorf("%s %s: %d %s, want %d %s", step.method, step.path, status, words, step.status, step.words)
+		}
+	}
+	if len(d.watched.said) > 0 {
+		t.Errorf("said %q", d.watched.said)
+	}
+}
+
+// git is a person's git in a folder.
+func git(t *testing.T, dir string, args ...string) (string, error) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "git", args...)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	out, err := command.CombinedOutput()
+	return string(out), err
+}
+
+func TestGit(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	dir := filepath.Join(t.TempDir(), "clone")
+	address := strings.Replace(d.project.CloneURL(), "://", "://oauth2:"+d.token+"@", 1)
+	if out, err := git(t, "", "clone", "--quiet", address, dir); err != nil {
+		t.Fatalf("clone: %v: %s", err, out)
+	}
+	d.project.Protect("main", gitlabtest.Protection{Push: gitlabtest.Maintainer, Merge: gitlabtest.Developer})
+	head := d.project.Commit("ann", "next", "Next", map[string]string{"a.yaml": "a: 2\n"})
+	if out, err := git(t, dir, "fetch", "--quiet", "origin", "next"); err != nil {
+		t.Fatalf("fetch: %v: %s", err, out)
+	}
+	for _, push := range []struct {
+		before      func()
+		to, refused string
+	}{
+		{nil, "topic", ""},
+		{nil, "main", "You are not allowed to push code to protected branches on this project."},
+		{func() { d.project.Permit("promoter", gitlabtest.Maintainer) }, "main", ""},
+		{func() { d.project.Move("acme/moved") }, "other", ""}, // a former path works
+		{func() { d.SetScopes(d.token, "read_api", "read_repository") }, "more", "You are not allowed to push code to this project."},
+		{func() { d.SetScopes(d.token, "api"); d.project.SetArchived(true) }, "more", "archived"},
+		{func() { d.Revoke(d.token) }, "more", "Authentication failed"},
+	} {
+		if push.before != nil {
+			push.before()
+		}
+		out, err := git(t, dir, "push", "--quiet", "origin", head+":refs/heads/"+push.to)
+		if (err == nil) != (push.refused == "") || !strings.Contains(out, push.refused) {
+			t.Errorf("push to %s: %v: %s, want %q", push.to, err, out, push.refused)
+		}
+		if landed := d.project.Head(push.to) == head; landed != (push.refused == "") {
+			t.Errorf("%s is at %s", push.to, d.project.Head(push.to))
+		}
+	}
+}

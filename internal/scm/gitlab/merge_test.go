@@ -1,0 +1,183 @@
+package gitlab_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+	"promoter/internal/scm/gitlab/gitlabtest"
+	"promoter/internal/scm/scmtest"
+)
+
+const branch = "promoter/prod/web"
+
+// propose pushes a head and opens a merge request from it.
+func (b *bench) propose(t *testing.T, repo scm.Repository) scm.PullRequest {
+	t.Helper()
+	b.push("image: web:2\n")
+	made, err := repo.PullRequests().Create(t.Context(), scm.Draft{Head: branch, Base: "main", Title: "Promote web", Body: "B"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func (b *bench) push(content string) string {
+	return b.project.Commit(gitlabtest.Self, branch, "Promote web\n\nPromoter-Environment: prod", map[string]string{"a.yaml": content})
+}
+
+func merging(head string) scm.Merge {
+	return scm.Merge{Head: head, Base: "main", Title: "Promote web to prod", Message: "Promoter-Environment: prod"}
+}
+
+// What GitLab says with one refusal of the kind 405 is told apart.
+func TestMerge_refusals(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(b *bench, number int)
+		kind   fault.Kind
+		words  string
+		behind bool
+	}{
+		"still computing": {func(b *bench, _ int) { b.project.Late(1) }, fault.Temporary, "still computing", false},
+		"behind, fast-forward": {func(b *bench, _ int) {
+			b.project.Set(func(s *gitlabtest.Settings) { s.Method = "ff" })
+			b.project.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
+		}, fault.Temporary, "need_rebase", true},
+		"behind, semi-linear": {func(b *bench, _ int) {
+			b.project.Set(func(s *gitlabtest.Settings) { s.Method = "rebase_merge" })
+			b.project.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
+		}, fault.Temporary, "need_rebase", true},
+		"conflict": {func(b *bench, _ int) {
+			b.project.Commit("ann", "main", "Other", map[string]string{"a.yaml": "image: web:9\n"})
+		}, fault.Temporary, "conflicts with its base", true},
+		"draft":      {func(b *bench, n int) { b.project.SetDraft(n, true) }, fault.Unauthorised, "it is a draft (draft_status)", false},
+		"approvals":  {func(b *bench, _ int) { b.project.Set(rules(2)) }, fault.Unauthorised, "approvals are missing (not_approved)", false},
+		"objections": {func(b *bench, n int) { b.project.RequestChanges("ann", n) }, fault.Unauthorised, "a reviewer requested changes", false},
+		"no pipeline": {func(b *bench, _ int) {
+			b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines = true })
+		}, fault.Unauthorised, "a pipeline must succeed (ci_must_pass)", false},
+		"a failed job": {func(b *bench, n int) {
+			b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines = true })
+			b.project.SetJob("ann", b.project.Request(n).SHA, "e2e", "failed", false)
+		}, fault.Unauthorised, "a pipeline must succeed: e2e is failed (ci_must_pass)", false},
+		"protected": {func(b *bench, _ int) {
+			b.project.Protect("ma*", gitlabtest.Protection{Push: gitlabtest.Maintainer, Merge: gitlabtest.Maintainer})
+		}, fault.Unauthorised, "does not let this account merge into main", false},
+		"no scope": {func(b *bench, _ int) { b.SetScopes(b.token, "read_api") }, fault.Unauthorised, "lacks the scope api", false},
+		"train":    {func(b *bench, _ int) { b.project.Set(func(s *gitlabtest.Settings) { s.Trains = true }) }, fault.Unauthorised, "merge train", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, _ := newBench(t, gitlabtest.Options{})
+			repo := b.open(t)
+			made := b.propose(t, repo)
+			test.change(b, made.Number)
+			before := b.project.Head("main")
+			_, err := repo.PullRequests().Merge(t.Context(), made.Number, merging(made.Head.Commit))
+			if fault.KindOf(err) != test.kind || err == nil || !strings.Contains(err.Error(), test.words) || errors.Is(err, scm.ErrBehind) != test.behind {
+				t.Errorf("%q, behind %t: %v", fault.KindOf(err), errors.Is(err, scm.ErrBehind), err)
+			}
+			if b.project.Head("main") != before {
+				t.Error("main moved")
+			}
+		})
+	}
+}
+
+func rules(wanted int) func(*gitlabtest.Settings) {
+	return func(s *gitlabtest.Settings) {
+		s.Rules = []gitlabtest.ApprovalRule{{Name: "sre", Required: wanted}, {Name: "other", Required: 9, Branches: []string{"env/*"}}}
+	}
+}
+
+// The commit that landed is told, or not at all.
+func TestMerge_P04_whatLanded(t *testing.T) {
+	t.Parallel()
+	for name, settings := range map[string]gitlabtest.Settings{
+		"merge commit": {}, "semi-linear": {Method: "rebase_merge"}, "fast-forward": {Method: "ff"},
+		"squash": {Squash: "always"}, "squash and fast-forward": {Method: "ff", Squash: "always"}, "rebased by itself": {Method: "ff", AutoRebase: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, _ := newBench(t, gitlabtest.Options{})
+			b.project.Set(func(s *gitlabtest.Settings) { *s = settings })
+			repo := b.open(t)
+			made := b.propose(t, repo)
+			if settings.AutoRebase {
+				b.project.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
+			}
+			merged, err := repo.PullRequests().Merge(t.Context(), made.Number, merging(made.Head.Commit))
+			want := b.project.Head("main")
+			if settings.AutoRebase {
+				want = "" // GitLab does not say
+			}
+			if err != nil || merged.Commit != want || merged.At.IsZero() {
+				t.Errorf("merged as %+v, %v, want %s", merged, err, want)
+			}
+			ended, err := repo.PullRequests().Closed(t.Context(), branch, 1)
+			if err != nil || len(ended) != 1 || ended[0].Merged != merged || !strings.Contains(ended[0].Head.Message, "Promoter-Environment") {
+				t.Errorf("closed: %+v, %v", ended, err)
+			}
+			if said := b.project.Git("log", "-1", "--format=%B", "main"); settings.Squash != "" && !strings.HasPrefix(said, "Promote web to prod\n\nPromoter-Environment: prod") {
+				t.Errorf("the commit says %q", said)
+			}
+		})
+	}
+}
+
+// Who had it in a train, or merged it by hand meanwhile, is not refused.
+func TestMerge_P06_alreadyMergedInATrain(t *testing.T) {
+	t.Parallel()
+	b, made := newBench(t, gitlabtest.Options{})
+	repo := b.open(t)
+	pull := b.propose(t, repo)
+	b.project.Set(func(s *gitlabtest.Settings) { s.Trains = true })
+	commit := made.People.Merge(t, scmtest.Ann, pull.Number, "queue")
+	merged, err := repo.PullRequests().Merge(t.Context(), pull.Number, merging(pull.Head.Commit))
+	if err != nil || merged.Commit != commit {
+		t.Errorf("merged as %+v, %v", merged, err)
+	}
+}
+
+// Our commit is kept where the project leaves the choice.
+func TestCreate_keepsTheCommit(t *testing.T) {
+	t.Parallel()
+	for option, want := range map[string]bool{"default_on": false, "default_off": false, "never": false} {
+		b, _ := newBench(t, gitlabtest.Options{})
+		b.project.Set(func(s *gitlabtest.Settings) { s.Squash = option })
+		if made := b.propose(t, b.open(t)); b.project.Request(made.Number).Squash != want {
+			t.Errorf("%s: squashed", option)
+		}
+	}
+}
+
+// An archived project and a lost role say so, whatever was asked.
+func TestWrites_P07_sayWhy(t *testing.T) {
+	t.Parallel()
+	b, _ := newBench(t, gitlabtest.Options{})
+	repo := b.open(t)
+	made := b.propose(t, repo)
+	title := "T"
+	writes := map[string]func() error{
+		"edit": func() error { return repo.PullRequests().Edit(t.Context(), made.Number, scm.Edit{Title: &title}) },
+		"status": func() error {
+			return repo.Signals().SetStatus(t.Context(), made.Head.Commit, scm.Status{Context: "promoter", State: scm.CheckPassed})
+		},
+		"note": func() error { return repo.Conversation().Say(t.Context(), made.Number, "<!-- m -->", "text") },
+	}
+	b.project.Permit(gitlabtest.Self, gitlabtest.Reporter)
+	for name, write := range writes {
+		if err := write(); fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "needs the role Developer") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	b.project.SetArchived(true)
+	for name, write := range writes {
+		if err := write(); fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "archived") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

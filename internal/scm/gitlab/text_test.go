@@ -1,0 +1,63 @@
+package gitlab
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// GitLab obeys a line that begins with a command, also in what our account writes.
+func TestBodyOf_T12_nothingIsObeyed(t *testing.T) {
+	t.Parallel()
+	text := "/close\n\n- a/b\n /merge\n/label ~x\n\\/reopen\n//x\n/1\nhttps://x/y\n/Approve"
+	want := "\\/close\n\n- a/b\n /merge\n\\/label ~x\n\\/reopen\n//x\n/1\nhttps://x/y\n\\/Approve"
+	if diff := cmp.Diff(want, bodyOf(text)); diff != "" {
+		t.Error(diff)
+	}
+	if got := textOf(want); !strings.HasPrefix(got, "/close\n") || !strings.HasSuffix(got, "\n/Approve") {
+		t.Errorf("comes back as %q", got)
+	}
+}
+
+func TestTitleOf(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ä", 300)
+	for title, want := range map[string]string{
+		titleOf("Promote web", true): "Promote web", titleOf("Promote web", false): "Promote web",
+		"[Draft] x": "x", "(draft) x": "x", "DRAFT:x": "x", "Drafty: x": "Drafty: x", "Draft:": "Draft:",
+		titleOf(long, true): strings.Repeat("ä", 255-len(draftPrefix)-1) + "…",
+	} {
+		if got := bareTitle(title); got != want {
+			t.Errorf("%q is %q, want %q", title, got, want)
+		}
+	}
+	if got := titleOf(long, true); utf8.RuneCountInString(got) != 255 || !draftWords.MatchString(got) {
+		t.Errorf("the title of a draft is %q", got)
+	}
+}
+
+func TestLabelsOf_P15(t *testing.T) {
+	t.Parallel()
+	got := labelsOf([]string{"prod", "a,b", strings.Repeat("ö", 300)})
+	if want := []string{"prod", "a b", strings.Repeat("ö", 255)}; !cmp.Equal(got, want) {
+		t.Errorf("labels are %q", got)
+	}
+}
+
+// What was written once is written the same again, so that an unchanged text makes
+// no edit; and nothing in it is obeyed.
+func FuzzBodyOf(f *testing.F) {
+	f.Add("/close\n\\/x\n\r\n/y")
+	f.Add(`\\/a`)
+	f.Fuzz(func(t *testing.T, text string) {
+		sent := bodyOf(text)
+		if command.MatchString(sent) {
+			t.Fatalf("%q holds a command", sent)
+		}
+		if again := bodyOf(textOf(sent)); again != sent {
+			t.Fatalf("%q is %q the next time", sent, again)
+		}
+	})
+}

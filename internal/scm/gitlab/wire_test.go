@@ -1,0 +1,165 @@
+package gitlab
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+	"promoter/internal/secret"
+)
+
+// The forge of gitlabtest behaves; these tests say word by word what a server
+// answers, also what none should.
+
+const canary = "glpat-canary7f3a"
+
+// wired is a forge whose server answers by a script, by "METHOD PATH".
+func wired(t *testing.T, script map[string]http.HandlerFunc) *Forge {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		route := r.Method + " " + strings.TrimPrefix(r.URL.EscapedPath(), "/api/v4")
+		if answer := script[route]; answer != nil {
+			answer(w, r)
+			return
+		}
+		t.Errorf("asked for %s", route)
+	}))
+	t.Cleanup(server.Close)
+	forge, err := New(Options{
+		URL: server.URL, HTTP: server.Client(), Now: time.Now,
+		Token: func(context.Context) (secret.String, error) { return secret.New(canary), nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return forge
+}
+
+func says(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+const projectJSON = `{"id":42,"path_with_namespace":"acme/deploy","default_branch":"main","web_url":"https://evil.example.com/x",
+"http_url_to_repo":"https://evil.example.com/x.git","permissions":{"project_access":{"access_level":30},"group_access":null}}`
+
+// opened is a project with more answers.
+func opened(t *testing.T, script map[string]http.HandlerFunc) scm.Repository {
+	t.Helper()
+	script["GET /projects/acme%2Fdeploy"] = says(200, projectJSON)
+	script["GET /user"] = says(200, `{"id":1,"username":"promoter"}`)
+	repo, err := wired(t, script).Open(t.Context(), "acme/deploy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repo
+}
+
+func TestNew_URLs(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string][2]string{
+		"":                                  {"gitlab.com", "https://gitlab.com/api/v4/"},
+		"https://GitLab.example.com/":       {"gitlab.example.com", "https://GitLab.example.com/api/v4/"},
+		"https://git.example.com:8443/lab/": {"git.example.com:8443", "https://git.example.com:8443/lab/api/v4/"},
+	} {
+		options := Options{URL: url, HTTP: http.DefaultClient, Now: time.Now, Token: func(context.Context) (secret.String, error) { return secret.String{}, nil }}
+		forge, err := New(options)
+		if err != nil || forge.host != want[0] || forge.api.BaseURL().String() != want[1] {
+			t.Errorf("%q: %v, %v", url, forge, err)
+		}
+	}
+	for _, bad := range []string{"gitlab.com", "https://user:canary@gitlab.com", "https://gitlab.com?a=canary"} {
+		_, err := New(Options{URL: bad, HTTP: http.DefaultClient, Now: time.Now, Token: func(context.Context) (secret.String, error) { return secret.String{}, nil }})
+		if err == nil || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	if _, err := New(Options{}); err == nil {
+		t.Error("a forge without a clock was made")
+	}
+}
+
+func TestOpen_T06_anAnswerLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
+	info := opened(t, map[string]http.HandlerFunc{}).Info()
+	if strings.Contains(info.CloneURL+info.URL, "evil") || !strings.HasSuffix(info.CloneURL, "/acme/deploy.git") || !info.MayPush {
+		t.Errorf("info is %+v", info)
+	}
+	forge := wired(t, map[string]http.HandlerFunc{
+		"GET /projects/acme%2Fdeploy": says(200, `{"id":42,"path_with_namespace":"../../evil"}`),
+		"GET /user":                   says(200, `{"id":1,"username":"promoter"}`),
+	})
+	if _, err := forge.Open(t.Context(), "acme/deploy"); fault.KindOf(err) != fault.Temporary {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOpen_refusesNames(t *testing.T) {
+	t.Parallel()
+	forge := wired(t, map[string]http.HandlerFunc{})
+	for _, name := range []string{"", "deploy", "acme/", "/deploy", "acme/../deploy", "acme/a b", "acme//b", "acme/" + strings.Repeat("a/", 30) + "b", "acme/b?x=1"} {
+		if _, err := forge.Open(t.Context(), name); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+func TestErrors_T06_holdNoCredential(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]http.HandlerFunc{
+		"in the message":  says(403, `{"message":"bad token `+canary+` of https://u:`+canary+`@gitlab.com/x?token=`+canary+`"}`),
+		"in a field":      says(400, `{"message":{"`+canary+`":["`+canary+`"]}}`),
+		"no JSON":         says(502, `<html>`+canary+`</html>`),
+		"no JSON, but OK": says(200, `<html>`+canary+`</html>`),
+		"of a limit":      says(429, `Retry later `+canary),
+	} {
+		repo := opened(t, map[string]http.HandlerFunc{"GET /projects/42/merge_requests": answer})
+		_, err := repo.PullRequests().Open(t.Context())
+		if err == nil || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What a server answers that is no project of any tier.
+func TestOpenPulls_oddAnswers(t *testing.T) {
+	t.Parallel()
+	repo := opened(t, map[string]http.HandlerFunc{
+		"GET /projects/42/merge_requests": says(200, `[{"iid":7,"state":"opened","source_project_id":null,"target_project_id":42,"sha":null,
+"author":null,"description":"text of a stranger","created_at":null,"labels":null}]`),
+	})
+	found, err := repo.PullRequests().Open(t.Context())
+	if err != nil || len(found) != 1 || found[0].Head.Own || found[0].Body != "" || found[0].Author.Login != "" {
+		t.Errorf("got %+v, %v", found, err)
+	}
+}
+
+func TestCovers(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		pattern, branch string
+		want            bool
+	}{
+		{"main", "main", true},
+		{"main", "main2", false},
+		{"env/*", "env/prod", true},
+		{"env/*", "env/eu/prod", true},
+		{"*", "a/b", true},
+		{"*-stable", "1-0-stable", true},
+		{"[a]", "a", false},
+		{"a?", "ab", false},
+		{`a\b`, `a\b`, true},
+	} {
+		if got := covers(test.pattern, test.branch); got != test.want {
+			t.Errorf("%s covers %s: %t", test.pattern, test.branch, got)
+		}
+	}
+}
