@@ -96,6 +96,7 @@ func (v *view) fetchEach(ctx context.Context, wanted []string) error {
 // counts only then.
 func (v *view) readConfig() (err error) {
 	v.observed.Config, v.report.State, err = v.LoadConfig(v.heads[v.refs.Default], v.refs.Default)
+	v.report.Config = v.observed.Config
 	return err
 }
 
