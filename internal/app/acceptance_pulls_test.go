@@ -152,6 +152,25 @@ func TestRun_P03_branchDeleted_github(t *testing.T) {
 	})
 }
 
+// Who closes a pull request and then deletes its branch has answered, also when no
+// run came in between.
+func TestRun_P03_closedAndTidiedAway_github(t *testing.T) {
+	t.Parallel()
+	onGitHub(t, chain, func(s *story) {
+		s.release("web", "1.1.0")
+		s.run()
+		s.repo.ClosePull("ada", 1)
+		s.wait(5 * time.Second)
+		s.repo.DeleteBranch("ada", stagingHead)
+		s.because(s.run(), "staging", "rejected", "ada", "#1")
+		s.pulls(stagingHead + " closed")
+		s.calm()
+		s.release("web", "1.2.0")
+		s.run()
+		s.pulls(stagingHead+" closed", stagingHead+" open")
+	})
+}
+
 // What promoter closes itself is no answer of a person.
 func TestRun_P03_P10_ourOwnClosing_github(t *testing.T) {
 	t.Parallel()

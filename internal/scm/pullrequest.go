@@ -27,6 +27,15 @@ type PullRequests interface {
 	Merge(ctx context.Context, number int, merge Merge) (Merged, error)
 }
 
+// Deletions is implemented by repositories whose forge tells when the branch of a
+// closed pull request was deleted. Without it a close and a deletion that happened
+// between two looks are one.
+type Deletions interface {
+	// HeadDeleted returns when the head branch of a pull request was first deleted
+	// since that was opened last; the zero time where nothing tells.
+	HeadDeleted(ctx context.Context, number int) (time.Time, error)
+}
+
 // PullRequest is one pull request as the forge tells it. Title and body are for
 // people: no decision reads them.
 type PullRequest struct {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"promoter/internal/config"
 	"promoter/internal/identity"
@@ -94,24 +95,28 @@ func (v *view) answersOf(ctx context.Context, head string) error {
 				return err
 			}
 		case merged < 0 || i < merged:
-			v.answer(pr)
+			if err := v.answer(ctx, pr); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // answer takes one closed pull request as what it means.
-func (v *view) answer(pr scm.PullRequest) {
+func (v *view) answer(ctx context.Context, pr scm.PullRequest) error {
 	place, _ := promotion.ParseHead(pr.Head.Branch)
 	record := v.observed.State.At(state.Place(place))
 	landed := promotion.ReadTrailers(v.Objects.Trailers(pr.Head.Message))
 	if !pr.Head.Own || v.closedByUs(record, pr) || v.taken(pr, place, landed) {
-		return
+		return nil
 	}
 	act := state.Act{By: closer(pr), At: pr.ClosedAt}
-	if _, still := v.refs.Branches[pr.Head.Branch]; !still {
+	if gone, err := v.closedByDeletion(ctx, pr); err != nil {
+		return err
+	} else if gone {
 		v.branchDeleted(state.Place(place), record, pr, act)
-		return
+		return nil
 	}
 	act.Why = fmt.Sprintf("pull request #%d was closed", pr.Number)
 	for _, l := range landed {
@@ -122,6 +127,28 @@ func (v *view) answer(pr scm.PullRequest) {
 			v.remember(state.Reject(state.Place(l.Place), state.Rejection{Act: act, Images: images, Number: pr.Number}))
 		}
 	}
+	return nil
+}
+
+// afterClose is how long after a close a deletion may be told that caused it: forges
+// tell whole seconds.
+const afterClose = time.Second
+
+// closedByDeletion says whether the branch of a closed pull request is gone, and
+// that is what closed it. Somebody may have closed it first and tidied up then.
+func (v *view) closedByDeletion(ctx context.Context, pr scm.PullRequest) (bool, error) {
+	if _, still := v.refs.Branches[pr.Head.Branch]; still {
+		return false, nil
+	}
+	told, can := v.Repository.(scm.Deletions)
+	if !can {
+		return true, nil
+	}
+	deleted, err := told.HeadDeleted(ctx, pr.Number)
+	if err != nil {
+		return false, fmt.Errorf("ask when the branch of #%d was deleted: %w", pr.Number, err)
+	}
+	return !deleted.After(pr.ClosedAt.Add(afterClose)), nil
 }
 
 // speaksFor says whether a commit on the branch of a place may say something of

@@ -133,3 +133,34 @@ func TestReconcile_P03_closedAndPushedSince(t *testing.T) {
 	w.holds("dev", "1.2.0 1.0.0")
 	w.calm()
 }
+
+// Somebody closes a pull request and tidies its branch away before the next pass.
+// That is a close, and no branch that went for some reason.
+func TestReconcile_P03_closedAndTidiedAway(t *testing.T) {
+	t.Parallel()
+	for name, between := range map[string]time.Duration{"deleted later": 5 * time.Second, "deleted at once": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, config)
+			w.push(web, "1.1.0")
+			w.run()
+			w.Forge.CloseByHand(1, "ada")
+			w.Clock.Add(between)
+			w.Git.Set("promoter/staging/shop", "")
+			report := w.run()
+			if between == 0 {
+				w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
+				return
+			}
+			wantReason(t, report, "staging", "rejected", "ada", "#1")
+			w.wantPulls("promoter/staging/shop closed")
+			w.calm()
+			w.push(web, "1.2.0")
+			w.run()
+			w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
+			if n := w.Forge.Calls["deletions"]; n != 1 {
+				t.Errorf("asked for the deletion %d times", n)
+			}
+		})
+	}
+}

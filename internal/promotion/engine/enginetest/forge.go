@@ -43,6 +43,7 @@ type pull struct {
 	scm.PullRequest
 	reviews  []scm.Review
 	comments []scm.Comment
+	deleted  time.Time // its branch
 }
 
 // NewForge makes a forge that can do everything.
@@ -89,10 +90,13 @@ func (f *Forge) call(what string) func() {
 func (f *Forge) follow() {
 	branches := f.Git.Branches()
 	for _, p := range f.pulls {
+		head, there := branches[p.Head.Branch]
+		if !there && p.deleted.IsZero() {
+			p.deleted = f.Now()
+		}
 		if p.State != scm.StateOpen || !p.Head.Own {
 			continue
 		}
-		head, there := branches[p.Head.Branch]
 		switch {
 		case !there:
 			p.State, p.ClosedAt, p.Closer = scm.StateClosed, f.Now(), identity.Person{Login: "ada"}

@@ -88,5 +88,5 @@ func (f *Forge) Draft(number int, draft bool) {
 func (f *Forge) Reopen(number int) {
 	defer f.call("by hand")()
 	p := f.find(number)
-	p.State, p.Closer, p.ClosedAt = scm.StateOpen, identity.Person{}, time.Time{}
+	p.State, p.Closer, p.ClosedAt, p.deleted = scm.StateOpen, identity.Person{}, time.Time{}, time.Time{}
 }

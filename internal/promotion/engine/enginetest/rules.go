@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/scm"
@@ -76,4 +77,13 @@ func (g *Git) behind(base, head string) bool {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	return g.common(g.branches[base], head) != g.branches[base]
+}
+
+// HeadDeleted implements scm.Deletions.
+func (f *Forge) HeadDeleted(_ context.Context, number int) (time.Time, error) {
+	if err := f.failing("deletions"); err != nil {
+		return time.Time{}, err
+	}
+	defer f.call("deletions")()
+	return f.find(number).deleted, nil
 }

@@ -67,7 +67,6 @@ func (p *pull) merge(by *user, method, title, message string) (string, bool) {
 	p.land(by, commit)
 	if p.repo.autoDelete && p.from == p.repo {
 		p.repo.bare.Delete(p.head)
-		p.happened("head_ref_deleted", by, "")
 	}
 	p.repo.look(by)
 	return commit, true

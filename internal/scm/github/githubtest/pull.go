@@ -126,8 +126,11 @@ func (r *Repository) look(by *user) {
 	}
 	for _, other := range r.s.repos {
 		for _, p := range other.sorted() {
-			if p.open() && (p.from == r || p.repo == r) {
+			switch {
+			case p.open() && (p.from == r || p.repo == r):
 				p.follow(by, r, before, heads)
+			case p.from == r && before[p.head] != "" && heads[p.head] == "":
+				p.happened("head_ref_deleted", by, "")
 			}
 		}
 	}
