@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"testing"
+	"time"
 
 	"promoter/internal/database/databasetest"
 	"promoter/internal/queue/queuetest"
@@ -10,4 +11,10 @@ import (
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, queuetest.Run)
+}
+
+// TestModel plays stories; `make model` plays longer.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) { queuetest.Play(t, kind, 2*time.Second) })
 }
