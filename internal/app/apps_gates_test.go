@@ -1,0 +1,64 @@
+package app_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"promoter/internal/promotion/engine"
+	"promoter/internal/scm/github/githubtest"
+)
+
+// gatedBy is webIn with gates that read everything an App may.
+func gatedBy(team string) map[string]string {
+	return webIn("automerge, gates: {checks: [e2e, build], approvals: {count: 1, from: [\"team:" + team + "\"]}}")
+}
+
+// approve makes all gates of the pull request hold.
+func approve(repository *githubtest.Repository) {
+	head := repository.Pull(1).HeadCommit
+	repository.SetStatus("ci", head, "e2e", "success")
+	repository.SetCheckRun("actions", head, "build", "success")
+	repository.Permit("ann", "write")
+	repository.Review("ann", 1, "APPROVED")
+}
+
+func TestRun_appMergesWhatPeopleApproved(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	repository := o.repository("acme/gitops", gatedBy("acme/sre"))
+	o.github.SetTeam("acme/sre", "ann")
+	o.app.Install("acme")
+	o.run("")
+	if got := did(o.run("")["acme/gitops"]); got != "[]" {
+		t.Errorf("before the gates are open: %s", got)
+	}
+	approve(repository)
+	if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Act{engine.ActMerged}) && got != fmt.Sprint([]engine.Act{engine.ActRefreshed, engine.ActMerged}) {
+		t.Errorf("with open gates: %s", got)
+	}
+	if got := repository.Pull(1); !got.Merged || got.Closer != "promoter[bot]" {
+		t.Errorf("got %+v", got)
+	}
+	if got := repository.Statuses(repository.Pull(1).HeadCommit)["promoter"].By; got != "promoter[bot]" {
+		t.Errorf("the status is by %q", got)
+	}
+}
+
+// What only some configs need is said where it is missing.
+func TestRun_appMayNotReadTeams(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	repository := o.repository("acme/gitops", gatedBy("acme/sre"))
+	o.github.SetTeam("acme/sre", "ann")
+	less := needed()
+	delete(less, "members")
+	o.app.Install("acme").Permit(less)
+	o.run("")
+	approve(repository)
+	result := o.run("")["acme/gitops"]
+	text := fmt.Sprint(result.Report.Trouble, gatesOf(result.Report, "dev"), result.Report.Done)
+	if !strings.Contains(text, "members=read") || repository.Pull(1).Merged {
+		t.Errorf("got %s, merged %t", text, repository.Pull(1).Merged)
+	}
+}
