@@ -1,0 +1,191 @@
+package queue_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/database"
+	"promoter/internal/database/databasetest"
+	"promoter/internal/queue"
+)
+
+// story is what a victim said until it died.
+type story struct{ stored, ran map[string]bool }
+
+// kill has a victim work until it killed itself, or until it stored so many hints.
+func kill(t *testing.T, o orders, stored int) story {
+	t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.CommandContext(t.Context(), os.Args[0])
+	child.Env = append(os.Environ(), victimVariable+"="+string(text))
+	child.Stderr = os.Stderr
+	said, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s := story{map[string]bool{}, map[string]bool{}}
+	for lines := bufio.NewScanner(said); lines.Scan(); {
+		what, key, _ := strings.Cut(lines.Text(), " ")
+		map[string]map[string]bool{"stored": s.stored, "ran": s.ran}[what][key] = true
+		if o.Point == "" && len(s.stored) == stored {
+			if err := child.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := child.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
+		t.Fatalf("the victim ended by itself: %v", err)
+	}
+	return s
+}
+
+// place makes an empty database for victims and says where it is.
+func place(t *testing.T, kind databasetest.Kind) orders {
+	t.Helper()
+	o := kind.New(t)
+	db, err := database.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
+		_, err := tx.Exec(ctx, "create table evidence (name text primary key)")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return orders{Path: o.Path, URL: o.URL.Reveal()}
+}
+
+// rest is what is left after a victim's death, and does it.
+type rest struct{ rows, waiting map[string]bool }
+
+func after(t *testing.T, o orders) rest {
+	t.Helper()
+	begin := time.Now()
+	db := databasetest.Open(t, o.database())
+	defer db.Close()
+	q, err := queue.New(t.Context(), db, "heir")
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := rest{rowsOf(t, db), map[string]bool{}}
+	for idle := 0; idle < 2; {
+		items, wait, err := q.Claim(t.Context(), "lane", 100, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(items) > 0 && len(left.waiting) == 0 {
+			t.Logf("work goes on after %v", time.Since(begin))
+		}
+		for _, item := range items {
+			left.waiting[item.Key] = true
+			if err := q.Done(t.Context(), item, queue.Result{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(items) == 0 {
+			idle++
+			<-time.After(min(wait, 2*victimLease)) // of replicas
+		}
+	}
+	return left
+}
+
+func rowsOf(t *testing.T, db *database.DB) map[string]bool {
+	t.Helper()
+	rows := map[string]bool{}
+	err := db.View(t.Context(), func(ctx context.Context, tx *database.Tx) error {
+		return tx.Query(ctx, func(scan database.Scan) error {
+			name := ""
+			err := scan(&name)
+			rows[name] = true
+			return err
+		}, "select name from evidence")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// TestCrash_P13_atAnyMoment kills a process that stores hints and works on them,
+// again and again on one database. Whatever it acknowledged is there, and was worked
+// on or waits; a row is never there without its hint.
+func TestCrash_P13_atAnyMoment(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
+		where := place(t, kind)
+		known := map[string]bool{}
+		for round := range 4 {
+			where.Prefix = string(rune('a' + round))
+			count := 1 + rand.IntN(150)
+			s := kill(t, where, count)
+			left := after(t, where)
+			for key := range s.stored {
+				if !left.rows[key] || !s.ran[key] && !left.waiting[key] {
+					t.Errorf("after %d hints: %s was acknowledged; row: %t, ran: %t, waits: %t",
+						count, key, left.rows[key], s.ran[key], left.waiting[key])
+				}
+			}
+			for key := range left.rows {
+				if !known[key] && !s.ran[key] && !left.waiting[key] {
+					t.Errorf("after %d hints: %s has a row and no hint", count, key)
+				}
+				known[key] = true
+			}
+		}
+	})
+}
+
+// TestCrash_P13_atEveryPoint has a process kill itself at each point.
+func TestCrash_P13_atEveryPoint(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
+		for _, at := range []point{inTransaction, beforeCommit, afterCommit, acknowledged, claimed, worked} {
+			t.Run(string(at), func(t *testing.T) {
+				t.Parallel()
+				where := place(t, kind)
+				where.Prefix, where.Point = "a", at
+				s := kill(t, where, 0)
+				left := after(t, where)
+				for key := range s.stored {
+					if !left.rows[key] || !s.ran[key] && !left.waiting[key] {
+						t.Errorf("%s was acknowledged and is lost", key)
+					}
+				}
+				for key := range left.rows {
+					if !s.ran[key] && !left.waiting[key] {
+						t.Errorf("%s has a row and no hint", key)
+					}
+				}
+				switch at {
+				case inTransaction, beforeCommit:
+					if len(left.rows)+len(left.waiting) > 0 {
+						t.Errorf("nothing was committed, and there are %v and %v", left.rows, left.waiting)
+					}
+				default:
+					if len(left.rows) == 0 || len(left.waiting) == 0 {
+						t.Errorf("of what was committed there are %v and %v", left.rows, left.waiting)
+					}
+				}
+			})
+		}
+	})
+}

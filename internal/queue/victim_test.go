@@ -1,0 +1,133 @@
+package queue_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"promoter/internal/database"
+	"promoter/internal/queue"
+	"promoter/internal/secret"
+)
+
+// victimVariable tells a process of this test binary that it is to be killed.
+const victimVariable = "PROMOTER_TEST_VICTIM"
+
+// orders are what it does.
+type orders struct {
+	Path, URL string
+	Prefix    string // of its keys
+	Point     point  // where it kills itself; empty: somebody else does
+}
+
+// point is a place in the life of a hint.
+type point string
+
+// The points, in their order.
+const (
+	inTransaction point = "in the transaction"
+	beforeCommit  point = "just before the commit"
+	afterCommit   point = "just after the commit"
+	acknowledged  point = "acknowledged"
+	claimed       point = "claimed"
+	worked        point = "worked"
+)
+
+// victim is the process. What it says on standard output is there when it dies.
+func victim() {
+	var o orders
+	if err := json.Unmarshal([]byte(os.Getenv(victimVariable)), &o); err != nil {
+		panic(err)
+	}
+	db, err := database.Open(context.Background(), o.database())
+	if err != nil {
+		panic(err)
+	}
+	q, err := queue.New(context.Background(), db, "victim")
+	if err != nil {
+		panic(err)
+	}
+	go o.work(q)
+	for hand := range 8 {
+		go o.hint(db, q, hand)
+	}
+	select {}
+}
+
+func (o orders) database() database.Options {
+	options := database.Options{Path: o.Path, URL: secret.New(o.URL)}
+	if o.Path != "" {
+		options.Now = time.Now
+	}
+	return options
+}
+
+// reach is the end at the ordered point.
+func (o orders) reach(here point) {
+	if here != o.Point {
+		return
+	}
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Kill()
+	}
+	if err != nil {
+		panic(err)
+	}
+	select {}
+}
+
+// hint stores hints, each with a row of the test's own, and says which are stored.
+func (o orders) hint(db *database.DB, q *queue.Queue, hand int) {
+	for i := 0; ; i++ {
+		key := fmt.Sprintf("%s-%d-%d", o.Prefix, hand, i)
+		err := db.Batch(context.Background(), func(ctx context.Context, tx *database.Tx) error {
+			if _, err := tx.Exec(ctx, "insert into evidence (name) values (?)", key); err != nil {
+				return err
+			}
+			o.reach(inTransaction)
+			tx.Defer(last{o}) // after the hints: in order of keys
+			tx.AfterCommit(func() { o.reach(afterCommit) })
+			return q.HintIn(tx, queue.Hint{Kind: "lane", Key: key})
+		})
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println("stored", key) //nolint:forbidigo // to the parent
+		o.reach(acknowledged)
+	}
+}
+
+// last is deferred work that ends the process.
+type last struct{ o orders }
+
+func (last) Key() string                                  { return "zzz" }
+func (l last) Merge(database.Deferred) database.Deferred  { return l }
+func (l last) Do(_ context.Context, _ *database.Tx) error { l.o.reach(beforeCommit); return nil }
+
+// work does every second key.
+func (o orders) work(q *queue.Queue) {
+	err := q.Run(context.Background(), queue.Options{
+		Kinds:  map[string]queue.Handled{"lane": {Handler: o.handle, Concurrent: 2}},
+		Log:    slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Random: func() float64 { return 0 },
+		Lease:  victimLease, Poll: 20 * time.Millisecond,
+	})
+	if err != nil {
+		panic(err)
+	}
+}
+
+// victimLease is how long a replica waits for the work of a dead one.
+const victimLease = 300 * time.Millisecond
+
+func (o orders) handle(_ context.Context, item queue.Item) (queue.Result, error) {
+	o.reach(claimed)
+	fmt.Println("ran", item.Key) //nolint:forbidigo // to the parent
+	o.reach(worked)
+	return queue.Result{}, nil
+}
