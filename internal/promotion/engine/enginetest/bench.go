@@ -53,8 +53,11 @@ func (w *World) people() scmtest.People {
 		Merge:    func(t *testing.T, _ string, number int, method string) string { return w.merge(t, number, method) },
 		Retarget: func(_ *testing.T, _ string, number int, base string) { f.Retarget(number, base) },
 		Draft:    func(_ *testing.T, _ string, number int, draft bool) { f.Draft(number, draft) },
-		Review:   func(_ *testing.T, who string, number int, state scm.ReviewState) { f.Review(number, who, state) },
-		Status:   func(_ *testing.T, _, commit, name string, state scm.CheckState) { f.Check(commit, name, state) },
+		Retitle: func(_ *testing.T, _ string, number int, title string) {
+			f.Rewrite(number, title, f.All()[number-1].Body)
+		},
+		Review: func(_ *testing.T, who string, number int, state scm.ReviewState) { f.Review(number, who, state) },
+		Status: func(_ *testing.T, _, commit, name string, state scm.CheckState) { f.Check(commit, name, state) },
 	}
 }
 

@@ -26,7 +26,7 @@ applications:
 environments:
   dev: {paths: ["dev/{application}.yaml"], land: LAND}
   staging: {paths: ["staging/{application}.yaml"], after: {dev: {SOAK}}, land: PR, NEWER GROUP}
-  prod: {BRANCH paths: ["prod/{application}.yaml"], after: [staging], land: AUTO, PROPOSE GROUP}
+  prod: {BRANCH paths: ["prod/{application}.yaml"], after: [staging], land: AUTO, PROPOSE GROUP GATES}
 `
 	branch := ""
 	if s.apart {
@@ -44,14 +44,22 @@ environments:
 	}
 	set("WORKER", `select: {semver: ">=1"}`)
 	if s.pushOnly {
+		set("GATES", "")
 		return strings.NewReplacer("LAND", "push", "PR", "push", "AUTO", "push", "GROUP", "").Replace(text)
 	}
 	set("LAND", "push", "push", "pr", "automerge")
 	set("PR", "pr")
 	set("AUTO", "automerge")
-	set("GROUP", "", "", "pullRequest: {group: environment}")
+	set("GROUP", "", "", "pullRequest: {group: environment},")
+	set("GATES", "", "", gateChecks, gateApprovals)
 	return text
 }
+
+// The gates that prod may have.
+const (
+	gateChecks    = "gates: {checks: [ci]}"
+	gateApprovals = "gates: {approvals: {count: 1, from: [ann, bob]}}"
+)
 
 // pushes says whether what is released lands in dev by itself.
 func pushes(config string) bool {

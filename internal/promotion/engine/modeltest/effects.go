@@ -123,6 +123,9 @@ func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (merged scm.Merged, err error) {
 	err = p.writing("merge", func() (err error) {
 		merged, err = p.PullRequests.Merge(ctx, number, merge)
+		if err == nil {
+			p.mayMerge(number, merge.Head)
+		}
 		return err
 	})
 	return merged, err

@@ -44,7 +44,8 @@ func (s *story) happenings() []happening {
 		may(8, s.merge, people.Merge), may(2, s.close, people.Close), may(2, s.reopen, people.Reopen),
 		may(1, s.retarget, people.Retarget), may(1, s.draft, people.Draft),
 		may(1, s.slip, people.Merge), may(1, s.deleteBranch, s.Git.Delete, people.Merge), may(1, s.forge, people.Fork),
-		may(1, s.review, people.Review), may(1, s.comment, people.Comment), may(1, s.report, people.Status),
+		may(2, s.review, people.Review), may(1, s.comment, people.Comment), may(3, s.report, people.Status),
+		may(1, s.retitle, people.Retitle),
 	}
 }
 

@@ -14,6 +14,7 @@ func (s *story) check() {
 	open := s.listed()
 	s.oneEach(open)
 	s.notOurs(open)
+	s.wordsStay(open)
 	s.handsOff()
 	for _, branch := range s.branches() {
 		s.forward(branch)
@@ -39,6 +40,16 @@ func (s *story) notOurs(open []scm.PullRequest) {
 	theirs := func(pr scm.PullRequest) bool { return pr.Number == s.fork }
 	if s.fork != 0 && !slices.ContainsFunc(open, theirs) {
 		s.t.Errorf("the pull request #%d of a fork is not open any more", s.fork)
+	}
+}
+
+// wordsStay: what a person wrote as the title is not written over.
+func (s *story) wordsStay(open []scm.PullRequest) {
+	s.t.Helper()
+	for _, pr := range open {
+		if title, set := s.titled[pr.Number]; set && pr.Title != title {
+			s.t.Errorf("the title of #%d is %q, and a person wrote %q", pr.Number, pr.Title, title)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -172,6 +173,7 @@ func (s *story) draft() {
 	if pr, found := s.some(); found {
 		s.tell("a person makes #%d a draft: %v", pr.Number, !pr.Draft)
 		s.People.Draft(s.t, scmtest.Ann, pr.Number, !pr.Draft)
+		delete(s.titled, pr.Number) // on some forges the title says it
 	}
 }
 
@@ -196,6 +198,27 @@ func (s *story) review() {
 	state := states[s.random.IntN(len(states))]
 	s.tell("%s says %s of #%d", who, state, pr.Number)
 	s.People.Review(s.t, who, pr.Number, state)
+	if s.reviewed[pr.Number] == nil {
+		s.reviewed[pr.Number] = map[string]review{}
+	}
+	if state != scm.Commented {
+		s.reviewed[pr.Number][who] = review{state, pr.Head.Commit}
+	}
+}
+
+// review is what somebody said last, and of which head.
+type review struct {
+	state scm.ReviewState
+	head  string
+}
+
+// retitle lets a person write another title.
+func (s *story) retitle() {
+	if pr, found := s.some(); found {
+		s.titled[pr.Number] = fmt.Sprintf("My title %d", s.passes)
+		s.tell("a person calls #%d %q", pr.Number, s.titled[pr.Number])
+		s.People.Retitle(s.t, scmtest.Ann, pr.Number, s.titled[pr.Number])
+	}
 }
 
 // comment lets somebody say something.
@@ -213,5 +236,6 @@ func (s *story) report() {
 		state := states[s.random.IntN(len(states))]
 		s.tell("ci of #%d: %s", pr.Number, state)
 		s.People.Status(s.t, scmtest.Robot, pr.Head.Commit, ci, state)
+		s.reported[pr.Head.Commit] = state
 	}
 }

@@ -39,6 +39,9 @@ type story struct {
 	renamed  bool                       // the repository
 	guarded  bool                       // the forge wants ci before a merge into main
 	said     state.State                // what people had decided before the step
+	reported map[string]scm.CheckState  // what ci said last, by commit
+	reviewed map[int]map[string]review  // the last word of each person, by pull request
+	titled   map[int]string             // what people wrote as the title
 	passes   int                        // so far
 	idle     bool                       // nothing could be done of what was drawn
 	torn     bool                       // somebody acted in the middle of the step: what they said came too late for some of it
@@ -53,6 +56,7 @@ func newStory(t *testing.T, world func(*testing.T, map[string]string) World, ran
 		t: t, random: random,
 		released: map[string]int{}, held: map[string]map[string]bool{}, refused: map[string]map[string]bool{},
 		theirs: map[string]string{}, looked: map[string]string{}, rolled: map[string]bool{}, seen: map[int]scm.PullRequest{},
+		reported: map[string]scm.CheckState{}, reviewed: map[int]map[string]review{}, titled: map[int]string{},
 		order: map[string]int{reference(web, "1.0.0"): 0, reference(worker, "1.0.0"): 0},
 	}
 	s.shape = shape{pushOnly: random.IntN(4) == 0, moving: random.IntN(3) == 0, apart: random.IntN(3) == 0}
