@@ -18,6 +18,8 @@ import (
 	"promoter/internal/scm/gitea/giteatest"
 	"promoter/internal/scm/github"
 	"promoter/internal/scm/github/githubtest"
+	"promoter/internal/scm/gitlab"
+	"promoter/internal/scm/gitlab/gitlabtest"
 	"promoter/internal/scm/plain"
 	"promoter/internal/secret"
 )
@@ -46,8 +48,8 @@ func TestForgesPage(t *testing.T) {
 	if !found || !closed {
 		t.Fatalf("%s has no place for the table", file)
 	}
-	want := featureTable(t, []string{"GitHub", "Gitea, Forgejo", "plain Git"},
-		features(t, gitHub(t), "acme/deploy"), features(t, giteaForge(t), "acme/deploy"),
+	want := featureTable(t, []string{"GitHub", "GitLab", "Gitea, Forgejo", "plain Git"},
+		features(t, gitHub(t), "acme/deploy"), features(t, gitLab(t), "acme/deploy"), features(t, giteaForge(t), "acme/deploy"),
 		features(t, plain.New(plain.Options{}), "https://git.example.com/acme/deploy"))
 	if *update {
 		if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o600); err != nil {
@@ -81,6 +83,21 @@ func giteaForge(t *testing.T) scm.Forge {
 	server.NewRepository("acme/deploy", map[string]string{"a.yaml": "a: 1\n"})
 	token := server.Token("acme", giteatest.Scopes()...)
 	forge, err := gitea.New(gitea.Options{
+		URL: server.URL(), HTTP: server.Client(), Now: time.Now,
+		Token: func(context.Context) (secret.String, error) { return secret.New(token), nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return forge
+}
+
+func gitLab(t *testing.T) scm.Forge {
+	t.Helper()
+	server := gitlabtest.New(t, gitlabtest.Options{})
+	server.NewProject("acme/deploy", map[string]string{"a.yaml": "a: 1\n"})
+	token := server.Token("root", "api")
+	forge, err := gitlab.New(gitlab.Options{
 		URL: server.URL(), HTTP: server.Client(), Now: time.Now,
 		Token: func(context.Context) (secret.String, error) { return secret.New(token), nil },
 	})

@@ -3,6 +3,7 @@ package gitlab
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"sync"
@@ -108,7 +109,7 @@ func (r *repository) noun(format string, args ...any) string {
 // denied adds to a refusal why it was made, where the project tells: GitLab says
 // no more than "Forbidden".
 func (r *repository) denied(ctx context.Context, err error) error {
-	if rest.StatusOf(err) != 403 || strings.Contains(err.Error(), "lacks the scope") {
+	if rest.StatusOf(err) != http.StatusForbidden || strings.Contains(err.Error(), "lacks the scope") {
 		return err
 	}
 	found, _, failed := r.forge.api.Projects.GetProject(r.id, nil, in(ctx))
