@@ -8,16 +8,24 @@ import (
 )
 
 // draftPrefix makes a draft. Gitea and Forgejo know drafts by their titles alone,
-// and these two beginnings unless somebody changed WORK_IN_PROGRESS_PREFIXES.
+// and by these two beginnings unless somebody changed WORK_IN_PROGRESS_PREFIXES.
 // https://docs.gitea.com/usage/pull-request#work-in-progress-pull-requests
 const draftPrefix = "WIP: "
 
-var draftPrefixes = []string{"WIP:", "[WIP]"}
+// draftPrefixes are the beginnings that mean it, first those of every server, then
+// those that people add: they count where the server itself calls it a draft.
+func draftPrefixes(told bool) []string {
+	prefixes := []string{"WIP:", "[WIP]"}
+	if told {
+		prefixes = append(prefixes, "Draft:", "[Draft]", "(Draft)")
+	}
+	return prefixes
+}
 
 // draftOf takes the beginning off the title of a draft, and remembers it: an edit of
 // the title leaves a draft one.
 func (p pulls) draftOf(pull scm.PullRequest) (draft bool, title string) {
-	prefix := prefixOf(pull.Title)
+	prefix := prefixOf(pull.Title, pull.Draft)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.drafts[pull.Number] = prefix
@@ -25,8 +33,8 @@ func (p pulls) draftOf(pull scm.PullRequest) (draft bool, title string) {
 }
 
 // prefixOf returns what makes a title that of a draft, with the blanks behind it.
-func prefixOf(title string) string {
-	for _, prefix := range draftPrefixes {
+func prefixOf(title string, told bool) string {
+	for _, prefix := range draftPrefixes(told) {
 		if len(title) >= len(prefix) && strings.EqualFold(title[:len(prefix)], prefix) {
 			rest := title[len(prefix):]
 			return title[:len(title)-len(strings.TrimLeft(rest, " "))]
@@ -47,5 +55,5 @@ func (p pulls) keptPrefix(ctx context.Context, number int) (string, error) {
 	if err != nil {
 		return "", answered(resp, err)
 	}
-	return prefixOf(pull.Title), nil
+	return prefixOf(pull.Title, pull.Draft), nil
 }

@@ -49,7 +49,7 @@ func TestExplain(t *testing.T) {
 		t.Error("nothing became an error")
 	}
 	cause := errors.New("cause")
-	if got := answered(&sdk.Response{Response: &http.Response{StatusCode: 200}}, cause); !errors.Is(got, cause) {
+	if got := answered(&sdk.Response{Response: &http.Response{StatusCode: http.StatusOK}}, cause); !errors.Is(got, cause) {
 		t.Errorf("a broken answer became %v", got)
 	}
 }

@@ -1,0 +1,211 @@
+package giteatest_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"promoter/internal/scm/gitea/giteatest"
+)
+
+// judged is a test whose failures are looked at.
+type judged struct {
+	testing.TB
+	mu     sync.Mutex
+	failed []string
+}
+
+func (j *judged) Errorf(format string, args ...any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.failed = append(j.failed, fmt.Sprintf(format, args...))
+}
+
+func (j *judged) words() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return strings.Join(j.failed, "\n")
+}
+
+// person asks the server's API.
+type person struct {
+	t      *testing.T
+	server *giteatest.Server
+	token  string
+}
+
+func (p person) ask(method, path, body string) (int, http.Header, string) {
+	p.t.Helper()
+	request, err := http.NewRequestWithContext(p.t.Context(), method, p.server.URL()+"/api/v1"+path, strings.NewReader(body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if p.token != "" {
+		request.Header.Set("Authorization", "token "+p.token)
+	}
+	client := *p.server.Client()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	response, err := client.Do(request)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it was read
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return response.StatusCode, response.Header, string(data)
+}
+
+func (p person) wants(status int, words, method, path, body string) {
+	p.t.Helper()
+	got, _, text := p.ask(method, path, body)
+	if got != status || !strings.Contains(text, words) {
+		p.t.Errorf("%s %s: %d %s, want %d %s", method, path, got, text, status, words)
+	}
+}
+
+func world(t *testing.T, as testing.TB) (*giteatest.Server, *giteatest.Repository, person) {
+	t.Helper()
+	s := giteatest.New(as, giteatest.Options{})
+	r := s.NewRepository("acme/deploy", map[string]string{"a.yaml": "a: 1\n"})
+	r.Permit("bot", "write")
+	return s, r, person{t: t, server: s, token: s.Token("bot", giteatest.Scopes()...)}
+}
+
+// What Gitea does not know fails the test of who asks for it.
+func TestServer_isStrict(t *testing.T) {
+	t.Parallel()
+	for words, ask := range map[string]func(person){
+		"no route for GET /repos/acme/deploy/nothing": func(p person) { p.ask("GET", "/repos/acme/deploy/nothing", "") },
+		"no parameter head":                           func(p person) { p.ask("GET", "/repos/acme/deploy/pulls?head=x", "") },
+		"is not sorted by":                            func(p person) { p.ask("GET", "/repos/acme/deploy/pulls?sort=created", "") },
+		"unknown field":                               func(p person) { p.ask("POST", "/repos/acme/deploy/pulls", `{"draft":true}`) },
+		"is no whole text":                            func(p person) { p.ask("POST", "/repos/acme/deploy/pulls", `{"title":"\ufffd"}`) },
+		"refuses the whole pull": func(p person) {
+			p.ask("POST", "/repos/acme/deploy/pulls", `{"head":"x","base":"main","assignees":["nobody"]}`)
+		},
+		"that is not bound to a head": func(p person) {
+			p.server.AddUser("ann")
+			p.ask("POST", "/repos/acme/deploy/pulls/1/merge", `{"Do":"merge"}`)
+		},
+	} {
+		j := &judged{TB: t}
+		_, r, p := world(t, j)
+		r.Commit("ann", "x", "X", map[string]string{"x": "1\n"})
+		r.OpenPull("ann", "x", "main", "X")
+		ask(p)
+		if !strings.Contains(j.words(), words) {
+			t.Errorf("failed with %q, want %q", j.words(), words)
+		}
+	}
+}
+
+func TestServer_refuses(t *testing.T) {
+	t.Parallel()
+	s, r, p := world(t, t)
+	r.Commit("bot", "x", "X", map[string]string{"x": "1\n"})
+	const pull = `{"head":"x","base":"main","title":"X"}`
+	p.wants(http.StatusCreated, `"number":1`, "POST", "/repos/acme/deploy/pulls", pull)
+	p.wants(http.StatusConflict, "already exists", "POST", "/repos/acme/deploy/pulls", pull)
+	p.wants(http.StatusNotFound, "couldn't be found", "GET", "/repos/acme/none", "")
+	p.wants(http.StatusForbidden, "Only admins", "GET", "/repos/acme/deploy/collaborators/acme/permission", "")
+	p.wants(http.StatusForbidden, "user should be an owner", "GET", "/repos/acme/deploy/branch_protections", "")
+	r.SetArchived(true)
+	p.wants(http.StatusLocked, "is archived", "POST", "/repos/acme/deploy/pulls", pull)
+	r.SetArchived(false)
+	stranger := person{t: t, server: s, token: s.Token("eve", giteatest.Scopes()...)}
+	stranger.wants(http.StatusNotFound, "couldn't be found", "GET", "/repos/acme/deploy", "")
+	poor := person{t: t, server: s, token: s.Token("bot", "read:repository")}
+	poor.wants(http.StatusForbidden, "[write:repository]", "POST", "/repos/acme/deploy/pulls", pull)
+	poor.wants(http.StatusForbidden, "[read:user]", "GET", "/user", "")
+	person{t: t, server: s, token: "wrong"}.wants(http.StatusUnauthorized, "invalid username", "GET", "/user", "")
+	person{t: t, server: s}.wants(http.StatusNotFound, "", "GET", "/repos/acme/deploy", "")
+	s.Collide()
+	p.wants(http.StatusForbidden, "cannot lock ref", "POST", "/repos/acme/deploy/pulls", pull)
+	s.Limit(true, time.Now().Add(time.Hour))
+	p.wants(http.StatusTooManyRequests, "Too many", "GET", "/user", "")
+	s.Lift()
+	p.wants(http.StatusOK, "bot", "GET", "/user", "")
+}
+
+func TestServer_leadsToTheNewName(t *testing.T) {
+	t.Parallel()
+	_, r, p := world(t, t)
+	r.Rename("moved")
+	status, header, _ := p.ask("GET", "/repos/acme/deploy/pulls?state=open", "")
+	if to := header.Get("Location"); status != http.StatusTemporaryRedirect || to != "/api/v1/repos/acme/moved/pulls?state=open" {
+		t.Errorf("%d to %q", status, to)
+	}
+}
+
+// git runs a person's git.
+func git(ctx context.Context, dir string, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, "git", args...)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0")
+	out, err := command.CombinedOutput()
+	return string(out), err
+}
+
+// Git sees what the API sees, by the old name too, and hears Gitea's words.
+func TestServer_git(t *testing.T) {
+	t.Parallel()
+	s, r, p := world(t, t)
+	old := strings.Replace(r.CloneURL(), "http://", "http://x:"+p.token+"@", 1)
+	r.Rename("moved")
+	dir := t.TempDir()
+	if out, err := git(t.Context(), dir, "clone", "--quiet", old, "."); err != nil {
+		t.Fatalf("clone: %v: %s", err, out)
+	}
+	if out, err := git(t.Context(), dir, "push", "origin", "HEAD:topic"); err != nil || r.Head("topic") == "" {
+		t.Fatalf("push: %v: %s", err, out)
+	}
+	r.Protect("prod", giteatest.Protection{PushDenied: true})
+	if out, err := git(t.Context(), dir, "push", "origin", "HEAD:prod"); err == nil || !strings.Contains(out, "Gitea: Not allowed to push to protected branch prod") {
+		t.Errorf("push to a protected branch: %v: %s", err, out)
+	}
+	r.SetArchived(true)
+	if out, err := git(t.Context(), dir, "push", "origin", "HEAD:other"); err == nil || !strings.Contains(out, "403") {
+		t.Errorf("push to an archived repository: %v: %s", err, out)
+	}
+	if n := s.Requests()["GIT receive-pack"]; n != 2 {
+		t.Errorf("%d pushes", n)
+	}
+}
+
+// A pull request is followed through what people do to its branches.
+func TestRepository_followsPulls(t *testing.T) {
+	t.Parallel()
+	_, r, _ := world(t, t)
+	first := r.Commit("ann", "x", "X", map[string]string{"x": "1\n"})
+	number := r.OpenPull("ann", "x", "main", "X")
+	r.ClosePull("bob", number)
+	r.Commit("ann", "x", "Y", map[string]string{"x": "2\n"})
+	if got := r.Pull(number); got.HeadCommit != first || got.Closer != "bob" {
+		t.Errorf("a closed one: %+v", got)
+	}
+	r.DeleteBranch("ann", "x")
+	r.ReopenPull("ann", number)
+	if got := r.Pull(number); !got.Open || r.Head("x") != first {
+		t.Errorf("opened again: %+v", got)
+	}
+	r.MergePull("ann", number, "fast-forward")
+	if got := r.Pull(number); !got.Open {
+		t.Errorf("pushed by hand, and found out: %+v", got)
+	}
+	r.Commit("ann", "y", "Y", map[string]string{"y": "1\n"})
+	number = r.OpenPull("ann", "y", "main", "Y")
+	r.DetectMerges()
+	r.MergePull("ann", number, "fast-forward")
+	if got := r.Pull(number); !got.Merged || got.MergeCommit != r.Head("main") {
+		t.Errorf("pushed by hand: %+v", got)
+	}
+}
