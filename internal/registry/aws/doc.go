@@ -8,5 +8,5 @@
 // A role is then assumed where one is named. No program is started, whatever a
 // profile says.
 //
-// Amazon's libraries could do this; docs/decisions says why they do not.
+// Amazon's libraries could do this; decision 0013 says why they do not.
 package aws

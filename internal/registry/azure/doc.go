@@ -7,5 +7,5 @@
 // Kubernetes, a managed identity of App Service, Container Apps or a virtual
 // machine. No program is started.
 //
-// Microsoft's libraries could do this; docs/decisions says why they do not.
+// Microsoft's libraries could do this; decision 0013 says why they do not.
 package azure

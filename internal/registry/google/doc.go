@@ -6,5 +6,5 @@
 // identity of another cloud or of Kubernetes, or the metadata service of the
 // machine. No program is started, whatever a file says.
 //
-// Google's libraries could do this; docs/decisions says why they do not.
+// Google's libraries could do this; decision 0013 says why they do not.
 package google
