@@ -114,18 +114,11 @@ func (l *lane) config(ctx context.Context, refs engine.Refs) (*config.Config, st
 	if err != nil {
 		return nil, "", err
 	}
-	data, err := l.Objects.Read(heads[byDefault], ConfigFile, config.MaxSize)
-	if fault.KindOf(err) == fault.NotFound {
-		return nil, "", fault.New(fault.NotFound, "there is no %s on %s: write one with 'promoter init'", ConfigFile, byDefault)
+	loaded, state, err := l.LoadConfig(heads[byDefault], byDefault)
+	if state != "" {
+		err = fault.New(fault.Invalid, "%s", state)
 	}
-	if err != nil {
-		return nil, "", err
-	}
-	loaded, problems := config.Load(ConfigFile, data)
-	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, "", &ConfigError{Problems: errs}
-	}
-	return loaded, byDefault, nil
+	return loaded, byDefault, err
 }
 
 // with opens the lane of a repository for one piece of work.

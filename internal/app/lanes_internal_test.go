@@ -310,7 +310,7 @@ func (f fakeReleases) Releases(_ context.Context, _ string, limit int) ([]scm.Re
 
 func TestOffer_S11_aReleaseWaitsForItsImage(t *testing.T) {
 	t.Parallel()
-	policy, err := image.NewPolicy(image.Selection{Release: "github/acme/web"})
+	policy, err := image.NewPolicy(image.Selection{Release: "github/acme/web", Exclude: []string{`^v2\.1`}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,9 +320,7 @@ func TestOffer_S11_aReleaseWaitsForItsImage(t *testing.T) {
 		check:    func(identity.RepositoryKey, image.Repository) error { return nil },
 		releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
 	}
-	ask := engine.Ask{Name: "web", Policy: policy}
-	ask.Component.Select.Exclude = []string{`^v2\.1`}
-	offer := v.Offer(t.Context(), ask)
+	offer := v.Offer(t.Context(), engine.Ask{Name: "web", Policy: policy})
 	if offer.Err != nil || !offer.Found || offer.Version.Tag != "v2.0.0" {
 		t.Fatalf("got %+v, want the newest release that has an image", offer)
 	}

@@ -1,17 +1,14 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
-	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/engine"
 	"promoter/internal/registry"
 )
 
@@ -23,35 +20,6 @@ type Versions interface {
 	Describe(ctx context.Context, repository image.Repository, digest string) (image.Version, error)
 }
 
-// followedComponent is a component as it stands in the files: one that a pattern
-// matched has a name of its own.
-type followedComponent struct {
-	name       string
-	repository image.Repository
-	config     config.Component
-}
-
-// askAtOnce is how many questions are asked side by side; the budget per
-// host lies in the registry client.
-const askAtOnce = 8
-
-// sideBySide asks about each value, at most askAtOnce at a time, and waits for all
-// of them. What a registry fails to answer is kept as its answer, so one failure
-// stops no other.
-func sideBySide[T any](values []T, ask func(T)) {
-	var group errgroup.Group
-	group.SetLimit(askAtOnce)
-	for _, value := range values {
-		group.Go(func() error {
-			ask(value)
-			return nil
-		})
-	}
-	_ = group.Wait() // no function of the group fails
-}
-
-func everywhere(promotion.Place) bool { return true }
-
 // takesOffers says which places take their versions from offers: the shown ones
 // that follow no other, and any where a person named the versions. Nothing else
 // is worth a question.
@@ -62,72 +30,46 @@ func (c *Checkout) takesOffers(shown []string, options Options) func(promotion.P
 	}
 }
 
-// followedIn returns the components that the files of the places refer to, sorted
-// by name.
-func (c *Checkout) followedIn(found *findings, in func(promotion.Place) bool) []followedComponent {
-	seen := map[string]followedComponent{}
-	for place, present := range found.places {
-		if !in(place) {
-			continue
-		}
-		for _, r := range present.References {
-			if _, known := seen[r.Component]; known {
-				continue
-			}
-			if match, ok := c.config.Follow(place.Environment, place.Application, r.Repository); ok {
-				component, _ := c.config.Component(match.Component)
-				seen[r.Component] = followedComponent{r.Component, r.Repository, component}
-			}
-		}
-	}
-	components := make([]followedComponent, 0, len(seen))
-	for _, component := range seen {
-		components = append(components, component)
-	}
-	slices.SortFunc(components, func(a, b followedComponent) int { return cmp.Compare(a.name, b.name) })
-	return components
-}
-
 // offers asks for the versions of the components: the given ones where a person
 // named versions, else the registries.
-func (c *Checkout) offers(ctx context.Context, components []followedComponent, options Options) (map[string]promotion.Offer, error) {
+func (c *Checkout) offers(ctx context.Context, components []promotion.Followed, options Options) (map[string]promotion.Offer, error) {
 	if len(options.Given) > 0 {
 		return options.Given.offers(components), nil
 	}
 	offers := make(map[string]promotion.Offer, len(components))
 	var mutex sync.Mutex
-	sideBySide(components, func(component followedComponent) {
+	engine.SideBySide(components, func(component promotion.Followed) {
 		offer := c.ask(ctx, component, options.Versions)
 		mutex.Lock()
 		defer mutex.Unlock()
-		offers[component.name] = offer
+		offers[component.Name] = offer
 		options.progress(Progress{Doing: "asking registries", Done: len(offers), Total: len(components)})
 	})
 	return offers, ctx.Err()
 }
 
 // offers gives each component the version that was named for its repository.
-func (g Given) offers(components []followedComponent) map[string]promotion.Offer {
+func (g Given) offers(components []promotion.Followed) map[string]promotion.Offer {
 	offers := make(map[string]promotion.Offer, len(components))
 	for _, component := range components {
-		if version, named := g[component.repository]; named {
-			offers[component.name] = promotion.Offer{Version: version, Found: true, Given: true}
+		if version, named := g[component.Repository]; named {
+			offers[component.Name] = promotion.Offer{Version: version, Found: true, Given: true}
 		}
 	}
 	return offers
 }
 
-func (c *Checkout) ask(ctx context.Context, component followedComponent, versions Versions) promotion.Offer {
+func (c *Checkout) ask(ctx context.Context, component promotion.Followed, versions Versions) promotion.Offer {
 	selected, err := versions.Select(ctx, registry.Request{
-		Repository: component.repository,
-		Policy:     c.config.Policy(component.config.Name),
-		Platforms:  component.config.Select.Platforms,
-		MinAge:     component.config.Select.MinAge,
+		Repository: component.Repository,
+		Policy:     c.config.Policy(component.Component.Name),
+		Platforms:  component.Component.Select.Platforms,
+		MinAge:     component.Component.Select.MinAge,
 	})
 	if err != nil {
 		return promotion.Offer{Err: err}
 	}
-	return offerOf(component.name, selected)
+	return offerOf(component.Name, selected)
 }
 
 // offerOf is what a registry selected, for a component.
@@ -162,7 +104,7 @@ func (c *Checkout) facts(ctx context.Context, observed promotion.Observed, optio
 		return facts, failed, nil
 	}
 	var mutex sync.Mutex
-	sideBySide(promotion.Questions(observed), func(question promotion.Question) {
+	engine.SideBySide(promotion.Questions(observed), func(question promotion.Question) {
 		version, err := answer(ctx, question, options.Versions)
 		mutex.Lock()
 		defer mutex.Unlock()

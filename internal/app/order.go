@@ -114,7 +114,7 @@ func (d *deciding) decide(ctx context.Context) (Carried, error) {
 		return Carried{}, advised(err, d.repository)
 	}
 	if d.config, d.byDefault, err = d.lane.config(ctx, refs); err != nil {
-		return Carried{}, inOneLine(err)
+		return Carried{}, err
 	}
 	places, err := d.places(ctx)
 	if err != nil {
@@ -129,20 +129,6 @@ func (d *deciding) decide(ctx context.Context) (Carried, error) {
 	written, err := d.lane.Decide(ctx, carried.Subject, changes...)
 	carried.Stood = !written
 	return carried, err
-}
-
-// inOneLine says of the config of a repository what run says: its problems in
-// lines of their own would seem to be those of a file in this folder.
-func inOneLine(err error) error {
-	var invalid *ConfigError
-	if !errors.As(err, &invalid) {
-		return err
-	}
-	more := ""
-	if n := len(invalid.Problems) - 1; n > 0 {
-		more = fmt.Sprintf(" (and %d more: see 'promoter validate')", n)
-	}
-	return fault.New(fault.Invalid, "the config cannot be used: %s%s", invalid.Problems[0], more)
 }
 
 // by says who decides: the account of the credential where a forge tells, else

@@ -73,8 +73,8 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 // registry did not answer. Questions are asked after the offers are there,
 // because they depend on them.
 func (c *Checkout) observe(ctx context.Context, found *findings, shown []string, options Options) (promotion.Observed, map[string]error, error) {
-	components := c.followedIn(found, everywhere)
-	offers, err := c.offers(ctx, c.followedIn(found, c.takesOffers(shown, options)), options)
+	components := promotion.FollowedIn(c.config, found.places, c.takesOffers(shown, options))
+	offers, err := c.offers(ctx, components, options)
 	if err != nil {
 		return promotion.Observed{}, nil, err
 	}
@@ -84,12 +84,9 @@ func (c *Checkout) observe(ctx context.Context, found *findings, shown []string,
 		Places:       found.places,
 		Away:         found.away,
 		Offers:       offers,
-		Policies:     make(map[string]*image.Policy, len(components)),
+		Policies:     promotion.Policies(c.config, found.places),
 		Asked:        make(map[string]bool, len(options.Environments)),
 		Checkout:     true,
-	}
-	for _, component := range components {
-		observed.Policies[component.name] = c.config.Policy(component.config.Name)
 	}
 	for _, name := range options.Environments {
 		observed.Asked[name] = !options.OnlyLook

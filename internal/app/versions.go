@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"regexp"
 
 	"promoter/internal/fault"
 	"promoter/internal/identity"
@@ -44,7 +43,7 @@ func (v laneVersions) choose(ctx context.Context, ask engine.Ask, request regist
 	if !released {
 		return v.versions.Select(ctx, request)
 	}
-	return v.released(ctx, source, ask.Component.Select.Exclude, request)
+	return v.released(ctx, source, request)
 }
 
 // Answer implements engine.Registries.
@@ -64,7 +63,7 @@ const maxReleases = 20
 
 // released takes the newest release that has an image. A release may come before
 // its image: then it waits, and the one before it stays.
-func (v laneVersions) released(ctx context.Context, source string, exclude []string, request registry.Request) (registry.Selection, error) {
+func (v laneVersions) released(ctx context.Context, source string, request registry.Request) (registry.Selection, error) {
 	forge, repository, err := v.releases(source)
 	if err != nil {
 		return registry.Selection{}, err
@@ -73,7 +72,7 @@ func (v laneVersions) released(ctx context.Context, source string, exclude []str
 	if err != nil {
 		return registry.Selection{}, fmt.Errorf("releases of %s: %w", source, err)
 	}
-	tags, skipped := candidates(list, exclude)
+	tags, skipped := candidates(list, request.Policy)
 	out := registry.Selection{Skipped: skipped}
 	for _, tag := range tags {
 		one, err := v.tagged(ctx, tag, request)
@@ -101,30 +100,15 @@ func (v laneVersions) tagged(ctx context.Context, tag string, request registry.R
 }
 
 // candidates are the tags of the releases that may be taken, newest first.
-func candidates(list []scm.Release, exclude []string) (tags []string, skipped int) {
-	var excluded []*regexp.Regexp
-	for _, text := range exclude {
-		if pattern, err := regexp.Compile(text); err == nil { // the config was checked
-			excluded = append(excluded, pattern)
-		}
-	}
+func candidates(list []scm.Release, policy *image.Policy) (tags []string, skipped int) {
 	for _, release := range list {
-		if release.Prerelease || !image.ValidTag(release.Tag) || matchesAny(excluded, release.Tag) {
+		if release.Prerelease || !image.ValidTag(release.Tag) || policy.Excludes(release.Tag) {
 			skipped++
 			continue
 		}
 		tags = append(tags, release.Tag)
 	}
 	return tags, skipped
-}
-
-func matchesAny(patterns []*regexp.Regexp, text string) bool {
-	for _, pattern := range patterns {
-		if pattern.MatchString(text) {
-			return true
-		}
-	}
-	return false
 }
 
 func noRelease(source string, releases int, waiting []registry.Because) string {

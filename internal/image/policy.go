@@ -94,7 +94,7 @@ func (p *Policy) rank(tag string) (ranked, verdict) {
 	switch {
 	case !ValidTag(tag):
 		return ranked{}, skipped
-	case attachment(tag) || p.excludes(tag) || p.strategy == byRelease:
+	case attachment(tag) || p.Excludes(tag) || p.strategy == byRelease:
 		return ranked{}, excluded
 	case p.strategy == byTag && tag != p.value:
 		return ranked{}, excluded
@@ -114,7 +114,8 @@ func (p *Policy) rank(tag string) (ranked, verdict) {
 	}
 }
 
-func (p *Policy) excludes(tag string) bool {
+// Excludes says whether an exclude of the policy matches a tag.
+func (p *Policy) Excludes(tag string) bool {
 	for _, expression := range p.exclude {
 		if expression.MatchString(tag) {
 			return true

@@ -1,10 +1,7 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -20,7 +17,9 @@ import (
 // lies in the client.
 const askAtOnce = 8
 
-func sideBySide[T any](values []T, ask func(T)) {
+// SideBySide asks about each value, at most askAtOnce at a time, and waits for all
+// of them. What fails is kept as the answer, so one failure stops no other.
+func SideBySide[T any](values []T, ask func(T)) {
 	var group errgroup.Group
 	group.SetLimit(askAtOnce)
 	for _, value := range values {
@@ -36,42 +35,23 @@ func sideBySide[T any](values []T, ask func(T)) {
 // follow no other, what requests name, and what only they can tell about versions
 // in files.
 func (v *view) lookAtVersions(ctx context.Context) error {
-	v.observed.Policies = v.policies()
+	v.observed.Policies = promotion.Policies(v.observed.Config, v.observed.Places)
 	v.askOffers(ctx)
 	v.askGiven(ctx)
 	v.askFacts(ctx)
 	return ctx.Err()
 }
 
-func (v *view) policies() map[string]*image.Policy {
-	policies := map[string]*image.Policy{}
-	for _, ask := range v.followed(func(promotion.Place) bool { return true }) {
-		policies[ask.Name] = ask.Policy
-	}
-	return policies
-}
-
-// followed returns the components that the files of the places refer to, sorted.
+// followed returns what is asked about the components of the places.
 func (v *view) followed(in func(promotion.Place) bool) []Ask {
-	found := map[string]Ask{}
-	for place, present := range v.observed.Places {
-		if !in(place) {
-			continue
-		}
-		for _, r := range present.References {
-			if _, known := found[r.Component]; known {
-				continue
-			}
-			if match, ok := v.observed.Config.Follow(place.Environment, place.Application, r.Repository); ok {
-				component, _ := v.observed.Config.Component(match.Component)
-				found[r.Component] = Ask{
-					Component: component, Name: r.Component, Repository: r.Repository,
-					Policy: v.observed.Config.Policy(match.Component), FirstSeen: v.firstSeen(r.Component),
-				}
-			}
-		}
+	var asks []Ask
+	for _, f := range promotion.FollowedIn(v.observed.Config, v.observed.Places, in) {
+		asks = append(asks, Ask{
+			Component: f.Component, Name: f.Name, Repository: f.Repository,
+			Policy: v.observed.Config.Policy(f.Component.Name), FirstSeen: v.firstSeen(f.Name),
+		})
 	}
-	return slices.SortedFunc(maps.Values(found), func(a, b Ask) int { return cmp.Compare(a.Name, b.Name) })
+	return asks
 }
 
 // firstSeen tells when a digest was first offered anywhere in the repository.
@@ -97,7 +77,7 @@ func (v *view) isRoot(place promotion.Place) bool {
 func (v *view) askOffers(ctx context.Context) {
 	v.observed.Offers = map[string]promotion.Offer{}
 	var mutex sync.Mutex
-	sideBySide(v.followed(v.isRoot), func(ask Ask) {
+	SideBySide(v.followed(v.isRoot), func(ask Ask) {
 		offer := v.Registries.Offer(ctx, ask)
 		mutex.Lock()
 		defer mutex.Unlock()
@@ -158,7 +138,7 @@ func (v *view) askFacts(ctx context.Context) {
 		v.observed.Facts = promotion.Facts{}
 	}
 	var mutex sync.Mutex
-	sideBySide(promotion.Questions(v.observed), func(question promotion.Question) {
+	SideBySide(promotion.Questions(v.observed), func(question promotion.Question) {
 		version, err := v.Registries.Answer(ctx, question)
 		mutex.Lock()
 		defer mutex.Unlock()
