@@ -20,7 +20,21 @@ type installations struct {
 	app  *github.App
 
 	mutex sync.Mutex
-	known map[int64]*forge
+	known map[int64]*installed
+}
+
+// installed is one installation: a forge that knows what it is at GitHub.
+type installed struct {
+	*forge
+	github *github.Installed // nil where the forge has an error
+}
+
+// repositories lists what the installation sees.
+func (i *installed) repositories(ctx context.Context) ([]github.Listed, error) {
+	if i.err != nil {
+		return nil, i.err
+	}
+	return i.github.Repositories(ctx)
 }
 
 // wireApp wires the App of a forge. Itself it opens nothing.
@@ -39,30 +53,27 @@ func (w *work) wireApp(f *forge) error {
 	if f.public, err = w.github(f.config, secret.String{}); err != nil {
 		return err
 	}
-	f.app = &installations{base: f, app: app, known: map[int64]*forge{}}
+	f.app = &installations{base: f, app: app, known: map[int64]*installed{}}
 	return nil
 }
 
 // use returns the forge of an installation, the same one each time. One that
 // cannot be worked with has an error, which is that of its repositories.
-func (a *installations) use(ctx context.Context, i github.Installation) *forge {
+func (a *installations) use(ctx context.Context, i github.Installation) *installed {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	if known := a.known[i.ID]; known != nil {
 		return known
 	}
-	f := &forge{config: a.base.config, public: a.base.public}
-	a.known[i.ID] = f
-	if f.err = a.app.Check(ctx, i); f.err != nil {
-		return f
+	used := &installed{forge: &forge{config: a.base.config, public: a.base.public}}
+	a.known[i.ID] = used
+	if used.err = a.app.Check(ctx, i); used.err != nil {
+		return used
 	}
-	installed, err := a.app.Use(ctx, i)
-	if err != nil {
-		f.err = err
-		return f
+	if used.github, used.err = a.app.Use(ctx, i); used.err == nil {
+		used.scm, used.token = used.github, used.github.Token
 	}
-	f.scm, f.token = installed, installed.Token
-	return f
+	return used
 }
 
 // rightsOf names an installation for advice.
@@ -77,7 +88,7 @@ func (r *repository) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.rights, r.forge = rightsOf(i), r.forge.app.use(ctx, i)
+	r.rights, r.forge = rightsOf(i), r.forge.app.use(ctx, i).forge
 	return r.forge.err
 }
 

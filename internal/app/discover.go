@@ -54,18 +54,13 @@ func (s *search) installation(ctx context.Context, i github.Installation) {
 		s.note("the installation at %s is suspended, and left out: an owner of %[1]s lets it work again at %s", i.Account, i.URL)
 		return
 	}
-	f := s.of.app.use(ctx, i)
-	if f.err != nil {
-		s.work.addFailed(f, i.Account+"/*", f.err)
-		return
-	}
-	installed := f.scm.(*github.Installed) //nolint:forcetypeassert,errcheck // use made it
-	listed, err := installed.Repositories(ctx)
+	used := s.of.app.use(ctx, i)
+	listed, err := used.repositories(ctx)
 	if err != nil {
-		s.work.addFailed(f, i.Account+"/*", err)
+		s.work.addFailed(used.forge, i.Account+"/*", err)
 		return
 	}
-	s.add(ctx, installed, f, s.writable(listed))
+	s.add(ctx, used, s.writable(listed))
 }
 
 // writable leaves out what is archived, and what is worked on already.
@@ -91,23 +86,13 @@ func hostAndName(t target) string {
 }
 
 // add asks which repositories have a config file, a few at a time, and adds those.
-func (s *search) add(ctx context.Context, installed *github.Installed, f *forge, listed []github.Listed) {
+func (s *search) add(ctx context.Context, used *installed, listed []github.Listed) {
 	found := make([]*repository, len(listed))
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for n, one := range listed {
 		group.Go(func() error {
-			if s.known.has(one) {
-				return nil
-			}
-			has, err := installed.Holds(ctx, one.Name, ConfigFile)
-			if has || err != nil {
-				found[n] = &repository{
-					target: target{name: one.Name, forge: f.config, rights: rightsOf(installed.Installation)}, forge: f, err: err,
-				}
-				return nil
-			}
-			s.known.add(one)
+			found[n] = s.look(ctx, used, one)
 			return nil
 		})
 	}
@@ -118,6 +103,22 @@ func (s *search) add(ctx context.Context, installed *github.Installed, f *forge,
 			continue
 		}
 		s.work.repositories = append(s.work.repositories, r)
+	}
+}
+
+// look returns a repository to work on, or none where it has no config file. One
+// that could not be looked at carries its error.
+func (s *search) look(ctx context.Context, used *installed, listed github.Listed) *repository {
+	if s.known.has(listed) {
+		return nil
+	}
+	has, err := used.github.Holds(ctx, listed.Name, ConfigFile)
+	if !has && err == nil {
+		s.known.add(listed)
+		return nil
+	}
+	return &repository{
+		target: target{name: listed.Name, forge: used.config, rights: rightsOf(used.github.Installation)}, forge: used.forge, err: err,
 	}
 }
 
