@@ -37,7 +37,7 @@ func explainPostgres(config *pgx.ConnConfig) func(context.Context, error) error 
 	}
 }
 
-// isMeetingCode: serialization_failure and deadlock_detected
+// isMeetingCode: two transactions that can not both be, and a circle of locks
 // (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 func isMeetingCode(code string) bool { return code == "40001" || code == "40P01" }
 

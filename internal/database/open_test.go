@@ -228,7 +228,7 @@ func TestOpen_refusesAFolderThatMayNotBeWritten(t *testing.T) {
 func TestOpen_saysWhyAServerIsNotUsed(t *testing.T) {
 	t.Parallel()
 	const password = "correct-horse"
-	deaf, err := net.Listen("tcp", "127.0.0.1:0")
+	deaf, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func openPostgreSQL(ctx context.Context, address secret.String, now func() time.
 	}
 	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, settings)
-		return err //nolint:wrapcheck // explained by whoever wanted the connection
+		return err
 	}))
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(idle)
@@ -86,7 +86,7 @@ func (d *DB) beginPooled(ctx context.Context) (_ transaction, err error) {
 	defer cancel()
 	conn, err := d.write.Conn(ctx)
 	if err != nil {
-		return transaction{}, err //nolint:wrapcheck // explained by the batch
+		return transaction{}, err
 	}
 	cut := func() {}
 	if err := conn.Raw(func(driver any) error { cut = cutter(driver); return nil }); err != nil {

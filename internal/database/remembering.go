@@ -19,29 +19,29 @@ func (r *remembering) prepare(ctx context.Context, query string) (*sql.Stmt, err
 		return stmt, nil
 	}
 	// It is closed with its connection.
-	stmt, err := r.conn.PrepareContext(ctx, query) //nolint:sqlclosecheck // it is kept
+	stmt, err := r.conn.PrepareContext(ctx, query)
 	if err == nil {
 		r.known[query] = stmt
 	}
-	return stmt, err //nolint:wrapcheck // explained by whoever asked
+	return stmt, err
 }
 
 // ExecContext runs a statement.
 func (r *remembering) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	stmt, err := r.prepare(ctx, query)
+	stmt, err := r.prepare(ctx, query) //nolint:sqlclosecheck // it is kept
 	if err != nil {
 		return nil, err
 	}
-	return stmt.ExecContext(ctx, args...) //nolint:wrapcheck // explained by whoever asked
+	return stmt.ExecContext(ctx, args...)
 }
 
 // QueryContext runs a query.
 func (r *remembering) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	stmt, err := r.prepare(ctx, query)
+	stmt, err := r.prepare(ctx, query) //nolint:sqlclosecheck // it is kept
 	if err != nil {
 		return nil, err
 	}
-	return stmt.QueryContext(ctx, args...) //nolint:wrapcheck // explained by whoever asked
+	return stmt.QueryContext(ctx, args...)
 }
 
 // begin takes the write lock at once: a transaction that reads first and then wants

@@ -55,7 +55,7 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ *DB, 
 	if err := d.openWriter(ctx, path); err != nil {
 		return nil, err
 	}
-	return d, d.openReaders(path)
+	return d, d.openReaders(ctx, path)
 }
 
 // prepareFile makes the file and its folder, for its owner alone, and returns the
@@ -122,10 +122,10 @@ func (d *DB) single(ctx context.Context, address string) (*sql.Conn, error) {
 	return conn, nil
 }
 
-func (d *DB) openReaders(path string) error {
+func (d *DB) openReaders(ctx context.Context, path string) error {
 	handle, err := sql.Open("sqlite", address(path, readerSettings))
 	if err != nil {
-		return d.explain(context.Background(), err)
+		return d.explain(ctx, err)
 	}
 	handle.SetMaxOpenConns(readers)
 	handle.SetMaxIdleConns(readers)

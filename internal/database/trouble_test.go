@@ -35,7 +35,7 @@ func TestTrouble_theFileIsLocked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
+	defer func() { _ = other.Close() }()
 	conn, err := other.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)

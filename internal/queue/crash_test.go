@@ -80,7 +80,7 @@ func after(t *testing.T, o orders) rest {
 	t.Helper()
 	begin := time.Now()
 	db := databasetest.Open(t, o.database())
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	q, err := queue.New(t.Context(), db, "heir")
 	if err != nil {
 		t.Fatal(err)

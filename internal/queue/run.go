@@ -59,7 +59,7 @@ func (w *worker) loop(ctx context.Context, kind string, handled Handled, loop lo
 		places := take(ctx, free)
 		items, wait, err := w.claim(ctx, kind, places)
 		for _, item := range items {
-			w.begin(item, handled.Handler, free)
+			w.begin(item, handled.Handler, free) //nolint:contextcheck // a run outlives the context of the loop
 		}
 		for range places - len(items) {
 			free <- struct{}{}

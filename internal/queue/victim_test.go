@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"time"
@@ -113,7 +112,7 @@ func (l last) Do(_ context.Context, _ *database.Tx) error { l.o.reach(beforeComm
 func (o orders) work(q *queue.Queue) {
 	err := q.Run(context.Background(), queue.Options{
 		Kinds:  map[string]queue.Handled{"lane": {Handler: o.handle, Concurrent: 2}},
-		Log:    slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Log:    slog.New(slog.DiscardHandler),
 		Random: func() float64 { return 0 },
 		Lease:  victimLease, Poll: 20 * time.Millisecond,
 	})

@@ -63,8 +63,8 @@ func findPrograms() (string, error) {
 	}
 	if found, err := exec.LookPath("initdb"); err == nil {
 		// The programs look for their files beside where they really are.
-		real, err := filepath.EvalSymlinks(found)
-		return filepath.Dir(real), err
+		place, err := filepath.EvalSymlinks(found)
+		return filepath.Dir(place), err
 	}
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil || len(found) == 0 {
@@ -169,7 +169,7 @@ func freePort() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	address, ok := listener.Addr().(*net.TCPAddr)
 	if !ok {
 		return 0, errors.New("no port")

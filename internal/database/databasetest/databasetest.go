@@ -49,7 +49,7 @@ func Open(t testing.TB, o database.Options) *database.DB {
 }
 
 func newSQLite(t testing.TB) database.Options {
-	return database.Options{Path: filepath.Join(t.TempDir(), "promoter.db"), Now: time.Now}
+	return database.Options{Path: filepath.Join(t.TempDir(), "promoter.db"), Now: time.Now} //nolint:forbidigo // tests hand the clock in
 }
 
 func newPostgreSQL(t testing.TB) database.Options {

@@ -37,7 +37,7 @@ func newSchema(t testing.TB) string {
 func schemaName(t testing.TB) string {
 	t.Helper()
 	sum := fnv.New64a()
-	fmt.Fprint(sum, t.TempDir())
+	_, _ = sum.Write([]byte(t.TempDir()))
 	return fmt.Sprintf("test_%x", sum.Sum64())
 }
 

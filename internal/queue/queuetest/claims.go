@@ -16,7 +16,7 @@ var claims = map[string]func(*testing.T, databasetest.Kind){
 	"a key has one run while its lease is good": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		b.hint("a")
-		item := b.one("a")
+		item := b.one()
 		b.hint("a")
 		b.none()
 		b.clock.Move(lease - time.Microsecond)
@@ -25,14 +25,14 @@ var claims = map[string]func(*testing.T, databasetest.Kind){
 		b.clock.Move(lease - time.Microsecond)
 		b.none()
 		b.clock.Move(time.Microsecond)
-		b.one("a")
+		b.one()
 	},
 	"whoever lost the lease changes nothing": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		b.hint("a")
-		late := b.one("a")
+		late := b.one()
 		b.clock.Move(lease)
-		item := b.one("a")
+		item := b.one()
 		for name, err := range map[string]error{
 			"renew":   b.Renew(t.Context(), late, lease),
 			"release": b.Release(t.Context(), late, 0),
@@ -72,7 +72,7 @@ var claims = map[string]func(*testing.T, databasetest.Kind){
 			t.Errorf("a hint is due in %v", wait)
 		}
 		b.clock.Move(5 * time.Second)
-		b.one("a")
+		b.one()
 		if wait := b.wait(); wait != lease {
 			t.Errorf("a run is due in %v", wait)
 		}
@@ -82,23 +82,23 @@ var claims = map[string]func(*testing.T, databasetest.Kind){
 		b.give(queue.Hint{Kind: "message", Key: "a"})
 		b.none()
 		b.hint("a")
-		b.one("a")
+		b.one()
 	},
 	"what takes its process down is held back from the third time on": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		b.hint("a")
 		for range 2 {
-			b.one("a")
+			b.one()
 			b.clock.Move(lease)
 		}
-		item := b.one("a")
+		item := b.one()
 		if item.Attempt != 3 {
 			t.Errorf("attempt %d", item.Attempt)
 		}
 		b.clock.Move(lease + time.Minute - time.Microsecond)
 		b.none()
 		b.clock.Move(time.Microsecond)
-		b.one("a")
+		b.one()
 	},
 	"many who claim at once share the work": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)

@@ -15,28 +15,28 @@ var ends = map[string]func(*testing.T, databasetest.Kind){
 		b := newBench(t, kind)
 		b.hint("a")
 		for _, result := range []queue.Result{{}, {Forget: true}, {Next: b.clock.Now().Add(time.Hour)}} {
-			item := b.one("a")
+			item := b.one()
 			b.hint("a")
 			b.must(b.Done(t.Context(), item, result))
 		}
-		b.must(b.Done(t.Context(), b.one("a"), queue.Result{}))
+		b.must(b.Done(t.Context(), b.one(), queue.Result{}))
 		b.none()
 	},
 	"a hint during a run that fails is not lost": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		b.hint("a")
-		item := b.one("a")
+		item := b.one()
 		b.hint("a")
 		b.must(b.Fail(t.Context(), item, queue.Failure{Reason: "no", After: time.Minute, Hold: time.Minute}))
 		b.none()
 		b.clock.Move(time.Minute)
-		b.must(b.Done(t.Context(), b.one("a"), queue.Result{}))
+		b.must(b.Done(t.Context(), b.one(), queue.Result{}))
 		b.none()
 	},
 	"a failure waits, says why, and is forgiven": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		b.hint("a")
-		b.must(b.Fail(t.Context(), b.one("a"), queue.Failure{Reason: "the forge is down", After: time.Minute, Hold: time.Minute}))
+		b.must(b.Fail(t.Context(), b.one(), queue.Failure{Reason: "the forge is down", After: time.Minute, Hold: time.Minute}))
 		entry := b.entry("a")
 		if entry.LastError != "the forge is down" || entry.Attempts != 1 || !entry.FailedAt.Equal(b.clock.Now()) ||
 			!entry.NotBefore.Equal(b.clock.Now().Add(time.Minute)) {
@@ -45,7 +45,7 @@ var ends = map[string]func(*testing.T, databasetest.Kind){
 		b.hint("a")
 		b.none()
 		b.clock.Move(time.Minute)
-		item := b.one("a")
+		item := b.one()
 		if item.Attempt != 2 {
 			t.Errorf("attempt %d", item.Attempt)
 		}
@@ -63,7 +63,7 @@ var ends = map[string]func(*testing.T, databasetest.Kind){
 		b.hint("a")
 		b.none()
 		b.clock.Move(time.Minute)
-		b.one("a")
+		b.one()
 		b.clock.Move(time.Hour)
 		b.claim(2)
 	},
@@ -71,7 +71,7 @@ var ends = map[string]func(*testing.T, databasetest.Kind){
 		b := newBench(t, kind)
 		b.hint("a")
 		at := b.clock.Now().Add(time.Hour)
-		b.must(b.Fail(t.Context(), b.one("a"), queue.Failure{Reason: "limit", After: time.Second, At: at, HoldAt: at}))
+		b.must(b.Fail(t.Context(), b.one(), queue.Failure{Reason: "limit", After: time.Second, At: at, HoldAt: at}))
 		b.hint("a")
 		if wait := b.wait(); wait != time.Hour {
 			t.Errorf("due in %v", wait)
@@ -80,7 +80,7 @@ var ends = map[string]func(*testing.T, databasetest.Kind){
 	"a schedule runs when it is time": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		b.hint("a")
-		b.must(b.Done(t.Context(), b.one("a"), queue.Result{Next: b.clock.Now().Add(time.Hour)}))
+		b.must(b.Done(t.Context(), b.one(), queue.Result{Next: b.clock.Now().Add(time.Hour)}))
 		if wait := b.wait(); wait != time.Hour {
 			t.Errorf("due in %v", wait)
 		}
@@ -88,47 +88,47 @@ var ends = map[string]func(*testing.T, databasetest.Kind){
 			t.Errorf("entry %+v", entry)
 		}
 		b.clock.Move(time.Hour)
-		b.must(b.Done(t.Context(), b.one("a"), queue.Result{}))
+		b.must(b.Done(t.Context(), b.one(), queue.Result{}))
 		b.clock.Move(24 * time.Hour)
 		b.none()
 	},
 	"a hint brings a schedule forward": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		b.hint("a")
-		b.must(b.Done(t.Context(), b.one("a"), queue.Result{Next: b.clock.Now().Add(time.Hour)}))
+		b.must(b.Done(t.Context(), b.one(), queue.Result{Next: b.clock.Now().Add(time.Hour)}))
 		b.give(quietly("a"))
 		b.none()
 		b.clock.Move(5 * time.Second)
-		b.one("a")
+		b.one()
 	},
 	"what is forgotten leaves no row": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		b.hint("a")
-		b.must(b.Done(t.Context(), b.one("a"), queue.Result{Forget: true}))
+		b.must(b.Done(t.Context(), b.one(), queue.Result{Forget: true}))
 		all, err := b.Entries(t.Context(), "lane", "", 10)
 		if b.must(err); len(all) > 0 {
 			t.Errorf("entries %v", all)
 		}
 		b.hint("a")
-		b.one("a")
+		b.one()
 	},
 	"a run that is given back was none": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		b.hint("a")
-		b.must(b.Release(t.Context(), b.one("a"), 0))
-		item := b.one("a")
+		b.must(b.Release(t.Context(), b.one(), 0))
+		item := b.one()
 		if item.Attempt != 1 {
 			t.Errorf("attempt %d", item.Attempt)
 		}
 		b.must(b.Release(t.Context(), item, time.Second))
 		b.none()
 		b.clock.Move(time.Second)
-		b.one("a")
+		b.one()
 	},
 	"an error is bounded text": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		b.hint("a")
-		b.must(b.Fail(t.Context(), b.one("a"), queue.Failure{Reason: "\x00\xff" + strings.Repeat("ü", 5000)}))
+		b.must(b.Fail(t.Context(), b.one(), queue.Failure{Reason: "\x00\xff" + strings.Repeat("ü", 5000)}))
 		if kept := b.entry("a").LastError; len(kept) > 2010 || !utf8.ValidString(kept) || !strings.HasSuffix(kept, "ü…") {
 			t.Errorf("kept %d bytes: %q", len(kept), kept)
 		}

@@ -27,7 +27,7 @@ var hints = map[string]func(*testing.T, databasetest.Kind){
 			t.Errorf("due in %v, want 1ms", wait)
 		}
 		b.clock.Move(time.Millisecond)
-		b.must(b.Done(t.Context(), b.one("a"), queue.Result{}))
+		b.must(b.Done(t.Context(), b.one(), queue.Result{}))
 		b.clock.Move(time.Hour)
 		b.none()
 	},
@@ -38,20 +38,20 @@ var hints = map[string]func(*testing.T, databasetest.Kind){
 			b.give(quietly("a"))
 			b.clock.Move(time.Second)
 		}
-		b.one("a")
+		b.one()
 	},
 	"the quiet time begins anew with the first hint after a claim": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		b.give(quietly("a"))
 		b.clock.Move(5 * time.Second)
-		item := b.one("a")
+		item := b.one()
 		b.clock.Move(time.Minute)
 		b.must(b.Renew(t.Context(), item, lease))
 		b.give(quietly("a"))
 		b.must(b.Done(t.Context(), item, queue.Result{}))
 		b.none()
 		b.clock.Move(5 * time.Second)
-		b.one("a")
+		b.one()
 	},
 	"an urgent hint does not wait and is not put off": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
@@ -59,12 +59,12 @@ var hints = map[string]func(*testing.T, databasetest.Kind){
 		b.none()
 		b.hint("a")
 		b.give(quietly("a"))
-		b.one("a")
+		b.one()
 	},
 	"hints of one transaction are as urgent as the most urgent": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		b.give(quietly("a"), queue.Hint{Kind: "lane", Key: "a"}, quietly("a"), quietly("b"))
-		b.one("a")
+		b.one()
 	},
 	"a hint is as durable as its transaction": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)

@@ -113,11 +113,11 @@ var leases = map[string]func(*testing.T, databasetest.Kind){
 		}
 		after := newProcess(t, p.db)
 		runs := make(chan string)
-		begin := time.Now()
+		begin := now()
 		after.run(1, short(), announce(runs))
 		until(after, "the run", runs)
 		// One process of SQLite needs not wait; replicas wait for the lease.
-		took := time.Since(begin)
+		took := now().Sub(begin)
 		t.Logf("after %v", took)
 		if !p.db.Alone() && took < 500*time.Millisecond {
 			t.Errorf("the lease of another replica was not respected: %v", took)

@@ -39,7 +39,7 @@ var loops = map[string]func(*testing.T, databasetest.Kind){
 		runs := make(chan string, 3)
 		p.run(1, queue.Options{Poll: 10 * time.Millisecond}, func(_ context.Context, item queue.Item) (queue.Result, error) {
 			say(runs, item.Key)
-			return queue.Result{Next: time.Now().Add(20 * time.Millisecond)}, nil
+			return queue.Result{Next: now().Add(20 * time.Millisecond)}, nil
 		})
 		p.hint("a")
 		for range 3 {
@@ -87,21 +87,21 @@ var loops = map[string]func(*testing.T, databasetest.Kind){
 	},
 	"no more runs than places, and one for each key": func(t *testing.T, kind databasetest.Kind) {
 		p := single(t, kind)
-		var now, most, count atomic.Int64
+		var busy, most, count atomic.Int64
 		var each [5]atomic.Int64
 		enough := make(chan bool)
 		p.run(3, queue.Options{Poll: 10 * time.Millisecond}, func(_ context.Context, item queue.Item) (queue.Result, error) {
 			own := &each[item.Key[0]-'a']
 			defer own.Add(-1)
-			defer now.Add(-1)
+			defer busy.Add(-1)
 			if own.Add(1) > 1 {
 				t.Errorf("%s runs twice at once", item.Key)
 			}
-			most.Store(max(most.Load(), now.Add(1)))
+			most.Store(max(most.Load(), busy.Add(1)))
 			if count.Add(1) == 50 {
 				close(enough)
 			}
-			return queue.Result{Next: time.Now()}, nil
+			return queue.Result{Next: now()}, nil
 		})
 		p.hint("a", "b", "c", "d", "e")
 		until(p, "fifty runs", enough)
