@@ -123,3 +123,34 @@ func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
 		t.Errorf("the second run wrote %d times", after-before)
 	}
 }
+
+// TestRun_P07_renamed_gitea works on by the old name, to which Gitea leads.
+func TestRun_P07_renamed_gitea(t *testing.T) {
+	t.Parallel()
+	s := newGiteaStory(t, reviewed)
+	s.repo.Rename("deployments")
+	s.release("web", "1.1.0")
+	if got := actsOf(s.run()); fmt.Sprint(got) != fmt.Sprint([]engine.Act{engine.ActPushed, engine.ActOpened}) {
+		t.Errorf("did %v", got)
+	}
+	s.says("dev", "web:1.1.0")
+}
+
+// TestRun_P07_protectedBranch_gitea says in Gitea's words why nothing can be pushed,
+// once, and goes on when it may be.
+func TestRun_P07_protectedBranch_gitea(t *testing.T) {
+	t.Parallel()
+	s := newGiteaStory(t, reviewed)
+	s.repo.Protect("main", giteatest.Protection{PushDenied: true})
+	s.release("web", "1.1.0")
+	result := s.pass()
+	if err := failures(result.Report); err == nil || !strings.Contains(err.Error(), "Not allowed to push to protected branch main") {
+		t.Errorf("failed with %v", err)
+	}
+	if n := s.forge.Requests()["GIT receive-pack"]; n != 1 {
+		t.Errorf("%d pushes", n)
+	}
+	s.repo.Unprotect("main")
+	s.run()
+	s.says("dev", "web:1.1.0")
+}
