@@ -38,6 +38,10 @@ func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 	if one := project.Request(1); one.Source != stagingHead || one.Author != "promoter-bot" || one.State != "opened" {
 		t.Errorf("opened %+v", one)
 	}
+	project.Lag(2) // GitLab works on a push after it was answered
+	s.release("web", "1.1.1")
+	wantActs(t, s.run(), engine.ActPushed, engine.ActRefreshed)
+	wantActs(t, s.run())
 	project.MergeRequest("ada", 1, "squash")
 	wantActs(t, s.run(), engine.ActOpened)
 	head := project.Request(2).SHA
@@ -53,7 +57,7 @@ func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 		t.Errorf("in the end %+v", one)
 	}
 	for _, environment := range []string{"dev", "staging", "prod"} {
-		if text := project.Git("show", "main:"+environment+"/shop.yaml"); !strings.Contains(text, s.line("web:1.1.0")) {
+		if text := project.Git("show", "main:"+environment+"/shop.yaml"); !strings.Contains(text, s.line("web:1.1.1")) {
 			t.Errorf("%s holds\n%s", environment, text)
 		}
 	}

@@ -16,6 +16,7 @@ const (
 )
 
 func (c *call) drawRequest(m *request) object {
+	defer m.seen()
 	p := m.project
 	drawn := object{
 		"id": m.id, "iid": m.iid, "project_id": p.id, "title": m.title, "description": orNull(m.description), "state": m.state,

@@ -33,6 +33,7 @@ type Project struct {
 	lines    []*pipeline // pipelines
 	releases []*release
 	late     int // merges that still find the computing going on
+	lag      int // answers about a merge request that still have the head before a push
 }
 
 // Settings are those of a project that merge requests depend on. The zero value is
@@ -177,6 +178,10 @@ func (p *Project) Set(change func(*Settings)) { p.s.act(func() { change(&p.setti
 
 // Late lets so many merges find that GitLab has not computed yet whether it can.
 func (p *Project) Late(merges int) { p.s.act(func() { p.late = merges }) }
+
+// Lag lets so many answers about each merge request still have its head from before
+// a push: GitLab works on a push after it was answered.
+func (p *Project) Lag(answers int) { p.s.act(func() { p.lag = answers }) }
 
 // Protect protects branches by a name, in which * stands for any text.
 func (p *Project) Protect(name string, protection Protection) {

@@ -33,6 +33,7 @@ type request struct {
 	mergeCommit  string
 	squashCommit string
 	computing    bool // whether it can be merged was not computed yet
+	lag          int  // answers that still have the head before the last push
 
 	approvals []*approval
 	versions  []*version
@@ -178,6 +179,25 @@ func (p *Project) look(by *user) {
 	}
 }
 
+// refresh takes what was pushed to the source branch.
+func (m *request) refresh(by *user) {
+	m.take(m.from.bare.Head(m.source))
+	m.said(by, "added 1 commit")
+	if m.project.settings.ResetApprovals {
+		m.approvals = nil
+	}
+}
+
+// seen counts an answer about the merge request.
+func (m *request) seen() {
+	if m.lag == 0 {
+		return
+	}
+	if m.lag--; m.lag == 0 && m.open() && m.from.bare.Head(m.source) != "" {
+		m.refresh(m.author)
+	}
+}
+
 // follow carries out what moved branches of a project mean for a merge request.
 func (m *request) follow(by *user, moved *Project, before, now map[string]string) {
 	if m.from == moved && now[m.source] != m.sha {
@@ -185,10 +205,8 @@ func (m *request) follow(by *user, moved *Project, before, now map[string]string
 			m.close(by)
 			return
 		}
-		m.take(now[m.source])
-		m.said(by, "added 1 commit")
-		if m.project.settings.ResetApprovals {
-			m.approvals = nil
+		if m.lag = m.project.lag; m.lag == 0 {
+			m.refresh(by)
 		}
 	}
 	base := now[m.target]
