@@ -3,7 +3,6 @@ package app
 import (
 	"testing"
 
-	"promoter/internal/promotion/engine/enginetest"
 	"promoter/internal/scm"
 	"promoter/internal/scm/gitea/giteatest"
 	"promoter/internal/scm/github/githubtest"
@@ -14,10 +13,10 @@ import (
 
 func TestModel_M15_github(t *testing.T) {
 	t.Parallel()
-	playOn(t, func(t *testing.T, clock *enginetest.Clock, files map[string]string) served {
+	playOn(t, func(t *testing.T, start modelStart) served {
 		t.Helper()
-		s := githubtest.New(t, githubtest.Options{Now: clock.Now})
-		r := s.NewRepository("acme/deploy", files)
+		s := githubtest.New(t, githubtest.Options{Now: start.clock.Now})
+		r := s.NewRepository("acme/deploy", start.files)
 		token := s.Token(githubtest.Self, "repo", "read:org")
 		r.Permit(githubtest.Self, "write")
 		return served{
@@ -29,10 +28,13 @@ func TestModel_M15_github(t *testing.T) {
 
 func TestModel_M15_gitlab(t *testing.T) {
 	t.Parallel()
-	playOn(t, func(t *testing.T, clock *enginetest.Clock, files map[string]string) served {
+	playOn(t, func(t *testing.T, start modelStart) served {
 		t.Helper()
-		s := gitlabtest.New(t, gitlabtest.Options{Now: clock.Now})
-		p := s.NewProject("acme/platform/deploy", files)
+		s := gitlabtest.New(t, gitlabtest.Options{
+			Now: start.clock.Now, Root: []string{"", "/gitlab"}[start.random.IntN(2)],
+			Free: start.random.IntN(3) == 0, Old: start.random.IntN(3) == 0,
+		})
+		p := s.NewProject("acme/platform/deploy", start.files)
 		p.Permit(gitlabtest.Self, gitlabtest.Developer)
 		token := s.Token(gitlabtest.Self, "api", "write_repository")
 		return served{
@@ -43,10 +45,10 @@ func TestModel_M15_gitlab(t *testing.T) {
 
 func TestModel_M15_gitea(t *testing.T) {
 	t.Parallel()
-	playOn(t, func(t *testing.T, clock *enginetest.Clock, files map[string]string) served {
+	playOn(t, func(t *testing.T, start modelStart) served {
 		t.Helper()
-		s := giteatest.New(t, giteatest.Options{Now: clock.Now})
-		r := s.NewRepository("acme/deploy", files)
+		s := giteatest.New(t, giteatest.Options{Now: start.clock.Now, MaxItems: 1 + start.random.IntN(50)})
+		r := s.NewRepository("acme/deploy", start.files)
 		token := s.Token("promoter-bot", giteatest.Scopes()...)
 		r.Permit("promoter-bot", "admin")
 		return served{
@@ -58,17 +60,17 @@ func TestModel_M15_gitea(t *testing.T) {
 // A repository on this machine, of which only Git is known.
 func TestModel_M15_plain(t *testing.T) {
 	t.Parallel()
-	playOn(t, func(t *testing.T, clock *enginetest.Clock, files map[string]string) served {
+	playOn(t, func(t *testing.T, start modelStart) served {
 		t.Helper()
 		r := gittest.New(t).Init("deploy", gittest.Setup{})
-		r.Add("main", "Begin", modelAuthor(scmtest.Ann, clock), files)
+		r.Add("main", "Begin", modelAuthor(scmtest.Ann, start.clock), start.files)
 		address := "file://" + r.Dir()
 		return served{
 			options: ServerOptions{Repositories: []string{address}, Env: noEnv}, dir: r.Dir(),
 			bench: func(forge scm.Forge) scmtest.Bench {
 				return scmtest.Bench{Forge: forge, Name: address, Git: scmtest.Git{
 					Commit: func(_ *testing.T, c scmtest.Commit) string {
-						return r.Add(c.Branch, c.Message, modelAuthor(c.By, clock), map[string]string{c.Path: c.Content})
+						return r.Add(c.Branch, c.Message, modelAuthor(c.By, start.clock), map[string]string{c.Path: c.Content})
 					},
 					Delete: func(_ *testing.T, _, branch string) { r.Delete(branch) },
 				}}

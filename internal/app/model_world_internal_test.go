@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,16 +29,23 @@ const modelBudget = 2 * time.Second
 const modelEvents = 30
 
 // playOn plays stories on a forge.
-func playOn(t *testing.T, serve func(*testing.T, *enginetest.Clock, map[string]string) served) {
+func playOn(t *testing.T, serve func(*testing.T, modelStart) served) {
 	t.Helper()
 	modeltest.Model{
 		Events: modelEvents, Budget: modelBudget, Apart: true,
-		New: func(t *testing.T, files map[string]string) modeltest.World {
+		New: func(t *testing.T, random *rand.Rand, files map[string]string) modeltest.World {
 			t.Helper()
 			clock := enginetest.NewClock(enginetest.Noon())
-			return modelWorldOf(t, clock, serve(t, clock, files))
+			return modelWorldOf(t, clock, serve(t, modelStart{clock: clock, random: random, files: files}))
 		},
 	}.Play(t)
+}
+
+// modelStart is with what a forge is served.
+type modelStart struct {
+	clock  *enginetest.Clock
+	random *rand.Rand // what kind of server it is
+	files  map[string]string
 }
 
 // served is a forge that runs, with one repository.

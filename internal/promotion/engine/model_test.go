@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -23,11 +24,11 @@ func TestModel_M15_pushOnly(t *testing.T) {
 	modeltest.Model{New: pushOnly, Events: 40, Budget: time.Second}.Play(t)
 }
 
-func inMemory(_ *testing.T, files map[string]string) modeltest.World {
+func inMemory(_ *testing.T, _ *rand.Rand, files map[string]string) modeltest.World {
 	return modelOf(enginetest.New(files[engine.ConfigFile], files))
 }
 
-func pushOnly(_ *testing.T, files map[string]string) modeltest.World {
+func pushOnly(_ *testing.T, _ *rand.Rand, files map[string]string) modeltest.World {
 	w := enginetest.New(files[engine.ConfigFile], files)
 	w.Forge.Limits = scm.Features{}
 	return modelOf(w)

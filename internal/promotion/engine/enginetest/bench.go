@@ -16,9 +16,13 @@ func (w *World) Bench() scmtest.Bench {
 		People: w.people(),
 		World: scmtest.World{
 			Methods: func(_ *testing.T, methods ...string) { w.Forge.Method = methods[0] },
+			Protect: func(_ *testing.T, name string) { w.protect(scm.Rules{Checks: []string{name}}) },
+			Queue:   func(*testing.T) { w.protect(scm.Rules{Queue: true}) },
 		},
 	}
 }
+
+func (w *World) protect(rules scm.Rules) { w.Forge.Protected = map[string]scm.Rules{"main": rules} }
 
 // opener opens the only repository.
 type opener struct{ *Forge }

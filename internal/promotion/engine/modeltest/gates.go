@@ -18,6 +18,8 @@ func (s *story) mayMerge(number int, head string) {
 	}
 	config, gated := s.Store.Files(s.head("main"))[engine.ConfigFile], strings.HasPrefix(pr.Head.Branch, "promoter/prod/")
 	switch wantsCI := gated && strings.Contains(config, gateChecks) || s.guarded && pr.Base == "main"; {
+	case s.queued && pr.Base == "main":
+		s.t.Errorf("#%d was merged past the merge queue", number)
 	case pr.Draft:
 		s.t.Errorf("#%d was merged, which is a draft", number)
 	case wantsCI && s.reported[head] != scm.CheckPassed:

@@ -11,8 +11,9 @@ import (
 
 // Model is how a world is played.
 type Model struct {
-	// New makes a world that holds the files on main.
-	New func(t *testing.T, files map[string]string) World
+	// New makes a world that holds the files on main. What kind of server it is may
+	// be chance.
+	New func(t *testing.T, random *rand.Rand, files map[string]string) World
 	// Events is how many things happen in one story.
 	Events int
 	// Budget is how long stories are played; PROMOTER_MODEL_TIME says otherwise. The

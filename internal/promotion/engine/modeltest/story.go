@@ -38,6 +38,7 @@ type story struct {
 	fork     int                        // the number of that of a fork; 0: there is none
 	renamed  bool                       // the repository
 	guarded  bool                       // the forge wants ci before a merge into main
+	queued   bool                       // the forge merges into main by its queue alone
 	said     state.State                // what people had decided before the step
 	reported map[string]scm.CheckState  // what ci said last, by commit
 	reviewed map[int]map[string]review  // the last word of each person, by pull request
@@ -50,7 +51,7 @@ type story struct {
 	asked  func(what string) error              // before every request to the forge
 }
 
-func newStory(t *testing.T, world func(*testing.T, map[string]string) World, random *rand.Rand) *story {
+func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string) World, random *rand.Rand) *story {
 	t.Helper()
 	s := &story{
 		t: t, random: random,
@@ -60,7 +61,7 @@ func newStory(t *testing.T, world func(*testing.T, map[string]string) World, ran
 		order: map[string]int{reference(web, "1.0.0"): 0, reference(worker, "1.0.0"): 0},
 	}
 	s.shape = shape{pushOnly: random.IntN(4) == 0, moving: random.IntN(3) == 0, apart: random.IntN(3) == 0}
-	s.World = world(t, files(s.config(random)))
+	s.World = world(t, random, files(s.config(random)))
 	s.open()
 	if s.People.Merge == nil && !s.pushOnly {
 		s.pushOnly = true
@@ -90,9 +91,16 @@ func (s *story) settings() {
 		s.tell("merges are made by the method %s", method)
 		world.Methods(s.t, method)
 	}
-	if s.guarded = s.random.IntN(4) == 0 && world.Protect != nil && !s.pushOnly; s.guarded {
+	switch chance := s.random.IntN(10); {
+	case s.pushOnly:
+	case chance < 2 && world.Protect != nil:
 		s.tell("main wants ci before a merge")
+		s.guarded = true
 		world.Protect(s.t, ci)
+	case chance == 2 && world.Queue != nil:
+		s.tell("main wants a merge queue")
+		s.queued = true
+		world.Queue(s.t)
 	}
 }
 
