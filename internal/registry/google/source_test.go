@@ -219,7 +219,7 @@ func FuzzLogin(f *testing.F) {
 	f.Add(`{"type":"external_account","audience":"a","subject_token_type":"b","credential_source":{"file":"/x"}}`)
 	f.Fuzz(func(t *testing.T, file string) {
 		s := &scene{World: cloudtest.New(t), key: file}
-		if file == "" || strings.Contains(file, "url") {
+		if file == "" || strings.Contains(strings.ToLower(file), "url") || strings.Contains(file, `\u`) {
 			return // asks whom it names
 		}
 		s.Vendor["sts.googleapis.com"] = http.NotFoundHandler()
