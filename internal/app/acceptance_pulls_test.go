@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
-
-	"promoter/internal/app"
 )
 
 // The whole way of one image: pushed to dev, a pull request for staging that a
@@ -112,85 +110,6 @@ func TestRun_P02_github(t *testing.T) {
 			s.t.Errorf("a person's commit was overwritten, or not told of once: %+v", pull)
 		}
 	})
-}
-
-func TestRun_P03_github(t *testing.T) {
-	t.Parallel()
-	onGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
-		s.repo.ClosePull("ada", 1)
-		s.because(s.run(), "staging", "rejected", "ada", "#1")
-		s.calm()
-		s.wait(time.Minute)
-		s.decide(app.Order{Verb: app.VerbResume, Environment: "staging", Application: "shop"})
-		s.run()
-		s.pulls(stagingHead+" closed", stagingHead+" open")
-		s.wait(time.Minute)
-		s.repo.ClosePull("ada", 2)
-		s.run()
-		s.calm()
-		s.release("web", "1.2.0")
-		s.run()
-		s.pulls(stagingHead+" closed", stagingHead+" closed", stagingHead+" open")
-	})
-}
-
-func TestRun_P03_branchDeleted_github(t *testing.T) {
-	t.Parallel()
-	onGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
-		s.repo.DeleteBranch("ada", stagingHead)
-		s.run()
-		s.pulls(stagingHead+" closed", stagingHead+" open")
-		s.calm()
-		s.wait(time.Minute)
-		s.repo.DeleteBranch("ada", stagingHead)
-		s.because(s.run(), "staging", "held", "deleted")
-		s.pulls(stagingHead+" closed", stagingHead+" closed")
-	})
-}
-
-// Who closes a pull request and then deletes its branch has answered, also when no
-// run came in between.
-func TestRun_P03_closedAndTidiedAway_github(t *testing.T) {
-	t.Parallel()
-	onGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
-		s.repo.ClosePull("ada", 1)
-		s.wait(5 * time.Second)
-		s.repo.DeleteBranch("ada", stagingHead)
-		s.because(s.run(), "staging", "rejected", "ada", "#1")
-		s.pulls(stagingHead + " closed")
-		s.calm()
-		s.release("web", "1.2.0")
-		s.run()
-		s.pulls(stagingHead+" closed", stagingHead+" open")
-	})
-}
-
-// What promoter closes itself is no answer of a person.
-func TestRun_P03_P10_ourOwnClosing_github(t *testing.T) {
-	t.Parallel()
-	onGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
-		s.edit("ada", "main", "staging/shop.yaml", s.line("web:1.0.0"), s.line("web:1.1.0"))
-		s.run()
-		s.pulls(stagingHead+" closed", prodHead+" merged")
-		s.holds("prod", "1.1.0 1.0.0")
-		s.calm()
-		s.release("web", "1.2.0")
-		s.run()
-		s.pulls(stagingHead+" closed", prodHead+" merged", stagingHead+" open")
-	})
-}
-
-// soaking waits an hour before prod, so that it shows when staging landed.
-func soaking(config string) string {
-	return strings.ReplaceAll(config, "after: [staging]", "after: {staging: {soak: 1h}}")
 }
 
 func TestRun_P04_github(t *testing.T) {

@@ -2,26 +2,16 @@ package app_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/name"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/empty"
-	"github.com/google/go-containerregistry/pkg/v1/mutate"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
-
 	"promoter/internal/app"
-	"promoter/internal/promotion"
 	"promoter/internal/promotion/engine"
 	"promoter/internal/scm/github/githubtest"
 )
@@ -162,58 +152,6 @@ networks: [127.0.0.0/8]
 	return server
 }
 
-// release pushes an image that was made a minute ago.
-func (s *story) release(component, tag string) string {
-	s.t.Helper()
-	return s.image(component, tag, component+" "+tag, s.clock.Now().Add(-time.Minute))
-}
-
-// image pushes an image with its time; the seed tells it from others.
-func (s *story) image(component, tag, seed string, created time.Time) string {
-	return s.labelled(component, tag, created, map[string]string{"seed": seed})
-}
-
-// sourced pushes an image of web that says from which commit it is.
-func (s *story) sourced(tag, revision string) string {
-	return s.labelled("web", tag, s.clock.Now().Add(-time.Minute), map[string]string{"org.opencontainers.image.revision": revision})
-}
-
-// made is when an image was made.
-func (s *story) made(version string) time.Time { return s.times[version] }
-
-func (s *story) labelled(component, tag string, created time.Time, labels map[string]string) string {
-	s.t.Helper()
-	target, err := name.NewTag(s.host + "/acme/" + component + ":" + tag)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	made, err := mutate.Config(empty.Image, v1.Config{Labels: labels})
-	if err == nil {
-		made, err = mutate.CreatedAt(made, v1.Time{Time: created.Truncate(time.Second)})
-	}
-	digest, digestErr := made.Digest()
-	if err := errors.Join(err, digestErr, remote.Write(target, made, remote.WithTransport(quiet{}))); err != nil {
-		s.t.Fatal(err)
-	}
-	s.digests[component+":"+tag] = digest.String()
-	s.times[component+":"+tag] = created
-	return digest.String()
-}
-
-// line is how a file holds a version, such as web:1.0.0.
-func (s *story) line(version string) string {
-	return s.host + "/acme/" + version + "@" + s.digests[version]
-}
-
-// manifest is the file of an application with these versions.
-func (s *story) manifest(versions ...string) string {
-	text := "kind: Deployment\ncontainers:\n"
-	for _, version := range versions {
-		text += "  - image: " + s.line(version) + "\n"
-	}
-	return text
-}
-
 // edit lets a person replace text in a file of a branch, as a push.
 func (s *story) edit(who, branch, path, from, to string) string {
 	s.t.Helper()
@@ -256,14 +194,6 @@ func (s *story) run() engine.Report {
 	return result.Report
 }
 
-func failures(report engine.Report) error {
-	var all []error
-	for _, done := range report.Done {
-		all = append(all, done.Err)
-	}
-	return errors.Join(all...)
-}
-
 // calm runs again, and holds that nothing is written: not to Git, not to the forge.
 func (s *story) calm() {
 	s.t.Helper()
@@ -272,18 +202,6 @@ func (s *story) calm() {
 	if after := s.written(); before != after {
 		s.t.Errorf("the second run wrote (%v, %v):\n%s\nafter\n%s", result.Err, acts(result), after, before)
 	}
-}
-
-// written is all references, and how often anything was written.
-func (s *story) written() string {
-	requests := s.forge.Requests()
-	text := s.repo.Git("for-each-ref", "--format=%(refname) %(objectname)")
-	for _, route := range slices.Sorted(maps.Keys(requests)) {
-		if changes(route) {
-			text += fmt.Sprintf("\n%s %d", route, requests[route])
-		}
-	}
-	return text
 }
 
 // wait lets time pass.
@@ -295,73 +213,6 @@ func (s *story) decide(order app.Order) {
 	order.CacheDir = s.cache
 	if _, err := s.server.Decide(s.t.Context(), order); err != nil {
 		s.t.Fatal(err)
-	}
-}
-
-// holds checks which tags an environment's file holds on main, "1.1.0 1.0.0".
-func (s *story) holds(environment, want string) {
-	s.t.Helper()
-	s.holdsOn("main", environment, want)
-}
-
-func (s *story) holdsOn(branch, environment, want string) {
-	s.t.Helper()
-	content := s.repo.Git("show", branch+":"+environment+"/shop.yaml")
-	var tags []string
-	for line := range strings.Lines(content) {
-		if _, reference, ok := strings.Cut(strings.TrimSpace(line), s.host+"/acme/"); ok {
-			_, version, _ := strings.Cut(reference, ":")
-			tag, _, _ := strings.Cut(version, "@")
-			tags = append(tags, tag)
-		}
-	}
-	if got := strings.Join(tags, " "); got != want {
-		s.t.Errorf("%s on %s holds %s, want %s", environment, branch, got, want)
-	}
-}
-
-// pulls checks the pull requests, "promoter/staging/shop open".
-func (s *story) pulls(want ...string) {
-	s.t.Helper()
-	var got []string
-	for _, pull := range s.repo.Pulls() {
-		state := "open"
-		if pull.Merged {
-			state = "merged"
-		} else if !pull.Open {
-			state = "closed"
-		}
-		got = append(got, pull.Head+" "+state)
-	}
-	if !slices.Equal(got, want) {
-		s.t.Errorf("pull requests:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-}
-
-// decision returns what was decided about the application in an environment.
-func decision(report engine.Report, environment string) (found promotion.Decision) {
-	for _, d := range report.Decisions {
-		if d.Environment == environment && d.Application == "shop" {
-			found = d
-		}
-	}
-	return found
-}
-
-// because checks the state and the reason of an environment.
-func (s *story) because(report engine.Report, environment string, parts ...string) {
-	s.t.Helper()
-	d := decision(report, environment)
-	got := string(d.State) + ": " + d.Reason.Words
-	for _, done := range report.Done {
-		if done.Environment.Name == environment {
-			got += "; " + string(done.Step) + ": " + done.Reason.Words
-		}
-	}
-	for _, part := range parts {
-		if !strings.Contains(got, part) {
-			s.t.Errorf("%s is %q, want %q in it", environment, got, part)
-		}
 	}
 }
 

@@ -1,0 +1,51 @@
+package app_test
+
+import (
+	"testing"
+)
+
+func TestRun_G08_absent_both(t *testing.T) {
+	t.Parallel()
+	onBoth(t, pushed(), func(s *story) {
+		s.without("staging/shop.yaml")
+		s.release("web", "1.1.0")
+		s.because(s.run(), "staging", "absent")
+		s.holds("prod", "1.1.0 1.0.0")
+	})
+}
+
+// without takes a file out of main.
+func (s *story) without(path string) {
+	s.t.Helper()
+	git := func(args ...string) string {
+		return s.repo.Git(append([]string{"--work-tree=" + s.repo.Dir()}, args...)...)
+	}
+	git("read-tree", "main")
+	git("update-index", "--force-remove", path)
+	tree := git("write-tree")
+	commit := s.repo.Git("-c", "user.name=ada", "-c", "user.email=ada@example.com", "commit-tree", tree, "-p", "main", "-m", "Without "+path)
+	s.repo.SetHead("ada", "main", commit)
+}
+
+func TestRun_G08_noReference_both(t *testing.T) {
+	t.Parallel()
+	onBoth(t, pushed(), func(s *story) {
+		s.repo.Commit("ada", "main", "No reference", map[string]string{"staging/shop.yaml": "kind: Deployment\n"})
+		s.release("web", "1.1.0")
+		report := s.run()
+		s.because(report, "staging", "no reference", "the environment before has web")
+		s.because(report, "prod", "waiting", "staging holds no reference")
+		s.holds("prod", "1.0.0 1.0.0")
+	})
+}
+
+// What is the same already passes on what comes from before it.
+func TestRun_G08_same_both(t *testing.T) {
+	t.Parallel()
+	onBoth(t, pushed(), func(s *story) {
+		s.release("web", "1.1.0")
+		s.edit("ada", "main", "staging/shop.yaml", s.line("web:1.0.0"), s.line("web:1.1.0"))
+		s.run()
+		s.holds("prod", "1.1.0 1.0.0")
+	})
+}

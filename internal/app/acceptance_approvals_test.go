@@ -1,0 +1,121 @@
+package app_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"promoter/internal/app"
+	"promoter/internal/promotion"
+)
+
+func TestRun_G07_github(t *testing.T) {
+	t.Parallel()
+	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", `land: automerge, gates: {checks: ["ci*"]}}`), func(s *story) {
+		head := s.waitingForCheck()
+		for i := range 120 {
+			s.repo.SetStatus("ci", head, fmt.Sprintf("other/%d", i), "success")
+		}
+		blocked := func(why string) {
+			s.t.Helper()
+			s.run()
+			s.holds("prod", "1.0.0 1.0.0")
+			s.calm()
+			if s.t.Failed() {
+				s.t.Fatal(why)
+			}
+		}
+		blocked("absent")
+		s.repo.SetStatus("ada", head, promotion.StatusContext, "success")
+		blocked("our own name")
+		for _, state := range []string{"in_progress", "failure"} {
+			s.repo.SetCheckRun("ci", head, "ci/build", state)
+			blocked(state)
+		}
+		s.repo.SetCheckRun("ci", head, "ci/build", "success")
+		s.repo.SetStatus("ci", head, "ci/status", "pending")
+		blocked("pending beside success")
+		s.repo.SetStatus("ci", head, "ci/status", "success")
+		s.repo.SetCheckRun("ci", head, "ci/lint", "neutral")
+		s.repo.SetCheckRun("ci", head, "ci/docs", "skipped")
+		s.run()
+		s.holds("prod", "1.1.0 1.0.0")
+	})
+}
+
+// A newer version comes when the gates of the one before had passed.
+func TestRun_G07_P01_newHead_github(t *testing.T) {
+	t.Parallel()
+	for _, land := range []string{"pr", "automerge"} {
+		t.Run(land, func(t *testing.T) {
+			t.Parallel()
+			onceOnGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], land: "+land+", gates: {checks: [ci, e2e]}}"), func(s *story) {
+				s.release("web", "1.1.0")
+				s.run()
+				s.repo.SetCheckRun("ci", s.repo.Pull(1).HeadCommit, "ci", "success")
+				s.run()
+				s.calm()
+				s.release("web", "1.2.0")
+				s.run()
+				s.calm()
+				s.holds("staging", "1.0.0 1.0.0")
+			})
+		})
+	}
+}
+
+func TestRun_G09_github(t *testing.T) {
+	t.Parallel()
+	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, gates: {approvals: {count: 2, from: [\"team:acme/sre\", ada, bob, dave, \"helper[bot]\"]}}}"), func(s *story) {
+		s.forge.SetTeam("acme/sre", "carol")
+		for _, who := range []string{"carol", "dave", "helper[bot]"} {
+			s.repo.Permit(who, "write")
+		}
+		s.waitingForCheck()
+		blocked := func(why string) {
+			s.t.Helper()
+			s.run()
+			s.holds("prod", "1.0.0 1.0.0")
+			if s.t.Failed() {
+				s.t.Fatal(why)
+			}
+		}
+		for _, who := range []string{"promoter-bot", "helper[bot]", "stranger", "ada", "ada"} {
+			s.repo.Review(who, 2, "APPROVED")
+			blocked(who)
+		}
+		s.repo.Review("bob", 2, "APPROVED")
+		s.repo.DismissReviews("bob", 2)
+		blocked("dismissed")
+		s.edit("ada", "main", "prod/shop.yaml", "kind: Deployment", "kind: Deployment # other")
+		s.run() // a new head: who approved the one before has not seen it
+		s.repo.Review("carol", 2, "APPROVED")
+		blocked("before the last push")
+		s.repo.Review("dave", 2, "CHANGES_REQUESTED")
+		s.repo.Review("ada", 2, "APPROVED")
+		blocked("somebody asks for changes")
+		s.repo.Review("dave", 2, "APPROVED")
+		s.run()
+		s.holds("prod", "1.1.0 1.0.0")
+	})
+}
+
+// Who asked for a promotion does not approve it.
+func TestRun_G09_whoAsked_github(t *testing.T) {
+	t.Parallel()
+	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, propose: manual, gates: {approvals: {count: 1, from: [ada, bob]}}}"), func(s *story) {
+		s.release("web", "1.1.0")
+		s.run()
+		s.repo.MergePull("ada", 1, "merge")
+		s.run()
+		s.pulls(stagingHead + " merged")
+		s.decide(app.Order{Verb: app.VerbPromote, Environment: "prod", Application: "shop", As: "ada"})
+		s.run()
+		s.repo.Review("ada", 2, "APPROVED")
+		s.run()
+		s.holds("prod", "1.0.0 1.0.0")
+		s.repo.Review("bob", 2, "APPROVED")
+		s.run()
+		s.holds("prod", "1.1.0 1.0.0")
+	})
+}

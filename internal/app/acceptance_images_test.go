@@ -1,0 +1,64 @@
+package app_test
+
+import (
+	"errors"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+// release pushes an image that was made a minute ago.
+func (s *story) release(component, tag string) string {
+	s.t.Helper()
+	return s.image(component, tag, component+" "+tag, s.clock.Now().Add(-time.Minute))
+}
+
+// image pushes an image with its time; the seed tells it from others.
+func (s *story) image(component, tag, seed string, created time.Time) string {
+	return s.labelled(component, tag, created, map[string]string{"seed": seed})
+}
+
+// sourced pushes an image of web that says from which commit it is.
+func (s *story) sourced(tag, revision string) string {
+	return s.labelled("web", tag, s.clock.Now().Add(-time.Minute), map[string]string{"org.opencontainers.image.revision": revision})
+}
+
+// made is when an image was made.
+func (s *story) made(version string) time.Time { return s.times[version] }
+
+func (s *story) labelled(component, tag string, created time.Time, labels map[string]string) string {
+	s.t.Helper()
+	target, err := name.NewTag(s.host + "/acme/" + component + ":" + tag)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	made, err := mutate.Config(empty.Image, v1.Config{Labels: labels})
+	if err == nil {
+		made, err = mutate.CreatedAt(made, v1.Time{Time: created.Truncate(time.Second)})
+	}
+	digest, digestErr := made.Digest()
+	if err := errors.Join(err, digestErr, remote.Write(target, made, remote.WithTransport(quiet{}))); err != nil {
+		s.t.Fatal(err)
+	}
+	s.digests[component+":"+tag] = digest.String()
+	s.times[component+":"+tag] = created
+	return digest.String()
+}
+
+// line is how a file holds a version, such as web:1.0.0.
+func (s *story) line(version string) string {
+	return s.host + "/acme/" + version + "@" + s.digests[version]
+}
+
+// manifest is the file of an application with these versions.
+func (s *story) manifest(versions ...string) string {
+	text := "kind: Deployment\ncontainers:\n"
+	for _, version := range versions {
+		text += "  - image: " + s.line(version) + "\n"
+	}
+	return text
+}

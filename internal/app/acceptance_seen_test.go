@@ -1,0 +1,99 @@
+package app_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/engine"
+)
+
+func failures(report engine.Report) error {
+	var all []error
+	for _, done := range report.Done {
+		all = append(all, done.Err)
+	}
+	return errors.Join(all...)
+}
+
+// written is all references, and how often anything was written.
+func (s *story) written() string {
+	requests := s.forge.Requests()
+	text := s.repo.Git("for-each-ref", "--format=%(refname) %(objectname)")
+	for _, route := range slices.Sorted(maps.Keys(requests)) {
+		if changes(route) {
+			text += fmt.Sprintf("\n%s %d", route, requests[route])
+		}
+	}
+	return text
+}
+
+// holds checks which tags an environment's file holds on main, "1.1.0 1.0.0".
+func (s *story) holds(environment, want string) {
+	s.t.Helper()
+	s.holdsOn("main", environment, want)
+}
+
+func (s *story) holdsOn(branch, environment, want string) {
+	s.t.Helper()
+	content := s.repo.Git("show", branch+":"+environment+"/shop.yaml")
+	var tags []string
+	for line := range strings.Lines(content) {
+		if _, reference, ok := strings.Cut(strings.TrimSpace(line), s.host+"/acme/"); ok {
+			_, version, _ := strings.Cut(reference, ":")
+			tag, _, _ := strings.Cut(version, "@")
+			tags = append(tags, tag)
+		}
+	}
+	if got := strings.Join(tags, " "); got != want {
+		s.t.Errorf("%s on %s holds %s, want %s", environment, branch, got, want)
+	}
+}
+
+// pulls checks the pull requests, "promoter/staging/shop open".
+func (s *story) pulls(want ...string) {
+	s.t.Helper()
+	var got []string
+	for _, pull := range s.repo.Pulls() {
+		state := "open"
+		if pull.Merged {
+			state = "merged"
+		} else if !pull.Open {
+			state = "closed"
+		}
+		got = append(got, pull.Head+" "+state)
+	}
+	if !slices.Equal(got, want) {
+		s.t.Errorf("pull requests:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// decision returns what was decided about the application in an environment.
+func decision(report engine.Report, environment string) (found promotion.Decision) {
+	for _, d := range report.Decisions {
+		if d.Environment == environment && d.Application == "shop" {
+			found = d
+		}
+	}
+	return found
+}
+
+// because checks the state and the reason of an environment.
+func (s *story) because(report engine.Report, environment string, parts ...string) {
+	s.t.Helper()
+	d := decision(report, environment)
+	got := string(d.State) + ": " + d.Reason.Words
+	for _, done := range report.Done {
+		if done.Environment.Name == environment {
+			got += "; " + string(done.Step) + ": " + done.Reason.Words
+		}
+	}
+	for _, part := range parts {
+		if !strings.Contains(got, part) {
+			s.t.Errorf("%s is %q, want %q in it", environment, got, part)
+		}
+	}
+}
