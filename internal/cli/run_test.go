@@ -56,7 +56,9 @@ func everyResult() []app.Result {
 	opened := did(waiting, engine.ActOpened, promotion.StepPropose)
 	opened.Number, opened.URL = 5, "https://github.com/acme/gitops/pull/5"
 	opened.Gates = []promotion.Condition{
-		{Name: "approvals", State: promotion.Pending, Value: "2 wanted"}, {Name: "windows office", State: promotion.Passed},
+		{Name: "approvals", State: promotion.Pending, Value: "2 wanted"},
+		{Name: "windows office", State: promotion.Passed},
+		{Name: "merge queue", State: promotion.Blocked, Reason: "main takes changes only through its merge queue", Forge: true},
 	}
 	foreign := did(decided("prod/blog", promotion.Proposed, "dev has: web 1 -> 2"), engine.ActNothing, promotion.StepKeep)
 	foreign.Open = &promotion.Open{Number: 6, URL: "https://github.com/acme/gitops/pull/6", Foreign: "ann pushed to it"}

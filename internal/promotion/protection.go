@@ -28,11 +28,12 @@ func (p *planner) protection() []Condition {
 	}
 	var gates []Condition
 	open, _ := p.open()
-	if rules, known := p.Protected[p.settings.Branch]; known {
+	rules, known := p.Protected[p.settings.Branch]
+	if known {
 		gates = slices.Concat(rules.blocking(), rules.approvals(open), rules.checks(open))
 	}
 	if refused := open.Refused; refused != nil && !slices.ContainsFunc(gates, func(c Condition) bool { return c.Name == refused.name() }) {
-		gates = append(gates, refused.gate())
+		gates = append(gates, refused.gate(rules.Hidden))
 	}
 	for i := range gates {
 		gates[i].Forge = true

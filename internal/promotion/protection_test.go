@@ -204,7 +204,11 @@ func TestProtection_P04_refusedByARule(t *testing.T) {
 			t.Errorf("%+v", gate)
 		}
 	}
-	w := protectedWorld(t, scm.Rules{Queue: true}, promotion.Open{Refused: refusal(scm.RuleQueue, "No.", 0, time.Hour)})
+	w := protectedWorld(t, scm.Rules{Hidden: "more is asked"}, promotion.Open{Refused: refusal("", "No.", 0, time.Hour)})
+	if gate := gateNamed(t, w.only().Gates, "merge"); gate.Reason != "the forge refuses it: No.; more is asked" {
+		t.Errorf("%+v", gate)
+	}
+	w = protectedWorld(t, scm.Rules{Queue: true}, promotion.Open{Refused: refusal(scm.RuleQueue, "No.", 0, time.Hour)})
 	if gates := w.only().Gates; len(gates) != 1 || gates[0].Until != nil {
 		t.Errorf("%+v", gates)
 	}

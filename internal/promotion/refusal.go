@@ -76,10 +76,14 @@ func ParseRefusal(description string, changed time.Time) (Refusal, bool) {
 // name is the name of the gate.
 func (r Refusal) name() string { return cmp.Or(r.Rule, mergeGate) }
 
-// gate is the refusal as what keeps from landing.
-func (r Refusal) gate() Condition {
-	gate := Condition{Name: r.name(), State: Blocked, Reason: "the forge refuses it: " + r.Words + r.advice(), Until: &r.Until}
-	return gate
+// gate is the refusal as what keeps from landing. What could not be read of the
+// rules may be what the forge means.
+func (r Refusal) gate(hidden string) Condition {
+	reason := "the forge refuses it: " + r.Words + r.advice()
+	if hidden != "" {
+		reason += "; " + hidden
+	}
+	return Condition{Name: r.name(), State: Blocked, Reason: reason, Until: &r.Until}
 }
 
 // advice says what a person can do about it.
@@ -88,7 +92,7 @@ func (r Refusal) advice() string {
 	case scm.RuleQueue:
 		return "; let promoter bypass the queue, or set land: pr and let people add the pull request to it"
 	case scm.RuleSigned:
-		return "; promoter signs no commits: allow squash merges, which the forge signs"
+		return "; promoter signs no commits: allow a way of merging whose commit the forge signs, such as squash"
 	case scm.RuleLinear:
 		return "; allow squash or rebase merges"
 	default:
