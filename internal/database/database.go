@@ -19,6 +19,7 @@ type DB struct {
 	write   *sql.DB // PostgreSQL: the same pool; SQLite has one connection instead
 	begin   func(context.Context) (transaction, error)
 	batches *batcher
+	silence time.Duration  // PostgreSQL: of a server, until a batch gives its connection up
 	closing []func() error // in reverse
 }
 

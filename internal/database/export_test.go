@@ -1,6 +1,9 @@
 package database
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // Waiting is how many wait for a batch.
 func Waiting(d *DB) int {
@@ -26,3 +29,6 @@ func Translate(written string) []string {
 	}
 	return all
 }
+
+// SetSilence says how long a batch waits for a server that does not answer.
+func SetSilence(d *DB, silence time.Duration) { d.silence = silence }

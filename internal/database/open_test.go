@@ -267,6 +267,7 @@ func TestOpen_aServerThatRefuses(t *testing.T) {
 		return database.Options{URL: secret.New(strings.Replace(given, from, to, 1))}
 	}
 	refused(t, with("/postgres?", "/nothing?"), fault.Invalid, "nothing", "create it")
+	refused(t, with("?", "?default_transaction_read_only=on&"), fault.Temporary, "read only", "target_session_attrs")
 	refused(t, with("promoter@", "nobody:guess@"), fault.Unauthorised, "user or the password")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

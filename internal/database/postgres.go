@@ -19,8 +19,8 @@ const (
 	idle           = 4
 	connectTimeout = 10 * time.Second
 	lifetime       = 30 * time.Minute // so that a server that moved is found
-	batchTime      = 30 * time.Second
-	oldestServer   = 120000 // 12, the first one whose "with" can be told to run once
+	silence        = 30 * time.Second // of a server in a batch
+	oldestServer   = 120000           // 12, the first one whose "with" can be told to run once
 )
 
 // settings of each connection, in one question. A server that answers before it has
@@ -44,7 +44,7 @@ func openPostgreSQL(ctx context.Context, address secret.String, now func() time.
 	pool.SetMaxIdleConns(idle)
 	pool.SetConnMaxLifetime(lifetime)
 	d := &DB{
-		words: postgresDialect(now == nil), now: now, explain: explainPostgres(config),
+		words: postgresDialect(now == nil), now: now, explain: explainPostgres(config), silence: silence,
 		read: pool, write: pool, closing: []func() error{pool.Close},
 	}
 	d.begin = d.beginPooled
@@ -92,7 +92,7 @@ func (d *DB) beginPooled(ctx context.Context) (_ transaction, err error) {
 	if err := conn.Raw(func(driver any) error { cut = cutter(driver); return nil }); err != nil {
 		return transaction{}, errors.Join(err, conn.Close())
 	}
-	over := time.AfterFunc(batchTime, cut)
+	over := time.AfterFunc(d.silence, cut)
 	end := func(of func() error) func() error {
 		return func() error {
 			defer func() {

@@ -92,3 +92,63 @@ func TestTrouble_theDiskIsFull(t *testing.T) {
 		t.Errorf("%d stored, want %d", got, stored+1)
 	}
 }
+
+func temporary(t *testing.T, what string, err error, words ...string) {
+	t.Helper()
+	if fault.KindOf(err) != fault.Temporary {
+		t.Errorf("%s: %v is %s", what, err, fault.KindOf(err))
+		return
+	}
+	for _, word := range words {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("%s: the error does not say %q: %v", what, word, err)
+		}
+	}
+}
+
+// TestTrouble_theServerIsGone cuts the wire and mends it. What was told to be stored
+// is there.
+func TestTrouble_theServerIsGone(t *testing.T) {
+	t.Parallel()
+	w, o := newWire(t)
+	db := databasetest.Open(t, o)
+	table(t, db)
+	if err := insert(db, "before", 1); err != nil {
+		t.Fatal(err)
+	}
+	w.set(cut)
+	temporary(t, "a batch", insert(db, "meanwhile", 1))
+	temporary(t, "another batch", insert(db, "meanwhile", 1), "can not be reached", "user promoter")
+	temporary(t, "health", db.Healthy(t.Context()), "can not be reached")
+	temporary(t, "a view", db.View(t.Context(), func(ctx context.Context, tx *database.Tx) error {
+		return tx.One(ctx, []any{new(int)}, "select 1")
+	}), "can not be reached")
+	w.set(whole)
+	if err := db.Healthy(t.Context()); err != nil {
+		t.Errorf("health when it is back: %v", err)
+	}
+	if err := insert(db, "after", 1); err != nil {
+		t.Error(err)
+	}
+	if stored := number(t, db, "select count(*) from thing where name in ('before', 'after')"); stored != 2 {
+		t.Errorf("%d stored", stored)
+	}
+}
+
+// TestTrouble_theServerIsSilent has it answer nothing: nobody waits for ever.
+func TestTrouble_theServerIsSilent(t *testing.T) {
+	t.Parallel()
+	w, o := newWire(t)
+	db := databasetest.Open(t, o)
+	table(t, db)
+	database.SetSilence(db, 300*time.Millisecond)
+	w.set(deaf)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	temporary(t, "health", db.Healthy(ctx), "not written in time")
+	temporary(t, "a batch", insert(db, "meanwhile", 1))
+	w.set(whole)
+	if err := db.Healthy(t.Context()); err != nil {
+		t.Errorf("health when it answers again: %v", err)
+	}
+}
