@@ -39,6 +39,7 @@ func (w *work) wireRegistries() error {
 	client, err := registry.New(registry.Options{
 		Outbound:    w.ways.registries,
 		Credentials: credentials,
+		Logins:      w.server.logins,
 		Docker:      w.server.own,
 		CacheDir:    w.cacheFolder("registries"),
 		Now:         w.server.now,

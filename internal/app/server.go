@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/registry"
 	"promoter/internal/scm/github"
 )
 
@@ -44,6 +45,7 @@ type Server struct {
 	env     func(string) (string, bool)
 	now     func() time.Time
 	pace    time.Duration // between two writes to a forge
+	logins  *registry.Logins
 	targets []target
 	// everywhere are forges whose Apps work on all that they are installed on.
 	everywhere []config.Forge
@@ -63,7 +65,7 @@ func OpenServer(options ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{own: !found, env: options.Env, now: options.Now, pace: github.WritePace}
+	s := &Server{logins: registry.NewLogins(), own: !found, env: options.Env, now: options.Now, pace: github.WritePace}
 	if !found {
 		return s, s.openOwn(options)
 	}

@@ -21,6 +21,8 @@ type Options struct {
 	// Credentials are the entries of the server's file. The first that fits is
 	// used.
 	Credentials []Credential
+	// Logins are those of an earlier client with the same entries. Nil: none.
+	Logins *Logins
 	// Docker asks the Docker configuration of the person who runs the command
 	// where no entry fits; its credential helpers are run. Never for a server.
 	Docker bool
@@ -94,7 +96,10 @@ func New(options Options) (*Client, error) {
 		return nil, errors.New("registry: a client needs a way out and a clock")
 	}
 	options.Limits = options.Limits.withDefaults()
-	entries, err := newEntries(options.Credentials, options.Now)
+	if options.Logins == nil {
+		options.Logins = NewLogins()
+	}
+	entries, err := newEntries(options.Credentials, options.Logins, options.Now)
 	if err != nil {
 		return nil, err
 	}

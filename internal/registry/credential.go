@@ -51,7 +51,7 @@ const (
 	dockerID    = "docker"
 )
 
-func newEntries(credentials []Credential, now func() time.Time) ([]entry, error) {
+func newEntries(credentials []Credential, logins *Logins, now func() time.Time) ([]entry, error) {
 	entries := make([]entry, 0, len(credentials))
 	for _, c := range credentials {
 		known, err := image.ParseRepository(c.Host + "/any")
@@ -65,10 +65,11 @@ func newEntries(credentials []Credential, now func() time.Time) ([]entry, error)
 		}
 		made := entry{Credential: c, id: id}
 		if c.Source != nil {
-			made.renewal = newRenewal(c.Host, c.Source, now)
+			made.renewal = logins.renewal(id, c, now)
 		}
 		entries = append(entries, made)
 	}
+	logins.keepOnly(entries)
 	return entries, nil
 }
 

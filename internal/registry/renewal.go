@@ -40,12 +40,12 @@ const (
 // renewal keeps the login of a source until shortly before it runs out. It is the
 // authenticator of all repositories that the entry is for.
 type renewal struct {
-	host   string
-	source Source
-	now    func() time.Time
-	turn   chan struct{} // who asks the source; everybody else waits for the answer
+	host string
+	now  func() time.Time
+	turn chan struct{} // who asks the source; everybody else waits for the answer
 
 	mu      sync.Mutex
+	source  Source
 	current lease
 	failure error
 	again   time.Time // until then the failure is the answer
@@ -68,6 +68,13 @@ func (l *lease) copied() *authn.AuthConfig {
 
 func newRenewal(host string, source Source, now func() time.Time) *renewal {
 	return &renewal{host: host, source: source, now: now, turn: make(chan struct{}, 1)}
+}
+
+// from takes the next login from another source.
+func (r *renewal) from(source Source) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.source = source
 }
 
 // Authorization implements authn.Authenticator.
@@ -116,7 +123,10 @@ func (r *renewal) known() *answer {
 func (r *renewal) renew(ctx context.Context) (*authn.AuthConfig, error) {
 	bounded, cancel := context.WithTimeout(ctx, loginTimeout)
 	defer cancel()
-	username, password, expires, err := r.source.Login(bounded)
+	r.mu.Lock()
+	source := r.source
+	r.mu.Unlock()
+	username, password, expires, err := source.Login(bounded)
 	if err == nil && password.IsZero() {
 		err = fault.New(fault.Temporary, "the answer holds no login")
 	}

@@ -322,7 +322,7 @@ func TestRenewal_T08_theIdentityNamesTheCache(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	id := func(identity string, source Source) string {
-		entries, err := newEntries([]Credential{{Host: "r.example.com", UsableBy: []string{"**"}, Source: source, Identity: identity}}, c.now)
+		entries, err := newEntries([]Credential{{Host: "r.example.com", UsableBy: []string{"**"}, Source: source, Identity: identity}}, NewLogins(), c.now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,6 +334,34 @@ func TestRenewal_T08_theIdentityNamesTheCache(t *testing.T) {
 	}
 	if id("aws", one) == id("aws role b", one) || id("aws", one) == id("", nil) {
 		t.Error("T-08 two identities have one name")
+	}
+}
+
+// A round of work has a client of its own; a login lives longer.
+func TestLogins_outliveAClient(t *testing.T) {
+	t.Parallel()
+	l, logins := newLeased(t, 12*time.Hour, 403), NewLogins()
+	client := func(source Source, usableBy ...string) *Client {
+		return newClient(t, Options{Now: l.clock.now, Logins: logins, Credentials: []Credential{
+			{Host: l.host, UsableBy: usableBy, Source: source, Identity: "the issuer"},
+		}})
+	}
+	for range 3 {
+		if err := l.resolve(t, client(l.issuer, "**")); err != nil {
+			t.Fatal(err)
+		}
+		l.clock.forward(5 * time.Minute)
+	}
+	if got := l.issuer.asked.Load(); got != 1 {
+		t.Errorf("three clients asked for %d logins, want one", got)
+	}
+	newer := &issuer{now: l.clock.now, life: time.Hour}
+	l.clock.forward(12 * time.Hour)
+	if err := l.resolve(t, client(newer, "**")); err != nil || newer.asked.Load() != 1 || l.issuer.asked.Load() != 1 {
+		t.Errorf("the next login did not come from the newest source: %v", err)
+	}
+	if err := l.resolve(t, client(&issuer{now: l.clock.now, life: time.Hour}, "a/*")); err != nil || len(logins.kept) != 1 {
+		t.Errorf("T-08 an entry that others may use: %d are kept, %v", len(logins.kept), err)
 	}
 }
 
