@@ -1,0 +1,115 @@
+package app_test
+
+import (
+	"net/http"
+	"testing"
+
+	"promoter/internal/fault"
+)
+
+func TestPlan_S05_aRegistryThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{
+		".promoter.yaml":       webConfig,
+		"apps/shop/dev/a.yaml": "image: $R/acme/web:1.4.0\n",
+	})
+	w.answer(func(response http.ResponseWriter, _ *http.Request) { response.WriteHeader(http.StatusForbidden) })
+	_, preview := w.plan(w.options())
+	if len(preview.Errors) != 1 || preview.Errors[0].Component != "web" || fault.KindOf(preview.Errors[0].Err) != fault.Unauthorised {
+		t.Errorf("errors: %+v", preview.Errors)
+	}
+	if preview.Changed() || !preview.Troubled() {
+		t.Errorf("changed %v, troubled %v", preview.Changed(), preview.Troubled())
+	}
+}
+
+// A child asks about the tags of its parents. Without an answer the rest is shown,
+// and it is said.
+func TestPlan_aRegistryThatDoesNotAnswerAChild(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{
+		".promoter.yaml":           webConfig,
+		"apps/shop/dev/a.yaml":     "image: $R/acme/web:1.5.0\n",
+		"apps/shop/staging/a.yaml": "image: $R/acme/web:1.4.0\n",
+	})
+	w.answer(func(response http.ResponseWriter, _ *http.Request) { response.WriteHeader(http.StatusForbidden) })
+	options := w.options()
+	options.Environments = []string{"staging"}
+	preview := w.expect(options, "staging/shop proposed: dev has: web 1.4.0 -> 1.5.0")
+	if len(preview.Errors) != 1 || preview.Errors[0].Component != "web" {
+		t.Errorf("errors: %+v", preview.Errors)
+	}
+}
+
+// Only what takes its version from a registry is asked about, once.
+func TestPlan_asksOnlyWhereNeeded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{
+		".promoter.yaml": `version: 1
+components:
+  web: {image: $R/acme/web, select: {semver: ">=1"}}
+  worker: {image: $R/acme/worker, select: {semver: ">=1"}, only: {environments: [prod]}}
+  unused: {image: $R/acme/unused, select: {semver: ">=1"}}
+environments:
+  dev: {paths: [dev]}
+  prod: {paths: [prod], after: [dev]}
+`,
+		"dev/a.yaml":  "image: $R/acme/web:1.4.0\nother: $R/acme/foreign:1.0.0\n",
+		"dev/b.yaml":  "image: $R/acme/web:1.4.0\n",
+		"prod/a.yaml": "a: $R/acme/web:1.4.0\nb: $R/acme/worker:1.0.0\n",
+	})
+	w.push("acme/web:1.4.0", "one")
+	w.push("acme/worker:1.0.0", "one")
+	w.expect(w.options(), "dev/default same: holds this already", "prod/default same: holds this already")
+	if n := w.questions("acme/web"); n == 0 || n > 4 {
+		t.Errorf("web was asked about %d times", n)
+	}
+	for _, silent := range []string{"acme/worker", "acme/unused", "acme/foreign"} {
+		if n := w.questions(silent); n > 0 {
+			t.Errorf("%s was asked about %d times", silent, n)
+		}
+	}
+
+	// A child alone asks for no offers at all.
+	w.asked = nil
+	options := w.options()
+	options.Environments = []string{"prod"}
+	w.expect(options, "prod/default same: holds this already")
+	if len(w.asked) > 0 {
+		t.Errorf("asked: %q", w.asked)
+	}
+
+	// Given versions ask nothing, whatever they are.
+	options = w.options()
+	options.Given = w.given("$R/acme/web:9.9.9", "$R/acme/missing:1")
+	preview := w.expect(options,
+		"dev/default proposed: asked for: web 1.4.0 -> 9.9.9",
+		"prod/default same: holds this already")
+	if len(w.asked) > 0 {
+		t.Errorf("asked: %q", w.asked)
+	}
+	if len(preview.Unused) != 1 || preview.Unused[0].Path() != "acme/missing" {
+		t.Errorf("unused: %v", preview.Unused)
+	}
+}
+
+// Two tags of one digest are no roll-out: the registry answers that.
+func TestPlan_M01_factsAreAskedAndAnswered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, map[string]string{
+		".promoter.yaml":           webConfig,
+		"apps/shop/dev/a.yaml":     "image: $R/acme/web:1.5.0\n",
+		"apps/shop/staging/a.yaml": "image: $R/acme/web:stable\n",
+	})
+	w.push("acme/web:1.5.0", "same")
+	w.push("acme/web:stable", "same")
+	w.expect(w.options(),
+		"dev/shop same: holds this already",
+		"staging/shop same: holds this already",
+		"prod/shop absent: shop has no files in prod")
+	w.push("acme/web:stable", "other")
+	w.expect(w.options(),
+		"dev/shop same: holds this already",
+		"staging/shop proposed: dev has: web stable -> 1.5.0",
+		"prod/shop absent: shop has no files in prod")
+}
