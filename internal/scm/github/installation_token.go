@@ -31,7 +31,7 @@ type tokens struct {
 	mu      sync.Mutex
 	token   secret.String
 	expires time.Time // by GitHub's clock
-	number  int       // of the token, counted from 1
+	number  int       // grows with each token, and when one is given up
 	worked  bool      // the token was accepted once
 	ended   error     // the installation is suspended or gone
 }
@@ -136,6 +136,7 @@ func (t *tokens) answered(used int, answer *http.Response) bool {
 		return false
 	}
 	t.token, t.worked = secret.String{}, false
+	t.number++ // whoever else used it sees that it is none any more
 	return true
 }
 

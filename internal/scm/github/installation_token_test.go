@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,6 +114,40 @@ func TestTokens_revoked(t *testing.T) {
 	if pulls := w.Repository("acme/gitops").Pulls(); len(pulls) != 1 || pulls[0].Title != draft.Title || pulls[0].Author != "promoter[bot]" {
 		t.Errorf("pull requests: %+v", pulls)
 	}
+	if n := w.Requests()[tokenRoute]; n != 2 {
+		t.Errorf("%d tokens were asked for", n)
+	}
+}
+
+// Several requests are refused at once: each is sent again, with one token for all.
+func TestTokens_revokedUnderMany(t *testing.T) {
+	t.Parallel()
+	const many = 5
+	w, installed, forge := newInstalled(t)
+	if err := open(t, forge); err != nil {
+		t.Fatal(err)
+	}
+	installed.RevokeTokens()
+	var arrived atomic.Int64
+	all := make(chan struct{})
+	w.Watch(func(route string) {
+		if route != "GET /repos/{owner}/{repo}" {
+			return
+		}
+		if arrived.Add(1) == many {
+			close(all)
+		}
+		<-all
+	})
+	var group sync.WaitGroup
+	for range many {
+		group.Go(func() {
+			if err := open(t, forge); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
 	if n := w.Requests()[tokenRoute]; n != 2 {
 		t.Errorf("%d tokens were asked for", n)
 	}
