@@ -100,6 +100,7 @@ func newRoot(system System) *cobra.Command {
 		newPlan(system),
 		newApply(system),
 		newRun(system),
+		newServe(system),
 		newExplain(system),
 		newPromote(system),
 		newHold(system),

@@ -1,0 +1,165 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"promoter/internal/event"
+	"promoter/internal/image"
+	"promoter/internal/store"
+)
+
+// rounds hands out the present round of work of a service. A round is made anew
+// with each poll; an older one ends when the last look that uses it does.
+type rounds struct {
+	server *Server
+	folder string
+	log    *slog.Logger
+
+	making sync.Mutex // one round is made at a time
+	mu     sync.Mutex
+	now    *round
+}
+
+// round is one round of work with what is shared in it.
+type round struct {
+	*work
+	byKey map[string]*repository
+	began time.Time
+
+	users   int  // guarded by rounds.mu
+	retired bool // guarded by rounds.mu
+
+	mu     sync.Mutex
+	heeded map[event.Image]time.Time // the hints by which answers were dropped
+}
+
+// use returns the present round, and makes one if there is none. The caller
+// releases it.
+func (r *rounds) use(ctx context.Context) (*round, func(), error) {
+	if taken := r.take(); taken != nil {
+		return taken, func() { r.release(taken) }, nil
+	}
+	if err := r.renew(ctx, time.Time{}); err != nil {
+		return nil, nil, err
+	}
+	taken := r.take()
+	return taken, func() { r.release(taken) }, nil
+}
+
+func (r *rounds) take() *round {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now != nil {
+		r.now.users++
+	}
+	return r.now
+}
+
+func (r *rounds) release(taken *round) {
+	r.mu.Lock()
+	taken.users--
+	over := taken.retired && taken.users == 0
+	r.mu.Unlock()
+	if over {
+		r.end(taken)
+	}
+}
+
+// renew makes a new round unless one was made after the time.
+func (r *rounds) renew(ctx context.Context, after time.Time) error {
+	r.making.Lock()
+	defer r.making.Unlock()
+	r.mu.Lock()
+	fresh := r.now != nil && r.now.began.After(after)
+	r.mu.Unlock()
+	if fresh {
+		return nil
+	}
+	made, err := r.begin(ctx)
+	if err != nil {
+		return err
+	}
+	r.replace(made)
+	return nil
+}
+
+func (r *rounds) begin(ctx context.Context) (*round, error) {
+	began := r.server.now()
+	w, err := r.server.begin(ctx, r.folder)
+	if err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil { // what could not be opened says nothing then
+		return nil, errors.Join(context.Cause(ctx), w.close())
+	}
+	made := &round{work: w, byKey: map[string]*repository{}, began: began, heeded: map[event.Image]time.Time{}}
+	for _, note := range w.notes {
+		r.log.InfoContext(ctx, note)
+	}
+	for _, one := range w.repositories {
+		if one.scm == nil {
+			r.log.WarnContext(ctx, "a repository cannot be opened", slog.String("repository", one.name), slog.Any("error", one.err))
+			continue
+		}
+		made.byKey[string(one.scm.Info().Key)] = one
+	}
+	return made, nil
+}
+
+func (r *rounds) replace(made *round) {
+	r.mu.Lock()
+	old := r.now
+	r.now = made
+	over := old != nil && old.users == 0
+	if old != nil {
+		old.retired = true
+	}
+	r.mu.Unlock()
+	if over {
+		r.end(old)
+	}
+}
+
+// end keeps what the round learnt.
+func (r *rounds) end(over *round) {
+	if err := over.close(); err != nil {
+		r.log.Warn("what was learnt of registries is not kept", slog.Any("error", err))
+	}
+}
+
+// close ends the present round. Nobody uses it any more.
+func (r *rounds) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now == nil {
+		return nil
+	}
+	last := r.now
+	r.now = nil
+	return last.close()
+}
+
+// heed drops what the round heard of images before they were hinted at.
+func (r *round) heed(hinted []store.HintedImage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var fresh []event.Image
+	for _, one := range hinted {
+		if one.At.After(r.heeded[one.Image]) {
+			r.heeded[one.Image] = one.At
+			fresh = append(fresh, one.Image)
+		}
+	}
+	r.pass.Forget(func(asked image.Repository) bool {
+		for _, said := range fresh {
+			if said.Is(asked) {
+				return true
+			}
+		}
+		return false
+	})
+}

@@ -1,0 +1,197 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"promoter/internal/config"
+	"promoter/internal/database"
+	"promoter/internal/fault"
+	"promoter/internal/queue"
+	"promoter/internal/server"
+	"promoter/internal/store"
+	"promoter/internal/webhook"
+)
+
+// ServeOptions say how the service works.
+type ServeOptions struct {
+	// Listener takes the place of `listen` in the server's file; nil: that is used.
+	Listener net.Listener
+	DryRun   bool // observe and plan, write nothing to any repository
+	// Quiet is how long a repository is left alone after a hint, so that many hints
+	// make one look. Zero: 5 seconds; below zero: none.
+	Quiet time.Duration
+	Log   *slog.Logger
+	// Listening is called with the address once requests are answered; nil: nobody
+	// wants to know.
+	Listening func(net.Addr)
+}
+
+// The quiet time, and how far a stream of hints can draw it out.
+const (
+	defaultQuiet = 5 * time.Second
+	quietTimes   = 6
+)
+
+// drainFor is how long requests and looks under way may take when promoter stops.
+const drainFor = 20 * time.Second
+
+// OpenService is OpenServer for Serve, which wants a server's file: a service has no
+// person's own environment.
+func OpenService(options ServerOptions) (*Server, error) {
+	if _, found, err := findServerFile(options); err != nil || !found {
+		return nil, cmp.Or(err, fault.New(fault.Invalid, "there is no %s here: name the server's file with --config", ServerFile))
+	}
+	return OpenServer(options)
+}
+
+// Serve takes webhooks, polls, and looks at repositories until the context ends. The
+// server is one of OpenService.
+func (s *Server) Serve(ctx context.Context, options ServeOptions) (err error) {
+	if options.Quiet == 0 {
+		options.Quiet = defaultQuiet
+	}
+	if err := os.MkdirAll(s.file.Data, 0o700); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
+	db, err := s.openDatabase(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	svc, err := s.service(ctx, db, options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, svc.rounds.close()) }()
+	return svc.run(ctx)
+}
+
+// openDatabase opens SQLite in the data folder, or the server that the file names.
+func (s *Server) openDatabase(ctx context.Context) (*database.DB, error) {
+	options := database.Options{Path: s.file.Database.Path}
+	if reference := s.file.Database.URL; !reference.IsZero() {
+		url, err := reference.Resolve(s.sources())
+		if err != nil {
+			return nil, err
+		}
+		return database.Open(ctx, database.Options{URL: url})
+	}
+	if options.Path == "" {
+		options.Path = filepath.Join(s.file.Data, "promoter.db")
+	}
+	options.Now = s.now
+	return database.Open(ctx, options)
+}
+
+// service is a running Serve.
+type service struct {
+	*Server
+	ServeOptions
+	db     *database.DB
+	queue  *queue.Queue
+	store  *store.Store
+	rounds *rounds
+	http   *server.Server
+}
+
+func (s *Server) service(ctx context.Context, db *database.DB, options ServeOptions) (*service, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	work, err := queue.New(ctx, db, host)
+	if err != nil {
+		return nil, err
+	}
+	made := &service{
+		Server: s, ServeOptions: options, db: db, queue: work, store: store.New(db),
+		rounds: &rounds{server: s, folder: s.file.Data, log: options.Log},
+	}
+	receivers, err := s.receivers()
+	if err != nil {
+		return nil, err
+	}
+	made.http, err = server.New(server.Options{
+		Receivers: receivers, Inbox: made, Ready: db.Healthy, Log: options.Log, Now: s.now,
+	})
+	return made, err
+}
+
+// receivers makes those of the file.
+func (s *Server) receivers() ([]*webhook.Receiver, error) {
+	way, err := s.newWays()
+	if err != nil {
+		return nil, err
+	}
+	var all []*webhook.Receiver
+	for _, entry := range s.file.Receivers {
+		made, err := s.receiver(entry, &http.Client{Transport: way.forges})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, made)
+	}
+	return all, nil
+}
+
+func (s *Server) receiver(entry config.Receiver, client *http.Client) (*webhook.Receiver, error) {
+	options := webhook.Options{
+		Name: entry.Name, Kind: string(entry.Kind), Header: entry.Header, Audience: entry.Audience, Email: entry.Email,
+		Anonymous: entry.Anonymous, HTTP: client, Now: s.now,
+	}
+	var err error
+	if !entry.Secret.IsZero() {
+		if options.Secret, err = entry.Secret.Resolve(s.sources()); err != nil {
+			return nil, fmt.Errorf("receiver %s: %w", entry.Name, err)
+		}
+	}
+	if !entry.PathSecret.IsZero() {
+		if options.PathSecret, err = entry.PathSecret.Resolve(s.sources()); err != nil {
+			return nil, fmt.Errorf("receiver %s: %w", entry.Name, err)
+		}
+	}
+	return webhook.New(options)
+}
+
+// run answers requests and does the work, until the context ends or one of them
+// cannot go on.
+func (s *service) run(ctx context.Context) error {
+	listener := s.Listener
+	if listener == nil {
+		var err error
+		if listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.file.Listen); err != nil {
+			return fault.New(fault.Invalid, "listen: %w: another program may have the port; set listen in the server's file", err)
+		}
+	}
+	if err := s.queue.Hint(ctx, queue.Hint{Kind: kindPoll, Key: everything}, queue.Hint{Kind: kindSweep, Key: everything}); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	if s.Listening != nil {
+		s.Listening(listener.Addr())
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.http.Listen(ctx, listener, drainFor) })
+	group.Go(func() error {
+		return s.queue.Run(ctx, queue.Options{
+			Kinds: map[string]queue.Handled{
+				kindLane:  {Handler: s.look, Concurrent: atOnce},
+				kindPoll:  {Handler: s.poll},
+				kindSweep: {Handler: s.sweep},
+			},
+			Log: s.Log, Random: rand.Float64, Drain: drainFor,
+		})
+	})
+	return group.Wait()
+}

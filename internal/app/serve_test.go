@@ -1,0 +1,213 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/app"
+)
+
+// served is a story that is not run but served.
+type served struct {
+	*story
+	url   string
+	lines chan string // of the log
+	stop  func() error
+}
+
+const serveSecret = "canary-secret-of-the-webhooks"
+
+// serve begins to serve the repository of a story, and waits for the first look.
+func serve(t *testing.T, s *story) *served {
+	t.Helper()
+	file := filepath.Join(s.dir, "served.yaml")
+	text := fmt.Sprintf(`version: 1
+data: %q
+poll: 1h
+forges:
+  forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}
+repositories:
+  - {forge: forge, name: acme/gitops}
+receivers:
+  images: {kind: generic, secret: "env:HOOK", header: X-Signature}
+  forge: {kind: github, secret: "env:HOOK"}
+networks: [127.0.0.0/8]
+%s`, filepath.Join(s.dir, "data"), s.forge.URL(), s.expand(insecureRegistry))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := func(name string) (string, bool) {
+		value, ok := map[string]string{"TOKEN": s.token, "HOOK": serveSecret}[name]
+		return value, ok
+	}
+	server, err := app.OpenService(app.ServerOptions{Config: file, Env: env, Now: s.clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.SetPace(0)
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &served{story: s, url: "http://" + listener.Addr().String(), lines: make(chan string, 1000)}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- server.Serve(ctx, app.ServeOptions{Listener: listener, Quiet: -1, Log: slog.New(slog.NewJSONHandler(w, nil))})
+	}()
+	w.stop = func() error {
+		cancel()
+		return <-ended
+	}
+	t.Cleanup(cancel)
+	w.until("looked")
+	return w
+}
+
+// Write takes a line of the log.
+func (w *served) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), "canary") {
+		w.t.Errorf("a secret is in the log: %s", line)
+	}
+	w.lines <- string(line)
+	return len(line), nil
+}
+
+// until waits for a message in the log.
+func (w *served) until(message string) {
+	w.t.Helper()
+	deadline := time.After(time.Minute)
+	var before []string
+	for {
+		select {
+		case line := <-w.lines:
+			if strings.Contains(line, `"msg":"`+message+`"`) {
+				return
+			}
+			before = append(before, line)
+		case <-deadline:
+			w.t.Fatalf("the log does not say %q:\n%s", message, strings.Join(before, ""))
+		}
+	}
+}
+
+// post sends a webhook, signed as scripts and GitHub do, and returns the status.
+func (w *served) post(receiver, body string, headers ...string) int {
+	w.t.Helper()
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.url+"/webhooks/"+receiver, bytes.NewReader([]byte(body)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	mac := hmac.New(sha256.New, []byte(serveSecret))
+	mac.Write([]byte(body))
+	signature := "sha256=" + hex.EncodeToString(mac.Sum(nil))
+	request.Header.Set("X-Signature", signature)
+	request.Header.Set("X-Hub-Signature-256", signature)
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it is only read
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		w.t.Fatal(err)
+	}
+	return response.StatusCode
+}
+
+// An image is pushed and its webhook comes: dev has it, and staging is proposed. A
+// person merges and the forge tells it: prod is proposed. The same again changes
+// nothing, and what nobody follows costs no look.
+func TestServe_W12_W13_hints(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serve(t, s)
+	s.release("web", "1.1.0")
+	image := s.expand(`{"image": "$R/acme/web:1.1.0"}`)
+	if status := w.post("images", image); status != http.StatusAccepted {
+		t.Fatalf("the webhook of the image: %d", status)
+	}
+	w.until("opened")
+	w.until("looked")
+	s.holds("dev", "1.1.0 1.0.0")
+	s.pulls(stagingHead + " open")
+
+	s.repo.MergePull("ada", 1, "squash")
+	merged := fmt.Sprintf(`{"action": "closed", "repository": {"id": %d, "full_name": "acme/gitops", "html_url": "%s/acme/gitops"}}`, s.repo.ID(), s.forge.URL())
+	if status := w.post("forge", merged, "X-GitHub-Event", "pull_request", "X-GitHub-Delivery", "1"); status != http.StatusAccepted {
+		t.Fatalf("the webhook of the merge: %d", status)
+	}
+	w.until("opened")
+	w.until("looked")
+	s.pulls(stagingHead+" merged", prodHead+" open")
+
+	s.forge.ResetRequests()
+	if status := w.post("images", s.expand(`{"image": "$R/acme/unknown:1"}`)); status != http.StatusAccepted {
+		t.Errorf("an image that nobody follows: %d", status)
+	}
+	if status := w.post("images", image, "X-Signature", "sha256=00"); status != http.StatusUnauthorized {
+		t.Errorf("a forged webhook: %d", status)
+	}
+	w.post("images", image)
+	w.until("looked")
+	for route, n := range s.forge.Requests() {
+		if changes(route) {
+			t.Errorf("the same webhook again: %d times %s", n, route)
+		}
+	}
+	if err := w.stop(); err != nil {
+		t.Errorf("serve ended with %v", err)
+	}
+	s.calm()
+}
+
+// What was accepted and not looked at is looked at by the next process.
+func TestServe_P13_afterARestart(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serve(t, s)
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	s.release("web", "1.1.0")
+	w = serve(t, s)
+	s.pulls(stagingHead + " open")
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestServe_health(t *testing.T) {
+	t.Parallel()
+	w := serve(t, newStory(t, "github", reviewed))
+	for _, page := range []string{"/healthz", "/readyz"} {
+		response, err := http.Get(w.url + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d", page, response.StatusCode)
+		}
+		if err := response.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,238 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/promotion/engine"
+	"promoter/internal/queue"
+	"promoter/internal/store"
+)
+
+// The kinds of work of the service.
+const (
+	kindLane  = "lane"  // a look at one repository; the key is that of the repository
+	kindPoll  = "poll"  // everything is looked at
+	kindSweep = "sweep" // old deliveries are removed
+
+	everything = "all"
+)
+
+// Deliveries are kept so long, and looked through once a day.
+const (
+	keepDeliveries = 30 * 24 * time.Hour
+	sweepEvery     = 24 * time.Hour
+)
+
+// hintSlack is how much older than a round hints may be and still count: clocks of
+// replicas differ.
+const hintSlack = time.Minute
+
+// look is one pass over one repository.
+func (s *service) look(ctx context.Context, item queue.Item) (queue.Result, error) {
+	in, release, err := s.rounds.use(ctx)
+	if err != nil {
+		return queue.Result{}, err
+	}
+	defer release()
+	known, ok := in.byKey[item.Key]
+	if !ok {
+		return s.unknown(ctx, item, in)
+	}
+	hinted, err := s.store.HintedSince(ctx, in.began.Add(-hintSlack))
+	if err != nil {
+		return queue.Result{}, err
+	}
+	in.heed(hinted)
+	begin := s.now()
+	report, failed := s.reconcile(ctx, in, known.again(ctx))
+	if ctx.Err() != nil {
+		return queue.Result{}, errors.Join(failed, context.Cause(ctx))
+	}
+	result := queue.Result{Next: s.next(report)}
+	added, err := s.remember(ctx, in, known, report, failed)
+	if added {
+		result.Next = s.now() // what was hinted at meanwhile found nobody
+	}
+	s.tell(ctx, known, report, failed, s.now().Sub(begin))
+	return result, errors.Join(failed, err)
+}
+
+// unknown is a key that the round does not have: another replica has found the
+// repository, or it is gone.
+func (s *service) unknown(ctx context.Context, item queue.Item, in *round) (queue.Result, error) {
+	if s.now().Sub(in.began) > time.Minute {
+		if err := s.rounds.renew(ctx, in.began); err != nil {
+			return queue.Result{}, err
+		}
+		return queue.Result{Next: s.now()}, nil
+	}
+	s.Log.InfoContext(ctx, "a repository is not worked on any more", slog.String("repository", item.Key))
+	return queue.Result{Forget: true}, s.store.Forget(ctx, item.Key)
+}
+
+// again opens the repository once more: what is remembered of it is never older
+// than one look.
+func (r *repository) again(ctx context.Context) *repository {
+	fresh := &repository{target: r.target, forge: r.forge}
+	fresh.open(ctx)
+	return fresh
+}
+
+func (s *service) reconcile(ctx context.Context, in *round, r *repository) (report engine.Report, err error) {
+	err = in.with(ctx, r, func(l *lane) (err error) {
+		l.DryRun, l.Log = s.DryRun, s.Log.With(slog.String("repository", r.name))
+		report, err = l.Reconcile(ctx)
+		return advised(err, r)
+	})
+	return report, err
+}
+
+// tell writes what came of a look: a line for it, and one for each effect.
+func (s *service) tell(ctx context.Context, r *repository, report engine.Report, err error, took time.Duration) {
+	log := s.Log.With(slog.String("repository", r.name))
+	for _, done := range report.Done {
+		switch {
+		case done.Err != nil:
+			log.WarnContext(ctx, "not done", slog.String("environment", done.Environment.Name), slog.String("act", string(done.Act)), slog.Any("error", done.Err))
+		case done.Act != engine.ActNothing:
+			log.InfoContext(ctx, string(done.Act), slog.String("environment", done.Environment.Name), slog.Int("pull_request", done.Number), slog.String("commit", done.Commit))
+		}
+	}
+	for _, trouble := range report.Trouble {
+		log.WarnContext(ctx, "trouble", slog.String("what", trouble.What), slog.Any("error", trouble.Err))
+	}
+	if err == nil {
+		log.InfoContext(ctx, "looked", slog.Int("decisions", len(report.Decisions)), slog.String("state", report.State), slog.Duration("took", took))
+	}
+}
+
+// remember keeps what the repository follows, by which hints find it, and how the
+// look ended. It says whether the repository follows something new.
+func (s *service) remember(ctx context.Context, in *round, r *repository, report engine.Report, failed error) (added bool, err error) {
+	info := r.scm.Info()
+	host := hostOf(info.URL)
+	if host == "" {
+		host = hostOf(info.CloneURL)
+	}
+	name := info.Name
+	if report.Name != "" {
+		name = report.Name
+	}
+	if report.Config != nil {
+		if added, err = s.store.SetFollows(ctx, string(info.Key), in.follows(report.Config)); err != nil {
+			return false, err
+		}
+	}
+	return added, s.store.SetLane(ctx, store.Lane{Key: string(info.Key), Forge: r.target.forge.Name, Host: host, Name: name, Failure: failureOf(report, failed)})
+}
+
+// failureOf is why a look failed, in one line.
+func failureOf(report engine.Report, err error) string {
+	switch {
+	case err != nil:
+		return err.Error()
+	case report.State != "":
+		return report.State
+	case len(report.Trouble) > 0:
+		return report.Trouble[0].What + ": " + report.Trouble[0].Err.Error()
+	}
+	return ""
+}
+
+// follows lists what a config follows.
+func (r *round) follows(c *config.Config) []store.Follow {
+	var all []store.Follow
+	for _, component := range c.Components {
+		all = append(all, store.Follow{Image: component.Pattern})
+		if source, ok := c.Policy(component.Name).Release(); ok {
+			if release, ok := r.release(source); ok {
+				all = append(all, store.Follow{Release: release})
+			}
+		}
+	}
+	return all
+}
+
+// release finds the host of FORGE/OWNER/NAME.
+func (r *round) release(source string) (store.Release, bool) {
+	first, name, _ := strings.Cut(source, "/")
+	if f, ok := r.forges[first]; ok {
+		return store.Release{Host: hostOf(f.config.URL), Name: name}, true
+	}
+	return store.Release{Host: first, Name: name}, r.hasHost(first)
+}
+
+// next is when something in the repository changes by itself: a window opens, a soak
+// ends. Zero: nothing is known to.
+func (s *service) next(report engine.Report) time.Time {
+	now, next := s.now(), time.Time{}
+	for _, decision := range report.Decisions {
+		if until := decision.Reason.Until; until.After(now) && (next.IsZero() || until.Before(next)) {
+			next = until
+		}
+	}
+	for _, done := range report.Done {
+		if until := done.Reason.Until; until.After(now) && (next.IsZero() || until.Before(next)) {
+			next = until
+		}
+	}
+	return next
+}
+
+// poll makes a new round and has everything looked at. It comes again after the
+// interval of the file, a tenth earlier or later so that servers that were started
+// together do not stay together.
+func (s *service) poll(ctx context.Context, _ queue.Item) (queue.Result, error) {
+	if err := s.rounds.renew(ctx, s.now()); err != nil {
+		return queue.Result{}, err
+	}
+	in, release, err := s.rounds.use(ctx)
+	if err != nil {
+		return queue.Result{}, err
+	}
+	defer release()
+	var hints []queue.Hint
+	for key := range in.byKey {
+		hints = append(hints, queue.Hint{Kind: kindLane, Key: key})
+	}
+	if err := s.queue.Hint(ctx, hints...); err != nil {
+		return queue.Result{}, err
+	}
+	jitter := time.Duration(float64(s.file.Poll) * (rand.Float64()*0.2 - 0.1))
+	return queue.Result{Next: s.now().Add(s.file.Poll + jitter)}, s.forgetOthers(ctx, in)
+}
+
+// forgetOthers removes lanes that are not worked on any more. A repository that
+// only could not be opened this time keeps its lane.
+func (s *service) forgetOthers(ctx context.Context, in *round) error {
+	for _, r := range in.repositories {
+		if r.err != nil && fault.KindOf(r.err) != fault.NotFound {
+			return nil
+		}
+	}
+	known, err := s.store.Lanes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, lane := range known {
+		if _, ok := in.byKey[lane.Key]; ok {
+			continue
+		}
+		if err := s.store.Forget(ctx, lane.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *service) sweep(ctx context.Context, _ queue.Item) (queue.Result, error) {
+	_, err := s.store.Sweep(ctx, s.now().Add(-keepDeliveries))
+	return queue.Result{Next: s.now().Add(sweepEvery)}, err
+}

@@ -1,0 +1,97 @@
+// Package event is what a webhook, a poll or a command can tell: that something
+// may have changed. A hint is never data. It says where to look, and what is
+// found there is asked from the registry and the forge as if nobody had said
+// anything; a forged, lost or doubled one changes the moment and nothing else.
+package event
+
+import (
+	"strings"
+
+	"promoter/internal/image"
+)
+
+// Kind is the closed set of what hints are about.
+type Kind string
+
+// The kinds of hints.
+const (
+	KindImage        Kind = "image"        // an image repository may have another version
+	KindRelease      Kind = "release"      // a repository may have another release
+	KindRepository   Kind = "repository"   // anything in a repository: a push, a pull request, a check
+	KindComment      Kind = "comment"      // somebody may have written a command
+	KindInstallation Kind = "installation" // the repositories that a forge lets us see
+	KindHealth       Kind = "health"       // how something runs that deploys an environment
+)
+
+// Hint says what may have changed, and where.
+type Hint struct {
+	Kind       Kind
+	Image      Image      // of KindImage
+	Repository Repository // of the kinds of a forge; empty for an installation
+	Number     int        // of the pull request, of KindComment
+	Comment    int64      // its id, of KindComment
+	Subject    string     // of KindHealth: KIND/NAMESPACE/NAME, in lower case but for the names
+}
+
+// Image is an image repository as a sender named it. Tag and digest are for the
+// log: a sender may say what it likes.
+type Image struct {
+	Host   string // with its port; empty: the sender does not say, and any may be meant
+	Path   string
+	Tag    string
+	Digest string
+}
+
+// Repository returns the image repository. It is zero where the sender named no
+// host, or nothing that can be one.
+func (i Image) Repository() image.Repository {
+	if i.Host == "" {
+		return image.Repository{}
+	}
+	r, err := image.ParseRepository(i.Host + "/" + i.Path)
+	if err != nil {
+		return image.Repository{}
+	}
+	return r
+}
+
+// Is says whether the repository may be the one that was meant.
+func (i Image) Is(r image.Repository) bool {
+	if i.Host == "" {
+		return strings.EqualFold(i.Path, r.Path())
+	}
+	return i.Repository() == r
+}
+
+// Repository is a repository of a forge as a sender named it.
+type Repository struct {
+	Host string // of the pages for people, with its port
+	Name string // OWNER/NAME, of as many parts as the forge has; a rename changes it
+	ID   int64  // on the forge; zero: the sender does not say
+}
+
+// maxText bounds each text of a hint, in bytes: none of what it names is longer.
+const maxText = 512
+
+// Valid says whether the hint says something that can be looked for. What a sender
+// leaves out or stretches makes no hint.
+func (h Hint) Valid() bool {
+	for _, text := range []string{h.Image.Host, h.Image.Path, h.Image.Tag, h.Image.Digest, h.Repository.Host, h.Repository.Name, h.Subject} {
+		if len(text) > maxText || strings.ContainsFunc(text, notPrintable) {
+			return false
+		}
+	}
+	switch h.Kind {
+	case KindImage:
+		return h.Image.Path != "" && (h.Image.Host == "" || !h.Image.Repository().IsZero())
+	case KindRelease, KindRepository, KindComment:
+		return h.Repository.Host != "" && (h.Repository.Name != "" || h.Repository.ID > 0)
+	case KindInstallation:
+		return h.Repository.Host != ""
+	case KindHealth:
+		return h.Subject != ""
+	}
+	return false
+}
+
+func notPrintable(r rune) bool { return r <= ' ' || r == 0x7f }

@@ -1,0 +1,73 @@
+package event_test
+
+import (
+	"strings"
+	"testing"
+
+	"promoter/internal/event"
+	"promoter/internal/image"
+)
+
+func repository(t *testing.T, text string) image.Repository {
+	t.Helper()
+	r, err := image.ParseRepository(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestImage_Is(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		said event.Image
+		of   string
+		want bool
+	}{
+		{"the same", event.Image{Host: "quay.io", Path: "acme/web"}, "quay.io/acme/web", true},
+		{"another host", event.Image{Host: "quay.io", Path: "acme/web"}, "ghcr.io/acme/web", false},
+		{"another path", event.Image{Host: "quay.io", Path: "acme/web-b"}, "quay.io/acme/web", false},
+		{"the names of Docker Hub are one", event.Image{Host: "docker.io", Path: "library/nginx"}, "nginx", true},
+		{"no host said", event.Image{Path: "acme/web"}, "registry.example.com:5000/acme/web", true},
+		{"no host said, another path", event.Image{Path: "web"}, "registry.example.com:5000/acme/web", false},
+		{"no image at all", event.Image{Host: "quay.io", Path: "Acme//web"}, "quay.io/acme/web", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := test.said.Is(repository(t, test.of)); got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestHint_Valid(t *testing.T) {
+	t.Parallel()
+	acme := event.Repository{Host: "github.com", Name: "acme/gitops"}
+	for _, test := range []struct {
+		name string
+		hint event.Hint
+		want bool
+	}{
+		{"nothing", event.Hint{}, false},
+		{"an image", event.Hint{Kind: event.KindImage, Image: event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"}}, true},
+		{"an image of an unknown host", event.Hint{Kind: event.KindImage, Image: event.Image{Path: "acme/web"}}, true},
+		{"an image without a path", event.Hint{Kind: event.KindImage, Image: event.Image{Host: "quay.io"}}, false},
+		{"what is no image", event.Hint{Kind: event.KindImage, Image: event.Image{Host: "quay io", Path: "acme/web"}}, false},
+		{"a tag over several lines", event.Hint{Kind: event.KindImage, Image: event.Image{Path: "acme/web", Tag: "1\n2"}}, false},
+		{"a long text", event.Hint{Kind: event.KindImage, Image: event.Image{Path: strings.Repeat("a", 600)}}, false},
+		{"a push", event.Hint{Kind: event.KindRepository, Repository: acme}, true},
+		{"a push to nothing", event.Hint{Kind: event.KindRepository, Repository: event.Repository{Host: "github.com"}}, false},
+		{"only an id", event.Hint{Kind: event.KindRelease, Repository: event.Repository{Host: "github.com", ID: 7}}, true},
+		{"an installation", event.Hint{Kind: event.KindInstallation, Repository: event.Repository{Host: "github.com"}}, true},
+		{"another kind", event.Hint{Kind: "weather", Repository: acme}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := test.hint.Valid(); got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,129 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"promoter/internal/webhook"
+)
+
+// Options wire a Server.
+type Options struct {
+	// Receivers take webhooks, each at /webhooks/NAME.
+	Receivers []*webhook.Receiver
+	// Inbox keeps what they take.
+	Inbox Inbox
+	// Ready says whether webhooks can be kept at this moment.
+	Ready func(ctx context.Context) error
+	// Metrics answers /metrics; nil: there are none.
+	Metrics http.Handler
+	// Observe is told of every webhook; nil: nobody is.
+	Observe func(Observation)
+	Log     *slog.Logger
+	Now     func() time.Time
+	// Rate is how many requests a receiver takes in a second, and Burst how many at
+	// once. Zero: 50 and 200.
+	Rate, Burst int
+}
+
+// Inbox makes webhooks durable.
+type Inbox interface {
+	// Take keeps a delivery. When it returns nil, the delivery is on the disk and what
+	// it hints at will be looked at.
+	Take(ctx context.Context, taken Taken) error
+}
+
+// Taken is a delivery that was proven and read, with what it was read from.
+type Taken struct {
+	webhook.Delivery
+	Receiver string // its name
+	Sender   string // its kind
+	At       time.Time
+	Header   http.Header // without credentials
+	Body     []byte
+}
+
+// Observation is how one webhook ended.
+type Observation struct {
+	Receiver string // empty: there is none of that name
+	Status   int    // of HTTP
+	Hints    int
+	Took     time.Duration
+}
+
+// Server answers requests. It is an http.Handler.
+type Server struct {
+	Options
+	echo      *echo.Echo
+	receivers map[string]*receiver
+	decoy     *receiver // stands for every name that is none
+}
+
+// Defaults of the limits on one receiver.
+const (
+	defaultRate  = 50
+	defaultBurst = 200
+)
+
+// New makes a Server. Inbox, Ready, Log and Now are required.
+func New(options Options) (*Server, error) {
+	if options.Rate <= 0 {
+		options.Rate = defaultRate
+	}
+	if options.Burst <= 0 {
+		options.Burst = defaultBurst
+	}
+	if options.Observe == nil {
+		options.Observe = func(Observation) {}
+	}
+	s := &Server{Options: options, echo: echo.New(), receivers: map[string]*receiver{}}
+	for _, one := range options.Receivers {
+		s.receivers[one.Name()] = s.limited(one)
+	}
+	decoy, err := newDecoy()
+	if err != nil {
+		return nil, err
+	}
+	s.decoy = s.limited(decoy)
+	s.route()
+	return s, nil
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+
+// route names every address that there is. A GET of a webhook is 405 and of
+// anything else 404, which the library does.
+func (s *Server) route() {
+	s.echo.HideBanner, s.echo.HidePort = true, true
+	s.echo.HTTPErrorHandler = s.fail
+	s.echo.Use(s.identify, s.record)
+	s.echo.POST("/webhooks/:receiver", s.webhook)
+	s.echo.POST("/webhooks/:receiver/:secret", s.webhook)
+	s.echo.GET("/healthz", alive)
+	s.echo.GET("/readyz", s.ready)
+	if s.Metrics != nil {
+		s.echo.GET("/metrics", echo.WrapHandler(s.Metrics))
+	}
+}
+
+// alive says that the process answers; whether it can work is for ready to say.
+func alive(c echo.Context) error {
+	return c.String(http.StatusOK, "ok\n")
+}
+
+// readyWithin is how long the database may take to answer.
+const readyWithin = 3 * time.Second
+
+func (s *Server) ready(c echo.Context) error {
+	ctx, cancel := context.WithTimeout(c.Request().Context(), readyWithin)
+	defer cancel()
+	if err := s.Ready(ctx); err != nil {
+		return c.String(http.StatusServiceUnavailable, "not ready: "+err.Error()+"\n")
+	}
+	return c.String(http.StatusOK, "ready\n")
+}

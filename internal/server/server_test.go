@@ -1,0 +1,205 @@
+package server_test
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/secret"
+	"promoter/internal/server"
+	"promoter/internal/webhook"
+)
+
+const (
+	hookSecret = "a-secret-of-the-webhook"
+	pathSecret = "canary-0123456789abcdef0123456789abcdef"
+)
+
+// inbox keeps what the server takes, or fails.
+type inbox struct {
+	mu    sync.Mutex
+	taken []server.Taken
+	err   error
+}
+
+func (i *inbox) Take(_ context.Context, taken server.Taken) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.err == nil {
+		i.taken = append(i.taken, taken)
+	}
+	return i.err
+}
+
+// world is a server with two receivers and what it wrote.
+type world struct {
+	*server.Server
+	inbox *inbox
+	log   *strings.Builder
+	seen  []server.Observation
+}
+
+func newWorld(t *testing.T, change func(*server.Options)) *world {
+	t.Helper()
+	w := &world{inbox: &inbox{}, log: &strings.Builder{}}
+	options := server.Options{
+		Receivers: []*webhook.Receiver{
+			receiver(t, webhook.Options{Name: "forge", Kind: "github", Secret: secret.New(hookSecret)}),
+			receiver(t, webhook.Options{Name: "hub", Kind: "dockerhub", PathSecret: secret.New(pathSecret)}),
+		},
+		Inbox: w.inbox, Ready: func(context.Context) error { return nil },
+		Observe: func(o server.Observation) { w.seen = append(w.seen, o) },
+		Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Now:     func() time.Time { return time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC) },
+	}
+	if change != nil {
+		change(&options)
+	}
+	made, err := server.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Server = made
+	return w
+}
+
+func receiver(t *testing.T, options webhook.Options) *webhook.Receiver {
+	t.Helper()
+	made, err := webhook.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+const push = `{"repository": {"id": 7, "full_name": "acme/gitops", "html_url": "https://github.com/acme/gitops"}}`
+
+func newRequest(method, path string, body io.Reader) *http.Request {
+	return httptest.NewRequestWithContext(context.Background(), method, path, body)
+}
+
+func post(path, body string, headers ...string) *http.Request {
+	r := newRequest(http.MethodPost, path, strings.NewReader(body))
+	r.Header.Set("X-GitHub-Event", "push")
+	r.Header.Set("X-GitHub-Delivery", "d-1")
+	mac := hmac.New(sha256.New, []byte(hookSecret))
+	mac.Write([]byte(body))
+	r.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return r
+}
+
+func (w *world) answer(r *http.Request) *httptest.ResponseRecorder {
+	recorder := httptest.NewRecorder()
+	w.ServeHTTP(recorder, r)
+	return recorder
+}
+
+func TestWebhook_W13_statuses(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		request *http.Request
+		status  int
+		body    string
+		taken   int
+	}{
+		{"a push", post("/webhooks/forge", push), http.StatusAccepted, `{"delivery":"d-1","hints":1}`, 1},
+		{"not meant for us", post("/webhooks/forge", push, "X-GitHub-Event", "star"), http.StatusAccepted, `{"delivery":"d-1","hints":0,"ignored":"the event does not matter"}`, 0},
+		{"an image, by the path", post("/webhooks/hub/"+pathSecret, `{"repository":{"repo_name":"acme/web"},"push_data":{"tag":"1"}}`), http.StatusAccepted, `"hints":1`, 1},
+		{"a wrong signature", post("/webhooks/forge", push, "X-Hub-Signature-256", "sha256=00"), http.StatusUnauthorized, `{"error":"unknown receiver, or a wrong or missing credential"}`, 0},
+		{"no signature", post("/webhooks/forge", push, "X-Hub-Signature-256", ""), http.StatusUnauthorized, `{"error":"unknown receiver, or a wrong or missing credential"}`, 0},
+		{"a wrong secret in the path", post("/webhooks/hub/wrong", push), http.StatusUnauthorized, `{"error":"unknown receiver, or a wrong or missing credential"}`, 0},
+		{"an unknown receiver", post("/webhooks/nobody", push), http.StatusUnauthorized, `{"error":"unknown receiver, or a wrong or missing credential"}`, 0},
+		{"garbage", post("/webhooks/forge", "{"), http.StatusBadRequest, "cannot be read", 0},
+		{"too large", post("/webhooks/forge", strings.Repeat(" ", 2<<20+1)), http.StatusRequestEntityTooLarge, "error", 0},
+		{"a GET", newRequest(http.MethodGet, "/webhooks/forge", nil), http.StatusMethodNotAllowed, "error", 0},
+		{"another page", newRequest(http.MethodGet, "/nothing", nil), http.StatusNotFound, "error", 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil)
+			got := w.answer(test.request)
+			if got.Code != test.status || !strings.Contains(got.Body.String(), test.body) {
+				t.Errorf("%d %s, want %d with %s", got.Code, got.Body, test.status, test.body)
+			}
+			if len(w.inbox.taken) != test.taken {
+				t.Errorf("%d deliveries kept, want %d", len(w.inbox.taken), test.taken)
+			}
+		})
+	}
+}
+
+// What cannot be kept is not answered with success: the sender tries again.
+func TestWebhook_W13_notDurable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.inbox.err = fault.New(fault.Temporary, "the disk is full: canary-of-the-database")
+	got := w.answer(post("/webhooks/forge", push))
+	if got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") != "5" || strings.Contains(got.Body.String(), "canary") {
+		t.Errorf("%d %v %s", got.Code, got.Header(), got.Body)
+	}
+	if !strings.Contains(w.log.String(), "the disk is full") {
+		t.Errorf("the log says nothing: %s", w.log)
+	}
+}
+
+// The secret of a path is in no log, and nothing that is a credential is kept.
+func TestWebhook_W01_secrets(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.answer(post("/webhooks/hub/"+pathSecret, `{"repository":{"repo_name":"acme/web"},"push_data":{"tag":"1"}}`, "Authorization", "canary"))
+	if strings.Contains(w.log.String(), "canary") {
+		t.Errorf("the log holds the secret: %s", w.log)
+	}
+	for _, taken := range w.inbox.taken {
+		for name, values := range taken.Header {
+			if strings.Contains(strings.Join(values, " "), "canary") || strings.HasPrefix(name, "X-Hub-Signature") {
+				t.Errorf("kept %s: %s", name, values)
+			}
+		}
+	}
+}
+
+func TestWebhook_W15_limit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *server.Options) { o.Rate, o.Burst = 1, 2 })
+	var codes []int
+	for range 3 {
+		codes = append(codes, w.answer(post("/webhooks/forge", push)).Code)
+	}
+	if codes[0] != http.StatusAccepted || codes[1] != http.StatusAccepted || codes[2] != http.StatusTooManyRequests {
+		t.Errorf("answers %v", codes)
+	}
+	if got := w.answer(post("/webhooks/hub/"+pathSecret, `{"repository":{"repo_name":"acme/web"},"push_data":{"tag":"1"}}`)); got.Code != http.StatusAccepted {
+		t.Errorf("another receiver: %d", got.Code)
+	}
+	if last := w.seen[2]; last.Receiver != "forge" || last.Status != http.StatusTooManyRequests {
+		t.Errorf("observed %+v", last)
+	}
+}
+
+func TestReady(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the database does not answer")
+	w := newWorld(t, func(o *server.Options) { o.Ready = func(context.Context) error { return broken } })
+	if got := w.answer(newRequest(http.MethodGet, "/readyz", nil)); got.Code != http.StatusServiceUnavailable || !strings.Contains(got.Body.String(), broken.Error()) {
+		t.Errorf("%d %s", got.Code, got.Body)
+	}
+	if got := w.answer(newRequest(http.MethodGet, "/healthz", nil)); got.Code != http.StatusOK {
+		t.Errorf("the process answers %d", got.Code)
+	}
+}

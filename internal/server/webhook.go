@@ -1,0 +1,88 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"golang.org/x/time/rate"
+
+	"promoter/internal/fault"
+	"promoter/internal/webhook"
+)
+
+// maxBody bounds what a sender may post, in bytes.
+const maxBody = 2 << 20
+
+// receiver is one with its limit.
+type receiver struct {
+	*webhook.Receiver
+	name    string // empty: the decoy
+	limiter *rate.Limiter
+}
+
+func (s *Server) limited(one *webhook.Receiver) *receiver {
+	return &receiver{Receiver: one, name: one.Name(), limiter: rate.NewLimiter(rate.Limit(s.Rate), s.Burst)}
+}
+
+// webhook takes one delivery. An unknown receiver is asked like a known one, so
+// that neither the answer nor the time tells which names there are.
+func (s *Server) webhook(c echo.Context) error {
+	begin := s.Now()
+	to, known := s.receivers[c.Param("receiver")]
+	if !known {
+		to = s.decoy
+	}
+	hints, err := s.take(c, to, begin)
+	if err == nil {
+		err = c.JSON(http.StatusAccepted, hints)
+	} else {
+		s.fail(err, c)
+	}
+	s.Observe(Observation{Receiver: to.name, Status: c.Response().Status, Hints: hints.Hints, Took: s.Now().Sub(begin)})
+	return err
+}
+
+// accepted is the answer to a webhook that was taken.
+type accepted struct {
+	Delivery string `json:"delivery,omitempty"`
+	Hints    int    `json:"hints"`
+	Ignored  string `json:"ignored,omitempty"` // why nothing comes of it
+}
+
+func (s *Server) take(c echo.Context, to *receiver, at time.Time) (accepted, error) {
+	if !to.limiter.AllowN(at, 1) {
+		return accepted{}, fault.Limited(at.Add(time.Second), errors.New("this receiver gets more than it may"))
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, maxBody))
+	if err != nil {
+		return accepted{}, unread(err)
+	}
+	request := webhook.Request{Header: c.Request().Header, PathSecret: c.Param("secret"), Body: body}
+	delivery, err := to.Receive(c.Request().Context(), request)
+	if err != nil {
+		return accepted{}, err
+	}
+	told := accepted{Delivery: delivery.ID, Hints: len(delivery.Hints), Ignored: delivery.Ignored}
+	if len(delivery.Hints) == 0 {
+		return told, nil
+	}
+	taken := Taken{
+		Delivery: delivery, Receiver: to.name, Sender: to.Kind(), At: at,
+		Header: to.Kept(c.Request().Header), Body: body,
+	}
+	if err := s.Inbox.Take(c.Request().Context(), taken); err != nil {
+		return accepted{}, err
+	}
+	return told, nil
+}
+
+// unread says why a body could not be read.
+func unread(err error) error {
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, "the body is larger than 2 MiB")
+	}
+	return fault.New(fault.Invalid, "the body cannot be read")
+}

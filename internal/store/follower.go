@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"promoter/internal/database"
+	"promoter/internal/event"
+	"promoter/internal/image"
+)
+
+// Follow is something that the config of a lane's repository follows.
+type Follow struct {
+	Image   image.Pattern // of image repositories, with or without stars
+	Release Release       // set: of releases instead
+}
+
+// Release is a repository whose releases are followed.
+type Release struct {
+	Host string // of its pages
+	Name string // OWNER/NAME
+}
+
+// The kinds of followers.
+const (
+	followsImage   = "image"
+	followsRelease = "release"
+)
+
+// row is a follower as it is kept.
+type row struct{ kind, host, path, pattern string }
+
+func (f Follow) row() row {
+	if f.Release != (Release{}) {
+		return row{kind: followsRelease, host: strings.ToLower(f.Release.Host), path: strings.ToLower(f.Release.Name)}
+	}
+	if exact, ok := f.Image.Repository(); ok {
+		return row{kind: followsImage, host: exact.Host(), path: exact.Path()}
+	}
+	text := f.Image.String()
+	host, _, _ := strings.Cut(text, "/")
+	if strings.Contains(host, "*") {
+		host = ""
+	}
+	return row{kind: followsImage, host: host, pattern: text}
+}
+
+// SetFollows makes a lane follow these things and no others, and says whether some
+// of them are new: hints about those found nobody until now.
+func (s *Store) SetFollows(ctx context.Context, lane string, follows []Follow) (added bool, err error) {
+	wanted := map[row]bool{}
+	for _, f := range follows {
+		wanted[f.row()] = true
+	}
+	err = s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) error {
+		added = false
+		known, err := followsOf(ctx, tx, lane)
+		if err != nil {
+			return err
+		}
+		for r := range known {
+			if wanted[r] {
+				continue
+			}
+			if _, err := tx.Exec(ctx, "delete from follower where lane = ? and kind = ? and host = ? and path = ? and pattern = ?", lane, r.kind, r.host, r.path, r.pattern); err != nil {
+				return err
+			}
+		}
+		for r := range wanted {
+			if known[r] {
+				continue
+			}
+			added = true
+			if _, err := tx.Exec(ctx, "insert into follower (lane, kind, host, path, pattern) values (?, ?, ?, ?, ?) on conflict do nothing", lane, r.kind, r.host, r.path, r.pattern); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return added, err
+}
+
+func followsOf(ctx context.Context, tx *database.Tx, lane string) (map[row]bool, error) {
+	known := map[row]bool{}
+	err := tx.Query(ctx, func(scan database.Scan) error {
+		var r row
+		if err := scan(&r.kind, &r.host, &r.path, &r.pattern); err != nil {
+			return err
+		}
+		known[r] = true
+		return nil
+	}, "select kind, host, path, pattern from follower where lane = ?", lane)
+	return known, err
+}
+
+// Followers returns the lanes that what is hinted at may concern, sorted.
+func (s *Store) Followers(ctx context.Context, tx *database.Tx, hint event.Hint) ([]string, error) {
+	var found []string
+	var err error
+	switch hint.Kind {
+	case event.KindImage:
+		found, err = followersOfImage(ctx, tx, hint.Image)
+	case event.KindRelease:
+		found, err = lanes(ctx, tx, "select lane from follower where kind = ? and host = ? and path = ?",
+			followsRelease, strings.ToLower(hint.Repository.Host), strings.ToLower(hint.Repository.Name))
+	case event.KindRepository, event.KindComment:
+		found, err = lanesOf(ctx, tx, hint.Repository)
+	case event.KindHealth, event.KindInstallation:
+	}
+	slices.Sort(found)
+	return slices.Compact(found), err
+}
+
+// followersOfImage asks for those that name the image, and then for the patterns that
+// may match it: those of its host, and those of many hosts.
+func followersOfImage(ctx context.Context, tx *database.Tx, said event.Image) ([]string, error) {
+	host, path := said.Host, said.Path
+	if known := said.Repository(); !known.IsZero() {
+		host, path = known.Host(), known.Path()
+	}
+	exact := "select lane from follower where kind = ? and path = ? and pattern = ''"
+	patterns := "select lane, pattern from follower where kind = ? and pattern <> ''"
+	args, patternArgs := []any{followsImage, path}, []any{followsImage}
+	if host != "" {
+		exact, args = exact+" and host = ?", append(args, host)
+		patterns, patternArgs = patterns+" and path = '' and host in (?, '')", append(patternArgs, host)
+	}
+	found, err := lanes(ctx, tx, exact, args...)
+	if err != nil {
+		return nil, err
+	}
+	err = tx.Query(ctx, func(scan database.Scan) error {
+		var lane, text string
+		if err := scan(&lane, &text); err != nil {
+			return err
+		}
+		if mayMatch(text, host, path) {
+			found = append(found, lane)
+		}
+		return nil
+	}, patterns, patternArgs...)
+	return found, err
+}
+
+// mayMatch says whether a pattern may mean the image. Where no host was said, it is
+// taken to be the pattern's own.
+func mayMatch(text, host, path string) bool {
+	pattern, err := image.ParsePattern(text)
+	if err != nil {
+		return false // written by another release
+	}
+	if host == "" {
+		if host, _, _ = strings.Cut(text, "/"); strings.Contains(host, "*") {
+			return true
+		}
+	}
+	r, err := image.ParseRepository(host + "/" + path)
+	return err == nil && pattern.Match(r)
+}
+
+// lanes reads a column of lanes.
+func lanes(ctx context.Context, tx *database.Tx, query string, args ...any) (found []string, err error) {
+	err = tx.Query(ctx, func(scan database.Scan) error {
+		var lane string
+		if err := scan(&lane); err != nil {
+			return err
+		}
+		found = append(found, lane)
+		return nil
+	}, query, args...)
+	return found, err
+}

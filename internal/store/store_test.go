@@ -1,0 +1,214 @@
+package store_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/database"
+	"promoter/internal/database/databasetest"
+	"promoter/internal/event"
+	"promoter/internal/fault"
+	"promoter/internal/image"
+	"promoter/internal/store"
+)
+
+// bench is one store on an empty database.
+type bench struct {
+	*testing.T
+	*store.Store
+	db *database.DB
+}
+
+// each runs a test on every kind of database.
+func each(t *testing.T, test func(b bench)) {
+	t.Helper()
+	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
+		db := databasetest.Open(t, kind.New(t))
+		test(bench{t, store.New(db), db})
+	})
+}
+
+// write runs a transaction.
+func (b bench) write(do func(ctx context.Context, tx *database.Tx) error) {
+	b.Helper()
+	if err := b.db.Batch(b.Context(), do); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b bench) keep(d store.Delivery) {
+	b.Helper()
+	b.write(func(ctx context.Context, tx *database.Tx) error { return b.Keep(ctx, tx, d) })
+}
+
+func delivery(id string) store.Delivery {
+	return store.Delivery{
+		Receiver: "quay", ID: id, Sender: "quay", Event: "push",
+		Hints:  []event.Hint{{Kind: event.KindImage, Image: event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"}}},
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte("{\x00}"),
+	}
+}
+
+// A delivery that comes twice is stored once.
+func TestDelivery_W15(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		for range 3 {
+			b.keep(delivery("one"))
+		}
+		got, err := b.Delivery(b.Context(), "quay", "one")
+		if err != nil || got.Times != 3 || got.ReceivedAt.IsZero() || got.SeenAt.Before(got.ReceivedAt) {
+			b.Fatalf("%+v, %v", got, err)
+		}
+		got.ReceivedAt, got.SeenAt, got.Times = time.Time{}, time.Time{}, 0
+		if diff := cmp.Diff(delivery("one"), got); diff != "" {
+			b.Errorf("(-want +got):\n%s", diff)
+		}
+		if all, err := b.Deliveries(b.Context(), 10); err != nil || len(all) != 1 {
+			b.Errorf("listed %v, %v", all, err)
+		}
+		if _, err := b.Delivery(b.Context(), "quay", "another"); fault.KindOf(err) != fault.NotFound {
+			b.Errorf("another: %v", err)
+		}
+	})
+}
+
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		b.keep(delivery("old"))
+		kept, err := b.Delivery(b.Context(), "quay", "old")
+		if err != nil {
+			b.Fatal(err)
+		}
+		if n, err := b.Sweep(b.Context(), kept.ReceivedAt); n != 0 || err != nil {
+			b.Errorf("up to its own time: %d, %v", n, err)
+		}
+		if n, err := b.Sweep(b.Context(), kept.ReceivedAt.Add(time.Microsecond)); n != 1 || err != nil {
+			b.Errorf("after it: %d, %v", n, err)
+		}
+	})
+}
+
+func pattern(t *testing.T, text string) store.Follow {
+	t.Helper()
+	p, err := image.ParsePattern(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store.Follow{Image: p}
+}
+
+// followers asks who a hint concerns.
+func (b bench) followers(hint event.Hint) (found []string) {
+	b.Helper()
+	b.write(func(ctx context.Context, tx *database.Tx) (err error) {
+		found, err = b.Followers(ctx, tx, hint)
+		return err
+	})
+	return found
+}
+
+func TestFollowers(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		follow := func(lane string, follows ...store.Follow) {
+			for _, want := range []bool{true, false} {
+				if added, err := b.SetFollows(b.Context(), lane, follows); err != nil || added != want {
+					b.Fatalf("%s: added %v, want %v, %v", lane, added, want, err)
+				}
+			}
+		}
+		follow("exact", pattern(b.T, "quay.io/acme/web"), pattern(b.T, "nginx"))
+		follow("stars", pattern(b.T, "quay.io/acme/**"), store.Follow{Release: store.Release{Host: "GitHub.com", Name: "Acme/Web"}})
+		follow("hosts", pattern(b.T, "*.example.com/acme/web"))
+		follow("before", pattern(b.T, "quay.io/acme/web"))
+		follow("before", pattern(b.T, "quay.io/acme/other"))
+		for _, test := range []struct {
+			name string
+			said event.Hint
+			want []string
+		}{
+			{"by its name and by a pattern", imageHint("quay.io", "acme/web"), []string{"exact", "stars"}},
+			{"by what is followed now", imageHint("quay.io", "acme/other"), []string{"before", "stars"}},
+			{"by a pattern of hosts", imageHint("r.example.com", "acme/web"), []string{"hosts"}},
+			{"Docker Hub's names are one", imageHint("docker.io", "library/nginx"), []string{"exact"}},
+			{"on any host", imageHint("", "acme/web"), []string{"exact", "hosts", "stars"}},
+			{"by nobody", imageHint("ghcr.io", "acme/web"), nil},
+			{"a release", event.Hint{Kind: event.KindRelease, Repository: event.Repository{Host: "github.com", Name: "acme/web"}}, []string{"stars"}},
+		} {
+			if diff := cmp.Diff(test.want, b.followers(test.said)); diff != "" {
+				b.Errorf("%s (-want +got):\n%s", test.name, diff)
+			}
+		}
+	})
+}
+
+func imageHint(host, path string) event.Hint {
+	return event.Hint{Kind: event.KindImage, Image: event.Image{Host: host, Path: path}}
+}
+
+func TestLanes(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		lane := store.Lane{Key: "github.com/7", Forge: "github", Host: "GitHub.com", Name: "Acme/GitOps", Failure: "no config"}
+		for _, failure := range []string{"no config", ""} {
+			lane.Failure = failure
+			if err := b.SetLane(b.Context(), lane); err != nil {
+				b.Fatal(err)
+			}
+		}
+		all, err := b.Lanes(b.Context())
+		if err != nil || len(all) != 1 || all[0].Failure != "" || all[0].Name != "acme/gitops" || all[0].LookedAt.IsZero() {
+			b.Fatalf("%+v, %v", all, err)
+		}
+		about := func(r event.Repository) []string {
+			return b.followers(event.Hint{Kind: event.KindRepository, Repository: r})
+		}
+		for _, test := range []struct {
+			said event.Repository
+			want []string
+		}{
+			{event.Repository{Host: "github.com", Name: "renamed/since", ID: 7}, []string{"github.com/7"}},
+			{event.Repository{Host: "github.com", Name: "ACME/gitops"}, []string{"github.com/7"}},
+			{event.Repository{Host: "gitlab.com", Name: "acme/gitops", ID: 7}, nil},
+		} {
+			if diff := cmp.Diff(test.want, about(test.said)); diff != "" {
+				b.Errorf("%+v (-want +got):\n%s", test.said, diff)
+			}
+		}
+		if err := b.Forget(b.Context(), lane.Key); err != nil {
+			b.Fatal(err)
+		}
+		if got := about(event.Repository{Host: "github.com", ID: 7}); got != nil {
+			b.Errorf("after it was forgotten: %v", got)
+		}
+	})
+}
+
+func TestHinted(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		hinted := func(said event.Image) {
+			b.write(func(ctx context.Context, tx *database.Tx) error { return b.Hinted(ctx, tx, said) })
+		}
+		hinted(event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"})
+		hinted(event.Image{Path: "acme/any"})
+		all, err := b.HintedSince(b.Context(), time.Time{})
+		if err != nil || len(all) != 2 || all[0].Image != (event.Image{Host: "quay.io", Path: "acme/web"}) {
+			b.Fatalf("%v, %v", all, err)
+		}
+		newest := all[1].At
+		if later, err := b.HintedSince(b.Context(), newest.Add(time.Microsecond)); err != nil || len(later) != 0 {
+			b.Errorf("later: %v, %v", later, err)
+		}
+		hinted(event.Image{Host: "quay.io", Path: "acme/web"})
+		if again, err := b.HintedSince(b.Context(), newest); err != nil || len(again) != 2 || again[1].Image.Path != "acme/web" {
+			b.Errorf("again: %v, %v", again, err)
+		}
+	})
+}

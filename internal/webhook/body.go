@@ -1,0 +1,61 @@
+package webhook
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"promoter/internal/event"
+	"promoter/internal/fault"
+	"promoter/internal/image"
+)
+
+// read decodes the body. What a sender adds in later versions is of no interest.
+func read[T any](r Request) (T, error) {
+	var body T
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		return body, fault.New(fault.Invalid, "its body is no JSON of the expected form: %w", err)
+	}
+	return body, nil
+}
+
+// lacks says that a request misses what every one of its kind has.
+func lacks(what string) error { return fault.New(fault.Invalid, "it has no %s", what) }
+
+// ignored is a request that means nothing to us.
+func ignored(happened, why string) (Delivery, error) {
+	return Delivery{Event: happened, Ignored: why}, nil
+}
+
+// imageHint is about an image; an empty host may be any.
+func imageHint(host, path, tag, digest string) event.Hint {
+	return event.Hint{Kind: event.KindImage, Image: event.Image{Host: strings.ToLower(host), Path: path, Tag: tag, Digest: digest}}
+}
+
+// referenceHint is about an image that stands there as one reference.
+func referenceHint(text string) (event.Hint, bool) {
+	r, err := image.Parse(strings.TrimPrefix(text, "docker://"))
+	if err != nil {
+		return event.Hint{}, false
+	}
+	return imageHint(r.Repository.Host(), r.Repository.Path(), r.Tag, r.Digest), true
+}
+
+// hostOf returns the host of a URL, with its port; empty where it is none.
+func hostOf(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(parsed.Host)
+}
+
+// firstOf returns the first text that is not empty.
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}

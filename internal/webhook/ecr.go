@@ -1,0 +1,86 @@
+package webhook
+
+import (
+	"regexp"
+	"strings"
+
+	"promoter/internal/event"
+)
+
+// ecrEvent is what Amazon EventBridge posts for a registry: its own JSON, or the
+// same as a CloudEvent.
+// https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-eventbridge.html
+type ecrEvent struct {
+	ID      string    `json:"id"`
+	Source  string    `json:"source"` // aws.ecr; of a CloudEvent urn:aws:ecr:REGION:ACCOUNT:repository/NAME
+	Type    string    `json:"detail-type"`
+	Account string    `json:"account"`
+	Region  string    `json:"region"`
+	Detail  ecrDetail `json:"detail"`
+
+	SpecVersion string    `json:"specversion"`
+	CloudType   string    `json:"type"`
+	Subject     string    `json:"subject"`
+	Data        ecrDetail `json:"data"`
+}
+
+type ecrDetail struct {
+	Action     string `json:"action-type"`
+	Result     string `json:"result"`
+	Repository string `json:"repository-name"`
+	Tag        string `json:"image-tag"`
+	Digest     string `json:"image-digest"`
+
+	CloudRepository string `json:"repositoryName"`
+	CloudTag        string `json:"imageTag"`
+	CloudDigest     string `json:"imageDigest"`
+}
+
+func ecr(r Request) (Delivery, error) {
+	e, err := read[ecrEvent](r)
+	switch {
+	case err != nil:
+		return Delivery{}, err
+	case e.SpecVersion != "":
+		return cloudECR(e)
+	case e.Type == "":
+		return Delivery{}, lacks("detail-type")
+	case e.Source != "aws.ecr" || e.Detail.Action != "PUSH" || e.Detail.Result != "SUCCESS":
+		return ignored(e.Type, "only pushes to ECR that succeeded matter")
+	}
+	return pushedToECR(e.ID, e.Type, e.Account, e.Region, e.Detail.Repository, e.Detail.Tag, e.Detail.Digest)
+}
+
+var ecrSource = regexp.MustCompile(`^(?:urn|arn):aws[a-z-]*:ecr:([a-z0-9-]+):([0-9]{12}):repository/`)
+
+func cloudECR(e ecrEvent) (Delivery, error) {
+	source := ecrSource.FindStringSubmatch(e.Source)
+	switch {
+	case e.CloudType == "":
+		return Delivery{}, lacks("type")
+	case !strings.HasPrefix(e.CloudType, "com.amazon.ecr.image.push"):
+		return ignored(e.CloudType, "only pushes to ECR matter")
+	case source == nil:
+		return Delivery{}, lacks("source that names region and account")
+	}
+	name, tag, _ := strings.Cut(e.Subject, ":")
+	return pushedToECR(e.ID, e.CloudType, source[2], source[1], firstOf(e.Data.CloudRepository, name), firstOf(e.Data.CloudTag, tag), e.Data.CloudDigest)
+}
+
+// pushedToECR makes the host of account and region. The registries of China have
+// a domain of their own.
+func pushedToECR(id, happened, account, region, repository, tag, digest string) (Delivery, error) {
+	switch {
+	case account == "" || region == "":
+		return Delivery{}, lacks("account and region")
+	case repository == "":
+		return Delivery{}, lacks("repository-name")
+	case tag == "" && digest == "":
+		return Delivery{}, lacks("image-tag")
+	}
+	host := account + ".dkr.ecr." + region + ".amazonaws.com"
+	if strings.HasPrefix(region, "cn-") {
+		host += ".cn"
+	}
+	return Delivery{ID: id, Event: happened, Hints: []event.Hint{imageHint(host, repository, tag, digest)}}, nil
+}

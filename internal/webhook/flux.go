@@ -1,0 +1,35 @@
+package webhook
+
+import (
+	"crypto/sha256"
+	"strings"
+
+	"promoter/internal/event"
+)
+
+// fluxSignature is the HMAC of the provider generic-hmac.
+// https://fluxcd.io/flux/components/notification/providers/#generic-webhook-with-hmac
+func fluxSignature(o Options) proof { return signed("X-Signature", "sha256=", sha256.New, o.Secret) }
+
+// flux reads an event of Flux's notification controller. It tells the object and
+// no repository: which environments it deploys is known by their `health`.
+// https://fluxcd.io/flux/components/notification/events/
+func flux(r Request) (Delivery, error) {
+	told, err := read[struct {
+		Object struct {
+			Kind      string `json:"kind"`
+			Namespace string `json:"namespace"`
+			Name      string `json:"name"`
+		} `json:"involvedObject"`
+		Reason string `json:"reason"`
+	}](r)
+	of := told.Object
+	switch {
+	case err != nil:
+		return Delivery{}, err
+	case of.Kind == "" || of.Namespace == "" || of.Name == "":
+		return Delivery{}, lacks("involvedObject")
+	}
+	subject := strings.ToLower(of.Kind) + "/" + of.Namespace + "/" + of.Name
+	return Delivery{Event: told.Reason, Hints: []event.Hint{{Kind: event.KindHealth, Subject: subject}}}, nil
+}

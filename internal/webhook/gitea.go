@@ -1,0 +1,103 @@
+package webhook
+
+import (
+	"crypto/sha256"
+	"strings"
+
+	"promoter/internal/event"
+)
+
+// giteaSignature is the HMAC of the body, in Gitea's own header or in GitHub's.
+// https://docs.gitea.com/usage/webhooks
+func giteaSignature(o Options) proof {
+	return either(signed("X-Gitea-Signature", "", sha256.New, o.Secret), hubSignature(o))
+}
+
+// giteaEvent is what events of Gitea and Forgejo have in common.
+type giteaEvent struct {
+	Action     string `json:"action"`
+	Repository *struct {
+		ID       int64  `json:"id"`
+		FullName string `json:"full_name"`
+		HTMLURL  string `json:"html_url"`
+	} `json:"repository"` // null for a package that belongs to none
+	Number int `json:"number"`
+	Issue  struct {
+		Number int `json:"number"`
+	} `json:"issue"`
+	IsPull  bool `json:"is_pull"`
+	Comment struct {
+		ID int64 `json:"id"`
+	} `json:"comment"`
+	Package *struct {
+		Type    string `json:"type"`
+		Name    string `json:"name"`
+		Version string `json:"version"` // a tag, or the digest
+		HTMLURL string `json:"html_url"`
+		Owner   struct {
+			Login string `json:"login"`
+		} `json:"owner"`
+	} `json:"package"`
+}
+
+func gitea(r Request) (Delivery, error) {
+	happened := firstOf(r.Header.Get("X-Gitea-Event"), r.Header.Get("X-Forgejo-Event"))
+	if happened == "" {
+		return Delivery{}, lacks("header X-Gitea-Event")
+	}
+	e, err := read[giteaEvent](r)
+	if err != nil {
+		return Delivery{}, err
+	}
+	d, err := e.delivery(happened)
+	d.ID = firstOf(r.Header.Get("X-Gitea-Delivery"), r.Header.Get("X-Forgejo-Delivery"))
+	if d.Event = happened; e.Action != "" {
+		d.Event += " " + e.Action
+	}
+	return d, err
+}
+
+func (e giteaEvent) delivery(happened string) (Delivery, error) {
+	switch {
+	case happened == "package":
+		return e.published()
+	case happened == "release":
+		return e.about(event.Hint{Kind: event.KindRelease})
+	case happened == "issue_comment" && (!e.IsPull || e.Action != "created"):
+		return ignored(happened, "only new comments on pull requests matter")
+	case happened == "issue_comment":
+		return e.about(event.Hint{Kind: event.KindComment, Number: max(e.Issue.Number, e.Number), Comment: e.Comment.ID})
+	case strings.HasPrefix(happened, "pull_request"), happened == "push", happened == "create", happened == "delete",
+		happened == "status", happened == "repository", happened == "workflow_run", happened == "action_run_success", happened == "action_run_failure":
+		return e.about(event.Hint{Kind: event.KindRepository})
+	}
+	return ignored(happened, "the event does not matter")
+}
+
+func (e giteaEvent) about(hint event.Hint) (Delivery, error) {
+	if e.Repository == nil {
+		return Delivery{}, lacks("repository")
+	}
+	hint.Repository = event.Repository{Host: hostOf(e.Repository.HTMLURL), Name: e.Repository.FullName, ID: e.Repository.ID}
+	return Delivery{Hints: []event.Hint{hint}}, nil
+}
+
+// published reads the event of a package. Its registry is the forge itself.
+func (e giteaEvent) published() (Delivery, error) {
+	p := e.Package
+	switch {
+	case p == nil:
+		return Delivery{}, lacks("package")
+	case e.Action != "created":
+		return ignored(e.Action, "only created packages matter")
+	case p.Type != "container":
+		return ignored(e.Action, "only containers matter")
+	case p.Owner.Login == "" || p.Name == "":
+		return Delivery{}, lacks("package.name and package.owner")
+	}
+	hint := imageHint(hostOf(p.HTMLURL), strings.ToLower(p.Owner.Login+"/"+p.Name), p.Version, "")
+	if strings.HasPrefix(p.Version, "sha256:") {
+		hint.Image.Tag, hint.Image.Digest = "", p.Version
+	}
+	return Delivery{Hints: []event.Hint{hint}}, nil
+}
