@@ -48,12 +48,12 @@ var loops = map[string]func(*testing.T, databasetest.Kind){
 	},
 	"a panic fails its key alone": func(t *testing.T, kind databasetest.Kind) {
 		p := single(t, kind)
-		runs := make(chan string)
+		runs := make(chan string, 1)
 		p.run(1, queue.Options{}, func(_ context.Context, item queue.Item) (queue.Result, error) {
 			if item.Key == "bad" {
 				panic("out of cheese")
 			}
-			runs <- item.Key
+			say(runs, item.Key)
 			return queue.Result{}, nil
 		})
 		p.hint("bad", "good")
@@ -138,9 +138,13 @@ var loops = map[string]func(*testing.T, databasetest.Kind){
 
 // announce tells of each run.
 func announce(runs chan<- string) queue.Handler {
-	return func(_ context.Context, item queue.Item) (queue.Result, error) {
-		runs <- item.Key
-		return queue.Result{}, nil
+	return func(ctx context.Context, item queue.Item) (queue.Result, error) {
+		select {
+		case runs <- item.Key:
+			return queue.Result{}, nil
+		case <-ctx.Done():
+			return queue.Result{}, ctx.Err()
+		}
 	}
 }
 
