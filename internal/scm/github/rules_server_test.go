@@ -32,9 +32,11 @@ func TestRules_G07_server(t *testing.T) {
 		protect func(r *githubtest.Repository)
 		want    scm.Rules
 	}{
-		"nothing":  {func(*githubtest.Repository) {}, scm.Rules{}},
-		"ruleset":  {func(r *githubtest.Repository) { r.Rule("main", githubtest.Ruleset{Demands: all}) }, want},
-		"bypassed": {func(r *githubtest.Repository) { r.Rule("main", githubtest.Ruleset{Demands: all, Bypass: []string{"bot"}}) }, bypassed},
+		"nothing": {func(*githubtest.Repository) {}, scm.Rules{}},
+		"ruleset": {func(r *githubtest.Repository) { r.Rule("main", githubtest.Ruleset{Demands: all}) }, want},
+		"bypassed": {func(r *githubtest.Repository) {
+			r.Rule("main", githubtest.Ruleset{Demands: all, Bypass: []string{"bot"}})
+		}, bypassed},
 		"elsewhere": {
 			func(r *githubtest.Repository) { r.Rule("env/prod", githubtest.Ruleset{Demands: all}) }, scm.Rules{},
 		},
