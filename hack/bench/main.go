@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 
 	"promoter/internal/benchtree"
 )
@@ -74,7 +75,7 @@ func run(ctx context.Context, out io.Writer, runs int) error {
 	}
 	fmt.Fprintf(out, "passes    in a bare clone and a mirror of %d files, with %s\n", passes.size.Len(), gitVersion(ctx))
 	fmt.Fprintf(out, "medians   of %d runs, warm page cache, LC_ALL=C\n\n", runs)
-	return printTable(out, append(figures(large, small, tests.edit), passFigures(passes, tests)...))
+	return printTable(out, slices.Concat(figures(large, small, tests.edit), passFigures(passes, tests), deliveryFigures(tests.deliveries)))
 }
 
 // build makes the binary as a release does.

@@ -15,6 +15,8 @@ const (
 	editBenchmark  = "BenchmarkRewriteFile" // of one file
 	planBenchmark  = "BenchmarkPlan_lanes"  // 2,000 applications in five environments
 	eventBenchmark = "BenchmarkEvent"       // a new image in five environments, against Git's plumbing
+
+	deliveryBenchmark = "BenchmarkDelivery" // what is stored before a webhook is answered
 )
 
 // tests are the results of Go benchmarks.
@@ -22,6 +24,8 @@ type tests struct {
 	edit   time.Duration
 	plan   result
 	events map[string]result // by "file/packed" and so on
+
+	deliveries map[string]result // by "SQLite/1_lanes" and so on
 }
 
 // result is one line of a benchmark: its values by their units.
@@ -40,8 +44,12 @@ func testBenchmarks(ctx context.Context, runs int) (tests, error) {
 	if err != nil {
 		return tests{}, err
 	}
+	deliveries, err := goBenchmark(ctx, "./internal/queue", deliveryBenchmark, fmt.Sprintf("%dx", 4*runs))
+	if err != nil {
+		return tests{}, err
+	}
 	return tests{
-		edit: time.Duration(edit[editBenchmark]["ns/op"]), plan: plan[planBenchmark], events: events,
+		edit: time.Duration(edit[editBenchmark]["ns/op"]), plan: plan[planBenchmark], events: events, deliveries: deliveries,
 	}, nil
 }
 
