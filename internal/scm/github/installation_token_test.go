@@ -35,8 +35,9 @@ func open(t *testing.T, forge *github.Installed) error {
 func TestTokens_renewedBeforeTheirEnd(t *testing.T) {
 	t.Parallel()
 	w, _, forge := newInstalled(t)
-	seen := map[string]bool{}
+	seen, opened := map[string]bool{}, 0
 	for minute := 0; minute < 200; minute += 7 {
+		opened++
 		token, err := forge.Token(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -49,6 +50,9 @@ func TestTokens_renewedBeforeTheirEnd(t *testing.T) {
 	}
 	if n := w.Requests()[tokenRoute]; n != 4 || len(seen) != 4 {
 		t.Errorf("%d tokens were asked for, %d used", n, len(seen))
+	}
+	if n := w.Requests()["GET /repos/{owner}/{repo}"]; n != opened {
+		t.Errorf("%d requests for %d questions: some were refused", n, opened)
 	}
 }
 
