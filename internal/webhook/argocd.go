@@ -44,6 +44,10 @@ func repositoryAt(address string) (event.Repository, bool) {
 	if err != nil {
 		return event.Repository{}, false
 	}
+	host := strings.ToLower(parsed.Host)
+	if parsed.Scheme == "ssh" { // whose port is not that of the pages
+		host = strings.ToLower(parsed.Hostname())
+	}
 	name := strings.TrimSuffix(strings.Trim(parsed.Path, "/"), ".git")
-	return event.Repository{Host: strings.ToLower(parsed.Host), Name: name}, parsed.Host != "" && name != ""
+	return event.Repository{Host: host, Name: name}, host != "" && name != ""
 }

@@ -13,10 +13,25 @@ import (
 // read decodes the body. What a sender adds in later versions is of no interest.
 func read[T any](r Request) (T, error) {
 	var body T
-	if err := json.Unmarshal(r.Body, &body); err != nil {
+	if err := json.Unmarshal(r.payload(), &body); err != nil {
 		return body, fault.New(fault.Invalid, "its body is no JSON of the expected form: %w", err)
 	}
 	return body, nil
+}
+
+// payload is the JSON of a request. GitHub and Gitea post it as a field of a form
+// unless they are told otherwise; the signature is that of the form.
+// https://docs.github.com/en/webhooks/using-webhooks/creating-webhooks
+func (r Request) payload() []byte {
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	if !strings.EqualFold(strings.TrimSpace(kind), "application/x-www-form-urlencoded") {
+		return r.Body
+	}
+	form, err := url.ParseQuery(string(r.Body))
+	if err != nil || !form.Has("payload") {
+		return r.Body
+	}
+	return []byte(form.Get("payload"))
 }
 
 // lacks says that a request misses what every one of its kind has.
@@ -27,14 +42,21 @@ func ignored(happened, why string) (Delivery, error) {
 	return Delivery{Event: happened, Ignored: why}, nil
 }
 
-// imageHint is about an image; an empty host may be any.
+// imageHint is about an image; an empty host may be any. Several senders write the
+// digest for the tag where there is none.
 func imageHint(host, path, tag, digest string) event.Hint {
+	if strings.Contains(tag, ":") { // which no tag has
+		tag, digest = "", firstOf(digest, tag)
+	}
 	return event.Hint{Kind: event.KindImage, Image: event.Image{Host: strings.ToLower(host), Path: path, Tag: tag, Digest: digest}}
 }
 
 // referenceHint is about an image that stands there as one reference.
 func referenceHint(text string) (event.Hint, bool) {
-	r, err := image.Parse(strings.TrimPrefix(text, "docker://"))
+	if _, rest, found := strings.Cut(text, "://"); found { // docker://, oci://, https://
+		text = rest
+	}
+	r, err := image.Parse(text)
 	if err != nil {
 		return event.Hint{}, false
 	}

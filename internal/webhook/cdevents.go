@@ -48,28 +48,43 @@ func cdEvents(r Request) (Delivery, error) {
 // packageHint reads the package URL of an image: of the types oci, whose
 // repository_url is the whole repository, and docker, whose it is the host.
 // https://github.com/package-url/purl-spec/blob/main/types-doc/oci-definition.md
+// https://github.com/package-url/purl-spec/blob/main/types-doc/docker-definition.md
 func packageHint(text string) (event.Hint, bool) {
+	text, _, _ = strings.Cut(text, "#")
 	rest, query, _ := strings.Cut(text, "?")
 	values, err := url.ParseQuery(query)
-	where := strings.TrimPrefix(values.Get("repository_url"), "https://")
 	if err != nil {
 		return event.Hint{}, false
 	}
 	name, version, _ := strings.Cut(rest, "@")
-	if version, err = url.PathUnescape(version); err != nil {
+	kind, path, ok := packageName(name)
+	if version, err = url.PathUnescape(version); err != nil || !ok {
 		return event.Hint{}, false
 	}
-	if path, ok := strings.CutPrefix(name, "pkg:docker/"); ok {
-		where = strings.TrimPrefix(where+"/"+path, "/")
-	} else if !strings.HasPrefix(name, "pkg:oci/") {
+	where := strings.TrimSuffix(values.Get("repository_url"), "/")
+	switch {
+	case kind == "docker" && where != "":
+		where += "/" + path
+	case kind == "docker":
+		where = path
+	case kind != "oci" || where == "":
 		return event.Hint{}, false
 	}
 	hint, ok := referenceHint(where)
-	hint.Image.Tag = values.Get("tag")
-	if strings.HasPrefix(version, "sha256:") {
-		hint.Image.Digest = version
-	} else if hint.Image.Tag == "" {
-		hint.Image.Tag = version
+	tag, digest := values.Get("tag"), ""
+	if strings.Contains(version, ":") {
+		digest = version
+	} else {
+		tag = firstOf(tag, version)
 	}
-	return hint, ok && where != ""
+	hint.Image.Tag, hint.Image.Digest = tag, digest
+	return hint, ok
+}
+
+// packageName takes pkg:TYPE/PATH apart; the slashes of a URL are put up with.
+func packageName(name string) (kind, path string, ok bool) {
+	scheme, rest, found := strings.Cut(name, ":")
+	kind, path, _ = strings.Cut(strings.TrimLeft(rest, "/"), "/")
+	path, err := url.PathUnescape(path)
+	return strings.ToLower(kind), path, found && err == nil && strings.EqualFold(scheme, "pkg") && path != ""
 }

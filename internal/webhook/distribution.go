@@ -33,12 +33,26 @@ func distribution(r Request) (Delivery, error) {
 		if e.Action != "push" || !isManifest(e.Target.MediaType) {
 			continue
 		}
-		d.Hints = append(d.Hints, imageHint(firstOf(e.Request.Host, hostOf(e.Target.URL)), e.Target.Repository, e.Target.Tag, e.Target.Digest))
+		for _, host := range hostsOf(e.Request.Host, e.Target.URL) {
+			d.Hints = append(d.Hints, imageHint(host, e.Target.Repository, e.Target.Tag, e.Target.Digest))
+		}
 	}
 	if len(d.Hints) == 0 {
 		d.Ignored = "only pushes of manifests matter"
 	}
 	return d, nil
+}
+
+// hostsOf are those under which the registry is known: to who pushed, which may be
+// the name behind a proxy, and to itself, from X-Forwarded-Host or http.host of its
+// configuration. Where it says neither, any may be meant.
+// https://distribution.github.io/distribution/about/configuration/#http
+func hostsOf(asked, address string) []string {
+	known := hostOf(address)
+	if asked == "" || known == "" {
+		return []string{firstOf(asked, known)}
+	}
+	return []string{asked, known}
 }
 
 // isManifest tells manifests and indexes from blobs, whose media type is

@@ -3,8 +3,6 @@ package webhook
 import (
 	"regexp"
 	"strings"
-
-	"promoter/internal/event"
 )
 
 // ecrEvent is what Amazon EventBridge posts for a registry: its own JSON, or the
@@ -36,6 +34,12 @@ type ecrDetail struct {
 	CloudDigest     string `json:"imageDigest"`
 }
 
+// pushed says whether the registry of the event has an image more. A replication is
+// told where it arrives.
+func (d ecrDetail) pushed() bool {
+	return d.Result == "SUCCESS" && (d.Action == "PUSH" || d.Action == "REPLICATE")
+}
+
 func ecr(r Request) (Delivery, error) {
 	e, err := read[ecrEvent](r)
 	switch {
@@ -45,7 +49,7 @@ func ecr(r Request) (Delivery, error) {
 		return cloudECR(e)
 	case e.Type == "":
 		return Delivery{}, lacks("detail-type")
-	case e.Source != "aws.ecr" || e.Detail.Action != "PUSH" || e.Detail.Result != "SUCCESS":
+	case e.Source != "aws.ecr" || !e.Detail.pushed():
 		return ignored(e.Type, "only pushes to ECR that succeeded matter")
 	}
 	return pushedToECR(e.ID, e.Type, e.Account, e.Region, e.Detail.Repository, e.Detail.Tag, e.Detail.Digest)
@@ -67,8 +71,9 @@ func cloudECR(e ecrEvent) (Delivery, error) {
 	return pushedToECR(e.ID, e.CloudType, source[2], source[1], firstOf(e.Data.CloudRepository, name), firstOf(e.Data.CloudTag, tag), e.Data.CloudDigest)
 }
 
-// pushedToECR makes the host of account and region. The registries of China have
-// a domain of their own.
+// pushedToECR makes the host of account and region. China and the European sovereign
+// cloud have domains of their own.
+// https://docs.aws.amazon.com/general/latest/gr/ecr.html
 func pushedToECR(id, happened, account, region, repository, tag, digest string) (Delivery, error) {
 	switch {
 	case account == "" || region == "":
@@ -78,9 +83,16 @@ func pushedToECR(id, happened, account, region, repository, tag, digest string) 
 	case tag == "" && digest == "":
 		return Delivery{}, lacks("image-tag")
 	}
-	host := account + ".dkr.ecr." + region + ".amazonaws.com"
-	if strings.HasPrefix(region, "cn-") {
-		host += ".cn"
+	domain := "amazonaws.com"
+	switch partition, _, _ := strings.Cut(region, "-"); partition {
+	case "cn":
+		domain = "amazonaws.com.cn"
+	case "eusc":
+		domain = "amazonaws.eu"
 	}
-	return Delivery{ID: id, Event: happened, Hints: []event.Hint{imageHint(host, repository, tag, digest)}}, nil
+	d := Delivery{ID: id, Event: happened}
+	for _, service := range []string{".dkr.ecr.", ".dkr.ecr-fips."} {
+		d.Hints = append(d.Hints, imageHint(account+service+region+"."+domain, repository, tag, digest))
+	}
+	return d, nil
 }

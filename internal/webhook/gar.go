@@ -8,38 +8,50 @@ import (
 	"promoter/internal/fault"
 )
 
-// gar reads what Pub/Sub pushes of the topic gcr, which Artifact Registry and
-// Container Registry publish to.
+// garChange is a message of the topic gcr, which Artifact Registry and Container
+// Registry publish to.
 // https://cloud.google.com/artifact-registry/docs/configure-notifications
+type garChange struct {
+	Action string `json:"action"`
+	Digest string `json:"digest"` // HOST/PATH@DIGEST
+	Tag    string `json:"tag"`    // HOST/PATH:TAG; not there for an untagged image
+}
+
+// gar reads what Pub/Sub pushes: the message in an envelope, or with "payload
+// unwrapping" the message alone.
 // https://cloud.google.com/pubsub/docs/push#receive_push
+// https://cloud.google.com/pubsub/docs/payload-unwrapping
 func gar(r Request) (Delivery, error) {
 	pushed, err := read[struct {
-		Message struct {
+		Message *struct {
 			ID   string `json:"messageId"`
 			Data []byte `json:"data"` // in Base64
 		} `json:"message"`
+		garChange
 	}](r)
-	if err != nil {
+	switch {
+	case err != nil:
 		return Delivery{}, err
-	}
-	if len(pushed.Message.Data) == 0 {
+	case pushed.Message == nil && pushed.Action != "":
+		return pushed.delivery(r.Header.Get("X-Goog-Pubsub-Message-Id"))
+	case pushed.Message == nil || len(pushed.Message.Data) == 0:
 		return Delivery{}, lacks("message.data")
 	}
-	var change struct {
-		Action string `json:"action"`
-		Digest string `json:"digest"` // HOST/PATH@DIGEST
-		Tag    string `json:"tag"`    // HOST/PATH:TAG; not there for an untagged image
-	}
+	var change garChange
 	if err := json.Unmarshal(pushed.Message.Data, &change); err != nil {
 		return Delivery{}, fault.New(fault.Invalid, "its message.data is no JSON: %w", err)
 	}
-	if change.Action != "INSERT" {
-		return ignored(change.Action, "only what is inserted matters")
+	return change.delivery(pushed.Message.ID)
+}
+
+func (c garChange) delivery(id string) (Delivery, error) {
+	if c.Action != "INSERT" {
+		return ignored(c.Action, "only what is inserted matters")
 	}
-	hint, ok := referenceHint(firstOf(change.Tag, change.Digest))
+	hint, ok := referenceHint(firstOf(c.Tag, c.Digest))
 	if !ok {
 		return Delivery{}, lacks("digest and no tag")
 	}
-	_, hint.Image.Digest, _ = strings.Cut(change.Digest, "@")
-	return Delivery{ID: pushed.Message.ID, Event: change.Action, Hints: []event.Hint{hint}}, nil
+	_, hint.Image.Digest, _ = strings.Cut(c.Digest, "@")
+	return Delivery{ID: id, Event: c.Action, Hints: []event.Hint{hint}}, nil
 }

@@ -27,12 +27,18 @@ type githubPackage struct {
 	} `json:"package_version"`
 }
 
-// githubRegistry is where containers of the public GitHub are. Names in it are in
-// lower case, whatever those of their owners are.
-const githubRegistry = "ghcr.io"
+// githubRegistry is where the containers of a GitHub are. Names in it are in lower
+// case, whatever those of their owners are.
+// https://docs.github.com/en/enterprise-server@3.15/packages/working-with-a-github-packages-registry/working-with-the-container-registry
+func githubRegistry(host string) string {
+	if host == githubHost {
+		return "ghcr.io"
+	}
+	return "containers." + host
+}
 
 // published reads the event of a package of GHCR.
-func (e githubEvent) published() (Delivery, error) {
+func (e githubEvent) published(host string) (Delivery, error) {
 	p := e.Package
 	if p == nil {
 		p = e.RegistryPackage
@@ -47,23 +53,21 @@ func (e githubEvent) published() (Delivery, error) {
 	case p.Name == "":
 		return Delivery{}, lacks("package.name")
 	}
-	hint, ok := p.located()
+	where, ok := p.located(host)
 	if !ok {
 		return Delivery{}, lacks("package.owner")
 	}
-	hint.Image.Tag, hint.Image.Digest = p.Version.Metadata.Tag.Name, p.Version.Metadata.Tag.Digest
-	if hint.Image.Tag == "" && !strings.Contains(p.Version.Name, ":") {
-		hint.Image.Tag = p.Version.Name
-	}
+	tag := p.Version.Metadata.Tag
+	hint := imageHint(where.Image.Host, where.Image.Path, firstOf(tag.Name, p.Version.Name), tag.Digest)
 	return Delivery{Hints: []event.Hint{hint}}, nil
 }
 
 // located finds the image: in the URL of the version, which ends with a colon where
 // there is no tag, or by the names of owner and package.
-func (p *githubPackage) located() (event.Hint, bool) {
+func (p *githubPackage) located(host string) (event.Hint, bool) {
 	if hint, ok := referenceHint(strings.ToLower(strings.TrimSuffix(p.Version.URL, ":"))); ok && strings.Contains(p.Version.URL, "/") {
 		return hint, true
 	}
 	owner := firstOf(p.Owner.Login, p.Namespace)
-	return imageHint(githubRegistry, strings.ToLower(owner+"/"+p.Name), "", ""), owner != ""
+	return imageHint(githubRegistry(host), strings.ToLower(owner+"/"+p.Name), "", ""), owner != ""
 }

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"crypto/sha256"
 	"strings"
 
 	"promoter/internal/event"
@@ -10,7 +9,7 @@ import (
 // giteaSignature is the HMAC of the body, in Gitea's own header or in GitHub's.
 // https://docs.gitea.com/usage/webhooks
 func giteaSignature(o Options) proof {
-	return either(signed("X-Gitea-Signature", "", sha256.New, o.Secret), hubSignature(o))
+	return either(signed("X-Gitea-Signature", ""), hubSignature(o))
 }
 
 // giteaEvent is what events of Gitea and Forgejo have in common.
@@ -20,7 +19,11 @@ type giteaEvent struct {
 		ID       int64  `json:"id"`
 		FullName string `json:"full_name"`
 		HTMLURL  string `json:"html_url"`
+		CloneURL string `json:"clone_url"` // HTTP, also where the pages are not told
 	} `json:"repository"` // null for a package that belongs to none
+	Sender struct {
+		HTMLURL string `json:"html_url"`
+	} `json:"sender"`
 	Number int `json:"number"`
 	Issue  struct {
 		Number int `json:"number"`
@@ -78,7 +81,8 @@ func (e giteaEvent) about(hint event.Hint) (Delivery, error) {
 	if e.Repository == nil {
 		return Delivery{}, lacks("repository")
 	}
-	hint.Repository = event.Repository{Host: hostOf(e.Repository.HTMLURL), Name: e.Repository.FullName, ID: e.Repository.ID}
+	host := firstOf(hostOf(e.Repository.HTMLURL), hostOf(e.Repository.CloneURL))
+	hint.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: e.Repository.ID}
 	return Delivery{Hints: []event.Hint{hint}}, nil
 }
 
@@ -95,9 +99,6 @@ func (e giteaEvent) published() (Delivery, error) {
 	case p.Owner.Login == "" || p.Name == "":
 		return Delivery{}, lacks("package.name and package.owner")
 	}
-	hint := imageHint(hostOf(p.HTMLURL), strings.ToLower(p.Owner.Login+"/"+p.Name), p.Version, "")
-	if strings.HasPrefix(p.Version, "sha256:") {
-		hint.Image.Tag, hint.Image.Digest = "", p.Version
-	}
-	return Delivery{Hints: []event.Hint{hint}}, nil
+	host := firstOf(hostOf(p.HTMLURL), hostOf(e.Sender.HTMLURL)) // else any
+	return Delivery{Hints: []event.Hint{imageHint(host, strings.ToLower(p.Owner.Login+"/"+p.Name), p.Version, "")}}, nil
 }

@@ -1,6 +1,8 @@
 package webhook
 
 import (
+	"strings"
+
 	"promoter/internal/event"
 )
 
@@ -9,9 +11,11 @@ import (
 type githubEvent struct {
 	Action     string        `json:"action"`
 	Repository *githubSource `json:"repository"`
-	Sender     struct {
-		HTMLURL string `json:"html_url"`
-	} `json:"sender"`
+	Sender     githubPerson  `json:"sender"`
+	// Installation is that of the App whose webhook it is.
+	Installation struct {
+		Account githubPerson `json:"account"`
+	} `json:"installation"`
 	Issue struct {
 		Number      int       `json:"number"`
 		PullRequest *struct{} `json:"pull_request"` // what makes an issue one
@@ -29,8 +33,22 @@ type githubSource struct {
 	HTMLURL  string `json:"html_url"`
 }
 
-func (s *githubSource) repository() event.Repository {
-	return event.Repository{Host: hostOf(s.HTMLURL), Name: s.FullName, ID: s.ID}
+type githubPerson struct {
+	HTMLURL string `json:"html_url"`
+}
+
+// githubHost is that of the public GitHub.
+const githubHost = "github.com"
+
+// host is where the event happened. GitHub Enterprise Server says it in a header.
+// https://docs.github.com/en/enterprise-server@3.15/webhooks/webhook-events-and-payloads#delivery-headers
+func (e githubEvent) host(r Request) string {
+	where := ""
+	if e.Repository != nil {
+		where = e.Repository.HTMLURL
+	}
+	return firstOf(hostOf(where), strings.ToLower(r.Header.Get("X-GitHub-Enterprise-Host")),
+		hostOf(e.Installation.Account.HTMLURL), hostOf(e.Sender.HTMLURL), githubHost)
 }
 
 // github reads the events of GitHub: of repositories, of an App, and of packages.
@@ -43,7 +61,7 @@ func github(r Request) (Delivery, error) {
 	if err != nil {
 		return Delivery{}, err
 	}
-	d, err := e.delivery(happened)
+	d, err := e.delivery(happened, e.host(r))
 	d.ID = r.Header.Get("X-GitHub-Delivery")
 	if d.Event = happened; e.Action != "" {
 		d.Event += " " + e.Action
@@ -51,33 +69,32 @@ func github(r Request) (Delivery, error) {
 	return d, err
 }
 
-func (e githubEvent) delivery(happened string) (Delivery, error) {
+func (e githubEvent) delivery(happened, host string) (Delivery, error) {
 	switch happened {
 	case "ping":
 		return ignored(happened, "a ping")
 	case "installation", "installation_repositories", "installation_target":
-		where := event.Repository{Host: hostOf(e.Sender.HTMLURL)}
-		return Delivery{Hints: []event.Hint{{Kind: event.KindInstallation, Repository: where}}}, nil
+		return Delivery{Hints: []event.Hint{{Kind: event.KindInstallation, Repository: event.Repository{Host: host}}}}, nil
 	case "package", "registry_package":
-		return e.published()
+		return e.published(host)
 	case "release":
-		return e.about(event.Hint{Kind: event.KindRelease})
+		return e.about(event.Hint{Kind: event.KindRelease}, host)
 	case "issue_comment":
 		if e.Issue.PullRequest == nil || e.Action != "created" {
 			return ignored(happened, "only new comments on pull requests matter")
 		}
-		return e.about(event.Hint{Kind: event.KindComment, Number: e.Issue.Number, Comment: e.Comment.ID})
+		return e.about(event.Hint{Kind: event.KindComment, Number: e.Issue.Number, Comment: e.Comment.ID}, host)
 	case "check_run", "check_suite", "create", "delete", "deployment_status", "merge_group", "pull_request",
 		"pull_request_review", "push", "repository", "status", "workflow_run", "branch_protection_rule", "repository_ruleset":
-		return e.about(event.Hint{Kind: event.KindRepository})
+		return e.about(event.Hint{Kind: event.KindRepository}, host)
 	}
 	return ignored(happened, "the event does not matter")
 }
 
-func (e githubEvent) about(hint event.Hint) (Delivery, error) {
+func (e githubEvent) about(hint event.Hint, host string) (Delivery, error) {
 	if e.Repository == nil {
 		return Delivery{}, lacks("repository")
 	}
-	hint.Repository = e.Repository.repository()
+	hint.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: e.Repository.ID}
 	return Delivery{Hints: []event.Hint{hint}}, nil
 }

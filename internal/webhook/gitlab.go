@@ -1,42 +1,105 @@
 package webhook
 
-import "promoter/internal/event"
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
 
-// gitlabToken is the secret itself in a header.
+	"promoter/internal/event"
+)
+
+// gitlabProof is the secret token itself in a header, or a signature with what GitLab
+// calls the signing token.
 // https://docs.gitlab.com/user/project/integrations/webhooks/#validate-requests-by-using-a-secret-token
-func gitlabToken(o Options) proof { return inHeader("X-Gitlab-Token", o.Secret) }
+func gitlabProof(o Options) proof {
+	return either(inHeader("X-Gitlab-Token", o.Secret), standardSignature(o))
+}
 
-// gitlab reads the events of a project, of a group, and system hooks.
+// standardSignature is that of Standard Webhooks: the HMAC of id, time and body in
+// Base64, with a key in Base64 behind whsec_. The time is not looked at: who posts a
+// request again has us look again, which is all that it can do.
+// https://gitlab.com/gitlab-org/gitlab/-/merge_requests/230944
+// https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+func standardSignature(o Options) proof {
+	text, isKey := strings.CutPrefix(o.Secret.Reveal(), "whsec_")
+	key, err := base64.StdEncoding.DecodeString(text)
+	if !isKey || err != nil {
+		return func(context.Context, Request) bool { return false }
+	}
+	sign := hmacOf(sha256.New, key)
+	return func(_ context.Context, r Request) bool {
+		wanted := sign([]byte(r.Header.Get("Webhook-Id")+"."+r.Header.Get("Webhook-Timestamp")+"."), r.Body)
+		proven := false
+		for _, one := range strings.Fields(r.Header.Get("Webhook-Signature")) {
+			sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(one, "v1,"))
+			proven = err == nil && hmac.Equal(sum, wanted) || proven
+		}
+		return proven
+	}
+}
+
+// gitlabEvent is what events of a project, of a group, and system hooks have in
+// common.
 // https://docs.gitlab.com/user/project/integrations/webhook_events/
+// https://docs.gitlab.com/administration/system_hooks/
+type gitlabEvent struct {
+	Kind    string `json:"object_kind"`
+	Name    string `json:"event_name"` // of a system hook
+	Project struct {
+		ID   int64  `json:"id"`
+		Path string `json:"path_with_namespace"`
+		URL  string `json:"web_url"`
+	} `json:"project"`
+	ProjectID  int64  `json:"project_id"`
+	Path       string `json:"path_with_namespace"` // of a project, in a system hook
+	Repository struct {
+		URL string `json:"homepage"`
+	} `json:"repository"` // also where there is no project: of jobs, in older releases
+	Object struct {
+		ID       int64  `json:"id"`
+		Noteable string `json:"noteable_type"`
+		Action   string `json:"action"`
+	} `json:"object_attributes"`
+	MergeRequest struct {
+		Number int `json:"iid"`
+	} `json:"merge_request"`
+}
+
+// happened is what the event is called: by itself, or by a header where a template of
+// the webhook left it out.
+func (e gitlabEvent) happened(header http.Header) string {
+	name := strings.TrimSuffix(header.Get("X-Gitlab-Event"), " Hook")
+	if name == "Job" {
+		name = "build"
+	}
+	return firstOf(e.Kind, e.Name, strings.ToLower(strings.ReplaceAll(name, " ", "_")))
+}
+
+// repository is the project. Events of older releases and system hooks do not tell
+// its URL; a header tells that of the GitLab.
+func (e gitlabEvent) repository(header http.Header) event.Repository {
+	path := firstOf(e.Project.Path, e.Path)
+	if home, err := url.Parse(e.Repository.URL); err == nil && path == "" {
+		path = strings.Trim(home.Path, "/")
+	}
+	host := firstOf(hostOf(e.Project.URL), hostOf(e.Repository.URL), hostOf(header.Get("X-Gitlab-Instance")))
+	return event.Repository{Host: host, Name: path, ID: max(e.Project.ID, e.ProjectID)}
+}
+
 func gitlab(r Request) (Delivery, error) {
-	e, err := read[struct {
-		Kind    string `json:"object_kind"`
-		Name    string `json:"event_name"` // of a system hook
-		Project struct {
-			ID   int64  `json:"id"`
-			Path string `json:"path_with_namespace"`
-			URL  string `json:"web_url"`
-		} `json:"project"`
-		ProjectID int64 `json:"project_id"`
-		Object    struct {
-			ID       int64  `json:"id"`
-			Noteable string `json:"noteable_type"`
-			Action   string `json:"action"`
-		} `json:"object_attributes"`
-		MergeRequest struct {
-			Number int `json:"iid"`
-		} `json:"merge_request"`
-	}](r)
+	e, err := read[gitlabEvent](r)
 	if err != nil {
 		return Delivery{}, err
 	}
-	happened := firstOf(e.Kind, e.Name)
-	hint := event.Hint{Kind: event.KindRepository, Repository: event.Repository{
-		Host: hostOf(e.Project.URL), Name: e.Project.Path, ID: max(e.Project.ID, e.ProjectID),
-	}}
+	happened := e.happened(r.Header)
+	hint := event.Hint{Kind: event.KindRepository, Repository: e.repository(r.Header)}
 	switch happened {
 	case "":
-		return Delivery{}, lacks("object_kind")
+		return Delivery{}, lacks("object_kind, and no header X-Gitlab-Event")
 	case "release":
 		hint.Kind = event.KindRelease
 	case "note":
@@ -44,7 +107,8 @@ func gitlab(r Request) (Delivery, error) {
 			return ignored(happened, "only new comments on merge requests matter")
 		}
 		hint.Kind, hint.Number, hint.Comment = event.KindComment, e.MergeRequest.Number, e.Object.ID
-	case "push", "tag_push", "merge_request", "pipeline", "build", "deployment", "project_rename", "project_transfer", "project_update":
+	case "push", "tag_push", "repository_update", "merge_request", "pipeline", "build", "deployment",
+		"project_rename", "project_transfer", "project_update", "project_destroy":
 	default:
 		return ignored(happened, "the event does not matter")
 	}

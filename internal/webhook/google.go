@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 )
@@ -22,7 +24,7 @@ func fromGoogle(options Options) (proof, error) {
 	if options.HTTP == nil || options.HTTP.Transport == nil || options.Now == nil || options.Email == "" {
 		return nil, errors.New("an audience wants an email, and a way to fetch Google's keys")
 	}
-	fetching := oidc.ClientContext(context.Background(), bounded(options.HTTP))
+	fetching := oidc.ClientContext(context.Background(), keyClient(options))
 	verifier := oidc.NewVerifier(googleIssuer, oidc.NewRemoteKeySet(fetching, googleKeys), &oidc.Config{
 		ClientID: options.Audience, Now: options.Now, SupportedSigningAlgs: []string{oidc.RS256},
 	})
@@ -49,20 +51,52 @@ const (
 	maxKeys  = 256 << 10
 )
 
-// bounded is a client whose answers are.
-func bounded(client *http.Client) *http.Client {
-	limited := *client
-	limited.Transport = boundedTransport{client.Transport}
+// keysWithin bounds a question for keys, and keysEvery how often they are asked for:
+// a token with a key that nobody has would have us ask for each request. Google shows
+// a new key days before it signs with it.
+const (
+	keysWithin = 10 * time.Second
+	keysEvery  = 10 * time.Second
+)
+
+// keyClient asks for keys, within bounds.
+func keyClient(options Options) *http.Client {
+	limited := *options.HTTP
+	limited.Timeout = keysWithin
+	limited.Transport = &keyTransport{next: options.HTTP.Transport, now: options.Now}
 	return &limited
 }
 
-type boundedTransport struct{ http.RoundTripper }
+// keyTransport bounds answers, and how often there are any.
+type keyTransport struct {
+	next http.RoundTripper
+	now  func() time.Time
 
-// RoundTrip cuts the answer at its limit.
-func (t boundedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := t.RoundTripper.RoundTrip(request)
+	mu    sync.Mutex
+	asked time.Time
+}
+
+var errAskedAlready = errors.New("Google's keys were asked for a moment ago")
+
+// RoundTrip implements http.RoundTripper.
+func (t *keyTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	if !t.mayAsk() {
+		return nil, errAskedAlready
+	}
+	response, err := t.next.RoundTrip(request)
 	if err == nil {
 		response.Body = http.MaxBytesReader(nil, response.Body, maxKeys)
 	}
 	return response, err //nolint:wrapcheck // the transport of a client
+}
+
+func (t *keyTransport) mayAsk() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	if passed := now.Sub(t.asked); passed >= 0 && passed < keysEvery {
+		return false
+	}
+	t.asked = now
+	return true
 }

@@ -1,46 +1,67 @@
 package webhook
 
-import "strings"
+import (
+	"slices"
+	"strings"
 
-// harbor reads a notification of a Harbor project: PUSH_ARTIFACT, and pushImage of
-// version 1. One may have several resources.
+	"promoter/internal/event"
+)
+
+// harborPush says whether something was pushed: PUSH_ARTIFACT, pushImage in version 1,
+// and a tag that an artifact gets later, by themselves or as CloudEvents.
 // https://goharbor.io/docs/2.13.0/working-with-projects/project-configuration/configure-webhooks/
+// https://github.com/goharbor/harbor/blob/main/src/pkg/notifier/formats/cloudevents.go
+func harborPush(happened string) bool {
+	return slices.Contains([]string{"PUSH_ARTIFACT", "harbor.artifact.pushed", "pushImage", "CREATE_TAG", "harbor.tag.created"}, happened)
+}
+
+// harborData is the content of both formats.
+type harborData struct {
+	Resources []struct {
+		Digest string `json:"digest"`
+		Tag    string `json:"tag"`          // the digest where there is none
+		URL    string `json:"resource_url"` // HOST/PROJECT/NAME:TAG, without a scheme
+	} `json:"resources"`
+	Repository struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+		FullName  string `json:"repo_full_name"`
+	} `json:"repository"`
+}
+
+// harbor reads a notification of a Harbor project. One may have several resources.
 func harbor(r Request) (Delivery, error) {
-	pushed, err := read[struct {
-		Type string `json:"type"`
-		Data struct {
-			Resources []struct {
-				Digest string `json:"digest"`
-				Tag    string `json:"tag"`
-				URL    string `json:"resource_url"` // HOST/PROJECT/NAME:TAG, without a scheme
-			} `json:"resources"`
-			Repository struct {
-				Name      string `json:"name"`
-				Namespace string `json:"namespace"`
-				FullName  string `json:"repo_full_name"`
-			} `json:"repository"`
-		} `json:"event_data"`
+	told, err := read[struct {
+		Type  string      `json:"type"`
+		Data  harborData  `json:"event_data"`
+		ID    string      `json:"id"`   // of a CloudEvent
+		Cloud *harborData `json:"data"` // of a CloudEvent
 	}](r)
+	if told.Cloud != nil {
+		told.Data = *told.Cloud
+	}
 	switch {
 	case err != nil:
 		return Delivery{}, err
-	case pushed.Type == "":
+	case told.Type == "":
 		return Delivery{}, lacks("type")
-	case pushed.Type != "PUSH_ARTIFACT" && pushed.Type != "pushImage":
-		return ignored(pushed.Type, "only pushes matter")
-	case len(pushed.Data.Resources) == 0:
+	case !harborPush(told.Type):
+		return ignored(told.Type, "only pushes matter")
+	case len(told.Data.Resources) == 0:
 		return Delivery{}, lacks("event_data.resources")
 	}
-	of := pushed.Data.Repository
-	path := firstOf(of.FullName, strings.Trim(of.Namespace+"/"+of.Name, "/"))
-	d := Delivery{Event: pushed.Type}
-	for _, resource := range pushed.Data.Resources {
+	return Delivery{ID: told.ID, Event: told.Type, Hints: told.Data.hints()}, nil
+}
+
+func (d harborData) hints() []event.Hint {
+	path := firstOf(d.Repository.FullName, strings.Trim(d.Repository.Namespace+"/"+d.Repository.Name, "/"))
+	var hints []event.Hint
+	for _, resource := range d.Resources {
+		host, where := "", path
 		if hint, ok := referenceHint(resource.URL); ok && strings.Contains(resource.URL, "/") {
-			hint.Image.Tag, hint.Image.Digest = resource.Tag, resource.Digest
-			d.Hints = append(d.Hints, hint)
-			continue
+			host, where = hint.Image.Host, hint.Image.Path
 		}
-		d.Hints = append(d.Hints, imageHint("", path, resource.Tag, resource.Digest))
+		hints = append(hints, imageHint(host, where, resource.Tag, resource.Digest))
 	}
-	return d, nil
+	return hints
 }

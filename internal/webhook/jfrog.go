@@ -1,9 +1,7 @@
 package webhook
 
 import (
-	"crypto/sha256"
-
-	"promoter/internal/event"
+	"strings"
 )
 
 // jfrogSignature is the secret itself, or with "Use secret for payload signing" the
@@ -11,12 +9,14 @@ import (
 // https://jfrog.com/help/r/jfrog-platform-administration-documentation/webhooks
 func jfrogSignature(o Options) proof {
 	const header = "X-JFrog-Event-Auth"
-	return either(signed(header, "", sha256.New, o.Secret), inHeader(header, o.Secret))
+	return either(signed(header, ""), inHeader(header, o.Secret))
 }
 
 // jfrog reads a webhook of the Docker events. Under which host the repository is
 // reached, and whether its key is part of the path, is up to who set it up: any
-// host is meant, and both paths.
+// host is meant, and both paths. What a remote repository fetched is told of its
+// cache, NAME-cache, and pulled by its name.
+// https://docs.jfrog.com/administration/docs/event-types
 func jfrog(r Request) (Delivery, error) {
 	done, err := read[struct {
 		Domain string `json:"domain"`
@@ -33,8 +33,8 @@ func jfrog(r Request) (Delivery, error) {
 		return Delivery{}, err
 	case done.Domain == "":
 		return Delivery{}, lacks("domain")
-	case done.Domain != "docker" || done.Type != "pushed":
-		return ignored(done.Domain+" "+done.Type, "only pushed Docker images matter")
+	case done.Domain != "docker" || done.Type != "pushed" && done.Type != "promoted":
+		return ignored(done.Domain+" "+done.Type, "only pushed and promoted Docker images matter")
 	case done.Data.Image == "":
 		return Delivery{}, lacks("data.image_name")
 	}
@@ -42,8 +42,12 @@ func jfrog(r Request) (Delivery, error) {
 	if done.Data.SHA256 != "" {
 		digest = "sha256:" + done.Data.SHA256
 	}
-	return Delivery{Event: done.Type, Hints: []event.Hint{
-		imageHint("", done.Data.Repository+"/"+done.Data.Image, done.Data.Tag, digest),
-		imageHint("", done.Data.Image, done.Data.Tag, digest),
-	}}, nil
+	d := Delivery{Event: done.Type}
+	for _, path := range []string{
+		done.Data.Repository + "/" + done.Data.Image, done.Data.Image,
+		strings.TrimSuffix(done.Data.Repository, "-cache") + "/" + done.Data.Image,
+	} {
+		d.Hints = append(d.Hints, imageHint("", path, done.Data.Tag, digest))
+	}
+	return d, nil
 }

@@ -7,13 +7,14 @@ import (
 )
 
 // nexus reads the webhook of a Sonatype Nexus repository, of its components or its
-// assets. It does not tell under which host and port the repository is reached:
-// any is meant.
+// assets. It does not tell under which host and port the repository is reached, and
+// whether by its name in the path: any is meant, and both paths.
 // https://help.sonatype.com/en/example-headers-and-payloads.html
 func nexus(r Request) (Delivery, error) {
 	done, err := read[struct {
-		Action    string `json:"action"`
-		Component struct {
+		Action     string `json:"action"`
+		Repository string `json:"repositoryName"`
+		Component  struct {
 			Format, Name, Version string
 		} `json:"component"`
 		Asset struct {
@@ -39,12 +40,15 @@ func nexus(r Request) (Delivery, error) {
 	case name == "":
 		return Delivery{}, lacks("component or asset")
 	}
-	return Delivery{
-		ID: r.Header.Get("X-Nexus-Webhook-Delivery"), Event: happened, Hints: []event.Hint{imageHint("", name, tag, "")},
-	}, nil
+	hints := []event.Hint{imageHint("", name, tag, "")}
+	if done.Repository != "" {
+		hints = append(hints, imageHint("", done.Repository+"/"+name, tag, ""))
+	}
+	return Delivery{ID: r.Header.Get("X-Nexus-Webhook-Delivery"), Event: happened, Hints: hints}, nil
 }
 
-// manifestOf takes the path of an asset apart: v2/NAME/manifests/TAG.
+// manifestOf takes the path of an asset apart: v2/NAME/manifests/TAG, or the digest
+// at its end; newer releases begin it with a slash.
 func manifestOf(asset string) (name, tag string) {
 	path, ok := strings.CutPrefix(strings.Trim(asset, "/"), "v2/")
 	name, tag, found := strings.Cut(path, "/manifests/")

@@ -1,6 +1,11 @@
 package webhook
 
-import "strings"
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // quayHost is where a notification comes from that does not say.
 const quayHost = "quay.io"
@@ -11,13 +16,16 @@ func quay(r Request) (Delivery, error) {
 	push, err := read[struct {
 		Repository string   `json:"repository"` // NAMESPACE/NAME
 		DockerURL  string   `json:"docker_url"` // with the host
-		Tags       []string `json:"updated_tags"`
+		Tags       quayTags `json:"updated_tags"`
 	}](r)
 	if err != nil {
 		return Delivery{}, err
 	}
-	address := strings.TrimPrefix(strings.TrimPrefix(push.DockerURL, "https://"), "http://")
-	host, path, found := strings.Cut(address, "/")
+	address := push.DockerURL
+	if _, rest, found := strings.Cut(address, "://"); found {
+		address = rest
+	}
+	host, path, found := strings.Cut(strings.Trim(address, "/"), "/")
 	if !found {
 		host, path = quayHost, push.Repository
 	}
@@ -32,4 +40,24 @@ func quay(r Request) (Delivery, error) {
 		d.Hints = append(d.Hints, imageHint(host, path, tag, ""))
 	}
 	return d, nil
+}
+
+// quayTags is a list of tags; older releases of Quay post an object of them, with
+// the id of an image for each.
+// https://docs.quay.io/guides/notifications.html
+type quayTags []string
+
+// UnmarshalJSON reads both forms.
+func (t *quayTags) UnmarshalJSON(data []byte) error {
+	var list []string
+	if err := json.Unmarshal(data, &list); err == nil {
+		*t = list
+		return nil
+	}
+	var ids map[string]json.RawMessage
+	if err := json.Unmarshal(data, &ids); err != nil {
+		return err //nolint:wrapcheck // the words are those of read
+	}
+	*t = slices.Sorted(maps.Keys(ids))
+	return nil
 }

@@ -2,11 +2,15 @@ package webhook
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"promoter/internal/event"
 	"promoter/internal/fault"
@@ -37,6 +41,7 @@ type Options struct {
 type Receiver struct {
 	name   string
 	kind   string
+	sign   func(...[]byte) []byte // HMAC-SHA256
 	proof  proof
 	decode decoder
 }
@@ -46,6 +51,10 @@ type Request struct {
 	Header     http.Header
 	PathSecret string // what stood behind the receiver's name in the URL
 	Body       []byte // bounded by the server
+
+	// sum is the HMAC of the body. It is made for every kind of credential, for nobody
+	// shall tell by the time which kind a receiver has, or whether there is one.
+	sum []byte
 }
 
 // Delivery is what a request says.
@@ -74,7 +83,11 @@ func New(options Options) (*Receiver, error) {
 	if !ok {
 		return nil, fault.New(fault.Invalid, "receiver %s: this promoter has no sender %q", options.Name, options.Kind)
 	}
-	r := &Receiver{name: options.Name, kind: options.Kind, decode: known.decode}
+	key := []byte(options.Secret.Reveal())
+	if options.Secret.IsZero() {
+		key = []byte(rand.Text())
+	}
+	r := &Receiver{name: options.Name, kind: options.Kind, sign: hmacOf(sha256.New, key), decode: known.decode}
 	var err error
 	if r.proof, err = proofOf(known, options); err != nil {
 		return nil, fault.New(fault.Invalid, "receiver %s: %w", options.Name, err)
@@ -94,6 +107,7 @@ var errUnproven = errors.New("unknown receiver, or a wrong or missing credential
 // credential is an Unauthorised fault that says no more than that, garbage an
 // Invalid one.
 func (r *Receiver) Receive(ctx context.Context, request Request) (Delivery, error) {
+	request.sum = r.sign(request.Body)
 	if !r.proof(ctx, request) {
 		return Delivery{}, fault.Wrap(fault.Unauthorised, errUnproven)
 	}
@@ -120,23 +134,44 @@ func settled(d Delivery, request Request) Delivery {
 	if d.Hints = hints; len(hints) == 0 && d.Ignored == "" {
 		d.Ignored = "it names nothing that can be looked for"
 	}
-	if d.ID == "" || len(d.ID) > maxID {
+	if d.Event = plain(d.Event); !isName(d.ID) {
 		sum := sha256.Sum256(request.Body)
 		d.ID = hex.EncodeToString(sum[:])
 	}
 	return d
 }
 
-// maxID bounds the id that a sender gives to a delivery, in bytes.
-const maxID = 128
+// maxName bounds the id that a sender gives to a delivery, and what it calls an
+// event, in bytes.
+const maxName = 128
+
+func isName(text string) bool {
+	return text != "" && len(text) <= maxName && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+// plain leaves of a text what can be kept and shown in one line.
+func plain(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+	for len(text) > maxName {
+		_, size := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-size]
+	}
+	return text
+}
 
 // Kept returns the headers that are worth keeping with a delivery: those by which
 // senders say what it is, and none that can hold a credential.
 func (r *Receiver) Kept(all http.Header) http.Header {
 	kept := http.Header{}
 	for _, name := range []string{
-		"Content-Type", "Ce-Id", "Ce-Source", "Ce-Specversion", "Ce-Type", "X-Forgejo-Delivery", "X-Forgejo-Event", "X-Gitea-Delivery",
-		"X-Gitea-Event", "X-Github-Delivery", "X-Github-Event", "X-Gitlab-Event", "X-Gitlab-Event-Uuid", "X-Nexus-Webhook-Delivery",
+		"Content-Type", "Ce-Id", "Ce-Source", "Ce-Specversion", "Ce-Type", "Idempotency-Key", "X-Forgejo-Delivery", "X-Forgejo-Event",
+		"X-Gitea-Delivery", "X-Gitea-Event", "X-Github-Delivery", "X-Github-Enterprise-Host", "X-Github-Event", "X-Gitlab-Event",
+		"X-Gitlab-Event-Uuid", "X-Gitlab-Instance", "X-Goog-Pubsub-Message-Id", "X-Nexus-Webhook-Delivery",
 	} {
 		if values := all.Values(name); len(values) > 0 {
 			kept[name] = values[:1:1]

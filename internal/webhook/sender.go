@@ -28,7 +28,7 @@ func senders() map[string]sender {
 		"generic":      {genericSignature, generic},
 		"gitea":        {giteaSignature, gitea},
 		"github":       {hubSignature, github},
-		"gitlab":       {gitlabToken, gitlab},
+		"gitlab":       {gitlabProof, gitlab},
 		"harbor":       {headerSecret, harbor},
 		"jfrog":        {jfrogSignature, jfrog},
 		"nexus":        {nexusSignature, nexus},

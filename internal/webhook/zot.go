@@ -1,30 +1,46 @@
 package webhook
 
-import "promoter/internal/event"
+import (
+	"strings"
 
-// zot reads an event of a zot registry, a CloudEvent whose attributes are headers.
-// It does not tell under which host the registry is reached: any is meant.
-// https://zotregistry.dev/latest/articles/events/
+	"promoter/internal/event"
+)
+
+// zotUpdate is the data of an event.
+type zotUpdate struct {
+	Name      string `json:"name"`
+	Reference string `json:"reference"` // a tag, or a digest
+	Digest    string `json:"digest"`
+}
+
+// zot reads an event of a zot registry, a CloudEvent whose attributes are headers, or
+// fields beside `data`. The type ends in image.updated behind a prefix that can be
+// configured, as can the source: only as a URL does it tell under which host the
+// registry is reached. Else any is meant.
+// https://zotregistry.dev/v2.1.21/articles/events/
 func zot(r Request) (Delivery, error) {
-	happened := r.Header.Get("Ce-Type")
-	switch happened {
-	case "":
-		return Delivery{}, lacks("header Ce-Type")
-	case "zotregistry.image.updated":
-	default:
-		return ignored(happened, "only updated images matter")
-	}
-	updated, err := read[struct {
-		Name      string `json:"name"`
-		Reference string `json:"reference"` // a tag, or a digest
-		Digest    string `json:"digest"`
+	told, err := read[struct {
+		zotUpdate
+		ID     string     `json:"id"`
+		Type   string     `json:"type"`
+		Source string     `json:"source"`
+		Data   *zotUpdate `json:"data"`
 	}](r)
-	if err != nil {
-		return Delivery{}, err
+	updated := told.zotUpdate
+	if told.Data != nil {
+		updated = *told.Data
 	}
-	if updated.Name == "" {
+	happened := firstOf(r.Header.Get("Ce-Type"), told.Type)
+	switch {
+	case happened == "":
+		return Delivery{}, lacks("header Ce-Type")
+	case !strings.HasSuffix(happened, ".image.updated"):
+		return ignored(happened, "only updated images matter")
+	case err != nil:
+		return Delivery{}, err
+	case updated.Name == "":
 		return Delivery{}, lacks("name")
 	}
-	hint := imageHint("", updated.Name, updated.Reference, updated.Digest)
-	return Delivery{ID: r.Header.Get("Ce-Id"), Event: happened, Hints: []event.Hint{hint}}, nil
+	hint := imageHint(hostOf(firstOf(r.Header.Get("Ce-Source"), told.Source)), updated.Name, updated.Reference, updated.Digest)
+	return Delivery{ID: firstOf(r.Header.Get("Ce-Id"), told.ID), Event: happened, Hints: []event.Hint{hint}}, nil
 }
