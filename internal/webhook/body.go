@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"encoding/json"
+	"errors"
 	"net/url"
 	"strings"
 
@@ -14,9 +15,17 @@ import (
 func read[T any](r Request) (T, error) {
 	var body T
 	if err := json.Unmarshal(r.payload(), &body); err != nil {
-		return body, fault.New(fault.Invalid, "its body is no JSON of the expected form: %w", err)
+		return body, unreadable(err)
 	}
 	return body, nil
+}
+
+// unreadable is an error of JSON in words that tell nothing of Go.
+func unreadable(err error) error {
+	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fault.New(fault.Invalid, "its JSON is not of the expected form: %q is not to be a %s", typed.Field, typed.Value)
+	}
+	return fault.New(fault.Invalid, "its body is no JSON: %w", err)
 }
 
 // payload is the JSON of a request. GitHub and Gitea post it as a field of a form

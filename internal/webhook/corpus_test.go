@@ -64,7 +64,7 @@ func readSample(t *testing.T, base string) sample {
 	}
 }
 
-func readHeaders(t *testing.T, file string) http.Header {
+func readHeaders(t testing.TB, file string) http.Header {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {

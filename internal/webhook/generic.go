@@ -41,11 +41,15 @@ type genericPush struct {
 }
 
 func (p genericPush) hint(source string) event.Hint {
+	path := firstOf(p.Repository, p.RepositoryName)
 	host := firstOf(p.Registry, p.RegistryURL)
+	if first, rest, _ := strings.Cut(path, "/"); host == "" && strings.ContainsAny(first, ".:") {
+		host, path = first, rest
+	}
 	if strings.Contains(host, "://") {
 		host = hostOf(host)
 	}
-	return imageHint(firstOf(host, hostOf(source)), firstOf(p.Repository, p.RepositoryName), firstOf(p.Tag, p.ImageTag), firstOf(p.Digest, p.ImageDigest))
+	return imageHint(firstOf(host, hostOf(source)), path, firstOf(p.Tag, p.ImageTag), firstOf(p.Digest, p.ImageDigest))
 }
 
 func generic(r Request) (Delivery, error) {

@@ -1,0 +1,232 @@
+package webhook_test
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha1" //nolint:gosec // what Nexus signs with
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"promoter/internal/fault"
+	"promoter/internal/secret"
+	"promoter/internal/webhook"
+)
+
+const theSecret = "canary-secret-of-the-tests"
+
+// credential is how a kind proves itself in the tests.
+type credential struct {
+	options webhook.Options
+	header  string           // empty: the path
+	prefix  string           // before the signature
+	with    func() hash.Hash // nil: the secret stands there itself
+}
+
+// credentialOf is the way of a kind that its documentation advises.
+func credentialOf(kind string) credential {
+	c := credential{options: webhook.Options{Name: "hook", Kind: kind, Secret: secret.New(theSecret)}}
+	switch kind {
+	case "dockerhub", "quay", "gar":
+		c.options.Secret, c.options.PathSecret = secret.String{}, secret.New(longSecret)
+	case "github":
+		c.header, c.prefix, c.with = "X-Hub-Signature-256", "sha256=", sha256.New
+	case "gitea":
+		c.header, c.with = "X-Gitea-Signature", sha256.New
+	case "gitlab":
+		c.header = "X-Gitlab-Token"
+	case "jfrog":
+		c.header, c.with = "X-Jfrog-Event-Auth", sha256.New
+	case "nexus":
+		c.header, c.with = "X-Nexus-Webhook-Signature", sha1.New
+	case "flux":
+		c.header, c.prefix, c.with = "X-Signature", "sha256=", sha256.New
+	case "generic":
+		c.header, c.prefix, c.with = "X-Promoter", "sha256=", sha256.New
+		c.options.Header = c.header
+	default:
+		c.header, c.options.Header = "Authorization", "Authorization"
+	}
+	return c
+}
+
+func (c credential) receiver(t testing.TB) *webhook.Receiver {
+	t.Helper()
+	made, err := webhook.New(c.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// sign proves a request with the secret.
+func (c credential) sign(header http.Header, body []byte) webhook.Request {
+	return c.signWith(header, body, theSecret, longSecret)
+}
+
+func (c credential) signWith(header http.Header, body []byte, key, path string) webhook.Request {
+	r := webhook.Request{Header: header.Clone(), Body: body}
+	switch {
+	case c.header == "":
+		r.PathSecret = path
+	case c.with == nil:
+		r.Header.Set(c.header, key)
+	default:
+		r.Header.Set(c.header, c.prefix+signature(c.with, key, body))
+	}
+	return r
+}
+
+func signature(with func() hash.Hash, key string, body []byte) string {
+	mac := hmac.New(with, []byte(key))
+	mac.Write(body)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// One byte of a signed body that is another, and it is not from who it says.
+func TestReceive_W03_W13_flipped(t *testing.T) {
+	t.Parallel()
+	signed := map[string]bool{}
+	for _, p := range payloads(t) {
+		c := credentialOf(p.kind)
+		if c.with == nil || len(p.body) == 0 {
+			continue
+		}
+		signed[p.kind] = true
+		for _, at := range []int{0, len(p.body) / 2, len(p.body) - 1} {
+			r := c.sign(p.header, p.body)
+			r.Body = bytes.Clone(p.body)
+			r.Body[at] ^= 1
+			refused(t, p.kind+"/"+p.name+" with a flipped byte", c, r)
+		}
+	}
+	for _, kind := range []string{"flux", "generic", "gitea", "github", "jfrog", "nexus"} {
+		if !signed[kind] {
+			t.Errorf("no payload of %s was signed", kind)
+		}
+	}
+}
+
+func refused(t *testing.T, what string, c credential, r webhook.Request) {
+	t.Helper()
+	d, err := c.receiver(t).Receive(t.Context(), r)
+	if fault.KindOf(err) != fault.Unauthorised || len(d.Hints) > 0 {
+		t.Errorf("%s: %+v, %v", what, d, err)
+	}
+	if err != nil && err.Error() != "unknown receiver, or a wrong or missing credential" {
+		t.Errorf("%s: the error tells more: %v", what, err)
+	}
+}
+
+// Whatever is not the credential of a kind is refused, in the same words.
+func TestReceive_W01_W14_credentials(t *testing.T) {
+	t.Parallel()
+	for _, kind := range webhook.Kinds() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			c, header := credentialOf(kind), http.Header{"Content-Type": {"application/json"}}
+			body := []byte(`{"image": "quay.io/acme/web:1"}`)
+			refused(t, "none", c, webhook.Request{Header: header.Clone(), Body: body})
+			refused(t, "a wrong one", c, c.signWith(header, body, "another", strings.Repeat("x", 32)))
+			refused(t, "a shorter one", c, c.signWith(header, body, theSecret[:10], longSecret[:10]))
+			refused(t, "a longer one", c, c.signWith(header, body, theSecret+"x", longSecret+"x"))
+			refused(t, "an empty one", c, c.signWith(header, body, "", ""))
+			if c.header == "" {
+				return
+			}
+			for _, text := range []string{"", "Bearer ", "sha256=", "sha256=zz", "sha256=" + strings.Repeat("0", 64), "***"} {
+				r := webhook.Request{Header: header.Clone(), Body: body, PathSecret: theSecret}
+				r.Header.Set(c.header, text)
+				refused(t, text, c, r)
+			}
+		})
+	}
+}
+
+// A secret in a header may stand alone, or behind Bearer.
+func TestReceive_W04_W12_bearer(t *testing.T) {
+	t.Parallel()
+	for _, kind := range webhook.Kinds() {
+		c := credentialOf(kind)
+		if c.with != nil && kind != "generic" && kind != "jfrog" || c.header == "" {
+			continue
+		}
+		for _, text := range []string{theSecret, "Bearer " + theSecret} {
+			r := webhook.Request{Header: http.Header{}, Body: []byte("{")}
+			r.Header.Set(c.header, text)
+			if _, err := c.receiver(t).Receive(t.Context(), r); fault.KindOf(err) != fault.Invalid {
+				t.Errorf("%s with %s: %v", kind, text, err)
+			}
+		}
+		r := webhook.Request{Header: http.Header{}, Body: []byte("{")}
+		r.Header.Set(c.header, "Bearer Bearer "+theSecret)
+		refused(t, kind+" twice", c, r)
+	}
+}
+
+// Gitea signs in two headers, and one that is right is enough.
+func TestReceive_W10_eitherHeader(t *testing.T) {
+	t.Parallel()
+	c, body := credentialOf("gitea"), []byte("{")
+	r := webhook.Request{Header: http.Header{}, Body: body}
+	r.Header.Set("X-Hub-Signature-256", "sha256="+signature(sha256.New, theSecret, body))
+	if _, err := c.receiver(t).Receive(t.Context(), r); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("by GitHub's header: %v", err)
+	}
+}
+
+func TestNew_refuses(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		options webhook.Options
+		want    string
+	}{
+		{"another kind", webhook.Options{Name: "hook", Kind: "svn"}, `receiver hook: this promoter has no sender "svn"`},
+		{"no credential", webhook.Options{Name: "hook", Kind: "github"}, "receiver hook: it has no credential"},
+		{"a short secret in the path", webhook.Options{Name: "hook", Kind: "quay", PathSecret: secret.New(longSecret[:31])}, "fewer than 32 characters"},
+		{"an audience without the rest", webhook.Options{Name: "hook", Kind: "gar", Audience: "promoter"}, "wants an email"},
+	} {
+		_, err := webhook.New(test.options)
+		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+// What anybody may post needs no credential, and has one sender like the others.
+func TestReceive_W05_anonymous(t *testing.T) {
+	t.Parallel()
+	made, err := webhook.New(webhook.Options{Name: "hook", Kind: "generic", Anonymous: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := made.Receive(t.Context(), webhook.Request{Header: http.Header{}, Body: []byte(`{"image": "quay.io/acme/web:1"}`)})
+	if err != nil || len(d.Hints) != 1 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if made.Name() != "hook" || made.Kind() != "generic" {
+		t.Errorf("it is %s of %s", made.Name(), made.Kind())
+	}
+}
+
+// No header that can hold a credential of any kind is kept.
+func TestKept_W01_W14(t *testing.T) {
+	t.Parallel()
+	kinds := webhook.Kinds()
+	for _, kind := range kinds {
+		c := credentialOf(kind)
+		r := c.sign(http.Header{"X-Github-Event": {"push"}, "Cookie": {"a"}, "Webhook-Signature": {"v1,a"}}, []byte("{}"))
+		kept := c.receiver(t).Kept(r.Header)
+		if len(kept) != 1 || kept.Get("X-Github-Event") != "push" {
+			t.Errorf("%s keeps %v", kind, kept)
+		}
+	}
+	if !slices.IsSorted(kinds) || len(kinds) < 18 {
+		t.Errorf("the kinds are %v", kinds)
+	}
+}

@@ -1,0 +1,130 @@
+package webhook_test
+
+import (
+	"encoding/json"
+	"flag"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/event"
+	"promoter/internal/fault"
+	"promoter/internal/webhook"
+)
+
+var update = flag.Bool("update", false, "write what is read of the payloads as what is wanted")
+
+// payload is one request of testdata/payloads: NAME.json, with NAME.headers and
+// NAME.want.json beside it.
+type payload struct {
+	kind, name string
+	header     http.Header
+	body       []byte
+	want       string // the file
+}
+
+// payloads lists all of them, by the kind of their folder.
+func payloads(t testing.TB) []payload {
+	t.Helper()
+	root := filepath.Join("..", "..", "testdata", "payloads")
+	files, err := filepath.Glob(filepath.Join(root, "*", "*.headers"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no payloads below %s: %v", root, err)
+	}
+	var all []payload
+	for _, file := range files {
+		base := strings.TrimSuffix(file, ".headers")
+		body, err := os.ReadFile(base + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, payload{
+			kind: filepath.Base(filepath.Dir(file)), name: filepath.Base(base),
+			header: readHeaders(t, file), body: body, want: base + ".want.json",
+		})
+	}
+	return all
+}
+
+// said is what a payload is read as.
+type said struct {
+	ID      string       `json:"id,omitempty"`
+	Event   string       `json:"event,omitempty"`
+	Hints   []event.Hint `json:"hints,omitempty"`
+	Ignored string       `json:"ignored,omitempty"`
+	Error   string       `json:"error,omitempty"`
+}
+
+// Each payload means what its file says.
+func TestPayloads_W01_W14(t *testing.T) {
+	t.Parallel()
+	for _, p := range payloads(t) {
+		t.Run(p.kind+"/"+p.name, func(t *testing.T) {
+			t.Parallel()
+			got := p.said(t)
+			if *update {
+				data, err := json.MarshalIndent(got, "", "  ")
+				if err == nil {
+					err = os.WriteFile(p.want, append(data, '\n'), 0o600)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			data, err := os.ReadFile(p.want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want said
+			if err := json.Unmarshal(data, &want); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("read otherwise (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// said receives the payload, proven as its sender does.
+func (p payload) said(t *testing.T) said {
+	t.Helper()
+	c := credentialOf(p.kind)
+	d, err := c.receiver(t).Receive(t.Context(), c.sign(p.header, p.body))
+	if err != nil {
+		if fault.KindOf(err) != fault.Invalid {
+			t.Errorf("the error is none of the sender: %v", err)
+		}
+		return said{Error: err.Error()}
+	}
+	if (len(d.Hints) == 0) != (d.Ignored != "") {
+		t.Errorf("%d hints, ignored for %q", len(d.Hints), d.Ignored)
+	}
+	return said{ID: d.ID, Event: d.Event, Hints: d.Hints, Ignored: d.Ignored}
+}
+
+// Every sender has payloads that mean something, and one that cannot be read.
+func TestPayloads_everyKind(t *testing.T) {
+	t.Parallel()
+	hints, errors := map[string]int{}, map[string]int{}
+	for _, p := range payloads(t) {
+		got := p.said(t)
+		hints[p.kind] += len(got.Hints)
+		if got.Error != "" {
+			errors[p.kind]++
+		}
+	}
+	for _, kind := range webhook.Kinds() {
+		if hints[kind] == 0 || errors[kind] == 0 {
+			t.Errorf("%s: the payloads have %d hints and %d errors", kind, hints[kind], errors[kind])
+		}
+		delete(hints, kind)
+	}
+	for kind := range hints {
+		t.Errorf("no sender has the payloads of %s", kind)
+	}
+}
