@@ -6,6 +6,8 @@ package event
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"promoter/internal/image"
 )
@@ -77,7 +79,7 @@ const maxText = 512
 // leaves out or stretches makes no hint.
 func (h Hint) Valid() bool {
 	for _, text := range []string{h.Image.Host, h.Image.Path, h.Image.Tag, h.Image.Digest, h.Repository.Host, h.Repository.Name, h.Subject} {
-		if len(text) > maxText || strings.ContainsFunc(text, notPrintable) {
+		if len(text) > maxText || !utf8.ValidString(text) || strings.ContainsFunc(text, notPrintable) {
 			return false
 		}
 	}
@@ -94,4 +96,4 @@ func (h Hint) Valid() bool {
 	return false
 }
 
-func notPrintable(r rune) bool { return r <= ' ' || r == 0x7f }
+func notPrintable(r rune) bool { return r <= ' ' || unicode.IsControl(r) }

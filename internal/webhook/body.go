@@ -23,7 +23,7 @@ func read[T any](r Request) (T, error) {
 // unreadable is an error of JSON in words that tell nothing of Go.
 func unreadable(err error) error {
 	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fault.New(fault.Invalid, "its JSON is not of the expected form: %q is not to be a %s", typed.Field, typed.Value)
+		return fault.New(fault.Invalid, "its JSON is of another form: %s may not be of the type %s", firstOf(typed.Field, "all of it"), typed.Value)
 	}
 	return fault.New(fault.Invalid, "its body is no JSON: %w", err)
 }

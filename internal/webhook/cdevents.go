@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"promoter/internal/event"
+	"promoter/internal/image"
 )
 
 // cdEvent is an event of CDEvents, by itself or as the data of a CloudEvent.
@@ -72,10 +73,14 @@ func packageHint(text string) (event.Hint, bool) {
 	}
 	hint, ok := referenceHint(where)
 	tag, digest := values.Get("tag"), ""
-	if strings.Contains(version, ":") {
+	switch {
+	case image.ValidDigest(version):
 		digest = version
-	} else {
+	case !strings.Contains(version, ":"): // else a digest that was cut short
 		tag = firstOf(tag, version)
+	}
+	if strings.Contains(tag, ":") {
+		tag = ""
 	}
 	hint.Image.Tag, hint.Image.Digest = tag, digest
 	return hint, ok

@@ -76,7 +76,7 @@ type keyTransport struct {
 	asked time.Time
 }
 
-var errAskedAlready = errors.New("Google's keys were asked for a moment ago")
+var errAskedAlready = errors.New("the keys of Google were asked for a moment ago")
 
 // RoundTrip implements http.RoundTripper.
 func (t *keyTransport) RoundTrip(request *http.Request) (*http.Response, error) {
