@@ -86,8 +86,8 @@ func (w *served) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// until waits for a message in the log.
-func (w *served) until(message string) {
+// until waits for a message in the log, and returns its line.
+func (w *served) until(message string) string {
 	w.t.Helper()
 	deadline := time.After(time.Minute)
 	var before []string
@@ -95,13 +95,20 @@ func (w *served) until(message string) {
 		select {
 		case line := <-w.lines:
 			if strings.Contains(line, `"msg":"`+message+`"`) {
-				return
+				return line
 			}
 			before = append(before, line)
 		case <-deadline:
 			w.t.Fatalf("the log does not say %q:\n%s", message, strings.Join(before, ""))
 		}
 	}
+}
+
+// signatureOf is the HMAC of a body, as scripts and GitHub sign it.
+func signatureOf(body string) string {
+	mac := hmac.New(sha256.New, []byte(serveSecret))
+	mac.Write([]byte(body))
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
 // post sends a webhook, signed as scripts and GitHub do, and returns the status.
@@ -111,11 +118,8 @@ func (w *served) post(receiver, body string, headers ...string) int {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	mac := hmac.New(sha256.New, []byte(serveSecret))
-	mac.Write([]byte(body))
-	signature := "sha256=" + hex.EncodeToString(mac.Sum(nil))
-	request.Header.Set("X-Signature", signature)
-	request.Header.Set("X-Hub-Signature-256", signature)
+	request.Header.Set("X-Signature", signatureOf(body))
+	request.Header.Set("X-Hub-Signature-256", signatureOf(body))
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"promoter/internal/app"
+	"promoter/internal/database/databasetest"
 )
 
 // world is a folder, and a real registry on loopback that writes down what it is
@@ -223,8 +224,15 @@ func (w *world) compare(preview *app.Preview, want ...string) {
 	}
 }
 
-// TestMain keeps the person's own logins out, and the internet.
+// TestMain keeps the person's own logins out, and the internet. A process that is to
+// serve does that and nothing else.
 func TestMain(m *testing.M) {
+	if file := os.Getenv(servedFile); file != "" {
+		if err := serveAsChild(file); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	dir, err := os.MkdirTemp("", "no-docker-config")
 	if err != nil {
 		log.Fatal(err)
@@ -233,6 +241,6 @@ func TestMain(m *testing.M) {
 	if err := online.join(); err != nil {
 		log.Fatal(err)
 	}
-	m.Run() // the process ends with its code
+	databasetest.Main(m) // the process ends with its code
 	_ = os.RemoveAll(dir)
 }
