@@ -200,7 +200,11 @@ func TestServe_health(t *testing.T) {
 	t.Parallel()
 	w := serve(t, newStory(t, "github", reviewed))
 	for _, page := range []string{"/healthz", "/readyz"} {
-		response, err := http.Get(w.url + page)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+page, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
