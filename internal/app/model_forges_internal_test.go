@@ -19,6 +19,9 @@ func TestModel_M15_github(t *testing.T) {
 		r := s.NewRepository("acme/deploy", start.files)
 		token := s.Token(githubtest.Self, "repo", "read:org")
 		r.Permit(githubtest.Self, "write")
+		if start.perhaps(2) {
+			r.DeleteMergedBranches()
+		}
 		return served{
 			options: serverFile(t, "github", s.URL(), "acme/deploy", token), token: token, dir: r.Dir(),
 			bench: r.Bench,
@@ -32,10 +35,14 @@ func TestModel_M15_gitlab(t *testing.T) {
 		t.Helper()
 		s := gitlabtest.New(t, gitlabtest.Options{
 			Now: start.clock.Now, Root: []string{"", "/gitlab"}[start.random.IntN(2)],
-			Free: start.random.IntN(3) == 0, Old: start.random.IntN(3) == 0,
+			Free: start.perhaps(3), Old: start.perhaps(3),
 		})
 		p := s.NewProject("acme/platform/deploy", start.files)
 		p.Permit(gitlabtest.Self, gitlabtest.Developer)
+		p.Set(func(s *gitlabtest.Settings) {
+			s.AutoRebase, s.ResetApprovals, s.CommittersApart = start.perhaps(2), start.perhaps(3), start.perhaps(3)
+		})
+		p.Late(start.random.IntN(4))
 		token := s.Token(gitlabtest.Self, "api", "write_repository")
 		return served{
 			options: serverFile(t, "gitlab", s.URL(), p.Path(), token), token: token, dir: p.Dir(), bench: p.Bench,
@@ -51,6 +58,10 @@ func TestModel_M15_gitea(t *testing.T) {
 		r := s.NewRepository("acme/deploy", start.files)
 		token := s.Token("promoter-bot", giteatest.Scopes()...)
 		r.Permit("promoter-bot", "admin")
+		r.LookLate(start.random.IntN(4))
+		if start.perhaps(2) {
+			r.DeleteMergedBranches()
+		}
 		return served{
 			options: serverFile(t, "gitea", s.URL(), "acme/deploy", token), token: token, dir: r.Dir(), bench: r.Bench,
 		}

@@ -23,7 +23,7 @@ import (
 // is a stand-in, whose answers need no network.
 
 // modelBudget is how long stories are begun on each forge. One takes some seconds.
-const modelBudget = 2 * time.Second
+const modelBudget = 3 * time.Second
 
 // modelEvents is how many things happen in one story.
 const modelEvents = 30
@@ -47,6 +47,9 @@ type modelStart struct {
 	random *rand.Rand // what kind of server it is
 	files  map[string]string
 }
+
+// perhaps says yes once in a few times.
+func (s modelStart) perhaps(in int) bool { return s.random.IntN(in) == 0 }
 
 // served is a forge that runs, with one repository.
 type served struct {

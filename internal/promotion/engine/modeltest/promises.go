@@ -53,12 +53,12 @@ func (s *story) wordsStay(open []scm.PullRequest) {
 	}
 }
 
-// handsOff: what a person committed is not overwritten.
+// handsOff: what a person committed is neither overwritten nor taken away.
 func (s *story) handsOff() {
 	s.t.Helper()
 	for branch, commit := range s.theirs {
-		if now := s.head(branch); now != "" && !s.contains(now, commit) {
-			s.t.Errorf("the commit of a person on %s was overwritten", branch)
+		if !s.contains(s.head(branch), commit) {
+			s.t.Errorf("the commit of a person on %s is gone", branch)
 		}
 	}
 }

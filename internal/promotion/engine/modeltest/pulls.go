@@ -59,6 +59,7 @@ func (s *story) merge() {
 		return
 	}
 	s.People.Merge(s.t, scmtest.Ann, pr.Number, method)
+	delete(s.theirs, pr.Head.Branch) // it served
 	s.mine()
 }
 

@@ -60,7 +60,7 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 		reported: map[string]scm.CheckState{}, reviewed: map[int]map[string]review{}, titled: map[int]string{},
 		order: map[string]int{reference(web, "1.0.0"): 0, reference(worker, "1.0.0"): 0},
 	}
-	s.shape = shape{pushOnly: random.IntN(4) == 0, moving: random.IntN(3) == 0, apart: random.IntN(3) == 0}
+	s.shape = shape{pushOnly: random.IntN(10) == 0, moving: random.IntN(3) == 0, apart: random.IntN(3) == 0}
 	s.World = world(t, random, files(s.config(random)))
 	s.open()
 	if s.People.Merge == nil && !s.pushOnly {
