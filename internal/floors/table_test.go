@@ -64,11 +64,13 @@ var table = map[string]place{
 	"internal/demo":   {floor: 6},
 	"cmd/promoter":    {floor: 7},
 
-	"internal/floors":    {floor: 0, support: true},
-	"internal/docscheck": {floor: 2, support: true},
-	"internal/benchtree": {floor: 0, support: true},
-	"hack/bench":         {floor: 7, support: true},
-	"hack/testlog":       {floor: 7, support: true},
+	"internal/floors":     {floor: 0, support: true},
+	"internal/docscheck":  {floor: 2, support: true},
+	"internal/benchtree":  {floor: 0, support: true},
+	"internal/chartcheck": {floor: 2, support: true},
+	"hack/bench":          {floor: 7, support: true},
+	"hack/schemas":        {floor: 7, support: true},
+	"hack/testlog":        {floor: 7, support: true},
 }
 
 // anyPackage stands in the owners of a module for "every package".

@@ -1,0 +1,55 @@
+{{- /* What does not fit together is refused here, in words, before anything is made. */ -}}
+{{- define "promoter.check" -}}
+{{- $v := .Values }}
+{{- range $key := list "listen" "data" "database" }}
+{{- if hasKey $v.config $key }}
+{{- fail (printf "config.%s is set by the chart: leave it out; for the database see the value database" $key) }}
+{{- end }}
+{{- end }}
+{{- if and $v.config $v.existingConfigMap }}
+{{- fail "config and existingConfigMap are both set: keep one of them" }}
+{{- end }}
+{{- if eq $v.mode "cronjob" }}
+{{- include "promoter.check.cronjob" . }}
+{{- else }}
+{{- include "promoter.check.serve" . }}
+{{- end }}
+{{- end }}
+
+{{- define "promoter.check.cronjob" -}}
+{{- $v := .Values }}
+{{- if ne $v.database.kind "sqlite" }}
+{{- fail "mode cronjob has no database: leave database.kind out, or use mode serve" }}
+{{- end }}
+{{- if gt (int $v.replicas) 1 }}
+{{- fail "mode cronjob runs one pass at a time: leave replicas at 1, or use mode serve with PostgreSQL" }}
+{{- end }}
+{{- if $v.serviceMonitor.enabled }}
+{{- fail "mode cronjob has no port for /metrics: leave serviceMonitor.enabled at false" }}
+{{- end }}
+{{- if $v.ingress.enabled }}
+{{- fail "mode cronjob takes no webhooks: leave ingress.enabled at false, or use mode serve" }}
+{{- end }}
+{{- end }}
+
+{{- define "promoter.check.serve" -}}
+{{- $v := .Values }}
+{{- if eq $v.database.kind "postgresql" }}
+{{- if not $v.database.existingSecret }}
+{{- fail "database.kind is postgresql: name the Secret that holds the URL in database.existingSecret" }}
+{{- end }}
+{{- if $v.persistence.existingClaim }}
+{{- fail "database.kind is postgresql, which uses no volume: leave persistence.existingClaim empty" }}
+{{- end }}
+{{- else }}
+{{- if gt (int $v.replicas) 1 }}
+{{- fail (printf "replicas is %d and database.kind is sqlite: one process uses the file; set database.kind to postgresql, or replicas to 1" (int $v.replicas)) }}
+{{- end }}
+{{- if $v.database.existingSecret }}
+{{- fail "database.existingSecret is set and database.kind is sqlite: set database.kind to postgresql" }}
+{{- end }}
+{{- end }}
+{{- if and $v.ingress.enabled (not $v.ingress.hosts) }}
+{{- fail "ingress.enabled is true: name the hosts in ingress.hosts" }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,105 @@
+{{- /* The parts of a pod that both modes share. "folder" is where the volume goes. */ -}}
+{{- define "promoter.podMeta" -}}
+labels:
+  {{- include "promoter.labels" . | nindent 2 }}
+  {{- with .Values.podLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- $annotations := deepCopy .Values.podAnnotations }}
+{{- if not .Values.existingConfigMap }}
+{{- /* Pods are replaced when their file changes. */ -}}
+{{- $_ := set $annotations "checksum/config" (include "promoter.serverFile" . | sha256sum) }}
+{{- end }}
+{{- with $annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "promoter.podSpec" -}}
+serviceAccountName: {{ include "promoter.serviceAccount" . }}
+# promoter asks the API of Kubernetes nothing.
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  fsGroup: 65532
+  fsGroupChangePolicy: OnRootMismatch
+  seccompProfile: {type: RuntimeDefault}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "promoter.containerSpec" -}}
+name: promoter
+image: {{ include "promoter.image" . }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: {drop: [ALL]}
+resources:
+  {{- toYaml .Values.resources | nindent 2 }}
+{{- end }}
+
+{{- define "promoter.secretEnv" -}}
+{{- range $name, $from := .Values.secretEnv }}
+- name: {{ $name }}
+  valueFrom: {secretKeyRef: {name: {{ $from.secret }}, key: {{ $from.key }}}}
+{{- end }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "promoter.mounts" -}}
+- {name: config, mountPath: /etc/promoter, readOnly: true}
+- {name: tmp, mountPath: /tmp}
+{{- range $name, $secret := .Values.secrets }}
+- {name: secret-{{ $name }}, mountPath: /run/secrets/{{ $name }}, readOnly: true}
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "promoter.volumes" -}}
+- name: config
+  configMap: {name: {{ include "promoter.configMap" . }}}
+- name: tmp
+  emptyDir: {}
+- name: data
+{{- if include "promoter.hasClaim" . }}
+  persistentVolumeClaim: {claimName: {{ include "promoter.claim" . }}}
+{{- else if .Values.persistence.emptyDirSize }}
+  emptyDir: {sizeLimit: {{ .Values.persistence.emptyDirSize }}}
+{{- else }}
+  emptyDir: {}
+{{- end }}
+{{- range $name, $secret := .Values.secrets }}
+- name: secret-{{ $name }}
+  secret: {secretName: {{ $secret }}, defaultMode: 0440}
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,110 @@
+package chartcheck
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Every pod runs as nobody special, on a root that it cannot write, with no right that
+// it does not need.
+func TestPods_rights(t *testing.T) {
+	t.Parallel()
+	podWants := map[string]any{
+		"runAsNonRoot": true, "runAsUser": 65532, "runAsGroup": 65532, "fsGroup": 65532,
+		"fsGroupChangePolicy": "OnRootMismatch", "seccompProfile": map[string]any{"type": "RuntimeDefault"},
+	}
+	containerWants := map[string]any{
+		"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": map[string]any{"drop": []any{"ALL"}},
+	}
+	eachPod(t, func(t *testing.T, made pod) {
+		if diff := cmp.Diff(podWants, made.SecurityContext); diff != "" {
+			t.Errorf("the pod (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(containerWants, made.Containers[0].SecurityContext); diff != "" {
+			t.Errorf("the container (-want +got):\n%s", diff)
+		}
+		if token := made.AutomountServiceAccountToken; token == nil || *token {
+			t.Error("the pod gets a token of the cluster")
+		}
+	})
+}
+
+// What promoter writes to is a volume: the root of the pod is read-only.
+func TestPods_writableFolders(t *testing.T) {
+	t.Parallel()
+	eachPod(t, func(t *testing.T, made pod) {
+		var mounted []string
+		for _, mount := range made.Containers[0].VolumeMounts {
+			mounted = append(mounted, mount.MountPath)
+			if !slices.ContainsFunc(made.Volumes, func(v map[string]any) bool { return v["name"] == mount.Name }) {
+				t.Errorf("%s is mounted from %s, which is no volume", mount.MountPath, mount.Name)
+			}
+		}
+		for _, needed := range append(written(made.Containers[0]), "/tmp") {
+			if !slices.Contains(mounted, needed) {
+				t.Errorf("%s is written to and is no volume; there are %q", needed, mounted)
+			}
+		}
+	})
+}
+
+// written lists the folders that the arguments and variables name.
+func written(c container) []string {
+	var folders []string
+	for _, argument := range c.Args {
+		if cache, found := strings.CutPrefix(argument, "--cache="); found {
+			folders = append(folders, cache)
+		}
+	}
+	for _, variable := range c.Env {
+		switch variable["name"] {
+		case "PROMOTER_DATA":
+			folders = append(folders, fmt.Sprint(variable["value"]))
+		case "PROMOTER_DATABASE_PATH":
+			folders = append(folders, path.Dir(fmt.Sprint(variable["value"])))
+		}
+	}
+	return folders
+}
+
+// drain is how long `serve` lets finish what is under way: drainFor of internal/app.
+const drain = 20
+
+// A pod has longer to end than promoter needs.
+func TestPods_endInTime(t *testing.T) {
+	t.Parallel()
+	eachPod(t, func(t *testing.T, made pod) {
+		if !slices.Contains(made.Containers[0].Args, "serve") {
+			return
+		}
+		pause := made.Containers[0].Lifecycle.PreStop.Sleep.Seconds
+		if given := made.TerminationGracePeriodSeconds; given < pause+drain+10 {
+			t.Errorf("the pod has %d seconds to end, and needs %d for the pause, %d to finish, and some", given, pause, drain)
+		}
+	})
+}
+
+// eachPod calls check with the pod of each case.
+func eachPod(t *testing.T, check func(*testing.T, pod)) {
+	t.Helper()
+	for name, file := range cases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var seen int
+			for _, one := range objects(t, mustRender(t, file).text) {
+				if made, found := one.pod(); found {
+					seen++
+					check(t, made)
+				}
+			}
+			if seen != 1 {
+				t.Errorf("%d objects make pods, want 1", seen)
+			}
+		})
+	}
+}

@@ -1,0 +1,68 @@
+package chartcheck
+
+import (
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/strvals"
+)
+
+// What does not fit together is refused when the chart is rendered, with what to do.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ set, says string }{
+		"several with SQLite":        {"replicas=2", "replicas is 2 and database.kind is sqlite: one process uses the file; set database.kind to postgresql"},
+		"PostgreSQL without URL":     {"database.kind=postgresql", "name the Secret that holds the URL in database.existingSecret"},
+		"SQLite with URL":            {"database.existingSecret=db", "set database.kind to postgresql"},
+		"PostgreSQL with a claim":    {"database.kind=postgresql,database.existingSecret=db,persistence.existingClaim=old", "leave persistence.existingClaim empty"},
+		"a pass with PostgreSQL":     {"mode=cronjob,database.kind=postgresql", "mode cronjob has no database"},
+		"several passes":             {"mode=cronjob,replicas=2", "mode cronjob runs one pass at a time"},
+		"a pass with an Ingress":     {"mode=cronjob,ingress.enabled=true", "mode cronjob takes no webhooks"},
+		"a pass with metrics":        {"mode=cronjob,serviceMonitor.enabled=true", "mode cronjob has no port"},
+		"an Ingress without hosts":   {"ingress.enabled=true", "name the hosts in ingress.hosts"},
+		"two files":                  {"config.poll=1m,existingConfigMap=mine", "config and existingConfigMap are both set"},
+		"listen in the file":         {"config.listen=:9", "config.listen is set by the chart"},
+		"data in the file":           {"config.data=/d", "config.data is set by the chart"},
+		"the database in the file":   {"config.database.path=/d", "see the value database"},
+		"no image":                   {"image.repository=", "image.repository is empty: push the image that `make image` builds"},
+		"unknown value":              {"replica=2", "replica"},
+		"unknown value below":        {"image.registry=quay.io", "registry"},
+		"unknown mode":               {"mode=daemon", "mode"},
+		"a tag in the repository":    {"image.repository=quay.io/promoter@sha256:1", "repository"},
+		"a digest that is none":      {"image.digest=sha256:12", "digest"},
+		"a folder with a slash":      {"secrets.a/b=s", "a/b"},
+		"a variable without its key": {"secretEnv.TOKEN.secret=s", "key"},
+		"a password as a value":      {"secretEnv.TOKEN=hunter2", "TOKEN"},
+		"a size without a unit name": {"persistence.size=10GB", "size"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			values := map[string]any{"image": map[string]any{"repository": "registry.example.com/promoter"}}
+			if err := strvals.ParseInto(test.set, values); err != nil {
+				t.Fatal(err)
+			}
+			_, err := render(values)
+			if err == nil {
+				t.Fatal("it is rendered")
+			}
+			if !strings.Contains(err.Error(), test.says) {
+				t.Errorf("it says %q, want %q", err, test.says)
+			}
+		})
+	}
+}
+
+// Nothing but the place of the image has to be said.
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	out, err := render(map[string]any{"image": map[string]any{"repository": "registry.example.com/promoter"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.notes, "No forge is configured yet") {
+		t.Errorf("the notes do not say that there is nothing to do:\n%s", out.notes)
+	}
+	if strings.Contains(out.text, "kind: Secret") {
+		t.Error("the chart makes a Secret")
+	}
+}

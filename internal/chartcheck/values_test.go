@@ -1,0 +1,48 @@
+package chartcheck
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// schema is as much of values.schema.json as the tests read.
+type schema struct {
+	Properties           map[string]schema
+	AdditionalProperties any `json:"additionalProperties"`
+}
+
+// The schema knows every value of values.yaml, and the file every value of the schema.
+func TestSchema_isThatOfTheValues(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(folder + "/values.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var root schema
+	if err := json.Unmarshal(text, &root); err != nil {
+		t.Fatal(err)
+	}
+	delete(root.Properties, "global") // Helm's own
+	compare(t, "values", root, valuesOf(t, folder+"/values.yaml"))
+}
+
+// compare looks at objects whose keys are ours.
+func compare(t *testing.T, place string, want schema, values map[string]any) {
+	t.Helper()
+	if want.AdditionalProperties != false {
+		return
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(want.Properties)), slices.Sorted(maps.Keys(values))); diff != "" {
+		t.Errorf("%s (-schema +values.yaml):\n%s", place, diff)
+	}
+	for key, inner := range want.Properties {
+		if below, found := values[key].(map[string]any); found {
+			compare(t, place+"."+key, inner, below)
+		}
+	}
+}
