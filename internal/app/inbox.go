@@ -2,6 +2,9 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
+	"slices"
 
 	"promoter/internal/database"
 	"promoter/internal/event"
@@ -13,48 +16,76 @@ import (
 // Take implements server.Inbox: the delivery and the work that it means are on the
 // disk together, or neither is.
 func (s *service) Take(ctx context.Context, taken server.Taken) error {
-	return s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) error {
-		err := s.store.Keep(ctx, tx, store.Delivery{
+	var work []queue.Hint
+	err := s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
+		err = s.store.Keep(ctx, tx, store.Delivery{
 			Receiver: taken.Receiver, ID: taken.ID, Sender: taken.Sender, Event: taken.Event,
 			Hints: taken.Hints, Header: taken.Header, Body: taken.Body,
 		})
 		if err != nil {
 			return err
 		}
-		work, err := s.workOf(ctx, tx, taken.Hints)
-		if err != nil {
+		if work, err = s.workOf(ctx, tx, taken.Hints); err != nil {
 			return err
 		}
 		return s.queue.HintIn(tx, work...)
 	})
+	if err != nil {
+		return fmt.Errorf("keep the delivery %s of %s: %w", taken.ID, taken.Receiver, err)
+	}
+	s.toldOf(ctx, taken, work)
+	return nil
+}
+
+// maxTold is how many repositories the line of a delivery names.
+const maxTold = 20
+
+// toldOf writes the line of a delivery. By the keys, the lines of the looks are
+// found that it brought about.
+func (s *service) toldOf(ctx context.Context, taken server.Taken, work []queue.Hint) {
+	var keys []string
+	for _, hint := range work {
+		if hint.Kind == kindLane && !slices.Contains(keys, hint.Key) && len(keys) < maxTold {
+			keys = append(keys, hint.Key)
+		}
+	}
+	s.Log.InfoContext(ctx, "delivery", slog.String("receiver", taken.Receiver), slog.String("delivery", taken.ID),
+		slog.String("event", taken.Event), slog.Int("hints", len(taken.Hints)), slog.Any("keys", keys))
 }
 
 // workOf finds what is to be looked at for the hints.
 func (s *service) workOf(ctx context.Context, tx *database.Tx, hints []event.Hint) ([]queue.Hint, error) {
 	var work []queue.Hint
-	add := func(kind, key string) {
-		quiet := max(s.Quiet, 0)
-		work = append(work, queue.Hint{Kind: kind, Key: key, Quiet: quiet, Within: quietTimes * quiet})
-	}
 	for _, hint := range hints {
-		if hint.Kind == event.KindInstallation {
-			add(kindPoll, everything) // the repositories themselves may be others now
-			continue
-		}
-		lanes, err := s.store.Followers(ctx, tx, hint)
+		more, err := s.workOfOne(ctx, tx, hint)
 		if err != nil {
 			return nil, err
 		}
-		// Also where nobody follows it yet: whoever begins to must not believe what was
-		// read before.
-		if hint.Kind == event.KindImage {
-			if err := s.store.Hinted(ctx, tx, hint.Image); err != nil {
-				return nil, err
-			}
-		}
-		for _, lane := range lanes {
-			add(kindLane, lane)
-		}
+		work = append(work, more...)
+		tx.AfterCommit(func() { s.metrics.Hint(string(hint.Kind), len(more) > 0) })
 	}
 	return work, nil // what is there twice is merged by the queue
+}
+
+func (s *service) workOfOne(ctx context.Context, tx *database.Tx, hint event.Hint) ([]queue.Hint, error) {
+	quiet := max(s.Quiet, 0)
+	if hint.Kind == event.KindInstallation { // the repositories themselves may be others now
+		return []queue.Hint{{Kind: kindPoll, Key: everything, Quiet: quiet, Within: quietTimes * quiet}}, nil
+	}
+	lanes, err := s.store.Followers(ctx, tx, hint)
+	if err != nil {
+		return nil, err
+	}
+	// Also where nobody follows it yet: whoever begins to must not believe what was
+	// read before.
+	if hint.Kind == event.KindImage {
+		if err := s.store.Hinted(ctx, tx, hint.Image); err != nil {
+			return nil, err
+		}
+	}
+	var work []queue.Hint
+	for _, lane := range lanes {
+		work = append(work, queue.Hint{Kind: kindLane, Key: lane, Quiet: quiet, Within: quietTimes * quiet})
+	}
+	return work, nil
 }

@@ -42,6 +42,7 @@ func (w *work) wireRegistries() error {
 		Logins:      w.server.logins,
 		Docker:      w.server.own,
 		CacheDir:    w.cacheFolder("registries"),
+		Remembered:  w.server.remembered(),
 		Now:         w.server.now,
 	})
 	if err != nil {

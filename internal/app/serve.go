@@ -115,6 +115,7 @@ func (s *Server) service(ctx context.Context, db *database.DB, options ServeOpti
 	if err != nil {
 		return nil, err
 	}
+	s.metrics = s.newMetrics(work)
 	made := &service{
 		Server: s, ServeOptions: options, db: db, queue: work, store: store.New(db),
 		rounds: &rounds{server: s, folder: s.file.Data, log: options.Log},
@@ -124,7 +125,9 @@ func (s *Server) service(ctx context.Context, db *database.DB, options ServeOpti
 		return nil, err
 	}
 	made.http, err = server.New(server.Options{
-		Receivers: receivers, Inbox: made, Ready: db.Healthy, Log: options.Log, Now: s.now,
+		Receivers: receivers, Inbox: made, Ready: db.Healthy, Metrics: s.metrics.Handler(),
+		Observe: func(o server.Observation) { s.metrics.Delivery(o.Receiver, o.Status, o.Took) },
+		Log:     options.Log, Now: s.now,
 	})
 	return made, err
 }

@@ -13,6 +13,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/registry"
 	"promoter/internal/scm/github"
+	"promoter/internal/telemetry"
 )
 
 // ServerFile is the name of the server's file in the folder where a command is
@@ -46,6 +47,7 @@ type Server struct {
 	now     func() time.Time
 	pace    time.Duration // between two writes to a forge
 	logins  *registry.Logins
+	metrics *telemetry.Metrics // nil: nothing is counted
 	targets []target
 	// everywhere are forges whose Apps work on all that they are installed on.
 	everywhere []config.Forge

@@ -60,7 +60,9 @@ func (s *service) look(ctx context.Context, item queue.Item) (queue.Result, erro
 	if added {
 		result.Next = s.now() // what was hinted at meanwhile found nobody
 	}
-	s.tell(ctx, known, report, failed, s.now().Sub(begin))
+	took := s.now().Sub(begin)
+	s.measure(item, report, failed, took)
+	s.tell(ctx, known, report, failed, took)
 	return result, errors.Join(failed, err)
 }
 
@@ -73,7 +75,7 @@ func (s *service) unknown(ctx context.Context, item queue.Item, in *round) (queu
 		}
 		return queue.Result{Next: s.now()}, nil
 	}
-	s.Log.InfoContext(ctx, "a repository is not worked on any more", slog.String("repository", item.Key))
+	s.Log.InfoContext(ctx, "a repository is not worked on any more", slog.String("key", item.Key))
 	return queue.Result{Forget: true}, s.store.Forget(ctx, item.Key)
 }
 
@@ -87,16 +89,23 @@ func (r *repository) again(ctx context.Context) *repository {
 
 func (s *service) reconcile(ctx context.Context, in *round, r *repository) (report engine.Report, err error) {
 	err = in.with(ctx, r, func(l *lane) (err error) {
-		l.DryRun, l.Log = s.DryRun, s.Log.With(slog.String("repository", r.name))
+		l.DryRun, l.Log = s.DryRun, s.logOf(r)
 		report, err = l.Reconcile(ctx)
 		return advised(err, r)
 	})
 	return report, err
 }
 
+// logOf is for the lines about a repository: by its name for people, and by its key,
+// which a rename does not change and by which the lines of deliveries and of the queue
+// name it.
+func (s *service) logOf(r *repository) *slog.Logger {
+	return s.Log.With(slog.String("repository", r.name), slog.String("key", string(r.scm.Info().Key)))
+}
+
 // tell writes what came of a look: a line for it, and one for each effect.
 func (s *service) tell(ctx context.Context, r *repository, report engine.Report, err error, took time.Duration) {
-	log := s.Log.With(slog.String("repository", r.name))
+	log := s.logOf(r)
 	for _, done := range report.Done {
 		switch {
 		case done.Err != nil:

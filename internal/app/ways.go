@@ -28,13 +28,13 @@ type ways struct {
 func (s *Server) newWays() (ways, error) {
 	var made ways
 	var err error
-	if made.registries, err = s.way(s.insecureRegistries(), 0); err != nil {
+	if made.registries, err = s.way(toRegistry, s.insecureRegistries(), 0); err != nil {
 		return ways{}, err
 	}
-	if made.forges, err = s.way(s.insecureForges(), 0); err != nil {
+	if made.forges, err = s.way(toForge, s.insecureForges(), 0); err != nil {
 		return ways{}, err
 	}
-	if made.git, err = s.way(s.insecureForges(), gitTimeout); err != nil {
+	if made.git, err = s.way(toGit, s.insecureForges(), gitTimeout); err != nil {
 		return ways{}, err
 	}
 	made.machine, err = s.machineWay()
@@ -53,14 +53,14 @@ func (s *Server) machineWay() (*outbound.Client, error) {
 	hosts := cloud.MetadataHosts(s.env)
 	way, err := outbound.New(outbound.Options{
 		Networks: cloud.MetadataNetworks(hosts), Insecure: hosts,
-		Timeout: machineTimeout, Attempts: machineAttempts, Now: s.now,
+		Timeout: machineTimeout, Attempts: machineAttempts, Observe: s.observe(toMachine), Now: s.now,
 	})
 	return way, fault.Wrap(fault.Internal, err)
 }
 
 // way makes a way out. The machine itself may be dialled only where a person
 // works on repositories of that machine.
-func (s *Server) way(insecure []string, timeout time.Duration) (*outbound.Client, error) {
+func (s *Server) way(to string, insecure []string, timeout time.Duration) (*outbound.Client, error) {
 	way, err := outbound.New(outbound.Options{
 		Networks:      s.file.Networks,
 		AllowLoopback: s.local,
@@ -68,6 +68,7 @@ func (s *Server) way(insecure []string, timeout time.Duration) (*outbound.Client
 		Proxy:         http.ProxyFromEnvironment,
 		BudgetOf:      s.budgetOf,
 		Timeout:       timeout,
+		Observe:       s.observe(to),
 		Now:           s.now,
 	})
 	return way, fault.Wrap(fault.Internal, err)

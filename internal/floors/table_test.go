@@ -97,6 +97,7 @@ var owners = map[string][]string{
 	"golang.org/x/crypto":                      {"internal/scm/git"},
 	"github.com/coreos/go-oidc/v3":             {"internal/webhook"},
 	"github.com/labstack/echo/v4":              {"internal/server"},
+	"github.com/prometheus/client_golang":      {"internal/telemetry"},
 	"golang.org/x/time":                        {"internal/server"},
 	"golang.org/x/net":                         {"internal/registry"},
 	"github.com/go-git/go-git/v5":              {"internal/scm/git"},

@@ -51,6 +51,9 @@ type Options struct {
 	MaxWait time.Duration
 	// Attempts is how often a request is sent at most. Zero: three.
 	Attempts int
+	// Observe is told of every request that was sent, repetitions included. Nil:
+	// nobody is.
+	Observe func(Answer)
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -106,6 +109,9 @@ func withDefaults(o Options) Options {
 	}
 	if o.Attempts <= 0 {
 		o.Attempts = defaultAttempts
+	}
+	if o.Observe == nil {
+		o.Observe = func(Answer) {}
 	}
 	if o.BudgetOf == nil {
 		o.BudgetOf = func(string) Budget { return o.Budget }

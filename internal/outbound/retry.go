@@ -30,7 +30,7 @@ func (c *Client) attempt(req *http.Request, h *host, via http.RoundTripper) (*ht
 		if err := h.turn(req.Context()); err != nil {
 			return nil, err
 		}
-		resp, err := via.RoundTrip(req)
+		resp, err := c.observed(req, via)
 		last := n >= c.options.Attempts || !repeatable(req)
 		if until, refused := c.refusal(resp, h); refused {
 			discard(resp)

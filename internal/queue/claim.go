@@ -18,6 +18,9 @@ const (
 // Item is a run: work that was claimed, with its lease.
 type Item struct {
 	Kind, Key string
+	// HintedAt is the first hint that no run which did well has read; zero: a schedule
+	// alone brought this run.
+	HintedAt time.Time
 	// Attempt counts the runs since the last one that did well, this one included.
 	Attempt int
 
@@ -34,7 +37,7 @@ with due as materialized (
 )
 update work set owner = ?, lease_until = @now + ?, claimed = hinted, attempts = attempts + 1
 where (kind, key) in (select kind, key from due)
-returning key, hinted, attempts`
+returning key, hinted, attempts, hinted_at`
 
 // next is how long it takes until something is due, as far as it is known now.
 const next = `
@@ -49,8 +52,9 @@ func (q *Queue) Claim(ctx context.Context, kind string, limit int, lease time.Du
 	err = q.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
 		items, wait = nil, 0
 		row := func(scan database.Scan) error {
-			item := Item{Kind: kind, owner: owner}
-			err := scan(&item.Key, &item.hinted, &item.Attempt)
+			item, hinted := Item{Kind: kind, owner: owner}, int64(0)
+			err := scan(&item.Key, &item.hinted, &item.Attempt, &hinted)
+			item.HintedAt = database.Time(hinted)
 			items = append(items, item)
 			return err
 		}

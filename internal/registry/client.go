@@ -29,6 +29,9 @@ type Options struct {
 	// CacheDir keeps what cannot change between processes. Empty: in memory
 	// only. Client.Flush writes it.
 	CacheDir string
+	// Remembered is told of each question about a digest, whether the answer was
+	// known. Nil: nobody is.
+	Remembered func(known bool)
 	// Limits bound one Pass.
 	Limits Limits
 	// Now is the clock.
@@ -96,6 +99,9 @@ func New(options Options) (*Client, error) {
 		return nil, errors.New("registry: a client needs a way out and a clock")
 	}
 	options.Limits = options.Limits.withDefaults()
+	if options.Remembered == nil {
+		options.Remembered = func(bool) {}
+	}
 	if options.Logins == nil {
 		options.Logins = NewLogins()
 	}
@@ -210,6 +216,7 @@ func (c *Client) memory(at scope) *memory {
 	}
 	dropOne(c.memories, maxMemories)
 	made := newMemory(c.options.CacheDir, at)
+	made.told = c.options.Remembered
 	c.memories[at] = made
 	return made
 }

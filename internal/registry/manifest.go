@@ -30,6 +30,7 @@ func (t *target) fact(ctx context.Context, digest string) (fact, error) {
 	if known, ok := t.memory.fact(digest); ok {
 		return known, nil
 	}
+	t.memory.told(false)
 	login, err := t.session.open(ctx)
 	if err != nil {
 		return fact{}, err

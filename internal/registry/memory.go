@@ -19,6 +19,7 @@ import (
 type memory struct {
 	file string // empty: not kept on disk
 	at   scope
+	told func(known bool)
 
 	once sync.Once
 	mu   sync.Mutex
@@ -51,7 +52,7 @@ const (
 )
 
 func newMemory(folder string, at scope) *memory {
-	m := &memory{at: at}
+	m := &memory{at: at, told: func(bool) {}}
 	if folder != "" {
 		sum := sha256.Sum256([]byte(at.credential + "\x00" + at.repository.String()))
 		m.file = filepath.Join(folder, "registry", hex.EncodeToString(sum[:16])+".json")
@@ -168,6 +169,9 @@ func (m *memory) fact(digest string) (fact, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f, ok := m.kept.Facts[digest]
+	if ok {
+		m.told(true)
+	}
 	return f, ok
 }
 

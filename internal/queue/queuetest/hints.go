@@ -31,6 +31,22 @@ var hints = map[string]func(*testing.T, databasetest.Kind){
 		b.clock.Move(time.Hour)
 		b.none()
 	},
+	"a run knows the first hint that it is for": func(t *testing.T, kind databasetest.Kind) {
+		b := newBench(t, kind)
+		b.hint("a")
+		first := b.clock.Now()
+		b.clock.Move(time.Second)
+		b.hint("a")
+		item := b.one()
+		if !item.HintedAt.Equal(first) {
+			t.Errorf("hinted at %v, want %v", item.HintedAt, first)
+		}
+		b.must(b.Done(t.Context(), item, queue.Result{Next: b.clock.Now().Add(time.Minute)}))
+		b.clock.Move(time.Minute)
+		if item := b.one(); !item.HintedAt.IsZero() {
+			t.Errorf("a schedule was hinted at %v", item.HintedAt)
+		}
+	},
 	"a stream of hints starves nothing": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		for range 30 {

@@ -1,0 +1,116 @@
+package app_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// page reads a page of the service.
+func (w *served) page(path string) string {
+	w.t.Helper()
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+path, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it is only read
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		w.t.Fatalf("%s: %d, %v", path, response.StatusCode, err)
+	}
+	return string(text)
+}
+
+// An image is pushed, and the metrics tell of its webhook, the look, what was done
+// and who was asked for it.
+func TestServe_metrics(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serve(t, s)
+	s.release("web", "1.1.0")
+	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
+	w.until("looked")
+	w.post("images", s.expand(`{"image": "$R/acme/unknown:1"}`))
+	w.post("images", "{}", "X-Signature", "sha256=00")
+	w.post("canary", "{}")
+	forge, err := url.Parse(s.forge.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := w.page("/metrics")
+	for _, want := range []string{
+		`promoter_deliveries_total\{receiver="images",status="2xx"\} 2`,
+		`promoter_deliveries_total\{receiver="images",status="4xx"\} 1`,
+		`promoter_deliveries_total\{receiver="\(unknown\)",status="4xx"\} 1`,
+		`promoter_hints_total\{followed="true",kind="image"\} 1`,
+		`promoter_hints_total\{followed="false",kind="image"\} 1`,
+		`promoter_hint_to_act_seconds_count\{act="opened"\} 1`,
+		`promoter_acts_total\{act="opened"\} 1`,
+		`promoter_acts_total\{act="pushed"\} 1`,
+		`promoter_looks_total\{result="done"\} [2-9]`,
+		`promoter_work_failing\{kind="lane"\} 0`,
+		`promoter_requests_total\{host="` + regexp.QuoteMeta(forge.Host) + `",status="2xx",to="forge"\} [1-9]\d*`,
+		`promoter_requests_total\{host="` + regexp.QuoteMeta(s.expand("$R")) + `",status="2xx",to="registry"\} [1-9]\d*`,
+		`promoter_rate_limit_remaining\{host="` + regexp.QuoteMeta(forge.Host) + `"\} \d+`,
+		`promoter_facts_total\{from="registry"\} [1-9]\d*`,
+		`go_goroutines \d+`,
+	} {
+		if !regexp.MustCompile(`(?m)^` + want + `$`).MatchString(text) {
+			t.Errorf("no %s", want)
+		}
+	}
+	for _, name := range []string{"acme", "gitops", "canary"} {
+		if strings.Contains(text, name) {
+			t.Errorf("the metrics name %s", name)
+		}
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// From the line of a delivery the lines of its looks are found, by the key.
+func TestServe_logs(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serve(t, s)
+	s.release("web", "1.1.0")
+	w.post("images", s.expand(`{"id": "d-1", "image": "$R/acme/web:1.1.0"}`))
+	var delivery struct {
+		Receiver, Delivery, Event string
+		Hints                     int
+		Keys                      []string
+	}
+	decoded(t, w.until("delivery"), &delivery)
+	if delivery.Receiver != "images" || delivery.Delivery == "" || delivery.Hints != 1 || len(delivery.Keys) != 1 {
+		t.Errorf("the line of the delivery: %+v", delivery)
+	}
+	for _, message := range []string{"pushed", "opened", "looked"} {
+		var line struct{ Repository, Key string }
+		decoded(t, w.until(message), &line)
+		if line.Repository != "acme/gitops" || len(delivery.Keys) == 0 || line.Key != delivery.Keys[0] {
+			t.Errorf("%s: %+v", message, line)
+		}
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func decoded(t *testing.T, line string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(line), into); err != nil {
+		t.Errorf("%v: %s", err, line)
+	}
+}

@@ -1,0 +1,48 @@
+package outbound
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Answer is a request that was sent, with what came of it. It holds no path and no
+// header: they may hold a credential.
+type Answer struct {
+	Host   string // host or host:port
+	Status int    // of HTTP; zero: there was no answer
+	// Remaining is how many requests the server still allows; below zero: it does not
+	// say.
+	Remaining int
+	Took      time.Duration // until the head of the answer
+}
+
+// observed sends a request and tells of it.
+func (c *Client) observed(req *http.Request, via http.RoundTripper) (*http.Response, error) {
+	begin := c.options.Now()
+	resp, err := via.RoundTrip(req)
+	told := Answer{Host: req.URL.Host, Remaining: -1, Took: c.options.Now().Sub(begin)}
+	if resp != nil {
+		told.Status, told.Remaining = resp.StatusCode, remaining(resp.Header)
+	}
+	c.options.Observe(told)
+	return resp, err
+}
+
+// remaining reads the headers of GitHub, Gitea and GitLab. GitHub has limits of their
+// own for searches and the like, which would hide the one that counts.
+// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+// https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/
+func remaining(head http.Header) int {
+	if resource := head.Get("X-Ratelimit-Resource"); resource != "" && resource != "core" {
+		return -1
+	}
+	for _, name := range []string{"X-Ratelimit-Remaining", "Ratelimit-Remaining"} {
+		value, _, _ := strings.Cut(head.Get(name), ";") // Docker Hub adds the length of its time
+		if n, err := strconv.ParseInt(value, 10, 32); err == nil && n >= 0 {
+			return int(n)
+		}
+	}
+	return -1
+}

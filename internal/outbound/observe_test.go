@@ -1,0 +1,70 @@
+package outbound
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// Every request that is sent is told, repetitions and those without an answer too.
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		switch r.URL.Path {
+		case "/again":
+			if asked == 1 {
+				w.WriteHeader(http.StatusBadGateway)
+				return
+			}
+			w.Header().Set("X-RateLimit-Remaining", "4999")
+			w.Header().Set("X-RateLimit-Resource", "core")
+		case "/search":
+			w.Header().Set("X-RateLimit-Remaining", "29")
+			w.Header().Set("X-RateLimit-Resource", "search")
+		case "/gitlab":
+			w.Header().Set("RateLimit-Remaining", "17")
+		case "/hub":
+			w.Header().Set("RateLimit-Remaining", "76;w=21600")
+		case "/odd":
+			w.Header().Set("RateLimit-Remaining", "-3")
+		}
+	}))
+	defer server.Close()
+	var told []Answer
+	client, err := New(Options{
+		AllowLoopback: true, Now: time.Now, Attempts: 2,
+		Observe: func(a Answer) { told = append(told, a) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := server.Listener.Addr().String()
+	for _, path := range []string{"/again", "/search", "/gitlab", "/hub", "/odd"} {
+		if _, err := get(client, "http://"+host+path); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	server.Close()
+	if _, err := get(client, "http://"+host); err == nil {
+		t.Error("a closed server answers")
+	}
+	want := []Answer{
+		{Host: host, Status: 502, Remaining: -1},
+		{Host: host, Status: 200, Remaining: 4999},
+		{Host: host, Status: 200, Remaining: -1},
+		{Host: host, Status: 200, Remaining: 17},
+		{Host: host, Status: 200, Remaining: 76},
+		{Host: host, Status: 200, Remaining: -1},
+		{Host: host, Remaining: -1},
+		{Host: host, Remaining: -1},
+	}
+	if diff := cmp.Diff(want, told, cmpopts.IgnoreFields(Answer{}, "Took")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,189 @@
+package telemetry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/telemetry"
+)
+
+// clock is a time that a test sets.
+type clock struct{ at atomic.Int64 }
+
+func (c *clock) Now() time.Time          { return time.Unix(0, c.at.Load()) }
+func (c *clock) advance(d time.Duration) { c.at.Add(int64(d)) }
+
+func noWork(context.Context) ([]telemetry.Work, error) { return nil, nil }
+
+// page is what /metrics says.
+func page(t *testing.T, m *telemetry.Metrics) string {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	m.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	if answer.Code != http.StatusOK {
+		t.Fatalf("%d: %s", answer.Code, answer.Body)
+	}
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// one has each metric once.
+func one() *telemetry.Metrics {
+	m := telemetry.New(telemetry.Options{
+		Now:  time.Now,
+		Work: func(context.Context) ([]telemetry.Work, error) { return []telemetry.Work{{Kind: "lane"}}, nil },
+	})
+	m.Delivery("quay", 202, time.Second)
+	m.Hint("image", true)
+	m.Looked("done", time.Second)
+	m.Acted("opened")
+	m.HintToAct("opened", time.Second)
+	m.Request("forge", "github.com", 200, time.Second)
+	m.RateLimit("github.com", 4999)
+	m.Fact(true)
+	return m
+}
+
+// The list in the documents is what is exported: names, types and labels.
+func TestEveryMetricIsListed(t *testing.T) {
+	t.Parallel()
+	text := page(t, one())
+	var exported []string
+	for _, found := range regexp.MustCompile(`(?m)^# TYPE (promoter_\S+) (\S+)\n.*?(\{.*\})? \S+$`).FindAllStringSubmatch(text, -1) {
+		var labels []string
+		for _, label := range regexp.MustCompile(`([a-z]+)="`).FindAllStringSubmatch(found[3], -1) {
+			if label[1] != "le" { // of the buckets of a histogram
+				labels = append(labels, label[1])
+			}
+		}
+		slices.Sort(labels)
+		exported = append(exported, fmt.Sprintf("%s %s %s", found[1], found[2], strings.Join(labels, ",")))
+	}
+	slices.Sort(exported)
+	documented, err := os.ReadFile("../../docs/service.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `(promoter_[a-z_]+)` \\| ([a-z]+) \\|([^|]*)\\|").FindAllStringSubmatch(string(documented), -1) {
+		labels := regexp.MustCompile("[a-z]+").FindAllString(row[3], -1)
+		slices.Sort(labels)
+		listed = append(listed, fmt.Sprintf("%s %s %s", row[1], row[2], strings.Join(labels, ",")))
+	}
+	slices.Sort(listed)
+	if diff := cmp.Diff(exported, listed); diff != "" {
+		t.Errorf("docs/service.md lists other metrics (-exported +listed):\n%s", diff)
+	}
+	// What nothing of this test fills is not exported, and would be missed above.
+	if got := len(made(t)); got != len(exported) {
+		t.Errorf("%d metrics are made and %d filled", got, len(exported))
+	}
+}
+
+// made names all metrics that are made, filled or not.
+func made(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile("metrics.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := os.ReadFile("work.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile(`(?:counter|gauge|histograms?|desc)\("[a-z_]+"`).FindAllString(string(text)+string(more), -1)
+}
+
+// Config files name hosts: those of the server's file have labels, and so many more.
+func TestHostsAreBounded(t *testing.T) {
+	t.Parallel()
+	m := telemetry.New(telemetry.Options{Hosts: []string{"GitHub.com"}, Work: noWork, Now: time.Now})
+	for i := range 1000 {
+		m.Request("registry", fmt.Sprintf("r%d.example.com", i), 200, 0)
+	}
+	m.Request("forge", "github.com", 0, 0)
+	text := page(t, m)
+	if n := strings.Count(text, "\npromoter_requests_total{"); n != 52 {
+		t.Errorf("%d series of requests", n)
+	}
+	for _, want := range []string{
+		`promoter_requests_total{host="github.com",status="none",to="forge"} 1`,
+		`promoter_requests_total{host="(other)",status="2xx",to="registry"} 950`,
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+func TestUnknownReceiversAreOne(t *testing.T) {
+	t.Parallel()
+	m := telemetry.New(telemetry.Options{Work: noWork, Now: time.Now})
+	m.Delivery("", 401, time.Millisecond)
+	m.Delivery("", 401, time.Millisecond)
+	if text := page(t, m); !strings.Contains(text, `promoter_deliveries_total{receiver="(unknown)",status="4xx"} 2`) {
+		t.Error(text)
+	}
+}
+
+// Scrapes ask the database every few seconds at most, and when it does not answer
+// the other metrics are there.
+func TestWork(t *testing.T) {
+	t.Parallel()
+	var now clock
+	now.advance(time.Hour)
+	asked, broken := 0, false
+	m := telemetry.New(telemetry.Options{Now: now.Now, Work: func(context.Context) ([]telemetry.Work, error) {
+		asked++
+		if broken {
+			return nil, errors.New("canary of a database")
+		}
+		return []telemetry.Work{{Kind: "lane", Waiting: asked, Running: 2, Failing: 3, Oldest: 90 * time.Second}}, nil
+	}})
+	for _, want := range []string{
+		`promoter_work_waiting{kind="lane"} 1`, `promoter_work_running{kind="lane"} 2`,
+		`promoter_work_failing{kind="lane"} 3`, `promoter_work_oldest_hint_seconds{kind="lane"} 90`,
+	} {
+		if text := page(t, m); !strings.Contains(text, want+"\n") {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	now.advance(5 * time.Second)
+	if text := page(t, m); !strings.Contains(text, `promoter_work_waiting{kind="lane"} 2`) {
+		t.Error("it is not asked again")
+	}
+	broken = true
+	now.advance(5 * time.Second)
+	m.Acted("opened")
+	text := page(t, m)
+	if strings.Contains(text, "promoter_work") || strings.Contains(text, "canary") || !strings.Contains(text, `promoter_acts_total{act="opened"} 1`) {
+		t.Errorf("with a broken database:\n%s", text)
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]int{"/debug/pprof/": 200, "/debug/pprof/heap": 200, "/debug/pprof/cmdline": 200, "/": 404, "/metrics": 404} {
+		answer := httptest.NewRecorder()
+		telemetry.Profiles().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+		if answer.Code != want {
+			t.Errorf("%s: %d, want %d", path, answer.Code, want)
+		}
+	}
+}
