@@ -48,8 +48,10 @@ var (
 	tame    = regexp.MustCompile(`(?m)^\\/([a-zA-Z])`)
 )
 
-// bodyOf is what GitLab is sent for a text: nothing in it is obeyed.
+// bodyOf is what GitLab is sent for a text: nothing in it is obeyed. GitLab takes
+// carriage returns out before it looks for commands, so that none may hide one.
 func bodyOf(text string) string {
+	text = strings.ReplaceAll(text, "\r", "")
 	return rest.Shorten(command.ReplaceAllString(text, `\/$1`), maxBody, cutWords)
 }
 

@@ -21,6 +21,18 @@ func TestBodyOf_T12_nothingIsObeyed(t *testing.T) {
 	}
 }
 
+// GitLab takes carriage returns out before it looks for commands.
+func TestBodyOf_T12_nothingIsHidden(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a\n\r/close": "a\n\\/close", "/\rclose": "\\/close", "\r\r/close\r\n/merge": "\\/close\n\\/merge", "a\r\nb": "a\nb",
+	} {
+		if got := bodyOf(text); got != want {
+			t.Errorf("%q is sent as %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestTitleOf(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", 300)
@@ -51,9 +63,10 @@ func TestLabelsOf_P15(t *testing.T) {
 func FuzzBodyOf(f *testing.F) {
 	f.Add("/close\n\\/x\n\r\n/y")
 	f.Add(`\\/a`)
+	f.Add("\r/close")
 	f.Fuzz(func(t *testing.T, text string) {
 		sent := bodyOf(text)
-		if command.MatchString(sent) {
+		if command.MatchString(strings.ReplaceAll(sent, "\r", "")) {
 			t.Fatalf("%q holds a command", sent)
 		}
 		if again := bodyOf(textOf(sent)); again != sent {

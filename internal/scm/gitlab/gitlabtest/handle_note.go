@@ -4,15 +4,18 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
 // action is a line that GitLab obeys.
 var action = regexp.MustCompile(`(?m)^/[a-zA-Z_]+`)
 
-// obeys fails the test where GitLab would do what a text says.
+// obeys fails the test where GitLab would do what a text says. It takes carriage
+// returns out first.
+// https://gitlab.com/gitlab-org/gitlab/-/blob/master/lib/gitlab/quick_actions/extractor.rb
 func (c *call) obeys(text string) {
-	if found := action.FindString(text); found != "" {
+	if found := action.FindString(strings.ReplaceAll(text, "\r", "")); found != "" {
 		c.t.Errorf("gitlabtest: %s: GitLab would obey %q", c.route, found)
 	}
 }
