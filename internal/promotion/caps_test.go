@@ -108,7 +108,7 @@ func TestPlan_plainGitHasNoPullRequests(t *testing.T) {
 	for _, land := range []string{"pr", "automerge"} {
 		w := capped(t, ", land: "+land, promotion.Cap{})
 		w.PushOnly = true
-		reason := "needs a forge: plain Git has no pull requests, but land is " + land
+		reason := "land is " + land + ", but here are no pull requests: it is plain Git, or they are switched off on the forge"
 		w.expect("prod/shop", promotion.Refused, reason)
 		w.expectOnly(promotion.StepWait, false, reason)
 	}

@@ -10,13 +10,14 @@ func head(settings config.Environment, application string) string {
 	return HeadBranch(settings.Name, application)
 }
 
-// needsForge says whether the place lands by pull requests, which plain Git has
-// not. Nothing is proposed there, and nothing is pushed past them.
+// needsForge says whether the place lands by pull requests, which plain Git has not
+// and a forge may have switched off. Nothing is proposed there, and nothing is pushed
+// past them.
 func (p *planner) needsForge() (Reason, bool) {
 	if !p.PushOnly || p.settings.Land == config.LandPush {
 		return Reason{}, false
 	}
-	return Reason{Rule: RuleForge, Words: "needs a forge: plain Git has no pull requests, but land is " + string(p.settings.Land)}, true
+	return Reason{Rule: RuleForge, Words: "land is " + string(p.settings.Land) + ", but here are no pull requests: it is plain Git, or they are switched off on the forge"}, true
 }
 
 // open returns the pull request that stands for the place.

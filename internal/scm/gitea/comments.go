@@ -16,6 +16,9 @@ type conversation struct{ *repository }
 
 // Comments lists them all. Comments on lines of the diff are not among them.
 func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, error) {
+	if c.withoutPull {
+		return nil, nil
+	}
 	comments, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Comment, *sdk.Response, error) {
 		return c.forge.api(ctx).ListIssueComments(c.owner, c.name, int64(number), sdk.ListIssueCommentOptions{ListOptions: page})
 	}, func(comment *sdk.Comment) (scm.Comment, bool) { return c.translate(comment), true })
@@ -32,6 +35,9 @@ func (c conversation) translate(comment *sdk.Comment) scm.Comment {
 // Say writes, edits or leaves our comment. The marker is put before a text that
 // does not hold it.
 func (c conversation) Say(ctx context.Context, number int, marker, text string) error {
+	if c.withoutPull {
+		return nil
+	}
 	if !strings.Contains(text, marker) {
 		text = marker + "\n" + text
 	}

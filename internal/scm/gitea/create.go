@@ -19,9 +19,6 @@ import (
 // returned beside the error: it is open.
 func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, error) {
 	noun := p.noun("pull request from %s", rest.OneLine(draft.Head))
-	if p.withoutPull {
-		return scm.PullRequest{}, fault.New(fault.Invalid, "%s: pull requests are switched off in the settings of the repository", noun)
-	}
 	wanted := sdk.CreatePullRequestOption{Head: draft.Head, Base: draft.Base, Title: cutTitle(draft.Title), Body: cutBody(draft.Body)}
 	if draft.AsDraft {
 		wanted.Title = cutTitle(draftPrefix + draft.Title)

@@ -105,11 +105,22 @@ func (f *Forge) account(ctx context.Context) (identity.Person, error) {
 // Info returns what Gitea said when the repository was opened.
 func (r *repository) Info() scm.Info { return r.info }
 
-// Features returns all that there are.
-func (r *repository) Features() scm.Features { return features }
+// Features returns all that there are. Where pull requests are switched off, what is
+// about them is none.
+func (r *repository) Features() scm.Features {
+	if r.withoutPull {
+		return rest.NoPulls{}.Without(features)
+	}
+	return features
+}
 
 // PullRequests returns the pull requests of the repository.
-func (r *repository) PullRequests() scm.PullRequests { return pulls{r} }
+func (r *repository) PullRequests() scm.PullRequests {
+	if r.withoutPull {
+		return rest.NoPulls{Repository: r.info.Name, Setting: "allow them in the settings of the repository"}
+	}
+	return pulls{r}
+}
 
 // Signals returns what is said about its commits.
 func (r *repository) Signals() scm.Signals { return signals{r} }

@@ -11,6 +11,9 @@ import (
 // Reviews lists all submitted reviews. Whether a reviewer may push is asked once
 // per person, and only for reviews that could count.
 func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
+	if s.withoutPull {
+		return nil, nil
+	}
 	noun := s.noun("reviews of pull request %d", number)
 	found, err := pages(0, func(page sdk.ListOptions) ([]*sdk.PullReview, *sdk.Response, error) {
 		return s.forge.api(ctx).ListPullReviews(s.owner, s.name, int64(number), sdk.ListPullReviewsOptions{ListOptions: page})

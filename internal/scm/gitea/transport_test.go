@@ -149,12 +149,16 @@ func TestRules_afterTheFirstPush(t *testing.T) {
 	must(t, "then", err)
 }
 
-// Pull requests can be switched off, and Gitea then finds nothing.
-func TestCreate_withoutPullRequests(t *testing.T) {
+// Pull requests can be switched off, and Gitea then finds nothing. Pushes go on.
+func TestOpen_withoutPullRequests(t *testing.T) {
 	t.Parallel()
 	forge := against(t, "", func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/user") {
 			_, _ = w.Write([]byte(`{"id":1,"login":"promoter-bot"}`))
+			return
+		}
+		if r.URL.Path != "/api/v1/repos/acme/deploy" {
+			http.NotFound(w, r)
 			return
 		}
 		_, _ = w.Write([]byte(`{"id":7,"full_name":"acme/deploy","default_branch":"main","has_pull_requests":false,"mirror":true,"permissions":{"push":true}}`))
@@ -163,6 +167,19 @@ func TestCreate_withoutPullRequests(t *testing.T) {
 	must(t, "open", err)
 	if repo.Info().MayPush {
 		t.Error("a mirror can be pushed to")
+	}
+	if has := repo.Features(); has.PullRequests || has.Approvals || has.Comments || !has.Statuses || !has.Rules {
+		t.Errorf("features %+v", has)
+	}
+	all, err := repo.PullRequests().Open(t.Context())
+	must(t, "open", err)
+	reviews, err := repo.Signals().Reviews(t.Context(), 1)
+	must(t, "reviews", err)
+	comments, err := repo.Conversation().Comments(t.Context(), 1)
+	must(t, "comments", err)
+	must(t, "say", repo.Conversation().Say(t.Context(), 1, "<!-- m -->", "text"))
+	if len(all)+len(reviews)+len(comments) > 0 {
+		t.Errorf("told %v, %v, %v", all, reviews, comments)
 	}
 	_, err = repo.PullRequests().Create(t.Context(), scm.Draft{Head: "a", Base: "main", Title: "x"})
 	want(t, "create", err, fault.Invalid, "switched off")

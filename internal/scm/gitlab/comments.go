@@ -28,6 +28,9 @@ func (r *repository) notes(ctx context.Context, number int) ([]*gogitlab.Note, e
 // Comments lists what people wrote. Notes on lines of the changes are not among
 // them, and neither are GitLab's own.
 func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, error) {
+	if c.withoutPulls {
+		return nil, nil
+	}
 	notes, err := c.notes(ctx, number)
 	if err != nil {
 		return nil, explain(c.noun("notes on merge request %d", number), err)
@@ -48,6 +51,9 @@ func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, 
 // Say writes, edits or leaves our note. The marker is put before a text that does
 // not hold it.
 func (c conversation) Say(ctx context.Context, number int, marker, text string) error {
+	if c.withoutPulls {
+		return nil
+	}
 	if !strings.Contains(text, marker) {
 		text = marker + "\n" + text
 	}

@@ -23,7 +23,8 @@ type repository struct {
 	id    int
 	info  scm.Info
 
-	squash bool // a merge request is squashed unless it says otherwise
+	squash       bool // a merge request is squashed unless it says otherwise
+	withoutPulls bool // merge requests are switched off
 
 	mu     sync.Mutex
 	drafts map[int]bool   // merge requests that are known, and whether they are drafts
@@ -59,7 +60,8 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	}
 	r := &repository{
 		forge: f, id: found.ID, info: info, squash: found.SquashOption == gogitlab.SquashOptionDefaultOn,
-		drafts: map[int]bool{}, users: map[string]int{}, weight: map[int]weight{}, said: map[statusKey]standing{}, read: map[string]bool{},
+		withoutPulls: found.MergeRequestsAccessLevel == gogitlab.DisabledAccessControl,
+		drafts:       map[int]bool{}, users: map[string]int{}, weight: map[int]weight{}, said: map[statusKey]standing{}, read: map[string]bool{},
 	}
 	level, err := r.ownLevel(ctx, found, self.id)
 	if err != nil {
@@ -80,20 +82,35 @@ func (f *Forge) describe(found *gogitlab.Project) (scm.Info, error) {
 		return scm.Info{}, fault.New(fault.Temporary, "the answer describes no project: it names no path")
 	}
 	page := f.page + "/" + found.PathWithNamespace
-	return scm.Info{
+	info := scm.Info{
 		Key: key, Name: found.PathWithNamespace, URL: page, CloneURL: page + ".git",
 		DefaultBranch: found.DefaultBranch, Archived: found.Archived,
-	}, nil
+	}
+	if found.EmptyRepo {
+		info.DefaultBranch = "" // it is the name of a branch to come
+	}
+	return info, nil
 }
 
 // Info returns what GitLab said when the project was opened.
 func (r *repository) Info() scm.Info { return r.info }
 
-// Features returns all that there are.
-func (r *repository) Features() scm.Features { return features }
+// Features returns all that there are. Where merge requests are switched off, what
+// is about them is none.
+func (r *repository) Features() scm.Features {
+	if r.withoutPulls {
+		return rest.NoPulls{}.Without(features)
+	}
+	return features
+}
 
 // PullRequests returns the merge requests of the project.
-func (r *repository) PullRequests() scm.PullRequests { return pulls{r} }
+func (r *repository) PullRequests() scm.PullRequests {
+	if r.withoutPulls {
+		return rest.NoPulls{Repository: r.info.Name, Setting: "allow merge requests in the settings of the project"}
+	}
+	return pulls{r}
+}
 
 // Signals returns what is said about its commits.
 func (r *repository) Signals() scm.Signals { return signals{r} }

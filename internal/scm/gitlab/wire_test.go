@@ -87,6 +87,52 @@ func TestNew_URLs(t *testing.T) {
 	}
 }
 
+// GitLab names the branch to come of a project that is empty.
+func TestOpen_emptyProject(t *testing.T) {
+	t.Parallel()
+	forge := wired(t, map[string]http.HandlerFunc{
+		"GET /projects/acme%2Fdeploy": says(200, `{"id":42,"path_with_namespace":"acme/deploy","default_branch":"main","empty_repo":true}`),
+		"GET /user":                   says(200, `{"id":1,"username":"promoter"}`),
+	})
+	repo, err := forge.Open(t.Context(), "acme/deploy")
+	if err != nil || repo.Info().DefaultBranch != "" {
+		t.Errorf("opened %+v, %v", repo, err)
+	}
+}
+
+// Merge requests can be switched off, and GitLab then refuses to list them. Pushes
+// go on.
+func TestOpen_withoutMergeRequests(t *testing.T) {
+	t.Parallel()
+	forge := wired(t, map[string]http.HandlerFunc{
+		"GET /projects/acme%2Fdeploy": says(200, `{"id":42,"path_with_namespace":"acme/deploy","merge_requests_access_level":"disabled"}`),
+		"GET /user":                   says(200, `{"id":1,"username":"promoter"}`),
+	})
+	repo, err := forge.Open(t.Context(), "acme/deploy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if has := repo.Features(); has.PullRequests || has.Approvals || has.Comments || !has.Statuses || !has.Rules {
+		t.Errorf("features %+v", has)
+	}
+	if all, err := repo.PullRequests().Open(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("open: %v, %v", all, err)
+	}
+	if reviews, err := repo.Signals().Reviews(t.Context(), 1); err != nil || len(reviews) != 0 {
+		t.Errorf("reviews: %v, %v", reviews, err)
+	}
+	if said, err := repo.Conversation().Comments(t.Context(), 1); err != nil || len(said) != 0 {
+		t.Errorf("comments: %v, %v", said, err)
+	}
+	if err := repo.Conversation().Say(t.Context(), 1, "<!-- m -->", "text"); err != nil {
+		t.Errorf("say: %v", err)
+	}
+	_, err = repo.PullRequests().Create(t.Context(), scm.Draft{Head: "a", Base: "main", Title: "x"})
+	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "switched off") {
+		t.Errorf("create: %v", err)
+	}
+}
+
 func TestOpen_T06_anAnswerLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
 	info := opened(t, map[string]http.HandlerFunc{}).Info()
