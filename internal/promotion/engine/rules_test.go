@@ -89,6 +89,19 @@ func TestReconcile_G07_G09_askedByTheForge(t *testing.T) {
 	w.wantTries(1)
 }
 
+// Forges count the approvals of bots that may write, and tell nobody whether one may.
+// For promoter's own gate it never counts.
+func TestReconcile_G09_aBotApprovesForTheForge(t *testing.T) {
+	t.Parallel()
+	w := protected(t, ", gates: {approvals: {count: 1}}", scm.Rules{Approvals: 1})
+	w.Forge.Review(2, "approver[bot]", scm.Approved)
+	w.wantGates(w.run(), "approvals: waiting (0 of 1) not approved yet; that of approver[bot] does not count: it is a bot's", "protection approvals: passed (1 of 1)")
+	w = protected(t, "", scm.Rules{Approvals: 1})
+	w.Forge.Review(2, "approver[bot]", scm.Approved)
+	w.run()
+	w.holds("prod", "1.1.0 1.0.0")
+}
+
 // Our own status is set before the merge, so that a branch that requires it, and
 // nothing else, does not wait for itself.
 func TestReconcile_G07_ownStatusRequired(t *testing.T) {

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"promoter/internal/identity"
@@ -28,12 +29,13 @@ func (f *Forge) CloseByHand(number int, login string) {
 	p.State, p.ClosedAt, p.Closer = scm.StateClosed, f.Now(), identity.Person{Host: "forge.example", Login: login}
 }
 
-// Review adds a review of the present head.
+// Review adds a review of the present head. Of a bot, LOGIN[bot], nobody is told whether
+// it may write.
 func (f *Forge) Review(number int, login string, state scm.ReviewState) {
 	defer f.call("by hand")()
-	p := f.find(number)
+	p, bot := f.find(number), strings.HasSuffix(login, "[bot]")
 	p.reviews = append(p.reviews, scm.Review{
-		Author: identity.Person{Host: "forge.example", Login: login}, State: state, Commit: p.Head.Commit, At: f.Now(), MayWrite: true,
+		Author: identity.Person{Host: "forge.example", Login: login, Bot: bot}, State: state, Commit: p.Head.Commit, At: f.Now(), MayWrite: !bot,
 	})
 }
 
