@@ -45,9 +45,12 @@ func (s *Server) fail(err error, c echo.Context) {
 	}
 	status := statusOf(err)
 	words := http.StatusText(status)
-	_, ours := errors.AsType[*echo.HTTPError](err)
+	known, isHTTP := errors.AsType[*echo.HTTPError](err)
 	switch {
-	case ours:
+	case isHTTP:
+		if text, ok := known.Message.(string); ok {
+			words = text
+		}
 	case status < http.StatusInternalServerError:
 		words = err.Error()
 	default:

@@ -47,6 +47,7 @@ type world struct {
 	*server.Server
 	inbox *inbox
 	log   *strings.Builder
+	mu    sync.Mutex
 	seen  []server.Observation
 }
 
@@ -59,7 +60,7 @@ func newWorld(t *testing.T, change func(*server.Options)) *world {
 			receiver(t, webhook.Options{Name: "hub", Kind: "dockerhub", PathSecret: secret.New(pathSecret)}),
 		},
 		Inbox: w.inbox, Ready: func(context.Context) error { return nil },
-		Observe: func(o server.Observation) { w.seen = append(w.seen, o) },
+		Observe: w.observe,
 		Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Now:     func() time.Time { return time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC) },
 	}
@@ -72,6 +73,12 @@ func newWorld(t *testing.T, change func(*server.Options)) *world {
 	}
 	w.Server = made
 	return w
+}
+
+func (w *world) observe(o server.Observation) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen = append(w.seen, o)
 }
 
 func receiver(t *testing.T, options webhook.Options) *webhook.Receiver {

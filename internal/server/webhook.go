@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -56,9 +58,9 @@ func (s *Server) take(c echo.Context, to *receiver, at time.Time) (accepted, err
 	if !to.limiter.AllowN(at, 1) {
 		return accepted{}, fault.Limited(at.Add(time.Second), errors.New("this receiver gets more than it may"))
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, maxBody))
+	body, err := readBody(c)
 	if err != nil {
-		return accepted{}, unread(err)
+		return accepted{}, err
 	}
 	request := webhook.Request{Header: c.Request().Header, PathSecret: c.Param("secret"), Body: body}
 	delivery, err := to.Receive(c.Request().Context(), request)
@@ -79,10 +81,26 @@ func (s *Server) take(c echo.Context, to *receiver, at time.Time) (accepted, err
 	return told, nil
 }
 
+// readBody reads a body of known bounds. One that is compressed is refused: no sender
+// does that, and a small one can be made to become a large one.
+func readBody(c echo.Context) ([]byte, error) {
+	if coding := c.Request().Header.Get(echo.HeaderContentEncoding); coding != "" && !strings.EqualFold(coding, "identity") {
+		return nil, echo.NewHTTPError(http.StatusUnsupportedMediaType, "the body is compressed: send it as it is")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, maxBody))
+	if err != nil {
+		return nil, unread(err)
+	}
+	return body, nil
+}
+
 // unread says why a body could not be read.
 func unread(err error) error {
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, "the body is larger than 2 MiB")
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return echo.NewHTTPError(http.StatusRequestTimeout, "the body did not come within 30 seconds")
 	}
 	return fault.New(fault.Invalid, "the body cannot be read")
 }

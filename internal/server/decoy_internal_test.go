@@ -1,0 +1,77 @@
+package server
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/secret"
+	"promoter/internal/webhook"
+)
+
+// takenInbox counts what was taken.
+type takenInbox struct{ n int }
+
+func (i *takenInbox) Take(context.Context, Taken) error {
+	i.n++
+	return nil
+}
+
+// An unknown name goes all the way of a known one: if somebody knew the secret of the
+// decoy, its webhook would be taken. So nothing is skipped that would take time.
+func TestDecoy_W13_sameWay(t *testing.T) {
+	t.Parallel()
+	box := &takenInbox{}
+	s, err := New(Options{
+		Inbox: box, Ready: func(context.Context) error { return nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const key, body = "the secret of the decoy", `{"repository": {"id": 7, "full_name": "acme/gitops", "html_url": "https://github.com/acme/gitops"}}`
+	one, err := webhook.New(webhook.Options{Kind: s.decoy.Kind(), Secret: secret.New(key)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := func() int {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/webhooks/nobody", strings.NewReader(body))
+		mac := hmac.New(sha256.New, []byte(key))
+		mac.Write([]byte(body))
+		r.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+		r.Header.Set("X-GitHub-Event", "push")
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		return w.Code
+	}
+	if status := post(); status != http.StatusUnauthorized || box.n != 0 {
+		t.Errorf("before: %d, %d taken", status, box.n)
+	}
+	s.decoy = s.limited(one)
+	if status := post(); status != http.StatusAccepted || box.n != 1 {
+		t.Errorf("with its secret known: %d, %d taken", status, box.n)
+	}
+}
+
+// Nobody knows the secret of a decoy, not even that of another process.
+func TestDecoy_W13_ofItsOwn(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"", "github", "decoy"} {
+		d, err := newDecoy()
+		if err != nil {
+			t.Fatal(err)
+		}
+		mac := hmac.New(sha256.New, []byte(key))
+		mac.Write([]byte("{}"))
+		header := http.Header{"X-Github-Event": {"ping"}, "X-Hub-Signature-256": {"sha256=" + hex.EncodeToString(mac.Sum(nil))}}
+		if _, err := d.Receive(t.Context(), webhook.Request{Header: header, Body: []byte("{}")}); err == nil {
+			t.Errorf("it is %q", key)
+		}
+	}
+}
