@@ -65,6 +65,15 @@ func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRe
 	return closed, nil
 }
 
+// endOf returns how a pull request ended, where that is known.
+func (a *archive) endOf(number int) (end, bool) {
+	if a == nil {
+		return end{}, false
+	}
+	ended, ok := a.ends[number]
+	return ended, ok
+}
+
 // archive returns what is known, read anew when anything was closed or opened.
 func (p pulls) archive(ctx context.Context) (*archive, error) {
 	now, err := p.mark(ctx)
@@ -84,8 +93,8 @@ func (p pulls) archive(ctx context.Context) (*archive, error) {
 	p.forge.mu.Lock()
 	defer p.forge.mu.Unlock()
 	for _, pull := range fresh.pulls {
-		if known != nil && known.ends[pull.Number].at.Equal(pull.ClosedAt) {
-			fresh.ends[pull.Number] = known.ends[pull.Number]
+		if before, ok := known.endOf(pull.Number); ok && before.at.Equal(pull.ClosedAt) {
+			fresh.ends[pull.Number] = before
 		}
 	}
 	p.forge.closed[p.info.Key] = fresh
@@ -163,7 +172,10 @@ func (p pulls) head(ctx context.Context, pull scm.PullRequest) (string, error) {
 
 // message is that of a commit, empty where the commit is gone.
 func (p pulls) message(ctx context.Context, commit string) (string, error) {
-	found, resp, err := p.forge.client(ctx, p.forge.briefly()).GetSingleCommit(p.owner, p.name, commit)
+	if !rest.IsCommit(commit) {
+		return "", nil
+	}
+	found, resp, err := p.forge.client(ctx, p.forge.wishing(brief)).GetSingleCommit(p.owner, p.name, commit)
 	switch err = answered(resp, err); {
 	case statusOf(err) == http.StatusNotFound, err == nil && found.RepoCommit == nil:
 		return "", nil

@@ -3,6 +3,7 @@ package gitea
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -31,16 +32,19 @@ func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit 
 	if !isRevision(from) || !isRevision(to) {
 		return scm.Comparison{}, fault.New(fault.Invalid, "%s: it needs two commits of at most %d bytes", noun, longestRevision)
 	}
-	found, resp, err := f.client(ctx, f.briefly()).CompareCommits(owner, name, from, to)
+	found, resp, err := f.client(ctx, f.wishing(brief)).CompareCommits(owner, name, from, to)
 	if err = answered(resp, err); err != nil {
 		return scm.Comparison{}, explain(noun, f.missing(ctx, owner, name, err, from, to))
 	}
 	commits := commitsOf(found.Commits)
 	return scm.Comparison{
 		Commits: commits[:min(limit, len(commits))], Total: max(found.TotalCommits, len(commits)),
-		URL: f.page + "/" + owner + "/" + name + "/compare/" + from + "..." + to,
+		URL: f.page + "/" + owner + "/" + name + "/compare/" + inPath(from) + "..." + inPath(to),
 	}, nil
 }
+
+// inPath is a revision as a part of an address.
+func inPath(revision string) string { return (&url.URL{Path: revision}).EscapedPath() }
 
 // isRevision refuses what Gitea would read as two revisions, or as one of another
 // account.
@@ -54,7 +58,7 @@ func (f *Forge) missing(ctx context.Context, owner, name string, cause error, re
 		return cause
 	}
 	for _, revision := range revisions {
-		_, resp, err := f.client(ctx, f.briefly()).GetSingleCommit(owner, name, revision)
+		_, resp, err := f.client(ctx, f.wishing(brief)).GetSingleCommit(owner, name, revision)
 		switch statusOf(answered(resp, err)) {
 		case http.StatusNotFound, http.StatusUnprocessableEntity:
 			return fault.New(fault.NotFound, "there is no commit %.12s", rest.OneLine(revision))

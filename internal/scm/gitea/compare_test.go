@@ -21,6 +21,18 @@ func TestCompare_T09_missingCommit(t *testing.T) {
 	want(t, "another accident", err, fault.Temporary, "accident")
 }
 
+// Revisions are part of the address of a page, and tags may hold almost anything.
+func TestCompare_addressOfThePage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.repo.Commit("ann", `feature/"x%`, "Next", map[string]string{"b.yaml": "b: 1\n"})
+	found, err := w.forge.Compare(t.Context(), "acme/deploy", "main", `feature/"x%`, 5)
+	must(t, "compare", err)
+	if want := w.URL() + "/acme/deploy/compare/main...feature/%22x%25"; found.URL != want || found.Total != 1 {
+		t.Errorf("got %+v, want the page %s", found, want)
+	}
+}
+
 func TestCompare_refusesOddRevisions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

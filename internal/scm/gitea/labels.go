@@ -43,9 +43,9 @@ func (p pulls) label(ctx context.Context, number int, names []string) ([]string,
 
 // labelID returns zero for a label that is not there and may not be made.
 func (p pulls) labelID(ctx context.Context, name string) (int64, error) {
-	known, err := p.knownLabels(ctx)
-	if err != nil || known[name] != 0 {
-		return known[name], err
+	id, err := p.knownLabel(ctx, name)
+	if err != nil || id != 0 {
+		return id, err
 	}
 	made, resp, err := p.forge.api(ctx).CreateLabel(p.owner, p.name, sdk.CreateLabelOption{Name: name, Color: labelColour})
 	switch err = explain(p.noun("label %s", rest.OneLine(name)), answered(resp, err)); fault.KindOf(err) {
@@ -61,13 +61,21 @@ func (p pulls) labelID(ctx context.Context, name string) (int64, error) {
 	return made.ID, nil
 }
 
-// knownLabels asks for the labels once for a pass.
-func (p pulls) knownLabels(ctx context.Context) (map[string]int64, error) {
+// knownLabel returns zero for a label that is not there. All are asked for once for
+// a pass.
+func (p pulls) knownLabel(ctx context.Context, name string) (int64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.labels != nil {
-		return p.labels, nil
+	if p.labels == nil {
+		var err error
+		if p.labels, err = p.listLabels(ctx); err != nil {
+			return 0, err
+		}
 	}
+	return p.labels[name], nil
+}
+
+func (p pulls) listLabels(ctx context.Context) (map[string]int64, error) {
 	known := map[string]int64{}
 	of := func(read func(sdk.ListOptions) ([]*sdk.Label, *sdk.Response, error)) error {
 		found, err := pages(0, read, all[*sdk.Label])
@@ -87,9 +95,5 @@ func (p pulls) knownLabels(ctx context.Context) (map[string]int64, error) {
 	err = of(func(page sdk.ListOptions) ([]*sdk.Label, *sdk.Response, error) {
 		return p.forge.api(ctx).ListRepoLabels(p.owner, p.name, sdk.ListLabelsOptions{ListOptions: page})
 	})
-	if err != nil {
-		return nil, err
-	}
-	p.labels = known
-	return known, nil
+	return known, err
 }

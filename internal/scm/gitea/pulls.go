@@ -2,6 +2,7 @@ package gitea
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,7 +36,7 @@ func (p pulls) list(ctx context.Context, state sdk.StateType, sort string) func(
 // has no label, and is nobody's branch.
 func (p pulls) translate(pull *sdk.PullRequest) scm.PullRequest {
 	translated := scm.PullRequest{
-		Number: int(pull.Index), URL: pull.HTMLURL, Title: pull.Title, Author: p.forge.person(pull.Poster),
+		Number: int(pull.Index), URL: p.info.URL + "/pulls/" + strconv.FormatInt(pull.Index, 10), Title: pull.Title, Author: p.forge.person(pull.Poster),
 		Draft: pull.Draft, Opened: utc(pull.Created), State: scm.StateOpen,
 	}
 	if head, base := pull.Head, pull.Base; head != nil && base != nil {

@@ -28,11 +28,11 @@ func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error)
 	return checks, explain(noun, err)
 }
 
-// statuses reads all of them, and remembers ours. Those of one second come in no
-// order, so the highest id of a context is the latest.
+// statuses reads all of them, and remembers ours. The highest id of a context is the
+// latest: times are in seconds.
 func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, error) {
 	found, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Status, *sdk.Response, error) {
-		return s.forge.api(ctx).ListStatuses(s.owner, s.name, commit, sdk.ListStatusesOption{ListOptions: page})
+		return s.forge.client(ctx, s.forge.wishing(byIndex)).ListStatuses(s.owner, s.name, commit, sdk.ListStatusesOption{ListOptions: page})
 	}, all[*sdk.Status])
 	if err != nil {
 		return nil, err

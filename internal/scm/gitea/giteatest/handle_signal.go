@@ -37,8 +37,10 @@ func (c *call) createStatus() *reply {
 	return created(c.drawStatus(made))
 }
 
-// listStatuses has all of them. Those of one second come in no order that would mean
-// anything: here the oldest of them first.
+// listStatuses has all of them, the newest first. Those of one second come in no
+// order that would mean anything, and in another one for each page; only their index
+// orders them. Its name for the highest first is leastindex.
+// https://github.com/go-gitea/gitea/blob/main/models/git/commit_status.go
 func (c *call) listStatuses() *reply {
 	if accident := c.repo.settled(); accident != nil {
 		return accident
@@ -49,6 +51,17 @@ func (c *call) listStatuses() *reply {
 			found = append(found, one)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b *status) int { return b.at.Compare(a.at) })
+	query := c.r.URL.Query()
+	switch sort := query.Get("sort"); sort {
+	case "leastindex":
+		slices.Reverse(found)
+	case "":
+		if bounded(query.Get("page"), 1, 1<<20)%2 == 0 {
+			slices.Reverse(found)
+		}
+		slices.SortStableFunc(found, func(a, b *status) int { return b.at.Compare(a.at) })
+	default:
+		c.t.Errorf("giteatest: statuses are not sorted by %q", sort)
+	}
 	return list(c, found, true, c.drawStatus)
 }
