@@ -2,9 +2,11 @@ package gitlab
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -185,6 +187,35 @@ func TestOpenPulls_oddAnswers(t *testing.T) {
 	found, err := repo.PullRequests().Open(t.Context())
 	if err != nil || len(found) != 1 || found[0].Head.Own || found[0].Body != "" || found[0].Author.Login != "" {
 		t.Errorf("got %+v, %v", found, err)
+	}
+}
+
+// Strangers may open and close many from forks, of branches with our names. They
+// hide ours from nobody.
+func TestClosed_T01_manyOfForks(t *testing.T) {
+	t.Parallel()
+	const strangers = 600
+	repo := opened(t, map[string]http.HandlerFunc{
+		"GET /projects/42/merge_requests": func(w http.ResponseWriter, r *http.Request) {
+			size, _ := strconv.Atoi(r.URL.Query().Get("per_page"))
+			page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+			first, list := (max(page, 1)-1)*size, []string{}
+			for i := first; i < min(first+size, strangers+1); i++ {
+				from := 7
+				if i == strangers {
+					from = 42
+				}
+				list = append(list, fmt.Sprintf(`{"iid":%d,"state":"closed","source_branch":"b","source_project_id":%d,"target_project_id":42}`, 1000-i, from))
+			}
+			if first+size <= strangers {
+				w.Header().Set("X-Next-Page", strconv.Itoa(max(page, 1)+1))
+			}
+			_, _ = io.WriteString(w, "["+strings.Join(list, ",")+"]")
+		},
+	})
+	closed, err := repo.PullRequests().Closed(t.Context(), "b", 1)
+	if err != nil || len(closed) != 1 || closed[0].Number != 1000-strangers {
+		t.Errorf("closed: %+v, %v", closed, err)
 	}
 }
 
