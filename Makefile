@@ -77,7 +77,7 @@ fuzz: ## Run every fuzz target for FUZZTIME (5s).
 
 .PHONY: model
 model: ## Play random stories for MODELTIME (30s), in memory, on each forge and database.
-	CGO_ENABLED=0 PROMOTER_MODEL_TIME=$(MODELTIME) go test -count=1 -timeout 0 -run '^TestModel' -v ./internal/promotion/engine ./internal/app ./internal/queue
+	CGO_ENABLED=0 PROMOTER_MODEL_TIME=$(MODELTIME) go test -count=1 -timeout 0 -parallel 4 -run '^TestModel' -v ./internal/promotion/engine ./internal/app ./internal/queue
 
 .PHONY: soak
 soak: ## Play stories and run every fuzz target, each for SOAKTIME (10m).
