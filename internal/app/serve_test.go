@@ -30,13 +30,25 @@ type served struct {
 
 const serveSecret = "canary-secret-of-the-webhooks"
 
+// serving is how a story is served.
+type serving struct {
+	quiet     time.Duration // below zero: none
+	poll      string
+	receivers string // more of them, in YAML
+}
+
 // serve begins to serve the repository of a story, and waits for the first look.
 func serve(t *testing.T, s *story) *served {
+	t.Helper()
+	return serveAs(t, s, serving{quiet: -1, poll: "1h"})
+}
+
+func serveAs(t *testing.T, s *story, o serving) *served {
 	t.Helper()
 	file := filepath.Join(s.dir, "served.yaml")
 	text := fmt.Sprintf(`version: 1
 data: %q
-poll: 1h
+poll: %s
 forges:
   forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}
 repositories:
@@ -44,8 +56,9 @@ repositories:
 receivers:
   images: {kind: generic, secret: "env:HOOK", header: X-Signature}
   forge: {kind: github, secret: "env:HOOK"}
+%s
 networks: [127.0.0.0/8]
-%s`, filepath.Join(s.dir, "data"), s.forge.URL(), s.expand(insecureRegistry))
+%s`, filepath.Join(s.dir, "data"), o.poll, s.forge.URL(), o.receivers, s.expand(insecureRegistry))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +79,7 @@ networks: [127.0.0.0/8]
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- server.Serve(ctx, app.ServeOptions{Listener: listener, Quiet: -1, Log: slog.New(slog.NewJSONHandler(w, nil))})
+		ended <- server.Serve(ctx, app.ServeOptions{Listener: listener, Quiet: o.quiet, Log: slog.New(slog.NewJSONHandler(w, nil))})
 	}()
 	w.stop = func() error {
 		cancel()

@@ -1,0 +1,193 @@
+package app_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/database"
+	"promoter/internal/store"
+)
+
+// registryHook is a receiver of the notifications of a registry.
+const registryHook = `  registry: {kind: distribution, secret: "env:HOOK", header: X-Registry}`
+
+// notified is what a registry posts of a push: one event for each digest, the last
+// one with the tag.
+func (s *story) notified(component, tag string, digests ...string) string {
+	var events []string
+	for i, digest := range digests {
+		name := ""
+		if i == len(digests)-1 {
+			name = fmt.Sprintf(`"tag": %q, `, tag)
+		}
+		events = append(events, fmt.Sprintf(
+			`{"id": "%s-%s-%d", "action": "push", "target": {"mediaType": "application/vnd.oci.image.manifest.v1+json", %s"digest": %q, "repository": "acme/%s"}, "request": {"host": %q}}`,
+			component, tag, i, name, digest, component, s.host))
+	}
+	return `{"events": [` + strings.Join(events, ",") + `]}`
+}
+
+// A hundred webhooks of one image, of several senders, again, out of order, and one
+// event for each platform: after the quiet time there is one look, which reads the
+// registry once. What came twice is stored once.
+func TestServe_W15_aHundred(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serveAs(t, s, serving{quiet: time.Hour, poll: "30d", receivers: registryHook})
+	first, second := s.release("web", "1.1.0"), s.release("web", "1.2.0")
+	other := "sha256:" + strings.Repeat("ab", 32)
+	bodies := []func() int{
+		func() int { return w.post("images", s.expand(`{"image": "$R/acme/web:1.2.0"}`)) },
+		func() int { return w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`)) },
+		func() int {
+			return w.post("registry", s.notified("web", "1.2.0", other, second), "X-Registry", "Bearer "+serveSecret)
+		},
+		func() int {
+			return w.post("registry", s.notified("web", "1.1.0", other, first), "X-Registry", "Bearer "+serveSecret)
+		},
+	}
+	w.forgetQuestions()
+	for i := range 100 {
+		if status := bodies[i%len(bodies)](); status != http.StatusAccepted {
+			t.Fatalf("webhook %d: %d", i, status)
+		}
+	}
+	if looks := w.looks(); looks != 0 || s.questions("acme/web") != 0 {
+		t.Errorf("%d looks and %d questions in the quiet time", looks, s.questions("acme/web"))
+	}
+	s.wait(61 * time.Minute)
+	w.until("opened")
+	w.until("looked")
+	s.holds("dev", "1.2.0 1.0.0")
+	s.pulls(stagingHead + " open")
+	if n := s.listed("acme/web"); n != 1 {
+		t.Errorf("the tags were read %d times", n)
+	}
+	w.post("images", s.expand(`{"image": "$R/acme/web:1.2.0"}`))
+	s.wait(61 * time.Minute)
+	w.until("looked") // which would have come sooner, were one of the hundred left
+	if looks := w.looks(); looks != 0 {
+		t.Errorf("%d looks more", looks)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+	want := map[string]int{"images push": 51, "registry push": 50}
+	if got := w.kept(); !maps.Equal(got, want) {
+		t.Errorf("deliveries %v, want %v", got, want)
+	}
+	s.calm()
+}
+
+// looks counts the looks in the log that nobody waited for.
+func (w *served) looks() (n int) {
+	for {
+		select {
+		case line := <-w.lines:
+			if strings.Contains(line, `"msg":"looked"`) {
+				n++
+			}
+		default:
+			return n
+		}
+	}
+}
+
+func (w *world) forgetQuestions() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.asked = nil
+}
+
+// listed is how often the tags of a repository were asked for.
+func (w *world) listed(repository string) (n int) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	for _, asked := range w.asked {
+		if asked == "GET /v2/"+repository+"/tags/list" {
+			n++
+		}
+	}
+	return n
+}
+
+// kept counts what came of each receiver and event, from the database that the
+// service left. No delivery is there twice.
+func (w *served) kept() map[string]int {
+	w.t.Helper()
+	db, err := database.Open(w.t.Context(), database.Options{Path: filepath.Join(w.dir, "data", "promoter.db"), Now: w.clock.Now})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // it was only read
+	all, err := store.New(db).Deliveries(w.t.Context(), 1000)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	times := map[string]int{}
+	for _, d := range all {
+		times[d.Receiver+" "+d.Event] += d.Times
+	}
+	if len(all) != 4 {
+		w.t.Errorf("%d deliveries are stored, want 4", len(all))
+	}
+	return times
+}
+
+// A webhook names what the registry does not have: there is a look, and nothing is
+// proposed.
+func TestServe_W16_notThere(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serve(t, s)
+	s.forge.ResetRequests()
+	nowhere := "sha256:" + strings.Repeat("0", 64)
+	for _, body := range []string{
+		`{"image": "$R/acme/web:9.9.9"}`, `{"image": "$R/acme/web@` + nowhere + `"}`, `{"image": "$R/acme/web:1.0.0@` + nowhere + `"}`,
+		`{"registry": "$R", "repository": "acme/web", "tag": "9.9.9", "digest": "` + nowhere + `"}`,
+	} {
+		if status := w.post("images", s.expand(body)); status != http.StatusAccepted {
+			t.Fatalf("%s: %d", body, status)
+		}
+		w.until("looked")
+	}
+	for _, environment := range []string{"dev", "staging", "prod"} {
+		s.holds(environment, "1.0.0 1.0.0")
+	}
+	s.pulls()
+	if routes := slices.DeleteFunc(slices.Collect(maps.Keys(s.forge.Requests())), func(route string) bool { return !changes(route) }); len(routes) > 0 {
+		t.Errorf("changed the forge: %v", routes)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+	s.calm()
+}
+
+// All webhooks are lost: polling comes to the same end, one interval later.
+func TestServe_W17_allLost(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
+	s.release("web", "1.1.0")
+	s.wait(6 * time.Minute) // five, and up to a tenth more
+	w.until("opened")
+	w.until("looked")
+	s.holds("dev", "1.1.0 1.0.0")
+	s.pulls(stagingHead + " open")
+	s.repo.MergePull("ada", 1, "squash")
+	s.wait(6 * time.Minute)
+	w.until("opened")
+	w.until("looked")
+	s.pulls(stagingHead+" merged", prodHead+" open")
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+	s.calm()
+}
