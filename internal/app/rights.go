@@ -71,6 +71,7 @@ func (w *work) usedBy(entry config.Registry) []identity.RepositoryKey {
 func (w *work) credential(entry config.Registry, keys []identity.RepositoryKey) (registry.Credential, error) {
 	made := registry.Credential{
 		Host: entry.Host, Repositories: entry.Repositories, Username: entry.Username, TokenHost: entry.TokenHost,
+		UsableAs: entry.UsableBy,
 	}
 	for _, key := range keys {
 		made.UsableBy = append(made.UsableBy, string(key))

@@ -26,6 +26,10 @@ type Credential struct {
 	// UsableBy are globs over the keys of the GitOps repositories that may use
 	// it: * is any text without a slash, ** any text. Empty: none may.
 	UsableBy []string
+	// UsableAs is how UsableBy was written, where that is worked out anew each time.
+	// Answers are kept under it, so that a repository that comes or goes does not cost
+	// the others theirs. Empty: they are kept under UsableBy.
+	UsableAs []string
 	// Username may be empty: the secret is then a token that is sent as it is.
 	Username string
 	Secret   secret.String
@@ -80,7 +84,11 @@ func identify(c Credential) (string, error) {
 	for i, p := range c.Repositories {
 		patterns[i] = p.String()
 	}
-	parts := []any{c.Host, patterns, c.UsableBy, c.Username}
+	usable := c.UsableBy
+	if len(c.UsableAs) > 0 {
+		usable = c.UsableAs
+	}
+	parts := []any{c.Host, patterns, usable, c.Username}
 	if c.Source != nil {
 		parts = append(parts, c.Identity)
 	}

@@ -231,3 +231,27 @@ func TestGlobMatch(t *testing.T) {
 		}
 	}
 }
+
+// The repositories that fit an entry are worked out for each round. That one of them
+// comes or goes costs the others nothing of what is known.
+func TestCredential_T08_answersOutliveWhoFits(t *testing.T) {
+	t.Parallel()
+	entry := Credential{Host: "r.example.com", UsableBy: []string{"forge:1"}, UsableAs: []string{"forge/acme/*"}, Username: user}
+	more, other := entry, entry
+	more.UsableBy = []string{"forge:1", "forge:2"}
+	other.UsableAs = []string{"forge/globex/*"}
+	ids := make([]string, 3)
+	for i, c := range []Credential{entry, more, other} {
+		id, err := identify(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[i] = id
+	}
+	if ids[0] != ids[1] {
+		t.Error("a repository more makes another entry of it")
+	}
+	if ids[0] == ids[2] {
+		t.Error("an entry for others is the same one")
+	}
+}
