@@ -122,16 +122,18 @@ func (l *lane) config(ctx context.Context, refs engine.Refs) (*config.Config, st
 }
 
 // with opens the lane of a repository for one piece of work.
-func (w *work) with(ctx context.Context, r *repository, do func(*lane) error) error {
+// Also a defect that ends it lets go of the mirror, for which the next one would wait.
+func (w *work) with(ctx context.Context, r *repository, do func(*lane) error) (err error) {
 	l, err := w.lane(ctx, r)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, l.mirror.Close()) }()
 	err = do(l)
 	if w.cache != "" {
 		err = errors.Join(err, l.known.save())
 	}
-	return errors.Join(err, l.mirror.Close())
+	return err
 }
 
 // each works on all repositories, a few at a time. None stops another.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/event"
+	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/store"
 )
@@ -29,6 +30,7 @@ type round struct {
 	*work
 	byKey map[string]*repository
 	began time.Time
+	made  time.Time // when it could be used
 
 	users   int  // guarded by rounds.mu
 	retired bool // guarded by rounds.mu
@@ -37,17 +39,36 @@ type round struct {
 	heeded map[event.Image]time.Time // the hints by which answers were dropped
 }
 
-// use returns the present round, and makes one if there is none. The caller
-// releases it.
+// use returns the present round, and makes one if there is none, or if it is too old:
+// of several replicas, one alone polls. The caller releases it.
 func (r *rounds) use(ctx context.Context) (*round, func(), error) {
-	if taken := r.take(); taken != nil {
-		return taken, func() { r.release(taken) }, nil
+	taken, before := r.take(), time.Time{}
+	if taken != nil {
+		if age := r.server.now().Sub(taken.made); age <= r.server.file.Poll*5/4 {
+			return taken, func() { r.release(taken) }, nil
+		}
+		before = taken.began
+		r.release(taken)
 	}
-	if err := r.renew(ctx, time.Time{}); err != nil {
+	if err := r.renew(ctx, before); err != nil {
 		return nil, nil, err
 	}
-	taken := r.take()
+	taken = r.take()
 	return taken, func() { r.release(taken) }, nil
+}
+
+// betweenRounds is how long a round lasts at least, whatever is hinted: each asks for
+// every repository.
+const betweenRounds = time.Minute
+
+// age is that of the present round; zero: there is none.
+func (r *rounds) age() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now == nil {
+		return 0
+	}
+	return max(r.server.now().Sub(r.now.made), 1)
 }
 
 func (r *rounds) take() *round {
@@ -96,7 +117,7 @@ func (r *rounds) begin(ctx context.Context) (*round, error) {
 	if ctx.Err() != nil { // what could not be opened says nothing then
 		return nil, errors.Join(context.Cause(ctx), w.close())
 	}
-	made := &round{work: w, byKey: map[string]*repository{}, began: began, heeded: map[event.Image]time.Time{}}
+	made := &round{work: w, byKey: map[string]*repository{}, began: began, made: r.server.now(), heeded: map[event.Image]time.Time{}}
 	for _, note := range w.notes {
 		r.log.InfoContext(ctx, note)
 	}
@@ -141,6 +162,18 @@ func (r *rounds) close() error {
 	last := r.now
 	r.now = nil
 	return last.close()
+}
+
+// unopened says why a repository of a forge could not be opened, if that may pass:
+// then it is not known which repositories the round lacks. Of no name: of any forge.
+func (r *round) unopened(forge string) error {
+	for _, one := range r.repositories {
+		ours := forge == "" || one.target.forge.Name == forge
+		if ours && one.scm == nil && fault.KindOf(one.err) != fault.NotFound {
+			return one.err
+		}
+	}
+	return nil
 }
 
 // heed drops what the round heard of images before they were hinted at.

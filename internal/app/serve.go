@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -104,6 +105,7 @@ type service struct {
 	store  *store.Store
 	rounds *rounds
 	http   *server.Server
+	polled atomic.Bool // by this process
 }
 
 func (s *Server) service(ctx context.Context, db *database.DB, options ServeOptions) (*service, error) {

@@ -50,8 +50,11 @@ func (s *service) look(ctx context.Context, item queue.Item) (queue.Result, erro
 		return queue.Result{}, err
 	}
 	in.heed(hinted)
-	begin := s.now()
-	report, failed := s.reconcile(ctx, in, known.again(ctx))
+	begin, again := s.now(), known.again(ctx)
+	if again.scm != nil && string(again.scm.Info().Key) != item.Key { // another one has its name now
+		return s.unknown(ctx, item, in)
+	}
+	report, failed := s.reconcile(ctx, in, again)
 	if ctx.Err() != nil {
 		return queue.Result{}, errors.Join(failed, context.Cause(ctx))
 	}
@@ -66,10 +69,17 @@ func (s *service) look(ctx context.Context, item queue.Item) (queue.Result, erro
 	return result, errors.Join(failed, err)
 }
 
-// unknown is a key that the round does not have: another replica has found the
-// repository, or it is gone.
+// unknown is a key that the round does not have: the repository could not be opened,
+// another replica has found it, or it is gone.
 func (s *service) unknown(ctx context.Context, item queue.Item, in *round) (queue.Result, error) {
-	if s.now().Sub(in.began) > time.Minute {
+	lane, err := s.store.Lane(ctx, item.Key)
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		return queue.Result{}, err
+	}
+	if err := in.unopened(lane.Forge); err != nil {
+		return queue.Result{}, fault.New(fault.Temporary, "it may be one that could not be opened, and is tried again with the next poll: %w", err)
+	}
+	if s.now().Sub(in.made) > betweenRounds {
 		if err := s.rounds.renew(ctx, in.began); err != nil {
 			return queue.Result{}, err
 		}
@@ -199,9 +209,16 @@ func (s *service) next(report engine.Report) time.Time {
 // interval of the file, a tenth earlier or later so that servers that were started
 // together do not stay together.
 func (s *service) poll(ctx context.Context, _ queue.Item) (queue.Result, error) {
-	if err := s.rounds.renew(ctx, s.now()); err != nil {
-		return queue.Result{}, err
+	age, soonest := s.rounds.age(), min(betweenRounds, s.file.Poll/2)
+	switch {
+	case age == 0 || age >= soonest:
+		if err := s.rounds.renew(ctx, s.now()); err != nil {
+			return queue.Result{}, err
+		}
+	case s.polled.Load(): // many hints that repositories come or go
+		return queue.Result{Next: s.now().Add(soonest - age)}, nil
 	}
+	s.polled.Store(true)
 	in, release, err := s.rounds.use(ctx)
 	if err != nil {
 		return queue.Result{}, err
@@ -221,17 +238,12 @@ func (s *service) poll(ctx context.Context, _ queue.Item) (queue.Result, error) 
 // forgetOthers removes lanes that are not worked on any more. A repository that
 // only could not be opened this time keeps its lane.
 func (s *service) forgetOthers(ctx context.Context, in *round) error {
-	for _, r := range in.repositories {
-		if r.err != nil && fault.KindOf(r.err) != fault.NotFound {
-			return nil
-		}
-	}
 	known, err := s.store.Lanes(ctx)
 	if err != nil {
 		return err
 	}
 	for _, lane := range known {
-		if _, ok := in.byKey[lane.Key]; ok {
+		if _, ok := in.byKey[lane.Key]; ok || in.unopened(lane.Forge) != nil {
 			continue
 		}
 		if err := s.store.Forget(ctx, lane.Key); err != nil {

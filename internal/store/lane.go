@@ -43,6 +43,18 @@ func (s *Store) Forget(ctx context.Context, key string) error {
 	})
 }
 
+// Lane returns a lane; one that is not there is a NotFound fault.
+func (s *Store) Lane(ctx context.Context, key string) (l Lane, err error) {
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		var looked int64
+		columns := []any{&l.Key, &l.Forge, &l.Host, &l.Name, &looked, &l.Failure}
+		err := tx.One(ctx, columns, "select key, forge, host, name, looked_at, failure from lane where key = ?", key)
+		l.LookedAt = database.Time(looked)
+		return err
+	})
+	return l, err
+}
+
 // Lanes lists all lanes by host and name.
 func (s *Store) Lanes(ctx context.Context) (all []Lane, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
