@@ -19,7 +19,9 @@ const (
 )
 
 // fromGoogle wants an identity token of Google's for the audience and the account
-// of the entry.
+// of the entry. Its keys outlive every request, so no context of one is passed on.
+//
+//nolint:contextcheck,nolintlint // it is reported where this is called, in other packages
 func fromGoogle(options Options) (proof, error) {
 	if options.HTTP == nil || options.HTTP.Transport == nil || options.Now == nil || options.Email == "" {
 		return nil, errors.New("an audience wants an email, and a way to fetch Google's keys")
