@@ -187,10 +187,7 @@ func (p pulls) message(ctx context.Context, commit string) (string, error) {
 
 // closer is who closed a pull request last, as its timeline tells.
 func (p pulls) closer(ctx context.Context, pull scm.PullRequest) (identity.Person, error) {
-	events, err := pages(0, func(page sdk.ListOptions) ([]*sdk.TimelineComment, *sdk.Response, error) {
-		options := sdk.ListIssueCommentOptions{ListOptions: page, Since: pull.ClosedAt.Add(-time.Second)}
-		return p.forge.api(ctx).ListIssueTimeline(p.owner, p.name, int64(pull.Number), options)
-	}, all[*sdk.TimelineComment])
+	events, err := p.timeline(ctx, pull.Number, pull.ClosedAt.Add(-time.Second))
 	if err != nil {
 		return identity.Person{}, err
 	}

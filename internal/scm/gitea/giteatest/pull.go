@@ -140,6 +140,7 @@ func (p *pull) follow(by *user, moved *Repository, before, now map[string]string
 		switch head := now[p.head]; head {
 		case "":
 			p.close(by)
+			p.happened("delete_branch", by, p.head)
 			return
 		case p.headCommit:
 		default:

@@ -142,6 +142,16 @@ func (r *Repository) DeleteBranch(who, branch string) {
 	})
 }
 
+// TidyUp deletes the branch of a closed pull request as who, with the button below it.
+func (r *Repository) TidyUp(who string, number int) {
+	r.s.act(func() {
+		p := r.must(number)
+		p.from.bare.Delete(p.head)
+		p.happened("delete_branch", r.s.user(who), p.head)
+		p.from.look(r.s.user(who))
+	})
+}
+
 // Head returns the commit of a branch, empty when there is none.
 func (r *Repository) Head(branch string) string {
 	var commit string
