@@ -76,10 +76,18 @@ func (r *repository) userID(ctx context.Context, person identity.Person) (int, e
 }
 
 // isBot asks whether an account belongs to no person, which its name does not tell
-// of every service account.
+// of every service account. It is asked once per forge: gitlab.com answers 300 such
+// questions in ten minutes.
+// https://docs.gitlab.com/administration/settings/rate_limit_on_users_api/
 func (f *Forge) isBot(ctx context.Context, person identity.Person, id int) (bool, error) {
 	if person.Bot {
 		return true, nil
+	}
+	f.mu.Lock()
+	bot, known := f.bots[id]
+	f.mu.Unlock()
+	if known {
+		return bot, nil
 	}
 	user, _, err := f.api.Users.GetUser(id, gogitlab.GetUsersOptions{}, in(ctx))
 	if wasNotFound(err) {
@@ -88,5 +96,8 @@ func (f *Forge) isBot(ctx context.Context, person identity.Person, id int) (bool
 	if err != nil {
 		return false, err
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.bots[id] = user.Bot
 	return user.Bot, nil
 }

@@ -116,6 +116,22 @@ func TestReviews_G09_whoCounts(t *testing.T) {
 	}
 }
 
+// GitLab answers 300 questions about accounts in ten minutes. Whether one is a bot
+// does not change, and is asked once; the role is asked by every pass.
+func TestReviews_P12_asksOnceWhoIsABot(t *testing.T) {
+	t.Parallel()
+	b, _ := newBench(t, gitlabtest.Options{})
+	made := b.propose(t, b.open(t))
+	b.project.Approve(scmtest.Ann, made.Number)
+	b.ResetRequests()
+	for range 3 {
+		b.wantReviews(t, made.Number, "ann approved here")
+	}
+	if got := b.Requests(); got["GET /users/{user}"] != 1 || got["GET /projects/{id}/members/all/{user}"] != 3 {
+		t.Errorf("requests: %v", got)
+	}
+}
+
 // Notes of GitLab's own and remarks on lines are no comments.
 func TestComments_onlyWhatPeopleSay(t *testing.T) {
 	t.Parallel()
