@@ -21,6 +21,7 @@ type installations struct {
 
 	mutex sync.Mutex
 	known map[int64]*installed
+	stood map[int64]*github.Installed // those of an earlier round
 }
 
 // installed is one installation: a forge that knows what it is at GitHub.
@@ -70,7 +71,7 @@ func (a *installations) use(ctx context.Context, i github.Installation) *install
 	if used.err = a.app.Check(ctx, i); used.err != nil {
 		return used
 	}
-	if used.github, used.err = a.app.Use(ctx, i); used.err == nil {
+	if used.github, used.err = a.app.UseAgain(ctx, a.stood[i.ID], i); used.err == nil {
 		used.scm, used.token = used.github, used.github.Token
 	}
 	return used

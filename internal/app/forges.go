@@ -37,6 +37,7 @@ func (w *work) wireForges() {
 			w.forges[t.Name] = w.wireForge(t)
 		}
 	}
+	w.server.standing.follow(w.forges)
 }
 
 // allForges are those of the file, also where no repository is on them: releases

@@ -40,15 +40,16 @@ type ServerOptions struct {
 // Server is a list of repositories with all that is needed to work on them: the
 // server's file, or what a person's own environment gives in its place.
 type Server struct {
-	file    *config.Server // never nil
-	own     bool           // there is no file: a person's own run
-	local   bool           // own, and all repositories lie on this machine
-	env     func(string) (string, bool)
-	now     func() time.Time
-	pace    time.Duration // between two writes to a forge
-	logins  *registry.Logins
-	metrics *telemetry.Metrics // nil: nothing is counted
-	targets []target
+	file     *config.Server // never nil
+	own      bool           // there is no file: a person's own run
+	local    bool           // own, and all repositories lie on this machine
+	env      func(string) (string, bool)
+	now      func() time.Time
+	pace     time.Duration // between two writes to a forge
+	logins   *registry.Logins
+	standing standing
+	metrics  *telemetry.Metrics // nil: nothing is counted
+	targets  []target
 	// everywhere are forges whose Apps work on all that they are installed on.
 	everywhere []config.Forge
 }

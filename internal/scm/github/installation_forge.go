@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"time"
 
@@ -36,6 +37,27 @@ func (a *App) Use(ctx context.Context, i Installation) (*Installed, error) {
 	forge.self = self
 	forge.permitted = i.Permitted
 	return &Installed{Forge: forge, Installation: i, tokens: made}, nil
+}
+
+// UseAgain is Use, and keeps a forge of before if that is still the one: with the same
+// App, account and permissions, and not at its end. Nil: there is none.
+func (a *App) UseAgain(ctx context.Context, before *Installed, i Installation) (*Installed, error) {
+	self, err := a.Self(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if before == nil || before.self != self || !before.of(a, i) {
+		return a.Use(ctx, i)
+	}
+	return before, nil
+}
+
+// of says that a forge is of an installation as it is now.
+func (i *Installed) of(app *App, now Installation) bool {
+	then, by := i.Installation, i.tokens.app.options
+	return by.ID == app.options.ID && by.Key.Reveal() == app.options.Key.Reveal() && by.URL == app.options.URL &&
+		then.ID == now.ID && then.Account == now.Account && then.URL == now.URL && !now.Suspended &&
+		maps.Equal(then.Permitted, now.Permitted) && !i.tokens.over()
 }
 
 // Token is a token of the installation that is good for some minutes, for Git.

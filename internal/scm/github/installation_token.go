@@ -104,6 +104,13 @@ func (t *tokens) end(err error) {
 	t.ended, t.token = err, secret.String{}
 }
 
+// over says that the installation was found to be suspended or gone.
+func (t *tokens) over() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ended != nil
+}
+
 // begin implements credential.
 func (t *tokens) begin(ctx context.Context) (int, error) {
 	if _, err := t.get(ctx); err != nil {
