@@ -28,19 +28,23 @@ func unreadable(err error) error {
 	return fault.New(fault.Invalid, "its body is no JSON: %w", err)
 }
 
-// payload is the JSON of a request. GitHub and Gitea post it as a field of a form
-// unless they are told otherwise; the signature is that of the form.
+// payload is the JSON of a request. GitHub and Gitea post it as a field of a form if
+// they are told to, GitHub also if it is told nothing.
 // https://docs.github.com/en/webhooks/using-webhooks/creating-webhooks
 func (r Request) payload() []byte {
+	if inForm, ok := r.formPayload(); ok {
+		return inForm
+	}
+	return r.Body
+}
+
+func (r Request) formPayload() ([]byte, bool) {
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	if !strings.EqualFold(strings.TrimSpace(kind), "application/x-www-form-urlencoded") {
-		return r.Body
+		return nil, false
 	}
 	form, err := url.ParseQuery(string(r.Body))
-	if err != nil || !form.Has("payload") {
-		return r.Body
-	}
-	return []byte(form.Get("payload"))
+	return []byte(form.Get("payload")), err == nil && form.Has("payload")
 }
 
 // lacks says that a request misses what every one of its kind has.

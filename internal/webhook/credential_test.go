@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -76,9 +77,18 @@ func (c credential) signWith(header http.Header, body []byte, key, path string) 
 	case c.with == nil:
 		r.Header.Set(c.header, key)
 	default:
-		r.Header.Set(c.header, c.prefix+signature(c.with, key, body))
+		r.Header.Set(c.header, c.prefix+signature(c.with, key, c.signs(header, body)))
 	}
 	return r
+}
+
+// signs is what is signed of a body: all of it, and of a form of Gitea its field.
+func (c credential) signs(header http.Header, body []byte) []byte {
+	if c.options.Kind != "gitea" || header.Get("Content-Type") != "application/x-www-form-urlencoded" {
+		return body
+	}
+	form, _ := url.ParseQuery(string(body)) // what is none has no field
+	return []byte(form.Get("payload"))
 }
 
 func signature(with func() hash.Hash, key string, body []byte) string {

@@ -1,15 +1,26 @@
 package webhook
 
 import (
+	"context"
+	"crypto/sha256"
 	"strings"
 
 	"promoter/internal/event"
 )
 
-// giteaSignature is the HMAC of the body, in Gitea's own header or in GitHub's.
+// giteaSignature is the HMAC of the JSON, in Gitea's own header or in GitHub's. Where
+// that is a field of a form, GitHub signs the form and Gitea the field.
 // https://docs.gitea.com/usage/webhooks
+// https://github.com/go-gitea/gitea/blob/main/services/webhook/deliver.go
 func giteaSignature(o Options) proof {
-	return either(signed("X-Gitea-Signature", ""), hubSignature(o))
+	sign := hmacOf(sha256.New, []byte(o.Secret.Reveal()))
+	either := either(signed("X-Gitea-Signature", ""), hubSignature(o))
+	return func(ctx context.Context, r Request) bool {
+		if inForm, ok := r.formPayload(); ok {
+			r.sum = sign(inForm)
+		}
+		return either(ctx, r)
+	}
 }
 
 // giteaEvent is what events of Gitea and Forgejo have in common.

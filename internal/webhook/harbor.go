@@ -7,8 +7,9 @@ import (
 	"promoter/internal/event"
 )
 
-// harborPush says whether something was pushed: PUSH_ARTIFACT, pushImage in version 1,
-// and a tag that an artifact gets later, by themselves or as CloudEvents.
+// harborPush says whether something was pushed: PUSH_ARTIFACT, pushImage in version 1, by
+// themselves or as CloudEvents. Of a tag that an artifact gets later, releases up to 2.13
+// have the name of the event and send none.
 // https://goharbor.io/docs/2.13.0/working-with-projects/project-configuration/configure-webhooks/
 // https://github.com/goharbor/harbor/blob/main/src/pkg/notifier/formats/cloudevents.go
 func harborPush(happened string) bool {
