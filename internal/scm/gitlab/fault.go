@@ -36,10 +36,11 @@ func answerOf(err error) (rest.Answer, bool) {
 // wasNotFound says that GitLab does not know it, or hides it.
 func wasNotFound(err error) bool { return errors.Is(err, gogitlab.ErrNotFound) }
 
-// wasForbidden says that GitLab refused for the role of the account.
+// wasForbidden says that GitLab refused for the role of the account, or for what
+// the server has no licence for. The token itself was good before.
 func wasForbidden(err error) bool {
 	answer, ok := errors.AsType[*gogitlab.ErrorResponse](err)
-	return ok && answer.Response.StatusCode == http.StatusForbidden
+	return ok && (answer.Response.StatusCode == http.StatusForbidden || answer.Response.StatusCode == http.StatusUnauthorized)
 }
 
 // judge says what may be done about an answer, and what a person can do.

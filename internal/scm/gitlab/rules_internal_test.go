@@ -1,9 +1,13 @@
 package gitlab
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 
 	gogitlab "github.com/xanzy/go-gitlab"
+
+	"promoter/internal/scm"
 )
 
 // An approval rule is about all branches, about the protected ones, or about some.
@@ -25,6 +29,27 @@ func TestLooking_appliesTo(t *testing.T) {
 		look := &looking{branch: test.branch, protected: test.protected}
 		if got := look.applies(test.rule); got != test.want {
 			t.Errorf("%+v applies to %s: %t", test.rule, test.branch, got)
+		}
+	}
+}
+
+// A feature that a server has no licence for, or that a token may not use, hides no
+// other rule: the token was good for the project itself.
+func TestRules_refusedParts(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+		refused := says(status, `{"message":"401 Unauthorized"}`)
+		repo := opened(t, map[string]http.HandlerFunc{
+			"GET /projects/42":                          says(200, `{"id":42,"path_with_namespace":"acme/deploy","merge_method":"ff"}`),
+			"GET /projects/42/repository/branches/main": says(200, `{"name":"main","protected":true,"can_push":false}`),
+			"GET /projects/42/protected_branches":       says(200, `[{"name":"main","code_owner_approval_required":true}]`),
+			"GET /projects/42/approval_rules":           refused,
+			"GET /projects/42/approvals":                refused,
+			"GET /projects/42/push_rule":                refused,
+		})
+		rules, err := repo.(scm.Ruled).Rules(t.Context(), "main")
+		if err != nil || !rules.Owners || !rules.Current || !rules.PullRequests || !strings.Contains(rules.Hidden, "approval rules") {
+			t.Errorf("%d: %+v, %v", status, rules, err)
 		}
 	}
 }
