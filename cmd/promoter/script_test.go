@@ -40,6 +40,7 @@ func TestScript(t *testing.T) {
 			"push":      push,
 			"expand":    expand,
 			"bytes":     writeBytes,
+			"serve":     startService,
 		},
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 
 	"promoter/internal/database"
 	"promoter/internal/event"
@@ -16,6 +15,11 @@ import (
 // Take implements server.Inbox: the delivery and the work that it means are on the
 // disk together, or neither is.
 func (s *service) Take(ctx context.Context, taken server.Taken) error {
+	_, err := s.take(ctx, taken)
+	return err
+}
+
+func (s *service) take(ctx context.Context, taken server.Taken) ([]queue.Hint, error) {
 	var work []queue.Hint
 	err := s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
 		err = s.store.Keep(ctx, tx, store.Delivery{
@@ -31,10 +35,10 @@ func (s *service) Take(ctx context.Context, taken server.Taken) error {
 		return s.queue.HintIn(tx, work...)
 	})
 	if err != nil {
-		return fmt.Errorf("keep the delivery %s of %s: %w", taken.ID, taken.Receiver, err)
+		return nil, fmt.Errorf("keep the delivery %s of %s: %w", taken.ID, taken.Receiver, err)
 	}
 	s.toldOf(ctx, taken, work)
-	return nil
+	return work, nil
 }
 
 // maxTold is how many repositories the line of a delivery names.
@@ -43,12 +47,8 @@ const maxTold = 20
 // toldOf writes the line of a delivery. By the keys, the lines of the looks are
 // found that it brought about.
 func (s *service) toldOf(ctx context.Context, taken server.Taken, work []queue.Hint) {
-	var keys []string
-	for _, hint := range work {
-		if hint.Kind == kindLane && !slices.Contains(keys, hint.Key) && len(keys) < maxTold {
-			keys = append(keys, hint.Key)
-		}
-	}
+	keys := keysOf(work)
+	keys = keys[:min(len(keys), maxTold)]
 	s.Log.InfoContext(ctx, "delivery", slog.String("receiver", taken.Receiver), slog.String("delivery", taken.ID),
 		slog.String("event", taken.Event), slog.Int("hints", len(taken.Hints)), slog.Any("keys", keys))
 }
@@ -67,25 +67,33 @@ func (s *service) workOf(ctx context.Context, tx *database.Tx, hints []event.Hin
 	return work, nil // what is there twice is merged by the queue
 }
 
+// workOfOne also remembers a hint about an image that nobody follows yet: whoever
+// begins to must not believe what was read before.
 func (s *service) workOfOne(ctx context.Context, tx *database.Tx, hint event.Hint) ([]queue.Hint, error) {
-	quiet := max(s.Quiet, 0)
-	if hint.Kind == event.KindInstallation { // the repositories themselves may be others now
-		return []queue.Hint{{Kind: kindPoll, Key: everything, Quiet: quiet, Within: quietTimes * quiet}}, nil
-	}
-	lanes, err := s.store.Followers(ctx, tx, hint)
-	if err != nil {
-		return nil, err
-	}
-	// Also where nobody follows it yet: whoever begins to must not believe what was
-	// read before.
 	if hint.Kind == event.KindImage {
 		if err := s.store.Hinted(ctx, tx, hint.Image); err != nil {
 			return nil, err
 		}
 	}
+	return s.followed(ctx, tx, []event.Hint{hint})
+}
+
+// followed finds who is concerned, and changes nothing.
+func (s *service) followed(ctx context.Context, tx *database.Tx, hints []event.Hint) ([]queue.Hint, error) {
+	quiet := max(s.Quiet, 0)
 	var work []queue.Hint
-	for _, lane := range lanes {
-		work = append(work, queue.Hint{Kind: kindLane, Key: lane, Quiet: quiet, Within: quietTimes * quiet})
+	for _, hint := range hints {
+		if hint.Kind == event.KindInstallation { // the repositories themselves may be others now
+			work = append(work, queue.Hint{Kind: kindPoll, Key: everything, Quiet: quiet, Within: quietTimes * quiet})
+			continue
+		}
+		lanes, err := s.store.Followers(ctx, tx, hint)
+		if err != nil {
+			return nil, err
+		}
+		for _, lane := range lanes {
+			work = append(work, queue.Hint{Kind: kindLane, Key: lane, Quiet: quiet, Within: quietTimes * quiet})
+		}
 	}
 	return work, nil
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +32,11 @@ type ServeOptions struct {
 	// Quiet is how long a repository is left alone after a hint, so that many hints
 	// make one look. Zero: 5 seconds; below zero: none.
 	Quiet time.Duration
-	Log   *slog.Logger
+	// Profiles is the address at which profiles of the process are shown; empty: they
+	// are not. Only one of this machine, unless ProfilesOpen.
+	Profiles     string
+	ProfilesOpen bool
+	Log          *slog.Logger
 	// Listening is called with the address once requests are answered; nil: nobody
 	// wants to know.
 	Listening func(net.Addr)
@@ -51,10 +54,32 @@ const drainFor = 20 * time.Second
 // OpenService is OpenServer for Serve, which wants a server's file: a service has no
 // person's own environment.
 func OpenService(options ServerOptions) (*Server, error) {
-	if _, found, err := findServerFile(options); err != nil || !found {
-		return nil, cmp.Or(err, fault.New(fault.Invalid, "there is no %s here: name the server's file with --config", ServerFile))
+	if _, err := serviceFile(options); err != nil {
+		return nil, err
 	}
 	return OpenServer(options)
+}
+
+// serviceFile finds the file of a service.
+func serviceFile(options ServerOptions) (string, error) {
+	file, found, err := findServerFile(options)
+	if err == nil && !found {
+		err = fault.New(fault.Invalid, "there is no %s here: name the server's file with --config", ServerFile)
+	}
+	return file, err
+}
+
+// openFile is OpenService for commands that work on no repository.
+func openFile(options ServerOptions) (*Server, error) {
+	name, err := serviceFile(options)
+	if err != nil {
+		return nil, err
+	}
+	file, err := loadServer(name, options.Env)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{file: file, env: options.Env, now: options.Now}, nil
 }
 
 // Serve takes webhooks, polls, and looks at repositories until the context ends. The
@@ -106,6 +131,8 @@ type service struct {
 	rounds *rounds
 	http   *server.Server
 	polled atomic.Bool // by this process
+
+	troubles troubles
 }
 
 func (s *Server) service(ctx context.Context, db *database.DB, options ServeOptions) (*service, error) {
@@ -126,8 +153,12 @@ func (s *Server) service(ctx context.Context, db *database.DB, options ServeOpti
 	if err != nil {
 		return nil, err
 	}
+	token, err := s.apiToken()
+	if err != nil {
+		return nil, err
+	}
 	made.http, err = server.New(server.Options{
-		Receivers: receivers, Inbox: made, Ready: db.Healthy, Metrics: s.metrics.Handler(),
+		Receivers: receivers, Inbox: made, Ready: db.Healthy, Metrics: s.metrics.Handler(), Desk: made, Token: token,
 		Observe: func(o server.Observation) { s.metrics.Delivery(o.Receiver, o.Status, o.Took) },
 		Log:     options.Log, Now: s.now,
 	})
@@ -173,9 +204,15 @@ func (s *Server) receiver(entry config.Receiver, client *http.Client) (*webhook.
 // run answers requests and does the work, until the context ends or one of them
 // cannot go on.
 func (s *service) run(ctx context.Context) error {
+	profiles, err := s.listenProfiles(ctx)
+	if err != nil {
+		return err
+	}
+	if profiles != nil {
+		defer func() { _ = profiles.Close() }() // it is closed already when it was served
+	}
 	listener := s.Listener
 	if listener == nil {
-		var err error
 		if listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.file.Listen); err != nil {
 			return fault.New(fault.Invalid, "listen: %w: another program may have the port; set listen in the server's file", err)
 		}
@@ -188,6 +225,9 @@ func (s *service) run(ctx context.Context) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.http.Listen(ctx, listener, drainFor) })
+	if profiles != nil {
+		group.Go(func() error { return s.serveProfiles(ctx, profiles) })
+	}
 	group.Go(func() error {
 		return s.queue.Run(ctx, queue.Options{
 			Kinds: map[string]queue.Handled{

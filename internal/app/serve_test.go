@@ -53,6 +53,7 @@ forges:
   forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}
 repositories:
   - {forge: forge, name: acme/gitops}
+api: {token: "env:API"}
 receivers:
   images: {kind: generic, secret: "env:HOOK", header: X-Signature}
   forge: {kind: github, secret: "env:HOOK"}
@@ -63,7 +64,7 @@ networks: [127.0.0.0/8]
 		t.Fatal(err)
 	}
 	env := func(name string) (string, bool) {
-		value, ok := map[string]string{"TOKEN": s.token, "HOOK": serveSecret}[name]
+		value, ok := map[string]string{"TOKEN": s.token, "HOOK": serveSecret, "API": serveToken}[name]
 		return value, ok
 	}
 	server, err := app.OpenService(app.ServerOptions{Config: file, Env: env, Now: s.clock.Now})

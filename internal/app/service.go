@@ -49,7 +49,7 @@ func (s *service) look(ctx context.Context, item queue.Item) (queue.Result, erro
 	if err != nil {
 		return queue.Result{}, err
 	}
-	in.heed(hinted)
+	in.heed(hinted, s.now())
 	begin, again := s.now(), known.again(ctx)
 	if again.scm != nil && string(again.scm.Info().Key) != item.Key { // another one has its name now
 		return s.unknown(ctx, item, in)
@@ -58,7 +58,7 @@ func (s *service) look(ctx context.Context, item queue.Item) (queue.Result, erro
 	if ctx.Err() != nil {
 		return queue.Result{}, errors.Join(failed, context.Cause(ctx))
 	}
-	result := queue.Result{Next: s.next(report)}
+	result := queue.Result{Next: earlier(s.next(report), s.troubles.after(item.Key, report, s.now(), s.file.Poll))}
 	added, err := s.remember(ctx, in, known, report, failed)
 	if added {
 		result.Next = s.now() // what was hinted at meanwhile found nobody
@@ -85,6 +85,7 @@ func (s *service) unknown(ctx context.Context, item queue.Item, in *round) (queu
 		}
 		return queue.Result{Next: s.now()}, nil
 	}
+	s.troubles.after(item.Key, engine.Report{}, s.now(), s.file.Poll)
 	s.Log.InfoContext(ctx, "a repository is not worked on any more", slog.String("key", item.Key))
 	return queue.Result{Forget: true}, s.store.Forget(ctx, item.Key)
 }
@@ -127,9 +128,13 @@ func (s *service) tell(ctx context.Context, r *repository, report engine.Report,
 	for _, trouble := range report.Trouble {
 		log.WarnContext(ctx, "trouble", slog.String("what", trouble.What), slog.Any("error", trouble.Err))
 	}
-	if err == nil {
-		log.InfoContext(ctx, "looked", slog.Int("decisions", len(report.Decisions)), slog.String("state", report.State), slog.Duration("took", took))
+	if err != nil {
+		return // the queue has a line for it
 	}
+	if report.State != "" {
+		log = log.With(slog.String("state", report.State))
+	}
+	log.InfoContext(ctx, "looked", slog.Int("decisions", len(report.Decisions)), slog.Duration("took", took))
 }
 
 // remember keeps what the repository follows, by which hints find it, and how the

@@ -101,6 +101,8 @@ func newRoot(system System) *cobra.Command {
 		newApply(system),
 		newRun(system),
 		newServe(system),
+		newStatus(system),
+		newReplay(system),
 		newExplain(system),
 		newPromote(system),
 		newHold(system),

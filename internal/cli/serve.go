@@ -21,6 +21,8 @@ type serveFlags struct {
 	quiet  time.Duration
 	format string
 	level  string
+	pprof  string
+	open   bool // --pprof may be an address that others reach
 }
 
 func newServe(system System) *cobra.Command {
@@ -39,6 +41,8 @@ func newServe(system System) *cobra.Command {
 	set.DurationVar(&flags.quiet, "quiet", 5*time.Second, flagQuiet)
 	set.StringVar(&flags.format, "log", "json", flagLog)
 	set.StringVar(&flags.level, "log-level", "info", flagLogLevel)
+	set.StringVar(&flags.pprof, "pprof", "", flagPprof)
+	set.BoolVar(&flags.open, "pprof-open", false, flagPprofOpen)
 	return command
 }
 
@@ -55,7 +59,7 @@ func runServe(command *cobra.Command, flags serveFlags, system System) error {
 		return err
 	}
 	options := app.ServeOptions{
-		DryRun: flags.dryRun, Quiet: flags.quiet, Log: log,
+		DryRun: flags.dryRun, Quiet: flags.quiet, Log: log, Profiles: flags.pprof, ProfilesOpen: flags.open,
 		Listening: func(at net.Addr) { log.Info("listening", slog.String("address", at.String())) },
 	}
 	if flags.quiet == 0 {
@@ -77,7 +81,7 @@ func newLog(to io.Writer, format, level string) (*slog.Logger, error) {
 	if err := from.UnmarshalText([]byte(level)); err != nil {
 		return nil, fault.New(fault.Invalid, "--log-level %s: write debug, info, warn or error", level)
 	}
-	options := &slog.HandlerOptions{Level: from}
+	options := &slog.HandlerOptions{Level: from, ReplaceAttr: readable}
 	switch format {
 	case "json":
 		return slog.New(slog.NewJSONHandler(to, options)), nil
@@ -85,4 +89,13 @@ func newLog(to io.Writer, format, level string) (*slog.Logger, error) {
 		return slog.New(slog.NewTextHandler(to, options)), nil
 	}
 	return nil, fault.New(fault.Invalid, "--log %s: write json or text", format)
+}
+
+// readable writes a duration as people do, 1.2s, also in JSON, where it would be a
+// number of nanoseconds.
+func readable(_ []string, attr slog.Attr) slog.Attr {
+	if attr.Value.Kind() == slog.KindDuration {
+		attr.Value = slog.StringValue(attr.Value.Duration().Round(time.Millisecond).String())
+	}
+	return attr
 }

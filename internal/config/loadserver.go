@@ -40,7 +40,7 @@ type serverLoader struct {
 
 func (l *serverLoader) load() {
 	for _, group := range []func(){
-		l.basics, l.database, l.networks, l.forges, l.repositories, l.registries,
+		l.basics, l.database, l.api, l.networks, l.forges, l.repositories, l.registries,
 		l.receivers, l.permissions, l.limits, l.rateLimits, l.sizes,
 	} {
 		group()
@@ -97,6 +97,12 @@ func (l *serverLoader) database() {
 		l.failf(last(raw.Path.place, raw.URL.place), "keep path for SQLite or url for PostgreSQL", "database has both path and url")
 	}
 	l.server.Database = Database{Path: raw.Path.Value, URL: l.reference(raw.URL, "database.url")}
+}
+
+func (l *serverLoader) api() {
+	if raw := l.raw.API; raw != nil && !raw.bad {
+		l.server.API = l.reference(raw.Token, "api.token")
+	}
 }
 
 // reference reads where a secret is, and says nothing about what it found there

@@ -19,6 +19,8 @@ type rawServer struct {
 	Poll at[time.Duration] `yaml:"poll"`
 	// Database: SQLite in the data folder by default.
 	Database *rawDatabase `yaml:"database"`
+	// API lets commands ask the running server. Default: it does not answer them.
+	API *rawAPI `yaml:"api"`
 	// Forges are the Git servers, by name.
 	Forges named[*rawForge] `yaml:"forges"`
 	// Repositories are the GitOps repositories. A GitHub App needs none: it works on those where it is installed.
@@ -51,6 +53,13 @@ type rawDatabase struct {
 	Path at[string] `yaml:"path"`
 	// URL of a PostgreSQL database, by reference: env:NAME or file:PATH.
 	URL at[string] `yaml:"url"`
+}
+
+// rawAPI is what commands ask the running server with.
+type rawAPI struct {
+	place
+	// Token that a command shows, by reference: env:NAME or file:PATH; at least 32 characters.
+	Token at[string] `yaml:"token" required:"true"`
 }
 
 // rawForge is a Git server with the right to use it.
@@ -223,6 +232,7 @@ type rawSizes struct {
 }
 
 func (*rawDatabase) secretive()    {}
+func (*rawAPI) secretive()         {}
 func (*rawForge) secretive()       {}
 func (*rawApp) secretive()         {}
 func (*rawCredentials) secretive() {}

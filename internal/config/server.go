@@ -16,6 +16,7 @@ type Server struct {
 	Data         string
 	Poll         time.Duration
 	Database     Database
+	API          Reference // the token of the API; zero: there is none
 	Forges       []Forge
 	Repositories []Repository
 	Registries   []Registry

@@ -35,6 +35,7 @@ func TestLoadServer_full(t *testing.T) {
 	want := &config.Server{
 		File: "server.yaml", Listen: ":8080", URL: "https://promoter.example.com", Data: "/var/lib/promoter", Poll: 5 * time.Minute,
 		Database: config.Database{URL: reference(t, "env:DATABASE_URL")},
+		API:      reference(t, "file:/run/secrets/promoter-api"),
 		Forges: []config.Forge{
 			{Name: "github", Kind: config.ForgeGitHub, URL: "https://github.com", App: &config.App{ID: 123456, Key: reference(t, "file:/run/secrets/github-app.pem")}},
 			{Name: "forgejo", Kind: config.ForgeGitea, URL: "https://git.example.com", Token: reference(t, "env:FORGEJO_TOKEN")},

@@ -5,6 +5,7 @@
 package event
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -97,3 +98,31 @@ func (h Hint) Valid() bool {
 }
 
 func notPrintable(r rune) bool { return r <= ' ' || unicode.IsControl(r) }
+
+// String says for people what is hinted at.
+func (h Hint) String() string {
+	text := string(h.Kind)
+	switch h.Kind {
+	case KindImage:
+		return text + " " + h.Image.String()
+	case KindHealth:
+		return text + " " + h.Subject
+	}
+	if name := h.Repository.Name; name != "" {
+		return text + " " + h.Repository.Host + "/" + name
+	}
+	return text + " " + h.Repository.Host
+}
+
+// String is the image as its sender named it; a star stands for a host that was not
+// said.
+func (i Image) String() string {
+	text := cmp.Or(i.Host, "*") + "/" + i.Path
+	if i.Tag != "" {
+		text += ":" + i.Tag
+	}
+	if i.Digest != "" {
+		text += "@" + i.Digest
+	}
+	return text
+}

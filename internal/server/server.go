@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"promoter/internal/secret"
 	"promoter/internal/webhook"
 )
 
@@ -21,6 +22,9 @@ type Options struct {
 	Ready func(ctx context.Context) error
 	// Metrics answers /metrics; nil: there are none.
 	Metrics http.Handler
+	// Desk answers the API to whoever shows its token; nil: there is none.
+	Desk  Desk
+	Token secret.String
 	// Observe is told of every webhook; nil: nobody is.
 	Observe func(Observation)
 	Log     *slog.Logger
@@ -106,6 +110,11 @@ func (s *Server) route() {
 	s.echo.POST("/webhooks/:receiver/:secret", s.webhook)
 	s.echo.GET("/healthz", alive)
 	s.echo.GET("/readyz", s.ready)
+	if s.Desk != nil && !s.Token.IsZero() {
+		api := s.echo.Group("/api/v1", s.shown)
+		api.GET("/status", s.status)
+		api.POST("/replay", s.replay)
+	}
 	if s.Metrics != nil {
 		s.echo.GET("/metrics", echo.WrapHandler(s.Metrics))
 	}

@@ -62,6 +62,15 @@ func (s *Store) Delivery(ctx context.Context, receiver, id string) (Delivery, er
 	return found, err
 }
 
+// Receivers lists the receivers that took a delivery of this id, sorted.
+func (s *Store) Receivers(ctx context.Context, id string) (all []string, err error) {
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		all, err = lanes(ctx, tx, "select receiver from delivery where id = ? order by receiver", id)
+		return err
+	})
+	return all, err
+}
+
 const deliveryColumns = "receiver, id, sender, event, received_at, seen_at, times, hints, header, body"
 
 func one(ctx context.Context, tx *database.Tx, into *Delivery, query string, args ...any) error {

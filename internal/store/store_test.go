@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -67,6 +68,9 @@ func TestDelivery_W15(t *testing.T) {
 		got.ReceivedAt, got.SeenAt, got.Times = time.Time{}, time.Time{}, 0
 		if diff := cmp.Diff(delivery("one"), got); diff != "" {
 			b.Errorf("(-want +got):\n%s", diff)
+		}
+		if all, err := b.Receivers(b.Context(), "one"); err != nil || !slices.Equal(all, []string{"quay"}) {
+			b.Errorf("taken by %v, %v", all, err)
 		}
 		if all, err := b.Deliveries(b.Context(), 10); err != nil || len(all) != 1 {
 			b.Errorf("listed %v, %v", all, err)

@@ -1,0 +1,155 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/outbound"
+	"promoter/internal/secret"
+	"promoter/internal/server"
+)
+
+// Running is a service that runs, as a command asks it.
+type Running struct {
+	base  string
+	token secret.String
+	http  *http.Client
+	hint  string // what to do when nobody answers
+}
+
+// askWithin and maxAnswer bound an answer: that of a service with many repositories.
+const (
+	askWithin = 30 * time.Second
+	maxAnswer = 32 << 20
+)
+
+// OpenRunning finds the service of a server's file: where it listens on this machine,
+// or at an address.
+func OpenRunning(options ServerOptions, address string) (*Running, error) {
+	s, err := openFile(options)
+	if err != nil {
+		return nil, err
+	}
+	token, err := s.apiToken()
+	if err != nil {
+		return nil, err
+	}
+	if token.IsZero() {
+		return nil, fault.New(fault.Invalid, "%s has no api.token, so the service answers no command: write api: {token: env:NAME} and start it anew", s.file.File)
+	}
+	r := &Running{base: strings.TrimRight(address, "/"), token: token, hint: "is promoter serve running there?"}
+	networks := s.file.Networks
+	if address == "" {
+		host := local(s.file.Listen)
+		r.base, r.hint = "http://"+host, "is promoter serve running on this machine? --url asks another one"
+		if own, err := netip.ParseAddr(withoutPort(host)); err == nil {
+			networks = append(networks, netip.PrefixFrom(own, own.BitLen()))
+		}
+	} else if err := checkAddress(address); err != nil {
+		return nil, err
+	}
+	way, err := outbound.New(outbound.Options{Networks: networks, AllowLoopback: true, Timeout: askWithin, Attempts: 1, Now: s.now})
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err)
+	}
+	r.http = &http.Client{Transport: way}
+	return r, nil
+}
+
+// local is the address at which this machine reaches what listens.
+func local(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// checkAddress wants TLS where the token would leave the machine.
+func checkAddress(address string) error {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Host == "" || parsed.User != nil || parsed.RawQuery != "" {
+		return fault.New(fault.Invalid, "--url is not the address of a service: write https://HOST")
+	}
+	if parsed.Scheme == "https" || parsed.Scheme == "http" && isLoopback(parsed.Hostname()) {
+		return nil
+	}
+	return fault.New(fault.Invalid, "--url %s: the token is sent over https, and without it only on this machine", parsed.Host)
+}
+
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+// Status asks what the service knows of its work.
+func (r *Running) Status(ctx context.Context) (status server.Status, err error) {
+	return status, r.ask(ctx, http.MethodGet, "/api/v1/status", nil, &status)
+}
+
+// Replay has a delivery played again.
+func (r *Running) Replay(ctx context.Context, what server.Replay) (replayed server.Replayed, err error) {
+	return replayed, r.ask(ctx, http.MethodPost, "/api/v1/replay", what, &replayed)
+}
+
+func (r *Running) ask(ctx context.Context, method, path string, body, into any) error {
+	question, err := json.Marshal(body)
+	if err != nil {
+		return fault.Wrap(fault.Internal, err)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, r.base+path, bytes.NewReader(question))
+	if err != nil {
+		return fault.Wrap(fault.Invalid, err)
+	}
+	request.Header.Set("Authorization", "Bearer "+r.token.Reveal())
+	request.Header.Set("Content-Type", "application/json")
+	response, err := r.http.Do(request)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fault.New(fault.Temporary, "nobody answers at %s: %s", r.base, r.hint)
+	}
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close() //nolint:errcheck // it is only read
+	data, err := outbound.ReadAll(response.Body, maxAnswer)
+	if err != nil {
+		return err
+	}
+	return r.understand(response.StatusCode, data, into)
+}
+
+// understand reads an answer. Words of an error are the service's own.
+func (r *Running) understand(status int, data []byte, into any) error {
+	if status == http.StatusOK {
+		if err := json.Unmarshal(data, into); err != nil {
+			return fault.New(fault.Invalid, "what answers at %s is no promoter", r.base)
+		}
+		return nil
+	}
+	var said struct {
+		Error string `json:"error"`
+	}
+	_ = json.Unmarshal(data, &said) // a proxy's page has other words
+	switch {
+	case status == http.StatusUnauthorized:
+		return fault.New(fault.Unauthorised, "the service at %s wants another api.token", r.base)
+	case status == http.StatusNotFound && (said.Error == "" || said.Error == "Not Found"):
+		return fault.New(fault.NotFound, "the service at %s has no API: write api.token into its file and start it anew", r.base)
+	case said.Error != "" && status < http.StatusInternalServerError:
+		return fault.New(fault.Invalid, "%s", said.Error)
+	}
+	return fault.New(fault.Temporary, "the service at %s answered %d; its log says why", r.base, status)
+}

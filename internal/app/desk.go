@@ -1,0 +1,191 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"promoter/internal/database"
+	"promoter/internal/fault"
+	"promoter/internal/queue"
+	"promoter/internal/secret"
+	"promoter/internal/server"
+	"promoter/internal/store"
+	"promoter/internal/webhook"
+)
+
+// minToken is how long the token of the API is at least, in bytes.
+const minToken = 32
+
+// apiToken fetches the token of the API; a zero one is none.
+func (s *Server) apiToken() (secret.String, error) {
+	if s.file.API.IsZero() {
+		return secret.String{}, nil
+	}
+	token, err := s.file.API.Resolve(s.sources())
+	if err != nil {
+		return secret.String{}, err
+	}
+	if len(token.Reveal()) < minToken {
+		return secret.String{}, fault.New(fault.Invalid, "api.token (%s) is shorter than %d characters: make one with openssl rand -hex 32", s.file.API, minToken)
+	}
+	return token, nil
+}
+
+// Bounds of the status.
+const (
+	entriesAtOnce = 1000
+	lateDelivered = 20
+)
+
+// Status implements server.Desk.
+func (s *service) Status(ctx context.Context) (server.Status, error) {
+	status := server.Status{Schema: server.Schema, At: s.now().UTC(), Deliveries: []server.Delivery{}}
+	known, err := s.store.Lanes(ctx)
+	if err != nil {
+		return status, err
+	}
+	entries, err := s.entries(ctx)
+	if err != nil {
+		return status, err
+	}
+	status.Lanes = lanesOf(known, entries)
+	late, err := s.store.Deliveries(ctx, lateDelivered)
+	for _, d := range late {
+		status.Deliveries = append(status.Deliveries, server.Delivery{
+			Receiver: d.Receiver, ID: d.ID, Event: d.Event, ReceivedAt: d.ReceivedAt, SeenAt: d.SeenAt, Times: d.Times,
+		})
+	}
+	return status, err
+}
+
+// entries lists the work on repositories, by key.
+func (s *service) entries(ctx context.Context) (map[string]queue.Entry, error) {
+	all, after := map[string]queue.Entry{}, ""
+	for {
+		page, err := s.queue.Entries(ctx, kindLane, after, entriesAtOnce)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range page {
+			all[entry.Key] = entry
+			after = entry.Key
+		}
+		if len(page) < entriesAtOnce {
+			return all, nil
+		}
+	}
+}
+
+// lanesOf joins what is known of repositories with the work on them. Work on one that
+// was never looked at has only its key.
+func lanesOf(known []store.Lane, entries map[string]queue.Entry) []server.Lane {
+	all := []server.Lane{}
+	for _, lane := range known {
+		shown := shownLane(entries[lane.Key])
+		shown.Repository, shown.Key, shown.Forge = lane.Host+"/"+lane.Name, lane.Key, lane.Forge
+		shown.LookedAt, shown.Failure = lane.LookedAt, lane.Failure
+		all = append(all, shown)
+		delete(entries, lane.Key)
+	}
+	for key, entry := range entries {
+		shown := shownLane(entry)
+		shown.Repository, shown.Key = key, key
+		all = append(all, shown)
+	}
+	slices.SortFunc(all, func(a, b server.Lane) int {
+		return cmp.Or(cmp.Compare(a.Repository, b.Repository), cmp.Compare(a.Key, b.Key))
+	})
+	return all
+}
+
+func shownLane(entry queue.Entry) server.Lane {
+	lane := server.Lane{
+		State: server.LaneResting, Waiting: entry.HintedAt, Next: entry.NotBefore,
+		LastError: entry.LastError, FailedAt: entry.FailedAt,
+	}
+	switch {
+	case entry.Owner != "":
+		lane.State = server.LaneRunning
+	case !entry.FailedAt.IsZero():
+		lane.State, lane.Attempts = server.LaneFailing, entry.Attempts
+	case !entry.HintedAt.IsZero():
+		lane.State = server.LaneWaiting
+	}
+	return lane
+}
+
+// Replay implements server.Desk: a delivery that was kept goes the same way again, by
+// what this release reads from it.
+func (s *service) Replay(ctx context.Context, what server.Replay) (server.Replayed, error) {
+	kept, err := s.kept(ctx, what)
+	if err != nil {
+		return server.Replayed{}, err
+	}
+	read, err := webhook.Read(kept.Sender, webhook.Request{Header: kept.Header, Body: kept.Body})
+	if err != nil {
+		return server.Replayed{}, err
+	}
+	read.ID = kept.ID
+	replayed := replayedOf(kept.Receiver, read)
+	if len(read.Hints) == 0 {
+		return replayed, nil
+	}
+	var work []queue.Hint
+	if what.DryRun {
+		err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
+			work, err = s.followed(ctx, tx, read.Hints)
+			return err
+		})
+	} else {
+		work, err = s.take(ctx, server.Taken{
+			Delivery: read, Receiver: kept.Receiver, Sender: kept.Sender, At: s.now(), Header: kept.Header, Body: kept.Body,
+		})
+	}
+	replayed.Lanes = keysOf(work)
+	return replayed, err
+}
+
+// kept finds a delivery. The ids of two senders may be the same.
+func (s *service) kept(ctx context.Context, what server.Replay) (store.Delivery, error) {
+	if what.Receiver != "" {
+		found, err := s.store.Delivery(ctx, what.Receiver, what.ID)
+		if fault.KindOf(err) == fault.NotFound {
+			err = fault.New(fault.NotFound, "the receiver %s keeps no delivery %s: deliveries are kept for 30 days", what.Receiver, what.ID)
+		}
+		return found, err
+	}
+	receivers, err := s.store.Receivers(ctx, what.ID)
+	switch {
+	case err != nil:
+		return store.Delivery{}, err
+	case len(receivers) == 0:
+		return store.Delivery{}, fault.New(fault.NotFound, "there is no delivery %s: deliveries are kept for 30 days", what.ID)
+	case len(receivers) > 1:
+		return store.Delivery{}, fault.New(fault.Invalid, "%s is a delivery of %s: name one with --receiver", what.ID, namesOf(receivers))
+	}
+	return s.store.Delivery(ctx, receivers[0], what.ID)
+}
+
+func replayedOf(receiver string, read webhook.Delivery) server.Replayed {
+	replayed := server.Replayed{
+		Schema: server.Schema, Receiver: receiver, ID: read.ID, Event: read.Event,
+		Hints: []string{}, Ignored: read.Ignored, Lanes: []string{},
+	}
+	for _, hint := range read.Hints {
+		replayed.Hints = append(replayed.Hints, hint.String())
+	}
+	return replayed
+}
+
+// keysOf are the repositories that work is about, each once.
+func keysOf(work []queue.Hint) []string {
+	keys := []string{}
+	for _, hint := range work {
+		if hint.Kind == kindLane {
+			keys = append(keys, hint.Key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}

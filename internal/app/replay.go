@@ -1,0 +1,61 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/server"
+	"promoter/internal/webhook"
+)
+
+// SavedDelivery is the payload of a webhook in a file.
+type SavedDelivery struct {
+	File     string
+	Receiver string   // of the server's file
+	Headers  []string // NAME: VALUE, by which some senders say what it is
+}
+
+// maxPayload is what the service takes too, in bytes.
+const maxPayload = 2 << 20
+
+// ReadSaved says what the payload of a file hints at. It asks nobody.
+func ReadSaved(options ServerOptions, saved SavedDelivery) (server.Replayed, error) {
+	s, err := openFile(options)
+	if err != nil {
+		return server.Replayed{}, err
+	}
+	at := slices.IndexFunc(s.file.Receivers, func(r config.Receiver) bool { return r.Name == saved.Receiver })
+	if at < 0 {
+		var names []string
+		for _, r := range s.file.Receivers {
+			names = append(names, r.Name)
+		}
+		return server.Replayed{}, fault.New(fault.Invalid, "--receiver %q: %s has the receivers %s", saved.Receiver, s.file.File, namesOf(names))
+	}
+	header, err := headerOf(saved.Headers)
+	if err != nil {
+		return server.Replayed{}, err
+	}
+	body, err := readFile(saved.File, maxPayload)
+	if err != nil {
+		return server.Replayed{}, fmt.Errorf("read the payload: %w", err)
+	}
+	read, err := webhook.Read(string(s.file.Receivers[at].Kind), webhook.Request{Header: header, Body: body})
+	return replayedOf(saved.Receiver, read), err
+}
+
+func headerOf(lines []string) (http.Header, error) {
+	header := http.Header{}
+	for _, line := range lines {
+		name, value, ok := strings.Cut(line, ":")
+		if !ok {
+			return nil, fault.New(fault.Invalid, "--header %q: write NAME: VALUE", line)
+		}
+		header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	return header, nil
+}

@@ -1,0 +1,136 @@
+package app_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/app"
+	"promoter/internal/fault"
+	"promoter/internal/server"
+)
+
+const serveToken = "canary-token-of-the-api-0123456789abcdef"
+
+// running is the service as a command finds it, with another file that holds the
+// same token.
+func (w *served) running(token string) *app.Running {
+	w.t.Helper()
+	file := filepath.Join(w.dir, "asking.yaml")
+	if err := os.WriteFile(file, []byte(`{version: 1, api: {token: "env:API"}}`), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	env := func(name string) (string, bool) { return token, name == "API" }
+	running, err := app.OpenRunning(app.ServerOptions{Config: file, Env: env, Now: time.Now}, w.url)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return running
+}
+
+// The status shows the repository at rest and the delivery, and the delivery is
+// played again: the image has been pushed meanwhile, and is found.
+func TestServe_statusAndReplay(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serve(t, s)
+	if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`)); status != http.StatusAccepted {
+		t.Fatal(status)
+	}
+	w.until("looked")
+	running := w.running(serveToken)
+	status, err := running.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(status.Lanes) != 1 || !strings.HasSuffix(status.Lanes[0].Repository, "/acme/gitops") || status.Lanes[0].LookedAt.IsZero() ||
+		status.Lanes[0].Failure != "" || len(status.Deliveries) != 1 || status.Deliveries[0].Receiver != "images" {
+		t.Fatalf("%+v", status)
+	}
+	id := status.Deliveries[0].ID
+	s.release("web", "1.1.0")
+	dry, err := running.Replay(t.Context(), server.Replay{ID: id, DryRun: true})
+	if err != nil || len(dry.Lanes) != 1 || len(dry.Hints) != 1 || dry.Hints[0] != s.expand("image $R/acme/web:1.1.0") {
+		t.Fatalf("%+v, %v", dry, err)
+	}
+	if status, err := running.Status(t.Context()); err != nil || status.Deliveries[0].Times != 1 {
+		t.Errorf("a dry run counts: %+v, %v", status.Deliveries, err)
+	}
+	if _, err := running.Replay(t.Context(), server.Replay{ID: id, Receiver: "images"}); err != nil {
+		t.Fatal(err)
+	}
+	w.until("opened")
+	s.pulls(stagingHead + " open")
+	if status, err := running.Status(t.Context()); err != nil || len(status.Deliveries) != 1 || status.Deliveries[0].Times != 2 {
+		t.Errorf("%+v, %v", status.Deliveries, err)
+	}
+	for name, what := range map[string]server.Replay{"of none": {ID: "unheard-of"}, "of another": {ID: id, Receiver: "forge"}} {
+		if _, err := running.Replay(t.Context(), what); err == nil || !strings.Contains(err.Error(), "30 days") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := w.running(strings.Repeat("x", 40)).Status(t.Context()); fault.KindOf(err) != fault.Unauthorised || strings.Contains(err.Error(), "canary") {
+		t.Errorf("with another token: %v", err)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+	if _, err := running.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "nobody answers at") {
+		t.Errorf("after it stopped: %v", err)
+	}
+}
+
+// A token never leaves the machine without TLS, and a service without one is not asked.
+func TestOpenRunning_refuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	with, without := write("with.yaml", `{version: 1, api: {token: "env:API"}}`), write("without.yaml", `{version: 1}`)
+	for _, test := range []struct{ file, token, url, want string }{
+		{without, serveToken, "", "has no api.token"},
+		{with, "short", "", "shorter than 32"},
+		{with, serveToken, "http://promoter.example.com", "https"},
+		{with, serveToken, "http://127.0.0.1.example.com", "https"},
+		{with, serveToken, "http://user:canary@127.0.0.1", "not the address"},
+		{with, serveToken, "promoter", "not the address"},
+	} {
+		env := func(name string) (string, bool) { return test.token, name == "API" }
+		_, err := app.OpenRunning(app.ServerOptions{Config: test.file, Env: env, Now: time.Now}, test.url)
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(fmt.Sprint(err), "canary") {
+			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}
+
+// Profiles are for this machine alone unless somebody says otherwise.
+func TestServe_profilesStayHere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "server.yaml")
+	text := fmt.Sprintf("{version: 1, data: %q, listen: \"127.0.0.1:0\", forges: {f: {kind: git, url: \"https://git.example.com\"}}, repositories: [{forge: f, name: acme/gitops}]}", dir)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	none := func(string) (string, bool) { return "", false }
+	for _, address := range []string{"0.0.0.0:0", ":0", "10.0.0.1:6060", "promoter.example.com:6060", "6060"} {
+		s, err := app.OpenService(app.ServerOptions{Config: file, Env: none, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Serve(t.Context(), app.ServeOptions{Profiles: address, Log: slog.New(slog.DiscardHandler)})
+		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--pprof "+address) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
