@@ -44,7 +44,7 @@ func repositoryAt(address string) (event.Repository, bool) {
 	if err != nil {
 		return event.Repository{}, false
 	}
-	host := strings.ToLower(parsed.Host)
+	host := hostOf(address)
 	if parsed.Scheme == "ssh" { // whose port is not that of the pages
 		host = strings.ToLower(parsed.Hostname())
 	}

@@ -76,13 +76,21 @@ func referenceHint(text string) (event.Hint, bool) {
 	return imageHint(r.Repository.Host(), r.Repository.Path(), r.Tag, r.Digest), true
 }
 
-// hostOf returns the host of a URL, with its port; empty where it is none.
+// hostOf returns the host of a URL, with its port unless it is the usual one; empty
+// where it is none.
 func hostOf(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil {
 		return ""
 	}
-	return strings.ToLower(parsed.Host)
+	host := strings.ToLower(parsed.Host)
+	switch strings.ToLower(parsed.Scheme) {
+	case "https":
+		return strings.TrimSuffix(host, ":443")
+	case "http":
+		return strings.TrimSuffix(host, ":80")
+	}
+	return host
 }
 
 // firstOf returns the first text that is not empty.
