@@ -15,6 +15,9 @@ MODELTIME ?= 30s
 PACKAGES ?= ./...
 # The name of a release. Empty: a build says which commit it was made from.
 VERSION  ?=
+# The image to build upon, for instance gcr.io/distroless/static-debian12:nonroot, of
+# which a registry is asked. Empty: one that is made here (hack/image/base.go).
+BASE     ?=
 
 .PHONY: help
 help: ## List the targets.
@@ -23,6 +26,14 @@ help: ## List the targets.
 .PHONY: build
 build: ## Build bin/promoter, one static binary.
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X promoter/internal/cli.released=$(VERSION)" -o bin/promoter ./cmd/promoter
+
+.PHONY: image
+image: ## Build the container image into bin/image, an OCI layout, without Docker.
+	@ko=$$(hack/tools ko); CGO_ENABLED=0 go run ./hack/image build -ko "$$ko" -base "$(BASE)" -version "$(VERSION)"
+
+.PHONY: image-check
+image-check: image ## Build it, and run its program as a pod would.
+	@hack/image/check bin/image "$(VERSION)"
 
 .PHONY: demo
 demo: ## Show the whole story of a promotion on embedded parts, in a few seconds.
@@ -37,7 +48,7 @@ test: ## Run all tests without cgo.
 	CGO_ENABLED=0 go test -timeout 30m $(PACKAGES)
 
 .PHONY: check
-check: floors format vet lint race generated docs ## Everything a change must pass.
+check: floors format vet lint race generated docs chart image-check ## Everything a change must pass.
 
 .PHONY: floors
 floors: ## Every package imports only lower floors.
@@ -70,6 +81,10 @@ generated: ## Fail when a generated file is not current.
 .PHONY: docs
 docs: ## Links, anchors and commands of the documents hold.
 	CGO_ENABLED=0 go test ./internal/docscheck
+
+.PHONY: chart
+chart: ## Hold the Helm chart with helm itself and with Kubernetes' schemas.
+	@hack/chart
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (5s).

@@ -20,6 +20,7 @@ func TestRefusals(t *testing.T) {
 		"a pass with an Ingress":     {"mode=cronjob,ingress.enabled=true", "mode cronjob takes no webhooks"},
 		"a pass with metrics":        {"mode=cronjob,serviceMonitor.enabled=true", "mode cronjob has no port"},
 		"an Ingress without hosts":   {"ingress.enabled=true", "name the hosts in ingress.hosts"},
+		"no forges":                  {"config=null", "config names no forges"},
 		"two files":                  {"config.poll=1m,existingConfigMap=mine", "config and existingConfigMap are both set"},
 		"listen in the file":         {"config.listen=:9", "config.listen is set by the chart"},
 		"data in the file":           {"config.data=/d", "config.data is set by the chart"},
@@ -37,7 +38,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			values := map[string]any{"image": map[string]any{"repository": "registry.example.com/promoter"}}
+			values := least()
 			if err := strvals.ParseInto(test.set, values); err != nil {
 				t.Fatal(err)
 			}
@@ -52,17 +53,28 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Nothing but the place of the image has to be said.
-func TestDefaults(t *testing.T) {
+// least is what has to be said.
+func least() map[string]any {
+	return map[string]any{
+		"image":  map[string]any{"repository": "registry.example.com/promoter"},
+		"config": map[string]any{"forges": map[string]any{"github": map[string]any{"kind": "github", "token": "env:TOKEN"}}},
+	}
+}
+
+// Nothing but the place of the image and a forge has to be said, and no Secret is made.
+func TestLeast(t *testing.T) {
 	t.Parallel()
-	out, err := render(map[string]any{"image": map[string]any{"repository": "registry.example.com/promoter"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(out.notes, "No forge is configured yet") {
-		t.Errorf("the notes do not say that there is nothing to do:\n%s", out.notes)
-	}
-	if strings.Contains(out.text, "kind: Secret") {
-		t.Error("the chart makes a Secret")
+	for _, mode := range []string{"serve", "cronjob"} {
+		values := least()
+		values["mode"] = mode
+		out, err := render(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range objects(t, out.text) {
+			if one.Kind == "Secret" {
+				t.Errorf("mode %s makes the Secret %s", mode, one.Metadata.Name)
+			}
+		}
 	}
 }

@@ -69,6 +69,7 @@ var table = map[string]place{
 	"internal/benchtree":  {floor: 0, support: true},
 	"internal/chartcheck": {floor: 2, support: true},
 	"hack/bench":          {floor: 7, support: true},
+	"hack/image":          {floor: 7, support: true},
 	"hack/schemas":        {floor: 7, support: true},
 	"hack/testlog":        {floor: 7, support: true},
 }
@@ -95,6 +96,7 @@ var owners = map[string][]string{
 	"golang.org/x/term":                        {"internal/cli"},
 	"golang.org/x/sync":                        {anyPackage},
 	"golang.org/x/crypto":                      {"internal/scm/git"},
+	"golang.org/x/crypto/x509roots/fallback":   nil,
 	"github.com/coreos/go-oidc/v3":             {"internal/webhook"},
 	"github.com/labstack/echo/v4":              {"internal/server"},
 	"github.com/prometheus/client_golang":      {"internal/telemetry"},

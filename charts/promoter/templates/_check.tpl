@@ -1,10 +1,14 @@
 {{- /* What does not fit together is refused here, in words, before anything is made. */ -}}
 {{- define "promoter.check" -}}
 {{- $v := .Values }}
+{{- $config := default dict $v.config }}
 {{- range $key := list "listen" "data" "database" }}
-{{- if hasKey $v.config $key }}
+{{- if hasKey $config $key }}
 {{- fail (printf "config.%s is set by the chart: leave it out; for the database see the value database" $key) }}
 {{- end }}
+{{- end }}
+{{- if not (or $v.existingConfigMap $config.forges) }}
+{{- fail "config names no forges, so promoter would not start: write promoter-server.yaml there (docs/configuration.md), or name existingConfigMap" }}
 {{- end }}
 {{- if and $v.config $v.existingConfigMap }}
 {{- fail "config and existingConfigMap are both set: keep one of them" }}
