@@ -37,7 +37,12 @@ type round struct {
 
 	mu     sync.Mutex
 	heeded map[event.Image]time.Time // the hints by which answers were dropped
+	asked  time.Time                 // when failures were dropped last
 }
+
+// failuresFor is how long a failure is the answer for all looks: to ask a registry
+// that is away takes a minute, and others wait meanwhile.
+const failuresFor = 30 * time.Second
 
 // use returns the present round, and makes one if there is none, or if it is too old:
 // of several replicas, one alone polls. The caller releases it.
@@ -176,8 +181,9 @@ func (r *round) unopened(forge string) error {
 	return nil
 }
 
-// heed drops what the round heard of images before they were hinted at.
-func (r *round) heed(hinted []store.HintedImage) {
+// heed drops what the round heard of images before they were hinted at, and now and
+// then all failures.
+func (r *round) heed(hinted []store.HintedImage, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var fresh []event.Image
@@ -187,6 +193,10 @@ func (r *round) heed(hinted []store.HintedImage) {
 			fresh = append(fresh, one.Image)
 		}
 	}
+	if len(fresh) == 0 && now.Sub(r.asked) < failuresFor {
+		return
+	}
+	r.asked = now
 	r.pass.Forget(func(asked image.Repository) bool {
 		for _, said := range fresh {
 			if said.Is(asked) {

@@ -3,10 +3,14 @@ package app
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,14 +29,42 @@ type desk struct {
 	clock  *enginetest.Clock
 	token  atomic.Value
 	two    *githubtest.Repository // acme/two, beside acme/one
+	// away says that the registry is not there; asked is how often it was asked.
+	away  atomic.Bool
+	asked atomic.Int64
+}
+
+// following are the files of a repository that follows an image.
+func following(image string) map[string]string {
+	return map[string]string{
+		".promoter.yaml": "version: 1\ncomponents: {web: {image: " + image + ", select: {semver: '>=1'}}}\nenvironments: {dev: {paths: [dev], land: push}}\n",
+		"dev/app.yaml":   "image: " + image + ":1.0.0\n",
+	}
+}
+
+// images is a registry that has no tags, or is away.
+func (d *desk) images() string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.asked.Add(1)
+		if d.away.Load() {
+			http.Error(w, "away", http.StatusServiceUnavailable)
+			return
+		}
+		if strings.HasSuffix(r.URL.Path, "/tags/list") {
+			_, _ = io.WriteString(w, `{"name": "acme/web", "tags": []}`)
+		}
+	}))
+	d.t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
 }
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	d := &desk{t: t, clock: enginetest.NewClock(time.Now().Truncate(time.Second))}
 	d.github = githubtest.New(t, githubtest.Options{Now: d.clock.Now})
-	d.github.NewRepository("acme/one", map[string]string{"README": "one"}).Permit(githubtest.Self, "write")
-	d.two = d.github.NewRepository("acme/two", map[string]string{"README": "two"})
+	images := d.images()
+	d.github.NewRepository("acme/one", following(images+"/acme/web")).Permit(githubtest.Self, "write")
+	d.two = d.github.NewRepository("acme/two", following(images+"/acme/web"))
 	d.two.Permit(githubtest.Self, "write")
 	d.renew()
 	file := filepath.Join(t.TempDir(), "server.yaml")
@@ -44,8 +76,9 @@ forges:
 repositories:
   - {forge: forge, name: acme/one}
   - {forge: forge, name: acme/two}
+registries: [{host: "%s", insecure: true}]
 networks: [127.0.0.0/8]
-`, t.TempDir(), d.github.URL())
+`, t.TempDir(), d.github.URL(), images)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -228,6 +261,52 @@ func TestPoll_manyHints(t *testing.T) {
 	if got := d.github.Requests(); len(got) == 0 {
 		t.Error("after a minute nothing is asked")
 	}
+}
+
+// A registry is away when the webhook comes. The lane is looked at again soon, and less
+// soon each time, and the looks of others do not wait for the registry one by one.
+func TestLook_P06_aPartThatFailedIsLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	one, two := d.keyOf("acme/one"), d.keyOf("acme/two")
+	for _, key := range []string{one, two} {
+		if _, err := d.lookAt(key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.away.Store(true)
+	d.clock.Add(6 * time.Minute)
+	d.poll()
+	again := func(key string, least, most time.Duration) {
+		t.Helper()
+		result, err := d.lookAt(key)
+		if wait := result.Next.Sub(d.clock.Now()); err != nil || wait < least || wait > most {
+			t.Errorf("looked at again in %v, want %v to %v: %v", wait, least, most, err)
+		}
+	}
+	again(one, 20*time.Second, 30*time.Second)
+	asked := d.asked.Load()
+	again(two, 20*time.Second, 30*time.Second)
+	again(one, 45*time.Second, time.Minute)
+	if more := d.asked.Load() - asked; asked == 0 || more > 0 {
+		t.Errorf("a registry that is away was asked %d times, and then %d", asked, more)
+	}
+	d.clock.Add(31 * time.Second)
+	again(one, 90*time.Second, 2*time.Minute)
+	if d.asked.Load() == asked {
+		t.Error("a registry that was away is not asked again")
+	}
+	d.away.Store(false)
+	d.clock.Add(31 * time.Second)
+	for _, key := range []string{one, two} {
+		if result, err := d.lookAt(key); err != nil || !result.Next.IsZero() {
+			t.Errorf("after the registry came back: %v, %v", result.Next, err)
+		}
+	}
+	d.away.Store(true)
+	d.clock.Add(6 * time.Minute)
+	d.poll()
+	again(one, 20*time.Second, 30*time.Second)
 }
 
 // A defect in a look lets go of the mirror: the next look would wait for it.
