@@ -41,7 +41,8 @@ type Forge struct {
 	now  func() time.Time
 
 	mu     sync.Mutex
-	self   identity.Person // asked for once
+	self   identity.Person // asked for once an hour
+	told   time.Time       // when that was
 	closed map[identity.RepositoryKey]*archive
 }
 

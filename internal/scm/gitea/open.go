@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	sdk "code.gitea.io/sdk/gitea"
 
@@ -87,18 +88,22 @@ func (f *Forge) describe(found *sdk.Repository) (scm.Info, error) {
 	return info, nil
 }
 
-// account asks once who the credential belongs to. Without one it is nobody.
+// accountKept is how long the name of our account is believed: a service lives long,
+// and accounts can be renamed.
+const accountKept = time.Hour
+
+// account asks who the credential belongs to. Without one it is nobody.
 func (f *Forge) account(ctx context.Context) (identity.Person, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.self.Login != "" {
+	if f.self.Login != "" && f.now().Before(f.told.Add(accountKept)) {
 		return f.self, nil
 	}
 	user, resp, err := f.api(ctx).GetMyUserInfo()
 	if err != nil {
 		return identity.Person{}, answered(resp, err)
 	}
-	f.self = f.person(user)
+	f.self, f.told = f.person(user), f.now()
 	return f.self, nil
 }
 

@@ -2,6 +2,7 @@ package gitea_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -128,6 +129,34 @@ func TestNew_refuses(t *testing.T) {
 		if _, err := gitea.New(options); err == nil || strings.Contains(err.Error(), canary) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A forge lives as long as a service, and accounts can be renamed.
+func TestOpen_T05_accountIsRenamed(t *testing.T) {
+	t.Parallel()
+	asked, now := 0, time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/user") {
+			asked++
+			_, _ = fmt.Fprintf(w, `{"id":1,"login":"name-%d"}`, asked)
+			return
+		}
+		_, _ = w.Write([]byte(`{"id":7,"full_name":"acme/deploy","has_pull_requests":true}`))
+	}))
+	t.Cleanup(server.Close)
+	forge, err := gitea.New(gitea.Options{
+		URL: server.URL, HTTP: server.Client(), Now: func() time.Time { return now },
+		Token: func(context.Context) (secret.String, error) { return secret.New(canary), nil },
+	})
+	must(t, "new", err)
+	for _, want := range []string{"name-1", "name-1", "name-2"} {
+		repo, err := open(t, forge)
+		must(t, "open", err)
+		if got := repo.Info().Self.Login; got != want {
+			t.Errorf("we are %s, want %s", got, want)
+		}
+		now = now.Add(45 * time.Minute)
 	}
 }
 

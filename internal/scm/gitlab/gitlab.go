@@ -49,9 +49,11 @@ type Forge struct {
 	host string           // of the pages for people, which names repositories and persons
 	page string           // the address of those pages, without a slash at its end
 	api  *gogitlab.Client //nolint:staticcheck // the whole module is: docs/dependencies.md says why it is used
+	now  func() time.Time
 
 	mu   sync.Mutex
-	self account      // asked for once
+	self account      // asked for once an hour
+	told time.Time    // when that was
 	bots map[int]bool // by number of the account
 }
 
@@ -85,7 +87,7 @@ func New(options Options) (*Forge, error) {
 		return nil, fmt.Errorf("the client of GitLab: %w", err)
 	}
 	api.UserAgent = "promoter"
-	return &Forge{host: strings.ToLower(page.Host), page: page.String(), api: api, bots: map[int]bool{}}, nil
+	return &Forge{host: strings.ToLower(page.Host), page: page.String(), api: api, now: options.Now, bots: map[int]bool{}}, nil
 }
 
 // noLimiter lets everything pass, since the limits are kept below the library.

@@ -4,17 +4,22 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"time"
 
 	gogitlab "github.com/xanzy/go-gitlab"
 
 	"promoter/internal/identity"
 )
 
-// account asks once who the credential belongs to.
+// accountKept is how long the name of our account is believed: a service lives long,
+// and accounts can be renamed.
+const accountKept = time.Hour
+
+// account asks who the credential belongs to.
 func (f *Forge) account(ctx context.Context) (account, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.self.id != 0 {
+	if f.self.id != 0 && f.now().Before(f.told.Add(accountKept)) {
 		return f.self, nil
 	}
 	user, _, err := f.api.Users.CurrentUser(in(ctx))
@@ -23,7 +28,7 @@ func (f *Forge) account(ctx context.Context) (account, error) {
 	}
 	person := f.person(user.Username)
 	person.Bot = person.Bot || user.Bot
-	f.self = account{id: user.ID, person: person}
+	f.self, f.told = account{id: user.ID, person: person}, f.now()
 	return f.self, nil
 }
 

@@ -89,6 +89,27 @@ func TestNew_URLs(t *testing.T) {
 	}
 }
 
+// A forge lives as long as a service, and accounts can be renamed.
+func TestOpen_T05_accountIsRenamed(t *testing.T) {
+	t.Parallel()
+	asked, now := 0, time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	forge := wired(t, map[string]http.HandlerFunc{
+		"GET /projects/acme%2Fdeploy": says(200, projectJSON),
+		"GET /user": func(w http.ResponseWriter, _ *http.Request) {
+			asked++
+			_, _ = fmt.Fprintf(w, `{"id":1,"username":"name-%d"}`, asked)
+		},
+	})
+	forge.now = func() time.Time { return now }
+	for _, want := range []string{"name-1", "name-1", "name-2"} {
+		repo, err := forge.Open(t.Context(), "acme/deploy")
+		if err != nil || repo.Info().Self.Login != want {
+			t.Errorf("opened %+v, %v, want %s", repo, err, want)
+		}
+		now = now.Add(45 * time.Minute)
+	}
+}
+
 // GitLab names the branch to come of a project that is empty.
 func TestOpen_emptyProject(t *testing.T) {
 	t.Parallel()
