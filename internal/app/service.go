@@ -24,10 +24,12 @@ const (
 	everything = "all"
 )
 
-// Deliveries are kept so long, and looked through once a day.
+// Deliveries are kept so long, and as many as have so many bytes, and are looked
+// through once an hour.
 const (
 	keepDeliveries = 30 * 24 * time.Hour
-	sweepEvery     = 24 * time.Hour
+	maxDeliveries  = 1 << 30
+	sweepEvery     = time.Hour
 )
 
 // hintSlack is how much older than a round hints may be and still count: clocks of
@@ -260,5 +262,8 @@ func (s *service) forgetOthers(ctx context.Context, in *round) error {
 
 func (s *service) sweep(ctx context.Context, _ queue.Item) (queue.Result, error) {
 	_, err := s.store.Sweep(ctx, s.now().Add(-keepDeliveries))
+	if err == nil {
+		_, err = s.store.Bound(ctx, maxDeliveries)
+	}
 	return queue.Result{Next: s.now().Add(sweepEvery)}, err
 }

@@ -1,0 +1,28 @@
+package store_test
+
+import (
+	"bytes"
+	"testing"
+)
+
+// However much is sent, what is kept has a size. The newest deliveries stay.
+func TestBound(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		for _, id := range []string{"first", "second", "third"} {
+			large := delivery(id)
+			large.Body = bytes.Repeat([]byte{0}, 1000)
+			b.keep(large)
+		}
+		if n, err := b.Bound(b.Context(), 4000); n != 0 || err != nil {
+			t.Errorf("within the bound: removed %d, %v", n, err)
+		}
+		if n, err := b.Bound(b.Context(), 2500); n != 1 || err != nil {
+			t.Errorf("beyond it: removed %d, %v", n, err)
+		}
+		left, err := b.Deliveries(b.Context(), 10)
+		if err != nil || len(left) != 2 || left[0].ID != "third" || left[1].ID != "second" {
+			t.Errorf("left are %v, %v", left, err)
+		}
+	})
+}
