@@ -157,6 +157,29 @@ func TestReceive_W01_W14_credentials(t *testing.T) {
 	}
 }
 
+// A signature is one behind its prefix alone, and one of other bytes is none.
+func TestReceive_W03_prefix(t *testing.T) {
+	t.Parallel()
+	for _, kind := range webhook.Kinds() {
+		c, body := credentialOf(kind), []byte("{")
+		if c.with == nil {
+			continue
+		}
+		right := c.sign(http.Header{}, body).Header.Get(c.header)
+		for _, text := range []string{"sha1=" + right, "sha256=sha256=" + right, "x" + right, right + "00", right[:len(right)-2], right + "z"} {
+			r := webhook.Request{Header: http.Header{}, Body: body}
+			r.Header.Set(c.header, text)
+			refused(t, kind+" with "+text, c, r)
+		}
+		if c.prefix == "" {
+			continue
+		}
+		r := webhook.Request{Header: http.Header{}, Body: body}
+		r.Header.Set(c.header, strings.TrimPrefix(right, c.prefix))
+		refused(t, kind+" without its prefix", c, r)
+	}
+}
+
 // A secret in a header may stand alone, or behind Bearer.
 func TestReceive_W04_W12_bearer(t *testing.T) {
 	t.Parallel()
