@@ -130,6 +130,7 @@ func (c *call) drawEvent(e *event) object {
 	return object{
 		"id": e.id, "node_id": node(e.id), "url": c.API() + "repos/" + c.repo.fullName() + "/issues/events/" + itoa(int(e.id)),
 		"actor": c.drawUser(e.by), "event": e.kind, "commit_id": orNull(e.commit), "commit_url": nil, "created_at": stamp(e.at),
+		"performed_via_github_app": nil,
 	}
 }
 
