@@ -58,6 +58,14 @@ func TestRun_T06_installationsFromRoundToRound(t *testing.T) {
 	acme.Suspend()
 	acme.Resume()
 	round("suspended in between", 0, false)
+	o.github.Watch(func(route string) {
+		if route == "GET /installation/repositories" {
+			acme.RevokeTokens()
+		}
+	})
+	round("whose new token is refused", 1, true)
+	o.github.Watch(nil)
+	round("after that", 1, false)
 	less := maps.Clone(needed())
 	delete(less, "checks")
 	acme.Permit(less)

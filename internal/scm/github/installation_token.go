@@ -33,6 +33,7 @@ type tokens struct {
 	expires time.Time // by GitHub's clock
 	number  int       // grows with each token, and when one is given up
 	worked  bool      // the token was accepted once
+	refused bool      // it was not, the first time already
 	ended   error     // the installation is suspended or gone
 }
 
@@ -88,7 +89,7 @@ func (t *tokens) renew(ctx context.Context) (secret.String, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.token, t.expires, t.worked = secret.New(made.Token), made.Expires, false
+	t.token, t.expires, t.worked, t.refused = secret.New(made.Token), made.Expires, false, false
 	t.number++
 	return t.token, nil
 }
@@ -104,11 +105,12 @@ func (t *tokens) end(err error) {
 	t.ended, t.token = err, secret.String{}
 }
 
-// over says that the installation was found to be suspended or gone.
+// over says that the installation was found to be suspended or gone, or its token to be
+// none: what comes after that begins anew.
 func (t *tokens) over() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.ended != nil
+	return t.ended != nil || t.refused
 }
 
 // begin implements credential.
@@ -140,6 +142,7 @@ func (t *tokens) answered(used int, answer *http.Response) bool {
 	case used != t.number: // replaced meanwhile
 		return true
 	case !t.worked:
+		t.refused = true
 		return false
 	}
 	t.token, t.worked = secret.String{}, false

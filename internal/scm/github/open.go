@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	gogithub "github.com/google/go-github/v62/github"
 
@@ -37,7 +38,7 @@ var features = scm.Features{
 	Teams: true, Compare: true, Releases: true, GuardedMerge: true, Rules: true,
 }
 
-// Open asks for a repository, and once for the account of the credential.
+// Open asks for a repository, and now and then for the account of the credential.
 func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	noun := "repository " + rest.OneLine(name)
 	owner, short, err := splitName(name)
@@ -99,18 +100,22 @@ func (f *Forge) administers(found *gogithub.Repository) bool {
 	return found.GetPermissions()["admin"]
 }
 
-// account asks once who the credential belongs to.
+// accountKept is how long the name of our account is believed: a service lives long,
+// and accounts can be renamed.
+const accountKept = time.Hour
+
+// account asks who the credential belongs to.
 func (f *Forge) account(ctx context.Context) (identity.Person, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.self.Login != "" {
+	if f.permitted != nil || f.self.Login != "" && f.now().Before(f.told.Add(accountKept)) {
 		return f.self, nil
 	}
 	user, _, err := f.api.Users.Get(ctx, "")
 	if err != nil {
 		return identity.Person{}, err
 	}
-	f.self = f.person(user)
+	f.self, f.told = f.person(user), f.now()
 	return f.self, nil
 }
 
