@@ -51,6 +51,9 @@ func (s *Server) newMetrics(work *queue.Queue) *telemetry.Metrics {
 
 // observe counts the requests of a way out. Only a service counts.
 func (s *Server) observe(to string) func(outbound.Answer) {
+	if s.watch != nil {
+		return func(answer outbound.Answer) { s.watch(to, answer) }
+	}
 	counts := s.metrics
 	if counts == nil {
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/outbound"
 	"promoter/internal/registry"
 	"promoter/internal/scm/github"
 	"promoter/internal/telemetry"
@@ -48,7 +49,8 @@ type Server struct {
 	pace     time.Duration // between two writes to a forge
 	logins   *registry.Logins
 	standing standing
-	metrics  *telemetry.Metrics // nil: nothing is counted
+	metrics  *telemetry.Metrics                      // nil: nothing is counted
+	watch    func(to string, answer outbound.Answer) // in place of metrics; nil: nobody watches
 	targets  []target
 	// everywhere are forges whose Apps work on all that they are installed on.
 	everywhere []config.Forge

@@ -103,6 +103,7 @@ func newRoot(system System) *cobra.Command {
 		newServe(system),
 		newStatus(system),
 		newReplay(system),
+		newDoctor(system),
 		newExplain(system),
 		newPromote(system),
 		newHold(system),

@@ -25,6 +25,18 @@ Exit codes: 0 done; 1 it is not there, cannot be read, or the service did not an
 	wordReplayExample = `  promoter replay 72d3162e-cc78-11e3-81ab-4c9367dc0958 --dry-run
   promoter replay --file push.json --receiver github --header 'X-GitHub-Event: push'`
 
+	wordDoctorShort = "Check all that the server's file names"
+	wordDoctorLong  = `doctor asks what serve would ask, and changes nothing: whether secrets are there,
+receivers have their credentials, the database can be used, each repository opens, may be
+pushed to and has a valid config, the forge's rules let promoter/_state be pushed,
+registries answer, clocks agree, and how many requests forges still allow.
+
+One line for each check: ok, warn or fail, and what to do.
+
+Exit codes: 0 nothing failed (there may be warnings); 1 something did.`
+	wordDoctorExample = `  promoter doctor --config promoter-server.yaml
+  promoter doctor -o json`
+
 	flagRunningURL = "where the service answers; default: where the server's file says that it listens, on this machine"
 	flagReceiver   = "the receiver of the server's file that took it, or with --file would take it"
 	flagPayload    = "read the payload of this file rather than play a delivery"

@@ -15,15 +15,22 @@ type Answer struct {
 	// Remaining is how many requests the server still allows; below zero: it does not
 	// say.
 	Remaining int
-	Took      time.Duration // until the head of the answer
+	// Skew is what the clock of the server is ahead of ours, to about a second; zero
+	// where it does not say.
+	Skew time.Duration
+	Took time.Duration // until the head of the answer
 }
 
 // observed sends a request and tells of it.
 func (c *Client) observed(req *http.Request, via http.RoundTripper) (*http.Response, error) {
 	begin := c.options.Now()
 	resp, err := via.RoundTrip(req)
-	told := Answer{Host: req.URL.Host, Remaining: -1, Took: c.options.Now().Sub(begin)}
+	end := c.options.Now()
+	told := Answer{Host: req.URL.Host, Remaining: -1, Took: end.Sub(begin)}
 	if resp != nil {
+		if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+			told.Skew = at.Sub(end)
+		}
 		told.Status, told.Remaining = resp.StatusCode, remaining(resp.Header)
 	}
 	c.options.Observe(told)

@@ -54,6 +54,9 @@ func TestObserve(t *testing.T) {
 	if _, err := get(client, "http://"+host); err == nil {
 		t.Error("a closed server answers")
 	}
+	if skew := told[0].Skew.Abs(); skew > 10*time.Second { // of Go's own Date, in seconds
+		t.Errorf("the clocks differ by %v", skew)
+	}
 	want := []Answer{
 		{Host: host, Status: 502, Remaining: -1},
 		{Host: host, Status: 200, Remaining: 4999},
@@ -64,7 +67,7 @@ func TestObserve(t *testing.T) {
 		{Host: host, Remaining: -1},
 		{Host: host, Remaining: -1},
 	}
-	if diff := cmp.Diff(want, told, cmpopts.IgnoreFields(Answer{}, "Took")); diff != "" {
+	if diff := cmp.Diff(want, told, cmpopts.IgnoreFields(Answer{}, "Took", "Skew")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -1,0 +1,127 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"slices"
+
+	"promoter/internal/config"
+	"promoter/internal/database"
+)
+
+// secrets resolves every reference of the file.
+func (d *doctor) secrets() {
+	failed, count := map[string]bool{}, 0
+	for _, one := range d.references() {
+		if one.reference.IsZero() {
+			continue
+		}
+		count++
+		if _, err := one.reference.Resolve(d.sources()); err != nil {
+			failed[one.of] = true
+			d.say(VerdictFail, one.of, "set the variable, or make the file readable for promoter", "%v", err)
+		}
+	}
+	if len(failed) == 0 {
+		d.say(VerdictOK, "secrets", "", "%d of %d are there", count, count)
+	}
+	if _, err := d.apiToken(); err != nil && !failed["api"] {
+		d.say(VerdictFail, "api", "", "%v", err)
+	}
+}
+
+// reference is where a secret is, and whose.
+type reference struct {
+	of        string
+	reference config.Reference
+}
+
+func (d *doctor) references() []reference {
+	all := []reference{{"database", d.file.Database.URL}, {"api", d.file.API}}
+	for _, f := range d.file.Forges {
+		of := "forge " + f.Name
+		all = append(all, reference{of, f.Token}, reference{of, f.Password}, reference{of, f.SSHKey}, reference{of, f.KnownHosts})
+		if f.App != nil {
+			all = append(all, reference{of, f.App.Key})
+		}
+	}
+	for _, r := range d.file.Registries {
+		of := "registry " + r.Host
+		all = append(all, reference{of, r.Password}, reference{of, r.Token}, reference{of, r.Login.Key}, reference{of, r.Login.Secret})
+	}
+	for _, r := range d.file.Receivers {
+		of := "receiver " + r.Name
+		all = append(all, reference{of, r.Secret}, reference{of, r.PathSecret})
+	}
+	return all
+}
+
+// receivers makes each of them, as serve does at its start.
+func (d *doctor) receivers() {
+	for _, entry := range d.file.Receivers {
+		subject := "receiver " + entry.Name
+		switch _, err := d.receiver(entry, http.DefaultClient); {
+		case err != nil && d.failed(subject): // it was said with the secrets
+		case err != nil:
+			d.say(VerdictFail, subject, "serve does not start with it: see docs/webhooks.md", "%v", err)
+		case entry.Anonymous:
+			d.say(VerdictWarn, subject, "give it a credential: each webhook costs a look", "takes webhooks of anybody")
+		default:
+			d.say(VerdictOK, subject, "", "has a credential")
+		}
+	}
+	switch {
+	case len(d.file.Receivers) == 0:
+		d.say(VerdictWarn, "receivers", "add receivers, or have patience", "there are none: what is new is found by the poll, every %v", d.file.Poll)
+	case d.file.URL == "":
+		d.say(VerdictWarn, "url", "write url: https://HOST", "the address at which senders reach promoter is not known")
+	default:
+		d.say(VerdictOK, "url", "", "%s", d.file.URL)
+	}
+}
+
+// failed says whether something about the subject failed already.
+func (d *doctor) failed(subject string) bool {
+	return slices.ContainsFunc(d.findings, func(f Finding) bool { return f.Subject == subject && f.Verdict == VerdictFail })
+}
+
+// database looks whether it can be used, and leaves its tables as they are. SQLite is
+// in use by a running service: there it is the folder that counts.
+func (d *doctor) database(ctx context.Context) {
+	if url := d.file.Database.URL; !url.IsZero() {
+		d.postgres(ctx, url)
+		return
+	}
+	probe, err := os.CreateTemp(d.file.Data, ".doctor-*")
+	switch {
+	case os.IsNotExist(err):
+		d.say(VerdictOK, "database", "", "%s is not there yet: serve makes it", d.file.Data)
+		return
+	case err != nil:
+		d.say(VerdictFail, "database", "let promoter write there, or set data", "the data folder cannot be written: %v", err)
+		return
+	}
+	_ = probe.Close()
+	if err := os.Remove(probe.Name()); err != nil {
+		d.say(VerdictWarn, "database", "remove that file", "%v", err)
+		return
+	}
+	d.say(VerdictOK, "database", "", "SQLite, in a folder that can be written")
+}
+
+func (d *doctor) postgres(ctx context.Context, url config.Reference) {
+	address, err := url.Resolve(d.sources())
+	if err != nil {
+		return // it was said with the secrets
+	}
+	at, known, err := database.Tables(ctx, address)
+	switch {
+	case err != nil:
+		d.say(VerdictFail, "database", fixOf(err, "see docs/database.md"), "%v", err)
+	case at < known:
+		d.say(VerdictOK, "database", "", "PostgreSQL answers; its tables are at step %d, and serve brings them to %d", at, known)
+	default:
+		d.say(VerdictOK, "database", "", "PostgreSQL answers; its tables are at step %d", at)
+	}
+}

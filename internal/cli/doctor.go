@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"promoter/internal/app"
+)
+
+func newDoctor(system System) *cobra.Command {
+	var file, output string
+	command := &cobra.Command{
+		Use:     "doctor",
+		Short:   wordDoctorShort,
+		Long:    wordDoctorLong,
+		Example: wordDoctorExample,
+		Args:    noArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := checkOutput(output); err != nil {
+				return err
+			}
+			findings, err := app.Doctor(command.Context(), app.ServerOptions{Config: file, Env: system.Env, Now: time.Now})
+			if err != nil {
+				return err
+			}
+			return sayFindings(system, findings, output)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&file, "config", "", flagConfig)
+	flags.StringVarP(&output, "output", "o", "text", flagOutputPlain)
+	return command
+}
+
+// doctorJSON is what doctor prints with -o json.
+type doctorJSON struct {
+	Schema   int           `json:"schema"`
+	Healthy  bool          `json:"healthy"` // nothing failed
+	Findings []findingJSON `json:"findings"`
+}
+
+type findingJSON struct {
+	Verdict app.Verdict `json:"verdict"`
+	Subject string      `json:"subject"`
+	Says    string      `json:"says"`
+	Fix     string      `json:"fix,omitempty"`
+}
+
+// doctorSchema is the number of the JSON format, as planSchema is.
+const doctorSchema = 1
+
+func sayFindings(system System, findings []app.Finding, output string) error {
+	result := doctorJSON{Schema: doctorSchema, Healthy: true, Findings: []findingJSON{}}
+	for _, f := range findings {
+		result.Findings = append(result.Findings, findingJSON(f))
+		if f.Verdict == app.VerdictFail {
+			result.Healthy = false
+		}
+	}
+	if err := printAs(system.Out, output, result, func() string { return findingLines(findings) }); err != nil {
+		return err
+	}
+	if !result.Healthy {
+		return exit(exitFailed)
+	}
+	return nil
+}
+
+// findingLines is one line for each check.
+func findingLines(findings []app.Finding) string {
+	var b strings.Builder
+	for _, f := range findings {
+		line := fmt.Sprintf("%-4s  %s: %s", f.Verdict, f.Subject, strings.ReplaceAll(f.Says, "\n", "; "))
+		if f.Fix != "" {
+			line += " (" + f.Fix + ")"
+		}
+		b.WriteString(visible(line) + "\n")
+	}
+	return b.String()
+}
