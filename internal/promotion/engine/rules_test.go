@@ -184,6 +184,26 @@ func TestReconcile_P20_refusedMerge(t *testing.T) {
 	w.holds("prod", "1.1.0 1.0.0")
 }
 
+// The clock of this machine is ahead of the forge's: what was pushed seems to be newer
+// than what the forge said about it.
+func TestReconcile_P20_refusedMergeByAnotherClock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.Forge.Now = func() time.Time { return w.Clock.Now().Add(-time.Hour) }
+	w.Forge.Secret = func(int) string { return "A conversation must be resolved" }
+	w.push(web, "1.1.0")
+	w.run()
+	w.mergeByHand(1, "merge")
+	w.run()
+	tries := w.tries()
+	for range 3 {
+		w.Clock.Add(time.Minute)
+		w.run()
+	}
+	w.wantTries(tries)
+	w.calm()
+}
+
 // Only a head that the forge calls out of date is built anew: approvals outlive a
 // server that has an accident.
 func TestReconcile_P08_onlyWhatIsBehindIsBuiltAnew(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 // refreshing wants to know.
 func (v *view) signals(ctx context.Context, open *promotion.Open, pr scm.PullRequest, place promotion.Place) error {
 	environment, known := v.observed.Config.Environment(place.Environment)
+	pushed := open.Changed
 	if !known || open.Foreign != "" {
 		return nil
 	}
@@ -41,7 +42,7 @@ func (v *view) signals(ctx context.Context, open *promotion.Open, pr scm.PullReq
 			return err
 		}
 	}
-	v.refusedBefore(open)
+	v.refusedBefore(open, pushed)
 	return nil
 }
 
@@ -78,11 +79,12 @@ func conditionState(state scm.CheckState) promotion.ConditionState {
 }
 
 // refusedBefore reads what our own status says of a refused merge. What was said on
-// the head since then may have changed the forge's mind.
-func (v *view) refusedBefore(open *promotion.Open) {
+// the head since then may have changed the forge's mind. The push itself came before,
+// whatever the clock of this machine said then.
+func (v *view) refusedBefore(open *promotion.Open, pushed time.Time) {
 	status := v.memory.statuses[open.Commit]
 	refusal, refused := promotion.ParseRefusal(status.Description, open.Changed)
-	if refused && !open.Changed.After(status.At) {
+	if refused && (open.Changed.Equal(pushed) || !open.Changed.After(status.At)) {
 		open.Refused = &refusal
 	}
 }
