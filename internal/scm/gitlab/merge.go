@@ -26,6 +26,11 @@ func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merg
 	if project.MergeTrainsEnabled {
 		return p.look(ctx, noun, number, merge, refuse(noun, &scm.RefusedError{Rule: scm.RuleQueue, Words: trainWords}))
 	}
+	if project.OnlyAllowMergeIfPipelineSucceeds {
+		if err := p.othersRan(ctx, noun, merge.Head); err != nil {
+			return p.look(ctx, noun, number, merge, err)
+		}
+	}
 	message := merge.Title + "\n\n" + merge.Message
 	options := &gogitlab.AcceptMergeRequestOptions{SHA: &merge.Head}
 	if strings.TrimSpace(message) != "" {
@@ -36,6 +41,22 @@ func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merg
 		return p.done(ctx, mr)
 	}
 	return p.look(ctx, noun, number, merge, explain(noun, err))
+}
+
+// othersRan refuses a head of which only our own status tells. GitLab makes a pipeline
+// of that, which satisfies a project that wants one before its own has begun.
+func (p pulls) othersRan(ctx context.Context, noun, head string) error {
+	s := signals(p)
+	found, err := s.statuses(ctx, head)
+	if err != nil {
+		return explain(noun, err)
+	}
+	for _, status := range found {
+		if !s.isOwn(status) {
+			return nil
+		}
+	}
+	return refuse(noun, &scm.RefusedError{Words: "a pipeline must succeed, and none has begun for this head"})
 }
 
 // done tells what was merged. That it was is more than which commit it made.

@@ -58,7 +58,7 @@ func TestMerge_refusals(t *testing.T) {
 		"objections": {func(b *bench, n int) { b.project.RequestChanges("ann", n) }, fault.Unauthorised, "a reviewer requested changes", false},
 		"no pipeline": {func(b *bench, _ int) {
 			b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines = true })
-		}, fault.Unauthorised, "a pipeline must succeed (ci_must_pass)", false},
+		}, fault.Unauthorised, "a pipeline must succeed, and none has begun for this head", false},
 		"a failed job": {func(b *bench, n int) {
 			b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines = true })
 			b.project.SetJob("ann", b.project.Request(n).SHA, "e2e", "failed", false)
@@ -84,6 +84,27 @@ func TestMerge_refusals(t *testing.T) {
 				t.Error("main moved")
 			}
 		})
+	}
+}
+
+// Where a pipeline must succeed, our own status makes one that does. It is none of
+// those that the project means: theirs may come some seconds after a push.
+func TestMerge_G07_ownStatusIsNoPipeline(t *testing.T) {
+	t.Parallel()
+	b, _ := newBench(t, gitlabtest.Options{})
+	b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines = true })
+	repo := b.open(t)
+	made, before := b.propose(t, repo), b.project.Head("main")
+	if err := repo.Signals().SetStatus(t.Context(), made.Head.Commit, scm.Status{Context: "promoter", State: scm.CheckPassed}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := repo.PullRequests().Merge(t.Context(), made.Number, merging(made.Head.Commit))
+	if fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "a pipeline must succeed") || b.project.Head("main") != before {
+		t.Errorf("merged %t: %v", b.project.Head("main") != before, err)
+	}
+	b.project.SetJob("ann", made.Head.Commit, "e2e", "success", false)
+	if _, err := b.open(t).PullRequests().Merge(t.Context(), made.Number, merging(made.Head.Commit)); err != nil {
+		t.Error(err)
 	}
 }
 
