@@ -42,7 +42,7 @@ func (p Page) standing() string {
 	if p.Step != StepKeep || p.Reason.Words == "" {
 		return ""
 	}
-	return "**It stands still:** " + plain(p.Reason.Words) + until(p.Reason.Until) + "."
+	return "**It stands still:** " + Harmless(p.Reason.Words) + until(p.Reason.Until) + "."
 }
 
 // grouped says whether a line has to tell which application it is about.
@@ -79,7 +79,7 @@ func (p Page) reasons(b *writing) {
 		if p.grouped() {
 			about = "- " + code(d.Application)
 		}
-		b.line(about, ": ", plain(d.Reason.Words), ".")
+		b.line(about, ": ", Harmless(d.Reason.Words), ".")
 	}
 	b.line()
 }
@@ -127,7 +127,7 @@ func (p Page) gates(b *writing) {
 }
 
 func (c Condition) cells() []string {
-	why := plain(c.Reason)
+	why := Harmless(c.Reason)
 	if c.Until != nil {
 		why += until(*c.Until)
 	}

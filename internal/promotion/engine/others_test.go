@@ -25,6 +25,28 @@ func TestReconcile_P02_statusOfWhatAPersonTookOver(t *testing.T) {
 	w.calm()
 }
 
+// What is said about a person's commit holds a name that the person chose. It
+// reaches nobody, and the mark by which the comment is found again is not seen.
+func TestReconcile_T12_nameOfWhoTookOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.push(web, "1.1.0")
+	w.run()
+	who := enginetest.Human
+	who.Name = "@acme/everyone <img src=x>"
+	branch := "promoter/staging/shop"
+	w.Git.Commit(branch, who, w.Clock.Now(), "By hand", func(all map[string]string) { all["staging/shop.yaml"] += "# mine\n" })
+	w.run()
+	said, err := w.Forge.Conversation().Comments(t.Context(), 1)
+	if err != nil || len(said) != 1 {
+		t.Fatalf("%d comments, %v", len(said), err)
+	}
+	if body := said[0].Body; strings.Contains(body, "@acme") || strings.Contains(body, "<img") || !strings.HasPrefix(body, "<!-- ") {
+		t.Errorf("it says %q", body)
+	}
+	w.calm()
+}
+
 func (w *world) statusOf(commit string) string {
 	w.t.Helper()
 	checks, err := w.Forge.Signals().Checks(w.t.Context(), commit)

@@ -256,7 +256,7 @@ func (v *view) keep(ctx context.Context, p promotion.Proposal) Done {
 	}
 	done.Number, done.URL, done.Commit = p.Open.Number, p.Open.URL, p.Open.Commit
 	if p.Open.Foreign != "" {
-		return v.explainOnce(ctx, done, "promoter:hands-off", "promoter leaves this pull request to you: "+p.Open.Foreign+
+		return v.explainOnce(ctx, done, "<!-- promoter: hands off -->", "promoter leaves this pull request to you: "+promotion.Harmless(p.Open.Foreign)+
 			". Undo that, or delete its branch, to let promoter go on.")
 	}
 	if done = v.refreshWords(ctx, done, false); done.Err != nil {
@@ -283,7 +283,7 @@ func (v *view) close(ctx context.Context, p promotion.Proposal) Done {
 		return done
 	}
 	done.Number, done.URL, done.Commit = p.Open.Number, p.Open.URL, p.Open.Commit
-	if done = v.explainOnce(ctx, done, "promoter:closed", "Closed by promoter: "+p.Reason.Words+"."); done.Err != nil {
+	if done = v.explainOnce(ctx, done, "<!-- promoter: closed -->", "Closed by promoter: "+promotion.Harmless(p.Reason.Words)+"."); done.Err != nil {
 		return done
 	}
 	closed := true
