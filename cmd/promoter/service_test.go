@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 
@@ -24,31 +25,41 @@ func startService(ts *testscript.TestScript, neg bool, args []string) {
 	log, err := service.StderrPipe()
 	ts.Check(err)
 	ts.Check(service.Start())
-	lines := bufio.NewScanner(log)
+	looked, over := make(chan string, 1), make(chan struct{})
+	go func() {
+		defer close(over)
+		followLog(log, looked)
+	}()
 	ts.Defer(func() {
 		_ = service.Process.Signal(os.Interrupt)
-		for lines.Scan() { // it may not wait for us
-		}
+		<-over // all that it says is read before it is waited for
 		if err := service.Wait(); err != nil {
 			ts.Logf("serve ended with %v", err)
 		}
 	})
-	for lines.Scan() {
+	address, ok := <-looked
+	if !ok {
+		ts.Fatalf("serve ended before its first look")
+	}
+	ts.Setenv("SERVICE", address)
+}
+
+// followLog reads a log to its end, so that the pipe is never full, and tells the
+// address of the service once it has looked.
+func followLog(log io.Reader, looked chan<- string) {
+	defer close(looked)
+	address, told := "", false
+	for lines := bufio.NewScanner(log); lines.Scan(); {
 		var line struct{ Msg, Address string }
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			ts.Fatalf("no line of JSON: %s", lines.Text())
+			continue // the words of a program that ends
 		}
-		ts.Logf("%s", lines.Text())
 		if line.Address != "" {
-			ts.Setenv("SERVICE", line.Address)
+			address = line.Address
 		}
-		if line.Msg == "looked" {
-			go func() { // what it says later is of no interest, and must not fill the pipe
-				for lines.Scan() {
-				}
-			}()
-			return
+		if line.Msg == "looked" && !told {
+			looked <- address
+			told = true
 		}
 	}
-	ts.Fatalf("serve ended before its first look")
 }
