@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	gogithub "github.com/google/go-github/v62/github"
 
@@ -104,58 +103,16 @@ func (p pulls) assign(ctx context.Context, number int, names []string) error {
 	return explain(p.noun("assignees of pull request %d", number), err)
 }
 
-// review asks for reviews. GitHub refuses all names because of one: then they are
-// asked for one by one.
+// review asks for reviews. GitHub refuses all names because of one.
 func (p pulls) review(ctx context.Context, number int, names []string) error {
-	reviewers := p.reviewers(names)
-	if len(reviewers) == 0 {
-		return nil
-	}
-	err := p.request(ctx, number, reviewers)
-	if refusesName(err) && len(reviewers) > 1 {
-		for _, one := range reviewers {
-			if err = p.request(ctx, number, []string{one}); err != nil && !refusesName(err) {
-				break
-			}
-		}
-	}
-	if refusesName(err) {
-		return nil
-	}
+	err := rest.ForAll(rest.Reviewers(names, p.owner, p.info.Self.Login), func(names []string) error {
+		var wanted gogithub.ReviewersRequest
+		wanted.Reviewers, wanted.TeamReviewers = rest.PeopleAndTeams(names)
+		_, _, err := p.forge.api.PullRequests.RequestReviewers(ctx, p.owner, p.name, number, wanted)
+		return err
+	}, refusesName)
 	return explain(p.noun("reviewers of pull request %d", number), err)
 }
-
-// reviewers leaves out our own account, which GitHub refuses as the author, and
-// teams of other organisations.
-func (p pulls) reviewers(names []string) []string {
-	var kept []string
-	for _, name := range names {
-		team, isTeam := strings.CutPrefix(name, teamPrefix)
-		group, _, _ := strings.Cut(team, "/")
-		foreign := isTeam && !strings.EqualFold(group, p.owner)
-		if !foreign && !strings.EqualFold(name, p.info.Self.Login) {
-			kept = append(kept, name)
-		}
-	}
-	return kept
-}
-
-func (p pulls) request(ctx context.Context, number int, names []string) error {
-	var wanted gogithub.ReviewersRequest
-	for _, name := range names {
-		if team, ok := strings.CutPrefix(name, teamPrefix); ok {
-			_, slug, _ := strings.Cut(team, "/")
-			wanted.TeamReviewers = append(wanted.TeamReviewers, slug)
-		} else {
-			wanted.Reviewers = append(wanted.Reviewers, name)
-		}
-	}
-	_, _, err := p.forge.api.PullRequests.RequestReviewers(ctx, p.owner, p.name, number, wanted)
-	return err
-}
-
-// teamPrefix stands before GROUP/NAME.
-const teamPrefix = "team:"
 
 // refusesName says that GitHub does not know somebody, or not as a collaborator.
 func refusesName(err error) bool {
