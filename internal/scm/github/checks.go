@@ -27,9 +27,9 @@ func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error)
 	}
 	runs, err := s.runs(ctx, commit)
 	if err != nil {
-		return worst(checks), explain(noun, err) // a token may be enough for statuses only
+		return rest.Worst(checks), explain(noun, err) // a token may be enough for statuses only
 	}
-	return worst(append(checks, runs...)), nil
+	return rest.Worst(append(checks, runs...)), nil
 }
 
 // runs lists the latest check run of every name of every app.
@@ -88,33 +88,5 @@ func stateOfRun(run *gogithub.CheckRun) scm.CheckState {
 		return scm.CheckPassed
 	default:
 		return scm.CheckFailed
-	}
-}
-
-// worst leaves one result per name, the first place of each name kept.
-func worst(checks []scm.Check) []scm.Check {
-	places := map[string]int{}
-	var kept []scm.Check
-	for _, check := range checks {
-		place, ok := places[check.Name]
-		switch {
-		case !ok:
-			places[check.Name] = len(kept)
-			kept = append(kept, check)
-		case badness(check.State) > badness(kept[place].State):
-			kept[place] = check
-		}
-	}
-	return kept
-}
-
-func badness(state scm.CheckState) int {
-	switch state {
-	case scm.CheckPassed:
-		return 0
-	case scm.CheckPending:
-		return 1
-	default:
-		return 2
 	}
 }

@@ -29,7 +29,7 @@ func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error)
 	for _, status := range found {
 		checks = append(checks, s.checkOf(status))
 	}
-	return worst(checks), nil
+	return rest.Worst(checks), nil
 }
 
 // checkOf translates a job or a status.
@@ -99,32 +99,4 @@ func (s signals) latest(found []*gogitlab.CommitStatus) []*gogitlab.CommitStatus
 		}
 	}
 	return kept
-}
-
-// worst leaves one result per name, the first place of each name kept.
-func worst(checks []scm.Check) []scm.Check {
-	places := map[string]int{}
-	var kept []scm.Check
-	for _, check := range checks {
-		place, ok := places[check.Name]
-		switch {
-		case !ok:
-			places[check.Name] = len(kept)
-			kept = append(kept, check)
-		case badness(check.State) > badness(kept[place].State):
-			kept[place] = check
-		}
-	}
-	return kept
-}
-
-func badness(state scm.CheckState) int {
-	switch state {
-	case scm.CheckPassed:
-		return 0
-	case scm.CheckPending:
-		return 1
-	default:
-		return 2
-	}
 }
