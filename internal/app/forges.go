@@ -11,6 +11,7 @@ import (
 	"promoter/internal/scm"
 	"promoter/internal/scm/git"
 	"promoter/internal/scm/github"
+	"promoter/internal/scm/gitlab"
 	"promoter/internal/scm/plain"
 	"promoter/internal/secret"
 )
@@ -58,9 +59,9 @@ func (w *work) wireForge(c config.Forge) *forge {
 	case config.ForgeGitHub:
 		f.err = w.wireGitHub(f)
 	case config.ForgeGitLab:
-		f.err = w.wireGitLab(f)
+		f.err = w.wireToken(f, gitlab.GitUser, w.gitlab) // whichever kind of token it is
 	case config.ForgeGitea:
-		f.err = w.wireGitea(f)
+		f.err = w.wireToken(f, "", w.gitea)
 	case config.ForgeGit:
 		f.err = w.wireGit(f)
 	default:
@@ -73,22 +74,33 @@ func (w *work) wireGitHub(f *forge) error {
 	if f.config.App != nil {
 		return w.wireApp(f)
 	}
+	return w.wireToken(f, "", w.github)
+}
+
+// wireToken wires a forge that is asked with a token, and without one. Git takes the
+// token as a password, beside the user's name that the forge wants.
+func (w *work) wireToken(f *forge, gitUser string, open func(config.Forge, secret.String) (scm.Forge, error)) error {
 	token, err := w.secret(f.config.Token)
 	if err != nil {
 		return err
 	}
-	f.credential = git.Credential{Password: token}
-	if f.scm, err = w.github(f.config, token); err != nil {
+	f.credential = git.Credential{User: gitUser, Password: token}
+	if f.scm, err = open(f.config, token); err != nil {
 		return err
 	}
-	f.public, err = w.github(f.config, secret.String{})
+	f.public, err = open(f.config, secret.String{})
 	return err
+}
+
+// always gives the one token that there is.
+func always(token secret.String) func(context.Context) (secret.String, error) {
+	return func(context.Context) (secret.String, error) { return token, nil }
 }
 
 func (w *work) github(c config.Forge, token secret.String) (scm.Forge, error) {
 	made, err := github.New(github.Options{
 		URL:   c.URL,
-		Token: func(context.Context) (secret.String, error) { return token, nil },
+		Token: always(token),
 		HTTP:  &http.Client{Transport: w.ways.forges},
 		Now:   w.server.now,
 		Pace:  w.server.pace,
@@ -116,12 +128,16 @@ func (w *work) wireGit(f *forge) (err error) {
 	return os.WriteFile(f.knownHosts, []byte(hosts.Reveal()+"\n"), 0o600)
 }
 
-// secret fetches what a reference names; the zero reference names nothing.
 func (w *work) secret(reference config.Reference) (secret.String, error) {
+	return w.server.secret(reference)
+}
+
+// secret fetches what a reference names; the zero reference names nothing.
+func (s *Server) secret(reference config.Reference) (secret.String, error) {
 	if reference.IsZero() {
 		return secret.String{}, nil
 	}
-	return reference.Resolve(w.server.sources())
+	return reference.Resolve(s.sources())
 }
 
 // right is what Git shows. A token that ends is asked for by every session anew.

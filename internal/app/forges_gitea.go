@@ -1,36 +1,20 @@
 package app
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/scm"
-	"promoter/internal/scm/git"
 	"promoter/internal/scm/gitea"
 	"promoter/internal/secret"
 )
 
-// wireGitea wires a Gitea or a Forgejo. Git takes the token as a password.
-func (w *work) wireGitea(f *forge) error {
-	token, err := w.secret(f.config.Token)
-	if err != nil {
-		return err
-	}
-	f.credential = git.Credential{Password: token}
-	if f.scm, err = w.gitea(f.config, token); err != nil {
-		return err
-	}
-	f.public, err = w.gitea(f.config, secret.String{})
-	return err
-}
-
 func (w *work) gitea(c config.Forge, token secret.String) (scm.Forge, error) {
 	made, err := gitea.New(gitea.Options{
 		URL:   c.URL,
-		Token: func(context.Context) (secret.String, error) { return token, nil },
+		Token: always(token),
 		HTTP:  &http.Client{Transport: w.ways.forges},
 		Now:   w.server.now,
 	})
@@ -64,7 +48,5 @@ func (s *Server) ownGitea(name string) (target, error) {
 	if forge.Token = s.ownReference(giteaTokenVariable); forge.Token.IsZero() {
 		return target{}, fault.New(fault.Invalid, "--repo: %s is set: set %s to a token with the scopes of docs/gitea.md", giteaURLVariable, giteaTokenVariable)
 	}
-	return target{
-		name: strings.TrimSuffix(strings.Trim(name, "/"), ".git"), forge: forge, rights: "the token in " + giteaTokenVariable,
-	}, nil
+	return tokenTarget(name, forge, giteaTokenVariable), nil
 }

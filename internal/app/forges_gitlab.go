@@ -1,37 +1,19 @@
 package app
 
 import (
-	"context"
 	"net/http"
-	"strings"
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/scm"
-	"promoter/internal/scm/git"
 	"promoter/internal/scm/gitlab"
 	"promoter/internal/secret"
 )
 
-// wireGitLab wires a GitLab. Git wants a name beside the token, whichever kind of
-// token it is.
-func (w *work) wireGitLab(f *forge) error {
-	token, err := w.secret(f.config.Token)
-	if err != nil {
-		return err
-	}
-	f.credential = git.Credential{User: gitlab.GitUser, Password: token}
-	if f.scm, err = w.gitlab(f.config, token); err != nil {
-		return err
-	}
-	f.public, err = w.gitlab(f.config, secret.String{})
-	return err
-}
-
 func (w *work) gitlab(c config.Forge, token secret.String) (scm.Forge, error) {
 	made, err := gitlab.New(gitlab.Options{
 		URL:   c.URL,
-		Token: func(context.Context) (secret.String, error) { return token, nil },
+		Token: always(token),
 		HTTP:  &http.Client{Transport: w.ways.forges},
 		Now:   w.server.now,
 		Pace:  w.server.pace,
@@ -59,7 +41,5 @@ func (s *Server) ownGitLab(name string) (target, error) {
 	if forge.Token = s.ownReference(gitlabTokenVariable); forge.Token.IsZero() {
 		return target{}, fault.New(fault.Invalid, "--repo %s%s: set %s to a token with the scope api and the role Developer", publicGitLab, name, gitlabTokenVariable)
 	}
-	return target{
-		name: strings.TrimSuffix(strings.Trim(name, "/"), ".git"), forge: forge, rights: "the token in " + gitlabTokenVariable,
-	}, nil
+	return tokenTarget(name, forge, gitlabTokenVariable), nil
 }

@@ -120,9 +120,14 @@ func (s *Server) ownGitHub(name string) (target, error) {
 	if forge.Token = s.ownReference(githubTokenVariable); forge.Token.IsZero() {
 		return target{}, fault.New(fault.Invalid, "--repo %s%s: set %s to a token that may read and write its contents and pull requests", publicGitHub, name, githubTokenVariable)
 	}
+	return tokenTarget(name, forge, githubTokenVariable), nil
+}
+
+// tokenTarget is a repository of a forge that is asked with the token of a variable.
+func tokenTarget(name string, forge config.Forge, variable string) target {
 	return target{
-		name: strings.TrimSuffix(strings.Trim(name, "/"), ".git"), forge: forge, rights: "the token in " + githubTokenVariable,
-	}, nil
+		name: strings.TrimSuffix(strings.Trim(name, "/"), ".git"), forge: forge, rights: "the token in " + variable,
+	}
 }
 
 // ownReference refers to a variable that is set.

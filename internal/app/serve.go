@@ -188,15 +188,11 @@ func (s *Server) receiver(entry config.Receiver, client *http.Client) (*webhook.
 		Anonymous: entry.Anonymous, HTTP: client, Now: s.now,
 	}
 	var err error
-	if !entry.Secret.IsZero() {
-		if options.Secret, err = entry.Secret.Resolve(s.sources()); err != nil {
-			return nil, fmt.Errorf("receiver %s: %w", entry.Name, err)
-		}
+	if options.Secret, err = s.secret(entry.Secret); err == nil {
+		options.PathSecret, err = s.secret(entry.PathSecret)
 	}
-	if !entry.PathSecret.IsZero() {
-		if options.PathSecret, err = entry.PathSecret.Resolve(s.sources()); err != nil {
-			return nil, fmt.Errorf("receiver %s: %w", entry.Name, err)
-		}
+	if err != nil {
+		return nil, fmt.Errorf("receiver %s: %w", entry.Name, err)
 	}
 	return webhook.New(options)
 }

@@ -198,18 +198,22 @@ func (r *round) release(source string) (store.Release, bool) {
 // next is when something in the repository changes by itself: a window opens, a soak
 // ends. Zero: nothing is known to.
 func (s *service) next(report engine.Report) time.Time {
-	now, next := s.now(), time.Time{}
+	var next time.Time
 	for _, decision := range report.Decisions {
-		if until := decision.Reason.Until; until.After(now) && (next.IsZero() || until.Before(next)) {
-			next = until
-		}
+		next = earlier(next, s.ahead(decision.Reason.Until))
 	}
 	for _, done := range report.Done {
-		if until := done.Reason.Until; until.After(now) && (next.IsZero() || until.Before(next)) {
-			next = until
-		}
+		next = earlier(next, s.ahead(done.Reason.Until))
 	}
 	return next
+}
+
+// ahead leaves out a time that is over.
+func (s *service) ahead(at time.Time) time.Time {
+	if at.After(s.now()) {
+		return at
+	}
+	return time.Time{}
 }
 
 // poll makes a new round and has everything looked at. It comes again after the
