@@ -26,11 +26,10 @@ type repository struct {
 	withoutPull bool             // pull requests are switched off
 
 	mu      sync.Mutex
-	writers map[string]bool          // by login in lower case
-	said    map[statusKey]scm.Status // our latest statuses
-	read    map[string]bool          // commits whose statuses are known
-	labels  map[string]int64         // ids by name; nil: not asked yet
-	drafts  map[int]string           // by number, what makes the title one of a draft
+	writers map[string]bool // by login in lower case
+	said    rest.Said[scm.Status]
+	labels  map[string]int64 // ids by name; nil: not asked yet
+	drafts  map[int]string   // by number, what makes the title one of a draft
 }
 
 // features are what Gitea and Forgejo have.
@@ -63,7 +62,7 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	return &repository{
 		forge: f, owner: owner, name: short, info: info, ways: waysOf(found), withoutPull: !found.HasPullRequests,
 		linear:  !found.AllowMerge && !found.AllowRebaseMerge,
-		writers: map[string]bool{}, said: map[statusKey]scm.Status{}, read: map[string]bool{}, drafts: map[int]string{},
+		writers: map[string]bool{}, drafts: map[int]string{},
 	}, nil
 }
 

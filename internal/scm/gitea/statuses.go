@@ -2,7 +2,6 @@ package gitea
 
 import (
 	"context"
-	"strings"
 
 	sdk "code.gitea.io/sdk/gitea"
 
@@ -13,9 +12,6 @@ import (
 
 // signals are what is said about commits.
 type signals struct{ *repository }
-
-// statusKey names a status.
-type statusKey struct{ commit, context string }
 
 // Checks lists the latest status of every context. Gitea has nothing else: what
 // Actions found out are statuses too.
@@ -52,13 +48,11 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 	for _, name := range order {
 		check := s.translate(latest[name])
 		if check.Own {
-			s.remember(commit, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
+			s.said.Remember(commit, check.Name, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
 		}
 		checks = append(checks, check)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.read[strings.ToLower(commit)] = true
+	s.said.Read(commit)
 	return checks, nil
 }
 
@@ -86,21 +80,18 @@ func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status
 		return fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
 	status.Description = rest.Shorten(status.Description, maxDescription, "…")
-	before, known := s.remembered(commit, status.Context)
-	if !known {
-		if _, err := s.statuses(ctx, commit); err != nil {
-			return explain(noun, err)
-		}
-		before, known = s.remembered(commit, status.Context)
-	}
-	if known && before == status {
-		return nil
+	before, err := s.said.Ours(commit, status.Context, func() error {
+		_, err := s.statuses(ctx, commit)
+		return err
+	})
+	if err != nil || before == status {
+		return explain(noun, err)
 	}
 	_, resp, err := s.forge.api(ctx).CreateStatus(s.owner, s.name, commit, sdk.CreateStatusOption{
 		State: wordOf(status.State), TargetURL: status.URL, Description: status.Description, Context: status.Context,
 	})
 	if err == nil {
-		s.remember(commit, status)
+		s.said.Remember(commit, status.Context, status)
 	}
 	return explain(noun, answered(resp, err))
 }
@@ -114,20 +105,4 @@ func wordOf(state scm.CheckState) sdk.StatusState {
 	default:
 		return sdk.StatusFailure
 	}
-}
-
-func (s signals) remember(commit string, status scm.Status) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.said[statusKey{strings.ToLower(commit), status.Context}] = status
-}
-
-// remembered returns our latest status, the zero one where there is none. It says
-// false where that is not known yet.
-func (s signals) remembered(commit, name string) (scm.Status, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	commit = strings.ToLower(commit)
-	status, ok := s.said[statusKey{commit, name}]
-	return status, ok || s.read[commit]
 }

@@ -26,10 +26,9 @@ type repository struct {
 	administers bool     // the credential may read all that a branch asks
 
 	mu      sync.Mutex
-	writers map[string]bool          // by login in lower case
-	said    map[statusKey]scm.Status // our latest statuses
-	read    map[string]bool          // commits whose statuses are known
-	asked   map[string]asked         // by branch, as far as it was read
+	writers map[string]bool // by login in lower case
+	said    rest.Said[scm.Status]
+	asked   map[string]asked // by branch, as far as it was read
 }
 
 // features are what GitHub has.
@@ -60,8 +59,8 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	info.Self = self
 	return &repository{
 		forge: f, owner: found.GetOwner().GetLogin(), name: found.GetName(), info: info, methods: methodsOf(found),
-		writers: map[string]bool{}, said: map[statusKey]scm.Status{}, read: map[string]bool{},
-		asked: map[string]asked{}, administers: f.administers(found),
+		writers: map[string]bool{},
+		asked:   map[string]asked{}, administers: f.administers(found),
 	}, nil
 }
 

@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"strings"
 
 	gogithub "github.com/google/go-github/v62/github"
 
@@ -10,9 +9,6 @@ import (
 	"promoter/internal/scm"
 	"promoter/internal/scm/rest"
 )
-
-// statusKey names a status.
-type statusKey struct{ commit, context string }
 
 // statuses lists the latest status of every context, and remembers ours. The list
 // of all statuses is read, the newest first, because the combined one does not
@@ -33,13 +29,11 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 		seen[status.GetContext()] = true
 		check := s.statusCheck(status)
 		if check.Own {
-			s.remember(commit, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
+			s.said.Remember(commit, check.Name, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
 		}
 		checks = append(checks, check)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.read[strings.ToLower(commit)] = true
+	s.said.Read(commit)
 	return checks, nil
 }
 
@@ -65,22 +59,19 @@ func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status
 		return fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
 	status.Description = rest.Shorten(status.Description, maxDescription, "…")
-	before, known := s.remembered(commit, status.Context)
-	if !known {
-		if _, err := s.statuses(ctx, commit); err != nil {
-			return explain(noun, err)
-		}
-		before, known = s.remembered(commit, status.Context)
+	before, err := s.said.Ours(commit, status.Context, func() error {
+		_, err := s.statuses(ctx, commit)
+		return err
+	})
+	if err != nil || before == status {
+		return explain(noun, err)
 	}
-	if known && before == status {
-		return nil
-	}
-	_, _, err := s.forge.api.Repositories.CreateStatus(ctx, s.owner, s.name, commit, &gogithub.RepoStatus{
+	_, _, err = s.forge.api.Repositories.CreateStatus(ctx, s.owner, s.name, commit, &gogithub.RepoStatus{
 		State: gogithub.String(wordOf(status.State)), TargetURL: textOrNil(status.URL),
 		Description: gogithub.String(status.Description), Context: gogithub.String(status.Context),
 	})
 	if err == nil {
-		s.remember(commit, status)
+		s.said.Remember(commit, status.Context, status)
 	}
 	return explain(noun, err)
 }
@@ -102,20 +93,4 @@ func textOrNil(text string) *string {
 		return nil
 	}
 	return &text
-}
-
-func (s signals) remember(commit string, status scm.Status) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.said[statusKey{strings.ToLower(commit), status.Context}] = status
-}
-
-// remembered returns our latest status, the zero one where there is none. It says
-// false where that is not known yet.
-func (s signals) remembered(commit, name string) (scm.Status, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	commit = strings.ToLower(commit)
-	status, ok := s.said[statusKey{commit, name}]
-	return status, ok || s.read[commit]
 }

@@ -30,8 +30,7 @@ type repository struct {
 	drafts map[int]bool   // merge requests that are known, and whether they are drafts
 	users  map[string]int // numbers of accounts by login in lower case, zero: no such
 	weight map[int]weight // of reviewers, by number of the account
-	said   map[statusKey]standing
-	read   map[string]bool // commits whose statuses are known
+	said   rest.Said[standing]
 }
 
 // features are what GitLab has.
@@ -61,7 +60,7 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	r := &repository{
 		forge: f, id: found.ID, info: info, squash: found.SquashOption == gogitlab.SquashOptionDefaultOn,
 		withoutPulls: found.MergeRequestsAccessLevel == gogitlab.DisabledAccessControl,
-		drafts:       map[int]bool{}, users: map[string]int{}, weight: map[int]weight{}, said: map[statusKey]standing{}, read: map[string]bool{},
+		drafts:       map[int]bool{}, users: map[string]int{}, weight: map[int]weight{},
 	}
 	level, err := r.ownLevel(ctx, found, self.id)
 	if err != nil {

@@ -12,9 +12,6 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// statusKey names a status.
-type statusKey struct{ commit, context string }
-
 // standing is our status as it stands, with GitLab's word for its state.
 type standing struct {
 	status   scm.Status
@@ -40,30 +37,15 @@ func (s signals) statuses(ctx context.Context, commit string) ([]*gogitlab.Commi
 			s.remember(commit, status)
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.read[strings.ToLower(commit)] = true
+	s.said.Read(commit)
 	return found, nil
 }
 
 func (s signals) remember(commit string, status *gogitlab.CommitStatus) {
-	now := standing{
+	s.said.Remember(commit, status.Name, standing{
 		status: scm.Status{Context: status.Name, State: stateOf(status), Description: status.Description, URL: status.TargetURL},
 		word:   status.Status, pipeline: status.PipelineId,
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.said[statusKey{strings.ToLower(commit), status.Name}] = now
-}
-
-// remembered returns our status as it stands, the zero one where there is none. It
-// says false where that is not known yet.
-func (s signals) remembered(commit, name string) (standing, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	commit = strings.ToLower(commit)
-	now, ok := s.said[statusKey{commit, name}]
-	return now, ok || s.read[commit]
+	})
 }
 
 // SetStatus sets the status, unless it stands there already.
@@ -73,21 +55,18 @@ func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status
 		return fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
 	status = fitting(status)
-	before, known := s.remembered(commit, status.Context)
-	if !known {
-		if _, err := s.statuses(ctx, commit); err != nil {
-			return explain(noun, err)
-		}
-		before, _ = s.remembered(commit, status.Context)
-	}
-	if before.status == status {
-		return nil
+	before, err := s.said.Ours(commit, status.Context, func() error {
+		_, err := s.statuses(ctx, commit)
+		return err
+	})
+	if err != nil || before.status == status {
+		return explain(noun, err)
 	}
 	for _, word := range steps(before, status.State) {
 		if err := s.set(ctx, commit, word, status, before); err != nil {
 			return s.settled(ctx, noun, commit, status, explain(noun, err))
 		}
-		before, _ = s.remembered(commit, status.Context)
+		before, _ = s.said.Latest(commit, status.Context)
 	}
 	return nil
 }
@@ -150,7 +129,7 @@ func (s signals) settled(ctx context.Context, noun, commit string, status scm.St
 	if _, err := s.statuses(ctx, commit); err != nil {
 		return cause
 	}
-	if now, _ := s.remembered(commit, status.Context); now.status.State == status.State {
+	if now, _ := s.said.Latest(commit, status.Context); now.status.State == status.State {
 		return nil
 	}
 	return fault.New(fault.Conflict, "%s: it was set meanwhile: %w", noun, cause)
