@@ -137,6 +137,15 @@ func (p Pattern) Match(r Repository) bool {
 	return segmentsMatch(p.path, r.appendSegments(few[:0]))
 }
 
+// MatchPath says whether a repository with that full path is in the set on one host
+// or another.
+func (p Pattern) MatchPath(path string) bool {
+	if p.IsExact() {
+		return p.exact.Path() == path
+	}
+	return p.text != "" && segmentsMatch(p.path, strings.Split(path, "/"))
+}
+
 // appendSegments appends the components of the full path.
 func (r Repository) appendSegments(segments []string) []string {
 	if r.official() {
@@ -158,6 +167,23 @@ func (p Pattern) Repository() (Repository, bool) { return p.exact, p.IsExact() }
 
 // String returns the pattern as it was written.
 func (p Pattern) String() string { return p.text }
+
+// Prefix returns what all matches have in common: the host, empty where it has a
+// star, and the components of the path before the first with a star. Both are
+// normalised, as those of a Repository are.
+func (p Pattern) Prefix() (host, path string) {
+	if p.IsExact() {
+		return p.exact.Host(), p.exact.Path()
+	}
+	if !strings.Contains(p.host, "*") {
+		host = p.host
+	}
+	literal := p.path
+	if star := slices.IndexFunc(p.path, func(s string) bool { return strings.Contains(s, "*") }); star >= 0 {
+		literal = p.path[:star]
+	}
+	return host, strings.Join(literal, "/")
+}
 
 // Literals returns the literal parts of the path, in order. The path of every
 // match holds all of them, so a text without one of them names no match. The

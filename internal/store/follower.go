@@ -38,12 +38,23 @@ func (f Follow) row() row {
 	if exact, ok := f.Image.Repository(); ok {
 		return row{kind: followsImage, host: exact.Host(), path: exact.Path()}
 	}
-	text := f.Image.String()
-	host, _, _ := strings.Cut(text, "/")
-	if strings.Contains(host, "*") {
-		host = ""
+	host, path := f.Image.Prefix()
+	segments := strings.Split(path, "/")
+	path = strings.Join(segments[:min(len(segments), maxSegments)], "/")
+	return row{kind: followsImage, host: host, path: path, pattern: f.Image.String()}
+}
+
+// maxSegments bounds how much of a path finds patterns.
+const maxSegments = 16
+
+// beginnings are all that patterns which match a path can have before their stars,
+// so that a hint reads the patterns near it, and not all of a host.
+func beginnings(path string) []any {
+	all, segments := []any{""}, strings.Split(path, "/")
+	for n := range min(len(segments), maxSegments) {
+		all = append(all, strings.Join(segments[:n+1], "/"))
 	}
-	return row{kind: followsImage, host: host, pattern: text}
+	return all
 }
 
 // SetFollows makes a lane follow these things and no others, and says whether some
@@ -120,11 +131,12 @@ func followersOfImage(ctx context.Context, tx *database.Tx, said event.Image) ([
 		host, path = known.Host(), known.Path()
 	}
 	exact := "select lane from follower where kind = ? and path = ? and pattern = ''"
-	patterns := "select lane, pattern from follower where kind = ? and pattern <> ''"
-	args, patternArgs := []any{followsImage, path}, []any{followsImage}
+	near := beginnings(path)
+	patterns := "select lane, pattern from follower where kind = ? and pattern <> '' and path in (?" + strings.Repeat(", ?", len(near)-1) + ")"
+	args, patternArgs := []any{followsImage, path}, append([]any{followsImage}, near...)
 	if host != "" {
 		exact, args = exact+" and host = ?", append(args, host)
-		patterns, patternArgs = patterns+" and path = '' and host in (?, '')", append(patternArgs, host)
+		patterns, patternArgs = patterns+" and host in (?, '')", append(patternArgs, host)
 	}
 	found, err := lanes(ctx, tx, exact, args...)
 	if err != nil {
@@ -143,17 +155,15 @@ func followersOfImage(ctx context.Context, tx *database.Tx, said event.Image) ([
 	return found, err
 }
 
-// mayMatch says whether a pattern may mean the image. Where no host was said, it is
-// taken to be the pattern's own.
+// mayMatch says whether a pattern may mean the image. Where no host was said, any may
+// be meant.
 func mayMatch(text, host, path string) bool {
 	pattern, err := image.ParsePattern(text)
 	if err != nil {
 		return false // written by another release
 	}
 	if host == "" {
-		if host, _, _ = strings.Cut(text, "/"); strings.Contains(host, "*") {
-			return true
-		}
+		return pattern.MatchPath(path)
 	}
 	r, err := image.ParseRepository(host + "/" + path)
 	return err == nil && pattern.Match(r)

@@ -98,7 +98,7 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-func pattern(t *testing.T, text string) store.Follow {
+func pattern(t testing.TB, text string) store.Follow {
 	t.Helper()
 	p, err := image.ParsePattern(text)
 	if err != nil {
@@ -130,6 +130,9 @@ func TestFollowers(t *testing.T) {
 		follow("exact", pattern(b.T, "quay.io/acme/web"), pattern(b.T, "nginx"))
 		follow("stars", pattern(b.T, "quay.io/acme/**"), store.Follow{Release: store.Release{Host: "GitHub.com", Name: "Acme/Web"}})
 		follow("hosts", pattern(b.T, "*.example.com/acme/web"))
+		follow("hub", pattern(b.T, "team/*"))
+		follow("anywhere", pattern(b.T, "**/tools/lint"))
+		follow("part", pattern(b.T, "quay.io/teams/team-*/**"))
 		follow("before", pattern(b.T, "quay.io/acme/web"))
 		follow("before", pattern(b.T, "quay.io/acme/other"))
 		for _, test := range []struct {
@@ -141,6 +144,10 @@ func TestFollowers(t *testing.T) {
 			{"by what is followed now", imageHint("quay.io", "acme/other"), []string{"before", "stars"}},
 			{"by a pattern of hosts", imageHint("r.example.com", "acme/web"), []string{"hosts"}},
 			{"Docker Hub's names are one", imageHint("docker.io", "library/nginx"), []string{"exact"}},
+			{"by a pattern of Docker Hub", imageHint("index.docker.io", "team/web"), []string{"hub"}},
+			{"by a pattern of any host", imageHint("ghcr.io", "acme/tools/lint"), []string{"anywhere"}},
+			{"by a part of a component", imageHint("quay.io", "teams/team-a/b/c"), []string{"part"}},
+			{"of another team", imageHint("quay.io", "teams/other/b"), nil},
 			{"on any host", imageHint("", "acme/web"), []string{"exact", "hosts", "stars"}},
 			{"by nobody", imageHint("ghcr.io", "acme/web"), nil},
 			{"a release", event.Hint{Kind: event.KindRelease, Repository: event.Repository{Host: "github.com", Name: "acme/web"}}, []string{"stars"}},
