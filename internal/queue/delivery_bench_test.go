@@ -5,18 +5,11 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"database/sql"
 	"fmt"
-	"net/url"
-	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	_ "github.com/jackc/pgx/v5/stdlib" // the bare loop's driver "pgx"
-	_ "modernc.org/sqlite"             // and "sqlite"
 
 	"promoter/internal/database"
 	"promoter/internal/database/databasetest"
@@ -125,84 +118,17 @@ func prepareOurs(b *testing.B, kind databasetest.Kind, lanes int) func(string) e
 	}
 }
 
-// bare is a group commit by hand.
-type bare struct {
-	conn    *sql.Conn
-	insert  *sql.Stmt
-	begin   string
-	waiting chan one
-}
-
-type one struct {
-	id     string
-	result chan error
-}
-
+// prepareBare is the loop that ours is compared with.
 func prepareBare(b *testing.B, kind databasetest.Kind) func(string) error {
 	b.Helper()
-	driver, address := "pgx", kind.New(b).URL.Reveal()
-	insert, begin := "insert into benched (id, receiver, received_at) values ($1, $2, $3)", "begin"
-	if kind.Name == "SQLite" {
-		driver, begin = "sqlite", "begin immediate"
-		address = "file:" + filepath.Join(b.TempDir(), "bare.db") + "?" +
-			url.Values{"_pragma": {"journal_mode(wal)", "synchronous(full)"}}.Encode()
-		insert = strings.NewReplacer("$1", "?", "$2", "?", "$3", "?").Replace(insert)
-	}
-	db, err := sql.Open(driver, address)
+	bare, err := databasetest.OpenBare(b.Context(), kind.New(b))
 	if err != nil {
 		b.Fatal(err)
 	}
-	conn, err := db.Conn(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
-	if _, err := conn.ExecContext(b.Context(), makeDeliveries); err != nil {
-		b.Fatal(err)
-	}
-	stmt, err := conn.PrepareContext(b.Context(), insert)
-	if err != nil {
-		b.Fatal(err)
-	}
-	loop := &bare{conn: conn, insert: stmt, begin: begin, waiting: make(chan one, 256)}
-	var ended sync.WaitGroup
-	ended.Go(loop.run)
 	b.Cleanup(func() {
-		close(loop.waiting)
-		ended.Wait()
-		_ = stmt.Close()
-		_ = conn.Close()
-		_ = db.Close()
+		if err := bare.Close(); err != nil {
+			b.Error(err)
+		}
 	})
-	return func(id string) error {
-		mine := one{id: id, result: make(chan error, 1)}
-		loop.waiting <- mine
-		return <-mine.result
-	}
-}
-
-func (l *bare) run() {
-	for first := range l.waiting {
-		group := []one{first}
-		for len(l.waiting) > 0 {
-			group = append(group, <-l.waiting)
-		}
-		err := l.commit(group)
-		for _, one := range group {
-			one.result <- err
-		}
-	}
-}
-
-func (l *bare) commit(group []one) error {
-	ctx := context.Background()
-	if _, err := l.conn.ExecContext(ctx, l.begin); err != nil {
-		return err
-	}
-	for _, one := range group {
-		if _, err := l.insert.ExecContext(ctx, one.id, "registry", time.Now().UnixMicro()); err != nil {
-			return err
-		}
-	}
-	_, err := l.conn.ExecContext(ctx, "commit")
-	return err
+	return func(id string) error { return bare.Keep(id, []byte{}) }
 }
