@@ -77,21 +77,54 @@ type Status struct {
 	URL         string
 }
 
-// Conversation writes comments.
+// Conversation reads what is said on pull requests, and says our own.
 type Conversation interface {
 	// Comments lists the comments of a pull request, oldest first. Without
 	// Comments there are none.
 	Comments(ctx context.Context, number int) ([]Comment, error)
+	// Recent lists the comments on all pull requests of the repository, open and
+	// closed, that were written or edited at since or later, the longest unchanged
+	// first, at most limit. Where there are more, the latest changed are left out,
+	// and the caller goes on with the Changed of the last one as since, which lists
+	// that one again: limit must be more than what is said within one second.
+	// Comments on issues, on lines of the changes and of the forge itself are none.
+	// A forge that lists no edits, which GitLab is, lists a comment by the time it
+	// was written, with Edited as it is now. Without Comments there are none.
+	Recent(ctx context.Context, since time.Time, limit int) ([]Comment, error)
 	// Say makes the one comment of ours that holds the marker say the text: it is
 	// written, edited, or left as it is. Without Comments it does nothing.
 	Say(ctx context.Context, number int, marker, text string) error
+	// React adds our reaction to a comment that Comments or Recent listed. One
+	// that is there already is left; other reactions stay. A comment that is gone
+	// is a NotFound fault. Without Comments it does nothing.
+	React(ctx context.Context, comment Comment, reaction Reaction) error
 }
+
+// MaxComment is how many bytes of a comment are read; the rest is cut.
+const MaxComment = 64 << 10
 
 // Comment is one comment.
 type Comment struct {
-	ID      int64
-	Author  identity.Person
-	Body    string
+	ID     int64
+	Number int // of the pull request that it stands on
+	Author identity.Person
+	// Bot says that a machine wrote it: the account of one, or an app in the name
+	// of a person. False where the forge does not tell.
+	Bot     bool
+	Body    string // at most MaxComment bytes
 	Created time.Time
-	Edited  bool
+	Changed time.Time // by which Recent lists it: last edited, else created
+	// Edited says that it is not what it was when it was created. Where the forge
+	// tells an edit and a reaction of somebody not apart, both count.
+	Edited bool
 }
+
+// Reaction is the closed set of our reactions to a comment.
+type Reaction string
+
+// The reactions to a command.
+const (
+	ReactionDone    Reaction = "done"    // thumbs up
+	ReactionRefused Reaction = "refused" // thumbs down
+	ReactionUnclear Reaction = "unclear" // confused
+)

@@ -16,19 +16,26 @@ type conversation struct{ *repository }
 
 // Comments lists them all. Comments on lines of the diff are not among them.
 func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, error) {
+	comments, err := c.whole(ctx, number)
+	return rest.CutComments(comments), err
+}
+
+// whole lists the comments of a pull request with their whole texts.
+func (c conversation) whole(ctx context.Context, number int) ([]scm.Comment, error) {
 	if c.withoutPull {
 		return nil, nil
 	}
 	comments, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Comment, *sdk.Response, error) {
 		return c.forge.api(ctx).ListIssueComments(c.owner, c.name, int64(number), sdk.ListIssueCommentOptions{ListOptions: page})
-	}, func(comment *sdk.Comment) (scm.Comment, bool) { return c.translate(comment), true })
+	}, func(comment *sdk.Comment) (scm.Comment, bool) { return c.translate(comment, number), true })
 	return comments, explain(c.noun("comments of pull request %d", number), err)
 }
 
-func (c conversation) translate(comment *sdk.Comment) scm.Comment {
+func (c conversation) translate(comment *sdk.Comment, number int) scm.Comment {
+	author, created, changed := c.forge.person(comment.Poster), comment.Created.UTC(), comment.Updated.UTC()
 	return scm.Comment{
-		ID: comment.ID, Author: c.forge.person(comment.Poster), Body: comment.Body,
-		Created: comment.Created.UTC(), Edited: comment.Updated.After(comment.Created),
+		ID: comment.ID, Number: number, Author: author, Bot: author.Bot, Body: comment.Body,
+		Created: created, Changed: rest.Later(created, changed), Edited: changed.After(created),
 	}
 }
 
@@ -42,7 +49,7 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 		text = marker + "\n" + text
 	}
 	text = cutBody(text)
-	comments, err := c.Comments(ctx, number)
+	comments, err := c.whole(ctx, number)
 	if err != nil {
 		return err
 	}

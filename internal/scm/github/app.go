@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -104,11 +103,7 @@ func (a *App) ask(ctx context.Context) (*appAnswer, error) {
 
 // installURL is the page on which an App is installed.
 func (a *App) installURL(told *appAnswer) string {
-	page := a.hub.page + "/apps/" + told.Slug
-	if shown, err := url.Parse(told.HTMLURL); err == nil && strings.EqualFold(shown.Host, a.hub.host) {
-		page = a.hub.page + strings.TrimRight(shown.Path, "/") // below /github-apps on older servers
-	}
-	return page + "/installations/new"
+	return a.hub.appPage(told.Slug, told.HTMLURL) + installations
 }
 
 // permissionsURL is the page on which the App's owner says what it asks for.

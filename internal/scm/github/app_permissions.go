@@ -13,6 +13,11 @@ type Permission struct {
 	Access   string // read or write, which includes read
 	For      string // what it is for
 	Optional string // when it is needed; empty: always
+	// OnRequest leaves it out of an App that promoter has made, unless a person asks
+	// for it: it lets an App do or see much that few need.
+	OnRequest bool
+	// OnlyTold marks what only lets GitHub tell of something: no token asks for it.
+	OnlyTold bool
 }
 
 // Permissions are what a GitHub App needs. Those that are not optional are asked
@@ -25,10 +30,11 @@ func Permissions() []Permission {
 		{Name: "pull_requests", Title: "Pull requests", Access: "write", For: "listing, opening, editing; labels, reviewers, assignees, comments; reviews"},
 		{Name: "statuses", Title: "Commit statuses", Access: "write", For: "the status `promoter`, and statuses of others that a gate waits for"},
 		{Name: "checks", Title: "Checks", Access: "read", For: "check runs that a gate waits for, GitHub Actions' among them"},
-		{Name: "issues", Title: "Issues", Access: "write", For: "making labels", Optional: "a config names labels that the repository does not have yet"},
+		{Name: "issues", Title: "Issues", Access: "write", For: "making labels; hearing of comments", Optional: "a config names labels that the repository does not have yet, or people steer by comments"},
 		{Name: "members", Title: "Members (organisation)", Access: "read", For: "who is in a team", Optional: "a rule names a team"},
-		{Name: "administration", Title: "Administration", Access: "read", For: "all that the classic protection of a branch asks", Optional: "branches have classic protection, and what it asks is to be known before a merge is tried; rulesets need nothing"},
-		{Name: "workflows", Title: "Workflows", Access: "write", For: "pushing changes to workflows", Optional: "environments have files below `.github/workflows`, which are left out by default"},
+		{Name: "packages", Title: "Packages", Access: "read", For: "hearing of images that were pushed to GHCR", Optional: "they are followed and have no webhook of their own", OnlyTold: true},
+		{Name: "administration", Title: "Administration", Access: "read", For: "all that the classic protection of a branch asks", Optional: "branches have classic protection, and what it asks is to be known before a merge is tried; rulesets need nothing", OnRequest: true},
+		{Name: "workflows", Title: "Workflows", Access: "write", For: "pushing changes to workflows", Optional: "environments have files below `.github/workflows`, which are left out by default", OnRequest: true},
 	}
 }
 
@@ -64,7 +70,7 @@ func (p Permitted) lacking() []Permission {
 func (p Permitted) least() Permitted {
 	wanted := Permitted{}
 	for _, permission := range Permissions() {
-		if p.Grants(permission) {
+		if p.Grants(permission) && !permission.OnlyTold {
 			wanted[permission.Name] = permission.Access
 		}
 	}

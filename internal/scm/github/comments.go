@@ -2,6 +2,8 @@ package github
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -14,24 +16,52 @@ import (
 // conversation is the talk below a pull request.
 type conversation struct{ *repository }
 
+// issueComment is a comment as GitHub tells it. App is the one that wrote it in the
+// name of a person, which the library leaves out.
+type issueComment struct {
+	gogithub.IssueComment
+
+	App *struct {
+		ID int64 `json:"id"`
+	} `json:"performed_via_github_app"`
+}
+
 // Comments lists them all. Comments on lines of the diff are not among them.
 func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, error) {
+	comments, err := c.whole(ctx, number)
+	return rest.CutComments(comments), err
+}
+
+// whole lists the comments of a pull request with their whole texts.
+func (c conversation) whole(ctx context.Context, number int) ([]scm.Comment, error) {
 	comments, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]scm.Comment, *gogithub.Response, error) {
-		found, resp, err := c.forge.api.Issues.ListComments(ctx, c.owner, c.name, number, &gogithub.IssueListCommentsOptions{ListOptions: page})
-		return c.translate(found), resp, err
+		found, resp, err := c.comments(ctx, fmt.Sprintf("issues/%d/comments?%s", number, query(page)))
+		list := make([]scm.Comment, len(found))
+		for i, comment := range found {
+			list[i] = c.translate(comment, number)
+		}
+		return list, resp, err
 	})
 	return comments, explain(c.noun("comments of pull request %d", number), err)
 }
 
-func (c conversation) translate(found []*gogithub.IssueComment) []scm.Comment {
-	comments := make([]scm.Comment, len(found))
-	for i, comment := range found {
-		comments[i] = scm.Comment{
-			ID: comment.GetID(), Author: c.forge.person(comment.GetUser()), Body: comment.GetBody(),
-			Created: comment.GetCreatedAt().UTC(), Edited: comment.GetUpdatedAt().After(comment.GetCreatedAt().Time),
-		}
+// comments reads one page.
+func (c conversation) comments(ctx context.Context, path string) ([]*issueComment, *gogithub.Response, error) {
+	request, err := c.forge.api.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/%s", c.owner, c.name, path), nil)
+	if err != nil {
+		return nil, nil, err
 	}
-	return comments
+	var found []*issueComment
+	resp, err := c.forge.api.Do(ctx, request, &found)
+	return found, resp, err
+}
+
+func (c conversation) translate(comment *issueComment, number int) scm.Comment {
+	author, created, changed := c.forge.person(comment.GetUser()), comment.GetCreatedAt().UTC(), comment.GetUpdatedAt().UTC()
+	return scm.Comment{
+		ID: comment.GetID(), Number: number, Author: author, Bot: author.Bot || comment.App != nil, Body: comment.GetBody(),
+		Created: created, Changed: rest.Later(created, changed), Edited: changed.After(created),
+	}
 }
 
 // Say writes, edits or leaves our comment. The marker is put before a text that
@@ -42,7 +72,7 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 	}
 	text = cutBody(text)
 	comment := &gogithub.IssueComment{Body: &text}
-	comments, err := c.Comments(ctx, number)
+	comments, err := c.whole(ctx, number)
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,12 @@ func (r *repository) notes(ctx context.Context, number int) ([]*gogitlab.Note, e
 // Comments lists what people wrote. Notes on lines of the changes are not among
 // them, and neither are GitLab's own.
 func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, error) {
+	comments, err := c.whole(ctx, number)
+	return rest.CutComments(comments), err
+}
+
+// whole lists the comments of a merge request with their whole texts.
+func (c conversation) whole(ctx context.Context, number int) ([]scm.Comment, error) {
 	if c.withoutPulls {
 		return nil, nil
 	}
@@ -40,12 +46,20 @@ func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, 
 		if note.System || note.Type == gogitlab.DiffNote {
 			continue
 		}
-		created, updated := timeOf(note.CreatedAt), timeOf(note.UpdatedAt)
-		comments = append(comments, scm.Comment{
-			ID: int64(note.ID), Author: c.forge.person(note.Author.Username), Body: note.Body, Created: created, Edited: updated.After(created),
-		})
+		comments = append(comments, c.translate(note, number))
 	}
 	return comments, nil
+}
+
+// translate makes a comment of a note. Its last change is when GitLab lists it: an
+// edit is no event. A reaction counts as an edit, because the API does not tell the
+// two apart.
+func (c conversation) translate(note *gogitlab.Note, number int) scm.Comment {
+	author, created := c.forge.person(note.Author.Username), timeOf(note.CreatedAt)
+	return scm.Comment{
+		ID: int64(note.ID), Number: number, Author: author, Bot: author.Bot, Body: note.Body,
+		Created: created, Changed: created, Edited: timeOf(note.UpdatedAt).After(created),
+	}
 }
 
 // Say writes, edits or leaves our note. The marker is put before a text that does
@@ -58,7 +72,7 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 		text = marker + "\n" + text
 	}
 	text = bodyOf(text)
-	comments, err := c.Comments(ctx, number)
+	comments, err := c.whole(ctx, number)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"net/url"
 	"strings"
+	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/identity"
@@ -131,5 +132,11 @@ type conversation struct{}
 // Comments lists none.
 func (conversation) Comments(context.Context, int) ([]scm.Comment, error) { return nil, nil }
 
+// Recent lists none.
+func (conversation) Recent(context.Context, time.Time, int) ([]scm.Comment, error) { return nil, nil }
+
 // Say does nothing.
 func (conversation) Say(context.Context, int, string, string) error { return nil }
+
+// React does nothing.
+func (conversation) React(context.Context, scm.Comment, scm.Reaction) error { return nil }

@@ -177,7 +177,7 @@ func (g *gate) end(now time.Time, head http.Header, spent bool) time.Time {
 		return asked
 	}
 	if reset, ok := g.resetOf(head); ok && spent {
-		return later(reset, now.Add(time.Second)) // the two clocks may differ
+		return Later(reset, now.Add(time.Second)) // the two clocks may differ
 	}
 	if g.until.After(now) {
 		return g.until // of a request that was under way before the pause: the same refusal
@@ -219,7 +219,8 @@ func retryAfter(value string, now time.Time) (time.Time, bool) {
 	return at, err == nil
 }
 
-func later(a, b time.Time) time.Time {
+// Later returns the later one of two times.
+func Later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}

@@ -34,9 +34,12 @@ type Forge struct {
 	mutex    sync.Mutex
 	pulls    []*pull
 	statuses map[string][]scm.Check // by commit
-	Calls    map[string]int
-	Merges   int
-	Limits   scm.Features // what it cannot do, where false
+	comments int64                  // ever said
+	// reactions are ours, by the id of the comment.
+	reactions map[int64][]scm.Reaction
+	Calls     map[string]int
+	Merges    int
+	Limits    scm.Features // what it cannot do, where false
 }
 
 type pull struct {
@@ -49,7 +52,7 @@ type pull struct {
 // NewForge makes a forge that can do everything.
 func NewForge(git *Git, now func() time.Time) *Forge {
 	return &Forge{
-		Git: git, Now: now, statuses: map[string][]scm.Check{}, Calls: map[string]int{},
+		Git: git, Now: now, statuses: map[string][]scm.Check{}, reactions: map[int64][]scm.Reaction{}, Calls: map[string]int{},
 		Limits: scm.Features{
 			PullRequests: true, Closers: true, Approvals: true, Statuses: true, Comments: true, Teams: true, GuardedMerge: true,
 			Rules: true,

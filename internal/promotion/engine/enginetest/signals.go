@@ -59,27 +59,3 @@ func (f signals) Member(_ context.Context, team string, person identity.Person) 
 
 // MayWrite implements scm.Signals.
 func (f signals) MayWrite(context.Context, identity.Person) (bool, error) { return true, nil }
-
-type conversation struct{ *Forge }
-
-// Comments implements scm.Conversation.
-func (f conversation) Comments(_ context.Context, number int) ([]scm.Comment, error) {
-	return f.CommentsOf(number), nil
-}
-
-// Say implements scm.Conversation.
-func (f conversation) Say(_ context.Context, number int, marker, text string) error {
-	if err := f.failing("say"); err != nil {
-		return err
-	}
-	defer f.call("say")()
-	p := f.find(number)
-	body := "<!-- " + marker + " -->\n" + text
-	i := slices.IndexFunc(p.comments, func(c scm.Comment) bool { return strings.Contains(c.Body, "<!-- "+marker+" -->") })
-	if i >= 0 {
-		p.comments[i].Body = body
-		return nil
-	}
-	p.comments = append(p.comments, scm.Comment{ID: int64(len(p.comments) + 1), Author: Bot, Body: body, Created: f.Now()})
-	return nil
-}

@@ -1,0 +1,130 @@
+package github
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm/rest"
+)
+
+// ManifestOptions say how a GitHub App is to be made.
+type ManifestOptions struct {
+	// Name of the App; empty: the person chooses it on GitHub's page, where another
+	// name can be written in any case.
+	Name string
+	// Homepage is what the App's page links to. GitHub wants one.
+	Homepage string
+	// Hook is where webhooks are posted to; empty: the App has none.
+	Hook string
+	// Redirect is where GitHub sends the browser with the code.
+	Redirect string
+	// Public lets others than its owner install the App.
+	Public bool
+	// With names permissions that are asked for only on request.
+	With []string
+}
+
+// manifest describes an App to GitHub.
+// https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+type manifest struct {
+	Name        string            `json:"name,omitempty"`
+	URL         string            `json:"url"`
+	Description string            `json:"description"`
+	Hook        *manifestHook     `json:"hook_attributes,omitempty"`
+	Redirect    string            `json:"redirect_url"`
+	Public      bool              `json:"public"`
+	Permissions map[string]string `json:"default_permissions"`
+	Events      []string          `json:"default_events,omitempty"`
+}
+
+// manifestHook must have a URL also where it is not active.
+type manifestHook struct {
+	URL    string `json:"url"`
+	Active bool   `json:"active"`
+}
+
+// maxAppName bounds the name of an App, in characters.
+const maxAppName = 34
+
+// Manifest describes an App that has the permissions and the events that promoter
+// needs, and no others, as the JSON that a browser posts to RegisterURL.
+func Manifest(options ManifestOptions) (string, error) {
+	if len([]rune(options.Name)) > maxAppName {
+		return "", fault.New(fault.Invalid, "the name %q of the App is longer than %d characters", options.Name, maxAppName)
+	}
+	asked, err := Asked(options.With)
+	if err != nil {
+		return "", err
+	}
+	m := manifest{
+		Name: options.Name, URL: options.Homepage, Description: "Promotes images along the environments of GitOps repositories",
+		Redirect: options.Redirect, Public: options.Public, Permissions: map[string]string{},
+	}
+	for _, permission := range asked {
+		m.Permissions[permission.Name] = permission.Access
+	}
+	if options.Hook != "" {
+		m.Hook = &manifestHook{URL: options.Hook, Active: true}
+		m.Events = eventsOf(m.Permissions)
+	}
+	text, err := json.Marshal(m)
+	return string(text), fault.Wrap(fault.Internal, err)
+}
+
+// Asked are the permissions that a manifest asks for: those of the table, and of
+// the ones on request those that are named.
+func Asked(with []string) ([]Permission, error) {
+	wanted, known := map[string]bool{}, []string{}
+	for _, name := range with {
+		wanted[name] = true
+	}
+	var asked []Permission
+	for _, permission := range Permissions() {
+		if !permission.OnRequest || wanted[permission.Name] {
+			asked = append(asked, permission)
+		}
+		if permission.OnRequest {
+			known = append(known, permission.Name)
+		}
+		delete(wanted, permission.Name)
+	}
+	for name := range wanted {
+		return nil, fault.New(fault.Invalid, "there is no permission %q to ask for: write %s", name, strings.Join(known, " or "))
+	}
+	return asked, nil
+}
+
+// eventsOf lists the events that an App with these permissions may subscribe to:
+// GitHub refuses a manifest with any other one.
+func eventsOf(permissions map[string]string) []string {
+	var names []string
+	for _, event := range Events() {
+		if permissions[event.Permission] != "" {
+			names = append(names, event.Name)
+		}
+	}
+	return names
+}
+
+// accountName is the login of an organisation.
+var accountName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?$`)
+
+// RegisterURL is the page of a GitHub that takes manifests: for an App of an
+// organisation, or without one for an App of the person's own.
+func RegisterURL(page, organisation string) (string, error) {
+	parsed, err := rest.WebURL(page)
+	if err != nil {
+		return "", fault.Wrap(fault.Invalid, fmt.Errorf("the URL of GitHub: %w", err))
+	}
+	at := strings.TrimRight(parsed.String(), "/")
+	switch {
+	case organisation == "":
+		return at + "/settings/apps/new", nil
+	case !accountName.MatchString(organisation):
+		return "", fault.New(fault.Invalid, "%q is not the name of an organisation: write it as it stands in its address", organisation)
+	}
+	return at + "/organizations/" + organisation + "/settings/apps/new", nil
+}
