@@ -25,6 +25,8 @@ type rawServer struct {
 	Forges named[*rawForge] `yaml:"forges"`
 	// Repositories are the GitOps repositories. A GitHub App needs none: it works on those where it is installed.
 	Repositories []*rawRepository `yaml:"repositories"`
+	// Onboarding offers a config file to repositories that have none. Default: to none.
+	Onboarding *rawOnboarding `yaml:"onboarding"`
 	// Registries that need a credential or plain http. All others are asked anonymously.
 	Registries []*rawRegistry `yaml:"registries"`
 	// Receivers of webhooks, by name: /webhooks/NAME.
@@ -101,6 +103,13 @@ type rawRepository struct {
 	Forge at[string] `yaml:"forge" required:"true"`
 	// Name on the forge, OWNER/NAME; with plain Git, the path below the forge's url.
 	Name at[string] `yaml:"name" required:"true"`
+}
+
+// rawOnboarding says which repositories are offered a config file in a pull request.
+type rawOnboarding struct {
+	place
+	// Repositories as globs: HOST/OWNER/NAME.
+	Repositories list `yaml:"repositories" required:"true"`
 }
 
 // rawRegistry is what a registry, or a part of it, is asked with.

@@ -19,6 +19,7 @@ type Server struct {
 	API          Reference // the token of the API; zero: there is none
 	Forges       []Forge
 	Repositories []Repository
+	Onboarding   Onboarding
 	Registries   []Registry
 	Receivers    []Receiver
 	Permissions  []Permission
@@ -72,6 +73,12 @@ type Repository struct {
 	Position
 	Forge string
 	Name  string // OWNER/NAME; with plain Git, the path below the forge's URL
+}
+
+// Onboarding says which repositories are offered a config file in a pull request.
+// Its zero value offers none.
+type Onboarding struct {
+	Repositories []string // globs of GitOps repositories
 }
 
 // Registry is what a registry, or a part of it, is asked with.

@@ -45,6 +45,7 @@ func TestLoadServer_full(t *testing.T) {
 			},
 		},
 		Repositories: []config.Repository{{Forge: "forgejo", Name: "acme/gitops"}, {Forge: "backup", Name: "acme/gitops"}},
+		Onboarding:   config.Onboarding{Repositories: []string{"github.com/acme/*"}},
 		Registries: []config.Registry{
 			{Host: "quay.io", Username: "acme+promoter", Password: reference(t, "env:QUAY_PASSWORD"), UsableBy: []string{"github.com/acme/*"}},
 			{Host: "registry.internal.example.com:5000", Insecure: true},
