@@ -106,13 +106,13 @@ func (s *Server) Serve(ctx context.Context, options ServeOptions) (err error) {
 
 // openDatabase opens SQLite in the data folder, or the server that the file names.
 func (s *Server) openDatabase(ctx context.Context) (*database.DB, error) {
-	options := database.Options{Path: s.file.Database.Path}
+	options := database.Options{Path: s.file.Database.Path, Around: s.around}
 	if reference := s.file.Database.URL; !reference.IsZero() {
 		url, err := reference.Resolve(s.sources())
 		if err != nil {
 			return nil, err
 		}
-		return database.Open(ctx, database.Options{URL: url})
+		return database.Open(ctx, database.Options{URL: url, Around: s.around})
 	}
 	if options.Path == "" {
 		options.Path = filepath.Join(s.file.Data, "promoter.db")
@@ -225,14 +225,14 @@ func (s *service) run(ctx context.Context) error {
 		group.Go(func() error { return s.serveProfiles(ctx, profiles) })
 	}
 	group.Go(func() error {
-		return s.queue.Run(ctx, queue.Options{
-			Kinds: map[string]queue.Handled{
-				kindLane:  {Handler: s.look, Concurrent: atOnce},
-				kindPoll:  {Handler: s.poll},
-				kindSweep: {Handler: s.sweep},
-			},
-			Log: s.Log, Random: rand.Float64, Drain: drainFor,
-		})
+		work := s.work
+		work.Kinds = map[string]queue.Handled{
+			kindLane:  {Handler: s.look, Concurrent: atOnce},
+			kindPoll:  {Handler: s.poll},
+			kindSweep: {Handler: s.sweep},
+		}
+		work.Log, work.Random, work.Drain = s.Log, rand.Float64, drainFor
+		return s.queue.Run(ctx, work)
 	})
 	return group.Wait()
 }

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/database"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
+	"promoter/internal/queue"
 	"promoter/internal/registry"
 	"promoter/internal/scm/github"
 	"promoter/internal/telemetry"
@@ -47,6 +49,8 @@ type Server struct {
 	env      func(string) (string, bool)
 	now      func() time.Time
 	pace     time.Duration // between two writes to a forge
+	work     queue.Options // how the queue works, where that is not as usual
+	around   database.Around
 	logins   *registry.Logins
 	standing standing
 	metrics  *telemetry.Metrics                      // nil: nothing is counted

@@ -14,6 +14,7 @@ type DB struct {
 	words   dialect
 	now     func() time.Time // nil: the clock of the server
 	explain func(context.Context, error) error
+	around  Around // nil: nobody does
 
 	read    *sql.DB
 	write   *sql.DB // PostgreSQL: the same pool; SQLite has one connection instead

@@ -71,6 +71,7 @@ func (d *DB) attempt(members []*member, savepoints bool) error {
 	if err != nil {
 		return d.explain(ctx, err)
 	}
+	on = d.surrounded(on)
 	if err := d.round(ctx, on, members, savepoints); err != nil {
 		// Why giving up failed would tell less.
 		_ = on.rollback()

@@ -27,12 +27,13 @@ func (d *DB) Update(ctx context.Context, write func(context.Context, *Tx) error)
 }
 
 func (d *DB) update(ctx context.Context, write func(context.Context, *Tx) error) error {
-	on, err := d.write.BeginTx(ctx, nil)
+	begun, err := d.write.BeginTx(ctx, nil)
 	if err != nil {
 		return d.explain(ctx, err)
 	}
 	// Of no effect after the commit.
-	defer func() { _ = on.Rollback() }()
+	defer func() { _ = begun.Rollback() }()
+	on := d.surrounded(transaction{querier: begun, commit: begun.Commit})
 	tx := &Tx{db: d, on: on}
 	if err := write(ctx, tx); err != nil {
 		return err
@@ -43,7 +44,7 @@ func (d *DB) update(ctx context.Context, write func(context.Context, *Tx) error)
 	if err := tx.doDeferred(ctx, tx.deferred); err != nil {
 		return err
 	}
-	if err := on.Commit(); err != nil {
+	if err := on.commit(); err != nil {
 		return d.explain(ctx, err)
 	}
 	tx.committed()
