@@ -50,15 +50,15 @@ func (s *Server) newMetrics(work *queue.Queue) *telemetry.Metrics {
 }
 
 // observe counts the requests of a way out. Only a service counts.
-func (s *Server) observe(to string) func(outbound.Answer) {
+func (s *Server) observe(to string) func(context.Context, outbound.Answer) {
 	if s.watch != nil {
-		return func(answer outbound.Answer) { s.watch(to, answer) }
+		return func(_ context.Context, answer outbound.Answer) { s.watch(to, answer) }
 	}
 	counts := s.metrics
 	if counts == nil {
 		return nil
 	}
-	return func(answer outbound.Answer) {
+	return func(_ context.Context, answer outbound.Answer) {
 		counts.Request(to, answer.Host, answer.Status, answer.Took)
 		if to == toForge && answer.Remaining >= 0 {
 			counts.RateLimit(answer.Host, answer.Remaining)

@@ -10,15 +10,18 @@ import (
 // Answer is a request that was sent, with what came of it. It holds no path and no
 // header: they may hold a credential.
 type Answer struct {
+	Method string
 	Host   string // host or host:port
+	Route  string // the form of its path
 	Status int    // of HTTP; zero: there was no answer
 	// Remaining is how many requests the server still allows; below zero: it does not
 	// say.
 	Remaining int
 	// Skew is what the clock of the server is ahead of ours, to about a second; zero
 	// where it does not say.
-	Skew time.Duration
-	Took time.Duration // until the head of the answer
+	Skew  time.Duration
+	Began time.Time
+	Took  time.Duration // until the head of the answer
 }
 
 // observed sends a request and tells of it.
@@ -26,14 +29,17 @@ func (c *Client) observed(req *http.Request, via http.RoundTripper) (*http.Respo
 	begin := c.options.Now()
 	resp, err := via.RoundTrip(req)
 	end := c.options.Now()
-	told := Answer{Host: req.URL.Host, Remaining: -1, Took: end.Sub(begin)}
+	told := Answer{
+		Method: req.Method, Host: req.URL.Host, Route: Route(req.URL.EscapedPath()),
+		Remaining: -1, Began: begin, Took: end.Sub(begin),
+	}
 	if resp != nil {
 		if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 			told.Skew = at.Sub(end)
 		}
 		told.Status, told.Remaining = resp.StatusCode, remaining(resp.Header)
 	}
-	c.options.Observe(told)
+	c.options.Observe(req.Context(), told)
 	return resp, err
 }
 

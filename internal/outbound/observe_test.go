@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -39,7 +40,7 @@ func TestObserve(t *testing.T) {
 	var told []Answer
 	client, err := New(Options{
 		AllowLoopback: true, Now: time.Now, Attempts: 2,
-		Observe: func(a Answer) { told = append(told, a) },
+		Observe: func(_ context.Context, a Answer) { told = append(told, a) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,16 +59,16 @@ func TestObserve(t *testing.T) {
 		t.Errorf("the clocks differ by %v", skew)
 	}
 	want := []Answer{
-		{Host: host, Status: 502, Remaining: -1},
-		{Host: host, Status: 200, Remaining: 4999},
-		{Host: host, Status: 200, Remaining: -1},
-		{Host: host, Status: 200, Remaining: 17},
-		{Host: host, Status: 200, Remaining: 76},
-		{Host: host, Status: 200, Remaining: -1},
-		{Host: host, Remaining: -1},
-		{Host: host, Remaining: -1},
+		{Method: http.MethodGet, Host: host, Route: "/*", Status: 502, Remaining: -1},
+		{Method: http.MethodGet, Host: host, Route: "/*", Status: 200, Remaining: 4999},
+		{Method: http.MethodGet, Host: host, Route: "/search", Status: 200, Remaining: -1},
+		{Method: http.MethodGet, Host: host, Route: "/*", Status: 200, Remaining: 17},
+		{Method: http.MethodGet, Host: host, Route: "/*", Status: 200, Remaining: 76},
+		{Method: http.MethodGet, Host: host, Route: "/*", Status: 200, Remaining: -1},
+		{Method: http.MethodGet, Host: host, Route: "/", Remaining: -1},
+		{Method: http.MethodGet, Host: host, Route: "/", Remaining: -1},
 	}
-	if diff := cmp.Diff(want, told, cmpopts.IgnoreFields(Answer{}, "Took", "Skew")); diff != "" {
+	if diff := cmp.Diff(want, told, cmpopts.IgnoreFields(Answer{}, "Began", "Took", "Skew")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

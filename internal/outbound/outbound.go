@@ -51,9 +51,9 @@ type Options struct {
 	MaxWait time.Duration
 	// Attempts is how often a request is sent at most. Zero: three.
 	Attempts int
-	// Observe is told of every request that was sent, repetitions included. Nil:
-	// nobody is.
-	Observe func(Answer)
+	// Observe is told of every request that was sent, repetitions included, with the
+	// context of the request. Nil: nobody is.
+	Observe func(context.Context, Answer)
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -111,7 +111,7 @@ func withDefaults(o Options) Options {
 		o.Attempts = defaultAttempts
 	}
 	if o.Observe == nil {
-		o.Observe = func(Answer) {}
+		o.Observe = func(context.Context, Answer) {}
 	}
 	if o.BudgetOf == nil {
 		o.BudgetOf = func(string) Budget { return o.Budget }
