@@ -15,6 +15,7 @@ func (l *loader) components() {
 		component := l.component(e.Key, e.Value)
 		l.config.Components = append(l.config.Components, component)
 	}
+	l.countPolls()
 }
 
 func (l *loader) component(name at[string], raw *rawComponent) Component {
@@ -27,6 +28,7 @@ func (l *loader) component(name at[string], raw *rawComponent) Component {
 	component.Pattern = l.pattern(where, artifact)
 	component.Select = l.selection(name, raw, component)
 	component.Source = l.source(raw.Source)
+	component.Poll, _ = raw.Poll.times(l.collector)
 	l.pin(raw)
 	return component
 }

@@ -42,8 +42,9 @@ type Component struct {
 	Pattern  image.Pattern
 	Select   Select
 	Pin      image.Pin
-	Only     *Only  // nil: everywhere
-	Source   string // source repository; empty: what the image's annotations say
+	Only     *Only          // nil: everywhere
+	Source   string         // source repository; empty: what the image's annotations say
+	Poll     schedule.Times // when its tags are read; zero: as the server's file says
 }
 
 // Select says which version of a component is wanted.

@@ -43,9 +43,20 @@ type rawComponent struct {
 	Only *rawOnly `yaml:"only"`
 	// Source is the source repository (HOST/OWNER/NAME), where the image's annotations do not say it.
 	Source at[string] `yaml:"source"`
+	// Poll is how often the service reads the component's tags from the registry: an interval, or a schedule. Default: what the server's file says.
+	Poll rawPoll `yaml:"poll"`
 
 	Verify reserved `yaml:"verify"`
 	Notify reserved `yaml:"notify"`
+}
+
+// rawSchedule is when a registry is read.
+type rawSchedule struct {
+	place
+	// Schedule says when, as cron: minute hour day month weekday.
+	Schedule at[string] `yaml:"schedule" required:"true"`
+	// TimeZone by its name in the time zone database. Default: UTC.
+	TimeZone at[string] `yaml:"timeZone"`
 }
 
 // rawSelect has exactly one of semver, tag, newest, numeric, alphabetical and release.

@@ -27,7 +27,7 @@ type rawServer struct {
 	Repositories []*rawRepository `yaml:"repositories"`
 	// Onboarding offers a config file to repositories that have none. Default: to none.
 	Onboarding *rawOnboarding `yaml:"onboarding"`
-	// Registries that need a credential or plain http. All others are asked anonymously.
+	// Registries that need a credential, plain http, or times of their own. All others are asked anonymously.
 	Registries []*rawRegistry `yaml:"registries"`
 	// Receivers of webhooks, by name: /webhooks/NAME.
 	Receivers named[*rawReceiver] `yaml:"receivers"`
@@ -125,6 +125,8 @@ type rawRegistry struct {
 	UsableBy list `yaml:"usableBy"`
 	// Insecure allows plain http to this host when its address lies in networks.
 	Insecure at[bool] `yaml:"insecure"`
+	// Poll is how often the service reads tags of this registry: an interval, or a schedule. Default: the server's poll.
+	Poll rawPoll `yaml:"poll"`
 }
 
 // rawCredentials is a username with its password, a token, or a provider of logins that run out.

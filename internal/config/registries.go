@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"promoter/internal/image"
+	"promoter/internal/schedule"
 )
 
 func (l *serverLoader) registries() {
@@ -30,8 +31,19 @@ func (l *serverLoader) registry(raw *rawRegistry) Registry {
 		}
 	}
 	l.usableBy(raw)
+	registry.Poll = l.poll(raw.Poll)
 	l.plainHTTP("the registry "+registry.Host, at[string]{}, raw.Insecure)
 	return registry
+}
+
+// poll refuses an interval that cannot be held: nothing is read between two polls.
+func (l *serverLoader) poll(raw rawPoll) schedule.Times {
+	times, ok := raw.times(l.collector)
+	if ok && times.Every() > 0 && times.Every() < l.server.Poll {
+		l.failf(raw.place.Position, "make it longer, or the server's own poll shorter",
+			"a registry is not read more often than every %s, which is the server's poll", schedule.FormatDuration(l.server.Poll))
+	}
+	return times
 }
 
 // host normalises the name, so that docker.io has one.

@@ -78,6 +78,7 @@ func TestSchema_refuses(t *testing.T) {
 		"write-places", "write-component", "window-kind", "after-text", "after-null", "application-key",
 		"server-key", "server-secret", "server-forge-kind", "server-receiver-kind", "server-permission", "server-sizes",
 		"server-registry-host", "server-repository",
+		"poll-list", "poll-empty", "poll-key", "poll-text", "poll-cron", "server-registry-poll",
 	} {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
@@ -149,12 +150,16 @@ func generate(t *testing.T, root any) []byte {
 		Mapper: scalarSchema, Namer: schemaName, LookupComment: comments(t),
 	}
 	schema := reflector.Reflect(root)
-	if _, ok := root.(rawConfig); ok {
-		conditions := reflector.Reflect(rawConditions{})
-		conditions.Version, conditions.Definitions = "", nil
-		schema.Definitions["conditions"] = conditions
-		finish(conditions, reflect.TypeFor[rawConditions]())
+	// What a type of two forms leads to is not found by reflection.
+	define := func(raw any) {
+		definition := reflector.Reflect(raw)
+		definition.Version, definition.Definitions = "", nil
+		schema.Definitions[schemaName(reflect.TypeOf(raw))] = definition
 	}
+	if _, ok := root.(rawConfig); ok {
+		define(rawConditions{})
+	}
+	define(rawSchedule{})
 	finish(schema, reflect.TypeOf(root))
 	for _, raw := range rawTypes(reflect.TypeOf(root), nil) {
 		if definition := schema.Definitions[schemaName(raw)]; definition != nil && definition.Properties != nil {
@@ -213,6 +218,13 @@ func (rawAfter) JSONSchema() *reflectschema.Schema {
 	return &reflectschema.Schema{OneOf: []*reflectschema.Schema{
 		{Type: "array", Items: &reflectschema.Schema{Type: "string"}},
 		{Type: "object", AdditionalProperties: &reflectschema.Schema{Ref: "#/$defs/conditions"}},
+	}}
+}
+
+// JSONSchema gives a poll its two forms.
+func (rawPoll) JSONSchema() *reflectschema.Schema {
+	return &reflectschema.Schema{OneOf: []*reflectschema.Schema{
+		{Type: "string", Pattern: durationPattern}, {Ref: "#/$defs/schedule"},
 	}}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"promoter/internal/image"
+	"promoter/internal/schedule"
 )
 
 // Server is a loaded promoter-server.yaml. It holds references to secrets and
@@ -93,6 +94,7 @@ type Registry struct {
 	Login        Login
 	UsableBy     []string // globs of GitOps repositories
 	Insecure     bool
+	Poll         schedule.Times // when its tags are read; zero: with each poll
 }
 
 // Provider gives logins for the registries of its cloud.

@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/image"
+	"promoter/internal/schedule"
 )
 
 func reference(t *testing.T, text string) config.Reference {
@@ -20,6 +21,15 @@ func reference(t *testing.T, text string) config.Reference {
 		t.Fatal(err)
 	}
 	return r
+}
+
+func times(t *testing.T, spec schedule.TimesSpec) schedule.Times {
+	t.Helper()
+	made, err := schedule.NewTimes(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
 }
 
 func TestLoadServer_full(t *testing.T) {
@@ -49,6 +59,7 @@ func TestLoadServer_full(t *testing.T) {
 		Registries: []config.Registry{
 			{Host: "quay.io", Username: "acme+promoter", Password: reference(t, "env:QUAY_PASSWORD"), UsableBy: []string{"github.com/acme/*"}},
 			{Host: "registry.internal.example.com:5000", Insecure: true},
+			{Host: "docker.io", Poll: times(t, schedule.TimesSpec{Every: 6 * time.Hour})},
 			{
 				Host: "123456789012.dkr.ecr.eu-central-1.amazonaws.com", UsableBy: []string{"github.com/acme/*"},
 				Login: config.Login{Provider: config.ProviderAWS, Role: "arn:aws:iam::123456789012:role/ecr-read"},

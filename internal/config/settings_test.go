@@ -67,7 +67,10 @@ func TestLoad_components(t *testing.T) {
 	want := []config.Component{
 		{Name: "web", Artifact: image.ArtifactImage, Pin: image.PinKeep, Select: config.Select{Selection: image.Selection{Semver: ">=1.4 <2"}}},
 		{Name: "worker", Artifact: image.ArtifactImage, Pin: image.PinTagDigest, Select: config.Select{Selection: image.Selection{Tag: "released"}, MinAge: time.Hour}},
-		{Name: "teams", Artifact: image.ArtifactImage, Pin: image.PinKeep, Select: config.Select{Selection: image.Selection{Newest: "^main-[0-9a-f]{7,}$"}}},
+		{
+			Name: "teams", Artifact: image.ArtifactImage, Pin: image.PinKeep, Select: config.Select{Selection: image.Selection{Newest: "^main-[0-9a-f]{7,}$"}},
+			Poll: times(t, schedule.TimesSpec{Schedule: "0 6 * * 1-5", TimeZone: "Europe/Berlin"}),
+		},
 		{Name: "shop-chart", Artifact: image.ArtifactChart, Pin: image.PinKeep, Select: config.Select{Selection: image.Selection{Semver: "^3"}}},
 	}
 	if diff := cmp.Diff(want, c.Components, plainly()); diff != "" {

@@ -1,10 +1,10 @@
 // Package schedule says when something may happen: windows that allow or deny,
-// by a cron schedule or by dates, each in its own time zone. It also reads the
-// durations of the config files.
+// by a cron schedule or by dates, and when something comes again, each in its own
+// time zone. It also reads the durations of the config files.
 //
 // A window's start is inside it and its end is not. A deny wins over every
 // allow; several allows are joined; without any allow all time is open that no
-// deny takes.
+// deny takes. Times are starts alone, by a cron schedule or after each interval.
 //
 // # Clock changes
 //

@@ -37,6 +37,16 @@ func newRecurring(expression string, duration time.Duration, zone *time.Location
 	case duration > maxOpening:
 		return nil, errors.New("the duration of an opening is at most 366d: use from and until for more")
 	}
+	r, err := newStarts(expression, zone)
+	if err != nil {
+		return nil, err
+	}
+	r.duration = duration
+	return r, nil
+}
+
+// newStarts is when spans begin, which have no length yet.
+func newStarts(expression string, zone *time.Location) (*recurring, error) {
 	schedule, err := parseCron(expression)
 	if err != nil {
 		return nil, err
@@ -44,7 +54,6 @@ func newRecurring(expression string, duration time.Duration, zone *time.Location
 	const everyHour = 1<<24 - 1
 	return &recurring{
 		schedule: schedule,
-		duration: duration,
 		zone:     zone,
 		hourly:   schedule.Hour&everyHour == everyHour,
 	}, nil

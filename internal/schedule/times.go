@@ -1,0 +1,72 @@
+package schedule
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+// TimesSpec is when something comes again, as the config files say it: after each
+// Every, or by a Schedule.
+type TimesSpec struct {
+	Every    time.Duration
+	Schedule string // five cron fields: minute, hour, day of month, month, day of week
+	TimeZone string // name of the IANA database, with Schedule; empty: UTC
+}
+
+// Times are when something comes again. The zero value is never.
+type Times struct {
+	every  time.Duration
+	starts *recurring
+	name   string
+}
+
+// NewTimes compiles times.
+func NewTimes(s TimesSpec) (Times, error) {
+	switch {
+	case s.Every < 0:
+		return Times{}, errors.New("an interval is longer than nothing")
+	case s.Every > 0 && (s.Schedule != "" || s.TimeZone != ""):
+		return Times{}, errors.New("an interval has no schedule beside it")
+	case s.Every > 0:
+		return Times{every: s.Every, name: "every " + FormatDuration(s.Every)}, nil
+	case s.Schedule == "":
+		return Times{}, errors.New("a schedule is five cron fields like \"0 6 * * 1-5\"")
+	}
+	zone, err := loadZone(s.TimeZone)
+	if err != nil {
+		return Times{}, err
+	}
+	starts, err := newStarts(s.Schedule, zone)
+	if err != nil {
+		return Times{}, err
+	}
+	return Times{starts: starts, name: strings.Join(strings.Fields(s.Schedule), " ") + " " + zone.String()}, nil
+}
+
+// Equal says that both are the same times.
+func (t Times) Equal(other Times) bool { return t.name == other.name }
+
+// IsZero says that there are none.
+func (t Times) IsZero() bool { return t.every == 0 && t.starts == nil }
+
+// String is the same for the same times, and for no others.
+func (t Times) String() string { return t.name }
+
+// Every is the interval; zero: they are those of a schedule.
+func (t Times) Every() time.Duration { return t.every }
+
+// After returns the first time after another one: of a schedule by the wall clock of
+// its zone, so that a time which the clock leaves out comes late, and one that it
+// shows twice comes once. A schedule for every hour follows elapsed time. The zero
+// time: none comes.
+func (t Times) After(last time.Time) time.Time {
+	switch {
+	case t.every > 0:
+		return last.Add(t.every)
+	case t.starts == nil:
+		return time.Time{}
+	}
+	start, _ := t.starts.first(last.Add(1))
+	return start
+}
