@@ -54,12 +54,8 @@ func (f *Forge) Convert(ctx context.Context, code string, hooked bool) (Register
 	if !IsManifestCode(code) {
 		return Registered{}, fault.New(fault.Invalid, "%s: GitHub sent no code back that could be one", noun)
 	}
-	req, err := f.api.NewRequest(http.MethodPost, "app-manifests/"+url.PathEscape(code)+"/conversions", nil)
-	if err != nil {
-		return Registered{}, fault.New(fault.Internal, "%s: the request cannot be made", noun)
-	}
 	var told conversion
-	if _, err := f.api.Do(ctx, req, &told); err != nil {
+	if err := f.post(ctx, "app-manifests/"+code+"/conversions", nil, &told); err != nil {
 		return Registered{}, rest.Explain("GitHub", noun, err, answerOfConversion)
 	}
 	return f.registered(told, hooked)

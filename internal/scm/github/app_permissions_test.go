@@ -15,44 +15,62 @@ import (
 
 var update = flag.Bool("update", false, "write the table of docs/github.md anew")
 
-// TestPermissionsPage compares the table of the page with that in code.
-func TestPermissionsPage(t *testing.T) {
+// The tables of the page are those in code.
+func TestPage_tables(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("..", "..", "..", "docs", "github.md")
 	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const begin, end = "<!-- permissions -->\n\n", "\n<!-- /permissions -->"
-	before, rest, found := strings.Cut(string(page), begin)
-	table, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		t.Fatalf("%s has no place for the table", file)
+	text := string(page)
+	for name, want := range map[string]string{"permissions": permissionTable(), "events": eventTable()} {
+		begin, end := "<!-- "+name+" -->\n\n", "\n<!-- /"+name+" -->"
+		before, rest, found := strings.Cut(text, begin)
+		table, after, closed := strings.Cut(rest, end)
+		if !found || !closed {
+			t.Fatalf("%s has no place for the table of %s", file, name)
+		}
+		if diff := cmp.Diff(want, table); diff != "" && !*update {
+			t.Errorf("run go test ./internal/scm/github -run Page_tables -update:\n%s", diff)
+		}
+		text = before + begin + want + end + after
 	}
-	want := permissionTable()
 	if *update {
-		if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return
-	}
-	if diff := cmp.Diff(want, table); diff != "" {
-		t.Errorf("run go test ./internal/scm/github -run Permissions -update:\n%s", diff)
 	}
 }
 
 func permissionTable() string {
 	var table strings.Builder
-	table.WriteString("| permission | access | what for | when |\n|---|---|---|---|\n")
+	table.WriteString("| permission | access | what for | when | asked for |\n|---|---|---|---|---|\n")
 	for _, p := range github.Permissions() {
-		access, when := "read-only", "always"
+		access, when, asked := "read-only", "always", "yes"
 		if p.Access == "write" {
 			access = "read and write"
 		}
 		if p.Optional != "" {
 			when = "if " + p.Optional
 		}
-		fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", p.Title, access, p.For, when)
+		if p.OnRequest {
+			asked = "`--with " + p.Name + "`"
+		}
+		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n", p.Title, access, p.For, when, asked)
+	}
+	return table.String()
+}
+
+func eventTable() string {
+	titles := map[string]string{}
+	for _, p := range github.Permissions() {
+		titles[p.Name] = p.Title
+	}
+	var table strings.Builder
+	table.WriteString("| event | wants the permission | what happened |\n|---|---|---|\n")
+	for _, e := range github.Events() {
+		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", e.Name, titles[e.Permission], e.For)
 	}
 	return table.String()
 }

@@ -21,6 +21,8 @@ type App struct {
 	owner, bot  *user
 	key         *rsa.PrivateKey
 	permissions map[string]string // that it asks for
+	events      []string          // that it subscribes to
+	hook        *Hook             // nil: it has none
 }
 
 // Installation is an App on an account.
@@ -55,13 +57,16 @@ func newKey() *rsa.PrivateKey {
 // app-owner.
 func (s *Server) NewApp(slug string, permissions map[string]string) *App {
 	var made *App
-	s.act(func() {
-		made = &App{
-			s: s, id: 200_000 + s.next(), slug: slug, owner: s.user("app-owner"), bot: s.user(slug + "[bot]"),
-			key: keys[len(s.apps)%len(keys)](), permissions: maps.Clone(permissions),
-		}
-		s.apps = append(s.apps, made)
-	})
+	s.act(func() { made = s.newApp(slug, s.user("app-owner"), permissions) })
+	return made
+}
+
+func (s *Server) newApp(slug string, owner *user, permissions map[string]string) *App {
+	made := &App{
+		s: s, id: 200_000 + s.next(), slug: slug, owner: owner, bot: s.user(slug + "[bot]"),
+		key: keys[len(s.apps)%len(keys)](), permissions: maps.Clone(permissions),
+	}
+	s.apps = append(s.apps, made)
 	return made
 }
 

@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-func (c *call) getApp() *reply {
-	a := c.token.app
-	return ok(object{
+func (c *call) getApp() *reply { return ok(c.drawGitHubApp(c.token.app)) }
+
+func (c *call) drawGitHubApp(a *App) object {
+	return object{
 		"id": a.id, "slug": a.slug, "node_id": node(a.id), "client_id": "Iv23li" + strconv.FormatInt(a.id, 10), "owner": c.drawUser(a.owner), "name": a.slug,
 		"description": nil, "external_url": "https://promoter.example.com", "html_url": c.URL() + "/apps/" + a.slug, "created_at": "2020-01-01T00:00:00Z",
-		"updated_at": "2020-01-01T00:00:00Z", "permissions": a.permissions, "events": []string{}, "installations_count": len(a.installed()),
-	})
+		"updated_at": "2020-01-01T00:00:00Z", "permissions": a.permissions, "events": append([]string{}, a.events...), "installations_count": len(a.installed()),
+	}
 }
 
 func (c *call) listInstallations() *reply {

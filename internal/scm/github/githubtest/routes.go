@@ -34,6 +34,8 @@ func endpoints() map[string]endpoint {
 		"GET /users/{user}": (*call).getNamedUser,
 		"GET /rate_limit":   (*call).getRateLimit,
 
+		"POST /app-manifests/{code}/conversions": (*call).convertManifest,
+
 		"GET /app":               asApp((*call).getApp),
 		"GET /app/installations": asApp((*call).listInstallations),
 		"POST /app/installations/{id}/access_tokens":   asApp((*call).createToken),

@@ -63,10 +63,10 @@ type call struct {
 // who is the account of the token.
 func (c *call) who() *user { return c.token.owner }
 
-// ServeHTTP serves the API below its prefix and Git elsewhere.
+// ServeHTTP serves the API below its prefix, and pages and Git elsewhere.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasPrefix(r.URL.Path, prefix+"/") {
-		s.serveGit(w, r)
+		s.servePages(w, r)
 		return
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))

@@ -46,6 +46,7 @@ type Server struct {
 	apps          []*App
 	installations []*Installation
 	asked         []Asked
+	registrations []*registration
 }
 
 type user struct {
