@@ -120,8 +120,8 @@ func TestFormats_commit(t *testing.T) {
 // looks for every key of a record in them and in the table.
 func TestFormats_P16_state(t *testing.T) {
 	t.Parallel()
-	blocks := formatBlocks(t, "json", 2)
-	files := map[string][]byte{"prod/shop.json": []byte(blocks[0]), "prod/_all.json": []byte(blocks[1])}
+	blocks := formatBlocks(t, "json", 3)
+	files := map[string][]byte{"prod/shop.json": []byte(blocks[0]), "prod/_all.json": []byte(blocks[1]), "_all/_all.json": []byte(blocks[2])}
 	read, err := state.Read(maps.All(files))
 	if err != nil || len(read.Problems()) > 0 {
 		t.Fatal(err, read.Problems())
@@ -139,14 +139,14 @@ func TestFormats_P16_state(t *testing.T) {
 	for _, kind := range []reflect.Type{
 		reflect.TypeFor[state.Record](), reflect.TypeFor[state.Act](), reflect.TypeFor[state.Request](), reflect.TypeFor[state.RolledBack](),
 		reflect.TypeFor[state.Rejection](), reflect.TypeFor[state.Closing](), reflect.TypeFor[state.Reopened](), reflect.TypeFor[state.Seen](),
-		reflect.TypeFor[state.Version](), reflect.TypeFor[identity.Person](),
+		reflect.TypeFor[state.Version](), reflect.TypeFor[state.Heard](), reflect.TypeFor[state.Answer](), reflect.TypeFor[identity.Person](),
 	} {
 		for _, field := range reflect.VisibleFields(kind) {
 			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if key == "" {
 				continue
 			}
-			if !strings.Contains(blocks[0]+blocks[1], `"`+key+`":`) && key != "bot" {
+			if !strings.Contains(strings.Join(blocks, ""), `"`+key+`":`) && key != "bot" {
 				t.Errorf("no example has the key %s of %s", key, kind)
 			}
 			if !strings.Contains(formats(t), "`"+key+"`") {

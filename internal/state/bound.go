@@ -30,12 +30,14 @@ func (r *Record) bound() {
 	r.Closings = last(r.Closings, maxClosings)
 	r.Seen = last(r.Seen, maxSeen)
 	r.Versions = lastOfEach(r.Versions)
+	r.boundHeard(maxHeard)
 	r.fit()
 }
 
 // fit drops the oldest half of the lists until the record can be written.
 func (r *Record) fit() {
-	for len(marshal(*r)) > maxWritten && len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Seen) > 0 {
+	for len(marshal(*r)) > maxWritten && len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Seen)+len(r.Heard) > 0 {
+		r.boundHeard(len(r.Heard) / 2)
 		r.Rejections = last(r.Rejections, len(r.Rejections)/2)
 		r.Versions = last(r.Versions, len(r.Versions)/2)
 		r.Closings = last(r.Closings, len(r.Closings)/2)
@@ -117,7 +119,7 @@ func (r *Record) times() []*time.Time {
 	for i := range r.Versions {
 		times = append(times, &r.Versions[i].At)
 	}
-	return times
+	return append(times, r.heardTimes()...)
 }
 
 // words returns every text of the record that people wrote.
@@ -129,7 +131,7 @@ func (r *Record) words() []*string {
 	for i := range r.Closings {
 		words = append(words, &r.Closings[i].Reason)
 	}
-	return words
+	return append(words, r.heardWords()...)
 }
 
 // clone copies everything that a change may write to.
@@ -138,6 +140,7 @@ func (r Record) clone() Record {
 	r.Request, r.Rollback, r.Reopened = copied(r.Request), copied(r.Rollback), copied(r.Reopened)
 	r.Rejections, r.Closings = slices.Clone(r.Rejections), slices.Clone(r.Closings)
 	r.Seen, r.Versions = slices.Clone(r.Seen), slices.Clone(r.Versions)
+	r.Heard, r.HeardFrom = clonedHeard(r.Heard), copied(r.HeardFrom)
 	if r.Freeze != nil {
 		r.Freeze.Until = copied(r.Freeze.Until)
 	}
@@ -167,5 +170,5 @@ func (r Record) empty() bool {
 		}
 	}
 	return r.Hold == nil && r.Freeze == nil && r.Resumed == nil && r.Request == nil && r.Rollback == nil &&
-		r.Reopened == nil && len(r.Rejections)+len(r.Closings)+len(r.Seen)+len(r.Versions) == 0
+		r.Reopened == nil && r.HeardFrom == nil && len(r.Rejections)+len(r.Closings)+len(r.Seen)+len(r.Versions)+len(r.Heard) == 0
 }

@@ -137,6 +137,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(heldFile))
 	f.Add([]byte(`{"schema":1,"x":{"a":1},"hold":{"at":"2026-11-18T11:00:00.7+01:00","t":1},"rejections":[null,{"images":{"a":"b"},"n":0}]}`))
 	f.Add([]byte(`{"schema":2}`))
+	f.Add([]byte(`{"schema":1,"heardFrom":"2026-11-11T00:00:00Z","heard":[{"id":1,"at":"9999-12-31T23:59:59Z","owed":{"number":1}},{"id":1}]}`))
 	f.Add([]byte(`{"schema":1,"seen":[],"Closings":[{"number":1}],"request":{"with":null}}`))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		before, err := state.Read(maps.All(map[string][]byte{"prod/shop.json": content}))

@@ -36,6 +36,10 @@ type Record struct {
 	Reopened   *Reopened   `json:"reopened,omitempty"`
 	Seen       []Seen      `json:"seen,omitempty"`
 	Versions   []Version   `json:"versions,omitempty"`
+	// HeardFrom and Heard are in the record of the repository alone. HeardFrom is the
+	// time before which no comment is heard any more.
+	HeardFrom *time.Time `json:"heardFrom,omitempty"`
+	Heard     []Heard    `json:"heard,omitempty"`
 
 	source []byte // of the file that it was read from; nil: none
 }

@@ -1,0 +1,138 @@
+package state_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/state"
+)
+
+// heardAt is a comment, some minutes after noon.
+func heardAt(id int64, minutes int) state.Heard { return state.Heard{ID: id, At: after(minutes)} }
+
+func owes(id int64, minutes int) state.Heard {
+	h := heardAt(id, minutes)
+	h.Owed = &state.Answer{Number: 7, Login: "ann", Command: "help", Reaction: "done", Words: "because"}
+	return h
+}
+
+// hears reads the branch again, and says whether a comment is still to be heard.
+func hears(t *testing.T, s state.State, id int64, minutes int, now time.Time) bool {
+	t.Helper()
+	return read(t, whole(s)).Hears(id, after(minutes), now)
+}
+
+func TestHear_T11_once(t *testing.T) {
+	t.Parallel()
+	if !(state.State{}).Hears(1, noon, noon) {
+		t.Error("a comment is not heard on an empty branch")
+	}
+	s := apply(t, state.State{}, state.Hear(noon, owes(1, 0)), state.Hold(shop, act("ann", 0)))
+	again := apply(t, s, state.Hear(noon, heardAt(1, 0)))
+	same(t, s, again)
+	if hears(t, s, 1, 0, noon) {
+		t.Error("a comment is heard twice")
+	}
+	if !hears(t, s, 2, -60, noon) {
+		t.Error("an earlier comment, which nobody heard, is not heard")
+	}
+	if len(s.Diff(state.State{})) != 2 {
+		t.Errorf("the decision and the comment are not written together: %v", whole(s))
+	}
+}
+
+func TestHear_T11_nothingOld(t *testing.T) {
+	t.Parallel()
+	s := apply(t, state.State{}, state.Hear(noon, heardAt(1, 0)))
+	week := 7 * 24 * 60
+	for minutes, want := range map[int]bool{-week - 1: false, -week + 1: true, 0: true, 60: true} {
+		for _, of := range []state.State{{}, s} {
+			if got := of.Hears(2, after(minutes), noon); got != want {
+				t.Errorf("written %d minutes after noon: %v, want %v", minutes, got, want)
+			}
+		}
+	}
+	late := noon.Add(state.HearBack + 48*time.Hour)
+	s = apply(t, s, state.Hear(late, heardAt(2, 9*24*60)))
+	if got := s.At(everyone).Heard; len(got) != 1 || got[0].ID != 2 {
+		t.Errorf("remembered %v", got)
+	}
+	if hears(t, s, 1, 0, noon) {
+		t.Error("what was forgotten is heard again by a clock that is behind")
+	}
+	s = apply(t, s, state.PassOver(after(9*24*60+5)))
+	if from, _ := s.HearsFrom(late); !from.Equal(after(9*24*60 + 5)) {
+		t.Errorf("hears from %v", from)
+	}
+}
+
+// Who writes more commands than are remembered lets none be heard twice.
+func TestHear_T11_many(t *testing.T) {
+	t.Parallel()
+	s := state.State{}
+	for i := range 700 {
+		s = apply(t, s, state.Hear(noon, heardAt(int64(i+1), i)))
+	}
+	if n := len(s.At(everyone).Heard); n != 500 {
+		t.Errorf("%d are remembered", n)
+	}
+	for i := range 700 {
+		if hears(t, s, int64(i+1), i, after(700)) {
+			t.Errorf("comment %d is heard again", i+1)
+		}
+	}
+}
+
+func TestAnswered(t *testing.T) {
+	t.Parallel()
+	s := apply(t, state.State{}, state.Hear(noon, owes(2, 1), owes(1, 0), heardAt(3, 2)))
+	s = read(t, whole(s))
+	if diff := cmp.Diff([]state.Heard{owes(1, 0), owes(2, 1)}, s.Owed()); diff != "" {
+		t.Errorf("owed (-want +got):\n%s", diff)
+	}
+	answered := apply(t, s, state.Answered(1), state.Answered(1), state.Answered(9))
+	if diff := cmp.Diff([]state.Heard{owes(2, 1)}, answered.Owed()); diff != "" {
+		t.Errorf("owed (-want +got):\n%s", diff)
+	}
+	if len(s.Owed()) != 2 {
+		t.Error("the state before was changed")
+	}
+}
+
+// Where the record cannot be read, nobody knows what was heard.
+func TestHears_T11_brokenRecord(t *testing.T) {
+	t.Parallel()
+	s := read(t, map[string]string{"_all/_all.json": `{"schema":1,"heard":7}`})
+	if _, knows := s.HearsFrom(noon); knows || s.Hears(1, noon, noon) {
+		t.Error("a comment is heard")
+	}
+}
+
+// A release that knows nothing of comments keeps what it does not know; so does this
+// one of what later ones write.
+func TestHear_keepsWhatLaterReleasesWrote(t *testing.T) {
+	t.Parallel()
+	s := read(t, map[string]string{"_all/_all.json": `{"schema":1,"heardFrom":"2026-11-11T00:00:00Z","heard":[{"id":1,"at":"2026-11-18T11:00:00Z","url":"x"}]}`})
+	s = apply(t, s, state.Hear(noon, heardAt(2, 1)))
+	want := `{
+  "schema": 1,
+  "heardFrom": "2026-11-11T00:00:00Z",
+  "heard": [
+    {
+      "id": 1,
+      "at": "2026-11-18T11:00:00Z",
+      "url": "x"
+    },
+    {
+      "id": 2,
+      "at": "2026-11-18T11:01:00Z"
+    }
+  ]
+}
+`
+	if diff := cmp.Diff(want, whole(s)["_all/_all.json"]); diff != "" {
+		t.Errorf("file (-want +got):\n%s", diff)
+	}
+}
