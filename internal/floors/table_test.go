@@ -112,6 +112,13 @@ var owners = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema/v6": nil,
 	"helm.sh/helm/v3":                          nil,
 	"sigs.k8s.io/kustomize/api":                nil,
+
+	"go.opentelemetry.io/otel":                          {"internal/telemetry"},
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace": {"internal/telemetry"},
+	"go.opentelemetry.io/otel/sdk":                      {"internal/telemetry"},
+	"go.opentelemetry.io/otel/trace":                    {"internal/telemetry"},
+	"go.opentelemetry.io/proto/otlp":                    {"internal/telemetry"},
+	"google.golang.org/protobuf":                        {"internal/telemetry"},
 }
 
 // freeOfOwners are the shipped packages that may import every listed module:
