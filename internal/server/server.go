@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -25,6 +26,8 @@ type Options struct {
 	// Desk answers the API to whoever shows its token; nil: there is none.
 	Desk  Desk
 	Token secret.String
+	// Setups make GitHub Apps, each at /setup/NAME. None: there is no such address.
+	Setups []*Setup
 	// Observe is told of every webhook; nil: nobody is.
 	Observe func(Observation)
 	Log     *slog.Logger
@@ -62,9 +65,11 @@ type Observation struct {
 // Server answers requests. It is an http.Handler.
 type Server struct {
 	Options
-	echo      *echo.Echo
+	echo  *echo.Echo
+	decoy *receiver // stands for every name that is none
+
+	mu        sync.RWMutex
 	receivers map[string]*receiver
-	decoy     *receiver // stands for every name that is none
 }
 
 // Defaults of the limits on one receiver.
@@ -94,7 +99,7 @@ func New(options Options) (*Server, error) {
 	}
 	s.decoy = s.limited(decoy)
 	s.route()
-	return s, nil
+	return s, s.routeSetups()
 }
 
 // ServeHTTP implements http.Handler.

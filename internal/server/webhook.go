@@ -33,10 +33,7 @@ func (s *Server) limited(one *webhook.Receiver) *receiver {
 // that neither the answer nor the time tells which names there are.
 func (s *Server) webhook(c echo.Context) error {
 	begin := s.Now()
-	to, known := s.receivers[c.Param("receiver")]
-	if !known {
-		to = s.decoy
-	}
+	to := s.receiverOf(c.Param("receiver"))
 	hints, err := s.take(c, to, begin)
 	if err == nil {
 		err = c.JSON(http.StatusAccepted, hints)
