@@ -23,6 +23,9 @@ type Item struct {
 	HintedAt time.Time
 	// Attempt counts the runs since the last one that did well, this one included.
 	Attempt int
+	// Traces are those of the hints that no run which did well has read, the oldest
+	// first, up to 20 of the newest.
+	Traces []string
 
 	hinted int64 // as this run read it
 	owner  string
@@ -35,9 +38,10 @@ with due as materialized (
 		and (owner = '' or lease_until <= @now - case when attempts >= ? then cast(? as bigint) else 0 end)
 	order by not_before limit ? @skip_locked
 )
-update work set owner = ?, lease_until = @now + ?, claimed = hinted, attempts = attempts + 1
+update work set owner = ?, lease_until = @now + ?, claimed = hinted, attempts = attempts + 1,
+	claimed_traces = substr(traces || claimed_traces, 1, ` + maxTraces + `), traces = ''
 where (kind, key) in (select kind, key from due)
-returning key, hinted, attempts, hinted_at`
+returning key, hinted, attempts, hinted_at, claimed_traces`
 
 // next is how long it takes until something is due, as far as it is known now.
 const next = `
@@ -52,9 +56,9 @@ func (q *Queue) Claim(ctx context.Context, kind string, limit int, lease time.Du
 	err = q.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
 		items, wait = nil, 0
 		row := func(scan database.Scan) error {
-			item, hinted := Item{Kind: kind, owner: owner}, int64(0)
-			err := scan(&item.Key, &item.hinted, &item.Attempt, &hinted)
-			item.HintedAt = database.Time(hinted)
+			item, hinted, traces := Item{Kind: kind, owner: owner}, int64(0), ""
+			err := scan(&item.Key, &item.hinted, &item.Attempt, &hinted, &traces)
+			item.HintedAt, item.Traces = database.Time(hinted), tracesOf(traces)
 			items = append(items, item)
 			return err
 		}

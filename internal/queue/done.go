@@ -17,7 +17,7 @@ type Result struct {
 }
 
 // settled is common to all ends of a run that did well.
-const settled = `done = claimed, owner = '', lease_until = 0, attempts = 0, last_error = '', failed_at = 0, held_until = 0`
+const settled = `done = claimed, owner = '', lease_until = 0, attempts = 0, last_error = '', failed_at = 0, held_until = 0, claimed_traces = ''`
 
 // A schedule is a hint that nobody gave: it has a time to run and no time of a hint.
 const (

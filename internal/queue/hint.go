@@ -27,6 +27,9 @@ type Hint struct {
 	// Within bounds that wait, so that a stream of hints does not put the work off for
 	// ever. At least Quiet.
 	Within time.Duration
+	// Trace is the traceparent of what hints, for whoever follows the work from there
+	// to its run. Empty: nobody does.
+	Trace string
 }
 
 // Hint stores hints in a transaction of their own. They are on the disk when it
@@ -47,7 +50,7 @@ func (q *Queue) HintIn(tx *database.Tx, hints ...Hint) error {
 		if hint.Quiet < q.soon(hint.Kind) {
 			tx.AfterCommit(func() { q.wake(hint.Kind) })
 		}
-		tx.Defer(pending{name{hint.Kind, hint.Key}: {hint.Quiet, max(hint.Quiet, hint.Within), 1}})
+		tx.Defer(pending{name{hint.Kind, hint.Key}: {hint.Quiet, max(hint.Quiet, hint.Within), 1, kept(hint.Trace)}})
 	}
 	return nil
 }
@@ -58,6 +61,8 @@ func (h Hint) check() error {
 		return fault.New(fault.Invalid, "work is named by a kind of up to %d and a key of up to %d bytes of text", maxKind, maxKey)
 	case h.Quiet < 0:
 		return fault.New(fault.Invalid, "the quiet time of a hint is below zero")
+	case h.Trace != "" && !isTrace(h.Trace):
+		return fault.New(fault.Invalid, "the trace of a hint is no traceparent")
 	}
 	return nil
 }
@@ -77,6 +82,7 @@ type name struct{ kind, key string }
 type count struct {
 	quiet, within time.Duration
 	hints         int64
+	traces        string
 }
 
 // Key says that all hints go together.
@@ -93,6 +99,7 @@ func (p pending) Merge(later database.Deferred) database.Deferred {
 		if known, ok := p[name]; ok {
 			more.quiet, more.within = min(known.quiet, more.quiet), min(known.within, more.within)
 			more.hints += known.hints
+			more.traces = together(more.traces, known.traces)
 		}
 		p[name] = more
 	}
@@ -104,10 +111,21 @@ func (p pending) Merge(later database.Deferred) database.Deferred {
 const fresh = `(work.hinted = work.done or work.hinted_at = 0 or (work.owner <> '' and work.hinted = work.claimed))`
 
 // addHints adds to rows, or makes them. A failed run that is held back stays so.
-const addHints = `
-insert into work (kind, key, hinted, claimed, done, hinted_at, due_by, not_before, held_until, attempts, last_error, failed_at, owner, lease_until)
+// addTraced also keeps the traces of hints.
+const (
+	addHints  = addBegin + `) ` + addValues + addFrom
+	addTraced = addBegin + `, traces) ` + addValues + `, coalesce(value->>'traces', '')` + addFrom + `,
+	traces     = substr(excluded.traces || work.traces, 1, ` + maxTraces + `)`
+)
+
+const addBegin = `
+insert into work (kind, key, hinted, claimed, done, hinted_at, due_by, not_before, held_until, attempts, last_error, failed_at, owner, lease_until`
+
+const addValues = `
 select value->>'kind', value->>'key', cast(value->>'hints' as bigint), 0, 0, @now,
-	@now + cast(value->>'within' as bigint), @now + cast(value->>'quiet' as bigint), 0, 0, '', 0, '', 0
+	@now + cast(value->>'within' as bigint), @now + cast(value->>'quiet' as bigint), 0, 0, '', 0, '', 0`
+
+const addFrom = `
 from @elements(?) where true
 on conflict (kind, key) do update set
 	hinted     = work.hinted + excluded.hinted,
@@ -123,14 +141,18 @@ type row struct {
 	Hints  int64  `json:"hints"`
 	Within int64  `json:"within"`
 	Quiet  int64  `json:"quiet"`
+	Traces string `json:"traces,omitempty"`
 }
 
 // Do writes them, in the same order on all servers: those that change the same rows
 // then wait for each other and never in a circle.
 func (p pending) Do(ctx context.Context, tx *database.Tx) error {
-	rows := make([]row, 0, len(p))
+	rows, statement := make([]row, 0, len(p)), addHints
 	for name, c := range p {
-		rows = append(rows, row{name.kind, name.key, c.hints, c.within.Microseconds(), c.quiet.Microseconds()})
+		rows = append(rows, row{name.kind, name.key, c.hints, c.within.Microseconds(), c.quiet.Microseconds(), c.traces})
+		if c.traces != "" {
+			statement = addTraced
+		}
 	}
 	slices.SortFunc(rows, func(a, b row) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Key, b.Key))
@@ -139,6 +161,6 @@ func (p pending) Do(ctx context.Context, tx *database.Tx) error {
 	if err != nil {
 		return fault.New(fault.Internal, "hints: %w", err)
 	}
-	_, err = tx.Exec(ctx, addHints, string(text))
+	_, err = tx.Exec(ctx, statement, string(text))
 	return err
 }

@@ -3,6 +3,7 @@ package queuetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"promoter/internal/queue"
@@ -13,12 +14,16 @@ func (s *story) hint() {
 	s.Helper()
 	now := s.clock.Now()
 	urgent := s.IntN(4) == 0
-	counts := map[string]int{}
+	counts, traces := map[string]int{}, map[string][]string{}
 	var hints []queue.Hint
 	for range 1 + s.IntN(4) {
 		hint := quietly(string(rune('a' + s.IntN(5))))
 		if urgent {
 			hint.Quiet, hint.Within = 0, 0
+		}
+		if s.IntN(2) == 0 {
+			hint.Trace = trace(s.Int64())
+			traces[hint.Key] = append(traces[hint.Key], hint.Trace)
 		}
 		hints = append(hints, hint)
 		counts[hint.Key]++
@@ -29,7 +34,7 @@ func (s *story) hint() {
 		if s.rows[key] == nil {
 			s.rows[key] = &row{}
 		}
-		s.rows[key].hint(now, queue.Hint{Quiet: hints[0].Quiet, Within: hints[0].Within}, count)
+		s.rows[key].hint(now, queue.Hint{Quiet: hints[0].Quiet, Within: hints[0].Within}, count, traces[key])
 		s.hinted[key] = s.count
 	}
 	s.tell("hint %d: %v, urgent: %t", s.count, counts, urgent)
@@ -86,6 +91,9 @@ func (s *story) begin(item queue.Item, due map[string]time.Time, until time.Time
 	row.claim(now, until.Sub(now))
 	if row.attempts != item.Attempt {
 		s.Errorf("%s: attempt %d, want %d", item.Key, item.Attempt, row.attempts)
+	}
+	if !slices.Equal(row.seen, item.Traces) {
+		s.Errorf("%s has the traces %v, want %v", item.Key, item.Traces, row.seen)
 	}
 	s.runs = append(s.runs, run{item: item, sees: s.count, until: until})
 }

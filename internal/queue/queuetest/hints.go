@@ -103,6 +103,8 @@ var hints = map[string]func(*testing.T, databasetest.Kind){
 			{Kind: "lane", Key: strings.Repeat("a", 1025)},
 			{Kind: strings.Repeat("a", 65), Key: "a"},
 			{Kind: "lane", Key: "a", Quiet: -1},
+			{Kind: "lane", Key: "a", Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331"},
+			{Kind: "lane", Key: "a", Trace: strings.Repeat("x", 55)},
 		} {
 			if err := b.Hint(t.Context(), hint); fault.KindOf(err) != fault.Invalid {
 				t.Errorf("hint %q: error %v", hint, err)

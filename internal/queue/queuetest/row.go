@@ -20,6 +20,9 @@ type row struct {
 
 	owned bool
 	lease time.Time
+
+	fresh []string // traces of the unread hints, the oldest first
+	seen  []string // and of the read ones
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -37,7 +40,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // hint is one hint, or many of one transaction that are as urgent as the first.
-func (r *row) hint(now time.Time, h queue.Hint, count int) {
+func (r *row) hint(now time.Time, h queue.Hint, count int, traces []string) {
 	quiet, within := now.Add(h.Quiet), now.Add(max(h.Quiet, h.Within))
 	// The wait begins anew for a row at rest, one that a schedule alone keeps, and one
 	// whose hints are all in a run.
@@ -48,7 +51,11 @@ func (r *row) hint(now time.Time, h queue.Hint, count int) {
 	}
 	r.at = later(r.hold, earlier(quiet, r.latest))
 	r.unread += count
+	r.fresh = newest(append(r.fresh, traces...))
 }
+
+// newest are the last 20.
+func newest(traces []string) []string { return traces[max(0, len(traces)-20):] }
 
 func (r *row) due(now time.Time) bool {
 	if r.unread+r.read == 0 && !r.scheduled || r.at.After(now) {
@@ -63,6 +70,7 @@ func (r *row) due(now time.Time) bool {
 
 func (r *row) claim(now time.Time, length time.Duration) {
 	r.read, r.unread = r.read+r.unread, 0
+	r.seen, r.fresh = newest(append(r.seen, r.fresh...)), nil
 	r.owned, r.lease = true, now.Add(length)
 	r.attempts++
 }
@@ -76,7 +84,7 @@ func (r *row) free(now time.Time) {
 
 // done returns whether nothing is left.
 func (r *row) done(next time.Time) bool {
-	r.owned, r.attempts, r.hold, r.read, r.scheduled = false, 0, time.Time{}, 0, false
+	r.owned, r.attempts, r.hold, r.read, r.scheduled, r.seen = false, 0, time.Time{}, 0, false, nil
 	if r.unread > 0 {
 		return false
 	}
