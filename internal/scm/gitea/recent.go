@@ -21,7 +21,7 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 	if c.withoutPull {
 		return nil, nil
 	}
-	since = since.UTC().Truncate(time.Second)
+	since = rest.Since(since)
 	comments, err := pages(rest.Everything, func(page sdk.ListOptions) ([]*sdk.Comment, *sdk.Response, error) {
 		return c.forge.api(ctx).ListRepoIssueComments(c.owner, c.name, sdk.ListIssueCommentOptions{ListOptions: page, Since: since})
 	}, func(comment *sdk.Comment) (scm.Comment, bool) {

@@ -52,6 +52,12 @@ var known = map[string]string{
 	"Member knows who is in a team":                                "names of teams differ by case",
 	"Comments lists them all, oldest first":                        fractions,
 	"P-02 Say says it once":                                        fractions,
+	"T-11 Recent lists the comments of all pull requests":          noRecent,
+	"T-11 Recent begins with since itself":                         noRecent,
+	"T-11 Recent ends at the limit, and the next call goes on":     noRecent,
+	"T-11 Recent reads more than 100":                              noRecent,
+	"T-11 a comment of a bot says so":                              noRecent,
+	"T-11 a long comment is cut":                                   noRecent,
 	"S-11 Releases lists the published ones, newest first":         "the time of publishing cannot be given, and equal ones are in any order",
 }
 
@@ -60,6 +66,7 @@ const (
 	noIssue    = "a pull request is no issue, which alone tells who closed it"
 	noStatuses = "it has no commit statuses"
 	fractions  = "times have fractions, and a new comment can be older than its last change"
+	noRecent   = "it does not list the comments of a repository, and has no reactions"
 	noRights   = "whoever has a token may write"
 )
 

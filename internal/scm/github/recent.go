@@ -20,7 +20,7 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 	if err := rest.CheckLimit(limit); err != nil {
 		return nil, explain(noun, err)
 	}
-	walk := recent{conversation: c, seen: map[int64]bool{}, from: since.UTC().Truncate(time.Second), page: 1}
+	walk := recent{conversation: c, seen: map[int64]bool{}, from: rest.Since(since), page: 1}
 	comments, err := rest.Pages(limit, func(rest.Page) ([]scm.Comment, int, error) { return walk.next(ctx) })
 	return rest.CutComments(comments), explain(noun, err)
 }

@@ -25,41 +25,46 @@ func (r *repository) notes(ctx context.Context, number int) ([]*gogitlab.Note, e
 	})
 }
 
+// written are the notes that people wrote, not on lines of the changes.
+func (r *repository) written(ctx context.Context, number int) ([]*gogitlab.Note, error) {
+	notes, err := r.notes(ctx, number)
+	return slices.DeleteFunc(notes, func(note *gogitlab.Note) bool { return !isComment(note) }), err
+}
+
+func isComment(note *gogitlab.Note) bool { return !note.System && note.Type != gogitlab.DiffNote }
+
 // Comments lists what people wrote. Notes on lines of the changes are not among
 // them, and neither are GitLab's own.
 func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, error) {
-	comments, err := c.whole(ctx, number)
-	return rest.CutComments(comments), err
-}
-
-// whole lists the comments of a merge request with their whole texts.
-func (c conversation) whole(ctx context.Context, number int) ([]scm.Comment, error) {
 	if c.withoutPulls {
 		return nil, nil
 	}
-	notes, err := c.notes(ctx, number)
-	if err != nil {
-		return nil, explain(c.noun("notes on merge request %d", number), err)
-	}
 	var comments []scm.Comment
-	for _, note := range notes {
-		if note.System || note.Type == gogitlab.DiffNote {
-			continue
-		}
-		comments = append(comments, c.translate(note, number))
+	notes, err := c.written(ctx, number)
+	if err == nil {
+		comments, err = c.translate(ctx, notes)
 	}
-	return comments, nil
+	return comments, explain(c.noun("notes on merge request %d", number), err)
 }
 
-// translate makes a comment of a note. Its last change is when GitLab lists it: an
+// translate makes comments of notes. Their last change is when GitLab lists them: an
 // edit is no event. A reaction counts as an edit, because the API does not tell the
 // two apart.
-func (c conversation) translate(note *gogitlab.Note, number int) scm.Comment {
-	author, created := c.forge.person(note.Author.Username), timeOf(note.CreatedAt)
-	return scm.Comment{
-		ID: int64(note.ID), Number: number, Author: author, Bot: author.Bot, Body: note.Body,
-		Created: created, Changed: created, Edited: timeOf(note.UpdatedAt).After(created),
+func (c conversation) translate(ctx context.Context, notes []*gogitlab.Note) ([]scm.Comment, error) {
+	var comments []scm.Comment
+	for _, note := range notes {
+		author, created := c.forge.person(note.Author.Username), timeOf(note.CreatedAt)
+		bot, err := c.forge.isBot(ctx, author, note.Author.ID)
+		if err != nil {
+			return nil, err
+		}
+		author.Bot = bot
+		comments = append(comments, scm.Comment{
+			ID: int64(note.ID), Number: note.NoteableIID, Author: author, Bot: bot, Body: rest.CutBytes(note.Body, scm.MaxComment),
+			Created: created, Changed: created, Edited: timeOf(note.UpdatedAt).After(created),
+		})
 	}
+	return comments, nil
 }
 
 // Say writes, edits or leaves our note. The marker is put before a text that does
@@ -72,18 +77,18 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 		text = marker + "\n" + text
 	}
 	text = bodyOf(text)
-	comments, err := c.whole(ctx, number)
+	notes, err := c.written(ctx, number)
 	if err != nil {
-		return err
+		return explain(c.noun("notes on merge request %d", number), err)
 	}
-	place := slices.IndexFunc(comments, func(said scm.Comment) bool {
-		return c.info.Self.Same(said.Author) && strings.Contains(said.Body, marker)
+	place := slices.IndexFunc(notes, func(note *gogitlab.Note) bool {
+		return c.info.Self.Same(c.forge.person(note.Author.Username)) && strings.Contains(note.Body, marker)
 	})
 	switch {
 	case place < 0:
 		_, _, err = c.forge.api.Notes.CreateMergeRequestNote(c.id, number, &gogitlab.CreateMergeRequestNoteOptions{Body: &text}, in(ctx))
-	case !rest.SameText(comments[place].Body, text):
-		_, _, err = c.forge.api.Notes.UpdateMergeRequestNote(c.id, number, int(comments[place].ID), &gogitlab.UpdateMergeRequestNoteOptions{Body: &text}, in(ctx))
+	case !rest.SameText(notes[place].Body, text):
+		_, _, err = c.forge.api.Notes.UpdateMergeRequestNote(c.id, number, notes[place].ID, &gogitlab.UpdateMergeRequestNoteOptions{Body: &text}, in(ctx))
 	}
 	return c.denied(ctx, explain(c.noun("note on merge request %d", number), err))
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	gogitlab "github.com/xanzy/go-gitlab"
@@ -32,23 +30,25 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 	if c.withoutPulls {
 		return nil, nil
 	}
+	since = rest.Since(since)
 	comments, err := pages(limit, func(page gogitlab.ListOptions) ([]scm.Comment, *gogitlab.Response, error) {
 		page.PerPage = rest.PerPage // most of a day are before since
 		events, resp, err := c.events(ctx, since, page)
-		return c.said(events, since), resp, err
+		if err != nil {
+			return nil, nil, err
+		}
+		list, err := c.translate(ctx, said(events, since))
+		return list, resp, err
 	})
-	return rest.CutComments(rest.ByChange(comments)), explain(noun, err)
+	return rest.ByChange(comments), explain(noun, err)
 }
 
 // events reads one page, oldest first. A filter by the type of the target would
 // leave out answers within a thread.
 func (c conversation) events(ctx context.Context, since time.Time, page gogitlab.ListOptions) (found []event, resp *gogitlab.Response, err error) {
-	query := url.Values{
-		"action": {"commented"}, "sort": {"asc"}, "after": {dayBefore(since)},
-		"page": {strconv.Itoa(max(page.Page, 1))}, "per_page": {strconv.Itoa(page.PerPage)},
-	}
-	path := fmt.Sprintf("projects/%d/events?%s", c.id, query.Encode())
-	req, err := c.forge.api.NewRequest(http.MethodGet, path, nil, []gogitlab.RequestOptionFunc{in(ctx)})
+	action, after, sort := gogitlab.CommentedEventType, gogitlab.ISOTime(dayBefore(since)), "asc"
+	options := &gogitlab.ListProjectVisibleEventsOptions{ListOptions: page, Action: &action, After: &after, Sort: &sort}
+	req, err := c.forge.api.NewRequest(http.MethodGet, fmt.Sprintf("projects/%d/events", c.id), options, []gogitlab.RequestOptionFunc{in(ctx)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,24 +59,18 @@ func (c conversation) events(ctx context.Context, since time.Time, page gogitlab
 // dayBefore is the last whole day before a time wherever the server's clock is:
 // events are listed from the end of a day on, in the server's time zone, which is
 // at most 12 hours behind ours.
-func dayBefore(at time.Time) string {
-	return at.UTC().Add(-13*time.Hour).AddDate(0, 0, -1).Format(time.DateOnly)
-}
+func dayBefore(at time.Time) time.Time { return at.UTC().Add(-13*time.Hour).AddDate(0, 0, -1) }
 
-// said are the comments among events: what people wrote on merge requests, not on
-// lines of the changes.
-func (c conversation) said(events []event, since time.Time) []scm.Comment {
-	var comments []scm.Comment
+// said are the comments on merge requests among events.
+func said(events []event, since time.Time) []*gogitlab.Note {
+	var notes []*gogitlab.Note
 	for _, one := range events {
 		note := one.Note
-		if note == nil || note.System || note.Type == gogitlab.DiffNote || note.NoteableType != "MergeRequest" || note.NoteableIID == 0 {
-			continue
-		}
-		if comment := c.translate(note, note.NoteableIID); !comment.Created.Before(since) {
-			comments = append(comments, comment)
+		if note != nil && isComment(note) && note.NoteableType == "MergeRequest" && note.NoteableIID != 0 && !timeOf(note.CreatedAt).Before(since) {
+			notes = append(notes, note)
 		}
 	}
-	return comments
+	return notes
 }
 
 // emojiOf is the name of one of our reactions.

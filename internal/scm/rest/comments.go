@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"promoter/internal/scm"
@@ -26,6 +27,12 @@ func ByChange(comments []scm.Comment) []scm.Comment {
 		return cmp.Or(a.Changed.Compare(b.Changed), cmp.Compare(a.ID, b.ID))
 	})
 	return slices.CompactFunc(comments, func(a, b scm.Comment) bool { return a.ID == b.ID })
+}
+
+// Since is the second of a time, which is as fine as some forges tell time. Before
+// there were forges nothing was said.
+func Since(at time.Time) time.Time {
+	return Later(at.UTC().Truncate(time.Second), time.Date(2005, 1, 1, 0, 0, 0, 0, time.UTC))
 }
 
 // CutBytes returns the first characters of a text that fit into limit bytes.

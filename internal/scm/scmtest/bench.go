@@ -74,7 +74,15 @@ type People struct {
 	Review   func(t *testing.T, who string, number int, state scm.ReviewState)
 	Dismiss  func(t *testing.T, who string, number int) // the reviews of who
 	Comment  func(t *testing.T, who string, number int, body string)
-	Status   func(t *testing.T, who, commit, context string, state scm.CheckState)
+	// Reword edits a comment, and Unsay deletes one.
+	Reword func(t *testing.T, comment scm.Comment, body string)
+	Unsay  func(t *testing.T, comment scm.Comment)
+	// Ask comments on an issue, which is no pull request.
+	Ask func(t *testing.T, who, body string)
+	// Reactions lists those to a comment in the order they were given, each as
+	// the forge's name of it, a space, and the login.
+	Reactions func(t *testing.T, comment scm.Comment) []string
+	Status    func(t *testing.T, who, commit, context string, state scm.CheckState)
 	// Check adds a check run with a conclusion of the forge, or in_progress.
 	Check   func(t *testing.T, who, commit, name, conclusion string)
 	Release func(t *testing.T, release Release)

@@ -70,8 +70,12 @@ func (b *bench) people() scmtest.People {
 			words := map[scm.ReviewState]string{scm.Approved: "APPROVED", scm.ChangesRequested: "REQUEST_CHANGES", scm.Commented: "COMMENT"}
 			b.Repository.Review(who, number, words[state])
 		},
-		Dismiss: func(_ *testing.T, who string, number int) { b.DismissReviews(who, number) },
-		Comment: func(_ *testing.T, who string, number int, body string) { b.Repository.Comment(who, number, body) },
+		Dismiss:   func(_ *testing.T, who string, number int) { b.DismissReviews(who, number) },
+		Comment:   func(_ *testing.T, who string, number int, body string) { b.Repository.Comment(who, number, body) },
+		Reword:    func(_ *testing.T, comment scm.Comment, body string) { b.Repository.Reword(comment.ID, body) },
+		Unsay:     func(_ *testing.T, comment scm.Comment) { b.Repository.Unsay(comment.ID) },
+		Ask:       func(_ *testing.T, who, body string) { b.Repository.Ask(who, body) },
+		Reactions: func(_ *testing.T, comment scm.Comment) []string { return b.Repository.Reactions(comment.ID) },
 		Status: func(_ *testing.T, who, commit, name string, state scm.CheckState) {
 			words := map[scm.CheckState]string{scm.CheckPassed: "success", scm.CheckPending: "pending", scm.CheckFailed: "failure"}
 			b.SetStatus(who, commit, name, words[state])

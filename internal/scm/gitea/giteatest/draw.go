@@ -109,11 +109,19 @@ func (c *call) drawPull(p *pull) object {
 }
 
 func (c *call) drawEvent(e *event) object {
-	html := c.page(e.pull.repo) + "/pulls/" + itoa(e.pull.number)
-	return object{
-		"id": e.id, "html_url": html + "#issuecomment-" + itoa(int(e.id)), "pull_request_url": html, "issue_url": "", "user": c.drawUser(e.by),
-		"body": e.body, "created_at": stamp(e.created), "updated_at": stamp(e.updated), "type": e.kind,
+	drawn := object{
+		"id": e.id, "user": c.drawUser(e.by), "body": e.body, "created_at": stamp(e.created), "updated_at": stamp(e.updated), "type": e.kind,
+		"pull_request_url": "", "issue_url": "",
 	}
+	page := c.page(e.repo) + "/issues/" + itoa(e.issue)
+	if e.pull == nil {
+		drawn["issue_url"] = page
+	} else {
+		page = c.page(e.repo) + "/pulls/" + itoa(e.pull.number)
+		drawn["pull_request_url"] = page
+	}
+	drawn["html_url"] = page + "#issuecomment-" + itoa(int(e.id))
+	return drawn
 }
 
 func (c *call) drawStatus(one *status) object {

@@ -3,7 +3,6 @@ package giteatest
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 	"unicode/utf8"
 )
@@ -11,7 +10,7 @@ import (
 // maxLabel bounds names of labels, in characters.
 const maxLabel = 50
 
-// since leaves entries out that are older than asked for.
+// since leaves entries out that were last changed before the time asked for.
 func (c *call) since(events []*event) []*event {
 	at, err := time.Parse(time.RFC3339, c.r.URL.Query().Get("since"))
 	if err != nil {
@@ -21,64 +20,6 @@ func (c *call) since(events []*event) []*event {
 }
 
 func (c *call) listTimeline(p *pull) *reply { return list(c, c.since(p.events), false, c.drawEvent) }
-
-// listComments knows no pages: it answers with all.
-func (c *call) listComments(p *pull) *reply {
-	drawn := []object{}
-	for _, one := range c.since(p.comments()) {
-		drawn = append(drawn, c.drawEvent(one))
-	}
-	answer := ok(drawn)
-	answer.header.Set("X-Total-Count", itoa(len(drawn)))
-	return answer
-}
-
-// words is the body of a comment.
-func (c *call) words() (string, *reply) {
-	var body struct {
-		Body string `json:"body"`
-	}
-	if refused := c.read(&body); refused != nil {
-		return "", refused
-	}
-	if body.Body == "" {
-		return "", refuse(http.StatusUnprocessableEntity, "[Body]: Required")
-	}
-	return body.Body, nil
-}
-
-func (c *call) createComment(p *pull) *reply {
-	text, refused := c.words()
-	if refused != nil {
-		return refused
-	}
-	return created(c.drawEvent(p.happened("comment", c.who(), text)))
-}
-
-func (c *call) editComment() *reply {
-	id, _ := strconv.ParseInt(c.r.PathValue("id"), 10, 64)
-	for _, p := range c.repo.pulls {
-		for _, one := range p.comments() {
-			if one.id == id {
-				return c.rewrite(one)
-			}
-		}
-	}
-	return notFound()
-}
-
-func (c *call) rewrite(one *event) *reply {
-	text, refused := c.words()
-	switch {
-	case refused != nil:
-		return refused
-	case one.by != c.who() && !c.repo.administers(c.who()):
-		return bare(http.StatusForbidden)
-	}
-	one.body, one.updated = text, c.time()
-	one.pull.touch()
-	return ok(c.drawEvent(one))
-}
 
 func (c *call) listLabels() *reply { return list(c, c.repo.labels, false, c.drawLabel) }
 

@@ -56,10 +56,13 @@ type review struct {
 type event struct {
 	id               int64
 	kind             string
-	pull             *pull
+	pull             *pull // nil on an issue
+	repo             *Repository
+	issue            int // number, of a comment on one
 	by               *user
 	body             string
 	created, updated time.Time
+	reactions        []string // each as "CONTENT LOGIN"
 }
 
 func (p *pull) open() bool { return p.closed == nil }
@@ -74,7 +77,7 @@ func (p *pull) touch() { p.updated = p.repo.s.time() }
 
 func (p *pull) happened(kind string, by *user, body string) *event {
 	p.touch()
-	one := &event{id: p.repo.s.next(), kind: kind, pull: p, by: by, body: body, created: p.updated, updated: p.updated}
+	one := &event{id: p.repo.s.next(), kind: kind, pull: p, repo: p.repo, by: by, body: body, created: p.updated, updated: p.updated}
 	p.events = append(p.events, one)
 	return one
 }

@@ -34,6 +34,7 @@ type Repository struct {
 	bases      map[string]string // branches as they were at the last look
 	lastNumber int
 	pulls      map[int]*pull
+	asked      []*event // comments on issues, which have no more than those
 	statuses   []*status
 	releases   []*release
 	labels     []*label

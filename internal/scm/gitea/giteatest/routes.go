@@ -71,7 +71,10 @@ func endpoints() map[string]endpoint {
 		"GET /r/issues/{number}/comments":  {"issue", paged + " since before", reading(onPull((*call).listComments))},
 		"POST /r/issues/{number}/comments": {"issue", "", writing(onPull((*call).createComment))},
 		"POST /r/issues/{number}/labels":   {"issue", "", writing(onPull((*call).addLabels))},
-		"PATCH /r/issues/comments/{id}":    {"issue", "", writing((*call).editComment)},
+		"PATCH /r/issues/comments/{id}":    {"issue", "", writing(onComment((*call).editComment))},
+		"GET /r/issues/comments":           {"issue", paged + " since before", reading((*call).listAllComments)},
+
+		"POST /r/issues/comments/{id}/reactions": {"issue", "", writing(onComment((*call).createReaction))},
 	}
 }
 

@@ -49,6 +49,9 @@ func needed() map[string][]string {
 		"POST /repos/{owner}/{repo}/issues/{number}/labels":    onPull,
 		"POST /repos/{owner}/{repo}/issues/{number}/assignees": onPull,
 		"PATCH /repos/{owner}/{repo}/issues/comments/{id}":     onPull,
+
+		"GET /repos/{owner}/{repo}/issues/comments":                 {"issues=read", "pull_requests=read"},
+		"POST /repos/{owner}/{repo}/issues/comments/{id}/reactions": onPull,
 	}
 }
 

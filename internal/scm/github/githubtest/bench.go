@@ -71,8 +71,12 @@ func (r *Repository) people() scmtest.People {
 			words := map[scm.ReviewState]string{scm.Approved: "APPROVED", scm.ChangesRequested: "CHANGES_REQUESTED", scm.Commented: "COMMENTED"}
 			r.Review(login(who), number, words[state])
 		},
-		Dismiss: func(_ *testing.T, who string, number int) { r.DismissReviews(who, number) },
-		Comment: func(_ *testing.T, who string, number int, body string) { r.Comment(who, number, body) },
+		Dismiss:   func(_ *testing.T, who string, number int) { r.DismissReviews(who, number) },
+		Comment:   func(_ *testing.T, who string, number int, body string) { r.Comment(login(who), number, body) },
+		Reword:    func(_ *testing.T, comment scm.Comment, body string) { r.Reword(comment.ID, body) },
+		Unsay:     func(_ *testing.T, comment scm.Comment) { r.Unsay(comment.ID) },
+		Ask:       func(_ *testing.T, who, body string) { r.Ask(who, body) },
+		Reactions: func(_ *testing.T, comment scm.Comment) []string { return r.Reactions(comment.ID) },
 		Status: func(_ *testing.T, who, commit, name string, state scm.CheckState) {
 			words := map[scm.CheckState]string{scm.CheckPassed: "success", scm.CheckPending: "pending", scm.CheckFailed: "failure"}
 			r.SetStatus(login(who), commit, name, words[state])

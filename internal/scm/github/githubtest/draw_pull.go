@@ -135,12 +135,11 @@ func (c *call) drawEvent(e *event) object {
 }
 
 func (c *call) drawComment(one *comment) object {
-	p := one.pull
-	url := c.API() + "repos/" + p.repo.fullName() + "/issues/comments/" + itoa(int(one.id))
+	id, number, issues := itoa(int(one.id)), itoa(one.number), c.API()+"repos/"+one.repo.fullName()+"/issues/"
 	return object{
-		"id": one.id, "node_id": node(one.id), "url": url, "html_url": c.page(p.repo) + "/pull/" + itoa(p.number) + "#issuecomment-" + itoa(int(one.id)),
-		"issue_url": c.API() + "repos/" + p.repo.fullName() + "/issues/" + itoa(p.number), "user": c.drawUser(one.author), "body": one.body,
-		"created_at": stamp(one.created), "updated_at": stamp(one.updated), "author_association": "NONE",
+		"id": one.id, "node_id": node(one.id), "url": issues + "comments/" + id, "issue_url": issues + number,
+		"html_url": c.page(one.repo) + "/" + one.page + "/" + number + "#issuecomment-" + id, "user": c.drawUser(one.author), "body": one.body,
+		"created_at": stamp(one.created), "updated_at": stamp(one.updated), "author_association": "NONE", "performed_via_github_app": nil,
 	}
 }
 

@@ -3,7 +3,6 @@ package githubtest
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 )
 
@@ -11,54 +10,6 @@ import (
 func (c *call) getIssue(p *pull) *reply { return ok(c.drawIssue(p)) }
 
 func (c *call) listEvents(p *pull) *reply { return list(c, p.events, c.drawEvent) }
-
-func (c *call) listComments(p *pull) *reply { return list(c, p.comments, c.drawComment) }
-
-// words is the body of a comment.
-func (c *call) words() (string, *reply) {
-	var body struct {
-		Body string `json:"body"`
-	}
-	if refused := c.read(&body); refused != nil {
-		return "", refused
-	}
-	if body.Body == "" {
-		return "", invalid(object{"resource": "IssueComment", "code": "missing_field", "field": "body"})
-	}
-	if utf8.RuneCountInString(body.Body) > maxText {
-		return "", invalid(object{"resource": "IssueComment", "code": "custom", "field": "body", "message": "body is too long (maximum is 65536 characters)"})
-	}
-	return body.Body, nil
-}
-
-func (c *call) createComment(p *pull) *reply {
-	text, refused := c.words()
-	if refused != nil {
-		return refused
-	}
-	return created(c.drawComment(p.say(c.who(), text)))
-}
-
-func (c *call) editComment() *reply {
-	id, _ := strconv.ParseInt(c.r.PathValue("id"), 10, 64)
-	for _, p := range c.repo.pulls {
-		for _, one := range p.comments {
-			if one.id == id {
-				return c.rewrite(one)
-			}
-		}
-	}
-	return refuse(http.StatusNotFound, "Not Found")
-}
-
-func (c *call) rewrite(one *comment) *reply {
-	text, refused := c.words()
-	if refused != nil {
-		return refused
-	}
-	one.body, one.updated = text, c.time()
-	return ok(c.drawComment(one))
-}
 
 func (c *call) addLabels(p *pull) *reply {
 	var body struct {

@@ -205,7 +205,7 @@ func (r *Repository) Comment(who string, number int, body string) int64 {
 
 func (p *pull) say(by *user, body string) *comment {
 	p.touch()
-	c := &comment{id: p.repo.s.next(), pull: p, author: by, body: body, created: p.updated, updated: p.updated}
+	c := &comment{id: p.repo.s.next(), repo: p.repo, number: p.number, page: "pull", author: by, body: body, created: p.updated, updated: p.updated}
 	p.comments = append(p.comments, c)
 	return c
 }

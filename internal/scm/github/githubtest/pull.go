@@ -54,10 +54,21 @@ type review struct {
 
 type comment struct {
 	id               int64
-	pull             *pull
+	repo             *Repository
+	number           int
+	page             string // pull or issues
 	author           *user
 	body             string
 	created, updated time.Time
+	reactions        []*reaction
+}
+
+// reaction is what an account says of a comment: +1, -1, confused and others.
+type reaction struct {
+	id      int64
+	author  *user
+	content string
+	at      time.Time
 }
 
 type event struct {

@@ -33,6 +33,7 @@ type Repository struct {
 	bases      map[string]string // branches as they were at the last look
 	lastNumber int
 	pulls      map[int]*pull
+	asked      []*comment // on issues, which have no more than those
 	statuses   []*status
 	checks     []*check
 	releases   []*release

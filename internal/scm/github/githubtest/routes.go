@@ -73,7 +73,10 @@ func endpoints() map[string]endpoint {
 		"POST /repos/{owner}/{repo}/issues/{number}/comments":  writing(onPull((*call).createComment)),
 		"POST /repos/{owner}/{repo}/issues/{number}/labels":    writing(onPull((*call).addLabels)),
 		"POST /repos/{owner}/{repo}/issues/{number}/assignees": writing(onPull((*call).addAssignees)),
-		"PATCH /repos/{owner}/{repo}/issues/comments/{id}":     writing((*call).editComment),
+		"PATCH /repos/{owner}/{repo}/issues/comments/{id}":     writing(onComment((*call).editComment)),
+
+		"GET /repos/{owner}/{repo}/issues/comments":                 reading((*call).listAllComments),
+		"POST /repos/{owner}/{repo}/issues/comments/{id}/reactions": writing(onComment((*call).createReaction)),
 	}
 }
 

@@ -58,11 +58,15 @@ func (p *Project) people() scmtest.People {
 		Merge: func(_ *testing.T, who string, number int, method string) string {
 			return p.MergeRequest(who, number, method)
 		},
-		Retitle: func(_ *testing.T, _ string, number int, title string) { p.Retitle(number, title) },
-		Label:   func(_ *testing.T, _ string, number int, label string) { p.Label(number, label) },
-		Review:  func(_ *testing.T, who string, number int, state scm.ReviewState) { p.review(who, number, state) },
-		Dismiss: func(_ *testing.T, who string, number int) { p.Unapprove(who, number) },
-		Comment: func(_ *testing.T, who string, number int, body string) { p.Say(who, number, body) },
+		Retitle:   func(_ *testing.T, _ string, number int, title string) { p.Retitle(number, title) },
+		Label:     func(_ *testing.T, _ string, number int, label string) { p.Label(number, label) },
+		Review:    func(_ *testing.T, who string, number int, state scm.ReviewState) { p.review(who, number, state) },
+		Dismiss:   func(_ *testing.T, who string, number int) { p.Unapprove(who, number) },
+		Comment:   func(_ *testing.T, who string, number int, body string) { p.Say(who, number, body) },
+		Reword:    func(_ *testing.T, comment scm.Comment, body string) { p.Reword(comment.Number, int(comment.ID), body) },
+		Unsay:     func(_ *testing.T, comment scm.Comment) { p.Unsay(comment.Number, int(comment.ID)) },
+		Ask:       func(_ *testing.T, who, body string) { p.Ask(who, body) },
+		Reactions: func(_ *testing.T, comment scm.Comment) []string { return p.Awards(comment.Number, int(comment.ID)) },
 		Status: func(_ *testing.T, who, commit, name string, state scm.CheckState) {
 			words := map[scm.CheckState]string{scm.CheckPassed: "success", scm.CheckPending: "pending", scm.CheckFailed: "failed"}
 			p.SetStatus(who, commit, name, words[state])

@@ -21,12 +21,14 @@ func (c *call) obeys(text string) {
 }
 
 func (c *call) drawNote(m *request) func(*note) object {
-	return func(n *note) object {
-		return object{
-			"id": n.id, "type": orNull(n.kind), "body": n.body, "author": c.drawUser(n.author), "system": n.system,
-			"created_at": stamp(n.created), "updated_at": stamp(n.updated), "noteable_id": m.id, "noteable_type": "MergeRequest",
-			"noteable_iid": m.iid, "project_id": m.project.id, "resolvable": false, "confidential": false, "internal": false,
-		}
+	return func(n *note) object { return c.drawNoteOf(n, m.project, "MergeRequest", m.id, m.iid) }
+}
+
+func (c *call) drawNoteOf(n *note, p *Project, kind string, id, iid int) object {
+	return object{
+		"id": n.id, "type": orNull(n.kind), "body": n.body, "author": c.drawUser(n.author), "system": n.system,
+		"created_at": stamp(n.created), "updated_at": stamp(n.updated), "noteable_id": id, "noteable_type": kind,
+		"noteable_iid": iid, "project_id": p.id, "resolvable": false, "confidential": false, "internal": false,
 	}
 }
 

@@ -29,6 +29,7 @@ type Project struct {
 	heads    map[string]string // branches as they were at the last look
 	lastIID  int
 	requests map[int]*request
+	asked    []*note // on issues, which have no more than those
 	statuses []*status
 	lines    []*pipeline // pipelines
 	releases []*release

@@ -64,6 +64,15 @@ type note struct {
 	body             string
 	system           bool
 	created, updated time.Time
+	awards           []*award
+}
+
+// award is an emoji that an account gave to a note.
+type award struct {
+	id   int
+	name string
+	by   *user
+	at   time.Time
 }
 
 var draftTitle = regexp.MustCompile(`(?i)^(draft:|\[draft\]|\(draft\))`)

@@ -64,6 +64,10 @@ func endpoints() map[string]endpoint {
 		"GET " + request + "/notes":           {reading(onRequest((*call).listNotes)), with("order_by", "sort")},
 		"POST " + request + "/notes":          {writing(onRequest((*call).createNote)), []string{"body"}},
 		"PUT " + request + "/notes/{note}":    {writing(onRequest((*call).editNote)), []string{"body"}},
+
+		"GET " + project + "/events":                    {reading((*call).listEvents), with("action", "after", "sort")},
+		"GET " + request + "/notes/{note}/award_emoji":  {reading(onRequest(onNote((*call).listAwards))), paging},
+		"POST " + request + "/notes/{note}/award_emoji": {writing(onRequest(onNote((*call).createAward))), []string{"name"}},
 	}
 }
 

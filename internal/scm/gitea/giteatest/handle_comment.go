@@ -1,0 +1,144 @@
+package giteatest
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+)
+
+// listComments knows no pages: it answers with all.
+func (c *call) listComments(p *pull) *reply {
+	drawn := []object{}
+	for _, one := range c.since(p.comments()) {
+		drawn = append(drawn, c.drawEvent(one))
+	}
+	answer := ok(drawn)
+	answer.header.Set("X-Total-Count", itoa(len(drawn)))
+	return answer
+}
+
+// words is the body of a comment.
+func (c *call) words() (string, *reply) {
+	var body struct {
+		Body string `json:"body"`
+	}
+	if refused := c.read(&body); refused != nil {
+		return "", refused
+	}
+	if body.Body == "" {
+		return "", refuse(http.StatusUnprocessableEntity, "[Body]: Required")
+	}
+	return body.Body, nil
+}
+
+func (c *call) createComment(p *pull) *reply {
+	text, refused := c.words()
+	if refused != nil {
+		return refused
+	}
+	return created(c.drawEvent(p.happened("comment", c.who(), text)))
+}
+
+// onComment finds the comment of the path.
+func onComment(handle func(c *call, one *event) *reply) func(c *call) *reply {
+	return func(c *call) *reply {
+		id, _ := strconv.ParseInt(c.r.PathValue("id"), 10, 64)
+		for _, one := range c.repo.comments() {
+			if one.id == id {
+				return handle(c, one)
+			}
+		}
+		return notFound()
+	}
+}
+
+// comments are those of the whole repository, in the order they were written.
+func (r *Repository) comments() []*event {
+	all := slices.Clone(r.asked)
+	for _, p := range r.pulls {
+		all = append(all, p.comments()...)
+	}
+	slices.SortFunc(all, func(a, b *event) int { return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.id, b.id)) })
+	return all
+}
+
+// listAllComments lists those on issues too, in the order they were written.
+func (c *call) listAllComments() *reply {
+	return list(c, c.since(c.repo.comments()), false, c.drawEvent)
+}
+
+func (c *call) editComment(one *event) *reply {
+	text, refused := c.words()
+	switch {
+	case refused != nil:
+		return refused
+	case one.by != c.who() && !c.repo.administers(c.who()):
+		return bare(http.StatusForbidden)
+	}
+	one.body, one.updated = text, c.time()
+	one.pull.touch()
+	return ok(c.drawEvent(one))
+}
+
+// createReaction answers with the one that is there where there is one.
+func (c *call) createReaction(one *event) *reply {
+	var body struct {
+		Reaction string `json:"content"`
+	}
+	if refused := c.read(&body); refused != nil {
+		return refused
+	}
+	if !slices.Contains([]string{"+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"}, body.Reaction) {
+		return refuse(http.StatusForbidden, "'"+body.Reaction+"' is not an allowed reaction")
+	}
+	told := object{"user": c.drawUser(c.who()), "content": body.Reaction, "created_at": stamp(one.updated)}
+	wanted := body.Reaction + " " + c.who().login
+	if slices.Contains(one.reactions, wanted) {
+		return ok(told)
+	}
+	one.reactions = append(one.reactions, wanted)
+	return created(told)
+}
+
+// Ask comments on a new issue.
+func (r *Repository) Ask(who, body string) {
+	r.s.act(func() {
+		r.lastNumber++
+		at := r.s.time()
+		r.asked = append(r.asked, &event{id: r.s.next(), kind: "comment", repo: r, issue: r.lastNumber, by: r.s.user(who), body: body, created: at, updated: at})
+	})
+}
+
+// Reword edits a comment.
+func (r *Repository) Reword(id int64, body string) {
+	r.s.act(func() {
+		for _, one := range r.comments() {
+			if one.id == id {
+				one.body, one.updated = body, r.s.time()
+			}
+		}
+	})
+}
+
+// Unsay deletes a comment.
+func (r *Repository) Unsay(id int64) {
+	r.s.act(func() {
+		for _, p := range r.pulls {
+			p.events = slices.DeleteFunc(p.events, func(one *event) bool { return one.id == id })
+		}
+	})
+}
+
+// Reactions are those to a comment, each as "CONTENT LOGIN".
+func (r *Repository) Reactions(id int64) []string {
+	var all []string
+	r.s.act(func() {
+		for _, one := range r.comments() {
+			if one.id == id {
+				all = slices.Clone(one.reactions)
+			}
+		}
+	})
+	return all
+}

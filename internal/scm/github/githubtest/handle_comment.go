@@ -1,0 +1,159 @@
+package githubtest
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+func (c *call) listComments(p *pull) *reply { return list(c, p.comments, c.drawComment) }
+
+// words is the body of a comment.
+func (c *call) words() (string, *reply) {
+	var body struct {
+		Body string `json:"body"`
+	}
+	if refused := c.read(&body); refused != nil {
+		return "", refused
+	}
+	if body.Body == "" {
+		return "", invalid(object{"resource": "IssueComment", "code": "missing_field", "field": "body"})
+	}
+	if utf8.RuneCountInString(body.Body) > maxText {
+		return "", invalid(object{"resource": "IssueComment", "code": "custom", "field": "body", "message": "body is too long (maximum is 65536 characters)"})
+	}
+	return body.Body, nil
+}
+
+func (c *call) createComment(p *pull) *reply {
+	text, refused := c.words()
+	if refused != nil {
+		return refused
+	}
+	return created(c.drawComment(p.say(c.who(), text)))
+}
+
+func (c *call) editComment(one *comment) *reply {
+	text, refused := c.words()
+	if refused != nil {
+		return refused
+	}
+	one.body, one.updated = text, c.time()
+	return ok(c.drawComment(one))
+}
+
+// onComment finds the comment of the path.
+func onComment(handler func(c *call, one *comment) *reply) endpoint {
+	return func(c *call) *reply {
+		id, _ := strconv.ParseInt(c.r.PathValue("id"), 10, 64)
+		for _, one := range c.repo.comments() {
+			if one.id == id {
+				return handler(c, one)
+			}
+		}
+		return refuse(http.StatusNotFound, "Not Found")
+	}
+}
+
+// comments are those of the whole repository, by number.
+func (r *Repository) comments() []*comment {
+	all := slices.Clone(r.asked)
+	for _, p := range r.sorted() {
+		all = append(all, p.comments...)
+	}
+	return all
+}
+
+// listAllComments lists those on issues too. It is in no order of time unless asked.
+func (c *call) listAllComments() *reply {
+	query := c.r.URL.Query()
+	all := c.repo.comments()
+	if text := query.Get("since"); text != "" {
+		since, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			c.t.Errorf("githubtest: %s: since %q", c.route, text)
+		}
+		all = slices.DeleteFunc(all, func(one *comment) bool { return one.updated.Before(since) })
+	}
+	if query.Get("sort") == "updated" {
+		slices.SortFunc(all, func(a, b *comment) int {
+			return cmp.Or(a.updated.Truncate(time.Second).Compare(b.updated.Truncate(time.Second)), cmp.Compare(a.id, b.id))
+		})
+		if query.Get("direction") != "asc" {
+			slices.Reverse(all)
+		}
+	}
+	return list(c, all, c.drawComment)
+}
+
+// createReaction answers with the one that is there where there is one.
+func (c *call) createReaction(one *comment) *reply {
+	var body struct {
+		Content string `json:"content"`
+	}
+	if refused := c.read(&body); refused != nil {
+		return refused
+	}
+	if !slices.Contains([]string{"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}, body.Content) {
+		return invalid(object{"resource": "Reaction", "code": "invalid", "field": "content"})
+	}
+	for _, there := range one.reactions {
+		if there.author == c.who() && there.content == body.Content {
+			return ok(c.drawReaction(there))
+		}
+	}
+	made := &reaction{id: c.next(), author: c.who(), content: body.Content, at: c.time()}
+	one.reactions = append(one.reactions, made)
+	return created(c.drawReaction(made))
+}
+
+func (c *call) drawReaction(one *reaction) object {
+	return object{"id": one.id, "node_id": node(one.id), "user": c.drawUser(one.author), "content": one.content, "created_at": stamp(one.at)}
+}
+
+// Ask comments on a new issue.
+func (r *Repository) Ask(who, body string) {
+	r.s.act(func() {
+		r.lastNumber++
+		at := r.s.time()
+		r.asked = append(r.asked, &comment{id: r.s.next(), repo: r, number: r.lastNumber, page: "issues", author: r.s.user(who), body: body, created: at, updated: at})
+	})
+}
+
+// Reword edits a comment.
+func (r *Repository) Reword(id int64, body string) {
+	r.s.act(func() {
+		for _, one := range r.comments() {
+			if one.id == id {
+				one.body, one.updated = body, r.s.time()
+			}
+		}
+	})
+}
+
+// Unsay deletes a comment.
+func (r *Repository) Unsay(id int64) {
+	r.s.act(func() {
+		for _, p := range r.pulls {
+			p.comments = slices.DeleteFunc(p.comments, func(one *comment) bool { return one.id == id })
+		}
+	})
+}
+
+// Reactions are those to a comment, each as "CONTENT LOGIN".
+func (r *Repository) Reactions(id int64) []string {
+	var all []string
+	r.s.act(func() {
+		for _, one := range r.comments() {
+			for _, there := range one.reactions {
+				if one.id == id {
+					all = append(all, there.content+" "+there.author.login)
+				}
+			}
+		}
+	})
+	return all
+}

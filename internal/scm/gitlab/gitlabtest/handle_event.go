@@ -1,0 +1,60 @@
+package gitlabtest
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// remark is the event of writing a note.
+type remark struct {
+	note *note
+	draw func() object
+}
+
+// zone is that of the server, which days are counted in. It is as far behind as
+// zones are.
+var zone = time.FixedZone("UTC-12", -12*60*60)
+
+// listEvents lists who wrote which note, by day: an edit is no event. Without asc
+// the latest comes first.
+// https://gitlab.com/gitlab-org/gitlab/-/blob/master/app/finders/events_finder.rb
+func (c *call) listEvents() *reply {
+	if c.text("action") != "commented" {
+		c.t.Errorf("gitlabtest: %s: no events but those of notes", c.route)
+	}
+	after, err := time.ParseInLocation(time.DateOnly, c.text("after"), zone)
+	if err != nil {
+		return answer(http.StatusBadRequest, object{"error": "after is invalid"})
+	}
+	all := slices.DeleteFunc(c.remarks(), func(one remark) bool { return one.note.created.Before(after.AddDate(0, 0, 1)) })
+	if c.text("sort") != "asc" {
+		slices.Reverse(all)
+	}
+	return list(c, all, func(one remark) object {
+		author := c.drawUser(one.note.author)
+		return object{
+			"id": one.note.id, "project_id": c.project.id, "action_name": "commented on", "target_id": one.note.id, "target_iid": one.note.id,
+			"target_type": cmp.Or(one.note.kind, "Note"), "author": author, "author_username": one.note.author.name,
+			"created_at": stamp(one.note.created), "note": one.draw(),
+		}
+	})
+}
+
+// remarks are the notes of the project that people wrote, the oldest first.
+func (c *call) remarks() []remark {
+	var all []remark
+	for i, n := range c.project.asked {
+		all = append(all, remark{n, func() object { return c.drawNoteOf(n, c.project, "Issue", 70000+i, i+1) }})
+	}
+	for _, m := range c.project.requests {
+		for _, n := range m.notes {
+			if !n.system {
+				all = append(all, remark{n, func() object { return c.drawNote(m)(n) }})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b remark) int { return cmp.Compare(a.note.id, b.note.id) })
+	return all
+}

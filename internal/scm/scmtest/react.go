@@ -1,0 +1,64 @@
+package scmtest
+
+import (
+	"testing"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+)
+
+// reacting is about reactions to comments.
+func reacting() []condition {
+	return []condition{
+		{
+			name: "T-11 React adds each reaction once", feature: comments,
+			hooks: func(b Bench) []any { return []any{b.People.Comment, b.People.Reactions} },
+			run: func(t *testing.T, x *fixture) {
+				said := x.comment(t)
+				for _, reaction := range []scm.Reaction{scm.ReactionDone, scm.ReactionRefused, scm.ReactionDone, scm.ReactionUnclear, scm.ReactionUnclear} {
+					fatal(t, string(reaction), x.repo.Conversation().React(t.Context(), said, reaction))
+				}
+				got := x.People.Reactions(t, said)
+				if len(got) != 3 {
+					t.Errorf("reactions: %q", got)
+				}
+			},
+			without: func(t *testing.T, x *fixture) {
+				fatal(t, "react", x.repo.Conversation().React(t.Context(), scm.Comment{ID: 1, Number: 1}, scm.ReactionDone))
+			},
+		},
+		{
+			name: "T-11 React to a comment that is gone finds none", feature: comments,
+			hooks: func(b Bench) []any { return []any{b.People.Comment, b.People.Unsay} },
+			run: func(t *testing.T, x *fixture) {
+				said := x.comment(t)
+				x.People.Unsay(t, said)
+				wantKind(t, "react", x.repo.Conversation().React(t.Context(), said, scm.ReactionDone), fault.NotFound)
+				wantSaid(t, x.recent(t, time.Time{}, 10))
+			},
+		},
+		{
+			name: "P-02 React whose answer was lost is repeated", feature: comments,
+			hooks: func(b Bench) []any { return []any{b.People.Comment, b.People.Reactions, b.World.Lose} },
+			run: func(t *testing.T, x *fixture) {
+				said := x.comment(t)
+				x.World.Lose(t)
+				if err := x.repo.Conversation().React(t.Context(), said, scm.ReactionDone); err == nil {
+					t.Error("a lost answer is no error")
+				}
+				fatal(t, "again", x.repo.Conversation().React(t.Context(), said, scm.ReactionDone))
+				if got := x.People.Reactions(t, said); len(got) != 1 {
+					t.Errorf("reactions: %q", got)
+				}
+			},
+		},
+	}
+}
+
+// comment is one of ann on a pull request of ours.
+func (x *fixture) comment(t *testing.T) scm.Comment {
+	t.Helper()
+	x.People.Comment(t, Ann, x.propose(t).Number, "/promoter promote prod")
+	return x.recent(t, time.Time{}, 10)[0]
+}
