@@ -47,11 +47,11 @@ func (f Follow) row() row {
 // maxSegments bounds how much of a path finds patterns.
 const maxSegments = 16
 
-// beginnings are all that patterns which match a path can have before their stars,
-// so that a hint reads the patterns near it, and not all of a host.
+// beginnings are a path and all that patterns which match it can have before their
+// stars, so that a hint reads the patterns near it, and not all of a host.
 func beginnings(path string) []any {
-	all, segments := []any{""}, strings.Split(path, "/")
-	for n := range min(len(segments), maxSegments) {
+	all, segments := []any{"", path}, strings.Split(path, "/")
+	for n := range min(len(segments)-1, maxSegments) {
 		all = append(all, strings.Join(segments[:n+1], "/"))
 	}
 	return all
@@ -123,35 +123,30 @@ func (s *Store) Followers(ctx context.Context, tx *database.Tx, hint event.Hint)
 	return slices.Compact(found), err
 }
 
-// followersOfImage asks for those that name the image, and then for the patterns that
-// may match it: those of its host, and those of many hosts.
-func followersOfImage(ctx context.Context, tx *database.Tx, said event.Image) ([]string, error) {
+// followersOfImage asks at once for those that name the image, and for the patterns
+// near it: those of its host, and those of many hosts. It is asked in the transaction
+// that all deliveries of a moment share, so it is one question.
+func followersOfImage(ctx context.Context, tx *database.Tx, said event.Image) (found []string, err error) {
 	host, path := said.Host, said.Path
 	if known := said.Repository(); !known.IsZero() {
 		host, path = known.Host(), known.Path()
 	}
-	exact := "select lane from follower where kind = ? and path = ? and pattern = ''"
 	near := beginnings(path)
-	patterns := "select lane, pattern from follower where kind = ? and pattern <> '' and path in (?" + strings.Repeat(", ?", len(near)-1) + ")"
-	args, patternArgs := []any{followsImage, path}, append([]any{followsImage}, near...)
+	query := "select lane, path, pattern from follower where kind = ? and path in (?" + strings.Repeat(", ?", len(near)-1) + ")"
+	args := append([]any{followsImage}, near...)
 	if host != "" {
-		exact, args = exact+" and host = ?", append(args, host)
-		patterns, patternArgs = patterns+" and host in (?, '')", append(patternArgs, host)
-	}
-	found, err := lanes(ctx, tx, exact, args...)
-	if err != nil {
-		return nil, err
+		query, args = query+" and host in (?, '')", append(args, host)
 	}
 	err = tx.Query(ctx, func(scan database.Scan) error {
-		var lane, text string
-		if err := scan(&lane, &text); err != nil {
+		var lane, at, text string
+		if err := scan(&lane, &at, &text); err != nil {
 			return err
 		}
-		if mayMatch(text, host, path) {
+		if text == "" && at == path || text != "" && mayMatch(text, host, path) {
 			found = append(found, lane)
 		}
 		return nil
-	}, patterns, patternArgs...)
+	}, query, args...)
 	return found, err
 }
 
