@@ -190,6 +190,7 @@ func TestMemory_factsAreBoundedByTheirSize(t *testing.T) {
 
 func FuzzParseKept(f *testing.F) {
 	f.Add([]byte(`{"version":1,"credential":"c","repository":"r","facts":{"sha256:a":{}},"tags":{"a":"b"},"sweep":{"tags":["a"],"next":"n=1"}}`))
+	f.Add([]byte(`{"version":1,"credential":"c","repository":"r","listed":{"tags":["a","/"],"asOf":"2026-01-01T00:00:00Z"},"heads":{"a":{"digest":"x"},"/":{}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		read := parseKept(data, kept{Version: keptVersion, Credential: "c", Repository: "r", Facts: map[string]fact{}, Tags: map[string]string{}})
 		if !read.Sweep.valid() {
@@ -198,6 +199,14 @@ func FuzzParseKept(f *testing.F) {
 		for digest, known := range read.Facts {
 			if !image.ValidDigest(digest) || !known.valid() {
 				t.Errorf("%q: %+v came through", digest, known)
+			}
+		}
+		if read.Listed != nil && slices.ContainsFunc(read.Listed.Tags, invalidTag) {
+			t.Errorf("the tags %q came through", read.Listed.Tags)
+		}
+		for tag, known := range read.Heads {
+			if !image.ValidTag(tag) || !image.ValidDigest(known.Digest) {
+				t.Errorf("%q at %q came through", tag, known.Digest)
 			}
 		}
 	})

@@ -23,6 +23,8 @@ type Options struct {
 	Credentials []Credential
 	// Logins are those of an earlier client with the same entries. Nil: none.
 	Logins *Logins
+	// Memories are those of an earlier client with the same CacheDir. Nil: none.
+	Memories *Memories
 	// Docker asks the Docker configuration of the person who runs the command
 	// where no entry fits; its credential helpers are run. Never for a server.
 	Docker bool
@@ -76,7 +78,6 @@ type Client struct {
 
 	mu       sync.Mutex
 	sessions map[scope]*session
-	memories map[scope]*memory
 }
 
 // scope is what an answer is kept under: the credential it was got with and the
@@ -86,12 +87,9 @@ type scope struct {
 	repository image.Repository
 }
 
-// Bounds of what a Client remembers; a config file names the repositories, so
-// their number must not be theirs to choose.
-const (
-	maxSessions = 4096
-	maxMemories = 4096
-)
+// maxSessions bounds what a Client remembers; a config file names the repositories,
+// so their number must not be theirs to choose.
+const maxSessions = 4096
 
 // New makes a Client. Options.Outbound and Options.Now are required.
 func New(options Options) (*Client, error) {
@@ -105,6 +103,10 @@ func New(options Options) (*Client, error) {
 	if options.Logins == nil {
 		options.Logins = NewLogins()
 	}
+	if options.Memories == nil {
+		options.Memories = NewMemories()
+	}
+	options.Memories.begin()
 	entries, err := newEntries(options.Credentials, options.Logins, options.Now)
 	if err != nil {
 		return nil, err
@@ -116,7 +118,6 @@ func New(options Options) (*Client, error) {
 
 		dockerRights: map[image.Repository]right{},
 		sessions:     map[scope]*session{},
-		memories:     map[scope]*memory{},
 	}
 	if options.Docker {
 		c.keychain = authn.DefaultKeychain
@@ -180,7 +181,7 @@ func (v *View) at(r image.Repository) (*target, error) {
 	at := scope{credential: right.id, repository: r}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return &target{scope: at, right: right, session: c.session(at, right, repository), memory: c.memory(at)}, nil
+	return &target{scope: at, right: right, session: c.session(at, right, repository), memory: c.options.Memories.of(at, c.options)}, nil
 }
 
 // name gives a repository the library's form. Plain http is for hosts that the
@@ -206,18 +207,6 @@ func (c *Client) session(at scope, r right, repository name.Repository) *session
 	dropOne(c.sessions, maxSessions)
 	made := &session{repository: repository, auth: r.auth, realm: r.realm(repository), base: c.transport, pageSize: c.options.Limits.PageSize}
 	c.sessions[at] = made
-	return made
-}
-
-// memory returns what is remembered of a scope. The caller holds the lock.
-func (c *Client) memory(at scope) *memory {
-	if known, ok := c.memories[at]; ok {
-		return known
-	}
-	dropOne(c.memories, maxMemories)
-	made := newMemory(c.options.CacheDir, at)
-	made.told = c.options.Remembered
-	c.memories[at] = made
 	return made
 }
 
@@ -254,16 +243,4 @@ func (c *Client) forget(t *target) {
 
 // Flush writes what was learnt to the cache folder. Without one it does
 // nothing. A failure costs later processes questions and nothing else.
-func (c *Client) Flush() error {
-	c.mu.Lock()
-	all := make([]*memory, 0, len(c.memories))
-	for _, m := range c.memories {
-		all = append(all, m)
-	}
-	c.mu.Unlock()
-	var failed []error
-	for _, m := range all {
-		failed = append(failed, m.save())
-	}
-	return errors.Join(failed...)
-}
+func (c *Client) Flush() error { return c.options.Memories.save() }

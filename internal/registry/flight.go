@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"promoter/internal/fault"
 )
@@ -18,17 +19,24 @@ type flight[V any] struct {
 
 type call[V any] struct {
 	done  chan struct{}
+	asOf  time.Time // see Request.AsOf
 	value V
 	err   error
 }
 
 // do answers from an earlier question or asks.
 func (f *flight[V]) do(ctx context.Context, key string, ask func() (V, error)) (V, error) {
+	return f.asOf(ctx, key, time.Time{}, ask)
+}
+
+// asOf is do for a moment: a question for an earlier one goes on for those who asked
+// it, and is asked again.
+func (f *flight[V]) asOf(ctx context.Context, key string, asOf time.Time, ask func() (V, error)) (V, error) {
 	for {
 		f.mu.Lock()
 		known, ok := f.calls[key]
-		if !ok {
-			return f.first(ctx, key, ask) // unlocks
+		if !ok || known.asOf.Before(asOf) {
+			return f.first(ctx, key, asOf, ask) // unlocks
 		}
 		f.mu.Unlock()
 		select {
@@ -44,11 +52,11 @@ func (f *flight[V]) do(ctx context.Context, key string, ask func() (V, error)) (
 }
 
 // first asks. The caller holds the lock, and it is given back here.
-func (f *flight[V]) first(ctx context.Context, key string, ask func() (V, error)) (V, error) {
+func (f *flight[V]) first(ctx context.Context, key string, asOf time.Time, ask func() (V, error)) (V, error) {
 	if f.calls == nil {
 		f.calls = map[string]*call[V]{}
 	}
-	made := &call[V]{done: make(chan struct{})}
+	made := &call[V]{done: make(chan struct{}), asOf: asOf}
 	f.calls[key] = made
 	f.mu.Unlock()
 

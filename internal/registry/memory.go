@@ -14,8 +14,8 @@ import (
 
 // memory is what is known about one repository under one credential: the facts
 // of digests, which never change; the digest that each tag had last, which only
-// orders what is asked next, and whose turn that is; and how far a long tag list
-// was read.
+// orders what is asked next, and whose turn that is; how far a long tag list
+// was read; and what was answered for which moment.
 type memory struct {
 	file string // empty: not kept on disk
 	at   scope
@@ -27,6 +27,8 @@ type memory struct {
 	size int // of all facts, see fact.size
 	// changed counts changes, saved what of them is on disk.
 	changed, saved int
+
+	saving sync.Mutex // one writes at a time
 }
 
 // kept is the content of a cache file.
@@ -38,6 +40,7 @@ type kept struct {
 	Tags       map[string]string `json:"tags,omitempty"`  // tag to digest, only a hint
 	Sweep      sweep             `json:"sweep,omitzero"`
 	Turn       uint16            `json:"turn,omitempty"` // see target.again
+	answers
 }
 
 // keptVersion changes when the meaning of a cache file does; files of another
@@ -74,7 +77,7 @@ func (m *memory) load() {
 func readKept(file string, at scope) kept {
 	empty := kept{
 		Version: keptVersion, Credential: at.credential, Repository: at.repository.String(),
-		Facts: map[string]fact{}, Tags: map[string]string{},
+		Facts: map[string]fact{}, Tags: map[string]string{}, answers: answers{Heads: map[string]head{}},
 	}
 	if file == "" {
 		return empty
@@ -112,7 +115,7 @@ func parseKept(data []byte, empty kept) kept {
 	if read.Sweep.valid() {
 		empty.Sweep = read.Sweep
 	}
-	empty.Turn = read.Turn
+	empty.Turn, empty.answers = read.Turn, read.answers.checked()
 	return empty
 }
 
@@ -123,6 +126,8 @@ func (m *memory) save() error {
 		return nil
 	}
 	m.load()
+	m.saving.Lock()
+	defer m.saving.Unlock()
 	m.mu.Lock()
 	changed := m.changed
 	if changed == m.saved {
@@ -221,13 +226,15 @@ func (m *memory) point(tag, digest string) {
 	m.changed++
 }
 
-// turn counts the slices of tags that were asked again.
-func (m *memory) turn() int {
+// turn counts the slices of tags that were asked again: one for each moment.
+func (m *memory) turn(when window) int {
 	m.load()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kept.Turn++
-	m.changed++
+	if !when.holds(m.kept.Turned) {
+		m.kept.Turn, m.kept.Turned = m.kept.Turn+1, when.from
+		m.changed++
+	}
 	return int(m.kept.Turn)
 }
 

@@ -36,7 +36,7 @@ func (v *View) newest(ctx context.Context, t *target, r Request, candidates []im
 	known, unknown := t.remembered(candidates, r.Platforms)
 	limit := v.pass.client.options.Limits.Dates
 	more := len(unknown) - limit
-	asked := slices.Concat(unknown[:min(len(unknown), limit)], t.again(known))
+	asked := slices.Concat(unknown[:min(len(unknown), limit)], t.again(known, v.window(r.AsOf)))
 	if err := v.askDates(ctx, t, r, asked); err != nil {
 		return Selection{}, err
 	}
@@ -109,8 +109,8 @@ func split(known []dated, unknown []image.Candidate) (ordered []image.Candidate,
 
 // again picks the tags that are asked although their digest was known once: all
 // of few; else the best, and the next slice of the others, so that a tag that
-// moved is noticed after some passes.
-func (t *target) again(known []dated) []image.Candidate {
+// moved is noticed after some passes. As long as answers count, the slice is the same.
+func (t *target) again(known []dated, when window) []image.Candidate {
 	known = slices.Clone(known)
 	byCreated(known)
 	var asked []image.Candidate
@@ -123,7 +123,7 @@ func (t *target) again(known []dated) []image.Candidate {
 	if len(rest) == 0 {
 		return asked
 	}
-	turn := t.memory.turn()
+	turn := t.memory.turn(when)
 	for i := range min(askOthers, len(rest)) {
 		asked = append(asked, rest[(turn*askOthers+i)%len(rest)].Candidate)
 	}
@@ -137,7 +137,7 @@ func (v *View) askDates(ctx context.Context, t *target, r Request, asked []image
 	group.SetLimit(askAtOnce)
 	for _, c := range asked {
 		group.Go(func() error {
-			digest, err := v.digest(ctx, t, c.Tag)
+			digest, err := v.digest(ctx, t, c.Tag, r.AsOf)
 			if fault.KindOf(err) == fault.NotFound {
 				t.memory.point(c.Tag, "")
 				return nil

@@ -127,7 +127,7 @@ func TestNewest_theOthersAreAskedInTurn(t *testing.T) {
 	}
 	asked, at := map[string]bool{}, &target{memory: newMemory("", scope{})}
 	for range 1000/askOthers + 1 {
-		picked := at.again(known)
+		picked := at.again(known, window{})
 		if len(picked) != askBest+askOthers || picked[0].Tag != "999" {
 			t.Fatalf("%d are asked, first %s", len(picked), picked[0].Tag)
 		}
@@ -138,7 +138,7 @@ func TestNewest_theOthersAreAskedInTurn(t *testing.T) {
 	if len(asked) != 1000 {
 		t.Errorf("%d of 1000 were asked in one round", len(asked))
 	}
-	if few := at.again(known[:100]); len(few) != 100 {
+	if few := at.again(known[:100], window{}); len(few) != 100 {
 		t.Errorf("%d of 100 are asked", len(few))
 	}
 }

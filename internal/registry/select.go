@@ -23,6 +23,11 @@ type Request struct {
 	// remembers, and nothing is ever old enough. Registries do not tell when an
 	// image was pushed, and what the publisher says proves nothing.
 	FirstSeen func(digest string) (time.Time, bool)
+	// AsOf is the moment of the last thing that makes answers of registries old, as
+	// whoever asks counts such things. An answer for it or a later one is taken from
+	// whichever Pass got it, or process before; all others are asked for. Zero: only
+	// answers of this Pass.
+	AsOf time.Time
 }
 
 // Selection is the best version that there is, or why there is none.
@@ -66,7 +71,7 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 	if tag, ok := r.Policy.Moving(); ok {
 		return v.moving(ctx, t, r, tag)
 	}
-	found, err := v.list(ctx, t)
+	found, err := v.list(ctx, t, r.AsOf)
 	if err != nil {
 		return Selection{}, err
 	}
@@ -144,7 +149,7 @@ const noImage = "the registry has no image under this tag (yet)"
 
 // judge says whether a candidate may be taken, or why not.
 func (v *View) judge(ctx context.Context, t *target, r Request, c image.Candidate) (image.Version, *Because, error) {
-	digest, err := v.digest(ctx, t, c.Tag)
+	digest, err := v.digest(ctx, t, c.Tag, r.AsOf)
 	if fault.KindOf(err) == fault.NotFound {
 		return image.Version{}, &Because{Tag: c.Tag, Reason: noImage}, nil
 	}

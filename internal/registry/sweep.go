@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -15,6 +16,8 @@ type listing struct {
 	tags []string
 	// incomplete says why the tags are not all; nothing is chosen from them.
 	incomplete string
+	// whole says that the list was read to its end.
+	whole bool
 }
 
 // sweep is how far a tag list was read that is longer than one pass may read.
@@ -38,12 +41,19 @@ func (s sweep) valid() bool {
 
 func invalidTag(tag string) bool { return !image.ValidTag(tag) }
 
-// list reads the tags of a repository, once in a pass.
-func (v *View) list(ctx context.Context, t *target) (listing, error) {
-	return v.pass.tags.do(ctx, t.key(""), func() (listing, error) {
-		return ask(v, t, "tags", func() (listing, error) {
+// list reads the tags of a repository, once in a pass and for a moment.
+func (v *View) list(ctx context.Context, t *target, asOf time.Time) (listing, error) {
+	if known, ok := t.memory.listed(v.window(asOf)); ok {
+		return known, nil
+	}
+	return v.pass.tags.asOf(ctx, t.key(""), asOf, func() (listing, error) {
+		read, err := ask(v, t, "tags", func() (listing, error) {
 			return t.readTags(ctx, v.pass.client.options.Limits.Tags)
 		})
+		if err == nil && read.whole {
+			t.memory.setListed(read.tags, asOf)
+		}
+		return read, err
 	})
 }
 
@@ -80,7 +90,7 @@ func (t *target) readTags(ctx context.Context, limit int) (listing, error) {
 	case before.Next != "" || len(before.Done) > 0:
 		t.memory.setSweep(sweep{Done: now.Tags})
 	}
-	return listing{tags: now.Tags}, nil
+	return listing{tags: now.Tags, whole: true}, nil
 }
 
 // listing is what an unfinished reading can say.

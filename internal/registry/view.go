@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	ggcr "github.com/google/go-containerregistry/pkg/v1/remote/transport"
@@ -27,7 +28,7 @@ func (v *View) Resolve(ctx context.Context, r image.Reference) (image.Version, e
 	if asked == "" {
 		return image.Version{}, fault.New(fault.Invalid, "%s names neither tag nor digest", r)
 	}
-	digest, err := v.digest(ctx, t, asked)
+	digest, err := v.digest(ctx, t, asked, time.Time{})
 	if err != nil {
 		return image.Version{}, err
 	}
@@ -72,10 +73,17 @@ func version(digest string, f fact) image.Version {
 }
 
 // digest asks for the digest of a tag, or whether a digest is there, once in a
-// pass.
-func (v *View) digest(ctx context.Context, t *target, asked string) (string, error) {
-	return v.pass.heads.do(ctx, t.key(asked), func() (string, error) {
-		return ask(v, t, asked, func() (string, error) { return t.head(ctx, asked) })
+// pass and for a moment.
+func (v *View) digest(ctx context.Context, t *target, asked string, asOf time.Time) (string, error) {
+	if known, ok := t.memory.head(asked, v.window(asOf)); ok {
+		return known, nil
+	}
+	return v.pass.heads.asOf(ctx, t.key(asked), asOf, func() (string, error) {
+		digest, err := ask(v, t, asked, func() (string, error) { return t.head(ctx, asked) })
+		if err == nil {
+			t.memory.setHead(asked, digest, asOf)
+		}
+		return digest, err
 	})
 }
 
