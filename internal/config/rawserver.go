@@ -21,6 +21,8 @@ type rawServer struct {
 	Database *rawDatabase `yaml:"database"`
 	// API lets commands ask the running server. Default: it does not answer them.
 	API *rawAPI `yaml:"api"`
+	// Traces go to a collector of OpenTelemetry. Default: none are made.
+	Traces *rawTraces `yaml:"traces"`
 	// Forges are the Git servers, by name.
 	Forges named[*rawForge] `yaml:"forges"`
 	// Repositories are the GitOps repositories. A GitHub App needs none: it works on those where it is installed.
@@ -62,6 +64,21 @@ type rawAPI struct {
 	place
 	// Token that a command shows, by reference: env:NAME or file:PATH; at least 32 characters.
 	Token at[string] `yaml:"token" required:"true"`
+}
+
+// rawTraces is a collector that traces are sent to, by OTLP over HTTP.
+type rawTraces struct {
+	place
+	// Endpoint of the collector, without /v1/traces.
+	Endpoint at[string] `yaml:"endpoint" required:"true"`
+	// Headers that go with each request, by name. A value is env:NAME or file:PATH.
+	Headers named[at[string]] `yaml:"headers"`
+	// Ratio of the traces that are kept, above 0. Default: 1, all.
+	Ratio at[float64] `yaml:"ratio"`
+	// Service is the name that the collector knows promoter by. Default: promoter.
+	Service at[string] `yaml:"service"`
+	// Insecure allows plain http to the collector when its address lies in networks.
+	Insecure at[bool] `yaml:"insecure"`
 }
 
 // rawForge is a Git server with the right to use it.

@@ -198,6 +198,8 @@ func scalarSchema(t reflect.Type) *reflectschema.Schema {
 		return &reflectschema.Schema{Type: "string"}
 	case reflect.TypeFor[at[int]]():
 		return &reflectschema.Schema{Type: "integer"}
+	case reflect.TypeFor[at[float64]]():
+		return &reflectschema.Schema{Type: "number"}
 	case reflect.TypeFor[at[bool]]():
 		return &reflectschema.Schema{Type: "boolean"}
 	case reflect.TypeFor[at[time.Duration]]():

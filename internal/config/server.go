@@ -18,6 +18,7 @@ type Server struct {
 	Poll         time.Duration
 	Database     Database
 	API          Reference // the token of the API; zero: there is none
+	Traces       Traces
 	Forges       []Forge
 	Repositories []Repository
 	Onboarding   Onboarding

@@ -46,6 +46,10 @@ func TestLoadServer_full(t *testing.T) {
 		File: "server.yaml", Listen: ":8080", URL: "https://promoter.example.com", Data: "/var/lib/promoter", Poll: 5 * time.Minute,
 		Database: config.Database{URL: reference(t, "env:DATABASE_URL")},
 		API:      reference(t, "file:/run/secrets/promoter-api"),
+		Traces: config.Traces{
+			Endpoint: "https://otlp.example.com", Ratio: 0.25, Service: "promoter",
+			Headers: []config.Header{{Name: "Authorization", Value: reference(t, "env:OTLP_AUTHORIZATION")}},
+		},
 		Forges: []config.Forge{
 			{Name: "github", Kind: config.ForgeGitHub, URL: "https://github.com", App: &config.App{ID: 123456, Key: reference(t, "file:/run/secrets/github-app.pem")}},
 			{Name: "forgejo", Kind: config.ForgeGitea, URL: "https://git.example.com", Token: reference(t, "env:FORGEJO_TOKEN")},

@@ -40,6 +40,8 @@ func (a *at[T]) decode(d *decoder, n *yaml.Node) {
 		a.bad = !d.text(n, v)
 	case *int:
 		a.bad = !d.integer(n, v)
+	case *float64:
+		a.bad = !d.number(n, v)
 	case *bool:
 		a.bad = !d.boolean(n, v)
 	case *time.Duration:
@@ -144,6 +146,19 @@ func (d *decoder) integer(n *yaml.Node, out *int) bool {
 	number, err := strconv.Atoi(n.Value)
 	if err != nil {
 		return d.wrongType(n, "a decimal whole number")
+	}
+	*out = number
+	return true
+}
+
+func (d *decoder) number(n *yaml.Node, out *float64) bool {
+	tag := n.ShortTag()
+	if n.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" {
+		return d.wrongType(n, "a number")
+	}
+	number, err := strconv.ParseFloat(n.Value, 64)
+	if err != nil {
+		return d.wrongType(n, "a decimal number")
 	}
 	*out = number
 	return true
