@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,6 +21,8 @@ type orchard struct {
 	github *githubtest.Server
 	app    *githubtest.App
 	notes  []string
+	cache  string // empty: the same one for every run
+	dryRun bool
 
 	mu    sync.Mutex
 	clock time.Time
@@ -95,7 +98,7 @@ func (o *orchard) run(more string, narrowed ...string) map[string]app.Result {
 	}
 	o.notes = nil
 	results, err := server.Run(o.t.Context(), app.RunOptions{
-		CacheDir: filepath.Join(o.dir, "cache"), Note: func(note string) { o.notes = append(o.notes, note) },
+		CacheDir: cmp.Or(o.cache, filepath.Join(o.dir, "cache")), DryRun: o.dryRun, Note: func(note string) { o.notes = append(o.notes, note) },
 	})
 	if err != nil {
 		o.t.Fatal(err)

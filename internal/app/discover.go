@@ -97,9 +97,10 @@ func (s *search) add(ctx context.Context, used *installed, listed []github.Liste
 		})
 	}
 	_ = group.Wait() // no function of the group fails
-	for _, r := range found {
+	for n, r := range found {
 		if r == nil {
 			s.without++
+			s.consider(used, listed[n])
 			continue
 		}
 		s.work.repositories = append(s.work.repositories, r)

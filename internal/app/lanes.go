@@ -31,6 +31,8 @@ type lane struct {
 	objects gitObjects
 	mirror  *git.Mirror
 	known   *surveys
+	work    *work
+	of      *repository
 }
 
 // lane opens the mirror of a repository and wires its lane. The caller closes the
@@ -53,7 +55,7 @@ func (w *work) lane(ctx context.Context, r *repository) (*lane, error) {
 	objects := gitObjects{&gitRemote{mirror: mirror}}
 	from := sources{work: w, of: r}
 	known := newSurveys(folder)
-	l := &lane{objects: objects, mirror: mirror, known: known, Lane: engine.Lane{
+	l := &lane{objects: objects, mirror: mirror, known: known, work: w, of: r, Lane: engine.Lane{
 		Remote:  objects.gitRemote,
 		Objects: objects,
 		Files:   gitFiles{objects: objects, maxSize: w.server.file.Sizes.File, known: known},

@@ -24,11 +24,15 @@ type RunOptions struct {
 type Result struct {
 	Repository string // as it was written
 	Report     engine.Report
+	Onboarding *Onboarding // nil: it was not offered a config file
 	Err        error
 }
 
 // Failed says whether any part of the repository failed.
 func (r Result) Failed() bool {
+	if r.Err == nil && r.Onboarding.waits() {
+		return false
+	}
 	return r.Err != nil || r.Report.Failed() || slices.ContainsFunc(r.Report.Decisions, func(d promotion.Decision) bool {
 		return d.State == promotion.Refused
 	})
@@ -46,21 +50,29 @@ func (r Result) Moved() (name string, moved bool) {
 // other. The results are in the order of the repositories; they are there too when
 // only the clearing up failed.
 func (s *Server) Run(ctx context.Context, options RunOptions) ([]Result, error) {
-	return s.pass(ctx, options, func(ctx context.Context, l *lane) (engine.Report, error) {
+	return s.pass(ctx, options, s.runRest(options), func(ctx context.Context, l *lane, result *Result) (err error) {
 		l.DryRun = options.DryRun
-		return l.Reconcile(ctx)
+		if result.Report, err = l.Reconcile(ctx); err == nil {
+			result.Onboarding, err = l.onboard(ctx, result.Report)
+		}
+		return err
 	})
 }
 
 // Observe looks at all repositories as Run does, and changes nothing.
 func (s *Server) Observe(ctx context.Context, options RunOptions) ([]Result, error) {
-	return s.pass(ctx, options, func(ctx context.Context, l *lane) (engine.Report, error) {
+	none := func(context.Context, *work) ([]Result, error) { return nil, nil }
+	return s.pass(ctx, options, none, func(ctx context.Context, l *lane, result *Result) (err error) {
 		l.DryRun = true // who may only read may ask
-		return l.Observe(ctx)
+		result.Report, err = l.Observe(ctx)
+		return err
 	})
 }
 
-func (s *Server) pass(ctx context.Context, options RunOptions, do func(context.Context, *lane) (engine.Report, error)) (_ []Result, err error) {
+// pass does something in the lanes of all repositories, and then the rest.
+func (s *Server) pass(
+	ctx context.Context, options RunOptions, rest func(context.Context, *work) ([]Result, error), do func(context.Context, *lane, *Result) error,
+) (_ []Result, err error) {
 	w, err := s.begin(ctx, options.CacheDir)
 	if err != nil {
 		return nil, err
@@ -80,17 +92,31 @@ func (s *Server) pass(ctx context.Context, options RunOptions, do func(context.C
 	}
 	w.each(func(r *repository) {
 		result := Result{Repository: r.name}
-		result.Err = w.with(ctx, r, func(l *lane) (err error) {
-			result.Report, err = do(ctx, l)
-			return advised(err, r)
-		})
+		result.Err = w.with(ctx, r, func(l *lane) error { return advised(do(ctx, l, &result), r) })
 		results[index[r]] = result
 		watched.done(1)
 	})
+	more, err := rest(ctx, w)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return results, nil
+	return append(results, more...), err
+}
+
+// runRest offers a config file to the repositories that were found without one.
+func (s *Server) runRest(options RunOptions) func(context.Context, *work) ([]Result, error) {
+	return func(ctx context.Context, w *work) (more []Result, err error) {
+		err = w.onboardAll(ctx, options.DryRun, func(r *repository, came *Onboarding, failed error) {
+			if failed != nil || came.told() {
+				more = append(more, Result{Repository: r.name, Onboarding: came, Err: failed})
+			}
+		})
+		slices.SortFunc(more, func(a, b Result) int { return strings.Compare(a.Repository, b.Repository) })
+		if note := w.onboarding.waitingNote(); note != "" && options.Note != nil {
+			options.Note(note)
+		}
+		return more, err
+	}
 }
 
 // watch counts repositories for whoever watches.

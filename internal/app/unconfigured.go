@@ -2,7 +2,6 @@ package app
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -66,7 +65,7 @@ func (u *unconfigured) has(r github.Listed) bool {
 
 // add remembers one.
 func (u *unconfigured) add(r github.Listed) {
-	if r.Pushed.IsZero() || u.now.Sub(r.Pushed) < settled {
+	if !settledAt(r.Pushed, u.now) {
 		return
 	}
 	u.mutex.Lock()
@@ -80,23 +79,11 @@ func (u *unconfigured) save() error {
 		return nil
 	}
 	data, err := json.Marshal(u.seen)
-	if err != nil {
-		return fmt.Errorf("keep which repositories have no config: %w", err)
-	}
-	folder := filepath.Dir(u.file)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("keep which repositories have no config: %w", err)
-	}
-	fresh, err := os.CreateTemp(folder, ".fresh-*")
-	if err != nil {
-		return fmt.Errorf("keep which repositories have no config: %w", err)
-	}
-	_, err = fresh.Write(data)
-	if err = errors.Join(err, fresh.Close()); err == nil {
-		err = os.Rename(fresh.Name(), u.file)
+	if err == nil {
+		err = keepFile(u.file, data)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("keep which repositories have no config: %w", err), os.Remove(fresh.Name()))
+		return fmt.Errorf("keep which repositories have no config: %w", err)
 	}
 	return nil
 }

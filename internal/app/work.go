@@ -26,7 +26,8 @@ type work struct {
 	registries   *registry.Client
 	pass         *registry.Pass
 	broken       []brokenCredential
-	notes        []string // what was left out, and why
+	notes        []string    // what was left out, and why
+	onboarding   *onboarding // nil: no repository is offered a config file
 }
 
 // repository is one repository of the round.
@@ -57,6 +58,7 @@ func (s *Server) begin(ctx context.Context, cache string) (_ *work, err error) {
 		return nil, err
 	}
 	w.wireForges()
+	w.onboarding = w.newOnboarding()
 	w.open(ctx)
 	return w, w.wireRegistries()
 }

@@ -27,6 +27,16 @@ type repositoryJSON struct {
 	Errors       []troubleJSON          `json:"errors"`
 	Environments []decisionJSON         `json:"environments"`
 	Acts         []actJSON              `json:"acts"`
+	Onboarding   *onboardingJSON        `json:"onboarding,omitempty"`
+}
+
+type onboardingJSON struct {
+	State  app.OnboardingState `json:"state"`
+	Reason string              `json:"reason,omitempty"`
+	Number int                 `json:"number,omitempty"`
+	URL    string              `json:"url,omitempty"`
+	Commit string              `json:"commit,omitempty"`
+	Config string              `json:"config,omitempty"`
 }
 
 type troubleJSON struct {
@@ -89,6 +99,9 @@ func repositoryToJSON(result *app.Result, wanted func(promotion.Place) bool) rep
 		Repository: result.Repository, Key: report.Repository, Name: report.Name,
 		Failed: result.Failed(), State: report.State,
 		Errors: []troubleJSON{}, Environments: []decisionJSON{}, Acts: []actJSON{},
+	}
+	if came := result.Onboarding; came != nil {
+		out.Onboarding = &onboardingJSON{came.State, came.Reason, came.Number, came.URL, came.Commit, came.Config}
 	}
 	if result.Err != nil {
 		out.Errors = append(out.Errors, troubleToJSON("", result.Err))

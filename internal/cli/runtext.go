@@ -30,11 +30,14 @@ func (r reportRenderer) results(results []app.Result) string {
 
 func (r reportRenderer) result(result *app.Result) string {
 	shown := newShown(result.Report, r.wanted)
-	if len(shown.environments) == 0 {
+	if len(shown.environments) == 0 && result.Onboarding == nil {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString(r.paint.paint(colourBold, visible(result.Repository)) + "\n")
+	if came := result.Onboarding; came != nil {
+		b.WriteString("  " + visible(onboardingInWords(*came)) + "\n")
+	}
 	for _, environment := range shown.environments {
 		b.WriteString(r.environment(shown, environment))
 	}

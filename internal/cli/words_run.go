@@ -203,7 +203,7 @@ func sayFailures(w io.Writer, results []app.Result) {
 		if result.Err != nil {
 			say(w, "%s: %s", name, oneLine(result.Err))
 		}
-		if result.Report.State != "" {
+		if result.Report.State != "" && (result.Onboarding == nil || result.Failed()) {
 			say(w, "%s: %s", name, result.Report.State)
 		}
 		for _, trouble := range result.Report.Trouble {
@@ -247,6 +247,9 @@ func sayRun(w io.Writer, results []app.Result, dryRun bool) {
 			if done.Err == nil {
 				acts[done.Act]++
 			}
+		}
+		if came := results[i].Onboarding; came != nil {
+			acts[engine.Act(came.State)]++ // those of the same words
 		}
 	}
 	var parts []string

@@ -33,6 +33,7 @@ type Info struct {
 	CloneURL      string // without a credential
 	DefaultBranch string // empty: the repository is empty, or only Git can tell
 	Archived      bool
+	Fork          bool // of another repository
 	MayPush       bool // the credential may push; true where the forge does not say
 	Self          identity.Person
 }

@@ -57,7 +57,7 @@ func (d *draft) render() string {
 }
 
 func (d *draft) header() {
-	d.comment("", "Which versions of images go where, and when. Written by promoter init from what stands in this repository: each guess has its reason beside it.")
+	d.comment("", "Which versions of images go where, and when. Written by "+d.writer()+" from what stands in this repository: each guess has its reason beside it.")
 	d.line("#")
 	repositories := map[string]bool{}
 	with := map[string]bool{}
@@ -69,9 +69,25 @@ func (d *draft) header() {
 		count(len(d.references), "image reference", "image references"), files(len(with)),
 		count(len(repositories), "repository", "repositories")))
 	d.line("#")
-	d.comment("", "What to do next:\n1. Read it through and change what is wrong.\n2. promoter validate checks it; promoter plan shows what it would change now, and why, and writes nothing.\n3. Commit it: it is read from the default branch.")
+	d.comment("", "What to do next:\n1. Read it through and change what is wrong.\n2. promoter validate checks it; promoter plan shows what it would change now, and why, and writes nothing.\n3. "+d.last()+": it is read from the default branch.")
 	d.line("#")
 	d.comment("", "A line that begins with # and no space is a setting that is off: take the # away to turn it on. What stands behind \"or:\" can stand in its place.")
+}
+
+// writer is who a reader has to thank for the file.
+func (d *draft) writer() string {
+	if d.found.Offered {
+		return "promoter"
+	}
+	return "promoter init"
+}
+
+// last is what lets the file count.
+func (d *draft) last() string {
+	if d.found.Offered {
+		return "Merge its pull request"
+	}
+	return "Commit it"
 }
 
 func (d *draft) componentSection() {

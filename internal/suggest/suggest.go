@@ -17,6 +17,7 @@ import (
 type Found struct {
 	Files      []string // of the whole tree, slash separated, from its root
 	References []edit.Reference
+	Offered    bool // it is read in a pull request, and not by whoever asked for it in a checkout
 }
 
 // Suggestion is a config file and the thoughts behind it.
@@ -25,6 +26,7 @@ type Suggestion struct {
 	Components   []Component
 	Environments []Environment
 	Applications []string         // that the paths capture; none when they capture none
+	Inside       []edit.Reference // in an environment
 	Outside      []edit.Reference // in no environment, so never changed
 	Warnings     []Warning
 
@@ -95,7 +97,7 @@ func (l *layout) suggestion(found Found, references []edit.Reference) *Suggestio
 		return s
 	}
 	s.holds = true
-	s.Outside = outside(loaded, references)
+	s.Inside, s.Outside = divide(loaded, references)
 	s.Applications = l.applications(loaded)
 	s.Warnings = d.warnings()
 	return s
@@ -115,19 +117,19 @@ func (l *layout) holds(c *config.Config) bool {
 	return true
 }
 
-// outside returns the references in no environment.
-func outside(c *config.Config, references []edit.Reference) []edit.Reference {
-	var out []edit.Reference
+// divide parts the references by whether they stand in an environment.
+func divide(c *config.Config, references []edit.Reference) (inside, outside []edit.Reference) {
 	for _, r := range references {
-		inside := slices.ContainsFunc(c.Environments, func(e config.Environment) bool {
+		if slices.ContainsFunc(c.Environments, func(e config.Environment) bool {
 			_, ok := e.Match(r.Position.File)
 			return ok
-		})
-		if !inside {
-			out = append(out, r)
+		}) {
+			inside = append(inside, r)
+		} else {
+			outside = append(outside, r)
 		}
 	}
-	return out
+	return inside, outside
 }
 
 // applications returns the names that the paths capture from the files.

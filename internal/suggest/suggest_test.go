@@ -324,3 +324,23 @@ func BenchmarkConfig(b *testing.B) {
 		}
 	}
 }
+
+// A file that is offered says what to do in its pull request; its settings are those
+// of one that was asked for.
+func TestConfig_offered(t *testing.T) {
+	t.Parallel()
+	tree := found(t, "dev/d.yaml a.io/x/web:1.0.0", "base/d.yaml a.io/x/web:1.0.0", "prod/d.yaml a.io/x/web:1.0.0")
+	asked := suggestion(t, tree)
+	tree.Offered = true
+	offered := suggestion(t, tree)
+	if strings.Contains(offered.Text, "promoter init") || !strings.Contains(offered.Text, "3. Merge its pull request:") {
+		t.Errorf("it says\n%s", offered.Text)
+	}
+	_, settings, _ := strings.Cut(asked.Text, "version: 1\n")
+	if _, same, _ := strings.Cut(offered.Text, "version: 1\n"); same != settings {
+		t.Errorf("other settings:\n%s", same)
+	}
+	if len(offered.Inside) != 2 || len(offered.Outside) != 1 || offered.Components[0].Selected() != "{semver: '>=1.0.0 <2'}" {
+		t.Errorf("inside %v, outside %v, %s", offered.Inside, offered.Outside, offered.Components[0].Selected())
+	}
+}

@@ -43,6 +43,9 @@ func (c *Component) repositoryKey() string {
 	return string(c.Artifact) + ": " + quote("oci://"+c.Repository.String())
 }
 
+// Selected is the select of the component as the file has it.
+func (c *Component) Selected() string { return selection(c.Select) }
+
 // selection writes select as a flow mapping.
 func selection(s image.Selection) string {
 	var key, value string

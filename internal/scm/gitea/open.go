@@ -79,7 +79,7 @@ func (f *Forge) describe(found *sdk.Repository) (scm.Info, error) {
 	page := f.page + "/" + found.FullName
 	info := scm.Info{
 		Key: key, Name: found.FullName, URL: page, CloneURL: page + ".git", DefaultBranch: found.DefaultBranch,
-		Archived: found.Archived, MayPush: (found.Permissions == nil || found.Permissions.Push) && !found.Mirror,
+		Archived: found.Archived, Fork: found.Fork, MayPush: (found.Permissions == nil || found.Permissions.Push) && !found.Mirror,
 	}
 	if found.Empty {
 		info.DefaultBranch = "" // it is the name of a branch to come

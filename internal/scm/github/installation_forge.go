@@ -65,7 +65,9 @@ func (i *Installed) Token(ctx context.Context) (secret.String, error) { return i
 
 // Listed is a repository in a list.
 type Listed struct {
+	ID       int64
 	Name     string // OWNER/NAME
+	Fork     bool   // of another repository
 	Archived bool   // or disabled by GitHub: it takes no writes
 	Branch   string // by default
 	Pushed   time.Time
@@ -87,7 +89,7 @@ func (i *Installed) Repositories(ctx context.Context) ([]Listed, error) {
 	for _, one := range found {
 		if _, _, err := splitName(one.GetFullName()); err == nil {
 			all = append(all, Listed{
-				Name: one.GetFullName(), Archived: one.GetArchived() || one.GetDisabled(),
+				ID: one.GetID(), Name: one.GetFullName(), Fork: one.GetFork(), Archived: one.GetArchived() || one.GetDisabled(),
 				Branch: one.GetDefaultBranch(), Pushed: one.GetPushedAt().UTC(),
 			})
 		}

@@ -77,7 +77,7 @@ func (f *Forge) describe(found *gogithub.Repository) (scm.Info, error) {
 	page := f.page + "/" + found.GetFullName()
 	return scm.Info{
 		Key: key, Name: found.GetFullName(), URL: page, CloneURL: page + ".git",
-		DefaultBranch: found.GetDefaultBranch(), Archived: found.GetArchived(), MayPush: f.mayPush(found),
+		DefaultBranch: found.GetDefaultBranch(), Archived: found.GetArchived(), Fork: found.GetFork(), MayPush: f.mayPush(found),
 	}, nil
 }
 

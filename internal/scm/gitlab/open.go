@@ -83,7 +83,7 @@ func (f *Forge) describe(found *gogitlab.Project) (scm.Info, error) {
 	page := f.page + "/" + found.PathWithNamespace
 	info := scm.Info{
 		Key: key, Name: found.PathWithNamespace, URL: page, CloneURL: page + ".git",
-		DefaultBranch: found.DefaultBranch, Archived: found.Archived,
+		DefaultBranch: found.DefaultBranch, Archived: found.Archived, Fork: found.ForkedFromProject != nil,
 	}
 	if found.EmptyRepo {
 		info.DefaultBranch = "" // it is the name of a branch to come

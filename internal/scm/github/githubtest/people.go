@@ -43,6 +43,17 @@ func (r *Repository) ForkPull(who, head, base, title string) int {
 	return number
 }
 
+// Fork makes a fork of this name, with main as it is now.
+func (r *Repository) Fork(owner, name string) *Repository {
+	var fork *Repository
+	r.s.act(func() {
+		fork = r.s.newRepository(owner + "/" + name)
+		fork.fork, fork.private = r, r.private
+		fork.bare.Take(r.bare, "main", "refs/heads/main")
+	})
+	return fork
+}
+
 // forkOf returns the fork of an account with all branches as they are now.
 func (r *Repository) forkOf(who string) *Repository {
 	name := who + "/" + r.name

@@ -1,0 +1,160 @@
+package app_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"promoter/internal/app"
+	"promoter/internal/scm/gitea/giteatest"
+	"promoter/internal/scm/github/githubtest"
+	"promoter/internal/scm/gitlab/gitlabtest"
+)
+
+// listedForge is a forge with one repository that nobody gave a config file.
+type listedForge struct {
+	kind, url, name, token string
+	requests               func() map[string]int
+	reset                  func()
+	open                   func() []string // the heads of the open pull requests
+	decline, deleteBranch  func()
+	git                    func(args ...string) string
+}
+
+func listedForges(t *testing.T, s *story) map[string]func() listedForge {
+	t.Helper()
+	files := map[string]string{"dev/shop.yaml": s.manifest("web:1.0.0"), "prod/shop.yaml": s.manifest("web:1.0.0")}
+	return map[string]func() listedForge{
+		"github": func() listedForge {
+			f := githubtest.New(t, githubtest.Options{Now: s.clock.Now})
+			r := f.NewRepository("acme/gitops", files)
+			r.Permit("promoter-bot", "write")
+			return listedForge{
+				"github", f.URL(), "acme/gitops", f.Token("promoter-bot", "repo"), f.Requests, f.ResetRequests,
+				func() (heads []string) {
+					for _, pull := range r.Pulls() {
+						if pull.Open {
+							heads = append(heads, pull.Head)
+						}
+					}
+					return heads
+				},
+				func() { r.ClosePull("ada", 1) }, func() { r.DeleteBranch("ada", onboardingHead) }, r.Git,
+			}
+		},
+		"gitea": func() listedForge {
+			f := giteatest.New(t, giteatest.Options{Now: s.clock.Now})
+			r := f.NewRepository("acme/gitops", files)
+			r.Permit("promoter-bot", "write")
+			return listedForge{
+				"gitea", f.URL(), "acme/gitops", f.Token("promoter-bot", giteatest.Scopes()...), f.Requests, f.ResetRequests,
+				func() (heads []string) {
+					for _, pull := range r.Pulls() {
+						if pull.Open {
+							heads = append(heads, pull.Head)
+						}
+					}
+					return heads
+				},
+				func() { r.ClosePull("ada", 1) }, func() { r.DeleteBranch("ada", onboardingHead) }, r.Git,
+			}
+		},
+		"gitlab": func() listedForge {
+			f := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now, Free: true})
+			p := f.NewProject("acme/gitops", files)
+			p.Permit("promoter-bot", gitlabtest.Maintainer)
+			return listedForge{
+				"gitlab", f.URL(), "acme/gitops", f.Token("promoter-bot", "api"), f.Requests, f.ResetRequests,
+				func() (heads []string) {
+					for _, one := range p.Requests() {
+						if one.State == "opened" {
+							heads = append(heads, one.Source)
+						}
+					}
+					return heads
+				},
+				func() { p.CloseRequest("ada", 1) }, func() { p.DeleteBranch("ada", onboardingHead) }, p.Git,
+			}
+		},
+	}
+}
+
+// serverOf opens a server's file that lists the repository of the forge, and lets it
+// be offered a config.
+func (s *story) serverOf(f listedForge) {
+	s.t.Helper()
+	file := filepath.Join(s.dir, "listed.yaml")
+	text := fmt.Sprintf(`version: 1
+forges:
+  forge: {kind: %s, url: "%s", insecure: true, token: "env:TOKEN"}
+repositories:
+  - {forge: forge, name: %s}
+networks: [127.0.0.0/8]
+%s%s`, f.kind, f.url, f.name, onboards, s.expand(insecureRegistry))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	server, err := app.OpenServer(app.ServerOptions{
+		Config: file, Env: func(name string) (string, bool) { return f.token, name == "TOKEN" }, Now: s.clock.Now,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	server.SetPace(0)
+	s.server = server
+}
+
+// A repository that the server's file lists is offered a config too, on every forge:
+// once, whatever promoter loses, and never again once somebody declined.
+func TestRun_onboarding_P13_listed(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"github", "gitea", "gitlab"} {
+		for _, decline := range []string{"closed", "branch deleted"} {
+			t.Run(kind+" "+decline, func(t *testing.T) {
+				t.Parallel()
+				s := newStory(t, "git", pushed()) // for its registry and its clock
+				f := listedForges(t, s)[kind]()
+				s.serverOf(f)
+				s.cache = t.TempDir()
+				came := func(want app.OnboardingState, failed bool) {
+					t.Helper()
+					result := s.pass()
+					if result.Onboarding == nil || result.Onboarding.State != want || result.Failed() != failed {
+						t.Errorf("came %+v, failed %v (%v), want %s", result.Onboarding, result.Failed(), result.Err, want)
+					}
+				}
+				idle := func(want app.OnboardingState, failed bool) {
+					t.Helper()
+					f.reset()
+					came(want, failed)
+					for route, n := range f.requests() {
+						if changes(route) {
+							t.Errorf("%s: %d times %s", want, n, route)
+						}
+					}
+				}
+				came(app.OnboardingOpened, false)
+				if open := f.open(); len(open) != 1 || open[0] != onboardingHead {
+					t.Fatalf("open are %v", open)
+				}
+				if files := f.git("diff", "--name-only", "main", onboardingHead); files != ".promoter.yaml" {
+					t.Errorf("it changes %s", files)
+				}
+				idle(app.OnboardingOpen, false)
+				s.cache = t.TempDir()
+				idle(app.OnboardingOpen, false)
+				if decline == "closed" {
+					f.decline()
+				} else {
+					f.deleteBranch()
+				}
+				s.cache = t.TempDir()
+				s.wait(time.Hour)
+				idle(app.OnboardingDeclined, true)
+				idle(app.OnboardingDeclined, true)
+			})
+		}
+	}
+}

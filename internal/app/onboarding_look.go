@@ -1,0 +1,341 @@
+package app
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/engine"
+	"promoter/internal/scm"
+	"promoter/internal/suggest"
+	"promoter/internal/updater"
+)
+
+// asking offers a config file to the repository of a lane. What it knows was read in
+// this pass.
+type asking struct {
+	*lane
+	o    *onboarding
+	refs engine.Refs
+	base string // the default branch
+	at   string // its commit
+	head string // the commit of the onboarding branch; empty: there is none
+	open []scm.PullRequest
+	ours *scm.PullRequest // the onboarding pull request, if it is open
+}
+
+// mayOnboard says whether the server's file lets the repository of the lane be
+// offered a config file, and whether anything may be.
+func (l *lane) mayOnboard(o *onboarding) bool {
+	info := l.Repository.Info()
+	return o != nil && l.of.named.fitsAny(o.globs) && l.Repository.Features().PullRequests &&
+		!info.Archived && !info.Fork && info.MayPush
+}
+
+// onboard offers a config file to a listed repository in which a pass found none. It
+// is nil where that is not so.
+func (l *lane) onboard(ctx context.Context, report engine.Report) (*Onboarding, error) {
+	o := l.work.onboarding
+	if report.Config != nil || report.State == "" || !l.mayOnboard(o) {
+		return nil, nil //nolint:nilnil // there is nothing to tell
+	}
+	a, err := l.asking(ctx, o)
+	if err != nil || a == nil {
+		return nil, err
+	}
+	key, mark := l.Repository.Info().Key, a.at+" "+a.head
+	if known := o.memory.has(key, mark); known != nil {
+		return known, nil
+	}
+	came, err := a.offer(ctx)
+	if err == nil && came != nil {
+		o.memory.settle(key, mark, *came, false)
+		err = o.memory.save()
+	}
+	return came, err
+}
+
+// asking lists the branches. It is nil for an empty repository.
+func (l *lane) asking(ctx context.Context, o *onboarding) (*asking, error) {
+	refs, err := l.Remote.Refs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a := &asking{lane: l, o: o, refs: refs, base: cmp.Or(refs.Default, l.Repository.Info().DefaultBranch)}
+	a.at, a.head = refs.Branches[a.base], refs.Branches[promotion.OnboardingBranch]
+	if a.at == "" {
+		return nil, nil //nolint:nilnil // nothing to look at, and no failure
+	}
+	return a, nil
+}
+
+// offer opens the one pull request, or leaves it as it is. Nil: there is a config.
+func (a *asking) offer(ctx context.Context) (*Onboarding, error) {
+	if came, err := a.asked(ctx); came != nil || err != nil {
+		return came, err
+	}
+	heads, err := a.Remote.Fetch(ctx, a.base)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", a.base, err)
+	}
+	a.at = heads[a.base]
+	if there, err := a.holdsConfig(a.at); there || err != nil {
+		return nil, err
+	}
+	made, err := a.suggest(ctx)
+	if errors.Is(err, suggest.ErrNothing) {
+		return &Onboarding{State: OnboardingNothing, Reason: err.Error()}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	came, err := a.write(ctx, made)
+	if fault.KindOf(err) == fault.Conflict { // the next pass sees what they did
+		return &Onboarding{State: OnboardingLeft, Reason: "somebody else was faster"}, nil
+	}
+	return came, err
+}
+
+// asked says what the forge knows of an earlier offer: the forge alone remembers it,
+// so that nothing that promoter may lose lets it ask twice.
+func (a *asking) asked(ctx context.Context) (*Onboarding, error) {
+	pulls := a.Repository.PullRequests()
+	var err error
+	if a.open, err = pulls.Open(ctx); err != nil {
+		return nil, fmt.Errorf("list the open pull requests: %w", err)
+	}
+	i := slices.IndexFunc(a.open, func(pr scm.PullRequest) bool { return pr.Head.Own && pr.Head.Branch == promotion.OnboardingBranch })
+	if i < 0 {
+		return a.declined(ctx)
+	}
+	a.ours = &a.open[i]
+	left := &Onboarding{State: OnboardingLeft, Number: a.ours.Number, URL: a.ours.URL}
+	switch {
+	case !a.Repository.Info().Self.Same(a.ours.Author):
+		left.Reason = "another account opened the pull request from " + promotion.OnboardingBranch
+	case a.head == "": // some forges leave the pull request open
+		left.State, left.Reason = OnboardingDeclined, "its branch was deleted"
+	default:
+		return nil, nil //nolint:nilnil // it goes on
+	}
+	return left, nil
+}
+
+// declined looks for one that was closed or merged, by anybody.
+func (a *asking) declined(ctx context.Context) (*Onboarding, error) {
+	closed, err := a.Repository.PullRequests().Closed(ctx, promotion.OnboardingBranch, 1)
+	if err != nil || len(closed) == 0 {
+		return nil, err
+	}
+	return &Onboarding{
+		State: OnboardingDeclined, Number: closed[0].Number, URL: closed[0].URL, Reason: fmt.Sprintf("pull request #%d is %s", closed[0].Number, closed[0].State),
+	}, nil
+}
+
+func (a *asking) holdsConfig(commit string) (bool, error) {
+	_, err := a.Objects.Read(commit, ConfigFile, config.MaxSize)
+	if fault.KindOf(err) == fault.NotFound {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// suggest makes a config for the files of the default branch.
+func (a *asking) suggest(ctx context.Context) (*suggest.Suggestion, error) {
+	entries, err := a.objects.entries(ctx, a.at)
+	if err != nil {
+		return nil, fmt.Errorf("list the files of %s: %w", a.base, err)
+	}
+	files := gitFiles{objects: a.objects}
+	each := iter.Seq2[updater.File, error](func(yield func(updater.File, error) bool) {
+		for _, entry := range entries {
+			if !yield(files.file(entry), nil) {
+				return
+			}
+		}
+	})
+	found := suggest.Found{Offered: true}
+	options := updater.Options{MaxFileSize: a.work.server.file.Sizes.File}
+	inventory, err := updater.New(anything{}, options).Scan(ctx, listed(each, &found))
+	if err != nil {
+		return nil, fmt.Errorf("look through %s: %w", a.base, err)
+	}
+	found.References = inventory.References
+	return suggest.Config(found)
+}
+
+// write pushes the branch, unless it says this already, and opens the pull request
+// where there is none. A branch of a pass that was killed in between is taken up.
+func (a *asking) write(ctx context.Context, made *suggest.Suggestion) (*Onboarding, error) {
+	came := &Onboarding{State: OnboardingOpen, Config: made.Text}
+	if a.ours != nil {
+		came.Number, came.URL = a.ours.Number, a.ours.URL
+	}
+	stands, why, err := a.stands(ctx, made.Text)
+	if err != nil {
+		return nil, err
+	}
+	if why == "" && a.ours == nil {
+		why, err = a.added(ctx)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case why != "":
+		came.State, came.Reason = OnboardingLeft, why
+		return came, nil
+	case a.ours != nil && stands:
+		return came, nil
+	case a.ours == nil && !a.o.take():
+		came.State, came.Reason = OnboardingWaiting, fmt.Sprintf("%d are opened in one pass", maxOnboarded)
+		return came, nil
+	}
+	return came, a.carryOut(ctx, made, came, stands)
+}
+
+// stands says whether the branch has the settings that are offered, or why it is not
+// to be touched: only one commit of ours with this one file is.
+func (a *asking) stands(ctx context.Context, text string) (same bool, why string, err error) {
+	if a.head == "" {
+		return false, "", nil
+	}
+	if _, err := a.Remote.Fetch(ctx, promotion.OnboardingBranch); err != nil {
+		return false, "", fmt.Errorf("fetch %s: %w", promotion.OnboardingBranch, err)
+	}
+	commit, err := a.Objects.Commit(a.head)
+	if err != nil {
+		return false, "", fmt.Errorf("read the head of %s: %w", promotion.OnboardingBranch, err)
+	}
+	if commit.Committer.Email != a.By.Email || commit.Committer.Name != a.By.Name || len(commit.Parents) != 1 {
+		return false, "the branch " + promotion.OnboardingBranch + " holds a commit of " + commit.Committer.Name, nil
+	}
+	content, err := a.Objects.Read(a.head, ConfigFile, config.MaxSize)
+	if err != nil {
+		return false, "", ignoring(fault.NotFound, err)
+	}
+	return slices.Equal(settings(string(content)), settings(text)), "", nil
+}
+
+// settings are the lines of a config that are no comment: those tell what stands in
+// the files now, and a newer version there is no reason to push.
+func settings(text string) []string {
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
+		line = strings.TrimSpace(line)
+		return line == "" || strings.HasPrefix(line, "#")
+	})
+}
+
+// maxOthersLooked is how many open pull requests are looked into for a config file.
+const maxOthersLooked = 30
+
+// added says which open pull request adds a config file by itself. Those of forks are
+// not looked into: whoever opens one must not keep the offer away.
+func (a *asking) added(ctx context.Context) (string, error) {
+	looked := 0
+	for _, pr := range slices.Backward(a.open) {
+		if !pr.Head.Own || pr.Base != a.base || a.refs.Branches[pr.Head.Branch] == "" {
+			continue
+		}
+		if looked++; looked > maxOthersLooked {
+			break
+		}
+		heads, err := a.Remote.Fetch(ctx, pr.Head.Branch)
+		if err != nil {
+			return "", fmt.Errorf("fetch %s: %w", pr.Head.Branch, err)
+		}
+		if there, err := a.holdsConfig(heads[pr.Head.Branch]); err == nil && there {
+			return fmt.Sprintf("pull request #%d adds %s", pr.Number, ConfigFile), nil
+		}
+	}
+	return "", nil
+}
+
+// carryOut does what is to be done.
+func (a *asking) carryOut(ctx context.Context, made *suggest.Suggestion, came *Onboarding, stands bool) error {
+	came.State = OnboardingToOpen
+	if a.ours != nil {
+		came.State = OnboardingToRefresh
+	}
+	if a.DryRun {
+		return nil
+	}
+	body := promotion.OnboardingBody(a.page(ctx, made))
+	if !stands {
+		if err := a.push(ctx, made.Text, came); err != nil {
+			return err
+		}
+	}
+	if a.ours != nil {
+		came.State = OnboardingRefreshed
+		return a.refresh(ctx, body)
+	}
+	pr, err := a.Repository.PullRequests().Create(ctx, scm.Draft{
+		Head: promotion.OnboardingBranch, Base: a.base, Title: promotion.OnboardingTitle, Body: promotion.MergeBody("", body),
+	})
+	if err != nil {
+		return fmt.Errorf("open the onboarding pull request: %w", err)
+	}
+	came.State, came.Number, came.URL = OnboardingOpened, pr.Number, pr.URL
+	return nil
+}
+
+// push writes one commit with the one file, on the condition that the branch is where
+// it was seen.
+func (a *asking) push(ctx context.Context, text string, came *Onboarding) error {
+	by := a.By
+	by.When = a.Now()
+	commit, err := a.Objects.Write(engine.Draft{
+		Parent: a.at, Files: map[string][]byte{ConfigFile: []byte(text)}, By: by, Message: promotion.OnboardingTitle + "\n",
+	})
+	if err != nil {
+		return fmt.Errorf("write a commit for %s: %w", promotion.OnboardingBranch, err)
+	}
+	if err := a.Remote.Push(ctx, engine.Update{Branch: promotion.OnboardingBranch, Old: a.head, New: commit}); err != nil {
+		return fmt.Errorf("push %s: %w", promotion.OnboardingBranch, err)
+	}
+	came.Commit = commit
+	return nil
+}
+
+// refresh brings the words up to date; those of people stay.
+func (a *asking) refresh(ctx context.Context, body string) error {
+	merged := promotion.MergeBody(a.ours.Body, body)
+	if merged == a.ours.Body {
+		return nil
+	}
+	if err := a.Repository.PullRequests().Edit(ctx, a.ours.Number, scm.Edit{Body: &merged}); err != nil {
+		return fmt.Errorf("edit pull request #%d: %w", a.ours.Number, err)
+	}
+	return nil
+}
+
+// ignoring drops an error of a kind.
+func ignoring(kind fault.Kind, err error) error {
+	if fault.KindOf(err) == kind {
+		return nil
+	}
+	return err
+}
+
+// offered are the objects of a repository as if the config were merged.
+type offered struct {
+	engine.Objects
+	at   string
+	text []byte
+}
+
+// Read implements engine.Contents.
+func (o offered) Read(commit, path string, limit int64) ([]byte, error) {
+	if commit == o.at && path == ConfigFile {
+		return bytes.Clone(o.text), nil
+	}
+	return o.Objects.Read(commit, path, limit)
+}

@@ -1,0 +1,61 @@
+package app
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"promoter/internal/promotion"
+	"promoter/internal/suggest"
+)
+
+// page collects what the pull request tells. Registries are asked once, for what
+// would be proposed first; what cannot be known is said, and stops nothing.
+func (a *asking) page(ctx context.Context, made *suggest.Suggestion) promotion.Onboarding {
+	page := promotion.Onboarding{Base: a.base, Applications: made.Applications, Files: usesOf(made)}
+	for i := range made.Components {
+		c := &made.Components[i]
+		shown := promotion.OnboardingComponent{Name: c.Name, Repository: c.Repository.String(), Select: c.Selected(), Present: c.Present}
+		if !c.Active {
+			shown.Off = c.Because
+		}
+		page.Components = append(page.Components, shown)
+	}
+	for _, e := range made.Environments {
+		page.Environments = append(page.Environments, promotion.OnboardingEnvironment{Name: e.Name, Paths: e.Paths, After: e.After})
+	}
+	for _, w := range made.Warnings {
+		page.Warnings = append(page.Warnings, promotion.OnboardingWarning{Text: w.Text, Advice: w.Advice})
+	}
+	a.foresee(ctx, made.Text, &page)
+	return page
+}
+
+// foresee looks as a pass would after the merge.
+func (a *asking) foresee(ctx context.Context, text string, page *promotion.Onboarding) {
+	then := a.Lane
+	then.Objects, then.DryRun = offered{Objects: a.Objects, at: a.at, text: []byte(text)}, true
+	report, err := then.Observe(ctx)
+	if page.Decisions = report.Decisions; err != nil {
+		page.Unknown = append(page.Unknown, err.Error())
+	}
+	if report.State != "" {
+		page.Unknown = append(page.Unknown, report.State)
+	}
+	for _, trouble := range report.Trouble {
+		page.Unknown = append(page.Unknown, trouble.What+": "+trouble.Err.Error())
+	}
+}
+
+// usesOf counts the references that could be changed, by file.
+func usesOf(made *suggest.Suggestion) []promotion.OnboardingUse {
+	counts := map[string]int{}
+	for _, r := range made.Inside {
+		counts[r.Position.File]++
+	}
+	var uses []promotion.OnboardingUse
+	for _, file := range slices.Sorted(maps.Keys(counts)) {
+		uses = append(uses, promotion.OnboardingUse{File: file, Count: counts[file]})
+	}
+	return uses
+}

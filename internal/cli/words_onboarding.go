@@ -1,0 +1,18 @@
+package cli
+
+import (
+	"promoter/internal/app"
+)
+
+// onboardingInWords says what came of offering a config file to a repository.
+func onboardingInWords(came app.Onboarding) string {
+	text := "onboarding pull request "
+	if came.Number > 0 {
+		text += pullRequestName(came.Number, came.URL) + " "
+	}
+	text += string(came.State)
+	if came.Reason != "" {
+		text += ": " + came.Reason
+	}
+	return text
+}

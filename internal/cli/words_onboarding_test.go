@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"promoter/internal/app"
+	"promoter/internal/promotion/engine"
+)
+
+// What came of an offer stands in the text, in the JSON and in the sum; a repository
+// that waits for people has not failed.
+func TestRun_showsOnboarding(t *testing.T) {
+	t.Parallel()
+	results := []app.Result{
+		{Repository: "acme/gitops", Report: engine.Report{State: "there is no .promoter.yaml on main"}, Onboarding: &app.Onboarding{
+			State: app.OnboardingOpened, Number: 3, URL: "https://github.com/acme/gitops/pull/3", Commit: "0123456",
+		}},
+		{Repository: "acme/other", Report: engine.Report{State: "there is no .promoter.yaml on main"}, Onboarding: &app.Onboarding{
+			State: app.OnboardingDeclined, Number: 4, Reason: "pull request #4 is closed",
+		}},
+	}
+	text := reportRenderer{}.results(results)
+	for _, line := range []string{
+		"acme/gitops\n  onboarding pull request #3 https://github.com/acme/gitops/pull/3 opened\n",
+		"acme/other\n  onboarding pull request #4 declined: pull request #4 is closed\n",
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("the text lacks %q:\n%s", line, text)
+		}
+	}
+	var said bytes.Buffer
+	sayFailures(&said, results)
+	sayRun(&said, results, false)
+	want := "promoter: acme/other: there is no .promoter.yaml on main\npromoter: 2 repositories: 1 opened; 1 failed\n"
+	if said.String() != want {
+		t.Errorf("it says\n%swant\n%s", said.String(), want)
+	}
+	json := runToJSON(results, nil)
+	if one := json.Repositories[0]; one.Failed || one.Onboarding == nil || one.Onboarding.State != "opened" || one.Onboarding.Number != 3 {
+		t.Errorf("the JSON has %+v", one)
+	}
+}
