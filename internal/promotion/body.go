@@ -156,6 +156,7 @@ func (p Page) steering(b *writing) {
 		"` takes back a hold or a close.")
 	b.line("- `promoter reject` keeps versions out of every environment. After it landed, `promoter rollback", place,
 		"` goes back.")
+	b.line("- Or say it in a comment: `/promoter hold`, `resume`, `reject`, `promote`, `refresh`, `explain`; `/promoter help` tells which you may.")
 	b.line("- Push to its branch, and promoter leaves it to you. Text outside of this part stays as you write it.")
 	b.line()
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
@@ -32,6 +33,11 @@ type Lane struct {
 	Pause  func(ctx context.Context, attempt int) error
 	Log    *slog.Logger
 	DryRun bool // observe and plan, write nothing
+	// Rights says who may give commands in comments; nil: nobody, and none is read.
+	Rights Rights
+	// Refresh has registries asked again about what a config follows; nil: they
+	// always are.
+	Refresh func(c *config.Config)
 }
 
 // Reconcile runs one pass, and another one at once where landing something lets
@@ -96,12 +102,19 @@ func (l *Lane) pass(ctx context.Context, last bool) (Report, bool, error) {
 
 // Observe looks and decides, and changes nothing: what explain shows.
 func (l *Lane) Observe(ctx context.Context) (Report, error) {
-	v, err := l.view(ctx, true)
+	v, err := l.deafened().view(ctx, true)
 	if err != nil || v.report.State != "" {
 		return v.report, err
 	}
 	v.list()
 	return v.report, nil
+}
+
+// deafened is the lane for who only looks: it hears no commands.
+func (l *Lane) deafened() *Lane {
+	deaf := *l
+	deaf.Rights = nil
+	return &deaf
 }
 
 // view is what one pass sees. Everything in it was read in this pass.
@@ -140,7 +153,7 @@ func (l *Lane) view(ctx context.Context, last bool) (*view, error) {
 	v.observed.Caps = l.Caps
 	for _, look := range []func(context.Context) error{
 		v.lookAtRepository, v.lookAtPullRequests, v.lookAtBranches, v.lookAtState, v.lookAtFiles,
-		v.lookAtVersions, v.lookAtProposals, v.lookBack, v.lookAtAnswers, v.lookAtRules,
+		v.lookAtVersions, v.lookAtProposals, v.lookAtComments, v.lookBack, v.lookAtAnswers, v.lookAtRules,
 	} {
 		if err := look(ctx); err != nil || v.report.State != "" {
 			return v, err

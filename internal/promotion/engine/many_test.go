@@ -147,7 +147,7 @@ func TestReconcile_P18_requestsOfManyThatWait(t *testing.T) {
 		}
 	}
 	delete(w.Forge.Calls, "by hand")
-	if asked := w.Forge.Calls; asked["checks"] != open || asked["reviews"] != open || len(asked) != 3 || asked["list open"] != 1 {
+	if asked := w.Forge.Calls; asked["checks"] != open || asked["reviews"] != open || len(asked) != 4 || asked["list open"] != 1 || asked["recent"] != 1 {
 		t.Errorf("with %d open it asked %v", open, asked)
 	}
 }

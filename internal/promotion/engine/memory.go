@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
@@ -14,6 +15,7 @@ import (
 // need not say again.
 type memory struct {
 	changes  []state.Change
+	subjects []string             // of what people asked for in comments: messages of commits
 	statuses map[string]scm.Check // by commit, what our status says there
 	set      map[string]bool      // the commits on which it was set in this pass
 }
@@ -25,17 +27,29 @@ func (v *view) remember(changes ...state.Change) {
 	v.memory.changes = append(v.memory.changes, changes...)
 }
 
+// subject is what the commit says that writes the changes: what a person asked for
+// is called as the command line calls it.
+func (m *memory) subject() string {
+	switch len(m.subjects) {
+	case 0:
+		return "Remember what a pass saw"
+	case 1:
+		return m.subjects[0]
+	}
+	return fmt.Sprintf("Carry out %d commands of comments\n\n%s", len(m.subjects), strings.Join(m.subjects, "\n\n"))
+}
+
 // flush writes what is to be remembered, in one commit. A place whose record
 // cannot be read is left out: it is trouble of the pass already.
 func (v *view) flush(ctx context.Context) error {
 	if len(v.memory.changes) == 0 || v.DryRun {
 		return nil
 	}
-	update, err := v.draftState(v.heads[state.Branch], "Remember what a pass saw", func(s state.State) (state.State, error) {
+	update, err := v.draftState(v.heads[state.Branch], v.memory.subject(), func(s state.State) (state.State, error) {
 		s, _ = s.Apply(v.memory.changes...)
 		return s, nil
 	})
-	v.memory.changes = nil
+	v.memory.changes, v.memory.subjects = nil, nil
 	if err != nil || update.New == "" {
 		return err
 	}
@@ -128,7 +142,7 @@ func (l *Lane) decideOnce(ctx context.Context, subject string, changes []state.C
 // Before returns the snapshot that stood in a place before the present one: what
 // a rollback goes back to.
 func (l *Lane) Before(ctx context.Context, place promotion.Place) (promotion.Snapshot, error) {
-	v, err := l.view(ctx, true)
+	v, err := l.deafened().view(ctx, true)
 	if err != nil {
 		return nil, err
 	}

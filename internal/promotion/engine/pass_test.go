@@ -112,7 +112,7 @@ func TestReconcile_idle(t *testing.T) {
 	if w.Git.Listings != 1 || w.Git.Pushes != 0 {
 		t.Errorf("an idle pass listed %d times and pushed %d times", w.Git.Listings, w.Git.Pushes)
 	}
-	if len(w.Forge.Calls) != 1 || w.Forge.Calls["list open"] != 1 {
+	if len(w.Forge.Calls) != 2 || w.Forge.Calls["list open"] != 1 || w.Forge.Calls["recent"] != 1 {
 		t.Errorf("an idle pass asked the forge %v", w.Forge.Calls)
 	}
 }

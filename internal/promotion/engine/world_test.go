@@ -68,7 +68,7 @@ func (w *world) calm() {
 	before, pulls, pushes := w.Git.Branches(), w.Forge.All(), w.Git.Pushes
 	calls := maps.Clone(w.Forge.Calls)
 	w.run()
-	for _, what := range []string{"create", "edit", "status", "merge"} {
+	for _, what := range []string{"create", "edit", "status", "merge", "react"} {
 		if n := w.Forge.Calls[what] - calls[what]; n > 0 {
 			w.t.Errorf("the second run wrote to the forge: %s, %d times", what, n)
 		}

@@ -52,10 +52,10 @@ func (f conversation) React(_ context.Context, comment scm.Comment, reaction scm
 
 // Say implements scm.Conversation.
 func (f conversation) Say(_ context.Context, number int, marker, text string) error {
-	if err := f.failing("say"); err != nil {
-		return err
-	}
-	defer f.call("say")()
+	return f.write("say", func() error { return f.say(number, marker, text) })
+}
+
+func (f *Forge) say(number int, marker, text string) error {
 	p := f.find(number)
 	body := "<!-- " + marker + " -->\n" + text
 	i := slices.IndexFunc(p.comments, func(c scm.Comment) bool { return strings.Contains(c.Body, "<!-- "+marker+" -->") })

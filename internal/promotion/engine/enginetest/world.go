@@ -18,6 +18,7 @@ type World struct {
 	Registry *Registry
 	Forge    *Forge
 	Clock    *Clock
+	Rights   *Rights
 }
 
 // Clock is a clock that tests move.
@@ -52,13 +53,13 @@ func New(config string, files map[string]string) *World {
 	all := maps.Clone(files)
 	all[engine.ConfigFile] = config
 	git := NewGit(all, clock.Now().Add(-time.Hour))
-	return &World{Git: git, Registry: NewRegistry(), Forge: NewForge(git, clock.Now), Clock: clock}
+	return &World{Git: git, Registry: NewRegistry(), Forge: NewForge(git, clock.Now), Clock: clock, Rights: NewRights()}
 }
 
 // Lane is a process of promoter that looks at the world; several may race.
 func (w *World) Lane() *engine.Lane {
 	return &engine.Lane{
 		Remote: w.Git, Objects: w.Git.Objects(), Files: Files{w.Git}, Registries: w.Registry, Repository: w.Forge,
-		By: By, Now: w.Clock.Now, Log: slog.New(slog.DiscardHandler),
+		By: By, Now: w.Clock.Now, Log: slog.New(slog.DiscardHandler), Rights: w.Rights,
 	}
 }
