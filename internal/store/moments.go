@@ -1,0 +1,55 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"promoter/internal/database"
+	"promoter/internal/image"
+)
+
+// Refresh remembers that somebody wants everything of a lane read anew.
+func (s *Store) Refresh(ctx context.Context, tx *database.Tx, lane string) error {
+	_, err := tx.Exec(ctx, `insert into refresh (lane, asked_at) values (?, @now)
+on conflict (lane) do update set asked_at = excluded.asked_at`, lane)
+	return err
+}
+
+// Moments are what makes answers about a lane's images old.
+type Moments struct {
+	Fired     map[string]time.Time // by the name of the schedule
+	Refreshed time.Time            // zero: never
+}
+
+// Moments lists what holds now for a lane.
+func (s *Store) Moments(ctx context.Context, lane string) (m Moments, err error) {
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		m = Moments{Fired: map[string]time.Time{}}
+		one := func(scan database.Scan) error {
+			name, at := "", int64(0)
+			if err := scan(&name, &at); err != nil {
+				return err
+			}
+			if name == "" {
+				m.Refreshed = database.Time(at)
+			} else {
+				m.Fired[name] = database.Time(at)
+			}
+			return nil
+		}
+		return tx.Query(ctx, one, `select name, fired_at from schedule where name = ? or name in (select schedule from scheduled where lane = ?)
+union all select '', asked_at from refresh where lane = ?`, Poll, lane, lane)
+	})
+	return m, err
+}
+
+// HintedAt is when an image was hinted at last; the zero time: never.
+func (s *Store) HintedAt(ctx context.Context, r image.Repository) (at time.Time, err error) {
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		var micros int64
+		err := tx.One(ctx, []any{&micros}, "select coalesce(max(hinted_at), 0) from image_hint where host in (?, '') and path = ?", r.Host(), r.Path())
+		at = database.Time(micros)
+		return err
+	})
+	return at, err
+}

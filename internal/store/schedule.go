@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"promoter/internal/database"
+)
+
+// Poll is the schedule at which everything is looked at. The names of all others
+// are times in words.
+const Poll = "poll"
+
+// Schedule is when something came last.
+type Schedule struct {
+	Name    string
+	FiredAt time.Time
+	Lanes   int // that are looked at when it comes
+}
+
+// Schedules lists all by name.
+func (s *Store) Schedules(ctx context.Context) (all []Schedule, err error) {
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		return tx.Query(ctx, func(scan database.Scan) error {
+			one, fired := Schedule{}, int64(0)
+			err := scan(&one.Name, &fired, &one.Lanes)
+			one.FiredAt = database.Time(fired)
+			all = append(all, one)
+			return err
+		}, "select name, fired_at, (select count(*) from scheduled where schedule = name) from schedule order by name")
+	})
+	return all, err
+}
+
+// SetSchedules has a lane looked at when these schedules come and no others. It
+// returns those that are new for the lane. One that was not there at all begins with
+// the last poll: what was read for that counts.
+func (s *Store) SetSchedules(ctx context.Context, tx *database.Tx, lane string, names []string) (added []string, err error) {
+	var known []string
+	err = tx.Query(ctx, func(scan database.Scan) error {
+		var name string
+		err := scan(&name)
+		known = append(known, name)
+		return err
+	}, "select schedule from scheduled where lane = ?", lane)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range known {
+		if slices.Contains(names, name) {
+			continue
+		}
+		if _, err := tx.Exec(ctx, "delete from scheduled where lane = ? and schedule = ?", lane, name); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range names {
+		if slices.Contains(known, name) {
+			continue
+		}
+		added = append(added, name)
+		if _, err := tx.Exec(ctx, "insert into scheduled (lane, schedule) values (?, ?) on conflict do nothing", lane, name); err != nil {
+			return nil, err
+		}
+		_, err := tx.Exec(ctx, `insert into schedule (name, fired_at, owed)
+values (?, coalesce((select fired_at from schedule where name = ?), @now), 0) on conflict do nothing`, name, Poll)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return added, nil
+}
+
+// Fire enters that a schedule came, if its time is over: due says when it comes after
+// another time. It returns whether it came, and when it does next. One that is new
+// comes at once. Of several who ask, one is told that it came.
+func (s *Store) Fire(ctx context.Context, tx *database.Tx, name string, due func(last time.Time) time.Time) (fired bool, next time.Time, err error) {
+	last, present, owed := int64(0), int64(0), int64(0)
+	_, err = tx.Exec(ctx, "insert into schedule (name, fired_at, owed) values (?, 0, 1) on conflict do nothing", name)
+	if err != nil {
+		return false, time.Time{}, err
+	}
+	if err := tx.One(ctx, []any{&last, &owed, &present}, "select fired_at, owed, @now from schedule where name = ?", name); err != nil {
+		return false, time.Time{}, err
+	}
+	now := database.Time(present)
+	if next = due(database.Time(last)); owed == 0 && next.After(now) {
+		return false, next, nil
+	}
+	changed, err := tx.Exec(ctx, "update schedule set fired_at = ?, owed = 0 where name = ? and fired_at = ? and owed = ?", present, name, last, owed)
+	return changed > 0, due(now), err
+}
+
+// Owe makes a schedule due whatever the time.
+func (s *Store) Owe(ctx context.Context, name string) error {
+	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
+		_, err := tx.Exec(ctx, "update schedule set owed = 1 where name = ?", name)
+		return err
+	})
+}
+
+// Scheduled lists the lanes that are looked at when a schedule comes.
+func (s *Store) Scheduled(ctx context.Context, tx *database.Tx, name string) ([]string, error) {
+	return lanes(ctx, tx, "select lane from scheduled where schedule = ? order by lane", name)
+}
+
+// ForgetSchedule removes a schedule that no lane has any more.
+func (s *Store) ForgetSchedule(ctx context.Context, tx *database.Tx, name string) error {
+	_, err := tx.Exec(ctx, "delete from schedule where name = ? and not exists (select 1 from scheduled where schedule = ?)", name, name)
+	return err
+}
