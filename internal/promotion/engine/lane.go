@@ -44,11 +44,11 @@ type Lane struct {
 // something follow, so that a second run in a row has nothing to do. The report
 // holds what failed in a part; the error is about the whole repository.
 func (l *Lane) Reconcile(ctx context.Context) (Report, error) {
-	var done []Done
+	var before Report
 	for round := 0; ; round++ {
 		report, more, err := l.settle(ctx)
-		done = together(done, report.Done)
-		if report.Done = done; err != nil || !more || round == rounds {
+		report = report.after(before)
+		if before = report; err != nil || !more || round == rounds {
 			return report, err
 		}
 	}
@@ -60,11 +60,11 @@ const rounds = 50
 
 // settle runs a pass and begins anew when a race is lost, a few times.
 func (l *Lane) settle(ctx context.Context) (Report, bool, error) {
-	var done []Done
+	var before Report
 	for attempt := 1; ; attempt++ {
 		report, more, err := l.pass(ctx, attempt == attempts)
-		done = together(done, report.Done)
-		report.Done = done
+		report = report.after(before)
+		before = report
 		if fault.KindOf(err) != fault.Conflict || attempt == attempts {
 			return report, more, err
 		}
@@ -91,9 +91,11 @@ func (l *Lane) pass(ctx context.Context, last bool) (Report, bool, error) {
 	}
 	if l.DryRun {
 		v.list()
+		v.tellEnd()
 		return v.report, false, nil
 	}
 	err = v.act(ctx)
+	v.tellEnd()
 	if v.landed && fault.KindOf(err) == fault.Conflict {
 		err = nil // that was no vain attempt
 	}

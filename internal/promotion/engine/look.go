@@ -154,6 +154,7 @@ func (v *view) lookAtState(context.Context) error {
 		return err
 	}
 	v.observed.State = read
+	v.tellState()
 	for _, problem := range read.Problems() {
 		v.trouble(state.Branch, fault.New(fault.Invalid, "%s", problem))
 	}

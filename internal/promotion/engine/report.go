@@ -6,6 +6,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
+	"promoter/internal/state"
 )
 
 // Report is what one pass over one repository saw and did.
@@ -21,6 +22,15 @@ type Report struct {
 	// State is a sentence for a repository in which nothing can be done, such as
 	// an archived one; with what to do about it.
 	State string
+
+	// What histories are made of: Default and Heads are the default branch and where
+	// the fetched branches are at the end; Decided is what people decided, as each pass
+	// read it and as the last one left it; Landings is what it knows of landings, of the
+	// places of which it had to ask.
+	Default  string
+	Heads    map[string]string
+	Decided  []state.State
+	Landings map[promotion.Place][]promotion.Landing
 }
 
 // Trouble is one part of a repository that failed.
@@ -66,6 +76,13 @@ func (r Report) Failed() bool {
 		}
 	}
 	return false
+}
+
+// after is the report with what the passes before it did and read.
+func (r Report) after(before Report) Report {
+	r.Done = together(before.Done, r.Done)
+	r.Decided = slices.Concat(before.Decided, r.Decided)
+	return r
 }
 
 // together joins what was done before with what a later pass says. An effect is
