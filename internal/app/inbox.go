@@ -10,6 +10,7 @@ import (
 	"promoter/internal/queue"
 	"promoter/internal/server"
 	"promoter/internal/store"
+	"promoter/internal/telemetry"
 )
 
 // Take implements server.Inbox: the delivery and the work that it means are on the
@@ -21,6 +22,8 @@ func (s *service) Take(ctx context.Context, taken server.Taken) error {
 
 func (s *service) take(ctx context.Context, taken server.Taken) ([]queue.Hint, error) {
 	var work []queue.Hint
+	trace := telemetry.Parent(ctx)
+	ctx, stored := telemetry.Begin(ctx, "store")
 	err := s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
 		err = s.store.Keep(ctx, tx, store.Delivery{
 			Receiver: taken.Receiver, ID: taken.ID, Sender: taken.Sender, Event: taken.Event,
@@ -32,8 +35,10 @@ func (s *service) take(ctx context.Context, taken server.Taken) ([]queue.Hint, e
 		if work, err = s.workOf(ctx, tx, taken.Hints); err != nil {
 			return err
 		}
-		return s.queue.HintIn(tx, work...)
+		return s.queue.HintIn(tx, tracedBy(trace, work)...)
 	})
+	stored.Set(slog.Any(traceKeys, firstKeys(work)))
+	stored.End(err)
 	if err != nil {
 		return nil, fmt.Errorf("keep the delivery %s of %s: %w", taken.ID, taken.Receiver, err)
 	}
@@ -47,10 +52,13 @@ const maxTold = 20
 // toldOf writes the line of a delivery. By the keys, the lines of the looks are
 // found that it brought about.
 func (s *service) toldOf(ctx context.Context, taken server.Taken, work []queue.Hint) {
-	keys := keysOf(work)
-	keys = keys[:min(len(keys), maxTold)]
 	s.Log.InfoContext(ctx, "delivery", slog.String("receiver", taken.Receiver), slog.String("delivery", taken.ID),
-		slog.String("event", taken.Event), slog.Int("hints", len(taken.Hints)), slog.Any("keys", keys))
+		slog.String("event", taken.Event), slog.Int("hints", len(taken.Hints)), slog.Any("keys", firstKeys(work)))
+}
+
+func firstKeys(work []queue.Hint) []string {
+	keys := keysOf(work)
+	return keys[:min(len(keys), maxTold)]
 }
 
 // workOf finds what is to be looked at for the hints.

@@ -16,6 +16,8 @@ const (
 	toForge    = "forge"
 	toGit      = "git"
 	toMachine  = "machine"
+	// toCollector is the collector of traces.
+	toCollector = "collector"
 )
 
 // How a look ends, for the metrics.
@@ -58,7 +60,8 @@ func (s *Server) observe(to string) func(context.Context, outbound.Answer) {
 	if counts == nil {
 		return nil
 	}
-	return func(_ context.Context, answer outbound.Answer) {
+	return func(ctx context.Context, answer outbound.Answer) {
+		followRequest(ctx, to, answer)
 		counts.Request(to, answer.Host, answer.Status, answer.Took)
 		if to == toForge && answer.Remaining >= 0 {
 			counts.RateLimit(answer.Host, answer.Remaining)

@@ -2,11 +2,13 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
 	"promoter/internal/promotion/engine"
 	"promoter/internal/scm/git"
+	"promoter/internal/telemetry"
 )
 
 // gitRemote is the repository where everybody pushes, seen through its mirror. It
@@ -19,7 +21,9 @@ type gitRemote struct {
 }
 
 // Refs implements engine.Remote.
-func (r *gitRemote) Refs(ctx context.Context) (engine.Refs, error) {
+func (r *gitRemote) Refs(ctx context.Context) (_ engine.Refs, err error) {
+	ctx, span := telemetry.Begin(ctx, "git list")
+	defer func() { span.End(err) }()
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	found, err := r.mirror.List(ctx)
@@ -41,7 +45,9 @@ func (r *gitRemote) Fetch(ctx context.Context, branches ...string) (map[string]s
 	if heads, ok := r.here(branches); ok {
 		return heads, nil
 	}
+	ctx, span := telemetry.Begin(ctx, "git fetch", slog.Any(traceBranches, branches))
 	found, err := r.mirror.Fetch(ctx, branches...)
+	span.End(err)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +79,9 @@ func (r *gitRemote) here(branches []string) (map[string]string, bool) {
 }
 
 // Deepen implements engine.Remote.
-func (r *gitRemote) Deepen(ctx context.Context, branch string, since time.Time) error {
+func (r *gitRemote) Deepen(ctx context.Context, branch string, since time.Time) (err error) {
+	ctx, span := telemetry.Begin(ctx, "git deepen", slog.Any(traceBranches, []string{branch}))
+	defer func() { span.End(err) }()
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return r.mirror.Deepen(ctx, branch, since)
@@ -81,7 +89,9 @@ func (r *gitRemote) Deepen(ctx context.Context, branch string, since time.Time) 
 
 // Push implements engine.Remote. What was listed before is no longer so, whatever
 // comes of it.
-func (r *gitRemote) Push(ctx context.Context, updates ...engine.Update) error {
+func (r *gitRemote) Push(ctx context.Context, updates ...engine.Update) (err error) {
+	ctx, span := telemetry.Begin(ctx, "git push", slog.Any(traceBranches, branchesOf(updates)))
+	defer func() { span.End(err) }()
 	pushed := make([]git.Update, 0, len(updates))
 	for _, update := range updates {
 		one := git.Update{Branch: update.Branch}
@@ -98,6 +108,13 @@ func (r *gitRemote) Push(ctx context.Context, updates ...engine.Update) error {
 	defer r.mutex.Unlock()
 	r.listed = nil
 	return r.mirror.Push(ctx, pushed...)
+}
+
+func branchesOf(updates []engine.Update) (branches []string) {
+	for _, update := range updates {
+		branches = append(branches, update.Branch)
+	}
+	return branches
 }
 
 // parseID reads a commit; the empty text is no commit.

@@ -37,6 +37,7 @@ type ServeOptions struct {
 	Profiles     string
 	ProfilesOpen bool
 	Log          *slog.Logger
+	Version      string // of this release, for traces
 	// Listening is called with the address once requests are answered; nil: nobody
 	// wants to know.
 	Listening func(net.Addr)
@@ -91,6 +92,11 @@ func (s *Server) Serve(ctx context.Context, options ServeOptions) (err error) {
 	if err := os.MkdirAll(s.file.Data, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)
 	}
+	untrace, err := s.trace(ctx, &options)
+	if err != nil {
+		return err
+	}
+	defer untrace()
 	db, err := s.openDatabase(ctx)
 	if err != nil {
 		return err
@@ -160,6 +166,7 @@ func (s *Server) service(ctx context.Context, db *database.DB, options ServeOpti
 	made.http, err = server.New(server.Options{
 		Receivers: receivers, Inbox: made, Ready: db.Healthy, Metrics: s.metrics.Handler(), Desk: made, Token: token,
 		Observe: func(o server.Observation) { s.metrics.Delivery(o.Receiver, o.Status, o.Took) },
+		Follow:  made.followDelivery,
 		Log:     options.Log, Now: s.now,
 	})
 	return made, err
@@ -232,6 +239,7 @@ func (s *service) run(ctx context.Context) error {
 			kindSweep: {Handler: s.sweep},
 		}
 		work.Log, work.Random, work.Drain = s.Log, rand.Float64, drainFor
+		work.Follow = s.followRun
 		return s.queue.Run(ctx, work)
 	})
 	return group.Wait()

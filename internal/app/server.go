@@ -54,6 +54,7 @@ type Server struct {
 	logins   *registry.Logins
 	standing standing
 	metrics  *telemetry.Metrics                      // nil: nothing is counted
+	traces   *telemetry.Traces                       // nil: nothing is followed
 	watch    func(to string, answer outbound.Answer) // in place of metrics; nil: nobody watches
 	targets  []target
 	// everywhere are forges whose Apps work on all that they are installed on.

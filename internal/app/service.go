@@ -13,6 +13,7 @@ import (
 	"promoter/internal/promotion/engine"
 	"promoter/internal/queue"
 	"promoter/internal/store"
+	"promoter/internal/telemetry"
 )
 
 // The kinds of work of the service.
@@ -102,7 +103,7 @@ func (r *repository) again(ctx context.Context) *repository {
 
 func (s *service) reconcile(ctx context.Context, in *round, r *repository) (report engine.Report, err error) {
 	err = in.with(ctx, r, func(l *lane) (err error) {
-		l.DryRun, l.Log = s.DryRun, s.logOf(r)
+		l.DryRun, l.Log, l.Follow = s.DryRun, s.logOf(r), s.followLook(ctx, r)
 		report, err = l.Reconcile(ctx)
 		return advised(err, r)
 	})
@@ -119,6 +120,7 @@ func (s *service) logOf(r *repository) *slog.Logger {
 // tell writes what came of a look: a line for it, and one for each effect.
 func (s *service) tell(ctx context.Context, r *repository, report engine.Report, err error, took time.Duration) {
 	log := s.logOf(r)
+	telemetry.Set(ctx, slog.String(traceResult, resultOf(report, err)))
 	for _, done := range report.Done {
 		switch {
 		case done.Err != nil:

@@ -59,7 +59,7 @@ func runServe(command *cobra.Command, flags serveFlags, system System) error {
 		return err
 	}
 	options := app.ServeOptions{
-		DryRun: flags.dryRun, Quiet: flags.quiet, Log: log, Profiles: flags.pprof, ProfilesOpen: flags.open,
+		DryRun: flags.dryRun, Version: versionOf(released).Version, Quiet: flags.quiet, Log: log, Profiles: flags.pprof, ProfilesOpen: flags.open,
 		Listening: func(at net.Addr) { log.Info("listening", slog.String("address", at.String())) },
 	}
 	if flags.quiet == 0 {

@@ -26,6 +26,9 @@ type Options struct {
 	// Log gets what nobody is told otherwise: failed runs, and a database that does not
 	// answer.
 	Log *slog.Logger
+	// Follow is told of each run, gives the context that it goes on with, and is told
+	// how it ended; nil: nobody follows.
+	Follow func(ctx context.Context, item Item) (context.Context, func(error))
 	// Random returns a number from 0 to below 1, for the times of retries.
 	Random func() float64
 
@@ -46,6 +49,9 @@ type Options struct {
 func (o Options) withDefaults() (Options, error) {
 	if o.Log == nil || o.Random == nil || len(o.Kinds) == 0 {
 		return o, fault.New(fault.Internal, "the queue was started without a logger, randomness or work")
+	}
+	if o.Follow == nil {
+		o.Follow = func(ctx context.Context, _ Item) (context.Context, func(error)) { return ctx, func(error) {} }
 	}
 	set := func(value *time.Duration, usual time.Duration) {
 		if *value <= 0 {

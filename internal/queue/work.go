@@ -39,7 +39,8 @@ func (w *worker) leave(name string) {
 
 // work is one run: the handler with its lease, and then its end in the database.
 func (w *worker) work(item Item, handler Handler) {
-	ctx, cancel := context.WithCancelCause(w.base)
+	base, end := w.o.Follow(w.base, item)
+	ctx, cancel := context.WithCancelCause(base)
 	defer cancel(nil)
 	var keeping sync.WaitGroup
 	keeping.Go(func() { w.keep(ctx, item, cancel) })
@@ -48,15 +49,16 @@ func (w *worker) work(item Item, handler Handler) {
 	stopped := errors.Is(context.Cause(ctx), ErrStopping)
 	cancel(nil)
 	keeping.Wait()
+	defer end(err)
 	switch {
 	case lost:
-		w.log(item, slog.LevelWarn, "a run lost its lease", ErrLost)
+		w.log(base, item, slog.LevelWarn, "a run lost its lease", ErrLost)
 	case err == nil:
 		w.settle(item, func(ctx context.Context) error { return w.q.Done(ctx, item, result) })
 	case stopped:
 		w.settle(item, func(ctx context.Context) error { return w.q.Release(ctx, item, 0) })
 	default:
-		w.log(item, slog.LevelWarn, "a run failed", err)
+		w.log(base, item, slog.LevelWarn, "a run failed", err)
 		w.settle(item, func(ctx context.Context) error { return w.q.Fail(ctx, item, w.o.failure(item.Attempt, err)) })
 	}
 }
@@ -109,11 +111,11 @@ func (w *worker) settle(item Item, write func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.base), w.o.Lease)
 	defer cancel()
 	if err := write(ctx); err != nil {
-		w.log(item, slog.LevelError, "the end of a run was not stored; it runs again", err)
+		w.log(ctx, item, slog.LevelError, "the end of a run was not stored; it runs again", err)
 	}
 }
 
-func (w *worker) log(item Item, level slog.Level, what string, err error) {
-	w.o.Log.LogAttrs(w.base, level, what, slog.String("kind", item.Kind), slog.String("key", item.Key),
+func (w *worker) log(ctx context.Context, item Item, level slog.Level, what string, err error) {
+	w.o.Log.LogAttrs(ctx, level, what, slog.String("kind", item.Kind), slog.String("key", item.Key),
 		slog.Int("attempt", item.Attempt), slog.String("error", err.Error()))
 }

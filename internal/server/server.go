@@ -28,6 +28,10 @@ type Options struct {
 	Token secret.String
 	// Setups make GitHub Apps, each at /setup/NAME. None: there is no such address.
 	Setups []*Setup
+	// Follow is told of a webhook that was proven before it is kept, gives the context
+	// that it is kept with, and is told how it was answered; nil: nobody follows. The
+	// traceparent is the sender's own, if it has one.
+	Follow func(ctx context.Context, taken Taken, traceparent string) (context.Context, func(status int, err error))
 	// Observe is told of every webhook; nil: nobody is.
 	Observe func(Observation)
 	Log     *slog.Logger

@@ -65,14 +65,11 @@ func (s *Server) take(c echo.Context, to *receiver, at time.Time) (accepted, err
 		return accepted{}, err
 	}
 	told := accepted{Delivery: delivery.ID, Hints: len(delivery.Hints), Ignored: delivery.Ignored}
-	if len(delivery.Hints) == 0 {
-		return told, nil
-	}
 	taken := Taken{
 		Delivery: delivery, Receiver: to.name, Sender: to.Kind(), At: at,
 		Header: to.Kept(c.Request().Header), Body: body,
 	}
-	if err := s.Inbox.Take(c.Request().Context(), taken); err != nil {
+	if err := s.keep(c.Request(), taken); err != nil {
 		return accepted{}, err
 	}
 	return told, nil

@@ -33,6 +33,8 @@ type Lane struct {
 	Pause  func(ctx context.Context, attempt int) error
 	Log    *slog.Logger
 	DryRun bool // observe and plan, write nothing
+	// Follow is told of the parts of a look; nil: nobody is.
+	Follow Follow
 	// Rights says who may give commands in comments; nil: nobody, and none is read.
 	Rights Rights
 	// Refresh has registries asked again about what a config follows; nil: they
@@ -62,7 +64,7 @@ const rounds = 50
 func (l *Lane) settle(ctx context.Context) (Report, bool, error) {
 	var before Report
 	for attempt := 1; ; attempt++ {
-		report, more, err := l.pass(ctx, attempt == attempts)
+		report, more, err := l.followPass(ctx, attempt == attempts)
 		report = report.after(before)
 		before = report
 		if fault.KindOf(err) != fault.Conflict || attempt == attempts {
@@ -85,7 +87,7 @@ func (l *Lane) pause(ctx context.Context, attempt int) error {
 // pass observes, plans and, unless it only looks, acts. It says whether something
 // may follow at once.
 func (l *Lane) pass(ctx context.Context, last bool) (Report, bool, error) {
-	v, err := l.view(ctx, last)
+	v, err := l.followView(ctx, last)
 	if err != nil || v.report.State != "" {
 		return v.report, false, err
 	}
