@@ -103,6 +103,10 @@ soak: ## Play stories and run every fuzz target, each for SOAKTIME (10m).
 bench: ## Measure, and print each figure beside its limit.
 	@CGO_ENABLED=0 go run ./hack/bench
 
+.PHONY: load
+load: ## Put load on the service for some minutes, and print its figures likewise.
+	@CGO_ENABLED=0 go run ./hack/bench load
+
 .PHONY: tools
 tools: ## Install the pinned tools into the cache.
 	@hack/tools --all

@@ -22,9 +22,12 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	var err error
-	if flag.Arg(0) == tellPeak {
+	switch flag.Arg(0) {
+	case tellPeak:
 		err = printPeak(ctx, os.Stdout, flag.Args()[1:])
-	} else {
+	case tellLoad:
+		err = measureLoad(ctx, os.Stdout)
+	default:
 		err = run(ctx, os.Stdout, *runs)
 	}
 	stop()

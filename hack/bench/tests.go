@@ -55,7 +55,7 @@ func testBenchmarks(ctx context.Context, runs int) (tests, error) {
 
 // goBenchmark runs one benchmark and reads its lines.
 func goBenchmark(ctx context.Context, folder, name, benchTime string) (map[string]result, error) {
-	command := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "^"+name+"$", "-benchtime", benchTime, "-benchmem", folder)
+	command := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "^"+name+"$", "-benchtime", benchTime, "-benchmem", "-timeout", "60m", folder)
 	output, err := command.CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w\n%s", name, err, output)

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// tellLoad is the argument that makes this program put load on the service and print
+// those figures alone.
+const tellLoad = "load"
+
+// Limits of the service under load.
+const (
+	loadLimit     = 0.6 // of the bare loop's rate, at least
+	latencyLimit  = 50  // milliseconds: 99 of 100 webhooks at half of the rate
+	floodMemory   = 100 // MiB
+	hintLimit     = 1.3 // times the look that it brings about
+	followMemory  = 256 // MiB
+	followedHeads = 10_000
+	lookUpLimit   = 1 // milliseconds
+)
+
+// load is what the benchmarks of the service say, by "SQLite" and so on.
+type load struct {
+	deliveries, bursts, hints, followed, followers map[string]result
+}
+
+// measureLoad runs them: some minutes each.
+func measureLoad(ctx context.Context, out io.Writer) error {
+	var l load
+	var err error
+	for _, one := range []struct {
+		into                *map[string]result
+		folder, name, times string
+	}{
+		{&l.deliveries, "./hack/load", "BenchmarkDeliveries", "3x"},
+		{&l.bursts, "./hack/load", "BenchmarkBurst", "1x"},
+		{&l.hints, "./hack/load", "BenchmarkHint", "5x"},
+		{&l.followed, "./hack/load", "BenchmarkFollowed", "1x"},
+		{&l.followers, "./internal/store", "BenchmarkFollowers", "1s"},
+	} {
+		if *one.into, err = goBenchmark(ctx, one.folder, one.name, one.times); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(out, "machine   %s\n\n", machine("."))
+	return printTable(out, l.figures())
+}
+
+func (l load) figures() (all []figure) {
+	for _, at := range slices.Sorted(maps.Keys(l.deliveries)) {
+		r := l.deliveries[at]
+		all = append(all,
+			limited("webhooks in a flood, "+at, perSecond(r["own/s"]), "bare "+perSecond(r["bare/s"]), 1/r["x-bare"], 1/loadLimit),
+			limited("99 of 100 at half of that, "+at, inMilliseconds(r["ms-p99"]), inMilliseconds(latencyLimit), r["ms-p99"]/latencyLimit, 1),
+			limited("peak memory in the flood, "+at, inMebibytes(r["MiB"]), inMebibytes(floodMemory), r["MiB"]/floodMemory, 1))
+	}
+	for _, at := range slices.Sorted(maps.Keys(l.bursts)) {
+		r := l.bursts[at]
+		all = append(all, limited("looks at each lane, 1,000 webhooks in 10 s, "+at, fmt.Sprintf("%.2f", r["looks/lane"]), "1", r["looks/lane"], 1))
+	}
+	for _, at := range slices.Sorted(maps.Keys(l.hints)) {
+		r := l.hints[at]
+		all = append(all, limited("webhook to the end of its look, "+words(at), inMilliseconds(r["ms-whole"]), "look "+inMilliseconds(r["ms-look"]), r["x-look"], hintLimit))
+	}
+	for _, at := range slices.Sorted(maps.Keys(l.followed)) {
+		r := l.followed[at]
+		all = append(all,
+			limited("HEADs of a poll, 10,000 images, "+at, fmt.Sprintf("%.0f", r["HEADs"]), "10000", r["HEADs"]/followedHeads, 1),
+			figure{name: "other requests of it, " + at, measured: fmt.Sprintf("%.0f", r["others"])},
+			limited("peak memory of 1,000 repositories, "+at, inMebibytes(r["MiB"]), inMebibytes(followMemory), r["MiB"]/followMemory, 1),
+			figure{name: "from start to all looked at, " + at, measured: fmt.Sprintf("%.1f s", r["s-start"])})
+	}
+	for _, at := range slices.Sorted(maps.Keys(l.followers)) {
+		took := l.followers[at]["ns/op"] / 1e6
+		all = append(all, limited("look-up of followers, "+at, inMilliseconds(took), inMilliseconds(lookUpLimit), took/lookUpLimit, 1))
+	}
+	return all
+}
+
+func words(name string) string { return strings.NewReplacer("_", " ", "/", ", ").Replace(name) }
+
+func inMebibytes(n float64) string { return fmt.Sprintf("%.0f MiB", n) }

@@ -1,0 +1,47 @@
+package load
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"promoter/internal/database/databasetest"
+)
+
+// The burst: as many webhooks for one image as pushes of a large build make, and the
+// repositories that follow it.
+const (
+	burst     = 1000
+	burstFor  = 10 * time.Second
+	burstOver = 3 // lanes
+)
+
+// BenchmarkBurst sends webhooks for one image that several repositories follow, and
+// counts the looks at them: one for each lane and quiet window.
+func BenchmarkBurst(b *testing.B) {
+	for _, kind := range databasetest.Kinds() {
+		b.Run(kind.Name, func(b *testing.B) {
+			w := newWorld(b)
+			s := service{folder: b.TempDir(), database: kind.New(b), world: w, receivers: receivers}
+			for n := range burstOver {
+				s.repositories = append(s.repositories, w.follower(fmt.Sprint("lane-", n), "acme/web"))
+			}
+			ours := s.serve(b)
+			for range burstOver {
+				ours.until("looked")
+			}
+			to := newSender(b, ours, w.host+"/acme/web", "burst")
+			looks := 0.0
+			for b.Loop() {
+				before := ours.metric("promoter_looks_total")
+				w.release("acme/web")
+				to.pace(burst/burstFor.Seconds(), burstFor)
+				ours.rests()
+				looks += ours.metric("promoter_looks_total") - before
+			}
+			b.ReportMetric(looks/burstOver/float64(b.N), "looks/lane")
+			b.ReportMetric(0, "ns/op")
+			ours.stop()
+		})
+	}
+}

@@ -1,0 +1,76 @@
+package load
+
+import (
+	"fmt"
+	"testing"
+
+	"promoter/internal/database/databasetest"
+)
+
+// The repositories that are followed, and the images of each.
+const (
+	manyRepositories = 1000
+	manyImages       = 10
+)
+
+// BenchmarkFollowed serves many repositories with many images. The first process makes
+// their mirrors. The second one finds them, and polls everything every two minutes:
+// what is measured is a poll in which nothing is new.
+func BenchmarkFollowed(b *testing.B) {
+	for _, kind := range databasetest.Kinds() {
+		b.Run(kind.Name, func(b *testing.B) {
+			w := newWorld(b)
+			s := service{folder: b.TempDir(), database: kind.New(b), world: w, repositories: w.many(), receivers: receivers, poll: "2m"}
+			first := s.serve(b)
+			looked(first)
+			b.ReportMetric(first.peak(), "MiB-mirrors")
+			first.stop()
+			ours := s.serve(b)
+			begun := ours.begun
+			b.ReportMetric(looked(ours).at.Sub(begun).Seconds(), "s-start")
+			w.counted()
+			for b.Loop() {
+				looked(ours)
+				asked := w.counted()
+				b.ReportMetric(float64(asked["HEAD manifests"]), "HEADs")
+				delete(asked, "HEAD manifests")
+				b.ReportMetric(float64(sum(asked)), "others")
+			}
+			hint := newSender(b, ours, w.host+"/team-7/image-3", "hint")
+			b.ReportMetric(hint.pace(100, floodFor).at(0.5), "ms-hint")
+			b.ReportMetric(ours.peak(), "MiB")
+			b.ReportMetric(0, "ns/op")
+			ours.stop()
+		})
+	}
+}
+
+func sum(counts map[string]int) (all int) {
+	for _, n := range counts {
+		all += n
+	}
+	return all
+}
+
+// many makes all repositories.
+func (w *world) many() (names []string) {
+	for n := range manyRepositories {
+		var images []string
+		for i := range manyImages {
+			images = append(images, fmt.Sprintf("team-%d/image-%d", n, i))
+		}
+		names = append(names, w.follower(fmt.Sprint("repository-", n), images...))
+	}
+	return names
+}
+
+// looked waits until every repository was looked at, and returns the last line.
+func looked(p *process) (last line) {
+	p.b.Helper()
+	seen := map[string]bool{}
+	for len(seen) < manyRepositories {
+		last = p.until("looked")
+		seen[last.Repository] = true
+	}
+	return last
+}
