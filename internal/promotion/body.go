@@ -13,6 +13,7 @@ import (
 func Body(p Page) string {
 	var b writing
 	b.line(beginMarker)
+	b.line(titleMark(Title(p)))
 	b.paragraph(p.ownWords())
 	b.paragraph(p.standing())
 	p.versions(&b)

@@ -37,26 +37,33 @@ func TestReconcile_P13_everyStep(t *testing.T) {
 // killedAt runs the whole way of one image in a process that dies at an effect,
 // and says whether it got that far.
 func (w *world) killedAt(step int, before bool) bool {
-	n, dead := 0, false
+	dead, end := w.dying(step, before)
+	defer end()
+	_, _ = w.Lane().Reconcile(w.t.Context())
+	if !dead() && len(w.Forge.All()) == 1 {
+		w.mergeByHand(1, "merge")
+		_, _ = w.Lane().Reconcile(w.t.Context())
+	}
+	return dead()
+}
+
+// dying lets nothing work any more from an effect on, which happens or does not; until
+// the end.
+func (w *world) dying(step int, before bool) (dead func() bool, end func()) {
+	n, over := 0, false
 	effect := func(now bool) error {
-		if now == before && !dead {
-			dead = n == step
+		if now == before && !over {
+			over = n == step
 			n++
 		}
-		if dead {
+		if over {
 			return fault.New(fault.Temporary, "killed")
 		}
 		return nil
 	}
 	w.Git.Effect = func(now bool, _ []engine.Update) error { return effect(now) }
 	w.Forge.Effect = func(now bool, _ string) error { return effect(now) }
-	defer func() { w.Git.Effect, w.Forge.Effect = nil, nil }()
-	_, _ = w.Lane().Reconcile(w.t.Context())
-	if !dead && len(w.Forge.All()) == 1 {
-		w.mergeByHand(1, "merge")
-		_, _ = w.Lane().Reconcile(w.t.Context())
-	}
-	return dead
+	return func() bool { return over }, func() { w.Git.Effect, w.Forge.Effect = nil, nil }
 }
 
 // wholeWayFromHere runs on undisturbed and checks the end: one branch, one pull

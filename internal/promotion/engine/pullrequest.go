@@ -130,7 +130,8 @@ func (v *view) create(ctx context.Context, done Done) Done {
 func automerges(p promotion.Proposal) bool { return p.Environment.Land == config.LandAutomerge }
 
 // refreshWords brings title and body up to date. What a person wrote stays: text
-// outside our markers, and a title that is not the one that we gave.
+// outside our markers, and a title that is not the one that we gave. A run that pushed
+// may have been killed before it came here.
 func (v *view) refreshWords(ctx context.Context, done Done, pushed bool) Done {
 	p := done.Proposal
 	i := slices.IndexFunc(v.open, func(pr scm.PullRequest) bool { return pr.Number == p.Open.Number })
@@ -145,7 +146,8 @@ func (v *view) refreshWords(ctx context.Context, done Done, pushed bool) Done {
 	if body := promotion.MergeBody(pr.Body, promotion.Body(page)); body != pr.Body {
 		edit.Body = &body
 	}
-	if title := promotion.Title(page); pushed && title != pr.Title && v.gaveTitle(p.Open.Commit, pr.Title) {
+	ours := promotion.GaveTitle(pr.Body, pr.Title) || pushed && v.gaveTitle(p.Open.Commit, pr.Title)
+	if title := promotion.Title(page); title != pr.Title && ours {
 		edit.Title = &title
 	}
 	if edit.Body == nil && edit.Title == nil {
