@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -97,7 +98,20 @@ func TestDemo_onceTellsTheWholeStory(t *testing.T) {
 		`^    pushed [0-9a-f]{7}: newer: shop 1\.5\.0 -> 1\.6\.0$`,
 		`^  dev/shop  reverted  shop 1\.6\.0 was here before and was taken back \(commit [0-9a-f]{7,12}\)$`,
 		`^    pushed [0-9a-f]{7}: newer: shop 1\.5\.0 -> 1\.6\.1$`,
-		`^7\. Who did what$`,
+		`^7\. The service: the registry tells it of a new image, and dev has it a moment later$`,
+		`^\$ promoter serve --config \S+ --log text --quiet 100ms &$`,
+		`^POST http://127\.0\.0\.1:\d+/webhooks/registry: \{"delivery":"[0-9a-f]{64}-1","hints":1\}$`,
+		` msg=delivery receiver=registry delivery=[0-9a-f]{64}-1 event=push hints=1 `,
+		` msg=pushed repository=acme/gitops .* environment=dev `,
+		`^dev was pushed [0-9.]+m?s after the webhook\.$`,
+		`^127\.0\.0\.1:\d+/acme/gitops  (resting|waiting|running), looked at \d+s ago`,
+		`^\d+s ago  registry  push  [0-9a-f]{64}-1$`,
+		`^8\. Ann asks for it in staging, and the service goes on to prod by itself$`,
+		`^POST http://127\.0\.0\.1:\d+/webhooks/argocd: \{"delivery":"[0-9a-f]{64}","hints":1\}$`,
+		`^staging was pushed [0-9.]+m?s after the webhook\.$`,
+		`^prod was pushed [0-9.]+s after the webhook\.$`,
+		`^9\. Who did what$`,
+		`^[0-9a-f]{7} promoter Promote shop to prod: shop 1\.7\.0$`,
 		`^[0-9a-f]{7} ann +Take shop 1\.6\.0 back: it does not start$`,
 		`^Next: 'promoter init'`,
 	} {
@@ -152,6 +166,25 @@ func TestDemo_aBrokenPromiseIsNoticed(t *testing.T) {
 			},
 			"step 2 of the demo (The pipeline pushes new images",
 		},
+		{
+			"the service does not start", func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
+				if args[0] == "serve" {
+					_, _ = io.WriteString(out, "promoter: no, thanks\n")
+					return 1
+				}
+				return honest(ctx, out, args...)
+			},
+			"a moment later): promise broken: promoter serve ended, and said\npromoter: promoter: no, thanks\n",
+		},
+		{
+			"the service only looks", func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
+				if args[0] == "serve" {
+					args = append(args, "--dry-run")
+				}
+				return honest(ctx, out, args...)
+			},
+			"promise broken: nothing was pushed: promoter serve says\n",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -176,6 +209,9 @@ func TestDemo_keepsRunningUntilInterrupted(t *testing.T) {
 			if _, err := os.Stat(s.folder); err != nil {
 				t.Errorf("there is nothing to play with: %v", err)
 			}
+		}
+		if strings.Contains(printed, "A webhook by hand:") {
+			postByHand(t, printed)
 			interrupt()
 		}
 	}
@@ -185,17 +221,57 @@ func TestDemo_keepsRunningUntilInterrupted(t *testing.T) {
 	s.gone(t)
 }
 
+// postByHand does what the command line does that the demo shows.
+func postByHand(t *testing.T, printed string) {
+	t.Helper()
+	part := func(pattern string) string {
+		found := regexp.MustCompile(pattern).FindStringSubmatch(printed)
+		if found == nil {
+			t.Errorf("%q is not in %s", pattern, printed)
+			return ""
+		}
+		return found[1]
+	}
+	secret, err := os.ReadFile(part(`Authorization: Bearer \$\(cat (\S+)\)"`))
+	if err != nil {
+		t.Error(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, part(`curl (\S+) -H`), strings.NewReader(part(`-d '(.*)'`)))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	request.Header.Set("Content-Type", part(`-H 'Content-Type: (\S+)'`))
+	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(secret)))
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer func() { _ = response.Body.Close() }()
+	if answer, err := io.ReadAll(response.Body); response.StatusCode != http.StatusAccepted || !strings.Contains(string(answer), `"hints":1`) {
+		t.Errorf("status %d: %s, %v", response.StatusCode, answer, err)
+	}
+}
+
+// TestDemo_anInterruptionLeavesNothing interrupts the first verb, and one that is
+// called while the service runs.
 func TestDemo_anInterruptionLeavesNothing(t *testing.T) {
 	t.Parallel()
-	ctx, interrupt := context.WithCancel(t.Context())
-	s := stage{act: func(verbs, context.Context, io.Writer, ...string) int {
-		interrupt()
-		return 130
-	}}
-	if code := s.perform(ctx); code != 130 || s.err.String() != "promoter: interrupted\n" {
-		t.Errorf("exit %d: %q", code, s.err.String())
+	for _, verb := range []string{"run", "status"} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		s := stage{act: func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
+			if args[0] != verb {
+				return honest(ctx, out, args...)
+			}
+			interrupt()
+			return 130
+		}}
+		if code := s.perform(ctx); code != 130 || s.err.String() != "promoter: interrupted\n" {
+			t.Errorf("%s: exit %d: %q", verb, code, s.err.String())
+		}
+		s.gone(t)
 	}
-	s.gone(t)
 }
 
 func TestDemo_keepsTheFolderAndColours(t *testing.T) {

@@ -59,8 +59,9 @@ Exit codes: 0 no errors (there may be warnings); 1 errors.`
 	wordDemoLong  = `demo starts a registry on loopback and makes a Git repository with dev, staging
 and prod in a temporary folder. It pushes new images and lets the real verbs carry
 them: at once, when somebody asks, after some time, and in a window; a bad image is
-taken back by hand. It checks every step and exits with 1, naming the step, if one
-is not as promised. It touches nothing else and needs no network.
+taken back by hand. Then it starts the service, and a webhook of the registry brings
+the next image. It checks every step and exits with 1, naming the step, if one is
+not as promised. It touches nothing else and needs no network.
 
 Then everything keeps running to be played with, until Ctrl-C; with --once it ends.
 

@@ -45,7 +45,7 @@ func Run(ctx context.Context, options Options) (err error) {
 		}
 		err = errors.Join(err, os.RemoveAll(folder))
 	}()
-	registry, err := startRegistry(ctx)
+	registry, err := startRegistry(ctx, options.Now)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,8 @@ type show struct {
 	folder   string
 	registry *registry
 	hub      *hub
-	github   *github // nil: the story on plain Git
+	github   *github  // nil: the story on plain Git
+	service  *service // nil before it is started
 	ann      *person
 	target   []string // the flags that name the repository
 	want     sample   // what main has to hold now
@@ -104,12 +105,15 @@ func later(now time.Time, by time.Duration) time.Time {
 	return now.UTC().Truncate(time.Second).Add(by)
 }
 
-// close ends what the show began elsewhere.
-func (s *show) close(ctx context.Context) error {
-	if s.github == nil {
-		return nil
+// close ends the service, and what the show began elsewhere.
+func (s *show) close(ctx context.Context) (err error) {
+	if s.service != nil {
+		err = s.service.end()
 	}
-	return s.github.close(ctx, s.Keep)
+	if s.github != nil {
+		err = errors.Join(err, s.github.close(ctx, s.Keep))
+	}
+	return err
 }
 
 // perform tells the story, and names the step in which it ended early.

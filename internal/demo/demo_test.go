@@ -16,7 +16,7 @@ import (
 // newTestShow makes a show of which the registry runs until the end of the test.
 func newTestShow(t *testing.T, promoter func(context.Context, io.Writer, ...string) int) *show {
 	t.Helper()
-	registry, err := startRegistry(t.Context())
+	registry, err := startRegistry(t.Context(), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,8 @@
 // itself: a registry on loopback, and in a temporary folder a bare Git repository
 // with three applications in dev, staging and prod, and the clone of a person. The
 // real verbs carry new images from dev to prod; the person asks, moves a window,
-// and takes a bad image back.
+// and takes a bad image back. Then the service runs on the same repository, and the
+// registry tells it of what is pushed.
 //
 // With a server that has GitHub's API on this machine it tells the same with pull
 // requests, which the person merges and closes there. Such a server may have no Git

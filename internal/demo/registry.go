@@ -15,15 +15,19 @@ import (
 )
 
 // registry is an OCI registry on loopback.
-type registry struct{ *loopback }
+type registry struct {
+	*loopback
+	*notifier
+}
 
-func startRegistry(ctx context.Context) (*registry, error) {
+func startRegistry(ctx context.Context, now func() time.Time) (*registry, error) {
 	silent := slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
-	served, err := startLoopback(ctx, fake.New(fake.Logger(silent)))
+	n := &notifier{next: fake.New(fake.Logger(silent)), now: now}
+	served, err := startLoopback(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	return &registry{served}, nil
+	return &registry{loopback: served, notifier: n}, nil
 }
 
 // publish pushes images and fills in their digests.

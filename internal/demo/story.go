@@ -24,6 +24,8 @@ func (s *show) chapters() []chapter {
 		{"Prod waits until staging has had it for 2 seconds, and for its window", s.landInProd},
 		{"Running it again writes nothing", s.again},
 		{"A bad image: Ann takes it back by hand, and it does not come again", s.takeBack},
+		{"The service: the registry tells it of a new image, and dev has it a moment later", s.landByWebhook},
+		{"Ann asks for it in staging, and the service goes on to prod by itself", s.goOnByItself},
 		{"Who did what", s.tellHistory},
 	}
 }
@@ -232,4 +234,5 @@ func (s *show) invite() {
   promoter run --repo %[1]s
 
 New images go to the registry, such as with 'docker push %[2]s/acme/shop:1.7.0'.`, s.hub.url(), s.registry.host)
+	s.inviteToPost()
 }

@@ -1,0 +1,46 @@
+package demo
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+)
+
+func TestAGitHostMovesBranchesFromWhereTheyWere(t *testing.T) {
+	t.Parallel()
+	s := newTestShow(t, nil)
+	first, err := s.ann.push(t.Context(), tree{"a": "1"}, "Begin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := startGitHost(t.Context(), s.hub, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.stop() })
+	head, other := plumbing.NewHash(first), plumbing.ReferenceName("refs/heads/promoter/_state")
+	for _, test := range []struct {
+		name     string
+		commands []*packp.Command
+		refused  bool
+		moved    bool
+	}{
+		{"a branch is made", []*packp.Command{{Name: other, New: head}}, false, false},
+		{"it is there already", []*packp.Command{{Name: other, New: head}}, true, false},
+		{"main was elsewhere", []*packp.Command{{Name: mainBranch, Old: plumbing.NewHash("1"), New: head}}, true, false},
+		{"one of two was elsewhere", []*packp.Command{{Name: mainBranch, Old: head, New: head}, {Name: "refs/heads/x", Old: head, New: head}}, true, false},
+		{"main moves", []*packp.Command{{Name: mainBranch, Old: head, New: head}}, false, true},
+		{"main moves again", []*packp.Command{{Name: mainBranch, Old: head, New: head}}, false, true},
+		{"a branch goes", []*packp.Command{{Name: other, Old: head}}, false, true},
+	} {
+		err := g.push(t.Context(), test.commands)
+		if (err != nil) != test.refused || (len(g.moved) == 1) != test.moved {
+			t.Errorf("%s: %v, main moved: %d", test.name, err, len(g.moved))
+		}
+	}
+	if _, err := s.hub.repository.Reference(other, false); err == nil {
+		t.Error("the branch is still there")
+	}
+}

@@ -1,0 +1,153 @@
+package demo
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// service is promoter serve over the demo's registry and repository, with its
+// database in the folder of the demo.
+type service struct {
+	*journal
+	file    string // the server's file
+	url     string
+	secrets map[string]string // by receiver
+	client  *http.Client
+	git     *gitHost
+	stop    context.CancelFunc
+	over    chan struct{}
+	code    int  // of the end
+	missed  bool // it ended when it was still needed, which was said
+}
+
+// maxService bounds how long the service may take for anything. More would be a
+// broken promise, also on a slow machine.
+const maxService = 15 * time.Second
+
+// serviceFile is promoter's own config about the repository at GIT. Secrets lie in
+// files of FOLDER.
+const serviceFile = `version: 1
+listen: 127.0.0.1:0
+data: "FOLDER/data"
+api: {token: "file:FOLDER/api"}
+forges:
+  local: {kind: git, url: "http://GIT", insecure: true}
+repositories:
+  - {forge: local, name: NAME}
+registries:
+  - {host: "HOST", insecure: true}
+receivers:
+  registry: {kind: distribution, secret: "file:FOLDER/registry"}
+  argocd: {kind: argocd, secret: "file:FOLDER/argocd"}
+networks: [127.0.0.0/8]
+`
+
+// startService starts the real command and waits until it has looked once.
+func (s *show) startService(ctx context.Context) (err error) {
+	v := &service{journal: newJournal(), secrets: map[string]string{}, over: make(chan struct{})}
+	if v.client, err = newClient(s.Now); err != nil {
+		return err
+	}
+	if v.git, err = startGitHost(ctx, s.hub, s.Now); err != nil {
+		return err
+	}
+	if err := v.write(filepath.Join(s.folder, "service"), s.registry.host); err != nil {
+		return errors.Join(err, v.git.stop())
+	}
+	ctx, v.stop = context.WithCancel(ctx)
+	args := []string{"serve", "--config", v.file, "--log", "text", "--quiet", "100ms"}
+	fmt.Fprintf(s.Out, "\n$ promoter %s &\n", inWords(args))
+	go func() {
+		defer close(v.over)
+		v.code = s.Promoter(ctx, v.journal, args...)
+	}()
+	s.service = v
+	_, found, err := v.said(ctx, `msg=listening address=(\S+)`)
+	if err != nil {
+		return err
+	}
+	v.url = "http://" + found[1]
+	_, _, err = v.said(ctx, `msg=looked `)
+	return err
+}
+
+// write makes the folder with the secrets and the server's file.
+func (v *service) write(folder, registry string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("make a folder for the service: %w", err)
+	}
+	for _, name := range []string{"api", "registry", "argocd"} {
+		v.secrets[name] = rand.Text() + rand.Text()
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(v.secrets[name]+"\n"), 0o600); err != nil {
+			return fmt.Errorf("write a secret of the service: %w", err)
+		}
+	}
+	v.file = filepath.Join(folder, "promoter-server.yaml")
+	text := strings.NewReplacer("FOLDER", filepath.ToSlash(folder), "GIT", v.git.host, "NAME", gitName, "HOST", registry).Replace(serviceFile)
+	if err := os.WriteFile(v.file, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write the server's file: %w", err)
+	}
+	return nil
+}
+
+// end stops the service and waits until it has ended, then Git beside it.
+func (v *service) end() error {
+	v.stop()
+	<-v.over
+	err := v.git.stop()
+	if v.code != 0 && !v.missed {
+		err = errors.Join(fmt.Errorf("promise broken: promoter serve ended with exit code %d, and said\n%s", v.code, v.all()), err)
+	}
+	return err
+}
+
+// pushed waits until the service has pushed to main, and says when that was.
+func (v *service) pushed(ctx context.Context) (time.Time, error) {
+	late := time.NewTimer(maxService)
+	defer late.Stop()
+	select {
+	case at := <-v.git.moved:
+		return at, nil
+	case <-ctx.Done():
+		return time.Time{}, ctx.Err()
+	case <-v.over:
+		return time.Time{}, v.miss()
+	case <-late.C:
+		return time.Time{}, fmt.Errorf("promise broken: nothing was pushed: promoter serve says\n%s", v.all())
+	}
+}
+
+// said waits for a line of the service that matches, and returns the lines before it
+// too, and what the pattern found.
+func (v *service) said(ctx context.Context, pattern string) (lines, found []string, err error) {
+	lines, found, err = v.next(ctx, v.over, pattern)
+	if errors.Is(err, errOver) {
+		err = v.miss()
+	}
+	return lines, found, err
+}
+
+// miss is the error that the service ended before the story did.
+func (v *service) miss() error {
+	v.missed = true
+	return fmt.Errorf("promise broken: promoter serve ended, and said\n%s", v.all())
+}
+
+// post sends a webhook to a receiver.
+func (v *service) post(ctx context.Context, receiver, text string) (status int, answer string, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, v.url+"/webhooks/"+receiver, strings.NewReader(text))
+	if err != nil {
+		return 0, "", fmt.Errorf("post a webhook: %w", err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+v.secrets[receiver])
+	status, answer = send(v.client, request)
+	return status, answer, nil
+}

@@ -1,0 +1,96 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// landByWebhook starts the service, and lets the registry tell it of a new image.
+func (s *show) landByWebhook(ctx context.Context) error {
+	if err := s.startService(ctx); err != nil {
+		return err
+	}
+	v := s.service
+	s.registry.tell(v.client, v.url+"/webhooks/registry", v.secrets["registry"])
+	s.tell("It listens at %s, and has looked once: there is nothing to do.\nFrom now on the registry tells it of every push. The pipeline pushes shop 1.7.0.", v.url)
+	published, err := s.registry.publish(ctx, made("shop", "1.7.0", 18))
+	if err != nil {
+		return err
+	}
+	s.after = published
+	told, _ := s.registry.last()
+	s.tell("POST %s/webhooks/registry: %s", v.url, told.answer)
+	if told.status != http.StatusAccepted {
+		return fmt.Errorf("promise broken: the webhook was answered with %d: %s", told.status, told.answer)
+	}
+	s.want.take("dev", published...)
+	if err := s.served(ctx, "dev", told.at); err != nil {
+		return err
+	}
+	_, err = s.promoter(ctx, []string{"status", "--config", v.file, "--url", v.url},
+		`/acme/gitops  (resting|waiting|running), looked at \d+s ago`, `^\d+s ago  registry  push  [0-9a-f]{64}-1$`)
+	return err
+}
+
+// served waits until the service has pushed what is wanted, and shows what it says.
+func (s *show) served(ctx context.Context, environment string, since time.Time) error {
+	at, err := s.service.pushed(ctx)
+	if err != nil {
+		return err
+	}
+	var lines []string
+	for _, pattern := range []string{`msg=pushed .* environment=` + environment + ` `, `msg=looked `} {
+		more, _, err := s.service.said(ctx, pattern)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, more...)
+	}
+	s.tell("%s", strings.Join(lines, "\n"))
+	s.tell("%s was pushed %s after the webhook.", environment, at.Sub(since).Round(time.Millisecond))
+	return s.compare(ctx)
+}
+
+// goOnByItself lets a person ask. That is no event on plain Git, so the next webhook
+// brings it about; the end of the soak needs none.
+func (s *show) goOnByItself(ctx context.Context) error {
+	v := s.service
+	_, err := s.promoter(ctx, []string{
+		"promote", "--repo", s.hub.url(), "--to", "staging", "--app", "shop", "--as", s.ann.name, "--reason", "looks good in dev",
+	}, `written to promoter/_state as ann`)
+	if err != nil {
+		return err
+	}
+	s.tell("Argo CD has brought dev up to date, and tells so.")
+	begin := s.Now()
+	status, answer, err := v.post(ctx, "argocd", fmt.Sprintf(`{"application": "shop-dev", "repoURL": "http://%s/%s.git"}`, v.git.host, gitName))
+	if err != nil {
+		return err
+	}
+	s.tell("POST %s/webhooks/argocd: %s", v.url, answer)
+	if status != http.StatusAccepted {
+		return fmt.Errorf("promise broken: the webhook was answered with %d: %s", status, answer)
+	}
+	s.want.take("staging", s.after...)
+	if err := s.served(ctx, "staging", begin); err != nil {
+		return err
+	}
+	s.tell("Prod has to wait for 2 seconds. Nobody tells the service when they are over: it knows when to look.")
+	s.want.take("prod", s.after...)
+	return s.served(ctx, "prod", begin)
+}
+
+// inviteToPost says how to post a webhook by hand.
+func (s *show) inviteToPost() {
+	v, folder := s.service, s.folder
+	s.tell(`The service runs at %[1]s, and the registry tells it of every push. A webhook by hand:
+
+  curl %[1]s/webhooks/registry -H 'Content-Type: application/json' \
+    -H "Authorization: Bearer $(cat %[2]s/service/registry)" \
+    -d '{"events": [{"id": "1", "action": "push", "request": {"host": "%[3]s"}, "target": {"repository": "acme/shop", "tag": "1.8.0", "mediaType": "application/vnd.oci.image.manifest.v1+json"}}]}'
+  promoter status --config %[4]s --url %[1]s
+  curl %[1]s/metrics`, v.url, folder, s.registry.host, v.file)
+}
