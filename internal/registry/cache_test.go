@@ -171,6 +171,34 @@ func TestClient_whatIsRememberedIsBounded(t *testing.T) {
 	}
 }
 
+// More images than are remembered at once: what was learnt of the first is read again
+// from the cache folder when its turn comes.
+func TestMemories_whatMakesRoomIsKept(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	memories, asked := NewMemories(), 0
+	memories.most = 2
+	c := newClient(t, Options{CacheDir: t.TempDir(), Memories: memories, Remembered: func(known bool) {
+		if !known {
+			asked++
+		}
+	}})
+	digests := map[string]string{}
+	for _, name := range []string{"acme/a", "acme/b", "acme/c"} {
+		digests[name] = f.push(t, name, built{created: day(1)}, "1")
+	}
+	for range 2 {
+		for name, digest := range digests {
+			if _, err := c.For("github.com/1").Describe(t.Context(), f.repository(t, name), digest); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if asked != 3 {
+		t.Errorf("facts were asked for %d times, want once of each image", asked)
+	}
+}
+
 func TestMemory_factsAreBoundedByTheirSize(t *testing.T) {
 	t.Parallel()
 	digest := func(n int) string { return fmt.Sprintf("sha256:%064d", n) }

@@ -88,8 +88,9 @@ type scope struct {
 }
 
 // maxSessions bounds what a Client remembers; a config file names the repositories,
-// so their number must not be theirs to choose.
-const maxSessions = 4096
+// so their number must not be theirs to choose. It is above what a thousand GitOps
+// repositories follow: beyond it each poll logs in anew.
+const maxSessions = 1 << 15
 
 // New makes a Client. Options.Outbound and Options.Now are required.
 func New(options Options) (*Client, error) {
@@ -210,16 +211,17 @@ func (c *Client) session(at scope, r right, repository name.Repository) *session
 	return made
 }
 
-// dropOne makes room in a map that is full. Which entry goes does not matter:
-// it is asked for again.
-func dropOne[V any](m map[scope]V, limit int) {
+// dropOne makes room in a map that is full, and returns what went. Which entry does
+// not matter: it is asked for again.
+func dropOne[V any](m map[scope]V, limit int) (dropped V, full bool) {
 	if len(m) < limit {
-		return
+		return dropped, false
 	}
-	for key := range m {
+	for key, value := range m {
 		delete(m, key)
-		return
+		return value, true
 	}
+	return dropped, false
 }
 
 // reopen gives a target a login that is made anew.

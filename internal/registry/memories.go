@@ -6,12 +6,16 @@ import (
 )
 
 // maxMemories bounds what is remembered at once; a config file names the
-// repositories, so their number must not be theirs to choose.
-const maxMemories = 4096
+// repositories, so their number must not be theirs to choose. One of an image with a
+// few tags takes one or two KiB. What does not fit is written to the cache folder, and
+// read from there again.
+const maxMemories = 1 << 15
 
 // Memories keep what was learnt from one Client to the next, so that answers can
 // count for longer than one round of work.
 type Memories struct {
+	most int // memories at once
+
 	mu    sync.Mutex
 	round int // counts clients
 	all   map[scope]*remembered
@@ -24,7 +28,7 @@ type remembered struct {
 }
 
 // NewMemories makes an empty one.
-func NewMemories() *Memories { return &Memories{all: map[scope]*remembered{}} }
+func NewMemories() *Memories { return &Memories{most: maxMemories, all: map[scope]*remembered{}} }
 
 // restRounds is how many clients may come and go until a memory that none of them
 // used is dropped. Two may be at work side by side.
@@ -52,7 +56,9 @@ func (m *Memories) of(at scope, options Options) *memory {
 		known.round = m.round
 		return known.memory
 	}
-	dropOne(m.all, maxMemories)
+	if dropped, full := dropOne(m.all, m.most); full {
+		_ = dropped.save() // a failure costs questions
+	}
 	made := newMemory(options.CacheDir, at)
 	made.told = options.Remembered
 	m.all[at] = &remembered{memory: made, round: m.round}
