@@ -99,6 +99,9 @@ func (s *service) followed(ctx context.Context, tx *database.Tx, hints []event.H
 		if err != nil {
 			return nil, err
 		}
+		if len(lanes) == 0 {
+			work = append(work, s.arriving(hint)...)
+		}
 		for _, lane := range lanes {
 			work = append(work, queue.Hint{Kind: kindLane, Key: lane, Quiet: quiet, Within: quietTimes * quiet})
 		}

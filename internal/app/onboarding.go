@@ -90,6 +90,16 @@ func (w *work) newOnboarding() *onboarding {
 	return &onboarding{globs: globs, memory: readOnboarded(w.cacheFolder("onboarding"), w.server.now), left: maxOnboarded}
 }
 
+// has says whether repositories wait to be looked at.
+func (o *onboarding) has() bool {
+	if o == nil {
+		return false
+	}
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return len(o.candidates) > 0
+}
+
 // take says whether one more pull request may be opened.
 func (o *onboarding) take() bool {
 	o.mutex.Lock()

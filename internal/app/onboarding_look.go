@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -172,35 +171,6 @@ func (a *asking) suggest(ctx context.Context) (*suggest.Suggestion, error) {
 	return suggest.Config(found)
 }
 
-// write pushes the branch, unless it says this already, and opens the pull request
-// where there is none. A branch of a pass that was killed in between is taken up.
-func (a *asking) write(ctx context.Context, made *suggest.Suggestion) (*Onboarding, error) {
-	came := &Onboarding{State: OnboardingOpen, Config: made.Text}
-	if a.ours != nil {
-		came.Number, came.URL = a.ours.Number, a.ours.URL
-	}
-	stands, why, err := a.stands(ctx, made.Text)
-	if err != nil {
-		return nil, err
-	}
-	if why == "" && a.ours == nil {
-		why, err = a.added(ctx)
-	}
-	switch {
-	case err != nil:
-		return nil, err
-	case why != "":
-		came.State, came.Reason = OnboardingLeft, why
-		return came, nil
-	case a.ours != nil && stands:
-		return came, nil
-	case a.ours == nil && !a.o.take():
-		came.State, came.Reason = OnboardingWaiting, fmt.Sprintf("%d are opened in one pass", maxOnboarded)
-		return came, nil
-	}
-	return came, a.carryOut(ctx, made, came, stands)
-}
-
 // stands says whether the branch has the settings that are offered, or why it is not
 // to be touched: only one commit of ours with this one file is.
 func (a *asking) stands(ctx context.Context, text string) (same bool, why string, err error) {
@@ -258,84 +228,10 @@ func (a *asking) added(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// carryOut does what is to be done.
-func (a *asking) carryOut(ctx context.Context, made *suggest.Suggestion, came *Onboarding, stands bool) error {
-	came.State = OnboardingToOpen
-	if a.ours != nil {
-		came.State = OnboardingToRefresh
-	}
-	if a.DryRun {
-		return nil
-	}
-	body := promotion.OnboardingBody(a.page(ctx, made))
-	if !stands {
-		if err := a.push(ctx, made.Text, came); err != nil {
-			return err
-		}
-	}
-	if a.ours != nil {
-		came.State = OnboardingRefreshed
-		return a.refresh(ctx, body)
-	}
-	pr, err := a.Repository.PullRequests().Create(ctx, scm.Draft{
-		Head: promotion.OnboardingBranch, Base: a.base, Title: promotion.OnboardingTitle, Body: promotion.MergeBody("", body),
-	})
-	if err != nil {
-		return fmt.Errorf("open the onboarding pull request: %w", err)
-	}
-	came.State, came.Number, came.URL = OnboardingOpened, pr.Number, pr.URL
-	return nil
-}
-
-// push writes one commit with the one file, on the condition that the branch is where
-// it was seen.
-func (a *asking) push(ctx context.Context, text string, came *Onboarding) error {
-	by := a.By
-	by.When = a.Now()
-	commit, err := a.Objects.Write(engine.Draft{
-		Parent: a.at, Files: map[string][]byte{ConfigFile: []byte(text)}, By: by, Message: promotion.OnboardingTitle + "\n",
-	})
-	if err != nil {
-		return fmt.Errorf("write a commit for %s: %w", promotion.OnboardingBranch, err)
-	}
-	if err := a.Remote.Push(ctx, engine.Update{Branch: promotion.OnboardingBranch, Old: a.head, New: commit}); err != nil {
-		return fmt.Errorf("push %s: %w", promotion.OnboardingBranch, err)
-	}
-	came.Commit = commit
-	return nil
-}
-
-// refresh brings the words up to date; those of people stay.
-func (a *asking) refresh(ctx context.Context, body string) error {
-	merged := promotion.MergeBody(a.ours.Body, body)
-	if merged == a.ours.Body {
-		return nil
-	}
-	if err := a.Repository.PullRequests().Edit(ctx, a.ours.Number, scm.Edit{Body: &merged}); err != nil {
-		return fmt.Errorf("edit pull request #%d: %w", a.ours.Number, err)
-	}
-	return nil
-}
-
 // ignoring drops an error of a kind.
 func ignoring(kind fault.Kind, err error) error {
 	if fault.KindOf(err) == kind {
 		return nil
 	}
 	return err
-}
-
-// offered are the objects of a repository as if the config were merged.
-type offered struct {
-	engine.Objects
-	at   string
-	text []byte
-}
-
-// Read implements engine.Contents.
-func (o offered) Read(commit, path string, limit int64) ([]byte, error) {
-	if commit == o.at && path == ConfigFile {
-		return bytes.Clone(o.text), nil
-	}
-	return o.Objects.Read(commit, path, limit)
 }

@@ -1,11 +1,13 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"maps"
 	"slices"
 
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/engine"
 	"promoter/internal/suggest"
 )
 
@@ -58,4 +60,19 @@ func usesOf(made *suggest.Suggestion) []promotion.OnboardingUse {
 		uses = append(uses, promotion.OnboardingUse{File: file, Count: counts[file]})
 	}
 	return uses
+}
+
+// offered are the objects of a repository as if the config were merged.
+type offered struct {
+	engine.Objects
+	at   string
+	text []byte
+}
+
+// Read implements engine.Contents.
+func (o offered) Read(commit, path string, limit int64) ([]byte, error) {
+	if commit == o.at && path == ConfigFile {
+		return bytes.Clone(o.text), nil
+	}
+	return o.Objects.Read(commit, path, limit)
 }

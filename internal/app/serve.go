@@ -131,6 +131,8 @@ func (s *Server) openDatabase(ctx context.Context) (*database.DB, error) {
 type service struct {
 	*Server
 	ServeOptions
+	arrivals arrivals
+
 	db     *database.DB
 	queue  *queue.Queue
 	store  *store.Store
@@ -234,6 +236,9 @@ func (s *service) run(ctx context.Context) error {
 	group.Go(func() error {
 		work := s.work
 		work.Kinds = map[string]queue.Handled{
+			kindOnboard: {Handler: s.onboard},
+			kindArrival: {Handler: s.arrive},
+
 			kindLane:  {Handler: s.look, Concurrent: atOnce},
 			kindPoll:  {Handler: s.poll},
 			kindSweep: {Handler: s.sweep},

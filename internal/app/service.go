@@ -22,6 +22,9 @@ const (
 	kindPoll  = "poll"  // everything is looked at
 	kindSweep = "sweep" // old deliveries are removed
 
+	kindOnboard = "onboard" // a config file is offered to repositories without one
+	kindArrival = "arrival" // a repository without a lane is looked for; the key is HOST/OWNER/NAME
+
 	everything = "all"
 )
 
@@ -67,6 +70,7 @@ func (s *service) look(ctx context.Context, item queue.Item) (queue.Result, erro
 		result.Next = s.now() // what was hinted at meanwhile found nobody
 	}
 	took := s.now().Sub(begin)
+	s.onboardLane(ctx, in, again, report)
 	s.measure(item, report, failed, took)
 	s.tell(ctx, known, report, failed, took)
 	return result, errors.Join(failed, err)
@@ -241,7 +245,7 @@ func (s *service) poll(ctx context.Context, _ queue.Item) (queue.Result, error) 
 	for key := range in.byKey {
 		hints = append(hints, queue.Hint{Kind: kindLane, Key: key})
 	}
-	if err := s.queue.Hint(ctx, hints...); err != nil {
+	if err := s.queue.Hint(ctx, append(hints, in.onboardings()...)...); err != nil {
 		return queue.Result{}, err
 	}
 	jitter := time.Duration(float64(s.file.Poll) * (rand.Float64()*0.2 - 0.1))

@@ -33,6 +33,7 @@ type Hint struct {
 	Repository Repository // of the kinds of a forge; empty for an installation
 	Number     int        // of the pull request, of KindComment
 	Comment    int64      // its id, of KindComment
+	Config     bool       `json:",omitzero"` // of KindRepository: the default branch, or the repository itself, is another
 	Subject    string     // of KindHealth: KIND/NAMESPACE/NAME, in lower case but for the names
 }
 

@@ -12,6 +12,8 @@ type githubEvent struct {
 	Action     string        `json:"action"`
 	Repository *githubSource `json:"repository"`
 	Sender     githubPerson  `json:"sender"`
+	Ref        string        `json:"ref"` // of a push
+	Pull       githubPull    `json:"pull_request"`
 	// Installation is that of the App whose webhook it is.
 	Installation struct {
 		Account githubPerson `json:"account"`
@@ -28,9 +30,17 @@ type githubEvent struct {
 }
 
 type githubSource struct {
-	ID       int64  `json:"id"`
-	FullName string `json:"full_name"`
-	HTMLURL  string `json:"html_url"`
+	ID            int64  `json:"id"`
+	FullName      string `json:"full_name"`
+	HTMLURL       string `json:"html_url"`
+	DefaultBranch string `json:"default_branch"`
+}
+
+type githubPull struct {
+	Merged bool `json:"merged"`
+	Base   struct {
+		Ref string `json:"ref"`
+	} `json:"base"`
 }
 
 type githubPerson struct {
@@ -86,9 +96,25 @@ func (e githubEvent) delivery(happened, host string) (Delivery, error) {
 		return e.about(event.Hint{Kind: event.KindComment, Number: e.Issue.Number, Comment: e.Comment.ID}, host)
 	case "check_run", "check_suite", "create", "delete", "deployment_status", "merge_group", "pull_request",
 		"pull_request_review", "push", "repository", "status", "workflow_run", "branch_protection_rule", "repository_ruleset":
-		return e.about(event.Hint{Kind: event.KindRepository}, host)
+		return e.about(event.Hint{Kind: event.KindRepository, Config: e.mayConfigure(happened)}, host)
 	}
 	return ignored(happened, "the event does not matter")
+}
+
+// mayConfigure says whether a config file may be there now that was not: a push to the
+// default branch, a merge into it, or a repository that is new or otherwise another.
+func (e githubEvent) mayConfigure(happened string) bool {
+	if e.Repository == nil {
+		return false
+	}
+	byDefault := e.Repository.DefaultBranch
+	switch happened {
+	case "push":
+		return e.Ref == "refs/heads/"+byDefault
+	case "pull_request":
+		return e.Action == "closed" && e.Pull.Merged && e.Pull.Base.Ref == byDefault
+	}
+	return happened == "repository"
 }
 
 func (e githubEvent) about(hint event.Hint, host string) (Delivery, error) {

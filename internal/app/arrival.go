@@ -1,0 +1,113 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"promoter/internal/event"
+	"promoter/internal/fault"
+	"promoter/internal/queue"
+)
+
+// arrivals are the repositories that were looked for because a webhook named them and
+// no lane has them.
+type arrivals struct {
+	mutex sync.Mutex
+	seen  map[string]time.Time
+}
+
+// maxArrivals bounds what is remembered of them.
+const maxArrivals = 10_000
+
+// next says when a repository may be looked for again; zero: now, and that is
+// remembered.
+func (a *arrivals) next(name string, now time.Time) time.Time {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if at := a.seen[name].Add(betweenRounds); at.After(now) {
+		return at
+	}
+	if a.seen == nil || len(a.seen) >= maxArrivals {
+		a.seen = map[string]time.Time{}
+	}
+	a.seen[name] = now
+	return time.Time{}
+}
+
+// arriving is the work that a hint about a repository without a lane means. One that
+// the file lists, and that could not be opened, is found by the next round. One that
+// an App may have been given, or that may have its first config file, is looked for by
+// itself: a round asks for every repository. All others are strangers.
+func (s *service) arriving(hint event.Hint) []queue.Hint {
+	if hint.Kind != event.KindRepository || hint.Repository.Name == "" {
+		return nil
+	}
+	name, quiet := strings.ToLower(hint.Repository.Host+"/"+hint.Repository.Name), max(s.Quiet, 0)
+	for _, t := range s.targets {
+		if hostAndName(t) == name {
+			return []queue.Hint{{Kind: kindPoll, Key: everything, Quiet: quiet, Within: quietTimes * quiet}}
+		}
+	}
+	for _, c := range s.everywhere {
+		if hint.Config && onHost(c, hint.Repository.Host) {
+			return []queue.Hint{{Kind: kindArrival, Key: name, Quiet: quiet, Within: quietTimes * quiet}}
+		}
+	}
+	return nil
+}
+
+// arrive looks for one repository, at most once in the time that a round lasts at
+// least. Only one that has a config file is worth a new round.
+func (s *service) arrive(ctx context.Context, item queue.Item) (queue.Result, error) {
+	if at := s.arrivals.next(item.Key, s.now()); !at.IsZero() {
+		return queue.Result{Next: at}, nil
+	}
+	in, release, err := s.rounds.use(ctx)
+	if err != nil {
+		return queue.Result{}, err
+	}
+	defer release()
+	has, err := in.arrived(ctx, item.Key)
+	log := s.Log.With(slog.String("repository", item.Key))
+	switch kind := fault.KindOf(err); {
+	case kind == fault.Temporary || kind == fault.RateLimited:
+		return queue.Result{}, err
+	case err != nil:
+		log.InfoContext(ctx, "a webhook named a repository that is not worked on", slog.Any("error", err))
+	case !has:
+		log.DebugContext(ctx, "a webhook named a repository without a config file")
+	default:
+		log.InfoContext(ctx, "a repository has a config file now")
+		err = s.queue.Hint(ctx, queue.Hint{Kind: kindPoll, Key: everything})
+		return queue.Result{Forget: err == nil}, err
+	}
+	return queue.Result{Forget: true}, nil
+}
+
+// arrived says whether an App may see the repository HOST/OWNER/NAME, and whether it
+// has a config file.
+func (r *round) arrived(ctx context.Context, name string) (bool, error) {
+	host, short, _ := strings.Cut(name, "/")
+	failed := fault.New(fault.NotFound, "no forge of the server's file has it")
+	for _, c := range r.server.everywhere {
+		f := r.forges[c.Name]
+		if !onHost(c, host) || f.err != nil {
+			continue
+		}
+		i, err := f.app.app.InstallationOf(ctx, short)
+		if err != nil {
+			failed = err
+			continue
+		}
+		used := f.app.use(ctx, i)
+		if used.err != nil {
+			failed = used.err
+			continue
+		}
+		return used.github.Holds(ctx, short, ConfigFile)
+	}
+	return false, failed
+}

@@ -1,0 +1,132 @@
+package app_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/scm/github/githubtest"
+)
+
+// The base moves: only settings that would be others are worth a push, and never over
+// the work of a person, whose words stay too.
+func TestRun_onboarding_P02_P08_baseMoves(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	r := o.repository("acme/gitops", without())
+	o.app.Install("acme")
+	o.run(onboards)
+	head := r.Pull(1).HeadCommit
+	r.Commit("ann", "main", "Elsewhere", map[string]string{"README": "more words\n"})
+	o.pass(time.Hour)
+	o.offered(o.run(onboards), "acme/gitops", "open")
+	if r.Pull(1).HeadCommit != head {
+		t.Error("it was pushed although the settings are the same")
+	}
+	body := "My words.\n\n" + r.Pull(1).Body
+	r.EditPull(1, nil, &body)
+	r.Commit("ann", "main", "An API", map[string]string{"apps/dev/api.yaml": o.expand("image: $R/acme/api:2.0.0\n"), "apps/prod/api.yaml": o.expand("image: $R/acme/api:2.0.0\n")})
+	o.pass(time.Hour)
+	o.offered(o.run(onboards), "acme/gitops", "refreshed")
+	now := r.Pull(1)
+	if now.HeadCommit == head || !strings.HasPrefix(now.Body, "My words.\n") || !strings.Contains(now.Body, "`api`") {
+		t.Errorf("it was not refreshed:\n%s", now.Body)
+	}
+	if n := r.Git("rev-list", "--count", "main.."+onboardingHead); n != "1" {
+		t.Errorf("it has %s commits over main", n)
+	}
+	o.idle("refreshed")
+	mine := r.Commit("ann", onboardingHead, "My settings", map[string]string{".promoter.yaml": "version: 1\n"})
+	r.Commit("ann", "main", "Another", map[string]string{"apps/dev/b.yaml": o.expand("image: $R/acme/b:2.0.0\n")})
+	o.pass(2 * time.Hour)
+	o.offered(o.run(onboards), "acme/gitops", "left alone: the branch promoter/_onboarding holds a commit of ann")
+	if r.Head(onboardingHead) != mine {
+		t.Error("the work of a person was overwritten")
+	}
+}
+
+// Two hundred repositories get no storm: a few in each pass, the others wait in line.
+func TestRun_onboarding_P18_noStorm(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	var all []*githubtest.Repository
+	for i := range 7 {
+		all = append(all, o.repository(fmt.Sprintf("acme/gitops-%d", i), without()))
+	}
+	o.app.Install("acme")
+	opened := func() (n int) {
+		for _, r := range all {
+			n += len(r.Pulls())
+		}
+		return n
+	}
+	o.run(onboards)
+	if n := opened(); n != 5 {
+		t.Errorf("%d were opened in the first pass", n)
+	}
+	if want := "2 without .promoter.yaml wait in line: at most 5 onboarding pull requests are opened in one pass"; !slices.Contains(o.notes, want) {
+		t.Errorf("the notes are %q", o.notes)
+	}
+	o.run(onboards)
+	if n := opened(); n != 7 {
+		t.Errorf("%d were opened in two passes", n)
+	}
+	o.loses()
+	o.idle("all are open")
+}
+
+// Somebody is at it already.
+func TestRun_onboarding_P02_aPersonAddsOne(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	r := o.repository("acme/gitops", without())
+	r.Commit("ann", "add-promoter", "Add it", map[string]string{".promoter.yaml": "version: 1\n"})
+	r.OpenPull("ann", "add-promoter", "main", "Use promoter")
+	other := o.repository("acme/taken", without())
+	other.Commit("eve", onboardingHead, "Mine", map[string]string{"x": "y\n"})
+	o.app.Install("acme")
+	results := o.run(onboards)
+	o.offered(results, "acme/gitops", "left alone: pull request #1 adds .promoter.yaml")
+	o.offered(results, "acme/taken", "left alone: the branch promoter/_onboarding holds a commit of eve")
+	o.idle("in hand")
+	r.ClosePull("ann", 1)
+	o.pass(2 * time.Hour)
+	o.offered(o.run(onboards), "acme/gitops", "opened")
+}
+
+func TestRun_onboarding_dryRun(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	r := o.repository("acme/gitops", without())
+	o.app.Install("acme")
+	o.dryRun = true
+	results := o.run(onboards)
+	o.offered(results, "acme/gitops", "to be opened")
+	if text := results["acme/gitops"].Onboarding.Config; !strings.Contains(text, "version: 1") {
+		t.Errorf("it does not say what it would be:\n%s", text)
+	}
+	o.idle("a dry run")
+	if r.Head(onboardingHead) != "" || len(r.Pulls()) > 0 {
+		t.Error("a dry run wrote")
+	}
+}
+
+// Names in a repository are anybody's: none of them calls or refers to anybody.
+func TestRun_onboarding_T12_outsideTextIsHarmless(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	r := o.repository("acme/gitops", map[string]string{
+		"dev/@ann #1 --> <img>.yaml": "image: $R/acme/web:1.4.0\n", "prod/@ann #1 --> <img>.yaml": "image: $R/acme/web:1.4.0\n",
+	})
+	o.app.Install("acme")
+	o.run(onboards)
+	body := r.Pull(1).Body
+	inside, _, _ := strings.Cut(strings.TrimPrefix(body, "<!-- promoter:begin -->"), "<!-- promoter:end -->")
+	for _, sign := range []string{"@ann", "#1", "-->"} {
+		if strings.Contains(inside, sign) {
+			t.Errorf("the text holds %s:\n%s", sign, body)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+
+	"promoter/internal/promotion/engine"
+	"promoter/internal/queue"
+)
+
+// onboard offers a config file to the repositories that the present round found
+// without one. It is work of its own, because to look into many of them takes long,
+// and no lane waits for it.
+func (s *service) onboard(ctx context.Context, _ queue.Item) (queue.Result, error) {
+	in, release, err := s.rounds.use(ctx)
+	if err != nil {
+		return queue.Result{}, err
+	}
+	defer release()
+	err = in.onboardAll(ctx, s.DryRun, func(r *repository, came *Onboarding, failed error) {
+		s.tellOnboarding(ctx, s.Log.With(slog.String("repository", r.name)), came, failed)
+	})
+	if note := in.onboarding.waitingNote(); note != "" {
+		s.Log.InfoContext(ctx, note)
+	}
+	return queue.Result{}, err
+}
+
+// onboardings is the work on the repositories that a round found without a config
+// file; none where there are none.
+func (r *round) onboardings() []queue.Hint {
+	if !r.onboarding.has() {
+		return nil
+	}
+	return []queue.Hint{{Kind: kindOnboard, Key: everything}}
+}
+
+// onboardLane offers a config file to a listed repository in which a look found none.
+func (s *service) onboardLane(ctx context.Context, in *round, r *repository, report engine.Report) {
+	if in.onboarding == nil || report.Config != nil || report.State == "" || r.scm == nil {
+		return
+	}
+	var came *Onboarding
+	err := in.with(ctx, r, func(l *lane) (err error) {
+		l.DryRun = s.DryRun
+		came, err = l.onboard(ctx, report)
+		return advised(err, r)
+	})
+	if ctx.Err() == nil {
+		s.tellOnboarding(ctx, s.logOf(r), came, err)
+	}
+}
+
+// tellOnboarding writes a line of what came now; what is known of before has had one.
+func (s *service) tellOnboarding(ctx context.Context, log *slog.Logger, came *Onboarding, err error) {
+	switch {
+	case err != nil:
+		log.WarnContext(ctx, "a config file could not be offered", slog.Any("error", err))
+	case came != nil && !came.remembered && came.State != OnboardingWaiting:
+		log.InfoContext(ctx, "onboarding", slog.String("state", string(came.State)), slog.String("reason", came.Reason),
+			slog.Int("pull_request", came.Number), slog.String("url", came.URL), slog.String("commit", came.Commit))
+	}
+}

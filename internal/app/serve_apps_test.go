@@ -1,0 +1,153 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/app"
+	"promoter/internal/scm/github/githubtest"
+)
+
+// servedOrchard is a GitHub App that is served.
+type servedOrchard struct {
+	*orchard
+	*served
+}
+
+// serve serves all installations of the App, and waits for the first poll.
+func (o *orchard) serve(more string) *servedOrchard {
+	o.t.Helper()
+	key, file := filepath.Join(o.dir, "app.pem"), filepath.Join(o.dir, "served.yaml")
+	text := fmt.Sprintf(`version: 1
+data: %q
+poll: 1h
+forges:
+  github: {kind: github, url: "%s", insecure: true, app: {id: %d, key: "file:%s"}}
+receivers:
+  forge: {kind: github, secret: "env:HOOK"}
+networks: [127.0.0.0/8]
+%s`, filepath.Join(o.dir, "data"), o.github.URL(), o.app.ID(), key, o.expand(insecureRegistry+more))
+	for name, content := range map[string]string{key: o.app.Key(), file: text} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			o.t.Fatal(err)
+		}
+	}
+	env := func(name string) (string, bool) { return serveSecret, name == "HOOK" }
+	server, err := app.OpenService(app.ServerOptions{Config: file, Env: env, Now: o.now})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	server.SetPace(0)
+	listener, err := (&net.ListenConfig{}).Listen(o.t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	w := &servedOrchard{o, &served{story: &story{world: o.world, forge: o.github}, url: "http://" + listener.Addr().String(), lines: make(chan string, 1000)}}
+	ctx, cancel := context.WithCancel(o.t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- server.Serve(ctx, app.ServeOptions{Listener: listener, Quiet: -1, Log: slog.New(slog.NewJSONHandler(w.served, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	}()
+	w.stop = func() error {
+		cancel()
+		return <-ended
+	}
+	o.t.Cleanup(cancel)
+	return w
+}
+
+// hook posts an event as GitHub signs it.
+func (w *servedOrchard) hook(event, body string) {
+	w.served.t.Helper()
+	if status := w.post("forge", body, "X-GitHub-Event", event, "X-GitHub-Delivery", fmt.Sprint(event, len(body), w.now().UnixNano())); status != http.StatusAccepted {
+		w.served.t.Fatalf("the webhook %s: %d", event, status)
+	}
+}
+
+// about is what events say of a repository.
+func (w *servedOrchard) about(r *githubtest.Repository, more string) string {
+	return fmt.Sprintf(`{%s"repository": {"id": %d, "full_name": %q, "html_url": "%s/%s", "default_branch": "main"}, "sender": {"login": "ann", "html_url": "%s/ann"}}`,
+		more, r.ID(), r.FullName(), w.github.URL(), r.FullName(), w.github.URL())
+}
+
+// installation is an event of an installation.
+func (w *servedOrchard) installation(i *githubtest.Installation, account, action string) string {
+	return fmt.Sprintf(`{"action": %q, "installation": {"id": %d, "account": {"login": %q, "html_url": "%s/%s"}}, "sender": {"html_url": "%s/ann"}}`,
+		action, i.ID(), account, w.github.URL(), account, w.github.URL())
+}
+
+// A repository without a config file gets its offer from the service. Merging it is a
+// push of the first config file, by which the repository is worked on at once.
+func TestServe_onboardingAndItsMerge(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	r := o.repository("acme/gitops", without())
+	o.repository("acme/ready", webIn("pr"))
+	o.app.Install("acme")
+	w := o.serve(onboards)
+	if line := w.until("onboarding"); !strings.Contains(line, `"state":"opened"`) || !strings.Contains(line, `"repository":"acme/gitops"`) {
+		t.Errorf("the line is %s", line)
+	}
+	o.pass(2 * time.Minute) // no new round was made for that long
+	r.MergePull("ann", 1, "squash")
+	w.hook("push", w.about(r, `"ref": "refs/heads/main", `))
+	w.until("a repository has a config file now")
+	for !strings.Contains(w.until("opened"), `"repository":"acme/gitops"`) {
+		continue
+	}
+	if pulls := r.Pulls(); len(pulls) != 2 || pulls[1].Head != "promoter/dev/default" {
+		t.Errorf("pull requests: %+v", pulls)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What an App sees and has no config file costs two requests for a push to its default
+// branch, at most once in a minute, and none for anything else; a stranger's costs one.
+func TestServe_hintsOfOthersAreCheap(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	o.repository("acme/ready", webIn("push"))
+	code := o.repository("acme/code", map[string]string{"README": "words"})
+	stranger := o.repository("eve/code", map[string]string{"README": "words"})
+	o.app.Install("acme")
+	w := o.serve("")
+	w.until("looked")
+	before := len(o.github.Asked())
+	for range 3 {
+		w.hook("push", w.about(code, `"ref": "refs/heads/topic", `))
+		w.hook("check_run", w.about(code, `"action": "completed", `))
+		w.hook("pull_request", w.about(code, `"action": "closed", "pull_request": {"merged": false, "base": {"ref": "main"}}, `))
+	}
+	w.hook("push", w.about(stranger, `"ref": "refs/heads/main", `))
+	w.until("a webhook named a repository that is not worked on")
+	w.hook("push", w.about(code, `"ref": "refs/heads/main", `))
+	w.until("a webhook named a repository without a config file")
+	w.hook("push", w.about(code, `"ref": "refs/heads/main", `)) // within the minute: it has to wait
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+	asked := map[string]int{}
+	for _, one := range o.github.Asked()[before:] {
+		if one.Repository == "acme/code" || one.Repository == "eve/code" {
+			asked[one.Repository+" "+one.Route]++
+		}
+	}
+	want := map[string]int{
+		"acme/code GET /repos/{owner}/{repo}/installation": 1, "acme/code GET /repos/{owner}/{repo}/contents/{path...}": 1,
+		"eve/code GET /repos/{owner}/{repo}/installation": 1,
+	}
+	if !maps.Equal(asked, want) {
+		t.Errorf("asked %v, want %v", asked, want)
+	}
+}
