@@ -102,7 +102,7 @@ func once(t *testing.T, kind, way, config string, play func(*story)) {
 }
 
 // newStory makes a world in which web and worker stand at 1.0.0 everywhere.
-func newStory(t *testing.T, kind, config string) *story {
+func newStory(t testing.TB, kind, config string) *story {
 	t.Helper()
 	s := &story{world: newWorld(t, nil), clock: &clock{}, digests: map[string]string{}, times: map[string]time.Time{}}
 	s.clock.set(workday())

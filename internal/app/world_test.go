@@ -30,7 +30,7 @@ import (
 // world is a folder, and a real registry on loopback that writes down what it is
 // asked.
 type world struct {
-	t    *testing.T
+	t    testing.TB
 	dir  string
 	host string
 
@@ -41,7 +41,7 @@ type world struct {
 }
 
 // newWorld writes the files; $R in them is the registry's host.
-func newWorld(t *testing.T, files map[string]string) *world {
+func newWorld(t testing.TB, files map[string]string) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
 	registry := fake.New(fake.Logger(log.New(io.Discard, "", 0)))
@@ -227,8 +227,8 @@ func (w *world) compare(preview *app.Preview, want ...string) {
 // TestMain keeps the person's own logins out, and the internet. A process that is to
 // serve does that and nothing else.
 func TestMain(m *testing.M) {
-	if file := os.Getenv(servedFile); file != "" {
-		if err := serveAsChild(file); err != nil {
+	if text := os.Getenv(servedVariable); text != "" {
+		if err := serveAsChild(text); err != nil {
 			log.Fatal(err)
 		}
 		return

@@ -1,0 +1,102 @@
+package app_test
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"promoter/internal/database"
+)
+
+// point is one durable effect of the service, by what its transaction does.
+type point struct {
+	name     string
+	text     string // of a statement
+	argument string // of the same one
+	claims   string // set: only where that kind of work is there to be claimed
+}
+
+// The durable effects of the service. Those of a lane, in Git and at a forge, have a
+// test of their own in internal/promotion/engine.
+var points = []point{
+	{name: "leases of the process before are freed", text: "where owner <> ''"},
+	{name: "the poll of the start is hinted at", text: "insert into work", argument: `"kind":"poll"`},
+	{name: "the poll is claimed", text: "with due", argument: "poll", claims: "poll"},
+	{name: "the poll hints at repositories", text: "insert into work", argument: `"kind":"lane"`},
+	{name: "a lane is forgotten", text: "delete from lane"},
+	{name: "the poll is done", text: "done = claimed", argument: "poll"},
+	{name: "the sweep is claimed", text: "with due", argument: "sweep", claims: "sweep"},
+	{name: "old deliveries are removed", text: "delete from delivery where received_at"},
+	{name: "deliveries beyond the bound are removed", text: "delete from delivery where (receiver"},
+	{name: "the sweep is done", text: "done = claimed", argument: "sweep"},
+	{name: "a delivery is kept with its hint", text: "insert into delivery"},
+	{name: "a look is claimed", text: "with due", argument: "lane", claims: "lane"},
+	{name: "a lease is renewed", text: "update work set lease_until", argument: "lane"},
+	{name: "what a lane follows is kept", text: "insert into follower"},
+	{name: "how a look went is kept", text: "insert into lane"},
+	{name: "a look is done", text: "done = claimed", argument: "lane"},
+	{name: "a look failed", text: "lease_until = 0, last_error"},
+	{name: "work is forgotten", text: "delete from work"},
+}
+
+// reached says whether a transaction is that of the point.
+func (p point) reached(done []database.Statement) bool {
+	for _, statement := range done {
+		if !strings.Contains(statement.Text, p.text) {
+			continue
+		}
+		for _, argument := range append([]any{""}, statement.Arguments...) {
+			if strings.Contains(fmt.Sprint(argument), p.argument) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// around ends the process at its point, before the commit or after it.
+func (o orders) around(done []database.Statement, commit func() error) error {
+	here := points[slices.IndexFunc(points, func(p point) bool { return p.name == o.Point })]
+	if !here.reached(done) {
+		return commit()
+	}
+	if o.Before && o.has(here.claims, "owner = '' and hinted > done") {
+		die()
+	}
+	err := commit()
+	if err == nil && o.has(here.claims, "owner <> ''") {
+		die()
+	}
+	return err
+}
+
+// has says whether there is such work of a kind. A claim that finds none is no effect.
+func (o orders) has(kind, such string) bool {
+	if kind == "" {
+		return true
+	}
+	db, err := sql.Open(o.Driver, o.Source)
+	if err != nil {
+		panic(err)
+	}
+	defer db.Close() //nolint:errcheck // it was only read
+	found := 0
+	if err := db.QueryRow("select count(*) from work where kind = '" + kind + "' and " + such).Scan(&found); err != nil { //nolint:noctx // nothing ends it
+		panic(err)
+	}
+	return found > 0
+}
+
+// die ends the process as a crash does.
+func die() {
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Kill()
+	}
+	if err != nil {
+		panic(err)
+	}
+	select {}
+}

@@ -1,0 +1,207 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/database"
+	"promoter/internal/database/databasetest"
+	"promoter/internal/queue"
+	"promoter/internal/scm/github/githubtest"
+	"promoter/internal/store"
+)
+
+// At each durable effect of the service a process dies just before it is committed, the
+// next one just after, and a third one comes to the end that all would have come to.
+func TestServe_P13_P16_killedAtEveryPoint(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
+		l := &lives{mortal: newMortal(t, kind, chain, "1h")}
+		l.start(l.orders)
+		l.settle()
+		for i, at := range points {
+			if i == 0 && kind.Name != "SQLite" {
+				continue // leases of replicas end by time
+			}
+			if l.live(at); t.Failed() {
+				t.Fatalf("killed where %s", at.name)
+			}
+		}
+		l.process.end()
+		l.calm()
+	})
+}
+
+// lives are processes that die, by and by at every point.
+type lives struct {
+	*mortal
+	n int // of the version that was released last
+}
+
+// live has two processes die, and the third one put everything right. While nobody
+// serves, a version is released and the one before it is merged.
+func (l *lives) live(at point) {
+	l.t.Helper()
+	l.process.kill()
+	if open := l.open(); open > 0 {
+		l.repo.MergePull("ada", open, "squash")
+	}
+	l.n++
+	l.release("web", l.version(l.n))
+	for _, before := range []bool{true, false} {
+		l.prepare(at.name)
+		l.die(at, before)
+	}
+	l.start(l.orders)
+	l.settle()
+	l.putRight()
+}
+
+// die has one process die.
+func (l *lives) die(at point, before bool) {
+	l.t.Helper()
+	o := l.orders
+	o.Point, o.Before = at.name, before
+	l.start(o)
+	told := l.happened("push")
+	ofDelivery := at.text == "insert into delivery"
+	if ofDelivery && l.process.answers() {
+		l.post(told)
+	}
+	select {
+	case <-l.process.dead:
+	case <-time.After(2 * time.Minute):
+		l.t.Fatalf("%s: the point was not reached (before: %t):\n%s", at.name, before, l.process.log())
+	}
+	if err := l.process.err; err == nil || err.Error() != "signal: killed" {
+		l.t.Errorf("the process ended by itself: %v\n%s", err, l.process.log())
+	}
+	l.forge.Watch(l.watch)
+	if ofDelivery {
+		l.keptWithItsHint(told, !before)
+	}
+}
+
+func (l *lives) version(n int) string { return fmt.Sprintf("1.%d.0", n) }
+
+// prepare lets happen what leads to a point.
+func (l *lives) prepare(name string) {
+	l.t.Helper()
+	switch name {
+	case "what a lane follows is kept":
+		component := fmt.Sprintf("  more-%d: {image: $R/acme/more-%d, select: {semver: \">=1\"}}\nenvironments:", l.n, l.n)
+		l.repo.Commit("ada", "main", "One more", map[string]string{
+			".promoter.yaml": l.expand(strings.Replace(chain, "environments:", component, 1)),
+		})
+	case "a look failed":
+		l.forge.Fail("GIT info/refs", 403, "the test forbids it")
+	case "a lease is renewed":
+		l.forge.Watch(func(route string) {
+			if strings.HasPrefix(route, "GIT ") {
+				<-l.present().dead
+			}
+		})
+	case "old deliveries are removed":
+		l.books(func(db *database.DB) error {
+			return db.Update(l.t.Context(), func(ctx context.Context, tx *database.Tx) error {
+				_, err := tx.Exec(ctx, `
+insert into delivery (receiver, id, sender, event, received_at, seen_at, times, hints, header, body)
+values ('images', 'old', 'generic', 'push', 1, 1, 1, '[]', '{}', ?) on conflict do nothing`, []byte{})
+				return err
+			})
+		})
+	case "a lane is forgotten", "work is forgotten":
+		l.addStranger()
+	}
+}
+
+// stranger is the key of a repository that the server's file does not name any more.
+const stranger = "forge.example.com/77"
+
+// addStranger lets it be known, and hinted at.
+func (l *lives) addStranger() {
+	l.t.Helper()
+	l.books(func(db *database.DB) error {
+		work, err := queue.New(l.t.Context(), db, "test")
+		if err != nil {
+			return err
+		}
+		err = store.New(db).SetLane(l.t.Context(), store.Lane{Key: stranger, Forge: "forge", Host: "forge.example.com", Name: "acme/gone"})
+		if err != nil {
+			return err
+		}
+		return work.Hint(l.t.Context(), queue.Hint{Kind: "lane", Key: stranger})
+	})
+}
+
+// books opens the database while nobody serves.
+func (m *mortal) books(do func(*database.DB) error) {
+	m.t.Helper()
+	db, err := database.Open(m.t.Context(), m.options)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if err := errors.Join(do(db), db.Close()); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// keptWithItsHint holds that a delivery and the work that it means are both there, or
+// neither is.
+func (l *lives) keptWithItsHint(told delivery, want bool) {
+	l.t.Helper()
+	l.books(func(db *database.DB) error {
+		kept, hinted := 0, 0
+		err := db.View(l.t.Context(), func(ctx context.Context, tx *database.Tx) error {
+			return errors.Join(
+				tx.One(ctx, []any{&kept}, "select count(*) from delivery where id = ?", told.id),
+				tx.One(ctx, []any{&hinted}, "select count(*) from work where key = ? and hinted > done", l.key()))
+		})
+		if (kept == 1) != want || want && hinted != 1 {
+			l.t.Errorf("%d deliveries are kept, %d repositories are to be looked at; want them: %t", kept, hinted, want)
+		}
+		return err
+	})
+}
+
+// putRight holds that everything is as if nobody had died: the new version is in dev
+// and proposed to staging once, the one before it went on to prod, all by one commit
+// each.
+func (l *lives) putRight() {
+	l.t.Helper()
+	last := l.version(l.n - 1)
+	l.holds("dev", l.version(l.n)+" 1.0.0")
+	l.holds("staging", last+" 1.0.0")
+	l.holds("prod", last+" 1.0.0")
+	for environment, commits := range map[string]int{"dev": l.n + 1, "staging": l.n, "prod": l.n} {
+		if got := l.repo.Git("rev-list", "--count", "main", "--", environment); got != fmt.Sprint(commits) {
+			l.t.Errorf("%s commits in %s, want %d", got, environment, commits)
+		}
+	}
+	heads := map[string]int{}
+	for _, pull := range l.repo.Pulls() {
+		heads[pull.Head]++
+	}
+	if heads[stagingHead] != l.n || heads[prodHead] != l.n-1 || !strings.Contains(l.repo.Pull(l.open()).Title, l.version(l.n)) {
+		l.t.Errorf("pull requests: %v", heads)
+	}
+	l.keptAll()
+	if l.deliveries(l.t)["images/old"] {
+		l.t.Error("an old delivery is still there")
+	}
+	for _, e := range l.work(l.t) {
+		if e.key == stranger {
+			l.t.Errorf("a repository that is gone is still worked on: %+v", e)
+		}
+	}
+}
+
+// open is the number of the open pull request; zero: there is none.
+func (l *lives) open() int {
+	return 1 + slices.IndexFunc(l.repo.Pulls(), func(p githubtest.Pull) bool { return p.Open })
+}

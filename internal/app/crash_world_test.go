@@ -1,0 +1,255 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"promoter/internal/database/databasetest"
+	"promoter/internal/identity"
+)
+
+// mortal is a story that is served by one process after the other, each of which may
+// be killed. Forge, registry and database live on.
+type mortal struct {
+	*story
+	*ledger
+	poll    string // of the server's file
+	orders  orders
+	process *process
+	starts  int
+	// event is called with each sign of life, and with its route if that is a write to
+	// the forge. It says whether the process was killed for it.
+	event func(write string) bool
+
+	mu       sync.Mutex
+	told     int             // events of the forge
+	accepted map[string]bool // deliveries that were answered with success
+}
+
+// mortalLease is how long a process waits for the work of a dead one.
+const mortalLease = 900 * time.Millisecond
+
+func newMortal(t testing.TB, kind databasetest.Kind, config, poll string) *mortal {
+	t.Helper()
+	s := newStory(t, "github", config)
+	s.clock.set(time.Now())
+	m := &mortal{
+		story: s, ledger: newLedger(t, kind, filepath.Join(s.dir, "data")),
+		poll: poll, event: func(string) bool { return false }, accepted: map[string]bool{},
+	}
+	m.orders = orders{File: m.serverFile("data"), Lease: mortalLease, Driver: m.driver, Source: m.source}
+	s.forge.Watch(m.watch)
+	s.mutex.Lock()
+	s.wrap = m.listening
+	s.mutex.Unlock()
+	return m
+}
+
+// serverFile writes the file of a process that has its data in a folder.
+func (m *mortal) serverFile(data string) string {
+	m.t.Helper()
+	address := ""
+	if m.options.Path == "" {
+		address = `database: {url: "env:DATABASE"}`
+	}
+	m.story.write(data+".yaml", fmt.Sprintf(`version: 1
+listen: 127.0.0.1:0
+data: %q
+poll: %s
+%s
+forges:
+  forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}
+repositories:
+  - {forge: forge, name: acme/gitops}
+receivers:
+  images: {kind: generic, secret: "env:HOOK", header: X-Signature}
+  forge: {kind: github, secret: "env:HOOK"}
+networks: [127.0.0.0/8]
+%s`, filepath.Join(m.dir, data), m.poll, address, m.forge.URL(), insecureRegistry))
+	return filepath.Join(m.dir, data+".yaml")
+}
+
+// listening stands before the registry.
+func (m *mortal) listening(registry http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Test") == "" && m.event("") {
+			<-m.present().dead
+		}
+		registry.ServeHTTP(w, r)
+	})
+}
+
+// watch sees every request to the forge before it is carried out.
+func (m *mortal) watch(route string) {
+	m.atMostOne()
+	write := ""
+	if changes(route) {
+		write = route
+	}
+	if m.event(write) {
+		<-m.present().dead // whoever waits for an answer is no more
+	}
+}
+
+// atMostOne holds that each environment has one open pull request at most.
+func (m *mortal) atMostOne() {
+	open := map[string]int{}
+	for _, pull := range m.repo.Pulls() {
+		environment, _, _ := strings.Cut(strings.TrimPrefix(pull.Head, "promoter/"), "/")
+		if pull.Open {
+			open[environment]++
+		}
+		if open[environment] > 1 {
+			m.t.Errorf("%s has a second open pull request: %d", environment, pull.Number)
+		}
+	}
+}
+
+// start starts the next process.
+func (m *mortal) start(o orders) {
+	m.t.Helper()
+	m.starts++
+	next := m.begin(o)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.process = next
+}
+
+func (m *mortal) begin(o orders) *process {
+	m.t.Helper()
+	return begin(m.t, o, func(string) { m.event("") }, "DATABASE="+m.options.URL.Reveal(), "TOKEN="+m.token, "HOOK="+serveSecret)
+}
+
+// present is the process of this moment, for those who do not start it.
+func (m *mortal) present() *process {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.process
+}
+
+// settle waits until nothing is left to do, whatever dies meanwhile, and returns the
+// work as it is then.
+func (m *mortal) settle() []entry {
+	m.t.Helper()
+	return m.until(m.rest)
+}
+
+// until waits until the work is as it should be. A process that died is followed by
+// the next one.
+func (m *mortal) until(so func([]entry) bool) []entry {
+	m.t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(3 * time.Minute); ; {
+		if m.process.answers() {
+			if work := m.work(m.t); so(work) {
+				return work
+			}
+		}
+		select {
+		case <-m.process.dead:
+			m.start(m.orders)
+		case <-tick.C:
+		case <-deadline:
+			m.t.Fatalf("it does not come to rest: %+v\n%s", m.work(m.t), m.process.log())
+		}
+	}
+}
+
+// rest says that all work is done. A look of which a part failed would come again
+// after half a minute: the next one is asked for.
+func (m *mortal) rest(work []entry) bool {
+	for _, e := range work {
+		if !e.rests() {
+			return false
+		}
+		if e.again() {
+			m.post(m.happened("push"))
+			return false
+		}
+	}
+	return true
+}
+
+// delivery is a webhook on its way.
+type delivery struct{ receiver, id, event, body string }
+
+// pushedImages is told by the registry, and happened by the forge.
+func (m *mortal) pushedImages(tag, id string, components ...string) delivery {
+	var images []string
+	for _, component := range components {
+		images = append(images, fmt.Sprintf("%q", m.host+"/acme/"+component+":"+tag))
+	}
+	return delivery{receiver: "images", id: id, body: fmt.Sprintf(`{"images": [%s], "id": %q}`, strings.Join(images, ", "), id)}
+}
+
+func (m *mortal) happened(event string) delivery {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told++
+	return delivery{
+		receiver: "forge", id: fmt.Sprintf("event-%d", m.told), event: event,
+		body: fmt.Sprintf(`{"repository": {"id": %d, "full_name": "acme/gitops", "html_url": "%s/acme/gitops"}}`, m.repo.ID(), m.forge.URL()),
+	}
+}
+
+// post sends a webhook to the present process, and says whether it was answered with
+// success.
+func (m *mortal) post(d delivery) bool { return m.postTo(m.process, d) }
+
+func (m *mortal) postTo(p *process, d delivery) bool {
+	if !d.post(m.t.Context(), p.url) {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.accepted[d.receiver+"/"+d.id] = true
+	return true
+}
+
+// post sends it; a process that was killed does not answer.
+func (d delivery) post(ctx context.Context, url string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/webhooks/"+d.receiver, strings.NewReader(d.body))
+	if err != nil {
+		return false
+	}
+	signature := signatureOf(d.body)
+	for name, value := range map[string]string{
+		"X-Signature": signature, "X-Hub-Signature-256": signature, "X-GitHub-Event": d.event, "X-GitHub-Delivery": d.id,
+	} {
+		request.Header.Set(name, value)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	_, err = io.Copy(io.Discard, response.Body)
+	return response.Body.Close() == nil && err == nil && response.StatusCode == http.StatusAccepted
+}
+
+// keptAll holds that nothing that was accepted is lost.
+func (m *mortal) keptAll() {
+	m.t.Helper()
+	kept := m.deliveries(m.t)
+	for id := range m.accepted {
+		if !kept[id] {
+			m.t.Errorf("the delivery %s was accepted and is lost", id)
+		}
+	}
+}
+
+// key is that of the lane.
+func (m *mortal) key() string {
+	key, err := identity.ForgeKey(m.forge.Host(), m.repo.ID())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return string(key)
+}

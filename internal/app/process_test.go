@@ -1,0 +1,181 @@
+package app_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"promoter/internal/app"
+	"promoter/internal/queue"
+)
+
+// servedVariable tells a process of this test binary that it is to serve and nothing
+// else, and how.
+const servedVariable = "PROMOTER_TEST_SERVE"
+
+// orders are how such a process serves.
+type orders struct {
+	File string // the server's file
+	// Lease is how long the queue's leases last; zero: as always. All else of the
+	// queue's times follows it.
+	Lease time.Duration
+	// Point is where it ends itself; empty: it does not.
+	Point  string
+	Before bool // the commit, or after it
+	// Driver and Source are where it reads its own database.
+	Driver, Source string
+}
+
+// serveAsChild is the whole of such a process. It ends by being killed or when its
+// standard input does.
+func serveAsChild(text string) error {
+	var o orders
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // it ends with the test
+		cancel()
+	}()
+	server, err := app.OpenService(app.ServerOptions{Config: o.File, Env: os.LookupEnv, Now: time.Now})
+	if err != nil {
+		return err
+	}
+	server.SetPace(0)
+	server.SetQueue(queue.Options{Lease: o.Lease, Poll: o.Lease / 10, FirstRetry: o.Lease / 10, LastRetry: o.Lease})
+	if o.Point != "" {
+		server.SetAround(o.around)
+	}
+	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
+	return server.Serve(ctx, app.ServeOptions{Quiet: -1, Log: log, Listening: func(at net.Addr) {
+		log.Info("listening", slog.String("address", at.String()))
+	}})
+}
+
+// process is one that serves.
+type process struct {
+	t       testing.TB
+	command *exec.Cmd
+	stdin   io.Closer
+	hear    func(message string) // of each line of its log
+	url     string
+
+	address chan string
+	dead    chan struct{} // closed when it is
+	err     error         // of its end, when it is dead
+
+	mutex sync.Mutex
+	said  []string // its last lines
+}
+
+// begin starts a process. The environment is NAME=VALUE.
+func begin(t testing.TB, o orders, hear func(message string), environment ...string) *process {
+	t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), os.Args[0])
+	command.Env = append(append(os.Environ(), servedVariable+"="+string(text)), environment...)
+	p := &process{t: t, command: command, hear: hear, address: make(chan string, 1), dead: make(chan struct{})}
+	if p.stdin, err = command.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	log, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go p.read(log)
+	return p
+}
+
+// read follows the log until the process is dead.
+func (p *process) read(log io.Reader) {
+	defer close(p.dead)
+	lines := bufio.NewScanner(log)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		p.keep(lines.Text())
+		var line struct{ Msg, Address string }
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			continue
+		}
+		if line.Msg == "listening" {
+			p.address <- line.Address
+		}
+		p.hear(line.Msg)
+	}
+	p.err = p.command.Wait()
+}
+
+// maxSaid is how many lines of a log a failure shows.
+const maxSaid = 60
+
+func (p *process) keep(line string) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.said = append(p.said[max(0, len(p.said)-maxSaid+1):], line)
+}
+
+func (p *process) log() string {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return strings.Join(p.said, "\n")
+}
+
+// answers waits until it takes webhooks, and says whether it lived to do so.
+func (p *process) answers() bool {
+	p.t.Helper()
+	if p.url != "" {
+		select {
+		case <-p.dead:
+			return false
+		default:
+			return true
+		}
+	}
+	select {
+	case at := <-p.address:
+		p.url = "http://" + at
+		return true
+	case <-p.dead:
+		return false
+	case <-time.After(time.Minute):
+		p.t.Fatalf("a process does not answer:\n%s", p.log())
+		return false
+	}
+}
+
+// strike kills it.
+func (p *process) strike() { _ = p.command.Process.Kill() } // it may be dead
+
+// kill kills it, and waits until it is dead.
+func (p *process) kill() {
+	p.strike()
+	<-p.dead
+}
+
+// end lets it stop by itself.
+func (p *process) end() {
+	p.t.Helper()
+	if err := p.stdin.Close(); err != nil {
+		p.t.Error(err)
+	}
+	<-p.dead
+	if p.err != nil {
+		p.t.Errorf("a process that was asked to stop: %v\n%s", p.err, p.log())
+	}
+}
