@@ -15,7 +15,7 @@ import (
 // requests, in their order. What fails in one stops no other; a lost race stops
 // the pass, which begins anew.
 func (v *view) act(ctx context.Context) error {
-	proposals := v.decide()
+	proposals := v.followDecide(ctx)
 	v.remember(promotion.Unrecorded(v.observed, v.report.Decisions, v.now)...)
 	v.rememberClosings(proposals)
 	if err := v.flush(ctx); err != nil {
@@ -30,7 +30,7 @@ func (v *view) act(ctx context.Context) error {
 		}
 		done := Done{Proposal: proposal, Act: ActNothing, Err: v.unreadOf(proposal)}
 		if done.Err == nil {
-			done = v.carryOut(ctx, proposal)
+			done = v.followProposal(ctx, proposal)
 		}
 		if err := v.note(ctx, done); err != nil {
 			return err
@@ -95,7 +95,7 @@ func (v *view) pushAll(ctx context.Context, proposals []promotion.Proposal) erro
 		chains[branch] = append(chains[branch], p)
 	}
 	for _, branch := range order {
-		for _, done := range v.pushChain(ctx, branch, chains[branch]) {
+		for _, done := range v.followPush(ctx, branch, chains[branch]) {
 			if err := v.note(ctx, done); err != nil {
 				return err
 			}

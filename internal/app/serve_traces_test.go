@@ -1,0 +1,259 @@
+package app_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/telemetry/telemetrytest"
+)
+
+// hiddenHook is the secret of a path.
+const hiddenHook = "canary-of-a-path-0123456789abcdef0123456789abcdef"
+
+// tracedTo is a serving that tells a collector, and has a receiver with a secret in
+// its path.
+func tracedTo(t *testing.T, endpoint string, quiet time.Duration) serving {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte(hiddenHook), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return serving{quiet: quiet, poll: "30d", receivers: fmt.Sprintf(`  hidden: {kind: quay, pathSecret: "file:%s"}
+traces: {endpoint: %q, insecure: true, headers: {X-Key: "file:%s"}}`, file, endpoint, file)}
+}
+
+// forest is the spans of a collector.
+type forest []telemetrytest.Span
+
+// one finds the one span of a name.
+func (all forest) one(t *testing.T, name string) telemetrytest.Span {
+	t.Helper()
+	found := all.named(name)
+	if len(found) != 1 {
+		t.Fatalf("%d spans %s, want one:\n%s", len(found), name, all)
+	}
+	return found[0]
+}
+
+func (all forest) named(name string) forest {
+	return slices.DeleteFunc(slices.Clone(all), func(s telemetrytest.Span) bool { return s.Name != name })
+}
+
+// of are the spans of a trace.
+func (all forest) of(trace string) forest {
+	return slices.DeleteFunc(slices.Clone(all), func(s telemetrytest.Span) bool { return s.Trace != trace })
+}
+
+// path names a span and what it is within, from the root.
+func (all forest) path(span telemetrytest.Span) string {
+	for _, other := range all {
+		if other.Trace == span.Trace && other.ID == span.Parent {
+			return all.path(other) + " > " + span.Name
+		}
+	}
+	return span.Name
+}
+
+// String lists the spans for whoever reads a failure.
+func (all forest) String() string {
+	var lines []string
+	for _, span := range all {
+		lines = append(lines, fmt.Sprintf("%s %s: %v, links %v", span.Trace[:8], all.path(span), span.Attributes, span.Links))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// has fails when a span lacks one of the attributes, NAME=VALUE.
+func has(t *testing.T, span telemetrytest.Span, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		name, value, _ := strings.Cut(want, "=")
+		if got, ok := span.Attributes["promoter."+name]; !ok || got != value {
+			t.Errorf("%s: %s is %q, want %q", span.Name, name, got, value)
+		}
+	}
+}
+
+// Two webhooks make one look. It stands in the trace of the first one, down to the pull
+// request, and is linked to the other in both directions. No secret is in it.
+func TestServe_traces(t *testing.T) {
+	t.Parallel()
+	collector := telemetrytest.New(t)
+	s := newStory(t, "github", reviewed)
+	w := serveAs(t, s, tracedTo(t, collector.URL(), 10*time.Minute))
+	s.release("web", "1.1.0")
+	image := s.expand(`{"image": "$R/acme/web:1.1.0"}`)
+	const foreign = "0af7651916cd43dd8448eb211c80319c"
+	w.post("hidden/"+hiddenHook, s.expand(`{"docker_url": "$R/acme/web", "repository": "acme/web", "namespace": "acme", "name": "web", "updated_tags": ["1.1.0"]}`), "Traceparent", "00-"+foreign+"-b7ad6b7169203331-01")
+	w.until("delivery")
+	w.post("images", image)
+	w.post("images", image, "X-Signature", "sha256=00")
+	w.post("canary-of-nobody", image)
+	s.wait(11 * time.Minute)
+	var line struct {
+		Trace string `json:"trace_id"`
+	}
+	decoded(t, w.until("opened"), &line)
+	w.until("looked")
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	all := forest(collector.Spans())
+	deliveries := all.named("delivery")
+	if len(deliveries) != 2 {
+		t.Fatalf("%d deliveries:\n%s", len(deliveries), all)
+	}
+	first, second := deliveries[0], deliveries[1]
+	has(t, first, "receiver=hidden", "hints=1")
+	has(t, second, "receiver=images", "hints=1")
+	if diff := cmp.Diff([]telemetrytest.Link{{Trace: foreign, ID: "b7ad6b7169203331"}}, first.Links); diff != "" || first.Parent != "" {
+		t.Errorf("the sender's trace is to be a link (-want +got):\n%s", diff)
+	}
+	checkLook(t, all, first, second)
+	if line.Trace != first.Trace {
+		t.Errorf("the log names the trace %q, want %s", line.Trace, first.Trace)
+	}
+	checkRequests(t, all.of(first.Trace))
+	for _, body := range collector.Bodies() {
+		for _, secret := range []string{"canary", s.token, "Bearer"} {
+			if bytes.Contains(body, []byte(secret)) {
+				t.Errorf("the spans hold %q", secret)
+			}
+		}
+	}
+	if key := collector.Headers()[0].Get("X-Key"); key != hiddenHook {
+		t.Errorf("the collector got the key %q", key)
+	}
+}
+
+// checkLook follows the look of both deliveries.
+func checkLook(t *testing.T, all forest, first, second telemetrytest.Span) {
+	t.Helper()
+	look := all.of(first.Trace).one(t, "look")
+	has(t, look, "repository=acme/gitops", "attempt=1", "deliveries=2", "result=done")
+	pointer := all.of(second.Trace).one(t, "look")
+	if diff := cmp.Diff([]telemetrytest.Link{{Trace: second.Trace, ID: second.ID}}, look.Links); diff != "" {
+		t.Errorf("the look (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]telemetrytest.Link{{Trace: look.Trace, ID: look.ID}}, pointer.Links); diff != "" || pointer.Parent != second.ID {
+		t.Errorf("the pointer (-want +got):\n%s", diff)
+	}
+	has(t, all.of(first.Trace).one(t, "store"), "keys="+look.Attributes["promoter.key"])
+	opened := all.one(t, "opened")
+	has(t, opened, "environment=staging", "applications=shop", "pull_request=1")
+	if path := all.path(opened); path != "delivery > look > pass > propose > opened" {
+		t.Errorf("the pull request is at %s", path)
+	}
+	pushed := all.one(t, "pushed")
+	has(t, pushed, "environment=dev", "applications=shop")
+	if path := all.path(pushed); path != "delivery > look > pass > push > pushed" || len(pushed.Attributes["promoter.commit"]) != 40 {
+		t.Errorf("the commit is at %s: %v", path, pushed.Attributes)
+	}
+	for _, want := range []string{"pass > observe", "pass > plan", "observe > git list", "push > git push", "propose > git push"} {
+		if !slices.ContainsFunc(all.of(first.Trace), func(s telemetrytest.Span) bool { return strings.HasSuffix(all.path(s), " > "+want) }) {
+			t.Errorf("nothing is at %s:\n%s", want, all)
+		}
+	}
+}
+
+// checkRequests looks at the requests of a look: whom, how and what came of it, and
+// nothing that a stranger or a config file chose.
+func checkRequests(t *testing.T, all forest) {
+	t.Helper()
+	kinds := map[string]int{}
+	for _, span := range all {
+		if span.Kind != "SPAN_KIND_CLIENT" {
+			continue
+		}
+		kinds[span.Attributes["promoter.to"]]++
+		method, route := span.Attributes["http.request.method"], span.Attributes["url.template"]
+		if span.Name != method+" "+route || span.Attributes["http.response.status_code"] == "0" ||
+			!strings.HasPrefix(span.Attributes["server.address"], "127.0.0.1:") ||
+			!regexp.MustCompile(`^(/([a-z0-9_.-]+|\*)?)+$`).MatchString(route) || strings.Contains(route, "acme") {
+			t.Errorf("%s: %v", span.Name, span.Attributes)
+		}
+		if span.Parent == "" {
+			t.Errorf("%s belongs to nothing", span.Name)
+		}
+	}
+	if kinds["forge"] == 0 || kinds["registry"] == 0 || kinds["git"] == 0 || kinds["collector"] != 0 {
+		t.Errorf("requests: %v", kinds)
+	}
+}
+
+// A look that comes long after its first hint is a trace of its own, with a link.
+func TestServe_tracesOfDays(t *testing.T) {
+	t.Parallel()
+	collector := telemetrytest.New(t)
+	s := newStory(t, "github", reviewed)
+	w := serveAs(t, s, tracedTo(t, collector.URL(), 2*time.Hour))
+	w.post("images", s.expand(`{"image": "$R/acme/web:1.0.0"}`))
+	w.until("delivery")
+	s.wait(121 * time.Minute)
+	w.until("looked")
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	all := forest(collector.Spans())
+	delivery := all.one(t, "delivery")
+	looks := slices.DeleteFunc(all.named("look"), func(s telemetrytest.Span) bool { return len(s.Links) == 0 })
+	if len(looks) != 2 {
+		t.Fatalf("%d looks have links:\n%s", len(looks), all)
+	}
+	for _, look := range looks {
+		if look.Trace == delivery.Trace && look.Parent != delivery.ID || look.Trace != delivery.Trace && look.Links[0].ID != delivery.ID {
+			t.Errorf("the looks:\n%s", looks)
+		}
+	}
+	if looks[0].Trace == looks[1].Trace {
+		t.Errorf("the look is in the trace of the delivery:\n%s", looks)
+	}
+}
+
+// A collector that is away stops nothing.
+func TestServe_tracesAway(t *testing.T) {
+	t.Parallel()
+	collector := telemetrytest.New(t)
+	collector.Answer(http.StatusInternalServerError)
+	s := newStory(t, "github", reviewed)
+	w := serveAs(t, s, tracedTo(t, collector.URL(), -1))
+	s.release("web", "1.1.0")
+	if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`)); status != http.StatusAccepted {
+		t.Errorf("the webhook: %d", status)
+	}
+	w.until("opened")
+	w.until("looked")
+	if err := w.stop(); err != nil {
+		t.Errorf("serve ended with %v", err)
+	}
+	w.until("traces are not delivered")
+}
+
+// Without traces nothing of them is written.
+func TestServe_noTraces(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serve(t, s)
+	s.release("web", "1.1.0")
+	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`), "Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	for _, message := range []string{"delivery", "opened", "looked"} {
+		if line := w.until(message); strings.Contains(line, "trace_id") {
+			t.Error(line)
+		}
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,71 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/fault"
+	"promoter/internal/server"
+)
+
+type followed struct{}
+
+// followedInbox keeps with which context it was asked.
+type followedInbox struct {
+	inbox
+	marks []any
+}
+
+func (i *followedInbox) Take(ctx context.Context, taken server.Taken) error {
+	i.marks = append(i.marks, ctx.Value(followed{}))
+	return i.inbox.Take(ctx, taken)
+}
+
+// Who follows is told of webhooks that were proven, and of no other, and how each was
+// answered. What it gives goes on to the inbox.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	var told []string
+	kept := &followedInbox{}
+	w := newWorld(t, func(o *server.Options) {
+		o.Inbox = kept
+		o.Follow = func(ctx context.Context, taken server.Taken, parent string) (context.Context, func(int, error)) {
+			about := fmt.Sprintf("%s %s %s %d %q %s", taken.Receiver, taken.ID, taken.Event, len(taken.Hints), taken.Ignored, parent)
+			return context.WithValue(ctx, followed{}, "mark"), func(status int, err error) {
+				told = append(told, fmt.Sprintf("%s: %d %v", about, status, err))
+			}
+		}
+	})
+	w.answer(post("/webhooks/forge", push, "Traceparent", "theirs"))
+	w.answer(post("/webhooks/forge", push, "X-Hub-Signature-256", "sha256=00"))
+	w.answer(post("/webhooks/nobody", push))
+	w.answer(post("/webhooks/forge", push, "X-GitHub-Event", "star"))
+	kept.err = fault.New(fault.Temporary, "the disk is full")
+	if status := w.answer(post("/webhooks/forge", push)).Code; status != http.StatusServiceUnavailable {
+		t.Errorf("a full disk: %d", status)
+	}
+	kept.err = errors.New("a defect")
+	w.answer(post("/webhooks/forge", push))
+	if len(told) != 4 {
+		t.Fatalf("told:\n%s", strings.Join(told, "\n"))
+	}
+	for i, want := range []string{
+		`forge d-1 push 1 "" theirs: 202 <nil>`, "", `forge d-1 push 1 "" : 503 the disk is full`, `forge d-1 push 1 "" : 500 a defect`,
+	} {
+		if want != "" && told[i] != want {
+			t.Errorf("told %q, want %q", told[i], want)
+		}
+	}
+	if !strings.HasPrefix(told[1], "forge d-1 star 0 ") || !strings.HasSuffix(told[1], ": 202 <nil>") {
+		t.Errorf("told %q of what means nothing", told[1])
+	}
+	if diff := cmp.Diff([]any{"mark", "mark", "mark"}, kept.marks); diff != "" {
+		t.Errorf("contexts (-want +got):\n%s", diff)
+	}
+}
