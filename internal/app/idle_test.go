@@ -24,7 +24,7 @@ func TestRun_idlePassAsksOnce(t *testing.T) {
 	git := []string{"GIT info/refs"}
 	for kind, want := range map[string][]string{
 		"git":    git,
-		"github": append(git, "GET /repos/{owner}/{repo}", "GET /repos/{owner}/{repo}/pulls"),
+		"github": append(git, "GET /repos/{owner}/{repo}", "GET /repos/{owner}/{repo}/issues/comments", "GET /repos/{owner}/{repo}/pulls"),
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

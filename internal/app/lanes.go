@@ -64,6 +64,7 @@ func (w *work) lane(ctx context.Context, r *repository) (*lane, error) {
 		},
 		Repository: r.scm,
 		Caps:       w.server.caps(r.named),
+		Rights:     w.server.commanders(r.scm, r.named),
 		By:         ours(),
 		Now:        w.server.now,
 		Pause:      pause,

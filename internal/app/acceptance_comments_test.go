@@ -1,0 +1,194 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/app"
+)
+
+// permitted opens the server's file anew, with permissions.
+func (s *story) permitted(permissions string) {
+	s.t.Helper()
+	file := filepath.Join(s.dir, "server.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(text, "\npermissions:\n"+permissions...), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	env := func(name string) (string, bool) { return s.token, name == "TOKEN" }
+	if s.server, err = app.OpenServer(app.ServerOptions{Config: file, Env: env, Now: s.clock.Now}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.server.SetPace(0)
+}
+
+// says comments on a pull request.
+func (s *story) says(who string, number int, text string) int64 {
+	s.wait(time.Second)
+	return s.repo.Comment(who, number, text)
+}
+
+// reacted checks how promoter reacted to a comment.
+func (s *story) reacted(id int64, want ...string) {
+	s.t.Helper()
+	var by []string
+	for _, one := range want {
+		by = append(by, one+" promoter-bot")
+	}
+	if got := s.repo.Reactions(id); !slices.Equal(got, by) {
+		s.t.Errorf("the reactions are %v, want %v", got, by)
+	}
+}
+
+// answer returns our one comment that answers commands on a pull request.
+func (s *story) answer(number int, parts ...string) {
+	s.t.Helper()
+	var found []string
+	for _, c := range s.repo.Pull(number).Comments {
+		if c.Author == "promoter-bot" && strings.Contains(c.Body, "promoter: answer") {
+			found = append(found, c.Body)
+		}
+	}
+	if len(found) > 1 || len(found) == 0 && len(parts) > 0 {
+		s.t.Fatalf("#%d has %d answers", number, len(found))
+	}
+	for _, part := range parts {
+		if !strings.Contains(found[0], part) {
+			s.t.Errorf("the answer lacks %q:\n%s", part, found[0])
+		}
+	}
+}
+
+// TestRun_T11_comments_github plays commands in comments: people steer promotions,
+// others do not, and no gate is passed.
+func TestRun_T11_comments_github(t *testing.T) {
+	t.Parallel()
+	asking := strings.Replace(reviewed, "land: automerge", "land: automerge\n    propose: manual\n    newer: queue", 1)
+	onGitHub(t, asking, func(s *story) {
+		s.forge.SetTeam("acme/sre", "ada")
+		s.permitted(`  - {verbs: [promote], environments: [prod], who: ["team:acme/sre"]}` + "\n")
+		s.release("web", "1.1.0")
+		s.run()
+		held := s.says("bob", 1, "Wait.\n\n/promoter hold the cart is empty")
+		forged, edited := s.says("mallory", 1, "/promoter resume"), s.says("ada", 1, "/promoter resume")
+		s.wait(time.Second)
+		s.repo.Reword(edited, "/promoter resume all")
+		s.because(s.run(), "staging", "waiting: ", "held", "bob", "the cart is empty")
+		s.reacted(held, "+1")
+		s.reacted(forged, "-1")
+		s.reacted(edited)
+		if log := s.repo.Git("log", "--format=%s", "promoter/_state"); !strings.Contains(log, "Hold shop in staging: the cart is empty") {
+			s.t.Errorf("the state says %q", log)
+		}
+		resumed := s.says("bob", 1, "/promoter resume")
+		s.run()
+		s.reacted(resumed, "+1")
+
+		s.repo.MergePull("ada", 1, "squash")
+		s.because(s.run(), "prod", "waiting: ", "propose is manual")
+		refused := s.says("bob", 1, "/promoter promote prod")
+		s.run()
+		s.reacted(refused, "-1")
+		s.answer(1, "only those whom permissions in the server's file name may promote shop in prod")
+		s.pulls(stagingHead + " merged")
+		asked := s.says("ada", 1, "/promoter promote prod")
+		s.run()
+		s.reacted(asked, "+1")
+		s.answer(1, "`shop` in `prod` is *proposed*", "| `approvals` | waiting |")
+		s.pulls(stagingHead+" merged", prodHead+" open")
+		s.repo.Review("ada", 2, "APPROVED") // who asked does not count
+		s.repo.SetStatus("ci", s.repo.Pull(2).HeadCommit, "e2e", "success")
+		s.run()
+		s.holds("prod", "1.0.0 1.0.0")
+		explained := s.says("bob", 2, "/promoter explain")
+		s.run()
+		s.reacted(explained, "+1")
+		s.answer(2, "`check e2e` | passed", "`approvals` | waiting")
+		s.repo.Review("bob", 2, "APPROVED")
+		s.run()
+		s.holds("prod", "1.1.0 1.0.0")
+	})
+}
+
+// Of a fork's pull request whose branch has our name nothing is decided.
+func TestRun_T11_forksComment_github(t *testing.T) {
+	t.Parallel()
+	onceOnGitHub(t, reviewed, func(s *story) {
+		s.release("web", "1.1.0")
+		s.run()
+		number := s.repo.ForkPull("mallory", stagingHead, "main", "Mine")
+		held, asked := s.says("ada", number, "/promoter hold"), s.says("ada", number, "/promoter explain")
+		s.run()
+		s.reacted(held, "-1")
+		s.reacted(asked, "-1")
+		s.answer(number, "none of promoter's")
+	})
+}
+
+// An archived repository hears nothing; once it is back, what is not old is heard.
+func TestRun_T11_archived_github(t *testing.T) {
+	t.Parallel()
+	onceOnGitHub(t, reviewed, func(s *story) {
+		s.release("web", "1.1.0")
+		s.run()
+		held := s.says("ada", 1, "/promoter hold")
+		s.repo.SetArchived(true)
+		if result := s.pass(); !strings.Contains(result.Report.State, "archived") {
+			s.t.Errorf("%+v", result)
+		}
+		s.repo.SetArchived(false)
+		s.reacted(held)
+		s.because(s.run(), "staging", "held")
+		s.reacted(held, "+1")
+	})
+}
+
+// commented is what GitHub posts of a new comment.
+func (s *story) commented(number int, id int64) string {
+	return fmt.Sprintf(`{"action": "created", "issue": {"number": %d, "pull_request": {}}, "comment": {"id": %d}, "repository": {"id": %d, "full_name": "acme/gitops", "html_url": %q}}`,
+		number, id, s.repo.ID(), s.forge.URL()+"/acme/gitops")
+}
+
+// A comment is heard when its webhook comes, and without one with the next poll. A
+// webhook says nothing by itself: of a comment that is not there nothing comes.
+func TestServe_T11_comment(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
+	s.release("web", "1.1.0")
+	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
+	w.until("opened")
+	w.until("looked")
+	post := func(number int, id int64) {
+		t.Helper()
+		if status := w.post("forge", s.commented(number, id), "X-GitHub-Event", "issue_comment", "X-GitHub-Delivery", fmt.Sprint("comment-", id)); status != http.StatusAccepted {
+			t.Fatalf("the webhook was answered with %d", status)
+		}
+		w.until("looked")
+	}
+	post(1, 4711)
+	s.answer(1)
+	helped := s.says("ada", 1, "/promoter help")
+	post(1, helped)
+	s.reacted(helped, "+1")
+	s.answer(1, "here you may use hold, resume, reject, promote dev, promote staging, promote prod, refresh")
+	lost := s.says("ada", 1, "/promoter reject it leaks")
+	s.wait(6 * time.Minute)
+	w.until("closed")
+	w.until("looked")
+	s.reacted(lost, "+1")
+	s.pulls(stagingHead + " closed")
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+	s.calm()
+}
