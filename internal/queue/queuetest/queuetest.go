@@ -13,7 +13,7 @@ import (
 // Run runs the whole suite on one kind of database.
 func Run(t *testing.T, kind databasetest.Kind) {
 	t.Helper()
-	for _, group := range []map[string]func(*testing.T, databasetest.Kind){hints, claims, ends, lists, loops, leases, traces} {
+	for _, group := range []map[string]func(*testing.T, databasetest.Kind){hints, claims, ends, lists, loops, leases, traces, follows} {
 		for name, test := range group {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -1,6 +1,8 @@
 package queuetest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -80,4 +82,32 @@ func (b *bench) traceable(item queue.Item, want ...int64) {
 	if diff := cmp.Diff(all, item.Traces); diff != "" {
 		b.Errorf("traces (-want +got):\n%s", diff)
 	}
+}
+
+// marked is the key of the context that who follows gives.
+type marked struct{}
+
+var follows = map[string]func(*testing.T, databasetest.Kind){
+	"who follows gives the context of a run and of its lines, and hears of its end": func(t *testing.T, kind databasetest.Kind) {
+		p := single(t, kind)
+		ends := make(chan string, 2)
+		follow := func(ctx context.Context, item queue.Item) (context.Context, func(error)) {
+			return context.WithValue(ctx, marked{}, item.Key), func(err error) { say(ends, fmt.Sprint(item.Key, " ", item.Attempt, ": ", err)) }
+		}
+		p.run(1, queue.Options{Follow: follow, FirstRetry: time.Millisecond}, func(ctx context.Context, item queue.Item) (queue.Result, error) {
+			if ctx.Value(marked{}) != item.Key {
+				t.Errorf("the context of %s is of %v", item.Key, ctx.Value(marked{}))
+			}
+			if item.Attempt == 1 {
+				return queue.Result{}, errors.New("no")
+			}
+			return queue.Result{}, nil
+		})
+		p.hint("a")
+		for _, want := range []string{"a 1: no", "a 2: <nil>"} {
+			if got := until(p, "the end", ends); got != want {
+				t.Errorf("told %q, want %q", got, want)
+			}
+		}
+	},
 }
