@@ -11,6 +11,8 @@ FUZZTIME ?= 5s
 SOAKTIME ?= 10m
 # How long random stories are played, on each forge and in memory.
 MODELTIME ?= 30s
+# How often the service is killed on each database.
+KILLS     ?= 100
 # Packages to test, for instance `make test PACKAGES=./internal/image`.
 PACKAGES ?= ./...
 # The name of a release. Empty: a build says which commit it was made from.
@@ -94,8 +96,13 @@ fuzz: ## Run every fuzz target for FUZZTIME (5s).
 model: ## Play random stories for MODELTIME (30s), in memory, on each forge and database.
 	CGO_ENABLED=0 PROMOTER_MODEL_TIME=$(MODELTIME) go test -count=1 -timeout 0 -parallel 4 -run '^TestModel' -v ./internal/promotion/engine ./internal/app ./internal/queue
 
+.PHONY: kill
+kill: ## Kill the service at random moments, KILLS (100) times on each database.
+	CGO_ENABLED=0 PROMOTER_KILLS=$(KILLS) go test -count=1 -timeout 0 -run '^TestServe_P13_P16_killedAtAnyMoment$$' -v ./internal/app
+
 .PHONY: soak
-soak: ## Play stories and run every fuzz target, each for SOAKTIME (10m).
+soak: ## Play stories and run every fuzz target, each for SOAKTIME (10m); kill the service 500 times.
+	@$(MAKE) kill KILLS=500
 	@$(MAKE) model MODELTIME=$(SOAKTIME)
 	@hack/fuzz $(SOAKTIME)
 

@@ -78,7 +78,8 @@ func run(ctx context.Context, out io.Writer, runs int) error {
 	}
 	fmt.Fprintf(out, "passes    in a bare clone and a mirror of %d files, with %s\n", passes.size.Len(), gitVersion(ctx))
 	fmt.Fprintf(out, "medians   of %d runs, warm page cache, LC_ALL=C\n\n", runs)
-	return printTable(out, slices.Concat(figures(large, small, tests.edit), passFigures(passes, tests), deliveryFigures(tests.deliveries)))
+	return printTable(out, slices.Concat(figures(large, small, tests.edit), passFigures(passes, tests), deliveryFigures(tests.deliveries),
+		recoveryFigures(tests.recoveries)))
 }
 
 // build makes the binary as a release does.

@@ -17,6 +17,7 @@ const (
 	eventBenchmark = "BenchmarkEvent"       // a new image in five environments, against Git's plumbing
 
 	deliveryBenchmark = "BenchmarkDelivery" // what is stored before a webhook is answered
+	recoveryBenchmark = "BenchmarkRecovery" // a process dies in the middle of a look
 )
 
 // tests are the results of Go benchmarks.
@@ -26,6 +27,7 @@ type tests struct {
 	events map[string]result // by "file/packed" and so on
 
 	deliveries map[string]result // by "SQLite/1_lanes" and so on
+	recoveries map[string]result // by the database
 }
 
 // result is one line of a benchmark: its values by their units.
@@ -48,8 +50,12 @@ func testBenchmarks(ctx context.Context, runs int) (tests, error) {
 	if err != nil {
 		return tests{}, err
 	}
+	recoveries, err := goBenchmark(ctx, "./internal/app", recoveryBenchmark, fmt.Sprintf("%dx", runs))
+	if err != nil {
+		return tests{}, err
+	}
 	return tests{
-		edit: time.Duration(edit[editBenchmark]["ns/op"]), plan: plan[planBenchmark], events: events, deliveries: deliveries,
+		edit: time.Duration(edit[editBenchmark]["ns/op"]), plan: plan[planBenchmark], events: events, deliveries: deliveries, recoveries: recoveries,
 	}, nil
 }
 

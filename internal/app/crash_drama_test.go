@@ -87,6 +87,13 @@ func (d *drama) live(write string) (dies bool) {
 	return true
 }
 
+// over says that all who were to die did.
+func (d *drama) over() bool {
+	d.dice.Lock()
+	defer d.dice.Unlock()
+	return d.kills == 0
+}
+
 // strike kills those that lived too long for this act, at rest.
 func (d *drama) strike() {
 	d.t.Helper()

@@ -31,7 +31,8 @@ func BenchmarkRecovery(b *testing.B) {
 			median, worst := all[len(all)/2], all[len(all)-1]
 			b.ReportMetric(float64(median.Microseconds())/1000, "ms-recovery")
 			b.ReportMetric(float64(worst.Microseconds())/1000, "ms-worst")
-			b.ReportMetric(float64(worst)/float64(r.limit), "x-limit")
+			b.ReportMetric(float64(median)/float64(r.limit), "x-limit")
+			b.ReportMetric(float64(r.limit.Milliseconds()), "ms-limit")
 		})
 	}
 }
