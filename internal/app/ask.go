@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -33,9 +35,15 @@ const (
 	maxAnswer = 32 << 20
 )
 
+// Asking says where the service is, and whom to trust there.
+type Asking struct {
+	URL string // empty: where the server's file says that it listens, on this machine
+	CA  string // a PEM file with authorities, besides those of the system; empty: none
+}
+
 // OpenRunning finds the service of a server's file: where it listens on this machine,
 // or at an address.
-func OpenRunning(options ServerOptions, address string) (*Running, error) {
+func OpenRunning(options ServerOptions, asking Asking) (*Running, error) {
 	s, err := openFile(options)
 	if err != nil {
 		return nil, err
@@ -47,23 +55,35 @@ func OpenRunning(options ServerOptions, address string) (*Running, error) {
 	if token.IsZero() {
 		return nil, fault.New(fault.Invalid, "%s has no api.token, so the service answers no command: write api: {token: env:NAME} and start it anew", s.file.File)
 	}
-	r := &Running{base: strings.TrimRight(address, "/"), token: token, hint: "is promoter serve running there?"}
-	networks := s.file.Networks
-	if address == "" {
-		host := local(s.file.Listen)
-		r.base, r.hint = "http://"+host, "is promoter serve running on this machine? --url asks another one"
-		if own, err := netip.ParseAddr(withoutPort(host)); err == nil {
-			networks = append(networks, netip.PrefixFrom(own, own.BitLen()))
-		}
-	} else if err := checkAddress(address); err != nil {
+	r := &Running{base: strings.TrimRight(asking.URL, "/"), token: token, hint: "is promoter serve running there?"}
+	way := outbound.Options{Networks: s.file.Networks, AllowLoopback: true, Timeout: askWithin, Attempts: 1, Now: s.now}
+	if way.TLS, err = s.trusting(asking); err != nil {
 		return nil, err
 	}
-	way, err := outbound.New(outbound.Options{Networks: networks, AllowLoopback: true, Timeout: askWithin, Attempts: 1, Now: s.now})
+	if asking.URL == "" {
+		r.base, way.Networks = s.here(way.Networks)
+		r.hint = "is promoter serve running on this machine? --url asks another one"
+	} else if err := checkAddress(asking.URL); err != nil {
+		return nil, err
+	}
+	client, err := outbound.New(way)
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err)
 	}
-	r.http = &http.Client{Transport: way}
+	r.http = &http.Client{Transport: client}
 	return r, nil
+}
+
+// here is where the service listens on this machine, and what may be dialled for it.
+func (s *Server) here(networks []netip.Prefix) (string, []netip.Prefix) {
+	host, scheme := local(s.file.Listen), "http://"
+	if s.file.TLS.On() {
+		scheme = "https://"
+	}
+	if own, err := netip.ParseAddr(withoutPort(host)); err == nil {
+		networks = append(slices.Clone(networks), netip.PrefixFrom(own, own.BitLen()))
+	}
+	return scheme + host, networks
 }
 
 // local is the address at which this machine reaches what listens.
@@ -100,6 +120,23 @@ func (r *Running) Status(ctx context.Context) (status server.Status, err error) 
 	return status, r.ask(ctx, http.MethodGet, "/api/v1/status", nil, &status)
 }
 
+// History asks for a page of what promoter did and saw.
+func (r *Running) History(ctx context.Context, past server.Past) (history server.History, err error) {
+	query := url.Values{"limit": {strconv.Itoa(past.Limit)}}
+	for name, value := range map[string]string{
+		"repository": past.Repository, "environment": past.Environment, "application": past.Application,
+		"component": past.Component, "after": past.After,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if !past.Since.IsZero() {
+		query.Set("since", past.Since.UTC().Format(time.RFC3339))
+	}
+	return history, r.ask(ctx, http.MethodGet, "/api/v1/history?"+query.Encode(), nil, &history)
+}
+
 // Replay has a delivery played again.
 func (r *Running) Replay(ctx context.Context, what server.Replay) (replayed server.Replayed, err error) {
 	return replayed, r.ask(ctx, http.MethodPost, "/api/v1/replay", what, &replayed)
@@ -121,7 +158,7 @@ func (r *Running) ask(ctx context.Context, method, path string, body, into any) 
 		return fault.New(fault.Temporary, "nobody answers at %s: %s", r.base, r.hint)
 	}
 	if err != nil {
-		return err
+		return untrusted(err)
 	}
 	defer response.Body.Close() //nolint:errcheck // it is only read
 	data, err := outbound.ReadAll(response.Body, maxAnswer)

@@ -151,7 +151,7 @@ func (s *service) kept(ctx context.Context, what server.Replay) (store.Delivery,
 	if what.Receiver != "" {
 		found, err := s.store.Delivery(ctx, what.Receiver, what.ID)
 		if fault.KindOf(err) == fault.NotFound {
-			err = fault.New(fault.NotFound, "the receiver %s keeps no delivery %s: deliveries are kept for 30 days", what.Receiver, what.ID)
+			err = fault.New(fault.NotFound, "the receiver %s keeps no delivery %s: %s", what.Receiver, what.ID, s.keptFor())
 		}
 		return found, err
 	}
@@ -160,7 +160,7 @@ func (s *service) kept(ctx context.Context, what server.Replay) (store.Delivery,
 	case err != nil:
 		return store.Delivery{}, err
 	case len(receivers) == 0:
-		return store.Delivery{}, fault.New(fault.NotFound, "there is no delivery %s: deliveries are kept for 30 days", what.ID)
+		return store.Delivery{}, fault.New(fault.NotFound, "there is no delivery %s: %s", what.ID, s.keptFor())
 	case len(receivers) > 1:
 		return store.Delivery{}, fault.New(fault.Invalid, "%s is a delivery of %s: name one with --receiver", what.ID, namesOf(receivers))
 	}

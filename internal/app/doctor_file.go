@@ -38,7 +38,9 @@ type reference struct {
 }
 
 func (d *doctor) references() []reference {
-	all := []reference{{"database", d.file.Database.URL}, {"api", d.file.API}}
+	all := []reference{
+		{"database", d.file.Database.URL}, {"api", d.file.API}, {"tls", d.file.TLS.Certificate}, {"tls", d.file.TLS.Key},
+	}
 	for _, f := range d.file.Forges {
 		of := "forge " + f.Name
 		all = append(all, reference{of, f.Token}, reference{of, f.Password}, reference{of, f.SSHKey}, reference{of, f.KnownHosts})

@@ -35,6 +35,7 @@ func (s *service) take(ctx context.Context, taken server.Taken) ([]queue.Hint, e
 		if work, err = s.workOf(ctx, tx, taken.Hints); err != nil {
 			return err
 		}
+		s.store.Caused(tx, store.Cause{Receiver: taken.Receiver, Delivery: taken.ID}, keysOf(work))
 		return s.queue.HintIn(tx, tracedBy(trace, work)...)
 	})
 	stored.Set(slog.Any(traceKeys, firstKeys(work)))

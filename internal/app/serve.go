@@ -140,7 +140,8 @@ type service struct {
 	http   *server.Server
 	polled atomic.Bool // by this process
 
-	troubles troubles
+	troubles  troubles
+	histories histories
 }
 
 func (s *Server) service(ctx context.Context, db *database.DB, options ServeOptions) (*service, error) {
@@ -165,7 +166,12 @@ func (s *Server) service(ctx context.Context, db *database.DB, options ServeOpti
 	if err != nil {
 		return nil, err
 	}
+	certificate, err := s.openCertificate(options.Log)
+	if err != nil {
+		return nil, err
+	}
 	made.http, err = server.New(server.Options{
+		TLS:       certificate.config(),
 		Receivers: receivers, Inbox: made, Ready: db.Healthy, Metrics: s.metrics.Handler(), Desk: made, Token: token,
 		Observe: func(o server.Observation) { s.metrics.Delivery(o.Receiver, o.Status, o.Took) },
 		Follow:  made.followDelivery,

@@ -26,7 +26,7 @@ func (w *served) running(token string) *app.Running {
 		w.t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return token, name == "API" }
-	running, err := app.OpenRunning(app.ServerOptions{Config: file, Env: env, Now: time.Now}, w.url)
+	running, err := app.OpenRunning(app.ServerOptions{Config: file, Env: env, Now: time.Now}, app.Asking{URL: w.url})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestServe_statusAndReplay(t *testing.T) {
 		t.Errorf("%+v, %v", status.Deliveries, err)
 	}
 	for name, what := range map[string]server.Replay{"of none": {ID: "unheard-of"}, "of another": {ID: id, Receiver: "forge"}} {
-		if _, err := running.Replay(t.Context(), what); err == nil || !strings.Contains(err.Error(), "30 days") {
+		if _, err := running.Replay(t.Context(), what); err == nil || !strings.Contains(err.Error(), "30d") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -106,7 +106,7 @@ func TestOpenRunning_refuses(t *testing.T) {
 		{with, serveToken, "promoter", "not the address"},
 	} {
 		env := func(name string) (string, bool) { return test.token, name == "API" }
-		_, err := app.OpenRunning(app.ServerOptions{Config: test.file, Env: env, Now: time.Now}, test.url)
+		_, err := app.OpenRunning(app.ServerOptions{Config: test.file, Env: env, Now: time.Now}, app.Asking{URL: test.url})
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(fmt.Sprint(err), "canary") {
 			t.Errorf("%+v: %v", test, err)
 		}

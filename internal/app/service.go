@@ -28,13 +28,8 @@ const (
 	everything = "all"
 )
 
-// Deliveries are kept so long, and as many as have so many bytes, and are looked
-// through once an hour.
-const (
-	keepDeliveries = 30 * 24 * time.Hour
-	maxDeliveries  = 1 << 30
-	sweepEvery     = time.Hour
-)
+// sweepEvery is how often what is kept is looked through.
+const sweepEvery = time.Hour
 
 // hintSlack is how much older than a round hints may be and still count: clocks of
 // replicas differ.
@@ -60,12 +55,16 @@ func (s *service) look(ctx context.Context, item queue.Item) (queue.Result, erro
 	if again.scm != nil && string(again.scm.Info().Key) != item.Key { // another one has its name now
 		return s.unknown(ctx, item, in)
 	}
-	report, failed := s.reconcile(ctx, in, again)
+	back := lookedBack{}
+	if back.cause, err = s.causeOf(ctx, item); err != nil {
+		return queue.Result{}, err
+	}
+	report, failed := s.reconcile(ctx, in, again, &back)
 	if ctx.Err() != nil {
 		return queue.Result{}, errors.Join(failed, context.Cause(ctx))
 	}
 	result := queue.Result{Next: earlier(s.next(report), s.troubles.after(item.Key, report, s.now(), s.file.Poll))}
-	added, err := s.remember(ctx, in, known, report, failed)
+	added, err := s.remember(ctx, in, known, report, failed, back)
 	if added {
 		result.Next = s.now() // what was hinted at meanwhile found nobody
 	}
@@ -105,10 +104,11 @@ func (r *repository) again(ctx context.Context) *repository {
 	return fresh
 }
 
-func (s *service) reconcile(ctx context.Context, in *round, r *repository) (report engine.Report, err error) {
+func (s *service) reconcile(ctx context.Context, in *round, r *repository, back *lookedBack) (report engine.Report, err error) {
 	err = in.with(ctx, r, func(l *lane) (err error) {
 		l.DryRun, l.Log, l.Follow = s.DryRun, s.logOf(r), s.followLook(ctx, r)
 		report, err = l.Reconcile(ctx)
+		s.landedIn(ctx, l, &report, back)
 		return advised(err, r)
 	})
 	return report, err
@@ -147,12 +147,9 @@ func (s *service) tell(ctx context.Context, r *repository, report engine.Report,
 
 // remember keeps what the repository follows, by which hints find it, and how the
 // look ended. It says whether the repository follows something new.
-func (s *service) remember(ctx context.Context, in *round, r *repository, report engine.Report, failed error) (added bool, err error) {
+func (s *service) remember(ctx context.Context, in *round, r *repository, report engine.Report, failed error, back lookedBack) (added bool, err error) {
 	info := r.scm.Info()
-	host := hostOf(info.URL)
-	if host == "" {
-		host = hostOf(info.CloneURL)
-	}
+	host := hostOfRepository(info)
 	name := info.Name
 	if report.Name != "" {
 		name = report.Name
@@ -162,7 +159,12 @@ func (s *service) remember(ctx context.Context, in *round, r *repository, report
 			return false, err
 		}
 	}
-	return added, s.store.SetLane(ctx, store.Lane{Key: string(info.Key), Forge: r.target.forge.Name, Host: host, Name: name, Failure: failureOf(report, failed)})
+	lane := store.Lane{Key: string(info.Key), Forge: r.target.forge.Name, Host: host, Name: name, Failure: failureOf(report, failed)}
+	past, written := s.past(lane, report, back)
+	if err = s.store.Ended(ctx, lane, past); err == nil {
+		written()
+	}
+	return added, err
 }
 
 // failureOf is why a look failed, in one line.
@@ -268,12 +270,4 @@ func (s *service) forgetOthers(ctx context.Context, in *round) error {
 		}
 	}
 	return nil
-}
-
-func (s *service) sweep(ctx context.Context, _ queue.Item) (queue.Result, error) {
-	_, err := s.store.Sweep(ctx, s.now().Add(-keepDeliveries))
-	if err == nil {
-		_, err = s.store.Bound(ctx, maxDeliveries)
-	}
-	return queue.Result{Next: s.now().Add(sweepEvery)}, err
 }

@@ -102,6 +102,7 @@ func newRoot(system System) *cobra.Command {
 		newRun(system),
 		newServe(system),
 		newStatus(system),
+		newHistory(system),
 		newReplay(system),
 		newDoctor(system),
 		newExplain(system),

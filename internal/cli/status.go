@@ -12,15 +12,21 @@ import (
 )
 
 // runningFlags say which service is asked.
-type runningFlags struct{ config, url string }
+type runningFlags struct{ config, url, ca string }
 
 func (f *runningFlags) add(command *cobra.Command) {
 	command.Flags().StringVar(&f.config, "config", "", flagConfig)
+	f.addURL(command)
+}
+
+// addURL adds the flags of where the service is.
+func (f *runningFlags) addURL(command *cobra.Command) {
 	command.Flags().StringVar(&f.url, "url", "", flagRunningURL)
+	command.Flags().StringVar(&f.ca, "ca", "", flagCA)
 }
 
 func (f *runningFlags) open(system System) (*app.Running, error) {
-	return app.OpenRunning(app.ServerOptions{Config: f.config, Env: system.Env, Now: time.Now}, f.url)
+	return app.OpenRunning(app.ServerOptions{Config: f.config, Env: system.Env, Now: time.Now}, app.Asking{URL: f.url, CA: f.ca})
 }
 
 func newStatus(system System) *cobra.Command {

@@ -40,7 +40,7 @@ type serverLoader struct {
 
 func (l *serverLoader) load() {
 	for _, group := range []func(){
-		l.basics, l.database, l.api, l.traces, l.networks, l.forges, l.repositories, l.onboarding, l.registries,
+		l.basics, l.database, l.tls, l.retention, l.api, l.traces, l.networks, l.forges, l.repositories, l.onboarding, l.registries,
 		l.receivers, l.permissions, l.limits, l.rateLimits, l.sizes,
 	} {
 		group()

@@ -19,6 +19,8 @@ type rawServer struct {
 	Poll at[time.Duration] `yaml:"poll"`
 	// Database: SQLite in the data folder by default.
 	Database *rawDatabase `yaml:"database"`
+	// TLS is spoken by the server itself. Default: it is not, and a proxy does.
+	TLS *rawTLS `yaml:"tls"`
 	// API lets commands ask the running server. Default: it does not answer them.
 	API *rawAPI `yaml:"api"`
 	// Traces go to a collector of OpenTelemetry. Default: none are made.
@@ -43,6 +45,8 @@ type rawServer struct {
 	RateLimits []*rawRateLimit `yaml:"rateLimits"`
 	// Sizes are what is read at most.
 	Sizes *rawSizes `yaml:"sizes"`
+	// Retention is how long the database keeps things.
+	Retention *rawRetention `yaml:"retention"`
 	// Networks are the private networks (CIDR) that may be dialled.
 	Networks list `yaml:"networks"`
 
@@ -57,6 +61,26 @@ type rawDatabase struct {
 	Path at[string] `yaml:"path"`
 	// URL of a PostgreSQL database, by reference: env:NAME or file:PATH.
 	URL at[string] `yaml:"url"`
+}
+
+// rawTLS is a certificate with its key.
+type rawTLS struct {
+	place
+	// Certificate in PEM, followed by those between it and its authority: file:PATH. It is read again when the file changes.
+	Certificate at[string] `yaml:"certificate" required:"true"`
+	// Key of the certificate in PEM: file:PATH.
+	Key at[string] `yaml:"key" required:"true"`
+}
+
+// rawRetention is how long the database keeps things.
+type rawRetention struct {
+	place
+	// Deliveries of webhooks. Default: 30d.
+	Deliveries at[time.Duration] `yaml:"deliveries"`
+	// DeliveriesSize is how much deliveries may take, as in 512MiB; the oldest go first. Default: 1GiB.
+	DeliveriesSize at[string] `yaml:"deliveriesSize"`
+	// History of promotions. Default: for ever.
+	History at[time.Duration] `yaml:"history"`
 }
 
 // rawAPI is what commands ask the running server with.
@@ -265,3 +289,4 @@ func (*rawForge) secretive()       {}
 func (*rawApp) secretive()         {}
 func (*rawCredentials) secretive() {}
 func (*rawReceiver) secretive()    {}
+func (*rawTLS) secretive()         {}

@@ -17,6 +17,8 @@ type Server struct {
 	Data         string
 	Poll         time.Duration
 	Database     Database
+	Retention    Retention
+	TLS          TLS
 	API          Reference // the token of the API; zero: there is none
 	Traces       Traces
 	Forges       []Forge

@@ -44,8 +44,10 @@ func TestLoadServer_full(t *testing.T) {
 	}
 	want := &config.Server{
 		File: "server.yaml", Listen: ":8080", URL: "https://promoter.example.com", Data: "/var/lib/promoter", Poll: 5 * time.Minute,
-		Database: config.Database{URL: reference(t, "env:DATABASE_URL")},
-		API:      reference(t, "file:/run/secrets/promoter-api"),
+		Database:  config.Database{URL: reference(t, "env:DATABASE_URL")},
+		API:       reference(t, "file:/run/secrets/promoter-api"),
+		TLS:       config.TLS{Certificate: reference(t, "file:/run/secrets/tls/tls.crt"), Key: reference(t, "file:/run/secrets/tls/tls.key")},
+		Retention: config.Retention{Deliveries: 14 * 24 * time.Hour, DeliveriesSize: 2 << 30, History: 730 * 24 * time.Hour},
 		Traces: config.Traces{
 			Endpoint: "https://otlp.example.com", Ratio: 0.25, Service: "promoter",
 			Headers: []config.Header{{Name: "Authorization", Value: reference(t, "env:OTLP_AUTHORIZATION")}},
@@ -145,7 +147,8 @@ func TestLoadServer_defaults(t *testing.T) {
 	}
 	want := &config.Server{
 		Listen: config.DefaultListen, Data: config.DefaultData, Poll: config.DefaultPoll,
-		Sizes: config.Sizes{File: 1 << 20, Pack: 512 << 20, Object: 32 << 20},
+		Sizes:     config.Sizes{File: 1 << 20, Pack: 512 << 20, Object: 32 << 20},
+		Retention: config.Retention{Deliveries: config.DefaultDeliveries, DeliveriesSize: config.DefaultDeliveriesSize},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b config.Reference) bool { return a.String() == b.String() })); diff != "" {
 		t.Errorf("without a file (-want +got):\n%s", diff)

@@ -26,7 +26,7 @@ const sqliteName = "SQLite"
 var (
 	writerSettings = url.Values{
 		"_txlock": {"immediate"},
-		"_pragma": {"busy_timeout(5000)", "journal_mode(wal)", "synchronous(full)", "foreign_keys(on)", "journal_size_limit(67108864)"},
+		"_pragma": {"auto_vacuum(incremental)", "busy_timeout(5000)", "journal_mode(wal)", "synchronous(full)", "foreign_keys(on)", "journal_size_limit(67108864)"},
 	}
 	readerSettings = url.Values{
 		"mode":    {"ro"},

@@ -57,9 +57,9 @@ func (d dialer) DialContext(ctx context.Context, network, address string) (net.C
 // transports makes one pool of connections per rule: a connection that was
 // dialled under one is never used under another.
 func (c *Client) transports(resolver *net.Resolver) {
-	c.secure = newTransport(dialer{check: c.checkSecure, resolver: resolver})
-	c.plain = newTransport(dialer{check: c.checkPlain, resolver: resolver})
-	c.proxied = newTransport(dialer{check: proxyIsTheOperators, resolver: resolver})
+	c.secure = newTransport(dialer{check: c.checkSecure, resolver: resolver}, c.options.TLS)
+	c.plain = newTransport(dialer{check: c.checkPlain, resolver: resolver}, nil)
+	c.proxied = newTransport(dialer{check: proxyIsTheOperators, resolver: resolver}, c.options.TLS)
 	c.proxied.Proxy = c.mustProxy
 	if resolver != nil {
 		c.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
@@ -78,11 +78,16 @@ func (c *Client) DialContext(ctx context.Context, network, address string) (net.
 	return conn, nil
 }
 
-func newTransport(d dialer) *http.Transport {
+func newTransport(d dialer, trust *tls.Config) *http.Transport {
+	if trust == nil {
+		trust = &tls.Config{}
+	}
+	trust = trust.Clone()
+	trust.MinVersion = tls.VersionTLS12
 	return &http.Transport{
 		DialContext:            d.DialContext,
 		ForceAttemptHTTP2:      true,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSClientConfig:        trust,
 		TLSHandshakeTimeout:    tlsTimeout,
 		ResponseHeaderTimeout:  headerTimeout,
 		ExpectContinueTimeout:  expectedTimeout,

@@ -13,6 +13,7 @@ package outbound
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -42,6 +43,10 @@ type Options struct {
 	// BudgetOf gives a host (host or host:port) a budget of its own. Nil: every
 	// host has Budget.
 	BudgetOf func(host string) Budget
+	// TLS says whom to trust over https. Nil: the authorities of the system. Only for
+	// commands that ask a promoter; forges and registries are trusted as the system
+	// says.
+	TLS *tls.Config
 	// Timeout bounds a request with its repetitions, its pauses and its body, from
 	// the moment that it has a place at its host. Zero: one minute.
 	Timeout time.Duration

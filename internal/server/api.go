@@ -18,6 +18,7 @@ import (
 // Desk answers what the commands of people ask who run the service.
 type Desk interface {
 	Status(ctx context.Context) (Status, error)
+	History(ctx context.Context, past Past) (History, error)
 	Replay(ctx context.Context, what Replay) (Replayed, error)
 }
 

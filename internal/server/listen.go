@@ -26,8 +26,13 @@ func (s *Server) Listen(ctx context.Context, listener net.Listener, drain time.D
 		Handler: s, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
 	}
+	serve := server.Serve
+	if s.TLS != nil { // with HTTP/2
+		server.TLSConfig = s.TLS.Clone()
+		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+	}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	go func() { ended <- serve(listener) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("listen on %s: %w", listener.Addr(), err)

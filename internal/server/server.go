@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -34,8 +35,10 @@ type Options struct {
 	Follow func(ctx context.Context, taken Taken, traceparent string) (context.Context, func(status int, err error))
 	// Observe is told of every webhook; nil: nobody is.
 	Observe func(Observation)
-	Log     *slog.Logger
-	Now     func() time.Time
+	// TLS is spoken on the listener; nil: plain http.
+	TLS *tls.Config
+	Log *slog.Logger
+	Now func() time.Time
 	// Rate is how many requests a receiver takes in a second, and Burst how many at
 	// once. Zero: 50 and 200.
 	Rate, Burst int
@@ -122,6 +125,7 @@ func (s *Server) route() {
 	if s.Desk != nil && !s.Token.IsZero() {
 		api := s.echo.Group("/api/v1", s.shown)
 		api.GET("/status", s.status)
+		api.GET("/history", s.history)
 		api.POST("/replay", s.replay)
 	}
 	if s.Metrics != nil {

@@ -2,22 +2,27 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"promoter/internal/database"
 )
 
 // Bound removes the oldest deliveries beyond so many bytes of bodies and headers, and
-// returns how many it removed. Who may send webhooks could else fill the disk.
+// returns how many it removed. Who may send webhooks could else fill the disk. What is
+// too much is found by reading alone, so that nobody waits for that.
 func (s *Store) Bound(ctx context.Context, most int64) (removed int64, err error) {
-	err = s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		removed, err = tx.Exec(ctx, `
-delete from delivery where (receiver, id) in (
-	select receiver, id from (
-		select receiver, id, sum(length(body) + length(header)) over (order by received_at desc, receiver, id) as total
-		from delivery
-	) as newest where total > cast(? as bigint)
-)`, most)
-		return err
+	var newest int64
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		return tx.One(ctx, []any{&newest}, `
+select coalesce(max(received_at), 0) from (
+	select received_at, sum(length(body) + length(header)) over (order by received_at desc, receiver, id) as total from delivery
+) as sized where total > cast(? as bigint)`, most)
 	})
-	return removed, err
+	if err != nil || newest == 0 {
+		return 0, err
+	}
+	return s.remove(ctx, `
+delete from delivery where (receiver, id) in (
+	select receiver, id from delivery where received_at < ? order by received_at limit ?
+)`, database.Time(newest).Add(time.Microsecond))
 }

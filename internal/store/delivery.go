@@ -106,17 +106,3 @@ func (s *Store) Deliveries(ctx context.Context, limit int) (all []Delivery, err 
 	})
 	return all, err
 }
-
-// Sweep removes deliveries that were received before a time, and hints that are as
-// old, and returns how many deliveries that were.
-func (s *Store) Sweep(ctx context.Context, before time.Time) (removed int64, err error) {
-	err = s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		removed, err = tx.Exec(ctx, "delete from delivery where received_at < ?", before)
-		if err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, "delete from image_hint where hinted_at < ?", before)
-		return err
-	})
-	return removed, err
-}

@@ -21,22 +21,24 @@ type Lane struct {
 }
 
 // SetLane keeps what is known of a lane. The time is that of the database.
-func (s *Store) SetLane(ctx context.Context, l Lane) error {
-	return s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) error {
-		_, err := tx.Exec(ctx, `
+func (s *Store) SetLane(ctx context.Context, l Lane) error { return s.Ended(ctx, l, Past{}) }
+
+func setLane(ctx context.Context, tx *database.Tx, l Lane) error {
+	_, err := tx.Exec(ctx, `
 insert into lane (key, forge, host, name, looked_at, failure) values (?, ?, ?, ?, @now, ?)
 on conflict (key) do update set forge = excluded.forge, host = excluded.host, name = excluded.name,
 	looked_at = excluded.looked_at, failure = excluded.failure`,
-			l.Key, l.Forge, strings.ToLower(l.Host), strings.ToLower(l.Name), l.Failure)
-		return err
-	})
+		l.Key, l.Forge, strings.ToLower(l.Host), strings.ToLower(l.Name), l.Failure)
+	return err
 }
 
 // Forget removes a lane that is not worked on any more, with what it follows.
 func (s *Store) Forget(ctx context.Context, key string) error {
 	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		if _, err := tx.Exec(ctx, "delete from follower where lane = ?", key); err != nil {
-			return err
+		for _, query := range []string{"delete from follower where lane = ?", "delete from cause where lane = ?"} {
+			if _, err := tx.Exec(ctx, query, key); err != nil {
+				return err
+			}
 		}
 		_, err := tx.Exec(ctx, "delete from lane where key = ?", key)
 		return err

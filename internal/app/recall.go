@@ -1,0 +1,73 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"promoter/internal/promotion/engine"
+	"promoter/internal/server"
+	"promoter/internal/store"
+)
+
+// Recalled is what repositories themselves tell of the past.
+type Recalled struct {
+	History  server.History
+	Failures []Result // repositories that could not be read
+}
+
+// Recall reads the past from the repositories, without a service: landings from the
+// trailers on the environments' branches, and what people decided that still stands.
+// What the question narrows is narrowed as the service does; it has one page.
+func (s *Server) Recall(ctx context.Context, past server.Past, options RunOptions) (_ Recalled, err error) {
+	recalled := Recalled{History: server.History{Schema: server.Schema, At: s.now().UTC(), Events: []server.Event{}}}
+	var mutex sync.Mutex
+	var events []store.Event
+	none := func(context.Context, *work) ([]Result, error) { return nil, nil }
+	results, err := s.pass(ctx, options, none, func(ctx context.Context, l *lane, result *Result) (err error) {
+		l.DryRun = true // who may only read may ask
+		var landed []engine.Landed
+		result.Report, landed, err = l.Recall(ctx, past.Since)
+		found := bookOf(l, s.now()).standing(result.Report, landed)
+		mutex.Lock()
+		defer mutex.Unlock()
+		events = append(events, found...)
+		return err
+	})
+	if err != nil {
+		return recalled, err
+	}
+	for _, result := range results {
+		if result.Err != nil || result.Report.State != "" {
+			recalled.Failures = append(recalled.Failures, result)
+		}
+	}
+	events = slices.DeleteFunc(events, func(e store.Event) bool { return !wanted(e, past) })
+	slices.SortFunc(events, func(a, b store.Event) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Once(), a.Once())) })
+	for _, e := range events[:min(len(events), past.Limit)] {
+		recalled.History.Events = append(recalled.History.Events, shownEvent(e))
+	}
+	return recalled, nil
+}
+
+// bookOf is the book of an open repository.
+func bookOf(l *lane, now time.Time) book {
+	info := l.Repository.Info()
+	return book{key: string(info.Key), name: withHost(info), now: now}
+}
+
+// wanted says whether an event is among those that are asked for.
+func wanted(e store.Event, past server.Past) bool {
+	is := func(asked, has string) bool { return asked == "" || asked == has }
+	component := past.Component == "" || slices.ContainsFunc(e.Versions, func(v store.EventVersion) bool { return v.Component == past.Component })
+	return is(past.Environment, e.Environment) && is(past.Application, e.Application) && component && !e.At.Before(past.Since)
+}
+
+// HasServerFile says whether there is a server's file, named or in this folder: then
+// there may be a service to ask.
+func HasServerFile(options ServerOptions) bool {
+	_, found, err := findServerFile(options)
+	return found || err != nil
+}

@@ -1,0 +1,170 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/app"
+	"promoter/internal/server"
+)
+
+// told asks the service for its history, sorted, as "act environment web's tag": the
+// clocks of the forge and of the story differ.
+func (w *served) told(past server.Past) []string {
+	w.t.Helper()
+	if past.Limit == 0 {
+		past.Limit = 100
+	}
+	history, err := w.running(serveToken).History(w.t.Context(), past)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return linesOf(history)
+}
+
+func linesOf(history server.History) []string {
+	lines := make([]string, len(history.Events))
+	for i, e := range history.Events {
+		line := e.Act + " " + e.Environment
+		for _, version := range e.Versions {
+			if version.Component == "web" {
+				line += " " + version.Tag
+			}
+		}
+		lines[i] = line
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// What promoter does, what a person merges and what people decide are told, each once,
+// with what brought it about. A lost database gets back what Git, the forge and
+// promoter/_state know.
+func TestServe_P16_history(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serve(t, s)
+	s.release("web", "1.1.0")
+	image := s.expand(`{"image": "$R/acme/web:1.1.0"}`)
+	if status := w.post("images", image); status != http.StatusAccepted {
+		t.Fatal(status)
+	}
+	w.until("opened")
+	w.until("looked")
+	s.repo.MergePull("ada", 1, "merge")
+	merged := fmt.Sprintf(`{"action": "closed", "repository": {"id": %d, "full_name": "acme/gitops", "html_url": "%s/acme/gitops"}}`, s.repo.ID(), s.forge.URL())
+	if status := w.post("forge", merged, "X-GitHub-Event", "pull_request", "X-GitHub-Delivery", "merge-1"); status != http.StatusAccepted {
+		t.Fatal(status)
+	}
+	w.until("opened")
+	w.until("looked")
+	s.repo.ClosePull("ada", 2)
+	closed := strings.Replace(merged, "merge", "close", 1)
+	w.post("forge", closed, "X-GitHub-Event", "pull_request", "X-GitHub-Delivery", "close-1")
+	w.until("looked")
+	want := []string{"landed staging 1.1.0", "opened prod 1.1.0", "opened staging 1.1.0", "pushed dev 1.1.0", "reject prod 1.1.0"}
+	if diff := cmp.Diff(want, w.told(server.Past{})); diff != "" {
+		t.Fatalf("history (-want +got):\n%s", diff)
+	}
+	history, err := w.running(serveToken).History(t.Context(), server.Past{Environment: "prod", Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, rejected := eventOf(history, "opened"), eventOf(history, "reject")
+	if opened.Delivery == nil || opened.Delivery.ID != "merge-1" || opened.Delivery.Receiver != "forge" || opened.PullRequest == nil ||
+		opened.PullRequest.Number != 2 || opened.PullRequest.URL == "" || opened.Promotion == "" || opened.Reason == nil || opened.Reason.Rule != "parent" {
+		t.Errorf("the opened pull request: %+v", opened)
+	}
+	if rejected.By != "ada" || rejected.PullRequest == nil || rejected.PullRequest.Number != 2 {
+		t.Errorf("the rejection: %+v", rejected)
+	}
+	history, err = w.running(serveToken).History(t.Context(), server.Past{Environment: "staging", Limit: 100})
+	if landed := eventOf(history, "landed"); err != nil || landed.PullRequest == nil || landed.PullRequest.Number != 1 || landed.Promotion == "" {
+		t.Errorf("the landing: %+v, %v", landed, err)
+	}
+	w.pages(5)
+	w.post("images", image)
+	w.until("looked")
+	if diff := cmp.Diff(want, w.told(server.Past{})); diff != "" {
+		t.Errorf("after another look (-want +got):\n%s", diff)
+	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.RemoveAll(filepath.Join(s.dir, "data", "promoter.db"+suffix)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w = serve(t, s)
+	again := []string{"landed dev 1.1.0", "landed staging 1.1.0", "reject prod 1.1.0"}
+	if diff := cmp.Diff(again, w.told(server.Past{})); diff != "" {
+		t.Errorf("from a database that was lost (-want +got):\n%s", diff)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+	s.recalls(again)
+}
+
+// eventOf is the one event of an act.
+func eventOf(history server.History, act string) server.Event {
+	for _, e := range history.Events {
+		if e.Act == act {
+			return e
+		}
+	}
+	return server.Event{}
+}
+
+// pages reads the history an event at a time.
+func (w *served) pages(want int) {
+	w.t.Helper()
+	past, n := server.Past{Limit: 1}, 0
+	for {
+		history, err := w.running(serveToken).History(w.t.Context(), past)
+		if err != nil || len(history.Events) != 1 {
+			w.t.Fatalf("%+v, %v", history, err)
+		}
+		if n++; history.Next == "" {
+			break
+		}
+		past.After = history.Next
+	}
+	if n != want {
+		w.t.Errorf("%d pages, want %d", n, want)
+	}
+}
+
+// recalls reads the history from the repository itself, without a service.
+func (s *story) recalls(want []string) {
+	s.t.Helper()
+	file := filepath.Join(s.dir, "served.yaml")
+	env := func(name string) (string, bool) {
+		value, ok := map[string]string{"TOKEN": s.token, "HOOK": serveSecret, "API": serveToken}[name]
+		return value, ok
+	}
+	opened, err := app.OpenServer(app.ServerOptions{Config: file, Env: env, Now: s.clock.Now})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	past := server.Past{Since: s.clock.Now().AddDate(0, -1, 0), Limit: 100}
+	recalled, err := opened.Recall(s.t.Context(), past, app.RunOptions{})
+	if err != nil || len(recalled.Failures) > 0 {
+		s.t.Fatalf("%v, %+v", err, recalled.Failures)
+	}
+	if diff := cmp.Diff(want, linesOf(recalled.History)); diff != "" {
+		s.t.Errorf("without a service (-want +got):\n%s", diff)
+	}
+	past.Environment, past.Component = "staging", "web"
+	if recalled, err = opened.Recall(s.t.Context(), past, app.RunOptions{}); err != nil || len(recalled.History.Events) != 1 {
+		s.t.Errorf("narrowed: %+v, %v", recalled.History, err)
+	}
+}

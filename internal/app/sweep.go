@@ -1,0 +1,40 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+
+	"promoter/internal/config"
+	"promoter/internal/queue"
+)
+
+// sweep removes what is kept long enough, a little at a time, and gives its space back.
+func (s *service) sweep(ctx context.Context, _ queue.Item) (queue.Result, error) {
+	next := queue.Result{Next: s.now().Add(sweepEvery)}
+	keep := s.file.Retention
+	removed, err := s.store.Sweep(ctx, s.now().Add(-keep.Deliveries))
+	if err != nil {
+		return next, err
+	}
+	large, err := s.store.Bound(ctx, keep.DeliveriesSize)
+	if err != nil {
+		return next, err
+	}
+	removed += large
+	if keep.History > 0 {
+		old, err := s.store.SweepHistory(ctx, s.now().Add(-keep.History))
+		if err != nil {
+			return next, err
+		}
+		removed += old
+	}
+	if removed > 0 {
+		s.Log.InfoContext(ctx, "removed what is kept long enough", slog.Int64("rows", removed))
+	}
+	return next, s.db.Shrink(ctx)
+}
+
+// keptFor says how long deliveries are kept.
+func (s *service) keptFor() string {
+	return "deliveries are kept for " + config.Words(s.file.Retention.Deliveries)
+}

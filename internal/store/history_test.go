@@ -1,0 +1,215 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"promoter/internal/database"
+	"promoter/internal/store"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func happened(act, application string, minutes int) store.Event {
+	return store.Event{
+		At: noon.Add(time.Duration(minutes) * time.Minute), Repository: "github.com/7", Name: "GitHub.com/Acme/GitOps",
+		Environment: "prod", Application: application, Act: act, Promotion: "p", Snapshot: "v1:0",
+		Versions: []store.EventVersion{{Component: "web_app", Repository: "quay.io/acme/web", Tag: "1.0.0", Digest: "sha256:1"}, {Component: "worker", Tag: "2"}},
+		Commit:   "c0ffee", Number: 5, URL: "https://github.com/acme/gitops/pull/5", Rule: "newer", Words: "it is \x00newer\xff", Person: "ada",
+		Cause: store.Cause{Receiver: "quay", Delivery: "d1"},
+	}
+}
+
+func (b bench) ended(events ...store.Event) {
+	b.Helper()
+	if err := b.Ended(b.Context(), store.Lane{Key: "github.com/7", Host: "github.com", Name: "acme/gitops"}, store.Past{Events: events}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b bench) history(w store.Window) []store.Event {
+	b.Helper()
+	if w.Limit == 0 {
+		w.Limit = 100
+	}
+	found, err := b.History(b.Context(), w)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return found
+}
+
+// What is seen twice, by a second look or a second replica, is written once, also when
+// one says that promoter did it and the other one only that it is there.
+func TestHistory_once(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		pushed, landed := happened(store.EventPushed, "shop", 1), happened(store.EventLanded, "shop", 2)
+		other := happened(store.EventLanded, "shop", 2)
+		other.Commit = "beef"
+		opened, again := happened(store.EventOpened, "shop", 3), happened(store.EventOpened, "shop", 30)
+		hold, later := happened("hold", "shop", 4), happened("hold", "shop", 5)
+		b.ended(pushed, landed, opened)
+		b.ended(landed, other, again, hold)
+		b.ended(hold, later, pushed)
+		var acts []string
+		for _, e := range b.history(store.Window{}) {
+			acts = append(acts, e.Act+" "+e.Commit)
+		}
+		want := []string{"hold c0ffee", "hold c0ffee", "opened c0ffee", "landed beef", "pushed c0ffee"}
+		if diff := cmp.Diff(want, acts); diff != "" {
+			b.Errorf("(-want +got):\n%s", diff)
+		}
+		got := b.history(store.Window{})[4]
+		pushed.Name, pushed.Words, pushed.ID = "github.com/acme/gitops", "it is \uFFFDnewer\uFFFD", pushed.Once()
+		if diff := cmp.Diff(pushed, got); diff != "" {
+			b.Errorf("what is read back (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A landing by hand is told with the pull request that was opened for it.
+func TestHistory_landedByHand(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		landed := happened(store.EventLanded, "shop", 9)
+		landed.Number, landed.URL, landed.Commit = 0, "", "merge"
+		b.ended(happened(store.EventOpened, "shop", 1), happened(store.EventOpened, "other", 1), landed)
+		got := b.history(store.Window{Limit: 1})[0]
+		if got.Act != store.EventLanded || got.Number != 5 || got.URL == "" {
+			b.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestHistory_narrowed(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		dev := happened(store.EventOpened, "shop", 2)
+		dev.Environment, dev.Number = "dev", 6
+		elsewhere := happened(store.EventOpened, "shop", 3)
+		elsewhere.Repository, elsewhere.Name, elsewhere.Versions = "gitlab.com/9", "gitlab.com/acme/other", nil
+		b.ended(happened(store.EventOpened, "shop", 1), dev, elsewhere)
+		for name, test := range map[string]struct {
+			w    store.Window
+			want int
+		}{
+			"all":                       {store.Window{}, 3},
+			"by a name":                 {store.Window{Repository: "Acme/GitOps"}, 2},
+			"by a host and a name":      {store.Window{Repository: "github.com/acme/gitops"}, 2},
+			"by a key":                  {store.Window{Repository: "gitlab.com/9"}, 1},
+			"by a part of a name":       {store.Window{Repository: "gitops"}, 2},
+			"by a pattern":              {store.Window{Repository: "acme/%"}, 0},
+			"by environment":            {store.Window{Environment: "dev"}, 1},
+			"by application":            {store.Window{Application: "shop", Environment: "prod"}, 2},
+			"by component":              {store.Window{Component: "web_app"}, 2},
+			"by a pattern of component": {store.Window{Component: "web%"}, 0},
+			"by what looks alike":       {store.Window{Component: "web.app"}, 0},
+			"since":                     {store.Window{Since: noon.Add(2 * time.Minute)}, 2},
+			"of another":                {store.Window{Repository: "acme/none"}, 0},
+		} {
+			if got := b.history(test.w); len(got) != test.want {
+				b.Errorf("%s: %d events, want %d", name, len(got), test.want)
+			}
+		}
+	})
+}
+
+// Pages meet, also where many things happened at one time.
+func TestHistory_paged(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		var all []store.Event
+		for i := range 1234 {
+			e := happened(store.EventOpened, fmt.Sprintf("app-%d", i), i/100)
+			all = append(all, e)
+		}
+		b.ended(all...)
+		read, w := map[string]bool{}, store.Window{Limit: 100}
+		for {
+			page := b.history(w)
+			for _, e := range page {
+				if read[e.Application] {
+					b.Fatalf("%s is there twice", e.Application)
+				}
+				read[e.Application] = true
+			}
+			if len(page) < w.Limit {
+				break
+			}
+			last := page[len(page)-1]
+			w.Before = store.Mark{At: last.At, ID: last.ID}
+		}
+		if len(read) != len(all) {
+			b.Errorf("%d events were read of %d", len(read), len(all))
+		}
+	})
+}
+
+func TestHeads(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		lane := store.Lane{Key: "github.com/7"}
+		for _, heads := range []map[string]string{{"main": "1", "env/prod": "2"}, {"main": "3"}} {
+			if err := b.Ended(b.Context(), lane, store.Past{Heads: heads}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		got, err := b.Heads(b.Context(), lane.Key)
+		if diff := cmp.Diff(map[string]string{"main": "3", "env/prod": "2"}, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			b.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	})
+}
+
+func TestCaused(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		caused := func(delivery string, lanes ...string) {
+			b.write(func(_ context.Context, tx *database.Tx) error {
+				b.Caused(tx, store.Cause{Receiver: "quay", Delivery: delivery}, lanes)
+				return nil
+			})
+		}
+		caused("1", "a", "b")
+		caused("2", "b")
+		caused("3")
+		for lane, want := range map[string]string{"a": "1", "b": "2", "c": ""} {
+			if got, err := b.CauseOf(b.Context(), lane, time.Time{}); err != nil || got.Delivery != want {
+				b.Errorf("%s: %+v, %v; want %q", lane, got, err, want)
+			}
+		}
+		if got, err := b.CauseOf(b.Context(), "a", time.Now().Add(time.Hour)); err != nil || got != (store.Cause{}) { //nolint:forbidigo // the clock of the database
+			b.Errorf("one from before: %+v, %v", got, err)
+		}
+		if err := b.Forget(b.Context(), "a"); err != nil {
+			b.Fatal(err)
+		}
+		if got, err := b.CauseOf(b.Context(), "a", time.Time{}); err != nil || got != (store.Cause{}) {
+			b.Errorf("of a lane that is no more: %+v, %v", got, err)
+		}
+	})
+}
+
+// Much is removed a little at a time, and nothing else is.
+func TestSweepHistory(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		var all []store.Event
+		for i := range 1700 {
+			all = append(all, happened(store.EventOpened, fmt.Sprintf("app-%d", i), i))
+		}
+		b.ended(all...)
+		if n, err := b.SweepHistory(b.Context(), noon.Add(1690*time.Minute)); n != 1690 || err != nil {
+			b.Errorf("removed %d, %v", n, err)
+		}
+		if left := b.history(store.Window{}); len(left) != 10 || left[9].Application != "app-1690" {
+			b.Errorf("%d are left", len(left))
+		}
+	})
+}
