@@ -233,6 +233,6 @@ func (s *show) invite() {
   promoter resume --env prod --repo %[1]s
   promoter run --repo %[1]s
 
-New images go to the registry, such as with 'docker push %[2]s/acme/shop:1.7.0'.`, s.hub.url(), s.registry.host)
+New images go to the registry, such as with 'docker push %[2]s/acme/shop:1.8.0'.`, s.hub.url(), s.registry.host)
 	s.inviteToPost()
 }
