@@ -52,6 +52,9 @@ func (d *doctor) references() []reference {
 		of := "registry " + r.Host
 		all = append(all, reference{of, r.Password}, reference{of, r.Token}, reference{of, r.Login.Key}, reference{of, r.Login.Secret})
 	}
+	for _, header := range d.file.Traces.Headers {
+		all = append(all, reference{"traces", header.Value})
+	}
 	for _, r := range d.file.Receivers {
 		of := "receiver " + r.Name
 		all = append(all, reference{of, r.Secret}, reference{of, r.PathSecret})

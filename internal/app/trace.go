@@ -60,9 +60,14 @@ func (s *Server) trace(ctx context.Context, options *ServeOptions) (func(), erro
 	if s.file.Traces.Endpoint == "" {
 		return func() {}, nil
 	}
-	made, err := s.newTraces(*options)
+	where, err := s.collector()
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
+	}
+	where.Version, where.Log = options.Version, options.Log
+	made, err := telemetry.NewTraces(where)
+	if err != nil {
+		return nil, err
 	}
 	s.traces = made
 	options.Log = slog.New(telemetry.Lines(options.Log.Handler()))
@@ -73,13 +78,14 @@ func (s *Server) trace(ctx context.Context, options *ServeOptions) (func(), erro
 	}, nil
 }
 
-func (s *Server) newTraces(options ServeOptions) (*telemetry.Traces, error) {
+// collector says where spans go.
+func (s *Server) collector() (where telemetry.TraceOptions, err error) {
 	file := s.file.Traces
 	headers := map[string]secret.String{}
 	for _, header := range file.Headers {
 		value, err := header.Value.Resolve(s.sources())
 		if err != nil {
-			return nil, fmt.Errorf("the header %s: %w", header.Name, err)
+			return where, fmt.Errorf("the header %s: %w", header.Name, err)
 		}
 		headers[header.Name] = value
 	}
@@ -89,16 +95,16 @@ func (s *Server) newTraces(options ServeOptions) (*telemetry.Traces, error) {
 	}
 	way, err := s.way(toCollector, insecure, uploadFor)
 	if err != nil {
-		return nil, err
+		return where, err
 	}
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	return telemetry.NewTraces(telemetry.TraceOptions{
+	return telemetry.TraceOptions{
 		Endpoint: file.Endpoint, Headers: headers, HTTP: way, Ratio: file.Ratio,
-		Service: file.Service, Version: options.Version, Instance: host, Log: options.Log, Now: s.now,
-	})
+		Service: file.Service, Instance: host, Now: s.now,
+	}, nil
 }
 
 // followDelivery is a webhook that was proven: strangers make no spans. Whatever trace

@@ -88,10 +88,25 @@ func (c *collector) post(ctx context.Context, spans []*tracepb.ResourceSpans) er
 	}
 	defer response.Body.Close() //nolint:errcheck // it is only read
 	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer)
-	if response.StatusCode/100 != 2 {
-		return fault.New(fault.Temporary, "the collector answers %d: check endpoint and headers of traces in the server's file", response.StatusCode)
+	return refused(response.StatusCode)
+}
+
+// refused is why the collector took nothing.
+func refused(status int) error {
+	switch {
+	case status/100 == 2:
+		return nil
+	case status >= http.StatusInternalServerError, status == http.StatusTooManyRequests:
+		return fault.New(fault.Temporary, "the collector answers %d", status)
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return fault.New(fault.Unauthorised, "the collector answers %d: check headers of traces in the server's file", status)
 	}
-	return nil
+	return fault.New(fault.Invalid, "the collector answers %d: check endpoint of traces in the server's file", status)
+}
+
+// Probe asks the collector whether it would take spans, and gives it none.
+func Probe(ctx context.Context, o TraceOptions) error {
+	return outbound.Redact(newCollector(ctx, o).post(ctx, nil))
 }
 
 // maxAnswer is what is read of an answer, in bytes, so that the connection can be used

@@ -1,0 +1,23 @@
+package app
+
+import (
+	"context"
+
+	"promoter/internal/telemetry"
+)
+
+// traced asks the collector. The service works without it, so that is no failure.
+func (d *doctor) traced(ctx context.Context) {
+	if d.file.Traces.Endpoint == "" || d.failed("traces") {
+		return
+	}
+	where, err := d.collector()
+	if err == nil {
+		err = telemetry.Probe(ctx, where)
+	}
+	if err != nil {
+		d.say(VerdictWarn, "traces", fixOf(err, "see docs/service.md"), "%v", err)
+		return
+	}
+	d.say(VerdictOK, "traces", "", "the collector at %s takes them", hostOf(d.file.Traces.Endpoint))
+}

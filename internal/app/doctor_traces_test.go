@@ -1,0 +1,68 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"promoter/internal/app"
+	"promoter/internal/telemetry/telemetrytest"
+)
+
+// The collector is asked whether it takes spans, and gets none.
+func TestDoctor_traces(t *testing.T) {
+	t.Parallel()
+	collector := telemetrytest.New(t)
+	file := filepath.Join(t.TempDir(), "doctor.yaml")
+	s := newStory(t, "github", reviewed)
+	text := fmt.Sprintf(`version: 1
+data: %q
+forges: {forge: {kind: github, url: %q, insecure: true, token: "env:TOKEN"}}
+repositories: [{forge: forge, name: acme/gitops}]
+traces: {endpoint: %q, insecure: true, headers: {Authorization: "env:OTLP"}}
+networks: [127.0.0.0/8]
+%s`, t.TempDir(), s.forge.URL(), collector.URL(), s.expand(insecureRegistry))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set := true
+	for _, test := range []struct {
+		status int
+		want   string
+	}{
+		{http.StatusOK, "ok traces: the collector at " + strings.TrimPrefix(collector.URL(), "http://") + " takes them ()"},
+		{http.StatusForbidden, "warn traces: the collector answers 403: check headers of traces"},
+		{http.StatusNotFound, "warn traces: the collector answers 404: check endpoint of traces"},
+		{http.StatusBadGateway, "warn traces: the collector answers 502 (try again"},
+		{0, "fail traces: "},
+	} {
+		if test.status == 0 {
+			set = false
+		}
+		collector.Answer(max(test.status, http.StatusOK))
+		env := func(name string) (string, bool) {
+			if name == "TOKEN" {
+				return s.token, true
+			}
+			return "Bearer canary", set && name == "OTLP"
+		}
+		findings, err := app.Doctor(t.Context(), app.ServerOptions{Config: file, Env: env, Now: workday})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for _, f := range findings {
+			lines = append(lines, fmt.Sprintf("%s %s: %s (%s)", f.Verdict, f.Subject, f.Says, f.Fix))
+		}
+		said := strings.Join(lines, "\n")
+		if !strings.Contains(said, test.want) || strings.Contains(said, "canary") || strings.Count(said, " traces: ") != 1 {
+			t.Errorf("with %d, %q is wanted in\n%s", test.status, test.want, said)
+		}
+	}
+	if len(collector.Spans()) != 0 || collector.Headers()[0].Get("Authorization") != "Bearer canary" {
+		t.Errorf("the collector got %v, %v", collector.Spans(), collector.Headers())
+	}
+}
