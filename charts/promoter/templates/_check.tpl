@@ -7,6 +7,9 @@
 {{- fail (printf "config.%s is set by the chart: leave it out; for the database see the value database" $key) }}
 {{- end }}
 {{- end }}
+{{- if hasKey $config "tls" }}
+{{- fail "config.tls is set by the chart: name the Secret with the certificate in tls.existingSecret" }}
+{{- end }}
 {{- if not (or $v.existingConfigMap $config.forges) }}
 {{- fail "config names no forges, so promoter would not start: write promoter-server.yaml there (docs/configuration.md), or name existingConfigMap" }}
 {{- end }}
@@ -27,6 +30,9 @@
 {{- end }}
 {{- if gt (int $v.replicas) 1 }}
 {{- fail "mode cronjob runs one pass at a time: leave replicas at 1, or use mode serve with PostgreSQL" }}
+{{- end }}
+{{- if $v.tls.existingSecret }}
+{{- fail "mode cronjob has no port: leave tls.existingSecret empty" }}
 {{- end }}
 {{- if $v.serviceMonitor.enabled }}
 {{- fail "mode cronjob has no port for /metrics: leave serviceMonitor.enabled at false" }}

@@ -42,6 +42,10 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
+{{- define "promoter.probe" -}}
+{{- if .Values.tls.existingSecret }}, scheme: HTTPS{{ end }}
+{{- end }}
+
 {{- define "promoter.configMap" -}}
 {{- default (include "promoter.fullname" .) .Values.existingConfigMap }}
 {{- end }}

@@ -77,6 +77,9 @@ resources:
 {{- range $name, $secret := .Values.secrets }}
 - {name: secret-{{ $name }}, mountPath: /run/secrets/{{ $name }}, readOnly: true}
 {{- end }}
+{{- if .Values.tls.existingSecret }}
+- {name: tls, mountPath: /run/tls, readOnly: true}
+{{- end }}
 {{- with .Values.extraVolumeMounts }}
 {{ toYaml . }}
 {{- end }}
@@ -98,6 +101,10 @@ resources:
 {{- range $name, $secret := .Values.secrets }}
 - name: secret-{{ $name }}
   secret: {secretName: {{ $secret }}, defaultMode: 0440}
+{{- end }}
+{{- with .Values.tls.existingSecret }}
+- name: tls
+  secret: {secretName: {{ . }}, defaultMode: 0440}
 {{- end }}
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}

@@ -1,0 +1,118 @@
+package app_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/app"
+	"promoter/internal/fault"
+)
+
+// asking is the service of a story as a command on this machine finds it: by its own
+// file, with its certificate.
+func (w *served) asking(folder string, asking app.Asking) (*app.Running, error) {
+	w.t.Helper()
+	file := filepath.Join(w.dir, "asking-tls.yaml")
+	listen := strings.TrimPrefix(w.url, "http://")
+	text := fmt.Sprintf("{version: 1, listen: %q, api: {token: \"env:API\"}, tls: {certificate: \"file:%s/tls.crt\", key: \"file:%[2]s/tls.key\"}}", listen, folder)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	env := func(name string) (string, bool) { return serveToken, name == "API" }
+	return app.OpenRunning(app.ServerOptions{Config: file, Env: env, Now: time.Now}, asking)
+}
+
+// The service speaks TLS 1.2 and newer with HTTP/2. Commands believe its own certificate
+// on this machine, and elsewhere one that an authority vouches for.
+func TestServe_tls(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	folder, other := t.TempDir(), t.TempDir()
+	app.WriteCertificate(t, folder, "1", time.Now().AddDate(0, 2, 0))
+	app.WriteCertificate(t, other, "9", time.Now().AddDate(0, 2, 0))
+	w := serveAs(t, s, serving{quiet: -1, poll: "1h", receivers: fmt.Sprintf("tls: {certificate: \"file:%s/tls.crt\", key: \"file:%[1]s/tls.key\"}", folder)})
+	address := strings.TrimPrefix(w.url, "http://")
+
+	running, err := w.asking(folder, app.Asking{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, err := running.Status(t.Context()); err != nil || len(status.Lanes) != 1 {
+		t.Errorf("on this machine: %+v, %v", status, err)
+	}
+	if running, err = w.asking(other, app.Asking{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := running.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "another certificate") {
+		t.Errorf("with another certificate: %v", err)
+	}
+	if running, err = w.asking(folder, app.Asking{URL: "https://" + address}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := running.Status(t.Context()); fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "--ca FILE") {
+		t.Errorf("from an authority that nobody knows: %v", err)
+	}
+	ca := filepath.Join(folder, "tls.crt")
+	if running, err = w.asking(folder, app.Asking{URL: "https://" + address, CA: ca}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := running.Status(t.Context()); err != nil {
+		t.Errorf("from the authority of the file: %v", err)
+	}
+	if running, err = w.asking(folder, app.Asking{URL: strings.Replace("https://"+address, "127.0.0.1", "localhost", 1), CA: ca}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := running.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "use a name of the certificate") {
+		t.Errorf("by another name: %v", err)
+	}
+	for name, file := range map[string]string{"no file": "/nowhere", "no certificate": filepath.Join(s.dir, "served.yaml")} {
+		if _, err := w.asking(folder, app.Asking{URL: "https://" + address, CA: file}); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--ca") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	w.speaks(folder, address)
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// speaks looks at the protocols.
+func (w *served) speaks(folder, address string) {
+	w.t.Helper()
+	pem, err := os.ReadFile(filepath.Join(folder, "tls.crt"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	trust := &tls.Config{RootCAs: roots, ServerName: "promoter.example.com", MinVersion: tls.VersionTLS12}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: trust.Clone(), ForceAttemptHTTP2: true}}
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, "https://"+address+"/readyz", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusOK || response.ProtoMajor != 2 {
+		w.t.Errorf("%d by %s", response.StatusCode, response.Proto)
+	}
+	client.CloseIdleConnections()
+	old := trust.Clone()
+	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 //nolint:gosec // it has to be refused
+	conn, err := (&tls.Dialer{NetDialer: &net.Dialer{}, Config: old}).DialContext(w.t.Context(), "tcp", address)
+	if err == nil {
+		_ = conn.Close()
+		w.t.Error("TLS 1.1 is spoken")
+	}
+}
