@@ -74,7 +74,7 @@ func TestTrouble_theDiskIsFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	limit(30)
+	limit(100) // more than the tables take
 	stored, full := int64(0), error(nil)
 	for i := 0; full == nil && i < 1000; i++ {
 		if full = insert(db, strings.Repeat("x", 1000)+fmt.Sprint(i), i); full == nil {
@@ -110,20 +110,20 @@ func temporary(t *testing.T, what string, err error, words ...string) {
 // is there.
 func TestTrouble_theServerIsGone(t *testing.T) {
 	t.Parallel()
-	w, o := newWire(t)
+	w, o := databasetest.NewWire(t)
 	db := databasetest.Open(t, o)
 	table(t, db)
 	if err := insert(db, "before", 1); err != nil {
 		t.Fatal(err)
 	}
-	w.set(cut)
+	w.Cut()
 	temporary(t, "a batch", insert(db, "meanwhile", 1))
 	temporary(t, "another batch", insert(db, "meanwhile", 1), "can not be reached", "user promoter")
 	temporary(t, "health", db.Healthy(t.Context()), "can not be reached")
 	temporary(t, "a view", db.View(t.Context(), func(ctx context.Context, tx *database.Tx) error {
 		return tx.One(ctx, []any{new(int)}, "select 1")
 	}), "can not be reached")
-	w.set(whole)
+	w.Mend()
 	if err := db.Healthy(t.Context()); err != nil {
 		t.Errorf("health when it is back: %v", err)
 	}
@@ -138,16 +138,16 @@ func TestTrouble_theServerIsGone(t *testing.T) {
 // TestTrouble_theServerIsSilent has it answer nothing: nobody waits for ever.
 func TestTrouble_theServerIsSilent(t *testing.T) {
 	t.Parallel()
-	w, o := newWire(t)
+	w, o := databasetest.NewWire(t)
 	db := databasetest.Open(t, o)
 	table(t, db)
 	database.SetSilence(db, 300*time.Millisecond)
-	w.set(deaf)
+	w.Swallow()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	temporary(t, "health", db.Healthy(ctx), "not written in time")
 	temporary(t, "a batch", insert(db, "meanwhile", 1))
-	w.set(whole)
+	w.Mend()
 	if err := db.Healthy(t.Context()); err != nil {
 		t.Errorf("health when it answers again: %v", err)
 	}

@@ -1,4 +1,4 @@
-package database_test
+package databasetest
 
 import (
 	"io"
@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"promoter/internal/database"
-	"promoter/internal/database/databasetest"
 	"promoter/internal/secret"
 )
 
-// wire lies between promoter and a server: it can be cut, or swallow what is sent.
-type wire struct {
+// Wire lies between promoter and a PostgreSQL server: it can be cut, or swallow what is
+// sent.
+type Wire struct {
 	server string
 
 	mu    sync.Mutex
@@ -30,10 +30,10 @@ const (
 	deaf
 )
 
-// newWire returns a wire to the server of the tests, and the options to use it.
-func newWire(t *testing.T) (*wire, database.Options) {
+// NewWire returns a wire to the server of the tests, and the options to use it.
+func NewWire(t testing.TB) (*Wire, database.Options) {
 	t.Helper()
-	address, err := url.Parse(databasetest.Kinds()[1].New(t).URL.Reveal())
+	address, err := url.Parse(Kinds()[1].New(t).URL.Reveal())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func newWire(t *testing.T) (*wire, database.Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wire{server: address.Host, heals: make(chan struct{})}
+	w := &Wire{server: address.Host, heals: make(chan struct{})}
 	address.Host = listener.Addr().String()
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -55,14 +55,23 @@ func newWire(t *testing.T) (*wire, database.Options) {
 	})
 	t.Cleanup(func() {
 		_ = listener.Close()
-		w.set(cut)
+		w.Cut()
 		all.Wait()
 	})
 	return w, database.Options{URL: secret.New(address.String() + "&connect_timeout=1")}
 }
 
+// Cut ends all connections, and lets none be made.
+func (w *Wire) Cut() { w.set(cut) }
+
+// Swallow takes what is sent, and answers nothing.
+func (w *Wire) Swallow() { w.set(deaf) }
+
+// Mend lets everything through again.
+func (w *Wire) Mend() { w.set(whole) }
+
 // set changes what the wire does. All connections that are open end when it is cut.
-func (w *wire) set(state wireState) {
+func (w *Wire) set(state wireState) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -82,7 +91,7 @@ func (w *wire) set(state wireState) {
 }
 
 // keep remembers the connections; none is kept while the wire is cut.
-func (w *wire) keep(conns ...net.Conn) bool {
+func (w *Wire) keep(conns ...net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.state == cut {
@@ -92,7 +101,7 @@ func (w *wire) keep(conns ...net.Conn) bool {
 	return true
 }
 
-func (w *wire) serve(from net.Conn) {
+func (w *Wire) serve(from net.Conn) {
 	defer func() { _ = from.Close() }()
 	to, err := net.Dial("tcp", w.server) //nolint:noctx // it ends with the wire
 	if err != nil {
@@ -110,7 +119,7 @@ func (w *wire) serve(from net.Conn) {
 }
 
 // through returns a writer that waits while the wire swallows.
-func (w *wire) through(to io.Writer) io.Writer {
+func (w *Wire) through(to io.Writer) io.Writer {
 	return writerFunc(func(text []byte) (int, error) {
 		w.mu.Lock()
 		swallows, heals := w.state == deaf, w.heals

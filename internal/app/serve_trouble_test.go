@@ -1,0 +1,215 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/app"
+	"promoter/internal/database"
+	"promoter/internal/database/databasetest"
+	"promoter/internal/fault"
+	"promoter/internal/server"
+	"promoter/internal/store"
+)
+
+// serveOn serves a story on a database that the test holds too.
+func serveOn(t *testing.T, s *story, db *database.DB) *served {
+	t.Helper()
+	w, opened := troubled(t, s)
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.url = "http://" + listener.Addr().String()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	options := app.ServeOptions{Listener: listener, Quiet: -1, Log: slog.New(slog.NewJSONHandler(w, nil))}
+	go func() { ended <- opened.ServeOn(ctx, db, options) }()
+	w.stop = func() error {
+		cancel()
+		return <-ended
+	}
+	t.Cleanup(cancel)
+	w.until("looked")
+	return w
+}
+
+// troubled opens the service of a story.
+func troubled(t *testing.T, s *story) (*served, *app.Server) {
+	t.Helper()
+	s.write("troubled.yaml", fmt.Sprintf(`version: 1
+data: %q
+poll: 1h
+forges:
+  forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}
+repositories:
+  - {forge: forge, name: acme/gitops}
+api: {token: "env:API"}
+receivers:
+  images: {kind: generic, secret: "env:HOOK", header: X-Signature}
+networks: [127.0.0.0/8]
+%s`, filepath.Join(s.dir, "data"), s.forge.URL(), s.expand(insecureRegistry)))
+	env := func(name string) (string, bool) {
+		value, ok := map[string]string{"TOKEN": s.token, "HOOK": serveSecret, "API": serveToken}[name]
+		return value, ok
+	}
+	opened, err := app.OpenService(app.ServerOptions{Config: filepath.Join(s.dir, "troubled.yaml"), Env: env, Now: s.clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened.SetPace(0)
+	return &served{story: s, lines: make(chan string, 1000)}, opened
+}
+
+// health asks how the service is.
+func (w *served) health(path string) int {
+	w.t.Helper()
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+path, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	return response.StatusCode
+}
+
+// keeps holds that each delivery that was accepted is in the database.
+func (w *served) keeps(db *database.DB, accepted int) {
+	w.t.Helper()
+	kept, err := store.New(db).Deliveries(w.t.Context(), accepted+100)
+	if err != nil || len(kept) != accepted {
+		w.t.Errorf("%d deliveries are kept, %d were accepted, %v", len(kept), accepted, err)
+	}
+}
+
+// A PostgreSQL server that goes away and comes back: meanwhile nothing is accepted and
+// the service is not ready, nothing that was accepted is lost, and it goes on by itself.
+func TestServe_P16_theServerIsGone(t *testing.T) {
+	t.Parallel()
+	wire, o := databasetest.NewWire(t)
+	db := databasetest.Open(t, o)
+	s := newStory(t, "github", reviewed)
+	w := serveOn(t, s, db)
+	if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.0.9"}`)); status != http.StatusAccepted {
+		t.Fatalf("before: %d", status)
+	}
+	w.until("looked")
+	wire.Cut()
+	s.release("web", "1.1.0")
+	image := s.expand(`{"image": "$R/acme/web:1.1.0"}`)
+	for range 3 {
+		if status := w.post("images", image); status != http.StatusServiceUnavailable {
+			t.Errorf("a webhook while it is gone: %d", status)
+		}
+	}
+	if status := w.health("/readyz"); status != http.StatusServiceUnavailable {
+		t.Errorf("ready while it is gone: %d", status)
+	}
+	if status := w.health("/healthz"); status != http.StatusOK {
+		t.Errorf("alive while it is gone: %d", status)
+	}
+	wire.Mend()
+	if status := w.post("images", image); status != http.StatusAccepted {
+		t.Errorf("when it is back: %d", status)
+	}
+	w.until("opened")
+	w.until("looked")
+	if status := w.health("/readyz"); status != http.StatusOK {
+		t.Errorf("ready when it is back: %d", status)
+	}
+	s.pulls(stagingHead + " open")
+	w.keeps(db, 2)
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A disk that is full: nothing is accepted that is not kept, and when there is room
+// everything goes on without a restart.
+func TestServe_theDiskIsFull(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	db := databasetest.Open(t, database.Options{Path: filepath.Join(s.dir, "data", "promoter.db"), Now: s.clock.Now})
+	w := serveOn(t, s, db)
+	pages(t, db, 200)
+	accepted, padding := 0, strings.Repeat("x", 20_000)
+	for status := 0; status != http.StatusServiceUnavailable; accepted++ {
+		body := s.expand(fmt.Sprintf(`{"image": "$R/acme/other:%d", "padding": %q}`, accepted, padding))
+		switch status = w.post("images", body); {
+		case status == http.StatusServiceUnavailable:
+			accepted--
+		case status != http.StatusAccepted || accepted > 1000:
+			t.Fatalf("the delivery %d: %d", accepted, status)
+		}
+	}
+	if line := w.until("a request failed"); !strings.Contains(line, "the disk is full; make room") {
+		t.Errorf("the log says %s", line)
+	}
+	w.keeps(db, accepted)
+	pages(t, db, 100_000)
+	s.release("web", "1.1.0")
+	if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`)); status != http.StatusAccepted {
+		t.Errorf("when there is room: %d", status)
+	}
+	w.until("opened")
+	w.until("looked")
+	w.keeps(db, accepted+1)
+	if got := w.told(server.Past{Environment: "staging"}); len(got) != 1 {
+		t.Errorf("the history: %v", got)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// pages bounds the database as a full disk would.
+func pages(t *testing.T, db *database.DB, most int) {
+	t.Helper()
+	if err := db.Batch(t.Context(), func(ctx context.Context, tx *database.Tx) error {
+		return tx.One(ctx, []any{new(int)}, fmt.Sprintf("pragma max_page_count = %d", most))
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A database file that was overwritten: the service does not start, says what to do, and
+// leaves the file as it is.
+func TestServe_theFileIsDamaged(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w, opened := troubled(t, s)
+	file := filepath.Join(s.dir, "data", "promoter.db")
+	garbage := bytes.Repeat([]byte("promoter"), 5000)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, garbage, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	err := opened.Serve(ctx, app.ServeOptions{Log: slog.New(slog.NewJSONHandler(w, nil)), Listening: func(net.Addr) { t.Error("it answers") }})
+	if fault.KindOf(err) != fault.Invalid {
+		t.Fatalf("%v", err)
+	}
+	for _, word := range []string{file, "damaged", "keep the file aside", "backup"} {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("it does not say %q: %v", word, err)
+		}
+	}
+	if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, garbage) {
+		t.Errorf("the file was changed: %v", err)
+	}
+}
