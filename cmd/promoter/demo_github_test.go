@@ -86,6 +86,7 @@ func TestDemo_onGitHubTellsTheWholeStory(t *testing.T) {
 		`^Repository: http://127\.0\.0\.1:\d+/ann/promoter-demo-\S+\.git$`,
 		`^    land: automerge            # merges by itself when its gates allow$`,
 		`^This forge has no commit statuses: the demo keeps those that promoter sets\.$`,
+		`^This forge does not list the comments of a repository: the demo puts them together\.$`,
 		`^2\. The pipeline pushes new images: dev gets them at once, staging as a pull request$`,
 		`^  staging  3 applications: opened #1 http://\S+/pull/1$`,
 		`^  #1 Promote 3 applications to staging: blog, mail, shop \(open, by promoter-bot\)$`,

@@ -41,6 +41,7 @@ type github struct {
 	path             string // /repos/OWNER/NAME
 	bridge           *bridge
 	statuses         *statuses
+	comments         *comments
 	git              gitServer
 	mutex            sync.Mutex // one conversation about branches at a time
 }
@@ -69,6 +70,7 @@ func openGitHub(ctx context.Context, options GitHub, h *hub, now func() time.Tim
 		return nil, err
 	}
 	g.statuses = &statuses{by: g.promoter.login, said: map[string][]body{}}
+	g.comments = &comments{forge: g.promoter, reactions: map[string][]string{}}
 	g.bridge = &bridge{forge: g.person, path: g.path, storer: h.repository.Storer, both: map[plumbing.Hash]bool{}}
 	g.git = gitServer{storer: h.repository.Storer, bring: g.bridge.bring, push: g.bridge.push}
 	if g.loopback, err = startLoopback(ctx, g.routes()); err != nil {
@@ -177,7 +179,7 @@ func (g *github) routes() http.Handler {
 	routes.Handle("GET "+git+"/info/refs", g.guarded(g.git.infoRefs))
 	routes.Handle("POST "+git+"/git-upload-pack", g.guarded(g.git.uploadPack))
 	routes.Handle("POST "+git+"/git-receive-pack", g.guarded(g.git.receivePack))
-	routes.Handle(apiPath+"/", http.StripPrefix(apiPath, g.statuses.before(g.api())))
+	routes.Handle(apiPath+"/", http.StripPrefix(apiPath, g.statuses.before(g.comments.before(g.api()))))
 	return routes
 }
 

@@ -36,11 +36,17 @@ func (s *statuses) before(next http.Handler) http.Handler {
 	routes := http.NewServeMux()
 	routes.HandleFunc("GET /repos/{owner}/{name}/commits/{commit}/statuses", s.list)
 	routes.HandleFunc("POST /repos/{owner}/{name}/statuses/{commit}", s.set)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return instead(routes, next, func() bool {
 		s.mutex.Lock()
-		lacking := s.lacking
-		s.mutex.Unlock()
-		if _, route := routes.Handler(r); lacking && route != "" {
+		defer s.mutex.Unlock()
+		return s.lacking
+	})
+}
+
+// instead answers by routes where the counterpart lacks them, else by the next one.
+func instead(routes *http.ServeMux, next http.Handler, lacking func() bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, route := routes.Handler(r); route != "" && lacking() {
 			routes.ServeHTTP(w, r)
 			return
 		}

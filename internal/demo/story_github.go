@@ -55,6 +55,12 @@ func (s *show) beginOnGitHub(ctx context.Context) error {
 	if s.github.statuses.lacking {
 		s.tell("This forge has no commit statuses: the demo keeps those that promoter sets.")
 	}
+	if err := s.github.lookForComments(ctx); err != nil {
+		return err
+	}
+	if s.github.comments.lacking {
+		s.tell("This forge does not list the comments of a repository: the demo puts them together.")
+	}
 	return s.upToDate(ctx)
 }
 
