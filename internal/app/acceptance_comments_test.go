@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/scm/gitlab/gitlabtest"
 )
 
 // permitted opens the server's file anew, with permissions.
@@ -49,8 +50,8 @@ func (s *story) reacted(id int64, want ...string) {
 	}
 }
 
-// answer returns our one comment that answers commands on a pull request.
-func (s *story) answer(number int, parts ...string) {
+// toldBelow checks our one comment that answers commands on a pull request.
+func (s *story) toldBelow(number int, parts ...string) {
 	s.t.Helper()
 	var found []string
 	for _, c := range s.repo.Pull(number).Comments {
@@ -98,12 +99,12 @@ func TestRun_T11_comments_github(t *testing.T) {
 		refused := s.says("bob", 1, "/promoter promote prod")
 		s.run()
 		s.reacted(refused, "-1")
-		s.answer(1, "only those whom permissions in the server's file name may promote shop in prod")
+		s.toldBelow(1, "only those whom permissions in the server's file name may promote shop in prod")
 		s.pulls(stagingHead + " merged")
 		asked := s.says("ada", 1, "/promoter promote prod")
 		s.run()
 		s.reacted(asked, "+1")
-		s.answer(1, "`shop` in `prod` is *proposed*", "| `approvals` | waiting |")
+		s.toldBelow(1, "`shop` in `prod` is *proposed*", "| `approvals` | waiting |")
 		s.pulls(stagingHead+" merged", prodHead+" open")
 		s.repo.Review("ada", 2, "APPROVED") // who asked does not count
 		s.repo.SetStatus("ci", s.repo.Pull(2).HeadCommit, "e2e", "success")
@@ -112,7 +113,7 @@ func TestRun_T11_comments_github(t *testing.T) {
 		explained := s.says("bob", 2, "/promoter explain")
 		s.run()
 		s.reacted(explained, "+1")
-		s.answer(2, "`check e2e` | passed", "`approvals` | waiting")
+		s.toldBelow(2, "`check e2e` | passed", "`approvals` | waiting")
 		s.repo.Review("bob", 2, "APPROVED")
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
@@ -130,7 +131,7 @@ func TestRun_T11_forksComment_github(t *testing.T) {
 		s.run()
 		s.reacted(held, "-1")
 		s.reacted(asked, "-1")
-		s.answer(number, "none of promoter's")
+		s.toldBelow(number, "none of promoter's")
 	})
 }
 
@@ -176,11 +177,11 @@ func TestServe_T11_comment(t *testing.T) {
 		w.until("looked")
 	}
 	post(1, 4711)
-	s.answer(1)
+	s.toldBelow(1)
 	helped := s.says("ada", 1, "/promoter help")
 	post(1, helped)
 	s.reacted(helped, "+1")
-	s.answer(1, "here you may use hold, resume, reject, promote dev, promote staging, promote prod, refresh")
+	s.toldBelow(1, "here you may use hold, resume, reject, promote dev, promote staging, promote prod, refresh")
 	lost := s.says("ada", 1, "/promoter reject it leaks")
 	s.wait(6 * time.Minute)
 	w.until("closed")
@@ -191,4 +192,70 @@ func TestServe_T11_comment(t *testing.T) {
 		t.Error(err)
 	}
 	s.calm()
+}
+
+// The same on a GitLab: a note on a merge request.
+func TestRun_T11_comments_gitlab(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed) // for its registry, its clock and its words
+	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now, Free: true})
+	files := map[string]string{".promoter.yaml": s.expand(reviewed)}
+	for _, environment := range []string{"dev", "staging", "prod"} {
+		files[environment+"/shop.yaml"] = s.manifest("web:1.0.0", "worker:1.0.0")
+	}
+	project := lab.NewProject("acme/platform/gitops", files)
+	project.Permit("ada", gitlabtest.Developer)
+	project.Permit("promoter-bot", gitlabtest.Maintainer)
+	s.server = openGitLab(s, lab)
+	s.release("web", "1.1.0")
+	s.run()
+	s.wait(time.Second)
+	project.Say("mallory", 1, "/promoter reject mine is better")
+	project.Say("ada", 1, "/promoter hold the cart is empty")
+	project.Say("ada", 1, "/promoter explain")
+	s.because(s.run(), "staging", "waiting: ", "held", "ada", "the cart is empty")
+	var answers []string
+	for _, note := range project.Request(1).Notes {
+		if note.Author == "promoter-bot" && strings.Contains(note.Body, "promoter: answer") {
+			answers = append(answers, note.Body)
+		}
+	}
+	if len(answers) != 1 || !strings.Contains(answers[0], "is *waiting*: held by ada") {
+		t.Errorf("answered %q", answers)
+	}
+	s.wait(time.Second)
+	project.Say("ada", 1, "/promoter resume")
+	s.because(s.run(), "staging", "proposed: ")
+	lab.ResetRequests()
+	s.run()
+	for route, n := range lab.Requests() {
+		if changes(route) {
+			t.Errorf("the run after that wrote: %d × %s", n, route)
+		}
+	}
+}
+
+// And on a Gitea, where a merged pull request of staging is where prod is asked for.
+func TestRun_T11_comments_gitea(t *testing.T) {
+	t.Parallel()
+	s := newGiteaStory(t, strings.Replace(reviewed, "land: automerge", "land: automerge\n    propose: manual\n    newer: queue", 1))
+	s.repo.Permit("promoter-bot", "admin") // whom alone Gitea tells what others may
+	s.release("web", "1.1.0")
+	s.run()
+	s.repo.MergePull("ada", 1, "squash")
+	s.because(s.run(), "prod", "propose is manual")
+	s.wait(time.Second)
+	refused, asked := s.repo.Comment("mallory", 1, "/promoter promote prod"), s.repo.Comment("ada", 1, "/promoter promote prod")
+	s.because(s.run(), "prod", "proposed: ")
+	for id, want := range map[int64]string{refused: "-1 promoter-bot", asked: "+1 promoter-bot"} {
+		if got := s.repo.Reactions(id); !slices.Equal(got, []string{want}) {
+			t.Errorf("the reactions are %v, want %s", got, want)
+		}
+	}
+	s.run()
+	before := s.writes()
+	s.run()
+	if after := s.writes(); after != before {
+		t.Errorf("the run after that wrote %d times", after-before)
+	}
 }

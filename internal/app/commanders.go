@@ -55,17 +55,16 @@ type claim struct {
 	writes *bool // nil: not asked yet
 }
 
-// any says whether the person has to do with the repository at all.
+// any says whether the person has to do with the repository at all. Who is named
+// need not be asked about: not every forge tells every account who may write.
 func (a *claim) any(ctx context.Context) (engine.Right, error) {
-	if may, err := a.mayWrite(ctx); err != nil || may {
-		return engine.Right{May: may}, err
-	}
 	for _, permission := range a.permissions {
 		if named, err := a.named(ctx, permission.Who); err != nil || named {
 			return engine.Right{May: named}, err
 		}
 	}
-	return engine.Right{}, nil
+	may, err := a.mayWrite(ctx)
+	return engine.Right{May: may}, err
 }
 
 // about asks for one place.

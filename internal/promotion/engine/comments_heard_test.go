@@ -257,6 +257,24 @@ func TestComments_T11_rightsDoNotAnswer(t *testing.T) {
 	}
 }
 
+// What the account may never ask is told once, and is a no.
+func TestComments_T11_rightsMayNotBeAsked(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	w.Rights.Fail = func(identity.Person) error { return fault.New(fault.Unauthorised, "only administrators may ask that") }
+	id := w.comment(1, "ada", "/promoter hold")
+	report, err := w.Lane().Reconcile(t.Context())
+	if err != nil || len(report.Trouble) != 1 || report.Trouble[0].What != "comment on #1" {
+		t.Fatal(err, report.Trouble)
+	}
+	w.wantReactions(id, scm.ReactionRefused)
+	w.wantAnswer(1, "promoter's account may not ask")
+	if w.held() {
+		t.Error("it was carried out")
+	}
+	w.calm()
+}
+
 // The comments cannot be listed, or not be answered: everything else goes on.
 func TestComments_P12_forgeFails(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
@@ -127,6 +128,10 @@ func (v *view) commandsIn(comments []scm.Comment) []said {
 // hear judges one command and remembers what came of it.
 func (v *view) hear(ctx context.Context, s said) error {
 	verdict, err := v.judge(ctx, s)
+	if fault.KindOf(err) == fault.Unauthorised { // that does not pass by itself, and would be told in every pass
+		v.trouble(fmt.Sprintf("comment on #%d", s.Number), err)
+		verdict, err = refusal("promoter's account may not ask whether you may: its log says more"), nil
+	}
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"promoter/internal/promotion/engine/enginetest"
 	"promoter/internal/promotion/engine/modeltest"
 	"promoter/internal/scm"
+	"promoter/internal/scm/scmtest"
 )
 
 // TestModel plays random stories around the engine over a forge and a Git in
@@ -35,6 +36,7 @@ func pushOnly(_ *testing.T, _ *rand.Rand, files map[string]string) modeltest.Wor
 }
 
 func modelOf(w *enginetest.World) modeltest.World {
+	w.Rights.Strangers[scmtest.Eve] = true
 	return modeltest.World{
 		Bench: w.Bench(), Store: store{w.Git}, Clock: w.Clock, Registry: w.Registry,
 		Clean: w.Git.Clean,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"promoter/internal/identity"
 	"promoter/internal/scm"
 	"promoter/internal/scm/scmtest"
 )
@@ -61,6 +62,9 @@ func (w *World) people() scmtest.People {
 			f.Rewrite(number, title, f.All()[number-1].Body)
 		},
 		Review: func(_ *testing.T, who string, number int, state scm.ReviewState) { f.Review(number, who, state) },
+		Comment: func(_ *testing.T, who string, number int, body string) {
+			f.Comment(number, identity.Person{Host: f.Info().Self.Host, Login: who}, body)
+		},
 		Status: func(_ *testing.T, _, commit, name string, state scm.CheckState) { f.Check(commit, name, state) },
 	}
 }

@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"context"
+	"time"
 
 	"promoter/internal/identity"
 	"promoter/internal/promotion/engine"
@@ -176,6 +177,19 @@ func (g signals) Member(ctx context.Context, team string, person identity.Person
 type conversation struct {
 	scm.Conversation
 	*story
+}
+
+// Recent implements scm.Conversation.
+func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([]scm.Comment, error) {
+	if err := c.asking("recent"); err != nil {
+		return nil, err
+	}
+	return c.Conversation.Recent(ctx, since, limit)
+}
+
+// React implements scm.Conversation.
+func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
+	return c.writing("react", func() error { return c.Conversation.React(ctx, comment, reaction) })
 }
 
 // saying writes only where a comment is not there yet.

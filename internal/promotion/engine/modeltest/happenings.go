@@ -44,7 +44,7 @@ func (s *story) happenings() []happening {
 		may(8, s.merge, people.Merge), may(2, s.close, people.Close), may(2, s.reopen, people.Reopen),
 		may(1, s.retarget, people.Retarget), may(1, s.draft, people.Draft),
 		may(1, s.slip, people.Merge), may(1, s.deleteBranch, s.Git.Delete, people.Merge), may(1, s.forge, people.Fork),
-		may(2, s.review, people.Review), may(1, s.comment, people.Comment), may(3, s.report, people.Status),
+		may(2, s.review, people.Review), may(1, s.comment, people.Comment), may(2, s.command, people.Comment), may(3, s.report, people.Status),
 		may(1, s.retitle, people.Retitle),
 	}
 }
@@ -57,7 +57,7 @@ func (s *story) meanwhile() {
 		may(1, s.retarget, people.Retarget), may(1, s.draft, people.Draft),
 		may(1, s.slip, people.Merge), may(1, s.deleteBranch, s.Git.Delete, people.Merge),
 		may(1, s.revert), may(1, s.moveBase), may(1, s.changeConfig), may(1, s.release),
-		may(1, s.decide), may(1, s.freeze), may(1, s.reject),
+		may(1, s.decide), may(1, s.freeze), may(1, s.reject), may(1, s.command, people.Comment),
 	)
 	at := s.random.IntN(6)
 	s.tell("a run, and at effect %d", at)

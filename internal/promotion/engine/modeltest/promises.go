@@ -131,7 +131,7 @@ func (s *story) landed(place, before, after string) {
 	case !released:
 		s.t.Errorf("%s got %s, which was never released", place, after)
 	case s.rolled[place] && s.held[place][after]:
-	case stopped && !s.torn:
+	case stopped && !s.torn && !s.mayResume(held):
 		s.t.Errorf("%s got %s while it stood still: %v", place, after, held)
 	case is <= s.order[before]:
 		s.t.Errorf("%s went from %s back to %s", place, before, after)

@@ -43,6 +43,7 @@ type story struct {
 	reported map[string]scm.CheckState  // what ci said last, by commit
 	reviewed map[int]map[string]review  // the last word of each person, by pull request
 	titled   map[int]string             // what people wrote as the title
+	resumes  map[state.Place]time.Time  // when somebody said so last in a comment
 	passes   int                        // so far
 	idle     bool                       // nothing could be done of what was drawn
 	torn     bool                       // somebody acted in the middle of the step: what they said came too late for some of it
@@ -57,7 +58,7 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 		t: t, random: random,
 		released: map[string]int{}, held: map[string]map[string]bool{}, refused: map[string]map[string]bool{},
 		theirs: map[string]string{}, looked: map[string]string{}, rolled: map[string]bool{}, seen: map[int]scm.PullRequest{},
-		reported: map[string]scm.CheckState{}, reviewed: map[int]map[string]review{}, titled: map[int]string{},
+		reported: map[string]scm.CheckState{}, reviewed: map[int]map[string]review{}, titled: map[int]string{}, resumes: map[state.Place]time.Time{},
 		order: map[string]int{reference(web, "1.0.0"): 0, reference(worker, "1.0.0"): 0},
 	}
 	s.shape = shape{pushOnly: random.IntN(10) == 0, moving: random.IntN(3) == 0, apart: random.IntN(3) == 0}
