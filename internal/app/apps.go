@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -40,16 +41,17 @@ func (i *installed) repositories(ctx context.Context) ([]github.Listed, error) {
 
 // wireApp wires the App of a forge. Itself it opens nothing.
 func (w *work) wireApp(f *forge) error {
-	key, err := w.secret(f.config.App.Key)
+	id, key, err := w.server.appOf(f.config)
 	if err != nil {
 		return err
 	}
 	app, err := github.NewApp(github.AppOptions{
-		URL: f.config.URL, ID: strconv.FormatInt(f.config.App.ID, 10), Key: key,
+		URL: f.config.URL, ID: strconv.FormatInt(id, 10), Key: key,
 		HTTP: &http.Client{Transport: w.ways.forges}, Now: w.server.now, Pace: w.server.pace,
 	})
 	if err != nil {
-		return fmt.Errorf("the App of the forge %s, %s: %w", f.config.Name, f.config.App.Key, fault.Wrap(fault.Invalid, err))
+		from := cmp.Or(f.config.App.Key.String(), w.server.appFolder(f.config.Name).path(appKeyFile))
+		return fmt.Errorf("the App of the forge %s, %s: %w", f.config.Name, from, fault.Wrap(fault.Invalid, err))
 	}
 	if f.public, err = w.github(f.config, secret.String{}); err != nil {
 		return err

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"slices"
@@ -45,7 +46,7 @@ func (d *doctor) references() []reference {
 		of := "forge " + f.Name
 		all = append(all, reference{of, f.Token}, reference{of, f.Password}, reference{of, f.SSHKey}, reference{of, f.KnownHosts})
 		if f.App != nil {
-			all = append(all, reference{of, f.App.Key})
+			all = append(all, reference{of, f.App.Key}, reference{of, d.wantedSetup(f)})
 		}
 	}
 	for _, r := range d.file.Registries {
@@ -68,6 +69,8 @@ func (d *doctor) receivers() {
 		subject := "receiver " + entry.Name
 		switch _, err := d.receiver(entry, http.DefaultClient); {
 		case err != nil && d.failed(subject): // it was said with the secrets
+		case errors.Is(err, errNoApp):
+			d.say(VerdictWarn, subject, "make the App at "+d.setupPage(entry.App), "%v", errNoApp)
 		case err != nil:
 			d.say(VerdictFail, subject, "serve does not start with it: see docs/webhooks.md", "%v", err)
 		case entry.Anonymous:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ type rounds struct {
 	making sync.Mutex // one round is made at a time
 	mu     sync.Mutex
 	now    *round
+	old    bool // what it was made from has changed since
 }
 
 // round is one round of work with what is shared in it.
@@ -49,7 +51,7 @@ const failuresFor = 30 * time.Second
 func (r *rounds) use(ctx context.Context) (*round, func(), error) {
 	taken, before := r.take(), time.Time{}
 	if taken != nil {
-		if age := r.server.now().Sub(taken.made); age <= r.server.file.Poll*5/4 {
+		if age := r.age(); age <= r.server.file.Poll*5/4 {
 			return taken, func() { r.release(taken) }, nil
 		}
 		before = taken.began
@@ -73,7 +75,17 @@ func (r *rounds) age() time.Duration {
 	if r.now == nil {
 		return 0
 	}
+	if r.old {
+		return math.MaxInt64
+	}
 	return max(r.server.now().Sub(r.now.made), 1)
+}
+
+// outdate has the next who needs a round make one.
+func (r *rounds) outdate() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.old = true
 }
 
 func (r *rounds) take() *round {
@@ -100,13 +112,18 @@ func (r *rounds) renew(ctx context.Context, after time.Time) error {
 	r.making.Lock()
 	defer r.making.Unlock()
 	r.mu.Lock()
-	fresh := r.now != nil && r.now.began.After(after)
+	fresh := r.now != nil && !r.old && r.now.began.After(after)
+	old := r.old
+	r.old = false // what is changed from here on outdates it again
 	r.mu.Unlock()
 	if fresh {
 		return nil
 	}
 	made, err := r.begin(ctx)
 	if err != nil {
+		if old {
+			r.outdate()
+		}
 		return err
 	}
 	r.replace(made)

@@ -162,6 +162,10 @@ func (s *Server) service(ctx context.Context, db *database.DB, options ServeOpti
 	if err != nil {
 		return nil, err
 	}
+	setups, err := made.setups()
+	if err != nil {
+		return nil, err
+	}
 	token, err := s.apiToken()
 	if err != nil {
 		return nil, err
@@ -172,7 +176,7 @@ func (s *Server) service(ctx context.Context, db *database.DB, options ServeOpti
 	}
 	made.http, err = server.New(server.Options{
 		TLS:       certificate.config(),
-		Receivers: receivers, Inbox: made, Ready: db.Healthy, Metrics: s.metrics.Handler(), Desk: made, Token: token,
+		Receivers: receivers, Setups: setups, Inbox: made, Ready: db.Healthy, Metrics: s.metrics.Handler(), Desk: made, Token: token,
 		Observe: func(o server.Observation) { s.metrics.Delivery(o.Receiver, o.Status, o.Took) },
 		Follow:  made.followDelivery,
 		Log:     options.Log, Now: s.now,
@@ -189,6 +193,9 @@ func (s *Server) receivers() ([]*webhook.Receiver, error) {
 	var all []*webhook.Receiver
 	for _, entry := range s.file.Receivers {
 		made, err := s.receiver(entry, &http.Client{Transport: way.forges})
+		if errors.Is(err, errNoApp) {
+			continue // it comes with the App
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -203,7 +210,7 @@ func (s *Server) receiver(entry config.Receiver, client *http.Client) (*webhook.
 		Anonymous: entry.Anonymous, HTTP: client, Now: s.now,
 	}
 	var err error
-	if options.Secret, err = s.secret(entry.Secret); err == nil {
+	if options.Secret, err = s.receiverSecret(entry); err == nil {
 		options.PathSecret, err = s.secret(entry.PathSecret)
 	}
 	if err != nil {

@@ -115,6 +115,7 @@ func newRoot(system System) *cobra.Command {
 		newThaw(system),
 		newValidate(system),
 		newInit(system),
+		newApp(system),
 		newDemo(system),
 		newVersion(system),
 	)

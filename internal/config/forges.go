@@ -55,13 +55,24 @@ func (l *serverLoader) forge(name at[string], raw *rawForge) Forge {
 }
 
 func (l *serverLoader) app(raw *rawApp) *App {
+	app := &App{
+		ID: int64(raw.ID.Value), Key: l.reference(raw.Key, "app.key"),
+		Setup: l.reference(raw.Setup, "app.setup"), Organisation: raw.Organisation.Value,
+	}
+	if raw.Setup.set() {
+		l.appOfSetup(raw)
+		return app
+	}
 	if !raw.bad && (!raw.ID.set() || raw.ID.ok() && raw.ID.Value < 1) {
-		l.failf(orPlace(raw.ID.place, raw.place), "write the number that GitHub shows on the App's page", "app has no id")
+		l.failf(orPlace(raw.ID.place, raw.place), "write the number that GitHub shows on the App's page, or setup: env:NAME to have one made", "app has no id")
 	}
 	if !raw.bad && !raw.Key.set() {
 		l.failf(raw.Position, "add key: file:/PATH", "app has no private key")
 	}
-	return &App{ID: int64(raw.ID.Value), Key: l.reference(raw.Key, "app.key")}
+	if raw.Organisation.set() {
+		l.failf(raw.Organisation.Position, "remove organisation", "organisation is for an App that is made with setup")
+	}
+	return app
 }
 
 // forgeRight checks that a forge has the kind of right that it understands.

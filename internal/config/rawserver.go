@@ -128,13 +128,17 @@ type rawForge struct {
 	Insecure at[bool] `yaml:"insecure"`
 }
 
-// rawApp is a GitHub App.
+// rawApp is a GitHub App: one with id and key, or one that is made with setup.
 type rawApp struct {
 	place
 	// ID of the App.
-	ID at[int] `yaml:"id" required:"true"`
+	ID at[int] `yaml:"id"`
 	// Key is the App's private key, by reference.
-	Key at[string] `yaml:"key" required:"true"`
+	Key at[string] `yaml:"key"`
+	// Setup is the secret of the page /setup/FORGE/SECRET, on which a click makes the App and keeps it in the data folder, by reference; at least 32 characters.
+	Setup at[string] `yaml:"setup"`
+	// Organisation that the App of setup belongs to. Default: the account of who clicks.
+	Organisation at[string] `yaml:"organisation"`
 }
 
 // rawRepository is one GitOps repository.
@@ -195,7 +199,7 @@ type rawCredentials struct {
 	Secret at[string] `yaml:"secret"`
 }
 
-// rawReceiver takes the webhooks of one sender. It has exactly one of secret, pathSecret, audience and anonymous.
+// rawReceiver takes the webhooks of one sender. It has exactly one of secret, pathSecret, app, audience and anonymous.
 type rawReceiver struct {
 	place
 	// Kind of the sender.
@@ -204,6 +208,8 @@ type rawReceiver struct {
 	Secret at[string] `yaml:"secret"`
 	// PathSecret stands in the URL, /webhooks/NAME/SECRET, by reference; at least 32 characters.
 	PathSecret at[string] `yaml:"pathSecret"`
+	// App takes the webhook of the GitHub App that this forge has by setup, with the secret that came with it.
+	App at[string] `yaml:"app"`
 	// Header that holds the secret. Default: Authorization.
 	Header at[string] `yaml:"header"`
 	// Audience of Google's identity token.

@@ -14,6 +14,8 @@ func credentialKeys(kind string) []string {
 		return []string{"pathSecret"}
 	case "gar":
 		return []string{"audience", "pathSecret"}
+	case "github":
+		return []string{"secret", "app"}
 	default:
 		return []string{"secret"}
 	}
@@ -37,7 +39,7 @@ func (l *serverLoader) receiver(name at[string], raw *rawReceiver) Receiver {
 	receiver := Receiver{
 		Position: name.Position, Name: name.Value, Kind: ReceiverKind(raw.Kind.Value),
 		Secret: l.reference(raw.Secret, "secret"), PathSecret: l.reference(raw.PathSecret, "pathSecret"),
-		Header: raw.Header.Value, Audience: raw.Audience.Value, Email: raw.Email.Value, Anonymous: raw.Anonymous.Value,
+		App: raw.App.Value, Header: raw.Header.Value, Audience: raw.Audience.Value, Email: raw.Email.Value, Anonymous: raw.Anonymous.Value,
 	}
 	if !raw.Kind.set() {
 		l.failf(name.Position, "add kind: the sender", "the receiver %s has no kind", name.Value)
@@ -45,6 +47,7 @@ func (l *serverLoader) receiver(name at[string], raw *rawReceiver) Receiver {
 	}
 	if raw.Kind.ok() {
 		l.receiverCredential(name, raw)
+		l.receiverApp(name, raw)
 		l.receiverHeader(raw)
 	}
 	if raw.Secret.set() && receiver.Header == "" && slices.Contains(headerKinds(), raw.Kind.Value) {
@@ -61,7 +64,7 @@ func (l *serverLoader) receiverCredential(name at[string], raw *rawReceiver) {
 	for _, key := range []struct {
 		key string
 		place
-	}{{"secret", raw.Secret.place}, {"pathSecret", raw.PathSecret.place}, {"audience", raw.Audience.place}} {
+	}{{"secret", raw.Secret.place}, {"pathSecret", raw.PathSecret.place}, {"app", raw.App.place}, {"audience", raw.Audience.place}} {
 		if !key.set() {
 			continue
 		}

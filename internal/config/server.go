@@ -66,10 +66,13 @@ type Forge struct {
 	Insecure   bool
 }
 
-// App is a GitHub App.
+// App is a GitHub App: one with ID and Key, or with Setup one that promoter makes
+// and keeps in its data folder.
 type App struct {
-	ID  int64
-	Key Reference
+	ID           int64
+	Key          Reference
+	Setup        Reference // the secret of the page that makes it
+	Organisation string    // that the made one belongs to; empty: who makes it
 }
 
 // Repository is one GitOps repository.
@@ -136,6 +139,7 @@ type Receiver struct {
 	Kind       ReceiverKind
 	Secret     Reference
 	PathSecret Reference
+	App        string // the forge whose made App sends them
 	Header     string
 	Audience   string
 	Email      string

@@ -43,7 +43,7 @@ func TestForge_convert(t *testing.T) {
 	if made.ClientID == "" || made.ClientSecret.IsZero() {
 		t.Errorf("%+v lacks what a client has", made)
 	}
-	app, err := github.NewApp(github.AppOptions{URL: s.URL(), ID: fmt.Sprint(made.ID), Key: made.Key, HTTP: s.Client(), Now: time.Now}) //nolint:forbidigo // the server goes by it too
+	app, err := github.NewApp(github.AppOptions{URL: s.URL(), ID: fmt.Sprint(made.ID), Key: made.Key, HTTP: s.Client(), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func converted(t *testing.T, body string) (github.Registered, error) {
 	t.Helper()
-	forge, err := github.New(github.Options{Token: noToken, HTTP: &http.Client{Transport: answering{http.StatusCreated, body}}, Now: time.Now}) //nolint:forbidigo // nothing expires here
+	forge, err := github.New(github.Options{Token: noToken, HTTP: &http.Client{Transport: answering{http.StatusCreated, body}}, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"promoter/internal/fault"
@@ -68,7 +69,7 @@ func Manifest(options ManifestOptions) (string, error) {
 	}
 	if options.Hook != "" {
 		m.Hook = &manifestHook{URL: options.Hook, Active: true}
-		m.Events = eventsOf(m.Permissions)
+		m.Events = EventsOf(asked)
 	}
 	text, err := json.Marshal(m)
 	return string(text), fault.Wrap(fault.Internal, err)
@@ -97,12 +98,12 @@ func Asked(with []string) ([]Permission, error) {
 	return asked, nil
 }
 
-// eventsOf lists the events that an App with these permissions may subscribe to:
+// EventsOf lists the events that an App with these permissions may subscribe to:
 // GitHub refuses a manifest with any other one.
-func eventsOf(permissions map[string]string) []string {
+func EventsOf(permissions []Permission) []string {
 	var names []string
 	for _, event := range Events() {
-		if permissions[event.Permission] != "" {
+		if slices.ContainsFunc(permissions, func(p Permission) bool { return p.Name == event.Permission }) {
 			names = append(names, event.Name)
 		}
 	}

@@ -221,7 +221,7 @@ func TestEvents_permitted(t *testing.T) {
 // asNobody is the GitHub without a credential.
 func asNobody(t *testing.T, s *githubtest.Server) *github.Forge {
 	t.Helper()
-	forge, err := github.New(github.Options{URL: s.URL(), Token: noToken, HTTP: s.Client(), Now: time.Now}) //nolint:forbidigo // the server goes by it too
+	forge, err := github.New(github.Options{URL: s.URL(), Token: noToken, HTTP: s.Client(), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

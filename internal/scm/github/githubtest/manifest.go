@@ -81,7 +81,7 @@ func (s *Server) register(r *http.Request, organisation string) (string, error) 
 	if err := decoder.Decode(&m); err != nil {
 		return "", err
 	}
-	if _, err := decoder.Token(); err != io.EOF { //nolint:errorlint // Token returns it as it is
+	if _, err := decoder.Token(); err != io.EOF {
 		return "", fmt.Errorf("more than one manifest")
 	}
 	s.mu.Lock()
@@ -127,7 +127,7 @@ func (s *Server) refuseManifest(m manifest) error {
 	case m.Hook != nil && !isWeb(m.Hook.URL):
 		return fmt.Errorf("Error \"url\" wasn't supplied") //nolint:staticcheck // GitHub's words
 	case m.Hook != nil && isLoopback(m.Hook.URL):
-		return fmt.Errorf("Hook url is not supported because it isn't reachable over the public Internet") //nolint:staticcheck // GitHub's words
+		return fmt.Errorf("Hook url is not supported because it isn't reachable over the public Internet")
 	}
 	return refuseEvents(m)
 }

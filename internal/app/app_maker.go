@@ -1,0 +1,130 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/scm/github"
+	"promoter/internal/secret"
+	"promoter/internal/server"
+)
+
+// appMaker is the server.Maker of one forge.
+type appMaker struct {
+	page         string // of the GitHub
+	organisation string
+	manifest     github.ManifestOptions
+	folder       appFolder
+	github       *github.Forge // without a credential
+	// kept is told of the App, and says what comes next, in sentences.
+	kept func(KeptApp) []string
+
+	mu sync.Mutex // one App is made at a time
+}
+
+// newAppMaker makes one that asks by the way of forges.
+func (s *Server) newAppMaker(page string, way http.RoundTripper) (*appMaker, error) {
+	asked, err := github.New(github.Options{
+		URL: page, Token: always(secret.String{}), HTTP: &http.Client{Transport: way}, Now: s.now,
+	})
+	return &appMaker{page: page, github: asked}, fault.Wrap(fault.Invalid, err)
+}
+
+// check says whether an App can be made: that it was described well, and that there
+// is a place for it.
+func (m *appMaker) check() (madeFolder bool, err error) {
+	if kept, err := m.folder.read(); err == nil {
+		return false, fault.New(fault.Conflict, "%s holds the App %s already: install it at %s", m.folder, kept.Slug, kept.Install)
+	}
+	if _, err := github.Manifest(m.manifest); err != nil {
+		return false, err
+	}
+	if _, err := github.RegisterURL(m.page, m.organisation); err != nil {
+		return false, err
+	}
+	return m.folder.prepare()
+}
+
+// Offer implements server.Maker.
+func (m *appMaker) Offer(context.Context) (server.Offer, error) {
+	if _, err := m.check(); err != nil {
+		return server.Offer{}, err
+	}
+	offer := server.Offer{GitHub: hostOf(m.page), Owner: m.organisation, Hook: m.manifest.Hook}
+	var err error
+	if offer.Manifest, err = github.Manifest(m.manifest); err != nil {
+		return server.Offer{}, err
+	}
+	if offer.Action, err = github.RegisterURL(m.page, m.organisation); err != nil {
+		return server.Offer{}, err
+	}
+	asked, err := github.Asked(m.manifest.With)
+	if err != nil {
+		return server.Offer{}, err
+	}
+	for _, permission := range asked {
+		offer.Permissions = append(offer.Permissions, server.OfferedPermission{Title: permission.String(), For: permission.For})
+	}
+	offer.Events = github.EventsOf(asked)
+	return offer, nil
+}
+
+// Make implements server.Maker.
+func (m *appMaker) Make(ctx context.Context, code string) (server.Made, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, err := m.check(); err != nil {
+		return server.Made{}, fmt.Errorf("GitHub made an App whose credentials cannot be kept, so delete it there: %w", err)
+	}
+	// The key comes once, also when the browser goes away.
+	registered, err := m.github.Convert(context.WithoutCancel(ctx), code, m.manifest.Hook != "")
+	if err != nil {
+		return server.Made{}, err
+	}
+	kept, err := m.folder.keep(registered, m.manifest.Hook)
+	if err != nil {
+		return server.Made{}, fmt.Errorf("the App %s was made, but its credentials could not be kept: %w: delete it at %s, and begin again",
+			registered.Slug, err, registered.Settings+"/advanced")
+	}
+	return server.Made{Name: kept.Slug, Install: kept.Install, Next: m.kept(kept)}, nil
+}
+
+// maxAppName is how long the name of an App may be.
+const maxAppName = 34
+
+// appName proposes a name that nobody else is likely to have, for they are one list
+// for all of a GitHub; empty: the person thinks of one.
+func appName(organisation, address string) string {
+	of := organisation
+	if of == "" {
+		of = strings.ReplaceAll(strings.TrimPrefix(withoutPort(hostOf(address)), "promoter."), ".", "-")
+	}
+	if name := "promoter-" + of; of != "" && len(name) <= maxAppName {
+		return name
+	}
+	return ""
+}
+
+// appOf finds the id and the key of an App: those of the file, or those of the one
+// that was made.
+func (s *Server) appOf(forge config.Forge) (id int64, key secret.String, err error) {
+	if forge.App.Setup.IsZero() {
+		key, err = s.secret(forge.App.Key)
+		return forge.App.ID, key, err
+	}
+	folder := s.appFolder(forge.Name)
+	kept, err := folder.read()
+	if fault.KindOf(err) == fault.NotFound {
+		return 0, secret.String{}, fault.New(fault.Invalid, "the forge %s has no App yet: make it at %s", forge.Name, s.setupPage(forge.Name))
+	}
+	if err != nil {
+		return 0, secret.String{}, err
+	}
+	key, err = folder.secret(appKeyFile, s.sources())
+	return kept.ID, key, err
+}

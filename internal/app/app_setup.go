@@ -1,0 +1,145 @@
+package app
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/secret"
+	"promoter/internal/server"
+)
+
+// minSetup is how long the secret of a set-up is at least, in bytes.
+const minSetup = 32
+
+// appFolder is where the App of a forge is kept that the service had made.
+func (s *Server) appFolder(forge string) appFolder {
+	return appFolder(filepath.Join(s.file.Data, "apps", forge))
+}
+
+// setupPage is the address at which the App of a forge is made, for people: the
+// secret is left out.
+func (s *Server) setupPage(forge string) string {
+	return s.file.URL + server.SetupPath(forge, "SECRET")
+}
+
+// errNoApp says that a receiver waits for the App that sends to it.
+var errNoApp = errors.New("there is no App yet that sends webhooks to it")
+
+// appSecret is what the App signs its webhooks with that a forge has by setup.
+func (s *Server) appSecret(forge string) (secret.String, error) {
+	folder := s.appFolder(forge)
+	_, err := folder.read()
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		return secret.String{}, fault.Wrap(fault.Invalid, errNoApp)
+	case err != nil:
+		return secret.String{}, err
+	}
+	return folder.secret(appHookFile, s.sources())
+}
+
+// receiverSecret is what signs the webhooks of a receiver: a secret of the file, or
+// that of an App.
+func (s *Server) receiverSecret(entry config.Receiver) (secret.String, error) {
+	if entry.App != "" {
+		return s.appSecret(entry.App)
+	}
+	return s.secret(entry.Secret)
+}
+
+// setups are the pages on which Apps are made. A forge that has its App needs the
+// secret no more.
+func (s *service) setups() ([]*server.Setup, error) {
+	way, err := s.newWays()
+	if err != nil {
+		return nil, err
+	}
+	var all []*server.Setup
+	for _, forge := range s.file.Forges {
+		if forge.App == nil || forge.App.Setup.IsZero() {
+			continue
+		}
+		made, err := s.setup(forge, way.forges)
+		if _, none := s.appFolder(forge.Name).read(); err != nil && none == nil {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, made)
+	}
+	return all, nil
+}
+
+func (s *service) setup(forge config.Forge, way http.RoundTripper) (*server.Setup, error) {
+	word, err := s.setupSecret(forge)
+	if err != nil {
+		return nil, err
+	}
+	maker, err := s.newAppMaker(forge.URL, way)
+	if err != nil {
+		return nil, err
+	}
+	maker.folder, maker.organisation = s.appFolder(forge.Name), forge.App.Organisation
+	maker.manifest.Name = appName(forge.App.Organisation, s.file.URL)
+	maker.manifest.Homepage, maker.manifest.Redirect = s.file.URL, s.file.URL+server.BackPath(forge.Name)
+	receiver, hooked := s.receiverOfApp(forge.Name)
+	if hooked {
+		maker.manifest.Hook = s.file.URL + hookPath(receiver.Name)
+	}
+	maker.kept = func(kept KeptApp) []string { return s.appMade(forge.Name, kept) }
+	return &server.Setup{Name: forge.Name, Secret: word, Maker: maker}, nil
+}
+
+// setupSecret fetches the secret of the page of a forge.
+func (s *Server) setupSecret(forge config.Forge) (secret.String, error) {
+	word, err := s.secret(forge.App.Setup)
+	if err == nil && len(word.Reveal()) < minSetup {
+		err = fault.New(fault.Invalid, "app.setup of %s (%s) is shorter than %d characters: make one with openssl rand -hex 32", forge.Name, forge.App.Setup, minSetup)
+	}
+	return word, err
+}
+
+// wantedSetup is the reference to that secret, as long as it is needed.
+func (s *Server) wantedSetup(forge config.Forge) config.Reference {
+	if _, err := s.appFolder(forge.Name).read(); err == nil {
+		return config.Reference{}
+	}
+	return forge.App.Setup
+}
+
+// hookPath is where a receiver takes webhooks.
+func hookPath(receiver string) string { return "/webhooks/" + receiver }
+
+// receiverOfApp finds the receiver that the App of a forge sends to.
+func (s *Server) receiverOfApp(forge string) (config.Receiver, bool) {
+	for _, entry := range s.file.Receivers {
+		if entry.App == forge {
+			return entry, true
+		}
+	}
+	return config.Receiver{}, false
+}
+
+// appMade takes an App into use: its webhooks at once, its repositories with the next
+// round, which GitHub's word about the installation brings.
+func (s *service) appMade(forge string, kept KeptApp) []string {
+	s.Log.Info("a GitHub App was made", slog.String("forge", forge), slog.String("app", kept.Slug), slog.Int64("id", kept.ID), slog.String("owner", kept.Owner))
+	s.rounds.outdate()
+	const waits = "promoter sees the repositories with the next poll."
+	entry, hooked := s.receiverOfApp(forge)
+	if !hooked {
+		return []string{"Nothing needs to be restarted.", waits}
+	}
+	receiver, err := s.receiver(entry, http.DefaultClient) // no sender of this kind asks anybody
+	if err != nil {
+		s.Log.Error("the webhooks of the App are not taken", slog.Any("error", err))
+		return []string{"Restart promoter: its webhooks could not be taken into use. The log says why."}
+	}
+	s.http.Add(receiver)
+	return []string{"Nothing needs to be restarted: GitHub tells promoter where you install it, and it begins to work there."}
+}

@@ -1,0 +1,243 @@
+package app_test
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"promoter/internal/app"
+)
+
+const setupWord = "canary-setup-0123456789abcdef0123456789abcdef"
+
+// serveFile serves a file with a GitHub App and a receiver for it, and waits for
+// nothing.
+func (s *story) serveFile(right, receiver string, env map[string]string) *served {
+	s.t.Helper()
+	file := s.appFile(right, receiver)
+	known := func(name string) (string, bool) { value, ok := env[name]; return value, ok }
+	server, err := app.OpenService(app.ServerOptions{Config: file, Env: known, Now: s.clock.Now})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	server.SetPace(0)
+	listener, err := (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	w := &served{story: s, url: "http://" + listener.Addr().String(), lines: make(chan string, 1000)}
+	ctx, cancel := context.WithCancel(s.t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- server.Serve(ctx, app.ServeOptions{Listener: listener, Quiet: -1, Log: slog.New(slog.NewJSONHandler(w, nil))})
+	}()
+	w.stop = func() error {
+		cancel()
+		return <-ended
+	}
+	s.t.Cleanup(cancel)
+	return w
+}
+
+func (s *story) appFile(right, receiver string) string {
+	s.t.Helper()
+	file := filepath.Join(s.dir, "app.yaml")
+	text := fmt.Sprintf(`version: 1
+url: https://promoter.example.com
+data: %q
+poll: 1h
+forges:
+  github: {kind: github, url: "%s", insecure: true, %s}
+receivers:
+  hook: {kind: github, %s}
+networks: [127.0.0.0/8]
+%s`, filepath.Join(s.dir, "data"), s.forge.URL(), right, receiver, s.expand(insecureRegistry))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	return file
+}
+
+// signedBy sends what GitHub sends when an App is installed, signed with a secret.
+func (w *served) signedBy(key string, want int) {
+	w.t.Helper()
+	body := fmt.Sprintf(`{"action": "created", "installation": {"account": {"html_url": "%s/acme"}}}`, w.forge.URL())
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(body))
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.url+"/webhooks/hook", strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	request.Header.Set("X-Github-Event", "installation")
+	request.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := response.Body.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+	if response.StatusCode != want {
+		w.t.Errorf("a webhook that %q signed: %d", key, response.StatusCode)
+	}
+}
+
+// One click on a fresh service: the App is made, its webhooks are taken, and its
+// repositories worked on, without another file and without a restart. After a restart
+// the secret of the page is not needed.
+func TestServe_setup(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	const right, receiver = `app: {setup: "env:SETUP", organisation: acme}`, `app: github`
+	w := s.serveFile(right, receiver, map[string]string{"SETUP": setupWord})
+	w.until("a repository cannot be opened")
+	w.signedBy("anything", http.StatusUnauthorized)
+
+	b := browser{t: t, at: func(address string) string { return strings.Replace(address, "https://promoter.example.com", w.url, 1) }}
+	page := "https://promoter.example.com/setup/github/" + setupWord
+	if status, _ := b.get(page + "x"); status != http.StatusUnauthorized {
+		t.Errorf("a wrong secret: %d", status)
+	}
+	to := b.press(page)
+	if !strings.HasPrefix(to, "https://promoter.example.com/setup/github?code=") {
+		t.Fatalf("the browser is sent to %s", to)
+	}
+	if status, words := b.get(to); status != http.StatusOK || !strings.Contains(words, "Nothing needs to be restarted") {
+		t.Fatalf("%d\n%s", status, words)
+	}
+	of := s.forge.Apps()[0]
+	if hook := of.Hook(); hook.URL != "https://promoter.example.com/webhooks/hook" || of.Owner() != "acme" {
+		t.Errorf("the App posts to %s and belongs to %s", hook.URL, of.Owner())
+	}
+	folder := filepath.Join(s.dir, "data", "apps", "github")
+	if content(t, filepath.Join(folder, "private-key.pem")) != of.Key() {
+		t.Error("the key is not kept")
+	}
+	of.Install("acme", s.repo)
+	w.signedBy(of.Hook().Secret, http.StatusAccepted)
+	w.signedBy("anything", http.StatusUnauthorized)
+	w.until("looked")
+
+	if status, words := b.get(page); status != http.StatusConflict || !strings.Contains(words, "holds the App promoter-acme already") {
+		t.Errorf("the page again: %d\n%s", status, words)
+	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	w = s.serveFile(right, receiver, nil)
+	w.until("looked")
+	w.signedBy(of.Hook().Secret, http.StatusAccepted)
+	if status, _ := b.get(page); status != http.StatusNotFound {
+		t.Errorf("the page without its secret: %d", status)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Two people press at once: there is one App whose credentials are kept, and the
+// other is told to delete theirs.
+func TestServe_setupTwice(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := s.serveFile(`app: {setup: "env:SETUP"}`, `app: github`, map[string]string{"SETUP": setupWord})
+	w.until("a repository cannot be opened")
+	b := browser{t: t, at: func(address string) string { return strings.Replace(address, "https://promoter.example.com", w.url, 1) }}
+	page := "https://promoter.example.com/setup/github/" + setupWord
+	_, second := b.get(page)
+	first := b.press(page)
+	if status, words := b.get(first); status != http.StatusOK {
+		t.Fatalf("%d\n%s", status, words)
+	}
+	state := formAction.FindStringSubmatch(second)[1]
+	state = state[strings.Index(state, "state="):]
+	if status, words := b.get("https://promoter.example.com/setup/github?code=other&" + state); status != http.StatusConflict || !strings.Contains(words, "so delete it there") {
+		t.Errorf("%d\n%s", status, words)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// doctor says what is left to do, and that it was done.
+func TestDoctor_setup(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	file := s.appFile(`app: {setup: "env:SETUP"}`, `app: github`)
+	check := func(env map[string]string) string {
+		known := func(name string) (string, bool) { value, ok := env[name]; return value, ok }
+		findings, err := app.Doctor(t.Context(), app.ServerOptions{Config: file, Env: known, Now: s.clock.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said strings.Builder
+		for _, f := range findings {
+			fmt.Fprintln(&said, f.Verdict, f.Subject, f.Says, f.Fix)
+		}
+		return said.String()
+	}
+	const place = "make it at https://promoter.example.com/setup/github/SECRET"
+	said := check(map[string]string{"SETUP": setupWord})
+	for _, want := range []string{"the forge github has no App yet: " + place, "warn receiver hook there is no App yet", "ok secrets 1 of 1"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in\n%s", want, said)
+		}
+	}
+	if said := check(nil); !strings.Contains(said, "fail forge github secret env:SETUP") {
+		t.Errorf("without the secret:\n%s", said)
+	}
+	w := s.serveFile(`app: {setup: "env:SETUP"}`, `app: github`, map[string]string{"SETUP": setupWord})
+	b := browser{t: t, at: func(address string) string { return strings.Replace(address, "https://promoter.example.com", w.url, 1) }}
+	b.get(b.press("https://promoter.example.com/setup/github/" + setupWord))
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	s.forge.Apps()[0].Install("acme", s.repo)
+	if said := check(nil); strings.Contains(said, "fail") || !strings.Contains(said, "ok receiver hook has a credential") {
+		t.Errorf("with the App:\n%s", said)
+	}
+}
+
+// A secret that can be guessed, and a file that somebody changed, are refused.
+func TestServe_setupRefused(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		word, kept, want string
+	}{
+		"a short secret": {"short", "", "app.setup of github (env:SETUP) is shorter than 32 characters"},
+		"a broken App":   {setupWord, "{}", "is not what promoter wrote there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, "github", reviewed)
+			folder := filepath.Join(s.dir, "data", "apps", "github")
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if test.kept != "" {
+				if err := os.WriteFile(filepath.Join(folder, "app.json"), []byte(test.kept), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			known := func(name string) (string, bool) { return test.word, name == "SETUP" }
+			server, err := app.OpenService(app.ServerOptions{Config: s.appFile(`app: {setup: "env:SETUP"}`, `app: github`), Env: known, Now: s.clock.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = server.Serve(t.Context(), app.ServeOptions{Log: slog.New(slog.DiscardHandler)})
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), setupWord) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
