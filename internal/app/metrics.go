@@ -56,11 +56,11 @@ func (s *Server) observe(to string) func(context.Context, outbound.Answer) {
 	if s.watch != nil {
 		return func(_ context.Context, answer outbound.Answer) { s.watch(to, answer) }
 	}
-	counts := s.metrics
-	if counts == nil {
-		return nil
-	}
 	return func(ctx context.Context, answer outbound.Answer) {
+		counts := s.metrics // the way to the collector of traces is older
+		if counts == nil {
+			return
+		}
 		followRequest(ctx, to, answer)
 		counts.Request(to, answer.Host, answer.Status, answer.Took)
 		if to == toForge && answer.Remaining >= 0 {

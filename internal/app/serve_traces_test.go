@@ -234,11 +234,13 @@ func TestServe_tracesAway(t *testing.T) {
 		t.Errorf("the webhook: %d", status)
 	}
 	w.until("opened")
-	w.until("looked")
+	w.until("traces are not delivered")
+	if page := w.page("/metrics"); !regexp.MustCompile(`promoter_requests_total\{host="127.0.0.1:\d+",status="5xx",to="collector"\} \d`).MatchString(page) {
+		t.Errorf("the requests to the collector are not counted:\n%s", page)
+	}
 	if err := w.stop(); err != nil {
 		t.Errorf("serve ended with %v", err)
 	}
-	w.until("traces are not delivered")
 }
 
 // Without traces nothing of them is written.
