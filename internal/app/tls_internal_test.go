@@ -134,7 +134,7 @@ func TestOpenCertificate_refuses(t *testing.T) {
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {
 		harm func(t *testing.T, folder string)
-		want   []string
+		want []string
 	}{
 		"no key": {func(t *testing.T, folder string) {
 			t.Helper()

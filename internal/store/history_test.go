@@ -184,7 +184,7 @@ func TestCaused(t *testing.T) {
 				b.Errorf("%s: %+v, %v; want %q", lane, got, err, want)
 			}
 		}
-		if got, err := b.CauseOf(b.Context(), "a", time.Now().Add(time.Hour)); err != nil || got != (store.Cause{}) { //nolint:forbidigo // the clock of the database
+		if got, err := b.CauseOf(b.Context(), "a", time.Now().Add(time.Hour)); err != nil || got != (store.Cause{}) {
 			b.Errorf("one from before: %+v, %v", got, err)
 		}
 		if err := b.Forget(b.Context(), "a"); err != nil {
