@@ -73,21 +73,30 @@ func (v *view) landedOn(ctx context.Context, branch, known string, since time.Ti
 	return all, nil
 }
 
-// placesOn walks a branch, and says which commits are new.
+// maxRecalled bounds how many commits of others are read again in one branch, to see
+// that their files say what their trailers do: each is a tree. It counts when a database
+// begins anew.
+const maxRecalled = 200
+
+// placesOn walks a branch, and says which commits are new and to be told.
 func (v *view) placesOn(branch, known string, since time.Time) (map[promotion.Place][]promotion.Landing, map[string]bool, error) {
 	found, read := map[promotion.Place][]promotion.Landing{}, map[string]bool{}
-	n, fresh := 0, true
+	n, others, fresh := 0, 0, true
 	for commit, err := range v.Objects.History(v.heads[branch]) {
 		if err != nil {
 			return nil, nil, err
 		}
 		fresh = fresh && commit.ID != known
+		tell := fresh && commit.Committer.When.After(since) && (v.isOurs(commit) || others < maxRecalled)
 		for _, landed := range promotion.ReadTrailers(v.trailersOf(commit)) {
 			if v.baseOf(landed.Place) != branch {
 				continue
 			}
 			found[landed.Place] = append(found[landed.Place], promotion.Landing{Commit: commit.ID, Snapshot: landed.Snapshot})
-			read[commit.ID] = fresh && commit.Committer.When.After(since)
+			read[commit.ID] = tell
+		}
+		if read[commit.ID] && !v.isOurs(commit) {
+			others++
 		}
 		if n++; n == maxCommits || commit.Shallow {
 			break
