@@ -69,6 +69,7 @@ var table = map[string]place{
 	"internal/benchtree":  {floor: 0, support: true},
 	"internal/chartcheck": {floor: 2, support: true},
 	"hack/bench":          {floor: 7, support: true},
+	"hack/load":           {floor: 7, support: true},
 	"hack/image":          {floor: 7, support: true},
 	"hack/schemas":        {floor: 7, support: true},
 	"hack/testlog":        {floor: 7, support: true},
