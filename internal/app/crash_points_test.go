@@ -29,7 +29,7 @@ func TestServe_P13_P16_killedAtEveryPoint(t *testing.T) {
 				continue // leases of replicas end by time
 			}
 			if l.live(at); t.Failed() {
-				t.Fatalf("killed where %s", at.name)
+				t.Fatalf("killed where %s; the last process said:\n%s", at.name, l.process.log())
 			}
 		}
 		l.process.end()

@@ -24,10 +24,8 @@ const servedVariable = "PROMOTER_TEST_SERVE"
 
 // orders are how such a process serves.
 type orders struct {
-	File string // the server's file
-	// Lease is how long the queue's leases last; zero: as always. All else of the
-	// queue's times follows it.
-	Lease time.Duration
+	File  string        // the server's file
+	Lease time.Duration // of the queue; how often it polls follows it
 	// Point is where it ends itself; empty: it does not.
 	Point  string
 	Before bool // the commit, or after it
@@ -52,7 +50,7 @@ func serveAsChild(text string) error {
 		return err
 	}
 	server.SetPace(0)
-	server.SetQueue(queue.Options{Lease: o.Lease, Poll: o.Lease / 10, FirstRetry: o.Lease / 10, LastRetry: o.Lease})
+	server.SetQueue(queue.Options{Lease: o.Lease, Poll: o.Lease / 15, FirstRetry: 100 * time.Millisecond, LastRetry: time.Second})
 	if o.Point != "" {
 		server.SetAround(o.around)
 	}

@@ -23,6 +23,7 @@ func newCompany(t *testing.T, config, poll string, size int) *company {
 	c := &company{mortal: newMortal(t, databasetest.Kinds()[1], config, poll)} // skips where there is no PostgreSQL
 	for n := range size {
 		o := c.orders
+		o.Lease = leaseOfCompany
 		o.File = c.serverFile(fmt.Sprintf("data-%d", n))
 		c.all = append(c.all, c.begin(o))
 	}
@@ -49,8 +50,11 @@ func (c *company) burst(tag string, to []*process, middle func()) {
 	sending.Wait()
 }
 
-// pollOfCompany is how often they poll.
-const pollOfCompany = time.Second
+// How often they poll, and how long they wait for the work of one that died.
+const (
+	pollOfCompany  = time.Second
+	leaseOfCompany = 2 * time.Second
+)
 
 // Three processes share the work over PostgreSQL. One is killed while webhooks come
 // in. What any of them accepted is kept and looked at, each environment has one pull
