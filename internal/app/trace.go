@@ -65,7 +65,7 @@ func (s *Server) trace(ctx context.Context, options *ServeOptions) (func(), erro
 		return nil, fmt.Errorf("traces: %w", err)
 	}
 	where.Version, where.Log = options.Version, options.Log
-	made, err := telemetry.NewTraces(where)
+	made, err := telemetry.NewTraces(where) //nolint:contextcheck // the last spans are sent after its end
 	if err != nil {
 		return nil, err
 	}
