@@ -75,7 +75,9 @@ func TestCommanders_T11(t *testing.T) {
 		{"ann", promotion.VerbPromote, []promotion.Place{place("dev", "blog")}, "e"}, // in every environment
 		{"ann", promotion.VerbHold, nil, "no place"},
 		{"zoe", promotion.VerbHold, []promotion.Place{staging}, "may write"},
-		{"ann", promotion.VerbHelp, nil, ""}, {"dan", promotion.VerbExplain, nil, ""}, {"sam", promotion.VerbRefresh, nil, ""},
+		{"ann", promotion.VerbHelp, nil, ""},
+		{"dan", promotion.VerbExplain, nil, ""},
+		{"sam", promotion.VerbRefresh, nil, ""},
 		{"zoe", promotion.VerbHelp, nil, "no"},
 	} {
 		c.signals = &asked{writers: []string{"ann"}, members: []string{"sam"}}

@@ -34,9 +34,9 @@ func (v *view) aboutPull(ctx context.Context, number int) (aboutPull, bool, erro
 		return v.aboutOpen(v.open[open])
 	}
 	for _, head := range v.closedHeads(number) {
-		closed, err := v.Repository.PullRequests().Closed(ctx, head, closedOfEach)
+		closed, err := v.closedOf(ctx, head)
 		if err != nil {
-			return aboutPull{}, false, fmt.Errorf("list the closed pull requests of %s: %w", head, err)
+			return aboutPull{}, false, err
 		}
 		i := slices.IndexFunc(closed, func(pr scm.PullRequest) bool { return pr.Number == number })
 		if i >= 0 {
@@ -45,6 +45,22 @@ func (v *view) aboutPull(ctx context.Context, number int) (aboutPull, bool, erro
 		}
 	}
 	return aboutPull{}, false, nil
+}
+
+// closedOf lists the closed pull requests of a branch, once in a pass.
+func (v *view) closedOf(ctx context.Context, head string) ([]scm.PullRequest, error) {
+	if known, asked := v.memory.closed[head]; asked {
+		return known, nil
+	}
+	closed, err := v.Repository.PullRequests().Closed(ctx, head, closedOfEach)
+	if err != nil {
+		return nil, fmt.Errorf("list the closed pull requests of %s: %w", head, err)
+	}
+	if v.memory.closed == nil {
+		v.memory.closed = map[string][]scm.PullRequest{}
+	}
+	v.memory.closed[head] = closed
+	return closed, nil
 }
 
 func (v *view) aboutOpen(pr scm.PullRequest) (aboutPull, bool, error) {

@@ -368,6 +368,24 @@ func TestComments_T11_resumedSince(t *testing.T) {
 	}
 }
 
+// However much is asked about pull requests that are closed, each branch is listed
+// once.
+func TestComments_closedOnce(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	w.mergeByHand(1, "merge")
+	w.run()
+	for range 5 {
+		w.comment(1, "ada", "/promoter explain")
+	}
+	clear(w.Forge.Calls)
+	w.run()
+	if asked := w.Forge.Calls["list closed"]; asked > 6 { // of three environments, alone and in a group
+		t.Errorf("it asked %d times", asked)
+	}
+	w.wantAnswer(1, "`shop` in `staging` is *same*", "`shop` in `prod` is *same*")
+}
+
 func TestComments_T11_many(t *testing.T) {
 	t.Parallel()
 	w := staged(t, config)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -138,6 +139,8 @@ func (v *view) hear(ctx context.Context, s said) error {
 	if _, err := v.observed.State.Apply(verdict.changes...); err != nil {
 		verdict = refusal(err.Error())
 	}
+	v.Log.InfoContext(ctx, "command", slog.String("verb", string(s.command.Verb)), slog.Int("pull_request", s.Number),
+		slog.Int64("comment", s.ID), slog.String("by", s.Author.Login), slog.String("outcome", string(verdict.reaction)))
 	owed := state.Answer{
 		Number: s.Number, Login: s.Author.Login, Command: s.command.String(),
 		Reaction: string(verdict.reaction), Words: verdict.words,

@@ -15,9 +15,10 @@ import (
 // need not say again.
 type memory struct {
 	changes  []state.Change
-	subjects []string             // of what people asked for in comments: messages of commits
-	statuses map[string]scm.Check // by commit, what our status says there
-	set      map[string]bool      // the commits on which it was set in this pass
+	subjects []string                     // of what people asked for in comments: messages of commits
+	statuses map[string]scm.Check         // by commit, what our status says there
+	closed   map[string][]scm.PullRequest // by branch, where a comment was about one that is not open
+	set      map[string]bool              // the commits on which it was set in this pass
 }
 
 // remember takes a change of the state at once for this pass, and writes it before
