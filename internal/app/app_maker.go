@@ -68,7 +68,8 @@ func (m *appMaker) Offer(context.Context) (server.Offer, error) {
 		return server.Offer{}, err
 	}
 	for _, permission := range asked {
-		offer.Permissions = append(offer.Permissions, server.OfferedPermission{Title: permission.String(), For: permission.For})
+		what := strings.ReplaceAll(permission.For, "`", "") // which documents have
+		offer.Permissions = append(offer.Permissions, server.OfferedPermission{Title: permission.String(), For: what})
 	}
 	offer.Events = github.EventsOf(asked)
 	return offer, nil

@@ -1,0 +1,73 @@
+package app_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gogithub "github.com/google/go-github/v62/github"
+
+	"promoter/internal/scm/github"
+	"promoter/internal/secret"
+	"promoter/internal/webhook"
+)
+
+// untold are events that are understood where somebody's own webhook sends them, and
+// that no App of ours subscribes to, with the reason.
+func untold() map[string]string {
+	const permission = "it wants a permission that nothing else needs"
+	return map[string]string{
+		"installation": "GitHub tells every App", "installation_repositories": "GitHub tells every App", "installation_target": "GitHub tells every App",
+		"package":           "Apps are offered registry_package alone",
+		"deployment_status": permission, "merge_group": permission, "workflow_run": permission,
+	}
+}
+
+// What an App subscribes to is what webhooks of GitHub are read for: no event that
+// nobody understands, and none that is understood and not asked for without a reason.
+func TestEvents_areUnderstood(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	for _, event := range github.Events() {
+		asked = append(asked, event.Name)
+	}
+	for _, name := range append(gogithub.MessageTypes(), "installation_target") {
+		_, excused := untold()[name]
+		switch understood := understands(t, name); {
+		case understood && !excused && !slices.Contains(asked, name):
+			t.Errorf("%s is understood, and no App subscribes to it", name)
+		case !understood && (excused || slices.Contains(asked, name)):
+			t.Errorf("%s is subscribed to or excused, and nobody understands it", name)
+		}
+	}
+	for _, name := range asked {
+		if !slices.Contains(gogithub.MessageTypes(), name) && !understands(t, name) {
+			t.Errorf("%s is no event", name)
+		}
+	}
+}
+
+// understands says whether the event can mean work.
+func understands(t *testing.T, name string) bool {
+	t.Helper()
+	const body = `{"action": "created", "repository": {"id": 1, "full_name": "acme/web", "html_url": "https://github.com/acme/web"},
+		"issue": {"number": 1, "pull_request": {}}, "comment": {"id": 1},
+		"package": {"name": "web"}, "registry_package": {"name": "web"}}`
+	receiver, err := webhook.New(webhook.Options{Name: "github", Kind: "github", Secret: secret.New(serveSecret), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mac := hmac.New(sha256.New, []byte(serveSecret))
+	mac.Write([]byte(body))
+	header := http.Header{"X-Github-Event": {name}, "X-Hub-Signature-256": {"sha256=" + hex.EncodeToString(mac.Sum(nil))}}
+	delivery, err := receiver.Receive(t.Context(), webhook.Request{Header: header, Body: []byte(body)})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return !strings.Contains(delivery.Ignored, "the event does not matter") && !strings.Contains(delivery.Ignored, "a ping")
+}

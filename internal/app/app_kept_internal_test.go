@@ -1,0 +1,99 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm/github"
+	"promoter/internal/secret"
+)
+
+func registered() github.Registered {
+	return github.Registered{
+		ID: 7, Slug: "promoter-acme", Owner: "acme", ClientID: "Iv1", Page: "https://github.com/apps/promoter-acme",
+		Key: secret.New("canary-key"), WebhookSecret: secret.New("canary-hook"), ClientSecret: secret.New("canary-client"),
+	}
+}
+
+// What is kept is read again, and another App never comes in its place.
+func TestAppFolder_keep(t *testing.T) {
+	t.Parallel()
+	folder := appFolder(filepath.Join(t.TempDir(), "apps", "github"))
+	if _, err := folder.read(); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("before: %v", err)
+	}
+	if made, err := folder.prepare(); err != nil || !made {
+		t.Fatalf("%t, %v", made, err)
+	}
+	kept, err := folder.keep(registered(), "https://promoter.example.com/webhooks/github")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := folder.read(); err != nil || again != kept {
+		t.Errorf("%+v, %v, want %+v", again, err, kept)
+	}
+	if _, err := folder.prepare(); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("a second App: %v", err)
+	}
+	if _, err := folder.keep(registered(), ""); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("a second App: %v", err)
+	}
+	if again, err := folder.read(); err != nil || again != kept {
+		t.Errorf("after it: %+v, %v", again, err)
+	}
+}
+
+// A file that came in the meantime stops all of it: none is there, and no rest.
+func TestAppFolder_keep_allOrNone(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{appKeyFile, appHookFile, appClientFile, appFile} {
+		folder := appFolder(t.TempDir())
+		if err := os.WriteFile(folder.path(name), []byte("somebody's"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := folder.keep(registered(), ""); fault.KindOf(err) != fault.Conflict || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%s: %v", name, err)
+		}
+		left, err := os.ReadDir(string(folder))
+		if err != nil || len(left) != 1 || left[0].Name() != name {
+			t.Errorf("%s: the folder holds %v, %v", name, left, err)
+		}
+		if data, err := os.ReadFile(folder.path(name)); err != nil || string(data) != "somebody's" {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+}
+
+func TestAppName(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ organisation, address, want string }{
+		{"acme", "https://promoter.example.com", "promoter-acme"},
+		{"", "https://promoter.example.com:8443/x", "promoter-example-com"},
+		{"", "https://ci.example.com", "promoter-ci-example-com"},
+		{"", "", ""},
+		{strings.Repeat("a", 30), "", ""},
+	} {
+		if got := appName(test.organisation, test.address); got != test.want {
+			t.Errorf("%s %s: %q, want %q", test.organisation, test.address, got, test.want)
+		}
+	}
+}
+
+// No content of the file stops the program, and what is read has an id.
+func FuzzAppFolder_read(f *testing.F) {
+	f.Add([]byte(`{"schema": 1, "id": 7, "slug": "promoter-acme"}`))
+	f.Add([]byte(`{"schema": 2, "id": -1}`))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		folder := appFolder(t.TempDir())
+		if err := os.WriteFile(folder.path(appFile), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if kept, err := folder.read(); err == nil && kept.ID <= 0 {
+			t.Errorf("read %+v", kept)
+		}
+	})
+}
