@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"promoter/internal/fault"
 )
 
 // takeCandidates hands out the repositories that were found without a config file,
@@ -88,10 +90,22 @@ func (w *work) onboardOne(ctx context.Context, c candidate, dryRun bool) (came *
 	if came == nil || !came.stands() {
 		err = errors.Join(err, os.RemoveAll(w.mirrorFolder(string(c.key))))
 	}
-	if err == nil && came != nil {
-		w.onboarding.memory.settle(c.key, c.mark, *came, true)
-	}
+	w.onboarding.memory.settle(c.key, c.mark, lasting(came, err), true)
 	return came, err
+}
+
+// lasting is what to remember of an outcome. What is forbidden stays so for a while,
+// and an empty repository has nothing to follow.
+func lasting(came *Onboarding, err error) Onboarding {
+	switch kind := fault.KindOf(err); {
+	case kind == fault.Unauthorised || kind == fault.Invalid:
+		return Onboarding{State: OnboardingLeft, Reason: err.Error()}
+	case err != nil:
+		return Onboarding{}
+	case came == nil:
+		return Onboarding{State: OnboardingNothing}
+	}
+	return *came
 }
 
 // waitingNote says how many repositories are left to the next pass; empty: none.

@@ -217,3 +217,27 @@ func TestRun_onboarding_P13_answerLost(t *testing.T) {
 		t.Errorf("there are %d pull requests", n)
 	}
 }
+
+// A branch that promoter may not make is not asked for with each pass, and stops no
+// other repository.
+func TestRun_onboarding_P20_refused(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	r := o.repository("acme/gitops", without())
+	o.repository("acme/empty", nil)
+	other := o.repository("acme/other", without())
+	r.Protect(onboardingHead, githubtest.Protection{PushDenied: true})
+	o.app.Install("acme")
+	o.pass(time.Hour)
+	if failed := o.run(onboards)["acme/gitops"]; failed.Err == nil || !failed.Failed() || len(r.Pulls()) > 0 || len(other.Pulls()) != 1 {
+		t.Errorf("got %+v, %d, %d", failed, len(r.Pulls()), len(other.Pulls()))
+	}
+	o.pass(10 * time.Minute)
+	before := len(o.github.Asked())
+	o.run(onboards)
+	for _, asked := range o.github.Asked()[before:] {
+		if asked.Repository == "acme/gitops" || asked.Repository == "acme/empty" {
+			t.Errorf("%s of %s was asked", asked.Route, asked.Repository)
+		}
+	}
+}

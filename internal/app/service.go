@@ -254,20 +254,19 @@ func (s *service) poll(ctx context.Context, _ queue.Item) (queue.Result, error) 
 	return queue.Result{Next: s.now().Add(s.file.Poll + jitter)}, s.forgetOthers(ctx, in)
 }
 
-// forgetOthers removes lanes that are not worked on any more. A repository that
-// only could not be opened this time keeps its lane.
+// forgetOthers has lanes looked at that are not worked on any more: the look removes
+// them, with the work that waits for them. A repository that only could not be opened
+// this time keeps its lane.
 func (s *service) forgetOthers(ctx context.Context, in *round) error {
 	known, err := s.store.Lanes(ctx)
 	if err != nil {
 		return err
 	}
+	var gone []queue.Hint
 	for _, lane := range known {
-		if _, ok := in.byKey[lane.Key]; ok || in.unopened(lane.Forge) != nil {
-			continue
-		}
-		if err := s.store.Forget(ctx, lane.Key); err != nil {
-			return err
+		if _, ok := in.byKey[lane.Key]; !ok && in.unopened(lane.Forge) == nil {
+			gone = append(gone, queue.Hint{Kind: kindLane, Key: lane.Key})
 		}
 	}
-	return nil
+	return s.queue.Hint(ctx, gone...)
 }

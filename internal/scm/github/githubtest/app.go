@@ -109,6 +109,11 @@ func (i *Installation) Permit(permissions map[string]string) {
 	i.app.s.act(func() { i.permissions = maps.Clone(permissions) })
 }
 
+// Select changes the repositories of the installation to these.
+func (i *Installation) Select(repositories ...*Repository) {
+	i.app.s.act(func() { i.all, i.selected = false, repositories })
+}
+
 // Suspend lets the installation do nothing until Resume.
 func (i *Installation) Suspend() { i.app.s.act(func() { i.suspended = i.app.s.time() }) }
 

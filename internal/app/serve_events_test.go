@@ -1,0 +1,295 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// githubEvent is one of the recorded payloads, as if it were about another
+// repository: the event of its header, and the body.
+func githubEvent(t testing.TB, name string, repository map[string]any, changes map[string]any) (event, body string) {
+	t.Helper()
+	base := filepath.Join("..", "..", "testdata", "payloads", "github", name)
+	headers, err := os.ReadFile(base + ".headers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(headers)) {
+		if key, value, _ := strings.Cut(line, ": "); key == "X-GitHub-Event" {
+			event = strings.TrimSpace(value)
+		}
+	}
+	recorded, err := os.ReadFile(base + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var payload map[string]any
+	if err := json.Unmarshal(recorded, &payload); err != nil {
+		t.Fatal(err)
+	}
+	if of, ok := payload["repository"].(map[string]any); ok {
+		maps.Copy(of, repository)
+	}
+	maps.Copy(payload, changes)
+	text, err := json.Marshal(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return event, string(text)
+}
+
+// tell sends an event about the repository of the story, and waits for the look.
+func (w *served) tell(name string, changes map[string]any) {
+	w.t.Helper()
+	w.send(name, changes)
+	w.until("looked")
+}
+
+func (w *served) send(name string, changes map[string]any) {
+	w.t.Helper()
+	event, body := githubEvent(w.t, name, map[string]any{
+		"id": w.repo.ID(), "full_name": w.repo.FullName(), "html_url": w.forge.URL() + "/" + w.repo.FullName(), "default_branch": "main",
+	}, changes)
+	if status := w.post("forge", body, "X-GitHub-Event", event, "X-GitHub-Delivery", fmt.Sprint(name, time.Now().UnixNano())); status != http.StatusAccepted {
+		w.t.Fatalf("%s: %d", name, status)
+	}
+}
+
+// pullAction is what happened to a pull request.
+func pullAction(action string, number int) map[string]any {
+	return map[string]any{"action": action, "number": number}
+}
+
+// Everything that people and machines do on the forge is seen by its event alone:
+// nothing is polled here.
+func TestServe_W13_forgeEvents(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
+	s.release("web", "1.1.0")
+	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
+	w.until("looked")
+	s.pulls(stagingHead + " open")
+
+	s.repo.LabelPull(1, "mine")
+	w.tell("pull-request-closed", pullAction("labeled", 1))
+	s.pulls(stagingHead + " open")
+	s.repo.ClosePull("ada", 1)
+	w.tell("pull-request-closed", pullAction("closed", 1))
+	s.pulls(stagingHead + " closed")
+	s.repo.ReopenPull("ada", 1) // the versions stay rejected until they are resumed
+	w.tell("pull-request-closed", pullAction("reopened", 1))
+	s.pulls(stagingHead + " closed")
+	s.release("web", "1.2.0")
+	w.post("images", s.expand(`{"image": "$R/acme/web:1.2.0"}`))
+	w.until("looked")
+	s.pulls(stagingHead+" closed", stagingHead+" open")
+	s.repo.MergePull("ada", 2, "merge")
+	w.tell("pull-request-closed", pullAction("closed", 2))
+	before := []string{stagingHead + " closed", stagingHead + " merged"}
+	s.pulls(append(before, prodHead+" open")...)
+
+	head := s.repo.Pull(3).HeadCommit
+	s.repo.SetStatus("ci", head, "e2e", "pending")
+	w.tell("status", nil)
+	s.repo.Review("bob", 3, "APPROVED")
+	w.tell("pull-request-review", nil)
+	s.pulls(append(before, prodHead+" open")...)
+	s.repo.SetStatus("ci", head, "e2e", "success")
+	w.tell("status", nil)
+	s.pulls(append(before, prodHead+" merged")...)
+	s.holds("prod", "1.2.0 1.0.0")
+	w.tell("deployment-status", nil)
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+	s.calm()
+}
+
+// A check run is told of by events of its own.
+func TestServe_W13_checkRun(t *testing.T) {
+	t.Parallel()
+	for _, event := range []string{"check-run", "check-suite"} {
+		t.Run(event, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, "github", strings.Replace(chain, "land: automerge", "land: automerge, gates: {checks: [e2e]}", 1))
+			w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
+			s.release("web", "1.1.0")
+			w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
+			w.until("looked")
+			s.repo.MergePull("ada", 1, "squash")
+			w.tell("pull-request-closed", pullAction("closed", 1))
+			s.repo.SetCheckRun("ci", s.repo.Pull(2).HeadCommit, "e2e", "success")
+			w.tell(event, nil)
+			s.pulls(stagingHead+" merged", prodHead+" merged")
+			if err := w.stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A person pushes to our branch: promoter keeps off, and says so once.
+func TestServe_P02_W13_pushToOurBranch(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
+	s.release("web", "1.1.0")
+	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
+	w.until("looked")
+	mine := s.repo.Commit("ada", stagingHead, "Mine", map[string]string{"mine": "x\n"})
+	for range 2 {
+		w.tell("push", map[string]any{"ref": "refs/heads/" + stagingHead})
+		w.tell("pull-request-closed", pullAction("synchronize", 1))
+	}
+	if one := s.repo.Pull(1); one.HeadCommit != mine || len(one.Comments) != 1 {
+		t.Errorf("the pull request is %+v", one)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A push to the default branch brings another config, one to the branch of an
+// environment what its children take.
+func TestServe_W13_pushes(t *testing.T) {
+	t.Parallel()
+	branches := strings.NewReplacer(`land: push}`, `land: pr, branch: env/dev}`).Replace(reviewed)
+	s := newStory(t, "github", branches)
+	s.repo.SetHead("ada", "env/dev", s.repo.Head("main"))
+	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
+	s.release("web", "1.1.0")
+	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
+	w.until("looked")
+	s.pulls("promoter/dev/shop open")
+	s.repo.MergePull("ada", 1, "squash")
+	w.tell("push", map[string]any{"ref": "refs/heads/env/dev"})
+	s.pulls("promoter/dev/shop merged", stagingHead+" open")
+
+	s.edit("ada", "main", ".promoter.yaml", "after: [dev]}", "after: [dev], land: automerge}")
+	w.tell("push", map[string]any{"ref": "refs/heads/main"})
+	s.pulls("promoter/dev/shop merged", stagingHead+" merged", prodHead+" open")
+
+	s.edit("ada", "main", ".promoter.yaml", "version: 1", "version: nonsense")
+	w.tell("push", map[string]any{"ref": "refs/heads/main"})
+	s.edit("ada", "main", ".promoter.yaml", "version: nonsense", "version: 1")
+	w.tell("push", map[string]any{"ref": "refs/heads/main"})
+	s.repo.SetStatus("ci", s.repo.Pull(3).HeadCommit, "e2e", "success")
+	s.repo.Review("bob", 3, "APPROVED")
+	w.tell("pull-request-review", nil)
+	s.pulls("promoter/dev/shop merged", stagingHead+" merged", prodHead+" merged")
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A release comes before its image: it waits, with the reason, until the image is
+// there. The version before it stays meanwhile.
+func TestServe_S11_aReleaseBeforeItsImage(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", strings.Replace(reviewed, `acme/web, select: {semver: ">=1"}`, `acme/web, select: {release: forge/acme/web}`, 1))
+	source := s.forge.NewRepository("acme/web", map[string]string{"README": "web"})
+	source.Permit("promoter-bot", "read")
+	source.AddRelease("ada", "1.0.0", s.clock.Now().Add(-time.Hour), false, false)
+	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
+	source.AddRelease("ada", "1.1.0", s.clock.Now(), false, false)
+	released := func() {
+		t.Helper()
+		event, body := githubEvent(t, "release", map[string]any{
+			"id": source.ID(), "full_name": source.FullName(), "html_url": s.forge.URL() + "/" + source.FullName(),
+		}, nil)
+		if status := w.post("forge", body, "X-GitHub-Event", event, "X-GitHub-Delivery", fmt.Sprint(time.Now().UnixNano())); status != http.StatusAccepted {
+			t.Fatalf("the release: %d", status)
+		}
+		w.until("looked")
+	}
+	released()
+	s.holds("dev", "1.0.0 1.0.0")
+	waits := false
+	for _, decision := range s.run().Decisions {
+		for _, condition := range decision.Conditions {
+			waits = waits || decision.Environment == "dev" && strings.Contains(condition.Name+condition.Value, "1.1.0") && condition.Reason == "the registry has no image under this tag (yet)"
+		}
+	}
+	if !waits {
+		t.Errorf("it is not said that the release waits for its image: %+v", s.run().Decisions)
+	}
+	s.release("web", "1.1.0")
+	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
+	w.until("looked")
+	s.holds("dev", "1.1.0 1.0.0")
+	s.pulls(stagingHead + " open")
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What promoter writes comes back as events. It does not wake itself for ever: what
+// its own events bring about writes nothing, so they end.
+func TestServe_W13_ownEventsEnd(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", chain)
+	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
+	s.forge.ResetRequests()
+	s.release("web", "1.1.0")
+	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
+	w.until("looked")
+	looks := 1
+	for ; looks < 6; looks++ {
+		events := w.ownEvents()
+		if len(events) == 0 {
+			break
+		}
+		for _, event := range events {
+			w.send(event, map[string]any{"ref": "refs/heads/" + stagingHead})
+		}
+		w.until("looked")
+		w.settled()
+	}
+	if looks > 2 {
+		t.Errorf("its own events led to events %d times", looks-1)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+	s.calm()
+}
+
+// settled waits until no look follows: the last webhook comes after all others.
+func (w *served) settled() {
+	w.t.Helper()
+	w.send("deployment-status", nil)
+	w.until("looked")
+}
+
+// ownEvents are the events that a forge sends for what was written since the last
+// time.
+func (w *served) ownEvents() (events []string) {
+	w.t.Helper()
+	requests := w.forge.Requests()
+	w.forge.ResetRequests()
+	for _, route := range slices.Sorted(maps.Keys(requests)) {
+		switch {
+		case !changes(route):
+		case route == "GIT receive-pack":
+			events = append(events, "push")
+		case strings.Contains(route, "/statuses/"):
+			events = append(events, "status")
+		case strings.Contains(route, "/comments"):
+			events = append(events, "issue-comment-pull-request")
+		case strings.Contains(route, "/pulls"):
+			events = append(events, "pull-request-closed")
+		default:
+			w.t.Errorf("no event is known for %s", route)
+		}
+	}
+	return events
+}

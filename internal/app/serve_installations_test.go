@@ -1,0 +1,151 @@
+package app_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/scm/github/githubtest"
+)
+
+// untilOf waits for a message about a repository.
+func (w *servedOrchard) untilOf(message, repository string) string {
+	w.served.t.Helper()
+	for {
+		if line := w.until(message); strings.Contains(line, fmt.Sprintf(`"repository":%q`, repository)) {
+			return line
+		}
+	}
+}
+
+// forgets waits until a repository is not worked on any more. A look at it that was
+// under way may have failed meanwhile, and is tried again later.
+func (w *servedOrchard) forgets(r *githubtest.Repository) {
+	w.served.t.Helper()
+	for range 200 {
+		select {
+		case line := <-w.lines:
+			if strings.Contains(line, "a repository is not worked on any more") && strings.Contains(line, fmt.Sprintf(`/%d"`, r.ID())) {
+				return
+			}
+		case <-time.After(time.Second):
+			w.pass(time.Minute)
+		}
+	}
+	w.served.t.Fatalf("%s is worked on still", r.FullName())
+}
+
+// The App is installed on another account, and given another repository: its
+// repositories are worked on.
+func TestServe_W13_installationsAdd(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	one := o.repository("acme/one", webIn("pr"))
+	two := o.repository("acme/two", webIn("pr"))
+	o.repository("globex/gitops", webIn("pr"))
+	acme := o.app.Install("acme", one)
+	w := o.serve("")
+	w.untilOf("looked", "acme/one")
+
+	o.pass(2 * time.Minute)
+	globex := o.app.Install("globex")
+	w.hook("installation", w.installation(globex, "globex", "created"))
+	w.untilOf("looked", "globex/gitops")
+	o.pass(2 * time.Minute)
+	acme.Select(one, two)
+	w.hook("installation_repositories", w.installation(acme, "acme", "added"))
+	w.untilOf("looked", "acme/two")
+	if n := len(two.Pulls()); n != 1 {
+		t.Errorf("%d pull requests in the new repository", n)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// An installation ends: its lanes go, and nothing is asked with its credential any
+// more, neither by a poll nor by an event about its repositories. The others go on.
+func TestServe_W13_T06_installationsEnd(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		action string
+		end    func(acme *githubtest.Installation)
+	}{
+		"removed":   {"deleted", (*githubtest.Installation).Remove},
+		"suspended": {"suspend", (*githubtest.Installation).Suspend},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOrchard(t)
+			gone := o.repository("acme/gitops", webIn("pr"))
+			stays := o.repository("globex/gitops", webIn("pr"))
+			acme := o.app.Install("acme")
+			o.app.Install("globex")
+			w := o.serve("")
+			w.untilOf("looked", "acme/gitops")
+
+			o.pass(2 * time.Minute)
+			test.end(acme)
+			w.hook("installation", w.installation(acme, "acme", test.action))
+			w.forgets(gone)
+			before := len(o.github.Asked())
+			o.push("acme/web:1.6.0", "three")
+			for range 3 {
+				w.hook("push", w.about(gone, `"ref": "refs/heads/main", `))
+				w.hook("status", w.about(gone, ``))
+				w.hook("push", w.about(stays, `"ref": "refs/heads/main", `))
+				w.untilOf("looked", "globex/gitops")
+				o.pass(2 * time.Hour) // over a poll
+				w.hook("installation", w.installation(acme, "acme", test.action))
+				w.untilOf("looked", "globex/gitops")
+			}
+			for _, asked := range o.github.Asked()[before:] {
+				if asked.By == fmt.Sprintf("installation %d", acme.ID()) || asked.By == "unknown" || asked.Repository == "acme/gitops" && asked.By != "app promoter" {
+					t.Errorf("%s of %q was asked by %q", asked.Route, asked.Repository, asked.By)
+				}
+			}
+			if test.action == "suspend" {
+				acme.Resume()
+				o.pass(2 * time.Minute)
+				w.hook("installation", w.installation(acme, "acme", "unsuspend"))
+				w.untilOf("looked", "acme/gitops")
+			}
+			if err := w.stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Repositories come and go by themselves too: one is taken from the App, archived,
+// renamed, deleted.
+func TestServe_W13_repositoryEvents(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	one := o.repository("acme/one", webIn("pr"))
+	two := o.repository("acme/two", webIn("pr"))
+	acme := o.app.Install("acme", one, two)
+	w := o.serve("")
+	w.untilOf("looked", "acme/two")
+	o.pass(2 * time.Minute)
+	two.Rename("other")
+	w.hook("repository", w.about(two, `"action": "renamed", `))
+	w.untilOf("looked", "acme/two") // as it was listed
+	o.pass(2 * time.Minute)
+	acme.Select(one)
+	w.hook("installation_repositories", w.installation(acme, "acme", "removed"))
+	w.forgets(two)
+	before := len(o.github.Asked())
+	w.hook("status", w.about(two, ``))
+	w.hook("push", w.about(one, `"ref": "refs/heads/main", `))
+	w.untilOf("looked", "acme/one")
+	for _, asked := range o.github.Asked()[before:] {
+		if asked.Repository == two.FullName() {
+			t.Errorf("%s was asked of a repository that was taken away", asked.Route)
+		}
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
