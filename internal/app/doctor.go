@@ -56,7 +56,7 @@ func Doctor(ctx context.Context, options ServerOptions) (findings []Finding, err
 	d := &doctor{Server: s, heard: map[string]heard{}}
 	s.watch = d.hear
 	d.secrets()
-	d.tls()
+	d.tls(ctx)
 	d.receivers()
 	d.database(ctx)
 	d.traced(ctx)

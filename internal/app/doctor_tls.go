@@ -1,20 +1,21 @@
 package app
 
 import (
+	"context"
 	"log/slog"
 	"strings"
 )
 
 // tls reads the certificate as serve does, or says that there is none where others
 // reach the service.
-func (d *doctor) tls() {
+func (d *doctor) tls(ctx context.Context) {
 	if !d.file.TLS.On() {
 		if !isLoopback(withoutPort(d.file.Listen)) {
 			d.say(VerdictWarn, "tls", "let a proxy speak TLS before it, or set tls", "%s is reached by others, and does not speak TLS", d.file.Listen)
 		}
 		return
 	}
-	found, err := d.openCertificate(slog.New(slog.DiscardHandler))
+	found, err := d.openCertificate(ctx, slog.New(slog.DiscardHandler))
 	if err != nil {
 		if !d.failed("tls") {
 			d.say(VerdictFail, "tls", "serve does not start with it: name a certificate and its key", "%v", err)

@@ -170,7 +170,7 @@ func (s *Server) service(ctx context.Context, db *database.DB, options ServeOpti
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := s.openCertificate(options.Log)
+	certificate, err := s.openCertificate(ctx, options.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ type certificate struct {
 }
 
 // openCertificate reads the certificate of the file; nil: it names none.
-func (s *Server) openCertificate(log *slog.Logger) (*certificate, error) {
+func (s *Server) openCertificate(ctx context.Context, log *slog.Logger) (*certificate, error) {
 	if !s.file.TLS.On() {
 		return nil, nil //nolint:nilnil // none is no error
 	}
@@ -48,7 +48,7 @@ func (s *Server) openCertificate(log *slog.Logger) (*certificate, error) {
 		return nil, err
 	}
 	c.looked = c.now()
-	c.warn(context.Background())
+	c.warn(ctx)
 	return c, nil
 }
 

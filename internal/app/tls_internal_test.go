@@ -98,7 +98,7 @@ func TestCertificate_renewed(t *testing.T) {
 	folder, now := t.TempDir(), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	WriteCertificate(t, folder, "1", now.AddDate(0, 2, 0))
 	s, said, log := certified(t, folder, &now)
-	c, err := s.openCertificate(log)
+	c, err := s.openCertificate(t.Context(), log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestOpenCertificate_refuses(t *testing.T) {
 			WriteCertificate(t, folder, "1", now)
 			test.harm(t, folder)
 			s, _, log := certified(t, folder, &now)
-			_, err := s.openCertificate(log)
+			_, err := s.openCertificate(t.Context(), log)
 			if fault.KindOf(err) != fault.Invalid {
 				t.Fatalf("%v", err)
 			}
@@ -184,7 +184,7 @@ func TestCertificate_ends(t *testing.T) {
 	WriteCertificate(t, folder, "1", until)
 	now := until.AddDate(0, 0, -20)
 	s, said, log := certified(t, folder, &now)
-	c, err := s.openCertificate(log)
+	c, err := s.openCertificate(t.Context(), log)
 	if err != nil || said.Len() > 0 {
 		t.Fatalf("%v\n%s", err, said)
 	}
@@ -213,7 +213,7 @@ func TestCertificate_ends(t *testing.T) {
 		}
 		d := &doctor{Server: s}
 		now = test.at
-		d.tls()
+		d.tls(t.Context())
 		if f := d.findings[0]; f.Verdict != test.verdict || !strings.Contains(f.Says, test.says) {
 			t.Errorf("doctor at %v: %+v", test.at, f)
 		}
@@ -224,7 +224,7 @@ func TestDoctor_withoutTLS(t *testing.T) {
 	t.Parallel()
 	for listen, warns := range map[string]bool{"127.0.0.1:8080": false, "localhost:8080": false, "[::1]:8080": false, ":8080": true, "0.0.0.0:80": true, "10.0.0.1:80": true} {
 		d := &doctor{Server: &Server{file: &config.Server{Listen: listen}}}
-		d.tls()
+		d.tls(t.Context())
 		if (len(d.findings) == 1 && d.findings[0].Verdict == VerdictWarn) != warns {
 			t.Errorf("%s: %+v", listen, d.findings)
 		}
