@@ -2,6 +2,7 @@ package scm
 
 import (
 	"context"
+	"time"
 
 	"promoter/internal/identity"
 )
@@ -79,4 +80,5 @@ type Releases interface {
 type Release struct {
 	Tag        string
 	Prerelease bool
+	Published  time.Time // zero: the forge does not say
 }

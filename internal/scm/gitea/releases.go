@@ -24,7 +24,7 @@ func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]s
 	found, err := pages(limit, func(page sdk.ListOptions) ([]*sdk.Release, *sdk.Response, error) {
 		return f.api(ctx).ListReleases(owner, name, sdk.ListReleasesOptions{ListOptions: page, IsDraft: &no})
 	}, func(release *sdk.Release) (scm.Release, bool) {
-		return scm.Release{Tag: release.TagName, Prerelease: release.IsPrerelease}, !release.IsDraft
+		return scm.Release{Tag: release.TagName, Prerelease: release.IsPrerelease, Published: release.PublishedAt.UTC()}, !release.IsDraft
 	})
 	return found, explain(noun, err)
 }

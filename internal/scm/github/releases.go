@@ -31,7 +31,7 @@ func published(list []*gogithub.RepositoryRelease) []scm.Release {
 	var releases []scm.Release
 	for _, release := range list {
 		if !release.GetDraft() {
-			releases = append(releases, scm.Release{Tag: release.GetTagName(), Prerelease: release.GetPrerelease()})
+			releases = append(releases, scm.Release{Tag: release.GetTagName(), Prerelease: release.GetPrerelease(), Published: release.GetPublishedAt().UTC()})
 		}
 	}
 	return releases

@@ -36,9 +36,14 @@ var prerelease = regexp.MustCompile(`^v?\d+(\.\d+){0,2}-[0-9A-Za-z.-]+(\+[0-9A-Z
 func published(list []*gogitlab.Release) []scm.Release {
 	var releases []scm.Release
 	for _, release := range list {
-		if !release.UpcomingRelease {
-			releases = append(releases, scm.Release{Tag: release.TagName, Prerelease: prerelease.MatchString(release.TagName)})
+		if release.UpcomingRelease {
+			continue
 		}
+		one := scm.Release{Tag: release.TagName, Prerelease: prerelease.MatchString(release.TagName)}
+		if release.ReleasedAt != nil {
+			one.Published = release.ReleasedAt.UTC()
+		}
+		releases = append(releases, one)
 	}
 	return releases
 }

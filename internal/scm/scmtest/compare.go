@@ -72,7 +72,7 @@ func comparing() []condition {
 					x.People.Release(t, Release{Tag: fmt.Sprintf("v9.0.%d", n), Published: day(9), Draft: true})
 				}
 				got, err := x.Forge.(scm.Releases).Releases(t.Context(), x.Name, 3)
-				want := []scm.Release{{Tag: "v2.0.0-rc.1", Prerelease: true}, {Tag: "v1.1.0"}, {Tag: "v1.0.0"}}
+				want := []scm.Release{{Tag: "v2.0.0-rc.1", Prerelease: true, Published: day(3)}, {Tag: "v1.1.0", Published: day(2)}, {Tag: "v1.0.0", Published: day(1)}}
 				if err != nil || !slices.Equal(got, want) {
 					t.Errorf("releases: %+v, %v", got, err)
 				}
