@@ -120,14 +120,14 @@ func (v *view) decided(ctx context.Context, s said, about aboutPull) (verdict, e
 
 // ordered is a command of somebody who may give it.
 func (v *view) ordered(ctx context.Context, s said, about aboutPull) (verdict, error) {
+	if why := v.overtaken(s, about); why != "" {
+		return refusal(why), nil
+	}
 	act := state.Act{By: s.Author, At: s.Created, Why: s.command.Reason}
 	carried := done()
 	switch s.command.Verb {
 	case promotion.VerbHold:
 		for _, place := range about.places {
-			if resumed := v.observed.State.ResumedAt(state.Place(place)); resumed.After(s.Created) {
-				return refusal("it was resumed since then"), nil
-			}
 			carried.changes = append(carried.changes, state.Hold(state.Place(place), act))
 		}
 	case promotion.VerbResume:
@@ -149,6 +149,29 @@ func (v *view) ordered(ctx context.Context, s said, about aboutPull) (verdict, e
 	}
 	carried.subject = v.subjectOf(s.command, about)
 	return carried, nil
+}
+
+// overtaken says what was decided after a command was written, and would be undone
+// by it: a comment may be heard days late. Empty: nothing was.
+func (v *view) overtaken(s said, about aboutPull) string {
+	for _, place := range v.placesOf(s.command, about) {
+		record := v.observed.State.At(state.Place(place))
+		switch s.command.Verb {
+		case promotion.VerbHold:
+			if v.observed.State.ResumedAt(state.Place(place)).After(s.Created) {
+				return "it was resumed since then"
+			}
+		case promotion.VerbResume:
+			if record.Hold != nil && record.Hold.At.After(s.Created) {
+				return "it was held or rolled back since then" // a rollback holds
+			}
+		case promotion.VerbPromote:
+			if record.Request != nil && record.Request.At.After(s.Created) {
+				return "another promotion was asked for since then"
+			}
+		}
+	}
+	return ""
 }
 
 // missing says what a promotion is asked for that is not there.
