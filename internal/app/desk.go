@@ -50,6 +50,9 @@ func (s *service) Status(ctx context.Context) (server.Status, error) {
 		return status, err
 	}
 	status.Lanes = lanesOf(known, entries)
+	if err := s.tellPolling(ctx, &status); err != nil {
+		return status, err
+	}
 	late, err := s.store.Deliveries(ctx, lateDelivered)
 	for _, d := range late {
 		status.Deliveries = append(status.Deliveries, server.Delivery{

@@ -53,14 +53,14 @@ func (w *work) lane(ctx context.Context, r *repository) (*lane, error) {
 		return nil, err
 	}
 	objects := gitObjects{&gitRemote{mirror: mirror}}
-	from := sources{work: w, of: r}
+	from, asked := sources{work: w, of: r}, w.newMoments(info.Key)
 	known := newSurveys(folder)
 	l := &lane{objects: objects, mirror: mirror, known: known, work: w, of: r, Lane: engine.Lane{
 		Remote:  objects.gitRemote,
 		Objects: objects,
 		Files:   gitFiles{objects: objects, maxSize: w.server.file.Sizes.File, known: known},
 		Registries: laneVersions{
-			versions: w.pass.For(info.Key), key: info.Key, check: w.check, releases: from.releases,
+			versions: w.pass.For(info.Key), key: info.Key, check: w.check, releases: from.releases, moments: asked,
 		},
 		Repository: r.scm,
 		Caps:       w.server.caps(r.named),
@@ -70,6 +70,7 @@ func (w *work) lane(ctx context.Context, r *repository) (*lane, error) {
 		Pause:      pause,
 		Log:        slog.New(slog.DiscardHandler),
 	}}
+	l.Refresh = w.refresher(ctx, asked)
 	if r.scm.Features().Compare {
 		l.Compare = from
 	}

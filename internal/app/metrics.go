@@ -40,7 +40,7 @@ func (s *Server) newMetrics(work *queue.Queue) *telemetry.Metrics {
 		hosts = append(hosts, registry.Host)
 	}
 	return telemetry.New(telemetry.Options{
-		Hosts: hosts, Now: s.now,
+		Hosts: hosts, Now: s.now, Pauses: s.paused,
 		Work: func(ctx context.Context) (all []telemetry.Work, err error) {
 			stats, err := work.Stats(ctx)
 			for _, one := range stats {

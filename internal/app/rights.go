@@ -40,6 +40,7 @@ func (w *work) wireRegistries() error {
 		Outbound:    w.ways.registries,
 		Credentials: credentials,
 		Logins:      w.server.logins,
+		Memories:    w.server.memories,
 		Docker:      w.server.own,
 		CacheDir:    w.cacheFolder("registries"),
 		Remembered:  w.server.remembered(),

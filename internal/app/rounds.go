@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"promoter/internal/event"
@@ -19,7 +20,10 @@ import (
 type rounds struct {
 	server *Server
 	folder string
+	store  *store.Store
 	log    *slog.Logger
+
+	started atomic.Bool // this process polled
 
 	making sync.Mutex // one round is made at a time
 	mu     sync.Mutex
@@ -139,6 +143,7 @@ func (r *rounds) begin(ctx context.Context) (*round, error) {
 	if ctx.Err() != nil { // what could not be opened says nothing then
 		return nil, errors.Join(context.Cause(ctx), w.close())
 	}
+	w.store, w.log = r.store, r.log
 	made := &round{work: w, byKey: map[string]*repository{}, began: began, made: r.server.now(), heeded: map[event.Image]time.Time{}}
 	for _, note := range w.notes {
 		r.log.InfoContext(ctx, note)
@@ -170,6 +175,14 @@ func (r *rounds) replace(made *round) {
 // end keeps what the round learnt.
 func (r *rounds) end(over *round) {
 	if err := over.close(); err != nil {
+		r.log.Warn("what was learnt of registries is not kept", slog.Any("error", err))
+	}
+}
+
+// flush keeps what a look learnt: a process that ends before its round does would ask
+// again.
+func (r *rounds) flush(in *round) {
+	if err := in.registries.Flush(); err != nil {
 		r.log.Warn("what was learnt of registries is not kept", slog.Any("error", err))
 	}
 }

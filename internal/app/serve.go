@@ -156,7 +156,7 @@ func (s *Server) service(ctx context.Context, db *database.DB, options ServeOpti
 	s.metrics = s.newMetrics(work)
 	made := &service{
 		Server: s, ServeOptions: options, db: db, queue: work, store: store.New(db),
-		rounds: &rounds{server: s, folder: s.file.Data, log: options.Log},
+		rounds: &rounds{server: s, folder: s.file.Data, store: store.New(db), log: options.Log},
 	}
 	receivers, err := s.receivers()
 	if err != nil {
@@ -255,6 +255,8 @@ func (s *service) run(ctx context.Context) error {
 			kindLane:  {Handler: s.look, Concurrent: atOnce},
 			kindPoll:  {Handler: s.poll},
 			kindSweep: {Handler: s.sweep},
+
+			kindSchedule: {Handler: s.fire},
 		}
 		work.Log, work.Random, work.Drain = s.Log, rand.Float64, drainFor
 		work.Follow = s.followRun

@@ -45,8 +45,7 @@ func serve(t *testing.T, s *story) *served {
 
 func serveAs(t *testing.T, s *story, o serving) *served {
 	t.Helper()
-	file := filepath.Join(s.dir, "served.yaml")
-	text := fmt.Sprintf(`version: 1
+	return serveText(t, s, o.quiet, fmt.Sprintf(`version: 1
 data: %q
 poll: %s
 forges:
@@ -59,7 +58,13 @@ receivers:
   forge: {kind: github, secret: "env:HOOK"}
 %s
 networks: [127.0.0.0/8]
-%s`, filepath.Join(s.dir, "data"), o.poll, s.forge.URL(), o.receivers, s.expand(insecureRegistry))
+%s`, filepath.Join(s.dir, "data"), o.poll, s.forge.URL(), o.receivers, s.expand(insecureRegistry)))
+}
+
+// serveText serves by the text of a server's file.
+func serveText(t *testing.T, s *story, quiet time.Duration, text string) *served {
+	t.Helper()
+	file := filepath.Join(s.dir, "served.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +85,7 @@ networks: [127.0.0.0/8]
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- server.Serve(ctx, app.ServeOptions{Listener: listener, Quiet: o.quiet, Log: slog.New(slog.NewJSONHandler(w, nil))})
+		ended <- server.Serve(ctx, app.ServeOptions{Listener: listener, Quiet: quiet, Log: slog.New(slog.NewJSONHandler(w, nil))})
 	}()
 	w.stop = func() error {
 		cancel()

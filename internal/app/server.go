@@ -52,7 +52,9 @@ type Server struct {
 	work     queue.Options // how the queue works, where that is not as usual
 	around   database.Around
 	logins   *registry.Logins
+	memories *registry.Memories
 	standing standing
+	outward  outward
 	metrics  *telemetry.Metrics                      // nil: nothing is counted
 	traces   *telemetry.Traces                       // nil: nothing is followed
 	watch    func(to string, answer outbound.Answer) // in place of metrics; nil: nobody watches
@@ -75,7 +77,7 @@ func OpenServer(options ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{logins: registry.NewLogins(), own: !found, env: options.Env, now: options.Now, pace: github.WritePace}
+	s := &Server{logins: registry.NewLogins(), memories: registry.NewMemories(), own: !found, env: options.Env, now: options.Now, pace: github.WritePace}
 	if !found {
 		return s, s.openOwn(options)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -68,6 +67,7 @@ func (s *service) look(ctx context.Context, item queue.Item) (queue.Result, erro
 	if added {
 		result.Next = s.now() // what was hinted at meanwhile found nobody
 	}
+	err = errors.Join(err, s.keepSchedules(ctx, item.Key, in, report.Config))
 	took := s.now().Sub(begin)
 	s.onboardLane(ctx, in, again, report)
 	s.measure(item, report, failed, took)
@@ -225,8 +225,7 @@ func (s *service) ahead(at time.Time) time.Time {
 }
 
 // poll makes a new round and has everything looked at. It comes again after the
-// interval of the file, a tenth earlier or later so that servers that were started
-// together do not stay together.
+// interval of the file.
 func (s *service) poll(ctx context.Context, _ queue.Item) (queue.Result, error) {
 	age, soonest := s.rounds.age(), min(betweenRounds, s.file.Poll/2)
 	switch {
@@ -243,6 +242,10 @@ func (s *service) poll(ctx context.Context, _ queue.Item) (queue.Result, error) 
 		return queue.Result{}, err
 	}
 	defer release()
+	next, err := s.firePoll(ctx)
+	if err != nil {
+		return queue.Result{}, err
+	}
 	var hints []queue.Hint
 	for key := range in.byKey {
 		hints = append(hints, queue.Hint{Kind: kindLane, Key: key})
@@ -250,8 +253,7 @@ func (s *service) poll(ctx context.Context, _ queue.Item) (queue.Result, error) 
 	if err := s.queue.Hint(ctx, append(hints, in.onboardings()...)...); err != nil {
 		return queue.Result{}, err
 	}
-	jitter := time.Duration(float64(s.file.Poll) * (rand.Float64()*0.2 - 0.1))
-	return queue.Result{Next: s.now().Add(s.file.Poll + jitter)}, s.forgetOthers(ctx, in)
+	return queue.Result{Next: next}, s.forgetOthers(ctx, in)
 }
 
 // forgetOthers has lanes looked at that are not worked on any more: the look removes

@@ -20,6 +20,7 @@ type laneVersions struct {
 	key      identity.RepositoryKey
 	check    func(identity.RepositoryKey, image.Repository) error
 	releases func(source string) (scm.Releases, string, error)
+	moments  *moments // nil: answers of the round count
 }
 
 // Offer implements engine.Registries.
@@ -31,6 +32,11 @@ func (v laneVersions) Offer(ctx context.Context, ask engine.Ask) promotion.Offer
 		Repository: ask.Repository, Policy: ask.Policy, Platforms: ask.Component.Select.Platforms,
 		MinAge: ask.Component.Select.MinAge, FirstSeen: ask.FirstSeen,
 	}
+	asOf, err := v.moments.asOf(ctx, ask)
+	if err != nil {
+		return promotion.Offer{Err: err}
+	}
+	request.AsOf = asOf
 	selected, err := v.choose(ctx, ask, request)
 	if err != nil {
 		return promotion.Offer{Err: err}

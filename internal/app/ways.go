@@ -1,8 +1,10 @@
 package app
 
 import (
+	"context"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"promoter/internal/config"
@@ -25,7 +27,28 @@ type ways struct {
 	machine *outbound.Client
 }
 
+// outward are the ways out of a server. They outlive a round of work, with what hosts
+// asked for: one that wants a pause wants it of whoever asks next.
+type outward struct {
+	mutex sync.Mutex
+	made  *ways
+}
+
+// newWays makes the ways out, once.
 func (s *Server) newWays() (ways, error) {
+	s.outward.mutex.Lock()
+	defer s.outward.mutex.Unlock()
+	if s.outward.made == nil {
+		made, err := s.makeWays()
+		if err != nil {
+			return ways{}, err
+		}
+		s.outward.made = &made
+	}
+	return *s.outward.made, nil
+}
+
+func (s *Server) makeWays() (ways, error) {
 	var made ways
 	var err error
 	if made.registries, err = s.way(toRegistry, s.insecureRegistries(), 0); err != nil {
@@ -53,7 +76,7 @@ func (s *Server) machineWay() (*outbound.Client, error) {
 	hosts := cloud.MetadataHosts(s.env)
 	way, err := outbound.New(outbound.Options{
 		Networks: cloud.MetadataNetworks(hosts), Insecure: hosts,
-		Timeout: machineTimeout, Attempts: machineAttempts, Observe: s.observe(toMachine), Now: s.now,
+		Timeout: machineTimeout, Attempts: machineAttempts, Observe: s.observing(toMachine), Now: s.now,
 	})
 	return way, fault.Wrap(fault.Internal, err)
 }
@@ -68,10 +91,19 @@ func (s *Server) way(to string, insecure []string, timeout time.Duration) (*outb
 		Proxy:         http.ProxyFromEnvironment,
 		BudgetOf:      s.budgetOf,
 		Timeout:       timeout,
-		Observe:       s.observe(to),
+		Observe:       s.observing(to),
 		Now:           s.now,
 	})
 	return way, fault.Wrap(fault.Internal, err)
+}
+
+// observing tells whoever counts at the time of a request: ways may be made before.
+func (s *Server) observing(to string) func(context.Context, outbound.Answer) {
+	return func(ctx context.Context, answer outbound.Answer) {
+		if tell := s.observe(to); tell != nil {
+			tell(ctx, answer)
+		}
+	}
 }
 
 func (s *Server) insecureRegistries() []string {

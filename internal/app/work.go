@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"golang.org/x/sync/errgroup"
@@ -11,6 +12,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/registry"
 	"promoter/internal/scm"
+	"promoter/internal/store"
 )
 
 // work is one round of work on the repositories of a server. What can change is
@@ -28,6 +30,9 @@ type work struct {
 	broken       []brokenCredential
 	notes        []string    // what was left out, and why
 	onboarding   *onboarding // nil: no repository is offered a config file
+
+	store *store.Store // of a service; nil: there is none
+	log   *slog.Logger // of a service
 }
 
 // repository is one repository of the round.

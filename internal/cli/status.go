@@ -58,7 +58,7 @@ func newStatus(system System) *cobra.Command {
 	return command
 }
 
-// statusText is one paragraph for each repository, and the deliveries. Times are those
+// statusText is one paragraph for each repository, the polls, and the deliveries. Times are those
 // of the service.
 func statusText(status server.Status) string {
 	var b strings.Builder
@@ -71,6 +71,12 @@ func statusText(status server.Status) string {
 		if lane.LastError != "" && lane.LastError != lane.Failure {
 			line("  %s", lane.LastError)
 		}
+	}
+	for i, text := range pollingLines(status) {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		line("%s", text)
 	}
 	if len(status.Deliveries) > 0 {
 		b.WriteString("\n")

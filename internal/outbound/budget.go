@@ -90,7 +90,10 @@ type host struct {
 	mu      sync.Mutex
 	next    time.Time // when the next request is due at the long-run rate
 	blocked time.Time // until then the server wants no request
+	why     string    // it is blocked
 	strikes int       // refusals in a row
+	// failures counts requests in a row that failed, see fail.
+	failures int
 }
 
 // enter takes a place at the host. leave gives it back.
@@ -160,7 +163,7 @@ func (h *host) refuse(now time.Time, asked time.Duration, named bool) time.Time 
 		pause = min(asked, longestAsked)
 	}
 	if until := now.Add(pause); until.After(h.blocked) {
-		h.blocked = until
+		h.blocked, h.why = until, "it asks for fewer requests"
 	}
 	return h.blocked
 }
@@ -168,7 +171,7 @@ func (h *host) refuse(now time.Time, asked time.Duration, named bool) time.Time 
 func (h *host) forgive() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.strikes = 0
+	h.strikes, h.failures = 0, 0
 }
 
 func (h *host) quiet(now time.Time) bool {
@@ -178,17 +181,31 @@ func (h *host) quiet(now time.Time) bool {
 }
 
 func (h *host) limited(until time.Time) error {
-	return fault.Limited(until, &limitError{host: h.name, until: until})
+	return fault.Limited(until, &limitError{host: h.name, until: until, rest: h.resting()})
 }
 
-// limitError says which host wants a pause, and until when.
+// resting says why a host that failed is left alone; empty: it did not fail.
+func (h *host) resting() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.failures < mayFail {
+		return ""
+	}
+	return h.why
+}
+
+// limitError says which host is left alone, until when, and why.
 type limitError struct {
 	host  string
 	until time.Time
+	rest  string // empty: it wants that
 }
 
 // Error names the host and the time.
 func (l *limitError) Error() string {
+	if l.rest != "" {
+		return "host " + l.host + " is left alone until " + l.until.UTC().Format(time.RFC3339) + ": " + l.rest
+	}
 	return "host " + l.host + " limits requests until " + l.until.UTC().Format(time.RFC3339)
 }
 

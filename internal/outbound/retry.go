@@ -52,10 +52,15 @@ func (c *Client) attempt(req *http.Request, h *host, via http.RoundTripper) (*ht
 }
 
 func settled(h *host, resp *http.Response, err error) (*http.Response, error) {
+	why, down := failed(resp, err)
+	if down {
+		h.fail(h.now(), why)
+	} else if err == nil {
+		h.forgive()
+	}
 	if err != nil {
 		return nil, fault.Wrap(kindOfFailure(err), inWords(h.name, err))
 	}
-	h.forgive()
 	return resp, nil
 }
 

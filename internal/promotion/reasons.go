@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"promoter/internal/edit"
+	"promoter/internal/fault"
 	"promoter/internal/image"
 )
 
@@ -86,7 +87,8 @@ func noVersion(component string, offer Offer) Reason {
 
 // noAnswer is the reason of a component whose registry did not answer.
 func noAnswer(component string, err error) Reason {
-	return Reason{Rule: RuleRegistry, Words: fmt.Sprintf("%s: %v", component, err)}
+	until, _ := fault.RetryAt(err)
+	return Reason{Rule: RuleRegistry, Words: fmt.Sprintf("%s: %v", component, err), Until: until}
 }
 
 func newer(moves []Move) Reason {

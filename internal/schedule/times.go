@@ -24,8 +24,8 @@ type Times struct {
 // NewTimes compiles times.
 func NewTimes(s TimesSpec) (Times, error) {
 	switch {
-	case s.Every < 0:
-		return Times{}, errors.New("an interval is longer than nothing")
+	case s.Every < 0 || s.Every > MaxDuration:
+		return Times{}, errors.New("an interval is longer than nothing, and at most ten years")
 	case s.Every > 0 && (s.Schedule != "" || s.TimeZone != ""):
 		return Times{}, errors.New("an interval has no schedule beside it")
 	case s.Every > 0:
@@ -50,7 +50,7 @@ func (t Times) Equal(other Times) bool { return t.name == other.name }
 // IsZero says that there are none.
 func (t Times) IsZero() bool { return t.every == 0 && t.starts == nil }
 
-// String is the same for the same times, and for no others.
+// String is the same for the same times, and for no others; ParseTimes reads it.
 func (t Times) String() string { return t.name }
 
 // Every is the interval; zero: they are those of a schedule.

@@ -50,6 +50,14 @@ func TestTimes_String(t *testing.T) {
 		if got := mustTimes(t, spec).String(); got != want {
 			t.Errorf("%+v is called %q, want %q", spec, got, want)
 		}
+		if again, err := ParseTimes(want); err != nil || !again.Equal(mustTimes(t, spec)) {
+			t.Errorf("%q reads again as %q, %v", want, again, err)
+		}
+	}
+	for _, name := range []string{"", "poll", "every", "every 0s", "0 6 * * *", "0 6 * * * UTC UTC"} {
+		if times, err := ParseTimes(name); err == nil {
+			t.Errorf("%q reads as %q", name, times)
+		}
 	}
 	if never := (Times{}); !never.IsZero() || never.String() != "" || !never.After(time.Now()).IsZero() {
 		t.Errorf("the zero value is %+v", never)
@@ -113,11 +121,8 @@ func FuzzTimes(f *testing.F) {
 		if first := times.After(last.Add(next.Sub(last) / 2)); !first.Equal(next) {
 			t.Fatalf("%q: after the half of the wait for %v comes %v", expression, next, first)
 		}
-		name := times.String()
-		fields := strings.Fields(name)
-		again, err := NewTimes(TimesSpec{Schedule: strings.Join(fields[:len(fields)-1], " "), TimeZone: fields[len(fields)-1]})
-		if err != nil || again.String() != name {
-			t.Fatalf("%q reads again as %q: %v", name, again.String(), err)
+		if again, err := ParseTimes(times.String()); err != nil || !again.Equal(times) {
+			t.Fatalf("%q reads again as %q: %v", times, again, err)
 		}
 	})
 }

@@ -32,6 +32,8 @@ type Status struct {
 	At         time.Time  `json:"at"` // of the service's clock
 	Lanes      []Lane     `json:"lanes"`
 	Deliveries []Delivery `json:"deliveries"` // the newest first
+	Schedules  []Schedule `json:"schedules"`
+	Pauses     []Pause    `json:"pauses"` // of the process that answers
 }
 
 // LaneState is where a lane stands.

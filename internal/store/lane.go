@@ -35,7 +35,10 @@ on conflict (key) do update set forge = excluded.forge, host = excluded.host, na
 // Forget removes a lane that is not worked on any more, with what it follows.
 func (s *Store) Forget(ctx context.Context, key string) error {
 	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		for _, query := range []string{"delete from follower where lane = ?", "delete from cause where lane = ?"} {
+		for _, query := range []string{
+			"delete from follower where lane = ?", "delete from cause where lane = ?",
+			"delete from scheduled where lane = ?", "delete from refresh where lane = ?",
+		} {
 			if _, err := tx.Exec(ctx, query, key); err != nil {
 				return err
 			}

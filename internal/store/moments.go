@@ -9,10 +9,12 @@ import (
 )
 
 // Refresh remembers that somebody wants everything of a lane read anew.
-func (s *Store) Refresh(ctx context.Context, tx *database.Tx, lane string) error {
-	_, err := tx.Exec(ctx, `insert into refresh (lane, asked_at) values (?, @now)
+func (s *Store) Refresh(ctx context.Context, lane string) error {
+	return s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) error {
+		_, err := tx.Exec(ctx, `insert into refresh (lane, asked_at) values (?, @now)
 on conflict (lane) do update set asked_at = excluded.asked_at`, lane)
-	return err
+		return err
+	})
 }
 
 // Moments are what makes answers about a lane's images old.

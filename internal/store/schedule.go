@@ -63,8 +63,8 @@ func (s *Store) SetSchedules(ctx context.Context, tx *database.Tx, lane string, 
 		if _, err := tx.Exec(ctx, "insert into scheduled (lane, schedule) values (?, ?) on conflict do nothing", lane, name); err != nil {
 			return nil, err
 		}
-		_, err := tx.Exec(ctx, `insert into schedule (name, fired_at, owed)
-values (?, coalesce((select fired_at from schedule where name = ?), @now), 0) on conflict do nothing`, name, Poll)
+		_, err := tx.Exec(ctx, `insert into schedule (name, fired_at)
+values (?, coalesce((select fired_at from schedule where name = ?), @now)) on conflict do nothing`, name, Poll)
 		if err != nil {
 			return nil, err
 		}
@@ -73,31 +73,24 @@ values (?, coalesce((select fired_at from schedule where name = ?), @now), 0) on
 }
 
 // Fire enters that a schedule came, if its time is over: due says when it comes after
-// another time. It returns whether it came, and when it does next. One that is new
-// comes at once. Of several who ask, one is told that it came.
-func (s *Store) Fire(ctx context.Context, tx *database.Tx, name string, due func(last time.Time) time.Time) (fired bool, next time.Time, err error) {
-	last, present, owed := int64(0), int64(0), int64(0)
-	_, err = tx.Exec(ctx, "insert into schedule (name, fired_at, owed) values (?, 0, 1) on conflict do nothing", name)
+// another time; or now, whatever its time. It returns whether it came, and when it
+// does next. One that is new comes at once. Of several who ask, one is told that it
+// came.
+func (s *Store) Fire(ctx context.Context, tx *database.Tx, name string, now bool, due func(last time.Time) time.Time) (fired bool, next time.Time, err error) {
+	last, present := int64(0), int64(0)
+	_, err = tx.Exec(ctx, "insert into schedule (name, fired_at) values (?, 0) on conflict do nothing", name)
 	if err != nil {
 		return false, time.Time{}, err
 	}
-	if err := tx.One(ctx, []any{&last, &owed, &present}, "select fired_at, owed, @now from schedule where name = ?", name); err != nil {
+	if err := tx.One(ctx, []any{&last, &present}, "select fired_at, @now from schedule where name = ?", name); err != nil {
 		return false, time.Time{}, err
 	}
-	now := database.Time(present)
-	if next = due(database.Time(last)); owed == 0 && next.After(now) {
+	at := database.Time(present)
+	if next = due(database.Time(last)); !now && last != 0 && next.After(at) {
 		return false, next, nil
 	}
-	changed, err := tx.Exec(ctx, "update schedule set fired_at = ?, owed = 0 where name = ? and fired_at = ? and owed = ?", present, name, last, owed)
-	return changed > 0, due(now), err
-}
-
-// Owe makes a schedule due whatever the time.
-func (s *Store) Owe(ctx context.Context, name string) error {
-	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		_, err := tx.Exec(ctx, "update schedule set owed = 1 where name = ?", name)
-		return err
-	})
+	changed, err := tx.Exec(ctx, "update schedule set fired_at = ? where name = ? and fired_at = ?", present, name, last)
+	return changed > 0, due(at), err
 }
 
 // Scheduled lists the lanes that are looked at when a schedule comes.

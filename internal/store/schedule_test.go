@@ -20,7 +20,7 @@ func hourly(last time.Time) time.Time { return last.Add(time.Hour) }
 func (b bench) fire(name string, due func(time.Time) time.Time) (fired bool, next time.Time) {
 	b.Helper()
 	b.write(func(ctx context.Context, tx *database.Tx) (err error) {
-		fired, next, err = b.Fire(ctx, tx, name, due)
+		fired, next, err = b.Fire(ctx, tx, name, false, due)
 		return err
 	})
 	return fired, next
@@ -36,7 +36,7 @@ func (b bench) setSchedules(lane string, names ...string) (added []string) {
 }
 
 // A schedule comes once for its time, also after another process began, and at once
-// when it is owed.
+// when that is asked for.
 func TestFire_onceForItsTime(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
@@ -51,14 +51,13 @@ func TestFire_onceForItsTime(t *testing.T) {
 		if fired, _ := b.fire(store.Poll, func(last time.Time) time.Time { return last }); !fired {
 			b.Error("when its time was over it did not come")
 		}
-		if err := b.Owe(b.Context(), store.Poll); err != nil {
-			b.Fatal(err)
-		}
-		for _, want := range []bool{true, false} {
-			if fired, _ := b.fire(store.Poll, hourly); fired != want {
-				b.Errorf("owed: %t, want %t", fired, want)
+		b.write(func(ctx context.Context, tx *database.Tx) error {
+			fired, _, err := b.Fire(ctx, tx, store.Poll, true, hourly)
+			if !fired {
+				b.Error("it did not come at once")
 			}
-		}
+			return err
+		})
 	})
 }
 
@@ -74,7 +73,7 @@ func TestFire_P13_oneOfMany(t *testing.T) {
 		for range 8 {
 			all.Go(func() {
 				err := b.db.Update(b.Context(), func(ctx context.Context, tx *database.Tx) error {
-					fired, _, err := b.Fire(ctx, tx, "every 1h", func(last time.Time) time.Time {
+					fired, _, err := b.Fire(ctx, tx, "every 1h", false, func(last time.Time) time.Time {
 						if last.Before(first) {
 							return last // its time is over
 						}
@@ -130,6 +129,14 @@ func TestSetSchedules(t *testing.T) {
 		if err != nil || len(all) != 2 || all[0].Name != "every 1h" || all[0].Lanes != 2 || all[1].Name != store.Poll || all[1].Lanes != 0 {
 			b.Errorf("%+v, %v", all, err)
 		}
+		for _, lane := range []string{"a", "b"} {
+			if err := b.Forget(b.Context(), lane); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if all, err := b.Schedules(b.Context()); err != nil || all[0].Lanes != 0 {
+			b.Errorf("of repositories that are gone: %+v, %v", all, err)
+		}
 	})
 }
 
@@ -147,7 +154,9 @@ func (b bench) moments(lane string) store.Moments {
 func TestMoments_refreshesAndHints(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
-		b.write(func(ctx context.Context, tx *database.Tx) error { return b.Refresh(ctx, tx, "a") })
+		if err := b.Refresh(b.Context(), "a"); err != nil {
+			b.Fatal(err)
+		}
 		if first := b.moments("a").Refreshed; first.IsZero() || !b.moments("b").Refreshed.IsZero() {
 			b.Errorf("a was refreshed at %v, b at %v", first, b.moments("b").Refreshed)
 		}
@@ -157,7 +166,10 @@ func TestMoments_refreshesAndHints(t *testing.T) {
 		}
 		var last time.Time
 		for _, said := range []event.Image{{Host: "quay.io", Path: "acme/other"}, {Host: "quay.io", Path: "acme/web"}, {Path: "acme/web"}} {
-			b.write(func(ctx context.Context, tx *database.Tx) error { return b.Hinted(ctx, tx, said) })
+			b.write(func(_ context.Context, tx *database.Tx) error {
+				b.Hinted(tx, said)
+				return nil
+			})
 			at, err := b.HintedAt(b.Context(), web)
 			if err != nil || at.After(last) != (said.Path == "acme/web") {
 				b.Errorf("after %+v: %v, %v; before %v", said, at, err, last)

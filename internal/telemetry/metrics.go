@@ -43,6 +43,8 @@ type Options struct {
 	// few seconds.
 	Work Counter
 	Now  func() time.Time
+	// Pauses lists the hosts that are sent nothing. Nil: nobody knows.
+	Pauses func() []Pause
 }
 
 // New makes the metrics of a service.
@@ -64,7 +66,7 @@ func New(options Options) *Metrics {
 	}
 	m.registry.MustRegister(
 		m.deliveries, m.delivery, m.hints, m.hintToAct, m.looks, m.look, m.acts, m.requests, m.request, m.remaining, m.facts,
-		newWork(options.Work, options.Now),
+		newWork(options.Work, options.Now), newPauses(options.Pauses, m.hosts),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m

@@ -48,6 +48,9 @@ func one() *telemetry.Metrics {
 	m := telemetry.New(telemetry.Options{
 		Now:  time.Now,
 		Work: func(context.Context) ([]telemetry.Work, error) { return []telemetry.Work{{Kind: "lane"}}, nil },
+		Pauses: func() []telemetry.Pause {
+			return []telemetry.Pause{{To: "registry", Host: "quay.io", Left: time.Minute}}
+		},
 	})
 	m.Delivery("quay", 202, time.Second)
 	m.Hint("image", true)
@@ -99,15 +102,15 @@ func TestEveryMetricIsListed(t *testing.T) {
 // made names all metrics that are made, filled or not.
 func made(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile("metrics.go")
-	if err != nil {
-		t.Fatal(err)
+	var all string
+	for _, file := range []string{"metrics.go", "work.go", "pauses.go"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(text)
 	}
-	more, err := os.ReadFile("work.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return regexp.MustCompile(`(?:counter|gauge|histograms?|desc)\("[a-z_]+"`).FindAllString(string(text)+string(more), -1)
+	return regexp.MustCompile(`(?:counter|gauge|histograms?|desc)\("[a-z_]+"`).FindAllString(all, -1)
 }
 
 // Config files name hosts: those of the server's file have labels, and so many more.
@@ -184,6 +187,25 @@ func TestProfiles(t *testing.T) {
 		telemetry.Profiles().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
 		if answer.Code != want {
 			t.Errorf("%s: %d, want %d", path, answer.Code, want)
+		}
+	}
+}
+
+// Pauses are told as long as they are on; of hosts that share a label the longest.
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	var list []telemetry.Pause
+	m := telemetry.New(telemetry.Options{Work: noWork, Now: time.Now, Pauses: func() []telemetry.Pause { return list }})
+	if text := page(t, m); strings.Contains(text, "promoter_host_pause") {
+		t.Error("there is a pause of nobody")
+	}
+	for i := range 60 {
+		list = append(list, telemetry.Pause{To: "registry", Host: fmt.Sprintf("r%d.example.com", i), Left: time.Duration(i) * time.Second})
+	}
+	text := page(t, m)
+	for _, want := range []string{`{host="r7.example.com",to="registry"} 7`, `{host="(other)",to="registry"} 59`} {
+		if !strings.Contains(text, "\npromoter_host_pause_seconds"+want+"\n") {
+			t.Errorf("%s is missing in\n%s", want, text)
 		}
 	}
 }

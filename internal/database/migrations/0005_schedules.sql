@@ -2,8 +2,7 @@
 -- microseconds since 1970.
 create table schedule (
   name     text   primary key, -- the times in words; poll is the server's own
-  fired_at bigint not null,
-  owed     bigint not null     -- 1: the next one is due whatever the time
+  fired_at bigint not null
 );
 create table scheduled (
   lane     text not null,

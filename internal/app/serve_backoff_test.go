@@ -1,0 +1,92 @@
+package app_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/server"
+)
+
+// status is what the service says of itself.
+func (w *served) status() server.Status {
+	w.t.Helper()
+	status, err := w.running(serveToken).Status(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return status
+}
+
+// A registry that asks for a pause is left alone until its end: by looks of all kinds,
+// by polls, which begin new rounds, and for webhooks. The forge is asked as ever, and
+// the status says for what it is waited.
+func TestServe_S10_P12_aPauseOutlivesRounds(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
+	s.release("web", "1.1.0")
+	s.world.answer(func(response http.ResponseWriter, _ *http.Request) {
+		response.Header().Set("Retry-After", "1800")
+		response.WriteHeader(http.StatusTooManyRequests)
+	})
+	w.wait(6 * time.Minute)
+	w.until("trouble")
+	w.until("looked")
+	until := s.clock.Now().Add(30 * time.Minute)
+	s.world.answer(nil) // nothing is wrong any more, but nobody asks
+	w.forgetQuestions()
+	w.polled()
+	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
+	w.until("looked")
+	w.polled()
+	if web, worker := s.questions("acme/web"), s.questions("acme/worker"); web+worker != 0 {
+		t.Errorf("in the pause %d questions about web, %d about worker", web, worker)
+	}
+	status := w.status()
+	if len(status.Pauses) != 1 || status.Pauses[0].Host != s.host || status.Pauses[0].To != "registry" || status.Pauses[0].Until.Sub(until).Abs() > time.Minute {
+		t.Errorf("pauses %+v, want until %v", status.Pauses, until)
+	}
+	if failure := status.Lanes[0].Failure; !strings.Contains(failure, "limits requests until") {
+		t.Errorf("the lane says %q", failure)
+	}
+	if text := w.page("/metrics"); !strings.Contains(text, `promoter_host_pause_seconds{host="`+s.host+`",to="registry"}`) {
+		t.Error("the metrics do not tell")
+	}
+	s.wait(until.Sub(s.clock.Now()) + time.Minute)
+	w.until("opened")
+	s.holds("dev", "1.1.0 1.0.0")
+	if status := w.status(); len(status.Pauses) != 0 {
+		t.Errorf("in the end: %+v", status.Pauses)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The status tells when the poll and each schedule came, and when they do next.
+func TestServe_statusOfSchedules(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", scheduled)
+	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
+	s.wait(6 * time.Minute)
+	status := w.status()
+	for len(status.Schedules) != 2 || s.clock.Now().Sub(status.Schedules[1].Last) > time.Minute {
+		w.until("looked")
+		status = w.status()
+	}
+	if len(status.Schedules) != 2 {
+		t.Fatalf("%+v", status.Schedules)
+	}
+	six, poll := status.Schedules[0], status.Schedules[1]
+	if six.Schedule != "0 6 * * * Europe/Berlin" || six.Repositories != 1 || !six.Next.Equal(s.clock.Now().Add(s.untilSix()).Round(time.Minute)) || six.Last.After(s.clock.Now()) {
+		t.Errorf("%+v", six)
+	}
+	if left := poll.Next.Sub(s.clock.Now()); poll.Schedule != "poll" || poll.Repositories != 1 || s.clock.Now().Sub(poll.Last) > time.Minute || left < 4*time.Minute || left > 6*time.Minute {
+		t.Errorf("%+v", poll)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}

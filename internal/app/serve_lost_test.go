@@ -1,0 +1,97 @@
+package app_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"promoter/internal/scm/gitlab/gitlabtest"
+)
+
+// polled waits for the looks of one poll, and for what they do.
+func (w *served) polled(acts ...string) {
+	w.t.Helper()
+	w.wait(6 * time.Minute) // five, and up to a tenth more
+	for _, act := range acts {
+		w.until(act)
+	}
+	w.until("looked")
+}
+
+// Not one webhook arrives: a poll sees that a pull request was merged or closed, and
+// that a person wrote to a branch.
+func TestServe_W17_allLostOnGitHub(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
+	s.release("web", "1.1.0")
+	w.polled("opened")
+	s.repo.ClosePull("ada", 1)
+	w.polled()
+	w.polled()
+	s.pulls(stagingHead + " closed")
+	s.release("web", "1.2.0")
+	w.polled("opened")
+	s.edit("ada", "main", "staging/shop.yaml", s.line("web:1.0.0"), s.line("web:1.2.0")) // by hand
+	w.polled("closed", "opened")
+	s.pulls(stagingHead+" closed", stagingHead+" closed", prodHead+" open")
+	s.repo.MergePull("ada", 3, "merge")
+	w.polled()
+	for _, environment := range []string{"dev", "staging", "prod"} {
+		s.holds(environment, "1.2.0 1.0.0")
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+	s.calm()
+}
+
+// The same on GitLab.
+func TestServe_W17_allLostOnGitLab(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed) // for its registry, its clock and its words
+	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now})
+	files := map[string]string{".promoter.yaml": s.expand(reviewed)}
+	for _, environment := range []string{"dev", "staging", "prod"} {
+		files[environment+"/shop.yaml"] = s.manifest("web:1.0.0", "worker:1.0.0")
+	}
+	project := lab.NewProject("acme/gitops", files)
+	for _, who := range []string{"promoter-bot", "ada"} {
+		project.Permit(who, gitlabtest.Maintainer)
+	}
+	s.token = lab.Token("promoter-bot", "api")
+	w := serveText(t, s, -1, fmt.Sprintf(`version: 1
+data: %q
+poll: 5m
+forges:
+  lab: {kind: gitlab, url: "%s", insecure: true, token: "env:TOKEN"}
+repositories:
+  - {forge: lab, name: acme/gitops}
+networks: [127.0.0.0/8]
+%s`, filepath.Join(s.dir, "data"), lab.URL(), s.expand(insecureRegistry)))
+	states := func(want ...string) {
+		t.Helper()
+		var got []string
+		for _, one := range project.Requests() {
+			got = append(got, one.Source+" "+one.State)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("merge requests %q, want %q", got, want)
+		}
+	}
+	s.release("web", "1.1.0")
+	w.polled("opened")
+	project.CloseRequest("ada", 1)
+	w.polled()
+	w.polled()
+	states(stagingHead + " closed")
+	s.release("web", "1.2.0")
+	w.polled("opened")
+	project.MergeRequest("ada", 2, "merge")
+	w.polled("opened")
+	states(stagingHead+" closed", stagingHead+" merged", prodHead+" opened")
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,182 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// scheduled reads web at six in the morning, and worker with each poll.
+var scheduled = strings.Replace(reviewed,
+	`web: {image: $R/acme/web, select: {semver: ">=1"}}`,
+	`web: {image: $R/acme/web, select: {semver: ">=1"}, poll: {schedule: "0 6 * * *", timeZone: Europe/Berlin}}`, 1)
+
+// untilSix is how long it takes until it is six in Berlin, in winter.
+func (s *story) untilSix() time.Duration {
+	now := s.clock.Now().UTC()
+	six := time.Date(now.Year(), now.Month(), now.Day(), 5, 0, 0, 0, time.UTC)
+	if !six.After(now) {
+		six = six.AddDate(0, 0, 1)
+	}
+	return six.Sub(now)
+}
+
+// A component with a schedule: looks in between take what was read. A webhook about
+// the image breaks through, and the schedule has it read once.
+func TestServe_M12_readWhenTheScheduleComes(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", scheduled)
+	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
+	s.release("web", "1.1.0")
+	s.release("worker", "1.1.0")
+	w.forgetQuestions()
+	s.wait(6 * time.Minute)
+	w.until("opened")
+	w.until("looked")
+	s.holds("dev", "1.0.0 1.1.0")
+	if web, worker := s.listed("acme/web"), s.listed("acme/worker"); web != 0 || worker != 1 {
+		t.Errorf("with the poll the tags of web were read %d times, of worker %d times", web, worker)
+	}
+	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
+	w.until("looked")
+	s.holds("dev", "1.1.0 1.1.0")
+	if n := s.listed("acme/web"); n != 1 {
+		t.Errorf("for the webhook the tags of web were read %d times", n)
+	}
+	s.release("web", "1.2.0")
+	w.forgetQuestions()
+	s.wait(s.untilSix())
+	w.until("a schedule came")
+	s.untilWeb(w, "1.2.0")
+	if n := s.listed("acme/web"); n != 1 {
+		t.Errorf("for the schedule the tags of web were read %d times", n)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// versionsOf are those of web and worker in an environment.
+func (s *story) versionsOf(environment string) string {
+	text := s.repo.Git("show", "main:"+environment+"/shop.yaml")
+	var found []string
+	for _, component := range []string{"web", "worker"} {
+		for version := range s.digests {
+			if strings.HasPrefix(version, component+":") && strings.Contains(text, s.line(version)) {
+				found = append(found, strings.TrimPrefix(version, component+":"))
+			}
+		}
+	}
+	return strings.Join(found, " ")
+}
+
+// A restart does not read again what a schedule has read, and a time of the schedule
+// that passed meanwhile comes once.
+func TestServe_P13_schedulesOutliveTheProcess(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", scheduled)
+	w := serveAs(t, s, serving{quiet: -1, poll: "1h"})
+	restart := func(after time.Duration) {
+		t.Helper()
+		if err := w.stop(); err != nil {
+			t.Fatal(err)
+		}
+		s.release("worker", fmt.Sprintf("1.%d.0", s.clock.Now().Unix())) // what was not scheduled is read at a start
+		w.forgetQuestions()
+		s.wait(after)
+		w = serveAs(t, s, serving{quiet: -1, poll: "1h"})
+	}
+	s.release("web", "1.1.0")
+	restart(time.Minute)
+	for s.listed("acme/worker") == 0 {
+		w.until("looked")
+	}
+	if web, worker := s.listed("acme/web"), s.listed("acme/worker"); web != 0 || worker != 1 {
+		t.Errorf("after a restart the tags of web were read %d times, of worker %d times", web, worker)
+	}
+	restart(s.untilSix() + 50*time.Hour)
+	s.untilWeb(w, "1.1.0")
+	if n := s.listed("acme/web"); n != 1 {
+		t.Errorf("after two times that were missed the tags of web were read %d times", n)
+	}
+	restart(time.Minute)
+	if n := s.listed("acme/web"); n != 0 {
+		t.Errorf("after the next restart the tags of web were read %d times", n)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// untilWeb waits until dev has a version of web.
+func (s *story) untilWeb(w *served, version string) {
+	s.t.Helper()
+	for !strings.HasPrefix(s.versionsOf("dev"), version+" ") {
+		w.until("looked")
+	}
+}
+
+// Three repositories follow one image, two of them with the same right: it is read
+// once for each right and poll, however often each repository is looked at.
+func TestServe_M12_oneReadForEachRight(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	files := map[string]string{".promoter.yaml": s.expand(reviewed)}
+	for _, environment := range []string{"dev", "staging", "prod"} {
+		files[environment+"/shop.yaml"] = s.manifest("web:1.0.0", "worker:1.0.0")
+	}
+	names := []string{"acme/gitops", "acme/more", "other/gitops"}
+	for _, name := range names[1:] {
+		s.forge.NewRepository(name, files).Permit("promoter-bot", "write")
+	}
+	w := serveText(t, s, -1, fmt.Sprintf(`version: 1
+data: %q
+poll: 5m
+forges:
+  forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}
+repositories: [{forge: forge, name: %s}, {forge: forge, name: %s}, {forge: forge, name: %s}]
+api: {token: "env:API"}
+receivers:
+  images: {kind: generic, secret: "env:HOOK", header: X-Signature}
+networks: [127.0.0.0/8]
+registries:
+  - {host: "%s", insecure: true, credentials: {username: robot, password: "env:HOOK"}, usableBy: ["%s/acme/*"]}
+`, filepath.Join(s.dir, "data"), s.forge.URL(), names[0], names[1], names[2], s.host, s.forge.Host()))
+	looks := func(n int) {
+		t.Helper()
+		for range n {
+			w.until("looked")
+		}
+	}
+	looks(2) // serveText waited for the first one
+	for period := range 3 {
+		for s.listed("acme/web") < 2 {
+			looks(1)
+		}
+		if n := s.listed("acme/web"); n != 2 {
+			t.Errorf("period %d: the tags of web were read %d times, for two rights", period, n)
+		}
+		w.forgetQuestions()
+		if period == 1 { // the same webhook twice: once more for each right
+			for n := range 2 {
+				if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.0.0"}`)); status != http.StatusAccepted {
+					t.Fatal(status)
+				}
+				for s.listed("acme/web") < 2*(n+1) {
+					looks(1)
+				}
+			}
+			if n := s.listed("acme/web"); n != 4 {
+				t.Errorf("for two webhooks the tags of web were read %d times, for two rights", n)
+			}
+			w.forgetQuestions()
+		}
+		s.wait(6 * time.Minute)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,21 @@
+package server
+
+import "time"
+
+// Schedule is when repositories are looked at by themselves. Times that are not known
+// are left out.
+type Schedule struct {
+	Schedule     string    `json:"schedule"`         // poll, or times in words
+	Repositories int       `json:"repositories"`     // that have something read then
+	Last         time.Time `json:"last,omitzero"`    // when it came last
+	Next         time.Time `json:"next,omitzero"`    // when it comes next
+	Failing      string    `json:"failing,omitzero"` // why the last time is tried again
+}
+
+// Pause is a host that the answering process sends nothing until a time.
+type Pause struct {
+	To     string    `json:"to"` // forge, registry, git or machine
+	Host   string    `json:"host"`
+	Until  time.Time `json:"until"`
+	Reason string    `json:"reason"`
+}
