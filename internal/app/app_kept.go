@@ -158,15 +158,29 @@ func (f appFolder) keep(made github.Registered, hook string) (_ KeptApp, err err
 		written, all[i].content = append(written, name), name
 	}
 	for i, one := range all {
-		if _, err := os.Lstat(f.path(one.name)); err == nil {
-			return KeptApp{}, fault.New(fault.Conflict, "%s came in the meantime", f.path(one.name))
-		}
-		if err := os.Rename(one.content, f.path(one.name)); err != nil {
+		if err := f.place(one.content, one.name); err != nil {
 			return KeptApp{}, err
 		}
 		written[i] = f.path(one.name)
 	}
 	return kept, f.sync()
+}
+
+// place gives a temporary file its name, which it takes first: of two who keep an App
+// at once the later one replaces nothing, and so may remove what it wrote.
+func (f appFolder) place(temporary, name string) error {
+	path := f.path(name)
+	taken, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fault.New(fault.Conflict, "%s came in the meantime", path)
+	}
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(taken.Close(), os.Rename(temporary, path)); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
 }
 
 // sync brings the names of the files to the disk.

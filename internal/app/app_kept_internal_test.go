@@ -3,6 +3,7 @@ package app
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -96,4 +97,40 @@ func FuzzAppFolder_read(f *testing.F) {
 			t.Errorf("read %+v", kept)
 		}
 	})
+}
+
+// Of many who keep an App in one folder at once one succeeds, and all files are its own.
+func TestAppFolder_keep_together(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		folder := appFolder(t.TempDir())
+		begin, ended := make(chan bool), make(chan int64)
+		const many = 8
+		for id := range int64(many) {
+			go func() {
+				mine := registered()
+				mine.ID, mine.Key = id+1, secret.New(strconv.FormatInt(id+1, 10))
+				<-begin
+				if _, err := folder.keep(mine, ""); err != nil {
+					mine.ID = 0
+				}
+				ended <- mine.ID
+			}()
+		}
+		close(begin)
+		var kept []int64
+		for range many {
+			if id := <-ended; id != 0 {
+				kept = append(kept, id)
+			}
+		}
+		if len(kept) != 1 {
+			t.Fatalf("kept %v", kept)
+		}
+		described, err := folder.read()
+		key, failed := os.ReadFile(folder.path(appKeyFile))
+		if err != nil || failed != nil || described.ID != kept[0] || string(key) != strconv.FormatInt(kept[0], 10) {
+			t.Fatalf("%d: %+v with the key %s, %v, %v", kept[0], described, key, err, failed)
+		}
+	}
 }
