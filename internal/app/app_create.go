@@ -107,6 +107,9 @@ func newCreator(options CreateOptions) (*creator, error) {
 		return nil, err
 	}
 	forge := cmp.Or(options.Forge, defaultForge)
+	if !config.ValidName(forge) { // the server's file would refuse it, when the App is there
+		return nil, fault.New(fault.Invalid, "--forge %q: write small letters, digits and inner dashes, at most 40", forge)
+	}
 	known := s.forgeNamed(forge)
 	if known.Name != "" && known.Kind != config.ForgeGitHub {
 		return nil, fault.New(fault.Invalid, "--forge %s: it is of kind %s, and only GitHub knows Apps", forge, known.Kind)
@@ -173,10 +176,7 @@ func (c *creator) run(ctx context.Context, end context.CancelFunc) (KeptApp, err
 	}
 	host, word := listener.Addr().String(), rand.Text()+rand.Text()
 	c.manifest.Redirect = "http://" + host + server.BackPath(c.forge)
-	c.kept = func(kept KeptApp) []string {
-		c.made = kept
-		return []string{"The credentials are in " + string(c.folder) + ".", "The terminal shows the lines for the server's file. This page can be closed."}
-	}
+	c.kept = c.appKept
 	pages, err := server.NewSetupServer(server.Options{
 		Setups: []*server.Setup{{Name: c.forge, Secret: secret.New(word), Maker: &once{c, end}}}, Log: c.options.Log, Now: c.options.Now,
 	}, host)
@@ -184,9 +184,18 @@ func (c *creator) run(ctx context.Context, end context.CancelFunc) (KeptApp, err
 		return KeptApp{}, errors.Join(err, listener.Close())
 	}
 	c.options.Opened("http://" + host + server.SetupPath(c.forge, word))
-	if err := pages.Listen(ctx, listener, drainFor); err != nil {
-		return KeptApp{}, err
-	}
+	return c.outcome(ctx, pages.Listen(ctx, listener, drainFor))
+}
+
+// appKept ends the work well, while Make still holds the lock.
+func (c *creator) appKept(kept KeptApp) []string {
+	c.made, c.done = kept, true
+	return []string{"The credentials are in " + string(c.folder) + ".", "The terminal shows the lines for the server's file. This page can be closed."}
+}
+
+// outcome is what came of it all when the pages ended. Whoever fetches the key at that
+// moment is waited for, which the way out bounds: GitHub shows it once.
+func (c *creator) outcome(ctx context.Context, listened error) (KeptApp, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -194,6 +203,8 @@ func (c *creator) run(ctx context.Context, end context.CancelFunc) (KeptApp, err
 		return c.made, nil
 	case c.fail != nil:
 		return KeptApp{}, c.fail
+	case listened != nil:
+		return KeptApp{}, listened
 	}
 	return KeptApp{}, context.Cause(ctx)
 }
@@ -213,9 +224,7 @@ func (o *once) Make(ctx context.Context, code string) (server.Made, error) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.fail = err; err == nil {
-		o.done = true
-	}
+	o.fail = err
 	o.end()
 	return made, err
 }

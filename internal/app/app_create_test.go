@@ -162,6 +162,7 @@ func TestCreateApp_refusedBefore(t *testing.T) {
 		"below a file": {func(m *making) {
 			m.writeIn(filepath.Dir(filepath.Dir(m.options.Folder)), "made")
 		}, "folder of the App"},
+		"no name of a forge":    {func(m *making) { m.options.Forge = "../GitHub" }, `--forge "../GitHub": write small letters`},
 		"another kind of forge": {func(m *making) { m.options.Forge = "backup" }, "--forge backup: it is of kind git"},
 		"no organisation":       {func(m *making) { m.options.Organisation = "acme/gitops" }, `"acme/gitops" is not the name of an organisation`},
 		"an unknown permission": {func(m *making) { m.options.With = []string{"secrets"} }, "write administration or workflows"},
