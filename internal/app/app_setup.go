@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"path/filepath"
 
 	"promoter/internal/config"
@@ -98,8 +99,13 @@ func (s *service) setup(forge config.Forge, way http.RoundTripper) (*server.Setu
 // setupSecret fetches the secret of the page of a forge.
 func (s *Server) setupSecret(forge config.Forge) (secret.String, error) {
 	word, err := s.secret(forge.App.Setup)
-	if err == nil && len(word.Reveal()) < minSetup {
-		err = fault.New(fault.Invalid, "app.setup of %s (%s) is shorter than %d characters: make one with openssl rand -hex 32", forge.Name, forge.App.Setup, minSetup)
+	const advice = "make one with openssl rand -hex 32"
+	switch {
+	case err != nil:
+	case len(word.Reveal()) < minSetup:
+		err = fault.New(fault.Invalid, "app.setup of %s (%s) is shorter than %d characters: "+advice, forge.Name, forge.App.Setup, minSetup)
+	case url.PathEscape(word.Reveal()) != word.Reveal(): // whoever pastes it behind the address finds nothing there
+		err = fault.New(fault.Invalid, "app.setup of %s (%s) has characters that mean something else in an address: "+advice, forge.Name, forge.App.Setup)
 	}
 	return word, err
 }

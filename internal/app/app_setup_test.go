@@ -215,6 +215,7 @@ func TestServe_setupRefused(t *testing.T) {
 		word, kept, want string
 	}{
 		"a short secret": {"short", "", "app.setup of github (env:SETUP) is shorter than 32 characters"},
+		"a slash in it":  {setupWord + "/b?", "", "app.setup of github (env:SETUP) has characters that mean something else in an address"},
 		"a broken App":   {setupWord, "{}", "is not what promoter wrote there"},
 	} {
 		t.Run(name, func(t *testing.T) {

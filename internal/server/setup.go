@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -93,6 +94,7 @@ type setups struct {
 	byName map[string]*Setup
 	decoy  *Setup // stands for every name that is none
 	pages  *setupPages
+	log    *slog.Logger
 	now    func() time.Time
 }
 
@@ -104,7 +106,7 @@ func (s *Server) routeSetups() error {
 	if err != nil {
 		return err
 	}
-	all := &setups{byName: map[string]*Setup{}, decoy: &Setup{Secret: secret.New(rand.Text())}, pages: pages, now: s.Now}
+	all := &setups{byName: map[string]*Setup{}, decoy: &Setup{Secret: secret.New(rand.Text())}, pages: pages, log: s.Log, now: s.Now}
 	for _, one := range s.Setups {
 		all.byName[one.Name] = one
 	}
@@ -122,7 +124,7 @@ func (s *setups) named(c echo.Context) *Setup {
 
 // errSetup is the same for an unknown forge, a wrong secret and a wrong state.
 var errSetup = fault.Wrap(fault.Unauthorised, errors.New(
-	"nothing can be set up at this address: it is wrong, or it was used already, or it was opened more than an hour ago"))
+	"nothing can be set up at this address: it is wrong, or it was used already, or it was opened more than an hour or a restart ago; open the first page again, and if GitHub shows an App already, delete it there"))
 
 // offer shows the button.
 func (s *setups) offer(c echo.Context) error {
@@ -154,7 +156,8 @@ func (s *setups) back(c echo.Context) error {
 		return s.pages.failed(c, fault.New(fault.Invalid, "GitHub sent no code back, so no App was made: open the first page again to begin anew"))
 	}
 	made, err := one.Maker.Make(c.Request().Context(), code)
-	if err != nil {
+	if err != nil { // there may be an App that nobody has the key of, and the browser may be gone
+		s.log.ErrorContext(c.Request().Context(), "the set-up of an App failed", slog.String("forge", one.Name), slog.Any("error", err))
 		if kind := fault.KindOf(err); kind == fault.Temporary || kind == fault.RateLimited {
 			one.states.giveBack(state, s.now())
 		}

@@ -222,6 +222,10 @@ func TestSetup_failures(t *testing.T) {
 		if again := b.get(back(state, "c")).StatusCode; again != test.again {
 			t.Errorf("%v: the second time %d", test.err, again)
 		}
+		if line := "the set-up of an App failed"; !strings.Contains(b.log.String(), line) || !strings.Contains(b.log.String(), test.err.Error()) {
+			t.Errorf("whoever reads the log hears nothing of it:\n%s", b.log)
+		}
+		b.log.Reset()
 	}
 	b.maker.offerErr = fault.New(fault.Conflict, "github has its App already")
 	answer = b.get(server.SetupPath("github", setupSecret))

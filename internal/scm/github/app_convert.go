@@ -56,16 +56,18 @@ func (f *Forge) Convert(ctx context.Context, code string, hooked bool) (Register
 	}
 	var told conversion
 	if err := f.post(ctx, "app-manifests/"+code+"/conversions", nil, &told); err != nil {
-		return Registered{}, rest.Explain("GitHub", noun, err, answerOfConversion)
+		return Registered{}, rest.Explain("GitHub", noun, err, f.answerOfConversion)
 	}
 	return f.registered(told, hooked)
 }
 
-// answerOfConversion adds what a 404 means here.
-func answerOfConversion(err error) (rest.Answer, bool) {
+// answerOfConversion adds what a 404 means here: also that the answer to the first
+// request was lost, and with it the only key.
+func (f *Forge) answerOfConversion(err error) (rest.Answer, bool) {
 	told, ok := answerOf(err)
 	if ok && told.Status == http.StatusNotFound {
-		told.Advice = ": it does not know the code, which was used before or is older than an hour"
+		told.Advice = ": it does not know the code, which was used before or is older than an hour: delete the App, if there is one, at " +
+			f.page + "/settings/apps, and make it again"
 	}
 	return told, ok
 }

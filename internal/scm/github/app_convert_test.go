@@ -69,7 +69,8 @@ func TestForge_convert_codes(t *testing.T) {
 	clock.pass(61 * time.Minute)
 	for name, code := range map[string]string{"used": used, "late": late.Get("code"), "unknown": "canary0123"} {
 		_, err := forge.Convert(t.Context(), code, true)
-		if fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "was used before or is older than an hour") || strings.Contains(err.Error(), code) {
+		const words = "was used before or is older than an hour: delete the App, if there is one, at "
+		if fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), words+s.URL()+"/settings/apps") || strings.Contains(err.Error(), code) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
