@@ -111,7 +111,7 @@ func keyValues(attributes []slog.Attr) []attribute.KeyValue {
 			all = append(all, attribute.Bool(a.Key, value.Bool()))
 		default:
 			if texts, ok := value.Any().([]string); ok {
-				all = append(all, attribute.StringSlice(a.Key, texts))
+				all = append(all, attribute.StringSlice(a.Key, texts[:min(len(texts), maxTexts)]))
 				continue
 			}
 			all = append(all, attribute.String(a.Key, value.String()))

@@ -50,10 +50,11 @@ const (
 	perBatch = 512
 )
 
-// Bounds of one span. A text is cut to so many bytes.
+// Bounds of one span. A text is cut to so many bytes, and a list to so many texts.
 const (
 	maxAttributes = 32
 	maxText       = 400
+	maxTexts      = 20
 	maxLinks      = 32
 )
 

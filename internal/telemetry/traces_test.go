@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -115,6 +116,19 @@ func TestTraces(t *testing.T) {
 		if bytes.Contains(body, []byte("canary")) {
 			t.Errorf("a secret is in the spans: %q", body)
 		}
+	}
+}
+
+// A list is cut: a pull request may be about a thousand applications.
+func TestTraces_lists(t *testing.T) {
+	t.Parallel()
+	collector := telemetrytest.New(t)
+	traces, _ := traced(t, collector.URL(), nil)
+	_, look := traces.Begin(t.Context(), telemetry.Root{Name: "look"}, slog.Any("applications", slices.Repeat([]string{"a"}, 1000)))
+	look.End(nil)
+	traces.Close(t.Context())
+	if n := len(strings.Split(collector.Spans()[0].Attributes["applications"], ",")); n != 20 {
+		t.Errorf("%d texts", n)
 	}
 }
 
