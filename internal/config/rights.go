@@ -46,7 +46,18 @@ func (l *serverLoader) scope(repositories, applications, environments list) Scop
 	l.repositoryGlobs(repositories, "repositories")
 	l.nameGlobs(applications, "application")
 	l.nameGlobs(environments, "environment")
+	l.somewhere(repositories, "repositories")
+	l.somewhere(applications, "applications")
+	l.somewhere(environments, "environments")
 	return Scope{Repositories: texts(repositories), Applications: texts(applications), Environments: texts(environments)}
+}
+
+// somewhere wants a list with something in it where there is one: without the list
+// the entry holds everywhere, which is not what an empty one looks like.
+func (l *serverLoader) somewhere(globs list, key string) {
+	if globs.set() && !globs.bad && len(globs.Value) == 0 {
+		l.failf(globs.Position, "name at least one, or remove "+key+": then it holds for all", "%s is empty", key)
+	}
 }
 
 func (l *serverLoader) nameGlobs(globs list, what string) {
