@@ -80,9 +80,7 @@ func (s *service) workOf(ctx context.Context, tx *database.Tx, hints []event.Hin
 // begins to must not believe what was read before.
 func (s *service) workOfOne(ctx context.Context, tx *database.Tx, hint event.Hint) ([]queue.Hint, error) {
 	if hint.Kind == event.KindImage {
-		if err := s.store.Hinted(ctx, tx, hint.Image); err != nil {
-			return nil, err
-		}
+		s.store.Hinted(tx, hint.Image)
 	}
 	return s.followed(ctx, tx, []event.Hint{hint})
 }

@@ -25,6 +25,8 @@ type member struct {
 	tx   *Tx
 	err  error
 	gone bool // the goroutine is unwinding and takes no turn and no result
+
+	answers answers // of the batch
 }
 
 // follow takes turns until the result is there.
@@ -57,7 +59,7 @@ func (m *member) play(tx *Tx) {
 
 // takeTurn is the side of the batch. It returns what went wrong.
 func (m *member) takeTurn(on querier) error {
-	m.tx = &Tx{db: m.db, on: on}
+	m.tx = &Tx{db: m.db, on: on, answers: m.answers}
 	m.turn <- m.tx
 	m.err = <-m.played
 	m.gone = errors.Is(m.err, errUnwound)

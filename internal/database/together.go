@@ -91,16 +91,20 @@ func (d *DB) round(ctx context.Context, on transaction, members []*member, savep
 		turn = func(m *member, _ querier) error { return d.guarded(ctx, on, m) }
 	}
 	var deferred []Deferred
+	shared := answers{}
 	for _, m := range members {
 		if m.gone {
 			continue
 		}
+		m.answers = shared
 		if err := turn(m, on); err != nil {
 			return err
 		}
-		if m.err == nil {
-			deferred = append(deferred, m.tx.deferred...)
+		if m.err != nil {
+			clear(shared) // what it wrote is undone
+			continue
 		}
+		deferred = append(deferred, m.tx.deferred...)
 	}
 	last := &Tx{db: d, on: on}
 	return last.doDeferred(ctx, slices.Clip(deferred))

@@ -20,6 +20,7 @@ type Tx struct {
 	failed   error // of a statement: the transaction cannot be committed any more
 	deferred []Deferred
 	after    []func()
+	answers  answers // nil: none are kept
 }
 
 // querier is what a transaction runs its queries on.

@@ -66,6 +66,7 @@ func (s *Store) SetFollows(ctx context.Context, lane string, follows []Follow) (
 	}
 	err = s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) error {
 		added = false
+		tx.ForgetAnswers()
 		known, err := followsOf(ctx, tx, lane)
 		if err != nil {
 			return err
@@ -111,7 +112,12 @@ func (s *Store) Followers(ctx context.Context, tx *database.Tx, hint event.Hint)
 	var err error
 	switch hint.Kind {
 	case event.KindImage:
-		found, err = followersOfImage(ctx, tx, hint.Image)
+		asked := imageAsked{hint.Image.Host, hint.Image.Path}
+		return database.Once(tx, asked, func() ([]string, error) {
+			found, err := followersOfImage(ctx, tx, hint.Image)
+			slices.Sort(found)
+			return slices.Compact(found), err
+		})
 	case event.KindRelease:
 		found, err = lanes(ctx, tx, "select lane from follower where kind = ? and host = ? and path = ?",
 			followsRelease, strings.ToLower(hint.Repository.Host), strings.ToLower(hint.Repository.Name))
@@ -122,6 +128,10 @@ func (s *Store) Followers(ctx context.Context, tx *database.Tx, hint event.Hint)
 	slices.Sort(found)
 	return slices.Compact(found), err
 }
+
+// imageAsked is the question who follows an image. The deliveries of a moment are often
+// about one image, and ask it once.
+type imageAsked struct{ host, path string }
 
 // followersOfImage asks at once for those that name the image, and for the patterns
 // near it: those of its host, and those of many hosts. It is asked in the transaction
