@@ -78,9 +78,7 @@ func (l *lives) die(at point, before bool) {
 	case <-time.After(2 * time.Minute):
 		l.t.Fatalf("%s: the point was not reached (before: %t):\n%s", at.name, before, l.process.log())
 	}
-	if err := l.process.err; err == nil || err.Error() != "signal: killed" {
-		l.t.Errorf("the process ended by itself: %v\n%s", err, l.process.log())
-	}
+	l.killed()
 	l.forge.Watch(l.watch)
 	if ofDelivery {
 		l.keptWithItsHint(told, !before)
@@ -107,17 +105,33 @@ func (l *lives) prepare(name string) {
 			}
 		})
 	case "old deliveries are removed":
-		l.books(func(db *database.DB) error {
-			return db.Update(l.t.Context(), func(ctx context.Context, tx *database.Tx) error {
-				_, err := tx.Exec(ctx, `
-insert into delivery (receiver, id, sender, event, received_at, seen_at, times, hints, header, body)
-values ('images', 'old', 'generic', 'push', 1, 1, 1, '[]', '{}', ?) on conflict do nothing`, []byte{})
-				return err
-			})
-		})
+		l.addDelivery("old", time.UnixMicro(1), 0)
+	case "deliveries beyond the bound are removed":
+		day := time.Now().Add(-24 * time.Hour).Truncate(time.Second)
+		l.addDelivery("large", day.Add(largeMicros*time.Microsecond), 1<<20)
 	case "a lane is forgotten", "work is forgotten":
 		l.addStranger()
 	}
+}
+
+// The bound removes what came before the next microsecond of a large delivery, and by
+// that it is known: nothing else is a time of so many microseconds.
+const (
+	largeMicros = 271827
+	beyondBound = "271828"
+)
+
+// addDelivery lets one be kept.
+func (l *lives) addDelivery(id string, at time.Time, size int) {
+	l.t.Helper()
+	l.books(func(db *database.DB) error {
+		return db.Update(l.t.Context(), func(ctx context.Context, tx *database.Tx) error {
+			_, err := tx.Exec(ctx, `
+insert into delivery (receiver, id, sender, event, received_at, seen_at, times, hints, header, body)
+values ('images', ?, 'generic', 'push', ?, ?, 1, '[]', '{}', ?) on conflict do nothing`, id, at, at, make([]byte, size))
+			return err
+		})
+	})
 }
 
 // stranger is the key of a repository that the server's file does not name any more.
@@ -191,8 +205,8 @@ func (l *lives) putRight() {
 		l.t.Errorf("pull requests: %v", heads)
 	}
 	l.keptAll()
-	if l.deliveries(l.t)["images/old"] {
-		l.t.Error("an old delivery is still there")
+	if kept := l.deliveries(l.t); kept["images/old"] || kept["images/large"] {
+		l.t.Error("a delivery is still there that is old or beyond the bound")
 	}
 	for _, e := range l.work(l.t) {
 		if e.key == stranger {

@@ -73,6 +73,7 @@ receivers:
   images: {kind: generic, secret: "env:HOOK", header: X-Signature}
   forge: {kind: github, secret: "env:HOOK"}
 networks: [127.0.0.0/8]
+retention: {deliveriesSize: 1MiB}
 %s`, filepath.Join(m.dir, data), m.poll, address, m.forge.URL(), insecureRegistry))
 	return filepath.Join(m.dir, data+".yaml")
 }
@@ -159,11 +160,20 @@ func (m *mortal) until(so func([]entry) bool) []entry {
 		}
 		select {
 		case <-m.process.dead:
+			m.killed()
 			m.start(m.orders)
 		case <-tick.C:
 		case <-deadline:
 			m.t.Fatalf("it does not come to rest: %+v\n%s", m.work(m.t), m.process.log())
 		}
+	}
+}
+
+// killed holds that the process did not end by itself.
+func (m *mortal) killed() {
+	m.t.Helper()
+	if err := m.process.err; err == nil || err.Error() != "signal: killed" {
+		m.t.Fatalf("the process ended by itself: %v\n%s", err, m.process.log())
 	}
 }
 
