@@ -120,11 +120,27 @@ func (a *asking) asked(ctx context.Context) (*Onboarding, error) {
 	switch {
 	case !a.Repository.Info().Self.Same(a.ours.Author):
 		left.Reason = "another account opened the pull request from " + promotion.OnboardingBranch
-	case a.head == "": // some forges leave the pull request open
-		left.State, left.Reason = OnboardingDeclined, "its branch was deleted"
+	case a.head == "":
+		return a.headless(ctx, left)
 	default:
 		return nil, nil //nolint:nilnil // it goes on
 	}
+	return left, nil
+}
+
+// headless is an open pull request whose branch was not among those that were listed:
+// it was deleted, and some forges leave the pull request open then, or somebody pushed
+// and opened it since. A decline is for ever, so the branches are listed once more.
+func (a *asking) headless(ctx context.Context, left *Onboarding) (*Onboarding, error) {
+	refs, err := a.Remote.Refs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if refs.Branches[promotion.OnboardingBranch] != "" {
+		left.Reason = "somebody else was faster"
+		return left, nil
+	}
+	left.State, left.Reason = OnboardingDeclined, "its branch was deleted"
 	return left, nil
 }
 
