@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -91,10 +94,10 @@ func (s *Store) Ended(ctx context.Context, l Lane, past Past) error {
 				return err
 			}
 		}
-		for branch, commit := range past.Heads {
+		for _, branch := range slices.Sorted(maps.Keys(past.Heads)) {
 			if _, err := tx.Exec(ctx, `
 insert into history_head (repository, branch, commit_id) values (?, ?, ?)
-on conflict (repository, branch) do update set commit_id = excluded.commit_id`, l.Key, plain(branch), commit); err != nil {
+on conflict (repository, branch) do update set commit_id = excluded.commit_id`, l.Key, plain(branch), past.Heads[branch]); err != nil {
 				return err
 			}
 		}
@@ -153,19 +156,23 @@ type Mark struct {
 	ID string
 }
 
-// History lists events, newest first.
+// History lists events, newest first. What is asked is changed as what is kept was.
 func (s *Store) History(ctx context.Context, w Window) (all []Event, err error) {
-	repository, component := strings.ToLower(w.Repository), ""
+	repository, environment, application, component := plain(strings.ToLower(w.Repository)), plain(w.Environment), plain(w.Application), ""
 	if w.Component != "" {
-		component = "% " + escaped(w.Component) + " %"
+		component = "% " + escaped(plain(w.Component)) + " %"
+	}
+	before, newest := plain(w.Before.ID), int64(math.MaxInt64)
+	if before != "" {
+		newest = database.Micros(w.Before.At)
 	}
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
 			e, err := readEvent(scan)
 			all = append(all, e)
 			return err
-		}, selectEvents, repository, repository, repository, "%/"+escaped(repository), w.Environment, w.Environment, w.Application, w.Application,
-			component, component, w.Since, w.Before.ID, w.Before.At, w.Before.At, w.Before.ID, w.Limit)
+		}, selectEvents, repository, repository, repository, "%/"+escaped(repository), environment, environment, application, application,
+			component, component, w.Since, newest, before, w.Before.At, w.Before.At, before, w.Limit)
 	})
 	return all, err
 }
@@ -183,7 +190,7 @@ select id, at, repository, name, environment, application, act, promotion, snaps
 from history as event
 where (? = '' or lower(repository) = ? or name = ? or name like ? escape '!')
 	and (? = '' or environment = ?) and (? = '' or application = ?) and (? = '' or components like ? escape '!')
-	and at >= ? and (? = '' or at < ? or (at = ? and id < ?))
+	and at >= ? and at <= ? and (? = '' or at < ? or (at = ? and id < ?))
 order by at desc, id desc limit ?`
 
 // escaped is text that stands for itself in a "like".

@@ -120,6 +120,23 @@ func TestHistory_narrowed(t *testing.T) {
 	})
 }
 
+// What is asked is anything at all, and is compared as it was kept.
+func TestHistory_anyQuestion(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		odd := happened(store.EventOpened, "sh\x00op\xff", 1)
+		b.ended(odd)
+		if got := b.history(store.Window{Application: odd.Application}); len(got) != 1 {
+			b.Errorf("%d events, want 1", len(got))
+		}
+		none := "\x00\xff"
+		w := store.Window{Repository: none, Environment: none, Component: none, Before: store.Mark{At: noon, ID: none}}
+		if got := b.history(w); len(got) != 0 {
+			b.Errorf("%d events, want none", len(got))
+		}
+	})
+}
+
 // Pages meet, also where many things happened at one time.
 func TestHistory_paged(t *testing.T) {
 	t.Parallel()

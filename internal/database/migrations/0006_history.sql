@@ -23,7 +23,7 @@ create table history (
   delivery    text   not null  -- its id
 );
 create index history_at on history (at, id);
-create index history_place on history (repository, environment, application, at);
+create index history_snapshot on history (repository, environment, application, snapshot, at);
 create table history_head (
   repository text not null, -- its key
   branch     text not null,
