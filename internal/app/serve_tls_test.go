@@ -48,6 +48,7 @@ func TestServe_tls(t *testing.T) {
 	if status, err := running.Status(t.Context()); err != nil || len(status.Lanes) != 1 {
 		t.Errorf("on this machine: %+v, %v", status, err)
 	}
+	w.keyless(folder)
 	if running, err = w.asking(other, app.Asking{}); err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +82,26 @@ func TestServe_tls(t *testing.T) {
 	w.speaks(folder, address)
 	if err := w.stop(); err != nil {
 		t.Error(err)
+	}
+}
+
+// keyless asks as somebody who may read the certificate and not its key.
+func (w *served) keyless(folder string) {
+	w.t.Helper()
+	chain, err := os.ReadFile(filepath.Join(folder, "tls.crt"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	public := w.t.TempDir()
+	if err := os.WriteFile(filepath.Join(public, "tls.crt"), chain, 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	running, err := w.asking(public, app.Asking{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := running.Status(w.t.Context()); err != nil {
+		w.t.Errorf("without the key: %v", err)
 	}
 }
 

@@ -230,3 +230,19 @@ func TestDoctor_withoutTLS(t *testing.T) {
 		}
 	}
 }
+
+// A connection that shows nothing, or a file without a certificate, proves nothing.
+func TestCertificate_shownNothing(t *testing.T) {
+	t.Parallel()
+	folder, now := t.TempDir(), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	WriteCertificate(t, folder, "1", now.AddDate(0, 2, 0))
+	s, _, _ := certified(t, folder, &now)
+	own := &certificate{file: s.file.TLS, sources: s.sources(), now: s.now}
+	if err := own.isShown(tls.ConnectionState{}); fault.KindOf(err) != fault.Unauthorised {
+		t.Errorf("no certificate was shown: %v", err)
+	}
+	swap(t, folder, "none", map[string][]byte{"tls.crt": []byte("not yet written"), "tls.key": nil})
+	if err := own.isShown(tls.ConnectionState{PeerCertificates: []*x509.Certificate{{}}}); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("the file holds none: %v", err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 
 	"promoter/internal/fault"
@@ -48,17 +49,32 @@ func trustingFile(name string) (*tls.Config, error) {
 var errNotOwn = errors.New("what answers there shows another certificate than the server's file names: was it renewed this moment? Try again, or name the service with --url")
 
 // isShown wants the certificate of the file, as it is now. That it is shown proves the
-// key.
+// key, which whoever asks need not be able to read.
 func (c *certificate) isShown(state tls.ConnectionState) error {
-	if c.loaded == nil {
-		if err := c.load(); err != nil {
-			return err
-		}
+	chain, err := c.read("certificate", c.file.Certificate)
+	if err != nil {
+		return err
 	}
-	if len(state.PeerCertificates) == 0 || !bytes.Equal(state.PeerCertificates[0].Raw, c.loaded.Leaf.Raw) {
+	own, err := firstOf(chain)
+	if err != nil {
+		return fault.New(fault.Invalid, "%s: tls.certificate: %w", c.file.Position, err)
+	}
+	if len(state.PeerCertificates) == 0 || !bytes.Equal(state.PeerCertificates[0].Raw, own) {
 		return fault.Wrap(fault.Unauthorised, errNotOwn)
 	}
 	return nil
+}
+
+var errNoCertificate = errors.New("it holds no certificate in PEM")
+
+// firstOf is the first certificate of a chain in PEM, which is the server's own.
+func firstOf(chain []byte) ([]byte, error) {
+	for block, rest := pem.Decode(chain); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == "CERTIFICATE" {
+			return block.Bytes, nil
+		}
+	}
+	return nil, errNoCertificate
 }
 
 // untrusted says what to do where a certificate is not believed.
