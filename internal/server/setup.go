@@ -124,7 +124,7 @@ func (s *setups) named(c echo.Context) *Setup {
 
 // errSetup is the same for an unknown forge, a wrong secret and a wrong state.
 var errSetup = fault.Wrap(fault.Unauthorised, errors.New(
-	"nothing can be set up at this address: it is wrong, or it was used already, or it was opened more than an hour or a restart ago; open the first page again, and if GitHub shows an App already, delete it there"))
+	"nothing can be set up at this address: it is wrong, or it was used already, or it was opened more than an hour or a restart ago; open the first page again, and if it offers an App, delete the one that GitHub may show already"))
 
 // offer shows the button.
 func (s *setups) offer(c echo.Context) error {
