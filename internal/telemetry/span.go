@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -57,7 +58,7 @@ func Add(ctx context.Context, past Past, attributes ...slog.Attr) {
 	if past.Sent {
 		options = append(options, trace.WithSpanKind(trace.SpanKindClient))
 	}
-	_, made := within.of.tracer.Start(ctx, past.Name, options...)
+	_, made := within.of.tracer.Start(ctx, valid(past.Name), options...)
 	if past.Failed != "" {
 		made.SetStatus(codes.Error, outbound.Scrub(past.Failed))
 	}
@@ -111,11 +112,23 @@ func keyValues(attributes []slog.Attr) []attribute.KeyValue {
 			all = append(all, attribute.Bool(a.Key, value.Bool()))
 		default:
 			if texts, ok := value.Any().([]string); ok {
-				all = append(all, attribute.StringSlice(a.Key, texts[:min(len(texts), maxTexts)]))
+				all = append(all, attribute.StringSlice(a.Key, allValid(texts[:min(len(texts), maxTexts)])))
 				continue
 			}
-			all = append(all, attribute.String(a.Key, value.String()))
+			all = append(all, attribute.String(a.Key, valid(value.String())))
 		}
+	}
+	return all
+}
+
+// valid is a text as OTLP takes it. One that is no UTF-8 would take all spans with it
+// that go in the same request.
+func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
+
+func allValid(texts []string) []string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = valid(text)
 	}
 	return all
 }

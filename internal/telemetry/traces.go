@@ -142,7 +142,7 @@ func (t *Traces) Begin(ctx context.Context, root Root, attributes ...slog.Attr) 
 // start begins a span under whatever from holds. A trace that is not kept leaves the
 // context as it is, so that nothing below costs anything.
 func (t *Traces) start(from, ctx context.Context, name string, options []trace.SpanStartOption) (context.Context, *Span) {
-	inner, made := t.tracer.Start(from, name, options...)
+	inner, made := t.tracer.Start(from, valid(name), options...)
 	if !made.SpanContext().IsSampled() {
 		return ctx, nil
 	}

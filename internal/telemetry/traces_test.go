@@ -132,6 +132,20 @@ func TestTraces_lists(t *testing.T) {
 	}
 }
 
+// What is no UTF-8, which a sender may put into a header, takes no batch with it.
+func TestTraces_odd(t *testing.T) {
+	t.Parallel()
+	collector := telemetrytest.New(t)
+	traces, written := traced(t, collector.URL(), nil)
+	ctx, look := traces.Begin(t.Context(), telemetry.Root{Name: "lo\xffok"}, slog.String("delivery", "a\xff"), slog.Any("keys", []string{"b\xff"}))
+	telemetry.Add(ctx, telemetry.Past{Name: "GET \xff", Failed: "c\xff"})
+	look.End(errors.New("d\xff"))
+	traces.Close(t.Context())
+	if got := collector.Spans(); len(got) != 2 || got[1].Attributes["delivery"] != "a\ufffd" || got[1].Attributes["keys"] != "b\ufffd" {
+		t.Errorf("%+v\n%s", got, written)
+	}
+}
+
 // What one process ends another one continues.
 func TestTraces_parent(t *testing.T) {
 	t.Parallel()
