@@ -97,7 +97,10 @@ func (f appFolder) prepare() (made bool, err error) {
 	if err != nil {
 		return made, fault.New(fault.Invalid, "the folder of the App cannot be written: %w: let promoter write to it, or name another one", err)
 	}
-	return made, os.Remove(probe)
+	if err := errors.Join(os.Remove(probe), f.sync()); err != nil {
+		return made, fault.New(fault.Invalid, "the folder of the App cannot be brought to the disk: %w: name another one", err)
+	}
+	return made, nil
 }
 
 // temporary writes a file of the folder, to the disk, that only its owner may read.
