@@ -262,13 +262,16 @@ func TestComments_T11_rightsMayNotBeAsked(t *testing.T) {
 	t.Parallel()
 	w := staged(t, config)
 	w.Rights.Fail = func(identity.Person) error { return fault.New(fault.Unauthorised, "only administrators may ask that") }
-	id := w.comment(1, "ada", "/promoter hold")
+	id := w.comment(1, "ada", "/promoter hold words of a stranger")
 	report, err := w.Lane().Reconcile(t.Context())
 	if err != nil || len(report.Trouble) != 1 || report.Trouble[0].What != "comment on #1" {
 		t.Fatal(err, report.Trouble)
 	}
 	w.wantReactions(id, scm.ReactionRefused)
 	w.wantAnswer(1, "promoter's account may not ask")
+	if strings.Contains(w.answers(1), "stranger") {
+		t.Errorf("it repeats what somebody said who may be anybody:\n%s", w.answers(1))
+	}
 	if w.held() {
 		t.Error("it was carried out")
 	}

@@ -129,7 +129,8 @@ func (v *view) commandsIn(comments []scm.Comment) []said {
 // hear judges one command and remembers what came of it.
 func (v *view) hear(ctx context.Context, s said) error {
 	verdict, err := v.judge(ctx, s)
-	if fault.KindOf(err) == fault.Unauthorised { // that does not pass by itself, and would be told in every pass
+	unknown := fault.KindOf(err) == fault.Unauthorised
+	if unknown { // that does not pass by itself, and would be told in every pass
 		v.trouble(fmt.Sprintf("comment on #%d", s.Number), err)
 		verdict, err = refusal("promoter's account may not ask whether you may: its log says more"), nil
 	}
@@ -145,7 +146,7 @@ func (v *view) hear(ctx context.Context, s said) error {
 		Number: s.Number, Login: s.Author.Login, Command: s.command.String(),
 		Reaction: string(verdict.reaction), Words: verdict.words,
 	}
-	if s.command.Problem != "" {
+	if s.command.Problem != "" || unknown { // who may be a stranger is not quoted
 		owed.Command = ""
 	}
 	v.remember(verdict.changes...)
