@@ -60,7 +60,7 @@ func (w *work) lane(ctx context.Context, r *repository) (*lane, error) {
 		Objects: objects,
 		Files:   gitFiles{objects: objects, maxSize: w.server.file.Sizes.File, known: known},
 		Registries: laneVersions{
-			versions: w.pass.For(info.Key), key: info.Key, check: w.check, releases: from.releases, moments: asked,
+			versions: w.pass.For(info.Key), key: info.Key, check: w.check, releases: from.releases, moments: asked, now: w.server.now,
 		},
 		Repository: r.scm,
 		Caps:       w.server.caps(r.named),

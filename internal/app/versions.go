@@ -2,7 +2,7 @@ package app
 
 import (
 	"context"
-	"fmt"
+	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/identity"
@@ -21,6 +21,7 @@ type laneVersions struct {
 	check    func(identity.RepositoryKey, image.Repository) error
 	releases func(source string) (scm.Releases, string, error)
 	moments  *moments // nil: answers of the round count
+	now      func() time.Time
 }
 
 // Offer implements engine.Registries.
@@ -62,67 +63,4 @@ func (v laneVersions) Answer(ctx context.Context, question promotion.Question) (
 		return image.Version{}, nil
 	}
 	return version, err
-}
-
-// maxReleases is how many releases are looked at to find one that may be taken.
-const maxReleases = 20
-
-// released takes the newest release that has an image. A release may come before
-// its image: then it waits, and the one before it stays.
-func (v laneVersions) released(ctx context.Context, source string, request registry.Request) (registry.Selection, error) {
-	forge, repository, err := v.releases(source)
-	if err != nil {
-		return registry.Selection{}, err
-	}
-	list, err := forge.Releases(ctx, repository, maxReleases)
-	if err != nil {
-		return registry.Selection{}, fmt.Errorf("releases of %s: %w", source, err)
-	}
-	tags, skipped := candidates(list, request.Policy)
-	out := registry.Selection{Skipped: skipped}
-	for _, tag := range tags {
-		one, err := v.tagged(ctx, tag, request)
-		if err != nil {
-			return registry.Selection{}, err
-		}
-		if one.Found {
-			out.Version, out.Found = one.Version, true
-			return out, nil
-		}
-		out.Waiting = append(out.Waiting, one.Waiting...)
-	}
-	out.Reason = noRelease(source, len(list), out.Waiting)
-	return out, nil
-}
-
-// tagged asks for the image of one release.
-func (v laneVersions) tagged(ctx context.Context, tag string, request registry.Request) (registry.Selection, error) {
-	policy, err := image.NewPolicy(image.Selection{Tag: tag})
-	if err != nil {
-		return registry.Selection{}, fault.Wrap(fault.Internal, err)
-	}
-	request.Policy = policy
-	return v.versions.Select(ctx, request)
-}
-
-// candidates are the tags of the releases that may be taken, newest first.
-func candidates(list []scm.Release, policy *image.Policy) (tags []string, skipped int) {
-	for _, release := range list {
-		if release.Prerelease || !image.ValidTag(release.Tag) || policy.Excludes(release.Tag) {
-			skipped++
-			continue
-		}
-		tags = append(tags, release.Tag)
-	}
-	return tags, skipped
-}
-
-func noRelease(source string, releases int, waiting []registry.Because) string {
-	switch {
-	case releases == 0:
-		return source + " has no releases"
-	case len(waiting) > 0:
-		return "no release may be taken yet: " + waiting[0].Tag + ": " + waiting[0].Reason
-	}
-	return fmt.Sprintf("none of %d releases of %s fits: prereleases, excluded ones and names that no image can have are not taken", releases, source)
 }

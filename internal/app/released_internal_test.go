@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"testing"
+	"time"
 
 	"promoter/internal/identity"
 	"promoter/internal/image"
@@ -42,6 +43,7 @@ func TestOffer_S11_aReleaseWaitsForItsImage(t *testing.T) {
 		versions: fakeVersions{tags: map[string]string{"v2.0.0": "sha256:2", "v2.1.0": "sha256:21", "v4.0.0-rc": "sha256:4"}},
 		check:    func(identity.RepositoryKey, image.Repository) error { return nil },
 		releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
+		now:      time.Now,
 	}
 	offer := v.Offer(t.Context(), engine.Ask{Name: "web", Policy: policy})
 	if offer.Err != nil || !offer.Found || offer.Version.Tag != "v2.0.0" {
@@ -61,14 +63,48 @@ func TestOffer_S11_noReleaseSaysWhy(t *testing.T) {
 	for want, list := range map[string]fakeReleases{
 		"github/acme/web has no releases":               {},
 		"no release may be taken yet: v1: no image yet": {{Tag: "v1"}},
-		"none of 1 releases of github/acme/web fits: prereleases, excluded ones and names that no image can have are not taken": {{Tag: "a b"}},
+		"none of 1 releases of github/acme/web fits: prereleases, excluded ones, names that no image can have, and those without an image for a week are not taken": {{Tag: "a b"}},
 	} {
 		v := laneVersions{
 			versions: fakeVersions{}, check: func(identity.RepositoryKey, image.Repository) error { return nil },
 			releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
+			now:      time.Now,
 		}
 		if offer := v.Offer(t.Context(), engine.Ask{Name: "web", Policy: policy}); offer.Found || offer.Reason != want {
 			t.Errorf("got %+v, want %q", offer, want)
+		}
+	}
+}
+
+// A release whose image does not come is waited for a week, and then no more.
+func TestOffer_S11_aReleaseIsNotWaitedForForEver(t *testing.T) {
+	t.Parallel()
+	policy, err := image.NewPolicy(image.Selection{Release: "github/acme/web"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	published := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	list := fakeReleases{{Tag: "v3.0.0", Published: published}, {Tag: "v2.0.0", Published: published.Add(-time.Hour)}}
+	for after, want := range map[time.Duration]string{
+		releaseWaits - time.Second: "no image yet; it is waited for until 2026-03-08 12:00 UTC",
+		releaseWaits:               "",
+	} {
+		v := laneVersions{
+			versions: fakeVersions{tags: map[string]string{"v2.0.0": "sha256:2"}},
+			check:    func(identity.RepositoryKey, image.Repository) error { return nil },
+			releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
+			now:      func() time.Time { return published.Add(after) },
+		}
+		offer := v.Offer(t.Context(), engine.Ask{Name: "web", Policy: policy})
+		if offer.Err != nil || offer.Version.Tag != "v2.0.0" {
+			t.Fatalf("after %s: %+v, want the release before", after, offer)
+		}
+		words := ""
+		for _, waiting := range offer.Waiting {
+			words += waiting.Condition.Reason
+		}
+		if words != want {
+			t.Errorf("after %s it waits with %q, want %q", after, words, want)
 		}
 	}
 }
