@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -94,15 +95,19 @@ func (s *Server) history(c echo.Context) error {
 	return c.JSON(http.StatusOK, history)
 }
 
-// past reads the question. A parameter that is not known is refused: a misspelt one
-// would tell all.
+// past reads the question. What is not known, or cannot be read, is refused: without it
+// all would be told.
 func (s *Server) past(c echo.Context) (past Past, err error) {
 	past.Limit = defaultEvents
 	into := map[string]*string{
 		"repository": &past.Repository, "environment": &past.Environment, "application": &past.Application,
 		"component": &past.Component, "after": &past.After,
 	}
-	for name, values := range c.QueryParams() {
+	asked, err := url.ParseQuery(c.Request().URL.RawQuery)
+	if err != nil {
+		return past, fault.New(fault.Invalid, "the parameters cannot be read: %w", err)
+	}
+	for name, values := range asked {
 		if len(values) != 1 || len(values[0]) > maxNarrowing {
 			return past, fault.New(fault.Invalid, "%.50q stands there %d times, or is too long", name, len(values))
 		}

@@ -55,7 +55,7 @@ func TestHistory_refuses(t *testing.T) {
 	w := newWorld(t, withAPI(asked{past: &past}))
 	for _, query := range []string{
 		"limit=0", "limit=1001", "limit=many", "since=yesterday", "enviroment=prod", "environment=a&environment=b",
-		"component=" + strings.Repeat("x", 600),
+		"component=" + strings.Repeat("x", 600), "environment=prod;x", "environment=%zz",
 	} {
 		answer := w.ask(t, "GET", "/api/v1/history?"+query, "Bearer "+apiToken, "")
 		if answer.Code != http.StatusBadRequest {
