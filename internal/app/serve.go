@@ -141,6 +141,7 @@ type service struct {
 	polled atomic.Bool // by this process
 
 	troubles  troubles
+	reopens   reopens
 	histories histories
 }
 

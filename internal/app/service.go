@@ -225,7 +225,7 @@ func (s *service) ahead(at time.Time) time.Time {
 }
 
 // poll makes a new round and has everything looked at. It comes again after the
-// interval of the file.
+// interval of the file, or sooner if something could not be opened that may be soon.
 func (s *service) poll(ctx context.Context, _ queue.Item) (queue.Result, error) {
 	age, soonest := s.rounds.age(), min(betweenRounds, s.file.Poll/2)
 	switch {
@@ -253,6 +253,7 @@ func (s *service) poll(ctx context.Context, _ queue.Item) (queue.Result, error) 
 	if err := s.queue.Hint(ctx, append(hints, in.onboardings()...)...); err != nil {
 		return queue.Result{}, err
 	}
+	next = earlier(next, s.reopens.after(in, s.now(), soonest, s.file.Poll))
 	return queue.Result{Next: next}, s.forgetOthers(ctx, in)
 }
 
