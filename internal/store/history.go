@@ -71,7 +71,7 @@ func (e Event) row() (eventRow, error) {
 		ID: e.Once(), At: database.Micros(e.At), Repository: plain(e.Repository), Name: plain(strings.ToLower(e.Name)),
 		Environment: plain(e.Environment), Application: plain(e.Application), Act: e.Act, Promotion: plain(e.Promotion),
 		Snapshot: plain(e.Snapshot), Versions: plain(string(versions)), Components: plain(components), Commit: plain(e.Commit),
-		Number: e.Number, URL: plain(e.URL), Rule: plain(e.Rule), Words: plain(e.Words), Person: plain(e.Person),
+		Number: e.Number, URL: short(e.URL), Rule: plain(e.Rule), Words: short(e.Words), Person: short(e.Person),
 		Receiver: plain(e.Cause.Receiver), Delivery: plain(e.Cause.Delivery),
 	}, nil
 }
@@ -80,6 +80,15 @@ func (e Event) row() (eventRow, error) {
 // and commits may say anything.
 func plain(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// maxText bounds what people and commits say of an event, in bytes.
+const maxText = 4 << 10
+
+// short is plain text up to its bound, and no part of a letter.
+func short(text string) string {
+	text = plain(text)
+	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }
 
 // Ended keeps how a look ended: what is known of the lane, and what the look learnt for

@@ -3,8 +3,10 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -115,6 +117,22 @@ func TestHistory_narrowed(t *testing.T) {
 		} {
 			if got := b.history(test.w); len(got) != test.want {
 				b.Errorf("%s: %d events, want %d", name, len(got), test.want)
+			}
+		}
+	})
+}
+
+// Who commits names himself at any length. A row has a size.
+func TestHistory_bounded(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		long := happened(store.EventLanded, "shop", 1)
+		long.Person, long.Words, long.URL = strings.Repeat("é", 1<<20), strings.Repeat("w", 1<<20), strings.Repeat("u", 1<<20)
+		b.ended(long)
+		got := b.history(store.Window{})[0]
+		for _, text := range []string{got.Person, got.Words, got.URL} {
+			if len(text) > 4<<10 || len(text) < 3<<10 || !utf8.ValidString(text) {
+				b.Errorf("%d bytes of %.10q", len(text), text)
 			}
 		}
 	})
