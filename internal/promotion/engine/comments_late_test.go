@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/fault"
+	"promoter/internal/identity"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -46,4 +48,26 @@ func TestComments_T11_askedSince(t *testing.T) {
 	if got := w.state().At(in("prod")).Request; got == nil || !got.At.Equal(later.At) {
 		t.Errorf("request: %+v", got)
 	}
+}
+
+// Commands of somebody about whom the forge does not answer wait, in their order, and
+// keep nobody else from being heard.
+func TestComments_T11_oneKeepsNobodyElse(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	w.Rights.Fail = func(person identity.Person) error {
+		if person.Login == "mallory" {
+			return fault.New(fault.Temporary, "the forge does not answer")
+		}
+		return nil
+	}
+	for range 25 {
+		w.comment(1, "mallory", "/promoter help")
+	}
+	id := w.comment(1, "ada", "/promoter hold")
+	report, err := w.Lane().Reconcile(t.Context())
+	if err != nil || len(report.Trouble) != 1 {
+		t.Fatal(err, report.Trouble)
+	}
+	w.wantReactions(id, scm.ReactionDone)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"promoter/internal/fault"
@@ -57,19 +58,33 @@ func (v *view) lookAtComments(ctx context.Context) error {
 	if err != nil {
 		return v.deaf(ctx, "comments", fmt.Errorf("list the comments: %w", err))
 	}
-	commands, left := v.commandsIn(comments), false
-	for _, one := range commands[:min(len(commands), commandsAtOnce)] {
-		if err := v.hear(ctx, one); err != nil {
+	left, err := v.hearAll(ctx, v.commandsIn(comments))
+	if n := len(comments); err == nil && !left && n >= commentsAtOnce {
+		v.remember(state.PassOver(comments[n-1].Changed.Add(-unlisted)))
+	}
+	return err
+}
+
+// hearAll hears commands, and says whether some are left to a later pass. Where one
+// could not be heard, the later ones of the same person wait with it: they keep their
+// order, and nobody else waits for them.
+func (v *view) hearAll(ctx context.Context, commands []said) (left bool, err error) {
+	waits, tried := map[string]bool{}, 0
+	for _, one := range commands {
+		login := strings.ToLower(one.Author.Login)
+		if waits[login] || tried == commandsAtOnce {
 			left = true
+			continue
+		}
+		tried++
+		if err := v.hear(ctx, one); err != nil {
+			left, waits[login] = true, true
 			if err := v.deaf(ctx, fmt.Sprintf("comment on #%d", one.Number), err); err != nil {
-				return err
+				return true, err
 			}
 		}
 	}
-	if n := len(comments); !left && len(commands) <= commandsAtOnce && n >= commentsAtOnce {
-		v.remember(state.PassOver(comments[n-1].Changed.Add(-unlisted)))
-	}
-	return nil
+	return left, nil
 }
 
 // deaf notes what kept a comment from being heard. The rest of the pass goes on,
