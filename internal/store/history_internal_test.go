@@ -15,7 +15,7 @@ import (
 // SQLite says how it would look.
 func TestSelectEvents_plan(t *testing.T) {
 	t.Parallel()
-	db, err := database.Open(t.Context(), database.Options{Path: filepath.Join(t.TempDir(), "promoter.db"), Now: time.Now}) //nolint:forbidigo // tests hand the clock in
+	db, err := database.Open(t.Context(), database.Options{Path: filepath.Join(t.TempDir(), "promoter.db"), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
