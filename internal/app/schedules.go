@@ -21,8 +21,8 @@ const kindSchedule = "schedule"
 // time, and by several replicas: the database says whether the time is over.
 func (s *service) fire(ctx context.Context, item queue.Item) (queue.Result, error) {
 	times, err := schedule.ParseTimes(item.Key)
-	if err != nil { // another release wrote it
-		return queue.Result{Forget: true}, nil
+	if err != nil {
+		return queue.Result{Forget: true}, nil //nolint:nilerr // another release wrote it, in words of its own
 	}
 	fired, next, lanes := false, time.Time{}, []string(nil)
 	err = s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
