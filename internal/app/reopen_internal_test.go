@@ -63,3 +63,16 @@ func TestPoll_P06_aTokenThatMayNotIsTriedWithTheNextPoll(t *testing.T) {
 	d.clock.Add(6 * time.Minute)
 	d.between(d.poll(), 4*time.Minute, 6*time.Minute)
 }
+
+// A look that made a round a moment ago does not put the poll off whose time has come;
+// repositories that come and go do not bring one about sooner.
+func TestPoll_aYoungRoundIsNoReasonToWait(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.poll()
+	d.clock.Add(7 * time.Minute)
+	d.present() // a look finds the round too old and makes another
+	d.between(d.poll(), 4*time.Minute, 6*time.Minute)
+	d.clock.Add(10 * time.Second)
+	d.between(d.poll(), 50*time.Second, 50*time.Second)
+}

@@ -87,6 +87,16 @@ func (s *service) firePoll(ctx context.Context) (next time.Time, err error) {
 	return next.Add(time.Duration(float64(s.file.Poll) * 2 * jitter * rand.Float64())), err
 }
 
+// isPollDue says whether it is time for the next poll, whoever made the last one. A look
+// may have made a round a moment ago, which is no reason to put the poll off.
+func (s *service) isPollDue(ctx context.Context) (due bool, err error) {
+	known, err := s.store.Schedules(ctx)
+	for _, one := range known {
+		due = due || one.Name == store.Poll && !s.pollDue(one.FiredAt).After(s.now())
+	}
+	return due, err
+}
+
 // keepSchedules keeps what a look read of registries, and which schedules its
 // repository is looked at for from now on.
 func (s *service) keepSchedules(ctx context.Context, lane string, in *round, c *config.Config) error {

@@ -233,8 +233,10 @@ func (s *service) poll(ctx context.Context, _ queue.Item) (queue.Result, error) 
 		if err := s.rounds.renew(ctx, s.now()); err != nil {
 			return queue.Result{}, err
 		}
-	case s.polled.Load(): // many hints that repositories come or go
-		return queue.Result{Next: s.now().Add(soonest - age)}, nil
+	case s.polled.Load():
+		if due, err := s.isPollDue(ctx); err != nil || !due { // many hints that repositories come or go
+			return queue.Result{Next: s.now().Add(soonest - age)}, err
+		}
 	}
 	s.polled.Store(true)
 	in, release, err := s.rounds.use(ctx)
