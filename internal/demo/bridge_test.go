@@ -147,8 +147,8 @@ func TestStatusesStandInOnlyWhereThereAreNone(t *testing.T) {
 			forge["GET /commits/c/statuses"] = `[]`
 		}
 		g := &github{promoter: annAt(t, forge), path: "/repos/ann/r", statuses: &statuses{by: "promoter-bot", said: map[string][]body{}}}
-		if err := g.lookForStatuses(t.Context(), "c"); err != nil || g.statuses.lacking != lacking {
-			t.Fatalf("lacking %t: %t, %v", lacking, g.statuses.lacking, err)
+		if err := g.lookForStatuses(t.Context(), "c"); err != nil || g.statuses.needed.Load() != lacking {
+			t.Fatalf("lacking %t: %t, %v", lacking, g.statuses.needed.Load(), err)
 		}
 		handed := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 		seen := annAt(t, g.statuses.before(handed))

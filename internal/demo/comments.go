@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,24 +15,16 @@ import (
 // comments stand in for the list of a repository's comments, and for reactions, where
 // a counterpart has only the comments of each pull request.
 type comments struct {
+	standIn
 	forge     account
 	mutex     sync.Mutex
-	lacking   bool
 	reactions map[string][]string // by comment
 }
 
 // lookForComments finds out whether the counterpart lists the comments of a
 // repository.
 func (g *github) lookForComments(ctx context.Context) error {
-	err := g.promoter.ask(ctx, "GET", g.path+"/issues/comments?per_page=1", nil, nil)
-	var refused *statusError
-	if errors.As(err, &refused) && refused.status == http.StatusNotFound {
-		g.comments.mutex.Lock()
-		defer g.comments.mutex.Unlock()
-		g.comments.lacking = true
-		return nil
-	}
-	return err
+	return g.comments.learn(g.promoter.ask(ctx, "GET", g.path+"/issues/comments?per_page=1", nil, nil))
 }
 
 // before answers instead of the counterpart what it has not.
@@ -41,11 +32,7 @@ func (c *comments) before(next http.Handler) http.Handler {
 	routes := http.NewServeMux()
 	routes.HandleFunc("GET /repos/{owner}/{name}/issues/comments", c.list)
 	routes.HandleFunc("POST /repos/{owner}/{name}/issues/comments/{id}/reactions", c.react)
-	return instead(routes, next, func() bool {
-		c.mutex.Lock()
-		defer c.mutex.Unlock()
-		return c.lacking
-	})
+	return c.standIn.before(routes, next)
 }
 
 // comment is one of the API, with all that it says.

@@ -19,8 +19,8 @@ func TestCommentsArePutTogetherOnlyWhereTheyAreNotListed(t *testing.T) {
 		}
 		ann := annAt(t, forge)
 		g := &github{promoter: ann, path: "/repos/ann/r", comments: &comments{forge: ann, reactions: map[string][]string{}}}
-		if err := g.lookForComments(t.Context()); err != nil || g.comments.lacking != lacking {
-			t.Fatalf("lacking %t: %t, %v", lacking, g.comments.lacking, err)
+		if err := g.lookForComments(t.Context()); err != nil || g.comments.needed.Load() != lacking {
+			t.Fatalf("lacking %t: %t, %v", lacking, g.comments.needed.Load(), err)
 		}
 		handed := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 		seen := annAt(t, g.comments.before(handed))

@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -11,24 +10,16 @@ import (
 
 // statuses stand in for the statuses of commits where a counterpart has none.
 type statuses struct {
-	by      string // whose they are
-	mutex   sync.Mutex
-	lacking bool
-	said    map[string][]body // by commit, newest first
+	standIn
+	by    string // whose they are
+	mutex sync.Mutex
+	said  map[string][]body // by commit, newest first
 }
 
 // lookForStatuses finds out, with a commit that is there, whether the counterpart
 // has statuses.
 func (g *github) lookForStatuses(ctx context.Context, commit string) error {
-	err := g.promoter.ask(ctx, "GET", g.path+"/commits/"+commit+"/statuses", nil, nil)
-	var refused *statusError
-	if errors.As(err, &refused) && refused.status == http.StatusNotFound {
-		g.statuses.mutex.Lock()
-		defer g.statuses.mutex.Unlock()
-		g.statuses.lacking = true
-		return nil
-	}
-	return err
+	return g.statuses.learn(g.promoter.ask(ctx, "GET", g.path+"/commits/"+commit+"/statuses", nil, nil))
 }
 
 // before answers instead of the counterpart what it has not.
@@ -36,22 +27,7 @@ func (s *statuses) before(next http.Handler) http.Handler {
 	routes := http.NewServeMux()
 	routes.HandleFunc("GET /repos/{owner}/{name}/commits/{commit}/statuses", s.list)
 	routes.HandleFunc("POST /repos/{owner}/{name}/statuses/{commit}", s.set)
-	return instead(routes, next, func() bool {
-		s.mutex.Lock()
-		defer s.mutex.Unlock()
-		return s.lacking
-	})
-}
-
-// instead answers by routes where the counterpart lacks them, else by the next one.
-func instead(routes *http.ServeMux, next http.Handler, lacking func() bool) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, route := routes.Handler(r); route != "" && lacking() {
-			routes.ServeHTTP(w, r)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+	return s.standIn.before(routes, next)
 }
 
 func (s *statuses) list(w http.ResponseWriter, r *http.Request) {

@@ -52,13 +52,13 @@ func (s *show) beginOnGitHub(ctx context.Context) error {
 	if err := s.github.lookForStatuses(ctx, commit); err != nil {
 		return err
 	}
-	if s.github.statuses.lacking {
+	if s.github.statuses.needed.Load() {
 		s.tell("This forge has no commit statuses: the demo keeps those that promoter sets.")
 	}
 	if err := s.github.lookForComments(ctx); err != nil {
 		return err
 	}
-	if s.github.comments.lacking {
+	if s.github.comments.needed.Load() {
 		s.tell("This forge does not list the comments of a repository: the demo puts them together.")
 	}
 	return s.upToDate(ctx)
