@@ -21,7 +21,7 @@ import (
 )
 
 // The JSON Schemas in config/ are made from the raw types: go test
-// ./internal/config -run TestSchema -update. The libraries are only used here.
+// ./internal/config -run TestSchema_isCurrent -update. The libraries are only used here.
 
 const schemaFolder = "../../config"
 
