@@ -114,6 +114,7 @@ func notOftener(file *config.Server, times schedule.Times) schedule.Times {
 	return times
 }
 
+// covers says whether an entry is about an image of its host.
 func covers(entry config.Registry, asked image.Repository) bool {
 	return len(entry.Repositories) == 0 || slices.ContainsFunc(entry.Repositories, func(p image.Pattern) bool { return p.Match(asked) })
 }

@@ -95,8 +95,7 @@ func (w *work) credential(entry config.Registry, keys []identity.RepositoryKey) 
 // is broken.
 func (w *work) check(key identity.RepositoryKey, asked image.Repository) error {
 	for _, b := range w.broken {
-		covers := len(b.Repositories) == 0 || slices.ContainsFunc(b.Repositories, func(p image.Pattern) bool { return p.Match(asked) })
-		if b.Host == asked.Host() && covers && slices.Contains(b.keys, key) {
+		if b.Host == asked.Host() && covers(b.Registry, asked) && slices.Contains(b.keys, key) {
 			return fault.Wrap(fault.Invalid, b.err)
 		}
 	}

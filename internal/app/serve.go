@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -138,7 +137,6 @@ type service struct {
 	store  *store.Store
 	rounds *rounds
 	http   *server.Server
-	polled atomic.Bool // by this process
 
 	troubles  troubles
 	reopens   reopens
@@ -155,9 +153,10 @@ func (s *Server) service(ctx context.Context, db *database.DB, options ServeOpti
 		return nil, err
 	}
 	s.metrics = s.newMetrics(work)
+	kept := store.New(db)
 	made := &service{
-		Server: s, ServeOptions: options, db: db, queue: work, store: store.New(db),
-		rounds: &rounds{server: s, folder: s.file.Data, store: store.New(db), log: options.Log},
+		Server: s, ServeOptions: options, db: db, queue: work, store: kept,
+		rounds: &rounds{server: s, folder: s.file.Data, store: kept, log: options.Log},
 	}
 	receivers, err := s.receivers()
 	if err != nil {

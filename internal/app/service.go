@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -233,12 +235,11 @@ func (s *service) poll(ctx context.Context, _ queue.Item) (queue.Result, error) 
 		if err := s.rounds.renew(ctx, s.now()); err != nil {
 			return queue.Result{}, err
 		}
-	case s.polled.Load():
+	case s.rounds.started.Load():
 		if due, err := s.isPollDue(ctx); err != nil || !due { // many hints that repositories come or go
 			return queue.Result{Next: s.now().Add(soonest - age)}, err
 		}
 	}
-	s.polled.Store(true)
 	in, release, err := s.rounds.use(ctx)
 	if err != nil {
 		return queue.Result{}, err
@@ -248,10 +249,7 @@ func (s *service) poll(ctx context.Context, _ queue.Item) (queue.Result, error) 
 	if err != nil {
 		return queue.Result{}, err
 	}
-	var hints []queue.Hint
-	for key := range in.byKey {
-		hints = append(hints, queue.Hint{Kind: kindLane, Key: key})
-	}
+	hints := hintsOf(slices.Collect(maps.Keys(in.byKey)))
 	if err := s.queue.Hint(ctx, append(hints, in.onboardings()...)...); err != nil {
 		return queue.Result{}, err
 	}

@@ -106,27 +106,32 @@ func followsOf(ctx context.Context, tx *database.Tx, lane string) (map[row]bool,
 	return known, err
 }
 
-// Followers returns the lanes that what is hinted at may concern, sorted.
+// Followers returns the lanes that what is hinted at may concern, sorted. Who asks
+// leaves them as they are: others of the transaction may get the same ones.
 func (s *Store) Followers(ctx context.Context, tx *database.Tx, hint event.Hint) ([]string, error) {
-	var found []string
-	var err error
+	ask := func() ([]string, error) {
+		found, err := followers(ctx, tx, hint)
+		slices.Sort(found)
+		return slices.Compact(found), err
+	}
+	if hint.Kind != event.KindImage {
+		return ask()
+	}
+	return database.Once(tx, imageAsked{hint.Image.Host, hint.Image.Path}, ask)
+}
+
+func followers(ctx context.Context, tx *database.Tx, hint event.Hint) ([]string, error) {
 	switch hint.Kind {
 	case event.KindImage:
-		asked := imageAsked{hint.Image.Host, hint.Image.Path}
-		return database.Once(tx, asked, func() ([]string, error) {
-			found, err := followersOfImage(ctx, tx, hint.Image)
-			slices.Sort(found)
-			return slices.Compact(found), err
-		})
+		return followersOfImage(ctx, tx, hint.Image)
 	case event.KindRelease:
-		found, err = lanes(ctx, tx, "select lane from follower where kind = ? and host = ? and path = ?",
+		return lanes(ctx, tx, "select lane from follower where kind = ? and host = ? and path = ?",
 			followsRelease, strings.ToLower(hint.Repository.Host), strings.ToLower(hint.Repository.Name))
 	case event.KindRepository, event.KindComment:
-		found, err = lanesOf(ctx, tx, hint.Repository)
+		return lanesOf(ctx, tx, hint.Repository)
 	case event.KindHealth, event.KindInstallation:
 	}
-	slices.Sort(found)
-	return slices.Compact(found), err
+	return nil, nil
 }
 
 // imageAsked is the question who follows an image. The deliveries of a moment are often
