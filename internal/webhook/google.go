@@ -1,8 +1,10 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -69,36 +71,47 @@ func keyClient(options Options) *http.Client {
 	return &limited
 }
 
-// keyTransport bounds answers, and how often there are any.
+// keyTransport bounds answers, and how often there are any: for a while the last one
+// is given again, whatever it was. The library asks once too often when two requests
+// come as the first answer arrives, and neither may be refused for that.
 type keyTransport struct {
 	next http.RoundTripper
 	now  func() time.Time
 
 	mu    sync.Mutex
 	asked time.Time
+	last  keyAnswer
 }
 
-var errAskedAlready = errors.New("the keys of Google were asked for a moment ago")
+// keyAnswer is what a question for keys brought.
+type keyAnswer struct {
+	response http.Response // without a body
+	body     []byte
+	err      error
+}
 
 // RoundTrip implements http.RoundTripper.
 func (t *keyTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	if !t.mayAsk() {
-		return nil, errAskedAlready
-	}
-	response, err := t.next.RoundTrip(request)
-	if err == nil {
-		response.Body = http.MaxBytesReader(nil, response.Body, maxKeys)
-	}
-	return response, err //nolint:wrapcheck // the transport of a client
-}
-
-func (t *keyTransport) mayAsk() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
-	if passed := now.Sub(t.asked); passed >= 0 && passed < keysEvery {
-		return false
+	if passed := now.Sub(t.asked); passed < 0 || passed >= keysEvery {
+		t.asked, t.last = now, t.ask(request)
 	}
-	t.asked = now
-	return true
+	if t.last.err != nil {
+		return nil, t.last.err
+	}
+	response := t.last.response
+	response.Request, response.Body = request, io.NopCloser(bytes.NewReader(t.last.body))
+	return &response, nil
+}
+
+func (t *keyTransport) ask(request *http.Request) keyAnswer {
+	response, err := t.next.RoundTrip(request)
+	if err != nil {
+		return keyAnswer{err: err}
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, maxKeys))
+	return keyAnswer{response: *response, body: body, err: err}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -85,36 +84,31 @@ func TestGoogle_W07_expires(t *testing.T) {
 func TestGoogle_W07_rotation(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
-	r, rs := g.receiver(t), jwt.SigningMethodRS256
-	if got := received(t.Context(), r, "Bearer "+g.token(t, "one", g.keys["one"], rs, g.claims())); got != fault.Invalid {
-		t.Fatalf("the first key: %v", got)
-	}
-	g.keys["two"] = newKey(t)
-	second := "Bearer " + g.token(t, "two", g.keys["two"], rs, g.claims())
+	rs := jwt.SigningMethodRS256
+	first := "Bearer " + g.token(t, "one", g.keys["one"], rs, g.claims())
+	two := newKey(t)
+	second := "Bearer " + g.token(t, "two", two, rs, g.claims())
 	stranger := "Bearer " + g.token(t, "three", newKey(t), rs, g.claims())
-	for range 100 {
-		if got := received(t.Context(), r, stranger); got != fault.Unauthorised {
-			t.Fatalf("an unknown key: %v", got)
+	synctest.Test(t, func(t *testing.T) {
+		r := g.receiver(t)
+		expect := func(what, token string, want fault.Kind, asked int) {
+			t.Helper()
+			got := received(t.Context(), r, token)
+			synctest.Wait() // the library ends a question after its answer
+			if got != want || g.asked != asked {
+				t.Errorf("%s: %v after %d questions, want %v after %d", what, got, g.asked, want, asked)
+			}
 		}
-	}
-	if g.asked != 1 {
-		t.Errorf("asked for keys %d times in no time", g.asked)
-	}
-	g.pass(11 * time.Second)
-	got := received(t.Context(), r, second)
-	// The library gives a request that comes in the very moment the answer to the last
-	// question for keys. Google posts again what was refused, and so do we here.
-	for tries := 0; got == fault.Unauthorised && g.asked == 1 && tries < 1000; tries++ {
-		runtime.Gosched()
-		got = received(t.Context(), r, second)
-	}
-	if got != fault.Invalid || g.asked != 2 {
-		t.Errorf("the second key: %v after %d questions", got, g.asked)
-	}
-	delete(g.keys, "one")
-	if got := received(t.Context(), r, "Bearer "+g.token(t, "two", g.keys["two"], rs, g.claims())); got != fault.Invalid || g.asked != 2 {
-		t.Errorf("the second key again: %v after %d questions", got, g.asked)
-	}
+		expect("the first key", first, fault.Invalid, 1)
+		g.keys["two"] = two
+		for range 100 {
+			expect("an unknown key", stranger, fault.Unauthorised, 1)
+		}
+		g.pass(11 * time.Second)
+		expect("the second key", second, fault.Invalid, 2)
+		delete(g.keys, "one")
+		expect("the second key again", second, fault.Invalid, 2)
+	})
 }
 
 // Where the keys cannot be had, nothing is proven; what is known goes on.
@@ -135,21 +129,26 @@ func TestGoogle_W07_keysFail(t *testing.T) {
 		},
 	} {
 		g := &google{keys: map[string]*rsa.PrivateKey{"one": key}, now: g.now}
-		r := g.receiver(t)
-		g.answer = answer
 		token := "Bearer " + g.token(t, "one", g.keys["one"], jwt.SigningMethodRS256, g.claims())
-		if got := received(t.Context(), r, token); got != fault.Unauthorised {
-			t.Errorf("%s: %v", name, got)
-		}
-		g.answer = nil
-		g.pass(11 * time.Second)
-		if got := received(t.Context(), r, token); got != fault.Invalid {
-			t.Errorf("%s, and back: %v", name, got)
-		}
-		g.answer = answer
-		if got := received(t.Context(), r, token); got != fault.Invalid {
-			t.Errorf("%s again, with the key known: %v", name, got)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			r := g.receiver(t)
+			expect := func(what string, want fault.Kind, asked int) {
+				t.Helper()
+				got := received(t.Context(), r, token)
+				synctest.Wait() // the library ends a question after its answer
+				if got != want || g.asked != asked {
+					t.Errorf("%s, %s: %v after %d questions, want %v after %d", name, what, got, g.asked, want, asked)
+				}
+			}
+			g.answer = answer
+			expect("at first", fault.Unauthorised, 1)
+			g.answer = nil
+			expect("and back at once", fault.Unauthorised, 1)
+			g.pass(11 * time.Second)
+			expect("and back", fault.Invalid, 2)
+			g.answer = answer
+			expect("again, with the key known", fault.Invalid, 2)
+		})
 	}
 }
 
@@ -165,6 +164,7 @@ func TestGoogle_W07_keysHang(t *testing.T) {
 		if got := received(t.Context(), r, known); got != fault.Invalid {
 			t.Fatalf("before: %v", got)
 		}
+		synctest.Wait() // the library ends a question after its answer
 		g.pass(time.Minute)
 		g.answer = func(r *http.Request) (*http.Response, error) {
 			<-r.Context().Done()
