@@ -43,9 +43,11 @@ update work set owner = ?, lease_until = @now + ?, claimed = hinted, attempts = 
 where (kind, key) in (select kind, key from due)
 returning key, hinted, attempts, hinted_at, claimed_traces`
 
-// next is how long it takes until something is due, as far as it is known now.
+// next is how long it takes until something is due, as far as it is known now. It says
+// of everything what claim does: else the loop would ask without a pause.
 const next = `
-select min(case when owner = '' then not_before else @greatest(not_before, lease_until) end) - @now
+select min(case when owner = '' then not_before
+	else @greatest(not_before, lease_until + case when attempts >= ? then cast(? as bigint) else 0 end) end) - @now
 from work where kind = ? and hinted > done`
 
 // Claim begins up to limit runs of a kind, those first that are due for the longest
@@ -67,7 +69,7 @@ func (q *Queue) Claim(ctx context.Context, kind string, limit int, lease time.Du
 			return err
 		}
 		var micros *int64
-		err = tx.One(ctx, []any{&micros}, next, kind)
+		err = tx.One(ctx, []any{&micros}, next, crashes, pause.Microseconds(), kind)
 		wait = until(micros)
 		return err
 	})

@@ -95,7 +95,13 @@ var claims = map[string]func(*testing.T, databasetest.Kind){
 		if item.Attempt != 3 {
 			t.Errorf("attempt %d", item.Attempt)
 		}
+		if wait := b.wait(); wait != lease+time.Minute {
+			t.Errorf("it is due in %v", wait)
+		}
 		b.clock.Move(lease + time.Minute - time.Microsecond)
+		if wait := b.wait(); wait != time.Microsecond { // else it would be asked for all the time
+			t.Errorf("it is due in %v", wait)
+		}
 		b.none()
 		b.clock.Move(time.Microsecond)
 		b.one()
