@@ -28,7 +28,7 @@ func setLane(ctx context.Context, tx *database.Tx, l Lane) error {
 insert into lane (key, forge, host, name, looked_at, failure) values (?, ?, ?, ?, @now, ?)
 on conflict (key) do update set forge = excluded.forge, host = excluded.host, name = excluded.name,
 	looked_at = excluded.looked_at, failure = excluded.failure`,
-		l.Key, l.Forge, strings.ToLower(l.Host), strings.ToLower(l.Name), l.Failure)
+		l.Key, l.Forge, plain(strings.ToLower(l.Host)), plain(strings.ToLower(l.Name)), short(l.Failure))
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -197,6 +198,24 @@ func TestLanes(t *testing.T) {
 		}
 		if got := about(event.Repository{Host: "github.com", ID: 7}); got != nil {
 			b.Errorf("after it was forgotten: %v", got)
+		}
+	})
+}
+
+// A forge, a Git server and a file may say anything, and a look must end all the same.
+func TestLanes_anyFailure(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		for said, want := range map[string]string{
+			"no\x00NUL": "no\uFFFDNUL", "no \xff letter": "no \uFFFD letter", strings.Repeat("é", 1<<20): strings.Repeat("é", 2<<10),
+		} {
+			lane := store.Lane{Key: "github.com/7", Forge: "github", Host: "github.com", Name: "acme/gitops", Failure: said}
+			if err := b.SetLane(b.Context(), lane); err != nil {
+				b.Fatal(err)
+			}
+			if got, err := b.Lane(b.Context(), lane.Key); err != nil || got.Failure != want {
+				b.Errorf("%.20q: %.20q of %d bytes, %v", said, got.Failure, len(got.Failure), err)
+			}
 		}
 	})
 }
