@@ -65,6 +65,7 @@ func Doctor(ctx context.Context, options ServerOptions) (findings []Finding, err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
+	d.apps(ctx, w)
 	d.repositories(ctx, w)
 	d.hosts()
 	slices.SortStableFunc(d.findings, inOrder)

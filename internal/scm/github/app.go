@@ -43,6 +43,7 @@ type appAnswer struct {
 	HTMLURL     string    `json:"html_url"`
 	Owner       account   `json:"owner"`
 	Permissions Permitted `json:"permissions"`
+	Events      []string  `json:"events"`
 }
 
 // account is a user or an organisation.

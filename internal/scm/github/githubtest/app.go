@@ -86,6 +86,11 @@ func (a *App) Ask(permissions map[string]string) {
 	a.s.act(func() { a.permissions = maps.Clone(permissions) })
 }
 
+// Subscribe changes the events that the App's webhook tells of.
+func (a *App) Subscribe(events ...string) {
+	a.s.act(func() { a.events = slices.Clone(events) })
+}
+
 // Install installs the App on an organisation, for these of its repositories, or
 // for all. All that the App asks for is accepted.
 func (a *App) Install(account string, repositories ...*Repository) *Installation {

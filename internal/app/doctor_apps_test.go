@@ -1,0 +1,64 @@
+package app_test
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"promoter/internal/app"
+	"promoter/internal/scm/github"
+)
+
+// doctor checks the file of an orchard, and returns a line for each finding about
+// its forge.
+func (o *orchard) doctor(more string) string {
+	o.t.Helper()
+	if _, err := o.open(more); err != nil { // which writes the file
+		o.t.Fatal(err)
+	}
+	env := func(name string) (string, bool) { return serveSecret, name == "HOOK" }
+	findings, err := app.Doctor(o.t.Context(), app.ServerOptions{Config: filepath.Join(o.dir, "server.yaml"), Env: env, Now: o.now})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	var lines []string
+	for _, f := range findings {
+		if f.Subject == "forge github" {
+			lines = append(lines, fmt.Sprintf("%s: %s (%s)", f.Verdict, f.Says, f.Fix))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Somebody made the App by hand, or before promoter needed something.
+func TestDoctor_W13_app(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	receivers := fmt.Sprintf("data: %q\nreceivers:\n  github: {kind: github, secret: \"env:HOOK\"}\n", filepath.Join(o.dir, "data"))
+	all := github.EventsOf(github.Permissions())
+	o.app.Subscribe(all...)
+	const right = "ok: the App promoter asks for the permissions that are needed ()\n" +
+		"ok: the App promoter subscribes to the events that are needed ()"
+	if got := o.doctor(receivers); got != right {
+		t.Errorf("with all of it:\n%s", got)
+	}
+
+	less := maps.Clone(needed())
+	less["checks"], less["issues"] = "none", "read"
+	o.app.Ask(less)
+	o.app.Subscribe(slices.DeleteFunc(slices.Clone(all), func(event string) bool { return event == "issue_comment" || event == "check_run" })...)
+	page := o.github.URL() + "/settings/apps/promoter/permissions"
+	want := "fail: the App promoter does not ask for permissions that are always needed: Checks: read-only (add them at " + page + ", then an owner of each account accepts them)\n" +
+		"warn: the App promoter does not ask for permissions that are needed sometimes: Issues: read and write (if a config names labels that the repository does not have yet, or people steer by comments) (if so, add them at " + page + ", then an owner of each account accepts them)\n" +
+		"warn: the App promoter does not subscribe to issue_comment: what they tell is found by the poll alone, every 5m0s (tick them at " + page + ", unless a webhook of the organisation or the repositories tells of them)"
+	if got := o.doctor(receivers); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	// Without a receiver nothing of it could be heard.
+	if got := o.doctor(fmt.Sprintf("data: %q\n", filepath.Join(o.dir, "data"))); strings.Contains(got, "subscribe") {
+		t.Errorf("nobody hears webhooks:\n%s", got)
+	}
+}

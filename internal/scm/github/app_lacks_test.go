@@ -1,0 +1,61 @@
+package github_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/scm/github"
+)
+
+// An App that asks for all of the table, and subscribes to what a manifest
+// subscribes to, lacks nothing.
+func TestApp_lacksNothing(t *testing.T) {
+	t.Parallel()
+	w := newAppWorld(t)
+	w.of.Subscribe(github.EventsOf(github.Permissions())...)
+	got, err := w.app.Lacks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := github.Lacks{App: "promoter", At: w.URL() + "/settings/apps/promoter/permissions"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What it does not ask for is told by name: what is always needed, what is needed
+// sometimes, and the events that it may subscribe to. What is asked for on request
+// alone is none of it.
+func TestApp_lacks(t *testing.T) {
+	t.Parallel()
+	w := newAppWorld(t)
+	asked := maps.Clone(granted())
+	asked["contents"], asked["issues"] = "read", "read"
+	for _, name := range []string{"statuses", "packages", "workflows", "administration"} {
+		delete(asked, name)
+	}
+	w.of.Ask(asked)
+	w.of.Subscribe("push", "create", "delete", "release", "pull_request", "check_run", "check_suite", "star")
+	got, err := w.app.Lacks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range got.Always {
+		names = append(names, p.String())
+	}
+	names = append(names, "|")
+	for _, p := range got.Sometimes {
+		names = append(names, p.String())
+	}
+	names = append(names, "|")
+	names = append(names, got.Events...)
+	const want = "Contents: read and write, Commit statuses: read and write, |, Issues: read and write, Packages: read-only, |, " +
+		"pull_request_review, issue_comment, repository"
+	if diff := cmp.Diff(want, strings.Join(names, ", ")); diff != "" {
+		t.Error(diff)
+	}
+}
