@@ -26,7 +26,7 @@ func requestID(c echo.Context) string { return c.Response().Header().Get(request
 func (s *Server) record(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		begin := s.Now()
-		if err := next(c); err != nil {
+		if err := s.survived(c, func() error { return next(c) }); err != nil {
 			s.fail(err, c)
 		}
 		s.Log.DebugContext(c.Request().Context(), "request",

@@ -34,7 +34,11 @@ func (s *Server) limited(one *webhook.Receiver) *receiver {
 func (s *Server) webhook(c echo.Context) error {
 	begin := s.Now()
 	to := s.receiverOf(c.Param("receiver"))
-	hints, err := s.take(c, to, begin)
+	var hints accepted
+	err := s.survived(c, func() (err error) {
+		hints, err = s.take(c, to, begin)
+		return err
+	})
 	if err == nil {
 		err = c.JSON(http.StatusAccepted, hints)
 	} else {
