@@ -72,7 +72,7 @@ func (c *call) refuseApp() *reply {
 		c.t.Errorf("githubtest: which permission does %s need?", c.route)
 	}
 	answer := refuse(http.StatusForbidden, "Resource not accessible by integration")
-	answer.header.Set("X-Accepted-GitHub-Permissions", strings.Join(either, "; "))
+	answer.Header.Set("X-Accepted-GitHub-Permissions", strings.Join(either, "; "))
 	return answer
 }
 

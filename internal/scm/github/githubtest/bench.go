@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"promoter/internal/scm"
+	"promoter/internal/scm/forgetest"
 	"promoter/internal/scm/scmtest"
 )
 
@@ -131,10 +132,10 @@ func (r *Repository) world() scmtest.World {
 		},
 		Queue:    func(*testing.T) { r.RequireQueue() },
 		Methods:  func(_ *testing.T, methods ...string) { r.AllowMethods(methods...) },
-		Lose:     func(*testing.T) { r.s.Lose(AnyWrite) },
+		Lose:     func(*testing.T) { r.s.Lose(forgetest.AnyWrite) },
 		Fail:     func(_ *testing.T, status int) { r.s.Fail("", status, "Something went wrong") },
 		Limit:    func(_ *testing.T, secondary bool, until time.Time) { r.s.Limit(secondary, until) },
-		Requests: r.s.benchRequests,
+		Requests: r.s.Total,
 	}
 }
 
@@ -151,15 +152,4 @@ func (s *Server) eachToken(login string, do func(text string)) {
 	for _, text := range all {
 		do(text)
 	}
-}
-
-// benchRequests counts all requests, and those that change something.
-func (s *Server) benchRequests() (all, writes int) {
-	for route, n := range s.Requests() {
-		all += n
-		if !strings.HasPrefix(route, "GET ") {
-			writes += n
-		}
-	}
-	return all, writes
 }

@@ -28,7 +28,7 @@ func (c *call) getMembership() *reply {
 	name := c.r.PathValue("org") + "/" + c.r.PathValue("team")
 	if c.token.installation == nil && !c.token.has("read:org") && !c.token.has("repo") || !c.teams[lower(name)][lower(c.r.PathValue("user"))] {
 		answer := refuse(http.StatusNotFound, "Not Found")
-		answer.header.Set("X-Accepted-OAuth-Scopes", "admin:org, read:org, repo, user, write:org")
+		answer.Header.Set("X-Accepted-OAuth-Scopes", "admin:org, read:org, repo, user, write:org")
 		return answer
 	}
 	return ok(object{"role": "member", "state": "active", "url": c.API() + "teams/1/memberships/" + c.r.PathValue("user")})

@@ -106,7 +106,7 @@ func (c *call) listInstallationRepositories() *reply {
 	for _, one := range part {
 		drawn = append(drawn, c.drawRepository(one, c.who()))
 	}
-	return &reply{status: http.StatusOK, header: header, body: object{
+	return &reply{Status: http.StatusOK, Header: header, Body: object{
 		"total_count": len(all), "repository_selection": c.token.installation.selection(), "repositories": drawn,
 	}}
 }

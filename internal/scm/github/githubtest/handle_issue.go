@@ -29,7 +29,7 @@ func (c *call) addLabels(p *pull) *reply {
 	for _, name := range body.Labels {
 		if c.repo.labels[name] == 0 && c.token.installation != nil && !c.token.permits("issues=write") {
 			refused := refuse(http.StatusForbidden, "You do not have permission to create labels on this repository.")
-			refused.body.(object)["errors"] = []object{{"resource": "Repository", "field": "label", "code": "unauthorized"}}
+			refused.Body.(object)["errors"] = []object{{"resource": "Repository", "field": "label", "code": "unauthorized"}}
 			return refused
 		}
 	}

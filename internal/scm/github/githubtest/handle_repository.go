@@ -58,7 +58,7 @@ func (c *call) compare() *reply {
 	}
 	html := c.page(c.repo) + "/compare/" + base + "..." + head
 	url := c.API() + "repos/" + c.repo.fullName() + "/compare/" + base + "..." + head
-	return &reply{status: http.StatusOK, header: header, body: object{
+	return &reply{Status: http.StatusOK, Header: header, Body: object{
 		"url": url, "html_url": html, "permalink_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch",
 		"base_commit": c.drawCommit(c.repo, from), "merge_base_commit": c.drawCommit(c.repo, meeting), "status": relation(len(ahead), len(behind)),
 		"ahead_by": len(ahead), "behind_by": len(behind), "total_commits": len(ahead), "commits": drawn, "files": []object{},

@@ -83,7 +83,7 @@ func (c *call) combinedStatus() *reply {
 		drawn = append(drawn, simple)
 	}
 	url := c.API() + "repos/" + c.repo.fullName() + "/commits/" + commit
-	return &reply{status: http.StatusOK, header: header, body: object{
+	return &reply{Status: http.StatusOK, Header: header, Body: object{
 		"state": together(latest), "sha": commit, "total_count": len(latest), "statuses": drawn,
 		"repository": c.drawRepository(c.repo, c.who()), "commit_url": url, "url": url + "/status",
 	}}
@@ -126,7 +126,7 @@ func (c *call) listChecks() *reply {
 	for _, one := range part {
 		drawn = append(drawn, c.drawCheck(one))
 	}
-	return &reply{status: http.StatusOK, header: header, body: object{"total_count": len(runs), "check_runs": drawn}}
+	return &reply{Status: http.StatusOK, Header: header, Body: object{"total_count": len(runs), "check_runs": drawn}}
 }
 
 func (c *call) drawStatus(one *status) object {

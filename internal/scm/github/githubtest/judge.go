@@ -47,7 +47,7 @@ func (j *Judge) check(t testing.TB, r *http.Request, body []byte, answer *reply)
 		return
 	}
 	if err := j.verdict(r, body, answer); err != nil {
-		t.Errorf("githubtest: %s %s, status %d, is not as GitHub describes it: %.800s\nrequest %s\nanswer %.2000s", r.Method, r.URL, answer.status, err.Error(), body, answer.text())
+		t.Errorf("githubtest: %s %s, status %d, is not as GitHub describes it: %.800s\nrequest %s\nanswer %.2000s", r.Method, r.URL, answer.Status, err.Error(), body, answer.Text())
 	}
 }
 
@@ -67,14 +67,14 @@ func (j *Judge) verdict(r *http.Request, body []byte, answer *reply) error {
 	if err := openapi3filter.ValidateRequest(asked.Context(), input); err != nil {
 		return fmt.Errorf("request: %w", err)
 	}
-	if answer.body == nil {
+	if answer.Body == nil {
 		return nil
 	}
 	response := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: input, Status: answer.status, Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}},
-		Options: &openapi3filter.Options{IncludeResponseStatus: answer.status < http.StatusBadRequest},
+		RequestValidationInput: input, Status: answer.Status, Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}},
+		Options: &openapi3filter.Options{IncludeResponseStatus: answer.Status < http.StatusBadRequest},
 	}
-	if err := openapi3filter.ValidateResponse(asked.Context(), response.SetBodyBytes(answer.text())); err != nil {
+	if err := openapi3filter.ValidateResponse(asked.Context(), response.SetBodyBytes(answer.Text())); err != nil {
 		return fmt.Errorf("answer: %w", err)
 	}
 	return nil

@@ -84,12 +84,14 @@ func (s *Server) register(r *http.Request, organisation string) (string, error) 
 	if _, err := decoder.Token(); err != io.EOF {
 		return "", fmt.Errorf("more than one manifest")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.refuseManifest(m); err != nil {
-		return "", err
-	}
-	return s.made(m, organisation).redirect(m.RedirectURL, r.URL.Query().Get("state")), nil
+	var to string
+	var err error
+	s.act(func() {
+		if err = s.refuseManifest(m); err == nil {
+			to = s.made(m, organisation).redirect(m.RedirectURL, r.URL.Query().Get("state"))
+		}
+	})
+	return to, err
 }
 
 func (s *Server) made(m manifest, organisation string) *registration {

@@ -124,8 +124,8 @@ func (c *call) moved(name string) *reply {
 		to += "?" + c.r.URL.RawQuery
 	}
 	answer := refuse(status, "Moved Permanently")
-	answer.body = object{"message": "Moved Permanently", "url": to, "documentation_url": "https://docs.github.com/rest"}
-	answer.header.Set("Location", to)
+	answer.Body = object{"message": "Moved Permanently", "url": to, "documentation_url": "https://docs.github.com/rest"}
+	answer.Header.Set("Location", to)
 	return answer
 }
 
@@ -200,5 +200,5 @@ func list[T any](c *call, all []T, draw func(T) object) *reply {
 	for _, one := range part {
 		drawn = append(drawn, draw(one))
 	}
-	return &reply{status: http.StatusOK, header: header, body: drawn}
+	return &reply{Status: http.StatusOK, Header: header, Body: drawn}
 }

@@ -2,16 +2,8 @@ package githubtest
 
 import (
 	"net/http"
-	"strings"
 	"time"
 )
-
-// trouble is what happens to one request that matches.
-type trouble struct {
-	route string
-	lose  bool // carry it out and break the connection
-	reply *reply
-}
 
 // limit answers everything until a time.
 type limit struct {
@@ -19,66 +11,16 @@ type limit struct {
 	secondary bool
 }
 
-// Watch lets somebody see every request, as "METHOD /route", just before it is
-// looked at: a person or another process may be faster. Nil ends it.
-func (s *Server) Watch(see func(route string)) { s.act(func() { s.watcher = see }) }
-
-// happen shows a request to who watches.
-func (s *Server) happen(route string) {
-	s.mu.Lock()
-	see := s.watcher
-	s.mu.Unlock()
-	if see != nil {
-		see(route)
-	}
-}
-
-// writes says whether a route of the API changes anything.
-func writes(route string) bool { return !strings.HasPrefix(route, "G") } // GET, GIT
-
-// AnyWrite stands for the route of every request to the API that is no GET.
-const AnyWrite = "WRITE"
-
-// Lose carries the next request whose "METHOD /route" contains the text out and
-// breaks the connection instead of answering.
-func (s *Server) Lose(route string) { s.trouble(&trouble{route: route, lose: true}) }
-
 // Fail answers the next request whose "METHOD /route" contains the text with a
 // status and a message, and carries nothing out.
 func (s *Server) Fail(route string, status int, message string) {
-	s.trouble(&trouble{route: route, reply: refuse(status, message)})
-}
-
-func (s *Server) trouble(one *trouble) {
-	s.act(func() { s.troubles = append(s.troubles, one) })
+	s.front.Fail(route, refuse(status, message))
 }
 
 // Limit answers all requests to the API with a rate limit until the time: the
 // primary one with its headers, the secondary one with Retry-After.
 func (s *Server) Limit(secondary bool, until time.Time) {
-	s.act(func() { s.limit = &limit{until: until, secondary: secondary} })
-}
-
-// Lift ends the rate limit.
-func (s *Server) Lift() { s.act(func() { s.limit = nil }) }
-
-// takeTrouble returns the first trouble for a route and forgets it.
-func (s *Server) takeTrouble(route string) *trouble {
-	for i, one := range s.troubles {
-		if one.route == AnyWrite && writes(route) || strings.Contains(route, one.route) {
-			s.troubles = append(s.troubles[:i:i], s.troubles[i+1:]...)
-			return one
-		}
-	}
-	return nil
-}
-
-// limited returns the answer of a rate limit that is in force.
-func (s *Server) limited() *reply {
-	if s.limit == nil || !s.now().Before(s.limit.until) {
-		return nil
-	}
-	return s.limit.reply(s.now())
+	s.front.Limit(until, (&limit{until: until, secondary: secondary}).reply)
 }
 
 // reply is the refusal of a limit.
@@ -86,11 +28,11 @@ func (l *limit) reply(now time.Time) *reply {
 	if l.secondary {
 		r := refuse(http.StatusForbidden, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
 		seconds := int(l.until.Sub(now).Seconds()) + 1
-		r.header.Set("Retry-After", itoa(seconds))
+		r.Header.Set("Retry-After", itoa(seconds))
 		return r
 	}
 	r := refuse(http.StatusForbidden, "API rate limit exceeded for user ID 1.")
-	r.header.Set("X-RateLimit-Remaining", "0")
-	r.header.Set("X-RateLimit-Reset", itoa(int(l.until.Unix())))
+	r.Header.Set("X-RateLimit-Remaining", "0")
+	r.Header.Set("X-RateLimit-Reset", itoa(int(l.until.Unix())))
 	return r
 }

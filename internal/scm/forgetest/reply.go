@@ -1,0 +1,65 @@
+package forgetest
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+)
+
+// Reply is an answer of an API before it is sent.
+type Reply struct {
+	Status int
+	Header http.Header
+	Body   any // sent as JSON, Plain as it is; nil: none
+}
+
+// Plain is a body that is no JSON. Its reply has a content type of its own.
+type Plain string
+
+// Answer is a reply without headers so far.
+func Answer(status int, body any) *Reply {
+	return &Reply{Status: status, Header: http.Header{}, Body: body}
+}
+
+// Unless is the reply with a tag of its body, or "not modified" to who has it
+// already.
+func (a *Reply) Unless(r *http.Request, cacheControl string) *Reply {
+	if r.Method != http.MethodGet || a.Status != http.StatusOK {
+		return a
+	}
+	tag := fmt.Sprintf(`W/"%x"`, sha256.Sum256(a.Text()))
+	a.Header.Set("ETag", tag)
+	a.Header.Set("Cache-Control", cacheControl)
+	if r.Header.Get("If-None-Match") == tag {
+		a.Status, a.Body = http.StatusNotModified, nil
+	}
+	return a
+}
+
+// Text is the body as it is sent.
+func (a *Reply) Text() []byte {
+	if plain, is := a.Body.(Plain); is {
+		return []byte(plain)
+	}
+	text, err := json.Marshal(a.Body)
+	if err != nil {
+		panic(err) // of values that a fake made
+	}
+	return text
+}
+
+// send writes the reply, its JSON with this content type.
+func (a *Reply) send(w http.ResponseWriter, contentType string) {
+	maps.Copy(w.Header(), a.Header)
+	if a.Body == nil {
+		w.WriteHeader(a.Status)
+		return
+	}
+	if _, is := a.Body.(Plain); !is {
+		w.Header().Set("Content-Type", contentType)
+	}
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Text()) // a client that went away wants no answer
+}
