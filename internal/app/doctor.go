@@ -57,7 +57,9 @@ func Doctor(ctx context.Context, options ServerOptions) (findings []Finding, err
 	s.watch = d.hear
 	d.secrets()
 	d.tls(ctx)
-	d.receivers()
+	if err := d.receivers(); err != nil {
+		return nil, err
+	}
 	d.database(ctx)
 	d.traced(ctx)
 	w, err := s.begin(ctx, "")

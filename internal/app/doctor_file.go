@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 
 	"promoter/internal/config"
 	"promoter/internal/database"
@@ -63,16 +64,21 @@ func (d *doctor) references() []reference {
 	return all
 }
 
-// receivers makes each of them, as serve does at its start.
-func (d *doctor) receivers() {
+// receivers makes each of them, as serve does at its start. Nothing is asked.
+func (d *doctor) receivers() error {
+	way, err := d.newWays()
+	if err != nil {
+		return err
+	}
 	for _, entry := range d.file.Receivers {
 		subject := "receiver " + entry.Name
-		switch _, err := d.receiver(entry, http.DefaultClient); {
+		switch _, err := d.receiver(entry, &http.Client{Transport: way.forges}); {
 		case err != nil && d.failed(subject): // it was said with the secrets
 		case errors.Is(err, errNoApp):
 			d.say(VerdictWarn, subject, "make the App at "+d.setupPage(entry.App), "%v", errNoApp)
 		case err != nil:
-			d.say(VerdictFail, subject, "serve does not start with it: see docs/webhooks.md", "%v", err)
+			says := strings.TrimPrefix(err.Error(), subject+": ")
+			d.say(VerdictFail, subject, "serve does not start with it: see docs/webhooks.md", "%s", says)
 		case entry.Anonymous:
 			d.say(VerdictWarn, subject, "give it a credential: each webhook costs a look", "takes webhooks of anybody")
 		default:
@@ -87,6 +93,7 @@ func (d *doctor) receivers() {
 	default:
 		d.say(VerdictOK, "url", "", "%s", d.file.URL)
 	}
+	return nil
 }
 
 // failed says whether something about the subject failed already.
