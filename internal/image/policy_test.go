@@ -249,6 +249,8 @@ func TestNewPolicy_refuses(t *testing.T) {
 		{Selection{Release: "acme/web"}, "FORGE/OWNER/REPO"},
 		{Selection{Release: "github.com//web"}, "FORGE/OWNER/REPO"},
 		{Selection{Release: "github.com/acme/ web"}, "FORGE/OWNER/REPO"},
+		{Selection{Release: "github.com/acme/w\x00eb"}, "FORGE/OWNER/REPO"},
+		{Selection{Release: "github.com/../user"}, "FORGE/OWNER/REPO"},
 	} {
 		_, err := NewPolicy(test.selection)
 		if err == nil || !strings.Contains(err.Error(), test.want) {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/Masterminds/semver/v3"
 )
@@ -155,7 +156,7 @@ func checkRelease(s string) error {
 		return fmt.Errorf("%s is not FORGE/OWNER/REPO", quote(s))
 	}
 	for _, part := range parts {
-		if part == "" || strings.TrimSpace(part) != part {
+		if part == "" || part == "." || part == ".." || strings.TrimSpace(part) != part || strings.ContainsFunc(part, unicode.IsControl) {
 			return fmt.Errorf("%s is not FORGE/OWNER/REPO", quote(s))
 		}
 	}
