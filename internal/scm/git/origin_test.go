@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -17,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,11 +36,28 @@ type origin struct {
 func newOrigin(t testing.TB) *origin {
 	t.Helper()
 	o := &origin{t: t, dir: filepath.Join(t.TempDir(), "origin.git")}
-	askGit(t, ".", "init", "-q", "--bare", "-b", "main", o.dir)
-	o.config("uploadpack.allowFilter", "true")
-	o.config("http.receivepack", "true")
+	askGit(t, ".", "init", "-q", "--bare", "-b", "main", "--template=", o.dir)
+	settings, err := os.OpenFile(filepath.Join(o.dir, "config"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = settings.Close() }()
+	if _, err := settings.WriteString(originConfig); err != nil {
+		t.Fatal(err)
+	}
 	return o
 }
+
+// originConfig lets nothing tidy up in the background, where it would outlive a test.
+const originConfig = `[uploadpack]
+	allowFilter = true
+[http]
+	receivepack = true
+[receive]
+	autogc = false
+[gc]
+	auto = 0
+`
 
 func (o *origin) config(key, value string) { askGit(o.t, o.dir, "config", key, value) }
 
@@ -129,10 +146,18 @@ func (o *origin) move(branch string, to git.ID) {
 // repack does what a server does at night: one pack, with bitmaps.
 func (o *origin) repack() { o.run("", "repack", "-qadb") }
 
-// hook installs a hook that runs a shell script.
+// hook installs a hook that runs a shell script. No process begins meanwhile: it
+// would hold the file open for a moment, and Linux runs none that is open for writing.
 func (o *origin) hook(name, script string) {
 	o.t.Helper()
-	if err := os.WriteFile(filepath.Join(o.dir, "hooks", name), []byte("#!/bin/sh\n"+script), 0o700); err != nil { //nolint:gosec // a program
+	hooks := filepath.Join(o.dir, "hooks")
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	err := os.MkdirAll(hooks, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(hooks, name), []byte("#!/bin/sh\n"+script), 0o700) //nolint:gosec // a program
+	}
+	if err != nil {
 		o.t.Fatal(err)
 	}
 }
@@ -252,19 +277,9 @@ func fetched(t testing.TB, m *git.Mirror, branches ...string) map[string]git.ID 
 	return found
 }
 
-// freePort is an address that nobody listens on.
-func freePort(t testing.TB) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return address
-}
+// nobody is an address that nobody listens on. A port that was free a moment ago may
+// be somebody else's now; this one is given to nobody who asks for any.
+const nobody = "127.0.0.1:1"
 
 func contextWith(t testing.TB, timeout time.Duration) (context.Context, context.CancelFunc) {
 	t.Helper()

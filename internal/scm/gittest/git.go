@@ -90,9 +90,10 @@ type Setup struct {
 // forges allow. The name is that of its folder.
 func (g *Git) Init(name string, setup Setup) *Repository {
 	r := &Repository{git: g, dir: filepath.Join(g.root, name+".git")}
-	g.must(g.root, nil, "", "init", "--quiet", "--bare", "--initial-branch=main", r.dir)
+	g.must(g.root, nil, "", "init", "--quiet", "--bare", "--initial-branch=main", "--template=", r.dir)
 	var config strings.Builder
-	config.WriteString("[http]\n\treceivepack = true\n[receive]\n\tdenyDeleteCurrent = ignore\n")
+	// Nothing tidies up in the background, where it would outlive a test.
+	config.WriteString("[http]\n\treceivepack = true\n[receive]\n\tautogc = false\n\tdenyDeleteCurrent = ignore\n")
 	for _, ref := range setup.Hidden {
 		config.WriteString("\thideRefs = " + ref + "\n")
 	}

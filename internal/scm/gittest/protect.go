@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // preReceive refuses pushes to the branches named in the file "protected", with
@@ -18,9 +19,12 @@ while read -r old new ref; do
 done
 `
 
-// refuse prepares the hook.
+// refuse prepares the hook. No process begins meanwhile: it would hold the hook open
+// for a moment, and Linux runs no program that is open for writing.
 func (r *Repository) refuse(words []string) {
 	hooks := filepath.Join(r.dir, "hooks")
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	check(
 		os.MkdirAll(hooks, 0o750),
 		os.WriteFile(filepath.Join(hooks, "pre-receive"), []byte(preReceive), 0o700), //nolint:gosec // git runs it
