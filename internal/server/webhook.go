@@ -23,6 +23,7 @@ type receiver struct {
 	*webhook.Receiver
 	name    string // empty: the decoy
 	limiter *rate.Limiter
+	room    room
 }
 
 func (s *Server) limited(one *webhook.Receiver) *receiver {
@@ -59,7 +60,9 @@ func (s *Server) take(c echo.Context, to *receiver, at time.Time) (accepted, err
 	if !to.limiter.AllowN(at, 1) {
 		return accepted{}, fault.Limited(at.Add(time.Second), errors.New("this receiver gets more than it may"))
 	}
-	body, err := readBody(c)
+	from := &held{Reader: http.MaxBytesReader(c.Response(), c.Request().Body, maxBody), in: &to.room}
+	defer from.leave()
+	body, err := readBody(c.Request(), from, at)
 	if err != nil {
 		return accepted{}, err
 	}
@@ -81,21 +84,24 @@ func (s *Server) take(c echo.Context, to *receiver, at time.Time) (accepted, err
 
 // readBody reads a body of known bounds. One that is compressed is refused: no sender
 // does that, and a small one can be made to become a large one.
-func readBody(c echo.Context) ([]byte, error) {
-	if coding := c.Request().Header.Get(echo.HeaderContentEncoding); coding != "" && !strings.EqualFold(coding, "identity") {
+func readBody(r *http.Request, from io.Reader, at time.Time) ([]byte, error) {
+	if coding := r.Header.Get(echo.HeaderContentEncoding); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, echo.NewHTTPError(http.StatusUnsupportedMediaType, "the body is compressed: send it as it is")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, maxBody))
+	body, err := io.ReadAll(from)
 	if err != nil {
-		return nil, unread(err)
+		return nil, unread(err, at)
 	}
 	return body, nil
 }
 
 // unread says why a body could not be read.
-func unread(err error) error {
+func unread(err error, at time.Time) error {
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, "the body is larger than 2 MiB")
+	}
+	if errors.Is(err, errNoRoom) {
+		return fault.Limited(at.Add(time.Second), err)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return echo.NewHTTPError(http.StatusRequestTimeout, "the body did not come within 30 seconds")
