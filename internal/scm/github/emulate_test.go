@@ -155,6 +155,9 @@ func (p place) ask(who, method, path string, body, into any) int {
 		p.t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
+	if ends := resp.Header.Get("Keep-Alive"); ends != "" {
+		p.t.Errorf("the emulator closes a connection that waits, and with it what is on its way: %s", ends)
+	}
 	answer, err := io.ReadAll(resp.Body)
 	if err == nil && into != nil && resp.StatusCode < 300 {
 		err = json.Unmarshal(answer, into)
