@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"promoter/internal/scm"
+	"promoter/internal/scm/forgetest"
 	"promoter/internal/scm/scmtest"
 )
 
@@ -120,10 +121,10 @@ func (p *Project) world() scmtest.World {
 		Protect:  func(_ *testing.T, name string) { p.require(name) },
 		Queue:    queue,
 		Methods:  func(_ *testing.T, methods ...string) { p.allow(methods...) },
-		Lose:     func(*testing.T) { p.s.Lose(AnyWrite) },
+		Lose:     func(*testing.T) { p.s.Lose(forgetest.AnyWrite) },
 		Fail:     func(_ *testing.T, status int) { p.s.Fail("", status, "Something went wrong") },
 		Limit:    func(_ *testing.T, secondary bool, until time.Time) { p.s.Limit(secondary, until) },
-		Requests: p.s.benchRequests,
+		Requests: p.s.Total,
 	}
 }
 
@@ -168,15 +169,4 @@ func (s *Server) eachToken(name string, do func(text string)) {
 	for _, text := range all {
 		do(text)
 	}
-}
-
-// benchRequests counts all requests, and those that change something.
-func (s *Server) benchRequests() (all, writes int) {
-	for route, n := range s.Requests() {
-		all += n
-		if !strings.HasPrefix(route, "GET ") {
-			writes += n
-		}
-	}
-	return all, writes
 }

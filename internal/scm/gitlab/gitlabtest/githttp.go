@@ -8,34 +8,12 @@ import (
 
 // serveGit serves /GROUP/NAME.git over smart HTTP.
 func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
-	s.git.Serve(w, r, func(visit gittest.Visit) gittest.Admission {
-		s.happen(visit.Route())
-		return s.admitGit(visit)
-	})
-}
-
-// follow looks at the branches after a push.
-func (s *Server) follow(p *Project, by *user) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer func() {
-		if err, failed := recover().(error); failed {
-			s.t.Errorf("gitlabtest: after a push: %v", err)
-		}
-	}()
-	p.look(by)
+	s.front.ServeGit(s.git, w, r, s.admitGit)
 }
 
 // admitGit finds the project and checks what the token allows, in GitLab's words.
 // A former path works for Git as the present one does.
 func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.counts[visit.Route()]++
-	one := s.takeTrouble(visit.Route())
-	if one != nil && one.reply != nil {
-		return gittest.Admission{Refused: gittest.Refuse(one.reply.status, "the server has an accident")}
-	}
 	name, password, given := visit.Request.BasicAuth()
 	if given && name == "" {
 		s.t.Errorf("gitlabtest: Git gives a token without a name")
@@ -52,9 +30,7 @@ func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
 	if visit.Pushes {
 		p.guardAgainst(by)
 	}
-	return gittest.Admission{
-		Repository: p.bare, Login: by.name, Lose: one != nil && one.lose, Pushed: func() { s.follow(p, by) },
-	}
+	return gittest.Admission{Repository: p.bare, Login: by.name, Pushed: func() { p.look(by) }}
 }
 
 // guardAgainst lets Git refuse what an account may not push. Git knows no accounts:

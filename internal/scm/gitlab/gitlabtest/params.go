@@ -108,15 +108,15 @@ func list[T any](c *call, all []T, draw func(T) object) *reply {
 		drawn = append(drawn, draw(one))
 	}
 	told := ok(drawn)
-	told.header.Set("X-Page", itoa(page))
-	told.header.Set("X-Per-Page", itoa(size))
-	told.header.Set("X-Next-Page", "")
+	told.Header.Set("X-Page", itoa(page))
+	told.Header.Set("X-Per-Page", itoa(size))
+	told.Header.Set("X-Next-Page", "")
 	if page*size < len(all) {
-		told.header.Set("X-Next-Page", itoa(page+1))
+		told.Header.Set("X-Next-Page", itoa(page+1))
 	}
 	if len(all) <= 10_000 {
-		told.header.Set("X-Total", itoa(len(all)))
-		told.header.Set("X-Total-Pages", itoa(max(1, (len(all)+size-1)/size)))
+		told.Header.Set("X-Total", itoa(len(all)))
+		told.Header.Set("X-Total-Pages", itoa(max(1, (len(all)+size-1)/size)))
 	}
 	return told
 }

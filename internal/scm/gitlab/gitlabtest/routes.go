@@ -106,7 +106,7 @@ func reading(handle func(c *call) *reply) func(c *call) *reply {
 			to += "?" + c.r.URL.RawQuery
 		}
 		moved := refuse(http.StatusMovedPermanently, "This resource has been moved permanently to "+to)
-		moved.header.Set("Location", to)
+		moved.Header.Set("Location", to)
 		return moved
 	}
 }

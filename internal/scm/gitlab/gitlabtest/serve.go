@@ -1,14 +1,11 @@
 package gitlabtest
 
 import (
-	"crypto/sha256"
-	"encoding/json"
-	"fmt"
-	"io"
-	"maps"
 	"net/http"
 	"strconv"
 	"strings"
+
+	"promoter/internal/scm/forgetest"
 )
 
 const (
@@ -20,16 +17,9 @@ const (
 type object = map[string]any
 
 // reply is an answer before it is sent.
-type reply struct {
-	status int
-	header http.Header
-	body   any
-	plain  string // instead of a body
-}
+type reply = forgetest.Reply
 
-func answer(status int, body any) *reply {
-	return &reply{status: status, header: http.Header{}, body: body}
-}
+func answer(status int, body any) *reply { return forgetest.Answer(status, body) }
 
 func ok(body any) *reply { return answer(http.StatusOK, body) }
 
@@ -81,19 +71,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.StripPrefix(s.options.Root, http.HandlerFunc(s.serveGit)).ServeHTTP(w, r)
 		return
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
-	if err != nil {
-		s.t.Errorf("gitlabtest: %s %s: %v", r.Method, r.URL, err)
-		return
-	}
 	inner := s.inner(r)
-	_, pattern := s.mux.Handler(inner)
-	s.happen(pattern)
-	told, lose := s.answer(inner, pattern, body)
-	if lose {
-		panic(http.ErrAbortHandler)
-	}
-	told.send(w)
+	handler, route := s.mux.Handler(inner)
+	s.front.Serve(w, r, route, func(body []byte) *reply {
+		c := &call{Server: s, r: inner, route: route, body: body}
+		return c.dispatch(handler).Unless(r, "max-age=0, private, must-revalidate")
+	})
 }
 
 // inner is the request below the API.
@@ -104,31 +87,8 @@ func (s *Server) inner(r *http.Request) *http.Request {
 	return inner
 }
 
-// answer carries a request out.
-func (s *Server) answer(r *http.Request, pattern string, body []byte) (told *reply, lose bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer func() {
-		if err, failed := recover().(error); failed {
-			s.t.Errorf("gitlabtest: %s %s: %v", r.Method, r.URL, err)
-			told = refuse(http.StatusInternalServerError, "500 Internal Server Error")
-		}
-	}()
-	s.counts[pattern]++
-	one := s.takeTrouble(pattern)
-	if one != nil && one.reply != nil {
-		return one.reply, false
-	}
-	if blocked := s.limited(); blocked != nil {
-		return blocked, false
-	}
-	c := &call{Server: s, r: r, route: pattern, body: body}
-	return c.dispatch().unless(r), one != nil && one.lose
-}
-
 // dispatch finds out who asks, reads the parameters and calls the handler.
-func (c *call) dispatch() *reply {
-	handler, _ := c.mux.Handler(c.r)
+func (c *call) dispatch(handler http.Handler) *reply {
 	route, known := handler.(endpoint)
 	if !known {
 		c.t.Errorf("gitlabtest: no route for %s %s", c.r.Method, c.r.URL.EscapedPath())
@@ -140,11 +100,8 @@ func (c *call) dispatch() *reply {
 	if refused := c.read(route.params); refused != nil {
 		return refused
 	}
-	var told *reply
-	values := http.NewServeMux() // fills in the values of the path
-	values.HandleFunc(c.route, func(_ http.ResponseWriter, r *http.Request) { c.r = r; told = route.handle(c) })
-	values.ServeHTTP(nil, c.r)
-	return told
+	c.r = forgetest.WithValues(c.route, c.r)
+	return route.handle(c)
 }
 
 // authenticate takes a token in either of the headers, and looks at its scopes.
@@ -176,43 +133,4 @@ func (c *call) authenticate() *reply {
 		})
 	}
 	return nil
-}
-
-// unless answers "not modified" to who knows it already.
-func (a *reply) unless(r *http.Request) *reply {
-	if r.Method != http.MethodGet || a.status != http.StatusOK {
-		return a
-	}
-	tag := fmt.Sprintf(`W/"%x"`, sha256.Sum256(a.text()))
-	a.header.Set("ETag", tag)
-	a.header.Set("Cache-Control", "max-age=0, private, must-revalidate")
-	if r.Header.Get("If-None-Match") == tag {
-		a.status, a.body = http.StatusNotModified, nil
-	}
-	return a
-}
-
-// send writes the answer.
-func (a *reply) send(w http.ResponseWriter) {
-	maps.Copy(w.Header(), a.header)
-	if a.body == nil && a.plain == "" {
-		w.WriteHeader(a.status)
-		return
-	}
-	if a.plain == "" {
-		w.Header().Set("Content-Type", "application/json")
-	}
-	w.WriteHeader(a.status)
-	_, _ = w.Write(a.text()) // a client that went away wants no answer
-}
-
-func (a *reply) text() []byte {
-	if a.plain != "" {
-		return []byte(a.plain)
-	}
-	text, err := json.Marshal(a.body)
-	if err != nil {
-		panic(err) // of values that this package made
-	}
-	return text
 }

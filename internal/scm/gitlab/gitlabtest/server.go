@@ -6,10 +6,10 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"promoter/internal/scm/forgetest"
 	"promoter/internal/scm/gittest"
 )
 
@@ -23,23 +23,20 @@ type Options struct {
 
 // Server is one GitLab. All methods may be used by several goroutines.
 type Server struct {
+	forgetest.Traffic
+	front   *forgetest.Front
 	t       testing.TB
 	http    *httptest.Server
 	options Options
 	mux     *http.ServeMux
 	git     *gittest.Git
 
-	mu       sync.Mutex
 	lastID   int
 	users    map[string]*user // by name in lower case
 	tokens   map[string]*token
 	groups   map[string]map[*user]int // members' roles by path in lower case
 	projects map[int]*Project
 	paths    map[string]int // paths in lower case, also former ones
-	counts   map[string]int
-	troubles []*trouble
-	watcher  func(route string)
-	limit    *limit
 }
 
 type user struct {
@@ -71,11 +68,15 @@ func New(t testing.TB, options Options) *Server {
 	s := &Server{
 		t: t, options: options, git: gittest.New(t), mux: routes(),
 		users: map[string]*user{}, tokens: map[string]*token{}, groups: map[string]map[*user]int{},
-		projects: map[int]*Project{}, paths: map[string]int{}, counts: map[string]int{},
+		projects: map[int]*Project{}, paths: map[string]int{},
 	}
 	if s.options.Now == nil {
 		s.options.Now = time.Now //nolint:forbidigo // a server in a test without a clock of its own
 	}
+	s.front = forgetest.New(t, forgetest.Fake{
+		Name: "gitlabtest", Now: s.options.Now, ContentType: "application/json", MaxBody: maxBody,
+	})
+	s.Traffic = s.front.Traffic()
 	s.http = httptest.NewServer(s)
 	t.Cleanup(s.http.Close)
 	return s
@@ -126,32 +127,10 @@ func (s *Server) SetGroup(path string, names ...string) {
 	})
 }
 
-// Requests counts the requests by method and route, for instance
-// "GET /projects/{id}/merge_requests". Git's are "GIT upload-pack" and so on.
-func (s *Server) Requests() map[string]int {
-	counts := map[string]int{}
-	s.act(func() {
-		for route, n := range s.counts {
-			counts[route] = n
-		}
-	})
-	return counts
-}
-
-// ResetRequests begins the count again.
-func (s *Server) ResetRequests() { s.act(func() { s.counts = map[string]int{} }) }
-
 // act runs f alone; a failure of Git fails the test.
 func (s *Server) act(f func()) {
 	s.t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer func() {
-		if err, ok := recover().(error); ok {
-			s.t.Fatal(err)
-		}
-	}()
-	f()
+	s.front.Act(f)
 }
 
 func (s *Server) next() int {
