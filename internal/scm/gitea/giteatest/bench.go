@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"promoter/internal/scm"
+	"promoter/internal/scm/forgetest"
 	"promoter/internal/scm/scmtest"
 )
 
@@ -122,17 +123,9 @@ func (b *bench) world() scmtest.World {
 		Revoke:   func(*testing.T) { b.s.Revoke(b.token) },
 		Protect:  func(_ *testing.T, name string) { b.Repository.Protect("main", Protection{Checks: []string{name}}) },
 		Methods:  func(_ *testing.T, methods ...string) { b.AllowWays(methods...) },
-		Lose:     func(*testing.T) { b.s.Lose(AnyWrite) },
+		Lose:     func(*testing.T) { b.s.Lose(forgetest.AnyWrite) },
 		Fail:     func(_ *testing.T, status int) { b.s.Fail("", status, "Something went wrong") },
 		Limit:    func(_ *testing.T, secondary bool, until time.Time) { b.s.Limit(!secondary, until) },
-		Requests: func() (all, writes int) {
-			for route, n := range b.s.Requests() {
-				all += n
-				if !strings.HasPrefix(route, "GET ") {
-					writes += n
-				}
-			}
-			return all, writes
-		},
+		Requests: b.s.Total,
 	}
 }

@@ -8,34 +8,12 @@ import (
 
 // serveGit serves /OWNER/NAME.git over smart HTTP.
 func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
-	s.git.Serve(w, r, func(visit gittest.Visit) gittest.Admission {
-		s.happen(visit.Route())
-		return s.admitGit(visit)
-	})
-}
-
-// follow looks at the branches after a push.
-func (s *Server) follow(repo *Repository, by *user) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer func() {
-		if err, failed := recover().(error); failed {
-			s.t.Errorf("giteatest: after a push: %v", err)
-		}
-	}()
-	repo.look(by)
+	s.front.ServeGit(s.git, w, r, s.admitGit)
 }
 
 // admitGit finds the repository and checks what the token allows, in Gitea's words.
 // The password is the token, the name does not matter.
 func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.counts[visit.Route()]++
-	one := s.takeTrouble(visit.Route())
-	if one != nil && one.reply != nil {
-		return gittest.Admission{Refused: gittest.Refuse(one.reply.status, "the server has an accident")}
-	}
 	_, password, given := visit.Request.BasicAuth()
 	key := s.tokens[password]
 	if !given {
@@ -46,8 +24,7 @@ func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
 		return gittest.Admission{Refused: refused}
 	}
 	return gittest.Admission{
-		Repository: repo.bare, Login: key.owner.login, Lose: one != nil && one.lose,
-		Pushed: func() { s.follow(repo, key.owner) },
+		Repository: repo.bare, Login: key.owner.login, Pushed: func() { repo.look(key.owner) },
 	}
 }
 

@@ -14,7 +14,7 @@ func (c *call) listComments(p *pull) *reply {
 		drawn = append(drawn, c.drawEvent(one))
 	}
 	answer := ok(drawn)
-	answer.header.Set("X-Total-Count", itoa(len(drawn)))
+	answer.Header.Set("X-Total-Count", itoa(len(drawn)))
 	return answer
 }
 

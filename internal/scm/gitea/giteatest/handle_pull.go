@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"promoter/internal/scm/forgetest"
 )
 
 // maxTitle is what the column of titles takes, in characters.
@@ -201,9 +203,9 @@ func (c *call) mergePull(p *pull) *reply {
 
 // conflicts is a refusal without a message.
 func conflicts(way string) *reply {
-	return &reply{status: http.StatusConflict, header: http.Header{}, body: object{
+	return forgetest.Answer(http.StatusConflict, object{
 		"Style": way, "StdOut": "CONFLICT (content): Merge conflict", "StdErr": "", "Err": object{},
-	}}
+	})
 }
 
 // refuseMerge refuses in the order in which Gitea looks.

@@ -114,7 +114,7 @@ func (c *call) moved(name string) *reply {
 	if c.r.URL.RawQuery != "" {
 		to += "?" + c.r.URL.RawQuery
 	}
-	answer.header.Set("Location", to)
+	answer.Header.Set("Location", to)
 	return answer
 }
 
@@ -191,5 +191,5 @@ func list[T any](c *call, all []T, linked bool, draw func(T) object) *reply {
 	for _, one := range part {
 		drawn = append(drawn, draw(one))
 	}
-	return &reply{status: http.StatusOK, header: header, body: drawn}
+	return &reply{Status: http.StatusOK, Header: header, Body: drawn}
 }

@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"promoter/internal/scm/forgetest"
 	"promoter/internal/scm/gittest"
 )
 
@@ -23,6 +23,8 @@ type Options struct {
 
 // Server is one Gitea. All methods may be used by several goroutines.
 type Server struct {
+	forgetest.Traffic
+	front    *forgetest.Front
 	t        testing.TB
 	http     *httptest.Server
 	now      func() time.Time
@@ -30,20 +32,14 @@ type Server struct {
 	mux      *http.ServeMux
 	git      *gittest.Git
 
-	mu       sync.Mutex
-	lastID   int64
-	users    map[string]*user // by login in lower case
-	tokens   map[string]*token
-	first    string // of the tokens
-	teams    []*team
-	orgs     map[string]bool // in lower case
-	repos    map[int64]*Repository
-	names    map[string]int64 // OWNER/NAME in lower case, also former names
-	counts   map[string]int
-	troubles []*trouble
-	watcher  func(route string)
-	until    time.Time // of a limit
-	header   bool      // the limit is told by headers too
+	lastID int64
+	users  map[string]*user // by login in lower case
+	tokens map[string]*token
+	first  string // of the tokens
+	teams  []*team
+	orgs   map[string]bool // in lower case
+	repos  map[int64]*Repository
+	names  map[string]int64 // OWNER/NAME in lower case, also former names
 }
 
 type user struct {
@@ -63,7 +59,7 @@ func New(t testing.TB, options Options) *Server {
 	s := &Server{
 		t: t, now: options.Now, maxItems: options.MaxItems, git: gittest.New(t),
 		users: map[string]*user{}, tokens: map[string]*token{}, orgs: map[string]bool{},
-		repos: map[int64]*Repository{}, names: map[string]int64{}, counts: map[string]int{},
+		repos: map[int64]*Repository{}, names: map[string]int64{},
 	}
 	if s.now == nil {
 		s.now = time.Now //nolint:forbidigo // a server in a test without a clock of its own
@@ -71,6 +67,10 @@ func New(t testing.TB, options Options) *Server {
 	if s.maxItems == 0 {
 		s.maxItems = 50
 	}
+	s.front = forgetest.New(t, forgetest.Fake{
+		Name: "giteatest", Now: s.now, ContentType: "application/json;charset=utf-8", MaxBody: maxBody,
+	})
+	s.Traffic = s.front.Traffic()
 	s.mux = routes()
 	s.http = httptest.NewServer(s)
 	t.Cleanup(s.http.Close)
@@ -106,32 +106,10 @@ func (s *Server) SetTeam(name string, logins ...string) {
 	})
 }
 
-// Requests counts the requests by method and route, for instance
-// "GET /repos/{owner}/{repo}/pulls". Git's are "GIT upload-pack" and so on.
-func (s *Server) Requests() map[string]int {
-	counts := map[string]int{}
-	s.act(func() {
-		for route, n := range s.counts {
-			counts[route] = n
-		}
-	})
-	return counts
-}
-
-// ResetRequests begins the count again.
-func (s *Server) ResetRequests() { s.act(func() { s.counts = map[string]int{} }) }
-
 // act runs f alone; a failure of Git fails the test.
 func (s *Server) act(f func()) {
 	s.t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer func() {
-		if err, ok := recover().(error); ok {
-			s.t.Fatal(err)
-		}
-	}()
-	f()
+	s.front.Act(f)
 }
 
 func (s *Server) next() int64 {
