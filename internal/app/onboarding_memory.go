@@ -2,7 +2,6 @@ package app
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"promoter/internal/atomicfile"
 	"promoter/internal/identity"
 )
 
@@ -132,30 +132,10 @@ func (o *onboarded) save() error {
 	data, err := json.Marshal(o.known)
 	o.mutex.Unlock()
 	if err == nil {
-		err = keepFile(o.file, data)
+		err = atomicfile.Replace(o.file, data)
 	}
 	if err != nil {
 		return fmt.Errorf("keep which repositories were offered a config: %w", err)
-	}
-	return nil
-}
-
-// keepFile replaces a file of the cache in one step.
-func keepFile(name string, data []byte) error {
-	folder := filepath.Dir(name)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	fresh, err := os.CreateTemp(folder, ".fresh-*")
-	if err != nil {
-		return err
-	}
-	_, err = fresh.Write(data)
-	if err = errors.Join(err, fresh.Close()); err == nil {
-		err = os.Rename(fresh.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(fresh.Name()))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"promoter/internal/atomicfile"
 	"promoter/internal/scm/github"
 )
 
@@ -80,7 +81,7 @@ func (u *unconfigured) save() error {
 	}
 	data, err := json.Marshal(u.seen)
 	if err == nil {
-		err = keepFile(u.file, data)
+		err = atomicfile.Replace(u.file, data)
 	}
 	if err != nil {
 		return fmt.Errorf("keep which repositories have no config: %w", err)

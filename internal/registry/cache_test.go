@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"promoter/internal/atomicfile"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 )
@@ -96,7 +97,7 @@ func TestCache_brokenFilesAreIgnored(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
 			file := newMemory(folder, scope{credential: anonymousID, repository: r}).file
-			if err := replaceFile(file, []byte(content)); err != nil {
+			if err := atomicfile.Replace(file, []byte(content)); err != nil {
 				t.Fatal(err)
 			}
 			c := newClient(t, Options{CacheDir: folder})

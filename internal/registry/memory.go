@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"promoter/internal/atomicfile"
 	"promoter/internal/image"
 )
 
@@ -119,8 +120,7 @@ func parseKept(data []byte, empty kept) kept {
 	return empty
 }
 
-// save writes the cache file if anything is new. The rename makes it whole or
-// not there, whenever the process ends.
+// save writes the cache file if anything is new.
 func (m *memory) save() error {
 	if m.file == "" {
 		return nil
@@ -137,7 +137,7 @@ func (m *memory) save() error {
 	data, err := json.Marshal(m.kept)
 	m.mu.Unlock()
 	if err == nil {
-		err = replaceFile(m.file, data)
+		err = atomicfile.Replace(m.file, data)
 	}
 	if err != nil {
 		return fmt.Errorf("write the registry cache: %w", err)
@@ -146,27 +146,6 @@ func (m *memory) save() error {
 	m.saved = changed
 	m.mu.Unlock()
 	return nil
-}
-
-func replaceFile(file string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	temporary, err := os.CreateTemp(filepath.Dir(file), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = temporary.Write(data)
-	if closed := temporary.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(temporary.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(temporary.Name())
-	}
-	return err
 }
 
 func (m *memory) fact(digest string) (fact, bool) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"promoter/internal/atomicfile"
 	"promoter/internal/fault"
 )
 
@@ -152,7 +153,8 @@ func (m *Mirror) drop() error {
 
 // sweep removes what a process that was killed left behind.
 func (m *Mirror) sweep() {
-	for _, pattern := range []string{incomingPack + "*", stateFile + ".*", unfinishedPack} {
+	_ = atomicfile.Sweep(filepath.Join(m.dir, stateFile)) // tried again the next time
+	for _, pattern := range []string{incomingPack + "*", unfinishedPack} {
 		removeAll(m.dir, pattern)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"promoter/internal/atomicfile"
 )
 
 // stateFile holds the state of a mirror, beside its objects: what it holds is
@@ -57,16 +59,5 @@ func writeState(dir string, s *state) error {
 	if err != nil {
 		return fmt.Errorf("encode the state: %w", err)
 	}
-	file, err := os.CreateTemp(dir, stateFile+".*")
-	if err != nil {
-		return err //nolint:wrapcheck // the caller says what for
-	}
-	_, err = file.Write(content)
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), filepath.Join(dir, stateFile))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
+	return atomicfile.Replace(filepath.Join(dir, stateFile), content) //nolint:wrapcheck // the caller says what for
 }
