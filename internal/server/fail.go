@@ -44,22 +44,25 @@ func (s *Server) fail(err error, c echo.Context) {
 		return
 	}
 	status := statusOf(err)
-	words := http.StatusText(status)
-	known, isHTTP := errors.AsType[*echo.HTTPError](err)
-	switch {
-	case isHTTP:
-		if text, ok := known.Message.(string); ok {
-			words = text
-		}
-	case status < http.StatusInternalServerError:
-		words = err.Error()
-	default:
+	if _, isHTTP := errors.AsType[*echo.HTTPError](err); !isHTTP && status >= http.StatusInternalServerError {
 		s.Log.ErrorContext(c.Request().Context(), "a request failed", slog.String("request", requestID(c)), slog.String("error", err.Error()))
 	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(s.retryAfter(err)))
 	}
-	_ = c.JSON(status, map[string]string{"error": words}) // a client that went away wants no answer
+	_ = c.JSON(status, map[string]string{"error": wordsOf(err, status)}) // a client that went away wants no answer
+}
+
+// wordsOf is what a stranger may read of an error.
+func wordsOf(err error, status int) string {
+	if known, isHTTP := errors.AsType[*echo.HTTPError](err); isHTTP {
+		if text, ok := known.Message.(string); ok {
+			return text
+		}
+	} else if status < http.StatusInternalServerError {
+		return err.Error()
+	}
+	return http.StatusText(status)
 }
 
 // retryAfter is in whole seconds, rounded up.

@@ -20,6 +20,7 @@ func (s *Server) keep(r *http.Request, taken Taken) (err error) {
 		end(http.StatusAccepted, nil)
 	}()
 	if len(taken.Hints) == 0 {
+		s.ignored(r.WithContext(ctx), taken)
 		return nil
 	}
 	return s.Inbox.Take(ctx, taken)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"golang.org/x/time/rate"
 
 	"promoter/internal/secret"
 	"promoter/internal/webhook"
@@ -75,6 +76,8 @@ type Server struct {
 	echo  *echo.Echo
 	decoy *receiver // stands for every name that is none
 
+	refusals *rate.Limiter // of their lines in the log
+
 	mu        sync.RWMutex
 	receivers map[string]*receiver
 }
@@ -97,6 +100,7 @@ func New(options Options) (*Server, error) {
 		options.Observe = func(Observation) {}
 	}
 	s := &Server{Options: options, echo: echo.New(), receivers: map[string]*receiver{}}
+	s.refusals = rate.NewLimiter(rate.Every(refusalEvery), refusalsAtOnce)
 	for _, one := range options.Receivers {
 		s.receivers[one.Name()] = s.limited(one)
 	}

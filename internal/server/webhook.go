@@ -44,6 +44,7 @@ func (s *Server) webhook(c echo.Context) error {
 		err = c.JSON(http.StatusAccepted, hints)
 	} else {
 		s.fail(err, c)
+		s.refused(c, to, begin, err)
 	}
 	s.Observe(Observation{Receiver: to.name, Status: c.Response().Status, Hints: hints.Hints, Took: s.Now().Sub(begin)})
 	return err
