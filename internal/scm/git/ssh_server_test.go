@@ -1,7 +1,6 @@
 package git_test
 
 import (
-	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
@@ -28,8 +27,8 @@ type sshServer struct {
 	address string
 	host    ssh.Signer
 	client  ssh.Signer
-	key     secret.String // of the client, encrypted
-	known   string        // path of the known hosts
+	private ed25519.PrivateKey // of the client
+	known   string             // path of the known hosts
 
 	mu       sync.Mutex
 	commands []string
@@ -53,13 +52,7 @@ func (o *origin) serveSSH() *sshServer {
 	o.t.Helper()
 	s := &sshServer{t: o.t, o: o}
 	s.host, _ = newSigner(o.t)
-	client, private := newSigner(o.t)
-	s.client = client
-	block, err := ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte(passphrase))
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	s.key = secret.New(string(pem.EncodeToMemory(block)))
+	s.client, s.private = newSigner(o.t)
 	listener, err := (&net.ListenConfig{}).Listen(o.t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		o.t.Fatal(err)
@@ -78,6 +71,26 @@ func (o *origin) serveSSH() *sshServer {
 		}
 	})
 	return s
+}
+
+// credential is the client's key.
+func (s *sshServer) credential() git.Credential {
+	s.t.Helper()
+	block, err := ssh.MarshalPrivateKey(s.private, "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return git.Credential{Key: secret.New(string(pem.EncodeToMemory(block)))}
+}
+
+// locked is the client's key that the passphrase opens, which takes its time.
+func (s *sshServer) locked() git.Credential {
+	s.t.Helper()
+	block, err := ssh.MarshalPrivateKeyWithPassphrase(s.private, "", []byte(passphrase))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return git.Credential{Key: secret.New(string(pem.EncodeToMemory(block))), Passphrase: secret.New(passphrase)}
 }
 
 func (s *sshServer) knownHosts(key ssh.PublicKey) string {
@@ -181,8 +194,6 @@ func (s *sshServer) remote() git.Remote {
 		URL:        "ssh://git@" + s.address + s.o.dir,
 		Dial:       (&net.Dialer{}).DialContext,
 		KnownHosts: s.known,
-		Credential: func(context.Context) (git.Credential, error) {
-			return git.Credential{Key: s.key, Passphrase: secret.New(passphrase)}, nil
-		},
+		Credential: with(s.credential()),
 	}
 }

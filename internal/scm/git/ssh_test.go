@@ -39,7 +39,9 @@ func TestSSH_P17(t *testing.T) {
 	o.commit("main", many(30))
 	first := o.commit("main", files{"a.yaml": "a: 1\n"})
 	s := o.serveSSH()
-	m := opened(t, s.remote())
+	remote := s.remote()
+	remote.Credential = with(s.locked())
+	m := opened(t, remote)
 	if refs, err := m.List(t.Context()); err != nil || refs.Branches["main"] != first || refs.Default != "main" {
 		t.Errorf("%v, %v", refs, err)
 	}
@@ -98,9 +100,7 @@ func TestSSH_refused(t *testing.T) {
 	wrong := secret.New(string(pem.EncodeToMemory(block)))
 	empty := filepath.Join(t.TempDir(), "empty")
 	write(t, empty, "")
-	as := func(c git.Credential) func(context.Context) (git.Credential, error) {
-		return func(context.Context) (git.Credential, error) { return c, nil }
-	}
+	locked := s.locked().Key
 	for name, test := range map[string]struct {
 		change func(*git.Remote)
 		kind   fault.Kind
@@ -109,12 +109,12 @@ func TestSSH_refused(t *testing.T) {
 		"an unknown host":    {func(r *git.Remote) { r.KnownHosts = empty }, fault.Invalid, "is not in " + empty + ": add it"},
 		"a changed key":      {func(r *git.Remote) { r.KnownHosts = s.knownHosts(stranger.PublicKey()) }, fault.Invalid, "has changed"},
 		"no known hosts":     {func(r *git.Remote) { r.KnownHosts = empty + "/none" }, fault.Invalid, "read the known hosts"},
-		"a wrong key":        {func(r *git.Remote) { r.Credential = as(git.Credential{Key: wrong}) }, fault.Unauthorised, "does not take the ssh key"},
-		"a wrong password":   {func(r *git.Remote) { r.Credential = as(git.Credential{User: "other", Password: wrong}) }, fault.Unauthorised, "does not take the ssh key"},
+		"a wrong key":        {func(r *git.Remote) { r.Credential = with(git.Credential{Key: wrong}) }, fault.Unauthorised, "does not take the ssh key"},
+		"a wrong password":   {func(r *git.Remote) { r.Credential = with(git.Credential{User: "other", Password: wrong}) }, fault.Unauthorised, "does not take the ssh key"},
 		"nobody":             {func(r *git.Remote) { r.Credential = nil }, fault.Unauthorised, "does not take the ssh key"},
-		"no passphrase":      {func(r *git.Remote) { r.Credential = as(git.Credential{Key: s.key}) }, fault.Invalid, "give its passphrase"},
-		"a wrong passphrase": {func(r *git.Remote) { r.Credential = as(git.Credential{Key: s.key, Passphrase: wrong}) }, fault.Invalid, "does not open"},
-		"no key at all":      {func(r *git.Remote) { r.Credential = as(git.Credential{Key: secret.New("hello")}) }, fault.Invalid, "no private key"},
+		"no passphrase":      {func(r *git.Remote) { r.Credential = with(git.Credential{Key: locked}) }, fault.Invalid, "give its passphrase"},
+		"a wrong passphrase": {func(r *git.Remote) { r.Credential = with(git.Credential{Key: locked, Passphrase: wrong}) }, fault.Invalid, "does not open"},
+		"no key at all":      {func(r *git.Remote) { r.Credential = with(git.Credential{Key: secret.New("hello")}) }, fault.Invalid, "no private key"},
 		"no such repository": {func(r *git.Remote) { r.URL += "/none" }, fault.NotFound, "does not appear to be a git repository"},
 		"nobody who answers": {func(r *git.Remote) { r.URL = "ssh://git@" + nobody + "/x" }, fault.Temporary, "reach the server"},
 		"a failed credential": {func(r *git.Remote) {
@@ -145,9 +145,7 @@ func TestSSH_password(t *testing.T) {
 	o := newOrigin(t)
 	o.commit("main", many(3))
 	remote := o.serveSSH().remote()
-	remote.Credential = func(context.Context) (git.Credential, error) {
-		return git.Credential{User: "other", Password: secret.New(passphrase)}, nil
-	}
+	remote.Credential = with(git.Credential{User: "other", Password: secret.New(passphrase)})
 	if _, err := opened(t, remote).List(t.Context()); err != nil {
 		t.Error(err)
 	}
