@@ -26,32 +26,13 @@ func (r *Repository) Bench(forge scm.Forge) scmtest.Bench {
 	}
 	r.s.SetTeam(scmtest.Team, scmtest.Ann, b.self)
 	r.DetectMerges()
-	return scmtest.Bench{Forge: forge, Name: r.FullName(), Git: b.git(), People: b.people(), World: b.world()}
+	return scmtest.Bench{Forge: forge, Name: r.FullName(), Git: b.Hands(b.self), People: b.people(), World: b.world()}
 }
 
 // bench is a repository with the account that is under test.
 type bench struct {
 	*Repository
 	token, self string
-}
-
-func (b *bench) git() scmtest.Git {
-	return scmtest.Git{
-		Commit: func(_ *testing.T, c scmtest.Commit) string {
-			if c.By == "" {
-				c.By = b.self
-			}
-			return b.Repository.Commit(c.By, c.Branch, c.Message, map[string]string{c.Path: c.Content})
-		},
-		Log: func(_ *testing.T, branch string) []string {
-			if b.Head(branch) == "" {
-				return nil
-			}
-			return strings.Fields(b.Git("rev-list", branch))
-		},
-		Message: func(_ *testing.T, commit string) string { return b.Git("log", "-1", "--format=%B", commit) },
-		Delete:  func(_ *testing.T, who, branch string) { b.DeleteBranch(who, branch) },
-	}
 }
 
 func (b *bench) people() scmtest.People {

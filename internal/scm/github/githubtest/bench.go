@@ -1,7 +1,6 @@
 package githubtest
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -24,7 +23,7 @@ func (r *Repository) Bench(forge scm.Forge) scmtest.Bench {
 	}
 	r.s.SetTeam(scmtest.Team, scmtest.Ann)
 	return scmtest.Bench{
-		Forge: forge, Name: r.FullName(), Git: r.benchGit(), People: r.people(), World: r.world(),
+		Forge: forge, Name: r.FullName(), Git: r.Hands(Self), People: r.people(), World: r.world(),
 	}
 }
 
@@ -34,25 +33,6 @@ func login(who string) string {
 		return who + "[bot]"
 	}
 	return who
-}
-
-func (r *Repository) benchGit() scmtest.Git {
-	return scmtest.Git{
-		Commit: func(_ *testing.T, c scmtest.Commit) string {
-			if c.By == "" {
-				c.By = Self
-			}
-			return r.Commit(c.By, c.Branch, c.Message, map[string]string{c.Path: c.Content})
-		},
-		Log: func(_ *testing.T, branch string) []string {
-			if r.Head(branch) == "" {
-				return nil
-			}
-			return strings.Fields(r.Git("rev-list", branch))
-		},
-		Message: func(_ *testing.T, commit string) string { return r.Git("log", "-1", "--format=%B", commit) },
-		Delete:  func(_ *testing.T, who, branch string) { r.DeleteBranch(who, branch) },
-	}
 }
 
 func (r *Repository) people() scmtest.People {

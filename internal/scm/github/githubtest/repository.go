@@ -7,12 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/scm/forgetest"
 	"promoter/internal/scm/gittest"
 )
 
 // Repository is one repository on the server. Its methods act as people with
 // browsers and clones do. A method that names who makes that account if need be.
 type Repository struct {
+	forgetest.Branches
 	s    *Server
 	bare *gittest.Repository
 
@@ -67,6 +69,8 @@ func (s *Server) newRepository(fullName string) *Repository {
 		bases: map[string]string{}, pulls: map[int]*pull{}, labels: map[string]int64{},
 	}
 	r.bare = s.git.Init(itoa(int(r.id)), setup)
+	r.Branches = s.front.Branches(r.bare,
+		func(who string) gittest.Author { return s.author(s.user(who)) }, func(who string) { r.look(s.user(who)) })
 	s.repos[r.id], s.names[lower(fullName)] = r, r.id
 	s.user(owner)
 	return r
@@ -99,50 +103,6 @@ func (r *Repository) fullName() string { return r.owner + "/" + r.name }
 
 // CloneURL is where Git finds it.
 func (r *Repository) CloneURL() string { return r.s.URL() + "/" + r.FullName() + ".git" }
-
-// Dir is the folder of the bare repository.
-func (r *Repository) Dir() string { return r.bare.Dir() }
-
-// Commit adds a commit with these changed files to a branch, as a push of who,
-// and returns its id. A branch that is not there begins at main.
-func (r *Repository) Commit(who, branch, message string, files map[string]string) string {
-	var made string
-	r.s.act(func() {
-		made = r.bare.Add(branch, message, r.s.author(r.s.user(who)), files)
-		r.look(r.s.user(who))
-	})
-	return made
-}
-
-// SetHead points a branch at a commit, as a forced push of who.
-func (r *Repository) SetHead(who, branch, commit string) {
-	r.s.act(func() {
-		r.bare.Update(branch, commit, "")
-		r.look(r.s.user(who))
-	})
-}
-
-// DeleteBranch deletes a branch as who; its open pull requests are closed.
-func (r *Repository) DeleteBranch(who, branch string) {
-	r.s.act(func() {
-		r.bare.Delete(branch)
-		r.look(r.s.user(who))
-	})
-}
-
-// Head returns the commit of a branch, empty when there is none.
-func (r *Repository) Head(branch string) string {
-	var commit string
-	r.s.act(func() { commit = r.bare.Head(branch) })
-	return commit
-}
-
-// Git runs git in the bare repository and returns what it prints.
-func (r *Repository) Git(args ...string) string {
-	var out string
-	r.s.act(func() { out = r.bare.Run(args...) })
-	return out
-}
 
 // Permit sets what an account may do: admin, write, read or none. The owner is
 // an admin.

@@ -24,27 +24,8 @@ func (p *Project) Bench(forge scm.Forge) scmtest.Bench {
 	}
 	p.s.SetGroup(scmtest.Team, scmtest.Ann)
 	return scmtest.Bench{
-		Forge: forge, Name: p.Path(), Git: p.benchGit(), People: p.people(), World: p.world(),
+		Forge: forge, Name: p.Path(), Git: p.Hands(Self), People: p.people(), World: p.world(),
 		Label: func(name string) string { return strings.ReplaceAll(name, ",", " ") },
-	}
-}
-
-func (p *Project) benchGit() scmtest.Git {
-	return scmtest.Git{
-		Commit: func(_ *testing.T, c scmtest.Commit) string {
-			if c.By == "" {
-				c.By = Self
-			}
-			return p.Commit(c.By, c.Branch, c.Message, map[string]string{c.Path: c.Content})
-		},
-		Log: func(_ *testing.T, branch string) []string {
-			if p.Head(branch) == "" {
-				return nil
-			}
-			return strings.Fields(p.Git("rev-list", branch))
-		},
-		Message: func(_ *testing.T, commit string) string { return p.Git("log", "-1", "--format=%B", commit) },
-		Delete:  func(_ *testing.T, who, branch string) { p.DeleteBranch(who, branch) },
 	}
 }
 

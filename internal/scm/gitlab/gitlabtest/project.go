@@ -6,12 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/scm/forgetest"
 	"promoter/internal/scm/gittest"
 )
 
 // Project is one project on the server. Its methods act as people with browsers
 // and clones do. A method that names who makes that account if need be.
 type Project struct {
+	forgetest.Branches
 	s    *Server
 	bare *gittest.Repository
 
@@ -87,6 +89,8 @@ func (s *Server) newProject(path string) *Project {
 		created: s.time(), heads: map[string]string{}, requests: map[int]*request{},
 	}
 	p.bare = s.git.Init(itoa(p.id), setup)
+	p.Branches = s.front.Branches(p.bare,
+		func(who string) gittest.Author { return s.author(s.user(who)) }, func(who string) { p.look(s.user(who)) })
 	s.projects[p.id], s.paths[lower(path)] = p, p.id
 	return p
 }
@@ -107,50 +111,6 @@ func (p *Project) Path() string {
 
 // CloneURL is where Git finds it.
 func (p *Project) CloneURL() string { return p.s.URL() + "/" + p.Path() + ".git" }
-
-// Dir is the folder of the bare repository.
-func (p *Project) Dir() string { return p.bare.Dir() }
-
-// Commit adds a commit with these changed files to a branch, as a push of who,
-// and returns its id. A branch that is not there begins at main.
-func (p *Project) Commit(who, branch, message string, files map[string]string) string {
-	var made string
-	p.s.act(func() {
-		made = p.bare.Add(branch, message, p.s.author(p.s.user(who)), files)
-		p.look(p.s.user(who))
-	})
-	return made
-}
-
-// SetHead points a branch at a commit, as a forced push of who.
-func (p *Project) SetHead(who, branch, commit string) {
-	p.s.act(func() {
-		p.bare.Update(branch, commit, "")
-		p.look(p.s.user(who))
-	})
-}
-
-// DeleteBranch deletes a branch as who; its open merge requests are closed.
-func (p *Project) DeleteBranch(who, branch string) {
-	p.s.act(func() {
-		p.bare.Delete(branch)
-		p.look(p.s.user(who))
-	})
-}
-
-// Head returns the commit of a branch, empty when there is none.
-func (p *Project) Head(branch string) string {
-	var commit string
-	p.s.act(func() { commit = p.bare.Head(branch) })
-	return commit
-}
-
-// Git runs git in the bare repository and returns what it prints.
-func (p *Project) Git(args ...string) string {
-	var out string
-	p.s.act(func() { out = p.bare.Run(args...) })
-	return out
-}
 
 // Permit gives an account a role; NoOne takes it away.
 func (p *Project) Permit(who string, role int) {

@@ -1,0 +1,88 @@
+package forgetest
+
+import (
+	"strings"
+	"testing"
+
+	"promoter/internal/scm/gittest"
+	"promoter/internal/scm/scmtest"
+)
+
+// Branches are those of a repository as people with clones see and change them. The
+// repository of a fake embeds it.
+type Branches struct {
+	front  *Front
+	bare   *gittest.Repository
+	author func(who string) gittest.Author
+	pushed func(who string)
+}
+
+// Branches are those of a bare repository. The fake says who commits as an account,
+// which it makes if need be, and looks at the branches after every change.
+func (f *Front) Branches(bare *gittest.Repository, author func(who string) gittest.Author, pushed func(who string)) Branches {
+	return Branches{front: f, bare: bare, author: author, pushed: pushed}
+}
+
+// Dir is the folder of the bare repository.
+func (b Branches) Dir() string { return b.bare.Dir() }
+
+// Commit adds a commit with these changed files to a branch, as a push of who,
+// and returns its id. A branch that is not there begins at main.
+func (b Branches) Commit(who, branch, message string, files map[string]string) string {
+	var made string
+	b.front.Act(func() {
+		made = b.bare.Add(branch, message, b.author(who), files)
+		b.pushed(who)
+	})
+	return made
+}
+
+// SetHead points a branch at a commit, as a forced push of who.
+func (b Branches) SetHead(who, branch, commit string) {
+	b.front.Act(func() {
+		b.bare.Update(branch, commit, "")
+		b.pushed(who)
+	})
+}
+
+// DeleteBranch deletes a branch as who; what is open from it is closed.
+func (b Branches) DeleteBranch(who, branch string) {
+	b.front.Act(func() {
+		b.bare.Delete(branch)
+		b.pushed(who)
+	})
+}
+
+// Head returns the commit of a branch, empty when there is none.
+func (b Branches) Head(branch string) string {
+	var commit string
+	b.front.Act(func() { commit = b.bare.Head(branch) })
+	return commit
+}
+
+// Git runs git in the bare repository and returns what it prints.
+func (b Branches) Git(args ...string) string {
+	var out string
+	b.front.Act(func() { out = b.bare.Run(args...) })
+	return out
+}
+
+// Hands are what the suite does to the branches; self is the account under test.
+func (b Branches) Hands(self string) scmtest.Git {
+	return scmtest.Git{
+		Commit: func(_ *testing.T, c scmtest.Commit) string {
+			if c.By == "" {
+				c.By = self
+			}
+			return b.Commit(c.By, c.Branch, c.Message, map[string]string{c.Path: c.Content})
+		},
+		Log: func(_ *testing.T, branch string) []string {
+			if b.Head(branch) == "" {
+				return nil
+			}
+			return strings.Fields(b.Git("rev-list", branch))
+		},
+		Message: func(_ *testing.T, commit string) string { return b.Git("log", "-1", "--format=%B", commit) },
+		Delete:  func(_ *testing.T, who, branch string) { b.DeleteBranch(who, branch) },
+	}
+}
