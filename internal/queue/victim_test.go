@@ -114,15 +114,16 @@ func (o orders) work(q *queue.Queue) {
 		Kinds:  map[string]queue.Handled{"lane": {Handler: o.handle, Concurrent: 2}},
 		Log:    slog.New(slog.DiscardHandler),
 		Random: func() float64 { return 0 },
-		Lease:  victimLease, Poll: 20 * time.Millisecond,
+		Lease:  victimLease, Renew: victimLease / 2, Poll: 20 * time.Millisecond,
 	})
 	if err != nil {
 		panic(err)
 	}
 }
 
-// victimLease is how long a replica waits for the work of a dead one.
-const victimLease = 300 * time.Millisecond
+// victimLease is how long a replica waits for the work of a dead one. Whoever claims
+// gives up after half of it.
+const victimLease = 2 * time.Second
 
 func (o orders) handle(_ context.Context, item queue.Item) (queue.Result, error) {
 	o.reach(claimed)

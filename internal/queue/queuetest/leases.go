@@ -12,16 +12,17 @@ import (
 	"promoter/internal/queue"
 )
 
-// short are leases that a test can wait for.
+// short are leases that a test can wait for. No claim takes as long as it is between two
+// renewals: who has it gives up then.
 func short() queue.Options {
-	return queue.Options{Lease: 200 * time.Millisecond, Poll: 10 * time.Millisecond}
+	return queue.Options{Lease: 4 * time.Second, Renew: 2 * time.Second, Poll: 10 * time.Millisecond}
 }
 
 var leases = map[string]func(*testing.T, databasetest.Kind){
 	"a long run keeps its lease": func(t *testing.T, kind databasetest.Kind) {
 		p := single(t, kind)
 		runs, may := make(chan string, 10), make(chan bool)
-		o := queue.Options{Lease: 10 * time.Second, Renew: 20 * time.Millisecond}
+		o := queue.Options{Lease: time.Minute, Renew: 500 * time.Millisecond}
 		p.run(2, o, func(_ context.Context, item queue.Item) (queue.Result, error) {
 			say(runs, item.Key)
 			<-may
@@ -29,11 +30,8 @@ var leases = map[string]func(*testing.T, databasetest.Kind){
 		})
 		p.hint("a")
 		until(p, "the run", runs)
-		for last, renewed := p.leaseOf("a"), 0; renewed < 3; {
-			if now := p.leaseOf("a"); now.After(last) {
-				last = now
-				renewed++
-			}
+		for range 2 {
+			p.renewed("a")
 		}
 		close(may)
 		p.comes("a", idle)
@@ -43,7 +41,7 @@ var leases = map[string]func(*testing.T, databasetest.Kind){
 	},
 	"a run whose lease another one has is told": func(t *testing.T, kind databasetest.Kind) {
 		p := single(t, kind)
-		causes := make(chan error)
+		causes := make(chan error, 10)
 		p.run(1, short(), untilTheEnd(causes))
 		p.hint("a")
 		p.comes("a", func(e queue.Entry) bool { return e.Owner != "" })
@@ -61,10 +59,10 @@ var leases = map[string]func(*testing.T, databasetest.Kind){
 	},
 	"a run is told in time when the database is gone": func(t *testing.T, kind databasetest.Kind) {
 		p := single(t, kind)
-		causes, began := make(chan error), make(chan bool)
+		causes, began := make(chan error, 10), make(chan string, 10)
 		end := untilTheEnd(causes)
 		p.run(2, short(), func(ctx context.Context, item queue.Item) (queue.Result, error) {
-			close(began)
+			say(began, item.Key)
 			return end(ctx, item)
 		})
 		p.hint("a")
@@ -134,6 +132,13 @@ var leases = map[string]func(*testing.T, databasetest.Kind){
 			t.Errorf("it began at %v, and the lease was good until %v", at, good)
 		}
 	},
+}
+
+// renewed waits until the lease of a key lasts longer than it does now.
+func (p *process) renewed(key string) {
+	p.Helper()
+	before := p.leaseOf(key)
+	p.comes(key, func(queue.Entry) bool { return p.leaseOf(key).After(before) })
 }
 
 // leaseOf is until when the key is held.

@@ -25,7 +25,7 @@ type process struct {
 func now() time.Time { return time.Now() } //nolint:forbidigo // see above
 
 // patience is how long a test waits for what has to happen.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // newProcess opens the database with the real clock. A second one by the same
 // options is a replica on PostgreSQL, and on SQLite a second queue of one process.
@@ -92,7 +92,7 @@ func until[T any](p *process, what string, from <-chan T) (got T) {
 // comes waits until a row is as it should be.
 func (p *process) comes(key string, want func(queue.Entry) bool) queue.Entry {
 	p.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
+	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	over := time.After(patience)
 	for {
