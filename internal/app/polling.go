@@ -11,7 +11,7 @@ import (
 )
 
 // tellPolling adds to the status when repositories are looked at by themselves, and
-// which hosts are left alone.
+// which hosts are left alone, or asked nothing with one credential.
 func (s *service) tellPolling(ctx context.Context, status *server.Status) error {
 	status.Schedules, status.Pauses = []server.Schedule{}, []server.Pause{}
 	work := map[string]queue.Entry{}
@@ -38,6 +38,9 @@ func (s *service) tellPolling(ctx context.Context, status *server.Status) error 
 	}
 	for _, one := range s.pauses() {
 		status.Pauses = append(status.Pauses, server.Pause{To: one.to, Host: one.Host, Until: one.Until.UTC(), Reason: one.Why})
+	}
+	for _, one := range s.standing.pauses() {
+		status.Pauses = append(status.Pauses, server.Pause{To: toForge, Host: one.Host, Credential: one.credential, Until: one.Until.UTC(), Reason: one.Why})
 	}
 	return err
 }

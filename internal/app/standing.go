@@ -1,6 +1,9 @@
 package app
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"sync"
 
 	"promoter/internal/config"
@@ -42,6 +45,22 @@ func (f *forge) follow(before *forge) {
 
 func sameCredential(a, b git.Credential) bool {
 	return a.User == b.User && a.Password.Reveal() == b.Password.Reveal()
+}
+
+// used are the installations that are worked with, and those of the round before that
+// this one did not come to yet, by account.
+func (a *installations) used() []*github.Installed {
+	all := a.standing()
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	for id, before := range a.stood {
+		if a.known[id] == nil {
+			all[id] = before
+		}
+	}
+	return slices.SortedFunc(maps.Values(all), func(a, b *github.Installed) int {
+		return cmp.Compare(a.Installation.Account, b.Installation.Account)
+	})
 }
 
 // standing are the installations that were worked with.

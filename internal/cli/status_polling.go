@@ -24,7 +24,11 @@ func pollingLines(status server.Status) []string {
 		}
 	}
 	for _, one := range status.Pauses {
-		lines = append(lines, fmt.Sprintf("waiting: %s (%s) is sent nothing until %s: %s", one.Host, one.To, one.Until.Format(time.RFC3339), one.Reason))
+		with := ""
+		if one.Credential != "" {
+			with = " with " + one.Credential
+		}
+		lines = append(lines, fmt.Sprintf("waiting: %s (%s) is sent nothing%s until %s: %s", one.Host, one.To, with, one.Until.Format(time.RFC3339), one.Reason))
 	}
 	return lines
 }

@@ -35,6 +35,8 @@ type Options struct {
 // Forge is one Gitea or Forgejo with one credential: an scm.Forge, scm.Comparer
 // and scm.Releases. It is safe for many goroutines.
 type Forge struct {
+	rest.Pauses // of this credential
+
 	host string // of the pages for people, which names repositories and persons
 	page string // the address of those pages, without a slash at its end
 	http *http.Client
@@ -56,13 +58,12 @@ func New(options Options) (*Forge, error) {
 		return nil, fmt.Errorf("the URL of Gitea: %w", err)
 	}
 	page.Path = strings.TrimRight(page.Path, "/")
-	return &Forge{
-		host: strings.ToLower(page.Host), page: page.String(), now: options.Now, closed: map[identity.RepositoryKey]*archive{},
-		http: rest.NewClient(rest.Options{
-			Endpoint: page.JoinPath("api", "v1"), Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace,
-			Limits: rest.Limits{Prefix: limitPrefix, Refused: limited},
-		}),
-	}, nil
+	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, closed: map[identity.RepositoryKey]*archive{}}
+	made.http = rest.NewClient(rest.Options{
+		Endpoint: page.JoinPath("api", "v1"), Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace,
+		Limits: rest.Limits{Prefix: limitPrefix, Refused: limited}, Pauses: &made.Pauses,
+	})
+	return made, nil
 }
 
 // api is the client for one call. Making it sends nothing: without a version the

@@ -10,6 +10,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/identity"
+	"promoter/internal/outbound"
 	"promoter/internal/scm/rest"
 	"promoter/internal/secret"
 )
@@ -74,6 +75,10 @@ func NewApp(options AppOptions) (*App, error) {
 // Skew is what GitHub's clock is ahead of this machine's, as far as that was in
 // the way; negative: behind.
 func (a *App) Skew() time.Duration { return a.signer.offset() }
+
+// Paused is the pause of the App's own credential; see Forge for those of its
+// installations.
+func (a *App) Paused() (pause outbound.Pause, on bool) { return a.hub.Paused() }
 
 // Self is who the App is to others: SLUG[bot].
 func (a *App) Self(ctx context.Context) (identity.Person, error) {

@@ -46,6 +46,8 @@ type Options struct {
 // Forge is one GitHub with one credential: an scm.Forge, scm.Comparer and
 // scm.Releases. It is safe for many goroutines.
 type Forge struct {
+	rest.Pauses // of this credential
+
 	host string // of the pages for people, which names repositories and persons
 	page string // the address of those pages, without a slash at its end
 	api  *gogithub.Client
@@ -77,13 +79,12 @@ func New(options Options) (*Forge, error) {
 		}
 	}
 	endpoint.Path = strings.TrimRight(endpoint.Path, "/") + "/"
-	api := gogithub.NewClient(rest.NewClient(rest.Options{
-		Endpoint: endpoint, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace, Limits: limits(),
+	made := &Forge{host: strings.ToLower(page.Host), page: strings.TrimRight(page.String(), "/"), now: options.Now}
+	made.api = gogithub.NewClient(rest.NewClient(rest.Options{
+		Endpoint: endpoint, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace, Limits: limits(), Pauses: &made.Pauses,
 	}))
-	api.BaseURL, api.UserAgent = endpoint, "promoter"
-	return &Forge{
-		host: strings.ToLower(page.Host), page: strings.TrimRight(page.String(), "/"), api: api, now: options.Now,
-	}, nil
+	made.api.BaseURL, made.api.UserAgent = endpoint, "promoter"
+	return made, nil
 }
 
 // apiOf returns the API that belongs to a page: api.github.com, api.NAME.ghe.com

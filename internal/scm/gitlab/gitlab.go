@@ -46,6 +46,8 @@ type Options struct {
 // Forge is one GitLab with one credential: an scm.Forge, scm.Comparer and
 // scm.Releases. It is safe for many goroutines.
 type Forge struct {
+	rest.Pauses // of this credential
+
 	host string           // of the pages for people, which names repositories and persons
 	page string           // the address of those pages, without a slash at its end
 	api  *gogitlab.Client //nolint:staticcheck // the whole module is: docs/dependencies.md says why it is used
@@ -76,8 +78,9 @@ func New(options Options) (*Forge, error) {
 		return nil, fmt.Errorf("the URL of GitLab: %w", err)
 	}
 	page.Path = strings.TrimRight(page.Path, "/")
+	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, bots: map[int]bool{}}
 	client := rest.NewClient(rest.Options{
-		Endpoint: page, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace, Limits: limits(),
+		Endpoint: page, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace, Limits: limits(), Pauses: &made.Pauses,
 	})
 	// The credential, the limits and the tries again are ours.
 	api, err := gogitlab.NewOAuthClient("", //nolint:staticcheck // see Forge
@@ -87,7 +90,8 @@ func New(options Options) (*Forge, error) {
 		return nil, fmt.Errorf("the client of GitLab: %w", err)
 	}
 	api.UserAgent = "promoter"
-	return &Forge{host: strings.ToLower(page.Host), page: page.String(), api: api, now: options.Now, bots: map[int]bool{}}, nil
+	made.api = api
+	return made, nil
 }
 
 // noLimiter lets everything pass, since the limits are kept below the library.

@@ -67,7 +67,7 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, cutOff(req.URL.Host, err)
 	}
-	if err := g.note(resp, data); err != nil {
+	if err := g.note(req, resp, data); err != nil {
 		return nil, err
 	}
 	setBody(resp, data)
@@ -143,7 +143,7 @@ func limited(until time.Time, words string) error {
 }
 
 // note reads the limits of an answer. A refusal is the error.
-func (g *gate) note(resp *http.Response, data []byte) error {
+func (g *gate) note(req *http.Request, resp *http.Response, data []byte) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now, head := g.now(), resp.Header
@@ -151,7 +151,7 @@ func (g *gate) note(resp *http.Response, data []byte) error {
 	spent := head.Get(g.limits.Prefix+"Remaining") == "0"
 	switch {
 	case refused:
-		g.pause(now, g.end(now, head, spent), words)
+		g.pause(now, g.end(now, head, spent), without(words, req))
 		return limited(g.until, g.words)
 	case spent:
 		if reset, ok := g.resetOf(head); ok {

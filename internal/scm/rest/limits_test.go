@@ -32,7 +32,7 @@ func TestGate_P12_refusalsTogetherAreOne(t *testing.T) {
 	}
 	g := &gate{now: func() time.Time { return noon }, limits: plain()}
 	for range 8 {
-		err := g.note(refused(), nil)
+		err := g.note(&http.Request{}, refused(), nil)
 		if at, _ := fault.RetryAt(err); !at.Equal(noon.Add(time.Minute)) {
 			t.Errorf("may be tried at %v", at)
 		}
@@ -124,7 +124,7 @@ func TestGate_P12_prefixOfTheForge(t *testing.T) {
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}}
 	resp.Header.Set("RateLimit-Remaining", "0")
 	resp.Header.Set("RateLimit-Reset", strconv.FormatInt(reset.Unix(), 10))
-	if err := g.note(resp, nil); err != nil || len(resp.Header) != 0 {
+	if err := g.note(&http.Request{}, resp, nil); err != nil || len(resp.Header) != 0 {
 		t.Errorf("got %v, headers %v", err, resp.Header)
 	}
 	if at, _ := fault.RetryAt(g.paused()); !at.Equal(reset) {

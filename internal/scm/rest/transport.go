@@ -31,17 +31,22 @@ type Options struct {
 	Pace time.Duration
 	// Limits say how the forge tells its limits.
 	Limits Limits
+	// Pauses is made to tell of the pauses of this credential. Nil: nobody asks.
+	Pauses *Pauses
 }
 
 // NewClient makes the client of one forge: a credential is put on, then what is
 // known is asked for conditionally, then the limits are kept. All fields but Pace
-// are required.
+// and Pauses are required.
 func NewClient(options Options) *http.Client {
 	base := options.HTTP.Transport
 	if base == nil {
 		base = http.DefaultTransport
 	}
 	limits := &gate{next: base, now: options.Now, pace: options.Pace, limits: options.Limits}
+	if options.Pauses != nil {
+		*options.Pauses = Pauses{host: options.Endpoint.Host, gate: limits}
+	}
 	return &http.Client{
 		Transport:     &signer{next: newCache(limits), token: options.Token, endpoint: options.Endpoint},
 		CheckRedirect: checkRedirect,

@@ -1,0 +1,46 @@
+package app_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/server"
+)
+
+// The status tells of which installation GitHub asked for a pause, and of no other.
+func TestServe_S10_P12_pauseOfAnInstallation(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	o.repository("acme/gitops", webIn("pr"))
+	o.repository("globex/gitops", webIn("pr"))
+	until := o.now().Add(30 * time.Minute)
+	o.app.Install("acme").Limit(until)
+	o.app.Install("globex")
+	token := filepath.Join(o.dir, "api-token")
+	if err := os.WriteFile(token, []byte(serveToken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := o.serve(fmt.Sprintf("api: {token: \"file:%s\"}\n", token))
+	w.untilOf("looked", "globex/gitops")
+	want := []server.Pause{{
+		To: "forge", Host: strings.TrimPrefix(o.github.URL(), "http://"), Credential: "the installation at acme of the App of github", Until: until.UTC(),
+		Reason: "rate limited: API rate limit exceeded for user ID 1.",
+	}}
+	later := cmp.Comparer(func(a, b time.Time) bool { return a.Sub(b).Abs() <= time.Second }) // the end is rounded up
+	if diff := cmp.Diff(want, w.status().Pauses, later); diff != "" {
+		t.Errorf("in the pause:\n%s", diff)
+	}
+	o.pass(31 * time.Minute)
+	if pauses := w.status().Pauses; len(pauses) != 0 {
+		t.Errorf("after it: %+v", pauses)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
