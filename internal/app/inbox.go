@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"promoter/internal/database"
 	"promoter/internal/event"
@@ -22,7 +23,7 @@ func (s *service) Take(ctx context.Context, taken server.Taken) error {
 
 func (s *service) take(ctx context.Context, taken server.Taken) ([]queue.Hint, error) {
 	var work []queue.Hint
-	trace := telemetry.Parent(ctx)
+	trace, swept := telemetry.Parent(ctx), s.inflow.add(taken.Body, taken.Hints)
 	ctx, stored := telemetry.Begin(ctx, "store")
 	err := s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
 		err = s.store.Keep(ctx, tx, store.Delivery{
@@ -36,7 +37,7 @@ func (s *service) take(ctx context.Context, taken server.Taken) ([]queue.Hint, e
 			return err
 		}
 		s.store.Caused(tx, store.Cause{Receiver: taken.Receiver, Delivery: taken.ID}, keysOf(work))
-		return s.queue.HintIn(tx, tracedBy(trace, work)...)
+		return s.queue.HintIn(tx, slices.Concat(tracedBy(trace, work), swept)...)
 	})
 	stored.Set(slog.Any(traceKeys, firstKeys(work)))
 	stored.End(err)

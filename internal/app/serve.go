@@ -138,6 +138,7 @@ type service struct {
 	rounds *rounds
 	http   *server.Server
 
+	inflow    inflow
 	troubles  troubles
 	reopens   reopens
 	histories histories

@@ -8,6 +8,10 @@ import (
 	"promoter/internal/queue"
 )
 
+// maxHinted is of how many images it is remembered at most that they were hinted at: who
+// may send webhooks may name any, and each look reads those of its round.
+const maxHinted = 100_000
+
 // sweep removes what is kept long enough, a little at a time, and gives its space back.
 func (s *service) sweep(ctx context.Context, _ queue.Item) (queue.Result, error) {
 	next := queue.Result{Next: s.now().Add(sweepEvery)}
@@ -21,6 +25,11 @@ func (s *service) sweep(ctx context.Context, _ queue.Item) (queue.Result, error)
 		return next, err
 	}
 	removed += large
+	hinted, err := s.store.BoundHinted(ctx, maxHinted)
+	if err != nil {
+		return next, err
+	}
+	removed += hinted
 	if keep.History > 0 {
 		old, err := s.store.SweepHistory(ctx, s.now().Add(-keep.History))
 		if err != nil {

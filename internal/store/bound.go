@@ -26,3 +26,18 @@ delete from delivery where (receiver, id) in (
 	select receiver, id from delivery where received_at < ? order by received_at limit ?
 )`, database.Time(newest).Add(time.Microsecond))
 }
+
+// BoundHinted forgets of more than so many images that were hinted at those whose hint is
+// the oldest, and returns how many these were. What was read of them before counts until
+// the next poll.
+func (s *Store) BoundHinted(ctx context.Context, most int) (removed int64, err error) {
+	var newest int64
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		return tx.One(ctx, []any{&newest},
+			"select coalesce(max(hinted_at), 0) from (select hinted_at from image_hint order by hinted_at desc limit 1 offset ?) as beyond", most)
+	})
+	if err != nil || newest == 0 {
+		return 0, err
+	}
+	return s.remove(ctx, removeHinted, database.Time(newest).Add(time.Microsecond))
+}

@@ -21,12 +21,14 @@ delete from delivery where (receiver, id) in (
 	if err != nil {
 		return removed, err
 	}
-	_, err = s.remove(ctx, `
-delete from image_hint where (host, path) in (
-	select host, path from image_hint where hinted_at < ? order by hinted_at limit ?
-)`, before)
+	_, err = s.remove(ctx, removeHinted, before)
 	return removed, err
 }
+
+const removeHinted = `
+delete from image_hint where (host, path) in (
+	select host, path from image_hint where hinted_at < ? order by hinted_at limit ?
+)`
 
 // SweepHistory removes what happened before a time.
 func (s *Store) SweepHistory(ctx context.Context, before time.Time) (removed int64, err error) {

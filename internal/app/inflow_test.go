@@ -1,0 +1,24 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Much that is sent within the hour of the usual sweep does not fill the disk.
+func TestServe_muchIsSwept(t *testing.T) {
+	t.Parallel()
+	w := serveAs(t, newStory(t, "github", reviewed), serving{quiet: -1, poll: "1h", receivers: "retention: {deliveriesSize: 1MiB}"})
+	for i := range 33 { // of 2 MiB each
+		body := fmt.Sprintf(`{"id": "%d", "image": "quay.io/acme/other:1"}`, i)
+		if status := w.post("images", body+strings.Repeat(" ", 2<<20-len(body))); status != http.StatusAccepted {
+			t.Fatalf("delivery %d: %d", i, status)
+		}
+	}
+	w.until("removed what is kept long enough")
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+}
