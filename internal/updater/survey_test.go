@@ -110,11 +110,18 @@ func edited(r *rand.Rand, content map[string]string) map[string]string {
 // What is found from the differences is what a scan of all files finds.
 func TestSurvey_randomEdits(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // no secret
 	u := updater.New(surveyFollower(t), updater.Options{Workers: 1})
+	for seed := range uint64(10) {
+		followEdits(t, u, seed)
+	}
+}
+
+// followEdits edits a branch a hundred times, in the same way for the same seed.
+func followEdits(t *testing.T, u *updater.Updater, seed uint64) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // no secret
 	survey, branch := u.Survey(), &branchFiles{content: map[string]string{}}
-	for step := range 1000 {
+	for step := range 100 {
 		before := branch.content
 		branch.content = edited(r, before)
 		earlier := survey.Inventory(slices.Sorted(maps.Keys(before))...)
