@@ -148,6 +148,7 @@ func TestTrouble_theServerIsSilent(t *testing.T) {
 	temporary(t, "health", db.Healthy(ctx), "not written in time")
 	temporary(t, "a batch", insert(db, "meanwhile", 1))
 	w.Mend()
+	database.SetSilence(db, time.Minute)
 	if err := db.Healthy(t.Context()); err != nil {
 		t.Errorf("health when it answers again: %v", err)
 	}

@@ -125,7 +125,7 @@ func (c *cluster) run(server []string) error {
 
 // answers waits until a database can be made.
 func (c *cluster) answers() error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -58,7 +58,7 @@ func NewWire(t testing.TB) (*Wire, database.Options) {
 		w.Cut()
 		all.Wait()
 	})
-	return w, database.Options{URL: secret.New(address.String() + "&connect_timeout=1")}
+	return w, database.Options{URL: secret.New(address.String() + "&connect_timeout=8")}
 }
 
 // Cut ends all connections, and lets none be made.
