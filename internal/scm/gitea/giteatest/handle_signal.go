@@ -56,7 +56,7 @@ func (c *call) listStatuses() *reply {
 	case "leastindex":
 		slices.Reverse(found)
 	case "":
-		if bounded(query.Get("page"), 1, 1<<20)%2 == 0 {
+		if c.pageAsked().Number%2 == 0 {
 			slices.Reverse(found)
 		}
 		slices.SortStableFunc(found, func(a, b *status) int { return b.at.Compare(a.at) })

@@ -1,14 +1,12 @@
 package giteatest
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"promoter/internal/scm/forgetest"
 )
 
 // endpoint is one route: which scope a token needs, which parameters it knows, and
@@ -129,59 +127,42 @@ func onPull(handle func(c *call, p *pull) *reply) func(c *call) *reply {
 	}
 }
 
-// read decodes the body strictly: a key that no struct has fails the test, and so
-// does text that was cut in the middle of a character.
+// read decodes the body; what is wrong with it fails the test.
 func (c *call) read(into any) *reply {
-	if !utf8.Valid(c.body) || bytes.Contains(c.body, []byte(`\ufffd`)) || bytes.ContainsRune(c.body, utf8.RuneError) {
-		c.t.Errorf("giteatest: %s: the body is no whole text: %.200q", c.route, c.body)
-	}
-	decoder := json.NewDecoder(bytes.NewReader(c.body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
-		c.t.Errorf("giteatest: %s: body %s: %v", c.route, c.body, err)
+	if err := c.front.Read(c.route, c.body, into); err != nil {
 		return refuse(http.StatusUnprocessableEntity, err.Error())
 	}
 	return nil
 }
 
+// pageAsked is the page of a list that is asked for.
+func (c *call) pageAsked() forgetest.Page {
+	query := c.r.URL.Query()
+	return forgetest.PageOf(query.Get("page"), query.Get("limit"), 30, c.maxItems)
+}
+
 // page cuts one page out of a list. Every list tells how long it is; only some link to
 // the other pages.
 func page[T any](c *call, all []T, linked bool) ([]T, http.Header) {
-	query := c.r.URL.Query()
-	size, number := bounded(query.Get("limit"), 30, c.maxItems), bounded(query.Get("page"), 1, 1<<20)
-	last := max(1, (len(all)+size-1)/size)
+	at := c.pageAsked()
 	header := http.Header{}
 	header.Set("X-Total-Count", itoa(len(all)))
 	var links []string
 	link := func(to int, relation string) {
-		next := url.Values{}
-		for key, values := range query {
-			next[key] = values
-		}
-		next.Set("page", itoa(to))
-		links = append(links, fmt.Sprintf(`<%s%s%s?%s>; rel=%q`, c.URL(), prefix, c.r.URL.EscapedPath(), next.Encode(), relation))
+		links = append(links, forgetest.Link(c.URL()+prefix+c.r.URL.EscapedPath(), c.r.URL.Query(), to, relation))
 	}
-	if number < last {
-		link(number+1, "next")
+	if last := at.Last(len(all)); at.Number < last {
+		link(at.Number+1, "next")
 		link(last, "last")
 	}
-	if number > 1 {
+	if at.Number > 1 {
 		link(1, "first")
-		link(number-1, "prev")
+		link(at.Number-1, "prev")
 	}
 	if linked && len(links) > 0 {
 		header.Set("Link", strings.Join(links, ","))
 	}
-	begin := min((number-1)*size, len(all))
-	return all[begin:min(begin+size, len(all))], header
-}
-
-func bounded(text string, standard, most int) int {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return standard
-	}
-	return min(n, most)
+	return forgetest.Cut(at, all), header
 }
 
 // list answers with one page of what draw makes of the elements.

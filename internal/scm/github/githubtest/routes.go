@@ -1,14 +1,12 @@
 package githubtest
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"promoter/internal/scm/forgetest"
 )
 
 // endpoint is the handler of one route.
@@ -140,16 +138,9 @@ func onPull(handler func(c *call, p *pull) *reply) endpoint {
 	}
 }
 
-// read decodes the body strictly: a key that no struct has fails the test, and so
-// does text that was cut in the middle of a character.
+// read decodes the body; what is wrong with it fails the test.
 func (c *call) read(into any) *reply {
-	if !utf8.Valid(c.body) || bytes.Contains(c.body, []byte(`\ufffd`)) || bytes.ContainsRune(c.body, utf8.RuneError) {
-		c.t.Errorf("githubtest: %s: the body is no whole text: %.200q", c.route, c.body)
-	}
-	decoder := json.NewDecoder(strings.NewReader(string(c.body)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
-		c.t.Errorf("githubtest: %s: body %s: %v", c.route, c.body, err)
+	if c.front.Read(c.route, c.body, into) != nil {
 		return refuse(http.StatusBadRequest, "Problems parsing JSON")
 	}
 	return nil
@@ -158,39 +149,24 @@ func (c *call) read(into any) *reply {
 // page cuts one page out of a list and links to the others.
 func page[T any](c *call, all []T) ([]T, http.Header) {
 	query := c.r.URL.Query()
-	size, number := bounded(query.Get("per_page"), 30, 100), bounded(query.Get("page"), 1, 1<<20)
-	last := max(1, (len(all)+size-1)/size)
+	at := forgetest.PageOf(query.Get("page"), query.Get("per_page"), 30, 100)
 	var links []string
 	link := func(to int, relation string) {
-		next := url.Values{}
-		for key, values := range query {
-			next[key] = values
-		}
-		next.Set("page", itoa(to))
-		links = append(links, fmt.Sprintf(`<%s%s?%s>; rel=%q`, c.API(), strings.TrimPrefix(c.r.URL.EscapedPath(), "/"), next.Encode(), relation))
+		links = append(links, forgetest.Link(c.API()+strings.TrimPrefix(c.r.URL.EscapedPath(), "/"), query, to, relation))
 	}
-	if number > 1 {
-		link(number-1, "prev")
+	if at.Number > 1 {
+		link(at.Number-1, "prev")
 		link(1, "first")
 	}
-	if number < last {
-		link(number+1, "next")
+	if last := at.Last(len(all)); at.Number < last {
+		link(at.Number+1, "next")
 		link(last, "last")
 	}
 	header := http.Header{}
 	if len(links) > 0 {
 		header.Set("Link", strings.Join(links, ", "))
 	}
-	begin := min((number-1)*size, len(all))
-	return all[begin:min(begin+size, len(all))], header
-}
-
-func bounded(text string, standard, most int) int {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return standard
-	}
-	return min(n, most)
+	return forgetest.Cut(at, all), header
 }
 
 // list answers with one page of what draw makes of the elements.

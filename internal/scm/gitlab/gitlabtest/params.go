@@ -1,21 +1,19 @@
 package gitlabtest
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"promoter/internal/scm/forgetest"
 )
 
 // paging are the parameters of every list.
 var paging = []string{"page", "per_page"}
 
 // read takes the parameters: of a GET from its query, else from a JSON body. One
-// that the route has not fails the test, and so does text that was cut in the
-// middle of a character.
+// that the route has not fails the test, and so does what is wrong with a body.
 func (c *call) read(known []string) *reply {
 	c.params = object{}
 	for name, values := range c.r.URL.Query() {
@@ -26,11 +24,7 @@ func (c *call) read(known []string) *reply {
 		c.params[name] = values[0]
 	}
 	if c.r.Method != http.MethodGet && len(c.body) > 0 {
-		if !utf8.Valid(c.body) || bytes.Contains(c.body, []byte(`\ufffd`)) || bytes.ContainsRune(c.body, utf8.RuneError) {
-			c.t.Errorf("gitlabtest: %s: the body is no whole text: %.200q", c.route, c.body)
-		}
-		if err := json.Unmarshal(c.body, &c.params); err != nil {
-			c.t.Errorf("gitlabtest: %s: body %s: %v", c.route, c.body, err)
+		if c.front.Read(c.route, c.body, &c.params) != nil {
 			return answer(http.StatusBadRequest, object{"error": "The provided content is not JSON"})
 		}
 	}
@@ -100,31 +94,21 @@ func (c *call) names(name string) []string {
 // are not counted.
 // https://docs.gitlab.com/api/rest/#offset-based-pagination
 func list[T any](c *call, all []T, draw func(T) object) *reply {
-	size, page := bounded(c.text("per_page"), 20, 100), bounded(c.text("page"), 1, 1<<20)
-	begin := min((page-1)*size, len(all))
-	part := all[begin:min(begin+size, len(all))]
+	at := forgetest.PageOf(c.text("page"), c.text("per_page"), 20, 100)
 	drawn := []object{}
-	for _, one := range part {
+	for _, one := range forgetest.Cut(at, all) {
 		drawn = append(drawn, draw(one))
 	}
 	told := ok(drawn)
-	told.Header.Set("X-Page", itoa(page))
-	told.Header.Set("X-Per-Page", itoa(size))
+	told.Header.Set("X-Page", itoa(at.Number))
+	told.Header.Set("X-Per-Page", itoa(at.Size))
 	told.Header.Set("X-Next-Page", "")
-	if page*size < len(all) {
-		told.Header.Set("X-Next-Page", itoa(page+1))
+	if at.Number < at.Last(len(all)) {
+		told.Header.Set("X-Next-Page", itoa(at.Number+1))
 	}
 	if len(all) <= 10_000 {
 		told.Header.Set("X-Total", itoa(len(all)))
-		told.Header.Set("X-Total-Pages", itoa(max(1, (len(all)+size-1)/size)))
+		told.Header.Set("X-Total-Pages", itoa(at.Last(len(all))))
 	}
 	return told
-}
-
-func bounded(text string, standard, most int) int {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return standard
-	}
-	return min(n, most)
 }
