@@ -70,21 +70,22 @@ func (d *drama) threaten() {
 
 // live kills the process when its time has come: before a write to the forge is
 // carried out, or after it, so that the answer is lost.
-func (d *drama) live(write string) (dies bool) {
+func (d *drama) live(write string) (killed *process) {
 	d.dice.Lock()
 	defer d.dice.Unlock()
 	if d.deaths == 0 {
-		return false
+		return nil
 	}
 	if d.life--; d.life > 0 {
-		return false
+		return nil
 	}
 	if write != "" && d.fate.IntN(2) == 0 {
 		d.forge.Fail(write, 500, "the test killed who asked")
 	}
 	d.deaths, d.kills, d.life = d.deaths-1, d.kills-1, 1+d.fate.IntN(longestLife)
-	d.present().strike()
-	return true
+	killed = d.present()
+	killed.strike()
+	return killed
 }
 
 // over says that all who were to die did.
@@ -94,13 +95,15 @@ func (d *drama) over() bool {
 	return d.kills == 0
 }
 
-// strike kills those that lived too long for this act, at rest.
+// strike kills those that lived too long for this act, at rest. Who was killed for a
+// late sign of life, just after it came to rest, is followed by another one too.
 func (d *drama) strike() {
 	d.t.Helper()
 	d.dice.Lock()
 	left := d.deaths
 	d.kills, d.deaths = d.kills-left, 0
 	d.dice.Unlock()
+	d.settle()
 	for range left {
 		d.process.kill()
 		d.settle()

@@ -25,8 +25,8 @@ type mortal struct {
 	process *process
 	starts  int
 	// event is called with each sign of life, and with its route if that is a write to
-	// the forge. It says whether the process was killed for it.
-	event func(write string) bool
+	// the forge. It returns the process that was killed for it, if one was.
+	event func(write string) *process
 
 	mu       sync.Mutex
 	told     int             // events of the forge
@@ -43,7 +43,7 @@ func newMortal(t testing.TB, kind databasetest.Kind, config, poll string) *morta
 	s.clock.set(time.Now())
 	m := &mortal{
 		story: s, ledger: newLedger(t, kind, filepath.Join(s.dir, "data")),
-		poll: poll, event: func(string) bool { return false }, accepted: map[string]bool{},
+		poll: poll, event: func(string) *process { return nil }, accepted: map[string]bool{},
 	}
 	m.orders = orders{File: m.serverFile("data"), Lease: mortalLease, Driver: m.driver, Source: m.source}
 	s.forge.Watch(m.watch)
@@ -81,8 +81,8 @@ retention: {deliveriesSize: 1MiB}
 // listening stands before the registry.
 func (m *mortal) listening(registry http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("X-Test") == "" && m.event("") {
-			<-m.present().dead
+		if r.Header.Get("X-Test") == "" {
+			m.event("").mourn()
 		}
 		registry.ServeHTTP(w, r)
 	})
@@ -95,9 +95,7 @@ func (m *mortal) watch(route string) {
 	if changes(route) {
 		write = route
 	}
-	if m.event(write) {
-		<-m.present().dead // whoever waits for an answer is no more
-	}
+	m.event(write).mourn()
 }
 
 // atMostOne holds that each environment has one open pull request at most.
@@ -114,17 +112,16 @@ func (m *mortal) atMostOne() {
 	}
 }
 
-// start starts the next process.
+// start starts the next process. Who asks for the present one meanwhile gets that.
 func (m *mortal) start(o orders) {
 	m.t.Helper()
 	m.starts++
 	if m.process != nil && !m.process.answers() {
 		m.endLeases(m.t)
 	}
-	next := m.begin(o)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.process = next
+	m.process = m.begin(o)
 }
 
 func (m *mortal) begin(o orders) *process {
@@ -152,7 +149,7 @@ func (m *mortal) until(so func([]entry) bool) []entry {
 	m.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.After(3 * time.Minute); ; {
+	for deadline := time.After(5 * time.Minute); ; {
 		if m.process.answers() {
 			if work := m.work(m.t); so(work) {
 				return work

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -69,6 +70,7 @@ type process struct {
 	url     string
 
 	address chan string
+	struck  atomic.Bool   // it is dead, or about to be
 	dead    chan struct{} // closed when it is
 	err     error         // of its end, when it is dead
 
@@ -137,6 +139,10 @@ func (p *process) log() string {
 // answers waits until it takes webhooks, and says whether it lived to do so.
 func (p *process) answers() bool {
 	p.t.Helper()
+	if p.struck.Load() {
+		<-p.dead
+		return false
+	}
 	if p.url != "" {
 		select {
 		case <-p.dead:
@@ -158,7 +164,18 @@ func (p *process) answers() bool {
 }
 
 // strike kills it.
-func (p *process) strike() { _ = p.command.Process.Kill() } // it may be dead
+func (p *process) strike() {
+	p.struck.Store(true)
+	_ = p.command.Process.Kill() // it may be dead
+}
+
+// mourn waits until one that was killed is dead; whoever waits for an answer is no more
+// then. Of none there is nothing to wait for.
+func (p *process) mourn() {
+	if p != nil {
+		<-p.dead
+	}
+}
 
 // kill kills it, and waits until it is dead.
 func (p *process) kill() {

@@ -52,8 +52,8 @@ func (c *company) burst(tag string, to []*process, middle func()) {
 
 // How often they poll, and how long they wait for the work of one that died.
 const (
-	pollOfCompany  = time.Second
-	leaseOfCompany = 2 * time.Second
+	pollOfCompany  = 2 * time.Second
+	leaseOfCompany = 6 * time.Second
 )
 
 // Three processes share the work over PostgreSQL. One is killed while webhooks come
@@ -76,7 +76,7 @@ func TestServe_P13_P16_M15_replicas(t *testing.T) {
 	if title := c.repo.Pull(1).Title; !strings.Contains(title, "1.2.0") {
 		t.Errorf("the pull request was not refreshed: %s", title)
 	}
-	c.pollsOnce(begin, before, int64(len(c.accepted)-accepted))
+	c.pollsOnce(begin, before, accepted)
 	c.repo.MergePull("ada", 1, "squash")
 	c.post(c.happened("pull_request"))
 	c.settle()
@@ -91,11 +91,12 @@ func TestServe_P13_P16_M15_replicas(t *testing.T) {
 
 // pollsOnce waits for some polls and holds that they were one for all replicas: each
 // hints at the repository once, and comes a tenth before its time at the soonest. Since
-// the beginning nobody died, and so many webhooks hinted at the repository too.
-func (c *company) pollsOnce(begin time.Time, before map[string]int64, webhooks int64) {
+// the beginning, when so many webhooks were accepted, nobody died, and each webhook
+// hinted at the repository too.
+func (c *company) pollsOnce(begin time.Time, before map[string]int64, accepted int) {
 	c.t.Helper()
 	after := hinted(c.until(func(work []entry) bool { return c.rest(work) && hinted(work)["poll"] >= before["poll"]+3 }))
-	polls, looks := after["poll"]-before["poll"], after["lane"]-before["lane"]
+	polls, looks, webhooks := after["poll"]-before["poll"], after["lane"]-before["lane"], int64(len(c.accepted)-accepted)
 	if looks != polls+webhooks {
 		c.t.Errorf("%d hints by %d polls and %d webhooks", looks, polls, webhooks)
 	}
