@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +35,16 @@ func (w *servedOrchard) forgets(r *githubtest.Repository) {
 		}
 	}
 	w.served.t.Fatalf("%s is worked on still", r.FullName())
+}
+
+// mirrors are those on the disk.
+func (w *servedOrchard) mirrors() []string {
+	w.served.t.Helper()
+	found, err := filepath.Glob(filepath.Join(w.orchard.dir, "data", "mirrors", "*"))
+	if err != nil {
+		w.served.t.Fatal(err)
+	}
+	return found
 }
 
 // The App is installed on another account, and given another repository: its
@@ -89,6 +100,9 @@ func TestServe_W13_T06_installationsEnd(t *testing.T) {
 			test.end(acme)
 			w.hook("installation", w.installation(acme, "acme", test.action))
 			w.forgets(gone)
+			if mirrors := w.mirrors(); len(mirrors) != 1 {
+				t.Errorf("what was read of it is on the disk still: %v", mirrors)
+			}
 			before := len(o.github.Asked())
 			o.push("acme/web:1.6.0", "three")
 			for range 3 {

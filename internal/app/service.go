@@ -13,6 +13,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/promotion/engine"
 	"promoter/internal/queue"
+	"promoter/internal/scm/git"
 	"promoter/internal/store"
 	"promoter/internal/telemetry"
 )
@@ -94,6 +95,9 @@ func (s *service) unknown(ctx context.Context, item queue.Item, in *round) (queu
 		return queue.Result{Next: s.now()}, nil
 	}
 	s.troubles.after(item.Key, engine.Report{}, s.now(), s.file.Poll)
+	if err := git.Remove(ctx, in.mirrorFolder(item.Key)); err != nil { // who took it from us wants that
+		return queue.Result{}, err
+	}
 	s.Log.InfoContext(ctx, "a repository is not worked on any more", slog.String("key", item.Key))
 	return queue.Result{Forget: true}, s.store.Forget(ctx, item.Key)
 }
