@@ -165,23 +165,22 @@ type Mark struct {
 	ID string
 }
 
-// History lists events, newest first. What is asked is changed as what is kept was.
+// History lists events, newest first.
 func (s *Store) History(ctx context.Context, w Window) (all []Event, err error) {
-	repository, environment, application, component := plain(strings.ToLower(w.Repository)), plain(w.Environment), plain(w.Application), ""
-	if w.Component != "" {
-		component = "% " + escaped(plain(w.Component)) + " %"
-	}
-	before, newest := plain(w.Before.ID), int64(math.MaxInt64)
-	if before != "" {
-		newest = database.Micros(w.Before.At)
-	}
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		places, few, err := w.places(ctx, tx)
+		if err != nil || few && len(places) == 0 {
+			return err
+		}
+		query, args := w.selectByTime()
+		if few {
+			query, args = w.selectFrom(places)
+		}
 		return tx.Query(ctx, func(scan database.Scan) error {
 			e, err := readEvent(scan)
 			all = append(all, e)
 			return err
-		}, selectEvents, repository, repository, repository, "%/"+escaped(repository), environment, environment, application, application,
-			component, component, w.Since, newest, before, w.Before.At, w.Before.At, before, w.Limit)
+		}, query, args...)
 	})
 	return all, err
 }
@@ -196,11 +195,28 @@ select id, at, repository, name, environment, application, act, promotion, snaps
 			and other.snapshot = event.snapshot and other.act in ('opened', 'refreshed')
 		order by other.at desc limit 1), '') else url end,
 	rule, words, person, receiver, delivery
-from history as event
-where (? = '' or lower(repository) = ? or name = ? or name like ? escape '!')
-	and (? = '' or environment = ?) and (? = '' or application = ?) and (? = '' or components like ? escape '!')
-	and at >= ? and at <= ? and (? = '' or at < ? or (at = ? and id < ?))
-order by at desc, id desc limit ?`
+from history as event`
+
+// inTime narrows to the times of a window, and to a component; see Window.time.
+const inTime = `(? = '' or components like ? escape '!') and at >= ? and at <= ? and (? = '' or at < ? or (at = ? and id < ?))`
+
+// time are the values of inTime.
+func (w Window) time() []any {
+	component := ""
+	if w.Component != "" {
+		component = "% " + escaped(plain(w.Component)) + " %"
+	}
+	before, newest := plain(w.Before.ID), int64(math.MaxInt64)
+	if before != "" {
+		newest = database.Micros(w.Before.At)
+	}
+	return []any{component, component, w.Since, newest, before, w.Before.At, w.Before.At, before}
+}
+
+// selectByTime goes through the events by their time until enough are found.
+func (w Window) selectByTime() (query string, args []any) {
+	return selectEvents + "\nwhere " + atPlace + " and " + inTime + "\norder by at desc, id desc limit ?", append(append(w.place(), w.time()...), w.Limit)
+}
 
 // escaped is text that stands for itself in a "like".
 func escaped(text string) string {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,25 +19,14 @@ func TestSelectEvents_plan(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	var plan strings.Builder
-	err = db.View(t.Context(), func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			var id, parent, unused int
-			var step string
-			err := scan(&id, &parent, &unused, &step)
-			plan.WriteString(step + "\n")
-			return err
-		}, "explain query plan "+selectEvents, make([]any, strings.Count(selectEvents, "?"))...)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	query, args := Window{Limit: 10}.selectByTime()
+	plan := planOf(t, db, true, query, args)
 	for _, want := range []string{"SEARCH event USING INDEX history_at (at>? AND at<?)", "INDEX history_snapshot (repository=? AND environment=? AND application=? AND snapshot=?)"} {
-		if !strings.Contains(plan.String(), want) {
-			t.Errorf("no %q in\n%s", want, plan.String())
+		if !strings.Contains(plan, want) {
+			t.Errorf("no %q in\n%s", want, plan)
 		}
 	}
-	if strings.Contains(plan.String(), "TEMP B-TREE") {
-		t.Errorf("it sorts:\n%s", plan.String())
+	if strings.Contains(plan, "TEMP B-TREE") {
+		t.Errorf("it sorts:\n%s", plan)
 	}
 }
