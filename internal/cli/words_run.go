@@ -23,9 +23,11 @@ that was lost, or interrupted, is made good by the next.
 
 Without a server's file, --repo takes the URL of a repository; credentials come from
 PROMOTER_GITHUB_TOKEN, PROMOTER_GITLAB_TOKEN, PROMOTER_GITEA_TOKEN with
-PROMOTER_GITEA_URL, or PROMOTER_GIT_USERNAME and PROMOTER_GIT_PASSWORD.
+PROMOTER_GITEA_URL, PROMOTER_GIT_USERNAME and PROMOTER_GIT_PASSWORD, or
+PROMOTER_GIT_SSH_KEY and PROMOTER_GIT_KNOWN_HOSTS.
 
-Exit codes: 0 done; 1 something failed in a repository (the others are done).`
+Exit codes: 0 done; 1 something failed in a repository (the others are done); 130
+interrupted.`
 	wordRunExample = `  promoter run --config promoter-server.yaml --cache /var/cache/promoter
   promoter run --repo acme/gitops --dry-run
   promoter run --repo https://github.com/acme/gitops`
@@ -46,7 +48,7 @@ Exit codes: 0 done; 1 something could not be looked at.`
 	wordNoEnvironment  = "there is no environment %s here; there are %s"
 	wordNoApplication  = "there is no application %s in %s; there are %s"
 
-	wordDecided    = "written to %s as %s; the next 'promoter run' acts on it"
+	wordDecided    = "written to %s as %s; the next run, or look of the service, acts on it"
 	wordByName     = " (by its name: no digest of it is known)"
 	wordStoodThere = "nothing written: %s says so already"
 	wordEverywhere = "everywhere"
