@@ -13,7 +13,7 @@ import (
 )
 
 func newApp(system System) *cobra.Command {
-	command := &cobra.Command{Use: "app", Short: wordAppShort, Long: wordAppLong, Args: noArguments}
+	command := &cobra.Command{Use: "app", Short: wordAppShort, Long: wordAppLong}
 	command.AddCommand(newAppCreate(system))
 	return command
 }

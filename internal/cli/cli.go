@@ -119,5 +119,11 @@ func newRoot(system System) *cobra.Command {
 		newDemo(system),
 		newVersion(system),
 	)
+	root.InitDefaultCompletionCmd()
+	for _, command := range append(root.Commands(), root) {
+		if command.HasSubCommands() {
+			ofVerbs(command)
+		}
+	}
 	return root
 }

@@ -93,6 +93,8 @@ repository and removes it. Git it serves itself.`
 	wordInterrupted = "interrupted"
 	wordNoArguments = "%[1]s takes no arguments, and got %[2]q: '%[1]s --help' lists its flags"
 	wordWrongFlag   = "%w: '%s --help' lists the flags"
+	wordNoVerb      = "there is no \"%[2]s %[1]s\": '%[2]s --help' lists what there is"
+	wordVerbMeant   = "there is no \"%[2]s %[1]s\": did you mean %[3]s?"
 )
 
 // say writes one line to people. That they cannot be reached is no error of the

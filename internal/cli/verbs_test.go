@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// A wrong verb is an error that says what to do, wherever it stands.
+func TestOfVerbs_wrong(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"frobnicate":      "promoter: there is no \"promoter frobnicate\": 'promoter --help' lists what there is\n",
+		"hystory":         "promoter: there is no \"promoter hystory\": did you mean history?\n",
+		"app crate":       "promoter: there is no \"promoter app crate\": did you mean create?\n",
+		"app frobnicate":  "promoter: there is no \"promoter app frobnicate\": 'promoter app --help' lists what there is\n",
+		"completion bish": "promoter: there is no \"promoter completion bish\": did you mean bash or fish or zsh?\n",
+	} {
+		c := newConsole()
+		if code := c.run(t.Context(), strings.Fields(line)...); code != exitFailed || c.err.String() != want || c.out.Len() > 0 {
+			t.Errorf("promoter %s: exit %d, out %q, err %q, want %q", line, code, c.out.String(), c.err.String(), want)
+		}
+	}
+}
+
+func TestOfVerbs_none(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"", "app", "completion"} {
+		c := newConsole()
+		if code := c.run(t.Context(), strings.Fields(line)...); code != exitDone || !strings.Contains(c.out.String(), "Available Commands:") || c.err.Len() > 0 {
+			t.Errorf("promoter %s: exit %d, out %q, err %q", line, code, c.out.String(), c.err.String())
+		}
+	}
+}
