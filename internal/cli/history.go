@@ -64,6 +64,9 @@ func runHistory(command *cobra.Command, flags *historyFlags, system System) erro
 	if err := printAs(system.Out, flags.output, history, func() string { return historyText(history, paint) }); err != nil {
 		return fmt.Errorf("print the history: %w", err)
 	}
+	if len(history.Events) == 0 && flags.output == "text" {
+		say(system.Err, wordHistoryNone)
+	}
 	if history.Next != "" {
 		say(system.Err, wordHistoryMore, history.Next)
 	}

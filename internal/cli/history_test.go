@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -34,5 +38,25 @@ func TestHistoryText(t *testing.T) {
 	}
 	if coloured := historyText(history, true); !strings.Contains(coloured, colourGreen+"merged"+colourReset+"  ") {
 		t.Errorf("with colours:\n%s", coloured)
+	}
+}
+
+// Nothing is an answer too, and is said to people alone.
+func TestHistory_nothing(t *testing.T) {
+	t.Parallel()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"schema": 1, "at": "2026-03-02T10:14:05Z", "events": []}`))
+	}))
+	t.Cleanup(service.Close)
+	file := filepath.Join(t.TempDir(), "promoter-server.yaml")
+	if err := os.WriteFile(file, []byte("version: 1\napi: {token: \"env:API\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for form, want := range map[string]string{"text": "promoter: nothing is known that fits\n", "json": ""} {
+		c := newConsole("API=" + strings.Repeat("canary-", 5))
+		code := c.run(t.Context(), "history", "--config", file, "--url", service.URL, "-o", form)
+		if code != exitDone || c.err.String() != want || strings.Contains(c.out.String(), "promoter:") {
+			t.Errorf("-o %s: exit %d, out %q, err %q", form, code, c.out.String(), c.err.String())
+		}
 	}
 }

@@ -16,6 +16,7 @@ Exit codes: 0 done; 1 the service did not answer, or a repository could not be r
   promoter history --component web -o json
   promoter history --direct --repo https://github.com/acme/gitops --since 90d`
 	wordHistoryMore = "there is more: add --after %s"
+	wordHistoryNone = "nothing is known that fits"
 
 	flagHistoryEnv       = "only this environment"
 	flagHistoryApp       = "only this application"
