@@ -1,6 +1,7 @@
 package promotion
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -20,7 +21,15 @@ const (
 
 // disarm makes one line of a text in which no forge finds a mention, a reference
 // or the end of a comment.
-func disarm(text string, most int) string { return signs.Replace(oneLine(text, most)) }
+func disarm(text string, most int) string {
+	return references.ReplaceAllString(signs.Replace(oneLine(text, most)), "$1"+apart+"$2")
+}
+
+// references are what other forges than GitHub make of numbers behind such a sign, and
+// GitHub of those behind GH-.
+// https://docs.gitlab.com/user/markdown/#gitlab-specific-references
+// https://docs.github.com/en/get-started/writing-on-github/working-with-advanced-formatting/autolinked-references-and-urls
+var references = regexp.MustCompile(`([!$%&]|(?i:\bgh-))([0-9])`)
 
 // oneLine makes one line of a text, of at most so many runes, in which nothing is
 // invisible and nothing changes the direction of writing.
