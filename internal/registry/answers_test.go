@@ -112,10 +112,11 @@ func TestSelect_S14_onlyWholeAnswersCount(t *testing.T) {
 // for one.
 func TestSelect_S07_oneSliceForEachMoment(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
+	f, images := newFake(t), map[string]built{}
 	for n := range 120 {
-		f.push(t, "acme/web", built{created: day(1).Add(time.Duration(n) * time.Minute)}, fmt.Sprintf("main-%d", n))
+		images[fmt.Sprintf("main-%d", n)] = built{created: day(1).Add(time.Duration(n) * time.Minute)}
 	}
+	f.pushEach(t, "acme/web", images)
 	c := newClient(t, Options{})
 	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Newest: "^main-"}), AsOf: time.Now().Add(-time.Minute)}
 	mustSelect(t, c.For("a/1"), r)

@@ -142,6 +142,20 @@ func pushTo(t testing.TB, host string, auth authn.Authenticator, path string, im
 	return digest.String()
 }
 
+// pushEach puts every image under its tag, and asks only once how to log in.
+func (f *fake) pushEach(t testing.TB, path string, images map[string]built) {
+	t.Helper()
+	pusher, err := remote.NewPusher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tag, b := range images {
+		if err := pusher.Push(t.Context(), mustTag(t, f.host, path, tag), b.image(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func mustTag(t testing.TB, host, path, tag string) name.Tag {
 	t.Helper()
 	ref, err := name.NewTag(host+"/"+path+":"+tag, name.Insecure)
