@@ -24,7 +24,7 @@ const (
 func (s *Server) Listen(ctx context.Context, listener net.Listener, drain time.Duration) error {
 	server := &http.Server{
 		Handler: s, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(lines{s.Log.Handler()}, slog.LevelDebug),
 	}
 	serve := server.Serve
 	if s.TLS != nil { // with HTTP/2
