@@ -48,7 +48,8 @@ func (s *service) take(ctx context.Context, taken server.Taken) ([]queue.Hint, e
 	return work, nil
 }
 
-// maxTold is how many repositories the line of a delivery names.
+// maxTold is how many repositories the line of a delivery names, and how many
+// applications that of an act.
 const maxTold = 20
 
 // toldOf writes the line of a delivery. By the keys, the lines of the looks are

@@ -96,9 +96,17 @@ func TestServe_logs(t *testing.T) {
 	if delivery.Receiver != "images" || delivery.Delivery == "" || delivery.Hints != 1 || len(delivery.Keys) != 1 {
 		t.Errorf("the line of the delivery: %+v", delivery)
 	}
+	said := map[string]string{
+		"pushed": `"environment":"dev","applications":["shop"],"commit":"`,
+		"opened": `"environment":"staging","applications":["shop"],"pull_request":1,"commit":"`,
+	}
 	for _, message := range []string{"pushed", "opened", "looked"} {
 		var line struct{ Repository, Key string }
-		decoded(t, w.until(message), &line)
+		text := w.until(message)
+		if !strings.Contains(text, said[message]) {
+			t.Errorf("no %s in %s", said[message], text)
+		}
+		decoded(t, text, &line)
 		if line.Repository != "acme/gitops" || len(delivery.Keys) == 0 || line.Key != delivery.Keys[0] {
 			t.Errorf("%s: %+v", message, line)
 		}

@@ -196,11 +196,7 @@ func (s *service) followAct(ctx context.Context, began time.Time, done engine.Do
 	case done.Act == engine.ActNothing:
 		return
 	}
-	var applications []string
-	for _, decision := range done.Decisions {
-		applications = append(applications, decision.Application)
-	}
-	about := []slog.Attr{slog.String(traceEnvironment, done.Environment.Name), slog.Any(traceApplications, applications)}
+	about := []slog.Attr{slog.String(traceEnvironment, done.Environment.Name), slog.Any(traceApplications, applicationsOf(done))}
 	if done.Number != 0 {
 		about = append(about, slog.Int(tracePullRequest, done.Number))
 	}
