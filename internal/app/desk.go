@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"promoter/internal/database"
@@ -24,7 +25,7 @@ func (s *Server) apiToken() (secret.String, error) {
 	}
 	token, err := s.file.API.Resolve(s.sources())
 	if err != nil {
-		return secret.String{}, err
+		return secret.String{}, fmt.Errorf("api.token: %w", err)
 	}
 	if len(token.Reveal()) < minToken {
 		return secret.String{}, fault.New(fault.Invalid, "api.token (%s) is shorter than %d characters: make one with openssl rand -hex 32", s.file.API, minToken)

@@ -77,7 +77,7 @@ func Doctor(ctx context.Context, options ServerOptions) (findings []Finding, err
 // inOrder puts together what was asked side by side: the file first, the registries
 // last.
 func inOrder(a, b Finding) int {
-	order := []string{"secrets", "tls", "api", "database", "traces", "url", "receivers", "receiver", "forges", "forge", "repositories", "repository", "registry"}
+	order := []string{"secrets", "tls", "api", "database", "data", "traces", "url", "receivers", "receiver", "forges", "forge", "repositories", "repository", "registry"}
 	kindA, nameA, _ := strings.Cut(a.Subject, " ")
 	kindB, nameB, _ := strings.Cut(b.Subject, " ")
 	return cmp.Or(slices.Index(order, kindA)-slices.Index(order, kindB), strings.Compare(nameA, nameB))

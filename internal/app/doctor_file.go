@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -102,27 +103,57 @@ func (d *doctor) failed(subject string) bool {
 }
 
 // database looks whether it can be used, and leaves its tables as they are. SQLite is
-// in use by a running service: there it is the folder that counts.
+// in use by a running service: there it is the file and its folder that count. Mirrors
+// lie in the data folder, which may be another one.
 func (d *doctor) database(ctx context.Context) {
 	if url := d.file.Database.URL; !url.IsZero() {
 		d.postgres(ctx, url)
+		d.folder("data", d.file.Data, writeThere)
 		return
 	}
-	probe, err := os.CreateTemp(d.file.Data, ".doctor-*")
+	if filepath.Dir(d.databasePath()) != filepath.Clean(d.file.Data) {
+		d.folder("data", d.file.Data, writeThere)
+	}
+	d.sqlite()
+}
+
+const writeThere = "let promoter write there, or name another folder"
+
+func (d *doctor) sqlite() {
+	path := d.databasePath()
+	if !d.folder("database", filepath.Dir(path), writeThere) {
+		return
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0) //nolint:gosec // the path is the file's own
+	switch {
+	case os.IsNotExist(err): // serve makes it
+	case err != nil:
+		d.say(VerdictFail, "database", "give the file to promoter's user", "the file cannot be written: %v", err)
+		return
+	default:
+		_ = file.Close()
+	}
+	d.say(VerdictOK, "database", "", "SQLite, in a folder that can be written")
+}
+
+// folder looks whether files can be made in one. It says so where they cannot, or where
+// it is not there yet.
+func (d *doctor) folder(subject, folder, fix string) bool {
+	probe, err := os.CreateTemp(folder, ".doctor-*")
 	switch {
 	case os.IsNotExist(err):
-		d.say(VerdictOK, "database", "", "%s is not there yet: serve makes it", d.file.Data)
-		return
+		d.say(VerdictOK, subject, "", "%s is not there yet: serve makes it", folder)
+		return false
 	case err != nil:
-		d.say(VerdictFail, "database", "let promoter write there, or set data", "the data folder cannot be written: %v", err)
-		return
+		d.say(VerdictFail, subject, fix, "its folder cannot be written: %v", err)
+		return false
 	}
 	_ = probe.Close()
 	if err := os.Remove(probe.Name()); err != nil {
-		d.say(VerdictWarn, "database", "remove that file", "%v", err)
-		return
+		d.say(VerdictWarn, subject, "remove that file", "%v", err)
+		return false
 	}
-	d.say(VerdictOK, "database", "", "SQLite, in a folder that can be written")
+	return true
 }
 
 func (d *doctor) postgres(ctx context.Context, url config.Reference) {

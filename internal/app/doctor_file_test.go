@@ -13,11 +13,9 @@ import (
 // Doctor says of each receiver what serve says at its start, whatever proves it.
 func TestDoctor_receivers(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	file := filepath.Join(dir, "promoter-server.yaml")
 	text := `version: 1
 url: https://promoter.example.com
-data: ` + filepath.Join(dir, "data") + `
+data: ` + filepath.Join(t.TempDir(), "data") + `
 forges:
   github: {kind: github, app: {setup: "env:HOOK"}} # not made yet, so nothing is asked
 receivers:
@@ -27,19 +25,7 @@ receivers:
   none: {kind: harbor, secret: "env:NONE"}
   open: {kind: zot, anonymous: true}
 `
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	secrets := map[string]string{"HOOK": strings.Repeat("canary-", 6), "SHORT": "canary"}
-	env := func(name string) (string, bool) { value, ok := secrets[name]; return value, ok }
-	findings, err := app.Doctor(t.Context(), app.ServerOptions{Config: file, Env: env, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	said := map[string]string{}
-	for _, f := range findings {
-		said[f.Subject] = string(f.Verdict) + " " + f.Says
-	}
+	said := doctored(t, text, map[string]string{"HOOK": strings.Repeat("canary-", 6), "SHORT": "canary"})
 	for subject, want := range map[string]string{
 		"receiver gar":   "ok has a credential",
 		"receiver quay":  "ok has a credential",
@@ -51,4 +37,61 @@ receivers:
 			t.Errorf("%s: %q, want %q", subject, said[subject], want)
 		}
 	}
+}
+
+// The database is looked for where the file says, and its own file counts too.
+func TestDoctor_databaseFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"good", "bad/promoter.db"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "good", "promoter.db"), []byte("kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct{ data, path, subject, want string }{
+		"beside the mirrors":   {"good", "", "database", "ok SQLite"},
+		"somewhere else":       {"none", "good/promoter.db", "database", "ok SQLite"},
+		"mirrors elsewhere":    {"none", "good/promoter.db", "data", "ok " + dir + "/none is not there yet"},
+		"no file":              {"good", "bad/promoter.db", "database", "fail the file cannot be written"},
+		"no folder":            {"good", "good/promoter.db/x.db", "database", "fail its folder cannot be written"},
+		"mirrors in no folder": {"good/promoter.db", "good/promoter.db", "data", "fail its folder cannot be written"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := "version: 1\nurl: https://promoter.example.com\ndata: " + filepath.Join(dir, test.data) +
+				"\nforges: {github: {kind: github, app: {setup: \"env:HOOK\"}}}\n"
+			if test.path != "" {
+				text += "database: {path: " + filepath.Join(dir, test.path) + "}\n"
+			}
+			said := doctored(t, text, map[string]string{"HOOK": strings.Repeat("canary-", 6)})
+			if !strings.HasPrefix(said[test.subject], test.want) {
+				t.Errorf("%s: %q, want %q", test.subject, said[test.subject], test.want)
+			}
+			if kept, err := os.ReadFile(filepath.Join(dir, "good", "promoter.db")); err != nil || string(kept) != "kept" {
+				t.Errorf("the file was changed: %q, %v", kept, err)
+			}
+		})
+	}
+}
+
+// doctored runs doctor with a server's file, and returns what it says by subject.
+func doctored(t *testing.T, text string, secrets map[string]string) map[string]string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "promoter-server.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := func(name string) (string, bool) { value, ok := secrets[name]; return value, ok }
+	findings, err := app.Doctor(t.Context(), app.ServerOptions{Config: file, Env: env, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{}
+	for _, f := range findings {
+		said[f.Subject] = string(f.Verdict) + " " + f.Says
+	}
+	return said
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,19 +112,19 @@ func (s *Server) Serve(ctx context.Context, options ServeOptions) (err error) {
 
 // openDatabase opens SQLite in the data folder, or the server that the file names.
 func (s *Server) openDatabase(ctx context.Context) (*database.DB, error) {
-	options := database.Options{Path: s.file.Database.Path, Around: s.around}
 	if reference := s.file.Database.URL; !reference.IsZero() {
 		url, err := reference.Resolve(s.sources())
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("database.url: %w", err)
 		}
 		return database.Open(ctx, database.Options{URL: url, Around: s.around})
 	}
-	if options.Path == "" {
-		options.Path = filepath.Join(s.file.Data, "promoter.db")
-	}
-	options.Now = s.now
-	return database.Open(ctx, options)
+	return database.Open(ctx, database.Options{Path: s.databasePath(), Around: s.around, Now: s.now})
+}
+
+// databasePath is where the file of SQLite is.
+func (s *Server) databasePath() string {
+	return cmp.Or(s.file.Database.Path, filepath.Join(s.file.Data, "promoter.db"))
 }
 
 // service is a running Serve.
