@@ -324,7 +324,7 @@ func TestWith_P06_aDefectLetsGo(t *testing.T) {
 			panic("a defect")
 		})
 	}()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := in.with(ctx, one, func(*lane) error { return nil }); err != nil {
 		t.Error(err)

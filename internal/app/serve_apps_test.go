@@ -97,7 +97,7 @@ func TestServe_onboardingAndItsMerge(t *testing.T) {
 	if line := w.until("onboarding"); !strings.Contains(line, `"state":"opened"`) || !strings.Contains(line, `"repository":"acme/gitops"`) {
 		t.Errorf("the line is %s", line)
 	}
-	o.pass(2 * time.Minute) // no new round was made for that long
+	w.pass(2 * time.Minute) // no new round was made for that long
 	r.MergePull("ann", 1, "squash")
 	w.hook("push", w.about(r, `"ref": "refs/heads/main", `))
 	w.until("a repository has a config file now")

@@ -54,7 +54,7 @@ func TestServe_S10_P12_aPauseOutlivesRounds(t *testing.T) {
 	if text := w.page("/metrics"); !strings.Contains(text, `promoter_host_pause_seconds{host="`+s.host+`",to="registry"}`) {
 		t.Error("the metrics do not tell")
 	}
-	s.wait(until.Sub(s.clock.Now()) + time.Minute)
+	w.wait(until.Sub(s.clock.Now()) + time.Minute)
 	w.until("opened")
 	s.holds("dev", "1.1.0 1.0.0")
 	if status := w.status(); len(status.Pauses) != 0 {
@@ -70,7 +70,7 @@ func TestServe_statusOfSchedules(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", scheduled)
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
-	s.wait(6 * time.Minute)
+	w.wait(6 * time.Minute)
 	status := w.status()
 	for len(status.Schedules) != 2 || s.clock.Now().Sub(status.Schedules[1].Last) > time.Minute {
 		w.until("looked")

@@ -252,7 +252,7 @@ func TestServe_W13_ownEventsEnd(t *testing.T) {
 			w.send(event, map[string]any{"ref": "refs/heads/" + stagingHead})
 		}
 		w.until("looked")
-		w.settled()
+		w.rests()
 	}
 	if looks > 2 {
 		t.Errorf("its own events led to events %d times", looks-1)
@@ -261,13 +261,6 @@ func TestServe_W13_ownEventsEnd(t *testing.T) {
 		t.Error(err)
 	}
 	s.calm()
-}
-
-// settled waits until no look follows: the last webhook comes after all others.
-func (w *served) settled() {
-	w.t.Helper()
-	w.send("deployment-status", nil)
-	w.until("looked")
 }
 
 // ownEvents are the events that a forge sends for what was written since the last

@@ -59,11 +59,11 @@ func TestServe_W13_installationsAdd(t *testing.T) {
 	w := o.serve("")
 	w.untilOf("looked", "acme/one")
 
-	o.pass(2 * time.Minute)
+	w.pass(2 * time.Minute)
 	globex := o.app.Install("globex")
 	w.hook("installation", w.installation(globex, "globex", "created"))
 	w.untilOf("looked", "globex/gitops")
-	o.pass(2 * time.Minute)
+	w.pass(2 * time.Minute)
 	acme.Select(one, two)
 	w.hook("installation_repositories", w.installation(acme, "acme", "added"))
 	w.untilOf("looked", "acme/two")
@@ -96,7 +96,7 @@ func TestServe_W13_T06_installationsEnd(t *testing.T) {
 			w := o.serve("")
 			w.untilOf("looked", "acme/gitops")
 
-			o.pass(2 * time.Minute)
+			w.pass(2 * time.Minute)
 			test.end(acme)
 			w.hook("installation", w.installation(acme, "acme", test.action))
 			w.forgets(gone)
@@ -110,7 +110,7 @@ func TestServe_W13_T06_installationsEnd(t *testing.T) {
 				w.hook("status", w.about(gone, ``))
 				w.hook("push", w.about(stays, `"ref": "refs/heads/main", `))
 				w.untilOf("looked", "globex/gitops")
-				o.pass(2 * time.Hour) // over a poll
+				w.pass(2 * time.Hour) // over a poll
 				w.hook("installation", w.installation(acme, "acme", test.action))
 				w.untilOf("looked", "globex/gitops")
 			}
@@ -121,7 +121,7 @@ func TestServe_W13_T06_installationsEnd(t *testing.T) {
 			}
 			if test.action == "suspend" {
 				acme.Resume()
-				o.pass(2 * time.Minute)
+				w.pass(2 * time.Minute)
 				w.hook("installation", w.installation(acme, "acme", "unsuspend"))
 				w.untilOf("looked", "acme/gitops")
 			}
@@ -142,11 +142,11 @@ func TestServe_W13_repositoryEvents(t *testing.T) {
 	acme := o.app.Install("acme", one, two)
 	w := o.serve("")
 	w.untilOf("looked", "acme/two")
-	o.pass(2 * time.Minute)
+	w.pass(2 * time.Minute)
 	two.Rename("other")
 	w.hook("repository", w.about(two, `"action": "renamed", `))
 	w.untilOf("looked", "acme/two") // as it was listed
-	o.pass(2 * time.Minute)
+	w.pass(2 * time.Minute)
 	acme.Select(one)
 	w.hook("installation_repositories", w.installation(acme, "acme", "removed"))
 	w.forgets(two)

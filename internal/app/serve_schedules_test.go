@@ -33,7 +33,7 @@ func TestServe_M12_readWhenTheScheduleComes(t *testing.T) {
 	s.release("web", "1.1.0")
 	s.release("worker", "1.1.0")
 	w.forgetQuestions()
-	s.wait(6 * time.Minute)
+	w.wait(6 * time.Minute)
 	w.until("opened")
 	w.until("looked")
 	s.holds("dev", "1.0.0 1.1.0")
@@ -48,7 +48,7 @@ func TestServe_M12_readWhenTheScheduleComes(t *testing.T) {
 	}
 	s.release("web", "1.2.0")
 	w.forgetQuestions()
-	s.wait(s.untilSix())
+	w.wait(s.untilSix())
 	w.until("a schedule came")
 	s.untilWeb(w, "1.2.0")
 	if n := s.listed("acme/web"); n != 1 {
@@ -151,7 +151,6 @@ registries:
 			w.until("looked")
 		}
 	}
-	looks(2) // serveText waited for the first one
 	for period := range 3 {
 		for s.listed("acme/web") < 2 {
 			looks(1)
@@ -174,7 +173,7 @@ registries:
 			}
 			w.forgetQuestions()
 		}
-		s.wait(6 * time.Minute)
+		w.wait(6 * time.Minute)
 	}
 	if err := w.stop(); err != nil {
 		t.Error(err)

@@ -25,6 +25,7 @@ import (
 func serveOn(t *testing.T, s *story, db *database.DB) *served {
 	t.Helper()
 	w, opened := troubled(t, s)
+	w.db = db
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +41,7 @@ func serveOn(t *testing.T, s *story, db *database.DB) *served {
 	}
 	t.Cleanup(cancel)
 	w.until("looked")
+	w.rests()
 	return w
 }
 
@@ -101,6 +103,7 @@ func TestServe_P16_theServerIsGone(t *testing.T) {
 	wire, o := databasetest.NewWire(t)
 	db := databasetest.Open(t, o)
 	s := newStory(t, "github", reviewed)
+	s.clock.set(time.Now()) // which is the server's
 	w := serveOn(t, s, db)
 	if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.0.9"}`)); status != http.StatusAccepted {
 		t.Fatalf("before: %d", status)

@@ -1,0 +1,81 @@
+package app_test
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"promoter/internal/database"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// busy counts the work that is under way or due.
+const busy = "select count(*) from work where owner <> '' or hinted > done and not_before <= "
+
+// rests waits until nobody works and nothing is due, as the clock says, and returns how
+// many looks nobody waited for until then. The line of a look is not the end of its run,
+// and what was new for a look has another one come.
+func (w *served) rests() (looks int) {
+	w.t.Helper()
+	return w.restsBy(w.clock.Now)
+}
+
+func (w *served) restsBy(now func() time.Time) (looks int) {
+	w.t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(time.Minute); w.busy(now()) > 0; {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			w.t.Fatal("the service does not come to rest")
+		}
+	}
+	return w.looks()
+}
+
+// busy reads the database of the service, beside it.
+func (w *served) busy(now time.Time) (n int) {
+	w.t.Helper()
+	if w.db != nil {
+		return busyIn(w.t, w.db)
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(w.dir, "data", "promoter.db"))+"?mode=ro&_pragma=busy_timeout(60000)")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // it was only read
+	if err := db.QueryRowContext(w.t.Context(), busy+"?", now.UnixMicro()).Scan(&n); err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+// busyIn reads a database that the test holds too.
+func busyIn(t testing.TB, db *database.DB) (n int) {
+	t.Helper()
+	if err := db.View(t.Context(), func(ctx context.Context, tx *database.Tx) error {
+		return tx.One(ctx, []any{&n}, busy+"@now")
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// wait lets time pass once the service rests: a run that is under way would lose its
+// lease, and begin again.
+func (w *served) wait(d time.Duration) {
+	w.t.Helper()
+	w.rests()
+	w.story.wait(d)
+}
+
+// pass is wait for the clock of the orchard.
+func (w *servedOrchard) pass(d time.Duration) {
+	w.served.t.Helper()
+	w.restsBy(w.now)
+	w.orchard.pass(d)
+}
