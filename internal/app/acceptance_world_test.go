@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/database"
 	"promoter/internal/promotion/engine"
 	"promoter/internal/scm/github/githubtest"
 )
@@ -52,6 +53,7 @@ type story struct {
 	token   string
 	digests map[string]string // by NAME:TAG
 	times   map[string]time.Time
+	around  database.Around // of a service; nil: nobody stands there
 }
 
 // clock goes on as time does, from where the test puts it.

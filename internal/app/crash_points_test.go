@@ -145,7 +145,10 @@ func (l *lives) addStranger() {
 		if err != nil {
 			return err
 		}
-		err = store.New(db).SetLane(l.t.Context(), store.Lane{Key: stranger, Forge: "forge", Host: "forge.example.com", Name: "acme/gone"})
+		err = db.Update(l.t.Context(), func(ctx context.Context, tx *database.Tx) error {
+			lane := store.Lane{Key: stranger, Forge: "forge", Host: "forge.example.com", Name: "acme/gone"}
+			return store.New(db).Ended(ctx, tx, lane, store.Past{})
+		})
 		if err != nil {
 			return err
 		}

@@ -97,25 +97,18 @@ func (s *service) isPollDue(ctx context.Context) (due bool, err error) {
 	return due, err
 }
 
-// keepSchedules keeps what a look read of registries, and which schedules its
-// repository is looked at for from now on.
-func (s *service) keepSchedules(ctx context.Context, lane string, in *round, c *config.Config) error {
-	s.rounds.flush(in)
-	if c == nil {
-		return nil
+// setSchedules keeps which schedules a repository is looked at for, and has those wait
+// for their time that are new for it.
+func (s *service) setSchedules(ctx context.Context, tx *database.Tx, lane string, names []string) error {
+	added, err := s.store.SetSchedules(ctx, tx, lane, names)
+	if err != nil {
+		return err
 	}
-	names := schedulesOf(s.file, c)
-	return s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) error {
-		added, err := s.store.SetSchedules(ctx, tx, lane, names)
-		if err != nil {
-			return err
-		}
-		var hints []queue.Hint
-		for _, name := range added {
-			hints = append(hints, queue.Hint{Kind: kindSchedule, Key: name})
-		}
-		return s.queue.HintIn(tx, hints...)
-	})
+	var hints []queue.Hint
+	for _, name := range added {
+		hints = append(hints, queue.Hint{Kind: kindSchedule, Key: name})
+	}
+	return s.queue.HintIn(tx, hints...)
 }
 
 // schedulesOf are the times at which tags of a repository's images are read, beside

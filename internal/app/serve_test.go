@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"promoter/internal/app"
-	"promoter/internal/database"
 )
 
 // served is a story that is not run but served.
@@ -27,7 +26,6 @@ type served struct {
 	url   string
 	lines chan string // of the log
 	stop  func() error
-	db    *database.DB // nil: the test does not hold it
 }
 
 const serveSecret = "canary-secret-of-the-webhooks"
@@ -39,7 +37,7 @@ type serving struct {
 	receivers string // more of them, in YAML
 }
 
-// serve begins to serve the repository of a story, and waits until it was looked at.
+// serve begins to serve the repository of a story, and waits for the first look.
 func serve(t *testing.T, s *story) *served {
 	t.Helper()
 	return serveAs(t, s, serving{quiet: -1, poll: "1h"})
@@ -79,6 +77,7 @@ func serveText(t *testing.T, s *story, quiet time.Duration, text string) *served
 		t.Fatal(err)
 	}
 	server.SetPace(0)
+	server.SetAround(s.around)
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +94,6 @@ func serveText(t *testing.T, s *story, quiet time.Duration, text string) *served
 	}
 	t.Cleanup(cancel)
 	w.until("looked")
-	w.rests()
 	return w
 }
 

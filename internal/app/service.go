@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/database"
 	"promoter/internal/fault"
 	"promoter/internal/promotion/engine"
 	"promoter/internal/queue"
@@ -70,7 +72,7 @@ func (s *service) look(ctx context.Context, item queue.Item) (queue.Result, erro
 	if added {
 		result.Next = s.now() // what was hinted at meanwhile found nobody
 	}
-	err = errors.Join(err, s.keepSchedules(ctx, item.Key, in, report.Config))
+	s.rounds.flush(in)
 	took := s.now().Sub(begin)
 	s.onboardLane(ctx, in, again, report)
 	s.measure(item, report, failed, took)
@@ -134,9 +136,9 @@ func (s *service) tell(ctx context.Context, r *repository, report engine.Report,
 	for _, done := range report.Done {
 		switch {
 		case done.Err != nil:
-			log.WarnContext(ctx, "not done", append(aboutAct(done), slog.String("act", string(done.Act)), slog.Any("error", done.Err))...)
+			log.WarnContext(ctx, "not done", slog.String("environment", done.Environment.Name), slog.String("act", string(done.Act)), slog.Any("error", done.Err))
 		case done.Act != engine.ActNothing:
-			log.InfoContext(ctx, string(done.Act), aboutAct(done)...)
+			log.InfoContext(ctx, string(done.Act), slog.String("environment", done.Environment.Name), slog.Int("pull_request", done.Number), slog.String("commit", done.Commit))
 		}
 	}
 	for _, trouble := range report.Trouble {
@@ -151,26 +153,39 @@ func (s *service) tell(ctx context.Context, r *repository, report engine.Report,
 	log.InfoContext(ctx, "looked", slog.Int("decisions", len(report.Decisions)), slog.Duration("took", took))
 }
 
-// remember keeps what the repository follows, by which hints find it, and how the
-// look ended. It says whether the repository follows something new.
+// remember keeps how a look ended, all in one transaction. It says whether the repository
+// follows something new.
 func (s *service) remember(ctx context.Context, in *round, r *repository, report engine.Report, failed error, back lookedBack) (added bool, err error) {
 	info := r.scm.Info()
-	host := hostOfRepository(info)
-	name := info.Name
-	if report.Name != "" {
-		name = report.Name
+	lane := store.Lane{
+		Key: string(info.Key), Forge: r.target.forge.Name, Host: hostOfRepository(info), Name: cmp.Or(report.Name, info.Name),
+		Failure: failureOf(report, failed),
 	}
-	if report.Config != nil {
-		if added, err = s.store.SetFollows(ctx, string(info.Key), in.follows(report.Config)); err != nil {
-			return false, err
-		}
-	}
-	lane := store.Lane{Key: string(info.Key), Forge: r.target.forge.Name, Host: host, Name: name, Failure: failureOf(report, failed)}
 	past, written := s.past(lane, report, back)
-	if err = s.store.Ended(ctx, lane, past); err == nil {
-		written()
+	err = s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
+		if added, err = s.setConfig(ctx, tx, lane.Key, in, report.Config); err != nil {
+			return err
+		}
+		return s.store.Ended(ctx, tx, lane, past)
+	})
+	if err != nil {
+		return false, err
 	}
-	return added, err
+	written()
+	return added, nil
+}
+
+// setConfig keeps what a repository follows, by which hints find it, and the schedules
+// it is looked at for, from now on. It says whether it follows something new. Without a
+// config both stay as they are.
+func (s *service) setConfig(ctx context.Context, tx *database.Tx, lane string, in *round, c *config.Config) (added bool, err error) {
+	if c == nil {
+		return false, nil
+	}
+	if added, err = s.store.SetFollows(ctx, tx, lane, in.follows(c)); err != nil {
+		return false, err
+	}
+	return added, s.setSchedules(ctx, tx, lane, schedulesOf(s.file, c))
 }
 
 // failureOf is why a look failed, in one line.

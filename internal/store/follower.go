@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -59,38 +60,34 @@ func beginnings(path string) []any {
 
 // SetFollows makes a lane follow these things and no others, and says whether some
 // of them are new: hints about those found nobody until now.
-func (s *Store) SetFollows(ctx context.Context, lane string, follows []Follow) (added bool, err error) {
+func (s *Store) SetFollows(ctx context.Context, tx *database.Tx, lane string, follows []Follow) (added bool, err error) {
 	wanted := map[row]bool{}
 	for _, f := range follows {
 		wanted[f.row()] = true
 	}
-	err = s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) error {
-		added = false
-		tx.ForgetAnswers()
-		known, err := followsOf(ctx, tx, lane)
-		if err != nil {
-			return err
+	known, err := followsOf(ctx, tx, lane)
+	if err != nil || maps.Equal(known, wanted) {
+		return false, err
+	}
+	tx.ForgetAnswers()
+	for r := range known {
+		if wanted[r] {
+			continue
 		}
-		for r := range known {
-			if wanted[r] {
-				continue
-			}
-			if _, err := tx.Exec(ctx, "delete from follower where lane = ? and kind = ? and host = ? and path = ? and pattern = ?", lane, r.kind, r.host, r.path, r.pattern); err != nil {
-				return err
-			}
+		if _, err := tx.Exec(ctx, "delete from follower where lane = ? and kind = ? and host = ? and path = ? and pattern = ?", lane, r.kind, r.host, r.path, r.pattern); err != nil {
+			return false, err
 		}
-		for r := range wanted {
-			if known[r] {
-				continue
-			}
-			added = true
-			if _, err := tx.Exec(ctx, "insert into follower (lane, kind, host, path, pattern) values (?, ?, ?, ?, ?) on conflict do nothing", lane, r.kind, r.host, r.path, r.pattern); err != nil {
-				return err
-			}
+	}
+	for r := range wanted {
+		if known[r] {
+			continue
 		}
-		return nil
-	})
-	return added, err
+		added = true
+		if _, err := tx.Exec(ctx, "insert into follower (lane, kind, host, path, pattern) values (?, ?, ?, ?, ?) on conflict do nothing", lane, r.kind, r.host, r.path, r.pattern); err != nil {
+			return false, err
+		}
+	}
+	return added, nil
 }
 
 func followsOf(ctx context.Context, tx *database.Tx, lane string) (map[row]bool, error) {

@@ -24,7 +24,7 @@ func BenchmarkFollowers(b *testing.B) {
 		b.Run(kind.Name, func(b *testing.B) {
 			db := databasetest.Open(b, kind.New(b))
 			s := store.New(db)
-			followMany(b, s)
+			followMany(b, db, s)
 			n := 0
 			for b.Loop() {
 				n++
@@ -44,14 +44,18 @@ func BenchmarkFollowers(b *testing.B) {
 	}
 }
 
-func followMany(b *testing.B, s *store.Store) {
+func followMany(b *testing.B, db *database.DB, s *store.Store) {
 	b.Helper()
 	for lane := range benchLanes {
 		follows := []store.Follow{pattern(b, fmt.Sprintf("registry.example.com/team-%d/charts/*", lane))}
 		for n := range benchImages {
 			follows = append(follows, pattern(b, fmt.Sprintf("registry.example.com/team-%d/image-%d", lane, n)))
 		}
-		if _, err := s.SetFollows(b.Context(), fmt.Sprint("github.com/", lane), follows); err != nil {
+		err := db.Batch(b.Context(), func(ctx context.Context, tx *database.Tx) error {
+			_, err := s.SetFollows(ctx, tx, fmt.Sprint("github.com/", lane), follows)
+			return err
+		})
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

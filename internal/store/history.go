@@ -92,26 +92,24 @@ func short(text string) string {
 }
 
 // Ended keeps how a look ended: what is known of the lane, and what the look learnt for
-// the history, together.
-func (s *Store) Ended(ctx context.Context, l Lane, past Past) error {
-	return s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) error {
-		if err := setLane(ctx, tx, l); err != nil {
+// the history.
+func (s *Store) Ended(ctx context.Context, tx *database.Tx, l Lane, past Past) error {
+	if err := setLane(ctx, tx, l); err != nil {
+		return err
+	}
+	for from := 0; from < len(past.Events); from += eventsAtOnce {
+		if err := addTo(ctx, tx, past.Events[from:min(from+eventsAtOnce, len(past.Events))]); err != nil {
 			return err
 		}
-		for from := 0; from < len(past.Events); from += eventsAtOnce {
-			if err := addTo(ctx, tx, past.Events[from:min(from+eventsAtOnce, len(past.Events))]); err != nil {
-				return err
-			}
-		}
-		for _, branch := range slices.Sorted(maps.Keys(past.Heads)) {
-			if _, err := tx.Exec(ctx, `
+	}
+	for _, branch := range slices.Sorted(maps.Keys(past.Heads)) {
+		if _, err := tx.Exec(ctx, `
 insert into history_head (repository, branch, commit_id) values (?, ?, ?)
 on conflict (repository, branch) do update set commit_id = excluded.commit_id`, l.Key, plain(branch), past.Heads[branch]); err != nil {
-				return err
-			}
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func addTo(ctx context.Context, tx *database.Tx, events []Event) error {

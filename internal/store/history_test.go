@@ -29,9 +29,12 @@ func happened(act, application string, minutes int) store.Event {
 
 func (b bench) ended(events ...store.Event) {
 	b.Helper()
-	if err := b.Ended(b.Context(), store.Lane{Key: "github.com/7", Host: "github.com", Name: "acme/gitops"}, store.Past{Events: events}); err != nil {
-		b.Fatal(err)
-	}
+	b.endedIn(store.Lane{Key: "github.com/7", Host: "github.com", Name: "acme/gitops"}, store.Past{Events: events})
+}
+
+func (b bench) endedIn(lane store.Lane, past store.Past) {
+	b.Helper()
+	b.write(func(ctx context.Context, tx *database.Tx) error { return b.Ended(ctx, tx, lane, past) })
 }
 
 func (b bench) history(w store.Window) []store.Event {
@@ -191,9 +194,7 @@ func TestHeads(t *testing.T) {
 	each(t, func(b bench) {
 		lane := store.Lane{Key: "github.com/7"}
 		for _, heads := range []map[string]string{{"main": "1", "env/prod": "2"}, {"main": "3"}} {
-			if err := b.Ended(b.Context(), lane, store.Past{Heads: heads}); err != nil {
-				b.Fatal(err)
-			}
+			b.endedIn(lane, store.Past{Heads: heads})
 		}
 		got, err := b.Heads(b.Context(), lane.Key)
 		if diff := cmp.Diff(map[string]string{"main": "3", "env/prod": "2"}, got, cmpopts.EquateEmpty()); diff != "" || err != nil {

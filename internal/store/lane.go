@@ -20,9 +20,7 @@ type Lane struct {
 	Failure  string // empty: the last look did well
 }
 
-// SetLane keeps what is known of a lane. The time is that of the database.
-func (s *Store) SetLane(ctx context.Context, l Lane) error { return s.Ended(ctx, l, Past{}) }
-
+// setLane keeps what is known of a lane. The time is that of the database.
 func setLane(ctx context.Context, tx *database.Tx, l Lane) error {
 	_, err := tx.Exec(ctx, `
 insert into lane (key, forge, host, name, looked_at, failure) values (?, ?, ?, ?, @now, ?)

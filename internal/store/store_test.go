@@ -118,13 +118,22 @@ func (b bench) followers(hint event.Hint) (found []string) {
 	return found
 }
 
+func (b bench) setFollows(lane string, follows ...store.Follow) (added bool) {
+	b.Helper()
+	b.write(func(ctx context.Context, tx *database.Tx) (err error) {
+		added, err = b.SetFollows(ctx, tx, lane, follows)
+		return err
+	})
+	return added
+}
+
 func TestFollowers(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		follow := func(lane string, follows ...store.Follow) {
 			for _, want := range []bool{true, false} {
-				if added, err := b.SetFollows(b.Context(), lane, follows); err != nil || added != want {
-					b.Fatalf("%s: added %v, want %v, %v", lane, added, want, err)
+				if added := b.setFollows(lane, follows...); added != want {
+					b.Fatalf("%s: added %v, want %v", lane, added, want)
 				}
 			}
 		}
@@ -170,9 +179,7 @@ func TestLanes(t *testing.T) {
 		lane := store.Lane{Key: "github.com/7", Forge: "github", Host: "GitHub.com", Name: "Acme/GitOps", Failure: "no config"}
 		for _, failure := range []string{"no config", ""} {
 			lane.Failure = failure
-			if err := b.SetLane(b.Context(), lane); err != nil {
-				b.Fatal(err)
-			}
+			b.endedIn(lane, store.Past{})
 		}
 		all, err := b.Lanes(b.Context())
 		if err != nil || len(all) != 1 || all[0].Failure != "" || all[0].Name != "acme/gitops" || all[0].LookedAt.IsZero() {
@@ -210,9 +217,7 @@ func TestLanes_anyFailure(t *testing.T) {
 			"no\x00NUL": "no\uFFFDNUL", "no \xff letter": "no \uFFFD letter", strings.Repeat("é", 1<<20): strings.Repeat("é", 2<<10),
 		} {
 			lane := store.Lane{Key: "github.com/7", Forge: "github", Host: "github.com", Name: "acme/gitops", Failure: said}
-			if err := b.SetLane(b.Context(), lane); err != nil {
-				b.Fatal(err)
-			}
+			b.endedIn(lane, store.Past{})
 			if got, err := b.Lane(b.Context(), lane.Key); err != nil || got.Failure != want {
 				b.Errorf("%.20q: %.20q of %d bytes, %v", said, got.Failure, len(got.Failure), err)
 			}

@@ -1,0 +1,91 @@
+package app_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"promoter/internal/database"
+)
+
+// ending is what says, in a transaction, that a look ended.
+const ending = "insert into lane "
+
+// commits are the transactions of a service that may write, each as its statements.
+type commits struct {
+	ended chan struct{} // a look did
+
+	mutex sync.Mutex
+	all   [][]string
+}
+
+func (c *commits) around(done []database.Statement, commit func() error) error {
+	if err := commit(); err != nil {
+		return err
+	}
+	var texts []string
+	for _, statement := range done {
+		texts = append(texts, statement.Text)
+	}
+	c.mutex.Lock()
+	c.all = append(c.all, texts)
+	c.mutex.Unlock()
+	if mentions(texts, ending) {
+		c.ended <- struct{}{}
+	}
+	return nil
+}
+
+// until waits for the end of a look.
+func (c *commits) until(t *testing.T) {
+	t.Helper()
+	select {
+	case <-c.ended:
+	case <-time.After(time.Minute):
+		t.Fatal("no look ended")
+	}
+}
+
+func mentions(texts []string, part string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, part) })
+}
+
+// The first look writes what its repository follows, its schedules, and the history. One
+// that finds nothing new writes that it was there and nothing else, and reads for that in
+// the one transaction in which it writes: there may be thousands of them in a poll.
+func TestServe_anIdleLookWritesThatItWasThere(t *testing.T) {
+	t.Parallel()
+	s, seen := newStory(t, "github", scheduled), &commits{ended: make(chan struct{}, 1000)}
+	s.around = seen.around
+	w := serve(t, s)
+	seen.until(t)
+	seen.until(t) // what was new for the first look has another one come
+	if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.0.0"}`)); status != http.StatusAccepted {
+		t.Fatal(status)
+	}
+	seen.until(t)
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+
+	first := slices.IndexFunc(seen.all, func(texts []string) bool { return mentions(texts, ending) })
+	written := []string{"insert into follower", "insert into scheduled", "insert into history"}
+	for _, text := range written {
+		if !mentions(seen.all[first], text) {
+			t.Errorf("the first look has no %q", text)
+		}
+	}
+	for _, texts := range seen.all[first+1:] {
+		for _, text := range append(written, "delete from follower", "delete from scheduled") {
+			if mentions(texts, text) {
+				t.Errorf("a look with nothing new has %q:\n%s", text, strings.Join(texts, "\n"))
+			}
+		}
+		if (mentions(texts, "from follower where lane") || mentions(texts, "from scheduled where lane")) && !mentions(texts, ending) {
+			t.Errorf("a transaction that may write only reads:\n%s", strings.Join(texts, "\n"))
+		}
+	}
+}
