@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/database"
 )
 
 // served is a story that is not run but served.
@@ -26,6 +27,7 @@ type served struct {
 	url   string
 	lines chan string // of the log
 	stop  func() error
+	db    *database.DB // nil: the test does not hold it
 }
 
 const serveSecret = "canary-secret-of-the-webhooks"
@@ -37,7 +39,7 @@ type serving struct {
 	receivers string // more of them, in YAML
 }
 
-// serve begins to serve the repository of a story, and waits for the first look.
+// serve begins to serve the repository of a story, and waits until it was looked at.
 func serve(t *testing.T, s *story) *served {
 	t.Helper()
 	return serveAs(t, s, serving{quiet: -1, poll: "1h"})
@@ -94,6 +96,7 @@ func serveText(t *testing.T, s *story, quiet time.Duration, text string) *served
 	}
 	t.Cleanup(cancel)
 	w.until("looked")
+	w.rests()
 	return w
 }
 

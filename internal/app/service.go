@@ -136,9 +136,9 @@ func (s *service) tell(ctx context.Context, r *repository, report engine.Report,
 	for _, done := range report.Done {
 		switch {
 		case done.Err != nil:
-			log.WarnContext(ctx, "not done", slog.String("environment", done.Environment.Name), slog.String("act", string(done.Act)), slog.Any("error", done.Err))
+			log.WarnContext(ctx, "not done", append(aboutAct(done), slog.String("act", string(done.Act)), slog.Any("error", done.Err))...)
 		case done.Act != engine.ActNothing:
-			log.InfoContext(ctx, string(done.Act), slog.String("environment", done.Environment.Name), slog.Int("pull_request", done.Number), slog.String("commit", done.Commit))
+			log.InfoContext(ctx, string(done.Act), aboutAct(done)...)
 		}
 	}
 	for _, trouble := range report.Trouble {
