@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +28,28 @@ func TestNewLog(t *testing.T) {
 	for _, wrong := range [][2]string{{"xml", "info"}, {"json", "loud"}} {
 		if _, err := newLog(nil, wrong[0], wrong[1]); err == nil {
 			t.Errorf("%v is taken", wrong)
+		}
+	}
+}
+
+// A secret that is not there is named with the key of the file that wants it.
+func TestServe_secretWithItsKey(t *testing.T) {
+	t.Parallel()
+	for key, text := range map[string]string{
+		"database.url": `database: {url: "env:NONE"}`,
+		"api.token":    `api: {token: "env:NONE"}`,
+	} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "promoter-server.yaml")
+		text = "version: 1\nlisten: 127.0.0.1:0\ndata: " + filepath.Join(dir, "data") + "\n" + text +
+			"\nforges: {github: {kind: github, app: {id: 1, key: \"env:NONE\"}}}\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := newConsole()
+		want := "promoter: " + key + ": secret env:NONE: the environment variable is not set\n"
+		if code := c.run(t.Context(), "serve", "--config", file); code != exitFailed || c.err.String() != want {
+			t.Errorf("exit %d, %q, want %q", code, c.err.String(), want)
 		}
 	}
 }
