@@ -43,7 +43,7 @@ func (d *doctor) repository(ctx context.Context, w *work, r *repository, asked *
 	}
 	d.stateBranch(ctx, r, subject)
 	var loaded *config.Config
-	err := w.with(ctx, r, func(l *lane) error {
+	err := w.survive(ctx, r, func(l *lane) error {
 		refs, err := l.Remote.Refs(ctx)
 		if err != nil {
 			return err

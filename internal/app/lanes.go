@@ -140,6 +140,12 @@ func (w *work) with(ctx context.Context, r *repository, do func(*lane) error) (e
 	return err
 }
 
+// survive is with, and a defect is the failure of this repository alone.
+func (w *work) survive(ctx context.Context, r *repository, do func(*lane) error) (err error) {
+	defer fault.Survive(&err)
+	return w.with(ctx, r, do)
+}
+
 // each works on all repositories, a few at a time. None stops another.
 func (w *work) each(do func(*repository)) {
 	var group errgroup.Group

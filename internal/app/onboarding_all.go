@@ -75,7 +75,7 @@ func (w *work) onboardOne(ctx context.Context, c candidate, dryRun bool) (came *
 	if info := c.scm.Info(); info.Key != c.key { // another one has the name now
 		return nil, nil //nolint:nilnil // the next round lists it
 	}
-	err = w.with(ctx, c.repository, func(l *lane) error {
+	err = w.survive(ctx, c.repository, func(l *lane) error {
 		l.DryRun = dryRun
 		if !l.mayOnboard(w.onboarding) {
 			return nil

@@ -57,7 +57,10 @@ func rewriteAll(ctx context.Context, preview *Preview, jobs []*rewriting) error 
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for _, job := range jobs {
-		group.Go(func() error { return job.run(ctx) })
+		group.Go(func() (err error) {
+			defer fault.Survive(&err)
+			return job.run(ctx)
+		})
 	}
 	if err := group.Wait(); err != nil {
 		return err

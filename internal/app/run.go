@@ -92,7 +92,7 @@ func (s *Server) pass(
 	}
 	w.each(func(r *repository) {
 		result := Result{Repository: r.name}
-		result.Err = w.with(ctx, r, func(l *lane) error { return advised(do(ctx, l, &result), r) })
+		result.Err = w.survive(ctx, r, func(l *lane) error { return advised(do(ctx, l, &result), r) })
 		results[index[r]] = result
 		watched.done(1)
 	})

@@ -67,7 +67,7 @@ func (w *worker) work(item Item, handler Handler) {
 func (w *worker) call(ctx context.Context, item Item, handler Handler) (_ Result, err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = fault.New(fault.Internal, "a defect of promoter, please report it: panic: %v", value)
+			err = fault.Defect(value)
 			w.o.Log.ErrorContext(ctx, "a run panicked", slog.String("kind", item.Kind), slog.String("key", item.Key),
 				slog.String("panic", fmt.Sprint(value)), slog.String("stack", string(debug.Stack())))
 		}

@@ -136,7 +136,8 @@ func (v *View) askDates(ctx context.Context, t *target, r Request, asked []image
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(askAtOnce)
 	for _, c := range asked {
-		group.Go(func() error {
+		group.Go(func() (err error) {
+			defer fault.Survive(&err)
 			digest, err := v.digest(ctx, t, c.Tag, r.AsOf)
 			if fault.KindOf(err) == fault.NotFound {
 				t.memory.point(c.Tag, "")

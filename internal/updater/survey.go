@@ -122,7 +122,8 @@ func (s *Survey) look(ctx context.Context, files []File, from *sources) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(s.updater.options.Workers)
 	for batch := range slices.Chunk(files, batchSize) {
-		group.Go(func() error {
+		group.Go(func() (err error) {
+			defer fault.Survive(&err)
 			for _, file := range batch {
 				found := inventory.survey(file)
 				mutex.Lock()
@@ -132,7 +133,7 @@ func (s *Survey) look(ctx context.Context, files []File, from *sources) error {
 			return context.Cause(ctx)
 		})
 	}
-	return group.Wait() //nolint:wrapcheck // the cause of the context alone
+	return group.Wait() //nolint:wrapcheck // the cause of the context, or a defect
 }
 
 func (s *Survey) note(path string, found *surveyed) {

@@ -18,17 +18,21 @@ import (
 const askAtOnce = 8
 
 // SideBySide asks about each value, at most askAtOnce at a time, and waits for all
-// of them. What fails is kept as the answer, so one failure stops no other.
+// of them. What fails is kept as the answer, so one failure stops no other. A panic is
+// one of the caller, who may survive it: in a goroutine it would end the process.
 func SideBySide[T any](values []T, ask func(T)) {
 	var group errgroup.Group
 	group.SetLimit(askAtOnce)
 	for _, value := range values {
-		group.Go(func() error {
+		group.Go(func() (err error) {
+			defer fault.Survive(&err)
 			ask(value)
 			return nil
 		})
 	}
-	_ = group.Wait() // no function of the group fails
+	if err := group.Wait(); err != nil {
+		panic(err)
+	}
 }
 
 // lookAtVersions asks the registries: what is offered to the environments that

@@ -1,0 +1,44 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"promoter/internal/fault"
+	"promoter/internal/promotion/engine"
+)
+
+// A defect in one lane is the failure of its repository. The others are worked on, also
+// where it shows in something that is asked side by side.
+func TestRun_P06_aDefectStopsNoOther(t *testing.T) {
+	t.Parallel()
+	for name, defect := range map[string]func(){
+		"in the lane":  func() { panic("a defect") },
+		"side by side": func() { engine.SideBySide([]int{1, 2}, func(int) { panic("a defect") }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			none := func(context.Context, *work) ([]Result, error) { return nil, nil }
+			results, err := d.pass(t.Context(), RunOptions{}, none, func(ctx context.Context, l *lane, result *Result) (err error) {
+				if result.Repository == "acme/one" {
+					defect()
+				}
+				result.Report, err = l.Reconcile(ctx)
+				return err
+			})
+			if err != nil || len(results) != 2 {
+				t.Fatalf("%d results, %v", len(results), err)
+			}
+			for _, result := range results {
+				switch broken := result.Repository == "acme/one"; {
+				case broken != result.Failed():
+					t.Errorf("%s: %v", result.Repository, result.Err)
+				case broken && (fault.KindOf(result.Err) != fault.Internal || !strings.Contains(result.Err.Error(), "a defect of promoter, please report it: panic: a defect, in app.TestRun_P06_")):
+					t.Errorf("it says %v", result.Err)
+				}
+			}
+		})
+	}
+}
