@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/config"
 	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
@@ -14,7 +15,12 @@ import (
 // lane is a world in which decisions are carried out.
 func lane(t *testing.T, text string) *world {
 	t.Helper()
-	w := newWorld(t, text)
+	return laneOf(t, loaded(t, text))
+}
+
+func laneOf(t *testing.T, c *config.Config) *world {
+	t.Helper()
+	w := worldOf(t, c)
 	w.Checkout = false
 	w.Landings = map[promotion.Place][]promotion.Landing{}
 	w.Taken = map[promotion.Place][]promotion.Taken{}

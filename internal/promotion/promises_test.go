@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/config"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
@@ -16,9 +17,9 @@ import (
 // is nothing that people do not want.
 func TestPlan_G13_M06_M14_promisesOfAnyHistory(t *testing.T) {
 	t.Parallel()
-	proposed := 0
+	proposed, c := 0, loaded(t, soaking)
 	for seed := range uint64(3000) {
-		w := anyHistory(t, rand.New(rand.NewPCG(seed, 1)))
+		w := anyHistory(t, c, rand.New(rand.NewPCG(seed, 1)))
 		for _, place := range []string{"staging/shop", "prod/shop"} {
 			if d := w.decide(place); d.State == promotion.Proposed {
 				proposed++
@@ -35,9 +36,9 @@ func TestPlan_G13_M06_M14_promisesOfAnyHistory(t *testing.T) {
 }
 
 // anyHistory is a chain in which anything stood.
-func anyHistory(t *testing.T, random *rand.Rand) *world {
+func anyHistory(t *testing.T, c *config.Config, random *rand.Rand) *world {
 	t.Helper()
-	w := lane(t, soaking)
+	w := laneOf(t, c)
 	pick := func() []string {
 		var texts []string
 		for _, component := range []string{"web", "worker"} {

@@ -45,10 +45,20 @@ type world struct {
 
 func newWorld(t *testing.T, text string) *world {
 	t.Helper()
+	return worldOf(t, loaded(t, text))
+}
+
+func loaded(t *testing.T, text string) *config.Config {
+	t.Helper()
 	c, problems := config.Load(config.FolderEnvironment, []byte(text))
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+func worldOf(t *testing.T, c *config.Config) *world {
+	t.Helper()
 	w := &world{t: t, Observed: promotion.Observed{
 		Config:   c,
 		Places:   map[promotion.Place]promotion.Present{},
