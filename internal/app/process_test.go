@@ -141,15 +141,14 @@ func (p *process) answers() bool {
 	p.t.Helper()
 	if p.struck.Load() {
 		<-p.dead
+	}
+	select {
+	case <-p.dead: // it may have said its address before
 		return false
+	default:
 	}
 	if p.url != "" {
-		select {
-		case <-p.dead:
-			return false
-		default:
-			return true
-		}
+		return true
 	}
 	select {
 	case at := <-p.address:
