@@ -5,6 +5,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/outbound"
 )
 
 // narrow finds the repositories of the file that were asked for, each once and in
@@ -18,10 +19,10 @@ func (s *Server) narrow(asked []string) error {
 		installed := s.onApps(text)
 		switch len(matching) + len(installed) {
 		case 0:
-			return fault.New(fault.Invalid, "--repo %s: %s has no such repository; it has %s", text, s.file.File, repositoryList(s.file))
+			return fault.New(fault.Invalid, "--repo %s: %s has no such repository; it has %s", outbound.Scrub(text), s.file.File, repositoryList(s.file))
 		case 1:
 		default:
-			return fault.New(fault.Invalid, "--repo %s: several forges have one, or may have: write FORGE:%s", text, text)
+			return fault.New(fault.Invalid, "--repo %s: several forges have one, or may have: write FORGE:%[1]s", outbound.Scrub(text))
 		}
 		for _, i := range matching {
 			wanted[i] = true

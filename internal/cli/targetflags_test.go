@@ -2,6 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -14,5 +17,21 @@ func TestTargetFlags_notes(t *testing.T) {
 	flags.options(system, newProgress(system)).Note("github: 3 without .promoter.yaml left out\x1b[2J")
 	if got, want := said.String(), "promoter: github: 3 without .promoter.yaml left out\\x1b[2J\n"; got != want {
 		t.Errorf("said %q, want %q", got, want)
+	}
+}
+
+// A URL is no repository of a server's file, and a password in it is not said again.
+func TestTargetFlags_passwordInAURL(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "promoter-server.yaml")
+	if err := os.WriteFile(file, []byte("version: 1\nforges: {github: {kind: github, token: \"env:TOKEN\"}}\nrepositories: [{forge: github, name: acme/gitops}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, repository := range []string{"https://ann:canary@example.com/acme/gitops", "https://example.com/acme/gitops?token=canary"} {
+		c := newConsole()
+		code := c.run(t.Context(), "run", "--config", file, "--repo", repository)
+		if said := c.err.String(); code != exitFailed || !strings.Contains(said, "has no such repository; it has github:acme/gitops") || strings.Contains(said, "canary") {
+			t.Errorf("--repo %s: exit %d, %q", repository, code, said)
+		}
 	}
 }
