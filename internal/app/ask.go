@@ -187,6 +187,8 @@ func (r *Running) understand(status int, data []byte, into any) error {
 		return fault.New(fault.NotFound, "the service at %s has no API: write api.token into its file and start it anew", r.base)
 	case said.Error != "" && status < http.StatusInternalServerError:
 		return fault.New(fault.Invalid, "%s", said.Error)
+	case status < http.StatusInternalServerError:
+		return fault.New(fault.Invalid, "what answers at %s with %d is no promoter, or it wants https:// in --url", r.base, status)
 	}
 	return fault.New(fault.Temporary, "the service at %s answered %d; its log says why", r.base, status)
 }

@@ -81,11 +81,14 @@ func firstOf(chain []byte) ([]byte, error) {
 func untrusted(err error) error {
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError
+	var plain tls.RecordHeaderError
 	switch {
 	case errors.As(err, &unknown):
 		return fault.New(fault.Unauthorised, "%w: name its authority with --ca FILE", err)
 	case errors.As(err, &name):
 		return fault.New(fault.Unauthorised, "%w: use a name of the certificate in --url", err)
+	case errors.As(err, &plain):
+		return fault.New(fault.Invalid, "%w: no TLS is spoken there: on this machine write http:// in --url", err)
 	}
 	return err
 }
