@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,14 +16,16 @@ import (
 )
 
 // maxScanned bounds how many pages of closed pull requests are looked through for a
-// head: Gitea has no filter for it. What lies behind was closed long ago.
+// head: Gitea has no filter for it. What lies behind was closed long ago; see behind.
 const maxScanned = 20
 
 // archive is what is known of the closed pull requests of one repository.
 type archive struct {
 	mark  mark
-	pulls []scm.PullRequest // from branches of the repository itself, the newest first
-	ends  map[int]end       // by number, what a list does not tell
+	pulls []scm.PullRequest            // from branches of the repository itself, the newest first
+	ends  map[int]end                  // by number, what a list does not tell
+	cut   bool                         // there are older ones
+	older map[string][]scm.PullRequest // by head, of those
 }
 
 // mark changes whenever a pull request is closed, opened again or merged.
@@ -50,11 +53,14 @@ func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRe
 	if err != nil {
 		return nil, explain(noun, err)
 	}
-	var closed []scm.PullRequest
-	for _, pull := range known.pulls {
-		if pull.Head.Branch != head || len(closed) == limit {
-			continue
+	found := slices.DeleteFunc(slices.Clone(known.pulls), func(pull scm.PullRequest) bool { return pull.Head.Branch != head })
+	if len(found) == 0 && known.cut {
+		if found, err = p.behind(ctx, known, head); err != nil {
+			return nil, explain(noun, err)
 		}
+	}
+	var closed []scm.PullRequest
+	for _, pull := range found[:min(limit, len(found))] {
 		ended, err := p.end(ctx, known, pull)
 		if err != nil {
 			return nil, explain(noun, err)
@@ -86,8 +92,8 @@ func (p pulls) archive(ctx context.Context) (*archive, error) {
 	if known != nil && known.mark == now {
 		return known, nil
 	}
-	fresh := &archive{mark: now, ends: map[int]end{}}
-	if fresh.pulls, err = p.scan(ctx); err != nil {
+	fresh := &archive{mark: now, ends: map[int]end{}, older: map[string][]scm.PullRequest{}}
+	if fresh.pulls, fresh.cut, err = p.scan(ctx); err != nil {
 		return nil, err
 	}
 	p.forge.mu.Lock()
@@ -113,11 +119,13 @@ func (p pulls) mark(ctx context.Context) (mark, error) {
 	return now, nil
 }
 
-// scan lists the closed ones from our own branches, without their texts.
-func (p pulls) scan(ctx context.Context) ([]scm.PullRequest, error) {
+// scan lists the closed ones from our own branches, without their texts, and says
+// whether there are older ones.
+func (p pulls) scan(ctx context.Context) (all []scm.PullRequest, cut bool, err error) {
 	read, count := p.list(ctx, sdk.StateClosed, ""), 0
-	return pages(0, func(page sdk.ListOptions) ([]*sdk.PullRequest, *sdk.Response, error) {
+	all, err = pages(0, func(page sdk.ListOptions) ([]*sdk.PullRequest, *sdk.Response, error) {
 		if count++; count > maxScanned {
+			cut = true
 			return nil, &sdk.Response{Response: &http.Response{Header: http.Header{}}}, nil
 		}
 		return read(page)
@@ -126,6 +134,7 @@ func (p pulls) scan(ctx context.Context) ([]scm.PullRequest, error) {
 		translated.Body = ""
 		return translated, translated.Head.Own
 	})
+	return all, cut, err
 }
 
 // end asks for what a list does not tell, once for every ending.

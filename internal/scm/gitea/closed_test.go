@@ -104,3 +104,42 @@ func TestClosed_commitIsGone(t *testing.T) {
 		t.Errorf("closed: %+v", closed)
 	}
 }
+
+// What was declined before all that are looked through is not forgotten, and is asked
+// for once while nothing is closed.
+func TestClosed_P03_behindAllThatAreListed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, giteatest.Options{MaxItems: 1})
+	repo := w.open(t)
+	declined := w.propose(t, repo)
+	w.repo.ClosePull("ann", declined.Number)
+	many := func(n int) {
+		for i := range n {
+			branch := fmt.Sprintf("promoter/prod/app-%d", i)
+			w.repo.Commit(self, branch, "Promote", map[string]string{"x.yaml": branch})
+			w.repo.ClosePull("bob", w.repo.OpenPull(self, branch, "main", branch))
+		}
+	}
+	const question = "GET /repos/{owner}/{repo}/pulls/{base}/{head...}"
+	many(19)
+	if closed := closedOf(t, repo, head); len(closed) != 1 || w.Requests()[question] != 0 {
+		t.Fatalf("as the last one that is listed: %+v, %v", closed, w.Requests())
+	}
+	many(2)
+	for range 2 {
+		closed := closedOf(t, repo, head)
+		if len(closed) != 1 || closed[0].Number != declined.Number || closed[0].Closer.Login != "ann" || closed[0].Head.Commit != declined.Head.Commit {
+			t.Fatalf("closed: %+v", closed)
+		}
+		if none := closedOf(t, repo, "promoter/none"); len(none) != 0 {
+			t.Fatalf("of another branch: %+v", none)
+		}
+	}
+	if n := w.Requests()[question]; n != 2 {
+		t.Errorf("%d questions, want one for each branch", n)
+	}
+	w.repo.ReopenPull("ann", declined.Number)
+	if open := closedOf(t, repo, head); len(open) != 0 {
+		t.Errorf("an open one is listed: %+v", open)
+	}
+}

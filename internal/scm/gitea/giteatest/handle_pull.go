@@ -38,6 +38,17 @@ func (c *call) listPulls() *reply {
 
 func (c *call) getPull(p *pull) *reply { return ok(c.drawPull(p)) }
 
+// getPullByBranches answers with the first one from the branch of the repository itself,
+// whatever became of it.
+func (c *call) getPullByBranches() *reply {
+	for _, p := range c.repo.sorted() {
+		if p.from == c.repo && p.base == c.r.PathValue("base") && p.head == c.r.PathValue("head") {
+			return ok(c.drawPull(p))
+		}
+	}
+	return notFound()
+}
+
 func (c *call) createPull() *reply {
 	var body struct {
 		Head          string     `json:"head"`

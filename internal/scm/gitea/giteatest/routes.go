@@ -58,6 +58,7 @@ func endpoints() map[string]endpoint {
 		"GET /r/pulls":                               {"repository", paged + " state sort milestone labels poster base_branch", reading((*call).listPulls)},
 		"POST /r/pulls":                              {"repository", "", writing((*call).createPull)},
 		"GET /r/pulls/{number}":                      {"repository", "", reading(onPull((*call).getPull))},
+		"GET /r/pulls/{base}/{head...}":              {"repository", "", reading((*call).getPullByBranches)},
 		"PATCH /r/pulls/{number}":                    {"repository", "", writing(onPull((*call).editPull))},
 		"POST /r/pulls/{number}/merge":               {"repository", "", writing(onPull((*call).mergePull))},
 		"GET /r/pulls/{number}/reviews":              {"repository", paged, reading(onPull((*call).listReviews))},
