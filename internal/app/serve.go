@@ -237,6 +237,7 @@ func (s *service) run(ctx context.Context) error {
 			return fault.New(fault.Invalid, "listen: %w: another program may have the port; set listen in the server's file", err)
 		}
 	}
+	s.tellClock(ctx)
 	if err := s.queue.Hint(ctx, queue.Hint{Kind: kindPoll, Key: everything}, queue.Hint{Kind: kindSweep, Key: everything}); err != nil {
 		return errors.Join(err, listener.Close())
 	}
