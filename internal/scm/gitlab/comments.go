@@ -49,7 +49,8 @@ func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, 
 
 // translate makes comments of notes. Their last change is when GitLab lists them: an
 // edit is no event. A reaction counts as an edit, because the API does not tell the
-// two apart.
+// two apart: it has no last_edited_at, and an emoji sets updated_at.
+// https://gitlab.com/gitlab-org/gitlab/-/blob/master/app/models/award_emoji.rb
 func (c conversation) translate(ctx context.Context, notes []*gogitlab.Note) ([]scm.Comment, error) {
 	var comments []scm.Comment
 	for _, note := range notes {
