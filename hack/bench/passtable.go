@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"promoter/internal/benchtree"
+	"promoter/internal/benchworld"
 )
 
 // Limits of planning, and of a new image against Git's plumbing.
@@ -19,15 +20,19 @@ const (
 )
 
 func measurePasses(ctx context.Context, folder, program string, runs int) (*passes, error) {
-	p, err := newPasses(ctx, filepath.Clean(folder), program, benchtree.Full())
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return nil, err
+	}
+	world, err := benchworld.Start(folder)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.measure(ctx, runs); err != nil {
-		_ = p.registry.stop() // measuring failed, which is told
+	defer world.Close()
+	p := &passes{folder: folder, program: program, size: benchtree.Full(), world: world}
+	if err := p.prepare(ctx); err != nil {
 		return nil, err
 	}
-	return p, p.registry.stop()
+	return p, p.measure(ctx, runs)
 }
 
 // passFigures lists what docs/performance.md promises of passes.

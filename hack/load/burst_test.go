@@ -30,11 +30,11 @@ func BenchmarkBurst(b *testing.B) {
 			for range burstOver {
 				ours.until("looked")
 			}
-			to := newSender(b, ours, w.host+"/acme/web", "burst")
+			to := newSender(b, ours, w.Host+"/acme/web", "burst")
 			looks := 0.0
 			for b.Loop() {
 				before := ours.metric("promoter_looks_total")
-				w.release("acme/web")
+				w.Release("acme/web")
 				to.pace(burst/burstFor.Seconds(), burstFor)
 				ours.rests()
 				looks += ours.metric("promoter_looks_total") - before

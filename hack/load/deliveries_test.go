@@ -23,7 +23,7 @@ func BenchmarkDeliveries(b *testing.B) {
 			ours := service{folder: b.TempDir(), database: kind.New(b), world: w, repositories: []string{w.follower("one", "acme/web")}, receivers: receivers}.serve(b)
 			ours.until("looked")
 			bare := startBare(b, kind.New(b))
-			image := w.host + "/acme/web"
+			image := w.Host + "/acme/web"
 			to := newSender(b, ours, image, "own")
 			than := newSender(b, bare, image, "bare")
 			var own, least float64

@@ -28,15 +28,15 @@ func BenchmarkFollowed(b *testing.B) {
 			ours := s.serve(b)
 			begun := ours.begun
 			started := looked(ours).at.Sub(begun)
-			w.counted()
+			w.Asked()
 			for b.Loop() {
 				looked(ours)
-				asked := w.counted()
+				asked := w.Asked()
 				b.ReportMetric(float64(asked["HEAD manifests"]), "HEADs")
 				delete(asked, "HEAD manifests")
 				b.ReportMetric(float64(sum(asked)), "others")
 			}
-			hint := newSender(b, ours, w.host+"/team-7/image-3", "hint")
+			hint := newSender(b, ours, w.Host+"/team-7/image-3", "hint")
 			b.ReportMetric(hint.pace(100, floodFor).at(0.5), "ms-hint")
 			b.ReportMetric(started.Seconds(), "s-start")
 			b.ReportMetric(mirrors, "MiB-mirrors")

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 	"time"
@@ -25,10 +24,10 @@ func BenchmarkHint(b *testing.B) {
 				ours.until("looked")
 				var whole, look time.Duration
 				for b.Loop() {
-					moved := benchtree.Image(42)
-					w.release(moved[len(benchtree.Registry)+1:])
+					moved := benchtree.ImagePath(42)
+					w.Release(moved)
 					begin := time.Now()
-					newSender(b, ours, w.host+moved[len(benchtree.Registry):], fmt.Sprint("hint-", begin.UnixNano())).post()
+					newSender(b, ours, w.Host+"/"+moved, fmt.Sprint("hint-", begin.UnixNano())).post()
 					ours.until("pushed")
 					end := ours.until("looked")
 					took, err := time.ParseDuration(end.Took)
@@ -45,18 +44,4 @@ func BenchmarkHint(b *testing.B) {
 			})
 		}
 	}
-}
-
-// tree makes a repository with the tree of all benchmarks.
-func (w *world) tree(size benchtree.Size) string {
-	w.b.Helper()
-	config := "version: 1\ncomponents:\n  all: {image: " + w.host + "/team-*/**, select: {semver: '>=1'}}\nenvironments:\n"
-	for n := range size.Environments {
-		config += fmt.Sprintf("  env-%[1]d: {paths: ['apps/{application}/overlays/env-%[1]d'], land: push}\n", n)
-	}
-	files := map[string]string{".promoter.yaml": config}
-	for file := range size.Files() {
-		files[file.Path] = string(bytes.ReplaceAll(file.Content, []byte(benchtree.Registry), []byte(w.host)))
-	}
-	return w.repository("tree", files)
 }

@@ -194,7 +194,7 @@ registries:
 networks: [127.0.0.0/8]
 rateLimits:
   - {host: "*", perSecond: 10000, burst: 10000, concurrent: 100}
-`, s.folder, cmp.Or(s.poll, "1h"), s.world.host)
+`, s.folder, cmp.Or(s.poll, "1h"), s.world.Host)
 	if s.database.Path == "" {
 		fmt.Fprintf(&text, "database: {url: 'env:DATABASE'}\n")
 	}

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"promoter/internal/benchworld"
 )
 
 // receivers of the service in a flood: each takes 50 webhooks in a second.
@@ -48,7 +50,7 @@ func signatureOf(body []byte) string {
 // post sends the next one. Anything but an answer that it was taken ends the benchmark.
 func (s *sender) post() {
 	n := s.count.Add(1)
-	body := fmt.Appendf(nil, `{"id": "%s-%d", "image": "%s:%s", "padding": "%s"}`, s.name, n, s.image, movingTag, padding)
+	body := fmt.Appendf(nil, `{"id": "%s-%d", "image": "%s:%s", "padding": "%s"}`, s.name, n, s.image, benchworld.MovingTag, padding)
 	request, err := http.NewRequestWithContext(s.b.Context(), http.MethodPost, fmt.Sprintf("%s/webhooks/r%d", s.to.url, n%receivers), bytes.NewReader(body))
 	if err != nil {
 		s.b.Error(err)

@@ -48,10 +48,13 @@ const Tag = "1.4.2"
 // Registry is the host of all images.
 const Registry = "registry.example.com"
 
-// Image returns the repository of an application's image, counted from 0. There
-// are 40 teams, so a team has many images and a registry many teams.
-func Image(application int) string {
-	return fmt.Sprintf("%s/team-%02d/service-%04d", Registry, application%40, application)
+// Image returns the repository of an application's image, counted from 0.
+func Image(application int) string { return Registry + "/" + ImagePath(application) }
+
+// ImagePath is where the image lies on its registry. There are 40 teams, so a team has
+// many images and a registry many teams.
+func ImagePath(application int) string {
+	return fmt.Sprintf("team-%02d/service-%04d", application%40, application)
 }
 
 // Images returns the repositories of all images of the tree.

@@ -68,6 +68,7 @@ var table = map[string]place{
 	"internal/floors":     {floor: 0, support: true},
 	"internal/docscheck":  {floor: 2, support: true},
 	"internal/benchtree":  {floor: 0, support: true},
+	"internal/benchworld": {floor: 1, support: true},
 	"internal/chartcheck": {floor: 2, support: true},
 	"hack/bench":          {floor: 7, support: true},
 	"hack/load":           {floor: 7, support: true},

@@ -1,0 +1,107 @@
+// Package benchworld is what a program that is measured asks: a registry in which every
+// image exists, and a Git server, both at one address on loopback. What they say is as
+// real ones say it, so that the program works as always.
+//
+// It is support code for benchmarks; nothing of it is shipped.
+package benchworld
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os/exec"
+	"path"
+	"strings"
+	"sync"
+)
+
+// World is the registry and the Git server.
+type World struct {
+	Host string // and port, of both
+
+	folder string // of the repositories
+	git    http.Handler
+	server *httptest.Server
+
+	mu     sync.Mutex
+	newest map[string]int // version of an image; not there: 0
+	asked  map[string]int
+}
+
+// Start serves the repositories below a folder, and the registry. Who starts it closes it.
+func Start(folder string) (*World, error) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return nil, fmt.Errorf("serve repositories: %w", err)
+	}
+	w := &World{folder: folder, newest: map[string]int{}, asked: map[string]int{}}
+	w.git = &cgi.Handler{
+		Path: git, Args: []string{"http-backend"}, Dir: folder, Stderr: io.Discard,
+		Env: []string{"GIT_PROJECT_ROOT=" + folder, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=bench"},
+	}
+	w.server = httptest.NewServer(w)
+	w.Host = strings.TrimPrefix(w.server.URL, "http://")
+	return w, nil
+}
+
+// Close ends it.
+func (w *World) Close() { w.server.Close() }
+
+// Release adds a version of an image and moves its tag there.
+func (w *World) Release(image string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.newest[image]++
+}
+
+// Released is the newest version of an image. Versions count from 0.
+func (w *World) Released(image string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.newest[image]
+}
+
+// Asked returns what the registry was asked since the last time: how often, by the
+// method and what was asked for, as in "HEAD manifests".
+func (w *World) Asked() map[string]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	asked := w.asked
+	w.asked = map[string]int{}
+	return asked
+}
+
+// ServeHTTP answers as the distribution specification says: tags, manifests and their
+// configs. All other paths are those of repositories.
+func (w *World) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	rest, ofRegistry := strings.CutPrefix(r.URL.Path, "/v2/")
+	if !ofRegistry {
+		w.git.ServeHTTP(out, r)
+		return
+	}
+	kind, image := path.Base(path.Dir(rest)), path.Dir(path.Dir(rest)) // IMAGE/tags/list, IMAGE/manifests/REFERENCE
+	w.mu.Lock()
+	w.asked[r.Method+" "+kind]++
+	newest := w.newest[image]
+	w.mu.Unlock()
+	switch {
+	case rest == "":
+	case strings.HasSuffix(rest, "/tags/list"):
+		out.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(out, `{"name":%q,"tags":["%s"]}`, image, strings.Join(tagsUpTo(newest), `","`))
+	case kind == "manifests":
+		manifest := manifestOf(image, versionOf(image, path.Base(rest), newest))
+		out.Header().Set("Content-Type", "application/vnd.oci.image.manifest.v1+json")
+		out.Header().Set("Content-Length", fmt.Sprint(len(manifest)))
+		out.Header().Set("Docker-Content-Digest", digestOf(manifest))
+		if r.Method != http.MethodHead {
+			_, _ = io.WriteString(out, manifest)
+		}
+	case kind == "blobs":
+		_, _ = io.WriteString(out, imageConfig)
+	default:
+		http.NotFound(out, r)
+	}
+}
