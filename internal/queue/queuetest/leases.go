@@ -41,8 +41,9 @@ var leases = map[string]func(*testing.T, databasetest.Kind){
 	},
 	"a run whose lease another one has is told": func(t *testing.T, kind databasetest.Kind) {
 		p := single(t, kind)
-		causes := make(chan error, 10)
-		p.run(1, short(), untilTheEnd(causes))
+		causes, o := make(chan error, 10), short()
+		o.Lease = time.Hour // whose end is not what tells it
+		p.run(1, o, untilTheEnd(causes))
 		p.hint("a")
 		p.comes("a", func(e queue.Entry) bool { return e.Owner != "" })
 		p.must(p.db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
