@@ -24,6 +24,7 @@ func TestOpen_P17_damaged(t *testing.T) {
 		"no index":           func(t *testing.T, dir string) { remove(t, one(t, dir, "*.idx")) },
 		"an index cut short": func(t *testing.T, dir string) { truncate(t, one(t, dir, "*.idx"), 100) },
 		"what a crash left":  func(t *testing.T, dir string) { write(t, filepath.Join(dir, "incoming-1"), "PACK") },
+		"a state half made":  func(t *testing.T, dir string) { write(t, filepath.Join(dir, "state.json.1"), "{") },
 		"a mirror of others": func(t *testing.T, dir string) { replace(t, filepath.Join(dir, "state.json"), "file://", "file:///x") },
 		"a mirror of the past": func(t *testing.T, dir string) {
 			replace(t, filepath.Join(dir, "state.json"), `"version": 1`, `"version": 0`)
@@ -45,9 +46,7 @@ func TestOpen_P17_damaged(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dir, "cache")); err != nil {
 				t.Error("what others keep in the folder is gone")
 			}
-			if left, _ := filepath.Glob(filepath.Join(dir, "incoming-*")); len(left) != 0 {
-				t.Errorf("left behind: %v", left)
-			}
+			nothingLeft(t, dir)
 		})
 	}
 }
