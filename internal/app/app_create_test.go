@@ -71,7 +71,13 @@ func (m *making) start() string {
 	case address := <-m.opened:
 		return address
 	case err := <-m.ended:
-		m.t.Fatalf("it ended before anybody could open a page: %v", err)
+		m.ended <- err
+	}
+	select {
+	case address := <-m.opened: // both, before anybody looked
+		return address
+	default:
+		m.t.Fatalf("it ended before anybody could open a page: %v", <-m.ended)
 		return ""
 	}
 }
@@ -228,7 +234,7 @@ func TestCreateApp_browser(t *testing.T) {
 func TestCreateApp_tooLate(t *testing.T) {
 	t.Parallel()
 	m := newMaking(t)
-	m.options.Within = time.Millisecond
+	m.options.Within = time.Second // in which the page has to be there
 	m.start()
 	if err := <-m.ended; err == nil || !strings.Contains(err.Error(), "nobody finished in the browser within the time: nothing was written") {
 		t.Errorf("got %v", err)
