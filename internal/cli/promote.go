@@ -10,6 +10,7 @@ import (
 func newPromote(system System) *cobra.Command {
 	command, flags := newOrder(system, app.VerbPromote, wordsPromote())
 	flags.addApplication(command)
+	command.Flags().Lookup("env").Usage = flagOneEnv
 	command.Flags().StringVar(&flags.order.Environment, "to", "", flagTo)
 	command.Flags().StringArrayVar(&flags.order.With, "with", nil, flagOrderWith)
 	command.PreRunE = func(*cobra.Command, []string) error {

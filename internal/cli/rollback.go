@@ -9,5 +9,6 @@ import (
 func newRollback(system System) *cobra.Command {
 	command, flags := newOrder(system, app.VerbRollback, wordsRollback())
 	flags.addApplication(command)
+	command.Flags().Lookup("env").Usage = flagOneEnv
 	return command
 }

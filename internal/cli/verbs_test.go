@@ -31,3 +31,14 @@ func TestOfVerbs_none(t *testing.T) {
 		}
 	}
 }
+
+// Verbs that need an environment do not say that all of them are meant without one.
+func TestNewOrder_environmentInHelp(t *testing.T) {
+	t.Parallel()
+	for verb, want := range map[string]string{"promote": flagOneEnv, "rollback": flagOneEnv, "hold": flagOrderEnv, "freeze": flagOrderEnv} {
+		c := newConsole()
+		if code := c.run(t.Context(), verb, "--help"); code != exitDone || !strings.Contains(c.out.String(), want) {
+			t.Errorf("%s --help: exit %d, no %q in\n%s", verb, code, want, c.out.String())
+		}
+	}
+}

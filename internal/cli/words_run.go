@@ -60,6 +60,7 @@ Exit codes: 0 done; 1 something could not be looked at.`
 	flagDryRun    = "show what would be done, and write nothing"
 	flagApp       = "the application (default: all)"
 	flagOrderEnv  = "the environment (default: all)"
+	flagOneEnv    = "the environment; there has to be one"
 	flagReason    = "why, for others to read"
 	flagAs        = "who decides, where the credential is not a person's"
 	flagTo        = "the environment, as --env"
