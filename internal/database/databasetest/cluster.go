@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -164,15 +165,16 @@ func anotherUser(folder string) ([]string, error) {
 	return []string{"setpriv", "--reuid", id, "--regid", id, "--clear-groups"}, os.Chown(folder, nobody, nobody)
 }
 
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it answers at once
-	if err != nil {
-		return 0, err
+// freePort is below those that systems give to whoever asks for any port (32768 and up
+// on Linux, 49152 elsewhere): no other test gets it until the server has it.
+func freePort() (port int, err error) {
+	for range 100 {
+		port = 16384 + rand.IntN(16384)
+		listener, refused := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)) //nolint:noctx // it answers at once
+		if refused == nil {
+			return port, listener.Close()
+		}
+		err = refused
 	}
-	defer func() { _ = listener.Close() }()
-	address, ok := listener.Addr().(*net.TCPAddr)
-	if !ok {
-		return 0, errors.New("no port")
-	}
-	return address.Port, nil
+	return 0, err
 }
