@@ -32,7 +32,7 @@ func explainPostgres(config *pgx.ConnConfig) func(context.Context, error) error 
 		case ctx.Err() != nil:
 			return fault.New(fault.Temporary, "%s, gave no answer in time: %w", where, context.Cause(ctx))
 		default:
-			return fault.New(fault.Temporary, "%s, can not be reached: %s; a promoter that runs tries again by itself, one that begins ends", where, lastLine(err))
+			return fault.New(fault.Temporary, "%s, can not be reached: %s; a running promoter tries again by itself, one that starts now ends", where, lastLine(err))
 		}
 	}
 }
@@ -60,7 +60,7 @@ func postgresWords(code string) (kind fault.Kind, what string) {
 	}
 	switch code[:min(2, len(code))] {
 	case "08", "53", "57", "58":
-		return fault.Temporary, "the server can not answer now; a promoter that runs tries again by itself, one that begins ends"
+		return fault.Temporary, "the server can not answer now; a running promoter tries again by itself, one that starts now ends"
 	default:
 		return fault.Internal, "the server refused a statement"
 	}

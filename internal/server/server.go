@@ -124,8 +124,8 @@ func (s *Server) route() {
 	s.echo.Use(s.identify, s.record)
 	s.echo.POST("/webhooks/:receiver", s.webhook)
 	s.echo.POST("/webhooks/:receiver/:secret", s.webhook)
-	s.echo.GET("/healthz", alive)
-	s.echo.GET("/readyz", s.ready)
+	s.echo.Match([]string{http.MethodGet, http.MethodHead}, "/healthz", alive)
+	s.echo.Match([]string{http.MethodGet, http.MethodHead}, "/readyz", s.ready)
 	if s.Desk != nil && !s.Token.IsZero() {
 		api := s.echo.Group("/api/v1", s.shown)
 		api.GET("/status", s.status)

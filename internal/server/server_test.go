@@ -206,7 +206,12 @@ func TestReady(t *testing.T) {
 	if got := w.answer(newRequest(http.MethodGet, "/readyz", nil)); got.Code != http.StatusServiceUnavailable || !strings.Contains(got.Body.String(), broken.Error()) {
 		t.Errorf("%d %s", got.Code, got.Body)
 	}
-	if got := w.answer(newRequest(http.MethodGet, "/healthz", nil)); got.Code != http.StatusOK {
-		t.Errorf("the process answers %d", got.Code)
+	for _, method := range []string{http.MethodGet, http.MethodHead} { // monitors ask either way
+		if got := w.answer(newRequest(method, "/healthz", nil)); got.Code != http.StatusOK {
+			t.Errorf("the process answers %s with %d", method, got.Code)
+		}
+		if got := w.answer(newRequest(method, "/readyz", nil)); got.Code != http.StatusServiceUnavailable {
+			t.Errorf("%s of its readiness: %d", method, got.Code)
+		}
 	}
 }

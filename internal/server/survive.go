@@ -24,7 +24,7 @@ func (s *Server) survived(c echo.Context, do func() error) (err error) {
 		}
 		s.Log.ErrorContext(c.Request().Context(), "a request panicked", slog.String("request", requestID(c)), slog.String("route", c.Path()),
 			slog.String("panic", fmt.Sprint(value)), slog.String("stack", string(debug.Stack())))
-		err = fault.New(fault.Internal, "a defect of promoter, please report it: panic: %v", value)
+		err = fault.Defect(value)
 	}()
 	return do()
 }

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"promoter/internal/edit"
+	"promoter/internal/fault"
 )
 
 // batchSize is how many files a worker takes at once. Handing over single small
@@ -56,12 +59,13 @@ func (u *Updater) Scan(ctx context.Context, files iter.Seq2[File, error]) (*Inve
 func (i *Inventory) scan(ctx context.Context, files iter.Seq2[File, error]) ([]File, error) {
 	batches := make(chan []File)
 	var (
-		workers sync.WaitGroup
 		mu      sync.Mutex
 		waiting []File
 	)
+	group, ctx := errgroup.WithContext(ctx)
 	for range i.updater.options.Workers {
-		workers.Go(func() {
+		group.Go(func() (err error) {
+			defer fault.Survive(&err)
 			var found finding
 			var later []File
 			for batch := range batches {
@@ -75,37 +79,44 @@ func (i *Inventory) scan(ctx context.Context, files iter.Seq2[File, error]) ([]F
 			defer mu.Unlock()
 			i.collect(found)
 			waiting = append(waiting, later...)
+			return nil
 		})
 	}
 	err := send(ctx, files, batches)
 	close(batches)
-	workers.Wait()
-	return waiting, err
+	if died := group.Wait(); died != nil {
+		err = died
+	}
+	return waiting, err //nolint:wrapcheck // a defect, or what send says
 }
 
 // send hands the files to the workers in batches.
 func send(ctx context.Context, files iter.Seq2[File, error], batches chan<- []File) error {
 	batch := make([]File, 0, batchSize)
-	for file, err := range files {
-		if err != nil {
-			return fmt.Errorf("read the branch: %w", err)
-		}
-		batch = append(batch, file)
-		if len(batch) < batchSize {
-			continue
-		}
+	hand := func() error {
 		select {
 		case batches <- batch:
 			batch = make([]File, 0, batchSize)
+			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
-	if err := ctx.Err(); err != nil {
+	for file, err := range files {
+		if err != nil {
+			return fmt.Errorf("read the branch: %w", err)
+		}
+		if batch = append(batch, file); len(batch) < batchSize {
+			continue
+		}
+		if err := hand(); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	batches <- batch
-	return nil
+	return hand()
 }
 
 // scanFile adds what one file holds. False: it must be looked at again when all
