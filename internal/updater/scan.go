@@ -87,7 +87,7 @@ func (i *Inventory) scan(ctx context.Context, files iter.Seq2[File, error]) ([]F
 	if died := group.Wait(); died != nil {
 		err = died
 	}
-	return waiting, err //nolint:wrapcheck // a defect, or what send says
+	return waiting, err
 }
 
 // send hands the files to the workers in batches.
