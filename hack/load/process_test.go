@@ -98,8 +98,9 @@ func (p *process) until(message string) line {
 	}
 }
 
-// patience is how long a line of the log is waited for.
-const patience = 2 * time.Minute
+// patience is how long a line of the log is waited for: longer than from one poll to the
+// next, which some vary a little.
+const patience = 5 * time.Minute
 
 // stop ends the process as an operator does.
 func (p *process) stop() {
