@@ -54,7 +54,7 @@ check: floors format vet lint race generated docs chart image-check ## Everythin
 
 .PHONY: floors
 floors: ## Every package imports only lower floors.
-	CGO_ENABLED=0 go test ./internal/floors
+	CGO_ENABLED=0 go test ./internal/layers
 
 .PHONY: format
 format: ## Fail when a file is not formatted (gofumpt, goimports).
@@ -94,11 +94,11 @@ fuzz: ## Run every fuzz target for FUZZTIME (5s).
 
 .PHONY: model
 model: ## Play random stories for MODELTIME (30s), in memory, on each forge and database.
-	CGO_ENABLED=0 PROMOTER_MODEL_TIME=$(MODELTIME) go test -count=1 -timeout 0 -parallel 4 -run '^TestModel' -v ./internal/promotion/engine ./internal/app ./internal/queue
+	CGO_ENABLED=0 PROMOTER_MODEL_TIME=$(MODELTIME) go test -count=1 -timeout 0 -parallel 4 -run '^TestModel' -v ./internal/engine ./internal/app ./internal/queue
 
 .PHONY: kill
 kill: ## Kill the service at random moments, KILLS (100) times on each database.
-	CGO_ENABLED=0 PROMOTER_KILLS=$(KILLS) go test -count=1 -timeout 0 -run '^TestServe_P13_P16_killedAtAnyMoment$$' -v ./internal/app
+	CGO_ENABLED=0 PROMOTER_KILLS=$(KILLS) go test -count=1 -timeout 0 -run '^TestServe_killedAtAnyMoment$$' -v ./internal/app
 
 .PHONY: soak
 soak: ## Play stories and run every fuzz target, each for SOAKTIME (10m); kill the service 500 times.

@@ -21,7 +21,7 @@ type stage struct {
 	act func(honest verbs, ctx context.Context, out io.Writer, args ...string) int
 	// hear is told all that is printed.
 	hear   func(printed string)
-	colour bool
+	color  bool
 	env    map[string]string
 	folder string // in which the repository was
 }
@@ -38,7 +38,7 @@ func (s *stage) Write(p []byte) (int, error) {
 
 func (s *stage) perform(ctx context.Context, args ...string) int {
 	return cli.Main(ctx, append([]string{"demo"}, args...), cli.System{
-		In: strings.NewReader(""), Out: s, Err: &s.err, OutTerminal: s.colour,
+		In: strings.NewReader(""), Out: s, Err: &s.err, OutTerminal: s.color,
 		Env: func(name string) (string, bool) { value, set := s.env[name]; return value, set },
 		Demo: func(ctx context.Context, request cli.DemoRequest) error {
 			honest := request.Promoter
@@ -122,7 +122,7 @@ func TestDemo_onceTellsTheWholeStory(t *testing.T) {
 		told = told[at[1]:]
 	}
 	if strings.Contains(s.out.String(), "\x1b") {
-		t.Error("the story is coloured where there is no terminal")
+		t.Error("the story is colored where there is no terminal")
 	}
 	s.gone(t)
 }
@@ -274,10 +274,10 @@ func TestDemo_anInterruptionLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestDemo_keepsTheFolderAndColours(t *testing.T) {
+func TestDemo_keepsTheFolderAndColors(t *testing.T) {
 	t.Parallel()
 	for _, plain := range []bool{false, true} {
-		s := stage{colour: true, act: func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
+		s := stage{color: true, act: func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
 			honest(ctx, out, args...)
 			return 1 // the first step is enough
 		}}
@@ -289,8 +289,8 @@ func TestDemo_keepsTheFolderAndColours(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(s.folder, "gitops.git", "HEAD")); err != nil {
 			t.Errorf("not kept: %v", err)
 		}
-		if coloured := strings.Contains(s.out.String(), "\x1b"); coloured == plain {
-			t.Errorf("NO_COLOR %t: coloured %t", plain, coloured)
+		if colored := strings.Contains(s.out.String(), "\x1b"); colored == plain {
+			t.Errorf("NO_COLOR %t: colored %t", plain, colored)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestScript drives the command as a person would: testdata/script holds a file
-// for each behaviour, with the files, the commands and what they print.
+// for each behavior, with the files, the commands and what they print.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestRun_G08_absent_both(t *testing.T) {
+func TestRun_absent_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.without("staging/shop.yaml")
@@ -27,7 +27,7 @@ func (s *story) without(path string) {
 	s.repo.SetHead("ada", "main", commit)
 }
 
-func TestRun_G08_noReference_both(t *testing.T) {
+func TestRun_noReference_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.repo.Commit("ada", "main", "No reference", map[string]string{"staging/shop.yaml": "kind: Deployment\n"})
@@ -40,7 +40,7 @@ func TestRun_G08_noReference_both(t *testing.T) {
 }
 
 // What is the same already passes on what comes from before it.
-func TestRun_G08_same_both(t *testing.T) {
+func TestRun_same_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.release("web", "1.1.0")

@@ -93,7 +93,7 @@ func TestRun_P12_github(t *testing.T) {
 }
 
 // A forge that is down or limited stops no other.
-func TestRun_P12_twoForges(t *testing.T) {
+func TestRun_twoForges(t *testing.T) {
 	t.Parallel()
 	s, other := newStory(t, "github", chain), newStory(t, "github", chain)
 	s.release("web", "1.1.0")
@@ -224,7 +224,7 @@ func TestRun_M15_plain(t *testing.T) {
 }
 
 // The base moves between the look and the push.
-func TestRun_P08_lostRace_plain(t *testing.T) {
+func TestRun_lostRace_plain(t *testing.T) {
 	t.Parallel()
 	onPlain(t, pushed(), func(s *story) {
 		s.release("web", "1.1.0")
@@ -252,7 +252,7 @@ func (s *story) protected() {
 	s.release("web", "1.1.0")
 	result := s.pass()
 	err := failures(result.Report)
-	if result.Err != nil || fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "Changes must be made through a pull request") ||
+	if result.Err != nil || fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "Changes must be made through a pull request") ||
 		!strings.Contains(err.Error(), "or use land: automerge or pr") {
 		s.t.Errorf("%v, %v", result.Err, err)
 	}

@@ -44,7 +44,7 @@ func TestRun_G07_github(t *testing.T) {
 }
 
 // A newer version comes when the gates of the one before had passed.
-func TestRun_G07_P01_newHead_github(t *testing.T) {
+func TestRun_newHead_github(t *testing.T) {
 	t.Parallel()
 	for _, land := range []string{"pr", "automerge"} {
 		t.Run(land, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestRun_G09_github(t *testing.T) {
 }
 
 // Who asked for a promotion does not approve it.
-func TestRun_G09_whoAsked_github(t *testing.T) {
+func TestRun_whoAsked_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, propose: manual, gates: {approvals: {count: 1, from: [ada, bob]}}}"), func(s *story) {
 		s.release("web", "1.1.0")

@@ -30,7 +30,7 @@ func TestRun_P03_github(t *testing.T) {
 	})
 }
 
-func TestRun_P03_branchDeleted_github(t *testing.T) {
+func TestRun_branchDeleted_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -48,7 +48,7 @@ func TestRun_P03_branchDeleted_github(t *testing.T) {
 
 // Who closes a pull request and then deletes its branch has answered, also when no
 // run came in between.
-func TestRun_P03_closedAndTidiedAway_github(t *testing.T) {
+func TestRun_closedAndTidiedAway_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -66,7 +66,7 @@ func TestRun_P03_closedAndTidiedAway_github(t *testing.T) {
 }
 
 // What promoter closes itself is no answer of a person.
-func TestRun_P03_P10_ourOwnClosing_github(t *testing.T) {
+func TestRun_ourOwnClosing_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")

@@ -69,9 +69,9 @@ func (s *story) toldBelow(number int, parts ...string) {
 	}
 }
 
-// TestRun_T11_comments_github plays commands in comments: people steer promotions,
+// TestRun_comments_github plays commands in comments: people steer promotions,
 // others do not, and no gate is passed.
-func TestRun_T11_comments_github(t *testing.T) {
+func TestRun_comments_github(t *testing.T) {
 	t.Parallel()
 	asking := strings.Replace(reviewed, "land: automerge", "land: automerge\n    propose: manual\n    newer: queue", 1)
 	onGitHub(t, asking, func(s *story) {
@@ -121,7 +121,7 @@ func TestRun_T11_comments_github(t *testing.T) {
 }
 
 // Of a fork's pull request whose branch has our name nothing is decided.
-func TestRun_T11_forksComment_github(t *testing.T) {
+func TestRun_forksComment_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, reviewed, func(s *story) {
 		s.release("web", "1.1.0")
@@ -136,7 +136,7 @@ func TestRun_T11_forksComment_github(t *testing.T) {
 }
 
 // An archived repository hears nothing; once it is back, what is not old is heard.
-func TestRun_T11_archived_github(t *testing.T) {
+func TestRun_archived_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, reviewed, func(s *story) {
 		s.release("web", "1.1.0")
@@ -161,7 +161,7 @@ func (s *story) commented(number int, id int64) string {
 
 // A comment is heard when its webhook comes, and without one with the next poll. A
 // webhook says nothing by itself: of a comment that is not there nothing comes.
-func TestServe_T11_comment(t *testing.T) {
+func TestServe_comment(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
@@ -195,7 +195,7 @@ func TestServe_T11_comment(t *testing.T) {
 }
 
 // The same on a GitLab: a note on a merge request.
-func TestRun_T11_comments_gitlab(t *testing.T) {
+func TestRun_comments_gitlab(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed) // for its registry, its clock and its words
 	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now, Free: true})
@@ -236,7 +236,7 @@ func TestRun_T11_comments_gitlab(t *testing.T) {
 }
 
 // And on a Gitea, where a merged pull request of staging is where prod is asked for.
-func TestRun_T11_comments_gitea(t *testing.T) {
+func TestRun_comments_gitea(t *testing.T) {
 	t.Parallel()
 	s := newGiteaStory(t, strings.Replace(reviewed, "land: automerge", "land: automerge\n    propose: manual\n    newer: queue", 1))
 	s.repo.Permit("promoter-bot", "admin") // whom alone Gitea tells what others may

@@ -153,7 +153,7 @@ func (s *story) movedOn(land func()) {
 	s.run()
 }
 
-func TestRun_G13_merged_github(t *testing.T) {
+func TestRun_merged_github(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"merge", "squash", "rebase"} {
 		t.Run(method, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestRun_G13_merged_github(t *testing.T) {
 }
 
 // What was rejected or taken back where it was eligible is so no more.
-func TestRun_G13_takenBack_both(t *testing.T) {
+func TestRun_takenBack_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		s.decide(app.Order{Verb: app.VerbHold, Environment: "prod", Application: "shop"})

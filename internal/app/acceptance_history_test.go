@@ -61,7 +61,7 @@ func (s *story) oneChain() {
 	}
 }
 
-func TestRun_P09_automerge_github(t *testing.T) {
+func TestRun_automerge_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, twenty("automerge"), func(s *story) {
 		s.twentyFiles()

@@ -19,18 +19,18 @@ func (s *story) release(component, tag string) string {
 
 // image pushes an image with its time; the seed tells it from others.
 func (s *story) image(component, tag, seed string, created time.Time) string {
-	return s.labelled(component, tag, created, map[string]string{"seed": seed})
+	return s.labeled(component, tag, created, map[string]string{"seed": seed})
 }
 
 // sourced pushes an image of web that says from which commit it is.
 func (s *story) sourced(tag, revision string) string {
-	return s.labelled("web", tag, s.clock.Now().Add(-time.Minute), map[string]string{"org.opencontainers.image.revision": revision})
+	return s.labeled("web", tag, s.clock.Now().Add(-time.Minute), map[string]string{"org.opencontainers.image.revision": revision})
 }
 
 // made is when an image was made.
 func (s *story) made(version string) time.Time { return s.times[version] }
 
-func (s *story) labelled(component, tag string, created time.Time, labels map[string]string) string {
+func (s *story) labeled(component, tag string, created time.Time, labels map[string]string) string {
 	s.t.Helper()
 	target, err := name.NewTag(s.host + "/acme/" + component + ":" + tag)
 	if err != nil {

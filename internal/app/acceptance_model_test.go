@@ -47,7 +47,7 @@ func (s *story) has(environment, digest string) {
 	}
 }
 
-func TestRun_M01_aMovedTag_both(t *testing.T) {
+func TestRun_aMovedTag_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, edge(""), func(s *story) {
 		s.beginEdge()
@@ -59,7 +59,7 @@ func TestRun_M01_aMovedTag_both(t *testing.T) {
 	})
 }
 
-func TestRun_M01_aNewLabel_both(t *testing.T) {
+func TestRun_aNewLabel_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		old, created := s.digests["web:1.0.0"], workday().AddDate(0, -1, 0)
@@ -133,7 +133,7 @@ func TestRun_M06_github(t *testing.T) {
 	})
 }
 
-func TestRun_M06_rejectEverywhere_both(t *testing.T) {
+func TestRun_rejectEverywhere_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.release("web", "1.1.0")

@@ -78,7 +78,7 @@ environments:
   prod: {paths: ["prod/{application}.yaml"], land: automerge, gates: {checks: [ci]}}
 `
 
-func TestRun_P08_oldBase_github(t *testing.T) {
+func TestRun_oldBase_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, alone, func(s *story) {
 		s.release("web", "1.1.0")
@@ -152,7 +152,7 @@ func TestRun_P07_github(t *testing.T) {
 		s.repo.DeleteBranch("ada", "env/prod")
 		s.release("web", "1.2.0")
 		result := s.pass()
-		if words := fmt.Sprint(result.Report.Trouble); !result.Failed() || !strings.Contains(words, "no branch env/prod") {
+		if words := fmt.Sprint(result.Report.Errors); !result.Failed() || !strings.Contains(words, "no branch env/prod") {
 			s.t.Errorf("a base that is gone: %v, %s", result.Err, words)
 		}
 		s.holds("dev", "1.2.0 1.0.0")
@@ -224,7 +224,7 @@ func TestRun_P18_github(t *testing.T) {
 		s.repo.Commit("ada", "main", "Many", files)
 		report := s.run()
 		s.pulls("promoter/staging/app000 open", "promoter/staging/app001 open", "promoter/staging/app002 open")
-		if words := fmt.Sprint(report.Done); !strings.Contains(words, "in line") {
+		if words := fmt.Sprint(report.Effects); !strings.Contains(words, "in line") {
 			s.t.Error("nobody is told the place in line")
 		}
 		s.calm()

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/app"
+	"promoter/internal/engine"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/scm"
 	"promoter/internal/scm/github/githubtest"
 )
@@ -44,7 +44,7 @@ func (s *story) gated(want ...string) {
 		s.t.Errorf("explain says other than run: %v", err)
 	}
 	var got []string
-	for _, done := range report.Done {
+	for _, done := range report.Effects {
 		if done.Environment.Name != "prod" {
 			continue
 		}
@@ -68,7 +68,7 @@ func (s *story) gated(want ...string) {
 	s.calm()
 }
 
-func TestRun_G07_G09_requiredByGitHub_github(t *testing.T) {
+func TestRun_requiredByGitHub_github(t *testing.T) {
 	t.Parallel()
 	config := strings.ReplaceAll(chain, "land: automerge}", "land: automerge, gates: {approvals: {count: 1, from: [carol]}}}")
 	onceOnGitHub(t, config, func(s *story) {
@@ -95,7 +95,7 @@ func TestRun_G07_G09_requiredByGitHub_github(t *testing.T) {
 
 // A branch that requires the status promoter, in either kind of protection, does
 // not wait for itself.
-func TestRun_G07_ownStatusRequired_github(t *testing.T) {
+func TestRun_ownStatusRequired_github(t *testing.T) {
 	t.Parallel()
 	own := githubtest.Demands{Checks: []string{promotion.StatusContext}}
 	for name, protect := range map[string]func(s *story){
@@ -114,7 +114,7 @@ func TestRun_G07_ownStatusRequired_github(t *testing.T) {
 }
 
 // Only who asked for the promotion approved it, which is said.
-func TestRun_G09_onlyWhoAskedApproved_github(t *testing.T) {
+func TestRun_onlyWhoAskedApproved_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, propose: manual, gates: {approvals: {count: 1}}}"), func(s *story) {
 		s.toProd()
@@ -126,7 +126,7 @@ func TestRun_G09_onlyWhoAskedApproved_github(t *testing.T) {
 }
 
 // A required queue is not gone past, whether GitHub tells it or only refuses.
-func TestRun_P04_requiredQueue_github(t *testing.T) {
+func TestRun_requiredQueue_github(t *testing.T) {
 	t.Parallel()
 	queue := githubtest.Demands{Queue: true}
 	for name, test := range map[string]struct {
@@ -157,7 +157,7 @@ func TestRun_P04_requiredQueue_github(t *testing.T) {
 	}
 }
 
-func TestRun_P04_queueBypassed_github(t *testing.T) {
+func TestRun_queueBypassed_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Queue: true}, Bypass: []string{"promoter-bot"}})
@@ -167,7 +167,7 @@ func TestRun_P04_queueBypassed_github(t *testing.T) {
 
 // Each way of merging that is left lands, at the first try, and the trailers of the
 // commit that stands on main tell what landed.
-func TestRun_P04_methods_github(t *testing.T) {
+func TestRun_methods_github(t *testing.T) {
 	t.Parallel()
 	signed, linear := githubtest.Demands{Signed: true}, githubtest.Demands{Linear: true}
 	for name, test := range map[string]struct {
@@ -211,7 +211,7 @@ func TestRun_P04_methods_github(t *testing.T) {
 	}
 }
 
-func TestRun_P20_noMethodIsLeft_github(t *testing.T) {
+func TestRun_noMethodIsLeft_github(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		methods string
@@ -240,7 +240,7 @@ func TestRun_P20_noMethodIsLeft_github(t *testing.T) {
 
 // What GitHub refuses without having told why is a state, no failure, and not tried
 // again by every pass.
-func TestRun_P20_refusedMerge_github(t *testing.T) {
+func TestRun_refusedMerge_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Conversations: true}})
@@ -255,7 +255,7 @@ func TestRun_P20_refusedMerge_github(t *testing.T) {
 
 // Owners of files must approve, which only GitHub knows: it says so when it refuses,
 // and their approval is seen at once.
-func TestRun_G09_codeOwner_github(t *testing.T) {
+func TestRun_codeOwner_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Owner: "bob", Approvals: 1}})
@@ -272,7 +272,7 @@ func TestRun_G09_codeOwner_github(t *testing.T) {
 
 // A branch that wants heads up to date gets a new one when all else holds, and not
 // before.
-func TestRun_P08_upToDate_github(t *testing.T) {
+func TestRun_upToDate_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Checks: []string{"ci"}, Strict: true}})

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/engine"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 )
 
 func failures(report engine.Report) error {
 	var all []error
-	for _, done := range report.Done {
+	for _, done := range report.Effects {
 		all = append(all, done.Err)
 	}
 	return errors.Join(all...)
@@ -85,10 +85,10 @@ func decision(report engine.Report, environment string) (found promotion.Decisio
 func (s *story) because(report engine.Report, environment string, parts ...string) {
 	s.t.Helper()
 	d := decision(report, environment)
-	got := string(d.State) + ": " + d.Reason.Words
-	for _, done := range report.Done {
+	got := string(d.State) + ": " + d.Reason.Message
+	for _, done := range report.Effects {
 		if done.Environment.Name == environment {
-			got += "; " + string(done.Step) + ": " + done.Reason.Words
+			got += "; " + string(done.Step) + ": " + done.Reason.Message
 		}
 	}
 	for _, part := range parts {

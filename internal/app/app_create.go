@@ -26,7 +26,7 @@ type CreateOptions struct {
 	Config       string // a server's file for url, networks and the forge; empty: none
 	Forge        string // its name in the server's file; empty: github
 	GitHub       string // the URL of the GitHub; empty: that of the forge in the file, or the public one
-	Organisation string // that it belongs to; empty: the person's own account
+	Organization string // that it belongs to; empty: the person's own account
 	Name         string // of the App; empty: one that is likely to be free
 	URL          string // where GitHub reaches the service; empty: that of the file, or there is no webhook
 	Folder       string // for its credentials
@@ -126,13 +126,13 @@ func newCreator(options CreateOptions) (*creator, error) {
 	if err != nil {
 		return nil, err
 	}
-	maker.folder, maker.organisation = appFolder(folder), options.Organisation
+	maker.folder, maker.organization = appFolder(folder), options.Organization
 	address, err := reachable(cmp.Or(options.URL, s.file.URL))
 	if err != nil {
 		return nil, err
 	}
 	maker.manifest = github.ManifestOptions{
-		Name: cmp.Or(options.Name, appName(options.Organisation, address)), Homepage: cmp.Or(address, maker.page),
+		Name: cmp.Or(options.Name, appName(options.Organization, address)), Homepage: cmp.Or(address, maker.page),
 		Public: options.Public, With: options.With,
 	}
 	if address != "" {

@@ -49,7 +49,7 @@ networks: [127.0.0.0/8]
 		t.Fatal(err)
 	}
 	m.options = app.CreateOptions{
-		Config: file, Organisation: "acme", URL: "https://promoter.example.com/", Folder: filepath.Join(m.dir, "made", "app"),
+		Config: file, Organization: "acme", URL: "https://promoter.example.com/", Folder: filepath.Join(m.dir, "made", "app"),
 		Env: func(string) (string, bool) { return "", false }, Now: m.clock.Now, Log: slog.New(slog.DiscardHandler),
 		Opened: func(address string) { m.opened <- address }, Failed: func(err error) { m.failed <- err },
 	}
@@ -170,7 +170,7 @@ func TestCreateApp_refusedBefore(t *testing.T) {
 		}, "folder of the App"},
 		"no name of a forge":    {func(m *making) { m.options.Forge = "../GitHub" }, `--forge "../GitHub": write small letters`},
 		"another kind of forge": {func(m *making) { m.options.Forge = "backup" }, "--forge backup: it is of kind git"},
-		"no organisation":       {func(m *making) { m.options.Organisation = "acme/gitops" }, `"acme/gitops" is not the name of an organisation`},
+		"no organization":       {func(m *making) { m.options.Organization = "acme/gitops" }, `"acme/gitops" is not the name of an organization`},
 		"an unknown permission": {func(m *making) { m.options.With = []string{"secrets"} }, "write administration or workflows"},
 		"no GitHub":             {func(m *making) { m.options.GitHub = "github.com" }, "the URL of GitHub"},
 		"a URL of nowhere":      {func(m *making) { m.options.URL = "promoter.example.com" }, "--url: write https://HOST"},
@@ -302,7 +302,7 @@ func TestCreateApp_noPlaceForTheKey(t *testing.T) {
 func TestCreateApp_withoutWebhook(t *testing.T) {
 	t.Parallel()
 	m := newMaking(t)
-	m.options.URL, m.options.Organisation, m.options.Name, m.options.Public = "", "", "robot", true
+	m.options.URL, m.options.Organization, m.options.Name, m.options.Public = "", "", "robot", true
 	m.get(m.press(m.start()))
 	if err := <-m.ended; err != nil {
 		t.Fatal(err)

@@ -70,15 +70,15 @@ func TestAppFolder_keep_allOrNone(t *testing.T) {
 
 func TestAppName(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ organisation, address, want string }{
+	for _, test := range []struct{ organization, address, want string }{
 		{"acme", "https://promoter.example.com", "promoter-acme"},
 		{"", "https://promoter.example.com:8443/x", "promoter-example-com"},
 		{"", "https://ci.example.com", "promoter-ci-example-com"},
 		{"", "", ""},
 		{strings.Repeat("a", 30), "", ""},
 	} {
-		if got := appName(test.organisation, test.address); got != test.want {
-			t.Errorf("%s %s: %q, want %q", test.organisation, test.address, got, test.want)
+		if got := appName(test.organization, test.address); got != test.want {
+			t.Errorf("%s %s: %q, want %q", test.organization, test.address, got, test.want)
 		}
 	}
 }

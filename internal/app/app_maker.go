@@ -17,7 +17,7 @@ import (
 // appMaker is the server.Maker of one forge.
 type appMaker struct {
 	page         string // of the GitHub
-	organisation string
+	organization string
 	manifest     github.ManifestOptions
 	folder       appFolder
 	github       *github.Forge // without a credential
@@ -44,7 +44,7 @@ func (m *appMaker) check() (madeFolder bool, err error) {
 	if _, err := github.Manifest(m.manifest); err != nil {
 		return false, err
 	}
-	if _, err := github.RegisterURL(m.page, m.organisation); err != nil {
+	if _, err := github.RegisterURL(m.page, m.organization); err != nil {
 		return false, err
 	}
 	return m.folder.prepare()
@@ -55,12 +55,12 @@ func (m *appMaker) Offer(context.Context) (server.Offer, error) {
 	if _, err := m.check(); err != nil {
 		return server.Offer{}, err
 	}
-	offer := server.Offer{GitHub: hostOf(m.page), Owner: m.organisation, Hook: m.manifest.Hook}
+	available := server.Offer{GitHub: hostOf(m.page), Owner: m.organization, Hook: m.manifest.Hook}
 	var err error
-	if offer.Manifest, err = github.Manifest(m.manifest); err != nil {
+	if available.Manifest, err = github.Manifest(m.manifest); err != nil {
 		return server.Offer{}, err
 	}
-	if offer.Action, err = github.RegisterURL(m.page, m.organisation); err != nil {
+	if available.Action, err = github.RegisterURL(m.page, m.organization); err != nil {
 		return server.Offer{}, err
 	}
 	asked, err := github.Asked(m.manifest.With)
@@ -69,10 +69,10 @@ func (m *appMaker) Offer(context.Context) (server.Offer, error) {
 	}
 	for _, permission := range asked {
 		what := strings.ReplaceAll(permission.For, "`", "") // which documents have
-		offer.Permissions = append(offer.Permissions, server.OfferedPermission{Title: permission.String(), For: what})
+		available.Permissions = append(available.Permissions, server.OfferedPermission{Title: permission.String(), For: what})
 	}
-	offer.Events = github.EventsOf(asked)
-	return offer, nil
+	available.Events = github.EventsOf(asked)
+	return available, nil
 }
 
 // Make implements server.Maker.
@@ -100,8 +100,8 @@ const maxAppName = 34
 
 // appName proposes a name that nobody else is likely to have, for they are one list
 // for all of a GitHub; empty: the person thinks of one.
-func appName(organisation, address string) string {
-	of := organisation
+func appName(organization, address string) string {
+	of := organization
 	if of == "" {
 		of = strings.ReplaceAll(strings.TrimPrefix(withoutPort(hostOf(address)), "promoter."), ".", "-")
 	}

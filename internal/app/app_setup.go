@@ -85,8 +85,8 @@ func (s *service) setup(forge config.Forge, way http.RoundTripper) (*server.Setu
 	if err != nil {
 		return nil, err
 	}
-	maker.folder, maker.organisation = s.appFolder(forge.Name), forge.App.Organisation
-	maker.manifest.Name = appName(forge.App.Organisation, s.file.URL)
+	maker.folder, maker.organization = s.appFolder(forge.Name), forge.App.Organization
+	maker.manifest.Name = appName(forge.App.Organization, s.file.URL)
 	maker.manifest.Homepage, maker.manifest.Redirect = s.file.URL, s.file.URL+server.BackPath(forge.Name)
 	receiver, hooked := s.receiverOfApp(forge.Name)
 	if hooked {

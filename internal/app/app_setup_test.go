@@ -97,7 +97,7 @@ func (w *served) signedBy(key string, want int) {
 func TestServe_setup(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
-	const right, receiver = `app: {setup: "env:SETUP", organisation: acme}`, `app: github`
+	const right, receiver = `app: {setup: "env:SETUP", organization: acme}`, `app: github`
 	w := s.serveFile(right, receiver, map[string]string{"SETUP": setupWord})
 	w.until("a repository cannot be opened")
 	w.signedBy("anything", http.StatusUnauthorized)

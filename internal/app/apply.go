@@ -33,14 +33,14 @@ func (c *Checkout) Apply(ctx context.Context, preview *Preview) (Applied, error)
 	}
 	defer func() { _ = root.Close() }() // nothing was written through the handle itself
 	var failed []error
-	for _, place := range preview.Places {
-		if !place.Changed() || !place.OnDisk {
+	for _, target := range preview.Places {
+		if !target.Changed() || !target.OnDisk {
 			continue
 		}
-		written, err := writeAll(root, place.Files)
+		written, err := writeAll(root, target.Files)
 		applied.Files = append(applied.Files, written...)
 		if err != nil {
-			failed = append(failed, fmt.Errorf("write %s in %s: %w", place.Application, place.Environment, err))
+			failed = append(failed, fmt.Errorf("write %s in %s: %w", target.Application, target.Environment, err))
 		}
 	}
 	return applied, errors.Join(failed...)

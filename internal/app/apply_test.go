@@ -43,8 +43,8 @@ func planned(t *testing.T, w *world) (*app.Checkout, *app.Preview) {
 	options := w.options()
 	options.Given = w.given("quay.io/acme/web:2")
 	checkout, preview := w.plan(options)
-	if places, _, _ := preview.Count(); places != 2 {
-		t.Fatalf("%d places change", places)
+	if targets, _, _ := preview.Count(); targets != 2 {
+		t.Fatalf("%d places change", targets)
 	}
 	return checkout, preview
 }

@@ -13,7 +13,7 @@ const newToken = "POST /app/installations/{id}/access_tokens"
 
 // One process works in many rounds. The token of an installation serves them as long
 // as it lives and may do the same; what was suspended is worked on again.
-func TestRun_T06_installationsFromRoundToRound(t *testing.T) {
+func TestRun_installationsFromRoundToRound(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	o.repository("acme/gitops", webIn("push"))

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/promotion/engine"
+	"promoter/internal/engine"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -34,7 +34,7 @@ func TestRun_appMergesWhatPeopleApproved(t *testing.T) {
 		t.Errorf("before the gates are open: %s", got)
 	}
 	approve(repository)
-	if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Act{engine.ActMerged}) && got != fmt.Sprint([]engine.Act{engine.ActRefreshed, engine.ActMerged}) {
+	if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionMerged}) && got != fmt.Sprint([]engine.Action{engine.ActionRefreshed, engine.ActionMerged}) {
 		t.Errorf("with open gates: %s", got)
 	}
 	if got := repository.Pull(1); !got.Merged || got.Closer != "promoter[bot]" {
@@ -57,7 +57,7 @@ func TestRun_appMayNotReadTeams(t *testing.T) {
 	o.run("")
 	approve(repository)
 	result := o.run("")["acme/gitops"]
-	text := fmt.Sprint(result.Report.Trouble, gatesOf(result.Report, "dev"), result.Report.Done)
+	text := fmt.Sprint(result.Report.Errors, gatesOf(result.Report, "dev"), result.Report.Effects)
 	if !strings.Contains(text, "members=read") || repository.Pull(1).Merged {
 		t.Errorf("got %s, merged %t", text, repository.Pull(1).Merged)
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"promoter/internal/app"
+	"promoter/internal/engine"
 	"promoter/internal/fault"
-	"promoter/internal/promotion/engine"
 )
 
 func TestRun_namedRepositoriesOfAnApp(t *testing.T) {
@@ -25,7 +25,7 @@ func TestRun_namedRepositoriesOfAnApp(t *testing.T) {
 	initech.Suspend()
 	results := o.run("repositories:\n  - {forge: github, name: acme/gitops}\n  - {forge: github, name: acme/docs}\n" +
 		"  - {forge: github, name: globex/gitops}\n  - {forge: github, name: initech/gitops}\n")
-	if got := did(results["acme/gitops"]); got != fmt.Sprint([]engine.Act{engine.ActPushed}) {
+	if got := did(results["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionPushed}) {
 		t.Errorf("acme/gitops: %s", got)
 	}
 	if _, there := results["acme/second"]; there || len(results) != 4 {
@@ -49,7 +49,7 @@ func TestRun_oneRepositoryOfAnApp(t *testing.T) {
 	o.repository("acme/second", webIn("push"))
 	o.app.Install("acme")
 	results := o.run("", "acme/second", "github:acme/second")
-	if len(results) != 1 || did(results["acme/second"]) != fmt.Sprint([]engine.Act{engine.ActPushed}) {
+	if len(results) != 1 || did(results["acme/second"]) != fmt.Sprint([]engine.Action{engine.ActionPushed}) {
 		t.Errorf("got %v", results)
 	}
 	if n := o.github.Requests()["GET /installation/repositories"]; n != 0 {

@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/engine"
 	"promoter/internal/fault"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/scm/github/githubtest"
 )
 
 // One App at several owners: each is worked on with its own credential alone, and
 // what is wrong with one stops no other.
-func TestRun_T06_installationsOfOneApp(t *testing.T) {
+func TestRun_installationsOfOneApp(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	o.repository("acme/gitops", webIn("push"))
@@ -44,7 +44,7 @@ func TestRun_T06_installationsOfOneApp(t *testing.T) {
 		t.Errorf("worked on %v", got)
 	}
 	for name, want := range map[string]string{
-		"acme/gitops": fmt.Sprint([]engine.Act{engine.ActPushed}), "globex/gitops": fmt.Sprint([]engine.Act{engine.ActOpened}),
+		"acme/gitops": fmt.Sprint([]engine.Action{engine.ActionPushed}), "globex/gitops": fmt.Sprint([]engine.Action{engine.ActionOpened}),
 		"umbrella/*": "failed: the installation of the App promoter at umbrella lacks Checks: read-only: an owner of umbrella accepts the App's new permissions at " +
 			o.github.URL() + fmt.Sprintf("/organizations/umbrella/settings/installations/%d[]", umbrella.ID()),
 	} {
@@ -108,7 +108,7 @@ func TestRun_appOpensAndRefreshesItsOwn(t *testing.T) {
 		t.Fatalf("pull requests: %+v", got)
 	}
 	o.push("acme/web:1.6.0", "three")
-	if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Act{engine.ActRefreshed}) {
+	if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionRefreshed}) {
 		t.Errorf("with a newer version: %s", got)
 	}
 	repository.MergePull("ann", 1, "squash")
@@ -127,11 +127,11 @@ func TestRun_tokenEndsInTheMiddle(t *testing.T) {
 			o.repository("acme/gitops", webIn("pr"))
 			o.app.Install("acme")
 			o.github.Watch(firstTime(route, func() { o.pass(2 * time.Hour) }))
-			if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Act{engine.ActOpened}) {
+			if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionOpened}) {
 				if route == "GIT upload-pack" { // a session that had begun; the next one asks anew
 					got = did(o.run("")["acme/gitops"])
 				}
-				if got != fmt.Sprint([]engine.Act{engine.ActOpened}) {
+				if got != fmt.Sprint([]engine.Action{engine.ActionOpened}) {
 					t.Error(got)
 				}
 			}
@@ -170,7 +170,7 @@ func TestRun_installationIsSuspendedOrRemovedMeanwhile(t *testing.T) {
 			o.app.Install("globex")
 			o.github.Watch(firstTime("GET /repos/{owner}/{repo}/pulls", func() { test.happens(acme) }))
 			results := o.run("")
-			if got := did(results["globex/gitops"]); got != fmt.Sprint([]engine.Act{engine.ActOpened}) {
+			if got := did(results["globex/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionOpened}) {
 				t.Errorf("globex: %s", got)
 			}
 			if got := did(results["acme/gitops"]); !strings.Contains(got, "failed") || !strings.Contains(got, test.words) {
@@ -187,7 +187,7 @@ func TestRun_installationIsSuspendedOrRemovedMeanwhile(t *testing.T) {
 
 // Releases of another owner are asked for without a credential, although the App
 // is installed there too.
-func TestRun_T06_T09_releasesOfAnotherInstallation(t *testing.T) {
+func TestRun_releasesOfAnotherInstallation(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	for _, owner := range []string{"acme", "globex"} {
@@ -199,7 +199,7 @@ func TestRun_T06_T09_releasesOfAnotherInstallation(t *testing.T) {
 	acme := o.app.Install("acme")
 	o.app.Install("globex")
 	results := o.run("")
-	if got := did(results["acme/own"]); got != fmt.Sprint([]engine.Act{engine.ActPushed}) {
+	if got := did(results["acme/own"]); got != fmt.Sprint([]engine.Action{engine.ActionPushed}) {
 		t.Errorf("of the same owner: %s", got)
 	}
 	if got := did(results["acme/stranger"]); !strings.Contains(got, "asked without a credential, because it has another owner") {
@@ -213,7 +213,7 @@ func TestRun_T06_T09_releasesOfAnotherInstallation(t *testing.T) {
 	}
 }
 
-func TestRun_S10_limitOfOneInstallation(t *testing.T) {
+func TestRun_limitOfOneInstallation(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	o.repository("acme/gitops", webIn("push"))
@@ -224,7 +224,7 @@ func TestRun_S10_limitOfOneInstallation(t *testing.T) {
 	if got := results["acme/*"].Err; fault.KindOf(got) != fault.RateLimited {
 		t.Errorf("acme: %v", got)
 	}
-	if got := did(results["globex/gitops"]); got != fmt.Sprint([]engine.Act{engine.ActPushed}) {
+	if got := did(results["globex/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionPushed}) {
 		t.Errorf("globex: %s", got)
 	}
 }
@@ -241,7 +241,7 @@ func TestRun_clockOfThisMachineIsWrong(t *testing.T) {
 	server.SetNow(func() time.Time { return o.now().Add(20 * time.Minute) })
 	var notes []string
 	results, err := server.Run(t.Context(), app.RunOptions{Note: func(note string) { notes = append(notes, note) }})
-	if err != nil || len(results) != 1 || did(results[0]) != fmt.Sprint([]engine.Act{engine.ActPushed}) {
+	if err != nil || len(results) != 1 || did(results[0]) != fmt.Sprint([]engine.Action{engine.ActionPushed}) {
 		t.Errorf("got %v, %v", results, err)
 	}
 	if want := "github: the clock of this machine is 20m0s ahead of GitHub's: set it, for instance with NTP"; !slices.Contains(notes, want) {

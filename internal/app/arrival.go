@@ -41,19 +41,19 @@ func (a *arrivals) next(name string, now time.Time) time.Time {
 // the file lists, and that could not be opened, is found by the next round. One that
 // an App may have been given, or that may have its first config file, is looked for by
 // itself: a round asks for every repository. All others are strangers.
-func (s *service) arriving(hint event.Hint) []queue.Hint {
+func (s *service) arriving(hint event.Event) []queue.Trigger {
 	if hint.Kind != event.KindRepository || hint.Repository.Name == "" {
 		return nil
 	}
 	name, quiet := strings.ToLower(hint.Repository.Host+"/"+hint.Repository.Name), max(s.Quiet, 0)
 	for _, t := range s.targets {
 		if hostAndName(t) == name {
-			return []queue.Hint{{Kind: kindPoll, Key: everything, Quiet: quiet, Within: quietTimes * quiet}}
+			return []queue.Trigger{{Kind: kindPoll, Key: everything, Quiet: quiet, Within: quietTimes * quiet}}
 		}
 	}
 	for _, c := range s.everywhere {
 		if hint.Config && onHost(c, hint.Repository.Host) {
-			return []queue.Hint{{Kind: kindArrival, Key: name, Quiet: quiet, Within: quietTimes * quiet}}
+			return []queue.Trigger{{Kind: kindArrival, Key: name, Quiet: quiet, Within: quietTimes * quiet}}
 		}
 	}
 	return nil
@@ -81,7 +81,7 @@ func (s *service) arrive(ctx context.Context, item queue.Item) (queue.Result, er
 		log.DebugContext(ctx, "a webhook named a repository without a config file")
 	default:
 		log.InfoContext(ctx, "a repository has a config file now")
-		err = s.queue.Hint(ctx, queue.Hint{Kind: kindPoll, Key: everything})
+		err = s.queue.Trigger(ctx, queue.Trigger{Kind: kindPoll, Key: everything})
 		return queue.Result{Forget: err == nil}, err
 	}
 	return queue.Result{Forget: true}, nil

@@ -182,7 +182,7 @@ func (r *Running) understand(status int, data []byte, into any) error {
 	_ = json.Unmarshal(data, &said) // a proxy's page has other words
 	switch {
 	case status == http.StatusUnauthorized:
-		return fault.New(fault.Unauthorised, "the service at %s wants another api.token", r.base)
+		return fault.New(fault.Unauthorized, "the service at %s wants another api.token", r.base)
 	case status == http.StatusNotFound && (said.Error == "" || said.Error == "Not Found"):
 		return fault.New(fault.NotFound, "the service at %s has no API: write api.token into its file and start it anew", r.base)
 	case said.Error != "" && status < http.StatusInternalServerError:

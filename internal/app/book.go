@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/engine"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/state"
 	"promoter/internal/store"
 )
@@ -28,20 +28,20 @@ func (b book) past(at time.Time) time.Time {
 	return at
 }
 
-func (b book) event(place promotion.Place, act string, at time.Time) store.Event {
-	return store.Event{Repository: b.key, Name: b.name, Environment: place.Environment, Application: place.Application, Act: act, At: at}
+func (b book) event(target promotion.Target, act string, at time.Time) store.Event {
+	return store.Event{Repository: b.key, Name: b.name, Environment: target.Environment, Application: target.Application, Act: act, At: at}
 }
 
 // done are the acts of a look, one event for each application.
 func (b book) done(report engine.Report, cause store.Cause) []store.Event {
 	var all []store.Event
-	for _, done := range report.Done {
-		if done.Act == engine.ActNothing {
+	for _, done := range report.Effects {
+		if done.Action == engine.ActionNone {
 			continue
 		}
-		for _, e := range b.ofProposal(done.Proposal, done.Promotions, string(done.Act), b.now, done.Act == engine.ActClosed) {
+		for _, e := range b.ofProposal(done.Proposal, done.Promotions, string(done.Action), b.now, done.Action == engine.ActionClosed) {
 			e.Commit, e.Number, e.URL, e.Cause = done.Commit, done.Number, done.URL, cause
-			e.Rule, e.Words = string(done.Reason.Rule), done.Reason.Words
+			e.Rule, e.Words = string(done.Reason.Rule), done.Reason.Message
 			all = append(all, e)
 		}
 	}
@@ -53,7 +53,7 @@ func (b book) done(report engine.Report, cause store.Cause) []store.Event {
 func (b book) ofProposal(p promotion.Proposal, promotions []string, act string, at time.Time, open bool) []store.Event {
 	var all []store.Event
 	for i, decision := range p.Decisions {
-		e, snapshot := b.event(decision.Place, act, at), decision.Snapshot
+		e, snapshot := b.event(decision.Target, act, at), decision.Snapshot
 		if i < len(promotions) {
 			e.Promotion = promotions[i]
 		}
@@ -62,8 +62,8 @@ func (b book) ofProposal(p promotion.Proposal, promotions []string, act string, 
 		}
 		all = append(all, withSnapshot(e, snapshot))
 	}
-	if place, ours := promotion.ParseHead(p.Head); len(all) == 0 && ours {
-		all = append(all, b.event(place, act, at))
+	if target, ours := promotion.ParseHead(p.Head); len(all) == 0 && ours {
+		all = append(all, b.event(target, act, at))
 	}
 	return all
 }
@@ -83,7 +83,7 @@ func withSnapshot(e store.Event, snapshot promotion.Snapshot) store.Event {
 // requests, landings, and what people decided.
 func (b book) standing(report engine.Report, landed []engine.Landed) []store.Event {
 	var all []store.Event
-	for _, done := range report.Done {
+	for _, done := range report.Effects {
 		if open := done.Open; open != nil && open.Number > 0 && open.Foreign == "" {
 			for _, e := range b.ofProposal(done.Proposal, done.Promotions, store.EventOpened, open.Opened, true) {
 				e.Number, e.URL, e.Commit = open.Number, open.URL, open.Commit
@@ -112,12 +112,12 @@ func onlyOnce(all []store.Event) []store.Event {
 // merged are landings of which a forge told the pull request.
 func (b book) merged(report engine.Report) []store.Event {
 	var all []store.Event
-	for place, landings := range report.Landings {
+	for target, landings := range report.Landings {
 		for _, l := range landings {
 			if l.Number == 0 || l.At.IsZero() {
 				continue
 			}
-			e := withSnapshot(b.event(place, store.EventLanded, b.past(l.At)), l.Snapshot)
+			e := withSnapshot(b.event(target, store.EventLanded, b.past(l.At)), l.Snapshot)
 			e.Commit, e.Number = l.Commit, l.Number
 			all = append(all, e)
 		}
@@ -131,7 +131,7 @@ func (b book) merged(report engine.Report) []store.Event {
 func (b book) landed(landed []engine.Landed) []store.Event {
 	all := make([]store.Event, 0, len(landed))
 	for _, l := range landed {
-		e := withSnapshot(b.event(l.Place, store.EventLanded, b.past(l.At)), l.Snapshot)
+		e := withSnapshot(b.event(l.Target, store.EventLanded, b.past(l.At)), l.Snapshot)
 		e.Commit, e.Promotion, e.Person = l.Commit, l.Promotion, l.By
 		all = append(all, e)
 	}
@@ -157,10 +157,10 @@ func versionsOf(images map[string]string) []store.EventVersion {
 // decided is what people decided, as it stands.
 func (b book) decided(read state.State) []store.Event {
 	var all []store.Event
-	for _, place := range read.Places() {
-		record := read.At(place)
+	for _, target := range read.Targets() {
+		record := read.At(target)
 		add := func(verb Verb, act state.Act, more func(*store.Event)) {
-			e := b.event(promotion.Place(place), string(verb), act.At)
+			e := b.event(promotion.Target(target), string(verb), act.At)
 			e.Person, e.Words = act.By.Login, act.Why
 			if more != nil {
 				more(&e)

@@ -8,7 +8,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
-	"promoter/internal/scm/git"
+	"promoter/internal/git"
 	"promoter/internal/updater"
 )
 

@@ -94,8 +94,8 @@ func TestPlan_branches(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, preview = w.plan(options)
-	if place := preview.Places[0]; place.State != "not checked out" || !strings.Contains(place.Reason.String(), "git remote set-head origin --auto") {
-		t.Errorf("%s: %s", place.State, place.Reason)
+	if target := preview.Places[0]; target.State != "not checked out" || !strings.Contains(target.Reason.String(), "git remote set-head origin --auto") {
+		t.Errorf("%s: %s", target.State, target.Reason)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // caps are the limits of the file for one repository. Where several name an
 // environment, each holds.
-func (s *Server) caps(repository qualified) promotion.Caps {
+func (s *Server) caps(repository qualified) promotion.Limits {
 	var limits []config.Limit
 	for _, limit := range s.file.Limits {
 		if limit.Repositories == nil || repository.fitsAny(limit.Repositories) {
@@ -19,11 +19,11 @@ func (s *Server) caps(repository qualified) promotion.Caps {
 	if len(limits) == 0 {
 		return nil
 	}
-	return func(environment string) promotion.Cap { return capOf(limits, environment) }
+	return func(environment string) promotion.Limit { return capOf(limits, environment) }
 }
 
-func capOf(limits []config.Limit, environment string) promotion.Cap {
-	var out promotion.Cap
+func capOf(limits []config.Limit, environment string) promotion.Limit {
+	var out promotion.Limit
 	for _, limit := range limits {
 		if limit.Environments != nil && !anyGlob(limit.Environments, environment) {
 			continue

@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"promoter/internal/config"
+	"promoter/internal/engine"
 	"promoter/internal/fault"
-	"promoter/internal/promotion/engine"
-	"promoter/internal/scm/git"
+	"promoter/internal/git"
 )
 
 // ConfigFile is the name of the config file in a GitOps repository.

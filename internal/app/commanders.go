@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/engine"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/scm"
 )
 
@@ -33,24 +33,24 @@ func (s *Server) commanders(of scm.Repository, named qualified) commanders {
 }
 
 // May implements engine.Rights.
-func (c commanders) May(ctx context.Context, person identity.Person, verb promotion.Verb, places ...promotion.Place) (engine.Right, error) {
+func (c commanders) May(ctx context.Context, person identity.User, verb promotion.Verb, targets ...promotion.Target) (engine.Right, error) {
 	asked := claim{commanders: c, person: person, teams: map[string]bool{}}
 	if verb == promotion.VerbHelp || verb == promotion.VerbExplain || verb == promotion.VerbRefresh {
 		return asked.any(ctx)
 	}
-	for _, place := range places {
-		if right, err := asked.about(ctx, verb, place); err != nil || !right.May {
+	for _, target := range targets {
+		if right, err := asked.about(ctx, verb, target); err != nil || !right.May {
 			return right, err
 		}
 	}
-	return engine.Right{May: len(places) > 0}, nil
+	return engine.Right{May: len(targets) > 0}, nil
 }
 
 // claim is one question about one person. What it heard of the forge is asked
 // once.
 type claim struct {
 	commanders
-	person identity.Person
+	person identity.User
 	teams  map[string]bool
 	writes *bool // nil: not asked yet
 }
@@ -68,10 +68,10 @@ func (a *claim) any(ctx context.Context) (engine.Right, error) {
 }
 
 // about asks for one place.
-func (a *claim) about(ctx context.Context, verb promotion.Verb, place promotion.Place) (engine.Right, error) {
+func (a *claim) about(ctx context.Context, verb promotion.Verb, target promotion.Target) (engine.Right, error) {
 	covered := false
 	for _, permission := range a.permissions {
-		if !slices.Contains(permission.Verbs, string(verb)) || !inScope(permission.Scope, place) {
+		if !slices.Contains(permission.Verbs, string(verb)) || !inScope(permission.Scope, target) {
 			continue
 		}
 		covered = true
@@ -80,7 +80,7 @@ func (a *claim) about(ctx context.Context, verb promotion.Verb, place promotion.
 		}
 	}
 	if covered {
-		return engine.Right{Why: fmt.Sprintf("only those whom permissions in the server's file name may %s %s in %s", verb, place.Application, place.Environment)}, nil
+		return engine.Right{Why: fmt.Sprintf("only those whom permissions in the server's file name may %s %s in %s", verb, target.Application, target.Environment)}, nil
 	}
 	may, err := a.mayWrite(ctx)
 	if err != nil || may {
@@ -90,9 +90,9 @@ func (a *claim) about(ctx context.Context, verb promotion.Verb, place promotion.
 }
 
 // inScope says whether a rule is about a place. The repository was looked at before.
-func inScope(scope config.Scope, place promotion.Place) bool {
-	return (scope.Environments == nil || anyGlob(scope.Environments, place.Environment)) &&
-		(scope.Applications == nil || anyGlob(scope.Applications, place.Application))
+func inScope(scope config.Scope, target promotion.Target) bool {
+	return (scope.Environments == nil || anyGlob(scope.Environments, target.Environment)) &&
+		(scope.Applications == nil || anyGlob(scope.Applications, target.Application))
 }
 
 // named says whether a list names the person, or a team with the person in it.

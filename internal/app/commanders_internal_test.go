@@ -20,14 +20,14 @@ type asked struct {
 	count                    int
 }
 
-func (a *asked) MayWrite(_ context.Context, person identity.Person) (bool, error) {
+func (a *asked) MayWrite(_ context.Context, person identity.User) (bool, error) {
 	if a.count++; slices.Contains(a.broken, person.Login) {
 		return false, fault.New(fault.Temporary, "an accident")
 	}
 	return slices.Contains(a.writers, person.Login), nil
 }
 
-func (a *asked) Member(_ context.Context, team string, person identity.Person) (bool, error) {
+func (a *asked) Member(_ context.Context, team string, person identity.User) (bool, error) {
 	if a.count++; team == "acme/broken" {
 		return false, fault.New(fault.Temporary, "an accident")
 	}
@@ -44,8 +44,8 @@ func permission(verbs, environments, applications string, who ...string) config.
 	return config.Permission{Scope: config.Scope{Environments: listed(environments), Applications: listed(applications)}, Verbs: strings.Fields(verbs), Who: who}
 }
 
-func place(environment, application string) promotion.Place {
-	return promotion.Place{Environment: environment, Application: application}
+func place(environment, application string) promotion.Target {
+	return promotion.Target{Environment: environment, Application: application}
 }
 
 func TestCommanders_T11(t *testing.T) {
@@ -59,29 +59,29 @@ func TestCommanders_T11(t *testing.T) {
 	for _, test := range []struct {
 		who    string
 		verb   promotion.Verb
-		places []promotion.Place
+		places []promotion.Target
 		want   string // empty: they may
 	}{
-		{"ann", promotion.VerbHold, []promotion.Place{staging}, ""},                  // may write
-		{"ann", promotion.VerbReject, []promotion.Place{prodEU}, ""},                 // the verb is not covered
-		{"ann", promotion.VerbHold, []promotion.Place{prodEU}, "permissions"},        // a writer alone
-		{"ann", promotion.VerbHold, []promotion.Place{staging, prodUS}, "prod-us"},   // all are needed
-		{"sam", promotion.VerbHold, []promotion.Place{prodEU, prodUS}, ""},           // in the team
-		{"sam", promotion.VerbHold, []promotion.Place{staging}, "may write"},         // and nothing else
-		{"cho", promotion.VerbResume, []promotion.Place{prodEU}, ""},                 // by name, in any case
-		{"dan", promotion.VerbHold, []promotion.Place{prodEU}, ""},                   // by the second entry
-		{"dan", promotion.VerbHold, []promotion.Place{prodUS}, "permissions"},        // which is not about this place
-		{"dan", promotion.VerbResume, []promotion.Place{prodEU}, "permissions"},      // nor about this verb
-		{"ann", promotion.VerbPromote, []promotion.Place{place("dev", "blog")}, "e"}, // in every environment
+		{"ann", promotion.VerbHold, []promotion.Target{staging}, ""},                  // may write
+		{"ann", promotion.VerbReject, []promotion.Target{prodEU}, ""},                 // the verb is not covered
+		{"ann", promotion.VerbHold, []promotion.Target{prodEU}, "permissions"},        // a writer alone
+		{"ann", promotion.VerbHold, []promotion.Target{staging, prodUS}, "prod-us"},   // all are needed
+		{"sam", promotion.VerbHold, []promotion.Target{prodEU, prodUS}, ""},           // in the team
+		{"sam", promotion.VerbHold, []promotion.Target{staging}, "may write"},         // and nothing else
+		{"cho", promotion.VerbResume, []promotion.Target{prodEU}, ""},                 // by name, in any case
+		{"dan", promotion.VerbHold, []promotion.Target{prodEU}, ""},                   // by the second entry
+		{"dan", promotion.VerbHold, []promotion.Target{prodUS}, "permissions"},        // which is not about this place
+		{"dan", promotion.VerbResume, []promotion.Target{prodEU}, "permissions"},      // nor about this verb
+		{"ann", promotion.VerbPromote, []promotion.Target{place("dev", "blog")}, "e"}, // in every environment
 		{"ann", promotion.VerbHold, nil, "no place"},
-		{"zoe", promotion.VerbHold, []promotion.Place{staging}, "may write"},
+		{"zoe", promotion.VerbHold, []promotion.Target{staging}, "may write"},
 		{"ann", promotion.VerbHelp, nil, ""},
 		{"dan", promotion.VerbExplain, nil, ""},
 		{"sam", promotion.VerbRefresh, nil, ""},
 		{"zoe", promotion.VerbHelp, nil, "no"},
 	} {
 		c.signals = &asked{writers: []string{"ann"}, members: []string{"sam"}}
-		right, err := c.May(t.Context(), identity.Person{Login: test.who}, test.verb, test.places...)
+		right, err := c.May(t.Context(), identity.User{Login: test.who}, test.verb, test.places...)
 		if err != nil || right.May != (test.want == "") {
 			t.Errorf("%s may %s %v: %v, %v", test.who, test.verb, test.places, right, err)
 		}
@@ -92,15 +92,15 @@ func TestCommanders_T11(t *testing.T) {
 }
 
 // What could not be asked is neither yes nor no.
-func TestCommanders_T11_noAnswer(t *testing.T) {
+func TestCommanders_noAnswer(t *testing.T) {
 	t.Parallel()
 	c := commanders{permissions: []config.Permission{permission("hold", "prod", "", "team:acme/broken", "ann")}, signals: &asked{broken: []string{"ann"}}}
-	for _, at := range []promotion.Place{place("prod", "shop"), place("dev", "shop")} {
-		if right, err := c.May(t.Context(), identity.Person{Login: "ann"}, promotion.VerbHold, at); err == nil || right.May {
+	for _, at := range []promotion.Target{place("prod", "shop"), place("dev", "shop")} {
+		if right, err := c.May(t.Context(), identity.User{Login: "ann"}, promotion.VerbHold, at); err == nil || right.May {
 			t.Errorf("%v: %v", right, err)
 		}
 	}
-	if _, err := c.May(t.Context(), identity.Person{Login: "ann"}, promotion.VerbHelp); err == nil {
+	if _, err := c.May(t.Context(), identity.User{Login: "ann"}, promotion.VerbHelp); err == nil {
 		t.Error("no error")
 	}
 }
@@ -110,13 +110,13 @@ func TestCommanders_asksOnce(t *testing.T) {
 	t.Parallel()
 	signals := &asked{writers: []string{"ann"}, members: []string{"ann"}}
 	c := commanders{signals: signals, permissions: []config.Permission{permission("hold", "prod", "", "team:acme/sre")}}
-	var many []promotion.Place
+	var many []promotion.Target
 	for _, environment := range []string{"dev", "prod", "staging"} {
 		for _, application := range []string{"a", "b", "c", "d"} {
 			many = append(many, place(environment, application))
 		}
 	}
-	if right, err := c.May(t.Context(), identity.Person{Login: "ann"}, promotion.VerbHold, many...); err != nil || !right.May {
+	if right, err := c.May(t.Context(), identity.User{Login: "ann"}, promotion.VerbHold, many...); err != nil || !right.May {
 		t.Errorf("%v, %v", right, err)
 	}
 	if signals.count != 2 {

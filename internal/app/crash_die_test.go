@@ -19,7 +19,7 @@ type point struct {
 }
 
 // The durable effects of the service. Those of a lane, in Git and at a forge, have a
-// test of their own in internal/promotion/engine.
+// test of their own in internal/engine.
 var points = []point{
 	{name: "leases of the process before are freed", text: "where owner <> ''"},
 	{name: "the poll of the start is hinted at", text: "insert into work", argument: `"kind":"poll"`},

@@ -18,7 +18,7 @@ import (
 
 // At each durable effect of the service a process dies just before it is committed, the
 // next one just after, and a third one comes to the end that all would have come to.
-func TestServe_P13_P16_killedAtEveryPoint(t *testing.T) {
+func TestServe_killedAtEveryPoint(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
 		l := &lives{mortal: newMortal(t, kind, chain, "1h")}
@@ -146,13 +146,13 @@ func (l *lives) addStranger() {
 			return err
 		}
 		err = db.Update(l.t.Context(), func(ctx context.Context, tx *database.Tx) error {
-			lane := store.Lane{Key: stranger, Forge: "forge", Host: "forge.example.com", Name: "acme/gone"}
+			lane := store.Repository{Key: stranger, Forge: "forge", Host: "forge.example.com", Name: "acme/gone"}
 			return store.New(db).Ended(ctx, tx, lane, store.Past{})
 		})
 		if err != nil {
 			return err
 		}
-		return work.Hint(l.t.Context(), queue.Hint{Kind: "lane", Key: stranger})
+		return work.Trigger(l.t.Context(), queue.Trigger{Kind: "lane", Key: stranger})
 	})
 }
 

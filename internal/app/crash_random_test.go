@@ -25,7 +25,7 @@ const (
 
 // A random story is played while its processes are killed again and again, and once
 // more undisturbed. Both end alike.
-func TestServe_P13_P16_killedAtAnyMoment(t *testing.T) {
+func TestServe_killedAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	kills, first := number(t, killsVariable, killsOfOneStory), number(t, seedVariable, rand.Uint64N(1e9))
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {

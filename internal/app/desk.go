@@ -83,7 +83,7 @@ func (s *service) entries(ctx context.Context) (map[string]queue.Entry, error) {
 
 // lanesOf joins what is known of repositories with the work on them. Work on one that
 // was never looked at has only its key.
-func lanesOf(known []store.Lane, entries map[string]queue.Entry) []server.Lane {
+func lanesOf(known []store.Repository, entries map[string]queue.Entry) []server.Lane {
 	all := []server.Lane{}
 	for _, lane := range known {
 		shown := shownLane(entries[lane.Key])
@@ -135,7 +135,7 @@ func (s *service) Replay(ctx context.Context, what server.Replay) (server.Replay
 	if len(read.Hints) == 0 {
 		return replayed, nil
 	}
-	var work []queue.Hint
+	var work []queue.Trigger
 	if what.DryRun {
 		err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
 			work, err = s.followed(ctx, tx, read.Hints)
@@ -183,7 +183,7 @@ func replayedOf(receiver string, read webhook.Delivery) server.Replayed {
 }
 
 // keysOf are the repositories that work is about, each once.
-func keysOf(work []queue.Hint) []string {
+func keysOf(work []queue.Trigger) []string {
 	keys := []string{}
 	for _, hint := range work {
 		if hint.Kind == kindLane {

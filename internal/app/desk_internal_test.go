@@ -15,7 +15,7 @@ func TestLanesOf(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	got := lanesOf(
-		[]store.Lane{{Key: "github.com/1", Forge: "github", Host: "github.com", Name: "acme/gitops", LookedAt: at, Failure: "no config"}},
+		[]store.Repository{{Key: "github.com/1", Forge: "github", Host: "github.com", Name: "acme/gitops", LookedAt: at, Failure: "no config"}},
 		map[string]queue.Entry{
 			"github.com/1": {Key: "github.com/1", HintedAt: at, NotBefore: at.Add(time.Minute), Attempts: 3, LastError: "502", FailedAt: at},
 			"github.com/2": {Key: "github.com/2", HintedAt: at},

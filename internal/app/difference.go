@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"promoter/internal/fault"
-	"promoter/internal/scm/git"
+	"promoter/internal/git"
 	"promoter/internal/updater"
 )
 

@@ -68,6 +68,6 @@ func (d *doctor) events(subject string, lacks github.Lacks) {
 		d.say(VerdictOK, subject, "", "the App %s subscribes to the events that are needed", lacks.App)
 		return
 	}
-	d.say(VerdictWarn, subject, "tick them at "+lacks.At+", unless a webhook of the organisation or the repositories tells of them",
+	d.say(VerdictWarn, subject, "tick them at "+lacks.At+", unless a webhook of the organization or the repositories tells of them",
 		"the App %s does not subscribe to %s: what they tell is found by the poll alone, every %v", lacks.App, strings.Join(lacks.Events, ", "), d.file.Poll)
 }

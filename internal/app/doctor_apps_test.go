@@ -34,7 +34,7 @@ func (o *orchard) doctor(more string) string {
 }
 
 // Somebody made the App by hand, or before promoter needed something.
-func TestDoctor_W13_app(t *testing.T) {
+func TestDoctor_app(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	receivers := fmt.Sprintf("data: %q\nreceivers:\n  github: {kind: github, secret: \"env:HOOK\"}\n", filepath.Join(o.dir, "data"))
@@ -53,7 +53,7 @@ func TestDoctor_W13_app(t *testing.T) {
 	page := o.github.URL() + "/settings/apps/promoter/permissions"
 	want := "fail: the App promoter does not ask for permissions that are always needed: Checks: read-only (add them at " + page + ", then an owner of each account accepts them)\n" +
 		"warn: the App promoter does not ask for permissions that are needed sometimes: Issues: read and write (if a config names labels that the repository does not have yet, or people steer by comments) (if so, add them at " + page + ", then an owner of each account accepts them)\n" +
-		"warn: the App promoter does not subscribe to issue_comment: what they tell is found by the poll alone, every 5m0s (tick them at " + page + ", unless a webhook of the organisation or the repositories tells of them)"
+		"warn: the App promoter does not subscribe to issue_comment: what they tell is found by the poll alone, every 5m0s (tick them at " + page + ", unless a webhook of the organization or the repositories tells of them)"
 	if got := o.doctor(receivers); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -12,9 +12,9 @@ import (
 
 	"promoter/internal/benchtree"
 	"promoter/internal/config"
+	"promoter/internal/engine"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 )
 
 // BenchmarkEvent has a new image in five environments of one repository, which
@@ -160,10 +160,10 @@ func (e *events) ownEvent(ctx context.Context, tag string) error {
 	}
 	tip := heads["main"]
 	for _, environment := range loaded.Order() {
-		place := promotion.Place{Environment: environment, Application: fmt.Sprintf("service-%04d", eventApplication)}
-		rewritten, err := tree.Rewrite(ctx, place, moveAll(tree.Places()[place], tag))
+		target := promotion.Target{Environment: environment, Application: fmt.Sprintf("service-%04d", eventApplication)}
+		rewritten, err := tree.Rewrite(ctx, target, moveAll(tree.Targets()[target], tag))
 		if err != nil || len(rewritten.Files) != 1 {
-			return fmt.Errorf("rewrite %v: %d files, %w", place, len(rewritten.Files), err)
+			return fmt.Errorf("rewrite %v: %d files, %w", target, len(rewritten.Files), err)
 		}
 		by := ours()
 		by.When = time.Now()
@@ -174,7 +174,7 @@ func (e *events) ownEvent(ctx context.Context, tag string) error {
 	return l.Remote.Push(ctx, engine.Update{Branch: "main", Old: heads["main"], New: tip})
 }
 
-func moveAll(present promotion.Present, tag string) []promotion.Move {
+func moveAll(present promotion.Current, tag string) []promotion.Move {
 	var moves []promotion.Move
 	for _, r := range present.References {
 		moves = append(moves, promotion.Move{Component: r.Component, To: image.Version{Tag: tag}})
@@ -192,13 +192,13 @@ func (e *events) wholePass(ctx context.Context, tag string) error {
 		return err
 	}
 	pushed := 0
-	for _, done := range report.Done {
-		if done.Act == engine.ActPushed {
+	for _, done := range report.Effects {
+		if done.Action == engine.ActionPushed {
 			pushed++
 		}
 	}
 	if pushed != benchtree.Full().Environments || report.Failed() {
-		return fmt.Errorf("%d pushes, trouble %v", pushed, report.Trouble)
+		return fmt.Errorf("%d pushes, trouble %v", pushed, report.Errors)
 	}
 	return nil
 }
@@ -207,16 +207,16 @@ func (e *events) wholePass(ctx context.Context, tag string) error {
 type benchOffers struct{ tag string }
 
 // Offer implements engine.Registries.
-func (o benchOffers) Offer(_ context.Context, ask engine.Ask) promotion.Offer {
+func (o benchOffers) Offer(_ context.Context, ask engine.VersionRequest) promotion.Available {
 	tag := benchtree.Tag
 	if ask.Repository.String() == eventImage() {
 		tag = o.tag
 	}
-	return promotion.Offer{Version: versionOf(tag), Found: true}
+	return promotion.Available{Version: versionOf(tag), Found: true}
 }
 
 // Answer implements engine.Registries.
-func (benchOffers) Answer(_ context.Context, question promotion.Question) (image.Version, error) {
+func (benchOffers) Answer(_ context.Context, question promotion.Lookup) (image.Version, error) {
 	return versionOf(question.Tag), nil
 }
 

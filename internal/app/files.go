@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"promoter/internal/config"
-	"promoter/internal/promotion/engine"
-	"promoter/internal/scm/git"
+	"promoter/internal/engine"
+	"promoter/internal/git"
 )
 
 // gitFiles finds references in the files of commits. It is engine.Files.

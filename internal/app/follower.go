@@ -44,20 +44,20 @@ func literalsOf(c *config.Config) []string {
 
 // placesOf returns the places that a file belongs to: one, as long as the
 // environments of a branch do not overlap.
-func (f *follower) placesOf(file string) []promotion.Place {
-	var places []promotion.Place
+func (f *follower) placesOf(file string) []promotion.Target {
+	var targets []promotion.Target
 	for _, environment := range f.environments {
 		if application, ok := environment.Match(file); ok {
-			places = append(places, promotion.Place{Environment: environment.Name, Application: application})
+			targets = append(targets, promotion.Target{Environment: environment.Name, Application: application})
 		}
 	}
-	return places
+	return targets
 }
 
 // Follow implements updater.Follower.
 func (f *follower) Follow(file string, repository image.Repository) (updater.Followed, bool) {
-	for _, place := range f.placesOf(file) {
-		match, ok := f.config.Follow(place.Environment, place.Application, repository)
+	for _, target := range f.placesOf(file) {
+		match, ok := f.config.Follow(target.Environment, target.Application, repository)
 		if ok {
 			return f.followed(match, repository), true
 		}
@@ -151,15 +151,15 @@ func writesOf(environment *config.Environment, application, file string) []updat
 
 // missingWrites returns the files that the config wants written in a place and
 // that it does not have.
-func (f *follower) missingWrites(place promotion.Place, has func(file string) bool) []edit.Refusal {
+func (f *follower) missingWrites(target promotion.Target, has func(file string) bool) []edit.Refusal {
 	var refusals []edit.Refusal
-	environment, _ := f.config.Environment(place.Environment)
-	fill := placeholders(place.Environment, place.Application)
+	environment, _ := f.config.Environment(target.Environment)
+	fill := placeholders(target.Environment, target.Application)
 	for _, w := range environment.Write {
 		if file := fill.Replace(w.File); !has(file) {
 			refusals = append(refusals, edit.Refusal{
 				File: file, Component: w.Component,
-				Reason: "the config wants it written and it is not there: correct write in " + place.Environment,
+				Reason: "the config wants it written and it is not there: correct write in " + target.Environment,
 			})
 		}
 	}

@@ -8,8 +8,8 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/git"
 	"promoter/internal/scm"
-	"promoter/internal/scm/git"
 	"promoter/internal/scm/github"
 	"promoter/internal/scm/gitlab"
 	"promoter/internal/scm/plain"

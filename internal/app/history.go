@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"promoter/internal/promotion/engine"
+	"promoter/internal/engine"
 	"promoter/internal/queue"
 	"promoter/internal/scm"
 	"promoter/internal/store"
@@ -62,7 +62,7 @@ func (s *service) landedIn(ctx context.Context, l *lane, report *engine.Report, 
 		into.landed, err = l.Landed(ctx, *report, known, s.rememberedSince())
 	}
 	if err != nil {
-		report.Trouble = append(report.Trouble, engine.Trouble{What: "history", Err: err})
+		report.Errors = append(report.Errors, engine.PartialError{What: "history", Err: err})
 		return
 	}
 	into.heads = map[string]string{}
@@ -85,7 +85,7 @@ func (s *service) rememberedSince() time.Time {
 // past is what the history gets of a look: what promoter did, and what stands there by
 // itself, where this process has not written that yet. The function is called when it
 // is written.
-func (s *service) past(lane store.Lane, report engine.Report, back lookedBack) (store.Past, func()) {
+func (s *service) past(lane store.Repository, report engine.Report, back lookedBack) (store.Past, func()) {
 	book := book{key: lane.Key, name: strings.TrimPrefix(lane.Host+"/"+lane.Name, "/"), now: s.now()}
 	standing, since := book.standing(report, back.landed), s.rememberedSince()
 	standing = slices.DeleteFunc(standing, func(one store.Event) bool { return one.At.Before(since) })

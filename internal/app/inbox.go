@@ -21,8 +21,8 @@ func (s *service) Take(ctx context.Context, taken server.Taken) error {
 	return err
 }
 
-func (s *service) take(ctx context.Context, taken server.Taken) ([]queue.Hint, error) {
-	var work []queue.Hint
+func (s *service) take(ctx context.Context, taken server.Taken) ([]queue.Trigger, error) {
+	var work []queue.Trigger
 	trace, swept := telemetry.Parent(ctx), s.inflow.add(taken.Body, taken.Hints)
 	ctx, stored := telemetry.Begin(ctx, "store")
 	err := s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
@@ -54,19 +54,19 @@ const maxTold = 20
 
 // toldOf writes the line of a delivery. By the keys, the lines of the looks are
 // found that it brought about.
-func (s *service) toldOf(ctx context.Context, taken server.Taken, work []queue.Hint) {
+func (s *service) toldOf(ctx context.Context, taken server.Taken, work []queue.Trigger) {
 	s.Log.InfoContext(ctx, "delivery", slog.String("receiver", taken.Receiver), slog.String("delivery", taken.ID),
 		slog.String("event", taken.Event), slog.Int("hints", len(taken.Hints)), slog.Any("keys", firstKeys(work)))
 }
 
-func firstKeys(work []queue.Hint) []string {
+func firstKeys(work []queue.Trigger) []string {
 	keys := keysOf(work)
 	return keys[:min(len(keys), maxTold)]
 }
 
 // workOf finds what is to be looked at for the hints.
-func (s *service) workOf(ctx context.Context, tx *database.Tx, hints []event.Hint) ([]queue.Hint, error) {
-	var work []queue.Hint
+func (s *service) workOf(ctx context.Context, tx *database.Tx, hints []event.Event) ([]queue.Trigger, error) {
+	var work []queue.Trigger
 	for _, hint := range hints {
 		more, err := s.workOfOne(ctx, tx, hint)
 		if err != nil {
@@ -80,20 +80,20 @@ func (s *service) workOf(ctx context.Context, tx *database.Tx, hints []event.Hin
 
 // workOfOne also remembers a hint about an image that nobody follows yet: whoever
 // begins to must not believe what was read before.
-func (s *service) workOfOne(ctx context.Context, tx *database.Tx, hint event.Hint) ([]queue.Hint, error) {
+func (s *service) workOfOne(ctx context.Context, tx *database.Tx, hint event.Event) ([]queue.Trigger, error) {
 	if hint.Kind == event.KindImage {
 		s.store.Hinted(tx, hint.Image)
 	}
-	return s.followed(ctx, tx, []event.Hint{hint})
+	return s.followed(ctx, tx, []event.Event{hint})
 }
 
 // followed finds who is concerned, and changes nothing.
-func (s *service) followed(ctx context.Context, tx *database.Tx, hints []event.Hint) ([]queue.Hint, error) {
+func (s *service) followed(ctx context.Context, tx *database.Tx, hints []event.Event) ([]queue.Trigger, error) {
 	quiet := max(s.Quiet, 0)
-	var work []queue.Hint
+	var work []queue.Trigger
 	for _, hint := range hints {
 		if hint.Kind == event.KindInstallation { // the repositories themselves may be others now
-			work = append(work, queue.Hint{Kind: kindPoll, Key: everything, Quiet: quiet, Within: quietTimes * quiet})
+			work = append(work, queue.Trigger{Kind: kindPoll, Key: everything, Quiet: quiet, Within: quietTimes * quiet})
 			continue
 		}
 		lanes, err := s.store.Followers(ctx, tx, hint)
@@ -104,7 +104,7 @@ func (s *service) followed(ctx context.Context, tx *database.Tx, hints []event.H
 			work = append(work, s.arriving(hint)...)
 		}
 		for _, lane := range lanes {
-			work = append(work, queue.Hint{Kind: kindLane, Key: lane, Quiet: quiet, Within: quietTimes * quiet})
+			work = append(work, queue.Trigger{Kind: kindLane, Key: lane, Quiet: quiet, Within: quietTimes * quiet})
 		}
 	}
 	return work, nil

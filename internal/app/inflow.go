@@ -18,10 +18,10 @@ const rowOfHint = 256
 type inflow struct{ bytes atomic.Int64 }
 
 // add is the work that a delivery means for what is kept: mostly none.
-func (f *inflow) add(body []byte, hints []event.Hint) []queue.Hint {
+func (f *inflow) add(body []byte, hints []event.Event) []queue.Trigger {
 	if f.bytes.Add(int64(len(body)+len(hints)*rowOfHint)) < sweepAfter {
 		return nil
 	}
 	f.bytes.Store(0)
-	return []queue.Hint{{Kind: kindSweep, Key: everything}}
+	return []queue.Trigger{{Kind: kindSweep, Key: everything}}
 }

@@ -21,14 +21,14 @@ type inventory struct {
 // findings are the inventories of all branches, seen by place.
 type findings struct {
 	inventories map[string]*inventory // by environment
-	places      map[promotion.Place]promotion.Present
+	places      map[promotion.Target]promotion.Current
 	away        map[string]string // environments whose branch is not at hand
 }
 
 func newFindings() *findings {
 	return &findings{
 		inventories: map[string]*inventory{},
-		places:      map[promotion.Place]promotion.Present{},
+		places:      map[promotion.Target]promotion.Current{},
 		away:        map[string]string{},
 	}
 }
@@ -88,10 +88,10 @@ func (s scanner) scan(ctx context.Context, files iter.Seq2[updater.File, error],
 func (s scanner) sorted(files iter.Seq2[updater.File, error]) iter.Seq2[updater.File, error] {
 	return func(yield func(updater.File, error) bool) {
 		for file, err := range files {
-			for _, place := range s.placesOf(file.Path) {
+			for _, target := range s.placesOf(file.Path) {
 				s.inventory.files[file.Path] = file
-				if _, known := s.places[place]; !known {
-					s.places[place] = promotion.Present{}
+				if _, known := s.places[target]; !known {
+					s.places[target] = promotion.Current{}
 				}
 			}
 			if !yield(file, err) {
@@ -104,40 +104,40 @@ func (s scanner) sorted(files iter.Seq2[updater.File, error]) iter.Seq2[updater.
 // place sorts references and refusals into the places of their files.
 func (s scanner) place() {
 	for _, reference := range s.inventory.References {
-		places := s.placesFollowing(reference)
-		for _, place := range places {
-			present := s.places[place]
+		targets := s.placesFollowing(reference)
+		for _, target := range targets {
+			present := s.places[target]
 			present.References = append(present.References, reference)
-			if len(places) > 1 {
-				present.Refusals = append(present.Refusals, shared(reference, places))
+			if len(targets) > 1 {
+				present.Refusals = append(present.Refusals, shared(reference, targets))
 			}
-			s.places[place] = present
+			s.places[target] = present
 		}
 	}
 	for _, refusal := range s.inventory.Refusals {
-		for _, place := range s.placesOf(refusal.File) {
-			present := s.places[place]
+		for _, target := range s.placesOf(refusal.File) {
+			present := s.places[target]
 			present.Refusals = append(present.Refusals, refusal)
-			s.places[place] = present
+			s.places[target] = present
 		}
 	}
 }
 
 // placesFollowing returns the places that a reference belongs to. Environments
 // may share a file when they follow different components in it.
-func (f *follower) placesFollowing(reference edit.Reference) []promotion.Place {
-	return slices.DeleteFunc(f.placesOf(reference.Position.File), func(place promotion.Place) bool {
-		match, ok := f.config.Follow(place.Environment, place.Application, reference.Repository)
+func (f *follower) placesFollowing(reference edit.Reference) []promotion.Target {
+	return slices.DeleteFunc(f.placesOf(reference.Position.File), func(target promotion.Target) bool {
+		match, ok := f.config.Follow(target.Environment, target.Application, reference.Repository)
 		return !ok || match.Name != reference.Component
 	})
 }
 
 // shared refuses a reference that two environments would write. Loading the
 // config finds most of these; globs such as **/dev and a/** only meet in a file.
-func shared(reference edit.Reference, places []promotion.Place) edit.Refusal {
+func shared(reference edit.Reference, targets []promotion.Target) edit.Refusal {
 	return edit.Refusal{
 		File: reference.Position.File, Line: reference.Position.Line, Component: reference.Component,
-		Reason: fmt.Sprintf("both %s and %s write it: narrow the paths of one", places[0].Environment, places[1].Environment),
+		Reason: fmt.Sprintf("both %s and %s write it: narrow the paths of one", targets[0].Environment, targets[1].Environment),
 	}
 }
 
@@ -148,12 +148,12 @@ func (s scanner) missing(narrowed narrowing) {
 		_, found := s.inventory.files[file]
 		return found || !narrowed.keeps(file)
 	}
-	for place, present := range s.places {
-		if !slices.Contains(s.inventory.branch.environments, place.Environment) {
+	for target, present := range s.places {
+		if !slices.Contains(s.inventory.branch.environments, target.Environment) {
 			continue
 		}
-		present.Refusals = append(present.Refusals, s.missingWrites(place, has)...)
-		s.places[place] = present
+		present.Refusals = append(present.Refusals, s.missingWrites(target, has)...)
+		s.places[target] = present
 	}
 }
 

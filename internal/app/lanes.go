@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"promoter/internal/config"
+	"promoter/internal/engine"
 	"promoter/internal/fault"
-	"promoter/internal/promotion/engine"
-	"promoter/internal/scm/git"
+	"promoter/internal/git"
 )
 
 // ours is who our commits are by. It must not change: a branch that others worked
@@ -27,7 +27,7 @@ func ours() engine.Signature {
 
 // lane is the lane of one repository with its mirror open.
 type lane struct {
-	engine.Lane
+	engine.Reconciler
 	objects gitObjects
 	mirror  *git.Mirror
 	known   *surveys
@@ -55,20 +55,20 @@ func (w *work) lane(ctx context.Context, r *repository) (*lane, error) {
 	objects := gitObjects{&gitRemote{mirror: mirror}}
 	from, asked := sources{work: w, of: r}, w.newMoments(info.Key)
 	known := newSurveys(folder)
-	l := &lane{objects: objects, mirror: mirror, known: known, work: w, of: r, Lane: engine.Lane{
+	l := &lane{objects: objects, mirror: mirror, known: known, work: w, of: r, Reconciler: engine.Reconciler{
 		Remote:  objects.gitRemote,
 		Objects: objects,
 		Files:   gitFiles{objects: objects, maxSize: w.server.file.Sizes.File, known: known},
 		Registries: laneVersions{
 			versions: w.pass.For(info.Key), key: info.Key, check: w.check, releases: from.releases, moments: asked, now: w.server.now,
 		},
-		Repository: r.scm,
-		Caps:       w.server.caps(r.named),
-		Rights:     w.server.commanders(r.scm, r.named),
-		By:         ours(),
-		Now:        w.server.now,
-		Pause:      pause,
-		Log:        slog.New(slog.DiscardHandler),
+		Repository:  r.scm,
+		Limits:      w.server.caps(r.named),
+		Permissions: w.server.commanders(r.scm, r.named),
+		By:          ours(),
+		Now:         w.server.now,
+		Pause:       pause,
+		Log:         slog.New(slog.DiscardHandler),
 	}}
 	l.Refresh = w.refresher(ctx, asked)
 	if r.scm.Features().Compare {

@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/config"
+	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/state"
 )
 
@@ -111,7 +111,7 @@ func fetchMain(t testing.TB, l *lane) string {
 	return heads["main"]
 }
 
-func TestLane_P15_commitPushAndLostRace(t *testing.T) {
+func TestLane_commitPushAndLostRace(t *testing.T) {
 	t.Parallel()
 	url, clone := gitRepository(t, map[string]string{"a.yaml": "image: r.example.com/web:1\n", "keep": "x"})
 	l := openLane(t, url)
@@ -176,7 +176,7 @@ func TestLane_historyEndsWhereItIsShallow(t *testing.T) {
 }
 
 // An empty list of files would mean that nobody holds anything.
-func TestObjects_S09_aStateThatCannotBeReadHolds(t *testing.T) {
+func TestObjects_aStateThatCannotBeReadHolds(t *testing.T) {
 	t.Parallel()
 	url, clone := gitRepository(t, map[string]string{"prod/_all.json": "{}", "README": "words"})
 	l := openLane(t, url)
@@ -193,7 +193,7 @@ func TestObjects_S09_aStateThatCannotBeReadHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, held := read.Held(state.Place{Environment: "prod", Application: "shop"}, time.Now()); !held {
+	if _, held := read.Held(state.Target{Environment: "prod", Application: "shop"}, time.Now()); !held {
 		t.Errorf("a state branch that cannot be read holds nothing; head of %s", clone)
 	}
 }
@@ -231,12 +231,12 @@ func TestFiles_placesAndRewrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(placesOfCheckout(t, clone), tree.Places(), cmp.Comparer(func(a, b image.Repository) bool { return a == b })); diff != "" {
+	if diff := cmp.Diff(placesOfCheckout(t, clone), tree.Targets(), cmp.Comparer(func(a, b image.Repository) bool { return a == b })); diff != "" {
 		t.Errorf("a commit shows other places than its checkout:\n%s", diff)
 	}
-	place := promotion.Place{Environment: "dev", Application: "shop"}
+	target := promotion.Target{Environment: "dev", Application: "shop"}
 	moves := []promotion.Move{{Component: "worker", To: image.Version{Tag: "1.1.0"}}}
-	rewritten, err := tree.Rewrite(t.Context(), place, moves)
+	rewritten, err := tree.Rewrite(t.Context(), target, moves)
 	if err != nil || len(rewritten.Refusals) > 0 || len(rewritten.Changes) != 1 {
 		t.Fatalf("got %+v, %v", rewritten, err)
 	}
@@ -247,7 +247,7 @@ func TestFiles_placesAndRewrite(t *testing.T) {
 }
 
 // placesOfCheckout is what plan sees in a checkout.
-func placesOfCheckout(t *testing.T, dir string) map[promotion.Place]promotion.Present {
+func placesOfCheckout(t *testing.T, dir string) map[promotion.Target]promotion.Current {
 	t.Helper()
 	checkout, err := OpenCheckout(dir, nil)
 	if err != nil {
@@ -277,7 +277,7 @@ func TestFiles_aRefusedFileStopsItsPlaceOnly(t *testing.T) {
 	}
 	moves := []promotion.Move{{Component: "web", To: image.Version{Tag: "1.1.0"}}}
 	for application, refused := range map[string]bool{"shop": true, "blog": false} {
-		rewritten, err := tree.Rewrite(t.Context(), promotion.Place{Environment: "dev", Application: application}, moves)
+		rewritten, err := tree.Rewrite(t.Context(), promotion.Target{Environment: "dev", Application: application}, moves)
 		if err != nil || (len(rewritten.Refusals) > 0) != refused || (len(rewritten.Files) > 0) == refused {
 			t.Errorf("%s: %+v, %v", application, rewritten, err)
 		}

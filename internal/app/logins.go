@@ -6,10 +6,10 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/registry"
-	"promoter/internal/registry/aws"
-	"promoter/internal/registry/azure"
-	"promoter/internal/registry/cloud"
-	"promoter/internal/registry/google"
+	"promoter/internal/registry/auth"
+	"promoter/internal/registry/auth/aws"
+	"promoter/internal/registry/auth/azure"
+	"promoter/internal/registry/auth/google"
 )
 
 // source wires the provider of an entry.
@@ -37,8 +37,8 @@ func (w *work) source(entry config.Registry) (registry.Source, error) {
 
 // machine is what the providers know of where promoter runs. They ask the vendors
 // by the way of the registries.
-func (w *work) machine() cloud.Machine {
-	return cloud.Machine{
+func (w *work) machine() auth.Machine {
+	return auth.Machine{
 		Vendor: w.ways.registries, Metadata: w.ways.machine,
 		Env: w.server.env, Open: w.server.sources().Open, Now: w.server.now,
 	}

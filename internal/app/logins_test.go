@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/registry/aws/awstest"
-	"promoter/internal/registry/azure/azuretest"
-	"promoter/internal/registry/google/googletest"
+	"promoter/internal/registry/auth/aws/awstest"
+	"promoter/internal/registry/auth/azure/azuretest"
+	"promoter/internal/registry/auth/google/googletest"
 )
 
 // cloudy is a fleet whose images lie in the registry of a cloud. The registry is
@@ -57,7 +57,7 @@ func (c *cloudy) check(t *testing.T, credentials string, logins func() int) {
 `, "tenant-a/gitops", "tenant-b/gitops")
 	results := c.run(server)
 	if own := results["tenant-a/gitops"]; own.Failed() || len(acts(own)) != 1 {
-		t.Errorf("who may use the login: %v, %+v, %+v", own.Err, own.Report.Trouble, own.Report.Decisions)
+		t.Errorf("who may use the login: %v, %+v, %+v", own.Err, own.Report.Errors, own.Report.Decisions)
 	}
 	c.run(server)
 	if got := logins(); got != 1 {
@@ -65,7 +65,7 @@ func (c *cloudy) check(t *testing.T, credentials string, logins func() int) {
 	}
 	other := results["tenant-b/gitops"]
 	if !other.Failed() || len(acts(other)) > 0 {
-		t.Errorf("T-06 who may not use the login: %+v", other)
+		t.Errorf("who may not use the login: %+v", other)
 	}
 	c.noCanary(t, fmt.Sprintf("%+v", results))
 }
@@ -91,7 +91,7 @@ func (c *cloudy) noCanary(t *testing.T, shown string) {
 	}
 }
 
-func TestRun_T06_anAmazonRegistry(t *testing.T) {
+func TestRun_anAmazonRegistry(t *testing.T) {
 	t.Parallel()
 	const image = "123456789012.dkr.ecr.eu-north-1.amazonaws.com"
 	account := awstest.New(t, time.Now)
@@ -113,7 +113,7 @@ func TestRun_T06_anAmazonRegistry(t *testing.T) {
 	c.check(t, "{provider: aws}", account.Logins)
 }
 
-func TestRun_T06_aGoogleRegistry(t *testing.T) {
+func TestRun_aGoogleRegistry(t *testing.T) {
 	t.Parallel()
 	const image = "europe-north1-docker.pkg.dev"
 	project := googletest.New(t, time.Now)
@@ -130,7 +130,7 @@ func TestRun_T06_aGoogleRegistry(t *testing.T) {
 	c.check(t, `{provider: google, key: "env:GOOGLE_KEY"}`, project.Tokens)
 }
 
-func TestRun_T06_anAzureRegistry(t *testing.T) {
+func TestRun_anAzureRegistry(t *testing.T) {
 	t.Parallel()
 	const image = "acme.azurecr.io"
 	tenant := azuretest.New(t, image, time.Now)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"promoter/internal/engine"
 	"promoter/internal/outbound"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/queue"
 	"promoter/internal/telemetry"
 )
@@ -80,14 +80,14 @@ func (s *Server) remembered() func(bool) {
 // measure counts what came of a look.
 func (s *service) measure(item queue.Item, report engine.Report, failed error, took time.Duration) {
 	s.metrics.Looked(resultOf(report, failed), took)
-	for _, done := range report.Done {
+	for _, done := range report.Effects {
 		switch {
 		case done.Err != nil:
 			s.metrics.Acted(actFailed)
-		case done.Act != engine.ActNothing:
-			s.metrics.Acted(string(done.Act))
+		case done.Action != engine.ActionNone:
+			s.metrics.Acted(string(done.Action))
 			if !item.HintedAt.IsZero() {
-				s.metrics.HintToAct(string(done.Act), s.now().Sub(item.HintedAt))
+				s.metrics.HintToAct(string(done.Action), s.now().Sub(item.HintedAt))
 			}
 		}
 	}
@@ -101,7 +101,7 @@ func resultOf(report engine.Report, failed error) string {
 	case failureOf(report, nil) != "":
 		return lookTrouble
 	}
-	for _, done := range report.Done {
+	for _, done := range report.Effects {
 		if done.Err != nil {
 			return lookTrouble
 		}

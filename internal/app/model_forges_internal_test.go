@@ -3,11 +3,11 @@ package app
 import (
 	"testing"
 
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm"
 	"promoter/internal/scm/gitea/giteatest"
 	"promoter/internal/scm/github/githubtest"
 	"promoter/internal/scm/gitlab/gitlabtest"
-	"promoter/internal/scm/gittest"
 	"promoter/internal/scm/scmtest"
 )
 

@@ -10,8 +10,8 @@ import (
 	gitref "github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"promoter/internal/promotion/engine"
-	"promoter/internal/scm/git"
+	"promoter/internal/engine"
+	"promoter/internal/git"
 )
 
 // bareStore reads a bare repository as its server has it, past the mirror and the

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/promotion/engine"
-	"promoter/internal/promotion/engine/enginetest"
-	"promoter/internal/promotion/engine/modeltest"
+	"promoter/internal/engine"
+	"promoter/internal/engine/enginetest"
+	"promoter/internal/engine/modeltest"
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm"
-	"promoter/internal/scm/gittest"
 	"promoter/internal/scm/scmtest"
 )
 
@@ -107,7 +107,7 @@ func (m *modelWorld) forge(t *testing.T) scm.Forge {
 
 // lane begins a process: the first has the mirror of those before, and so has one
 // that runs inside it.
-func (m *modelWorld) lane(t *testing.T, fresh bool) (*engine.Lane, func(), error) {
+func (m *modelWorld) lane(t *testing.T, fresh bool) (*engine.Reconciler, func(), error) {
 	t.Helper()
 	cache := ""
 	if !fresh && m.running < 2 {
@@ -123,7 +123,7 @@ func (m *modelWorld) lane(t *testing.T, fresh bool) (*engine.Lane, func(), error
 	}
 	m.running++
 	l.Registries, l.Pause = m.registry, nil
-	return &l.Lane, func() {
+	return &l.Reconciler, func() {
 		m.running--
 		if err := errors.Join(l.known.save(), l.mirror.Close(), w.close()); err != nil {
 			t.Error(err)

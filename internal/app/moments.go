@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/engine"
 	"promoter/internal/identity"
 	"promoter/internal/image"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/schedule"
 	"promoter/internal/store"
 )
@@ -23,7 +23,7 @@ type moments struct {
 	lane  identity.RepositoryKey
 
 	mutex sync.Mutex
-	known *store.Moments // nil: not asked yet
+	known *store.Freshness // nil: not asked yet
 }
 
 // newMoments is nil where there is no database: only answers of the round count then.
@@ -37,7 +37,7 @@ func (w *work) newMoments(lane identity.RepositoryKey) *moments {
 // asOf says since when answers about an image count: since the times of its
 // schedule came last, it was hinted at, or all of the repository was to be read anew,
 // whichever was last.
-func (m *moments) asOf(ctx context.Context, ask engine.Ask) (time.Time, error) {
+func (m *moments) asOf(ctx context.Context, ask engine.VersionRequest) (time.Time, error) {
 	if m == nil {
 		return time.Time{}, nil
 	}
@@ -56,7 +56,7 @@ func (m *moments) asOf(ctx context.Context, ask engine.Ask) (time.Time, error) {
 	return latest(fired, hinted, known.Refreshed), nil
 }
 
-func (m *moments) ofLane(ctx context.Context) (store.Moments, error) {
+func (m *moments) ofLane(ctx context.Context) (store.Freshness, error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if m.known != nil {

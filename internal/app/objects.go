@@ -5,9 +5,9 @@ import (
 	"iter"
 	"slices"
 
+	"promoter/internal/engine"
+	"promoter/internal/git"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
-	"promoter/internal/scm/git"
 	"promoter/internal/state"
 )
 

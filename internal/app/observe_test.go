@@ -10,7 +10,7 @@ import (
 
 // Who asks why nothing happens in a repository is told why nothing can be done in
 // it, and is told about the others too.
-func TestObserve_P12_repositoriesInWhichNothingCanBeDone(t *testing.T) {
+func TestObserve_repositoriesInWhichNothingCanBeDone(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.push("acme/web:1.4.0", "one")
@@ -36,7 +36,7 @@ func TestObserve_P12_repositoriesInWhichNothingCanBeDone(t *testing.T) {
 }
 
 // A registry that fails every question in the same way is told once.
-func TestRun_P06_aTroubleIsToldOnce(t *testing.T) {
+func TestRun_aTroubleIsToldOnce(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	files := webIn("push")
@@ -45,7 +45,7 @@ func TestRun_P06_aTroubleIsToldOnce(t *testing.T) {
 	f.repository("acme/gitops", files)
 	result := f.run(f.open("", "acme/gitops"))["acme/gitops"]
 	told := map[string]int{}
-	for _, trouble := range result.Report.Trouble {
+	for _, trouble := range result.Report.Errors {
 		told[trouble.What+": "+trouble.Err.Error()]++
 	}
 	for words, n := range told {
@@ -60,7 +60,7 @@ func TestRun_P06_aTroubleIsToldOnce(t *testing.T) {
 
 // A state branch that somebody filled holds the repository: what is not read of
 // it might forbid anything.
-func TestRun_T13_aHugeStateBranch(t *testing.T) {
+func TestRun_aHugeStateBranch(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.push("acme/web:1.4.0", "one")
@@ -75,7 +75,7 @@ func TestRun_T13_aHugeStateBranch(t *testing.T) {
 	if len(acts(result)) > 0 || !result.Failed() {
 		t.Fatalf("done %v, failed %v", acts(result), result.Failed())
 	}
-	if reason := result.Report.Decisions[0].Reason.Words; !strings.Contains(reason, "promoter/_state") {
+	if reason := result.Report.Decisions[0].Reason.Message; !strings.Contains(reason, "promoter/_state") {
 		t.Errorf("the reason is %q", reason)
 	}
 }

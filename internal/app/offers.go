@@ -5,10 +5,10 @@ import (
 	"slices"
 	"sync"
 
+	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/registry"
 )
 
@@ -23,43 +23,43 @@ type Versions interface {
 // takesOffers says which places take their versions from offers: the shown ones
 // that follow no other, and any where a person named the versions. Nothing else
 // is worth a question.
-func (c *Checkout) takesOffers(shown []string, options Options) func(promotion.Place) bool {
-	return func(place promotion.Place) bool {
-		root := len(c.config.Settings(place.Environment, place.Application).After) == 0
-		return slices.Contains(shown, place.Environment) && (root || len(options.Given) > 0)
+func (c *Checkout) takesOffers(shown []string, options Options) func(promotion.Target) bool {
+	return func(target promotion.Target) bool {
+		root := len(c.config.Settings(target.Environment, target.Application).After) == 0
+		return slices.Contains(shown, target.Environment) && (root || len(options.Given) > 0)
 	}
 }
 
 // offers asks for the versions of the components: the given ones where a person
 // named versions, else the registries.
-func (c *Checkout) offers(ctx context.Context, components []promotion.Followed, options Options) (map[string]promotion.Offer, error) {
+func (c *Checkout) offers(ctx context.Context, components []promotion.Followed, options Options) (map[string]promotion.Available, error) {
 	if len(options.Given) > 0 {
 		return options.Given.offers(components), nil
 	}
-	offers := make(map[string]promotion.Offer, len(components))
+	available := make(map[string]promotion.Available, len(components))
 	var mutex sync.Mutex
 	engine.SideBySide(components, func(component promotion.Followed) {
-		offer := c.ask(ctx, component, options.Versions)
+		version := c.ask(ctx, component, options.Versions)
 		mutex.Lock()
 		defer mutex.Unlock()
-		offers[component.Name] = offer
-		options.progress(Progress{Doing: "asking registries", Done: len(offers), Total: len(components)})
+		available[component.Name] = version
+		options.progress(Progress{Doing: "asking registries", Done: len(available), Total: len(components)})
 	})
-	return offers, ctx.Err()
+	return available, ctx.Err()
 }
 
 // offers gives each component the version that was named for its repository.
-func (g Given) offers(components []promotion.Followed) map[string]promotion.Offer {
-	offers := make(map[string]promotion.Offer, len(components))
+func (g Given) offers(components []promotion.Followed) map[string]promotion.Available {
+	available := make(map[string]promotion.Available, len(components))
 	for _, component := range components {
 		if version, named := g[component.Repository]; named {
-			offers[component.Name] = promotion.Offer{Version: version, Found: true, Given: true}
+			available[component.Name] = promotion.Available{Version: version, Found: true, Explicit: true}
 		}
 	}
-	return offers
+	return available
 }
 
-func (c *Checkout) ask(ctx context.Context, component promotion.Followed, versions Versions) promotion.Offer {
+func (c *Checkout) ask(ctx context.Context, component promotion.Followed, versions Versions) promotion.Available {
 	selected, err := versions.Select(ctx, registry.Request{
 		Repository: component.Repository,
 		Policy:     c.config.Policy(component.Component.Name),
@@ -67,22 +67,22 @@ func (c *Checkout) ask(ctx context.Context, component promotion.Followed, versio
 		MinAge:     component.Component.Select.MinAge,
 	})
 	if err != nil {
-		return promotion.Offer{Err: err}
+		return promotion.Available{Err: err}
 	}
 	return offerOf(component.Name, selected)
 }
 
 // offerOf is what a registry selected, for a component.
-func offerOf(component string, selected registry.Selection) promotion.Offer {
-	offer := promotion.Offer{Version: selected.Version, Found: selected.Found, Reason: selected.Reason}
+func offerOf(component string, selected registry.Selection) promotion.Available {
+	available := promotion.Available{Version: selected.Version, Found: selected.Found, Reason: selected.Reason}
 	for _, held := range selected.Waiting {
-		offer.Waiting = append(offer.Waiting, holdback(component, held))
+		available.Held = append(available.Held, holdback(component, held))
 	}
-	return offer
+	return available
 }
 
 // holdback shows a version that may not be taken yet as a condition.
-func holdback(component string, held registry.Because) promotion.Holdback {
+func holdback(component string, held registry.Because) promotion.HeldVersion {
 	condition := promotion.Condition{
 		Name:   component + " " + held.Tag,
 		State:  promotion.Pending,
@@ -92,19 +92,19 @@ func holdback(component string, held registry.Because) promotion.Holdback {
 		until := held.Until.UTC()
 		condition.Until = &until
 	}
-	return promotion.Holdback{Version: image.Version{Tag: held.Tag, Digest: held.Digest}, Condition: condition}
+	return promotion.HeldVersion{Version: image.Version{Tag: held.Tag, Digest: held.Digest}, Condition: condition}
 }
 
 // facts answers the questions of the core. What a registry does not answer stays
 // unknown, and is an error of the component; that there is no such version is an
 // answer.
-func (c *Checkout) facts(ctx context.Context, observed promotion.Observed, options Options) (promotion.Facts, map[string]error, error) {
+func (c *Checkout) facts(ctx context.Context, observation promotion.Observation, options Options) (promotion.Facts, map[string]error, error) {
 	facts, failed := promotion.Facts{}, map[string]error{}
 	if len(options.Given) > 0 {
 		return facts, failed, nil
 	}
 	var mutex sync.Mutex
-	engine.SideBySide(promotion.Questions(observed), func(question promotion.Question) {
+	engine.SideBySide(promotion.Lookups(observation), func(question promotion.Lookup) {
 		version, err := answer(ctx, question, options.Versions)
 		mutex.Lock()
 		defer mutex.Unlock()
@@ -117,7 +117,7 @@ func (c *Checkout) facts(ctx context.Context, observed promotion.Observed, optio
 	return facts, failed, ctx.Err()
 }
 
-func answer(ctx context.Context, question promotion.Question, versions Versions) (image.Version, error) {
+func answer(ctx context.Context, question promotion.Lookup, versions Versions) (image.Version, error) {
 	version, err := versions.Resolve(ctx, image.Reference{
 		Repository: question.Repository,
 		Name:       question.Repository.String(),

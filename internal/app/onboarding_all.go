@@ -98,7 +98,7 @@ func (w *work) onboardOne(ctx context.Context, c candidate, dryRun bool) (came *
 // and an empty repository has nothing to follow.
 func lasting(came *Onboarding, err error) Onboarding {
 	switch kind := fault.KindOf(err); {
-	case kind == fault.Unauthorised || kind == fault.Invalid:
+	case kind == fault.Unauthorized || kind == fault.Invalid:
 		return Onboarding{State: OnboardingLeft, Reason: err.Error()}
 	case err != nil:
 		return Onboarding{}

@@ -108,7 +108,7 @@ networks: [127.0.0.0/8]
 
 // A repository that the server's file lists is offered a config too, on every forge:
 // once, whatever promoter loses, and never again once somebody declined.
-func TestRun_onboarding_P13_listed(t *testing.T) {
+func TestRun_onboarding_listed(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"github", "gitea", "gitlab"} {
 		for _, decline := range []string{"closed", "branch deleted"} {

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/scm"
 	"promoter/internal/suggest"
 	"promoter/internal/updater"

@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"promoter/internal/engine"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/scm"
 )
 
@@ -19,7 +19,7 @@ type offering struct {
 	head string // of the onboarding branch now
 }
 
-var offeringSelf = identity.Person{Host: "forge.example", Login: "promoter"}
+var offeringSelf = identity.User{Host: "forge.example", Login: "promoter"}
 
 func (o offering) PullRequests() scm.PullRequests { return openOffer{} }
 func (o offering) Info() scm.Info                 { return scm.Info{Self: offeringSelf} }
@@ -41,11 +41,11 @@ func (o offering) Refs(context.Context) (engine.Refs, error) {
 
 // Another replica pushes and opens between the list of the branches and that of the
 // pull requests: nobody declined.
-func TestAsking_P13_anotherReplicaOpensMeanwhile(t *testing.T) {
+func TestAsking_anotherReplicaOpensMeanwhile(t *testing.T) {
 	t.Parallel()
 	for head, want := range map[string]OnboardingState{"": OnboardingDeclined, "pushed": OnboardingLeft} {
 		forge := offering{head: head}
-		a := &asking{lane: &lane{Lane: engine.Lane{Repository: forge, Remote: forge}}}
+		a := &asking{lane: &lane{Reconciler: engine.Reconciler{Repository: forge, Remote: forge}}}
 		came, err := a.asked(t.Context())
 		if err != nil || came == nil || came.State != want {
 			t.Errorf("the branch is %q: %+v, %v, want %s", head, came, err, want)

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"promoter/internal/engine"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/suggest"
 )
 
@@ -35,7 +35,7 @@ func (a *asking) page(ctx context.Context, made *suggest.Suggestion) promotion.O
 
 // foresee looks as a pass would after the merge.
 func (a *asking) foresee(ctx context.Context, text string, page *promotion.Onboarding) {
-	then := a.Lane
+	then := a.Reconciler
 	then.Objects, then.DryRun = offered{Objects: a.Objects, at: a.at, text: []byte(text)}, true
 	report, err := then.Observe(ctx)
 	if page.Decisions = report.Decisions; err != nil {
@@ -44,7 +44,7 @@ func (a *asking) foresee(ctx context.Context, text string, page *promotion.Onboa
 	if report.State != "" {
 		page.Unknown = append(page.Unknown, report.State)
 	}
-	for _, trouble := range report.Trouble {
+	for _, trouble := range report.Errors {
 		page.Unknown = append(page.Unknown, trouble.What+": "+trouble.Err.Error())
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // The base moves: only settings that would be others are worth a push, and never over
 // the work of a person, whose words stay too.
-func TestRun_onboarding_P02_P08_baseMoves(t *testing.T) {
+func TestRun_onboarding_baseMoves(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	r := o.repository("acme/gitops", without())
@@ -48,7 +48,7 @@ func TestRun_onboarding_P02_P08_baseMoves(t *testing.T) {
 }
 
 // Two hundred repositories get no storm: a few in each pass, the others wait in line.
-func TestRun_onboarding_P18_noStorm(t *testing.T) {
+func TestRun_onboarding_noStorm(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	var all []*githubtest.Repository
@@ -78,7 +78,7 @@ func TestRun_onboarding_P18_noStorm(t *testing.T) {
 }
 
 // Somebody is at it already.
-func TestRun_onboarding_P02_aPersonAddsOne(t *testing.T) {
+func TestRun_onboarding_aPersonAddsOne(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	r := o.repository("acme/gitops", without())
@@ -114,7 +114,7 @@ func TestRun_onboarding_dryRun(t *testing.T) {
 }
 
 // Names in a repository are anybody's: none of them calls or refers to anybody.
-func TestRun_onboarding_T12_outsideTextIsHarmless(t *testing.T) {
+func TestRun_onboarding_outsideTextIsHarmless(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	r := o.repository("acme/gitops", map[string]string{

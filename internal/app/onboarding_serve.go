@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"promoter/internal/promotion/engine"
+	"promoter/internal/engine"
 	"promoter/internal/queue"
 )
 
@@ -28,11 +28,11 @@ func (s *service) onboard(ctx context.Context, _ queue.Item) (queue.Result, erro
 
 // onboardings is the work on the repositories that a round found without a config
 // file; none where there are none.
-func (r *round) onboardings() []queue.Hint {
+func (r *round) onboardings() []queue.Trigger {
 	if !r.onboarding.has() {
 		return nil
 	}
-	return []queue.Hint{{Kind: kindOnboard, Key: everything}}
+	return []queue.Trigger{{Kind: kindOnboard, Key: everything}}
 }
 
 // onboardLane offers a config file to a listed repository in which a look found none.

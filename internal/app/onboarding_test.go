@@ -11,7 +11,7 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/config"
-	"promoter/internal/promotion/engine"
+	"promoter/internal/engine"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -124,14 +124,14 @@ func TestRun_onboarding(t *testing.T) {
 
 	gitops.MergePull("ann", 1, "squash")
 	o.pass(time.Hour)
-	if got := did(o.run(onboards)["acme/gitops"]); got != fmt.Sprint([]engine.Act{engine.ActOpened}) {
+	if got := did(o.run(onboards)["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionOpened}) {
 		t.Errorf("after the merge: %s", got)
 	}
 }
 
 // Whoever closes it declines for good: the forge itself remembers it. So it does when
 // a config was merged and is gone again.
-func TestRun_onboarding_P03_declined(t *testing.T) {
+func TestRun_onboarding_declined(t *testing.T) {
 	t.Parallel()
 	for name, decline := range map[string]func(*githubtest.Repository){
 		"closed":             func(r *githubtest.Repository) { r.ClosePull("ann", 1) },
@@ -185,7 +185,7 @@ func TestRun_onboarding_rememberedCostsNothing(t *testing.T) {
 
 // promoter is killed between the push and the pull request: the next pass goes on
 // from there, and pushes nothing again.
-func TestRun_onboarding_P13_killedBetween(t *testing.T) {
+func TestRun_onboarding_killedBetween(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	r := o.repository("acme/gitops", without())
@@ -204,7 +204,7 @@ func TestRun_onboarding_P13_killedBetween(t *testing.T) {
 }
 
 // The answer to the creation is lost: there is one pull request.
-func TestRun_onboarding_P13_answerLost(t *testing.T) {
+func TestRun_onboarding_answerLost(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	r := o.repository("acme/gitops", without())
@@ -220,7 +220,7 @@ func TestRun_onboarding_P13_answerLost(t *testing.T) {
 
 // A branch that promoter may not make is not asked for with each pass, and stops no
 // other repository.
-func TestRun_onboarding_P20_refused(t *testing.T) {
+func TestRun_onboarding_refused(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	r := o.repository("acme/gitops", without())

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"promoter/internal/engine"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/scm"
 	"promoter/internal/suggest"
 )

@@ -44,11 +44,11 @@ type Order struct {
 // Carried is an order that was carried out.
 type Carried struct {
 	Repository string
-	Subject    string            // of the commit
-	By         identity.Person   // who it is written down for
-	Places     []promotion.Place // that it is about; state.All stands for all
-	Images     map[string]string // reject, rollback: by component
-	Stood      bool              // it was written down before, so nothing was written
+	Subject    string             // of the commit
+	By         identity.User      // who it is written down for
+	Places     []promotion.Target // that it is about; state.All stands for all
+	Images     map[string]string  // reject, rollback: by component
+	Stood      bool               // it was written down before, so nothing was written
 }
 
 // Decide carries an order out on the one repository that was named: it writes it
@@ -116,16 +116,16 @@ func (d *deciding) decide(ctx context.Context) (Carried, error) {
 	if d.config, d.byDefault, err = d.lane.config(ctx, refs); err != nil {
 		return Carried{}, err
 	}
-	places, err := d.places(ctx)
+	targets, err := d.places(ctx)
 	if err != nil {
 		return Carried{}, err
 	}
-	carried := Carried{Repository: d.repository.name, By: d.by(), Places: places}
+	carried := Carried{Repository: d.repository.name, By: d.by(), Places: targets}
 	changes, err := d.changes(ctx, &carried)
 	if err != nil {
 		return Carried{}, err
 	}
-	carried.Subject = d.subject(places)
+	carried.Subject = d.subject(targets)
 	written, err := d.lane.Decide(ctx, carried.Subject, changes...)
 	carried.Stood = !written
 	return carried, err
@@ -134,20 +134,20 @@ func (d *deciding) decide(ctx context.Context) (Carried, error) {
 // by says who decides: the account of the credential where a forge tells, else
 // what the person says of themselves. It proves nothing: whoever may push the
 // branch may write any name into it.
-func (d *deciding) by() identity.Person {
+func (d *deciding) by() identity.User {
 	self := d.repository.scm.Info().Self
 	if d.As != "" {
-		return identity.Person{Host: self.Host, Login: d.As}
+		return identity.User{Host: self.Host, Login: d.As}
 	}
 	if self.Login != "" {
 		return self
 	}
 	for _, variable := range []string{"USER", "USERNAME"} {
 		if name, set := d.work.server.env(variable); set && name != "" {
-			return identity.Person{Login: name}
+			return identity.User{Login: name}
 		}
 	}
-	return identity.Person{Login: "somebody"}
+	return identity.User{Login: "somebody"}
 }
 
 func (d *deciding) act() state.Act {
@@ -155,18 +155,18 @@ func (d *deciding) act() state.Act {
 }
 
 // subject is what the commit on the state branch is called.
-func (d *deciding) subject(places []promotion.Place) string {
+func (d *deciding) subject(targets []promotion.Target) string {
 	verb := strings.ToUpper(string(d.Verb[:1])) + string(d.Verb[1:])
 	if d.Verb == VerbReject {
 		verb += " " + strings.Join(d.Images, ", ") + " in"
 	}
 	switch {
-	case len(places) == 1:
-		return state.Subject(verb, state.Place(places[0]), d.Reason)
+	case len(targets) == 1:
+		return state.Subject(verb, state.Target(targets[0]), d.Reason)
 	case d.Environment == "": // places of one application
-		return state.Subject(verb+" "+d.Application+" everywhere in", state.Place{Environment: state.All, Application: state.All}, d.Reason)
+		return state.Subject(verb+" "+d.Application+" everywhere in", state.Target{Environment: state.All, Application: state.All}, d.Reason)
 	default:
-		return state.Subject(verb, state.Place{Environment: d.Environment, Application: state.All}, d.Reason)
+		return state.Subject(verb, state.Target{Environment: d.Environment, Application: state.All}, d.Reason)
 	}
 }
 
@@ -178,8 +178,8 @@ func (d *deciding) changes(ctx context.Context, carried *Carried) ([]state.Chang
 		return nil, err
 	}
 	carried.Images = images
-	for _, place := range carried.Places {
-		change, err := d.change(ctx, place, carried)
+	for _, target := range carried.Places {
+		change, err := d.change(ctx, target, carried)
 		if err != nil {
 			return nil, err
 		}
@@ -188,8 +188,8 @@ func (d *deciding) changes(ctx context.Context, carried *Carried) ([]state.Chang
 	return changes, nil
 }
 
-func (d *deciding) change(ctx context.Context, place promotion.Place, carried *Carried) (state.Change, error) {
-	at, act := state.Place(place), d.act()
+func (d *deciding) change(ctx context.Context, target promotion.Target, carried *Carried) (state.Change, error) {
+	at, act := state.Target(target), d.act()
 	switch d.Verb {
 	case VerbHold:
 		return state.Hold(at, act), nil
@@ -204,7 +204,7 @@ func (d *deciding) change(ctx context.Context, place promotion.Place, carried *C
 	case VerbThaw:
 		return state.Thaw(at.Environment), nil
 	case VerbRollback:
-		before, err := d.lane.Before(ctx, place)
+		before, err := d.lane.Before(ctx, target)
 		if fault.KindOf(err) == fault.NotFound {
 			err = fmt.Errorf("%w: name the versions with 'promoter promote --with', and hold the place", err)
 		}

@@ -56,7 +56,7 @@ func TestDecide_theSubjectNamesTheApplication(t *testing.T) {
 	}
 }
 
-func TestDecide_T13_tooManyVersions(t *testing.T) {
+func TestDecide_tooManyVersions(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	order := app.Order{Verb: app.VerbPromote, Environment: "dev"}

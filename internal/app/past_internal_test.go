@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/promotion/engine"
+	"promoter/internal/engine"
 	"promoter/internal/store"
 )
 

@@ -13,13 +13,13 @@ import (
 // places returns what the order is about, and refuses names that the repository
 // does not have. Where no application is named, a hold is one of the whole
 // environment, but a promotion is one of each application in it.
-func (d *deciding) places(ctx context.Context) ([]promotion.Place, error) {
+func (d *deciding) places(ctx context.Context) ([]promotion.Target, error) {
 	environments, err := d.environments()
 	if err != nil {
 		return nil, err
 	}
 	if d.Application == "" && d.Verb != VerbPromote && d.Verb != VerbRollback {
-		return []promotion.Place{{Environment: orAll(d.Environment), Application: state.All}}, nil
+		return []promotion.Target{{Environment: orAll(d.Environment), Application: state.All}}, nil
 	}
 	applications, err := d.applications(ctx, environments)
 	if err != nil {
@@ -51,35 +51,35 @@ func (d *deciding) environments() ([]string, error) {
 
 // every returns a place for each application of the environment. Named versions,
 // and a rollback, are for one alone.
-func (d *deciding) every(applications []string) ([]promotion.Place, error) {
+func (d *deciding) every(applications []string) ([]promotion.Target, error) {
 	if len(applications) == 0 {
 		return nil, fault.New(fault.NotFound, "%s has no applications: no file of its branch belongs to it", d.Environment)
 	}
 	if len(applications) > 1 && (len(d.With) > 0 || d.Verb == VerbRollback) {
 		return nil, fault.New(fault.Invalid, "name the application with --app; %s has %s", d.Environment, namesOf(applications))
 	}
-	var places []promotion.Place
+	var targets []promotion.Target
 	for _, application := range applications {
-		places = append(places, promotion.Place{Environment: d.Environment, Application: application})
+		targets = append(targets, promotion.Target{Environment: d.Environment, Application: application})
 	}
-	return places, nil
+	return targets, nil
 }
 
 // having returns the places of the named application.
-func (d *deciding) having(environments []string, applications map[string][]string) ([]promotion.Place, error) {
-	var places []promotion.Place
+func (d *deciding) having(environments []string, applications map[string][]string) ([]promotion.Target, error) {
+	var targets []promotion.Target
 	var known []string
 	for _, environment := range environments {
 		if slices.Contains(applications[environment], d.Application) {
-			places = append(places, promotion.Place{Environment: environment, Application: d.Application})
+			targets = append(targets, promotion.Target{Environment: environment, Application: d.Application})
 		}
 		known = append(known, applications[environment]...)
 	}
-	if len(places) == 0 {
+	if len(targets) == 0 {
 		slices.Sort(known)
 		return nil, fault.New(fault.Invalid, "there is no application %s here; there are %s", d.Application, namesOf(slices.Compact(known)))
 	}
-	return places, nil
+	return targets, nil
 }
 
 // applications lists the applications of the environments by the names of the

@@ -75,12 +75,12 @@ environments:
 	options := w.options()
 	options.Environments = []string{"dev"}
 	_, preview = w.plan(options)
-	if place := preview.Places[1]; !place.Changed() {
-		t.Errorf("asked for by name: %s: %s", place.State, place.Reason)
+	if target := preview.Places[1]; !target.Changed() {
+		t.Errorf("asked for by name: %s: %s", target.State, target.Reason)
 	}
 }
 
-func TestPlan_Y11_configuredPlaces(t *testing.T) {
+func TestPlan_configuredPlaces(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
 		".promoter.yaml": `version: 1
@@ -111,10 +111,10 @@ environments:
 		t.Error(diff)
 	}
 	if again := w.apply(w.options()); len(again.Files) > 0 {
-		t.Errorf("Y-16 the second run wrote %q", again.Files)
+		t.Errorf("the second run wrote %q", again.Files)
 	}
 
-	// Y-11 a key that is missing is an error by default, and so is a file.
+	// A key that is missing is an error by default, and so is a file.
 	for name, content := range map[string]string{"a missing key": "app: {}\n", "a missing file": ""} {
 		other := newWorld(t, files)
 		other.push("acme/web:1.1.0", "new")
@@ -125,8 +125,8 @@ environments:
 			other.write("apps/shop/v.yaml", content)
 		}
 		_, preview := other.plan(other.options())
-		if place := preview.Places[0]; place.State != "refused" || place.Changed() {
-			t.Errorf("%s: %s: %s", name, place.State, place.Reason)
+		if target := preview.Places[0]; target.State != "refused" || target.Changed() {
+			t.Errorf("%s: %s: %s", name, target.State, target.Reason)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"promoter/internal/fault"
 )
 
-func TestPlan_S05_aRegistryThatDoesNotAnswer(t *testing.T) {
+func TestPlan_aRegistryThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{
 		".promoter.yaml":       webConfig,
@@ -15,7 +15,7 @@ func TestPlan_S05_aRegistryThatDoesNotAnswer(t *testing.T) {
 	})
 	w.answer(func(response http.ResponseWriter, _ *http.Request) { response.WriteHeader(http.StatusForbidden) })
 	_, preview := w.plan(w.options())
-	if len(preview.Errors) != 1 || preview.Errors[0].Component != "web" || fault.KindOf(preview.Errors[0].Err) != fault.Unauthorised {
+	if len(preview.Errors) != 1 || preview.Errors[0].Component != "web" || fault.KindOf(preview.Errors[0].Err) != fault.Unauthorized {
 		t.Errorf("errors: %+v", preview.Errors)
 	}
 	if preview.Changed() || !preview.Troubled() {
@@ -94,7 +94,7 @@ environments:
 }
 
 // Two tags of one digest are no roll-out: the registry answers that.
-func TestPlan_M01_factsAreAskedAndAnswered(t *testing.T) {
+func TestPlan_factsAreAskedAndAnswered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{
 		".promoter.yaml":           webConfig,

@@ -45,8 +45,8 @@ func TestPlan_throughTheEnvironments(t *testing.T) {
 		"prod/blog absent: blog has no files in prod",
 		"prod/shop proposed: staging has: web 1.2.0 -> 1.3.0",
 	)
-	if places, files, changes := preview.Count(); places != 3 || files != 3 || changes != 3 {
-		t.Errorf("counted %d places, %d files, %d changes", places, files, changes)
+	if targets, files, changes := preview.Count(); targets != 3 || files != 3 || changes != 3 {
+		t.Errorf("counted %d places, %d files, %d changes", targets, files, changes)
 	}
 	if !preview.Changed() || preview.Troubled() {
 		t.Errorf("changed %v, troubled %v", preview.Changed(), preview.Troubled())
@@ -76,7 +76,7 @@ func TestPlan_lineageOfANamedEnvironment(t *testing.T) {
 	}
 }
 
-func TestPlan_Y22_aRefusedFileStopsItsPlaceAsAWhole(t *testing.T) {
+func TestPlan_aRefusedFileStopsItsPlaceAsAWhole(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
 		".promoter.yaml":           webConfig,
@@ -89,10 +89,10 @@ func TestPlan_Y22_aRefusedFileStopsItsPlaceAsAWhole(t *testing.T) {
 	w.push("acme/web:1.5.0", "new")
 	w.push("acme/web:1.4.0", "old")
 	checkout, preview := w.plan(w.options())
-	for _, place := range preview.Places {
-		refused := place.Environment == "dev" && place.Application == "shop"
-		if (place.State == "refused") != refused || refused && (len(place.Files) > 0 || len(place.Changes) > 0) {
-			t.Errorf("%s/%s: %s with %d files", place.Environment, place.Application, place.State, len(place.Files))
+	for _, target := range preview.Places {
+		refused := target.Environment == "dev" && target.Application == "shop"
+		if (target.State == "refused") != refused || refused && (len(target.Files) > 0 || len(target.Changes) > 0) {
+			t.Errorf("%s/%s: %s with %d files", target.Environment, target.Application, target.State, len(target.Files))
 		}
 	}
 	if !preview.Troubled() {
@@ -129,8 +129,8 @@ func TestPlan_narrowed(t *testing.T) {
 		options := app.Options{Given: w.given("quay.io/acme/web:2"), Paths: []string{glob}, Now: w.options().Now}
 		_, preview := w.plan(options)
 		var got []string
-		for _, place := range preview.Places {
-			for _, file := range place.Files {
+		for _, target := range preview.Places {
+			for _, file := range target.Files {
 				got = append(got, file.Path)
 			}
 		}

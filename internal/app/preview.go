@@ -57,11 +57,11 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 	if err != nil {
 		return nil, err
 	}
-	observed, failed, err := c.observe(ctx, found, shown, options)
+	observation, failed, err := c.observe(ctx, found, shown, options)
 	if err != nil {
 		return nil, err
 	}
-	preview, err := carryOut(ctx, observed, found, options)
+	preview, err := carryOut(ctx, observation, found, options)
 	if err != nil {
 		return nil, err
 	}
@@ -72,50 +72,50 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 // observe puts together what the core looks at, and says for which components a
 // registry did not answer. Questions are asked after the offers are there,
 // because they depend on them.
-func (c *Checkout) observe(ctx context.Context, found *findings, shown []string, options Options) (promotion.Observed, map[string]error, error) {
+func (c *Checkout) observe(ctx context.Context, found *findings, shown []string, options Options) (promotion.Observation, map[string]error, error) {
 	components := promotion.FollowedIn(c.config, found.places, c.takesOffers(shown, options))
-	offers, err := c.offers(ctx, components, options)
+	available, err := c.offers(ctx, components, options)
 	if err != nil {
-		return promotion.Observed{}, nil, err
+		return promotion.Observation{}, nil, err
 	}
-	observed := promotion.Observed{
+	observation := promotion.Observation{
 		Config:       c.config,
 		Environments: shown,
-		Places:       found.places,
-		Away:         found.away,
-		Offers:       offers,
+		Targets:      found.places,
+		Unavailable:  found.away,
+		Available:    available,
 		Policies:     promotion.Policies(c.config, found.places),
-		Asked:        make(map[string]bool, len(options.Environments)),
+		Requested:    make(map[string]bool, len(options.Environments)),
 		Checkout:     true,
 	}
 	for _, name := range options.Environments {
-		observed.Asked[name] = !options.OnlyLook
+		observation.Requested[name] = !options.OnlyLook
 	}
 	var failed map[string]error
-	observed.Facts, failed, err = c.facts(ctx, observed, options)
-	for component, offer := range offers {
-		if offer.Err != nil {
-			failed[component] = offer.Err
+	observation.Facts, failed, err = c.facts(ctx, observation, options)
+	for component, available := range available {
+		if available.Err != nil {
+			failed[component] = available.Err
 		}
 	}
-	return observed, failed, err
+	return observation, failed, err
 }
 
 // carryOut decides, and carries each decision out in memory.
-func carryOut(ctx context.Context, observed promotion.Observed, found *findings, options Options) (*Preview, error) {
+func carryOut(ctx context.Context, observation promotion.Observation, found *findings, options Options) (*Preview, error) {
 	preview := &Preview{Unused: options.Given.unused(found.references())}
-	for _, decision := range promotion.Plan(observed, options.Now()) {
-		environment, _ := observed.Config.Environment(decision.Environment)
+	for _, decision := range promotion.Plan(observation, options.Now()) {
+		environment, _ := observation.Config.Environment(decision.Environment)
 		preview.Places = append(preview.Places, PlacePreview{Decision: decision, Branch: environment.Branch})
 	}
 	var jobs []*rewriting
 	for i := range preview.Places {
-		place := &preview.Places[i]
-		present := found.places[place.Place]
-		place.Refusals = slices.Clone(present.Refusals)
-		if from, ok := found.inventories[place.Environment]; ok {
-			place.OnDisk = from.branch.onDisk
-			jobs = append(jobs, rewritingsOf(place, from, present.References)...)
+		target := &preview.Places[i]
+		present := found.places[target.Target]
+		target.Refusals = slices.Clone(present.Refusals)
+		if from, ok := found.inventories[target.Environment]; ok {
+			target.OnDisk = from.branch.onDisk
+			jobs = append(jobs, rewritingsOf(target, from, present.References)...)
 		}
 	}
 	return preview, rewriteAll(ctx, preview, jobs)

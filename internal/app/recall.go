@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"promoter/internal/promotion/engine"
+	"promoter/internal/engine"
 	"promoter/internal/server"
 	"promoter/internal/store"
 )

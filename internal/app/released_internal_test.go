@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/engine"
 	"promoter/internal/identity"
 	"promoter/internal/image"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/registry"
 	"promoter/internal/scm"
 )
@@ -32,7 +32,7 @@ func (f fakeReleases) Releases(_ context.Context, _ string, limit int) ([]scm.Re
 	return f[:min(len(f), limit)], nil
 }
 
-func TestOffer_S11_aReleaseWaitsForItsImage(t *testing.T) {
+func TestOffer_aReleaseWaitsForItsImage(t *testing.T) {
 	t.Parallel()
 	policy, err := image.NewPolicy(image.Selection{Release: "github/acme/web", Exclude: []string{`^v2\.1`}})
 	if err != nil {
@@ -45,16 +45,16 @@ func TestOffer_S11_aReleaseWaitsForItsImage(t *testing.T) {
 		releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
 		now:      time.Now,
 	}
-	offer := v.Offer(t.Context(), engine.Ask{Name: "web", Policy: policy})
-	if offer.Err != nil || !offer.Found || offer.Version.Tag != "v2.0.0" {
-		t.Fatalf("got %+v, want the newest release that has an image", offer)
+	available := v.Offer(t.Context(), engine.VersionRequest{Name: "web", Policy: policy})
+	if available.Err != nil || !available.Found || available.Version.Tag != "v2.0.0" {
+		t.Fatalf("got %+v, want the newest release that has an image", available)
 	}
-	if len(offer.Waiting) != 1 || offer.Waiting[0].Version.Tag != "v3.0.0" || offer.Waiting[0].Condition.Reason != "no image yet" {
-		t.Errorf("waiting: %+v, want the release without an image, with the reason", offer.Waiting)
+	if len(available.Held) != 1 || available.Held[0].Version.Tag != "v3.0.0" || available.Held[0].Condition.Reason != "no image yet" {
+		t.Errorf("waiting: %+v, want the release without an image, with the reason", available.Held)
 	}
 }
 
-func TestOffer_S11_noReleaseSaysWhy(t *testing.T) {
+func TestOffer_noReleaseSaysWhy(t *testing.T) {
 	t.Parallel()
 	policy, err := image.NewPolicy(image.Selection{Release: "github/acme/web"})
 	if err != nil {
@@ -70,14 +70,14 @@ func TestOffer_S11_noReleaseSaysWhy(t *testing.T) {
 			releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
 			now:      time.Now,
 		}
-		if offer := v.Offer(t.Context(), engine.Ask{Name: "web", Policy: policy}); offer.Found || offer.Reason != want {
-			t.Errorf("got %+v, want %q", offer, want)
+		if available := v.Offer(t.Context(), engine.VersionRequest{Name: "web", Policy: policy}); available.Found || available.Reason != want {
+			t.Errorf("got %+v, want %q", available, want)
 		}
 	}
 }
 
 // A release whose image does not come is waited for a week, and then no more.
-func TestOffer_S11_aReleaseIsNotWaitedForForEver(t *testing.T) {
+func TestOffer_aReleaseIsNotWaitedForForEver(t *testing.T) {
 	t.Parallel()
 	policy, err := image.NewPolicy(image.Selection{Release: "github/acme/web"})
 	if err != nil {
@@ -95,12 +95,12 @@ func TestOffer_S11_aReleaseIsNotWaitedForForEver(t *testing.T) {
 			releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
 			now:      func() time.Time { return published.Add(after) },
 		}
-		offer := v.Offer(t.Context(), engine.Ask{Name: "web", Policy: policy})
-		if offer.Err != nil || offer.Version.Tag != "v2.0.0" {
-			t.Fatalf("after %s: %+v, want the release before", after, offer)
+		available := v.Offer(t.Context(), engine.VersionRequest{Name: "web", Policy: policy})
+		if available.Err != nil || available.Version.Tag != "v2.0.0" {
+			t.Fatalf("after %s: %+v, want the release before", after, available)
 		}
 		words := ""
-		for _, waiting := range offer.Waiting {
+		for _, waiting := range available.Held {
 			words += waiting.Condition.Reason
 		}
 		if words != want {

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"promoter/internal/promotion/engine"
-	"promoter/internal/scm/git"
+	"promoter/internal/engine"
+	"promoter/internal/git"
 	"promoter/internal/telemetry"
 )
 

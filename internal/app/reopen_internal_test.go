@@ -23,7 +23,7 @@ func (d *desk) between(next time.Time, least, most time.Duration) {
 
 // A forge is away for a moment when the service starts. That costs its repositories a
 // minute, not a whole poll; a longer one costs the forge less and less.
-func TestPoll_P06_whatCouldNotBeOpenedIsTriedAgainSoon(t *testing.T) {
+func TestPoll_whatCouldNotBeOpenedIsTriedAgainSoon(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	for _, wait := range []time.Duration{time.Minute, 2 * time.Minute} {
@@ -45,7 +45,7 @@ func TestPoll_P06_whatCouldNotBeOpenedIsTriedAgainSoon(t *testing.T) {
 }
 
 // A forge that says when it answers again is left alone until then.
-func TestPoll_P06_aLimitedForgeIsPolledAtItsTime(t *testing.T) {
+func TestPoll_aLimitedForgeIsPolledAtItsTime(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.github.Limit(false, d.clock.Now().Add(3*time.Minute))
@@ -53,7 +53,7 @@ func TestPoll_P06_aLimitedForgeIsPolledAtItsTime(t *testing.T) {
 }
 
 // What a person has to change is tried with the usual polls.
-func TestPoll_P06_aTokenThatMayNotIsTriedWithTheNextPoll(t *testing.T) {
+func TestPoll_aTokenThatMayNotIsTriedWithTheNextPoll(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.github.Revoke(d.token.Load().(string)) //nolint:forcetypeassert // nothing else is stored

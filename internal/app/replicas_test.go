@@ -59,7 +59,7 @@ const (
 // Three processes share the work over PostgreSQL. One is killed while webhooks come
 // in. What any of them accepted is kept and looked at, each environment has one pull
 // request, and a schedule that all of them see fires once.
-func TestServe_P13_P16_M15_replicas(t *testing.T) {
+func TestServe_replicas(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, reviewed, pollOfCompany.String(), 3)
 	c.release("web", "1.1.0")

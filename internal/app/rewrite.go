@@ -26,8 +26,8 @@ type rewriting struct {
 
 // rewritingsOf returns the files of a place that hold a reference which moves,
 // sorted by path.
-func rewritingsOf(place *PlacePreview, from *inventory, references []edit.Reference) []*rewriting {
-	moves := movesOf(place)
+func rewritingsOf(target *PlacePreview, from *inventory, references []edit.Reference) []*rewriting {
+	moves := movesOf(target)
 	var names []string
 	for _, reference := range references {
 		if _, moved := moves[reference.Component]; moved {
@@ -37,14 +37,14 @@ func rewritingsOf(place *PlacePreview, from *inventory, references []edit.Refere
 	slices.Sort(names)
 	var jobs []*rewriting
 	for _, name := range slices.Compact(names) {
-		jobs = append(jobs, &rewriting{place: place, moves: moves, from: from, file: name})
+		jobs = append(jobs, &rewriting{place: target, moves: moves, from: from, file: name})
 	}
 	return jobs
 }
 
-func movesOf(place *PlacePreview) map[string]image.Version {
-	moves := make(map[string]image.Version, len(place.Moves))
-	for _, move := range place.Moves {
+func movesOf(target *PlacePreview) map[string]image.Version {
+	moves := make(map[string]image.Version, len(target.Moves))
+	for _, move := range target.Moves {
 		moves[move.Component] = move.To
 	}
 	return moves
@@ -69,8 +69,8 @@ func rewriteAll(ctx context.Context, preview *Preview, jobs []*rewriting) error 
 		job.place.Refusals = append(job.place.Refusals, job.result.Refusals...)
 	}
 	for i := range preview.Places {
-		if place := &preview.Places[i]; len(place.Moves) > 0 && len(place.Refusals) > 0 {
-			place.refuse()
+		if target := &preview.Places[i]; len(target.Moves) > 0 && len(target.Refusals) > 0 {
+			target.refuse()
 		}
 	}
 	if err := chain(ctx, jobs); err != nil {

@@ -213,7 +213,7 @@ func (r *round) unopened(forge string) error {
 
 // heed drops what the round heard of images before they were hinted at, and now and
 // then all failures.
-func (r *round) heed(hinted []store.HintedImage, now time.Time) {
+func (r *round) heed(hinted []store.ImageEvent, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var fresh []event.Image

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/engine/enginetest"
 	"promoter/internal/fault"
-	"promoter/internal/promotion/engine/enginetest"
 	"promoter/internal/queue"
 	"promoter/internal/scm/github/githubtest"
 )
@@ -157,7 +157,7 @@ func (d *desk) isKept(key string) bool {
 
 // Of several replicas one alone polls. What another one read of registries must not
 // be the answer for ever.
-func TestRounds_P05_areMadeAnewWithoutAPoll(t *testing.T) {
+func TestRounds_areMadeAnewWithoutAPoll(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	first := d.present()
@@ -177,7 +177,7 @@ func TestRounds_P05_areMadeAnewWithoutAPoll(t *testing.T) {
 
 // A repository that cannot be opened for now keeps its lane, and what it follows,
 // also when a webhook comes.
-func TestLook_P06_whatCannotBeOpenedIsNotForgotten(t *testing.T) {
+func TestLook_whatCannotBeOpenedIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.poll()
@@ -216,7 +216,7 @@ func TestLook_P06_whatCannotBeOpenedIsNotForgotten(t *testing.T) {
 
 // Somebody makes another repository of the same name. It is not worked on in the
 // lane of the one that was there, whose credentials and people it does not have.
-func TestLook_T06_anotherRepositoryOfTheName(t *testing.T) {
+func TestLook_anotherRepositoryOfTheName(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.poll()
@@ -265,7 +265,7 @@ func TestPoll_manyHints(t *testing.T) {
 
 // A registry is away when the webhook comes. The lane is looked at again soon, and less
 // soon each time, and the looks of others do not wait for the registry one by one.
-func TestLook_P06_aPartThatFailedIsLookedAtAgain(t *testing.T) {
+func TestLook_aPartThatFailedIsLookedAtAgain(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	one, two := d.keyOf("acme/one"), d.keyOf("acme/two")
@@ -310,7 +310,7 @@ func TestLook_P06_aPartThatFailedIsLookedAtAgain(t *testing.T) {
 }
 
 // A defect in a look lets go of the mirror: the next look would wait for it.
-func TestWith_P06_aDefectLetsGo(t *testing.T) {
+func TestWith_aDefectLetsGo(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	in := d.present()

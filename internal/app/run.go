@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"promoter/internal/engine"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 )
 
 // RunOptions say how a run works.

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"promoter/internal/engine"
 	"promoter/internal/fault"
-	"promoter/internal/promotion/engine"
 )
 
 // A defect in one lane is the failure of its repository. The others are worked on, also
 // where it shows in something that is asked side by side.
-func TestRun_P06_aDefectStopsNoOther(t *testing.T) {
+func TestRun_aDefectStopsNoOther(t *testing.T) {
 	t.Parallel()
 	for name, defect := range map[string]func(){
 		"in the lane":  func() { panic("a defect") },

@@ -49,10 +49,10 @@ func (s *service) fire(ctx context.Context, item queue.Item) (queue.Result, erro
 	return queue.Result{Next: next}, nil
 }
 
-func hintsOf(lanes []string) []queue.Hint {
-	var hints []queue.Hint
+func hintsOf(lanes []string) []queue.Trigger {
+	var hints []queue.Trigger
 	for _, lane := range lanes {
-		hints = append(hints, queue.Hint{Kind: kindLane, Key: lane})
+		hints = append(hints, queue.Trigger{Kind: kindLane, Key: lane})
 	}
 	return hints
 }
@@ -104,9 +104,9 @@ func (s *service) setSchedules(ctx context.Context, tx *database.Tx, lane string
 	if err != nil {
 		return err
 	}
-	var hints []queue.Hint
+	var hints []queue.Trigger
 	for _, name := range added {
-		hints = append(hints, queue.Hint{Kind: kindSchedule, Key: name})
+		hints = append(hints, queue.Trigger{Kind: kindSchedule, Key: name})
 	}
 	return s.queue.HintIn(tx, hints...)
 }

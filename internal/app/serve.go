@@ -238,7 +238,7 @@ func (s *service) run(ctx context.Context) error {
 		}
 	}
 	s.tellClock(ctx)
-	if err := s.queue.Hint(ctx, queue.Hint{Kind: kindPoll, Key: everything}, queue.Hint{Kind: kindSweep, Key: everything}); err != nil {
+	if err := s.queue.Trigger(ctx, queue.Trigger{Kind: kindPoll, Key: everything}, queue.Trigger{Kind: kindSweep, Key: everything}); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	if s.Listening != nil {

@@ -74,7 +74,7 @@ func TestServe_statusAndReplay(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := w.running(strings.Repeat("x", 40)).Status(t.Context()); fault.KindOf(err) != fault.Unauthorised || strings.Contains(err.Error(), "canary") {
+	if _, err := w.running(strings.Repeat("x", 40)).Status(t.Context()); fault.KindOf(err) != fault.Unauthorized || strings.Contains(err.Error(), "canary") {
 		t.Errorf("with another token: %v", err)
 	}
 	if err := w.stop(); err != nil {

@@ -22,7 +22,7 @@ func (w *served) status() server.Status {
 // A registry that asks for a pause is left alone until its end: by looks of all kinds,
 // by polls, which begin new rounds, and for webhooks. The forge is asked as ever, and
 // the status says for what it is waited.
-func TestServe_S10_P12_aPauseOutlivesRounds(t *testing.T) {
+func TestServe_aPauseOutlivesRounds(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})

@@ -25,12 +25,12 @@ import (
 
 // A real registry tells of a push by itself: promoter pushes to dev and opens a pull
 // request for staging.
-func TestServe_W11_dockerRegistry(t *testing.T) {
+func TestServe_dockerRegistry(t *testing.T) {
 	t.Parallel()
 	realRegistryTells(t, registryProgram(t, "PROMOTER_DOCKER_REGISTRY", "docker-registry"))
 }
 
-func TestServe_W11_distribution3(t *testing.T) {
+func TestServe_distribution3(t *testing.T) {
 	t.Parallel()
 	realRegistryTells(t, registryProgram(t, "PROMOTER_DISTRIBUTION", "registry"))
 }

@@ -70,7 +70,7 @@ func pullAction(action string, number int) map[string]any {
 
 // Everything that people and machines do on the forge is seen by its event alone:
 // nothing is polled here.
-func TestServe_W13_forgeEvents(t *testing.T) {
+func TestServe_forgeEvents(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
@@ -115,7 +115,7 @@ func TestServe_W13_forgeEvents(t *testing.T) {
 }
 
 // A check run is told of by events of its own.
-func TestServe_W13_checkRun(t *testing.T) {
+func TestServe_checkRun(t *testing.T) {
 	t.Parallel()
 	for _, event := range []string{"check-run", "check-suite"} {
 		t.Run(event, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestServe_W13_checkRun(t *testing.T) {
 }
 
 // A person pushes to our branch: promoter keeps off, and says so once.
-func TestServe_P02_W13_pushToOurBranch(t *testing.T) {
+func TestServe_pushToOurBranch(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
@@ -160,7 +160,7 @@ func TestServe_P02_W13_pushToOurBranch(t *testing.T) {
 
 // A push to the default branch brings another config, one to the branch of an
 // environment what its children take.
-func TestServe_W13_pushes(t *testing.T) {
+func TestServe_pushes(t *testing.T) {
 	t.Parallel()
 	branches := strings.NewReplacer(`land: push}`, `land: pr, branch: env/dev}`).Replace(reviewed)
 	s := newStory(t, "github", branches)
@@ -193,7 +193,7 @@ func TestServe_W13_pushes(t *testing.T) {
 
 // A release comes before its image: it waits, with the reason, until the image is
 // there. The version before it stays meanwhile.
-func TestServe_S11_aReleaseBeforeItsImage(t *testing.T) {
+func TestServe_aReleaseBeforeItsImage(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", strings.Replace(reviewed, `acme/web, select: {semver: ">=1"}`, `acme/web, select: {release: forge/acme/web}`, 1))
 	source := s.forge.NewRepository("acme/web", map[string]string{"README": "web"})
@@ -234,7 +234,7 @@ func TestServe_S11_aReleaseBeforeItsImage(t *testing.T) {
 
 // What promoter writes comes back as events. It does not wake itself for ever: what
 // its own events bring about writes nothing, so they end.
-func TestServe_W13_ownEventsEnd(t *testing.T) {
+func TestServe_ownEventsEnd(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", chain)
 	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})

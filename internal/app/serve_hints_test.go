@@ -36,7 +36,7 @@ func (s *story) notified(component, tag string, digests ...string) string {
 // A hundred webhooks of one image, of several senders, again, out of order, and one
 // event for each platform: after the quiet time there is one look, which reads the
 // registry once. What came twice is stored once.
-func TestServe_W15_aHundred(t *testing.T) {
+func TestServe_aHundred(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, serving{quiet: time.Hour, poll: "30d", receivers: registryHook})
@@ -145,7 +145,7 @@ func (w *served) kept() map[string]int {
 
 // A webhook names what the registry does not have: there is a look, and nothing is
 // proposed.
-func TestServe_W16_notThere(t *testing.T) {
+func TestServe_notThere(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serve(t, s)
@@ -174,7 +174,7 @@ func TestServe_W16_notThere(t *testing.T) {
 }
 
 // All webhooks are lost: polling comes to the same end, one interval later.
-func TestServe_W17_allLost(t *testing.T) {
+func TestServe_allLost(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})

@@ -47,7 +47,7 @@ func linesOf(history server.History) []string {
 // What promoter does, what a person merges and what people decide are told, each once,
 // with what brought it about. A lost database gets back what Git, the forge and
 // promoter/_state know.
-func TestServe_P16_history(t *testing.T) {
+func TestServe_history(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serve(t, s)

@@ -49,7 +49,7 @@ func (w *servedOrchard) mirrors() []string {
 
 // The App is installed on another account, and given another repository: its
 // repositories are worked on.
-func TestServe_W13_installationsAdd(t *testing.T) {
+func TestServe_installationsAdd(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	one := o.repository("acme/one", webIn("pr"))
@@ -77,7 +77,7 @@ func TestServe_W13_installationsAdd(t *testing.T) {
 
 // An installation ends: its lanes go, and nothing is asked with its credential any
 // more, neither by a poll nor by an event about its repositories. The others go on.
-func TestServe_W13_T06_installationsEnd(t *testing.T) {
+func TestServe_installationsEnd(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		action string
@@ -134,7 +134,7 @@ func TestServe_W13_T06_installationsEnd(t *testing.T) {
 
 // Repositories come and go by themselves too: one is taken from the App, archived,
 // renamed, deleted.
-func TestServe_W13_repositoryEvents(t *testing.T) {
+func TestServe_repositoryEvents(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	one := o.repository("acme/one", webIn("pr"))

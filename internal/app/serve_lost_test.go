@@ -21,7 +21,7 @@ func (w *served) polled(acts ...string) {
 
 // Not one webhook arrives: a poll sees that a pull request was merged or closed, and
 // that a person wrote to a branch.
-func TestServe_W17_allLostOnGitHub(t *testing.T) {
+func TestServe_allLostOnGitHub(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
@@ -48,7 +48,7 @@ func TestServe_W17_allLostOnGitHub(t *testing.T) {
 }
 
 // The same on GitLab.
-func TestServe_W17_allLostOnGitLab(t *testing.T) {
+func TestServe_allLostOnGitLab(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed) // for its registry, its clock and its words
 	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now})

@@ -14,7 +14,7 @@ import (
 )
 
 // The status tells of which installation GitHub asked for a pause, and of no other.
-func TestServe_S10_P12_pauseOfAnInstallation(t *testing.T) {
+func TestServe_pauseOfAnInstallation(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	o.repository("acme/gitops", webIn("pr"))

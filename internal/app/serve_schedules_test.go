@@ -26,7 +26,7 @@ func (s *story) untilSix() time.Duration {
 
 // A component with a schedule: looks in between take what was read. A webhook about
 // the image breaks through, and the schedule has it read once.
-func TestServe_M12_readWhenTheScheduleComes(t *testing.T) {
+func TestServe_readWhenTheScheduleComes(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", scheduled)
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
@@ -75,7 +75,7 @@ func (s *story) versionsOf(environment string) string {
 
 // A restart does not read again what a schedule has read, and a time of the schedule
 // that passed meanwhile comes once.
-func TestServe_P13_schedulesOutliveTheProcess(t *testing.T) {
+func TestServe_schedulesOutliveTheProcess(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", scheduled)
 	w := serveAs(t, s, serving{quiet: -1, poll: "1h"})
@@ -121,7 +121,7 @@ func (s *story) untilWeb(w *served, version string) {
 
 // Three repositories follow one image, two of them with the same right: it is read
 // once for each right and poll, however often each repository is looked at.
-func TestServe_M12_oneReadForEachRight(t *testing.T) {
+func TestServe_oneReadForEachRight(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	files := map[string]string{".promoter.yaml": s.expand(reviewed)}

@@ -160,7 +160,7 @@ func (w *served) post(receiver, body string, headers ...string) int {
 // An image is pushed and its webhook comes: dev has it, and staging is proposed. A
 // person merges and the forge tells it: prod is proposed. The same again changes
 // nothing, and what nobody follows costs no look.
-func TestServe_W12_W13_hints(t *testing.T) {
+func TestServe_hints(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serve(t, s)
@@ -204,7 +204,7 @@ func TestServe_W12_W13_hints(t *testing.T) {
 }
 
 // What was accepted and not looked at is looked at by the next process.
-func TestServe_P13_afterARestart(t *testing.T) {
+func TestServe_afterARestart(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serve(t, s)

@@ -58,7 +58,7 @@ func TestServe_tls(t *testing.T) {
 	if running, err = w.asking(folder, app.Asking{URL: "https://" + address}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := running.Status(t.Context()); fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "--ca FILE") {
+	if _, err := running.Status(t.Context()); fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "--ca FILE") {
 		t.Errorf("from an authority that nobody knows: %v", err)
 	}
 	ca := filepath.Join(folder, "tls.crt")

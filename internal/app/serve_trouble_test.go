@@ -98,7 +98,7 @@ func (w *served) keeps(db *database.DB, accepted int) {
 
 // A PostgreSQL server that goes away and comes back: meanwhile nothing is accepted and
 // the service is not ready, nothing that was accepted is lost, and it goes on by itself.
-func TestServe_P16_theServerIsGone(t *testing.T) {
+func TestServe_theServerIsGone(t *testing.T) {
 	t.Parallel()
 	wire, o := databasetest.NewWire(t)
 	db := databasetest.Open(t, o)

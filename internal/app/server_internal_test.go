@@ -17,7 +17,7 @@ import (
 	"promoter/internal/scm"
 )
 
-func TestQualified_T06_fits(t *testing.T) {
+func TestQualified_fits(t *testing.T) {
 	t.Parallel()
 	forge := qualify(scm.Info{URL: "https://GitHub.com/Acme/Gitops", Name: "Acme/Gitops"})
 	plain := qualify(scm.Info{CloneURL: "ssh://git@git.example.com:2222/team/sub/gitops.git", Name: "gitops"})
@@ -71,17 +71,17 @@ func TestCaps_severalLimitsHoldTogether(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		limits []config.Limit
-		want   promotion.Cap
+		want   promotion.Limit
 	}{
-		{"none", nil, promotion.Cap{}},
-		{"another environment", []config.Limit{{Scope: config.Scope{Environments: []string{"dev"}}, Land: []config.Land{pr}}}, promotion.Cap{}},
-		{"one", []config.Limit{{Scope: config.Scope{Environments: []string{"prod-*"}}, Land: []config.Land{pr, automerge}}}, promotion.Cap{Land: []config.Land{pr, automerge}}},
-		{"what both allow", []config.Limit{{Land: []config.Land{pr, automerge}, Approvals: 1}, {Land: []config.Land{automerge, push}, Approvals: 2}}, promotion.Cap{Land: []config.Land{automerge}, Approvals: 2}},
+		{"none", nil, promotion.Limit{}},
+		{"another environment", []config.Limit{{Scope: config.Scope{Environments: []string{"dev"}}, Land: []config.Land{pr}}}, promotion.Limit{}},
+		{"one", []config.Limit{{Scope: config.Scope{Environments: []string{"prod-*"}}, Land: []config.Land{pr, automerge}}}, promotion.Limit{Land: []config.Land{pr, automerge}}},
+		{"what both allow", []config.Limit{{Land: []config.Land{pr, automerge}, Approvals: 1}, {Land: []config.Land{automerge, push}, Approvals: 2}}, promotion.Limit{Land: []config.Land{automerge}, Approvals: 2}},
 		{
 			"nothing is allowed by both", []config.Limit{
 				{Land: []config.Land{push}, Propose: []config.Propose{config.ProposeAutomatic}},
 				{Land: []config.Land{automerge}, Propose: []config.Propose{config.ProposeManual}},
-			}, promotion.Cap{Land: []config.Land{pr}, Propose: []config.Propose{config.ProposeNever}},
+			}, promotion.Limit{Land: []config.Land{pr}, Propose: []config.Propose{config.ProposeNever}},
 		},
 	} {
 		if diff := cmp.Diff(test.want, capOf(test.limits, "prod-eu")); diff != "" {
@@ -99,7 +99,7 @@ func (f askedForge) Compare(_ context.Context, repository, _, _ string, _ int) (
 	return scm.Comparison{URL: f.right + " " + repository}, nil
 }
 
-func TestSources_T06_onlyTheSameOwnerIsAskedWithTheToken(t *testing.T) {
+func TestSources_onlyTheSameOwnerIsAskedWithTheToken(t *testing.T) {
 	t.Parallel()
 	hub := config.Forge{Name: "hub", Kind: config.ForgeGitHub, URL: "https://github.com"}
 	twin := config.Forge{Name: "twin", Kind: config.ForgeGitHub, URL: "https://github.com"}
@@ -224,7 +224,7 @@ func TestOpenServer_advice(t *testing.T) {
 	}
 }
 
-func TestOpenServer_T07_onlyFilesAreLocal(t *testing.T) {
+func TestOpenServer_onlyFilesAreLocal(t *testing.T) {
 	t.Parallel()
 	for want, urls := range map[bool][]string{
 		true:  {"file:///srv/a", "FILE:///srv/b"},
@@ -237,7 +237,7 @@ func TestOpenServer_T07_onlyFilesAreLocal(t *testing.T) {
 	}
 }
 
-func TestOpenServer_T06_errorsHoldNoCredential(t *testing.T) {
+func TestOpenServer_errorsHoldNoCredential(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{
 		"https://ann:canary@git.example.com/a/b", "https://canary@github.com/a/b", "https://ann:canary@git.example.com/%zz",

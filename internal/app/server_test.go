@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -99,17 +99,17 @@ func webIn(land string) map[string]string {
 }
 
 // acts lists what was done.
-func acts(result app.Result) []engine.Act {
-	var done []engine.Act
-	for _, d := range result.Report.Done {
-		if d.Act != engine.ActNothing {
-			done = append(done, d.Act)
+func acts(result app.Result) []engine.Action {
+	var done []engine.Action
+	for _, d := range result.Report.Effects {
+		if d.Action != engine.ActionNone {
+			done = append(done, d.Action)
 		}
 	}
 	return done
 }
 
-func TestRun_P04_oneThatFailsStopsNoOther(t *testing.T) {
+func TestRun_oneThatFailsStopsNoOther(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.push("acme/web:1.4.0", "one")
@@ -123,7 +123,7 @@ func TestRun_P04_oneThatFailsStopsNoOther(t *testing.T) {
 	results := f.run(server)
 
 	good := results["acme/gitops"]
-	if good.Failed() || len(acts(good)) != 1 || acts(good)[0] != engine.ActOpened {
+	if good.Failed() || len(acts(good)) != 1 || acts(good)[0] != engine.ActionOpened {
 		t.Errorf("acme/gitops: %+v", good)
 	}
 	moved := results["acme/before"]
@@ -148,13 +148,13 @@ func TestRun_P04_oneThatFailsStopsNoOther(t *testing.T) {
 	}
 }
 
-func TestRun_T06_aTokenThatIsNoneAnyMore(t *testing.T) {
+func TestRun_aTokenThatIsNoneAnyMore(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.repository("acme/gitops", webIn("pr"))
 	f.github.Revoke(f.env["TOKEN"])
 	result := f.run(f.open(insecureRegistry, "acme/gitops"))["acme/gitops"]
-	if fault.KindOf(result.Err) != fault.Unauthorised || !strings.Contains(result.Err.Error(), "check the credential of the forge github") {
+	if fault.KindOf(result.Err) != fault.Unauthorized || !strings.Contains(result.Err.Error(), "check the credential of the forge github") {
 		t.Errorf("got %v", result.Err)
 	}
 	if strings.Contains(fmt.Sprint(result), f.env["TOKEN"]) {
@@ -162,7 +162,7 @@ func TestRun_T06_aTokenThatIsNoneAnyMore(t *testing.T) {
 	}
 }
 
-func TestRun_T06_credentialsOfOthersAreNotUsed(t *testing.T) {
+func TestRun_credentialsOfOthersAreNotUsed(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.push("acme/web:1.4.0", "one")
@@ -218,7 +218,7 @@ func TestRun_aBrokenCredentialIsOnlyOfThoseWhoMayUseIt(t *testing.T) {
     credentials: {username: robot, password: "env:NOT_SET"}
     usableBy: ["`+f.github.Host()+`/tenant-a/**"]
 `, "tenant-a/gitops", "tenant-b/gitops"))
-	if own := results["tenant-a/gitops"]; !own.Failed() || !strings.Contains(fmt.Sprint(own.Report.Trouble), "env:NOT_SET: the environment variable is not set") {
+	if own := results["tenant-a/gitops"]; !own.Failed() || !strings.Contains(fmt.Sprint(own.Report.Errors), "env:NOT_SET: the environment variable is not set") {
 		t.Errorf("who may use the credential: %+v", own)
 	}
 	if other := results["tenant-b/gitops"]; other.Failed() || len(acts(other)) != 1 {
@@ -226,7 +226,7 @@ func TestRun_aBrokenCredentialIsOnlyOfThoseWhoMayUseIt(t *testing.T) {
 	}
 }
 
-func TestRun_M12_oneReadForAllWithTheSameRight(t *testing.T) {
+func TestRun_oneReadForAllWithTheSameRight(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.push("acme/web:1.4.0", "one")
@@ -287,10 +287,10 @@ func TestRun_theServersLimitsHold(t *testing.T) {
 	f.repository("acme/free", webIn("push"))
 	results := f.run(f.open(insecureRegistry+"limits:\n  - {repositories: [\""+f.github.Host()+"/acme/limited\"], environments: [d*], land: [pr]}\n",
 		"acme/limited", "acme/free"))
-	if got := acts(results["acme/limited"]); len(got) != 1 || got[0] != engine.ActOpened {
+	if got := acts(results["acme/limited"]); len(got) != 1 || got[0] != engine.ActionOpened {
 		t.Errorf("beyond the limit: %v, want a pull request", got)
 	}
-	if got := acts(results["acme/free"]); len(got) != 1 || got[0] != engine.ActPushed {
+	if got := acts(results["acme/free"]); len(got) != 1 || got[0] != engine.ActionPushed {
 		t.Errorf("without a limit: %v, want a push", got)
 	}
 }
@@ -302,7 +302,7 @@ func released(source string) map[string]string {
 	return files
 }
 
-func TestRun_S11_T06_releases(t *testing.T) {
+func TestRun_releases(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.push("acme/web:1.4.0", "one")
@@ -320,7 +320,7 @@ func TestRun_S11_T06_releases(t *testing.T) {
 	if !other.Failed() || len(acts(other)) > 0 {
 		t.Errorf("a private source of somebody else was read: %+v", other)
 	}
-	if words := fmt.Sprint(other.Report.Trouble); !strings.Contains(words, "asked without a credential, because it has another owner") {
+	if words := fmt.Sprint(other.Report.Errors); !strings.Contains(words, "asked without a credential, because it has another owner") {
 		t.Errorf("a private source of somebody else gives %s", words)
 	}
 	source.SetPrivate(false)
@@ -353,7 +353,7 @@ func TestRun_anInterruptedRunLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestDecide_P15_asWhoTheTokenIs(t *testing.T) {
+func TestDecide_asWhoTheTokenIs(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	repository := f.repository("acme/gitops", webIn("push"))
@@ -365,7 +365,7 @@ func TestDecide_P15_asWhoTheTokenIs(t *testing.T) {
 	if carried.By.Login != "promoter-bot" || carried.By.Host != f.github.Host() {
 		t.Errorf("by %+v", carried.By)
 	}
-	if want := []promotion.Place{{Environment: "dev", Application: "_all"}}; len(carried.Places) != 1 || carried.Places[0] != want[0] {
+	if want := []promotion.Target{{Environment: "dev", Application: "_all"}}; len(carried.Places) != 1 || carried.Places[0] != want[0] {
 		t.Errorf("places %v", carried.Places)
 	}
 	if text := repository.Git("show", "promoter/_state:dev/_all.json"); !strings.Contains(text, "promoter-bot") || !strings.Contains(text, "incident") {

@@ -12,10 +12,10 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/database"
+	"promoter/internal/engine"
 	"promoter/internal/fault"
-	"promoter/internal/promotion/engine"
+	"promoter/internal/git"
 	"promoter/internal/queue"
-	"promoter/internal/scm/git"
 	"promoter/internal/store"
 	"promoter/internal/telemetry"
 )
@@ -114,7 +114,7 @@ func (r *repository) again(ctx context.Context) *repository {
 
 func (s *service) reconcile(ctx context.Context, in *round, r *repository, back *lookedBack) (report engine.Report, err error) {
 	err = in.with(ctx, r, func(l *lane) (err error) {
-		l.DryRun, l.Log, l.Follow = s.DryRun, s.logOf(r), s.followLook(ctx, r)
+		l.DryRun, l.Log, l.Trace = s.DryRun, s.logOf(r), s.followLook(ctx, r)
 		report, err = l.Reconcile(ctx)
 		s.landedIn(ctx, l, &report, back)
 		return advised(err, r)
@@ -133,15 +133,15 @@ func (s *service) logOf(r *repository) *slog.Logger {
 func (s *service) tell(ctx context.Context, r *repository, report engine.Report, err error, took time.Duration) {
 	log := s.logOf(r)
 	telemetry.Set(ctx, slog.String(traceResult, resultOf(report, err)))
-	for _, done := range report.Done {
+	for _, done := range report.Effects {
 		switch {
 		case done.Err != nil:
-			log.WarnContext(ctx, "not done", append(aboutAct(done), slog.String("act", string(done.Act)), slog.Any("error", done.Err))...)
-		case done.Act != engine.ActNothing:
-			log.InfoContext(ctx, string(done.Act), aboutAct(done)...)
+			log.WarnContext(ctx, "not done", append(aboutAct(done), slog.String("act", string(done.Action)), slog.Any("error", done.Err))...)
+		case done.Action != engine.ActionNone:
+			log.InfoContext(ctx, string(done.Action), aboutAct(done)...)
 		}
 	}
-	for _, trouble := range report.Trouble {
+	for _, trouble := range report.Errors {
 		log.WarnContext(ctx, "trouble", slog.String("what", trouble.What), slog.Any("error", trouble.Err))
 	}
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *service) tell(ctx context.Context, r *repository, report engine.Report,
 // follows something new.
 func (s *service) remember(ctx context.Context, in *round, r *repository, report engine.Report, failed error, back lookedBack) (added bool, err error) {
 	info := r.scm.Info()
-	lane := store.Lane{
+	lane := store.Repository{
 		Key: string(info.Key), Forge: r.target.forge.Name, Host: hostOfRepository(info), Name: cmp.Or(report.Name, info.Name),
 		Failure: failureOf(report, failed),
 	}
@@ -195,8 +195,8 @@ func failureOf(report engine.Report, err error) string {
 		return err.Error()
 	case report.State != "":
 		return report.State
-	case len(report.Trouble) > 0:
-		return report.Trouble[0].What + ": " + report.Trouble[0].Err.Error()
+	case len(report.Errors) > 0:
+		return report.Errors[0].What + ": " + report.Errors[0].Err.Error()
 	}
 	return ""
 }
@@ -231,7 +231,7 @@ func (s *service) next(report engine.Report) time.Time {
 	for _, decision := range report.Decisions {
 		next = earlier(next, s.ahead(decision.Reason.Until))
 	}
-	for _, done := range report.Done {
+	for _, done := range report.Effects {
 		next = earlier(next, s.ahead(done.Reason.Until))
 	}
 	return next
@@ -269,7 +269,7 @@ func (s *service) poll(ctx context.Context, _ queue.Item) (queue.Result, error) 
 		return queue.Result{}, err
 	}
 	hints := hintsOf(slices.Collect(maps.Keys(in.byKey)))
-	if err := s.queue.Hint(ctx, append(hints, in.onboardings()...)...); err != nil {
+	if err := s.queue.Trigger(ctx, append(hints, in.onboardings()...)...); err != nil {
 		return queue.Result{}, err
 	}
 	next = earlier(next, s.reopens.after(in, s.now(), soonest, s.file.Poll))
@@ -284,11 +284,11 @@ func (s *service) forgetOthers(ctx context.Context, in *round) error {
 	if err != nil {
 		return err
 	}
-	var gone []queue.Hint
+	var gone []queue.Trigger
 	for _, lane := range known {
 		if _, ok := in.byKey[lane.Key]; !ok && in.unopened(lane.Forge) == nil {
-			gone = append(gone, queue.Hint{Kind: kindLane, Key: lane.Key})
+			gone = append(gone, queue.Trigger{Kind: kindLane, Key: lane.Key})
 		}
 	}
-	return s.queue.Hint(ctx, gone...)
+	return s.queue.Trigger(ctx, gone...)
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"promoter/internal/config"
-	"promoter/internal/scm/git"
+	"promoter/internal/git"
 	"promoter/internal/scm/github"
 )
 

@@ -19,7 +19,7 @@ import (
 )
 
 // Every forge tells of the pauses that it was asked for.
-func TestForge_P12_pauses(t *testing.T) {
+func TestForge_pauses(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	now := func() time.Time { return noon }
@@ -67,7 +67,7 @@ func TestForge_P12_pauses(t *testing.T) {
 }
 
 // A pause outlives the round in which it was asked for.
-func TestStanding_P12_pausesOutliveRounds(t *testing.T) {
+func TestStanding_pausesOutliveRounds(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.poll()

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
-	"promoter/internal/promotion/engine"
+	"promoter/internal/engine"
 	"promoter/internal/scm/gitea/giteatest"
 )
 
@@ -91,7 +91,7 @@ func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
 	t.Parallel()
 	s := newGiteaStory(t, reviewed)
 	s.repo.LookLate(1)
-	event := func(name string, want ...engine.Act) engine.Report {
+	event := func(name string, want ...engine.Action) engine.Report {
 		t.Helper()
 		report := s.run()
 		if got := actsOf(report); fmt.Sprint(got) != fmt.Sprint(want) {
@@ -102,16 +102,16 @@ func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
 
 	event("nothing new")
 	s.release("web", "1.1.0")
-	event("a new image: dev is pushed, staging is proposed", engine.ActPushed, engine.ActOpened)
+	event("a new image: dev is pushed, staging is proposed", engine.ActionPushed, engine.ActionOpened)
 	s.says("dev", "web:1.1.0")
 	s.repo.MergePull("ada", 1, "squash")
-	event("a person merged: prod is proposed", engine.ActOpened)
+	event("a person merged: prod is proposed", engine.ActionOpened)
 	s.says("staging", "web:1.1.0")
 	head := s.repo.Pull(2).HeadCommit
 	s.repo.SetStatus("ci", head, "e2e", "success")
 	s.repo.Review("bob", 2, "APPROVED")
-	s.because(event("all gates are open, and Gitea is still looking", engine.ActRefreshed), "prod", "try again later")
-	event("Gitea has looked: prod is merged", engine.ActMerged)
+	s.because(event("all gates are open, and Gitea is still looking", engine.ActionRefreshed), "prod", "try again later")
+	event("Gitea has looked: prod is merged", engine.ActionMerged)
 	s.says("prod", "web:1.1.0")
 	if pull := s.repo.Pull(2); !pull.Merged || pull.Closer != "promoter-bot" || pull.HeadCommit != head {
 		t.Errorf("the pull request of prod: %+v", pull)
@@ -124,21 +124,21 @@ func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
 	}
 }
 
-// TestRun_P07_renamed_gitea works on by the old name, to which Gitea leads.
-func TestRun_P07_renamed_gitea(t *testing.T) {
+// TestRun_renamed_gitea works on by the old name, to which Gitea leads.
+func TestRun_renamed_gitea(t *testing.T) {
 	t.Parallel()
 	s := newGiteaStory(t, reviewed)
 	s.repo.Rename("deployments")
 	s.release("web", "1.1.0")
-	if got := actsOf(s.run()); fmt.Sprint(got) != fmt.Sprint([]engine.Act{engine.ActPushed, engine.ActOpened}) {
+	if got := actsOf(s.run()); fmt.Sprint(got) != fmt.Sprint([]engine.Action{engine.ActionPushed, engine.ActionOpened}) {
 		t.Errorf("did %v", got)
 	}
 	s.says("dev", "web:1.1.0")
 }
 
-// TestRun_P07_protectedBranch_gitea says in Gitea's words why nothing can be pushed,
+// TestRun_protectedBranch_gitea says in Gitea's words why nothing can be pushed,
 // once, and goes on when it may be.
-func TestRun_P07_protectedBranch_gitea(t *testing.T) {
+func TestRun_protectedBranch_gitea(t *testing.T) {
 	t.Parallel()
 	s := newGiteaStory(t, reviewed)
 	s.repo.Protect("main", giteatest.Protection{PushDenied: true})

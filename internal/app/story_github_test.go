@@ -12,8 +12,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"promoter/internal/engine"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 )
 
 // reviewed is the story of the demo with pull requests: dev is pushed to, people
@@ -41,7 +41,7 @@ func TestRun_theStoryWithPullRequests_github(t *testing.T) {
 	s.cache = filepath.Join(s.dir, "cache")
 	s.run() // the first clone
 	var costs []string
-	event := func(name string, want ...engine.Act) engine.Report {
+	event := func(name string, want ...engine.Action) engine.Report {
 		t.Helper()
 		s.forge.ResetRequests()
 		report := s.run()
@@ -54,24 +54,24 @@ func TestRun_theStoryWithPullRequests_github(t *testing.T) {
 
 	event("nothing new, nothing open")
 	s.release("web", "1.1.0")
-	s.because(event("a new image: dev is pushed, staging is proposed", engine.ActPushed, engine.ActOpened), "prod", "same: ")
+	s.because(event("a new image: dev is pushed, staging is proposed", engine.ActionPushed, engine.ActionOpened), "prod", "same: ")
 	s.pulls(stagingHead + " open")
 	event("nothing new, one pull request open")
 	s.release("web", "1.1.1")
-	event("a newer image: dev is pushed, the pull request is refreshed", engine.ActPushed, engine.ActRefreshed)
+	event("a newer image: dev is pushed, the pull request is refreshed", engine.ActionPushed, engine.ActionRefreshed)
 	s.repo.MergePull("ada", 1, "squash")
-	event("a person merged: prod is proposed", engine.ActOpened)
+	event("a person merged: prod is proposed", engine.ActionOpened)
 	s.pulls(stagingHead+" merged", prodHead+" open")
 	head := s.repo.Pull(2).HeadCommit
 	s.repo.SetStatus("ci", head, "e2e", "pending")
-	s.because(event("a check is pending, nobody approved", engine.ActRefreshed), "prod", "proposed: ")
+	s.because(event("a check is pending, nobody approved", engine.ActionRefreshed), "prod", "proposed: ")
 	s.repo.SetStatus("ci", head, "e2e", "success")
-	event("the check is green, nobody approved", engine.ActRefreshed)
+	event("the check is green, nobody approved", engine.ActionRefreshed)
 	s.repo.Review("bob", 2, "APPROVED")
-	event("somebody approved: prod is merged", engine.ActMerged)
+	event("somebody approved: prod is merged", engine.ActionMerged)
 	s.pulls(stagingHead+" merged", prodHead+" merged")
 	s.release("web", "1.2.0")
-	event("a new image again", engine.ActPushed, engine.ActOpened)
+	event("a new image again", engine.ActionPushed, engine.ActionOpened)
 	s.repo.ClosePull("ada", 3)
 	report := event("a person closed the pull request")
 	s.because(report, "staging", "rejected: ", "ada")
@@ -115,7 +115,7 @@ func TestRun_gatesHoldUntilAllAreOpen_github(t *testing.T) {
 
 func gatesOf(report engine.Report, environment string) string {
 	var gates []string
-	for _, done := range report.Done {
+	for _, done := range report.Effects {
 		if done.Environment.Name == environment {
 			for _, gate := range done.Gates {
 				gates = append(gates, gate.Name+": "+string(gate.State))
@@ -126,11 +126,11 @@ func gatesOf(report engine.Report, environment string) string {
 }
 
 // actsOf lists what a pass did.
-func actsOf(report engine.Report) []engine.Act {
-	var done []engine.Act
-	for _, d := range report.Done {
-		if d.Act != engine.ActNothing && d.Step != promotion.StepWait {
-			done = append(done, d.Act)
+func actsOf(report engine.Report) []engine.Action {
+	var done []engine.Action
+	for _, d := range report.Effects {
+		if d.Action != engine.ActionNone && d.Step != promotion.StepWait {
+			done = append(done, d.Action)
 		}
 	}
 	return done

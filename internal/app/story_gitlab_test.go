@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"promoter/internal/app"
-	"promoter/internal/promotion/engine"
+	"promoter/internal/engine"
 	"promoter/internal/scm/gitlab/gitlabtest"
 )
 
@@ -34,16 +34,16 @@ func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 	s.server = openGitLab(s, lab)
 
 	s.release("web", "1.1.0")
-	wantActs(t, s.run(), engine.ActPushed, engine.ActOpened)
+	wantActs(t, s.run(), engine.ActionPushed, engine.ActionOpened)
 	if one := project.Request(1); one.Source != stagingHead || one.Author != "promoter-bot" || one.State != "opened" {
 		t.Errorf("opened %+v", one)
 	}
 	project.Lag(2) // GitLab works on a push after it was answered
 	s.release("web", "1.1.1")
-	wantActs(t, s.run(), engine.ActPushed, engine.ActRefreshed)
+	wantActs(t, s.run(), engine.ActionPushed, engine.ActionRefreshed)
 	wantActs(t, s.run())
 	project.MergeRequest("ada", 1, "squash")
-	wantActs(t, s.run(), engine.ActOpened)
+	wantActs(t, s.run(), engine.ActionOpened)
 	head := project.Request(2).SHA
 	project.SetJob("promoter-bot", head, "e2e", "running", false) // our push began it
 	project.Approve("bob", 2)
@@ -52,7 +52,7 @@ func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 		t.Errorf("merged before its pipeline: %+v", one)
 	}
 	project.SetJob("promoter-bot", head, "e2e", "success", false)
-	wantActs(t, s.run(), engine.ActMerged)
+	wantActs(t, s.run(), engine.ActionMerged)
 	if one := project.Request(2); one.State != "merged" || one.Merger != "promoter-bot" {
 		t.Errorf("in the end %+v", one)
 	}
@@ -96,7 +96,7 @@ networks: [127.0.0.0/8]
 	return server
 }
 
-func wantActs(t *testing.T, report engine.Report, want ...engine.Act) {
+func wantActs(t *testing.T, report engine.Report, want ...engine.Action) {
 	t.Helper()
 	if got := actsOf(report); !slices.Equal(got, want) {
 		t.Errorf("did %v, want %v", got, want)

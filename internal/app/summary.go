@@ -6,28 +6,28 @@ import (
 	"slices"
 
 	"promoter/internal/edit"
+	"promoter/internal/engine"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 )
 
 // Troubled says whether something was refused or a registry did not answer.
 func (p *Preview) Troubled() bool {
-	return len(p.Errors) > 0 || slices.ContainsFunc(p.Places, func(place PlacePreview) bool {
-		return len(place.Refusals) > 0
+	return len(p.Errors) > 0 || slices.ContainsFunc(p.Places, func(target PlacePreview) bool {
+		return len(target.Refusals) > 0
 	})
 }
 
 // Changed says whether there is a change to write.
 func (p *Preview) Changed() bool {
-	return slices.ContainsFunc(p.Places, func(place PlacePreview) bool { return place.Changed() })
+	return slices.ContainsFunc(p.Places, func(target PlacePreview) bool { return target.Changed() })
 }
 
 // Waiting says for how many applications there is a change that may not be
 // proposed yet.
 func (p *Preview) Waiting() (n int) {
 	for i := range p.Places {
-		if place := &p.Places[i]; place.State == promotion.Waiting && len(place.Moves) > 0 {
+		if target := &p.Places[i]; target.State == promotion.Waiting && len(target.Moves) > 0 {
 			n++
 		}
 	}
@@ -35,15 +35,15 @@ func (p *Preview) Waiting() (n int) {
 }
 
 // Count says what the changes that apply would write amount to.
-func (p *Preview) Count() (places, files, changes int) {
+func (p *Preview) Count() (targets, files, changes int) {
 	for i := range p.Places {
-		if place := &p.Places[i]; place.Changed() && place.OnDisk {
-			places++
-			files += len(place.Files)
-			changes += len(place.Changes)
+		if target := &p.Places[i]; target.Changed() && target.OnDisk {
+			targets++
+			files += len(target.Files)
+			changes += len(target.Changes)
 		}
 	}
-	return places, files, changes
+	return targets, files, changes
 }
 
 // offerErrors lists the components whose registry did not answer, by name.
@@ -78,7 +78,7 @@ func (p *Preview) Result(name string) Result {
 		result.Report.Decisions = append(result.Report.Decisions, p.Places[i].Decision)
 	}
 	for _, e := range p.Errors {
-		result.Report.Trouble = append(result.Report.Trouble, engine.Trouble{What: "component " + e.Component, Err: e.Err})
+		result.Report.Errors = append(result.Report.Errors, engine.PartialError{What: "component " + e.Component, Err: e.Err})
 	}
 	return result
 }

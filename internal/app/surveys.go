@@ -16,7 +16,7 @@ import (
 	"sync"
 
 	"promoter/internal/config"
-	"promoter/internal/scm/git"
+	"promoter/internal/git"
 )
 
 // surveys are what was seen in one repository. What a file holds rests on the

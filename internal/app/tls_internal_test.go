@@ -238,7 +238,7 @@ func TestCertificate_shownNothing(t *testing.T) {
 	WriteCertificate(t, folder, "1", now.AddDate(0, 2, 0))
 	s, _, _ := certified(t, folder, &now)
 	own := &certificate{file: s.file.TLS, sources: s.sources(), now: s.now}
-	if err := own.isShown(tls.ConnectionState{}); fault.KindOf(err) != fault.Unauthorised {
+	if err := own.isShown(tls.ConnectionState{}); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("no certificate was shown: %v", err)
 	}
 	swap(t, folder, "none", map[string][]byte{"tls.crt": []byte("not yet written"), "tls.key": nil})

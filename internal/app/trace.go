@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/engine"
 	"promoter/internal/outbound"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/queue"
 	"promoter/internal/secret"
 	"promoter/internal/server"
@@ -126,7 +126,7 @@ func (s *service) followDelivery(ctx context.Context, taken server.Taken, tracep
 }
 
 // tracedBy has the runs that hints lead to know of the span.
-func tracedBy(parent string, work []queue.Hint) []queue.Hint {
+func tracedBy(parent string, work []queue.Trigger) []queue.Trigger {
 	for i := range work {
 		work[i].Trace = parent
 	}
@@ -170,15 +170,15 @@ func (s *service) followRun(ctx context.Context, item queue.Item) (context.Conte
 }
 
 // followLook follows the parts of a look; nil: nobody does.
-func (s *service) followLook(ctx context.Context, r *repository) engine.Follow {
+func (s *service) followLook(ctx context.Context, r *repository) engine.Tracer {
 	if telemetry.Parent(ctx) == "" {
 		return nil
 	}
 	telemetry.Set(ctx, slog.String(traceRepository, r.name))
-	return func(ctx context.Context, part string) (context.Context, func([]engine.Done, error)) {
+	return func(ctx context.Context, part string) (context.Context, func([]engine.Effect, error)) {
 		began := s.now()
 		ctx, span := telemetry.Begin(ctx, part)
-		return ctx, func(all []engine.Done, err error) {
+		return ctx, func(all []engine.Effect, err error) {
 			for _, done := range all {
 				s.followAct(ctx, began, done)
 			}
@@ -188,12 +188,12 @@ func (s *service) followLook(ctx context.Context, r *repository) engine.Follow {
 }
 
 // followAct is what was done about a proposal.
-func (s *service) followAct(ctx context.Context, began time.Time, done engine.Done) {
-	past := telemetry.Past{Name: string(done.Act), Began: began, Took: s.now().Sub(began)}
+func (s *service) followAct(ctx context.Context, began time.Time, done engine.Effect) {
+	past := telemetry.Past{Name: string(done.Action), Began: began, Took: s.now().Sub(began)}
 	switch {
 	case done.Err != nil:
 		past.Name, past.Failed = actFailed, done.Err.Error()
-	case done.Act == engine.ActNothing:
+	case done.Action == engine.ActionNone:
 		return
 	}
 	about := []slog.Attr{slog.String(traceEnvironment, done.Environment.Name), slog.Any(traceApplications, applicationsOf(done))}

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/engine"
+	"promoter/internal/git"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
-	"promoter/internal/scm/git"
 	"promoter/internal/updater"
 )
 
@@ -19,14 +19,14 @@ type gitTree struct {
 	commit string
 	root   git.ID // the tree of the commit: the same one, the same files
 	survey *updater.Survey
-	held   map[promotion.Place][]git.Entry // the files of each place, by path
-	places map[promotion.Place]promotion.Present
+	held   map[promotion.Target][]git.Entry // the files of each place, by path
+	places map[promotion.Target]promotion.Current
 }
 
 func newGitTree(s *surveyor) *gitTree {
 	return &gitTree{
 		surveyor: s, survey: s.updater.Survey(),
-		held: map[promotion.Place][]git.Entry{}, places: map[promotion.Place]promotion.Present{},
+		held: map[promotion.Target][]git.Entry{}, places: map[promotion.Target]promotion.Current{},
 	}
 }
 
@@ -37,20 +37,20 @@ func (t *gitTree) only(environments []string) *gitTree {
 	}
 	seen := *t
 	seen.places = maps.Clone(t.places)
-	maps.DeleteFunc(seen.places, func(place promotion.Place, _ promotion.Present) bool {
-		return !slices.Contains(environments, place.Environment)
+	maps.DeleteFunc(seen.places, func(target promotion.Target, _ promotion.Current) bool {
+		return !slices.Contains(environments, target.Environment)
 	})
 	return &seen
 }
 
 // Places implements engine.Tree.
-func (t *gitTree) Places() map[promotion.Place]promotion.Present { return t.places }
+func (t *gitTree) Targets() map[promotion.Target]promotion.Current { return t.places }
 
 // Rewrite implements engine.Tree. A refusal in any file is one of the place: an
 // application is written whole or not at all.
-func (t *gitTree) Rewrite(ctx context.Context, place promotion.Place, moves []promotion.Move) (engine.Rewritten, error) {
+func (t *gitTree) Rewrite(ctx context.Context, place promotion.Target, moves []promotion.Move) (engine.Rewritten, error) {
 	present := t.places[place]
-	preview := &PlacePreview{Decision: promotion.Decision{Place: place, State: promotion.Proposed, Moves: moves}}
+	preview := &PlacePreview{Decision: promotion.Decision{Target: place, State: promotion.Proposed, Moves: moves}}
 	preview.Refusals = slices.Clone(present.Refusals)
 	whole := &Preview{Places: []PlacePreview{*preview}}
 	target := &whole.Places[0]
@@ -65,9 +65,9 @@ func (t *gitTree) Rewrite(ctx context.Context, place promotion.Place, moves []pr
 }
 
 // inventory is what the files of one place hold.
-func (t *gitTree) inventory(place promotion.Place) *inventory {
-	i := &inventory{Inventory: t.survey.Inventory(t.paths(place)...), files: map[string]updater.File{}}
-	for _, entry := range t.held[place] {
+func (t *gitTree) inventory(target promotion.Target) *inventory {
+	i := &inventory{Inventory: t.survey.Inventory(t.paths(target)...), files: map[string]updater.File{}}
+	for _, entry := range t.held[target] {
 		i.files[entry.Path] = t.files.file(entry)
 	}
 	return i
@@ -86,9 +86,9 @@ func (t *gitTree) next(ctx context.Context, d difference) (*gitTree, error) {
 		return next, nil
 	}
 	for _, path := range touched {
-		for _, place := range next.placesOf(path) {
-			if next.held[place] != nil {
-				next.places[place] = next.present(place)
+		for _, target := range next.placesOf(path) {
+			if next.held[target] != nil {
+				next.places[target] = next.present(target)
 			}
 		}
 	}
@@ -97,32 +97,32 @@ func (t *gitTree) next(ctx context.Context, d difference) (*gitTree, error) {
 
 // look sees what the files of all places say.
 func (t *gitTree) look() {
-	for place := range t.held {
-		t.places[place] = t.present(place)
+	for target := range t.held {
+		t.places[target] = t.present(target)
 	}
 }
 
 // hold sorts the files of the difference into their places, and says whether any
 // came or went.
 func (t *gitTree) hold(d difference) (other bool) {
-	now := map[promotion.Place][]git.Entry{}
+	now := map[promotion.Target][]git.Entry{}
 	for _, entry := range d.now {
-		for _, place := range t.placesOf(entry.Path) {
-			now[place] = append(now[place], entry)
+		for _, target := range t.placesOf(entry.Path) {
+			now[target] = append(now[target], entry)
 		}
 	}
-	gone := map[promotion.Place][]string{}
+	gone := map[promotion.Target][]string{}
 	for _, path := range d.gone {
-		for _, place := range t.placesOf(path) {
-			gone[place] = append(gone[place], path)
-			if _, changed := now[place]; !changed {
-				now[place] = nil // it is looked at too
+		for _, target := range t.placesOf(path) {
+			gone[target] = append(gone[target], path)
+			if _, changed := now[target]; !changed {
+				now[target] = nil // it is looked at too
 			}
 		}
 	}
-	for place, entries := range now {
-		before := len(t.held[place])
-		if t.replace(place, entries, gone[place]); len(gone[place]) > 0 || len(t.held[place]) != before {
+	for target, entries := range now {
+		before := len(t.held[target])
+		if t.replace(target, entries, gone[target]); len(gone[target]) > 0 || len(t.held[target]) != before {
 			other = true
 		}
 	}
@@ -130,7 +130,7 @@ func (t *gitTree) hold(d difference) (other bool) {
 }
 
 // replace gives a place other files. Without any there is no such place.
-func (t *gitTree) replace(place promotion.Place, now []git.Entry, gone []string) {
+func (t *gitTree) replace(target promotion.Target, now []git.Entry, gone []string) {
 	drop := map[string]bool{}
 	for _, entry := range now {
 		drop[entry.Path] = true
@@ -139,50 +139,50 @@ func (t *gitTree) replace(place promotion.Place, now []git.Entry, gone []string)
 		drop[path] = true
 	}
 	held := slices.Clone(now)
-	for _, entry := range t.held[place] {
+	for _, entry := range t.held[target] {
 		if !drop[entry.Path] {
 			held = append(held, entry)
 		}
 	}
 	if len(held) == 0 {
-		delete(t.held, place)
-		delete(t.places, place)
+		delete(t.held, target)
+		delete(t.places, target)
 		return
 	}
 	slices.SortFunc(held, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
-	t.held[place] = held
+	t.held[target] = held
 }
 
 // has says whether a place of the tree has the file.
 func (t *gitTree) has(file string) bool {
-	return slices.ContainsFunc(t.placesOf(file), func(place promotion.Place) bool {
-		return slices.ContainsFunc(t.held[place], func(entry git.Entry) bool { return entry.Path == file })
+	return slices.ContainsFunc(t.placesOf(file), func(target promotion.Target) bool {
+		return slices.ContainsFunc(t.held[target], func(entry git.Entry) bool { return entry.Path == file })
 	})
 }
 
 // present is what the files of a place say.
-func (t *gitTree) present(place promotion.Place) promotion.Present {
-	var present promotion.Present
-	found := t.survey.Inventory(t.paths(place)...)
+func (t *gitTree) present(target promotion.Target) promotion.Current {
+	var present promotion.Current
+	found := t.survey.Inventory(t.paths(target)...)
 	for _, reference := range found.References {
-		places := t.placesFollowing(reference)
-		if !slices.Contains(places, place) {
+		targets := t.placesFollowing(reference)
+		if !slices.Contains(targets, target) {
 			continue
 		}
 		present.References = append(present.References, reference)
-		if len(places) > 1 {
-			present.Refusals = append(present.Refusals, shared(reference, places))
+		if len(targets) > 1 {
+			present.Refusals = append(present.Refusals, shared(reference, targets))
 		}
 	}
 	present.Refusals = append(present.Refusals, found.Refusals...)
-	present.Refusals = append(present.Refusals, t.missingWrites(place, t.has)...)
+	present.Refusals = append(present.Refusals, t.missingWrites(target, t.has)...)
 	return present
 }
 
 // paths lists the files of a place.
-func (t *gitTree) paths(place promotion.Place) []string {
-	paths := make([]string, 0, len(t.held[place]))
-	for _, entry := range t.held[place] {
+func (t *gitTree) paths(target promotion.Target) []string {
+	paths := make([]string, 0, len(t.held[target]))
+	for _, entry := range t.held[target] {
 		paths = append(paths, entry.Path)
 	}
 	return paths

@@ -14,9 +14,9 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
+	"promoter/internal/engine"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 )
 
 // Environments that share files, one that wants a file written, and sources that
@@ -134,22 +134,22 @@ func treeAt(t *testing.T, l *lane, c *config.Config, commit string, environments
 
 // rewritten is what a place says, and what is made of it.
 type rewritten struct {
-	Present promotion.Present
+	Present promotion.Current
 	Made    engine.Rewritten
 }
 
-func rewrites(t *testing.T, tree engine.Tree) map[promotion.Place]rewritten {
+func rewrites(t *testing.T, tree engine.Tree) map[promotion.Target]rewritten {
 	t.Helper()
-	all := map[promotion.Place]rewritten{}
+	all := map[promotion.Target]rewritten{}
 	moves := []promotion.Move{
 		{Component: "shop", To: image.Version{Tag: "3.0.0"}}, {Component: "web", To: image.Version{Tag: "3.0.0"}},
 	}
-	for place, present := range tree.Places() {
-		made, err := tree.Rewrite(t.Context(), place, moves)
+	for target, present := range tree.Targets() {
+		made, err := tree.Rewrite(t.Context(), target, moves)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[place] = rewritten{present, made}
+		all[target] = rewritten{present, made}
 	}
 	return all
 }
@@ -167,13 +167,13 @@ func TestFiles_readsWhatDiffersAlone(t *testing.T) {
 	commitFiles(t, clone, map[string]string{"apps/shop/dev/web.yaml": "image: r.example.com/acme/web:1.9.0\n"}, "edit")
 	runGit(t, clone, "push", "-q", "origin", "main")
 	after := treeAt(t, l, loaded, fetchMain(t, l), loaded.Order())
-	var changed []promotion.Place
-	for place, present := range after.Places() {
-		if was := before.Places()[place]; !slices.EqualFunc(was.References, present.References, sameReference) {
-			changed = append(changed, place)
+	var changed []promotion.Target
+	for target, present := range after.Targets() {
+		if was := before.Targets()[target]; !slices.EqualFunc(was.References, present.References, sameReference) {
+			changed = append(changed, target)
 		}
 	}
-	want := []promotion.Place{{Environment: "dev", Application: "shop"}}
+	want := []promotion.Target{{Environment: "dev", Application: "shop"}}
 	if diff := cmp.Diff(want, changed); diff != "" {
 		t.Error(diff)
 	}

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"promoter/internal/engine"
 	"promoter/internal/fault"
-	"promoter/internal/promotion/engine"
 )
 
 // firstAgain is how long after a look the next one comes when a part of it failed by
@@ -47,10 +47,10 @@ func (t *troubles) after(key string, report engine.Report, now time.Time, poll t
 // will not.
 func passingOf(report engine.Report) (passing bool, at time.Time) {
 	var all []error
-	for _, trouble := range report.Trouble {
+	for _, trouble := range report.Errors {
 		all = append(all, trouble.Err)
 	}
-	for _, done := range report.Done {
+	for _, done := range report.Effects {
 		all = append(all, done.Err)
 	}
 	for _, err := range all {

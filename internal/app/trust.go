@@ -60,7 +60,7 @@ func (c *certificate) isShown(state tls.ConnectionState) error {
 		return fault.New(fault.Invalid, "%s: tls.certificate: %w", c.file.Position, err)
 	}
 	if len(state.PeerCertificates) == 0 || !bytes.Equal(state.PeerCertificates[0].Raw, own) {
-		return fault.Wrap(fault.Unauthorised, errNotOwn)
+		return fault.Wrap(fault.Unauthorized, errNotOwn)
 	}
 	return nil
 }
@@ -84,9 +84,9 @@ func untrusted(err error) error {
 	var plain tls.RecordHeaderError
 	switch {
 	case errors.As(err, &unknown):
-		return fault.New(fault.Unauthorised, "%w: name its authority with --ca FILE", err)
+		return fault.New(fault.Unauthorized, "%w: name its authority with --ca FILE", err)
 	case errors.As(err, &name):
-		return fault.New(fault.Unauthorised, "%w: use a name of the certificate in --url", err)
+		return fault.New(fault.Unauthorized, "%w: use a name of the certificate in --url", err)
 	case errors.As(err, &plain):
 		return fault.New(fault.Invalid, "%w: no TLS is spoken there: on this machine write http:// in --url", err)
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
+	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 	"promoter/internal/registry"
 	"promoter/internal/scm"
 )
@@ -25,9 +25,9 @@ type laneVersions struct {
 }
 
 // Offer implements engine.Registries.
-func (v laneVersions) Offer(ctx context.Context, ask engine.Ask) promotion.Offer {
+func (v laneVersions) Offer(ctx context.Context, ask engine.VersionRequest) promotion.Available {
 	if err := v.check(v.key, ask.Repository); err != nil {
-		return promotion.Offer{Err: err}
+		return promotion.Available{Err: err}
 	}
 	request := registry.Request{
 		Repository: ask.Repository, Policy: ask.Policy, Platforms: ask.Component.Select.Platforms,
@@ -35,17 +35,17 @@ func (v laneVersions) Offer(ctx context.Context, ask engine.Ask) promotion.Offer
 	}
 	asOf, err := v.moments.asOf(ctx, ask)
 	if err != nil {
-		return promotion.Offer{Err: err}
+		return promotion.Available{Err: err}
 	}
 	request.AsOf = asOf
 	selected, err := v.choose(ctx, ask, request)
 	if err != nil {
-		return promotion.Offer{Err: err}
+		return promotion.Available{Err: err}
 	}
 	return offerOf(ask.Name, selected)
 }
 
-func (v laneVersions) choose(ctx context.Context, ask engine.Ask, request registry.Request) (registry.Selection, error) {
+func (v laneVersions) choose(ctx context.Context, ask engine.VersionRequest, request registry.Request) (registry.Selection, error) {
 	source, released := ask.Policy.Release()
 	if !released {
 		return v.versions.Select(ctx, request)
@@ -54,7 +54,7 @@ func (v laneVersions) choose(ctx context.Context, ask engine.Ask, request regist
 }
 
 // Answer implements engine.Registries.
-func (v laneVersions) Answer(ctx context.Context, question promotion.Question) (image.Version, error) {
+func (v laneVersions) Answer(ctx context.Context, question promotion.Lookup) (image.Version, error) {
 	if err := v.check(v.key, question.Repository); err != nil {
 		return image.Version{}, err
 	}

@@ -10,7 +10,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
-	"promoter/internal/registry/cloud"
+	"promoter/internal/registry/auth"
 )
 
 // gitTimeout bounds one session of Git: a first fetch may bring a large pack.
@@ -73,9 +73,9 @@ const (
 // machineWay makes a way to the addresses at which a cloud answers its machines.
 // All others refuse these addresses.
 func (s *Server) machineWay() (*outbound.Client, error) {
-	hosts := cloud.MetadataHosts(s.env)
+	hosts := auth.MetadataHosts(s.env)
 	way, err := outbound.New(outbound.Options{
-		Networks: cloud.MetadataNetworks(hosts), Insecure: hosts,
+		Networks: auth.MetadataNetworks(hosts), Insecure: hosts,
 		Timeout: machineTimeout, Attempts: machineAttempts, Observe: s.observing(toMachine), Now: s.now,
 	})
 	return way, fault.Wrap(fault.Internal, err)

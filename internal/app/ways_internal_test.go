@@ -34,7 +34,7 @@ func refuses(t *testing.T, way *outbound.Client, address string, want bool) bool
 	return fault.KindOf(err) == fault.Invalid && (strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "not dialled"))
 }
 
-func TestMachineWay_T07_theServicesOfTheMachineAlone(t *testing.T) {
+func TestMachineWay_theServicesOfTheMachineAlone(t *testing.T) {
 	t.Parallel()
 	s := &Server{file: &config.Server{}, now: time.Now, env: func(name string) (string, bool) {
 		return "http://127.0.0.1:1/msi/token", name == "IDENTITY_ENDPOINT"
@@ -56,11 +56,11 @@ func TestMachineWay_T07_theServicesOfTheMachineAlone(t *testing.T) {
 		"https://10.0.0.1/":                       false,
 	} {
 		if got := refuses(t, made.machine, address, !machine); got == machine {
-			t.Errorf("T-07 the way of the machine refuses %s: %v", address, got)
+			t.Errorf("the way of the machine refuses %s: %v", address, got)
 		}
 		for name, other := range map[string]*outbound.Client{"registries": made.registries, "forges": made.forges, "git": made.git} {
 			if !refuses(t, other, address, true) {
-				t.Errorf("T-07 the way of %s asks %s", name, address)
+				t.Errorf("the way of %s asks %s", name, address)
 			}
 		}
 	}

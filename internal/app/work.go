@@ -123,7 +123,7 @@ func advised(err error, r *repository) error {
 		return err
 	case kind == fault.NotFound:
 		return fmt.Errorf("%w: it is not there, or %s may not see it", err, r.rights)
-	case kind == fault.Unauthorised:
+	case kind == fault.Unauthorized:
 		return fmt.Errorf("%w: check %s", err, r.rights)
 	default:
 		return err

@@ -212,8 +212,8 @@ func (w *world) expect(options app.Options, want ...string) *app.Preview {
 func (w *world) compare(preview *app.Preview, want ...string) {
 	w.t.Helper()
 	var got []string
-	for _, place := range preview.Places {
-		text := fmt.Sprintf("%s/%s %s: %s", place.Environment, place.Application, place.State, place.Reason)
+	for _, target := range preview.Places {
+		text := fmt.Sprintf("%s/%s %s: %s", target.Environment, target.Application, target.State, target.Reason)
 		got = append(got, hashed.ReplaceAllString(text, "-HASH"))
 	}
 	for i := range want {

@@ -6,7 +6,7 @@
 //   - the cache of internal/registry, which several processes may write at once. The
 //     last one wins;
 //   - what rounds of internal/app remember of repositories. The same holds for it;
-//   - the state of a mirror in internal/scm/git. A lock lets one process write it, which
+//   - the state of a mirror in internal/git. A lock lets one process write it, which
 //     also sweeps.
 //
 // So it does not wait for the disk: after a power cut a file may be empty. What must

@@ -32,17 +32,17 @@ func TestSchema_isThatOfTheValues(t *testing.T) {
 }
 
 // compare looks at objects whose keys are ours.
-func compare(t *testing.T, place string, want schema, values map[string]any) {
+func compare(t *testing.T, target string, want schema, values map[string]any) {
 	t.Helper()
 	if want.AdditionalProperties != false {
 		return
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(want.Properties)), slices.Sorted(maps.Keys(values))); diff != "" {
-		t.Errorf("%s (-schema +values.yaml):\n%s", place, diff)
+		t.Errorf("%s (-schema +values.yaml):\n%s", target, diff)
 	}
 	for key, inner := range want.Properties {
 		if below, found := values[key].(map[string]any); found {
-			compare(t, place+"."+key, inner, below)
+			compare(t, target+"."+key, inner, below)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func newAppCreate(system System) *cobra.Command {
 	flags.StringVar(&options.Config, "config", "", flagCreateConfig)
 	flags.StringVar(&options.Forge, "forge", "github", flagCreateForge)
 	flags.StringVar(&options.GitHub, "github", "", flagCreateGitHub)
-	flags.StringVar(&options.Organisation, "org", "", flagCreateOrg)
+	flags.StringVar(&options.Organization, "org", "", flagCreateOrg)
 	flags.StringVar(&options.Name, "name", "", flagCreateName)
 	flags.StringVar(&options.URL, "url", "", flagCreateURL)
 	flags.StringVar(&options.Folder, "out", app.DefaultAppFolder, flagCreateOut)

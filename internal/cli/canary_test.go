@@ -77,7 +77,7 @@ func (h *hostile) token(w http.ResponseWriter, r *http.Request, sent string) {
 func (h *hostile) answer(w http.ResponseWriter, r *http.Request, way, sent string) {
 	echo := sent + " " + canary + " " + token
 	switch way {
-	case "unauthorised":
+	case "unauthorized":
 		w.Header().Set("WWW-Authenticate", `Basic realm="`+echo+`"`)
 		h.fail(w, http.StatusUnauthorized, sent)
 	case "forbidden":
@@ -134,7 +134,7 @@ func leaked(text string) []string {
 // A password of the person's Docker configuration goes to its registry and shows
 // up nowhere: in no output, in no error, in no file of the cache, at no other
 // host.
-func TestCanary_T06_noCredentialInAnyOutput(t *testing.T) {
+func TestCanary_noCredentialInAnyOutput(t *testing.T) {
 	t.Parallel()
 	var elsewhere atomic.Value
 	other := hostOf(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -142,7 +142,7 @@ func TestCanary_T06_noCredentialInAnyOutput(t *testing.T) {
 			elsewhere.Store(fmt.Sprint(r.Header))
 		}
 	}))
-	ways := []string{"unauthorised", "forbidden", "missing", "failing", "limited", "redirect", "login", "loop", "garbage", "closing", "slow"}
+	ways := []string{"unauthorized", "forbidden", "missing", "failing", "limited", "redirect", "login", "loop", "garbage", "closing", "slow"}
 	registries, logins := map[string]*hostile{}, map[string]map[string]string{}
 	for _, way := range ways {
 		for _, name := range []string{"basic " + way, "bearer " + way, "bearer token-" + way} {

@@ -48,15 +48,15 @@ func TestNewPainter(t *testing.T) {
 
 func TestPainter_leavesPlainTextAlone(t *testing.T) {
 	t.Parallel()
-	if got := painter(false).paint(colourRed, "x") + painter(true).paint(colourRed, "") + painter(true).paint("", "x"); got != "xx" {
+	if got := painter(false).paint(colorRed, "x") + painter(true).paint(colorRed, "") + painter(true).paint("", "x"); got != "xx" {
 		t.Errorf("%q", got)
 	}
 	for line, want := range map[string]string{
-		"+++ b/x\n": colourBold, "--- a/x\n": colourBold, "@@ -1 +1 @@\n": colourCyan,
-		"-a\n": colourRed, "+a\n": colourGreen, " a\n": "", "": "",
+		"+++ b/x\n": colorBold, "--- a/x\n": colorBold, "@@ -1 +1 @@\n": colorCyan,
+		"-a\n": colorRed, "+a\n": colorGreen, " a\n": "", "": "",
 	} {
 		got := painter(true).diff(line)
-		if want == "" && got != line || want != "" && got != want+strings.TrimSuffix(line, "\n")+colourReset+"\n" {
+		if want == "" && got != line || want != "" && got != want+strings.TrimSuffix(line, "\n")+colorReset+"\n" {
 			t.Errorf("%q: %q", line, got)
 		}
 	}

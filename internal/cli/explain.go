@@ -18,7 +18,7 @@ type explainFlags struct {
 	targetFlags
 	dir         string
 	application string
-	colour      string
+	color       string
 }
 
 func newExplain(system System) *cobra.Command {
@@ -36,7 +36,7 @@ func newExplain(system System) *cobra.Command {
 	flags.add(command)
 	command.Flags().StringVar(&flags.dir, "dir", ".", flagDir)
 	command.Flags().StringVar(&flags.application, "app", "", flagApp)
-	command.Flags().StringVar(&flags.colour, "color", "auto", flagColour)
+	command.Flags().StringVar(&flags.color, "color", "auto", flagColor)
 	return command
 }
 
@@ -48,12 +48,12 @@ func oneEnvironment(command *cobra.Command, args []string) error {
 }
 
 func runExplain(command *cobra.Command, flags *explainFlags, environment string, system System) error {
-	paint, err := newPainter(flags.colour, system)
+	paint, err := newPainter(flags.color, system)
 	if err != nil {
 		return err
 	}
-	wanted := func(place promotion.Place) bool {
-		return place.Environment == environment && (flags.application == "" || place.Application == flags.application)
+	wanted := func(target promotion.Target) bool {
+		return target.Environment == environment && (flags.application == "" || target.Application == flags.application)
 	}
 	results, err := flags.observe(command, environment, system)
 	if err != nil {
@@ -106,14 +106,14 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 
 // found refuses names that no repository has. Of one that failed nothing is
 // known.
-func found(results []app.Result, environment, application string, wanted func(promotion.Place) bool) error {
+func found(results []app.Result, environment, application string, wanted func(promotion.Target) bool) error {
 	if slices.ContainsFunc(results, unknown) {
 		return nil
 	}
 	var environments, applications []string
 	for i := range results {
 		for _, decision := range results[i].Report.Decisions {
-			if wanted(decision.Place) {
+			if wanted(decision.Target) {
 				return nil
 			}
 			environments = appendNew(environments, decision.Environment)

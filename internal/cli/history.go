@@ -21,7 +21,7 @@ type historyFlags struct {
 	past    server.Past
 	since   string
 	direct  bool
-	colour  string
+	color   string
 }
 
 func newHistory(system System) *cobra.Command {
@@ -44,7 +44,7 @@ func newHistory(system System) *cobra.Command {
 	set.IntVar(&flags.past.Limit, "limit", 100, flagLimit)
 	set.StringVar(&flags.past.After, "after", "", flagAfter)
 	set.BoolVar(&flags.direct, "direct", false, flagDirect)
-	set.StringVar(&flags.colour, "color", "auto", flagColour)
+	set.StringVar(&flags.color, "color", "auto", flagColor)
 	return command
 }
 
@@ -52,7 +52,7 @@ func runHistory(command *cobra.Command, flags *historyFlags, system System) erro
 	if err := flags.check(); err != nil {
 		return err
 	}
-	paint, err := newPainter(flags.colour, system)
+	paint, err := newPainter(flags.color, system)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func historyText(history server.History, paint painter) string {
 		for column, cell := range row[:4] {
 			pad := strings.Repeat(" ", widths[column]-len([]rune(cell)))
 			if column == 3 {
-				cell = paint.paint(actColour(cell), cell)
+				cell = paint.paint(actColor(cell), cell)
 			}
 			b.WriteString(cell + pad + "  ")
 		}
@@ -160,7 +160,7 @@ func historyText(history server.History, paint painter) string {
 }
 
 func eventPlace(e server.Event) string {
-	return decidedPlace(promotion.Place{Environment: e.Environment, Application: e.Application})
+	return decidedPlace(promotion.Target{Environment: e.Environment, Application: e.Application})
 }
 
 // whatOf says versions, where they are, and who.
@@ -186,14 +186,14 @@ func whatOf(e server.Event) string {
 	return strings.TrimSpace(text)
 }
 
-func actColour(act string) string {
+func actColor(act string) string {
 	switch app.Verb(act) {
 	case "pushed", "merged", "landed":
-		return colourGreen
+		return colorGreen
 	case app.VerbReject, app.VerbRollback, "closed":
-		return colourRed
+		return colorRed
 	case app.VerbHold, app.VerbFreeze:
-		return colourYellow
+		return colorYellow
 	}
 	return ""
 }

@@ -36,8 +36,8 @@ func TestHistoryText(t *testing.T) {
 	if diff := cmp.Diff(want, historyText(history, false)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if coloured := historyText(history, true); !strings.Contains(coloured, colourGreen+"merged"+colourReset+"  ") {
-		t.Errorf("with colours:\n%s", coloured)
+	if colored := historyText(history, true); !strings.Contains(colored, colorGreen+"merged"+colorReset+"  ") {
+		t.Errorf("with colors:\n%s", colored)
 	}
 }
 

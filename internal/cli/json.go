@@ -52,18 +52,18 @@ func (jsonRenderer) render(w io.Writer, preview *app.Preview) error {
 	return writeJSON(w, out)
 }
 
-func placeToJSON(place *app.PlacePreview) placeJSON {
+func placeToJSON(target *app.PlacePreview) placeJSON {
 	return placeJSON{
-		Name:        place.Environment,
-		Application: place.Application,
-		Branch:      place.Branch,
-		Snapshot:    place.Snapshot.ID(),
-		State:       place.State,
-		Reason:      place.Reason.String(),
-		Changes:     list(place.Changes),
-		Refused:     list(place.Refusals),
-		Conditions:  list(place.Conditions),
-		Gates:       list(place.Gates),
+		Name:        target.Environment,
+		Application: target.Application,
+		Branch:      target.Branch,
+		Snapshot:    target.Snapshot.ID(),
+		State:       target.State,
+		Reason:      target.Reason.String(),
+		Changes:     list(target.Changes),
+		Refused:     list(target.Refusals),
+		Conditions:  list(target.Conditions),
+		Gates:       list(target.Gates),
 	}
 }
 

@@ -94,8 +94,8 @@ func orderToJSON(verb app.Verb, carried app.Carried) orderJSON {
 		Schema: orderSchema, Repository: carried.Repository, Verb: verb, Subject: carried.Subject,
 		By: personJSON{carried.By.Host, carried.By.Login}, Places: []orderPlaceJSON{}, Images: carried.Images,
 	}
-	for _, place := range carried.Places {
-		out.Places = append(out.Places, orderPlaceJSON(place))
+	for _, target := range carried.Places {
+		out.Places = append(out.Places, orderPlaceJSON(target))
 	}
 	return out
 }
@@ -104,8 +104,8 @@ func orderToJSON(verb app.Verb, carried app.Carried) orderJSON {
 func orderText(carried app.Carried) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", visible(carried.Repository), visible(carried.Subject))
-	for _, place := range carried.Places {
-		fmt.Fprintf(&b, "  %s\n", visible(decidedPlace(place)))
+	for _, target := range carried.Places {
+		fmt.Fprintf(&b, "  %s\n", visible(decidedPlace(target)))
 	}
 	for component, text := range sortedPairs(carried.Images) {
 		if tagged, unknown := strings.CutSuffix(text, "@"); unknown {
@@ -117,18 +117,18 @@ func orderText(carried app.Carried) string {
 }
 
 // decidedPlace names what a decision is about, which may be all.
-func decidedPlace(place promotion.Place) string {
+func decidedPlace(target promotion.Target) string {
 	switch {
-	case place.Environment == state.All:
+	case target.Environment == state.All:
 		return wordEverywhere
-	case place.Application == state.All:
-		return place.Environment
+	case target.Application == state.All:
+		return target.Environment
 	default:
-		return nameOf(place)
+		return nameOf(target)
 	}
 }
 
-func personName(person identity.Person) string {
+func personName(person identity.User) string {
 	if person.Host == "" {
 		return person.Login
 	}

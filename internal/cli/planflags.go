@@ -20,7 +20,7 @@ type planFlags struct {
 	with         []string
 	paths        []string
 	output       string
-	colour       string
+	color        string
 	cache        string
 	networks     []string
 	maxFileSize  int64
@@ -34,7 +34,7 @@ func (f *planFlags) add(command *cobra.Command) {
 	flags.StringArrayVar(&f.with, "with", nil, flagWith)
 	flags.StringArrayVar(&f.paths, "path", nil, flagPath)
 	flags.StringVarP(&f.output, "output", "o", "text", flagOutput)
-	flags.StringVar(&f.colour, "color", "auto", flagColour)
+	flags.StringVar(&f.color, "color", "auto", flagColor)
 	flags.StringVar(&f.cache, "cache", "", flagCache)
 	flags.StringArrayVar(&f.networks, "network", nil, flagNetwork)
 	flags.Int64Var(&f.maxFileSize, "max-file-size", updater.DefaultMaxFileSize, flagMaxFileSize)
@@ -94,7 +94,7 @@ func (f *planFlags) given(ctx context.Context, in io.Reader) (app.Given, error) 
 
 // render returns the way of printing that was asked for.
 func (f *planFlags) render(system System) (renderer, error) {
-	paint, err := newPainter(f.colour, system)
+	paint, err := newPainter(f.color, system)
 	if err != nil {
 		return nil, err
 	}

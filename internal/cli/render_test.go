@@ -92,17 +92,17 @@ func golden(t *testing.T, name, got string) {
 func TestRenderers_golden(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]renderer{
-		"plan.txt":        textRenderer{},
-		"plan.colour.txt": textRenderer{paint: true},
-		"plan.diff":       diffRenderer{},
-		"plan.json":       jsonRenderer{},
+		"plan.txt":       textRenderer{},
+		"plan.color.txt": textRenderer{paint: true},
+		"plan.diff":      diffRenderer{},
+		"plan.json":      jsonRenderer{},
 	} {
 		var out bytes.Buffer
 		if err := r.render(&out, everything(t)); err != nil {
 			t.Fatal(err)
 		}
 		text := out.String()
-		if name == "plan.colour.txt" {
+		if name == "plan.color.txt" {
 			text = strings.ReplaceAll(text, "\x1b", "^")
 		}
 		golden(t, name, text)
@@ -167,12 +167,12 @@ func TestJSON_isTheDocumentedForm(t *testing.T) {
 func TestText_controlCharacters(t *testing.T) {
 	t.Parallel()
 	const odd = "a\x1b]0;t\x07\n::set-env\r\u202e\xff\u0085.yaml"
-	place := change(placeOf("dev/"+odd, promotion.Refused, odd), odd, "x: \x1b[2J\told\x9b\n", "x: \x1b[2J\tnew\x9b\n")
-	place.Branch = odd
-	place.Refusals = []edit.Refusal{{File: odd, Reason: odd}}
-	place.Notes = []updater.Note{{Position: edit.Position{File: odd}, Text: odd}}
-	place.Conditions = []promotion.Condition{{Name: odd, Reason: odd, State: promotion.Pending}}
-	preview := &app.Preview{Places: []app.PlacePreview{place}, Errors: []app.OfferError{{Component: odd, Err: errors.New(odd)}}}
+	target := change(placeOf("dev/"+odd, promotion.Refused, odd), odd, "x: \x1b[2J\told\x9b\n", "x: \x1b[2J\tnew\x9b\n")
+	target.Branch = odd
+	target.Refusals = []edit.Refusal{{File: odd, Reason: odd}}
+	target.Notes = []updater.Note{{Position: edit.Position{File: odd}, Text: odd}}
+	target.Conditions = []promotion.Condition{{Name: odd, Reason: odd, State: promotion.Pending}}
+	preview := &app.Preview{Places: []app.PlacePreview{target}, Errors: []app.OfferError{{Component: odd, Err: errors.New(odd)}}}
 
 	var out bytes.Buffer
 	for _, r := range []renderer{textRenderer{}, diffRenderer{visible: true}} {

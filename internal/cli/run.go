@@ -10,7 +10,7 @@ import (
 
 func newRun(system System) *cobra.Command {
 	var flags targetFlags
-	var colour string
+	var color string
 	var dryRun bool
 	command := &cobra.Command{
 		Use:     "run",
@@ -19,17 +19,17 @@ func newRun(system System) *cobra.Command {
 		Example: wordRunExample,
 		Args:    noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return runRun(command, &flags, colour, dryRun, system)
+			return runRun(command, &flags, color, dryRun, system)
 		},
 	}
 	flags.add(command)
 	command.Flags().BoolVar(&dryRun, "dry-run", false, flagDryRun)
-	command.Flags().StringVar(&colour, "color", "auto", flagColour)
+	command.Flags().StringVar(&color, "color", "auto", flagColor)
 	return command
 }
 
-func runRun(command *cobra.Command, flags *targetFlags, colour string, dryRun bool, system System) error {
-	paint, err := newPainter(colour, system)
+func runRun(command *cobra.Command, flags *targetFlags, color string, dryRun bool, system System) error {
+	paint, err := newPainter(color, system)
 	if err != nil {
 		return err
 	}

@@ -14,30 +14,30 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/config"
+	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 )
 
 // decided is a decision about ENVIRONMENT/APPLICATION.
-func decided(place string, state promotion.State, reason string) promotion.Decision {
-	environment, application, _ := strings.Cut(place, "/")
+func decided(target string, state promotion.State, reason string) promotion.Decision {
+	environment, application, _ := strings.Cut(target, "/")
 	return promotion.Decision{
-		Place: promotion.Place{Environment: environment, Application: application},
-		State: state, Reason: promotion.Reason{Rule: promotion.RuleNewer, Words: reason},
+		Target: promotion.Target{Environment: environment, Application: application},
+		State:  state, Reason: promotion.Reason{Rule: promotion.RuleNewer, Message: reason},
 	}
 }
 
 // did is a proposal of one decision with what came of it.
-func did(d promotion.Decision, act engine.Act, step promotion.Step) engine.Done {
-	return engine.Done{
+func did(d promotion.Decision, act engine.Action, step promotion.Step) engine.Effect {
+	return engine.Effect{
 		Proposal: promotion.Proposal{
 			Environment: config.Environment{Name: d.Environment}, Head: "promoter/" + d.Environment + "/" + d.Application,
 			Decisions: []promotion.Decision{d}, Step: step, Reason: d.Reason,
 		},
-		Act: act,
+		Action: act,
 	}
 }
 
@@ -47,27 +47,27 @@ func everyResult() []app.Result {
 	proposed := decided("dev/shop", promotion.Proposed, "newer: web 1 -> 2")
 	proposed.Snapshot = promotion.Snapshot{"web": {Version: image.Version{Tag: "2"}}}
 	proposed.Moves = []promotion.Move{{Component: "web", From: image.Version{Tag: "1"}, To: image.Version{Tag: "2", Digest: "sha256:2"}}}
-	pushed := did(proposed, engine.ActPushed, promotion.StepPush)
+	pushed := did(proposed, engine.ActionPushed, promotion.StepPush)
 	pushed.Commit, pushed.Land = "4f3a1b29c0d1e2f3a4b5c6d7e8f90a1b2c3d4e5f", true
 
 	waiting := decided("prod/shop", promotion.Waiting, "prod soak")
 	waiting.Reason.Until = until
 	waiting.Conditions = []promotion.Condition{{Name: "staging soak", State: promotion.Pending, Reason: "3h left", Value: "24h", Until: &until}}
-	opened := did(waiting, engine.ActOpened, promotion.StepPropose)
+	opened := did(waiting, engine.ActionOpened, promotion.StepPropose)
 	opened.Number, opened.URL = 5, "https://github.com/acme/gitops/pull/5"
 	opened.Gates = []promotion.Condition{
 		{Name: "approvals", State: promotion.Pending, Value: "2 wanted"},
 		{Name: "windows office", State: promotion.Passed},
 		{Name: "merge queue", State: promotion.Blocked, Reason: "main takes changes only through its merge queue", Forge: true},
 	}
-	foreign := did(decided("prod/blog", promotion.Proposed, "dev has: web 1 -> 2"), engine.ActNothing, promotion.StepKeep)
+	foreign := did(decided("prod/blog", promotion.Proposed, "dev has: web 1 -> 2"), engine.ActionNone, promotion.StepKeep)
 	foreign.Open = &promotion.Open{Number: 6, URL: "https://github.com/acme/gitops/pull/6", Foreign: "ann pushed to it"}
-	failed := did(decided("prod/wiki", promotion.Proposed, "dev has: web 1 -> 2"), engine.ActNothing, promotion.StepPropose)
-	failed.Err = fault.New(fault.Unauthorised, "protected branch\nhook declined")
-	group := did(decided("live/a", promotion.Proposed, "x"), engine.ActMerged, promotion.StepPropose)
+	failed := did(decided("prod/wiki", promotion.Proposed, "dev has: web 1 -> 2"), engine.ActionNone, promotion.StepPropose)
+	failed.Err = fault.New(fault.Unauthorized, "protected branch\nhook declined")
+	group := did(decided("live/a", promotion.Proposed, "x"), engine.ActionMerged, promotion.StepPropose)
 	group.Group, group.Number, group.Commit = true, 7, "aaaaaaaaaaaaaaaa"
 	group.Decisions = append(group.Decisions, decided("live/b", promotion.Proposed, "x"))
-	closed := did(decided("live/c", promotion.Same, "holds this already"), engine.ActClosed, promotion.StepClose)
+	closed := did(decided("live/c", promotion.Same, "holds this already"), engine.ActionClosed, promotion.StepClose)
 	closed.Decisions, closed.Number = nil, 8
 
 	report := engine.Report{
@@ -77,8 +77,8 @@ func everyResult() []app.Result {
 			waiting, foreign.Decisions[0], failed.Decisions[0], decided("prod/off", promotion.Refused, "a.yaml:3: not valid YAML"),
 			group.Decisions[0], group.Decisions[1],
 		},
-		Done:    []engine.Done{pushed, opened, foreign, failed, group, closed},
-		Trouble: []engine.Trouble{{What: "component web", Err: fault.New(fault.Temporary, "the registry does not answer")}},
+		Effects: []engine.Effect{pushed, opened, foreign, failed, group, closed},
+		Errors:  []engine.PartialError{{What: "component web", Err: fault.New(fault.Temporary, "the registry does not answer")}},
 	}
 	for i := range 12 {
 		report.Decisions = append(report.Decisions, decided(fmt.Sprintf("many/app-%d", i), promotion.Same, "holds this already"))
@@ -94,9 +94,9 @@ func TestRunText_golden(t *testing.T) {
 	t.Parallel()
 	results := everyResult()
 	golden(t, "run.txt", reportRenderer{}.results(results))
-	golden(t, "run.colour.txt", reportRenderer{paint: true}.results(results))
+	golden(t, "run.color.txt", reportRenderer{paint: true}.results(results))
 	golden(t, "run.dry.txt", reportRenderer{dryRun: true}.results(results))
-	prod := func(place promotion.Place) bool { return place.Environment == "prod" }
+	prod := func(target promotion.Target) bool { return target.Environment == "prod" }
 	golden(t, "explain.txt", reportRenderer{dryRun: true, details: true, wanted: prod}.results(results))
 }
 
@@ -129,8 +129,8 @@ func TestRunWords_golden(t *testing.T) {
 func TestOrder_textAndJSON(t *testing.T) {
 	t.Parallel()
 	carried := app.Carried{
-		Repository: "acme/gitops", Subject: "Roll back shop in prod", By: identity.Person{Host: "github.com", Login: "ann"},
-		Places: []promotion.Place{{Environment: "prod", Application: "shop"}, {Environment: "prod", Application: "_all"}, {Environment: "_all", Application: "_all"}},
+		Repository: "acme/gitops", Subject: "Roll back shop in prod", By: identity.User{Host: "github.com", Login: "ann"},
+		Places: []promotion.Target{{Environment: "prod", Application: "shop"}, {Environment: "prod", Application: "_all"}, {Environment: "_all", Application: "_all"}},
 		Images: map[string]string{"worker": "quay.io/acme/worker:1@", "web": "quay.io/acme/web:1@sha256:2"},
 	}
 	want := "acme/gitops  Roll back shop in prod\n  prod/shop\n  prod\n  everywhere\n" +

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"promoter/internal/app"
+	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 )
 
 // runSchema is the number of the JSON format of run and explain. It goes up like
@@ -71,7 +71,7 @@ type versionInMove struct {
 type actJSON struct {
 	Environment  string                `json:"environment"`
 	Applications []string              `json:"applications"`
-	Act          engine.Act            `json:"act"`
+	Act          engine.Action         `json:"act"`
 	Step         promotion.Step        `json:"step"`
 	Reason       string                `json:"reason"`
 	Promotions   []string              `json:"promotions"` // ids, by application
@@ -85,7 +85,7 @@ type actJSON struct {
 }
 
 // runToJSON puts results into the form for programs. Lists are never null.
-func runToJSON(results []app.Result, wanted func(promotion.Place) bool) runJSON {
+func runToJSON(results []app.Result, wanted func(promotion.Target) bool) runJSON {
 	out := runJSON{Schema: runSchema, Repositories: []repositoryJSON{}}
 	for i := range results {
 		out.Repositories = append(out.Repositories, repositoryToJSON(&results[i], wanted))
@@ -93,7 +93,7 @@ func runToJSON(results []app.Result, wanted func(promotion.Place) bool) runJSON 
 	return out
 }
 
-func repositoryToJSON(result *app.Result, wanted func(promotion.Place) bool) repositoryJSON {
+func repositoryToJSON(result *app.Result, wanted func(promotion.Target) bool) repositoryJSON {
 	report := result.Report
 	out := repositoryJSON{
 		Repository: result.Repository, Key: report.Repository, Name: report.Name,
@@ -106,15 +106,15 @@ func repositoryToJSON(result *app.Result, wanted func(promotion.Place) bool) rep
 	if result.Err != nil {
 		out.Errors = append(out.Errors, troubleToJSON("", result.Err))
 	}
-	for _, trouble := range report.Trouble {
+	for _, trouble := range report.Errors {
 		out.Errors = append(out.Errors, troubleToJSON(trouble.What, trouble.Err))
 	}
 	for _, decision := range report.Decisions {
-		if wanted == nil || wanted(decision.Place) {
+		if wanted == nil || wanted(decision.Target) {
 			out.Environments = append(out.Environments, decisionToJSON(decision))
 		}
 	}
-	for _, done := range report.Done {
+	for _, done := range report.Effects {
 		if concerns(done, wanted) {
 			out.Acts = append(out.Acts, actToJSON(done))
 		}
@@ -140,9 +140,9 @@ func decisionToJSON(d promotion.Decision) decisionJSON {
 
 func versionOfMove(v image.Version) versionInMove { return versionInMove{Tag: v.Tag, Digest: v.Digest} }
 
-func actToJSON(done engine.Done) actJSON {
+func actToJSON(done engine.Effect) actJSON {
 	out := actJSON{
-		Environment: done.Environment.Name, Applications: []string{}, Act: done.Act, Step: done.Step,
+		Environment: done.Environment.Name, Applications: []string{}, Act: done.Action, Step: done.Step,
 		Reason: done.Reason.String(), Promotions: list(done.Promotions), Branch: done.Head, Number: done.Number, URL: done.URL,
 		Commit: done.Commit, Land: done.Land, Gates: list(done.Gates),
 	}

@@ -8,16 +8,16 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/config"
+	"promoter/internal/engine"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 )
 
 // reportRenderer prints what a pass saw and did, as text.
 type reportRenderer struct {
 	paint   painter
 	dryRun  bool
-	details bool                       // conditions and gates too, and every place
-	wanted  func(promotion.Place) bool // nil: all places
+	details bool                        // conditions and gates too, and every place
+	wanted  func(promotion.Target) bool // nil: all places
 }
 
 func (r reportRenderer) results(results []app.Result) string {
@@ -34,7 +34,7 @@ func (r reportRenderer) result(result *app.Result) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString(r.paint.paint(colourBold, visible(result.Repository)) + "\n")
+	b.WriteString(r.paint.paint(colorBold, visible(result.Repository)) + "\n")
 	if came := result.Onboarding; came != nil {
 		b.WriteString("  " + visible(onboardingInWords(*came)) + "\n")
 	}
@@ -48,23 +48,23 @@ func (r reportRenderer) result(result *app.Result) string {
 type shown struct {
 	environments []string
 	decisions    map[string][]promotion.Decision
-	alone        map[promotion.Place][]engine.Done // of one application
-	others       map[string][]engine.Done          // of several, or of none
+	alone        map[promotion.Target][]engine.Effect // of one application
+	others       map[string][]engine.Effect           // of several, or of none
 }
 
-func newShown(report engine.Report, wanted func(promotion.Place) bool) shown {
+func newShown(report engine.Report, wanted func(promotion.Target) bool) shown {
 	s := shown{
 		decisions: map[string][]promotion.Decision{},
-		alone:     map[promotion.Place][]engine.Done{}, others: map[string][]engine.Done{},
+		alone:     map[promotion.Target][]engine.Effect{}, others: map[string][]engine.Effect{},
 	}
 	for _, decision := range report.Decisions {
-		if wanted != nil && !wanted(decision.Place) {
+		if wanted != nil && !wanted(decision.Target) {
 			continue
 		}
 		s.enter(decision.Environment)
 		s.decisions[decision.Environment] = append(s.decisions[decision.Environment], decision)
 	}
-	for _, done := range report.Done {
+	for _, done := range report.Effects {
 		if concerns(done, wanted) {
 			s.enter(done.Environment.Name)
 			s.file(done)
@@ -74,21 +74,21 @@ func newShown(report engine.Report, wanted func(promotion.Place) bool) shown {
 }
 
 // concerns says whether a proposal is about a place that is shown.
-func concerns(done engine.Done, wanted func(promotion.Place) bool) bool {
+func concerns(done engine.Effect, wanted func(promotion.Target) bool) bool {
 	if wanted == nil {
 		return true
 	}
-	return slices.ContainsFunc(done.Decisions, func(d promotion.Decision) bool { return wanted(d.Place) })
+	return slices.ContainsFunc(done.Decisions, func(d promotion.Decision) bool { return wanted(d.Target) })
 }
 
 func (s *shown) enter(environment string) {
 	s.environments = appendNew(s.environments, environment)
 }
 
-func (s *shown) file(done engine.Done) {
+func (s *shown) file(done engine.Effect) {
 	if len(done.Decisions) == 1 && !done.Group {
-		place := done.Decisions[0].Place
-		s.alone[place] = append(s.alone[place], done)
+		target := done.Decisions[0].Target
+		s.alone[target] = append(s.alone[target], done)
 		return
 	}
 	s.others[done.Environment.Name] = append(s.others[done.Environment.Name], done)
@@ -103,12 +103,12 @@ func (r reportRenderer) environment(s shown, environment string) string {
 	quiet := map[promotion.State]int{}
 	decisions := s.decisions[environment]
 	for _, decision := range decisions {
-		if !r.details && len(decisions) > maxQuiet && isQuiet(decision.State) && len(s.alone[decision.Place]) == 0 {
+		if !r.details && len(decisions) > maxQuiet && isQuiet(decision.State) && len(s.alone[decision.Target]) == 0 {
 			quiet[decision.State]++
 			continue
 		}
 		b.WriteString(r.decision(decision))
-		for _, done := range s.alone[decision.Place] {
+		for _, done := range s.alone[decision.Target] {
 			if r.details && len(decision.Gates) > 0 {
 				done.Gates = nil // they stand there already
 			}
@@ -130,8 +130,8 @@ func isQuiet(state promotion.State) bool { return state == promotion.Same || sta
 
 func (r reportRenderer) decision(d promotion.Decision) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "  %s  %s  %s", r.paint.paint(colourBold, visible(nameOf(d.Place))),
-		r.paint.paint(stateColour(d.State), string(d.State)), visible(d.Reason.String()))
+	fmt.Fprintf(&b, "  %s  %s  %s", r.paint.paint(colorBold, visible(nameOf(d.Target))),
+		r.paint.paint(stateColor(d.State), string(d.State)), visible(d.Reason.String()))
 	if !d.Reason.Until.IsZero() {
 		b.WriteString(", until " + d.Reason.Until.UTC().Format(time.RFC3339))
 	}
@@ -153,7 +153,7 @@ func (r reportRenderer) decision(d promotion.Decision) string {
 
 // done prints what came of a proposal, or what would; nothing where nothing is
 // open and nothing was done.
-func (r reportRenderer) done(done engine.Done, indent string) string {
+func (r reportRenderer) done(done engine.Effect, indent string) string {
 	text := actInWords(done, r.dryRun)
 	if text == "" && done.Err == nil {
 		return ""
@@ -163,13 +163,13 @@ func (r reportRenderer) done(done engine.Done, indent string) string {
 	}
 	line := indent + visible(text) + "\n"
 	if done.Err != nil {
-		line = indent + r.paint.paint(colourRed, "failed") + " " + visible(text+": "+oneLine(done.Err)) + "\n"
+		line = indent + r.paint.paint(colorRed, "failed") + " " + visible(text+": "+oneLine(done.Err)) + "\n"
 	}
 	return line + r.gates(done, indent)
 }
 
 // gates shows what keeps an open pull request from landing.
-func (r reportRenderer) gates(done engine.Done, indent string) string {
+func (r reportRenderer) gates(done engine.Effect, indent string) string {
 	var b strings.Builder
 	for _, gate := range done.Gates {
 		if r.details || gate.State != promotion.Passed {
@@ -180,9 +180,9 @@ func (r reportRenderer) gates(done engine.Done, indent string) string {
 }
 
 // nameOf leaves the application out where the config tells none apart.
-func nameOf(place promotion.Place) string {
-	if place.Application == config.DefaultApplication || place.Application == "" {
-		return place.Environment
+func nameOf(target promotion.Target) string {
+	if target.Application == config.DefaultApplication || target.Application == "" {
+		return target.Environment
 	}
-	return place.Environment + "/" + place.Application
+	return target.Environment + "/" + target.Application
 }

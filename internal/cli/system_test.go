@@ -81,16 +81,16 @@ func repository(t *testing.T, name string) image.Repository {
 func placeOf(name string, state promotion.State, reason string) app.PlacePreview {
 	environment, application, _ := strings.Cut(name, "/")
 	return app.PlacePreview{Decision: promotion.Decision{
-		Place: promotion.Place{Environment: environment, Application: application},
-		State: state, Reason: promotion.Reason{Words: reason}, Snapshot: promotion.Snapshot{},
+		Target: promotion.Target{Environment: environment, Application: application},
+		State:  state, Reason: promotion.Reason{Message: reason}, Snapshot: promotion.Snapshot{},
 	}}
 }
 
 // change gives a place a file that changes.
-func change(place app.PlacePreview, file, before, after string) app.PlacePreview {
-	place.Files = append(place.Files, app.FileEdit{Path: file, Before: []byte(before), After: []byte(after)})
-	place.Changes = append(place.Changes, edit.Change{
+func change(target app.PlacePreview, file, before, after string) app.PlacePreview {
+	target.Files = append(target.Files, app.FileEdit{Path: file, Before: []byte(before), After: []byte(after)})
+	target.Changes = append(target.Changes, edit.Change{
 		Component: "web", Shape: "reference", Position: edit.Position{File: file, Line: 1, Column: 8}, From: "a:1", To: "a:2",
 	})
-	return place
+	return target
 }

@@ -22,20 +22,20 @@ type diffRenderer struct {
 
 func (r diffRenderer) render(w io.Writer, preview *app.Preview) error {
 	for i := range preview.Places {
-		place := &preview.Places[i]
-		if !place.Changed() {
+		target := &preview.Places[i]
+		if !target.Changed() {
 			continue
 		}
-		if err := write(w, r.place(place)); err != nil {
+		if err := write(w, r.place(target)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r diffRenderer) place(place *app.PlacePreview) string {
+func (r diffRenderer) place(target *app.PlacePreview) string {
 	var b strings.Builder
-	for _, file := range place.Files {
+	for _, file := range target.Files {
 		text := diff.Diff(diffName("a/"+file.Path), file.Before, diffName("b/"+file.Path), file.After)
 		_, hunks, _ := strings.Cut(string(text), "\n") // the first line is a "diff" command that no tool reads
 		for line := range strings.Lines(hunks) {
@@ -96,28 +96,28 @@ func (r textRenderer) render(w io.Writer, preview *app.Preview) error {
 	return nil
 }
 
-func (r textRenderer) place(place *app.PlacePreview) string {
+func (r textRenderer) place(target *app.PlacePreview) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s\n", r.paint.paint(colourBold, visible(placeName(place))),
-		r.paint.paint(stateColour(place.State), string(place.State)), visible(place.Reason.String()))
-	for _, refusal := range place.Refusals {
-		fmt.Fprintf(&b, "  %s %s\n", r.paint.paint(colourRed, "refused"), visible(refusal.String()))
+	fmt.Fprintf(&b, "%s  %s  %s\n", r.paint.paint(colorBold, visible(placeName(target))),
+		r.paint.paint(stateColor(target.State), string(target.State)), visible(target.Reason.String()))
+	for _, refusal := range target.Refusals {
+		fmt.Fprintf(&b, "  %s %s\n", r.paint.paint(colorRed, "refused"), visible(refusal.String()))
 	}
-	for _, note := range place.Notes {
+	for _, note := range target.Notes {
 		fmt.Fprintf(&b, "  note %s\n", visible(note.Position.String()+": "+note.Text))
 	}
-	for _, condition := range place.Conditions {
+	for _, condition := range target.Conditions {
 		fmt.Fprintf(&b, "  condition %s\n", r.condition(condition))
 	}
-	for _, gate := range place.Gates {
+	for _, gate := range target.Gates {
 		fmt.Fprintf(&b, "  gate %s\n", r.condition(gate))
 	}
-	b.WriteString(diffRenderer{paint: r.paint, visible: true}.place(place))
+	b.WriteString(diffRenderer{paint: r.paint, visible: true}.place(target))
 	return b.String()
 }
 
 func (r textRenderer) condition(c promotion.Condition) string {
-	text := fmt.Sprintf("%s: %s", visible(c.Name), r.paint.paint(conditionColour(c.State), string(c.State)))
+	text := fmt.Sprintf("%s: %s", visible(c.Name), r.paint.paint(conditionColor(c.State), string(c.State)))
 	if c.Reason != "" {
 		text += ", " + visible(c.Reason)
 	}
@@ -131,37 +131,37 @@ func (r textRenderer) condition(c promotion.Condition) string {
 }
 
 // placeName leaves the application out where the config tells none apart.
-func placeName(place *app.PlacePreview) string {
-	name := place.Environment
-	if place.Application != config.DefaultApplication && place.Application != "" {
-		name += "/" + place.Application
+func placeName(target *app.PlacePreview) string {
+	name := target.Environment
+	if target.Application != config.DefaultApplication && target.Application != "" {
+		name += "/" + target.Application
 	}
-	if place.Branch != "" {
-		name += " (" + place.Branch + ")"
+	if target.Branch != "" {
+		name += " (" + target.Branch + ")"
 	}
 	return name
 }
 
-func stateColour(state promotion.State) string {
+func stateColor(state promotion.State) string {
 	switch state {
 	case promotion.Proposed:
-		return colourGreen
+		return colorGreen
 	case promotion.Refused, promotion.Unanswered:
-		return colourRed
+		return colorRed
 	case promotion.Waiting:
-		return colourYellow
+		return colorYellow
 	default:
 		return ""
 	}
 }
 
-func conditionColour(state promotion.ConditionState) string {
+func conditionColor(state promotion.ConditionState) string {
 	switch state {
 	case promotion.Passed:
-		return colourGreen
+		return colorGreen
 	case promotion.Failed, promotion.Blocked:
-		return colourRed
+		return colorRed
 	default:
-		return colourYellow
+		return colorYellow
 	}
 }

@@ -80,7 +80,7 @@ repository and removes it. Git it serves itself.`
 	flagWith        = "take this version as given: REPOSITORY[:TAG][@DIGEST], or - to read lines (repeatable)"
 	flagPath        = "look only at files that match this glob (repeatable)"
 	flagExitCode    = "exit with 2 when there are changes"
-	flagColour      = "colour the output: auto, always or never"
+	flagColor       = "color the output: auto, always or never"
 	flagCache       = "a folder to keep facts about images in, which never change"
 	flagNetwork     = "a private network, as CIDR, in which registries may lie (repeatable)"
 	flagMaxFileSize = "the size in bytes over which a file is not parsed"
@@ -140,9 +140,9 @@ func sayTroubles(w io.Writer, preview *app.Preview) {
 		say(w, "no file refers to %s", repository.Familiar())
 	}
 	for i := range preview.Places {
-		place := &preview.Places[i]
-		if len(place.Refusals) > 0 {
-			say(w, "%s: left as it is: %s", placeName(place), place.Refusals[0])
+		target := &preview.Places[i]
+		if len(target.Refusals) > 0 {
+			say(w, "%s: left as it is: %s", placeName(target), target.Refusals[0])
 		}
 	}
 }
@@ -150,10 +150,10 @@ func sayTroubles(w io.Writer, preview *app.Preview) {
 // sayPlanned sums a plan up.
 func sayPlanned(w io.Writer, preview *app.Preview) {
 	text := "nothing to change"
-	switch places, files, changes := preview.Count(); {
-	case places > 0:
+	switch targets, files, changes := preview.Count(); {
+	case targets > 0:
 		text = fmt.Sprintf("%s in %s for %s; 'promoter apply' writes them", count(changes, "change", "changes"),
-			count(files, "file", "files"), count(places, "application", "applications"))
+			count(files, "file", "files"), count(targets, "application", "applications"))
 	case preview.Changed():
 		text += " here"
 	}
@@ -167,8 +167,8 @@ func sayPlanned(w io.Writer, preview *app.Preview) {
 // sayElsewhere names what lies on branches that are not checked out.
 func sayElsewhere(w io.Writer, preview *app.Preview, what string) {
 	for i := range preview.Places {
-		if place := &preview.Places[i]; place.Changed() && !place.OnDisk {
-			say(w, "%s: %s: its branch is not checked out", placeName(place), what)
+		if target := &preview.Places[i]; target.Changed() && !target.OnDisk {
+			say(w, "%s: %s: its branch is not checked out", placeName(target), what)
 		}
 	}
 }

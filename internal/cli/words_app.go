@@ -29,7 +29,7 @@ Exit codes: 0 the App is there; 1 it is not, or its key could not be kept; 130 i
 	flagCreateConfig  = "a server's file with the forge, its url and networks; default: none is read"
 	flagCreateForge   = "the name of the forge in the server's file, and of the receiver"
 	flagCreateGitHub  = "the address of the GitHub (default: that of the forge in the file, or https://github.com)"
-	flagCreateOrg     = "the organisation that the App belongs to; default: your own account"
+	flagCreateOrg     = "the organization that the App belongs to; default: your own account"
 	flagCreateName    = "the name of the App, up to 34 characters; GitHub's page lets you change it"
 	flagCreateURL     = "where GitHub reaches promoter serve; default: url of the file, or the App has no webhook"
 	flagCreateOut     = "the folder for the credentials"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"promoter/internal/app"
-	"promoter/internal/promotion/engine"
+	"promoter/internal/engine"
 )
 
 // What came of an offer stands in the text, in the JSON and in the sum; a repository

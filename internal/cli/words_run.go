@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"promoter/internal/app"
+	"promoter/internal/engine"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/engine"
 )
 
 const (
@@ -136,22 +136,22 @@ func wordsThaw() orderWords {
 
 // actInWords says what was done about a proposal and why, or in a dry run what
 // would be.
-func actInWords(done engine.Done, dryRun bool) string {
+func actInWords(done engine.Effect, dryRun bool) string {
 	number := pullRequestName(done.Number, done.URL)
 	because := ""
-	if done.Reason.Words != "" {
-		because = ": " + done.Reason.Words
+	if done.Reason.Message != "" {
+		because = ": " + done.Reason.Message
 	}
-	switch done.Act {
-	case engine.ActPushed:
+	switch done.Action {
+	case engine.ActionPushed:
 		return "pushed " + shortCommit(done.Commit) + because
-	case engine.ActOpened:
+	case engine.ActionOpened:
 		return "opened " + number
-	case engine.ActRefreshed:
+	case engine.ActionRefreshed:
 		return "refreshed " + number
-	case engine.ActMerged:
+	case engine.ActionMerged:
 		return strings.TrimSpace("merged "+number+" "+shortCommit(done.Commit)) + because
-	case engine.ActClosed:
+	case engine.ActionClosed:
 		return "closed " + number + because
 	}
 	if dryRun || done.Err != nil {
@@ -161,7 +161,7 @@ func actInWords(done engine.Done, dryRun bool) string {
 }
 
 // wantedInWords says what is to be done about a proposal.
-func wantedInWords(done engine.Done) string {
+func wantedInWords(done engine.Effect) string {
 	switch {
 	case done.Step == promotion.StepPush:
 		return "to be pushed"
@@ -174,7 +174,7 @@ func wantedInWords(done engine.Done) string {
 }
 
 // openInWords names the pull request that stands, or says that a push waits.
-func openInWords(done engine.Done) string {
+func openInWords(done engine.Effect) string {
 	if done.Open == nil {
 		if done.Step == promotion.StepWait && done.Reason.Rule == promotion.RuleGate {
 			return "to be pushed when its gates allow"
@@ -209,15 +209,15 @@ func sayFailures(w io.Writer, results []app.Result) {
 		if result.Report.State != "" && (result.Onboarding == nil || result.Failed()) {
 			say(w, "%s: %s", name, result.Report.State)
 		}
-		for _, trouble := range result.Report.Trouble {
+		for _, trouble := range result.Report.Errors {
 			say(w, "%s: %s: %s", name, trouble.What, oneLine(trouble.Err))
 		}
 		for _, decision := range result.Report.Decisions {
 			if decision.State == promotion.Refused {
-				say(w, "%s: %s: left as it is: %s", name, nameOf(decision.Place), decision.Reason)
+				say(w, "%s: %s: left as it is: %s", name, nameOf(decision.Target), decision.Reason)
 			}
 		}
-		for _, done := range result.Report.Done {
+		for _, done := range result.Report.Effects {
 			if done.Err != nil {
 				say(w, "%s: %s: %s", name, proposalName(done), oneLine(done.Err))
 			}
@@ -226,9 +226,9 @@ func sayFailures(w io.Writer, results []app.Result) {
 }
 
 // proposalName names what a proposal is about.
-func proposalName(done engine.Done) string {
+func proposalName(done engine.Effect) string {
 	if len(done.Decisions) == 1 && !done.Group {
-		return nameOf(done.Decisions[0].Place)
+		return nameOf(done.Decisions[0].Target)
 	}
 	return done.Environment.Name
 }
@@ -240,23 +240,23 @@ func oneLine(err error) string {
 
 // sayRun sums a run up.
 func sayRun(w io.Writer, results []app.Result, dryRun bool) {
-	acts := map[engine.Act]int{}
+	acts := map[engine.Action]int{}
 	failed := 0
 	for i := range results {
 		if results[i].Failed() {
 			failed++
 		}
-		for _, done := range results[i].Report.Done {
+		for _, done := range results[i].Report.Effects {
 			if done.Err == nil {
-				acts[done.Act]++
+				acts[done.Action]++
 			}
 		}
 		if came := results[i].Onboarding; came != nil {
-			acts[engine.Act(came.State)]++ // those of the same words
+			acts[engine.Action(came.State)]++ // those of the same words
 		}
 	}
 	var parts []string
-	for _, act := range []engine.Act{engine.ActPushed, engine.ActOpened, engine.ActRefreshed, engine.ActMerged, engine.ActClosed} {
+	for _, act := range []engine.Action{engine.ActionPushed, engine.ActionOpened, engine.ActionRefreshed, engine.ActionMerged, engine.ActionClosed} {
 		if n := acts[act]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, act))
 		}

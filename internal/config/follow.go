@@ -16,7 +16,7 @@ type Match struct {
 }
 
 // Follow says which component follows a repository in a place. An exact name
-// beats a pattern; only, and the components of the application, are honoured.
+// beats a pattern; only, and the components of the application, are honored.
 func (c *Config) Follow(environment, application string, r image.Repository) (Match, bool) {
 	for _, i := range c.exact[r] {
 		if c.used(i, environment, application) {

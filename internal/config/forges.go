@@ -57,7 +57,7 @@ func (l *serverLoader) forge(name at[string], raw *rawForge) Forge {
 func (l *serverLoader) app(raw *rawApp) *App {
 	app := &App{
 		ID: int64(raw.ID.Value), Key: l.reference(raw.Key, "app.key"),
-		Setup: l.reference(raw.Setup, "app.setup"), Organisation: raw.Organisation.Value,
+		Setup: l.reference(raw.Setup, "app.setup"), Organization: raw.Organization.Value,
 	}
 	if raw.Setup.set() {
 		l.appOfSetup(raw)
@@ -69,8 +69,8 @@ func (l *serverLoader) app(raw *rawApp) *App {
 	if !raw.bad && !raw.Key.set() {
 		l.failf(raw.Position, "add key: file:/PATH", "app has no private key")
 	}
-	if raw.Organisation.set() {
-		l.failf(raw.Organisation.Position, "remove organisation", "organisation is for an App that is made with setup")
+	if raw.Organization.set() {
+		l.failf(raw.Organization.Position, "remove organization", "organization is for an App that is made with setup")
 	}
 	return app
 }

@@ -137,8 +137,8 @@ type rawApp struct {
 	Key at[string] `yaml:"key"`
 	// Setup is the secret of the page /setup/FORGE/SECRET, on which a click makes the App and keeps it in the data folder, by reference; at least 32 characters.
 	Setup at[string] `yaml:"setup"`
-	// Organisation that the App of setup belongs to. Default: the account of who clicks.
-	Organisation at[string] `yaml:"organisation"`
+	// Organization that the App of setup belongs to. Default: the account of who clicks.
+	Organization at[string] `yaml:"organization"`
 }
 
 // rawRepository is one GitOps repository.

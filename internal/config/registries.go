@@ -46,7 +46,7 @@ func (l *serverLoader) poll(raw rawPoll) schedule.Times {
 	return times
 }
 
-// host normalises the name, so that docker.io has one.
+// host normalizes the name, so that docker.io has one.
 func (l *serverLoader) host(raw *rawRegistry) string {
 	if !raw.Host.set() {
 		l.failf(raw.Position, "add host: HOST", "a registry has no host")

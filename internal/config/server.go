@@ -72,7 +72,7 @@ type App struct {
 	ID           int64
 	Key          Reference
 	Setup        Reference // the secret of the page that makes it
-	Organisation string    // that the made one belongs to; empty: who makes it
+	Organization string    // that the made one belongs to; empty: who makes it
 }
 
 // Repository is one GitOps repository.

@@ -111,7 +111,7 @@ func TestConfig_Order(t *testing.T) {
 `)
 	want := []string{"dev", "eu", "us", "prod", "lone"}
 	if diff := cmp.Diff(want, c.Order()); diff != "" {
-		t.Errorf("G-01 parents come first (-want +got):\n%s", diff)
+		t.Errorf("parents come first (-want +got):\n%s", diff)
 	}
 }
 

@@ -2,8 +2,8 @@ package config
 
 import "regexp"
 
-// organisationName is the login of an organisation of GitHub.
-var organisationName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?$`)
+// organizationName is the login of an organization of GitHub.
+var organizationName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?$`)
 
 // appOfSetup checks an App that a click makes. Its credentials lie in the data
 // folder, which replicas do not share, and GitHub has to lead the browser back.
@@ -18,8 +18,8 @@ func (l *serverLoader) appOfSetup(raw *rawApp) {
 	if !l.raw.URL.set() {
 		l.failf(raw.Setup.Position, "write url: https://HOST", "setup needs the url at which GitHub leads the browser back to promoter")
 	}
-	if raw.Organisation.ok() && !organisationName.MatchString(raw.Organisation.Value) {
-		l.failf(raw.Organisation.Position, "write it as it stands in its address", "that is not the name of an organisation")
+	if raw.Organization.ok() && !organizationName.MatchString(raw.Organization.Value) {
+		l.failf(raw.Organization.Position, "write it as it stands in its address", "that is not the name of an organization")
 	}
 }
 

@@ -44,7 +44,7 @@ func plain(s string) string {
 
 var separators = strings.NewReplacer("-", "", "_", "", " ", "")
 
-// distance counts insertions, deletions, replacements and swaps of neighbours
+// distance counts insertions, deletions, replacements and swaps of neighbors
 // between a and b (optimal string alignment).
 func distance(a, b string) int {
 	if len(b) > maxSuggest {

@@ -21,7 +21,7 @@ var yamlError = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 
 // lookahead is how many bytes the library's scanner wants to see behind the
-// place where it stands (to recognise --- and a space behind it).
+// place where it stands (to recognize --- and a space behind it).
 const lookahead = 4
 
 // syntaxProblem translates an error of the YAML library.
@@ -157,8 +157,8 @@ var syntaxTable = []struct{ part, words, hint string }{
 	{"a tab character where an indentation space", "a tab stands in the indentation", "indent with spaces"},
 	{"did not find expected ',' or ']'", "a list in brackets is not closed", "add the missing ] or a comma"},
 	{"did not find expected ',' or '}'", "a mapping in braces is not closed", "add the missing } or a comma"},
-	{"did not find expected key", "no key stands where one is expected", "indent this line like its neighbours"},
-	{"did not find expected '-' indicator", "no - stands where a list goes on", "indent this line like its neighbours"},
+	{"did not find expected key", "no key stands where one is expected", "indent this line like its neighbors"},
+	{"did not find expected '-' indicator", "no - stands where a list goes on", "indent this line like its neighbors"},
 	{"did not find expected <document start>", "text follows the end of the document", "keep one document"},
 	{"could not find expected ':'", "a key has no colon", "add a colon and a space"},
 	{"found unexpected end of stream", "a quote is not closed", "add the missing quote"},

@@ -57,8 +57,8 @@ func (l *loader) windowShape(name at[string], raw *rawWindow) bool {
 }
 
 // last returns the position that stands furthest down.
-func last(places ...place) Position {
-	return slices.MaxFunc(places, func(a, b place) int {
+func last(targets ...place) Position {
+	return slices.MaxFunc(targets, func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	}).Position
 }

@@ -34,7 +34,7 @@ func TestCheckYAMLPath(t *testing.T) {
 		`"a"b`:                                 errPathAfter,
 	} {
 		if got := checkYAMLPath(path); !errors.Is(got, want) {
-			t.Errorf("Y-20 %s: %v; want %v", path, got, want)
+			t.Errorf("%s: %v; want %v", path, got, want)
 		}
 	}
 }

@@ -46,11 +46,11 @@ func isMeetingCode(code string) bool { return code == "40001" || code == "40P01"
 func postgresWords(code string) (kind fault.Kind, what string) {
 	switch code {
 	case "28P01", "28000":
-		return fault.Unauthorised, "the server does not accept the user or the password; correct the URL"
+		return fault.Unauthorized, "the server does not accept the user or the password; correct the URL"
 	case "3D000":
 		return fault.Invalid, "there is no such database; create it"
 	case "3F000", "42501":
-		return fault.Unauthorised, "the user has no right to that; let it own the database or its schema"
+		return fault.Unauthorized, "the user has no right to that; let it own the database or its schema"
 	case "25006":
 		return fault.Temporary, "the server is read only, a standby perhaps; name the primary, or add target_session_attrs=read-write"
 	case "53100":

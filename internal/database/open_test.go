@@ -260,7 +260,7 @@ func TestOpen_aServerThatRefuses(t *testing.T) {
 	}
 	refused(t, with("/postgres?", "/nothing?"), fault.Invalid, "nothing", "create it")
 	refused(t, with("?", "?default_transaction_read_only=on&"), fault.Temporary, "read only", "target_session_attrs")
-	refused(t, with("promoter@", "nobody:guess@"), fault.Unauthorised, "user or the password")
+	refused(t, with("promoter@", "nobody:guess@"), fault.Unauthorized, "user or the password")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := database.Open(ctx, with("", "")); fault.KindOf(err) != fault.Temporary {

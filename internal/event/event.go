@@ -26,8 +26,8 @@ const (
 	KindHealth       Kind = "health"       // how something runs that deploys an environment
 )
 
-// Hint says what may have changed, and where.
-type Hint struct {
+// Event says what may have changed, and where.
+type Event struct {
 	Kind       Kind
 	Image      Image      // of KindImage
 	Repository Repository // of the kinds of a forge; empty for an installation
@@ -79,7 +79,7 @@ const maxText = 512
 
 // Valid says whether the hint says something that can be looked for. What a sender
 // leaves out or stretches makes no hint.
-func (h Hint) Valid() bool {
+func (h Event) Valid() bool {
 	for _, text := range []string{h.Image.Host, h.Image.Path, h.Image.Tag, h.Image.Digest, h.Repository.Host, h.Repository.Name, h.Subject} {
 		if len(text) > maxText || !utf8.ValidString(text) || strings.ContainsFunc(text, notPrintable) {
 			return false
@@ -101,7 +101,7 @@ func (h Hint) Valid() bool {
 func notPrintable(r rune) bool { return r <= ' ' || unicode.IsControl(r) }
 
 // String says for people what is hinted at.
-func (h Hint) String() string {
+func (h Event) String() string {
 	text := string(h.Kind)
 	switch h.Kind {
 	case KindImage:

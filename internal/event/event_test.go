@@ -47,25 +47,25 @@ func TestHint_Valid(t *testing.T) {
 	acme := event.Repository{Host: "github.com", Name: "acme/gitops"}
 	for _, test := range []struct {
 		name string
-		hint event.Hint
+		hint event.Event
 		want bool
 	}{
-		{"nothing", event.Hint{}, false},
-		{"an image", event.Hint{Kind: event.KindImage, Image: event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"}}, true},
-		{"an image of an unknown host", event.Hint{Kind: event.KindImage, Image: event.Image{Path: "acme/web"}}, true},
-		{"an image without a path", event.Hint{Kind: event.KindImage, Image: event.Image{Host: "quay.io"}}, false},
-		{"what is no image", event.Hint{Kind: event.KindImage, Image: event.Image{Host: "quay io", Path: "acme/web"}}, false},
-		{"a tag over several lines", event.Hint{Kind: event.KindImage, Image: event.Image{Path: "acme/web", Tag: "1\n2"}}, false},
-		{"a tag that is no text", event.Hint{Kind: event.KindImage, Image: event.Image{Path: "acme/web", Tag: "1\xff"}}, false},
-		{"a health of something", event.Hint{Kind: event.KindHealth, Subject: "kustomization/flux-system/web"}, true},
-		{"a health of nothing", event.Hint{Kind: event.KindHealth}, false},
-		{"an installation nowhere", event.Hint{Kind: event.KindInstallation}, false},
-		{"a long text", event.Hint{Kind: event.KindImage, Image: event.Image{Path: strings.Repeat("a", 600)}}, false},
-		{"a push", event.Hint{Kind: event.KindRepository, Repository: acme}, true},
-		{"a push to nothing", event.Hint{Kind: event.KindRepository, Repository: event.Repository{Host: "github.com"}}, false},
-		{"only an id", event.Hint{Kind: event.KindRelease, Repository: event.Repository{Host: "github.com", ID: 7}}, true},
-		{"an installation", event.Hint{Kind: event.KindInstallation, Repository: event.Repository{Host: "github.com"}}, true},
-		{"another kind", event.Hint{Kind: "weather", Repository: acme}, false},
+		{"nothing", event.Event{}, false},
+		{"an image", event.Event{Kind: event.KindImage, Image: event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"}}, true},
+		{"an image of an unknown host", event.Event{Kind: event.KindImage, Image: event.Image{Path: "acme/web"}}, true},
+		{"an image without a path", event.Event{Kind: event.KindImage, Image: event.Image{Host: "quay.io"}}, false},
+		{"what is no image", event.Event{Kind: event.KindImage, Image: event.Image{Host: "quay io", Path: "acme/web"}}, false},
+		{"a tag over several lines", event.Event{Kind: event.KindImage, Image: event.Image{Path: "acme/web", Tag: "1\n2"}}, false},
+		{"a tag that is no text", event.Event{Kind: event.KindImage, Image: event.Image{Path: "acme/web", Tag: "1\xff"}}, false},
+		{"a health of something", event.Event{Kind: event.KindHealth, Subject: "kustomization/flux-system/web"}, true},
+		{"a health of nothing", event.Event{Kind: event.KindHealth}, false},
+		{"an installation nowhere", event.Event{Kind: event.KindInstallation}, false},
+		{"a long text", event.Event{Kind: event.KindImage, Image: event.Image{Path: strings.Repeat("a", 600)}}, false},
+		{"a push", event.Event{Kind: event.KindRepository, Repository: acme}, true},
+		{"a push to nothing", event.Event{Kind: event.KindRepository, Repository: event.Repository{Host: "github.com"}}, false},
+		{"only an id", event.Event{Kind: event.KindRelease, Repository: event.Repository{Host: "github.com", ID: 7}}, true},
+		{"an installation", event.Event{Kind: event.KindInstallation, Repository: event.Repository{Host: "github.com"}}, true},
+		{"another kind", event.Event{Kind: "weather", Repository: acme}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -8,7 +8,7 @@ import (
 
 func TestHint_String(t *testing.T) {
 	t.Parallel()
-	for want, hint := range map[string]event.Hint{
+	for want, hint := range map[string]event.Event{
 		"image quay.io/acme/web:1@sha256:00":  {Kind: event.KindImage, Image: event.Image{Host: "quay.io", Path: "acme/web", Tag: "1", Digest: "sha256:00"}},
 		"image */acme/web":                    {Kind: event.KindImage, Image: event.Image{Path: "acme/web"}},
 		"repository github.com/acme/gitops":   {Kind: event.KindRepository, Repository: event.Repository{Host: "github.com", Name: "acme/gitops"}},

@@ -21,7 +21,7 @@ const (
 	Invalid      Kind = "invalid"      // the input is wrong: a person must change it
 	NotFound     Kind = "not found"    // the thing is not there (any more)
 	Conflict     Kind = "conflict"     // somebody else was faster: read again and retry
-	Unauthorised Kind = "unauthorised" // the credential may not do this: no retry
+	Unauthorized Kind = "unauthorized" // the credential may not do this: no retry
 	RateLimited  Kind = "rate limited" // wait until Error.RetryAt
 	Temporary    Kind = "temporary"    // retry with back-off
 )

@@ -66,7 +66,7 @@ func TestRetryAt(t *testing.T) {
 		err  error
 		want time.Time
 	}{
-		{"S-10 the server named a time", fmt.Errorf("list: %w", fault.Limited(at, io.EOF)), at},
+		{"the server named a time", fmt.Errorf("list: %w", fault.Limited(at, io.EOF)), at},
 		{"the server named none", fault.Limited(time.Time{}, io.EOF), time.Time{}},
 		{"another kind", &fault.Error{Kind: fault.Temporary, RetryAt: at, Err: io.EOF}, time.Time{}},
 		{"no fault", io.EOF, time.Time{}},

@@ -2,8 +2,8 @@ package identity
 
 import "strings"
 
-// Person is an account of a forge: someone who approves, comments or closes.
-type Person struct {
+// User is an account of a forge: someone who approves, comments or closes.
+type User struct {
 	Host  string `json:"host"` // of the forge; of plain Git, empty
 	Login string `json:"login"`
 	Bot   bool   `json:"bot,omitempty"` // an app or service account, whose approval never counts
@@ -11,6 +11,6 @@ type Person struct {
 
 // Same says whether two accounts are one. Forges compare logins without regard
 // to case.
-func (p Person) Same(q Person) bool {
+func (p User) Same(q User) bool {
 	return strings.EqualFold(p.Host, q.Host) && strings.EqualFold(p.Login, q.Login)
 }

@@ -46,7 +46,7 @@ func ForgeKey(host string, id int64) (RepositoryKey, error) {
 	if id <= 0 {
 		return "", fmt.Errorf("the repository's id on %s must be positive, not %d", host, id)
 	}
-	return RepositoryKey(normaliseHost(parsed) + "/" + strconv.FormatInt(id, 10)), nil
+	return RepositoryKey(normalizeHost(parsed) + "/" + strconv.FormatInt(id, 10)), nil
 }
 
 // GitKey returns the key of a repository of plain Git. User, password, default
@@ -81,7 +81,7 @@ func GitKey(raw string) (RepositoryKey, error) {
 	if clean != path.Clean(clean) { // nothing is left, or . or .., as of a folder ..git
 		return "", errPath
 	}
-	normal := url.URL{Scheme: parsed.Scheme, Host: normaliseHost(parsed), Path: clean}
+	normal := url.URL{Scheme: parsed.Scheme, Host: normalizeHost(parsed), Path: clean}
 	return RepositoryKey(gitPrefix + normal.String()), nil
 }
 
@@ -165,8 +165,8 @@ func defaultPort(scheme string) string {
 	}
 }
 
-// normaliseHost returns the host in lower case, without the default port.
-func normaliseHost(u *url.URL) string {
+// normalizeHost returns the host in lower case, without the default port.
+func normalizeHost(u *url.URL) string {
 	host, port := strings.ToLower(u.Hostname()), u.Port()
 	if port != "" && port != defaultPort(u.Scheme) {
 		return net.JoinHostPort(host, port)

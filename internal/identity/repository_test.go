@@ -89,7 +89,7 @@ func TestGitKey_refuses(t *testing.T) {
 }
 
 // A URL may hold a password, and the errors go to logs and pages.
-func TestGitKey_T06_errorsHoldNoPassword(t *testing.T) {
+func TestGitKey_errorsHoldNoPassword(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{
 		"https://user:canary@git.example.com", "https://user:canary@[::1/deploy", "ftp://user:canary@git.example.com/a",
@@ -107,11 +107,11 @@ func TestGitKey_T06_errorsHoldNoPassword(t *testing.T) {
 
 func TestPerson_Same(t *testing.T) {
 	t.Parallel()
-	ann := Person{Host: "github.com", Login: "Ann"}
-	if !ann.Same(Person{Host: "GitHub.com", Login: "ann", Bot: true}) {
+	ann := User{Host: "github.com", Login: "Ann"}
+	if !ann.Same(User{Host: "GitHub.com", Login: "ann", Bot: true}) {
 		t.Error("Ann is not ann")
 	}
-	if ann.Same(Person{Host: "gitlab.com", Login: "Ann"}) || ann.Same(Person{Host: "github.com", Login: "Anna"}) {
+	if ann.Same(User{Host: "gitlab.com", Login: "Ann"}) || ann.Same(User{Host: "github.com", Login: "Anna"}) {
 		t.Error("Ann is somebody else")
 	}
 }

@@ -43,7 +43,7 @@ func BenchmarkPattern_Intersects(b *testing.B) {
 	}
 }
 
-// S-06: ten thousand tags.
+// Ten thousand tags.
 func BenchmarkPolicy_Candidates(b *testing.B) {
 	tags := make([]string, 10_000)
 	for i := range tags {

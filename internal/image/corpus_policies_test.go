@@ -75,7 +75,7 @@ func checkFluxPolicy(t *testing.T, row policyRow) {
 	}
 	ordered := tagsOf(policy.Candidates(row.Tags))
 	if row.ExpectError {
-		// Flux fails when one tag is no number; here the others still count (S-03).
+		// Flux fails when one tag is no number; here the others still count.
 		if len(ordered) > 0 && row.Case != "With invalid numerical value" {
 			t.Errorf("got %q", ordered)
 		}

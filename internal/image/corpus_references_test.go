@@ -74,9 +74,9 @@ func TestCorpus_references(t *testing.T) {
 		"TestReferenceRegexp":       checkReferenceRegexp,
 		"TestFullNameRegexp":        checkFullName,
 		"TestDomainRegexp":          checkDomain,
-		"TestValidateReferenceName": checkNormalised,
-		"TestValidateRemoteName":    checkNormalised,
-		"TestParseRepositoryInfo":   checkNormalised,
+		"TestValidateReferenceName": checkNormalized,
+		"TestValidateRemoteName":    checkNormalized,
+		"TestParseRepositoryInfo":   checkNormalized,
 		"TestParseAnyReference":     checkAny,
 		"TestParseDockerRef":        checkDockerRef,
 		"TestParseNamed":            checkCanonical,
@@ -163,8 +163,8 @@ func checkDomain(t *testing.T, row referenceRow) {
 	}
 }
 
-// checkNormalised reads rows with Docker Hub's rules. On purpose different: none.
-func checkNormalised(t *testing.T, row referenceRow) {
+// checkNormalized reads rows with Docker Hub's rules. On purpose different: none.
+func checkNormalized(t *testing.T, row referenceRow) {
 	r, ok := parsed(t, row)
 	if !ok || row.Full == "" {
 		return
@@ -175,8 +175,8 @@ func checkNormalised(t *testing.T, row referenceRow) {
 	}
 }
 
-// normalised is what the distribution project prints for a reference.
-func normalised(r Reference) string {
+// normalized is what the distribution project prints for a reference.
+func normalized(r Reference) string {
 	r.Name = r.Repository.String()
 	return r.String()
 }
@@ -187,8 +187,8 @@ func checkAny(t *testing.T, row referenceRow) {
 	if strings.HasPrefix(row.Full, "sha256:") {
 		row.Valid = false
 	}
-	if r, ok := parsed(t, row); ok && normalised(r) != row.Full {
-		t.Errorf("got %s, want %s", normalised(r), row.Full)
+	if r, ok := parsed(t, row); ok && normalized(r) != row.Full {
+		t.Errorf("got %s, want %s", normalized(r), row.Full)
 	}
 }
 
@@ -206,13 +206,13 @@ func checkDockerRef(t *testing.T, row referenceRow) {
 	case r.Tag == "":
 		r.Tag = "latest"
 	}
-	if normalised(r) != row.Full {
-		t.Errorf("got %s, want %s", normalised(r), row.Full)
+	if normalized(r) != row.Full {
+		t.Errorf("got %s, want %s", normalized(r), row.Full)
 	}
 }
 
-// checkCanonical reads rows that are valid only in the normalised form. On
-// purpose different: we read every form and give the normalised one, so a row is
+// checkCanonical reads rows that are valid only in the normalized form. On
+// purpose different: we read every form and give the normalized one, so a row is
 // valid when nothing had to be changed.
 func checkCanonical(t *testing.T, row referenceRow) {
 	text := row.text(t)

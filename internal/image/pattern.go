@@ -14,7 +14,7 @@ const anySegments = "**"
 // Pattern is a set of repositories. In a component * stands for any characters
 // but the slash. A component ** stands for any number of components: at the end
 // for one or more, as in .gitignore. At the front it stands for a host and any
-// components below it. Names of Docker Hub are normalised as in Repository, so
+// components below it. Names of Docker Hub are normalized as in Repository, so
 // acme/* is docker.io/acme/*. A * alone at the front is refused, because it could
 // stand for a host or for a namespace of Docker Hub.
 //
@@ -50,7 +50,7 @@ func ParsePattern(s string) (Pattern, error) {
 	return pattern, nil
 }
 
-// splitPattern gives a pattern the normalised form that Match and Intersects
+// splitPattern gives a pattern the normalized form that Match and Intersects
 // read: a host, and components in which ** may also stand for none.
 func splitPattern(segments []string) (host string, path []string) {
 	host, path = dockerHub, segments
@@ -58,7 +58,7 @@ func splitPattern(segments []string) (host string, path []string) {
 	case first == anySegments:
 		host = "*"
 	case len(segments) > 1 && namesHost(first):
-		host, path = normaliseHost(first), segments[1:]
+		host, path = normalizeHost(first), segments[1:]
 	}
 	if last := len(path) - 1; path[last] == anySegments {
 		path = slices.Concat(path[:last], []string{"*", anySegments})
@@ -170,7 +170,7 @@ func (p Pattern) String() string { return p.text }
 
 // Prefix returns what all matches have in common: the host, empty where it has a
 // star, and the components of the path before the first with a star. Both are
-// normalised, as those of a Repository are.
+// normalized, as those of a Repository are.
 func (p Pattern) Prefix() (host, path string) {
 	if p.IsExact() {
 		return p.exact.Host(), p.exact.Path()

@@ -38,44 +38,44 @@ func TestPolicy_Candidates(t *testing.T) {
 		skipped, excluded int
 	}{
 		{
-			name: "S-01 range with and without v", selection: Selection{Semver: ">=1.4 <2"},
+			name: "range with and without v", selection: Selection{Semver: ">=1.4 <2"},
 			tags: "1.3.9 v1.4.0 1.5.0 v1.10.0 2.0.0 V1.6.0", want: "v1.10.0 1.5.0 v1.4.0", skipped: 1, excluded: 2,
 		},
-		{name: "S-01 range written with v", selection: Selection{Semver: ">=v1.4"}, tags: "1.4.0 v1.3.0", want: "1.4.0", excluded: 1},
+		{name: "range written with v", selection: Selection{Semver: ">=v1.4"}, tags: "1.4.0 v1.3.0", want: "1.4.0", excluded: 1},
 		{
-			name: "S-01 prerelease only when the range names one", selection: Selection{Semver: ">=1.4"},
+			name: "prerelease only when the range names one", selection: Selection{Semver: ">=1.4"},
 			tags: "1.4.0 1.5.0-rc.1", want: "1.4.0", excluded: 1,
 		},
 		{
-			name: "S-01 prerelease named by the range", selection: Selection{Semver: ">=1.4.0-0"},
+			name: "prerelease named by the range", selection: Selection{Semver: ">=1.4.0-0"},
 			tags: "1.4.0 1.5.0-rc.2 1.5.0-rc.10 1.5.0-alpha 1.5.0-rc.1.x", want: "1.5.0-rc.10 1.5.0-rc.2 1.5.0-rc.1.x 1.5.0-alpha 1.4.0",
 		},
 		{
-			name: "S-01 precedence of semver.org", selection: Selection{Semver: ">=1.0.0-0"},
+			name: "precedence of semver.org", selection: Selection{Semver: ">=1.0.0-0"},
 			tags: "1.0.0-alpha.beta 1.0.0 1.0.0-beta.11 1.0.0-alpha 1.0.0-rc.1 1.0.0-beta.2 1.0.0-alpha.1 1.0.0-beta",
 			want: "1.0.0 1.0.0-rc.1 1.0.0-beta.11 1.0.0-beta.2 1.0.0-beta 1.0.0-alpha.beta 1.0.0-alpha.1 1.0.0-alpha",
 		},
 		{
-			name: "S-01 build metadata, which a tag writes with an underscore", selection: Selection{Semver: "^1"},
+			name: "build metadata, which a tag writes with an underscore", selection: Selection{Semver: "^1"},
 			tags: "1.2.3_build.2 1.2.3_build.10 1.2.3 1.2.2_z 1.2.3_", want: "1.2.3 1.2.3_build.10 1.2.3_build.2 1.2.2_z", skipped: 1,
 		},
-		{name: "S-01 four parts are no version by themselves", selection: Selection{Semver: "*"}, tags: "1.2.3.4 1.2.3", want: "1.2.3", skipped: 1},
+		{name: "four parts are no version by themselves", selection: Selection{Semver: "*"}, tags: "1.2.3.4 1.2.3", want: "1.2.3", skipped: 1},
 		{
-			name: "S-01 four parts through a filter", selection: Selection{Semver: "^1", Filter: `^release-(?P<version>.*)$`},
+			name: "four parts through a filter", selection: Selection{Semver: "^1", Filter: `^release-(?P<version>.*)$`},
 			tags: "release-1.2.3.4 release-1.2.3.10 release-1.2.3 1.9.0 release-2.0.0.0", want: "release-1.2.3.10 release-1.2.3.4 release-1.2.3", excluded: 2,
 		},
-		{name: "S-01 calendar versions", selection: Selection{Semver: ">=2024"}, tags: "2024.01.15 2024.1.9 2023.12.31 2024.10.1", want: "2024.10.1 2024.01.15 2024.1.9", excluded: 1},
-		{name: "S-01 one long number is a date or a commit", selection: Selection{Semver: ">=1"}, tags: "20240115 1234567 16 v2024", want: "v2024 16", skipped: 2},
-		{name: "S-01 one long number through a filter", selection: Selection{Semver: ">=1", Filter: `^r(?P<version>\d+)$`}, tags: "r20240115 r20240116 r1", want: "r20240116 r20240115 r1"},
-		{name: "S-01 variants are prereleases", selection: Selection{Semver: "^1"}, tags: "1.2.3-alpine 1.2.3", want: "1.2.3", excluded: 1},
-		{name: "S-01 variant through a filter", selection: Selection{Semver: "^1", Filter: `^(?P<version>.+)-alpine$`}, tags: "1.2.3-alpine 1.2.4 1.10.0-alpine", want: "1.10.0-alpine 1.2.3-alpine", excluded: 1},
-		{name: "S-02 more precise spelling first", selection: Selection{Semver: "*"}, tags: "1.20 v1.20.0 1.20.0 1 1.0 1.0.0 01.20.0", want: "01.20.0 1.20.0 v1.20.0 1.20 1.0.0 1.0 1"},
+		{name: "calendar versions", selection: Selection{Semver: ">=2024"}, tags: "2024.01.15 2024.1.9 2023.12.31 2024.10.1", want: "2024.10.1 2024.01.15 2024.1.9", excluded: 1},
+		{name: "one long number is a date or a commit", selection: Selection{Semver: ">=1"}, tags: "20240115 1234567 16 v2024", want: "v2024 16", skipped: 2},
+		{name: "one long number through a filter", selection: Selection{Semver: ">=1", Filter: `^r(?P<version>\d+)$`}, tags: "r20240115 r20240116 r1", want: "r20240116 r20240115 r1"},
+		{name: "variants are prereleases", selection: Selection{Semver: "^1"}, tags: "1.2.3-alpine 1.2.3", want: "1.2.3", excluded: 1},
+		{name: "variant through a filter", selection: Selection{Semver: "^1", Filter: `^(?P<version>.+)-alpine$`}, tags: "1.2.3-alpine 1.2.4 1.10.0-alpine", want: "1.10.0-alpine 1.2.3-alpine", excluded: 1},
+		{name: "more precise spelling first", selection: Selection{Semver: "*"}, tags: "1.20 v1.20.0 1.20.0 1 1.0 1.0.0 01.20.0", want: "01.20.0 1.20.0 v1.20.0 1.20 1.0.0 1.0 1"},
 		{
-			name: "S-03 what does not parse is skipped and counted", selection: Selection{Semver: "*"},
+			name: "what does not parse is skipped and counted", selection: Selection{Semver: "*"},
 			tags: "1.0.0 latest 1.x main-abc 1..2 1.0.0-rc..1 1.0.0-ä v 99999999999999999999.0.0 1.0.0p -1", want: "1.0.0", skipped: 10,
 		},
 		{
-			name: "S-04 attachments are no candidates", selection: Selection{Alphabetical: ".*"},
+			name: "attachments are no candidates", selection: Selection{Alphabetical: ".*"},
 			tags: "sha256-" + hex + ".sig sha256-" + hex + ".att sha256-" + hex + ".sbom sha256-" + hex + " sha512-" + hex + " sha256-" + hex + ".sigstore v1.sig sha256-abc a sha256-" + hex + "0",
 			want: "sha256-abc sha256-" + hex + "0 a", excluded: 7,
 		},
@@ -126,7 +126,7 @@ func TestPolicy_Candidates_version(t *testing.T) {
 	}
 }
 
-func TestPolicy_S02_orderDoesNotDependOnTheRegistry(t *testing.T) {
+func TestPolicy_orderDoesNotDependOnTheRegistry(t *testing.T) {
 	t.Parallel()
 	tags := strings.Fields("1.20 1.20.0 v1.20 v1.20.0 1.20.0_a 1.20.0_b 1.20.0-rc1 1.20-rc1 v1.20.0-rc1 01.20 1.020.0")
 	random := rand.New(rand.NewPCG(1, 2))
@@ -156,8 +156,8 @@ func TestPolicy_Compare(t *testing.T) {
 		{"excluded", Selection{Semver: "^1", Exclude: []string{"5"}}, Version{Tag: "1.5.0"}, Version{Tag: "1.4.0"}, true},
 		{"prerelease", Selection{Semver: "^1"}, Version{Tag: "1.5.0"}, Version{Tag: "1.5.0-rc.1"}, true},
 		{"a chart's version, written with a plus", Selection{Semver: "^1"}, Version{Tag: "1.5.0+b2"}, Version{Tag: "1.5.0_b1"}, true},
-		{"S-02 the other spelling", Selection{Semver: "*"}, Version{Tag: "1.20.0"}, Version{Tag: "1.20"}, true},
-		{"S-05 a partial list never looks newer", Selection{Semver: "*"}, Version{Tag: "1.20.0"}, Version{Tag: "1.19.9"}, true},
+		{"the other spelling", Selection{Semver: "*"}, Version{Tag: "1.20.0"}, Version{Tag: "1.20"}, true},
+		{"a partial list never looks newer", Selection{Semver: "*"}, Version{Tag: "1.20.0"}, Version{Tag: "1.19.9"}, true},
 		{"no version", Selection{Semver: "*"}, Version{Tag: "latest"}, Version{Tag: "1.0.0"}, false},
 		{"no tag", Selection{Semver: "*"}, Version{Digest: "sha256:x", Version: "2.0.0"}, Version{Tag: "1.0.0"}, false},
 		{"another series", Selection{Semver: "*", Filter: "-alpine$"}, Version{Tag: "2.0.0"}, Version{Tag: "1.0.0-alpine"}, false},
@@ -165,7 +165,7 @@ func TestPolicy_Compare(t *testing.T) {
 		{"alphabetical", Selection{Alphabetical: ".*"}, Version{Tag: "b"}, Version{Tag: "a"}, true},
 		{"newest", Selection{Newest: "^main-"}, Version{Tag: "a", Created: at(2026)}, Version{Tag: "b", Created: at(2025)}, true},
 		{"newest, made at the same time", Selection{Newest: "^main-"}, Version{Tag: "main-b", Created: at(2026)}, Version{Tag: "main-a", Created: at(2026)}, true},
-		{"S-12 newest, stamped 1980", Selection{Newest: "^main-"}, Version{Tag: "main-a", Created: at(2026)}, Version{Tag: "main-b", Created: at(1980)}, false},
+		{"newest, stamped 1980", Selection{Newest: "^main-"}, Version{Tag: "main-a", Created: at(2026)}, Version{Tag: "main-b", Created: at(1980)}, false},
 		{"newest, unknown", Selection{Newest: "^main-"}, Version{Tag: "main-a", Created: at(2026)}, Version{Tag: "main-b"}, false},
 		{"a moving tag is ordered by its publisher", Selection{Tag: "released"}, Version{Tag: "released"}, Version{Tag: "released"}, false},
 		{"release", Selection{Release: "github.com/acme/web"}, Version{Tag: "2"}, Version{Tag: "1"}, false},

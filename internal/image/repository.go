@@ -15,7 +15,7 @@ const (
 	ArtifactOther Artifact = "artifact" // any other OCI artifact
 )
 
-// Docker Hub, as it is named in normalised names, and the namespace of its
+// Docker Hub, as it is named in normalized names, and the namespace of its
 // official images, which people leave out.
 const (
 	dockerHub      = "docker.io"
@@ -73,7 +73,7 @@ func quote(s string) string {
 	return fmt.Sprintf("%q…", s[:most])
 }
 
-// parseName reads a name and normalises it.
+// parseName reads a name and normalizes it.
 func parseName(s string) (Repository, error) {
 	first, rest, found := strings.Cut(s, "/")
 	if !found || !namesHost(first) {
@@ -82,7 +82,7 @@ func parseName(s string) (Repository, error) {
 	if !validHost(first) {
 		return Repository{}, errHost
 	}
-	host := normaliseHost(first)
+	host := normalizeHost(first)
 	if host == dockerHub {
 		return hubRepository(rest)
 	}
@@ -127,10 +127,10 @@ func namesHost(first string) bool {
 	return false
 }
 
-// normaliseHost gives all spellings of a host one form: lower case, and one name
+// normalizeHost gives all spellings of a host one form: lower case, and one name
 // for Docker Hub. A host that is one only because of its upper-case letters
-// keeps them, or its normalised name would be one of Docker Hub.
-func normaliseHost(host string) string {
+// keeps them, or its normalized name would be one of Docker Hub.
+func normalizeHost(host string) string {
 	if lower := strings.ToLower(host); namesHost(lower) {
 		host = lower
 	}
@@ -164,7 +164,7 @@ func (r Repository) Name() string {
 	return r.path[strings.LastIndexByte(r.path, '/')+1:]
 }
 
-// String returns the normalised full name; nothing for the zero value.
+// String returns the normalized full name; nothing for the zero value.
 func (r Repository) String() string {
 	if r.IsZero() {
 		return ""

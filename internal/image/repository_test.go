@@ -60,7 +60,7 @@ func TestParseRepository_parts(t *testing.T) {
 	}
 }
 
-func TestParseRepository_Y21_neighboursAreOthers(t *testing.T) {
+func TestParseRepository_neighborsAreOthers(t *testing.T) {
 	t.Parallel()
 	wanted := mustRepository(t, "r.example/a")
 	for _, s := range []string{"r.example/a-b", "r.example/x/a", "x/r.example/a", "r.example:443/a", "r.example/a/b", "a", "sub.r.example/a"} {

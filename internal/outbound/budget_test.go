@@ -11,7 +11,7 @@ import (
 	"promoter/internal/fault"
 )
 
-func TestBudget_S10_burstThenRate(t *testing.T) {
+func TestBudget_burstThenRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, start := clock(t, Options{Budget: Budget{PerSecond: 2, Burst: 3}}), time.Now()
@@ -31,7 +31,7 @@ func TestBudget_S10_burstThenRate(t *testing.T) {
 	})
 }
 
-func TestBudget_S10_aLongQueueIsRateLimited(t *testing.T) {
+func TestBudget_aLongQueueIsRateLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHosts(always(Budget{PerSecond: 0.1, Burst: 1, Concurrent: 1}), 5*time.Second, time.Now).of("a.example")

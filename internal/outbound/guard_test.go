@@ -9,7 +9,7 @@ import (
 	"promoter/internal/fault"
 )
 
-func TestGuard_T07_refusesWhatIsNotTheInternet(t *testing.T) {
+func TestGuard_refusesWhatIsNotTheInternet(t *testing.T) {
 	t.Parallel()
 	refused := map[string]string{
 		"0.0.0.0":                        "unspecified",
@@ -63,7 +63,7 @@ func TestGuard_T07_refusesWhatIsNotTheInternet(t *testing.T) {
 		"0:0:0:0:0:ffff:192.168.255.255": "private",
 	}
 	for text, name := range refused {
-		t.Run("T-07 "+text, func(t *testing.T) {
+		t.Run(""+text, func(t *testing.T) {
 			t.Parallel()
 			err := guard{}.check(netip.MustParseAddr(text))
 			if err == nil || fault.KindOf(err) != fault.Invalid {
@@ -76,7 +76,7 @@ func TestGuard_T07_refusesWhatIsNotTheInternet(t *testing.T) {
 	}
 }
 
-func TestGuard_T07_letsTheInternetPass(t *testing.T) {
+func TestGuard_letsTheInternetPass(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"1.1.1.1", "8.8.8.8", "100.63.255.255", "100.128.0.0", "172.32.0.1", "192.0.1.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::1.1.1.1", "2002:101:101::1"} {
 		if err := (guard{}).check(netip.MustParseAddr(text)); err != nil {
@@ -85,7 +85,7 @@ func TestGuard_T07_letsTheInternetPass(t *testing.T) {
 	}
 }
 
-func TestGuard_T07_networksAreTheOperators(t *testing.T) {
+func TestGuard_networksAreTheOperators(t *testing.T) {
 	t.Parallel()
 	g := guard{networks: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00:1::/32")}}
 	for text, allowed := range map[string]bool{
@@ -104,7 +104,7 @@ func TestGuard_T07_networksAreTheOperators(t *testing.T) {
 	}
 }
 
-func TestGuard_T07_loopbackIsForThePersonsMachine(t *testing.T) {
+func TestGuard_loopbackIsForThePersonsMachine(t *testing.T) {
 	t.Parallel()
 	g := guard{loopback: true}
 	for text, allowed := range map[string]bool{
@@ -121,7 +121,7 @@ func TestGuard_T07_loopbackIsForThePersonsMachine(t *testing.T) {
 	}
 }
 
-func TestGuard_T07_anAddressThatIsNone(t *testing.T) {
+func TestGuard_anAddressThatIsNone(t *testing.T) {
 	t.Parallel()
 	if err := (guard{}).check(netip.Addr{}); err == nil {
 		t.Error("the zero address passed")
@@ -150,7 +150,7 @@ func FuzzGuard(f *testing.F) {
 }
 
 // What is no HTTP, such as ssh, passes the same guard.
-func TestDialContext_T07_refusesLoopback(t *testing.T) {
+func TestDialContext_refusesLoopback(t *testing.T) {
 	t.Parallel()
 	c, err := New(Options{Now: time.Now})
 	if err != nil {

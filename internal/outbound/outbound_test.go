@@ -82,14 +82,14 @@ func port(t *testing.T, server *httptest.Server) string {
 	return u.Port()
 }
 
-func TestClient_T07_namesThatLeadInside(t *testing.T) {
+func TestClient_namesThatLeadInside(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the request arrived")
 	}))
 	t.Cleanup(server.Close)
 	for _, to := range []string{"127.0.0.1", "::1", "169.254.169.254", "10.0.0.1", "100.64.0.1", "fe80::1", "64:ff9b::7f00:1"} {
-		t.Run("T-07 a name at "+to, func(t *testing.T) {
+		t.Run("a name at "+to, func(t *testing.T) {
 			t.Parallel()
 			c := newClient(t, Options{}, address(to))
 			_, err := get(c, "https://registry.example.com:"+port(t, server)+"/")
@@ -99,14 +99,14 @@ func TestClient_T07_namesThatLeadInside(t *testing.T) {
 			}
 		})
 	}
-	t.Run("T-07 an address in the URL", func(t *testing.T) {
+	t.Run("an address in the URL", func(t *testing.T) {
 		t.Parallel()
 		for _, host := range []string{"127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"} {
 			_, err := get(newClient(t, Options{}, nil), "https://"+host+":"+port(t, server)+"/")
 			mustRefuse(t, err, "is not dialled")
 		}
 	})
-	t.Run("T-07 numbers that a resolver reads as an address", func(t *testing.T) {
+	t.Run("numbers that a resolver reads as an address", func(t *testing.T) {
 		t.Parallel()
 		for _, host := range []string{"2130706433", "0x7f000001", "127.1", "017700000001"} {
 			if _, err := get(newClient(t, Options{}, address("127.0.0.1")), "https://"+host+":"+port(t, server)+"/"); err == nil {
@@ -116,7 +116,7 @@ func TestClient_T07_namesThatLeadInside(t *testing.T) {
 	})
 }
 
-func TestClient_T07_rebindingGainsNothing(t *testing.T) {
+func TestClient_rebindingGainsNothing(t *testing.T) {
 	t.Parallel()
 	var arrived atomic.Bool
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Store(true) }))
@@ -145,7 +145,7 @@ func TestClient_T07_rebindingGainsNothing(t *testing.T) {
 	}
 }
 
-func TestClient_T07_plainHTTPOnlyWhereListed(t *testing.T) {
+func TestClient_plainHTTPOnlyWhereListed(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "plain") }))
 	t.Cleanup(server.Close)
@@ -157,15 +157,15 @@ func TestClient_T07_plainHTTPOnlyWhereListed(t *testing.T) {
 		to      string
 		allowed bool
 	}{
-		{"T-07 neither listed", Options{}, "127.0.0.1", false},
-		{"T-07 only the network listed", Options{Networks: loopback}, "127.0.0.1", false},
-		{"T-07 only the host listed", Options{Insecure: []string{host}}, "127.0.0.1", false},
-		{"T-07 listed host at a public address", Options{Insecure: []string{host}, Networks: loopback}, "1.1.1.1", false},
-		{"T-07 listed host under another port", Options{Insecure: []string{"registry.example.com:1"}, Networks: loopback}, "127.0.0.1", false},
+		{"neither listed", Options{}, "127.0.0.1", false},
+		{"only the network listed", Options{Networks: loopback}, "127.0.0.1", false},
+		{"only the host listed", Options{Insecure: []string{host}}, "127.0.0.1", false},
+		{"listed host at a public address", Options{Insecure: []string{host}, Networks: loopback}, "1.1.1.1", false},
+		{"listed host under another port", Options{Insecure: []string{"registry.example.com:1"}, Networks: loopback}, "127.0.0.1", false},
 		{"host and network listed", Options{Insecure: []string{host}, Networks: loopback}, "127.0.0.1", true},
 		{"host listed without its port", Options{Insecure: []string{"Registry.Example.com"}, Networks: loopback}, "127.0.0.1", true},
 		{"the person's own machine", Options{AllowLoopback: true}, "127.0.0.1", true},
-		{"T-07 a private address from the person's machine", Options{AllowLoopback: true}, "192.168.0.1", false},
+		{"a private address from the person's machine", Options{AllowLoopback: true}, "192.168.0.1", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -12,7 +12,7 @@ import (
 
 // A host of which requests fail one after the other is left alone, longer each time
 // and at most for a while; others are asked as ever. One good answer ends it.
-func TestPause_S10_P12_failuresInARow(t *testing.T) {
+func TestPause_failuresInARow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := clock(t, Options{})
@@ -67,7 +67,7 @@ func TestPause_S10_P12_failuresInARow(t *testing.T) {
 }
 
 // What asks for a pause is among them too, with no more than that.
-func TestPause_S10_asked(t *testing.T) {
+func TestPause_asked(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, start := clock(t, Options{}), time.Now()

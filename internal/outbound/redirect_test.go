@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-func TestClient_T07_redirectsAreGuardedToo(t *testing.T) {
+func TestClient_redirectsAreGuardedToo(t *testing.T) {
 	t.Parallel()
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the redirect was followed")
@@ -24,11 +24,11 @@ func TestClient_T07_redirectsAreGuardedToo(t *testing.T) {
 	t.Cleanup(outside.Close)
 	insidePort := port(t, inside)
 	for name, to := range map[string]string{
-		"T-07 to a private address":   "https://10.0.0.1/",
-		"T-07 to metadata":            "https://169.254.169.254/latest/meta-data/",
-		"T-07 down to plain http":     "http://public.example.com:" + insidePort + "/",
-		"T-07 to another scheme":      "gopher://127.0.0.1:70/",
-		"T-07 to a name that is here": "https://inner.example.com:" + insidePort + "/",
+		"to a private address":   "https://10.0.0.1/",
+		"to metadata":            "https://169.254.169.254/latest/meta-data/",
+		"down to plain http":     "http://public.example.com:" + insidePort + "/",
+		"to another scheme":      "gopher://127.0.0.1:70/",
+		"to a name that is here": "https://inner.example.com:" + insidePort + "/",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,9 +91,9 @@ func TestClient_credentialsStayWithTheirHost(t *testing.T) {
 
 // A registry of the internet must not lead a person's own machine to the services
 // that it runs for itself.
-func TestClient_T07_noRedirectFromTLSToPlain(t *testing.T) {
+func TestClient_noRedirectFromTLSToPlain(t *testing.T) {
 	t.Parallel()
-	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("T-07 the redirect was followed") }))
+	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
 	t.Cleanup(inside.Close)
 	outside := httptest.NewTLSServer(http.RedirectHandler(inside.URL+"/_shutdown", http.StatusFound))
 	t.Cleanup(outside.Close)

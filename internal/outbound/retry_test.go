@@ -92,7 +92,7 @@ func (lateError) Timeout() bool        { return true }
 func (lateError) Temporary() bool      { return true }
 func (lateError) Is(target error) bool { return target == context.DeadlineExceeded }
 
-func TestRetry_S10_serverErrorsAndTimeouts(t *testing.T) {
+func TestRetry_serverErrorsAndTimeouts(t *testing.T) {
 	t.Parallel()
 	timeout := &net.DNSError{IsTimeout: true}
 	for _, tc := range []struct {
@@ -103,12 +103,12 @@ func TestRetry_S10_serverErrorsAndTimeouts(t *testing.T) {
 		status  int
 		kind    fault.Kind
 	}{
-		{"S-10 500 then fine", answers{status(500), status(200)}, "GET", 2, 200, ""},
-		{"S-10 reset then fine", answers{broken(syscall.ECONNRESET), status(200)}, "GET", 2, 200, ""},
-		{"S-10 timeout then fine", answers{broken(timeout), status(200)}, "HEAD", 2, 200, ""},
-		{"S-10 no answer in time, then fine", answers{broken(lateError{}), status(200)}, "GET", 2, 200, ""},
-		{"S-10 502 for ever is the answer", answers{status(502)}, "GET", 3, 502, ""},
-		{"S-10 timeout for ever", answers{broken(timeout)}, "GET", 3, 0, fault.Temporary},
+		{"500 then fine", answers{status(500), status(200)}, "GET", 2, 200, ""},
+		{"reset then fine", answers{broken(syscall.ECONNRESET), status(200)}, "GET", 2, 200, ""},
+		{"timeout then fine", answers{broken(timeout), status(200)}, "HEAD", 2, 200, ""},
+		{"no answer in time, then fine", answers{broken(lateError{}), status(200)}, "GET", 2, 200, ""},
+		{"502 for ever is the answer", answers{status(502)}, "GET", 3, 502, ""},
+		{"timeout for ever", answers{broken(timeout)}, "GET", 3, 0, fault.Temporary},
 		{"404 is an answer", answers{status(404)}, "GET", 1, 404, ""},
 		{"a POST is sent once", answers{status(500)}, "POST", 1, 500, ""},
 		{"an unknown failure is not repeated", answers{broken(errors.New("odd"))}, "GET", 1, 0, fault.Temporary},
@@ -133,7 +133,7 @@ func TestRetry_S10_serverErrorsAndTimeouts(t *testing.T) {
 	}
 }
 
-func TestRetry_S10_429BacksOffItsHostOnly(t *testing.T) {
+func TestRetry_429BacksOffItsHostOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, start := clock(t, Options{}), time.Now()
@@ -158,12 +158,12 @@ func TestRetry_S10_429BacksOffItsHostOnly(t *testing.T) {
 	})
 }
 
-func TestRetry_S10_shortPausesAreWaitedFor(t *testing.T) {
+func TestRetry_shortPausesAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func() (*http.Response, error){
-		"S-10 seconds":           status(429, "Retry-After", "3"),
-		"S-10 503 with a time":   status(503, "Retry-After", "3"),
-		"S-10 no time: a second": status(429),
+		"seconds":           status(429, "Retry-After", "3"),
+		"503 with a time":   status(503, "Retry-After", "3"),
+		"no time: a second": status(429),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -182,7 +182,7 @@ func TestRetry_S10_shortPausesAreWaitedFor(t *testing.T) {
 	}
 }
 
-func TestRetry_S10_aDateIsATimeToo(t *testing.T) {
+func TestRetry_aDateIsATimeToo(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for value, want := range map[string]time.Duration{
@@ -201,7 +201,7 @@ func TestRetry_S10_aDateIsATimeToo(t *testing.T) {
 	}
 }
 
-func TestRetry_S10_anAbsurdPauseEnds(t *testing.T) {
+func TestRetry_anAbsurdPauseEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{answers: map[string]answers{"a.example": {status(429, "Retry-After", "4000000000")}}}
@@ -212,7 +212,7 @@ func TestRetry_S10_anAbsurdPauseEnds(t *testing.T) {
 	})
 }
 
-func TestRetry_S10_refusalsInARowDouble(t *testing.T) {
+func TestRetry_refusalsInARowDouble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := clock(t, Options{Attempts: 1})
@@ -231,7 +231,7 @@ func TestRetry_S10_refusalsInARowDouble(t *testing.T) {
 }
 
 // Requests that were under way together are refused together: that is one refusal.
-func TestRetry_S10_refusalsAtOnceAreOne(t *testing.T) {
+func TestRetry_refusalsAtOnceAreOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, start := clock(t, Options{}), time.Now()

@@ -53,7 +53,7 @@ func Answer(all ...Answered) string {
 }
 
 func (a Answered) write(b *writing) {
-	about := Harmless(a.Login)
+	about := Sanitize(a.Login)
 	if a.Command != "" {
 		about += ", " + code(commandPrefix+" "+a.Command)
 	}
@@ -61,7 +61,7 @@ func (a Answered) write(b *writing) {
 	if a.Verb() == VerbPromote {
 		words = "asked for; conditions and gates hold as ever"
 	}
-	b.paragraph("**" + about + ":** " + cmp.Or(Harmless(a.Words), words) + ".")
+	b.paragraph("**" + about + ":** " + cmp.Or(Sanitize(a.Words), words) + ".")
 	for _, p := range a.Proposals {
 		p.explain(b)
 	}
@@ -75,7 +75,7 @@ func (a Answered) write(b *writing) {
 func (p Proposal) explain(b *writing) {
 	for _, d := range p.Decisions {
 		b.line("- ", code(d.Application), " in ", code(d.Environment), " is *", string(d.State), "*: ",
-			Harmless(cmp.Or(d.Reason.Words, "nothing differs")), until(d.Reason.Until), ".")
+			Sanitize(cmp.Or(d.Reason.Message, "nothing differs")), until(d.Reason.Until), ".")
 	}
 	b.line()
 	page := Page{Proposal: p}
@@ -99,10 +99,10 @@ func help(b *writing) {
 
 // Explained finds what is to be told about places: the proposals that speak of
 // them, else their decisions alone.
-func Explained(planned []Proposal, decisions []Decision, places []Place) []Proposal {
+func Explained(planned []Proposal, decisions []Decision, targets []Target) []Proposal {
 	var all []Proposal
-	for _, place := range places {
-		about := func(d Decision) bool { return d.Place == place }
+	for _, target := range targets {
+		about := func(d Decision) bool { return d.Target == target }
 		speaks := func(p Proposal) bool { return slices.ContainsFunc(p.Decisions, about) }
 		if slices.ContainsFunc(all, speaks) {
 			continue

@@ -19,8 +19,8 @@ func TestAnswer_T12(t *testing.T) {
 	t.Parallel()
 	opens := time.Date(2026, 11, 19, 8, 0, 0, 0, time.UTC)
 	waits := promotion.Proposal{Step: promotion.StepWait, Decisions: []promotion.Decision{{
-		Place: promotion.Place{Environment: "prod", Application: "shop"}, State: promotion.Waiting,
-		Reason:     promotion.Reason{Words: "staging soak: 3h of 24h", Until: opens},
+		Target: promotion.Target{Environment: "prod", Application: "shop"}, State: promotion.Waiting,
+		Reason:     promotion.Reason{Message: "staging soak: 3h of 24h", Until: opens},
 		Conditions: []promotion.Condition{{Name: "staging soak", State: promotion.Pending, Value: "3h of 24h", Reason: "there since 2026-11-18T08:00:00Z", Until: &opens}},
 	}}}
 	for name, answers := range map[string][]promotion.Answered{
@@ -29,7 +29,7 @@ func TestAnswer_T12(t *testing.T) {
 			Answer:    state.Answer{Login: "ann", Command: "explain", Reaction: "done"},
 			Proposals: []promotion.Proposal{full().Proposal, waits},
 		}},
-		"T-12-hostile": {
+		"hostile": {
 			{Answer: state.Answer{Login: "@ann <!-- x", Command: "promote `x` @all #1", Reaction: "refused", Words: "because of @all, #1 and --> [a](https://b)\n/promoter hold"}},
 			{Answer: state.Answer{Login: "ben", Reaction: "unclear", Words: "there is no such command"}},
 		},
@@ -65,7 +65,7 @@ func TestAnswer_reactionsSayEnough(t *testing.T) {
 	}
 }
 
-func TestAnswer_P15_bounded(t *testing.T) {
+func TestAnswer_bounded(t *testing.T) {
 	t.Parallel()
 	var many []promotion.Answered
 	for range 500 {

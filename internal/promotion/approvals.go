@@ -102,7 +102,7 @@ func (p *planner) withAskers(open Open) Open {
 // askers are the people who asked for what is proposed here.
 func (p *planner) askers() []string {
 	var names []string
-	record := p.State.At(state.Place{Environment: p.place.Environment, Application: p.place.Application})
+	record := p.State.At(state.Target{Environment: p.place.Environment, Application: p.place.Application})
 	if record.Request != nil {
 		names = append(names, record.Request.By.Login)
 	}

@@ -14,8 +14,8 @@ import (
 // proposal. It is pure, and carries nothing out. Rollbacks come first, then what
 // was requested, then closes, then the others by environment, parents first, and
 // application. A place where nothing differs and nothing is open has no proposal.
-func Arrange(observed Observed, decisions []Decision, now time.Time) []Proposal {
-	a := newArranger(observed, decisions, now)
+func Arrange(observation Observation, decisions []Decision, now time.Time) []Proposal {
+	a := newArranger(observation, decisions, now)
 	for _, d := range decisions {
 		a.decided(d)
 	}
@@ -34,11 +34,11 @@ func Arrange(observed Observed, decisions []Decision, now time.Time) []Proposal 
 
 // arranger collects the proposals of a pass.
 type arranger struct {
-	Observed
+	Observation
 	now      time.Time
 	order    map[string]int // of environments, parents first
 	looked   map[string]bool
-	places   map[Place]bool // that were decided about; filled only where something is open
+	places   map[Target]bool // that were decided about; filled only where something is open
 	groups   map[string][]member
 	claimed  map[string]bool // branches that are open and have a proposal
 	arranged []arranged
@@ -58,22 +58,22 @@ type member struct {
 	settings config.Environment
 }
 
-func newArranger(observed Observed, decisions []Decision, now time.Time) *arranger {
+func newArranger(observation Observation, decisions []Decision, now time.Time) *arranger {
 	a := &arranger{
-		Observed: observed, now: now,
-		order: map[string]int{}, looked: map[string]bool{}, places: map[Place]bool{},
+		Observation: observation, now: now,
+		order: map[string]int{}, looked: map[string]bool{}, places: map[Target]bool{},
 		groups: map[string][]member{}, claimed: map[string]bool{},
-		arranged: make([]arranged, 0, len(observed.Open)),
+		arranged: make([]arranged, 0, len(observation.Open)),
 	}
-	for i, environment := range observed.Config.Order() {
+	for i, environment := range observation.Config.Order() {
 		a.order[environment] = i
 	}
-	for _, environment := range observed.environments() {
+	for _, environment := range observation.environments() {
 		a.looked[environment] = true
 	}
-	if len(observed.Open) > 0 {
+	if len(observation.Open) > 0 {
 		for _, d := range decisions {
-			a.places[d.Place] = true
+			a.places[d.Target] = true
 		}
 	}
 	return a
@@ -192,25 +192,25 @@ func (d Decision) isIn(snapshot Snapshot) bool {
 
 // planner returns what knows the place of something open. Only the applications of
 // which something is open are surveyed, since most passes have few.
-func (a *arranger) planner(place Place) *planner {
+func (a *arranger) planner(target Target) *planner {
 	if a.surveyed == nil {
-		observed, applications := a.Observed, a.openApplications()
-		observed.Places = map[Place]Present{}
-		for place, present := range a.Places {
-			if applications[place.Application] {
-				observed.Places[place] = present
+		observation, applications := a.Observation, a.openApplications()
+		observation.Targets = map[Target]Current{}
+		for target, present := range a.Targets {
+			if applications[target.Application] {
+				observation.Targets[target] = present
 			}
 		}
-		a.surveyed = newSurvey(observed)
+		a.surveyed = newSurvey(observation)
 	}
-	return newPlanner(a.surveyed, place, a.now)
+	return newPlanner(a.surveyed, target, a.now)
 }
 
 func (a *arranger) openApplications() map[string]bool {
 	applications := map[string]bool{}
 	for branch, open := range a.Open {
-		if place, ours := ParseHead(branch); ours {
-			applications[place.Application] = true
+		if target, ours := ParseHead(branch); ours {
+			applications[target.Application] = true
 		}
 		for application := range open.Snapshots {
 			applications[application] = true

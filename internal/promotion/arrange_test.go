@@ -98,31 +98,31 @@ func TestArrange_land(t *testing.T) {
 	}
 }
 
-// P-02: what a person works on is left alone, whatever is wanted.
-func TestArrange_P02_foreign(t *testing.T) {
+// What a person works on is left alone, whatever is wanted.
+func TestArrange_foreign(t *testing.T) {
 	t.Parallel()
-	for _, offer := range []string{"web:1.5@" + digestB, "web:1.4@" + digestA} {
+	for _, available := range []string{"web:1.5@" + digestB, "web:1.4@" + digestA} {
 		w := oneOf(t, ", land: automerge")
 		open := w.opened("promoter/dev/shop", 7, of("shop", "web:1.5@"+digestB))
 		open.Foreign = "ada committed to it"
 		w.Open[open.Head] = open
-		w.offers(offer)
+		w.offers(available)
 		w.expectOnly(promotion.StepKeep, false, "ada committed to it")
 	}
 }
 
 // A hold or a freeze keeps what is open, and does not merge it. A rejection closes
 // it all the same.
-func TestArrange_G10_freeze(t *testing.T) {
+func TestArrange_freeze(t *testing.T) {
 	t.Parallel()
 	until := noon.AddDate(0, 0, 1)
 	for reason, change := range map[string]state.Change{
-		"held by ada since 2026-11-18":          state.Hold(state.Place{Environment: "dev", Application: "shop"}, act("ada")),
+		"held by ada since 2026-11-18":          state.Hold(state.Target{Environment: "dev", Application: "shop"}, act("ada")),
 		"dev is frozen by ada since 2026-11-18": state.Freeze("dev", act("ada"), &until),
 	} {
-		for _, offer := range []string{"web:1.4@" + digestA, "web:1.5@" + digestB} {
+		for _, available := range []string{"web:1.4@" + digestA, "web:1.5@" + digestB} {
 			w := oneOf(t, ", land: automerge")
-			w.offers(offer)
+			w.offers(available)
 			w.opened("promoter/dev/shop", 7, of("shop", "web:1.5@"+digestB))
 			w.peopleDecide(change)
 			w.expectOnly(promotion.StepKeep, false, reason)
@@ -153,19 +153,19 @@ func TestArrange_deterministic(t *testing.T) {
 // BenchmarkArrange arranges 2,000 applications in 5 environments: everything is
 // proposed, and a tenth of it is open.
 func BenchmarkArrange(b *testing.B) {
-	observed := largeWorld(b)
-	observed.Checkout = false
-	observed.Open = map[string]promotion.Open{}
+	observation := largeWorld(b)
+	observation.Checkout = false
+	observation.Open = map[string]promotion.Open{}
 	for app := 0; app < 2000; app += 10 {
 		for env := range 5 {
 			branch := promotion.HeadBranch(fmt.Sprintf("env%d", env), fmt.Sprintf("app-%04d", app))
-			observed.Open[branch] = promotion.Open{Number: 1 + app*5 + env, Head: branch}
+			observation.Open[branch] = promotion.Open{Number: 1 + app*5 + env, Head: branch}
 		}
 	}
-	decisions := promotion.Plan(observed, noon)
+	decisions := promotion.Plan(observation, noon)
 	b.ReportAllocs()
 	for b.Loop() {
-		if got := promotion.Arrange(observed, decisions, noon); len(got) != 10_000 {
+		if got := promotion.Arrange(observation, decisions, noon); len(got) != 10_000 {
 			b.Fatalf("%d proposals", len(got))
 		}
 	}

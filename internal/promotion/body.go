@@ -40,10 +40,10 @@ func (p Page) ownWords() string {
 
 // standing says why the pull request stands still, where it does.
 func (p Page) standing() string {
-	if p.Step != StepKeep || p.Reason.Words == "" {
+	if p.Step != StepKeep || p.Reason.Message == "" {
 		return ""
 	}
-	return "**It stands still:** " + Harmless(p.Reason.Words) + until(p.Reason.Until) + "."
+	return "**It stands still:** " + Sanitize(p.Reason.Message) + until(p.Reason.Until) + "."
 }
 
 // grouped says whether a line has to tell which application it is about.
@@ -80,7 +80,7 @@ func (p Page) reasons(b *writing) {
 		if p.grouped() {
 			about = "- " + code(d.Application)
 		}
-		b.line(about, ": ", Harmless(d.Reason.Words), ".")
+		b.line(about, ": ", Sanitize(d.Reason.Message), ".")
 	}
 	b.line()
 }
@@ -128,7 +128,7 @@ func (p Page) gates(b *writing) {
 }
 
 func (c Condition) cells() []string {
-	why := Harmless(c.Reason)
+	why := Sanitize(c.Reason)
 	if c.Until != nil {
 		why += until(*c.Until)
 	}
@@ -145,7 +145,7 @@ func until(t time.Time) string {
 
 // steering says what people can do.
 func (p Page) steering(b *writing) {
-	place := p.flags()
+	target := p.flags()
 	b.paragraph("**How to steer it**")
 	if p.Environment.Land == config.LandAutomerge {
 		b.line("- promoter merges it when everything has passed.")
@@ -153,9 +153,9 @@ func (p Page) steering(b *writing) {
 		b.line("- Merge it to land it.")
 	}
 	b.line("- Close it, and these versions are not proposed for ", code(p.Environment.Name), " again; newer ones are.")
-	b.line("- `promoter hold", place, "` keeps promoter from touching it; `promoter resume", place,
+	b.line("- `promoter hold", target, "` keeps promoter from touching it; `promoter resume", target,
 		"` takes back a hold or a close.")
-	b.line("- `promoter reject` keeps versions out of every environment. After it landed, `promoter rollback", place,
+	b.line("- `promoter reject` keeps versions out of every environment. After it landed, `promoter rollback", target,
 		"` goes back.")
 	b.line("- Or say it in a comment: `/promoter hold`, `resume`, `reject`, `promote`, `refresh`, `explain`; `/promoter help` tells which you may.")
 	b.line("- Push to its branch, and promoter leaves it to you. Text outside of this part stays as you write it.")

@@ -24,7 +24,7 @@ type candidate struct {
 // search ends at what the place holds, at what people do not want here, and at
 // what would lead back: nobody wants what is older than that.
 func (p *planner) choose() candidate {
-	if c := p.candidate(0); c.why.Words == "" {
+	if c := p.candidate(0); c.why.Message == "" {
 		if passes, ends := p.judge(c); passes && ends || len(c.moves) == 0 {
 			return c
 		}
@@ -37,10 +37,10 @@ func (p *planner) chooseBack() candidate {
 	var newest, passing candidate
 	for i := range p.stretches(p.sources[0]) {
 		c := p.candidate(i)
-		if c.why.Words == "" && len(c.moves) == 0 && i > 0 {
+		if c.why.Message == "" && len(c.moves) == 0 && i > 0 {
 			break
 		}
-		if i == 0 || newest.why.Rule == RuleParentsDiffer && c.why.Words == "" {
+		if i == 0 || newest.why.Rule == RuleParentsDiffer && c.why.Message == "" {
 			newest = c
 		}
 		passes, ends := p.judge(c)
@@ -63,7 +63,7 @@ func (p *planner) chooseBack() candidate {
 // judge says whether a candidate may be taken, and whether no older one is to be
 // looked at. What a person asked for may be an older one that passes too.
 func (p *planner) judge(c candidate) (passes, ends bool) {
-	if c.why.Words != "" {
+	if c.why.Message != "" {
 		return false, c.why.Rule != RuleParentsDiffer
 	}
 	if len(c.moves) == 0 {
@@ -87,7 +87,7 @@ func (p *planner) candidate(i int) candidate {
 		chosen[k] = p.partner(chosen[:k])
 	}
 	c := p.combine(chosen)
-	if c.why.Words == "" && len(c.moves) > 0 {
+	if c.why.Message == "" && len(c.moves) > 0 {
 		c.conditions = slices.Concat(p.refusedBefore(chosen, c.moves), p.recheck(c.moves), p.conditions(c.moves))
 	}
 	return c
@@ -132,9 +132,9 @@ func (p *planner) agrees(chosen []int, stood stretch) bool {
 }
 
 // ripe says whether all holds that is asked of a snapshot where it stood.
-func (p *planner) ripe(source Place, stood stretch) bool {
+func (p *planner) ripe(source Target, stood stretch) bool {
 	for _, parent := range p.settings.After {
-		if !slices.Contains(p.lookThrough(Place{parent.Environment, p.place.Application}), source) {
+		if !slices.Contains(p.lookThrough(Target{parent.Environment, p.place.Application}), source) {
 			continue
 		}
 		if _, blocked := firstBlocking(p.conditionsIn(asking{parent, source}, stood, true), p.Checkout); blocked {
@@ -150,13 +150,13 @@ func (p *planner) combine(chosen []int) candidate {
 	c := candidate{past: p.chosenIn(chosen, 0).past}
 	for i, s := range p.standing {
 		wanted, from, why := p.wantedOf(chosen, i)
-		if from != "" && why.Words == "" && s.differs(wanted, p.moving(s.component)) {
+		if from != "" && why.Message == "" && s.differs(wanted, p.moving(s.component)) {
 			c.moves = append(c.moves, s.move(wanted))
 			why = p.untold(from, s.component, wanted)
 		}
 		c.why = cmp.Or(c.why, why)
 	}
-	if c.why.Words == "" {
+	if c.why.Message == "" {
 		c.why, _ = p.anyBackwards(c.moves)
 	}
 	return c
@@ -168,7 +168,7 @@ func (p *planner) wantedOf(chosen []int, i int) (wanted image.Version, from stri
 	for k, source := range p.sources {
 		stood := p.chosenIn(chosen, k)
 		version := stood.versions[i]
-		if stood.unclear != nil && stood.unclear[i].Words != "" {
+		if stood.unclear != nil && stood.unclear[i].Message != "" {
 			return wanted, "", stood.unclear[i]
 		}
 		if isNone(version) {
@@ -197,7 +197,7 @@ func (p *planner) untold(from, component string, wanted image.Version) Reason {
 // more, although it stands or stood there.
 func (p *planner) refusedBefore(chosen []int, moves []Move) []Condition {
 	var conditions []Condition
-	refuse := func(source Place, why string) {
+	refuse := func(source Target, why string) {
 		conditions = append(conditions, Condition{Name: source.Environment, State: Failed, Reason: why})
 	}
 	for k, source := range p.sources {
@@ -205,7 +205,7 @@ func (p *planner) refusedBefore(chosen []int, moves []Move) []Condition {
 			refuse(source, why)
 		}
 		for _, move := range moves {
-			rejection, rejected := p.State.Rejected(state.Place(source), p.repositoryOf(move.Component), move.To)
+			rejection, rejected := p.State.Rejected(state.Target(source), p.repositoryOf(move.Component), move.To)
 			if rejected {
 				refuse(source, rejectedWords(move, rejection))
 			}

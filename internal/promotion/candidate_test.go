@@ -9,7 +9,7 @@ import (
 	"promoter/internal/state"
 )
 
-func TestPlan_G13_onceEligibleStaysSo(t *testing.T) {
+func TestPlan_onceEligibleStaysSo(t *testing.T) {
 	t.Parallel()
 	past := func(t *testing.T) (*world, *promotion.Landing) {
 		t.Helper()
@@ -66,7 +66,7 @@ func TestPlan_G13_onceEligibleStaysSo(t *testing.T) {
 	t.Run("not when it was rejected everywhere", func(t *testing.T) {
 		t.Parallel()
 		w, _ := past(t)
-		w.decides(state.Reject(state.Place{Environment: state.All, Application: state.All}, state.Rejection{
+		w.decides(state.Reject(state.Target{Environment: state.All, Application: state.All}, state.Rejection{
 			Act: byAda("broken"), Images: map[string]string{"web": "quay.io/acme/web:1.5.0@" + sha("5")},
 		}))
 		w.expect("staging/shop", promotion.Waiting, waits)
@@ -83,7 +83,7 @@ func TestPlan_G13_onceEligibleStaysSo(t *testing.T) {
 	t.Run("nothing older than what is here", func(t *testing.T) {
 		t.Parallel()
 		w, _ := past(t)
-		w.Places[w.place("staging/shop")] = promotion.Present{}
+		w.Targets[w.place("staging/shop")] = promotion.Current{}
 		w.has("staging/shop", "web:1.5.0@"+sha("5"))
 		w.landed("dev/shop", ago(9*time.Hour), ago(3*time.Hour), "web:1.4.0@"+sha("4"))
 		w.expect("staging/shop", promotion.Waiting, waits)
@@ -91,7 +91,7 @@ func TestPlan_G13_onceEligibleStaysSo(t *testing.T) {
 }
 
 // Where a parent itself went back, what it went back from is no candidate.
-func TestPlan_G13_notWhatTheParentWentBackFrom(t *testing.T) {
+func TestPlan_notWhatTheParentWentBackFrom(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name                   string
@@ -114,7 +114,7 @@ func TestPlan_G13_notWhatTheParentWentBackFrom(t *testing.T) {
 	}
 }
 
-func TestPlan_G01_diamondTakesTheNewestEligibleInBoth(t *testing.T) {
+func TestPlan_diamondTakesTheNewestEligibleInBoth(t *testing.T) {
 	t.Parallel()
 	const text = components + `
 environments:
@@ -179,7 +179,7 @@ environments:
 	})
 }
 
-func TestPlan_M14_forwardAndBackWaitsInLanes(t *testing.T) {
+func TestPlan_forwardAndBackWaitsInLanes(t *testing.T) {
 	t.Parallel()
 	w := lane(t, chain)
 	w.stands("dev/shop", ago(time.Hour), "web:1.6.0@"+sha("6"), "worker:1.9.0@"+sha("9"))

@@ -6,14 +6,14 @@ import (
 	"promoter/internal/config"
 )
 
-// Caps tells what the server's file allows in an environment of the repository.
-type Caps func(environment string) Cap
+// Limits tells what the server's file allows in an environment of the repository.
+type Limits func(environment string) Limit
 
-// Cap is what no config file may go beyond. A setting that is not allowed becomes
+// Limit is what no config file may go beyond. A setting that is not allowed becomes
 // the nearest stricter one that is: push, then automerge, then pr; automatic, then
 // manual, then never. A setting stricter than all that is allowed stays: it goes
 // beyond nothing. The zero Cap allows everything.
-type Cap struct {
+type Limit struct {
 	Land      []config.Land    // nil: any
 	Propose   []config.Propose // nil: any
 	Approvals int              // at least; what pushes becomes a pull request
@@ -21,18 +21,18 @@ type Cap struct {
 
 // Settings returns an environment as it holds for an application, within what the
 // server allows.
-func (o Observed) Settings(environment, application string) config.Environment {
+func (o Observation) Settings(environment, application string) config.Environment {
 	settings, _ := o.settings(environment, application)
 	return settings
 }
 
 // settings tells beside them what the server changed.
-func (o Observed) settings(environment, application string) (config.Environment, []Condition) {
+func (o Observation) settings(environment, application string) (config.Environment, []Condition) {
 	settings := o.Config.Settings(environment, application)
-	if o.Caps == nil {
+	if o.Limits == nil {
 		return settings, nil
 	}
-	limit := o.Caps(environment)
+	limit := o.Limits(environment)
 	wanted := settings
 	settings.Land = limit.land(settings.Land)
 	settings.Propose = stricter(settings.Propose, limit.Propose, config.ProposeAutomatic, config.ProposeManual, config.ProposeNever)
@@ -44,7 +44,7 @@ func (o Observed) settings(environment, application string) (config.Environment,
 }
 
 // land makes a pull request of what pushes where approvals are wanted.
-func (c Cap) land(wanted config.Land) config.Land {
+func (c Limit) land(wanted config.Land) config.Land {
 	land := stricter(wanted, c.Land, config.LandPush, config.LandAutomerge, config.LandPR)
 	if land != config.LandPush || c.Approvals == 0 {
 		return land
@@ -55,7 +55,7 @@ func (c Cap) land(wanted config.Land) config.Land {
 	return config.LandAutomerge
 }
 
-func (c Cap) approvals(wanted *config.Approvals) *config.Approvals {
+func (c Limit) approvals(wanted *config.Approvals) *config.Approvals {
 	switch {
 	case c.Approvals == 0 || wanted != nil && wanted.Count >= c.Approvals:
 		return wanted

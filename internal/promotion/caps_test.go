@@ -8,12 +8,12 @@ import (
 )
 
 // capped is one environment with settings, under a cap of the server.
-func capped(t *testing.T, settings string, limit promotion.Cap) *world {
+func capped(t *testing.T, settings string, limit promotion.Limit) *world {
 	t.Helper()
 	w := newWorld(t, components+"environments:\n  prod: {paths: ['prod/{application}']"+settings+"}\n").forge()
 	w.has("prod/shop", "web:1.4")
 	w.offers("web:1.5@" + digestB)
-	w.Caps = func(environment string) promotion.Cap {
+	w.Limits = func(environment string) promotion.Limit {
 		if environment != "prod" {
 			t.Errorf("asked about %s", environment)
 		}
@@ -22,24 +22,24 @@ func capped(t *testing.T, settings string, limit promotion.Cap) *world {
 	return w
 }
 
-func TestCaps_T10_land(t *testing.T) {
+func TestCaps_land(t *testing.T) {
 	t.Parallel()
 	push, automerge, pr := config.LandPush, config.LandAutomerge, config.LandPR
 	tests := []struct {
 		name    string
 		wanted  config.Land
-		limit   promotion.Cap
+		limit   promotion.Limit
 		want    config.Land
 		changed bool
 	}{
-		{"none", push, promotion.Cap{}, push, false},
-		{"allowed", automerge, promotion.Cap{Land: []config.Land{pr, automerge}}, automerge, false},
-		{"the nearest", push, promotion.Cap{Land: []config.Land{pr, automerge}}, automerge, true},
-		{"the strictest", push, promotion.Cap{Land: []config.Land{pr}}, pr, true},
-		{"between", automerge, promotion.Cap{Land: []config.Land{push, pr}}, pr, true},
-		{"stricter than all", pr, promotion.Cap{Land: []config.Land{push, automerge}}, pr, false},
-		{"approvals need a pull request", push, promotion.Cap{Approvals: 1}, automerge, true},
-		{"approvals without automerge", push, promotion.Cap{Land: []config.Land{push, pr}, Approvals: 1}, pr, true},
+		{"none", push, promotion.Limit{}, push, false},
+		{"allowed", automerge, promotion.Limit{Land: []config.Land{pr, automerge}}, automerge, false},
+		{"the nearest", push, promotion.Limit{Land: []config.Land{pr, automerge}}, automerge, true},
+		{"the strictest", push, promotion.Limit{Land: []config.Land{pr}}, pr, true},
+		{"between", automerge, promotion.Limit{Land: []config.Land{push, pr}}, pr, true},
+		{"stricter than all", pr, promotion.Limit{Land: []config.Land{push, automerge}}, pr, false},
+		{"approvals need a pull request", push, promotion.Limit{Approvals: 1}, automerge, true},
+		{"approvals without automerge", push, promotion.Limit{Land: []config.Land{push, pr}, Approvals: 1}, pr, true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -58,15 +58,15 @@ func TestCaps_T10_land(t *testing.T) {
 }
 
 // What may not be pushed is proposed, and the push never happens.
-func TestCaps_T10_pushBecomesPullRequest(t *testing.T) {
+func TestCaps_pushBecomesPullRequest(t *testing.T) {
 	t.Parallel()
-	w := capped(t, ", land: push", promotion.Cap{Land: []config.Land{config.LandPR, config.LandAutomerge}})
+	w := capped(t, ", land: push", promotion.Limit{Land: []config.Land{config.LandPR, config.LandAutomerge}})
 	w.expectOnly(promotion.StepPropose, false, "newer: web 1.4 -> 1.5")
 }
 
-func TestCaps_T10_propose(t *testing.T) {
+func TestCaps_propose(t *testing.T) {
 	t.Parallel()
-	manual := promotion.Cap{Propose: []config.Propose{config.ProposeManual, config.ProposeNever}}
+	manual := promotion.Limit{Propose: []config.Propose{config.ProposeManual, config.ProposeNever}}
 	d := capped(t, "", manual).decide("prod/shop")
 	if d.State != promotion.Waiting || d.Reason.Rule != promotion.RulePropose {
 		t.Errorf("%s: %s", d.State, d.Reason)
@@ -81,7 +81,7 @@ func TestCaps_T10_propose(t *testing.T) {
 	}
 }
 
-func TestCaps_T10_approvals(t *testing.T) {
+func TestCaps_approvals(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, settings, value, reason string }{
 		{"none in the config", "", "1 of 2", "not approved yet"},
@@ -91,7 +91,7 @@ func TestCaps_T10_approvals(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := capped(t, ", land: automerge"+test.settings, promotion.Cap{Approvals: 2})
+			w := capped(t, ", land: automerge"+test.settings, promotion.Limit{Approvals: 2})
 			open := w.opened("promoter/prod/shop", 7, of("shop", "web:1.5@"+digestB))
 			open.Approvals = []promotion.Approval{{By: "ada"}}
 			w.Open[open.Head] = open
@@ -106,15 +106,15 @@ func TestCaps_T10_approvals(t *testing.T) {
 func TestPlan_plainGitHasNoPullRequests(t *testing.T) {
 	t.Parallel()
 	for _, land := range []string{"pr", "automerge"} {
-		w := capped(t, ", land: "+land, promotion.Cap{})
+		w := capped(t, ", land: "+land, promotion.Limit{})
 		w.PushOnly = true
 		reason := "land is " + land + ", but here are no pull requests: it is plain Git, or they are switched off on the forge"
 		w.expect("prod/shop", promotion.Refused, reason)
 		w.expectOnly(promotion.StepWait, false, reason)
 	}
-	w := capped(t, ", land: push", promotion.Cap{})
+	w := capped(t, ", land: push", promotion.Limit{})
 	w.PushOnly = true
 	w.expectOnly(promotion.StepPush, true, "newer: web 1.4 -> 1.5")
-	w.Offers["web"] = promotion.Offer{Version: version("1.4"), Found: true}
+	w.Available["web"] = promotion.Available{Version: version("1.4"), Found: true}
 	w.expect("prod/shop", promotion.Same, "holds this already")
 }

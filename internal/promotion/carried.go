@@ -43,7 +43,7 @@ func (p *planner) takenBack(move Move) (Reason, bool) {
 	}
 	for _, source := range p.sources {
 		if p.revertedIn(source, move) {
-			return Reason{Rule: RuleReverted, Words: targetsInWords([]Move{move}) + " was taken back in " + source.Environment}, true
+			return Reason{Rule: RuleReverted, Message: targetsInWords([]Move{move}) + " was taken back in " + source.Environment}, true
 		}
 	}
 	return Reason{}, false
@@ -51,7 +51,7 @@ func (p *planner) takenBack(move Move) (Reason, bool) {
 
 // revertedIn says whether the last landing of a version in a source was taken
 // back.
-func (p *planner) revertedIn(source Place, move Move) bool {
+func (p *planner) revertedIn(source Target, move Move) bool {
 	landings := p.Landings[source]
 	i := slices.IndexFunc(landings, func(l Landing) bool {
 		pinned, has := l.Snapshot[move.Component]
@@ -81,7 +81,7 @@ func (p *planner) askCarried(asked questions, here standing) {
 	if !found || !carried || pinned.Repository != here.repository || !here.differs(pinned.Version, p.moving(here.component)) {
 		return
 	}
-	if offer := p.Offers[here.component]; len(p.settings.After) == 0 && offer.Found && SameRollout(offer.Version, pinned.Version) {
+	if available := p.Available[here.component]; len(p.settings.After) == 0 && available.Found && SameRollout(available.Version, pinned.Version) {
 		return
 	}
 	p.askBetween(asked, here, pinned.Version)

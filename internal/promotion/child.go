@@ -14,7 +14,7 @@ func (p *planner) fromParents() Decision {
 		return p.waiting(nil, reason)
 	}
 	c := p.choose()
-	if c.why.Words != "" {
+	if c.why.Message != "" {
 		return p.waiting(c.moves, c.why)
 	}
 	if len(c.moves) == 0 {
@@ -46,7 +46,7 @@ func (p *planner) nothingBefore() (Reason, bool) {
 	}
 	for _, source := range p.sources {
 		if len(p.survey.standing[source]) == 0 {
-			return nothingIn(source.Environment, p.Places[source].Refusals), true
+			return nothingIn(source.Environment, p.Targets[source].Refusals), true
 		}
 	}
 	return Reason{}, false
@@ -64,9 +64,9 @@ func (p *planner) moving(component string) bool {
 
 // parentAway says whether an environment that must be looked at is not at hand.
 func (p *planner) parentAway() (Reason, bool) {
-	for _, place := range p.sources {
-		if why, away := p.Away[place.Environment]; away {
-			return Reason{Rule: RuleBranch, Words: place.Environment + " is not checked out: " + why}, true
+	for _, target := range p.sources {
+		if why, away := p.Unavailable[target.Environment]; away {
+			return Reason{Rule: RuleBranch, Message: target.Environment + " is not checked out: " + why}, true
 		}
 	}
 	return Reason{}, false

@@ -26,7 +26,7 @@ func TestPlan_childTakesWhatItsParentHolds(t *testing.T) {
 	}
 }
 
-func TestPlan_G08_noDifference(t *testing.T) {
+func TestPlan_noDifference(t *testing.T) {
 	t.Parallel()
 	t.Run("same passes on", func(t *testing.T) {
 		t.Parallel()
@@ -52,7 +52,7 @@ func TestPlan_G08_noDifference(t *testing.T) {
 		w.has("staging/shop")
 		w.has("prod/shop", "web:1.4.0")
 		w.expect("prod/shop", promotion.Waiting, "staging holds no reference to a followed component")
-		w.Places[w.place("staging/shop")] = promotion.Present{Refusals: []edit.Refusal{{File: "a.yaml", Reason: "does not parse"}}}
+		w.Targets[w.place("staging/shop")] = promotion.Current{Refusals: []edit.Refusal{{File: "a.yaml", Reason: "does not parse"}}}
 		w.expect("prod/shop", promotion.Waiting, "what staging holds is not known: a.yaml: does not parse")
 	})
 	t.Run("absent everywhere before", func(t *testing.T) {
@@ -80,7 +80,7 @@ environments:
   prod: {paths: [prod], after: [a, b]}
 `
 
-func TestPlan_G01_severalParents(t *testing.T) {
+func TestPlan_severalParents(t *testing.T) {
 	t.Parallel()
 	t.Run("that agree", func(t *testing.T) {
 		t.Parallel()
@@ -114,7 +114,7 @@ func TestPlan_G01_severalParents(t *testing.T) {
 	})
 }
 
-func TestPlan_M14_forwardAndBackWaits(t *testing.T) {
+func TestPlan_forwardAndBackWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chain)
 	w.has("dev/shop", "web:1.5.0", "worker:1.9.0")
@@ -125,7 +125,7 @@ func TestPlan_M14_forwardAndBackWaits(t *testing.T) {
 	}
 }
 
-func TestPlan_M13_movingTagWithoutDigest(t *testing.T) {
+func TestPlan_movingTagWithoutDigest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chain)
 	w.has("dev/shop", "moving:released")
@@ -134,7 +134,7 @@ func TestPlan_M13_movingTagWithoutDigest(t *testing.T) {
 		"digest unknown: dev holds moving as the moving tag released without its digest")
 }
 
-func TestPlan_M13_tagMovedSinceTheParent(t *testing.T) {
+func TestPlan_tagMovedSinceTheParent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chain)
 	w.has("dev/shop", "web:1.5.0@"+digestA)
@@ -147,7 +147,7 @@ func TestPlan_M13_tagMovedSinceTheParent(t *testing.T) {
 		"web 1.5.0: tag moved: it points at sha256:bbbbbbbbbbbb now, not at sha256:aaaaaaaaaaaa")
 }
 
-func TestPlan_M11_imageMissing(t *testing.T) {
+func TestPlan_imageMissing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chain)
 	w.has("dev/shop", "web:1.5.0", "moving:released@"+digestA)
@@ -163,7 +163,7 @@ func TestPlan_M11_imageMissing(t *testing.T) {
 func TestPlan_branchNotAtHand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chain)
-	w.Away["staging"] = "origin/staging is not in this clone"
+	w.Unavailable["staging"] = "origin/staging is not in this clone"
 	w.has("dev/shop", "web:1.5.0")
 	w.has("prod/shop", "web:1.4.0")
 	w.expect("staging/shop", promotion.NotCheckedOut, "origin/staging is not in this clone")
@@ -174,8 +174,8 @@ func TestPlan_branchNotAtHand(t *testing.T) {
 func TestPlan_branchNotAtHandWithoutApplications(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chain)
-	w.Away["dev"] = "away"
-	decisions := promotion.Plan(w.Observed, noon)
+	w.Unavailable["dev"] = "away"
+	decisions := promotion.Plan(w.Observation, noon)
 	if len(decisions) != 1 || decisions[0].State != promotion.NotCheckedOut {
 		t.Errorf("decisions: %+v", decisions)
 	}
@@ -189,9 +189,9 @@ func TestPlan_refusalStopsThePlace(t *testing.T) {
 		w := newWorld(t, chain)
 		w.has("dev/shop", "web:1.4.0")
 		w.has("dev/other", "web:1.4.0")
-		present := w.Places[w.place("dev/shop")]
+		present := w.Targets[w.place("dev/shop")]
 		present.Refusals = []edit.Refusal{refusal, refusal}
-		w.Places[w.place("dev/shop")] = present
+		w.Targets[w.place("dev/shop")] = present
 		w.offers("web:1.5.0")
 		w.expect("dev/shop", promotion.Refused, "dev/shop/broken.yaml:3: does not parse (and 1 more)")
 		w.expect("dev/other", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
@@ -199,18 +199,18 @@ func TestPlan_refusalStopsThePlace(t *testing.T) {
 	t.Run("without a difference in what can be read", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, chain)
-		for _, place := range []string{"dev/shop", "staging/shop"} {
-			w.has(place, "web:1.5.0")
-			present := w.Places[w.place(place)]
+		for _, target := range []string{"dev/shop", "staging/shop"} {
+			w.has(target, "web:1.5.0")
+			present := w.Targets[w.place(target)]
 			present.Refusals = []edit.Refusal{refusal}
-			w.Places[w.place(place)] = present
-			w.expect(place, promotion.Refused, "dev/shop/broken.yaml:3: does not parse")
+			w.Targets[w.place(target)] = present
+			w.expect(target, promotion.Refused, "dev/shop/broken.yaml:3: does not parse")
 		}
 	})
 	t.Run("without a readable reference", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, chain)
-		w.Places[w.place("dev/shop")] = promotion.Present{Refusals: []edit.Refusal{refusal}}
+		w.Targets[w.place("dev/shop")] = promotion.Current{Refusals: []edit.Refusal{refusal}}
 		w.expect("dev/shop", promotion.Refused, "dev/shop/broken.yaml:3: does not parse")
 	})
 }
@@ -228,7 +228,7 @@ environments:
 	w.offers("web:1.5.0")
 	w.expect("dev", promotion.Waiting, "propose is manual: waits until a person asks for it")
 	w.expect("drift", promotion.Waiting, "propose is never: the difference is only reported")
-	w.Asked["dev"], w.Asked["drift"] = true, true
+	w.Requested["dev"], w.Requested["drift"] = true, true
 	w.expect("dev", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
 	w.expect("drift", promotion.Waiting, "propose is never: the difference is only reported")
 }
@@ -284,7 +284,7 @@ func TestPlan_tagged(t *testing.T) {
 		w.expect("prod", promotion.Waiting,
 			"dev tagged qa-passed: web: the tag points at sha256:bbbbbbbbbbbb, not at sha256:aaaaaaaaaaaa")
 	})
-	t.Run("G-12 waits while there is no such tag", func(t *testing.T) {
+	t.Run("waits while there is no such tag", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, gated)
 		w.has("dev", "web:1.5.0@"+digestA)

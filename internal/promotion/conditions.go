@@ -32,7 +32,7 @@ func (p *planner) conditionsOf(parent config.Parent, moves []Move) []Condition {
 		return p.unevaluated(parent, moves)
 	}
 	var conditions []Condition
-	for _, source := range p.lookThrough(Place{parent.Environment, p.place.Application}) {
+	for _, source := range p.lookThrough(Target{parent.Environment, p.place.Application}) {
 		stood, found := p.stretchOf(source, moves)
 		conditions = append(conditions, p.conditionsIn(asking{parent, source}, stood, found)...)
 	}
@@ -69,7 +69,7 @@ func (p *planner) unevaluated(parent config.Parent, moves []Move) []Condition {
 // application there, or in an environment before it.
 type asking struct {
 	config.Parent
-	source Place
+	source Target
 }
 
 // name is the name of a condition, as in the config file.
@@ -82,7 +82,7 @@ func (a asking) name(condition string) string {
 }
 
 // conditionsIn asks what must hold of a snapshot where it stands or stood. One
-// that never stood there fulfils nothing.
+// that never stood there fulfills nothing.
 func (p *planner) conditionsIn(a asking, stood stretch, found bool) []Condition {
 	var conditions []Condition
 	add := func(c Condition) {
@@ -105,7 +105,7 @@ func (p *planner) conditionsIn(a asking, stood stretch, found bool) []Condition 
 
 // stretchOf returns the newest stretch of a source that holds the moves and, but
 // for what a person named, what the place would hold beside them.
-func (p *planner) stretchOf(source Place, moves []Move) (stretch, bool) {
+func (p *planner) stretchOf(source Target, moves []Move) (stretch, bool) {
 	holds := func(stood stretch) bool {
 		for i, s := range p.standing {
 			there := stood.versions[i]

@@ -9,7 +9,7 @@ import (
 	"promoter/internal/promotion"
 )
 
-func TestPlan_G07_checksOnTheParentsCommit(t *testing.T) {
+func TestPlan_checksOnTheParentsCommit(t *testing.T) {
 	t.Parallel()
 	const text = components + `
 environments:
@@ -44,7 +44,7 @@ environments:
 	}
 }
 
-func TestPlan_G08_noDifferenceInLanes(t *testing.T) {
+func TestPlan_noDifferenceInLanes(t *testing.T) {
 	t.Parallel()
 	t.Run("same passes on", func(t *testing.T) {
 		t.Parallel()
@@ -74,7 +74,7 @@ func TestPlan_G08_noDifferenceInLanes(t *testing.T) {
 	})
 }
 
-func TestPlan_G12_taggedInLanes(t *testing.T) {
+func TestPlan_taggedInLanes(t *testing.T) {
 	t.Parallel()
 	const text = components + `
 environments:

@@ -8,14 +8,14 @@ import (
 	"promoter/internal/state"
 )
 
-// Place is one application in one environment: what a decision is about.
-type Place struct {
+// Target is one application in one environment: what a decision is about.
+type Target struct {
 	Environment string
 	Application string
 }
 
 // Compare orders places by environment, then by application, both by name.
-func (p Place) Compare(other Place) int {
+func (p Target) Compare(other Target) int {
 	return cmp.Or(cmp.Compare(p.Environment, other.Environment), cmp.Compare(p.Application, other.Application))
 }
 
@@ -75,13 +75,13 @@ const (
 // Reason says why a decision is as it is: the rule for code, the words for
 // people, and the time at which it may change by itself where one is known.
 type Reason struct {
-	Rule  Rule
-	Words string
-	Until time.Time
+	Rule    Rule
+	Message string
+	Until   time.Time
 }
 
 // String returns the words.
-func (r Reason) String() string { return r.Words }
+func (r Reason) String() string { return r.Message }
 
 // Move is one component of a decision that changes its version.
 type Move struct {
@@ -92,7 +92,7 @@ type Move struct {
 
 // Decision is what the engine wants for one place, always with its reason.
 type Decision struct {
-	Place
+	Target
 	State      State
 	Reason     Reason
 	Snapshot   Snapshot // what the place would hold; present versions where nothing moves

@@ -16,7 +16,7 @@ func (p *planner) drain() []Condition {
 		return nil
 	}
 	for _, environment := range p.Config.Order() {
-		child := newPlanner(p.survey, Place{environment, p.place.Application}, p.now)
+		child := newPlanner(p.survey, Target{environment, p.place.Application}, p.now)
 		if c, waits := p.draining(child); waits {
 			return []Condition{c}
 		}
@@ -27,7 +27,7 @@ func (p *planner) drain() []Condition {
 // answeredHere says whether people do not want what stands here.
 func (p *planner) answeredHere() bool {
 	for _, s := range p.standing {
-		if _, rejected := p.State.Rejected(state.Place(p.place), s.repository, s.told); rejected {
+		if _, rejected := p.State.Rejected(state.Target(p.place), s.repository, s.told); rejected {
 			return true
 		}
 	}
@@ -56,9 +56,9 @@ func (p *planner) draining(child *planner) (Condition, bool) {
 }
 
 // parentVia returns the parent of the config through which a place is a source.
-func (p *planner) parentVia(source Place) (config.Parent, bool) {
+func (p *planner) parentVia(source Target) (config.Parent, bool) {
 	for _, parent := range p.settings.After {
-		for _, found := range p.lookThrough(Place{parent.Environment, p.place.Application}) {
+		for _, found := range p.lookThrough(Target{parent.Environment, p.place.Application}) {
 			if found == source {
 				return parent, true
 			}
@@ -95,7 +95,7 @@ func (p *planner) starved() []Condition {
 
 // tooShort counts the last snapshots of a source in a row that newer ones replaced
 // within the soak. There are none while the present one has soaked.
-func (p *planner) tooShort(source Place, soak time.Duration) int {
+func (p *planner) tooShort(source Target, soak time.Duration) int {
 	count := 0
 	for _, stood := range p.stretches(source) {
 		until := stood.until

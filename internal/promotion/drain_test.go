@@ -23,12 +23,12 @@ environments:
 }
 
 // Three snapshots in ten minutes: the first one stays until it is through.
-func TestDrain_M05_bringsOneThrough(t *testing.T) {
+func TestDrain_bringsOneThrough(t *testing.T) {
 	t.Parallel()
 	w := soaked(t, "drain")
 	w.stood("dev/shop", 10*time.Minute, 0, "web:1.4@"+digestA)
 	d := w.decide("dev/shop")
-	if d.State != promotion.Waiting || !strings.HasPrefix(d.Reason.Words, "drain: web 1.4 is not through to staging yet: dev soak") {
+	if d.State != promotion.Waiting || !strings.HasPrefix(d.Reason.Message, "drain: web 1.4 is not through to staging yet: dev soak") {
 		t.Errorf("%s: %s", d.State, d.Reason)
 	}
 	if through := noon.Add(24*time.Hour - 10*time.Minute); !d.Reason.Until.Equal(through) {
@@ -47,24 +47,24 @@ func TestDrain_M05_bringsOneThrough(t *testing.T) {
 		"propose promoter/staging/shop [staging/shop]: dev has: web 1.3 -> 1.4")
 }
 
-func TestDrain_M05_letsGo(t *testing.T) {
+func TestDrain_letsGo(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
 		change func(*world)
 	}{
 		{"it stands in every child", func(w *world) {
-			delete(w.Places, w.place("staging/shop"))
+			delete(w.Targets, w.place("staging/shop"))
 			w.has("staging/shop", "web:1.4@"+digestA)
 		}},
 		{"a child is ahead", func(w *world) {
-			delete(w.Places, w.place("staging/shop"))
+			delete(w.Targets, w.place("staging/shop"))
 			w.has("staging/shop", "web:1.5@"+digestB)
 		}},
-		{"no child has the application", func(w *world) { delete(w.Places, w.place("staging/shop")) }},
+		{"no child has the application", func(w *world) { delete(w.Targets, w.place("staging/shop")) }},
 		{"rejected in the child", func(w *world) { w.rejects("staging/shop", "web:1.4@"+digestA) }},
 		{"reverted in the child", func(w *world) {
-			w.Taken[w.place("staging/shop")] = []promotion.Taken{{Component: "web", Version: version("1.4@" + digestA)}}
+			w.Reverted[w.place("staging/shop")] = []promotion.Reversion{{Component: "web", Version: version("1.4@" + digestA)}}
 		}},
 		{"rejected here", func(w *world) { w.rejects("dev/shop", "web:1.4@"+digestA) }},
 	}
@@ -80,7 +80,7 @@ func TestDrain_M05_letsGo(t *testing.T) {
 }
 
 // A check that failed will not let it through; one that runs may.
-func TestDrain_M05_failed(t *testing.T) {
+func TestDrain_failed(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[promotion.ConditionState]promotion.State{
 		promotion.Failed: promotion.Proposed, promotion.Pending: promotion.Waiting, promotion.Passed: promotion.Proposed,
@@ -104,7 +104,7 @@ environments:
 }
 
 // Where every newer one is taken at once, none gets through, and this is said.
-func TestDrain_M05_refreshSaysThatNoneWill(t *testing.T) {
+func TestDrain_refreshSaysThatNoneWill(t *testing.T) {
 	t.Parallel()
 	const none = "no snapshot gets through: dev takes every newer one (newer: refresh) before 1d pass; newer: drain brings one through"
 	w := soaked(t, "refresh")

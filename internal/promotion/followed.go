@@ -19,17 +19,17 @@ type Followed struct {
 
 // FollowedIn returns the components that the files of the places refer to, each once
 // and sorted by name.
-func FollowedIn(c *config.Config, places map[Place]Present, in func(Place) bool) []Followed {
+func FollowedIn(c *config.Config, targets map[Target]Current, in func(Target) bool) []Followed {
 	seen := map[string]Followed{}
-	for place, present := range places {
-		if !in(place) {
+	for target, present := range targets {
+		if !in(target) {
 			continue
 		}
 		for _, r := range present.References {
 			if _, known := seen[r.Component]; known {
 				continue
 			}
-			if match, ok := c.Follow(place.Environment, place.Application, r.Repository); ok {
+			if match, ok := c.Follow(target.Environment, target.Application, r.Repository); ok {
 				component, _ := c.Component(match.Component)
 				seen[r.Component] = Followed{r.Component, r.Repository, component}
 			}
@@ -40,9 +40,9 @@ func FollowedIn(c *config.Config, places map[Place]Present, in func(Place) bool)
 
 // Policies returns what orders the versions of each component that the files refer
 // to.
-func Policies(c *config.Config, places map[Place]Present) map[string]*image.Policy {
+func Policies(c *config.Config, targets map[Target]Current) map[string]*image.Policy {
 	policies := map[string]*image.Policy{}
-	for _, f := range FollowedIn(c, places, func(Place) bool { return true }) {
+	for _, f := range FollowedIn(c, targets, func(Target) bool { return true }) {
 		policies[f.Name] = c.Policy(f.Component.Name)
 	}
 	return policies

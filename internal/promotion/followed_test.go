@@ -25,14 +25,14 @@ func TestFollowedIn(t *testing.T) {
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}
-	refers := func(names ...string) promotion.Present {
-		var present promotion.Present
+	refers := func(names ...string) promotion.Current {
+		var present promotion.Current
 		for _, name := range names {
 			present.References = append(present.References, edit.Reference{Component: name, Repository: repository(name)})
 		}
 		return present
 	}
-	places := map[promotion.Place]promotion.Present{
+	targets := map[promotion.Target]promotion.Current{
 		{Environment: "dev", Application: "shop"}:  refers("worker", "web", "worker", "late", "other"),
 		{Environment: "dev", Application: "blog"}:  refers("web", "team-blog"),
 		{Environment: "prod", Application: "shop"}: refers("late", "web"),
@@ -44,14 +44,14 @@ func TestFollowedIn(t *testing.T) {
 		"none": nil,
 	} {
 		var got []string
-		for _, f := range promotion.FollowedIn(c, places, func(p promotion.Place) bool { return environment == "" || p.Environment == environment }) {
+		for _, f := range promotion.FollowedIn(c, targets, func(p promotion.Target) bool { return environment == "" || p.Environment == environment }) {
 			got = append(got, f.Name+" is "+f.Component.Name)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("in %q (-want +got):\n%s", environment, diff)
 		}
 	}
-	policies := promotion.Policies(c, places)
+	policies := promotion.Policies(c, targets)
 	if len(policies) != 4 || policies["team-blog"] != c.Policy("team") || policies["late"] == nil {
 		t.Errorf("policies: %v", policies)
 	}

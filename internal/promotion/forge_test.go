@@ -16,8 +16,8 @@ import (
 func (w *world) forge() *world {
 	w.Checkout = false
 	w.Open = map[string]promotion.Open{}
-	w.Landings = map[promotion.Place][]promotion.Landing{}
-	w.Taken = map[promotion.Place][]promotion.Taken{}
+	w.Landings = map[promotion.Target][]promotion.Landing{}
+	w.Reverted = map[promotion.Target][]promotion.Reversion{}
 	return w
 }
 
@@ -44,7 +44,7 @@ func of(application string, texts ...string) map[string]promotion.Snapshot {
 }
 
 func act(login string) state.Act {
-	return state.Act{By: identity.Person{Login: login}, At: noon.Add(-time.Hour)}
+	return state.Act{By: identity.User{Login: login}, At: noon.Add(-time.Hour)}
 }
 
 // peopleDecide makes changes of the state branch.
@@ -58,24 +58,24 @@ func (w *world) peopleDecide(changes ...state.Change) {
 }
 
 // asks says who asked for a promotion into a place.
-func (w *world) asks(place, login string) {
-	w.peopleDecide(state.Ask(state.Place(w.place(place)), state.Request{Act: act(login)}))
+func (w *world) asks(target, login string) {
+	w.peopleDecide(state.Ask(state.Target(w.place(target)), state.Request{Act: act(login)}))
 }
 
 // rejects says that a person rejected COMPONENT:TAG@DIGEST in a place.
-func (w *world) rejects(place string, texts ...string) {
+func (w *world) rejects(target string, texts ...string) {
 	images := map[string]string{}
 	for component, pinned := range snapshotOf(texts...) {
 		images[component] = pinned.String()
 	}
-	w.peopleDecide(state.Reject(state.Place(w.place(place)), state.Rejection{Act: act("ada"), Images: images}))
+	w.peopleDecide(state.Reject(state.Target(w.place(target)), state.Rejection{Act: act("ada"), Images: images}))
 }
 
 // arrange plans and arranges.
 func (w *world) arrange() []promotion.Proposal { return w.arrangeAt(noon) }
 
 func (w *world) arrangeAt(now time.Time) []promotion.Proposal {
-	return promotion.Arrange(w.Observed, promotion.Plan(w.Observed, now), now)
+	return promotion.Arrange(w.Observation, promotion.Plan(w.Observation, now), now)
 }
 
 // expectShort compares all proposals.
@@ -105,7 +105,7 @@ func (w *world) only() promotion.Proposal {
 func (w *world) expectOnly(step promotion.Step, land bool, reason string) {
 	w.t.Helper()
 	p := w.only()
-	if p.Step != step || p.Land != land || p.Reason.Words != reason {
+	if p.Step != step || p.Land != land || p.Reason.Message != reason {
 		w.t.Errorf("%s, land %v: %s\nwant %s, land %v: %s", p.Step, p.Land, p.Reason, step, land, reason)
 	}
 }
@@ -118,7 +118,7 @@ func inShort(proposals []promotion.Proposal) []string {
 		for _, d := range p.Decisions {
 			names = append(names, d.Environment+"/"+d.Application)
 		}
-		line := string(p.Step) + " " + p.Head + " [" + strings.Join(names, " ") + "]: " + p.Reason.Words
+		line := string(p.Step) + " " + p.Head + " [" + strings.Join(names, " ") + "]: " + p.Reason.Message
 		if p.Land {
 			line = "land, " + line
 		}
@@ -136,13 +136,13 @@ const (
 
 // stood says what stood in a place from AGO until UNTIL before noon, the newest
 // first; 0: it stands there now. The registry still has it.
-func (w *world) stood(place string, ago, until time.Duration, texts ...string) {
+func (w *world) stood(target string, ago, until time.Duration, texts ...string) {
 	w.stillHas(texts...)
 	landing := promotion.Landing{Commit: "c0ffee", Snapshot: snapshotOf(texts...), At: noon.Add(-ago)}
 	if until > 0 {
 		landing.Until = noon.Add(-until)
 	}
-	at := w.place(place)
+	at := w.place(target)
 	w.Landings[at] = append(w.Landings[at], landing)
 }
 

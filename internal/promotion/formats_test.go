@@ -60,7 +60,7 @@ func TestFormats_ids(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := promotion.ID(key, promotion.Place{Environment: "prod", Application: "shop"}, snapshot.ID(), 2)
+	want := promotion.ID(key, promotion.Target{Environment: "prod", Application: "shop"}, snapshot.ID(), 2)
 	if got := lines[promoted+1]; got != want {
 		t.Errorf("the page says %s, the promotion is %s", got, want)
 	}
@@ -98,7 +98,7 @@ func TestFormats_commit(t *testing.T) {
 	page.Environment.Name = "staging"
 	for _, landed := range promotion.ReadTrailers(trailers) {
 		snapshots[landed.Application] = landed.Snapshot
-		d := promotion.Decision{Place: landed.Place}
+		d := promotion.Decision{Target: landed.Target}
 		for component, from := range map[string]string{"web": "1.4.1", "worker": "1.9.0"} {
 			if to, found := landed.Snapshot[component]; found {
 				d.Moves = append(d.Moves, promotion.Move{Component: component, From: version(from), To: to.Version})
@@ -116,9 +116,9 @@ func TestFormats_commit(t *testing.T) {
 	}
 }
 
-// TestFormats_P16_state reads the files of the page and writes them again, and
+// TestFormats_state reads the files of the page and writes them again, and
 // looks for every key of a record in them and in the table.
-func TestFormats_P16_state(t *testing.T) {
+func TestFormats_state(t *testing.T) {
 	t.Parallel()
 	blocks := formatBlocks(t, "json", 3)
 	files := map[string][]byte{"prod/shop.json": []byte(blocks[0]), "prod/_all.json": []byte(blocks[1]), "_all/_all.json": []byte(blocks[2])}
@@ -128,8 +128,8 @@ func TestFormats_P16_state(t *testing.T) {
 	}
 	// Written from nothing but what was understood of them.
 	var written state.State
-	for _, place := range read.Places() {
-		written = written.With(place, func(r *state.Record) { *r = knownOnly(read.At(place)) })
+	for _, target := range read.Targets() {
+		written = written.With(target, func(r *state.Record) { *r = knownOnly(read.At(target)) })
 	}
 	for path, content := range written.Diff(state.State{}) {
 		if diff := cmp.Diff(string(content), string(files[path])); diff != "" {
@@ -139,7 +139,7 @@ func TestFormats_P16_state(t *testing.T) {
 	for _, kind := range []reflect.Type{
 		reflect.TypeFor[state.Record](), reflect.TypeFor[state.Act](), reflect.TypeFor[state.Request](), reflect.TypeFor[state.RolledBack](),
 		reflect.TypeFor[state.Rejection](), reflect.TypeFor[state.Closing](), reflect.TypeFor[state.Reopened](), reflect.TypeFor[state.Seen](),
-		reflect.TypeFor[state.Version](), reflect.TypeFor[state.Heard](), reflect.TypeFor[state.Answer](), reflect.TypeFor[identity.Person](),
+		reflect.TypeFor[state.Version](), reflect.TypeFor[state.ProcessedComment](), reflect.TypeFor[state.Answer](), reflect.TypeFor[identity.User](),
 	} {
 		for _, field := range reflect.VisibleFields(kind) {
 			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")

@@ -50,7 +50,7 @@ func gateNamed(t *testing.T, gates []promotion.Condition, name string) promotion
 	return promotion.Condition{}
 }
 
-func TestGates_G07_checks(t *testing.T) {
+func TestGates_checks(t *testing.T) {
 	t.Parallel()
 	many := make([]promotion.Check, 0, 151)
 	for range 150 {
@@ -91,7 +91,7 @@ func TestGates_G07_checks(t *testing.T) {
 }
 
 // A pattern that our own status fits does not look at it.
-func TestGates_G07_ownStatusNeverCounts(t *testing.T) {
+func TestGates_ownStatusNeverCounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, components+`
 environments:
@@ -108,7 +108,7 @@ environments:
 	}
 }
 
-func TestGates_G09_approvals(t *testing.T) {
+func TestGates_approvals(t *testing.T) {
 	t.Parallel()
 	sre := func(by string) promotion.Approval {
 		return promotion.Approval{By: by, Teams: []string{"acme/sre"}}
@@ -171,7 +171,7 @@ func TestGates_G09_approvals(t *testing.T) {
 }
 
 // Where no approval is wanted, somebody who asks for changes still is heard.
-func TestGates_G09_objectionWithoutApprovals(t *testing.T) {
+func TestGates_objectionWithoutApprovals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chain).forge()
 	w.has("dev/shop", "web:1.4")
@@ -213,7 +213,7 @@ func TestGates_openedSaysWhatTheNextPassFinds(t *testing.T) {
 
 // The windows of both kinds count as one: noon in Berlin is inside office and
 // inside the lunch that denies.
-func TestGates_G02_denyOverAllow(t *testing.T) {
+func TestGates_denyOverAllow(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name  string
@@ -230,7 +230,7 @@ func TestGates_G02_denyOverAllow(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			w := gatedWorld(t, promotion.Open{Number: 7})
-			decisions := promotion.Plan(w.Observed, test.at)
+			decisions := promotion.Plan(w.Observation, test.at)
 			gate := gateNamed(t, decisions[0].Gates, "windows office, lunch")
 			if gate.State != test.state || gate.Until == nil || !gate.Until.Equal(test.until) {
 				t.Errorf("%+v until %v, want %s until %v", gate, gate.Until, test.state, test.until)

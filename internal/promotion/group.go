@@ -36,7 +36,7 @@ func (a *arranger) ready(members []member, open *Open) []member {
 		case m.State == Proposed:
 			proposed = true
 		case m.State == Unanswered && open != nil:
-			p := a.planner(m.Place)
+			p := a.planner(m.Target)
 			m.Moves = p.movesTo(open.Snapshots[m.Application])
 			if len(m.Moves) == 0 {
 				continue
@@ -98,7 +98,7 @@ func (a *arranger) leftOfAll(members []member, open Open) (Step, Reason) {
 		}
 		closing = cmp.Or(closing, why)
 	}
-	if closing.Words == "" {
+	if closing.Message == "" {
 		closing = AlreadySame()
 	}
 	return StepClose, closing
@@ -127,10 +127,10 @@ func gatesOfAll(members []member) []Condition {
 func reasonOfAll(members []member) Reason {
 	reason := members[0].Reason
 	if len(members) > 1 {
-		reason.Words = fmt.Sprintf("%s: %s (and %d more)", members[0].Application, reason.Words, len(members)-1)
+		reason.Message = fmt.Sprintf("%s: %s (and %d more)", members[0].Application, reason.Message, len(members)-1)
 	}
 	return reason
 }
 
 // isGroup says whether a place is the shared branch of an environment.
-func isGroup(place Place) bool { return place.Application == state.All }
+func isGroup(target Target) bool { return target.Application == state.All }

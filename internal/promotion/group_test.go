@@ -60,7 +60,7 @@ func TestArrange_groupMemberLeaves(t *testing.T) {
 	w := groupOf(t)
 	w.openGroup(bothOf())
 	w.rejects("dev/jobs", "worker:2.1@"+digestC)
-	w.Offers["worker"] = promotion.Offer{Version: version("2.0@" + digestA), Found: true}
+	w.Available["worker"] = promotion.Available{Version: version("2.0@" + digestA), Found: true}
 	w.expectShort("propose promoter/dev/_all [dev/shop]: newer: web 1.4 -> 1.5")
 }
 
@@ -69,7 +69,7 @@ func TestArrange_groupMemberUnanswered(t *testing.T) {
 	t.Parallel()
 	w := groupOf(t)
 	w.openGroup(bothOf())
-	w.Offers["worker"] = promotion.Offer{Err: errDown}
+	w.Available["worker"] = promotion.Available{Err: errDown}
 	w.expectShort("propose promoter/dev/_all [dev/jobs dev/shop]: jobs: worker: down (and 1 more)")
 	moved := w.only().Decisions[0]
 	if to, moves := moved.Wanted("worker"); !moves || to.Digest != digestC {
@@ -127,7 +127,7 @@ func TestArrange_groupWithNothingReady(t *testing.T) {
 	foreign.expectShort("keep promoter/dev/_all [dev/jobs dev/shop]: ada committed to it")
 
 	silent := groupOf(t)
-	silent.Offers = map[string]promotion.Offer{"web": {Err: errDown}, "worker": {Err: errDown}}
+	silent.Available = map[string]promotion.Available{"web": {Err: errDown}, "worker": {Err: errDown}}
 	silent.expectShort("wait promoter/dev/_all [dev/jobs dev/shop]: jobs: worker: down (and 1 more)")
 	silent.openGroup(bothOf())
 	silent.expectShort("keep promoter/dev/_all [dev/jobs dev/shop]: worker: down")
@@ -151,7 +151,7 @@ func TestArrange_groupChanged(t *testing.T) {
 	)
 
 	empty := groupOf(t)
-	empty.Places = map[promotion.Place]promotion.Present{}
+	empty.Targets = map[promotion.Target]promotion.Current{}
 	empty.openGroup(bothOf())
 	empty.expectShort("close promoter/dev/_all []: no environment has files of any application any more")
 }

@@ -69,9 +69,9 @@ func code(text string) string {
 // cell is a code span in a table, where a bar ends the cell even so.
 func cell(text string) string { return strings.ReplaceAll(code(text), "|", `\|`) }
 
-// Harmless shows words that may hold some from outside, such as a reason, without
+// Sanitize shows words that may hold some from outside, such as a reason, without
 // any markup.
-func Harmless(text string) string { return markup.Replace(disarm(text, maxReason)) }
+func Sanitize(text string) string { return markup.Replace(disarm(text, maxReason)) }
 
 var markup = strings.NewReplacer(
 	`\`, `\\`, "`", "'", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "|", `\|`,

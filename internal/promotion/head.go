@@ -22,14 +22,14 @@ func GroupBranch(environment string) string { return HeadBranch(environment, sta
 
 // ParseHead reads the name of a head branch; the application of a group's is
 // state.All. It is false for every other branch, such as that of the state.
-func ParseHead(branch string) (Place, bool) {
+func ParseHead(branch string) (Target, bool) {
 	rest, ours := strings.CutPrefix(branch, headPrefix)
 	environment, application, three := strings.Cut(rest, "/")
 	if !ours || !three || !config.ValidName(environment) {
-		return Place{}, false
+		return Target{}, false
 	}
 	if !config.ValidName(application) && application != state.All {
-		return Place{}, false
+		return Target{}, false
 	}
-	return Place{Environment: environment, Application: application}, true
+	return Target{Environment: environment, Application: application}, true
 }

@@ -9,7 +9,7 @@ import (
 
 func TestParseHead(t *testing.T) {
 	t.Parallel()
-	for branch, want := range map[string]promotion.Place{
+	for branch, want := range map[string]promotion.Target{
 		promotion.HeadBranch("prod-eu", "shop"): {Environment: "prod-eu", Application: "shop"},
 		promotion.GroupBranch("prod-eu"):        {Environment: "prod-eu", Application: state.All},
 		"promoter/prod/_all":                    {Environment: "prod", Application: "_all"},
@@ -33,8 +33,8 @@ func TestParseHead(t *testing.T) {
 func TestPromotionID(t *testing.T) {
 	t.Parallel()
 	snapshot := promotion.Snapshot{"web": {Repository: repository("web"), Version: version("1.4.2@" + digestA)}}
-	place := promotion.Place{Environment: "prod", Application: "shop"}
-	got := promotion.ID("github.com/4711", place, snapshot.ID(), 2)
+	target := promotion.Target{Environment: "prod", Application: "shop"}
+	got := promotion.ID("github.com/4711", target, snapshot.ID(), 2)
 	if want := "github.com/4711/prod/shop/" + snapshot.ID()[3:15] + "/2"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -10,7 +10,7 @@ func (p *planner) hold(d Decision) Decision {
 	if d.State != Waiting && d.State != Proposed {
 		return d
 	}
-	held, stopped := p.State.Held(state.Place(p.place), p.now)
+	held, stopped := p.State.Held(state.Target(p.place), p.now)
 	if !stopped || p.rolling && p.ownHold(held) {
 		return d
 	}
@@ -21,5 +21,5 @@ func (p *planner) hold(d Decision) Decision {
 // ownHold says whether a hold came with the rollback of the place, and so is no
 // reason against it.
 func (p *planner) ownHold(held state.Held) bool {
-	return held.Place == state.Place(p.place) && !held.Freeze && held.Problem == ""
+	return held.Place == state.Target(p.place) && !held.Freeze && held.Problem == ""
 }

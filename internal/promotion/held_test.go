@@ -20,7 +20,7 @@ func TestPlan_heldAndFrozen(t *testing.T) {
 		until  time.Time
 	}{
 		{
-			"held", state.Hold(state.Place{Environment: "dev", Application: "shop"}, byAda("looks odd")),
+			"held", state.Hold(state.Target{Environment: "dev", Application: "shop"}, byAda("looks odd")),
 			promotion.RuleHeld, "held by ada since 2026-11-18: looks odd",
 			time.Time{},
 		},

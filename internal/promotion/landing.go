@@ -31,9 +31,9 @@ type Check struct {
 	At    time.Time
 }
 
-// Taken is a version that stood in a place before, and does not now. It is not
+// Reversion is a version that stood in a place before, and does not now. It is not
 // proposed there again by itself.
-type Taken struct {
+type Reversion struct {
 	Component string
 	Version   image.Version
 	Commit    string // that brought it

@@ -22,8 +22,8 @@ func laneOf(t *testing.T, c *config.Config) *world {
 	t.Helper()
 	w := worldOf(t, c)
 	w.Checkout = false
-	w.Landings = map[promotion.Place][]promotion.Landing{}
-	w.Taken = map[promotion.Place][]promotion.Taken{}
+	w.Landings = map[promotion.Target][]promotion.Landing{}
+	w.Reverted = map[promotion.Target][]promotion.Reversion{}
 	return w
 }
 
@@ -47,17 +47,17 @@ func pinnedTo(texts ...string) promotion.Snapshot {
 
 // landed says what stood in a place, in calls from the newest to the oldest. The
 // registry still has all of it.
-func (w *world) landed(place string, at, until time.Time, texts ...string) *promotion.Landing {
+func (w *world) landed(target string, at, until time.Time, texts ...string) *promotion.Landing {
 	w.answers(texts...)
-	p := w.place(place)
+	p := w.place(target)
 	w.Landings[p] = append(w.Landings[p], promotion.Landing{Commit: "c0ffee", Snapshot: pinnedTo(texts...), At: at, Until: until})
 	return &w.Landings[p][len(w.Landings[p])-1]
 }
 
 // stands says what stands in a place, in its files and by its trailers.
-func (w *world) stands(place string, at time.Time, texts ...string) *promotion.Landing {
-	w.has(place, texts...)
-	return w.landed(place, at, time.Time{}, texts...)
+func (w *world) stands(target string, at time.Time, texts ...string) *promotion.Landing {
+	w.has(target, texts...)
+	return w.landed(target, at, time.Time{}, texts...)
 }
 
 // answers says that tags point where the texts say.
@@ -82,11 +82,11 @@ func (w *world) decides(changes ...state.Change) {
 	}
 }
 
-func (w *world) statePlace(place string) state.Place { return state.Place(w.place(place)) }
+func (w *world) statePlace(target string) state.Target { return state.Target(w.place(target)) }
 
 // byAda is an act of a person, an hour ago.
 func byAda(why string) state.Act {
-	return state.Act{By: identity.Person{Host: "github.com", Login: "ada"}, At: ago(time.Hour), Why: why}
+	return state.Act{By: identity.User{Host: "github.com", Login: "ada"}, At: ago(time.Hour), Why: why}
 }
 
 // condition returns the condition of that name.

@@ -21,12 +21,12 @@ func (a *arranger) left(m member, open Open) (Step, Reason) {
 	case m.State == Absent || m.State == NoReference:
 		return StepClose, m.Reason
 	}
-	p := a.planner(m.Place)
+	p := a.planner(m.Target)
 	snapshot, told := open.Snapshots[m.Application]
 	if told && !p.differsFrom(snapshot) {
 		return StepClose, AlreadySame()
 	}
-	if m.Request != nil || p.State.At(state.Place(m.Place)).Rollback != nil {
+	if m.Request != nil || p.State.At(state.Target(m.Target)).Rollback != nil {
 		return StepKeep, m.Reason
 	}
 	moves := p.movesTo(snapshot)
@@ -35,7 +35,7 @@ func (a *arranger) left(m member, open Open) (Step, Reason) {
 			return StepClose, why
 		}
 	}
-	held, isHeld := a.State.Held(state.Place(m.Place), a.now)
+	held, isHeld := a.State.Held(state.Target(m.Target), a.now)
 	switch {
 	case isHeld:
 		return StepKeep, heldBy(held)
@@ -50,14 +50,14 @@ func (a *arranger) left(m member, open Open) (Step, Reason) {
 // unwanted closes what no longer is a way forward.
 func (p *planner) unwanted(m member, moves []Move) (Step, Reason) {
 	if len(moves) == 0 {
-		return StepClose, Reason{Rule: RuleSame, Words: "the files are ahead of it"}
+		return StepClose, Reason{Rule: RuleSame, Message: "the files are ahead of it"}
 	}
 	for _, move := range moves {
 		switch {
 		case !p.selects(move):
-			return StepClose, Reason{Rule: RuleGone, Words: "the config does not select it any more: " + targetsInWords([]Move{move})}
+			return StepClose, Reason{Rule: RuleGone, Message: "the config does not select it any more: " + targetsInWords([]Move{move})}
 		case m.State == Same && !p.comesFrom(move):
-			return StepClose, Reason{Rule: RuleSame, Words: "no environment before holds it any more: " + targetsInWords([]Move{move})}
+			return StepClose, Reason{Rule: RuleSame, Message: "no environment before holds it any more: " + targetsInWords([]Move{move})}
 		}
 	}
 	if why, never := p.neverProposed(); never {
@@ -81,7 +81,7 @@ func (p *planner) comesFrom(move Move) bool {
 	if len(p.settings.After) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(p.sources, func(source Place) bool {
+	return slices.ContainsFunc(p.sources, func(source Target) bool {
 		there, has := p.standingIn(source, move.Component)
 		return has && !there.differs(move.To, false) || slices.ContainsFunc(p.Landings[source], func(l Landing) bool {
 			pinned, landed := l.Snapshot[move.Component]
@@ -93,23 +93,23 @@ func (p *planner) comesFrom(move Move) bool {
 // leftovers arranges the pull requests that no decision speaks of.
 func (a *arranger) leftovers() {
 	for _, branch := range slices.Sorted(maps.Keys(a.Open)) {
-		place, ours := ParseHead(branch)
+		target, ours := ParseHead(branch)
 		if !ours || a.claimed[branch] {
 			continue
 		}
-		settings := a.Settings(place.Environment, place.Application)
-		_, known := a.order[place.Environment]
-		if known && !a.looked[place.Environment] {
+		settings := a.Settings(target.Environment, target.Application)
+		_, known := a.order[target.Environment]
+		if known && !a.looked[target.Environment] {
 			continue
 		}
-		settings.Name = place.Environment
+		settings.Name = target.Environment
 		open := a.Open[branch]
 		p := Proposal{
-			Environment: settings, Head: branch, Base: settings.Branch, Group: isGroup(place),
-			Open: &open, Step: StepClose, Reason: a.gone(place, settings, known),
+			Environment: settings, Head: branch, Base: settings.Branch, Group: isGroup(target),
+			Open: &open, Step: StepClose, Reason: a.gone(target, settings, known),
 		}
-		if why, away := a.Away[place.Environment]; away && known {
-			p.Step, p.Reason = StepKeep, Reason{Rule: RuleBranch, Words: why}
+		if why, away := a.Unavailable[target.Environment]; away && known {
+			p.Step, p.Reason = StepKeep, Reason{Rule: RuleBranch, Message: why}
 		}
 		if open.Foreign != "" {
 			p.Step, p.Reason = StepKeep, foreign(open)
@@ -119,23 +119,23 @@ func (a *arranger) leftovers() {
 }
 
 // gone says why a branch of ours stands for nothing any more.
-func (a *arranger) gone(place Place, settings config.Environment, known bool) Reason {
+func (a *arranger) gone(target Target, settings config.Environment, known bool) Reason {
 	var words string
 	switch {
 	case !known:
-		words = fmt.Sprintf("the config has no environment %s any more", place.Environment)
-	case isGroup(place) && settings.PullRequest.Group == config.GroupEnvironment:
+		words = fmt.Sprintf("the config has no environment %s any more", target.Environment)
+	case isGroup(target) && settings.PullRequest.Group == config.GroupEnvironment:
 		words = "no environment has files of any application any more"
-	case isGroup(place):
-		words = fmt.Sprintf("the applications of %s have pull requests of their own now", place.Environment)
-	case !a.places[place]:
-		words = fmt.Sprintf("no environment has files of %s any more", place.Application)
+	case isGroup(target):
+		words = fmt.Sprintf("the applications of %s have pull requests of their own now", target.Environment)
+	case !a.places[target]:
+		words = fmt.Sprintf("no environment has files of %s any more", target.Application)
 	case settings.Land == config.LandPush:
-		words = fmt.Sprintf("%s is pushed to %s now", place.Application, place.Environment)
+		words = fmt.Sprintf("%s is pushed to %s now", target.Application, target.Environment)
 	default:
-		words = fmt.Sprintf("the applications of %s share one pull request now", place.Environment)
+		words = fmt.Sprintf("the applications of %s share one pull request now", target.Environment)
 	}
-	return Reason{Rule: RuleGone, Words: words}
+	return Reason{Rule: RuleGone, Message: words}
 }
 
-func foreign(open Open) Reason { return Reason{Rule: RuleForeign, Words: open.Foreign} }
+func foreign(open Open) Reason { return Reason{Rule: RuleForeign, Message: open.Foreign} }

@@ -11,7 +11,7 @@ import (
 )
 
 // Each way in which an open pull request comes to an end, or does not.
-func TestArrange_P10_whatIsLeft(t *testing.T) {
+func TestArrange_whatIsLeft(t *testing.T) {
 	t.Parallel()
 	const branch = "promoter/dev/shop"
 	tests := []struct {
@@ -36,7 +36,7 @@ func TestArrange_P10_whatIsLeft(t *testing.T) {
 		{"reverted", func(w *world) {
 			w.offers("web:1.4@" + digestA)
 			w.opened(branch, 7, of("shop", "web:1.5@"+digestB))
-			w.Taken[w.place("dev/shop")] = []promotion.Taken{{Component: "web", Version: version("1.5@" + digestB)}}
+			w.Reverted[w.place("dev/shop")] = []promotion.Reversion{{Component: "web", Version: version("1.5@" + digestB)}}
 		}, promotion.StepClose, "web 1.5 was here before and was taken back"},
 		{"not selected any more", func(w *world) {
 			w.offers("web:1.4@" + digestA)
@@ -47,20 +47,20 @@ func TestArrange_P10_whatIsLeft(t *testing.T) {
 			w.opened(branch, 7, of("shop", "web:1.5@"+digestB))
 		}, promotion.StepKeep, "holds this already"},
 		{"the registry does not answer", func(w *world) {
-			w.Offers["web"] = promotion.Offer{Err: errDown}
+			w.Available["web"] = promotion.Available{Err: errDown}
 			w.opened(branch, 7, of("shop", "web:1.5@"+digestB))
 		}, promotion.StepKeep, "web: down"},
 		{"the files are gone", func(w *world) {
-			delete(w.Places, w.place("dev/shop"))
+			delete(w.Targets, w.place("dev/shop"))
 			w.opened(branch, 7, of("shop", "web:1.5@"+digestB))
 		}, promotion.StepClose, "no environment has files of shop any more"},
 		{"the branch is away", func(w *world) {
-			delete(w.Places, w.place("dev/shop"))
-			w.Away["dev"] = "no branch env/dev"
+			delete(w.Targets, w.place("dev/shop"))
+			w.Unavailable["dev"] = "no branch env/dev"
 			w.opened(branch, 7, of("shop", "web:1.5@"+digestB))
 		}, promotion.StepKeep, "no branch env/dev"},
 		{"no reference any more", func(w *world) {
-			w.Places[w.place("dev/shop")] = promotion.Present{}
+			w.Targets[w.place("dev/shop")] = promotion.Current{}
 			w.opened(branch, 7, of("shop", "web:1.5@"+digestB))
 		}, promotion.StepClose, "the files hold no reference to a followed component"},
 		{"the registry has an older one now", func(w *world) {
@@ -97,7 +97,7 @@ func TestArrange_rollbackIsKept(t *testing.T) {
 	w := oneOf(t, ", land: automerge")
 	w.opened("promoter/dev/shop", 7, of("shop", "web:1.3@"+digestC))
 	back := state.RolledBack{Act: act("ada"), Images: map[string]string{"web": "quay.io/acme/web:1.3@" + digestC}}
-	w.peopleDecide(state.Rollback(state.Place(w.place("dev/shop")), back))
+	w.peopleDecide(state.Rollback(state.Target(w.place("dev/shop")), back))
 	w.landed("dev/shop", noon.Add(-time.Hour), noon, "web:1.3@"+digestC)
 	w.stillHas("web:1.3@" + digestC)
 	w.expectOnly(promotion.StepPropose, true, "rolled back by ada on 2026-11-18: web 1.4 -> 1.3")
@@ -112,10 +112,10 @@ func TestArrange_requestIsKept(t *testing.T) {
 	w := soaked(t, "refresh")
 	w.Environments = []string{"staging"}
 	w.opened("promoter/staging/shop", 7, of("shop", "web:1.2@"+digestC))
-	place := w.place("staging/shop")
-	w.peopleDecide(state.Ask(state.Place(place), state.Request{Act: act("ada"), With: []string{"quay.io/acme/web:1.2"}}))
-	w.Given = map[promotion.Place]map[string]promotion.Offer{
-		place: {"web": {Version: version("1.2@" + digestC), Found: true, Given: true}},
+	target := w.place("staging/shop")
+	w.peopleDecide(state.Ask(state.Target(target), state.Request{Act: act("ada"), With: []string{"quay.io/acme/web:1.2"}}))
+	w.Explicit = map[promotion.Target]map[string]promotion.Available{
+		target: {"web": {Version: version("1.2@" + digestC), Found: true, Explicit: true}},
 	}
 	if p := w.only(); p.Step != promotion.StepKeep || p.Decisions[0].State != promotion.Waiting {
 		t.Errorf("%s: %v", p.Decisions[0].State, inShort([]promotion.Proposal{p}))
@@ -135,7 +135,7 @@ func TestArrange_untoldIsKept(t *testing.T) {
 }
 
 // A child keeps what is open as long as an environment before it has, or had, it.
-func TestArrange_G12_childKeepsWhatItsParentHas(t *testing.T) {
+func TestArrange_childKeepsWhatItsParentHas(t *testing.T) {
 	t.Parallel()
 	ahead := func(t *testing.T) *world {
 		t.Helper()
@@ -156,7 +156,7 @@ func TestArrange_G12_childKeepsWhatItsParentHas(t *testing.T) {
 	w.expectOnly(promotion.StepClose, false, "web 1.5 was taken back in dev")
 }
 
-func TestArrange_M09_environmentGone(t *testing.T) {
+func TestArrange_environmentGone(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, "")
 	w.offers("web:1.4@" + digestA)
@@ -169,7 +169,7 @@ func TestArrange_M09_environmentGone(t *testing.T) {
 }
 
 // A pass that only looks at one environment leaves the others alone.
-func TestArrange_M09_notLookedAt(t *testing.T) {
+func TestArrange_notLookedAt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chain).forge()
 	w.Environments = []string{"dev"}
@@ -180,7 +180,7 @@ func TestArrange_M09_notLookedAt(t *testing.T) {
 }
 
 // What lands another way now leaves no pull request behind.
-func TestArrange_M09_landsAnotherWay(t *testing.T) {
+func TestArrange_landsAnotherWay(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, ", land: push")
 	w.opened("promoter/dev/shop", 7, of("shop", "web:1.5@"+digestB))

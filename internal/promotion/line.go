@@ -29,7 +29,7 @@ func (a *arranger) line() {
 	}
 	for _, line := range waiting {
 		for i, p := range line {
-			p.wait(Reason{Rule: RuleLimit, Words: fmt.Sprintf("waiting in line: place %d of %d", i+1, len(line))})
+			p.wait(Reason{Rule: RuleLimit, Message: fmt.Sprintf("waiting in line: place %d of %d", i+1, len(line))})
 		}
 	}
 }
@@ -38,8 +38,8 @@ func (a *arranger) line() {
 func (a *arranger) taken() map[string]int {
 	taken := map[string]int{}
 	for branch := range a.Open {
-		if place, ours := ParseHead(branch); ours {
-			taken[place.Environment]++
+		if target, ours := ParseHead(branch); ours {
+			taken[target.Environment]++
 		}
 	}
 	for _, p := range a.arranged {

@@ -18,8 +18,8 @@ func TestArrange_order(t *testing.T) {
 	var decisions []promotion.Decision
 	decide := func(environment, application string, rule promotion.Rule, request *state.Request) {
 		decisions = append(decisions, promotion.Decision{
-			Place: promotion.Place{Environment: environment, Application: application},
-			State: promotion.Proposed, Reason: promotion.Reason{Rule: rule, Words: "wanted"}, Request: request,
+			Target: promotion.Target{Environment: environment, Application: application},
+			State:  promotion.Proposed, Reason: promotion.Reason{Rule: rule, Message: "wanted"}, Request: request,
 		})
 	}
 	decide("prod", "a", promotion.RuleParent, nil)
@@ -35,13 +35,13 @@ func TestArrange_order(t *testing.T) {
 		"propose promoter/dev/d [dev/d]: wanted",
 		"propose promoter/prod/a [prod/a]: wanted",
 	}
-	got := inShort(promotion.Arrange(w.Observed, decisions, noon))
+	got := inShort(promotion.Arrange(w.Observation, decisions, noon))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestArrange_P18_line(t *testing.T) {
+func TestArrange_line(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, components+`
 environments:
@@ -74,7 +74,7 @@ environments:
 }
 
 // The first pass over 200 applications opens no storm.
-func TestArrange_P18_firstPass(t *testing.T) {
+func TestArrange_firstPass(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chain).forge()
 	w.offers("web:1.5@" + digestB)

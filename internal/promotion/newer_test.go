@@ -41,7 +41,7 @@ func expectShown(t *testing.T, d promotion.Decision, name, reason string) {
 	}
 }
 
-func TestNewer_P01_refresh(t *testing.T) {
+func TestNewer_refresh(t *testing.T) {
 	t.Parallel()
 	w := openWith(t, "")
 	w.expect("dev/shop", promotion.Proposed, "newer: web 1.4 -> 1.6")
@@ -83,17 +83,17 @@ func TestNewer_queueEndsByARequest(t *testing.T) {
 	t.Parallel()
 	w := openWith(t, ", propose: manual")
 	request := state.Request{Act: act("ada"), Snapshot: snapshotOf("web:1.6@" + digestC).ID()}
-	w.peopleDecide(state.Ask(state.Place(w.place("dev/shop")), request))
+	w.peopleDecide(state.Ask(state.Target(w.place("dev/shop")), request))
 	w.expect("dev/shop", promotion.Proposed, "newer: web 1.4 -> 1.6")
 
 	request.Snapshot = snapshotOf("web:1.5@" + digestB).ID()
-	w.peopleDecide(state.Fulfil(state.Place(w.place("dev/shop")), request), state.Ask(state.Place(w.place("dev/shop")), request))
+	w.peopleDecide(state.Fulfill(state.Target(w.place("dev/shop")), request), state.Ask(state.Target(w.place("dev/shop")), request))
 	w.expect("dev/shop", promotion.Proposed, "newer: web 1.4 -> 1.5")
 }
 
 // What is open is not what the registry just offered: it is asked again, and what
 // is gone, moved or not known does not land.
-func TestNewer_M11_openIsAskedAgain(t *testing.T) {
+func TestNewer_openIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	w := openWith(t, ", newer: queue, land: automerge")
 	w.Facts = promotion.Facts{}
@@ -130,7 +130,7 @@ func TestNewer_queueEnds(t *testing.T) {
 	}{
 		{"rejected", func(w *world) { w.rejects("dev/shop", "web:1.5@"+digestB) }},
 		{"reverted", func(w *world) {
-			w.Taken[w.place("dev/shop")] = []promotion.Taken{{Component: "web", Version: version("1.5@" + digestB)}}
+			w.Reverted[w.place("dev/shop")] = []promotion.Reversion{{Component: "web", Version: version("1.5@" + digestB)}}
 		}},
 		{"changes nothing", func(w *world) { w.opened("promoter/dev/shop", 7, of("shop", "web:1.4@"+digestA)) }},
 		{"would go back", func(w *world) { w.opened("promoter/dev/shop", 7, of("shop", "web:1.3@"+digestB)) }},
@@ -171,10 +171,10 @@ func TestNewer_neverBack(t *testing.T) {
 		{"older beside newer", func(w *world) { w.offers("web:1.5@"+digestB, "worker:2.2@"+digestC) }, "newer: web 1.4 -> 1.6, worker 2.0 -> 2.2"},
 		{"no answer", func(w *world) {
 			w.offers("worker:2.2@" + digestC)
-			w.Offers["web"] = promotion.Offer{Err: errDown}
+			w.Available["web"] = promotion.Available{Err: errDown}
 		}, "newer: web 1.4 -> 1.6, worker 2.0 -> 2.2"},
 		{"not asked", func(w *world) {
-			delete(w.Offers, "web")
+			delete(w.Available, "web")
 			w.offers("worker:2.2@" + digestC)
 		}, "newer: web 1.4 -> 1.6, worker 2.0 -> 2.2"},
 		{"newer", func(w *world) { w.offers("web:1.7@"+digestD, "worker:2.2@"+digestC) }, "newer: web 1.4 -> 1.7, worker 2.0 -> 2.2"},

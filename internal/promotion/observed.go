@@ -7,24 +7,24 @@ import (
 	"promoter/internal/state"
 )
 
-// Observed is everything that Plan looks at. It is read only.
-type Observed struct {
+// Observation is everything that Plan looks at. It is read only.
+type Observation struct {
 	Config *config.Config
 
 	// Environments are those to decide about, parents first; none: all of them.
 	// The others are only looked at.
 	Environments []string
 
-	// Places holds what the files say. An application that has no files in an
+	// Targets holds what the files say. An application that has no files in an
 	// environment has no entry for it.
-	Places map[Place]Present
+	Targets map[Target]Current
 
-	// Away names the environments whose branch is not at hand, and why.
-	Away map[string]string
+	// Unavailable names the environments whose branch is not at hand, and why.
+	Unavailable map[string]string
 
-	// Offers holds what the registries answered, by component. A component
+	// Available holds what the registries answered, by component. A component
 	// without an entry was not asked about and stays as it is.
-	Offers map[string]Offer
+	Available map[string]Available
 
 	// Policies orders the versions of each component that files refer to.
 	Policies map[string]*image.Policy
@@ -32,19 +32,19 @@ type Observed struct {
 	// Facts is what registries told about versions that stand in files.
 	Facts Facts
 
-	// Asked names the environments that a person asked for by name: a manual
+	// Requested names the environments that a person asked for by name: a manual
 	// one goes on, and given versions go straight into them.
-	Asked map[string]bool
+	Requested map[string]bool
 
 	// State is what people decided, from the branch promoter/_state.
 	State state.State
 
 	// Landings are the snapshots that stood in a place, newest first. The first is
 	// the present one: it equals what the files say.
-	Landings map[Place][]Landing
+	Landings map[Target][]Landing
 
-	// Taken are versions that people took back in a place.
-	Taken map[Place][]Taken
+	// Reverted are versions that people took back in a place.
+	Reverted map[Target][]Reversion
 
 	// Open are the open pull requests of our branches, by branch.
 	Open map[string]Open
@@ -53,40 +53,40 @@ type Observed struct {
 	// by the branch as environments name it.
 	Protected map[string]Protection
 
-	// Caps are the limits of the server's file; nil: none. They stand above every
+	// Limits are the limits of the server's file; nil: none. They stand above every
 	// config file.
-	Caps Caps
+	Limits Limits
 
 	// PushOnly says that the repository lies on plain Git, which has no pull
 	// requests.
 	PushOnly bool
 
-	// Given are versions that a request names for a place, by component.
-	Given map[Place]map[string]Offer
+	// Explicit are versions that a request names for a place, by component.
+	Explicit map[Target]map[string]Available
 
 	// Checkout says that no forge, no evidence and no record of landings is at
 	// hand. What cannot be evaluated is then named, and does not block.
 	Checkout bool
 }
 
-// Present is what the files of one place say.
-type Present struct {
+// Current is what the files of one place say.
+type Current struct {
 	References []edit.Reference
 	Refusals   []edit.Refusal // files that may hold a reference and cannot be written
 }
 
-// Offer is what a registry, or a person, offers for a component.
-type Offer struct {
-	Version image.Version
-	Found   bool       // Version is set
-	Given   bool       // a person named the version: no order is asked
-	Reason  string     // why nothing is offered, when Found is false
-	Waiting []Holdback // newer versions that may not be taken yet
-	Err     error      // the registry did not answer
+// Available is what a registry, or a person, offers for a component.
+type Available struct {
+	Version  image.Version
+	Found    bool          // Version is set
+	Explicit bool          // a person named the version: no order is asked
+	Reason   string        // why nothing is offered, when Found is false
+	Held     []HeldVersion // newer versions that may not be taken yet
+	Err      error         // the registry did not answer
 }
 
 // environments returns the environments to decide about, parents first.
-func (o Observed) environments() []string {
+func (o Observation) environments() []string {
 	if len(o.Environments) > 0 {
 		return o.Environments
 	}
@@ -95,16 +95,16 @@ func (o Observed) environments() []string {
 
 // needsDigest says whether a tag alone is not enough in the files: the tag moves,
 // or a person named a digest.
-func (o Offer) needsDigest(policy *image.Policy) bool {
-	if o.Given {
+func (o Available) needsDigest(policy *image.Policy) bool {
+	if o.Explicit {
 		return o.Version.Digest != ""
 	}
 	return isMoving(policy)
 }
 
-// Holdback is a version that is newer than what is offered and may not be taken
+// HeldVersion is a version that is newer than what is offered and may not be taken
 // yet, as a condition of its component.
-type Holdback struct {
+type HeldVersion struct {
 	Version   image.Version
 	Condition Condition
 }

@@ -140,7 +140,7 @@ func (o Onboarding) first(b *writing) {
 		for _, m := range d.Moves {
 			moves = append(moves, code(m.Component+" "+Label(m.From)+" -> "+Label(m.To)))
 		}
-		b.line("- ", code(placeName(d.Place)), ": ", items(moves, func(text string) string { return text }))
+		b.line("- ", code(placeName(d.Target)), ": ", items(moves, func(text string) string { return text }))
 	}
 	if n == 0 {
 		b.line("- Nothing: the files hold what would be chosen, or it is not known.")
@@ -154,14 +154,14 @@ func (o Onboarding) missing(b *writing) {
 	var lines []string
 	for _, c := range o.Components {
 		if c.Off != "" {
-			lines = append(lines, "- "+code(c.Repository)+" is not followed: "+Harmless(c.Off))
+			lines = append(lines, "- "+code(c.Repository)+" is not followed: "+Sanitize(c.Off))
 		}
 	}
 	for _, w := range o.Warnings {
-		lines = append(lines, "- "+Harmless(w.Text)+": "+Harmless(w.Advice)+".")
+		lines = append(lines, "- "+Sanitize(w.Text)+": "+Sanitize(w.Advice)+".")
 	}
 	for _, why := range o.Unknown {
-		lines = append(lines, "- Not known: "+Harmless(why)+".")
+		lines = append(lines, "- Not known: "+Sanitize(why)+".")
 	}
 	if len(lines) == 0 {
 		return
@@ -183,7 +183,7 @@ func (Onboarding) after(b *writing) {
 }
 
 // placeName leaves the application out where there is one alone.
-func placeName(p Place) string {
+func placeName(p Target) string {
 	if p.Application == config.DefaultApplication || p.Application == "" {
 		return p.Environment
 	}

@@ -14,8 +14,8 @@ import (
 // it is no folder of the state branch or of a head branch.
 func TestOnboardingBranch_isNoPlace(t *testing.T) {
 	t.Parallel()
-	if place, ours := promotion.ParseHead(promotion.OnboardingBranch); ours {
-		t.Errorf("it is the head branch of %v", place)
+	if target, ours := promotion.ParseHead(promotion.OnboardingBranch); ours {
+		t.Errorf("it is the head branch of %v", target)
 	}
 	_, name, _ := strings.Cut(promotion.OnboardingBranch, "/")
 	if promotion.OnboardingBranch != "promoter/_onboarding" || config.ValidName(name) {
@@ -25,7 +25,7 @@ func TestOnboardingBranch_isNoPlace(t *testing.T) {
 
 // However much there is, the text has room for how to begin and how to decline, and
 // says how much is left out.
-func TestOnboardingBody_P15_bounded(t *testing.T) {
+func TestOnboardingBody_bounded(t *testing.T) {
 	t.Parallel()
 	var o promotion.Onboarding
 	long := strings.Repeat("x", 3000)
@@ -53,7 +53,7 @@ func TestOnboardingBody_P15_bounded(t *testing.T) {
 	}
 }
 
-func TestOnboardingBody_T12_harmless(t *testing.T) {
+func TestOnboardingBody_harmless(t *testing.T) {
 	t.Parallel()
 	evil := "@ann #1 --> <!-- promoter:end --> `x` | [a](https://evil.example.com)\n# big"
 	body := promotion.OnboardingBody(promotion.Onboarding{

@@ -17,7 +17,7 @@ func (p *planner) needsForge() (Reason, bool) {
 	if !p.PushOnly || p.settings.Land == config.LandPush {
 		return Reason{}, false
 	}
-	return Reason{Rule: RuleForge, Words: "land is " + string(p.settings.Land) + ", but here are no pull requests: it is plain Git, or they are switched off on the forge"}, true
+	return Reason{Rule: RuleForge, Message: "land is " + string(p.settings.Land) + ", but here are no pull requests: it is plain Git, or they are switched off on the forge"}, true
 }
 
 // open returns the pull request that stands for the place.

@@ -40,8 +40,8 @@ func aPage(moves map[string][]promotion.Move) promotion.Page {
 	}}
 	for _, application := range slices.Sorted(maps.Keys(moves)) {
 		d := promotion.Decision{
-			Place: promotion.Place{Environment: "staging", Application: application}, State: promotion.Proposed,
-			Reason: promotion.Reason{Rule: promotion.RuleParent, Words: "dev has: web 1.4.1 -> 1.4.2"},
+			Target: promotion.Target{Environment: "staging", Application: application}, State: promotion.Proposed,
+			Reason: promotion.Reason{Rule: promotion.RuleParent, Message: "dev has: web 1.4.1 -> 1.4.2"},
 			Moves:  moves[application], Snapshot: promotion.Snapshot{},
 		}
 		for _, m := range moves[application] {
@@ -83,7 +83,7 @@ func hostile() promotion.Page {
 	attack := "Fix #12 for @acme/everyone <img src=x onerror=alert(1)> `code` | [x](https://evil.example) --> <!-- promoter:end -->\r\n/close \u202eevil"
 	d := &p.Decisions[0]
 	d.Moves[0].From.Tag, d.Moves[0].To.Tag = attack, "1.4.2"+attack
-	d.Reason.Words = "asked for by " + attack
+	d.Reason.Message = "asked for by " + attack
 	d.Conditions[0].Reason, d.Conditions[0].Value, d.Conditions[0].Name = attack, attack, attack
 	for span, comparison := range p.Commits {
 		comparison.URL = "https://github.com/x) @everyone"
@@ -107,7 +107,7 @@ func group() promotion.Page {
 func kept() promotion.Page {
 	p := aPage(map[string][]promotion.Move{"shop": {aMove("web", "1.4.1", "1.5.0")}})
 	p.Step = promotion.StepKeep
-	p.Reason = promotion.Reason{Rule: promotion.RuleHeld, Words: "held by ann since 2026-11-18: the database moves", Until: noon}
+	p.Reason = promotion.Reason{Rule: promotion.RuleHeld, Message: "held by ann since 2026-11-18: the database moves", Until: noon}
 	p.Open = &promotion.Open{Number: 7, Snapshots: map[string]promotion.Snapshot{"shop": {
 		"web":    {Repository: repository("web"), Version: image.Version{Tag: "1.4.2", Digest: "sha256:" + strings.Repeat("c", 64)}},
 		"worker": {Repository: repository("worker"), Version: version("2.0.0@" + digestA)},
@@ -126,7 +126,7 @@ func moved() promotion.Page {
 func TestBody_golden(t *testing.T) {
 	t.Parallel()
 	for name, page := range map[string]promotion.Page{
-		"P-01 full": full(), "T-12 hostile": hostile(), "group": group(), "kept": kept(), "M-01 moved": moved(),
+		"full": full(), "hostile": hostile(), "group": group(), "kept": kept(), "moved": moved(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,13 +14,13 @@ import (
 // heldBy is the reason of a place that people stopped.
 func heldBy(held state.Held) Reason {
 	if held.Problem != "" {
-		return Reason{Rule: RuleHeld, Words: fmt.Sprintf("held: the record of %s on %s cannot be read: %s", held.Place, state.Branch, held.Problem)}
+		return Reason{Rule: RuleHeld, Message: fmt.Sprintf("held: the record of %s on %s cannot be read: %s", held.Place, state.Branch, held.Problem)}
 	}
-	r := Reason{Rule: RuleHeld, Words: "held by "}
+	r := Reason{Rule: RuleHeld, Message: "held by "}
 	if held.Freeze {
-		r = Reason{Rule: RuleFrozen, Words: held.Place.String() + " is frozen by "}
+		r = Reason{Rule: RuleFrozen, Message: held.Place.String() + " is frozen by "}
 	}
-	r.Words += who(held.Act) + " since " + day(held.At) + because(held.Act)
+	r.Message += who(held.Act) + " since " + day(held.At) + because(held.Act)
 	if held.Until != nil {
 		r.Until = held.Until.UTC()
 	}
@@ -35,35 +35,35 @@ func rejectedWords(move Move, r state.Rejection) string {
 	return words + because(r.Act)
 }
 
-func takenBefore(move Move, taken Taken) Reason {
+func takenBefore(move Move, taken Reversion) Reason {
 	words := targetsInWords([]Move{move}) + " was here before and was taken back"
 	if taken.Commit != "" {
 		words += " (commit " + taken.Commit[:min(len(taken.Commit), shortHex)] + ")"
 	}
-	return Reason{Rule: RuleReverted, Words: words}
+	return Reason{Rule: RuleReverted, Message: words}
 }
 
 func rolledBack(moves []Move, back state.RolledBack) Reason {
-	return Reason{Rule: RuleRollback, Words: fmt.Sprintf("rolled back by %s on %s%s: %s",
+	return Reason{Rule: RuleRollback, Message: fmt.Sprintf("rolled back by %s on %s%s: %s",
 		who(back.Act), day(back.At), because(back.Act), movesInWords(moves))}
 }
 
 func rollbackUnreadable(component, text string) Reason {
-	return Reason{Rule: RuleRollback, Words: fmt.Sprintf("the rollback names %.200q for %s, which is no image of it", text, component)}
+	return Reason{Rule: RuleRollback, Message: fmt.Sprintf("the rollback names %.200q for %s, which is no image of it", text, component)}
 }
 
 func rollbackElsewhere(component, text string) Reason {
-	return Reason{Rule: RuleRollback, Words: fmt.Sprintf("the rollback names %.200q for %s, which never stood here: ask for it with promote", text, component)}
+	return Reason{Rule: RuleRollback, Message: fmt.Sprintf("the rollback names %.200q for %s, which never stood here: ask for it with promote", text, component)}
 }
 
 func requestedBy(moves []Move, request state.Request) Reason {
-	return Reason{Rule: RuleGiven, Words: fmt.Sprintf("asked for by %s: %s", who(request.Act), movesInWords(moves))}
+	return Reason{Rule: RuleGiven, Message: fmt.Sprintf("asked for by %s: %s", who(request.Act), movesInWords(moves))}
 }
 
 // nothingRequested is the reason of a request for versions of which no file here
 // holds one.
 func nothingRequested(request state.Request) Reason {
-	return Reason{Rule: RuleGiven, Words: fmt.Sprintf("%s asked for %s, which nothing here refers to",
+	return Reason{Rule: RuleGiven, Message: fmt.Sprintf("%s asked for %s, which nothing here refers to",
 		who(request.Act), strings.Join(request.With, ", "))}
 }
 

@@ -12,12 +12,12 @@ import (
 // Plan decides about every place: environments parents first, in them the
 // applications by name. It is pure; the same observation and time give the same
 // decisions.
-func Plan(observed Observed, now time.Time) []Decision {
-	s := newSurvey(observed)
-	decisions := make([]Decision, 0, len(observed.Places))
+func Plan(observation Observation, now time.Time) []Decision {
+	s := newSurvey(observation)
+	decisions := make([]Decision, 0, len(observation.Targets))
 	for _, environment := range s.environments() {
 		for _, application := range s.applicationsOf(environment) {
-			decisions = append(decisions, newPlanner(s, Place{environment, application}, now).plan())
+			decisions = append(decisions, newPlanner(s, Target{environment, application}, now).plan())
 		}
 	}
 	return decisions
@@ -26,12 +26,12 @@ func Plan(observed Observed, now time.Time) []Decision {
 // planner decides about one place.
 type planner struct {
 	*survey
-	place    Place
+	place    Target
 	settings config.Environment // within the server's limits
 	capped   []Condition        // what these changed
-	present  Present
+	present  Current
 	standing []standing
-	sources  []Place // see sourcesOf
+	sources  []Target // see sourcesOf
 	now      time.Time
 
 	stood     [][]stretch    // see stretches
@@ -41,16 +41,16 @@ type planner struct {
 	rolling   bool           // the decision is a rollback
 }
 
-func newPlanner(s *survey, place Place, now time.Time) *planner {
-	settings, capped := s.settings(place.Environment, place.Application)
+func newPlanner(s *survey, target Target, now time.Time) *planner {
+	settings, capped := s.settings(target.Environment, target.Application)
 	p := &planner{
 		survey:   s,
-		place:    place,
+		place:    target,
 		settings: settings,
 		capped:   capped,
-		present:  s.Places[place],
-		standing: s.standing[place],
-		sources:  s.sourcesOf(settings.After, place.Application),
+		present:  s.Targets[target],
+		standing: s.standing[target],
+		sources:  s.sourcesOf(settings.After, target.Application),
 		now:      now,
 	}
 	p.takeRequest()
@@ -70,10 +70,10 @@ func (p *planner) plan() Decision {
 
 // decide walks from what makes a decision impossible to what it would be.
 func (p *planner) decide() Decision {
-	if why, away := p.Away[p.place.Environment]; away {
-		return p.decision(NotCheckedOut, Reason{Rule: RuleBranch, Words: why})
+	if why, away := p.Unavailable[p.place.Environment]; away {
+		return p.decision(NotCheckedOut, Reason{Rule: RuleBranch, Message: why})
 	}
-	if _, here := p.Places[p.place]; !here {
+	if _, here := p.Targets[p.place]; !here {
 		return p.decision(Absent, absent(p.place))
 	}
 	if len(p.standing) == 0 {
@@ -94,11 +94,11 @@ func (p *planner) decide() Decision {
 // givenDirectly says that a person named both the environment and the versions:
 // then they go straight in, whatever stands before it.
 func (p *planner) givenDirectly() bool {
-	if !p.Asked[p.place.Environment] {
+	if !p.Requested[p.place.Environment] {
 		return false
 	}
 	return slices.ContainsFunc(p.standing, func(s standing) bool {
-		return p.Offers[s.component].Given
+		return p.Available[s.component].Explicit
 	})
 }
 
@@ -112,7 +112,7 @@ func (p *planner) withoutReference() Decision {
 
 // decision makes a decision that moves nothing.
 func (p *planner) decision(state State, reason Reason) Decision {
-	return Decision{Place: p.place, State: state, Reason: reason, Snapshot: p.snapshot(nil)}
+	return Decision{Target: p.place, State: state, Reason: reason, Snapshot: p.snapshot(nil)}
 }
 
 // repositoryOf returns the repository of a component of the place.
@@ -155,7 +155,7 @@ func (p *planner) propose(moves []Move, reason Reason, conditions []Condition) D
 // draft is the decision for a difference that nothing is in the way of.
 func (p *planner) draft(moves []Move, reason Reason, conditions []Condition) Decision {
 	return Decision{
-		Place:      p.place,
+		Target:     p.place,
 		State:      Proposed,
 		Reason:     reason,
 		Snapshot:   p.snapshot(moves),
@@ -182,13 +182,13 @@ func (p *planner) heldByPropose(d Decision) (Reason, bool) {
 	if why, never := p.neverProposed(); never {
 		return why, true
 	}
-	if p.settings.Propose != config.ProposeManual || p.Asked[p.place.Environment] || d.Request != nil {
+	if p.settings.Propose != config.ProposeManual || p.Requested[p.place.Environment] || d.Request != nil {
 		return Reason{}, false
 	}
 	if p.request != nil {
-		return Reason{Rule: RulePropose, Words: "propose is manual: another snapshot was asked for"}, true
+		return Reason{Rule: RulePropose, Message: "propose is manual: another snapshot was asked for"}, true
 	}
-	return Reason{Rule: RulePropose, Words: "propose is manual: waits until a person asks for it"}, true
+	return Reason{Rule: RulePropose, Message: "propose is manual: waits until a person asks for it"}, true
 }
 
 // neverProposed says whether the differences of the place are only reported.
@@ -196,5 +196,5 @@ func (p *planner) neverProposed() (Reason, bool) {
 	if p.settings.Propose != config.ProposeNever {
 		return Reason{}, false
 	}
-	return Reason{Rule: RulePropose, Words: "propose is never: the difference is only reported"}, true
+	return Reason{Rule: RulePropose, Message: "propose is never: the difference is only reported"}, true
 }

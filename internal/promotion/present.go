@@ -20,7 +20,7 @@ type standing struct {
 }
 
 // standings groups the references of a place by component, sorted by name.
-func (o Observed) standings(place Place, present Present) []standing {
+func (o Observation) standings(target Target, present Current) []standing {
 	references := byComponent(present.References)
 	var grouped []standing
 	for len(references) > 0 {
@@ -29,7 +29,7 @@ func (o Observed) standings(place Place, present Present) []standing {
 		if n < 0 {
 			n = len(references)
 		}
-		grouped = append(grouped, o.standing(place, references[:n]))
+		grouped = append(grouped, o.standing(target, references[:n]))
 		references = references[n:]
 	}
 	return grouped
@@ -47,7 +47,7 @@ func byComponent(references []edit.Reference) []*edit.Reference {
 }
 
 // standing is what all references to one component say.
-func (o Observed) standing(place Place, references []*edit.Reference) standing {
+func (o Observation) standing(target Target, references []*edit.Reference) standing {
 	s := standing{
 		component: references[0].Component, repository: references[0].Repository,
 		versions: make([]image.Version, 0, len(references)),
@@ -58,18 +58,18 @@ func (o Observed) standing(place Place, references []*edit.Reference) standing {
 		}
 		s.versions = append(s.versions, o.Facts.known(*r))
 	}
-	s.told = o.told(place, &s)
+	s.told = o.told(target, &s)
 	return s
 }
 
 // told completes what the files of a place say of a component: a tag alone is the
 // digest with which it landed there.
-func (o Observed) told(place Place, s *standing) image.Version {
+func (o Observation) told(target Target, s *standing) image.Version {
 	if o.Checkout {
 		return fullest(s.versions)
 	}
 	told := s.told
-	for _, landing := range o.Landings[place] {
+	for _, landing := range o.Landings[target] {
 		landed := landing.Snapshot[s.component]
 		if told.Digest != "" || landed.Repository != s.repository || landed.Version.Tag != told.Tag {
 			break

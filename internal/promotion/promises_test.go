@@ -15,15 +15,15 @@ import (
 // Whatever stood in the parents and whatever people said: what is proposed to a
 // child stood before it as a whole, leads forward, soaked where that is asked, and
 // is nothing that people do not want.
-func TestPlan_G13_M06_M14_promisesOfAnyHistory(t *testing.T) {
+func TestPlan_promisesOfAnyHistory(t *testing.T) {
 	t.Parallel()
 	proposed, c := 0, loaded(t, soaking)
 	for seed := range uint64(3000) {
 		w := anyHistory(t, c, rand.New(rand.NewPCG(seed, 1)))
-		for _, place := range []string{"staging/shop", "prod/shop"} {
-			if d := w.decide(place); d.State == promotion.Proposed {
+		for _, target := range []string{"staging/shop", "prod/shop"} {
+			if d := w.decide(target); d.State == promotion.Proposed {
 				proposed++
-				w.keepsPromises(t, seed, place, d)
+				w.keepsPromises(t, seed, target, d)
 			}
 		}
 		if t.Failed() {
@@ -47,39 +47,39 @@ func anyHistory(t *testing.T, c *config.Config, random *rand.Rand) *world {
 		}
 		return texts
 	}
-	for _, place := range []string{"dev/shop", "staging/shop", "prod/shop"} {
+	for _, target := range []string{"dev/shop", "staging/shop", "prod/shop"} {
 		at := ago(time.Duration(random.IntN(120)) * time.Minute)
-		w.stands(place, at, pick()...)
+		w.stands(target, at, pick()...)
 		for range random.IntN(4) {
 			until := at
 			at = at.Add(-time.Duration(random.IntN(120)) * time.Minute)
-			w.landed(place, at, until, pick()...).TakenBack = random.IntN(4) == 0
+			w.landed(target, at, until, pick()...).TakenBack = random.IntN(4) == 0
 		}
 		if random.IntN(3) == 0 {
-			w.decides(state.Reject(w.statePlace(place), state.Rejection{Act: byAda(""), Images: images(pick()[random.IntN(2)])}))
+			w.decides(state.Reject(w.statePlace(target), state.Rejection{Act: byAda(""), Images: images(pick()[random.IntN(2)])}))
 		}
 		if random.IntN(8) == 0 {
-			w.decides(state.Hold(w.statePlace(place), byAda("")))
+			w.decides(state.Hold(w.statePlace(target), byAda("")))
 		}
 	}
 	return w
 }
 
-func (w *world) keepsPromises(t *testing.T, seed uint64, place string, d promotion.Decision) {
+func (w *world) keepsPromises(t *testing.T, seed uint64, target string, d promotion.Decision) {
 	t.Helper()
-	at := w.place(place)
-	if w.State.At(w.statePlace(place)).Hold != nil {
-		t.Errorf("seed %d: %s is held and proposed", seed, place)
+	at := w.place(target)
+	if w.State.At(w.statePlace(target)).Hold != nil {
+		t.Errorf("seed %d: %s is held and proposed", seed, target)
 	}
 	for _, move := range d.Moves {
 		if move.To.Tag < move.From.Tag {
-			t.Errorf("seed %d: %s goes back: %s", seed, place, move)
+			t.Errorf("seed %d: %s goes back: %s", seed, target, move)
 		}
-		if _, rejected := w.State.Rejected(w.statePlace(place), repository(move.Component), move.To); rejected {
-			t.Errorf("seed %d: %s takes what was rejected: %s", seed, place, move)
+		if _, rejected := w.State.Rejected(w.statePlace(target), repository(move.Component), move.To); rejected {
+			t.Errorf("seed %d: %s takes what was rejected: %s", seed, target, move)
 		}
 	}
-	parent := promotion.Place{Environment: map[string]string{"staging": "dev", "prod": "staging"}[at.Environment], Application: at.Application}
+	parent := promotion.Target{Environment: map[string]string{"staging": "dev", "prod": "staging"}[at.Environment], Application: at.Application}
 	same := func(l promotion.Landing) bool {
 		for component, pinned := range d.Snapshot {
 			if !promotion.SameRollout(pinned.Version, l.Snapshot[component].Version) {
@@ -91,13 +91,13 @@ func (w *world) keepsPromises(t *testing.T, seed uint64, place string, d promoti
 	landings := w.Landings[parent]
 	i := slices.IndexFunc(landings, same)
 	if i < 0 {
-		t.Fatalf("seed %d: %s takes what never stood in %s: %s", seed, place, parent.Environment, d.Snapshot)
+		t.Fatalf("seed %d: %s takes what never stood in %s: %s", seed, target, parent.Environment, d.Snapshot)
 	}
 	if at.Environment == "staging" && !soakedHour(landings, i, same) {
-		t.Errorf("seed %d: %s takes what did not soak: %s", seed, place, d.Snapshot)
+		t.Errorf("seed %d: %s takes what did not soak: %s", seed, target, d.Snapshot)
 	}
 	if landings[i].TakenBack && i > 0 {
-		t.Errorf("seed %d: %s takes what was taken back: %s", seed, place, d.Snapshot)
+		t.Errorf("seed %d: %s takes what was taken back: %s", seed, target, d.Snapshot)
 	}
 }
 

@@ -165,7 +165,7 @@ func refusal(rule, words string, ago, changed time.Duration) *promotion.Refusal 
 
 // A refused merge is not tried again before some time is over, as long as the head
 // had stood still before.
-func TestProtection_P20_refused(t *testing.T) {
+func TestProtection_refused(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		ago, changed time.Duration
@@ -196,7 +196,7 @@ func TestProtection_P20_refused(t *testing.T) {
 }
 
 // A rule that is known stands once, with its advice.
-func TestProtection_P04_refusedByARule(t *testing.T) {
+func TestProtection_refusedByARule(t *testing.T) {
 	t.Parallel()
 	for rule, advice := range map[string]string{scm.RuleQueue: "bypass the queue", scm.RuleSigned: "squash", scm.RuleLinear: "rebase"} {
 		w := protectedWorld(t, scm.Rules{}, promotion.Open{Refused: refusal(rule, "No.", 0, time.Hour)})

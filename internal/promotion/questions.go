@@ -9,23 +9,23 @@ import (
 	"promoter/internal/image"
 )
 
-// Question is something that only a registry can tell about a version in a file.
-type Question struct {
+// Lookup is something that only a registry can tell about a version in a file.
+type Lookup struct {
 	Fact
 	Component string // one that the question is asked for
 	Created   bool   // the date is needed too, not only the digest
 }
 
-// Questions returns what Plan would like to know, given the offers: the digests
+// Lookups returns what Plan would like to know, given the offers: the digests
 // behind tags that differ, because two tags of one digest are no roll-out, where
 // the tags of parents point now, and dates where only they give an order. It asks
 // nothing that would change no decision. The questions are sorted and each stands
 // once.
-func Questions(observed Observed) []Question {
-	survey, asked := newSurvey(observed), questions{}
+func Lookups(observation Observation) []Lookup {
+	survey, asked := newSurvey(observation), questions{}
 	for _, environment := range survey.environments() {
 		for _, application := range survey.applications[environment] {
-			p := newPlanner(survey, Place{environment, application}, time.Time{})
+			p := newPlanner(survey, Target{environment, application}, time.Time{})
 			for i := range p.standing {
 				p.ask(asked, i)
 			}
@@ -35,10 +35,10 @@ func Questions(observed Observed) []Question {
 }
 
 // questions are collected here, each once.
-type questions map[Fact]Question
+type questions map[Fact]Lookup
 
-func (q questions) sorted() []Question {
-	return slices.SortedFunc(maps.Values(q), func(a, b Question) int { return strings.Compare(a.key(), b.key()) })
+func (q questions) sorted() []Lookup {
+	return slices.SortedFunc(maps.Values(q), func(a, b Lookup) int { return strings.Compare(a.key(), b.key()) })
 }
 
 // note asks for what is not known about a version.
@@ -47,12 +47,12 @@ func (q questions) note(of standing, v image.Version, created bool) {
 		return
 	}
 	fact := Fact{Repository: of.repository, Tag: v.Tag, Digest: v.Digest}
-	q[fact] = Question{Fact: fact, Component: of.component, Created: created || q[fact].Created}
+	q[fact] = Lookup{Fact: fact, Component: of.component, Created: created || q[fact].Created}
 }
 
 // insist asks whether a version is there, whatever is known about it.
 func (q questions) insist(of standing, fact Fact) {
-	q[fact] = Question{Fact: fact, Component: of.component, Created: q[fact].Created}
+	q[fact] = Lookup{Fact: fact, Component: of.component, Created: q[fact].Created}
 }
 
 // ask notes what is not known about the versions that a component may move to.
@@ -61,8 +61,8 @@ func (p *planner) ask(asked questions, i int) {
 	p.askBack(asked, here)
 	p.askCarried(asked, here)
 	if len(p.settings.After) == 0 {
-		if offer := p.Offers[here.component]; offer.Found && !offer.Given {
-			p.askBetween(asked, here, offer.Version)
+		if available := p.Available[here.component]; available.Found && !available.Explicit {
+			p.askBetween(asked, here, available.Version)
 		}
 		return
 	}
@@ -77,7 +77,7 @@ func (p *planner) ask(asked questions, i int) {
 
 // candidatesIn returns the versions of a component that may come from a source: in
 // a checkout those of its files, else what stood there since the one that is here.
-func (p *planner) candidatesIn(source Place, i int) []image.Version {
+func (p *planner) candidatesIn(source Target, i int) []image.Version {
 	if p.Checkout {
 		there, _ := p.standingIn(source, p.standing[i].component)
 		return there.versions
@@ -136,4 +136,4 @@ func (p *planner) askTagged(asked questions, here standing, there image.Version)
 	}
 }
 
-func (q Question) key() string { return q.Repository.String() + ":" + q.Tag + "@" + q.Digest }
+func (q Lookup) key() string { return q.Repository.String() + ":" + q.Tag + "@" + q.Digest }

@@ -26,7 +26,7 @@ func TestQuestions_lanes(t *testing.T) {
 			nil,
 		},
 		{
-			"M-13 where the tags of what may come point now, and of nothing older",
+			"where the tags of what may come point now, and of nothing older",
 			func(w *world) {
 				w.stands("dev/shop", ago(time.Hour), "web:1.6.0@"+sha("6"))
 				w.landed("dev/shop", ago(5*time.Hour), ago(time.Hour), "web:1.5.0@"+sha("5"))
@@ -37,7 +37,7 @@ func TestQuestions_lanes(t *testing.T) {
 			[]string{"web:1.5.0", "web:1.6.0"},
 		},
 		{
-			"M-13 not which digest a tag of a parent was",
+			"not which digest a tag of a parent was",
 			func(w *world) {
 				w.has("dev/shop", "web:1.5.0")
 				w.has("staging/shop", "web:1.4.0@"+sha("4"))
@@ -45,7 +45,7 @@ func TestQuestions_lanes(t *testing.T) {
 			[]string{"web:1.5.0"},
 		},
 		{
-			"M-11 whether the digest of a moving tag is still there",
+			"whether the digest of a moving tag is still there",
 			func(w *world) {
 				w.stands("dev/shop", ago(time.Hour), "moving:released@"+sha("5"))
 				w.stands("staging/shop", ago(time.Hour), "moving:released@"+sha("4"))
@@ -67,14 +67,14 @@ func TestQuestions_lanes(t *testing.T) {
 }
 
 // What Plan goes no further without is always asked.
-func TestQuestions_M13_everythingThatBlocksIsAsked(t *testing.T) {
+func TestQuestions_everythingThatBlocksIsAsked(t *testing.T) {
 	t.Parallel()
 	w := lane(t, chain)
 	w.stands("dev/shop", ago(time.Hour), "web:1.5.0@"+sha("5"), "moving:released@"+sha("6"), "worker:@"+sha("7"))
 	w.stands("staging/shop", ago(time.Hour), "web:1.4.0@"+sha("4"), "moving:released@"+sha("4"), "worker:@"+sha("3"))
 	answers := w.Facts
 	w.Facts = promotion.Facts{}
-	for _, question := range promotion.Questions(w.Observed) {
+	for _, question := range promotion.Lookups(w.Observation) {
 		w.Facts[question.Fact] = answers[question.Fact]
 	}
 	if d := w.decide("staging/shop"); d.State != promotion.Proposed {
@@ -82,7 +82,7 @@ func TestQuestions_M13_everythingThatBlocksIsAsked(t *testing.T) {
 	}
 }
 
-func TestQuestions_M07_imagesOfARollback(t *testing.T) {
+func TestQuestions_imagesOfARollback(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, has, want string }{
 		{"a file with a tag alone", "web:1.5.0", "web:1.4.0"},

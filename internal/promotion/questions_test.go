@@ -11,7 +11,7 @@ import (
 // questions returns what is asked, in words.
 func (w *world) questions() []string {
 	var texts []string
-	for _, q := range promotion.Questions(w.Observed) {
+	for _, q := range promotion.Lookups(w.Observation) {
 		text := q.Repository.Name() + ":" + q.Tag
 		if q.Digest != "" {
 			text += "@" + promotion.ShortDigest(q.Digest)
@@ -66,7 +66,7 @@ func TestQuestions(t *testing.T) {
 			nil,
 		},
 		{
-			"S-13 a moving tag is ordered by dates", chain,
+			"a moving tag is ordered by dates", chain,
 			func(w *world) {
 				w.has("dev/shop", "moving:released@"+digestA)
 				w.offers("moving:released@" + digestB)
@@ -83,7 +83,7 @@ func TestQuestions(t *testing.T) {
 			[]string{"web:1.4.0", "web:1.5.0"},
 		},
 		{
-			"M-13 where the tag of a parent points now", chain,
+			"where the tag of a parent points now", chain,
 			func(w *world) {
 				w.has("dev/shop", "web:1.5.0@"+digestB)
 				w.has("staging/shop", "web:1.4.0@"+digestA)
@@ -102,7 +102,7 @@ func TestQuestions(t *testing.T) {
 			[]string{"web:1.3.0", "web:1.4.0"},
 		},
 		{
-			"G-12 the tag of a condition, and what it is compared with", gated,
+			"the tag of a condition, and what it is compared with", gated,
 			func(w *world) {
 				w.has("dev", "web:1.5.0")
 				w.has("prod", "web:1.4.0@"+digestA)

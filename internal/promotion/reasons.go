@@ -13,8 +13,8 @@ import (
 // Every reason is made here, so that the words are the same wherever the
 // decision is printed.
 
-func absent(place Place) Reason {
-	return Reason{Rule: RuleAbsent, Words: fmt.Sprintf("%s has no files in %s", place.Application, place.Environment)}
+func absent(target Target) Reason {
+	return Reason{Rule: RuleAbsent, Message: fmt.Sprintf("%s has no files in %s", target.Application, target.Environment)}
 }
 
 func noReference(parent Snapshot) Reason {
@@ -22,26 +22,26 @@ func noReference(parent Snapshot) Reason {
 	if len(parent) > 0 {
 		words += "; the environment before has " + parent.String()
 	}
-	return Reason{Rule: RuleNoReference, Words: words}
+	return Reason{Rule: RuleNoReference, Message: words}
 }
 
 // nowhereBefore is the reason of a place whose application no environment before
 // it has.
 func nowhereBefore(application string) Reason {
-	return Reason{Rule: RuleAbsent, Words: fmt.Sprintf("no environment before has files of %s", application)}
+	return Reason{Rule: RuleAbsent, Message: fmt.Sprintf("no environment before has files of %s", application)}
 }
 
 // nothingIn is the reason of a place after one whose files tell nothing.
 func nothingIn(environment string, refusals []edit.Refusal) Reason {
 	if len(refusals) > 0 {
-		return Reason{Rule: RuleRefused, Words: fmt.Sprintf("what %s holds is not known: %s", environment, refusals[0])}
+		return Reason{Rule: RuleRefused, Message: fmt.Sprintf("what %s holds is not known: %s", environment, refusals[0])}
 	}
-	return Reason{Rule: RuleNoReference, Words: environment + " holds no reference to a followed component"}
+	return Reason{Rule: RuleNoReference, Message: environment + " holds no reference to a followed component"}
 }
 
 // holdsNewer is the reason of a component that is ahead of what is offered.
 func holdsNewer(component string, present, offered image.Version) Reason {
-	return Reason{Rule: RuleSame, Words: fmt.Sprintf("holds %s %s already, which is newer than %s",
+	return Reason{Rule: RuleSame, Message: fmt.Sprintf("holds %s %s already, which is newer than %s",
 		component, Label(present), Label(offered))}
 }
 
@@ -74,34 +74,34 @@ func RefusedBy(refusals []edit.Refusal) Reason {
 	if more := len(refusals) - 1; more > 0 {
 		words += fmt.Sprintf(" (and %d more)", more)
 	}
-	return Reason{Rule: RuleRefused, Words: words}
+	return Reason{Rule: RuleRefused, Message: words}
 }
 
 // noVersion is the reason of a component that nothing is offered for.
-func noVersion(component string, offer Offer) Reason {
-	if offer.Reason == "" {
+func noVersion(component string, available Available) Reason {
+	if available.Reason == "" {
 		return Reason{}
 	}
-	return Reason{Rule: RuleNoVersion, Words: component + ": " + offer.Reason}
+	return Reason{Rule: RuleNoVersion, Message: component + ": " + available.Reason}
 }
 
 // noAnswer is the reason of a component whose registry did not answer.
 func noAnswer(component string, err error) Reason {
 	until, _ := fault.RetryAt(err)
-	return Reason{Rule: RuleRegistry, Words: fmt.Sprintf("%s: %v", component, err), Until: until}
+	return Reason{Rule: RuleRegistry, Message: fmt.Sprintf("%s: %v", component, err), Until: until}
 }
 
 func newer(moves []Move) Reason {
-	return Reason{Rule: RuleNewer, Words: "newer: " + movesInWords(moves)}
+	return Reason{Rule: RuleNewer, Message: "newer: " + movesInWords(moves)}
 }
 
 func given(moves []Move) Reason {
-	return Reason{Rule: RuleGiven, Words: "asked for: " + movesInWords(moves)}
+	return Reason{Rule: RuleGiven, Message: "asked for: " + movesInWords(moves)}
 }
 
 // fromParent is the reason of what the environments before hold, or did until
 // another snapshot came there.
-func fromParent(sources []Place, moves []Move, past bool) Reason {
+func fromParent(sources []Target, moves []Move, past bool) Reason {
 	names := make([]string, 0, len(sources))
 	for _, source := range sources {
 		names = append(names, source.Environment)
@@ -113,37 +113,37 @@ func fromParent(sources []Place, moves []Move, past bool) Reason {
 	case len(names) > 1:
 		verb = " have: "
 	}
-	return Reason{Rule: RuleParent, Words: strings.Join(names, " and ") + verb + movesInWords(moves)}
+	return Reason{Rule: RuleParent, Message: strings.Join(names, " and ") + verb + movesInWords(moves)}
 }
 
 // notEligible is the reason of a condition about a snapshot that an environment
 // never held.
-func notEligible(source Place) string {
+func notEligible(source Target) string {
 	return "not eligible in " + source.Environment + ": it never stood there"
 }
 
 func digestUntold(environment, component string, v image.Version) Reason {
-	return Reason{Rule: RuleDigestUnknown, Words: fmt.Sprintf("digest unknown: %s holds %s as the tag %s, and no commit tells which digest that was",
+	return Reason{Rule: RuleDigestUnknown, Message: fmt.Sprintf("digest unknown: %s holds %s as the tag %s, and no commit tells which digest that was",
 		environment, component, v.Tag)}
 }
 
 func backwards(component string, from, to image.Version) Reason {
-	return Reason{Rule: RuleBackwards, Words: "would move back: " + Move{component, from, to}.String()}
+	return Reason{Rule: RuleBackwards, Message: "would move back: " + Move{component, from, to}.String()}
 }
 
 func movedBack(component string, from, to image.Version) Reason {
-	return Reason{Rule: RuleBackwards, Words: "moved back: " + Move{component, from, to}.String()}
+	return Reason{Rule: RuleBackwards, Message: "moved back: " + Move{component, from, to}.String()}
 }
 
 // AlreadySame is the reason of a place in which nothing differs.
 func AlreadySame() Reason {
-	return Reason{Rule: RuleSame, Words: "holds this already"}
+	return Reason{Rule: RuleSame, Message: "holds this already"}
 }
 
 func blockedBy(c Condition) Reason {
-	r := Reason{Rule: RuleCondition, Words: c.Name}
+	r := Reason{Rule: RuleCondition, Message: c.Name}
 	if c.Reason != "" {
-		r.Words += ": " + c.Reason
+		r.Message += ": " + c.Reason
 	}
 	if c.Until != nil {
 		r.Until = *c.Until
@@ -186,7 +186,7 @@ func (m Move) String() string {
 }
 
 func parentsDiffer(component, a string, inA image.Version, b string, inB image.Version) Reason {
-	return Reason{Rule: RuleParentsDiffer, Words: fmt.Sprintf("the environments before differ: %s %s in %s, %s in %s",
+	return Reason{Rule: RuleParentsDiffer, Message: fmt.Sprintf("the environments before differ: %s %s in %s, %s in %s",
 		component, Label(inA), a, Label(inB), b)}
 }
 
@@ -196,11 +196,11 @@ func disagrees(environment string, s standing) Reason {
 		labels = append(labels, Label(v))
 	}
 	slices.Sort(labels)
-	return Reason{Rule: RuleParentsDiffer, Words: fmt.Sprintf("%s holds several versions of %s: %q",
+	return Reason{Rule: RuleParentsDiffer, Message: fmt.Sprintf("%s holds several versions of %s: %q",
 		environment, s.component, slices.Compact(labels))}
 }
 
 func digestUnknown(environment, component string, v image.Version) Reason {
-	return Reason{Rule: RuleDigestUnknown, Words: fmt.Sprintf("digest unknown: %s holds %s as the moving tag %s without its digest",
+	return Reason{Rule: RuleDigestUnknown, Message: fmt.Sprintf("digest unknown: %s holds %s as the moving tag %s without its digest",
 		environment, component, v.Tag)}
 }

@@ -22,8 +22,8 @@ func (p *planner) answered(moves []Move) (State, Reason, bool) {
 // or took it back out of the files. Of a moving tag that is its publisher going
 // back, which may have other reasons.
 func (p *planner) answerTo(move Move) (State, Reason, bool) {
-	if rejection, rejected := p.State.Rejected(state.Place(p.place), p.repositoryOf(move.Component), move.To); rejected {
-		return Rejected, Reason{Rule: RuleRejected, Words: rejectedWords(move, rejection)}, true
+	if rejection, rejected := p.State.Rejected(state.Target(p.place), p.repositoryOf(move.Component), move.To); rejected {
+		return Rejected, Reason{Rule: RuleRejected, Message: rejectedWords(move, rejection)}, true
 	}
 	if p.moving(move.Component) && p.stoodHere(move) {
 		return Waiting, movedBack(move.Component, move.From, move.To), true
@@ -36,13 +36,13 @@ func (p *planner) answerTo(move Move) (State, Reason, bool) {
 
 // takenHere returns what a person took back in the place, if the move would bring
 // it again.
-func (p *planner) takenHere(move Move) (Taken, bool) {
-	all := p.Taken[p.place]
-	i := slices.IndexFunc(all, func(t Taken) bool {
+func (p *planner) takenHere(move Move) (Reversion, bool) {
+	all := p.Reverted[p.place]
+	i := slices.IndexFunc(all, func(t Reversion) bool {
 		return t.Component == move.Component && SameRollout(t.Version, move.To)
 	})
 	if i < 0 {
-		return Taken{}, false
+		return Reversion{}, false
 	}
 	return all[i], true
 }
@@ -53,7 +53,7 @@ func (p *planner) stoodHere(move Move) bool {
 	if _, taken := p.takenHere(move); taken {
 		return true
 	}
-	resumed := p.State.ResumedAt(state.Place(p.place))
+	resumed := p.State.ResumedAt(state.Target(p.place))
 	return slices.ContainsFunc(p.Landings[p.place], func(l Landing) bool {
 		landed, has := l.Snapshot[move.Component]
 		if !has || landed.Version.Digest == "" || landed.Version.Digest != move.To.Digest {

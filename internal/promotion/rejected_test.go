@@ -9,13 +9,13 @@ import (
 	"promoter/internal/state"
 )
 
-func TestPlan_M06_rejectedByVersions(t *testing.T) {
+func TestPlan_rejectedByVersions(t *testing.T) {
 	t.Parallel()
 	const words = "web 2.0.0 was rejected by ada on 2026-11-18 (#7): leaks"
-	rejecting := func(t *testing.T, place string) *world {
+	rejecting := func(t *testing.T, target string) *world {
 		t.Helper()
 		w := lane(t, chain)
-		w.decides(state.Reject(w.statePlace(place), state.Rejection{
+		w.decides(state.Reject(w.statePlace(target), state.Rejection{
 			Act: byAda("leaks"), Number: 7, Images: images("web:2.0.0@"+sha("2"), "worker:2.0.0@"+sha("a")),
 		}))
 		return w
@@ -55,7 +55,7 @@ func TestPlan_M06_rejectedByVersions(t *testing.T) {
 	t.Run("reject: nowhere", func(t *testing.T) {
 		t.Parallel()
 		w := lane(t, chain)
-		w.decides(state.Reject(state.Place{Environment: state.All, Application: state.All},
+		w.decides(state.Reject(state.Target{Environment: state.All, Application: state.All},
 			state.Rejection{Act: byAda(""), Images: images("web:2.0.0@" + sha("2"))}))
 		w.stands("dev/shop", ago(time.Hour), "web:1.0.0@"+sha("1"))
 		w.stands("staging/other", ago(time.Hour), "web:1.0.0@"+sha("1"))
@@ -64,7 +64,7 @@ func TestPlan_M06_rejectedByVersions(t *testing.T) {
 		w.expect("dev/shop", promotion.Rejected, "web 2.0.0 was rejected by ada on 2026-11-18")
 		w.expect("staging/other", promotion.Rejected, "web 2.0.0 was rejected by ada on 2026-11-18")
 	})
-	t.Run("P-03 resumed", func(t *testing.T) {
+	t.Run("resumed", func(t *testing.T) {
 		t.Parallel()
 		w := rejecting(t, "dev/shop")
 		w.stands("dev/shop", ago(time.Hour), "web:1.0.0@"+sha("1"))
@@ -74,11 +74,11 @@ func TestPlan_M06_rejectedByVersions(t *testing.T) {
 	})
 }
 
-func TestPlan_P11_whatWasTakenBackIsNotProposedAgain(t *testing.T) {
+func TestPlan_whatWasTakenBackIsNotProposedAgain(t *testing.T) {
 	t.Parallel()
 	const words = "web 1.5.0 was here before and was taken back (commit 1a2b3c4d5e6f)"
-	taken := func(w *world, place string) {
-		w.Taken[w.place(place)] = []promotion.Taken{{
+	taken := func(w *world, target string) {
+		w.Reverted[w.place(target)] = []promotion.Reversion{{
 			Component: "web", Version: version("1.5.0@" + sha("5")), Commit: "1a2b3c4d5e6f7a8b9c",
 		}}
 	}
@@ -110,7 +110,7 @@ func TestPlan_P11_whatWasTakenBackIsNotProposedAgain(t *testing.T) {
 	})
 }
 
-func TestPlan_S13_landedHereBefore(t *testing.T) {
+func TestPlan_landedHereBefore(t *testing.T) {
 	t.Parallel()
 	const words = "moved back: moving sha256:666666666666 -> sha256:555555555555"
 	back := func(t *testing.T) *world {
@@ -132,7 +132,7 @@ func TestPlan_S13_landedHereBefore(t *testing.T) {
 		t.Parallel()
 		w := back(t)
 		w.Landings = nil
-		w.Taken[w.place("dev/shop")] = []promotion.Taken{{Component: "moving", Version: version("released@" + sha("5"))}}
+		w.Reverted[w.place("dev/shop")] = []promotion.Reversion{{Component: "moving", Version: version("released@" + sha("5"))}}
 		w.expect("dev/shop", promotion.Waiting, words)
 	})
 	t.Run("goes when the place was resumed since", func(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 // versions are named for one place only. A request whose snapshot landed is done, even while the state still holds it:
 // otherwise it would bring its versions back when the next one lands.
 func (p *planner) takeRequest() {
-	own := p.State.At(state.Place(p.place)).Request
+	own := p.State.At(state.Target(p.place)).Request
 	if own == nil {
-		wide := p.State.At(state.Place{Environment: p.place.Environment, Application: state.All}).Request
+		wide := p.State.At(state.Target{Environment: p.place.Environment, Application: state.All}).Request
 		if wide != nil && len(wide.With) == 0 {
 			p.request = wide
 		}
@@ -52,7 +52,7 @@ func (p *planner) fulfilledBy(d Decision) *state.Request {
 	if p.fulfilled != nil {
 		return p.fulfilled
 	}
-	own := p.State.At(state.Place(p.place)).Request
+	own := p.State.At(state.Target(p.place)).Request
 	if own != nil && d.State == Same {
 		return own
 	}
@@ -64,26 +64,26 @@ func (p *planner) fulfilledBy(d Decision) *state.Request {
 //
 // The conditions of the environments before still hold. They are asked of the
 // newest snapshot there that held the named versions; one that never had them
-// fulfils no condition, but a tag that points at them counts.
+// fulfills no condition, but a tag that points at them counts.
 func (p *planner) fromRequest() (Decision, bool) {
 	if p.request == nil || len(p.request.With) == 0 {
 		return Decision{}, false
 	}
-	given := p.Given[p.place]
+	given := p.Explicit[p.place]
 	if len(given) == 0 {
 		return p.waiting(nil, nothingRequested(*p.request)), true
 	}
 	var moves []Move
 	for _, s := range p.standing {
-		offer, named := given[s.component]
+		available, named := given[s.component]
 		switch {
 		case !named:
-		case offer.Err != nil:
-			return p.decision(Unanswered, noAnswer(s.component, offer.Err)), true
-		case !offer.Found:
-			return p.waiting(nil, noVersion(s.component, offer)), true
-		case s.differs(offer.Version, p.moving(s.component)):
-			moves = append(moves, s.move(offer.Version))
+		case available.Err != nil:
+			return p.decision(Unanswered, noAnswer(s.component, available.Err)), true
+		case !available.Found:
+			return p.waiting(nil, noVersion(s.component, available)), true
+		case s.differs(available.Version, p.moving(s.component)):
+			moves = append(moves, s.move(available.Version))
 		}
 	}
 	if len(moves) == 0 {
@@ -95,9 +95,9 @@ func (p *planner) fromRequest() (Decision, bool) {
 
 // named says whether a person named the versions of all moves.
 func (p *planner) named(moves []Move) bool {
-	given := p.Given[p.place]
+	given := p.Explicit[p.place]
 	return len(given) > 0 && !slices.ContainsFunc(moves, func(m Move) bool {
-		offer, named := given[m.Component]
-		return !named || !SameRollout(offer.Version, m.To)
+		available, named := given[m.Component]
+		return !named || !SameRollout(available.Version, m.To)
 	})
 }

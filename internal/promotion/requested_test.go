@@ -63,20 +63,20 @@ func TestPlan_requestForAManualEnvironment(t *testing.T) {
 		t.Parallel()
 		w := asking(t, state.Request{})
 		w.State = state.State{}
-		w.decides(state.Ask(state.Place{Environment: "staging", Application: state.All}, state.Request{Act: byAda("")}))
+		w.decides(state.Ask(state.Target{Environment: "staging", Application: state.All}, state.Request{Act: byAda("")}))
 		w.expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.6.0")
 	})
 	t.Run("nothing differs", func(t *testing.T) {
 		t.Parallel()
 		w := asking(t, state.Request{})
-		w.Places[w.place("staging/shop")] = w.Places[w.place("dev/shop")]
+		w.Targets[w.place("staging/shop")] = w.Targets[w.place("dev/shop")]
 		if d := w.expect("staging/shop", promotion.Same, "holds this already"); d.Fulfilled == nil {
 			t.Error("the request is not told as done")
 		}
 	})
 }
 
-func TestPlan_M08_requestNamesVersions(t *testing.T) {
+func TestPlan_requestNamesVersions(t *testing.T) {
 	t.Parallel()
 	const ref = "quay.io/acme/web:1.4.3"
 	asking := func(t *testing.T, config string) *world {
@@ -86,8 +86,8 @@ func TestPlan_M08_requestNamesVersions(t *testing.T) {
 		w.stands("staging/shop", ago(time.Hour), "web:1.5.0@"+sha("5"), "worker:2.0.0@"+sha("0"))
 		w.stands("prod/shop", ago(time.Hour), "web:1.4.0@"+sha("4"), "worker:2.0.0@"+sha("0"))
 		w.decides(state.Ask(w.statePlace("staging/shop"), state.Request{Act: byAda(""), With: []string{ref}}))
-		w.Given = map[promotion.Place]map[string]promotion.Offer{w.place("staging/shop"): {
-			"web": {Version: version("1.4.3@" + sha("3")), Found: true, Given: true},
+		w.Explicit = map[promotion.Target]map[string]promotion.Available{w.place("staging/shop"): {
+			"web": {Version: version("1.4.3@" + sha("3")), Found: true, Explicit: true},
 		}}
 		return w
 	}
@@ -117,25 +117,25 @@ func TestPlan_M08_requestNamesVersions(t *testing.T) {
 	t.Run("the registry has none", func(t *testing.T) {
 		t.Parallel()
 		w := asking(t, chain)
-		w.Given[w.place("staging/shop")]["web"] = promotion.Offer{Reason: "the registry has no " + ref}
+		w.Explicit[w.place("staging/shop")]["web"] = promotion.Available{Reason: "the registry has no " + ref}
 		w.expect("staging/shop", promotion.Waiting, "web: the registry has no "+ref)
 	})
 	t.Run("the registry does not answer", func(t *testing.T) {
 		t.Parallel()
 		w := asking(t, chain)
-		w.Given[w.place("staging/shop")]["web"] = promotion.Offer{Err: errors.New("quay.io does not answer")}
+		w.Explicit[w.place("staging/shop")]["web"] = promotion.Available{Err: errors.New("quay.io does not answer")}
 		w.expect("staging/shop", promotion.Unanswered, "web: quay.io does not answer")
 	})
 	t.Run("nothing here refers to it", func(t *testing.T) {
 		t.Parallel()
 		w := asking(t, chain)
-		w.Given = nil
+		w.Explicit = nil
 		w.expect("staging/shop", promotion.Waiting, "ada asked for "+ref+", which nothing here refers to")
 	})
 	t.Run("what stands here already is done, and the place goes on", func(t *testing.T) {
 		t.Parallel()
 		w := asking(t, chain)
-		w.Given[w.place("staging/shop")]["web"] = promotion.Offer{Version: version("1.5.0@" + sha("5")), Found: true, Given: true}
+		w.Explicit[w.place("staging/shop")]["web"] = promotion.Available{Version: version("1.5.0@" + sha("5")), Found: true, Explicit: true}
 		d := w.expect("staging/shop", promotion.Proposed, "dev has: web 1.5.0 -> 1.6.0, worker 2.0.0 -> 2.1.0")
 		if d.Fulfilled == nil || d.Request != nil {
 			t.Errorf("fulfilled %v, request %v", d.Fulfilled, d.Request)

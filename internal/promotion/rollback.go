@@ -13,7 +13,7 @@ import (
 // files hold them there is nothing more to roll back, and the hold that came with
 // it keeps everything else out.
 func (p *planner) rollback() (Decision, bool) {
-	back := p.State.At(state.Place(p.place)).Rollback
+	back := p.State.At(state.Target(p.place)).Rollback
 	if back == nil {
 		return Decision{}, false
 	}
@@ -99,7 +99,7 @@ func (p *planner) askedBack(component string, v image.Version) Fact {
 
 // askBack notes what only a registry can tell about the images of a rollback.
 func (p *planner) askBack(asked questions, here standing) {
-	back := p.State.At(state.Place(p.place)).Rollback
+	back := p.State.At(state.Target(p.place)).Rollback
 	if back == nil {
 		return
 	}

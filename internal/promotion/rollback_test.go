@@ -10,7 +10,7 @@ import (
 	"promoter/internal/state"
 )
 
-func TestPlan_M07_rollback(t *testing.T) {
+func TestPlan_rollback(t *testing.T) {
 	t.Parallel()
 	rolling := func(t *testing.T) *world {
 		t.Helper()
@@ -35,13 +35,13 @@ func TestPlan_M07_rollback(t *testing.T) {
 	t.Run("past what was taken back before", func(t *testing.T) {
 		t.Parallel()
 		w := rolling(t)
-		w.Taken[w.place("staging/shop")] = []promotion.Taken{{Component: "web", Version: version("1.4.0@" + sha("4"))}}
+		w.Reverted[w.place("staging/shop")] = []promotion.Reversion{{Component: "web", Version: version("1.4.0@" + sha("4"))}}
 		w.expect("staging/shop", promotion.Proposed, "rolled back by ada on 2026-11-18: slow: web 1.5.0 -> 1.4.0")
 	})
 	t.Run("the newer one is held until resume", func(t *testing.T) {
 		t.Parallel()
 		w := rolling(t)
-		w.Places[w.place("staging/shop")] = promotion.Present{}
+		w.Targets[w.place("staging/shop")] = promotion.Current{}
 		w.Landings[w.place("staging/shop")] = nil
 		w.stands("staging/shop", ago(time.Minute), "web:1.4.0@"+sha("4"))
 		w.Landings[w.place("dev/shop")][0].At = ago(9 * time.Hour)
@@ -92,7 +92,7 @@ func TestPlan_M07_rollback(t *testing.T) {
 
 // The state branch alone brings nothing past the conditions: a rollback goes to
 // what the history of the environment's branch holds, or nowhere.
-func TestPlan_T13_aRollbackToWhatNeverStoodHere(t *testing.T) {
+func TestPlan_aRollbackToWhatNeverStoodHere(t *testing.T) {
 	t.Parallel()
 	for name, image := range map[string]string{
 		"another version":          "web:1.9.0@" + sha("9"),
@@ -108,7 +108,7 @@ func TestPlan_T13_aRollbackToWhatNeverStoodHere(t *testing.T) {
 			w.answers(image)
 			w.decides(state.Rollback(w.statePlace("staging/shop"), state.RolledBack{Act: byAda(""), Images: images(image)}))
 			d := w.decide("staging/shop")
-			if d.State != promotion.Waiting || !strings.Contains(d.Reason.Words, "which never stood here") {
+			if d.State != promotion.Waiting || !strings.Contains(d.Reason.Message, "which never stood here") {
 				t.Errorf("%s: %s", d.State, d.Reason)
 			}
 		})

@@ -15,7 +15,7 @@ func (p *planner) fromRegistry() Decision {
 		move, moved, why := p.fromOffer(s)
 		if moved {
 			moves = append(moves, move)
-		} else if why.Words != "" {
+		} else if why.Message != "" {
 			kept = append(kept, why)
 		}
 	}
@@ -49,9 +49,9 @@ func stayedBack(kept []Reason) []Condition {
 	for _, why := range kept {
 		switch why.Rule {
 		case RuleBackwards:
-			conditions = append(conditions, Condition{Name: "moving tag", State: Pending, Reason: why.Words})
+			conditions = append(conditions, Condition{Name: "moving tag", State: Pending, Reason: why.Message})
 		case RuleRejected, RuleReverted:
-			conditions = append(conditions, Condition{Name: string(why.Rule), State: Pending, Reason: why.Words})
+			conditions = append(conditions, Condition{Name: string(why.Rule), State: Pending, Reason: why.Message})
 		}
 	}
 	return conditions
@@ -61,25 +61,25 @@ func stayedBack(kept []Reason) []Condition {
 // stays because nothing differs. One that people do not want stays, and no older
 // one is taken instead; the others go on without it.
 func (p *planner) fromOffer(s standing) (Move, bool, Reason) {
-	offer, asked := p.Offers[s.component]
+	available, asked := p.Available[s.component]
 	if !asked {
 		return Move{}, false, Reason{}
 	}
-	if offer.Err != nil {
-		return Move{}, false, noAnswer(s.component, offer.Err)
+	if available.Err != nil {
+		return Move{}, false, noAnswer(s.component, available.Err)
 	}
-	if !offer.Found {
-		return Move{}, false, p.notOffered(s, offer)
+	if !available.Found {
+		return Move{}, false, p.notOffered(s, available)
 	}
 	policy := p.Policies[s.component]
-	if !s.differs(offer.Version, offer.needsDigest(policy)) {
+	if !s.differs(available.Version, available.needsDigest(policy)) {
 		return Move{}, false, Reason{}
 	}
-	if present, back := s.newerThan(offer.Version, policy); back && !offer.Given {
-		return Move{}, false, keptBack(s.component, present, offer.Version, policy)
+	if present, back := s.newerThan(available.Version, policy); back && !available.Explicit {
+		return Move{}, false, keptBack(s.component, present, available.Version, policy)
 	}
-	move := s.move(offer.Version)
-	if _, why, answered := p.answerTo(move); answered && !offer.Given {
+	move := s.move(available.Version)
+	if _, why, answered := p.answerTo(move); answered && !available.Explicit {
 		return Move{}, false, why
 	}
 	return move, true, Reason{}
@@ -97,16 +97,16 @@ func keptBack(component string, from, to image.Version, policy *image.Policy) Re
 
 // notOffered says why there is nothing for a component, unless the best that may
 // not be taken is what it holds already.
-func (p *planner) notOffered(s standing, offer Offer) Reason {
-	if len(offer.Waiting) > 0 && p.holds(s, offer.Waiting[0]) {
+func (p *planner) notOffered(s standing, available Available) Reason {
+	if len(available.Held) > 0 && p.holds(s, available.Held[0]) {
 		return Reason{}
 	}
-	return noVersion(s.component, offer)
+	return noVersion(s.component, available)
 }
 
 // holds says whether a version that is held back stands in the files already. A
 // tag without a digest names no image, and so nothing that could be here.
-func (p *planner) holds(s standing, held Holdback) bool {
+func (p *planner) holds(s standing, held HeldVersion) bool {
 	return held.Version.Digest != "" && !s.differs(held.Version, p.moving(s.component))
 }
 
@@ -150,7 +150,7 @@ func stateOf(rule Rule) (State, int) {
 
 func (p *planner) reasonOf(moves []Move) Reason {
 	for _, move := range moves {
-		if !p.Offers[move.Component].Given {
+		if !p.Available[move.Component].Explicit {
 			return newer(moves)
 		}
 	}
@@ -163,14 +163,14 @@ func (p *planner) reasonOf(moves []Move) Reason {
 func (p *planner) holdbacks() []Condition {
 	var conditions []Condition
 	for _, s := range p.standing {
-		offer := p.Offers[s.component]
-		for _, held := range offer.Waiting {
+		available := p.Available[s.component]
+		for _, held := range available.Held {
 			if !p.holds(s, held) {
 				conditions = append(conditions, held.Condition)
 			}
 		}
-		if !offer.Found && offer.Reason != "" && len(offer.Waiting) == 0 {
-			conditions = append(conditions, Condition{Name: s.component, State: Pending, Reason: offer.Reason})
+		if !available.Found && available.Reason != "" && len(available.Held) == 0 {
+			conditions = append(conditions, Condition{Name: s.component, State: Pending, Reason: available.Reason})
 		}
 	}
 	return conditions
@@ -187,7 +187,7 @@ func (p *planner) versionsApart(moves []Move) (Reason, bool) {
 	first := versionText(snapshot[components[0]].Version)
 	for _, component := range components[1:] {
 		if versionText(snapshot[component].Version) != first {
-			return Reason{Rule: RuleSameVersion, Words: "sameVersion: the components differ: " + snapshot.String()}, true
+			return Reason{Rule: RuleSameVersion, Message: "sameVersion: the components differ: " + snapshot.String()}, true
 		}
 	}
 	return Reason{}, false

@@ -27,25 +27,25 @@ func TestPlan_root(t *testing.T) {
 			promotion.Proposed, "newer: web 1.4.0 -> 1.5.0",
 		},
 		{
-			"Y-16 the present version is no difference",
+			"the present version is no difference",
 			[]string{"web:1.5.0"},
 			[]string{"web:1.5.0@" + digestB},
 			promotion.Same, "holds this already",
 		},
 		{
-			"M-01 a moved tag is a new version",
+			"a moved tag is a new version",
 			[]string{"web:1.5.0@" + digestA},
 			[]string{"web:1.5.0@" + digestB},
 			promotion.Proposed, "newer: web sha256:aaaaaaaaaaaa -> sha256:bbbbbbbbbbbb",
 		},
 		{
-			"M-01 the same digest under a new tag is a new label",
+			"the same digest under a new tag is a new label",
 			[]string{"web:1.4.0@" + digestA},
 			[]string{"web:1.5.0@" + digestA},
 			promotion.Same, "holds this already",
 		},
 		{
-			"S-05 an older offer never downgrades",
+			"an older offer never downgrades",
 			[]string{"web:1.5.0"},
 			[]string{"web:1.4.0@" + digestB},
 			promotion.Same, "holds web 1.5.0 already, which is newer than 1.4.0",
@@ -57,7 +57,7 @@ func TestPlan_root(t *testing.T) {
 			promotion.Proposed, "newer: web latest -> 1.4.0",
 		},
 		{
-			"M-03 what is not newer stays in the snapshot",
+			"what is not newer stays in the snapshot",
 			[]string{"web:1.4.0", "worker:2.0.0"},
 			[]string{"web:1.5.0@" + digestB, "worker:2.0.0"},
 			promotion.Proposed, "newer: web 1.4.0 -> 1.5.0",
@@ -92,7 +92,7 @@ func TestPlan_root(t *testing.T) {
 	}
 }
 
-func TestPlan_M03_snapshotIsNewPlusPresent(t *testing.T) {
+func TestPlan_snapshotIsNewPlusPresent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chain)
 	w.has("dev/shop", "web:1.4.0", "worker:2.0.0@"+digestA)
@@ -106,7 +106,7 @@ func TestPlan_M03_snapshotIsNewPlusPresent(t *testing.T) {
 	}
 }
 
-func TestPlan_M01_labelIsKnownByTheRegistry(t *testing.T) {
+func TestPlan_labelIsKnownByTheRegistry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chain)
 	w.has("dev/shop", "web:1.4.0")
@@ -115,13 +115,13 @@ func TestPlan_M01_labelIsKnownByTheRegistry(t *testing.T) {
 	w.expect("dev/shop", promotion.Same, "holds this already")
 }
 
-func TestPlan_S13_movedBack(t *testing.T) {
+func TestPlan_movedBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chain)
 	w.has("dev/shop", "moving:released@"+digestA)
 	older := version("released@" + digestB)
 	older.Created = noon.Add(-48 * time.Hour)
-	w.Offers["moving"] = promotion.Offer{Version: older, Found: true}
+	w.Available["moving"] = promotion.Available{Version: older, Found: true}
 	w.Facts[promotion.Fact{Repository: repository("moving"), Tag: "released", Digest: digestA}] = image.Version{
 		Created: noon.Add(-24 * time.Hour),
 	}
@@ -142,19 +142,19 @@ func TestPlan_registryThatDoesNotAnswer(t *testing.T) {
 	w := newWorld(t, chain)
 	w.has("dev/shop", "web:1.4.0")
 	w.has("dev/both", "web:1.4.0", "worker:2.0.0")
-	w.Offers["web"] = promotion.Offer{Err: errors.New("quay.io does not answer")}
+	w.Available["web"] = promotion.Available{Err: errors.New("quay.io does not answer")}
 	w.offers("worker:2.1.0")
 	w.expect("dev/shop", promotion.Unanswered, "web: quay.io does not answer")
 	w.expect("dev/both", promotion.Proposed, "newer: worker 2.0.0 -> 2.1.0")
 }
 
-func TestPlan_S14_nothingToTakeIsSaid(t *testing.T) {
+func TestPlan_nothingToTakeIsSaid(t *testing.T) {
 	t.Parallel()
 	const why = "none of 12 tags fits: 0 excluded, 12 not understood"
 	w := newWorld(t, chain)
 	w.has("dev/shop", "web:1.4.0")
 	w.has("dev/both", "web:1.4.0", "worker:2.0.0")
-	w.Offers["web"] = promotion.Offer{Reason: why}
+	w.Available["web"] = promotion.Available{Reason: why}
 	w.offers("worker:2.1.0")
 	w.expect("dev/shop", promotion.Waiting, "web: "+why)
 	d := w.expect("dev/both", promotion.Proposed, "newer: worker 2.0.0 -> 2.1.0")
@@ -164,14 +164,14 @@ func TestPlan_S14_nothingToTakeIsSaid(t *testing.T) {
 	}
 }
 
-func TestPlan_S09_holdbackIsShownAndHoldsNothingElseUp(t *testing.T) {
+func TestPlan_holdbackIsShownAndHoldsNothingElseUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chain)
 	w.has("dev/shop", "web:1.4.0")
 	held := promotion.Condition{Name: "web 1.6.0", State: promotion.Pending, Reason: "younger than minAge"}
-	w.Offers["web"] = promotion.Offer{
+	w.Available["web"] = promotion.Available{
 		Version: version("1.5.0@" + digestB), Found: true,
-		Waiting: []promotion.Holdback{{Version: version("1.6.0"), Condition: held}},
+		Held: []promotion.HeldVersion{{Version: version("1.6.0"), Condition: held}},
 	}
 	d := w.expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
 	if diff := cmp.Diff([]promotion.Condition{held}, d.Conditions); diff != "" {
@@ -180,12 +180,12 @@ func TestPlan_S09_holdbackIsShownAndHoldsNothingElseUp(t *testing.T) {
 }
 
 // What may not be taken yet is no news where it stands already.
-func TestPlan_S09_heldBackAndHereAlready(t *testing.T) {
+func TestPlan_heldBackAndHereAlready(t *testing.T) {
 	t.Parallel()
-	held := func(v string) promotion.Offer {
-		return promotion.Offer{
+	held := func(v string) promotion.Available {
+		return promotion.Available{
 			Reason: "no version may be taken yet: younger than minAge",
-			Waiting: []promotion.Holdback{{
+			Held: []promotion.HeldVersion{{
 				Version:   version(v),
 				Condition: promotion.Condition{Name: v, State: promotion.Pending, Reason: "younger than minAge"},
 			}},
@@ -208,7 +208,7 @@ func TestPlan_S09_heldBackAndHereAlready(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, chain)
 			w.has("dev/shop", test.has)
-			w.Offers[test.component] = held(test.held)
+			w.Available[test.component] = held(test.held)
 			d := w.decide("dev/shop")
 			if d.State != test.state || len(d.Conditions) != test.conditions {
 				t.Errorf("%s: %s, %d conditions; want %s, %d", d.State, d.Reason, len(d.Conditions), test.state, test.conditions)
@@ -223,10 +223,10 @@ func TestPlan_severalReasons(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chain)
 	w.has("dev/shop", "moving:released@"+digestA, "web:1.5.0", "worker:2.0.0")
-	w.Offers["moving"] = promotion.Offer{Reason: "released: no image"}
+	w.Available["moving"] = promotion.Available{Reason: "released: no image"}
 	w.offers("web:1.4.0")
 	w.expect("dev/shop", promotion.Waiting, "moving: released: no image")
-	w.Offers["worker"] = promotion.Offer{Err: errors.New("quay.io does not answer")}
+	w.Available["worker"] = promotion.Available{Err: errors.New("quay.io does not answer")}
 	w.expect("dev/shop", promotion.Unanswered, "worker: quay.io does not answer")
 }
 
@@ -245,7 +245,7 @@ func TestPlan_given(t *testing.T) {
 		w.has("dev/shop", "web:1.4.0")
 		w.has("prod/shop", "web:1.3.0")
 		w.given("web:1.5.0")
-		w.Asked["prod"] = true
+		w.Requested["prod"] = true
 		w.expect("prod/shop", promotion.Proposed, "asked for: web 1.3.0 -> 1.5.0")
 	})
 	t.Run("goes into the root alone when none is named", func(t *testing.T) {

@@ -35,7 +35,7 @@ func (p *planner) settle(moves []Move) []Condition {
 // never seen is seen now.
 func (p *planner) lastOffered(moves []Move) (last Move, since time.Time) {
 	for _, move := range moves {
-		at, known := p.State.OfferedAt(state.Place(p.place), offered(move.Component, move.To))
+		at, known := p.State.OfferedAt(state.Target(p.place), offered(move.Component, move.To))
 		if !known {
 			at = p.now
 		}

@@ -43,8 +43,8 @@ func TestSameRollout(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"M-01 one digest, two tags", "1.0@" + digestA, "1.1@" + digestA, true},
-		{"M-01 one tag, two digests", "1.0@" + digestA, "1.0@" + digestB, false},
+		{"one digest, two tags", "1.0@" + digestA, "1.1@" + digestA, true},
+		{"one tag, two digests", "1.0@" + digestA, "1.0@" + digestB, false},
 		{"tags alone", "1.0", "1.0", true},
 		{"a digest on one side", "1.0@" + digestA, "1.0", true},
 		{"other tags, a digest on one side", "1.0@" + digestA, "1.1", false},

@@ -8,7 +8,7 @@ import (
 	"promoter/internal/promotion"
 )
 
-func TestPlan_M13_tagOnlyInLanes(t *testing.T) {
+func TestPlan_tagOnlyInLanes(t *testing.T) {
 	t.Parallel()
 	world := func(t *testing.T, dev, trailer string) *world {
 		t.Helper()
@@ -73,7 +73,7 @@ func TestPlan_M13_tagOnlyInLanes(t *testing.T) {
 	})
 }
 
-func TestPlan_M11_imageMissingInLanes(t *testing.T) {
+func TestPlan_imageMissingInLanes(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, version, words string }{
 		{"by its tag", "web:1.5.0@" + sha("5"), "web 1.5.0: image missing: the registry has it no more"},
@@ -96,7 +96,7 @@ func TestPlan_M11_imageMissingInLanes(t *testing.T) {
 }
 
 // An incomplete answer proposes nothing.
-func TestPlan_M13_notRecheckedBlocks(t *testing.T) {
+func TestPlan_notRecheckedBlocks(t *testing.T) {
 	t.Parallel()
 	w := lane(t, chain)
 	w.stands("dev/shop", ago(time.Hour), "web:1.5.0@"+sha("5"))
@@ -105,7 +105,7 @@ func TestPlan_M13_notRecheckedBlocks(t *testing.T) {
 	w.expect("staging/shop", promotion.Waiting, "web 1.5.0: the registry did not say whether it still is the same")
 }
 
-func TestPlan_M03_snapshotIsByFilesAndTrailersInLanes(t *testing.T) {
+func TestPlan_snapshotIsByFilesAndTrailersInLanes(t *testing.T) {
 	t.Parallel()
 	w := lane(t, chain)
 	w.has("dev/shop", "web:1.4.0", "worker:2.0.0")
@@ -119,7 +119,7 @@ func TestPlan_M03_snapshotIsByFilesAndTrailersInLanes(t *testing.T) {
 	}
 }
 
-func TestPlan_M01_newLabelInLanes(t *testing.T) {
+func TestPlan_newLabelInLanes(t *testing.T) {
 	t.Parallel()
 	w := lane(t, chain)
 	w.stands("dev/shop", ago(time.Hour), "web:1.5.0@"+sha("5"))

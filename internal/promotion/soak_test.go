@@ -9,7 +9,7 @@ import (
 	"promoter/internal/promotion"
 )
 
-func TestPlan_G03_soakInLanes(t *testing.T) {
+func TestPlan_soakInLanes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
@@ -91,7 +91,7 @@ func TestPlan_G03_soakInLanes(t *testing.T) {
 	}
 }
 
-func TestPlan_G03_soakNeedsEvidenceWhereHealthIsKnown(t *testing.T) {
+func TestPlan_soakNeedsEvidenceWhereHealthIsKnown(t *testing.T) {
 	t.Parallel()
 	const text = components + `
 environments:

@@ -21,7 +21,7 @@ const maxDescription = 140
 // keep people from merging, and a queue from taking it.
 func StatusOf(p Proposal) scm.Status {
 	if p.Step != StepPropose {
-		return status(scm.CheckPending, p.Reason.Words+until(p.Reason.Until))
+		return status(scm.CheckPending, p.Reason.Message+until(p.Reason.Until))
 	}
 	gates := slices.DeleteFunc(slices.Clone(p.Gates), func(gate Condition) bool { return gate.Forge })
 	blocking, blocked := firstBlocking(gates, false)
@@ -36,7 +36,7 @@ func StatusOf(p Proposal) scm.Status {
 		state = scm.CheckFailed
 	}
 	why := blockedBy(blocking)
-	return status(state, why.Words+until(why.Until))
+	return status(state, why.Message+until(why.Until))
 }
 
 // Ready says whether nothing keeps a proposal from landing but that it is not open

@@ -22,7 +22,7 @@ type stretch struct {
 
 // stretchesIn returns what stands in a source and, after lookBack, what stood
 // there, newest first. Where what stands there tells no snapshot, it is all.
-func (p *planner) stretchesIn(source Place) []stretch {
+func (p *planner) stretchesIn(source Target) []stretch {
 	found := []stretch{p.presentIn(source)}
 	if found[0].unclear != nil {
 		return found
@@ -57,7 +57,7 @@ func (p *planner) lookBack() {
 }
 
 // stretches returns the same as stretchesIn, asked once for each source.
-func (p *planner) stretches(source Place) []stretch {
+func (p *planner) stretches(source Target) []stretch {
 	i := slices.Index(p.sources, source)
 	if i < 0 {
 		return p.stretchesIn(source)
@@ -83,7 +83,7 @@ func (s *stretch) extend(landing Landing, newest bool) {
 }
 
 // presentIn is what the files of a source say now.
-func (p *planner) presentIn(source Place) stretch {
+func (p *planner) presentIn(source Target) stretch {
 	present := stretch{versions: make([]image.Version, len(p.standing))}
 	for i, s := range p.standing {
 		there, found := p.standingIn(source, s.component)
@@ -103,7 +103,7 @@ func (p *planner) presentIn(source Place) stretch {
 }
 
 // unclear says why the files of a source tell no version of a component.
-func (p *planner) unclear(source Place, there standing) (Reason, bool) {
+func (p *planner) unclear(source Target, there standing) (Reason, bool) {
 	if _, agreed := there.agreed(); !agreed {
 		return disagrees(source.Environment, there), true
 	}

@@ -9,20 +9,20 @@ import (
 
 // survey is an observation with what many places ask of it, made once.
 type survey struct {
-	Observed
-	standing     map[Place][]standing
+	Observation
+	standing     map[Target][]standing
 	applications map[string][]string // by environment, in no order
 }
 
-func newSurvey(observed Observed) *survey {
+func newSurvey(observation Observation) *survey {
 	s := &survey{
-		Observed:     observed,
-		standing:     make(map[Place][]standing, len(observed.Places)),
+		Observation:  observation,
+		standing:     make(map[Target][]standing, len(observation.Targets)),
 		applications: map[string][]string{},
 	}
-	for place, present := range observed.Places {
-		s.standing[place] = observed.standings(place, present)
-		s.applications[place.Environment] = append(s.applications[place.Environment], place.Application)
+	for target, present := range observation.Targets {
+		s.standing[target] = observation.standings(target, present)
+		s.applications[target.Environment] = append(s.applications[target.Environment], target.Application)
 	}
 	return s
 }
@@ -36,7 +36,7 @@ func (s *survey) applicationsOf(environment string) []string {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	if len(names) == 0 && s.Away[environment] != "" {
+	if len(names) == 0 && s.Unavailable[environment] != "" {
 		return []string{""}
 	}
 	return names
@@ -45,29 +45,29 @@ func (s *survey) applicationsOf(environment string) []string {
 // sourcesOf returns the places that the snapshot of an application comes from. A
 // parent in which the application is absent is looked through, to the ones
 // before it.
-func (s *survey) sourcesOf(parents []config.Parent, application string) []Place {
-	var found []Place
+func (s *survey) sourcesOf(parents []config.Parent, application string) []Target {
+	var found []Target
 	for _, parent := range parents {
-		found = append(found, s.lookThrough(Place{parent.Environment, application})...)
+		found = append(found, s.lookThrough(Target{parent.Environment, application})...)
 	}
-	slices.SortFunc(found, func(a, b Place) int { return cmp.Compare(a.Environment, b.Environment) })
+	slices.SortFunc(found, func(a, b Target) int { return cmp.Compare(a.Environment, b.Environment) })
 	return slices.Compact(found)
 }
 
 // lookThrough ends because the config refuses cycles.
-func (s *survey) lookThrough(place Place) []Place {
-	_, here := s.Places[place]
-	_, away := s.Away[place.Environment]
+func (s *survey) lookThrough(target Target) []Target {
+	_, here := s.Targets[target]
+	_, away := s.Unavailable[target.Environment]
 	if here || away {
-		return []Place{place}
+		return []Target{target}
 	}
-	return s.sourcesOf(s.Config.Settings(place.Environment, place.Application).After, place.Application)
+	return s.sourcesOf(s.Config.Settings(target.Environment, target.Application).After, target.Application)
 }
 
 // standingIn returns what a place says about a component; false when it does not
 // refer to it.
-func (s *survey) standingIn(place Place, component string) (standing, bool) {
-	for _, there := range s.standing[place] {
+func (s *survey) standingIn(target Target, component string) (standing, bool) {
+	for _, there := range s.standing[target] {
 		if there.component == component {
 			return there, true
 		}

@@ -22,7 +22,7 @@ const (
 
 // Landed is what the trailers of a commit say that it put into one place.
 type Landed struct {
-	Place
+	Target
 	SnapshotID string
 	Snapshot   Snapshot
 }
@@ -67,7 +67,7 @@ func ReadTrailers(trailers []Trailer) []Landed {
 		case strings.EqualFold(trailer.Key, TrailerEnvironment):
 			environment = trailer.Value
 		case strings.EqualFold(trailer.Key, TrailerApplication):
-			landed = append(landed, Landed{Place: Place{environment, trailer.Value}, Snapshot: Snapshot{}})
+			landed = append(landed, Landed{Target: Target{environment, trailer.Value}, Snapshot: Snapshot{}})
 		case len(landed) == 0:
 		case strings.EqualFold(trailer.Key, TrailerSnapshot):
 			landed[len(landed)-1].SnapshotID = trailer.Value
@@ -75,10 +75,10 @@ func ReadTrailers(trailers []Trailer) []Landed {
 			landed[len(landed)-1].Snapshot.read(trailer.Value)
 		}
 	}
-	seen := map[Place]bool{}
+	seen := map[Target]bool{}
 	return slices.DeleteFunc(landed, func(l Landed) bool {
-		again := seen[l.Place]
-		seen[l.Place] = true
+		again := seen[l.Target]
+		seen[l.Target] = true
 		return again || !l.whole()
 	})
 }

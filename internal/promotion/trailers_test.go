@@ -49,8 +49,8 @@ func TestTrailers_areReadBack(t *testing.T) {
 	}
 	landed := promotion.ReadTrailers(trailers)
 	wantLanded := []promotion.Landed{
-		{Place: promotion.Place{Environment: "staging", Application: "blog"}, SnapshotID: snapshots["blog"].ID(), Snapshot: snapshots["blog"]},
-		{Place: promotion.Place{Environment: "staging", Application: "shop"}, SnapshotID: snapshots["shop"].ID(), Snapshot: snapshots["shop"]},
+		{Target: promotion.Target{Environment: "staging", Application: "blog"}, SnapshotID: snapshots["blog"].ID(), Snapshot: snapshots["blog"]},
+		{Target: promotion.Target{Environment: "staging", Application: "shop"}, SnapshotID: snapshots["shop"].ID(), Snapshot: snapshots["shop"]},
 	}
 	if diff := cmp.Diff(wantLanded, landed, equalRepositories); diff != "" {
 		t.Errorf("landed (-want +got):\n%s", diff)

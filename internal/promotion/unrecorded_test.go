@@ -17,7 +17,7 @@ import (
 func (w *world) records() int {
 	w.t.Helper()
 	before := w.State
-	w.decides(promotion.Unrecorded(w.Observed, promotion.Plan(w.Observed, noon), noon)...)
+	w.decides(promotion.StateUpdates(w.Observation, promotion.Plan(w.Observation, noon), noon)...)
 	return len(w.State.Diff(before))
 }
 
@@ -29,9 +29,9 @@ environments:
   staging: {paths: ["staging/{application}"], after: [dev]}
 `
 
-func TestPlan_M02_settle(t *testing.T) {
+func TestPlan_settle(t *testing.T) {
 	t.Parallel()
-	offer := func(w *world, at time.Time, text string) {
+	available := func(w *world, at time.Time, text string) {
 		w.offers(text)
 		component, _, _ := strings.Cut(text, ":")
 		v := pinnedTo(text)[component].Version
@@ -43,7 +43,7 @@ func TestPlan_M02_settle(t *testing.T) {
 		t.Helper()
 		w := lane(t, settling)
 		w.stands("dev/shop", ago(time.Hour), "web:1.4.0@"+sha("4"), "worker:2.0.0@"+sha("0"))
-		offer(w, ago(3*time.Minute), "web:1.5.0@"+sha("5"))
+		available(w, ago(3*time.Minute), "web:1.5.0@"+sha("5"))
 		return w
 	}
 	t.Run("goes when it is over", func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestPlan_M02_settle(t *testing.T) {
 	t.Run("a newer version of another component begins it again", func(t *testing.T) {
 		t.Parallel()
 		w := settling(t)
-		offer(w, ago(time.Minute), "worker:2.1.0@"+sha("1"))
+		available(w, ago(time.Minute), "worker:2.1.0@"+sha("1"))
 		d := w.expect("dev/shop", promotion.Waiting, "settle: worker 2.1.0 is offered since 2026-11-18T10:59:00Z")
 		if due := noon.Add(time.Minute); !d.Reason.Until.Equal(due) {
 			t.Errorf("until %v, want %v", d.Reason.Until, due)
@@ -86,7 +86,7 @@ func TestPlan_M02_settle(t *testing.T) {
 	t.Run("a clock ahead of ours counts as now", func(t *testing.T) {
 		t.Parallel()
 		w := settling(t)
-		offer(w, noon.Add(time.Hour), "worker:2.1.0@"+sha("1"))
+		available(w, noon.Add(time.Hour), "worker:2.1.0@"+sha("1"))
 		w.expect("dev/shop", promotion.Waiting, "settle: worker 2.1.0 is offered since 2026-11-18T11:00:00Z")
 	})
 	t.Run("a child does not settle", func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestPlan_M02_settle(t *testing.T) {
 	})
 }
 
-func TestUnrecorded_G03_firstSeenWhereAChildSoaks(t *testing.T) {
+func TestUnrecorded_firstSeenWhereAChildSoaks(t *testing.T) {
 	t.Parallel()
 	w := lane(t, soaking)
 	w.stands("dev/shop", time.Time{}, "web:1.5.0@"+sha("5"))
@@ -115,7 +115,7 @@ func TestUnrecorded_G03_firstSeenWhereAChildSoaks(t *testing.T) {
 	}
 }
 
-func TestUnrecorded_S09_minAgeIsRememberedOnce(t *testing.T) {
+func TestUnrecorded_minAgeIsRememberedOnce(t *testing.T) {
 	t.Parallel()
 	const text = `
 version: 1
@@ -127,16 +127,16 @@ environments:
   staging: {paths: ["staging/{application}"], after: [dev]}
 `
 	w := lane(t, text)
-	for _, place := range []string{"dev/a", "dev/b", "staging/a"} {
-		w.stands(place, ago(time.Hour), "web:1.4.0@"+sha("4"), "worker:1.4.0@"+sha("a"))
+	for _, target := range []string{"dev/a", "dev/b", "staging/a"} {
+		w.stands(target, ago(time.Hour), "web:1.4.0@"+sha("4"), "worker:1.4.0@"+sha("a"))
 	}
-	held := []promotion.Holdback{
+	held := []promotion.HeldVersion{
 		{Version: image.Version{Tag: "1.6.0", Digest: sha("6")}},
 		{Version: image.Version{Tag: "1.5.0", Digest: sha("5")}},
 		{Version: image.Version{Tag: "1.4.9"}},
 	}
-	w.Offers["web"] = promotion.Offer{Waiting: held}
-	w.Offers["worker"] = promotion.Offer{Waiting: held}
+	w.Available["web"] = promotion.Available{Held: held}
+	w.Available["worker"] = promotion.Available{Held: held}
 	if n := w.records(); n != 1 {
 		t.Errorf("%d places are written", n)
 	}
@@ -151,21 +151,21 @@ environments:
 
 func TestUnrecorded_requests(t *testing.T) {
 	t.Parallel()
-	asking := func(t *testing.T, place state.Place) *world {
+	asking := func(t *testing.T, target state.Target) *world {
 		t.Helper()
 		w := lane(t, manual)
 		w.stands("dev/shop", ago(time.Minute), "web:1.6.0@"+sha("6"))
 		w.stands("staging/shop", ago(time.Hour), "web:1.4.0@"+sha("4"))
 		w.stands("dev/held", ago(time.Minute), "web:1.6.0@"+sha("6"))
 		w.stands("staging/held", ago(time.Hour), "web:1.4.0@"+sha("4"))
-		w.decides(state.Ask(place, state.Request{Act: byAda("")}),
+		w.decides(state.Ask(target, state.Request{Act: byAda("")}),
 			state.Hold(w.statePlace("staging/held"), byAda("")))
 		return w
 	}
 	wanted := pinnedTo("web:1.6.0@" + sha("6")).ID()
 	t.Run("is bound to what is proposed, and done when that stands", func(t *testing.T) {
 		t.Parallel()
-		w := asking(t, state.Place{Environment: "staging", Application: "shop"})
+		w := asking(t, state.Target{Environment: "staging", Application: "shop"})
 		w.records()
 		request := w.State.At(w.statePlace("staging/shop")).Request
 		if request == nil || request.Snapshot != wanted {
@@ -174,7 +174,7 @@ func TestUnrecorded_requests(t *testing.T) {
 		if n := w.records(); n != 0 {
 			t.Errorf("the second time %d places are written", n)
 		}
-		w.Places[w.place("staging/shop")] = w.Places[w.place("dev/shop")]
+		w.Targets[w.place("staging/shop")] = w.Targets[w.place("dev/shop")]
 		w.records()
 		if request := w.State.At(w.statePlace("staging/shop")).Request; request != nil {
 			t.Errorf("request: %+v", request)
@@ -182,7 +182,7 @@ func TestUnrecorded_requests(t *testing.T) {
 	})
 	t.Run("for an environment is handed on", func(t *testing.T) {
 		t.Parallel()
-		all := state.Place{Environment: "staging", Application: state.All}
+		all := state.Target{Environment: "staging", Application: state.All}
 		w := asking(t, all)
 		w.records()
 		if request := w.State.At(all).Request; request != nil {

@@ -45,7 +45,7 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-func TestTitle_P15_atMost250(t *testing.T) {
+func TestTitle_atMost250(t *testing.T) {
 	t.Parallel()
 	p := aPage(map[string][]promotion.Move{"shop": {aMove("web", "1", strings.Repeat("é", 300))}})
 	p.Environment.PullRequest.Title = strings.Repeat("é", 240) + " {tag}"
@@ -54,7 +54,7 @@ func TestTitle_P15_atMost250(t *testing.T) {
 	}
 }
 
-func TestBody_P15_isCutWhereItSaysSo(t *testing.T) {
+func TestBody_isCutWhereItSaysSo(t *testing.T) {
 	t.Parallel()
 	moves := map[string][]promotion.Move{}
 	for i := range 2000 {
@@ -73,9 +73,9 @@ func TestBody_P15_isCutWhereItSaysSo(t *testing.T) {
 	}
 }
 
-// TestBody_T12_outsideTextIsHarmless looks at every line that text from outside
+// TestBody_outsideTextIsHarmless looks at every line that text from outside
 // gets into: no sign that a forge acts upon stands in it.
-func TestBody_T12_outsideTextIsHarmless(t *testing.T) {
+func TestBody_outsideTextIsHarmless(t *testing.T) {
 	t.Parallel()
 	body := promotion.Body(hostile())
 	if strings.Count(body, beginMarker) != 1 || strings.Count(body, endMarker) != 1 || strings.Count(body, "-->") != 3 {
@@ -110,7 +110,7 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, address string) {
 		p := full()
 		d := &p.Decisions[0]
-		d.Moves[1].To.Tag, d.Moves[1].From.Tag, d.Reason.Words = text, "x"+text, text
+		d.Moves[1].To.Tag, d.Moves[1].From.Tag, d.Reason.Message = text, "x"+text, text
 		d.Conditions[0] = promotion.Condition{Name: text, State: promotion.Passed, Value: text, Reason: text}
 		for span := range p.Commits {
 			p.Commits[span] = scm.Comparison{Commits: []scm.Commit{{ID: text, Message: text}}, URL: address}
@@ -137,7 +137,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-func TestMergeBody_P14_keepsWhatPeopleWrote(t *testing.T) {
+func TestMergeBody_keepsWhatPeopleWrote(t *testing.T) {
 	t.Parallel()
 	ours := promotion.Body(full())
 	old := beginMarker + "\nold\n" + endMarker
@@ -168,7 +168,7 @@ func TestMergeBody_P14_keepsWhatPeopleWrote(t *testing.T) {
 	}
 }
 
-func TestMergeBody_P15_cutsOursForTheirs(t *testing.T) {
+func TestMergeBody_cutsOursForTheirs(t *testing.T) {
 	t.Parallel()
 	theirs := strings.Repeat("é", 64_000)
 	got := promotion.MergeBody(theirs+beginMarker+endMarker, promotion.Body(full()))
@@ -201,7 +201,7 @@ func TestStatusOf(t *testing.T) {
 		{promotion.StepKeep, []promotion.Condition{passed}, "pending held by ann"},
 	} {
 		got := promotion.StatusOf(promotion.Proposal{
-			Step: test.step, Gates: test.gates, Reason: promotion.Reason{Words: "held by ann"},
+			Step: test.step, Gates: test.gates, Reason: promotion.Reason{Message: "held by ann"},
 		})
 		if text := string(got.State) + " " + got.Description; text != test.want || got.Context != "promoter" {
 			t.Errorf("got %s %q, want %q", got.Context, text, test.want)

@@ -40,7 +40,7 @@ environments:
 // world builds an observation in the words of the tests.
 type world struct {
 	t *testing.T
-	promotion.Observed
+	promotion.Observation
 }
 
 func newWorld(t *testing.T, text string) *world {
@@ -59,15 +59,15 @@ func loaded(t *testing.T, text string) *config.Config {
 
 func worldOf(t *testing.T, c *config.Config) *world {
 	t.Helper()
-	w := &world{t: t, Observed: promotion.Observed{
-		Config:   c,
-		Places:   map[promotion.Place]promotion.Present{},
-		Away:     map[string]string{},
-		Offers:   map[string]promotion.Offer{},
-		Policies: map[string]*image.Policy{},
-		Facts:    promotion.Facts{},
-		Asked:    map[string]bool{},
-		Checkout: true,
+	w := &world{t: t, Observation: promotion.Observation{
+		Config:      c,
+		Targets:     map[promotion.Target]promotion.Current{},
+		Unavailable: map[string]string{},
+		Available:   map[string]promotion.Available{},
+		Policies:    map[string]*image.Policy{},
+		Facts:       promotion.Facts{},
+		Requested:   map[string]bool{},
+		Checkout:    true,
 	}}
 	for _, component := range c.Components {
 		w.Policies[component.Name] = c.Policy(component.Name)
@@ -90,9 +90,9 @@ func repository(component string) image.Repository {
 }
 
 // has puts references, written COMPONENT:TAG@DIGEST, into ENVIRONMENT/APPLICATION.
-func (w *world) has(place string, references ...string) {
-	at := w.place(place)
-	present := w.Places[at]
+func (w *world) has(target string, references ...string) {
+	at := w.place(target)
+	present := w.Targets[at]
 	for _, text := range references {
 		component, rest, _ := strings.Cut(text, ":")
 		v := version(rest)
@@ -100,22 +100,22 @@ func (w *world) has(place string, references ...string) {
 			Component: component, Repository: repository(component), Tag: v.Tag, Digest: v.Digest,
 		})
 	}
-	w.Places[at] = present
+	w.Targets[at] = present
 }
 
-func (w *world) place(text string) promotion.Place {
+func (w *world) place(text string) promotion.Target {
 	environment, application, ok := strings.Cut(text, "/")
 	if !ok {
 		application = config.DefaultApplication
 	}
-	return promotion.Place{Environment: environment, Application: application}
+	return promotion.Target{Environment: environment, Application: application}
 }
 
 // offers says what the registry has, written COMPONENT:TAG@DIGEST.
 func (w *world) offers(texts ...string) {
 	for _, text := range texts {
 		component, rest, _ := strings.Cut(text, ":")
-		w.Offers[component] = promotion.Offer{Version: version(rest), Found: true}
+		w.Available[component] = promotion.Available{Version: version(rest), Found: true}
 	}
 }
 
@@ -123,7 +123,7 @@ func (w *world) offers(texts ...string) {
 func (w *world) given(texts ...string) {
 	for _, text := range texts {
 		component, rest, _ := strings.Cut(text, ":")
-		w.Offers[component] = promotion.Offer{Version: version(rest), Found: true, Given: true}
+		w.Available[component] = promotion.Available{Version: version(rest), Found: true, Explicit: true}
 	}
 }
 
@@ -133,23 +133,23 @@ func (w *world) fact(component, tag string, v image.Version) {
 }
 
 // decide plans and returns the decision of one place.
-func (w *world) decide(place string) promotion.Decision {
+func (w *world) decide(target string) promotion.Decision {
 	w.t.Helper()
-	decisions := promotion.Plan(w.Observed, noon)
-	at := w.place(place)
-	i := slices.IndexFunc(decisions, func(d promotion.Decision) bool { return d.Place == at })
+	decisions := promotion.Plan(w.Observation, noon)
+	at := w.place(target)
+	i := slices.IndexFunc(decisions, func(d promotion.Decision) bool { return d.Target == at })
 	if i < 0 {
-		w.t.Fatalf("no decision for %s in %v", place, decisions)
+		w.t.Fatalf("no decision for %s in %v", target, decisions)
 	}
 	return decisions[i]
 }
 
 // expect compares the state and the words of a decision.
-func (w *world) expect(place string, state promotion.State, reason string) promotion.Decision {
+func (w *world) expect(target string, state promotion.State, reason string) promotion.Decision {
 	w.t.Helper()
-	d := w.decide(place)
-	if d.State != state || d.Reason.Words != reason {
-		w.t.Errorf("%s: %s: %s\nwant %s: %s", place, d.State, d.Reason, state, reason)
+	d := w.decide(target)
+	if d.State != state || d.Reason.Message != reason {
+		w.t.Errorf("%s: %s: %s\nwant %s: %s", target, d.State, d.Reason, state, reason)
 	}
 	return d
 }

@@ -127,10 +127,10 @@ func rowsOf(t *testing.T, db *database.DB) map[string]bool {
 	return rows
 }
 
-// TestCrash_P13_atAnyMoment kills a process that stores hints and works on them,
+// TestCrash_atAnyMoment kills a process that stores hints and works on them,
 // again and again on one database. Whatever it acknowledged is there, and was worked
 // on or waits; a row is never there without its hint.
-func TestCrash_P13_atAnyMoment(t *testing.T) {
+func TestCrash_atAnyMoment(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
 		where := place(t, kind)
@@ -156,8 +156,8 @@ func TestCrash_P13_atAnyMoment(t *testing.T) {
 	})
 }
 
-// TestCrash_P13_atEveryPoint has a process kill itself at each point.
-func TestCrash_P13_atEveryPoint(t *testing.T) {
+// TestCrash_atEveryPoint has a process kill itself at each point.
+func TestCrash_atEveryPoint(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
 		for _, at := range []point{inTransaction, beforeCommit, afterCommit, acknowledged, claimed, worked} {

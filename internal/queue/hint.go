@@ -19,8 +19,8 @@ const (
 	maxKey  = 1024
 )
 
-// Hint says that there may be work.
-type Hint struct {
+// Trigger says that there may be work.
+type Trigger struct {
 	Kind, Key string
 	// Quiet is how long it is waited for further hints. Each begins the wait anew.
 	Quiet time.Duration
@@ -32,9 +32,9 @@ type Hint struct {
 	Trace string
 }
 
-// Hint stores hints in a transaction of their own. They are on the disk when it
+// Trigger stores hints in a transaction of their own. They are on the disk when it
 // returns nil.
-func (q *Queue) Hint(ctx context.Context, hints ...Hint) error {
+func (q *Queue) Trigger(ctx context.Context, hints ...Trigger) error {
 	return q.db.Batch(ctx, func(_ context.Context, tx *database.Tx) error {
 		return q.HintIn(tx, hints...)
 	})
@@ -42,7 +42,7 @@ func (q *Queue) Hint(ctx context.Context, hints ...Hint) error {
 
 // HintIn stores hints with the transaction. They are its last statements: the
 // transaction itself does not see them.
-func (q *Queue) HintIn(tx *database.Tx, hints ...Hint) error {
+func (q *Queue) HintIn(tx *database.Tx, hints ...Trigger) error {
 	for _, hint := range hints {
 		if err := hint.check(); err != nil {
 			return err
@@ -55,7 +55,7 @@ func (q *Queue) HintIn(tx *database.Tx, hints ...Hint) error {
 	return nil
 }
 
-func (h Hint) check() error {
+func (h Trigger) check() error {
 	switch {
 	case !isName(h.Kind, maxKind) || !isName(h.Key, maxKey):
 		return fault.New(fault.Invalid, "work is named by a kind of up to %d and a key of up to %d bytes of text", maxKind, maxKey)

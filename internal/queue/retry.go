@@ -16,7 +16,7 @@ func (o Options) failure(attempt int, err error) Failure {
 		f.At, f.HoldAt = at, at
 	}
 	switch fault.KindOf(err) {
-	case fault.Invalid, fault.NotFound, fault.Unauthorised:
+	case fault.Invalid, fault.NotFound, fault.Unauthorized:
 		f.After = max(wait, o.spread(o.LastRetry))
 	}
 	return f

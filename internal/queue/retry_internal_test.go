@@ -27,7 +27,7 @@ func TestFailure_waitsAsTheKindSays(t *testing.T) {
 		{"a limit with a time", 2, fault.Limited(at, no), Failure{After: 10 * time.Second, Hold: 10 * time.Second, At: at, HoldAt: at}},
 		{"a limit without one", 2, fault.Limited(time.Time{}, no), Failure{After: 10 * time.Second, Hold: 10 * time.Second}},
 		{"what a person must change", 2, fault.Wrap(fault.Invalid, no), Failure{After: 10 * time.Minute, Hold: 10 * time.Second}},
-		{"a right that is missing", 1, fault.Wrap(fault.Unauthorised, no), Failure{After: 10 * time.Minute, Hold: 5 * time.Second}},
+		{"a right that is missing", 1, fault.Wrap(fault.Unauthorized, no), Failure{After: 10 * time.Minute, Hold: 5 * time.Second}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -56,49 +56,49 @@ func (w *worker) loop(ctx context.Context, kind string, handled Handled, loop lo
 	}
 	ill := false
 	for ctx.Err() == nil {
-		places := take(ctx, free)
-		items, wait, err := w.claim(ctx, kind, places)
+		targets := take(ctx, free)
+		items, wait, err := w.claim(ctx, kind, targets)
 		for _, item := range items {
 			w.begin(item, handled.Handler, free) //nolint:contextcheck // a run outlives the context of the loop
 		}
-		for range places - len(items) {
+		for range targets - len(items) {
 			free <- struct{}{}
 		}
 		ill = w.tell(ctx, kind, ill, err)
 		if err != nil {
 			wait = w.o.Poll
 		}
-		if len(items) < places || err != nil {
+		if len(items) < targets || err != nil {
 			w.rest(ctx, loop, wait)
 		}
 	}
 }
 
 // take waits for one place and takes all that are free then.
-func take(ctx context.Context, free chan struct{}) (places int) {
+func take(ctx context.Context, free chan struct{}) (targets int) {
 	select {
 	case <-free:
 	case <-ctx.Done():
 		return 0
 	}
-	for places = 1; ; places++ {
+	for targets = 1; ; targets++ {
 		select {
 		case <-free:
 		default:
-			return places
+			return targets
 		}
 	}
 }
 
 // claim gives up in time to look again. Stopping does not end it: it could be
 // that the runs were begun and nobody heard of it.
-func (w *worker) claim(ctx context.Context, kind string, places int) ([]Item, time.Duration, error) {
+func (w *worker) claim(ctx context.Context, kind string, targets int) ([]Item, time.Duration, error) {
 	if ctx.Err() != nil {
 		return nil, 0, nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.o.Renew)
 	defer cancel()
-	return w.q.Claim(ctx, kind, places, w.o.Lease)
+	return w.q.Claim(ctx, kind, targets, w.o.Lease)
 }
 
 // tell logs when the database ceases to answer and when it answers again, once each.

@@ -91,7 +91,7 @@ func (o orders) hint(db *database.DB, q *queue.Queue, hand int) {
 			o.reach(inTransaction)
 			tx.Defer(last{o}) // after the hints: in order of keys
 			tx.AfterCommit(func() { o.reach(afterCommit) })
-			return q.HintIn(tx, queue.Hint{Kind: "lane", Key: key})
+			return q.HintIn(tx, queue.Trigger{Kind: "lane", Key: key})
 		})
 		if err != nil {
 			panic(err)

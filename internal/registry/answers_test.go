@@ -15,7 +15,7 @@ import (
 // An answer counts for its moment and earlier ones, whichever pass, client or
 // process got it. A later moment has it asked for anew, once for all with the same
 // right.
-func TestSelect_M12_answersCountForTheirMoment(t *testing.T) {
+func TestSelect_answersCountForTheirMoment(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
@@ -61,7 +61,7 @@ func TestSelect_M12_answersCountForTheirMoment(t *testing.T) {
 
 // A question of this pass alone is asked whatever is remembered, and is not
 // remembered for others.
-func TestResolve_M13_asksWhateverIsRemembered(t *testing.T) {
+func TestResolve_asksWhateverIsRemembered(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
@@ -82,7 +82,7 @@ func TestResolve_M13_asksWhateverIsRemembered(t *testing.T) {
 
 // A list that is not read to its end, and a failure, are asked for again for the
 // same moment.
-func TestSelect_S14_onlyWholeAnswersCount(t *testing.T) {
+func TestSelect_onlyWholeAnswersCount(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	for n := range 5 {
@@ -110,7 +110,7 @@ func TestSelect_S14_onlyWholeAnswersCount(t *testing.T) {
 
 // Of many dated images another slice is asked again for each moment, and none twice
 // for one.
-func TestSelect_S07_oneSliceForEachMoment(t *testing.T) {
+func TestSelect_oneSliceForEachMoment(t *testing.T) {
 	t.Parallel()
 	f, images := newFake(t), map[string]built{}
 	for n := range 120 {

@@ -14,7 +14,7 @@ import (
 	"promoter/internal/image"
 )
 
-func TestPass_M12_oneReadForAllWithTheSameRight(t *testing.T) {
+func TestPass_oneReadForAllWithTheSameRight(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0", "1.1.0")
@@ -85,13 +85,13 @@ func TestCache_brokenFilesAreIgnored(t *testing.T) {
 	digest := f.push(t, "acme/web", built{created: day(1)}, "1")
 	r := f.repository(t, "acme/web")
 	for name, content := range map[string]string{
-		"empty":                     "",
-		"cut":                       `{"version":1,"facts":{"sha256:`,
-		"not JSON":                  "\x00\x01",
-		"another version":           `{"version":99,"credential":"anonymous","repository":"` + r.String() + `","facts":{"` + digest + `":{"version":"wrong"}}}`,
-		"T-08 another credential's": `{"version":1,"credential":"other","repository":"` + r.String() + `","facts":{"` + digest + `":{"version":"wrong"}}}`,
-		"T-08 another repository's": `{"version":1,"credential":"anonymous","repository":"quay.io/a/b","facts":{"` + digest + `":{"version":"wrong"}}}`,
-		"a fact that is none":       `{"version":1,"credential":"anonymous","repository":"` + r.String() + `","facts":{"` + digest + `":{"version":"wrong\n"}}}`,
+		"empty":                "",
+		"cut":                  `{"version":1,"facts":{"sha256:`,
+		"not JSON":             "\x00\x01",
+		"another version":      `{"version":99,"credential":"anonymous","repository":"` + r.String() + `","facts":{"` + digest + `":{"version":"wrong"}}}`,
+		"another credential's": `{"version":1,"credential":"other","repository":"` + r.String() + `","facts":{"` + digest + `":{"version":"wrong"}}}`,
+		"another repository's": `{"version":1,"credential":"anonymous","repository":"quay.io/a/b","facts":{"` + digest + `":{"version":"wrong"}}}`,
+		"a fact that is none":  `{"version":1,"credential":"anonymous","repository":"` + r.String() + `","facts":{"` + digest + `":{"version":"wrong\n"}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

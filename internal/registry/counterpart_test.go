@@ -126,18 +126,18 @@ func TestCounterpart_dockerRegistry(t *testing.T) {
 			t.Errorf("selected %+v, want %+v", s, want)
 		}
 	})
-	t.Run("S-08 an index", func(t *testing.T) {
+	t.Run("an index", func(t *testing.T) {
 		multi := Request{Repository: f.repository(t, "tenant-b/multi"), Policy: r.Policy, Platforms: []string{"linux/arm64"}}
 		s := mustSelect(t, newClient(t, Options{Credentials: []Credential{credential}}).For("github.com/2"), multi)
 		if !s.Found || !s.Version.Created.Equal(day(4)) {
 			t.Errorf("selected %+v", s)
 		}
 	})
-	t.Run("T-06 another tenant sends no credential", func(t *testing.T) {
+	t.Run("another tenant sends no credential", func(t *testing.T) {
 		f.reset()
 		c := newClient(t, Options{Credentials: []Credential{credential}})
 		_, err := c.For("github.com/1").Select(t.Context(), r)
-		if fault.KindOf(err) != fault.Unauthorised || f.sent() {
+		if fault.KindOf(err) != fault.Unauthorized || f.sent() {
 			t.Errorf("err = %v, sent %q", err, f.auths)
 		}
 	})
@@ -145,11 +145,11 @@ func TestCounterpart_dockerRegistry(t *testing.T) {
 		wrong := credential
 		wrong.Username = "nobody"
 		_, err := newClient(t, Options{Credentials: []Credential{wrong}}).For("github.com/2").Select(t.Context(), r)
-		if fault.KindOf(err) != fault.Unauthorised || strings.Contains(err.Error(), password) {
+		if fault.KindOf(err) != fault.Unauthorized || strings.Contains(err.Error(), password) {
 			t.Errorf("err = %v", err)
 		}
 	})
-	t.Run("S-06 a refused page size", func(t *testing.T) {
+	t.Run("a refused page size", func(t *testing.T) {
 		f.answer = func(w http.ResponseWriter, r *http.Request) bool {
 			if n := r.URL.Query().Get("n"); strings.HasSuffix(r.URL.Path, "/tags/list") && len(n) > 2 {
 				http.Error(w, "n is too large", http.StatusBadRequest)
@@ -163,7 +163,7 @@ func TestCounterpart_dockerRegistry(t *testing.T) {
 			t.Errorf("selected %+v after %d pages", s, f.count("tags/list"))
 		}
 	})
-	t.Run("S-10 a pause, other hosts unaffected", func(t *testing.T) {
+	t.Run("a pause, other hosts unaffected", func(t *testing.T) {
 		f.answer = func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("Retry-After", "600")
 			w.WriteHeader(http.StatusTooManyRequests)
@@ -200,19 +200,19 @@ func TestCounterpart_distribution3(t *testing.T) {
 	f := serve(t, program(t, threeVariable, "registry"), "")
 	digest := pushTags(t, f, authn.Anonymous, "acme/web", manyTags(45))
 	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"})}
-	t.Run("S-06 pages with links", func(t *testing.T) {
+	t.Run("pages with links", func(t *testing.T) {
 		s := mustSelect(t, newClient(t, Options{Limits: Limits{PageSize: 10}}).For("a/1"), r)
 		if !s.Found || s.Version.Tag != "1.0.44" || s.Version.Digest != digest || f.count("tags/list") != 5 {
 			t.Errorf("selected %+v after %d pages", s, f.count("tags/list"))
 		}
 	})
-	t.Run("S-06 a page size beyond its own", func(t *testing.T) {
+	t.Run("a page size beyond its own", func(t *testing.T) {
 		s := mustSelect(t, newClient(t, Options{Limits: Limits{PageSize: 100_000}}).For("a/1"), r)
 		if !s.Found || s.Version.Tag != "1.0.44" {
 			t.Errorf("selected %+v", s)
 		}
 	})
-	t.Run("S-14 in passes", func(t *testing.T) {
+	t.Run("in passes", func(t *testing.T) {
 		c := newClient(t, Options{Limits: Limits{PageSize: 10, Tags: 20}})
 		for range 2 {
 			if s := mustSelect(t, c.For("a/1"), r); !s.Incomplete {
@@ -232,7 +232,7 @@ func TestCounterpart_distribution3(t *testing.T) {
 			t.Errorf("repository: %v", err)
 		}
 	})
-	t.Run("S-07 newest", func(t *testing.T) {
+	t.Run("newest", func(t *testing.T) {
 		pushTo(t, f.host, authn.Anonymous, "acme/web", built{created: day(8)}.image(t), "main-1")
 		pushTo(t, f.host, authn.Anonymous, "acme/web", built{created: day(6)}.image(t), "main-2")
 		s := mustSelect(t, newClient(t, Options{}).For("a/1"), Request{Repository: r.Repository, Policy: mustPolicy(t, image.Selection{Newest: "^main-"})})

@@ -103,7 +103,7 @@ func TestCredential_basicAndToken(t *testing.T) {
 	}
 }
 
-func TestCredential_T06_anotherTenantsRegistry(t *testing.T) {
+func TestCredential_anotherTenantsRegistry(t *testing.T) {
 	t.Parallel()
 	f := newAuthFake(t)
 	f.push(t, "tenant-b/web", "1.0.0")
@@ -114,32 +114,32 @@ func TestCredential_T06_anotherTenantsRegistry(t *testing.T) {
 	r := Request{Repository: f.repository(t, "tenant-b/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"})}
 
 	if s := mustSelect(t, pass.For("github.com/2"), r); !s.Found {
-		t.Fatalf("T-06 its own tenant: %+v", s)
+		t.Fatalf("its own tenant: %+v", s)
 	}
 	f.reset()
 	for _, key := range []string{"github.com/1", "github.com/22", "github.com/2/x", "gitlab.com/2", ""} {
 		s, err := pass.For(repositoryKey(key)).Select(t.Context(), r)
-		if s.Found || fault.KindOf(err) != fault.Unauthorised {
-			t.Errorf("T-06, T-08 %q got %+v, %v", key, s, err)
+		if s.Found || fault.KindOf(err) != fault.Unauthorized {
+			t.Errorf("%q got %+v, %v", key, s, err)
 		}
 		if err != nil && strings.Contains(err.Error(), password) {
 			t.Errorf("the canary is out: %v", err)
 		}
-		if _, err := pass.For(repositoryKey(key)).Resolve(t.Context(), image.Reference{Repository: r.Repository, Tag: "1.0.0"}); fault.KindOf(err) != fault.Unauthorised {
-			t.Errorf("T-08 %q resolved: %v", key, err)
+		if _, err := pass.For(repositoryKey(key)).Resolve(t.Context(), image.Reference{Repository: r.Repository, Tag: "1.0.0"}); fault.KindOf(err) != fault.Unauthorized {
+			t.Errorf("%q resolved: %v", key, err)
 		}
 	}
 	if f.sent() {
-		t.Errorf("T-06 a credential was sent: %q", f.auths)
+		t.Errorf("a credential was sent: %q", f.auths)
 	}
 	other := Request{Repository: own.repository(t, "tenant-a/web"), Policy: r.Policy}
 	mustSelect(t, pass.For("github.com/2"), other)
 	if own.sent() {
-		t.Errorf("T-06 the credential of one host went to another: %q", own.auths)
+		t.Errorf("the credential of one host went to another: %q", own.auths)
 	}
 }
 
-func TestCredential_T08_factsAreNotShared(t *testing.T) {
+func TestCredential_factsAreNotShared(t *testing.T) {
 	t.Parallel()
 	f, folder := newAuthFake(t), t.TempDir()
 	digest := f.push(t, "tenant-b/web", "1.0.0")
@@ -151,8 +151,8 @@ func TestCredential_T08_factsAreNotShared(t *testing.T) {
 	if err := c.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]*Client{"T-08 in memory": c, "T-08 from the folder": newClient(t, options)} {
-		if got, err := c.For("github.com/1").Describe(t.Context(), r, digest); fault.KindOf(err) != fault.Unauthorised {
+	for name, c := range map[string]*Client{"in memory": c, "from the folder": newClient(t, options)} {
+		if got, err := c.For("github.com/1").Describe(t.Context(), r, digest); fault.KindOf(err) != fault.Unauthorized {
 			t.Errorf("%s: described %+v, %v", name, got, err)
 		}
 		if _, err := c.For("github.com/2").Describe(t.Context(), r, digest); err != nil {
@@ -176,12 +176,12 @@ func TestCredential_repositoriesNarrowIt(t *testing.T) {
 		t.Error(err)
 	}
 	f.reset()
-	if _, err := c.For("a/1").Resolve(t.Context(), image.Reference{Repository: f.repository(t, "tenant-c/web"), Tag: "1"}); fault.KindOf(err) != fault.Unauthorised || f.sent() {
+	if _, err := c.For("a/1").Resolve(t.Context(), image.Reference{Repository: f.repository(t, "tenant-c/web"), Tag: "1"}); fault.KindOf(err) != fault.Unauthorized || f.sent() {
 		t.Errorf("err = %v, sent %v", err, f.auths)
 	}
 }
 
-func TestCredential_hostsAreNormalised(t *testing.T) {
+func TestCredential_hostsAreNormalized(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, Options{Credentials: []Credential{{Host: "index.docker.io", UsableBy: []string{"**"}, Username: "u", Secret: secret.New("p")}}})
 	nginx, err := image.ParseRepository("nginx")
@@ -234,7 +234,7 @@ func TestGlobMatch(t *testing.T) {
 
 // The repositories that fit an entry are worked out for each round. That one of them
 // comes or goes costs the others nothing of what is known.
-func TestCredential_T08_answersOutliveWhoFits(t *testing.T) {
+func TestCredential_answersOutliveWhoFits(t *testing.T) {
 	t.Parallel()
 	entry := Credential{Host: "r.example.com", UsableBy: []string{"forge:1"}, UsableAs: []string{"forge/acme/*"}, Username: user}
 	more, other := entry, entry

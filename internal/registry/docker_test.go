@@ -29,14 +29,14 @@ func TestDocker_configuration(t *testing.T) {
 		t.Errorf("with the configuration: %v", err)
 	}
 	f.reset()
-	if _, err := newClient(t, Options{}).For("local").Resolve(t.Context(), ref); fault.KindOf(err) != fault.Unauthorised || f.sent() {
+	if _, err := newClient(t, Options{}).For("local").Resolve(t.Context(), ref); fault.KindOf(err) != fault.Unauthorized || f.sent() {
 		t.Errorf("a server read the configuration of a person: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"auths":{}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err := newClient(t, Options{Docker: true}).For("local").Resolve(t.Context(), ref)
-	if fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "docker login "+f.host) {
+	if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "docker login "+f.host) {
 		t.Errorf("without an entry: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"auths":`+password), 0o600); err != nil {

@@ -49,7 +49,7 @@ func TestDescribe_whereTheFactsStand(t *testing.T) {
 			image.Version{Created: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), Revision: "reva", Source: "https://git.example/a", Version: "1a"},
 		},
 		{
-			"S-12 a label tells the date that the config does not",
+			"a label tells the date that the config does not",
 			built{created: time.Unix(0, 0), labels: all("l")},
 			image.Version{Created: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), Revision: "revl", Source: "https://git.example/l", Version: "1l"},
 		},

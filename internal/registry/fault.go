@@ -74,7 +74,7 @@ func (t *target) status(noun string, answer *ggcr.Error) error {
 	}
 	switch answer.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fault.New(fault.Unauthorised, "%s of %s: %d %s: %s", noun, t.repository, answer.StatusCode, words, t.advice())
+		return fault.New(fault.Unauthorized, "%s of %s: %d %s: %s", noun, t.repository, answer.StatusCode, words, t.advice())
 	case http.StatusNotFound:
 		return fault.New(fault.NotFound, "%s of %s: %d %s: check the name; a registry also says so where the credential may not look", noun, t.repository, answer.StatusCode, words)
 	case http.StatusTooManyRequests:

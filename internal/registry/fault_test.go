@@ -17,7 +17,7 @@ import (
 	"promoter/internal/secret"
 )
 
-func TestFault_S10_kindsOfAnswers(t *testing.T) {
+func TestFault_kindsOfAnswers(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name   string
@@ -27,20 +27,20 @@ func TestFault_S10_kindsOfAnswers(t *testing.T) {
 		kind   fault.Kind
 		words  string
 	}{
-		{"401", 401, "", `{"errors":[{"code":"UNAUTHORIZED"}]}`, fault.Unauthorised, "401 UNAUTHORIZED: asked without a credential"},
-		{"403", 403, "", `{"errors":[{"code":"DENIED"}]}`, fault.Unauthorised, "usableBy"},
+		{"401", 401, "", `{"errors":[{"code":"UNAUTHORIZED"}]}`, fault.Unauthorized, "401 UNAUTHORIZED: asked without a credential"},
+		{"403", 403, "", `{"errors":[{"code":"DENIED"}]}`, fault.Unauthorized, "usableBy"},
 		{"404", 404, "", `{"errors":[{"code":"NAME_UNKNOWN"}]}`, fault.NotFound, "404 NAME_UNKNOWN: check the name"},
-		{"S-10 429 with a time", 429, "120", ``, fault.RateLimited, "limits requests until"},
-		{"S-10 429 without a time", 429, "", ``, fault.RateLimited, "limits requests until"},
-		{"S-10 500", 500, "", `<html>`, fault.Temporary, "500 Internal Server Error"},
-		{"S-10 502", 502, "", ``, fault.Temporary, "502 Bad Gateway"},
-		{"S-10 503", 503, "", ``, fault.Temporary, "503 Service Unavailable"},
-		{"S-10 503 with a time", 503, "120", ``, fault.RateLimited, "limits requests until"},
+		{"429 with a time", 429, "120", ``, fault.RateLimited, "limits requests until"},
+		{"429 without a time", 429, "", ``, fault.RateLimited, "limits requests until"},
+		{"500", 500, "", `<html>`, fault.Temporary, "500 Internal Server Error"},
+		{"502", 502, "", ``, fault.Temporary, "502 Bad Gateway"},
+		{"503", 503, "", ``, fault.Temporary, "503 Service Unavailable"},
+		{"503 with a time", 503, "120", ``, fault.RateLimited, "limits requests until"},
 		{"408", 408, "", ``, fault.Temporary, "408"},
 		{"a login page", 200, "", `<html>`, fault.Temporary, "not JSON"},
 		{"an answer that is cut off", 200, "", `{"tags":["1.0`, fault.Temporary, "tags of"},
 		{"tags that are none", 200, "", `{"tags":{}}`, fault.Invalid, "tags of"},
-		{"401 of a name that is not there", 401, "", ``, fault.Unauthorised, "check the name"},
+		{"401 of a name that is not there", 401, "", ``, fault.Unauthorized, "check the name"},
 		{"418", 418, "", `{"errors":[{"code":"I_AM_NOT_KNOWN"}]}`, fault.Invalid, "answered 418 I'm a teapot"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestFault_S10_kindsOfAnswers(t *testing.T) {
 	}
 }
 
-func TestFault_S10_otherHostsAreUnaffected(t *testing.T) {
+func TestFault_otherHostsAreUnaffected(t *testing.T) {
 	t.Parallel()
 	limited, fine := newFake(t), newFake(t)
 	limited.answer = func(w http.ResponseWriter, _ *http.Request) bool {
@@ -96,7 +96,7 @@ func TestFault_adviceForACredential(t *testing.T) {
 	credential := f.credential("**")
 	credential.Username = "nobody"
 	_, err := newClient(t, Options{Credentials: []Credential{credential}}).For("a/1").Select(t.Context(), webRequest(t, f.fake))
-	if fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "check its secret and its rights") {
+	if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "check its secret and its rights") {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -116,7 +116,7 @@ func TestFault_aRefusedLoginIsTriedAgain(t *testing.T) {
 	}
 	c := newClient(t, Options{Credentials: []Credential{f.credential("**")}})
 	ref := image.Reference{Repository: f.repository(t, "tenant-b/web"), Tag: "1.0.0"}
-	if _, err := c.For("a/1").Resolve(t.Context(), ref); fault.KindOf(err) != fault.Unauthorised {
+	if _, err := c.For("a/1").Resolve(t.Context(), ref); fault.KindOf(err) != fault.Unauthorized {
 		t.Fatalf("err = %v", err)
 	}
 	refuse = false
@@ -125,15 +125,15 @@ func TestFault_aRefusedLoginIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestFault_T07_guardedHosts(t *testing.T) {
+func TestFault_guardedHosts(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
 	f.reset()
 	for name, options := range map[string]outbound.Options{
-		"T-07 loopback":             {},
-		"T-07 loopback, no TLS":     {Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
-		"T-07 insecure, no network": {Insecure: []string{f.host}},
+		"loopback":             {},
+		"loopback, no TLS":     {Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
+		"insecure, no network": {Insecure: []string{f.host}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,7 +165,7 @@ func TestFault_T07_guardedHosts(t *testing.T) {
 	})
 }
 
-func TestFault_T07_aTokenServiceInside(t *testing.T) {
+func TestFault_aTokenServiceInside(t *testing.T) {
 	t.Parallel()
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the token service was asked") }))
 	t.Cleanup(inside.Close)
@@ -223,7 +223,7 @@ func TestFault_aRegistryThatBeginsToWantALogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	open, f.bearer = false, true
-	if _, err := c.For("a/1").Resolve(t.Context(), ref); fault.KindOf(err) != fault.Unauthorised {
+	if _, err := c.For("a/1").Resolve(t.Context(), ref); fault.KindOf(err) != fault.Unauthorized {
 		t.Fatalf("err = %v", err)
 	}
 	if _, err := c.For("a/1").Resolve(t.Context(), ref); err != nil {
@@ -233,7 +233,7 @@ func TestFault_aRegistryThatBeginsToWantALogin(t *testing.T) {
 
 // The library speaks plain http to private addresses and to this machine by
 // itself; what is listed for TLS must get TLS alone.
-func TestFault_T07_aListedNetworkIsNotPlain(t *testing.T) {
+func TestFault_aListedNetworkIsNotPlain(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request arrived") }))
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)

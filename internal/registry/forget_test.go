@@ -7,7 +7,7 @@ import (
 	"promoter/internal/image"
 )
 
-func TestPass_Forget_W15(t *testing.T) {
+func TestPass_Forget(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "released")

@@ -178,7 +178,7 @@ func readChart(data []byte) fact {
 }
 
 // describe is fact with the dates of the image that counts, where the digest is
-// an index (S-07 of the acceptance cases).
+// an index.
 func (t *target) describe(ctx context.Context, digest string, wanted []string) (fact, error) {
 	found, err := t.fact(ctx, digest)
 	if err != nil {

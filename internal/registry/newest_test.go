@@ -11,9 +11,9 @@ import (
 	"promoter/internal/image"
 )
 
-func TestNewest_S07_eachDigestIsAskedOnceEver(t *testing.T) {
+func TestNewest_eachDigestIsAskedOnceEver(t *testing.T) {
 	t.Parallel()
-	for name, folder := range map[string]string{"S-07 in one process": "", "S-07 in one process each": t.TempDir()} {
+	for name, folder := range map[string]string{"in one process": "", "in one process each": t.TempDir()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
@@ -46,7 +46,7 @@ func TestNewest_S07_eachDigestIsAskedOnceEver(t *testing.T) {
 	}
 }
 
-func TestNewest_S07_datesOfTheChosenPlatform(t *testing.T) {
+func TestNewest_datesOfTheChosenPlatform(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.pushIndex(t, "acme/web", map[string]string{keyCreated: "2026-01-30T00:00:00Z"}, []built{
@@ -61,12 +61,12 @@ func TestNewest_S07_datesOfTheChosenPlatform(t *testing.T) {
 			r.Platforms = []string{platform}
 		}
 		if s := mustSelect(t, newClient(t, Options{}).For("a/1"), r); !s.Found || s.Version.Tag != want {
-			t.Errorf("S-07 for %q selected %+v, want %s", platform, s, want)
+			t.Errorf("for %q selected %+v, want %s", platform, s, want)
 		}
 	}
 }
 
-func TestNewest_S12_fixedStampsAreNoDates(t *testing.T) {
+func TestNewest_fixedStampsAreNoDates(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: time.Unix(0, 0)}, "main-1970")
@@ -81,11 +81,11 @@ func TestNewest_S12_fixedStampsAreNoDates(t *testing.T) {
 	f.push(t, "acme/web", built{created: day(2)}, "main-dated")
 	s = mustSelect(t, newClient(t, Options{}).For("a/1"), r)
 	if !s.Found || s.Version.Tag != "main-annotated" || len(s.Waiting) != 3 {
-		t.Errorf("S-12 an annotation tells the date that the config does not: selected %+v", s)
+		t.Errorf("an annotation tells the date that the config does not: selected %+v", s)
 	}
 }
 
-func TestNewest_S14_datesInPortions(t *testing.T) {
+func TestNewest_datesInPortions(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	for i := range 7 {

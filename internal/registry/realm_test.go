@@ -12,7 +12,7 @@ import (
 	"promoter/internal/image"
 )
 
-func TestRealm_T06_usualPairs(t *testing.T) {
+func TestRealm_usualPairs(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		registry, service string
@@ -62,7 +62,7 @@ func stranger(t *testing.T) (host string, asked func() []string) {
 	}
 }
 
-func TestRealm_T06_anotherHostsTokenService(t *testing.T) {
+func TestRealm_anotherHostsTokenService(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name  string
@@ -104,7 +104,7 @@ func TestRealm_T06_anotherHostsTokenService(t *testing.T) {
 				t.Errorf("the error does not say what to do: %v", err)
 			}
 			if err != nil && len(asked()) != 0 {
-				t.Errorf("T-06 the service was asked: %q", asked())
+				t.Errorf("the service was asked: %q", asked())
 			}
 		})
 	}

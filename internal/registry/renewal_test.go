@@ -164,7 +164,7 @@ func TestRenewal_aRefusedLoginIsRenewedOnce(t *testing.T) {
 			}
 			l.takes.Store("nothing")
 			for range 3 {
-				if err := l.resolve(t, c); fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "rights of its identity") {
+				if err := l.resolve(t, c); fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "rights of its identity") {
 					t.Errorf("err = %v", err)
 				}
 			}
@@ -184,7 +184,7 @@ func TestRenewal_theFirstLoginThatIsRefusedIsNotAskedForAgain(t *testing.T) {
 	t.Parallel()
 	l := newLeased(t, time.Hour, 401)
 	l.takes.Store("nothing")
-	if err := l.resolve(t, l.client(t)); fault.KindOf(err) != fault.Unauthorised {
+	if err := l.resolve(t, l.client(t)); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("err = %v", err)
 	}
 	if got := l.issuer.asked.Load(); got != 1 {
@@ -260,11 +260,11 @@ func TestRenewal_aFailureIsOfItsRegistryAlone(t *testing.T) {
 	t.Parallel()
 	l, other := newLeased(t, time.Hour, 401), newFake(t)
 	other.push(t, "acme/api", built{created: day(1)}, "1.0.0")
-	l.issuer.fail(fault.New(fault.Unauthorised, "the role r may not ask for a login: give it the right"))
+	l.issuer.fail(fault.New(fault.Unauthorized, "the role r may not ask for a login: give it the right"))
 	pass := l.client(t).Pass().For("a/1")
 	for range 3 {
 		_, err := pass.Resolve(t.Context(), image.Reference{Repository: l.repository(t, "acme/web"), Tag: "1.0.0"})
-		if fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "no login for "+l.host+": the role r may not") {
+		if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "no login for "+l.host+": the role r may not") {
 			t.Errorf("err = %v", err)
 		}
 	}
@@ -318,7 +318,7 @@ func (emptySource) Login(context.Context) (string, secret.String, time.Time, err
 	return "AWS", secret.String{}, time.Time{}, nil
 }
 
-func TestRenewal_T08_theIdentityNamesTheCache(t *testing.T) {
+func TestRenewal_theIdentityNamesTheCache(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	id := func(identity string, source Source) string {
@@ -330,10 +330,10 @@ func TestRenewal_T08_theIdentityNamesTheCache(t *testing.T) {
 	}
 	one, two := &issuer{now: c.now}, &issuer{now: c.now}
 	if id("aws", one) != id("aws", two) {
-		t.Error("T-08 the same identity has another name with another login")
+		t.Error("the same identity has another name with another login")
 	}
 	if id("aws", one) == id("aws role b", one) || id("aws", one) == id("", nil) {
-		t.Error("T-08 two identities have one name")
+		t.Error("two identities have one name")
 	}
 }
 
@@ -361,7 +361,7 @@ func TestLogins_outliveAClient(t *testing.T) {
 		t.Errorf("the next login did not come from the newest source: %v", err)
 	}
 	if err := l.resolve(t, client(&issuer{now: l.clock.now, life: time.Hour}, "a/*")); err != nil || len(logins.kept) != 1 {
-		t.Errorf("T-08 an entry that others may use: %d are kept, %v", len(logins.kept), err)
+		t.Errorf("an entry that others may use: %d are kept, %v", len(logins.kept), err)
 	}
 }
 

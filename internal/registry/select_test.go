@@ -29,11 +29,11 @@ func TestSelect_strategies(t *testing.T) {
 		digest string
 	}{
 		{"semver", image.Selection{Semver: ">=1"}, "1.10.0", fresh},
-		{"S-01 prerelease only when the range names one", image.Selection{Semver: ">=2.0.0-0"}, "2.0.0-rc.1", other},
+		{"prerelease only when the range names one", image.Selection{Semver: ">=2.0.0-0"}, "2.0.0-rc.1", other},
 		{"semver with a filter", image.Selection{Semver: ">=0", Filter: `^build-(?P<version>\d+)$`}, "build-10", fresh},
 		{"tag", image.Selection{Tag: "released"}, "released", fresh},
 		{"newest", image.Selection{Newest: "^main-"}, "main-0000000", fresh},
-		{"S-04 newest of all, without signatures", image.Selection{Newest: "."}, "latest", other},
+		{"newest of all, without signatures", image.Selection{Newest: "."}, "latest", other},
 		{"numeric", image.Selection{Numeric: `^build-(?P<version>\d+)$`}, "build-10", fresh},
 		{"alphabetical", image.Selection{Alphabetical: `^r\d{4}-\d\d$`}, "r2026-02", fresh},
 		{"exclude", image.Selection{Semver: ">=1", Exclude: []string{`^1\.10`}}, "1.9.0", old},
@@ -60,7 +60,7 @@ func TestSelect_nothingFits(t *testing.T) {
 	}
 }
 
-func TestSelect_S03_whatDoesNotParseIsCounted(t *testing.T) {
+func TestSelect_whatDoesNotParseIsCounted(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0", "nonsense", "more-nonsense")
@@ -80,7 +80,7 @@ func TestSelect_aReleaseIsNotARegistrys(t *testing.T) {
 	}
 }
 
-func TestSelect_S08_aMissingPlatform(t *testing.T) {
+func TestSelect_aMissingPlatform(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	both := []built{{platform: "linux/amd64", created: day(1)}, {platform: "linux/arm64/v8", created: day(1)}}
@@ -103,7 +103,7 @@ func TestSelect_S08_aMissingPlatform(t *testing.T) {
 	}
 }
 
-func TestSelect_S08_aMovingTagWithoutThePlatform(t *testing.T) {
+func TestSelect_aMovingTagWithoutThePlatform(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{platform: "linux/amd64", created: day(2)}, "released")
@@ -117,7 +117,7 @@ func TestSelect_S08_aMovingTagWithoutThePlatform(t *testing.T) {
 	}
 }
 
-func TestSelect_S09_minAgeCountsFromFirstSeen(t *testing.T) {
+func TestSelect_minAgeCountsFromFirstSeen(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	// Built long ago, as the publisher says: that proves nothing.
@@ -143,7 +143,7 @@ func TestSelect_S09_minAgeCountsFromFirstSeen(t *testing.T) {
 	if diff := cmp.Diff(want, s.Waiting); diff != "" {
 		t.Error(diff)
 	}
-	t.Run("S-09 a first sight in the future is none", func(t *testing.T) {
+	t.Run("a first sight in the future is none", func(t *testing.T) {
 		t.Parallel()
 		r := r
 		r.FirstSeen = func(string) (time.Time, bool) { return now.Add(time.Hour), true }
@@ -151,7 +151,7 @@ func TestSelect_S09_minAgeCountsFromFirstSeen(t *testing.T) {
 			t.Errorf("selected %+v", s)
 		}
 	})
-	t.Run("S-09 nobody remembers: not yet, and it says so", func(t *testing.T) {
+	t.Run("nobody remembers: not yet, and it says so", func(t *testing.T) {
 		t.Parallel()
 		r := r
 		r.FirstSeen = nil
@@ -162,7 +162,7 @@ func TestSelect_S09_minAgeCountsFromFirstSeen(t *testing.T) {
 	})
 }
 
-func TestSelect_S13_aMovingTagCarriesItsDate(t *testing.T) {
+func TestSelect_aMovingTagCarriesItsDate(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(7)}, "released")
@@ -229,7 +229,7 @@ func TestSelect_whatTellsNothing(t *testing.T) {
 	}
 }
 
-func TestSelect_S08_anIndexThatLostAnImage(t *testing.T) {
+func TestSelect_anIndexThatLostAnImage(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	both := []built{{platform: "linux/amd64", created: day(1)}, {platform: "linux/arm64", created: day(1)}}
@@ -255,7 +255,7 @@ func TestSelect_S08_anIndexThatLostAnImage(t *testing.T) {
 	}
 }
 
-func TestSelect_S11_aMovingTagThatIsNotThereYet(t *testing.T) {
+func TestSelect_aMovingTagThatIsNotThereYet(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")

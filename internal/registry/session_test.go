@@ -70,10 +70,10 @@ func TestCredential_aTokenThatRunsOut(t *testing.T) {
 
 // Whoever answers in the registry's place may say how to log in there, and must
 // not get what the registry alone may have.
-func TestCredential_T06_aPingThatLeadsElsewhere(t *testing.T) {
+func TestCredential_aPingThatLeadsElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect} {
-		t.Run(fmt.Sprint("T-06 ", status), func(t *testing.T) {
+		t.Run(fmt.Sprint("", status), func(t *testing.T) {
 			t.Parallel()
 			evil := newFake(t)
 			evil.host = strings.Replace(evil.host, "127.0.0.1", "localhost", 1)
@@ -103,7 +103,7 @@ func TestCredential_T06_aPingThatLeadsElsewhere(t *testing.T) {
 				t.Errorf("err = %v", err)
 			}
 			if evil.sent() {
-				t.Errorf("T-06 a credential was sent: %q", evil.auths)
+				t.Errorf("a credential was sent: %q", evil.auths)
 			}
 			if _, err := c.For("a/2").Resolve(t.Context(), ref); err != nil {
 				t.Errorf("without a credential: %v", err)

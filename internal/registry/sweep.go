@@ -65,7 +65,7 @@ func (t *target) key(of string) string {
 // settle explains an error and drops a login that was refused.
 func (v *View) settle(t *target, noun string, err error) error {
 	err = t.explain(noun, err)
-	if fault.KindOf(err) == fault.Unauthorised {
+	if fault.KindOf(err) == fault.Unauthorized {
 		v.pass.client.forget(t)
 	}
 	return err

@@ -8,9 +8,9 @@ import (
 	"promoter/internal/fault"
 )
 
-func TestTags_S14_moreThanOnePassMayRead(t *testing.T) {
+func TestTags_moreThanOnePassMayRead(t *testing.T) {
 	t.Parallel()
-	for name, folder := range map[string]string{"S-14 in one process": "", "S-14 in one process each": t.TempDir()} {
+	for name, folder := range map[string]string{"in one process": "", "in one process each": t.TempDir()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := paged(t, 2500, &pager{link: true})
@@ -45,7 +45,7 @@ func TestTags_S14_moreThanOnePassMayRead(t *testing.T) {
 	}
 }
 
-func TestTags_S14_aPauseKeepsThePlace(t *testing.T) {
+func TestTags_aPauseKeepsThePlace(t *testing.T) {
 	t.Parallel()
 	p := &pager{link: true, failAfter: "1.0.2", status: 429}
 	f := paged(t, 3000, p)

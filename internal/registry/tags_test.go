@@ -29,7 +29,7 @@ func webRequest(t testing.TB, f *fake) Request {
 	return Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"})}
 }
 
-func TestTags_S06_everyWayToPage(t *testing.T) {
+func TestTags_everyWayToPage(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name  string
@@ -37,10 +37,10 @@ func TestTags_S06_everyWayToPage(t *testing.T) {
 		n     int
 		asked int // tag list requests
 	}{
-		{"S-06 10,000 tags with links", pager{link: true}, 10_000, 10},
-		{"S-06 10,000 tags in pages that are cut smaller", pager{link: true, clamp: 500}, 10_000, 20},
-		{"S-06 page size refused: halved until taken", pager{link: true, most: 100}, 1000, 4 + 17},
-		{"S-06 page size refused down to one", pager{link: true, most: 1}, 5, 9 + 5},
+		{"10,000 tags with links", pager{link: true}, 10_000, 10},
+		{"10,000 tags in pages that are cut smaller", pager{link: true, clamp: 500}, 10_000, 20},
+		{"page size refused: halved until taken", pager{link: true, most: 100}, 1000, 4 + 17},
+		{"page size refused down to one", pager{link: true, most: 1}, 5, 9 + 5},
 		{"cut at the page without a link", pager{}, 2500, 3},
 		{"cut at the page without a link, to the tag", pager{}, 2000, 3},
 		{"no paging at all", pager{ignoreAll: true}, 2500, 1},
@@ -61,7 +61,7 @@ func TestTags_S06_everyWayToPage(t *testing.T) {
 	}
 }
 
-func TestTags_S06_theSizeIsRemembered(t *testing.T) {
+func TestTags_theSizeIsRemembered(t *testing.T) {
 	t.Parallel()
 	f := paged(t, 100, &pager{link: true, most: 60})
 	c := newClient(t, Options{Limits: Limits{PageSize: 100}})
@@ -73,23 +73,23 @@ func TestTags_S06_theSizeIsRemembered(t *testing.T) {
 	}
 }
 
-func TestTags_S05_aListThatFailsIsAnError(t *testing.T) {
+func TestTags_aListThatFailsIsAnError(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		answer func(w http.ResponseWriter, r *http.Request)
 		kind   fault.Kind
 	}{
-		"S-05 fails":           {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, fault.Temporary},
-		"S-05 cut in a page":   {body(`{"tags":["1.0.0"`), fault.Temporary},
-		"S-05 nothing":         {body(``), fault.Temporary},
-		"S-05 not JSON":        {body(`<html>`), fault.Temporary},
-		"S-05 another shape":   {body(`{"tags":{"a":1}}`), fault.Invalid},
-		"S-05 a broken link":   {linked("nonsense"), fault.Invalid},
-		"S-05 an empty link":   {linked("</v2/acme/web/tags/list>"), fault.Invalid},
-		"S-05 a circle":        {linked("</v2/acme/web/tags/list?last=x>"), fault.Invalid},
-		"S-05 shorter":         {short, fault.Temporary},
-		"S-05 far too large":   {body(`{"tags":["` + strings.Repeat("a", maxAnswer) + `"]}`), fault.Invalid},
-		"S-05 the name is odd": {body(strings.Repeat("[", 20_000)), fault.Temporary},
+		"fails":           {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, fault.Temporary},
+		"cut in a page":   {body(`{"tags":["1.0.0"`), fault.Temporary},
+		"nothing":         {body(``), fault.Temporary},
+		"not JSON":        {body(`<html>`), fault.Temporary},
+		"another shape":   {body(`{"tags":{"a":1}}`), fault.Invalid},
+		"a broken link":   {linked("nonsense"), fault.Invalid},
+		"an empty link":   {linked("</v2/acme/web/tags/list>"), fault.Invalid},
+		"a circle":        {linked("</v2/acme/web/tags/list?last=x>"), fault.Invalid},
+		"shorter":         {short, fault.Temporary},
+		"far too large":   {body(`{"tags":["` + strings.Repeat("a", maxAnswer) + `"]}`), fault.Invalid},
+		"the name is odd": {body(strings.Repeat("[", 20_000)), fault.Temporary},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,7 +126,7 @@ func short(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, `{"tags":["1.0.0",`)
 }
 
-func TestTags_S05_thePageAfterFails(t *testing.T) {
+func TestTags_thePageAfterFails(t *testing.T) {
 	t.Parallel()
 	f := paged(t, 3000, &pager{link: true, failAfter: "1.0.2", status: 502})
 	s, err := newClient(t, Options{}).For("a/1").Select(t.Context(), webRequest(t, f))
@@ -135,7 +135,7 @@ func TestTags_S05_thePageAfterFails(t *testing.T) {
 	}
 }
 
-func TestTags_S05_aNextPageWithoutAList(t *testing.T) {
+func TestTags_aNextPageWithoutAList(t *testing.T) {
 	t.Parallel()
 	p := &pager{link: true, clamp: 100}
 	f := paged(t, 250, p)
@@ -152,9 +152,9 @@ func TestTags_S05_aNextPageWithoutAList(t *testing.T) {
 	}
 }
 
-func TestTags_S05_anEmptyList(t *testing.T) {
+func TestTags_anEmptyList(t *testing.T) {
 	t.Parallel()
-	for name, answer := range map[string]string{"S-05 empty": `{"tags":[]}`, "S-05 null": `{"tags":null}`, "S-05 no key": `{}`} {
+	for name, answer := range map[string]string{"empty": `{"tags":[]}`, "null": `{"tags":null}`, "no key": `{}`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
@@ -205,7 +205,7 @@ func TestTags_linksThatAreNone(t *testing.T) {
 
 // A proxy may put a link of its own before that of the registry; a list that
 // ends there would have lost its best tag.
-func TestTags_S05_aLinkThatIsNotTheRegistrys(t *testing.T) {
+func TestTags_aLinkThatIsNotTheRegistrys(t *testing.T) {
 	t.Parallel()
 	p := &pager{link: true, clamp: 100}
 	f := paged(t, 250, p)

@@ -55,10 +55,10 @@ func TestResolve_digests(t *testing.T) {
 		ref  image.Reference
 		kind fault.Kind
 	}{
-		"W-16 a tag that is not there":    {image.Reference{Repository: r, Tag: "2"}, fault.NotFound},
-		"W-16 a digest that is not there": {image.Reference{Repository: r, Digest: "sha256:" + strings.Repeat("0", 64)}, fault.NotFound},
-		"neither":                         {image.Reference{Repository: r}, fault.Invalid},
-		"no repository":                   {image.Reference{Tag: "1"}, fault.Invalid},
+		"a tag that is not there":    {image.Reference{Repository: r, Tag: "2"}, fault.NotFound},
+		"a digest that is not there": {image.Reference{Repository: r, Digest: "sha256:" + strings.Repeat("0", 64)}, fault.NotFound},
+		"neither":                    {image.Reference{Repository: r}, fault.Invalid},
+		"no repository":              {image.Reference{Tag: "1"}, fault.Invalid},
 	} {
 		if got, err := v.Resolve(t.Context(), tc.ref); fault.KindOf(err) != tc.kind {
 			t.Errorf("%s: %+v, %v", name, got, err)

@@ -34,7 +34,7 @@ func (m model) instants(wall time.Time) []time.Time {
 	}
 }
 
-func TestRecurring_G02_agreesWithTheWallClock(t *testing.T) {
+func TestRecurring_agreesWithTheWallClock(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		zone, from string

@@ -36,7 +36,7 @@ type Info struct {
 	Archived      bool
 	Fork          bool // of another repository
 	MayPush       bool // the credential may push; true where the forge does not say
-	Self          identity.Person
+	Self          identity.User
 }
 
 // Features says what a forge has. The zero value is plain Git.

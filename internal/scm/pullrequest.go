@@ -21,7 +21,7 @@ type PullRequests interface {
 	Edit(ctx context.Context, number int, edit Edit) error
 	// Merge merges when the head still is merge.Head: else a Conflict fault.
 	// Already merged is success. What the forge forbids (protection, a required
-	// check, a merge queue, no allowed method) is Unauthorised with its words;
+	// check, a merge queue, no allowed method) is Unauthorized with its words;
 	// what it only finds out of date or is still computing is Temporary, and wraps
 	// ErrBehind in the former case.
 	Merge(ctx context.Context, number int, merge Merge) (Merged, error)
@@ -43,16 +43,16 @@ type PullRequest struct {
 	URL      string
 	Title    string
 	Body     string // empty where the head lies elsewhere: that text is a stranger's
-	Author   identity.Person
+	Author   identity.User
 	Head     Head
 	Base     string // branch
 	Draft    bool
 	Labels   []string
 	Opened   time.Time
 	State    PullRequestState
-	Closer   identity.Person // set when closed, the forge has Closers, and tells it of this one
-	ClosedAt time.Time       // set when closed or merged
-	Merged   Merged          // set when merged
+	Closer   identity.User // set when closed, the forge has Closers, and tells it of this one
+	ClosedAt time.Time     // set when closed or merged
+	Merged   Merged        // set when merged
 }
 
 // Head is where the commits of a pull request come from.

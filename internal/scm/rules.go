@@ -18,7 +18,7 @@ const (
 	RuleLinear = "linear history"
 )
 
-// RefusedError is in the chain of an Unauthorised error of a merge: what the forge's
+// RefusedError is in the chain of an Unauthorized error of a merge: what the forge's
 // own rules say against it. An adapter that cannot tell leaves it out.
 type RefusedError struct {
 	Rule  string // one of the rules above; empty: the words tell

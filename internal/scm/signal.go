@@ -21,9 +21,9 @@ type Signals interface {
 	// fault.
 	SetStatus(ctx context.Context, commit string, status Status) error
 	// Member says whether a person is in GROUP/NAME. Without Teams nobody is.
-	Member(ctx context.Context, team string, person identity.Person) (bool, error)
+	Member(ctx context.Context, team string, person identity.User) (bool, error)
 	// MayWrite says whether a person may push to the repository, asked live.
-	MayWrite(ctx context.Context, person identity.Person) (bool, error)
+	MayWrite(ctx context.Context, person identity.User) (bool, error)
 }
 
 // CheckState is the closed set of results.
@@ -60,7 +60,7 @@ const (
 
 // Review is what one person said about one commit.
 type Review struct {
-	Author identity.Person
+	Author identity.User
 	State  ReviewState
 	Commit string // it was given for; empty: the forge does not say
 	At     time.Time
@@ -107,7 +107,7 @@ const MaxComment = 64 << 10
 type Comment struct {
 	ID     int64
 	Number int // of the pull request that it stands on
-	Author identity.Person
+	Author identity.User
 	// Bot says that a machine wrote it: the account of one, or an app in the name
 	// of a person. False where the forge does not tell.
 	Bot     bool

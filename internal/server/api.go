@@ -102,7 +102,7 @@ func (s *Server) shown(next echo.HandlerFunc) echo.HandlerFunc {
 		token, ok := strings.CutPrefix(c.Request().Header.Get(echo.HeaderAuthorization), bearer)
 		got := sha256.Sum256([]byte(token))
 		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 || !ok {
-			return fault.Wrap(fault.Unauthorised, errToken)
+			return fault.Wrap(fault.Unauthorized, errToken)
 		}
 		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 		return next(c)

@@ -69,7 +69,7 @@ type broken struct{}
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // Only a POST is a webhook.
-func TestWebhook_W01_methods(t *testing.T) {
+func TestWebhook_methods(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions} {
 		for _, path := range []string{"/webhooks/forge", "/webhooks/nobody", "/webhooks/hub/" + pathSecret} {
@@ -88,7 +88,7 @@ func TestWebhook_W01_methods(t *testing.T) {
 
 // An unknown receiver, a wrong credential and none have the same answer, byte for
 // byte, but for the number of the request.
-func TestWebhook_W13_sameAnswer(t *testing.T) {
+func TestWebhook_sameAnswer(t *testing.T) {
 	t.Parallel()
 	var first string
 	var headers http.Header
@@ -114,7 +114,7 @@ func TestWebhook_W13_sameAnswer(t *testing.T) {
 }
 
 // However a URL with a secret is wrong, the secret is in no log and no answer.
-func TestWebhook_W01_strayPaths(t *testing.T) {
+func TestWebhook_strayPaths(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{
 		"/webhooks/hub/" + pathSecret + "/", "/webhooks/hub/" + pathSecret + "/more", "/webhook/hub/" + pathSecret,

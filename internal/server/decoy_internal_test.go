@@ -26,7 +26,7 @@ func (i *takenInbox) Take(context.Context, Taken) error {
 
 // An unknown name goes all the way of a known one: if somebody knew the secret of the
 // decoy, its webhook would be taken. So nothing is skipped that would take time.
-func TestDecoy_W13_sameWay(t *testing.T) {
+func TestDecoy_sameWay(t *testing.T) {
 	t.Parallel()
 	box := &takenInbox{}
 	s, err := New(Options{
@@ -60,7 +60,7 @@ func TestDecoy_W13_sameWay(t *testing.T) {
 }
 
 // Nobody knows the secret of a decoy, not even that of another process.
-func TestDecoy_W13_ofItsOwn(t *testing.T) {
+func TestDecoy_ofItsOwn(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"", "github", "decoy"} {
 		d, err := newDecoy()

@@ -24,7 +24,7 @@ func statusOf(err error) int {
 		return http.StatusNotFound
 	case fault.Conflict:
 		return http.StatusConflict
-	case fault.Unauthorised:
+	case fault.Unauthorized:
 		return http.StatusUnauthorized
 	case fault.RateLimited:
 		return http.StatusTooManyRequests

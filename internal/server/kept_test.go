@@ -34,7 +34,7 @@ func (s storing) Take(ctx context.Context, taken server.Taken) error {
 
 // Nothing that proves a sender is on the disk, in the log, in an answer or in what is
 // observed, whichever way it came.
-func TestKept_W01_noCredential(t *testing.T) {
+func TestKept_noCredential(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	db, err := database.Open(t.Context(), database.Options{Path: filepath.Join(folder, "promoter.db"), Now: time.Now})
@@ -104,7 +104,7 @@ func search(t *testing.T, folder, text string) (n int) {
 
 // The same delivery again is stored once, and taken each time: sending it again is how
 // people repair things.
-func TestKept_W15_again(t *testing.T) {
+func TestKept_again(t *testing.T) {
 	t.Parallel()
 	db, err := database.Open(t.Context(), database.Options{Path: filepath.Join(t.TempDir(), "promoter.db"), Now: time.Now})
 	if err != nil {

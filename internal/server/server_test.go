@@ -115,7 +115,7 @@ func (w *world) answer(r *http.Request) *httptest.ResponseRecorder {
 	return recorder
 }
 
-func TestWebhook_W13_statuses(t *testing.T) {
+func TestWebhook_statuses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name    string
@@ -151,7 +151,7 @@ func TestWebhook_W13_statuses(t *testing.T) {
 }
 
 // What cannot be kept is not answered with success: the sender tries again.
-func TestWebhook_W13_notDurable(t *testing.T) {
+func TestWebhook_notDurable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.inbox.err = fault.New(fault.Temporary, "the disk is full: canary-of-the-database")
@@ -165,7 +165,7 @@ func TestWebhook_W13_notDurable(t *testing.T) {
 }
 
 // The secret of a path is in no log, and nothing that is a credential is kept.
-func TestWebhook_W01_secrets(t *testing.T) {
+func TestWebhook_secrets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.answer(post("/webhooks/hub/"+pathSecret, `{"repository":{"repo_name":"acme/web"},"push_data":{"tag":"1"}}`, "Authorization", "canary"))
@@ -181,7 +181,7 @@ func TestWebhook_W01_secrets(t *testing.T) {
 	}
 }
 
-func TestWebhook_W15_limit(t *testing.T) {
+func TestWebhook_limit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *server.Options) { o.Rate, o.Burst = 1, 2 })
 	var codes []int

@@ -41,7 +41,7 @@ type Maker interface {
 // Offer is an App that can be made.
 type Offer struct {
 	GitHub      string // the host, for people
-	Owner       string // the organisation; empty: the person's own account
+	Owner       string // the organization; empty: the person's own account
 	Action      string // where the button leads
 	Manifest    string // what it sends, JSON
 	Permissions []OfferedPermission
@@ -123,7 +123,7 @@ func (s *setups) named(c echo.Context) *Setup {
 }
 
 // errSetup is the same for an unknown forge, a wrong secret and a wrong state.
-var errSetup = fault.Wrap(fault.Unauthorised, errors.New(
+var errSetup = fault.Wrap(fault.Unauthorized, errors.New(
 	"nothing can be set up at this address: it is wrong, or it was used already, or it was opened more than an hour or a restart ago; open the first page again, and if it offers an App, delete the one that GitHub may show already"))
 
 // offer shows the button.
@@ -132,16 +132,16 @@ func (s *setups) offer(c echo.Context) error {
 	if !same(c.Param("secret"), one.Secret.Reveal()) || one == s.decoy {
 		return s.pages.failed(c, errSetup)
 	}
-	offer, err := one.Maker.Offer(c.Request().Context())
+	available, err := one.Maker.Offer(c.Request().Context())
 	if err != nil {
 		return s.pages.failed(c, err)
 	}
-	to, err := url.Parse(offer.Action)
+	to, err := url.Parse(available.Action)
 	if err != nil {
 		return s.pages.failed(c, fault.Wrap(fault.Internal, err))
 	}
 	to.RawQuery = url.Values{"state": {one.states.mint(s.now())}}.Encode()
-	return s.pages.offer(c, offer, to)
+	return s.pages.offer(c, available, to)
 }
 
 // back takes what GitHub sends the browser back with. A state that no button had is

@@ -44,8 +44,8 @@ type setupData struct {
 	Error  string
 }
 
-func (p *setupPages) offer(c echo.Context, offer Offer, to *url.URL) error {
-	data := setupData{Title: "Set promoter up on " + offer.GitHub, Offer: &offer, Action: to.String()}
+func (p *setupPages) offer(c echo.Context, available Offer, to *url.URL) error {
+	data := setupData{Title: "Set promoter up on " + available.GitHub, Offer: &available, Action: to.String()}
 	return p.write(c, http.StatusOK, to.Scheme+"://"+to.Host, data)
 }
 

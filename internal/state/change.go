@@ -11,16 +11,16 @@ import (
 type Change func(State) State
 
 // at makes a change of one place.
-func at(place Place, change func(*Record)) Change {
-	return func(s State) State { return s.With(place, change) }
+func at(target Target, change func(*Record)) Change {
+	return func(s State) State { return s.With(target, change) }
 }
 
 // maxSubject is the most runes of a commit's subject.
 const maxSubject = 120
 
 // Subject is the subject of the commit of one change: "Hold shop in prod: reason".
-func Subject(verb string, place Place, why string) string {
-	subject := verb + " " + place.String()
+func Subject(verb string, target Target, why string) string {
+	subject := verb + " " + target.String()
 	if why = oneLine(why); why != "" {
 		subject += ": " + why
 	}

@@ -19,7 +19,7 @@ func TestHold_theWidestIsNamed(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	if got := held(s, blog, noon); got != "" {
-		t.Errorf("the neighbour is held: %q", got)
+		t.Errorf("the neighbor is held: %q", got)
 	}
 	s = apply(t, s, state.Hold(prod, act("ben", 1)))
 	if got := held(s, blog, noon); got != "prod held by ben" {
@@ -52,7 +52,7 @@ func TestFreeze_passesByItself(t *testing.T) {
 	same(t, apply(t, state.State{}, state.Resume(prod, act("ben", 5))), apply(t, s, state.Thaw(state.All)))
 }
 
-func TestReject_M06_anyOfTheVersions(t *testing.T) {
+func TestReject_anyOfTheVersions(t *testing.T) {
 	t.Parallel()
 	s := apply(t, state.State{}, state.Reject(shop, reject(0, web2, worker2)))
 	for text, want := range map[string]bool{
@@ -73,14 +73,14 @@ func TestReject_M06_anyOfTheVersions(t *testing.T) {
 		t.Error("rejected in another place")
 	}
 	s = apply(t, s, state.Reject(everyone, reject(0, web2)))
-	if !rejected(t, s, blog, web2) || !rejected(t, s, state.Place{Environment: "dev", Application: "x"}, web2) {
+	if !rejected(t, s, blog, web2) || !rejected(t, s, state.Target{Environment: "dev", Application: "x"}, web2) {
 		t.Error("not rejected everywhere")
 	}
 }
 
 func digestOf(n int) string { return fmt.Sprintf("sha256:%064x", n) }
 
-func TestResume_P03_dropsWhatWasBefore(t *testing.T) {
+func TestResume_dropsWhatWasBefore(t *testing.T) {
 	t.Parallel()
 	s := apply(t, state.State{},
 		state.Reject(shop, reject(0, web2)), state.Reject(everyone, reject(0, worker2)),
@@ -95,7 +95,7 @@ func TestResume_P03_dropsWhatWasBefore(t *testing.T) {
 		t.Errorf("resumed at %v", got)
 	}
 	if got := s.ResumedAt(blog); !got.IsZero() {
-		t.Errorf("the neighbour was resumed at %v", got)
+		t.Errorf("the neighbor was resumed at %v", got)
 	}
 
 	// A close from before that is only seen now is answered already.
@@ -118,17 +118,17 @@ func TestRequest_isBoundToItsSnapshot(t *testing.T) {
 		t.Errorf("bound to %q", got)
 	}
 	second := state.Request{Act: act("ben", 1)}
-	s = apply(t, s, state.Ask(shop, second), state.Take(shop, first, "v1:abc"), state.Fulfil(shop, first))
+	s = apply(t, s, state.Ask(shop, second), state.Take(shop, first, "v1:abc"), state.Fulfill(shop, first))
 	if got := s.At(shop).Request; got == nil || got.By.Login != "ben" || got.Snapshot != "" {
 		t.Errorf("the second request became %v", got)
 	}
-	s = apply(t, s, state.Fulfil(shop, second))
+	s = apply(t, s, state.Fulfill(shop, second))
 	if got := whole(s); len(got) > 0 {
 		t.Errorf("left: %v", got)
 	}
 }
 
-func TestRollback_M07_holdsUntilResume(t *testing.T) {
+func TestRollback_holdsUntilResume(t *testing.T) {
 	t.Parallel()
 	back := state.RolledBack{Act: act("ann", 1), Images: map[string]string{"web": web2}}
 	s := apply(t, state.State{}, state.Ask(shop, state.Request{Act: act("ben", 0)}), state.Rollback(shop, back))
@@ -170,7 +170,7 @@ func TestFirstSeen_beginsAnewAfterAnother(t *testing.T) {
 	}
 }
 
-func TestFirstOffered_S09_keepsTheFirstTime(t *testing.T) {
+func TestFirstOffered_keepsTheFirstTime(t *testing.T) {
 	t.Parallel()
 	v := state.Version{Component: "web", Tag: "2.0.0", Digest: digestA, At: after(0)}
 	later := v
@@ -273,7 +273,7 @@ func TestSubject(t *testing.T) {
 
 func TestPlace_noFileOutsideOfItsFolder(t *testing.T) {
 	t.Parallel()
-	for _, place := range []state.Place{
+	for _, target := range []state.Target{
 		{Environment: "..", Application: "x"},
 		{Environment: "a/b", Application: "x"},
 		{Environment: "", Application: "x"},
@@ -281,9 +281,9 @@ func TestPlace_noFileOutsideOfItsFolder(t *testing.T) {
 		{Environment: state.All, Application: "shop"},
 		{Environment: "prod", Application: "Shop"},
 	} {
-		s, err := state.State{}.Apply(state.Hold(place, act("ann", 0)))
+		s, err := state.State{}.Apply(state.Hold(target, act("ann", 0)))
 		if err == nil || len(whole(s)) > 0 {
-			t.Errorf("%v: %v %v", place, err, whole(s))
+			t.Errorf("%v: %v %v", target, err, whole(s))
 		}
 	}
 }
@@ -300,17 +300,17 @@ func TestRejected_anImageThatNobodyCanRead(t *testing.T) {
 // Who resumes an environment means all that stands still in it.
 func TestResume_wide(t *testing.T) {
 	t.Parallel()
-	shop, other := state.Place{Environment: "prod", Application: "shop"}, state.Place{Environment: "dev", Application: "shop"}
+	shop, other := state.Target{Environment: "prod", Application: "shop"}, state.Target{Environment: "dev", Application: "shop"}
 	s := apply(t, state.State{},
 		state.Rollback(shop, state.RolledBack{Act: act("ann", 1), Images: map[string]string{"web": "quay.io/acme/web:1"}}),
-		state.Hold(other, act("ann", 1)), state.Resume(state.Place{Environment: "prod", Application: state.All}, act("ben", 2)))
+		state.Hold(other, act("ann", 1)), state.Resume(state.Target{Environment: "prod", Application: state.All}, act("ben", 2)))
 	if _, held := s.Held(shop, after(3)); held || s.At(shop).Rollback != nil {
 		t.Errorf("the application stands still: %+v", s.At(shop))
 	}
 	if _, held := s.Held(other, after(3)); !held {
 		t.Error("another environment was resumed too")
 	}
-	s = apply(t, s, state.Resume(state.Place{Environment: state.All, Application: state.All}, act("ben", 4)))
+	s = apply(t, s, state.Resume(state.Target{Environment: state.All, Application: state.All}, act("ben", 4)))
 	if _, held := s.Held(other, after(5)); held {
 		t.Error("the repository was resumed, but not all in it")
 	}
@@ -318,12 +318,12 @@ func TestResume_wide(t *testing.T) {
 
 // A request that would keep every pass busy is refused where it is made, not cut:
 // it would be another one.
-func TestApply_T13_tooManyWishes(t *testing.T) {
+func TestApply_tooManyWishes(t *testing.T) {
 	t.Parallel()
 	before := state.State{}
 	after, err := before.Apply(state.Ask(shop, state.Request{With: make([]string, state.MaxWith+1)}))
-	if fault.KindOf(err) != fault.Invalid || len(after.Places()) > 0 {
-		t.Errorf("got %v, %v", after.Places(), err)
+	if fault.KindOf(err) != fault.Invalid || len(after.Targets()) > 0 {
+		t.Errorf("got %v, %v", after.Targets(), err)
 	}
 	if _, err := before.Apply(state.Ask(shop, state.Request{With: make([]string, state.MaxWith)})); err != nil {
 		t.Error(err)

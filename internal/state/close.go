@@ -7,8 +7,8 @@ import (
 
 // Closed remembers that promoter itself closes a pull request. It is written
 // before the close.
-func Closed(place Place, number int, reason string, when time.Time) Change {
-	return at(place, func(r *Record) {
+func Closed(target Target, number int, reason string, when time.Time) Change {
+	return at(target, func(r *Record) {
 		known := func(c Closing) bool { return c.Number == number }
 		if !slices.ContainsFunc(r.Closings, known) {
 			r.Closings = append(r.Closings, Closing{Number: number, Reason: reason, At: when})
@@ -18,8 +18,8 @@ func Closed(place Place, number int, reason string, when time.Time) Change {
 
 // ReopenedOnce remembers that the deleted head branch of a pull request was
 // pushed again, which is done once.
-func ReopenedOnce(place Place, number int, when time.Time) Change {
-	return at(place, func(r *Record) {
+func ReopenedOnce(target Target, number int, when time.Time) Change {
+	return at(target, func(r *Record) {
 		if r.Reopened == nil {
 			r.Reopened = &Reopened{Number: number, At: when}
 		}

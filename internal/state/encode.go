@@ -10,18 +10,18 @@ import (
 // content deletes a file.
 func (s State) Diff(before State) map[string][]byte {
 	files := map[string][]byte{}
-	for place, record := range s.records.all() {
-		old, there := before.records.find(place)
+	for target, record := range s.records.all() {
+		old, there := before.records.find(target)
 		if there && reflect.DeepEqual(old, record) {
 			continue
 		}
 		if !there || !bytes.Equal(marshal(old), marshal(record)) {
-			files[place.path()] = record.encode()
+			files[target.path()] = record.encode()
 		}
 	}
-	for place := range before.records.all() {
-		if _, there := s.records.find(place); !there {
-			files[place.path()] = nil
+	for target := range before.records.all() {
+		if _, there := s.records.find(target); !there {
+			files[target.path()] = nil
 		}
 	}
 	return files

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// HearBack is how far back comments are heard. An older command that nobody heard
+// CommentWindow is how far back comments are heard. An older command that nobody heard
 // is not carried out any more.
-const HearBack = 7 * 24 * time.Hour
+const CommentWindow = 7 * 24 * time.Hour
 
 // maxHeard is how many comments of one repository are remembered.
 const maxHeard = 500
 
-// Heard is a comment whose command was carried out, refused or not understood, so
+// ProcessedComment is a comment whose command was carried out, refused or not understood, so
 // that it is heard once. It stands in the record of the repository alone.
-type Heard struct {
+type ProcessedComment struct {
 	ID   int64     `json:"id"`
 	At   time.Time `json:"at"`             // it was written
 	Owed *Answer   `json:"owed,omitempty"` // nil: it was given, or there is none
@@ -30,15 +30,15 @@ type Answer struct {
 }
 
 // heardIn is the place whose record says which comments were heard.
-func heardIn() Place { return Place{All, All} }
+func heardIn() Target { return Target{All, All} }
 
 // Hear remembers that comments were heard. It is written together with what they
 // decided.
-func Hear(now time.Time, heard ...Heard) Change {
+func Hear(now time.Time, heard ...ProcessedComment) Change {
 	return at(heardIn(), func(r *Record) {
-		r.forget(HeardFrom(now))
+		r.forget(CommentsSince(now))
 		for _, one := range heard {
-			if !slices.ContainsFunc(r.Heard, func(h Heard) bool { return h.ID == one.ID }) {
+			if !slices.ContainsFunc(r.Heard, func(h ProcessedComment) bool { return h.ID == one.ID }) {
 				r.Heard = append(r.Heard, one)
 			}
 		}
@@ -61,15 +61,17 @@ func PassOver(before time.Time) Change {
 	return at(heardIn(), func(r *Record) { r.forget(before) })
 }
 
-// HeardFrom is the time from which comments are heard where nothing else is
+// CommentsSince is the time from which comments are heard where nothing else is
 // remembered: the beginning of a day, so that the question is the same all day.
-func HeardFrom(now time.Time) time.Time { return utc(now.Add(-HearBack)).Truncate(24 * time.Hour) }
+func CommentsSince(now time.Time) time.Time {
+	return utc(now.Add(-CommentWindow)).Truncate(24 * time.Hour)
+}
 
 // HearsFrom returns the time from which comments are to be asked for. It is false
 // where the record cannot be read that says which were heard: then none is.
 func (s State) HearsFrom(now time.Time) (time.Time, bool) {
 	_, broken := s.broken[heardIn()]
-	from := HeardFrom(now)
+	from := CommentsSince(now)
 	if since := s.At(heardIn()).HeardFrom; since != nil && since.After(from) {
 		from = *since
 	}
@@ -79,21 +81,21 @@ func (s State) HearsFrom(now time.Time) (time.Time, bool) {
 // Hears says whether a comment is still to be heard.
 func (s State) Hears(id int64, written, now time.Time) bool {
 	from, knows := s.HearsFrom(now)
-	if !knows || utc(written).Before(from) || written.Before(now.Add(-HearBack)) {
+	if !knows || utc(written).Before(from) || written.Before(now.Add(-CommentWindow)) {
 		return false
 	}
-	return !slices.ContainsFunc(s.At(heardIn()).Heard, func(h Heard) bool { return h.ID == id })
+	return !slices.ContainsFunc(s.At(heardIn()).Heard, func(h ProcessedComment) bool { return h.ID == id })
 }
 
 // Owed returns the comments that are still to be answered, in the order in which
 // they were written.
-func (s State) Owed() []Heard {
-	return slices.DeleteFunc(slices.Clone(s.At(heardIn()).Heard), func(h Heard) bool { return h.Owed == nil })
+func (s State) Owed() []ProcessedComment {
+	return slices.DeleteFunc(slices.Clone(s.At(heardIn()).Heard), func(h ProcessedComment) bool { return h.Owed == nil })
 }
 
 // boundHeard keeps the newest comments. What is forgotten is never heard again.
 func (r *Record) boundHeard(most int) {
-	slices.SortStableFunc(r.Heard, func(a, b Heard) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(r.Heard, func(a, b ProcessedComment) int { return a.At.Compare(b.At) })
 	if over := len(r.Heard) - most; over > 0 {
 		r.forget(r.Heard[over-1].At.Add(time.Second))
 		r.Heard = last(r.Heard, most)
@@ -107,7 +109,7 @@ func (r *Record) forget(before time.Time) {
 	if (r.HeardFrom == nil || before.After(*r.HeardFrom)) && before.Year() <= 9999 {
 		r.HeardFrom = &before
 	}
-	r.Heard = slices.DeleteFunc(r.Heard, func(h Heard) bool { return utc(h.At).Before(before) })
+	r.Heard = slices.DeleteFunc(r.Heard, func(h ProcessedComment) bool { return utc(h.At).Before(before) })
 }
 
 // heardTimes, heardWords and clonedHeard are parts of what a record does as a whole.
@@ -132,7 +134,7 @@ func (r *Record) heardWords() []*string {
 	return words
 }
 
-func clonedHeard(heard []Heard) []Heard {
+func clonedHeard(heard []ProcessedComment) []ProcessedComment {
 	heard = slices.Clone(heard)
 	for i := range heard {
 		heard[i].Owed = copied(heard[i].Owed)

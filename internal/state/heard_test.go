@@ -10,9 +10,11 @@ import (
 )
 
 // heardAt is a comment, some minutes after noon.
-func heardAt(id int64, minutes int) state.Heard { return state.Heard{ID: id, At: after(minutes)} }
+func heardAt(id int64, minutes int) state.ProcessedComment {
+	return state.ProcessedComment{ID: id, At: after(minutes)}
+}
 
-func owes(id int64, minutes int) state.Heard {
+func owes(id int64, minutes int) state.ProcessedComment {
 	h := heardAt(id, minutes)
 	h.Owed = &state.Answer{Number: 7, Login: "ann", Command: "help", Reaction: "done", Words: "because"}
 	return h
@@ -24,7 +26,7 @@ func hears(t *testing.T, s state.State, id int64, minutes int, now time.Time) bo
 	return read(t, whole(s)).Hears(id, after(minutes), now)
 }
 
-func TestHear_T11_once(t *testing.T) {
+func TestHear_once(t *testing.T) {
 	t.Parallel()
 	if !(state.State{}).Hears(1, noon, noon) {
 		t.Error("a comment is not heard on an empty branch")
@@ -43,7 +45,7 @@ func TestHear_T11_once(t *testing.T) {
 	}
 }
 
-func TestHear_T11_nothingOld(t *testing.T) {
+func TestHear_nothingOld(t *testing.T) {
 	t.Parallel()
 	s := apply(t, state.State{}, state.Hear(noon, heardAt(1, 0)))
 	week := 7 * 24 * 60
@@ -54,7 +56,7 @@ func TestHear_T11_nothingOld(t *testing.T) {
 			}
 		}
 	}
-	late := noon.Add(state.HearBack + 48*time.Hour)
+	late := noon.Add(state.CommentWindow + 48*time.Hour)
 	s = apply(t, s, state.Hear(late, heardAt(2, 9*24*60)))
 	if got := s.At(everyone).Heard; len(got) != 1 || got[0].ID != 2 {
 		t.Errorf("remembered %v", got)
@@ -89,11 +91,11 @@ func TestAnswered(t *testing.T) {
 	t.Parallel()
 	s := apply(t, state.State{}, state.Hear(noon, owes(2, 1), owes(1, 0), heardAt(3, 2)))
 	s = read(t, whole(s))
-	if diff := cmp.Diff([]state.Heard{owes(1, 0), owes(2, 1)}, s.Owed()); diff != "" {
+	if diff := cmp.Diff([]state.ProcessedComment{owes(1, 0), owes(2, 1)}, s.Owed()); diff != "" {
 		t.Errorf("owed (-want +got):\n%s", diff)
 	}
 	answered := apply(t, s, state.Answered(1), state.Answered(1), state.Answered(9))
-	if diff := cmp.Diff([]state.Heard{owes(2, 1)}, answered.Owed()); diff != "" {
+	if diff := cmp.Diff([]state.ProcessedComment{owes(2, 1)}, answered.Owed()); diff != "" {
 		t.Errorf("owed (-want +got):\n%s", diff)
 	}
 	if len(s.Owed()) != 2 {
@@ -102,7 +104,7 @@ func TestAnswered(t *testing.T) {
 }
 
 // Where the record cannot be read, nobody knows what was heard.
-func TestHears_T11_brokenRecord(t *testing.T) {
+func TestHears_brokenRecord(t *testing.T) {
 	t.Parallel()
 	s := read(t, map[string]string{"_all/_all.json": `{"schema":1,"heard":7}`})
 	if _, knows := s.HearsFrom(noon); knows || s.Hears(1, noon, noon) {

@@ -60,10 +60,10 @@ func (b *branch) push(before, after state.State, at int) bool {
 	return true
 }
 
-// TestApply_P16_twoWritersKeepBothDecisions races two writers over every pair of
+// TestApply_twoWritersKeepBothDecisions races two writers over every pair of
 // decisions, both ways, with a lost race and with a lost answer after which the
 // same change is written once more.
-func TestApply_P16_twoWritersKeepBothDecisions(t *testing.T) {
+func TestApply_twoWritersKeepBothDecisions(t *testing.T) {
 	t.Parallel()
 	for i, first := range answers(t) {
 		for j, second := range answers(t) {
@@ -111,20 +111,20 @@ func TestApply_onceIsAlways(t *testing.T) {
 }
 
 func randomChange(random *rand.Rand, step int) state.Change {
-	places := []state.Place{shop, blog, prod, everyone}
-	place := places[random.IntN(len(places))]
+	targets := []state.Target{shop, blog, prod, everyone}
+	target := targets[random.IntN(len(targets))]
 	a := act(fmt.Sprintf("p%d", random.IntN(3)), random.IntN(50))
 	until := after(random.IntN(100))
 	request := state.Request{Act: a, With: []string{web2}}
 	images := reject(random.IntN(50), []string{web2, worker2}[random.IntN(2)])
 	changes := []state.Change{
-		state.Hold(place, a), state.Resume(place, a), state.Reject(place, images), state.Ask(place, request),
-		state.Take(place, request, "v1:x"), state.Fulfil(place, request),
-		state.Rollback(place, state.RolledBack{Act: a, Images: images.Images}),
-		state.Freeze(place.Environment, a, &until), state.Thaw(place.Environment),
-		state.Closed(place, random.IntN(80), "reason", until), state.ReopenedOnce(place, step, until),
-		state.FirstSeen(place, fmt.Sprint("v1:", random.IntN(30)), until),
-		state.FirstOffered(place, state.Version{Component: "web", Digest: digestOf(random.IntN(70)), At: until}),
+		state.Hold(target, a), state.Resume(target, a), state.Reject(target, images), state.Ask(target, request),
+		state.Take(target, request, "v1:x"), state.Fulfill(target, request),
+		state.Rollback(target, state.RolledBack{Act: a, Images: images.Images}),
+		state.Freeze(target.Environment, a, &until), state.Thaw(target.Environment),
+		state.Closed(target, random.IntN(80), "reason", until), state.ReopenedOnce(target, step, until),
+		state.FirstSeen(target, fmt.Sprint("v1:", random.IntN(30)), until),
+		state.FirstOffered(target, state.Version{Component: "web", Digest: digestOf(random.IntN(70)), At: until}),
 	}
 	return changes[random.IntN(len(changes))]
 }

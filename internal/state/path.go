@@ -5,20 +5,20 @@ import "strings"
 const suffix = ".json"
 
 // path returns the file of a place: ENVIRONMENT/APPLICATION.json.
-func (p Place) path() string { return p.Environment + "/" + p.Application + suffix }
+func (p Target) path() string { return p.Environment + "/" + p.Application + suffix }
 
 // placeOf returns the place of a file. Other files of the branch, such as a page
 // for readers, are nobody's record and left alone.
-func placeOf(path string) (Place, bool) {
+func placeOf(path string) (Target, bool) {
 	name, ours := strings.CutSuffix(path, suffix)
 	environment, application, two := strings.Cut(name, "/")
-	place := Place{environment, application}
-	return place, ours && two && place.valid()
+	target := Target{environment, application}
+	return target, ours && two && target.valid()
 }
 
 // valid says whether both parts are names, or All. The repository has no
 // applications of its own.
-func (p Place) valid() bool {
+func (p Target) valid() bool {
 	return (validName(p.Environment) || p.Environment == All) &&
 		(validName(p.Application) && p.Environment != All || p.Application == All)
 }

@@ -22,10 +22,10 @@ const (
 // its place, see State.Held. A file of a newer schema is an Invalid fault, because
 // what it says might forbid anything: promoter has to be upgraded first.
 func Read(files iter.Seq2[string, []byte]) (State, error) {
-	s := State{records: &table{}, broken: map[Place]Problem{}}
+	s := State{records: &table{}, broken: map[Target]Problem{}}
 	count, total := 0, 0
 	for path, content := range files {
-		place, ours := placeOf(path)
+		target, ours := placeOf(path)
 		if !ours {
 			continue
 		}
@@ -38,10 +38,10 @@ func Read(files iter.Seq2[string, []byte]) (State, error) {
 			return State{}, fault.New(fault.Invalid, "%s on %s: %w", path, Branch, err)
 		}
 		if err != nil {
-			s.broken[place] = Problem{Place: place, Reason: err.Error()}
+			s.broken[target] = Problem{Place: target, Reason: err.Error()}
 			continue
 		}
-		s.records.put(place, record)
+		s.records.put(target, record)
 	}
 	return s, nil
 }

@@ -30,7 +30,7 @@ func TestRead_whatPeopleWrote(t *testing.T) {
 	if got := s.At(shop).Hold.At; !got.Equal(noon) || got.Location() != noon.Location() {
 		t.Errorf("held at %v", got)
 	}
-	if diff := cmp.Diff([]state.Place{prod, shop}, s.Places()); diff != "" {
+	if diff := cmp.Diff([]state.Target{prod, shop}, s.Targets()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -105,9 +105,9 @@ func TestRead_tooManyFiles(t *testing.T) {
 	}
 }
 
-// TestRead_T13_saysWhoWroteIt: whoever may push the branch may hold; what they
+// TestRead_saysWhoWroteIt: whoever may push the branch may hold; what they
 // wrote is shown with their name and is no right.
-func TestRead_T13_saysWhoWroteIt(t *testing.T) {
+func TestRead_saysWhoWroteIt(t *testing.T) {
 	t.Parallel()
 	s := read(t, map[string]string{"prod/shop.json": `{"schema": 1, "bypass": true,
 		"request": {"by": {"host": "github.com", "login": "mallory", "bot": true}, "at": "2026-11-18T11:00:00Z", "bypass": ["soak"]}}`})

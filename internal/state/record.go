@@ -16,9 +16,9 @@ const Schema = 1
 // application can have this name.
 const All = "_all"
 
-// Place is what a record is about: an application in an environment, an
+// Target is what a record is about: an application in an environment, an
 // environment (Application is All), or the repository (both are All).
-type Place struct {
+type Target struct {
 	Environment string
 	Application string
 }
@@ -38,17 +38,17 @@ type Record struct {
 	Versions   []Version   `json:"versions,omitempty"`
 	// HeardFrom and Heard are in the record of the repository alone. HeardFrom is the
 	// time before which no comment is heard any more.
-	HeardFrom *time.Time `json:"heardFrom,omitempty"`
-	Heard     []Heard    `json:"heard,omitempty"`
+	HeardFrom *time.Time         `json:"heardFrom,omitempty"`
+	Heard     []ProcessedComment `json:"heard,omitempty"`
 
 	source []byte // of the file that it was read from; nil: none
 }
 
 // Act is who decided, when and why.
 type Act struct {
-	By  identity.Person `json:"by"`
-	At  time.Time       `json:"at"` // UTC
-	Why string          `json:"why,omitempty"`
+	By  identity.User `json:"by"`
+	At  time.Time     `json:"at"` // UTC
+	Why string        `json:"why,omitempty"`
 }
 
 // Frozen is a hold of an environment or of the repository that may end by itself.

@@ -5,8 +5,8 @@ import "maps"
 // Reject says that versions are not to be proposed in a place again; in the place
 // of the repository: nowhere. A rejection from before the place was resumed, such
 // as an older close that is only seen now, changes nothing.
-func Reject(place Place, rejection Rejection) Change {
-	return at(place, func(r *Record) {
+func Reject(target Target, rejection Rejection) Change {
+	return at(target, func(r *Record) {
 		if r.Resumed != nil && utc(rejection.At).Before(r.Resumed.At) || len(rejection.Images) == 0 {
 			return
 		}

@@ -21,8 +21,8 @@ func (r *Request) bounded() bool {
 }
 
 // Ask asks for a promotion into a place.
-func Ask(place Place, request Request) Change {
-	return at(place, func(r *Record) {
+func Ask(target Target, request Request) Change {
+	return at(target, func(r *Record) {
 		if r.Request == nil || !r.Request.same(request) {
 			r.Request = &request
 		}
@@ -31,18 +31,18 @@ func Ask(place Place, request Request) Change {
 
 // Take binds a request to the snapshot that it was taken for. Another request
 // that came meanwhile is left alone.
-func Take(place Place, request Request, snapshot string) Change {
-	return at(place, func(r *Record) {
+func Take(target Target, request Request, snapshot string) Change {
+	return at(target, func(r *Record) {
 		if r.Request != nil && r.Request.same(request) {
 			r.Request.Snapshot = snapshot
 		}
 	})
 }
 
-// Fulfil drops a request that is done, or that nothing can come of. Another
+// Fulfill drops a request that is done, or that nothing can come of. Another
 // request that came meanwhile is left alone.
-func Fulfil(place Place, request Request) Change {
-	return at(place, func(r *Record) {
+func Fulfill(target Target, request Request) Change {
+	return at(target, func(r *Record) {
 		if r.Request != nil && r.Request.same(request) {
 			r.Request = nil
 		}

@@ -7,8 +7,8 @@ import (
 
 // FirstSeen remembers since when a snapshot stands in a place. It changes nothing
 // while the same one stands, and begins anew when it comes back after another.
-func FirstSeen(place Place, snapshot string, when time.Time) Change {
-	return at(place, func(r *Record) {
+func FirstSeen(target Target, snapshot string, when time.Time) Change {
+	return at(target, func(r *Record) {
 		if n := len(r.Seen); n == 0 || r.Seen[n-1].Snapshot != snapshot {
 			r.Seen = append(r.Seen, Seen{Snapshot: snapshot, At: when})
 		}
@@ -17,8 +17,8 @@ func FirstSeen(place Place, snapshot string, when time.Time) Change {
 
 // FirstOffered remembers when a version was first offered to a place. Its At is
 // kept only when the version is new there.
-func FirstOffered(place Place, version Version) Change {
-	return at(place, func(r *Record) {
+func FirstOffered(target Target, version Version) Change {
+	return at(target, func(r *Record) {
 		if !slices.ContainsFunc(r.Versions, version.same) {
 			r.Versions = append(r.Versions, version)
 		}

@@ -13,7 +13,7 @@ import (
 // value: changing it makes another.
 type State struct {
 	records *table
-	broken  map[Place]Problem
+	broken  map[Target]Problem
 	draft   *draft // set while Apply works
 }
 
@@ -22,43 +22,43 @@ type draft struct{ refused []Problem }
 
 // At returns the record of exactly one place, the zero one when there is none. It
 // is read only.
-func (s State) At(place Place) Record {
-	record, _ := s.records.find(place)
+func (s State) At(target Target) Record {
+	record, _ := s.records.find(target)
 	return record
 }
 
-// Places returns the places that have a record, sorted: the repository first,
+// Targets returns the places that have a record, sorted: the repository first,
 // then the environments, each before its applications.
-func (s State) Places() []Place {
-	var places []Place
-	for place := range s.records.all() {
-		places = append(places, place)
+func (s State) Targets() []Target {
+	var targets []Target
+	for target := range s.records.all() {
+		targets = append(targets, target)
 	}
-	slices.SortFunc(places, Place.compare)
-	return places
+	slices.SortFunc(targets, Target.compare)
+	return targets
 }
 
 // With returns the state in which the record of a place is changed. The change
 // gets a copy. A place whose file could not be read stays as it is: overwriting
 // the file would lose what it says, so a person has to repair it. Apply tells.
-func (s State) With(place Place, change func(*Record)) State {
-	if problem, broken := s.broken[place]; broken {
+func (s State) With(target Target, change func(*Record)) State {
+	if problem, broken := s.broken[target]; broken {
 		s.refuse(problem)
 		return s
 	}
-	if !place.valid() {
-		s.refuse(Problem{Place: place, Reason: "there can be no such place"})
+	if !target.valid() {
+		s.refuse(Problem{Place: target, Reason: "there can be no such place"})
 		return s
 	}
-	record := s.At(place).clone()
+	record := s.At(target).clone()
 	change(&record)
 	if !record.Request.bounded() {
-		s.refuse(Problem{Place: place, Reason: errWith.Error()})
+		s.refuse(Problem{Place: target, Reason: errWith.Error()})
 		return s
 	}
 	record = record.clone() // what the change put in is its own
 	record.bound()
-	s.records = s.records.with(place, record)
+	s.records = s.records.with(target, record)
 	return s
 }
 
@@ -91,7 +91,7 @@ func (s State) Problems() []Problem {
 
 // Problem is a file of the branch that could not be read.
 type Problem struct {
-	Place  Place
+	Place  Target
 	Reason string
 }
 
@@ -99,7 +99,7 @@ type Problem struct {
 func (p Problem) String() string { return p.Place.path() + " on " + Branch + ": " + p.Reason }
 
 // compare sorts what is wider before what it holds.
-func (p Place) compare(q Place) int {
+func (p Target) compare(q Target) int {
 	if c := strings.Compare(wideFirst(p.Environment), wideFirst(q.Environment)); c != 0 {
 		return c
 	}
@@ -114,7 +114,7 @@ func wideFirst(name string) string {
 }
 
 // String names the place for people.
-func (p Place) String() string {
+func (p Target) String() string {
 	switch {
 	case p.Environment == All:
 		return "the repository"
@@ -126,8 +126,8 @@ func (p Place) String() string {
 }
 
 // within returns the places whose records count for a place, the widest first.
-func (p Place) within() []Place {
-	return slices.Compact([]Place{{All, All}, {p.Environment, All}, p})
+func (p Target) within() []Target {
+	return slices.Compact([]Target{{All, All}, {p.Environment, All}, p})
 }
 
 // utc is how times are kept: whole seconds, so that what is read back is what was

@@ -8,12 +8,12 @@ import (
 // table holds the records of a state in parts. Who changes one place copies one
 // part: a first pass over thousands of places changes them one by one, and a copy
 // of everything each time took 40 s for 10,000.
-type table [parts]map[Place]Record
+type table [parts]map[Target]Record
 
 const parts = 256
 
 // part returns the part of a place, by its FNV-1a hash.
-func (p Place) part() uint32 {
+func (p Target) part() uint32 {
 	hash := uint32(2166136261)
 	for _, name := range [2]string{p.Environment, p.Application} {
 		for i := range len(name) {
@@ -24,51 +24,51 @@ func (p Place) part() uint32 {
 }
 
 // find returns the record of a place. A nil table is empty.
-func (t *table) find(place Place) (Record, bool) {
+func (t *table) find(target Target) (Record, bool) {
 	if t == nil {
 		return Record{}, false
 	}
-	record, found := t[place.part()][place]
+	record, found := t[target.part()][target]
 	return record, found
 }
 
 // with returns a copy in which the place has the record, or none if it says
 // nothing.
-func (t *table) with(place Place, record Record) *table {
+func (t *table) with(target Target, record Record) *table {
 	next := table{}
 	if t != nil {
 		next = *t
 	}
-	i := place.part()
-	changed := make(map[Place]Record, len(next[i])+1)
+	i := target.part()
+	changed := make(map[Target]Record, len(next[i])+1)
 	maps.Copy(changed, next[i])
 	if record.empty() {
-		delete(changed, place)
+		delete(changed, target)
 	} else {
-		changed[place] = record
+		changed[target] = record
 	}
 	next[i] = changed
 	return &next
 }
 
 // put adds a record to a table that nobody else has yet.
-func (t *table) put(place Place, record Record) {
-	i := place.part()
+func (t *table) put(target Target, record Record) {
+	i := target.part()
 	if t[i] == nil {
-		t[i] = map[Place]Record{}
+		t[i] = map[Target]Record{}
 	}
-	t[i][place] = record
+	t[i][target] = record
 }
 
 // all returns every record, in no order.
-func (t *table) all() iter.Seq2[Place, Record] {
-	return func(yield func(Place, Record) bool) {
+func (t *table) all() iter.Seq2[Target, Record] {
+	return func(yield func(Target, Record) bool) {
 		if t == nil {
 			return
 		}
 		for _, part := range t {
-			for place, record := range part {
-				if !yield(place, record) {
+			for target, record := range part {
+				if !yield(target, record) {
 					return
 				}
 			}

@@ -14,10 +14,10 @@ import (
 
 var (
 	noon     = time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC)
-	shop     = state.Place{Environment: "prod", Application: "shop"}
-	blog     = state.Place{Environment: "prod", Application: "blog"}
-	prod     = state.Place{Environment: "prod", Application: state.All}
-	everyone = state.Place{Environment: state.All, Application: state.All}
+	shop     = state.Target{Environment: "prod", Application: "shop"}
+	blog     = state.Target{Environment: "prod", Application: "blog"}
+	prod     = state.Target{Environment: "prod", Application: state.All}
+	everyone = state.Target{Environment: state.All, Application: state.All}
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 
 // act is somebody's act, some minutes after noon.
 func act(login string, minutes int) state.Act {
-	return state.Act{By: identity.Person{Host: "github.com", Login: login}, At: after(minutes), Why: "because"}
+	return state.Act{By: identity.User{Host: "github.com", Login: login}, At: after(minutes), Why: "because"}
 }
 
 func after(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
@@ -88,19 +88,19 @@ func same(t *testing.T, want, got state.State) {
 }
 
 // rejected asks for a version written as a reference.
-func rejected(t *testing.T, s state.State, place state.Place, text string) bool {
+func rejected(t *testing.T, s state.State, target state.Target, text string) bool {
 	t.Helper()
 	r, err := image.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, found := s.Rejected(place, r.Repository, image.Version{Tag: r.Tag, Digest: r.Digest})
+	_, found := s.Rejected(target, r.Repository, image.Version{Tag: r.Tag, Digest: r.Digest})
 	return found
 }
 
 // held returns the words of what holds a place.
-func held(s state.State, place state.Place, now time.Time) string {
-	h, found := s.Held(place, now)
+func held(s state.State, target state.Target, now time.Time) string {
+	h, found := s.Held(target, now)
 	switch {
 	case !found:
 		return ""

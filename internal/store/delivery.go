@@ -17,7 +17,7 @@ type Delivery struct {
 	ID       string // the sender's own
 	Sender   string // the kind of the receiver
 	Event    string // as the sender calls it
-	Hints    []event.Hint
+	Hints    []event.Event
 	Header   http.Header // without credentials
 	Body     []byte
 

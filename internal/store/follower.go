@@ -105,7 +105,7 @@ func followsOf(ctx context.Context, tx *database.Tx, lane string) (map[row]bool,
 
 // Followers returns the lanes that what is hinted at may concern, sorted. Who asks
 // leaves them as they are: others of the transaction may get the same ones.
-func (s *Store) Followers(ctx context.Context, tx *database.Tx, hint event.Hint) ([]string, error) {
+func (s *Store) Followers(ctx context.Context, tx *database.Tx, hint event.Event) ([]string, error) {
 	ask := func() ([]string, error) {
 		found, err := followers(ctx, tx, hint)
 		slices.Sort(found)
@@ -117,7 +117,7 @@ func (s *Store) Followers(ctx context.Context, tx *database.Tx, hint event.Hint)
 	return database.Once(tx, imageAsked{hint.Image.Host, hint.Image.Path}, ask)
 }
 
-func followers(ctx context.Context, tx *database.Tx, hint event.Hint) ([]string, error) {
+func followers(ctx context.Context, tx *database.Tx, hint event.Event) ([]string, error) {
 	switch hint.Kind {
 	case event.KindImage:
 		return followersOfImage(ctx, tx, hint.Image)

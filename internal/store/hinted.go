@@ -56,17 +56,17 @@ on conflict (host, path) do update set hinted_at = excluded.hinted_at`, string(t
 	return err
 }
 
-// HintedImage is an image that may have changed.
-type HintedImage struct {
+// ImageEvent is an image that may have changed.
+type ImageEvent struct {
 	Image event.Image
 	At    time.Time // of the newest hint
 }
 
 // HintedSince lists the images that were hinted at since a time, that included.
-func (s *Store) HintedSince(ctx context.Context, since time.Time) (all []HintedImage, err error) {
+func (s *Store) HintedSince(ctx context.Context, since time.Time) (all []ImageEvent, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
-			var one HintedImage
+			var one ImageEvent
 			var at int64
 			if err := scan(&one.Image.Host, &one.Image.Path, &at); err != nil {
 				return err

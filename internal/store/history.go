@@ -93,7 +93,7 @@ func short(text string) string {
 
 // Ended keeps how a look ended: what is known of the lane, and what the look learnt for
 // the history.
-func (s *Store) Ended(ctx context.Context, tx *database.Tx, l Lane, past Past) error {
+func (s *Store) Ended(ctx context.Context, tx *database.Tx, l Repository, past Past) error {
 	if err := setLane(ctx, tx, l); err != nil {
 		return err
 	}
@@ -166,13 +166,13 @@ type Mark struct {
 // History lists events, newest first.
 func (s *Store) History(ctx context.Context, w Window) (all []Event, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		places, few, err := w.places(ctx, tx)
-		if err != nil || few && len(places) == 0 {
+		targets, few, err := w.places(ctx, tx)
+		if err != nil || few && len(targets) == 0 {
 			return err
 		}
 		query, args := w.selectByTime()
 		if few {
-			query, args = w.selectFrom(places)
+			query, args = w.selectFrom(targets)
 		}
 		return tx.Query(ctx, func(scan database.Scan) error {
 			e, err := readEvent(scan)

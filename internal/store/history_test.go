@@ -29,10 +29,10 @@ func happened(act, application string, minutes int) store.Event {
 
 func (b bench) ended(events ...store.Event) {
 	b.Helper()
-	b.endedIn(store.Lane{Key: "github.com/7", Host: "github.com", Name: "acme/gitops"}, store.Past{Events: events})
+	b.endedIn(store.Repository{Key: "github.com/7", Host: "github.com", Name: "acme/gitops"}, store.Past{Events: events})
 }
 
-func (b bench) endedIn(lane store.Lane, past store.Past) {
+func (b bench) endedIn(lane store.Repository, past store.Past) {
 	b.Helper()
 	b.write(func(ctx context.Context, tx *database.Tx) error { return b.Ended(ctx, tx, lane, past) })
 }
@@ -192,7 +192,7 @@ func TestHistory_paged(t *testing.T) {
 func TestHeads(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
-		lane := store.Lane{Key: "github.com/7"}
+		lane := store.Repository{Key: "github.com/7"}
 		for _, heads := range []map[string]string{{"main": "1", "env/prod": "2"}, {"main": "3"}} {
 			b.endedIn(lane, store.Past{Heads: heads})
 		}

@@ -10,8 +10,8 @@ import (
 	"promoter/internal/identity"
 )
 
-// Lane is a repository that is worked on, and how the last look at it ended.
-type Lane struct {
+// Repository is a repository that is worked on, and how the last look at it ended.
+type Repository struct {
 	Key      string // of the repository
 	Forge    string // its name in the server's file
 	Host     string // of its pages
@@ -21,7 +21,7 @@ type Lane struct {
 }
 
 // setLane keeps what is known of a lane. The time is that of the database.
-func setLane(ctx context.Context, tx *database.Tx, l Lane) error {
+func setLane(ctx context.Context, tx *database.Tx, l Repository) error {
 	_, err := tx.Exec(ctx, `
 insert into lane (key, forge, host, name, looked_at, failure) values (?, ?, ?, ?, @now, ?)
 on conflict (key) do update set forge = excluded.forge, host = excluded.host, name = excluded.name,
@@ -47,7 +47,7 @@ func (s *Store) Forget(ctx context.Context, key string) error {
 }
 
 // Lane returns a lane; one that is not there is a NotFound fault.
-func (s *Store) Lane(ctx context.Context, key string) (l Lane, err error) {
+func (s *Store) Lane(ctx context.Context, key string) (l Repository, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		var looked int64
 		columns := []any{&l.Key, &l.Forge, &l.Host, &l.Name, &looked, &l.Failure}
@@ -59,10 +59,10 @@ func (s *Store) Lane(ctx context.Context, key string) (l Lane, err error) {
 }
 
 // Lanes lists all lanes by host and name.
-func (s *Store) Lanes(ctx context.Context) (all []Lane, err error) {
+func (s *Store) Lanes(ctx context.Context) (all []Repository, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
-			var l Lane
+			var l Repository
 			var looked int64
 			if err := scan(&l.Key, &l.Forge, &l.Host, &l.Name, &looked, &l.Failure); err != nil {
 				return err

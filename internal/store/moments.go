@@ -17,16 +17,16 @@ on conflict (lane) do update set asked_at = excluded.asked_at`, lane)
 	})
 }
 
-// Moments are what makes answers about a lane's images old.
-type Moments struct {
+// Freshness are what makes answers about a lane's images old.
+type Freshness struct {
 	Fired     map[string]time.Time // by the name of the schedule
 	Refreshed time.Time            // zero: never
 }
 
 // Moments lists what holds now for a lane.
-func (s *Store) Moments(ctx context.Context, lane string) (m Moments, err error) {
+func (s *Store) Moments(ctx context.Context, lane string) (m Freshness, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		m = Moments{Fired: map[string]time.Time{}}
+		m = Freshness{Fired: map[string]time.Time{}}
 		one := func(scan database.Scan) error {
 			name, at := "", int64(0)
 			if err := scan(&name, &at); err != nil {

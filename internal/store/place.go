@@ -62,9 +62,9 @@ const fromPlace = `select * from (select id, at from history
 	order by at desc, id desc limit ?) as one`
 
 // selectFrom selects the newest events of some places.
-func (w Window) selectFrom(places []place) (query string, args []any) {
-	parts := make([]string, 0, len(places))
-	for _, one := range places {
+func (w Window) selectFrom(targets []place) (query string, args []any) {
+	parts := make([]string, 0, len(targets))
+	for _, one := range targets {
 		parts = append(parts, fromPlace)
 		args = append(args, one.repository, one.name, one.environment, one.application)
 		args = append(append(args, w.time()...), w.Limit)

@@ -62,7 +62,7 @@ func TestFire_onceForItsTime(t *testing.T) {
 }
 
 // Of many who ask at once, one is told that it came.
-func TestFire_P13_oneOfMany(t *testing.T) {
+func TestFire_oneOfMany(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		b.setSchedules("github.com/1", "every 1h")
@@ -140,7 +140,7 @@ func TestSetSchedules(t *testing.T) {
 	})
 }
 
-func (b bench) moments(lane string) store.Moments {
+func (b bench) moments(lane string) store.Freshness {
 	b.Helper()
 	m, err := b.Moments(b.Context(), lane)
 	if err != nil {

@@ -50,7 +50,7 @@ func (b bench) keep(d store.Delivery) {
 func delivery(id string) store.Delivery {
 	return store.Delivery{
 		Receiver: "quay", ID: id, Sender: "quay", Event: "push",
-		Hints:  []event.Hint{{Kind: event.KindImage, Image: event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"}}},
+		Hints:  []event.Event{{Kind: event.KindImage, Image: event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"}}},
 		Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte("{\x00}"),
 	}
 }
@@ -109,7 +109,7 @@ func pattern(t testing.TB, text string) store.Follow {
 }
 
 // followers asks who a hint concerns.
-func (b bench) followers(hint event.Hint) (found []string) {
+func (b bench) followers(hint event.Event) (found []string) {
 	b.Helper()
 	b.write(func(ctx context.Context, tx *database.Tx) (err error) {
 		found, err = b.Followers(ctx, tx, hint)
@@ -147,7 +147,7 @@ func TestFollowers(t *testing.T) {
 		follow("before", pattern(b.T, "quay.io/acme/other"))
 		for _, test := range []struct {
 			name string
-			said event.Hint
+			said event.Event
 			want []string
 		}{
 			{"by its name and by a pattern", imageHint("quay.io", "acme/web"), []string{"exact", "stars"}},
@@ -160,7 +160,7 @@ func TestFollowers(t *testing.T) {
 			{"of another team", imageHint("quay.io", "teams/other/b"), nil},
 			{"on any host", imageHint("", "acme/web"), []string{"exact", "hosts", "stars"}},
 			{"by nobody", imageHint("ghcr.io", "acme/web"), nil},
-			{"a release", event.Hint{Kind: event.KindRelease, Repository: event.Repository{Host: "github.com", Name: "acme/web"}}, []string{"stars"}},
+			{"a release", event.Event{Kind: event.KindRelease, Repository: event.Repository{Host: "github.com", Name: "acme/web"}}, []string{"stars"}},
 		} {
 			if diff := cmp.Diff(test.want, b.followers(test.said)); diff != "" {
 				b.Errorf("%s (-want +got):\n%s", test.name, diff)
@@ -169,14 +169,14 @@ func TestFollowers(t *testing.T) {
 	})
 }
 
-func imageHint(host, path string) event.Hint {
-	return event.Hint{Kind: event.KindImage, Image: event.Image{Host: host, Path: path}}
+func imageHint(host, path string) event.Event {
+	return event.Event{Kind: event.KindImage, Image: event.Image{Host: host, Path: path}}
 }
 
 func TestLanes(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
-		lane := store.Lane{Key: "github.com/7", Forge: "github", Host: "GitHub.com", Name: "Acme/GitOps", Failure: "no config"}
+		lane := store.Repository{Key: "github.com/7", Forge: "github", Host: "GitHub.com", Name: "Acme/GitOps", Failure: "no config"}
 		for _, failure := range []string{"no config", ""} {
 			lane.Failure = failure
 			b.endedIn(lane, store.Past{})
@@ -186,7 +186,7 @@ func TestLanes(t *testing.T) {
 			b.Fatalf("%+v, %v", all, err)
 		}
 		about := func(r event.Repository) []string {
-			return b.followers(event.Hint{Kind: event.KindRepository, Repository: r})
+			return b.followers(event.Event{Kind: event.KindRepository, Repository: r})
 		}
 		for _, test := range []struct {
 			said event.Repository
@@ -216,7 +216,7 @@ func TestLanes_anyFailure(t *testing.T) {
 		for said, want := range map[string]string{
 			"no\x00NUL": "no\uFFFDNUL", "no \xff letter": "no \uFFFD letter", strings.Repeat("é", 1<<20): strings.Repeat("é", 2<<10),
 		} {
-			lane := store.Lane{Key: "github.com/7", Forge: "github", Host: "github.com", Name: "acme/gitops", Failure: said}
+			lane := store.Repository{Key: "github.com/7", Forge: "github", Host: "github.com", Name: "acme/gitops", Failure: said}
 			b.endedIn(lane, store.Past{})
 			if got, err := b.Lane(b.Context(), lane.Key); err != nil || got.Failure != want {
 				b.Errorf("%.20q: %.20q of %d bytes, %v", said, got.Failure, len(got.Failure), err)

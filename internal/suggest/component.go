@@ -171,15 +171,15 @@ type presence struct {
 	places   map[string][]string
 }
 
-func (p *presence) add(version, place string) {
+func (p *presence) add(version, target string) {
 	if p.places == nil {
 		p.places = map[string][]string{}
 	}
 	if _, known := p.places[version]; !known {
 		p.versions = append(p.versions, version)
 	}
-	if !slices.Contains(p.places[version], place) {
-		p.places[version] = append(p.places[version], place)
+	if !slices.Contains(p.places[version], target) {
+		p.places[version] = append(p.places[version], target)
 	}
 }
 

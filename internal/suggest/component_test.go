@@ -140,7 +140,7 @@ func TestConfig_warnings(t *testing.T) {
 			[]string{"dev/d.yaml a.io/x/web:latest", "prod/d.yaml a.io/x/web:latest", "tools/job.yaml a.io/x/job:latest"},
 			[]string{"1 image reference stands: tools/job.yaml:1:8"},
 		},
-		{"no environment", []string{"d.yaml a.io/x/web:latest"}, []string{"no environments were recognised:"}},
+		{"no environment", []string{"d.yaml a.io/x/web:latest"}, []string{"no environments were recognized:"}},
 		{"tags only", []string{"dev/d.yaml a.io/x/web:1.0.0"}, []string{"1 component is pinned by tag only:"}},
 	}
 	for _, test := range tests {

@@ -164,14 +164,14 @@ func (s *sight) surroundings(stem, extension string) bool {
 
 // isRegion says whether a folder's name is a place on earth and nothing else.
 func isRegion(segment string) bool {
-	place := false
+	target := false
 	for _, token := range separators.Split(strings.ToLower(segment), -1) {
 		if !belongs(token) {
 			return false
 		}
-		place = place || regions[token]
+		target = target || regions[token]
 	}
-	return place
+	return target
 }
 
 // slug makes a name of a text: small letters and digits, one dash for anything

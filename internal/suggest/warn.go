@@ -13,7 +13,7 @@ func (d *draft) warnings() []Warning {
 	var out []Warning
 	if d.layout.wholeTree() {
 		out = append(out, Warning{
-			Text:   "no environments were recognised, so the whole tree is one",
+			Text:   "no environments were recognized, so the whole tree is one",
 			Advice: "write one environment for each folder (paths) or branch (branch) that is deployed on its own",
 		})
 	}

@@ -99,7 +99,7 @@ func refused(status int) error {
 	case status >= http.StatusInternalServerError, status == http.StatusTooManyRequests:
 		return fault.New(fault.Temporary, "the collector answers %d", status)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return fault.New(fault.Unauthorised, "the collector answers %d: check headers of traces in the server's file", status)
+		return fault.New(fault.Unauthorized, "the collector answers %d: check headers of traces in the server's file", status)
 	}
 	return fault.New(fault.Invalid, "the collector answers %d: check endpoint of traces in the server's file", status)
 }

@@ -157,9 +157,9 @@ func (everything) Named(string, string) (updater.Followed, bool) { return update
 
 func (everything) Literals() []string { return nil }
 
-// TestCorpus_Y16_presentVersions writes to every file of the corpus the versions
+// TestCorpus_presentVersions writes to every file of the corpus the versions
 // that it has already: not a byte may change.
-func TestCorpus_Y16_presentVersions(t *testing.T) {
+func TestCorpus_presentVersions(t *testing.T) {
 	t.Parallel()
 	files, references, several := 0, 0, 0
 	for _, b := range readBumps(t) {

@@ -103,7 +103,7 @@ type bumpWish struct {
 }
 
 // wishes reads from the changed lines which repository got which version. It
-// looks at text and neighbours on its own, without the code under test.
+// looks at text and neighbors on its own, without the code under test.
 func (b bump) wishes() (map[image.Repository]bumpWish, error) {
 	wishes := map[image.Repository]bumpWish{}
 	for _, line := range b.edits {
@@ -163,7 +163,7 @@ func (e bumpEdit) references(b bump) (old, now image.Reference, err error) {
 	if whole && oldErr == nil && nowErr == nil && old.Repository == now.Repository {
 		return old, now, nil
 	}
-	repository, found := e.neighbour(b.before)
+	repository, found := e.neighbor(b.before)
 	if !found {
 		return old, now, errUnnamed
 	}
@@ -190,8 +190,8 @@ func versionText(repository, text string) (image.Reference, error) {
 	return image.Parse(repository + ":" + text)
 }
 
-// neighbour returns the repository that stands beside the changed scalar.
-func (e bumpEdit) neighbour(data []byte) (string, bool) {
+// neighbor returns the repository that stands beside the changed scalar.
+func (e bumpEdit) neighbor(data []byte) (string, bool) {
 	segments := strings.Split(e.Path, ".")
 	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
 	for {

@@ -1,7 +1,7 @@
 // Package updater finds the references to followed artifacts in the files of a
 // branch and rewrites them, changing only the bytes of the value.
 //
-// It never serialises YAML. It parses a file, finds the byte span of each scalar
+// It never serializes YAML. It parses a file, finds the byte span of each scalar
 // that says which version runs, replaces those spans, parses the result and
 // proves that the two streams have the same documents and the same nodes but for
 // the wanted scalars. What it cannot prove it refuses, with file, line and

@@ -81,7 +81,7 @@ func testGolden(t *testing.T, dir string) {
 		testVariants(t, wanted, before, after, result)
 	}
 	for _, render := range wanted.Render {
-		t.Run("Y-29 "+render.name(), func(t *testing.T) {
+		t.Run(""+render.name(), func(t *testing.T) {
 			t.Parallel()
 			render.check(t, got)
 		})

@@ -123,10 +123,10 @@ func (files tree) mapped(change func(string) string) tree {
 // without the final newline: the same scalars change at the same places.
 func testVariants(t *testing.T, wanted goldenCase, before, after tree, result goldenResult) {
 	for name, change := range map[string]func(string) string{
-		"Y-04 carriage returns": func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
-		"Y-04 byte order mark":  func(s string) string { return byteOrderMark + s },
-		"Y-05 no final newline": func(s string) string { return strings.TrimSuffix(s, "\n") },
-		"Y-04 all of it together": func(s string) string {
+		"carriage returns": func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+		"byte order mark":  func(s string) string { return byteOrderMark + s },
+		"no final newline": func(s string) string { return strings.TrimSuffix(s, "\n") },
+		"all of it together": func(s string) string {
 			return byteOrderMark + strings.TrimSuffix(strings.ReplaceAll(s, "\n", "\r\n"), "\r\n")
 		},
 	} {

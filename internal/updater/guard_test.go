@@ -59,34 +59,34 @@ func TestGuard_Y22(t *testing.T) {
 		refused          string // empty: not refused
 		found            int
 	}{
-		{name: "Y-22 over the limit", text: held + long, options: small, refused: "over the limit of 64 bytes"},
-		{name: "Y-22 over the limit without a followed name", text: other + long, options: small},
-		{name: "Y-22 over the limit, the name in prose and in words", text: "webhook: {}\nnames: {singular: web}\n# see web\n" + long, options: small},
-		{name: "Y-22 over the limit, a reference in a list", text: "- " + webV1 + "\n" + long, options: small, refused: "over the limit"},
-		{name: "Y-22 over the limit, half a reference", text: "{\"registry\": \"quay.io\", \"repository\": \"acme/web\"}\n" + long, options: small, refused: "over the limit"},
-		{name: "Y-22 over the limit, a chart in a registry", text: "url: oci://quay.io/acme\nx: web\n" + long, options: small, refused: "over the limit"},
-		{name: "Y-22 over the limit, a mark", text: "a: v1 # promoter: web\n" + long, options: small, refused: "over the limit"},
+		{name: "over the limit", text: held + long, options: small, refused: "over the limit of 64 bytes"},
+		{name: "over the limit without a followed name", text: other + long, options: small},
+		{name: "over the limit, the name in prose and in words", text: "webhook: {}\nnames: {singular: web}\n# see web\n" + long, options: small},
+		{name: "over the limit, a reference in a list", text: "- " + webV1 + "\n" + long, options: small, refused: "over the limit"},
+		{name: "over the limit, half a reference", text: "{\"registry\": \"quay.io\", \"repository\": \"acme/web\"}\n" + long, options: small, refused: "over the limit"},
+		{name: "over the limit, a chart in a registry", text: "url: oci://quay.io/acme\nx: web\n" + long, options: small, refused: "over the limit"},
+		{name: "over the limit, a mark", text: "a: v1 # promoter: web\n" + long, options: small, refused: "over the limit"},
 		{name: "lock of a package manager", path: "package-lock.json", text: "{" + held},
-		{name: "Y-22 symbolic link", text: held, mode: updater.Symlink, refused: "a symbolic link"},
-		{name: "Y-22 symbolic link without a followed name", text: other, mode: updater.Symlink},
-		{name: "Y-22 submodule", path: "vendor", mode: updater.Submodule, refused: "vendor:1: a submodule"},
-		{name: "Y-22 LFS pointer", text: pointer, refused: "a pointer of Git LFS"},
-		{name: "Y-22 LFS pointer of a picture", path: "a.png", text: pointer},
-		{name: "Y-22 conflict markers", text: conflict, refused: "f.yaml:2: conflict markers"},
-		{name: "Y-22 conflict markers without a followed name", text: strings.ReplaceAll(conflict, "acme/web", "acme/other")},
-		{name: "Y-22 invalid YAML", text: held + "b: {\n", refused: "not valid YAML"},
-		{name: "Y-22 invalid YAML without a followed name", text: other + "b: {\n"},
-		{name: "Y-22 UTF-16", text: wide(held), refused: "UTF-16"},
-		{name: "Y-22 UTF-16 without a followed name", text: wide(other)},
-		{name: "Y-22 zero bytes", text: held + "a: \x00\n", refused: "not UTF-8 text"},
-		{name: "Y-22 Latin 1", text: held + "a: \xe9\n", refused: "not UTF-8 text"},
-		{name: "Y-28 YAML without an extension", path: "pod", text: held, found: 1},
-		{name: "Y-28 YAML with an unknown extension", path: "pod.j2", text: held, found: 1},
+		{name: "symbolic link", text: held, mode: updater.Symlink, refused: "a symbolic link"},
+		{name: "symbolic link without a followed name", text: other, mode: updater.Symlink},
+		{name: "submodule", path: "vendor", mode: updater.Submodule, refused: "vendor:1: a submodule"},
+		{name: "LFS pointer", text: pointer, refused: "a pointer of Git LFS"},
+		{name: "LFS pointer of a picture", path: "a.png", text: pointer},
+		{name: "conflict markers", text: conflict, refused: "f.yaml:2: conflict markers"},
+		{name: "conflict markers without a followed name", text: strings.ReplaceAll(conflict, "acme/web", "acme/other")},
+		{name: "invalid YAML", text: held + "b: {\n", refused: "not valid YAML"},
+		{name: "invalid YAML without a followed name", text: other + "b: {\n"},
+		{name: "UTF-16", text: wide(held), refused: "UTF-16"},
+		{name: "UTF-16 without a followed name", text: wide(other)},
+		{name: "zero bytes", text: held + "a: \x00\n", refused: "not UTF-8 text"},
+		{name: "Latin 1", text: held + "a: \xe9\n", refused: "not UTF-8 text"},
+		{name: "YAML without an extension", path: "pod", text: held, found: 1},
+		{name: "YAML with an unknown extension", path: "pod.j2", text: held, found: 1},
 		{name: "unknown extension, not YAML, with a reference", path: "a.x", text: held + "}\n", refused: "a.x:1: the file is not valid YAML"},
 		{name: "unknown extension, not YAML, with prose", path: "a.x", text: "see " + webV1 + "\n}: {\n"},
 		{name: "JSON with comments", path: "tsconfig.json", text: "{\n  // of web\n  \"lib\": [\"webworker\"]\n}\n"},
-		{name: "Y-22 JSON with comments and a reference", path: "a.json", text: "{\n  // of web\n  \"image\": \"" + webV1 + "\",\n}\n", refused: "a.json:2: not valid YAML"},
-		{name: "Y-22 broken JSON on one line", path: "a.json", text: "{\"a\": {\"image\": \"" + webV1 + "\"}", refused: "a.json:1: not valid YAML"},
+		{name: "JSON with comments and a reference", path: "a.json", text: "{\n  // of web\n  \"image\": \"" + webV1 + "\",\n}\n", refused: "a.json:2: not valid YAML"},
+		{name: "broken JSON on one line", path: "a.json", text: "{\"a\": {\"image\": \"" + webV1 + "\"}", refused: "a.json:1: not valid YAML"},
 		{name: "prose", path: "README.md", text: held},
 		{name: "promoter's own file", path: ".promoter.yaml", text: held},
 		{name: "Dockerfile", path: "Dockerfile.dev", text: held},
@@ -127,10 +127,10 @@ func TestGuard_unreadable(t *testing.T) {
 	}
 }
 
-// TestGuard_Y22_hostile gives files that multiply. None may be found to hold
+// TestGuard_hostile gives files that multiply. None may be found to hold
 // anything, and the test would not end if one took time that grows with more
 // than its size.
-func TestGuard_Y22_hostile(t *testing.T) {
+func TestGuard_hostile(t *testing.T) {
 	t.Parallel()
 	bomb := "a0: &a0 [" + webV1 + "]\n"
 	for i := range 30 {

@@ -27,16 +27,16 @@ spec:
 
 const fluxSystem = "{kind: HelmRepository, name: acme, namespace: flux-system}"
 
-func TestHelmRelease_Y27_chartThroughItsSource(t *testing.T) {
+func TestHelmRelease_chartThroughItsSource(t *testing.T) {
 	t.Parallel()
 	elsewhere := map[string]string{"sources/acme.yaml": acmeCharts}
 	checkShapes(t, []shapeCase{
 		{
-			name: "Y-27 source in another file", others: elsewhere, kinds: "helm-release",
+			name: "source in another file", others: elsewhere, kinds: "helm-release",
 			before: release("1.0.0", fluxSystem), after: release("2.0.0+build.5", fluxSystem),
 		},
 		{
-			name: "Y-27 source in the same file", kinds: "helm-release",
+			name: "source in the same file", kinds: "helm-release",
 			before: acmeCharts + "---\n" + release(`"1.0.0-1234567"`, fluxSystem),
 			after:  acmeCharts + "---\n" + release(`"2.0.0+build.5"`, fluxSystem),
 		},
@@ -87,13 +87,13 @@ func TestHelmRelease_versionsThatChooseThemselves(t *testing.T) {
 	checkShapes(t, cases)
 }
 
-func TestHelmRelease_Y27_bareTags(t *testing.T) {
+func TestHelmRelease_bareTags(t *testing.T) {
 	t.Parallel()
 	elsewhere := map[string]string{"sources/acme.yaml": acmeCharts}
 	start := release("2.0.0+build.5", fluxSystem) + "  values:\n"
 	checkShapes(t, []shapeCase{
 		{
-			name: "Y-27 no repository beside the tag", others: elsewhere,
+			name: "no repository beside the tag", others: elsewhere,
 			before: start + "    image: {tag: v1}\n", refused: `file.yaml:11: no repository stands beside the tag v1`,
 		},
 		{
@@ -113,7 +113,7 @@ func TestHelmRelease_Y27_bareTags(t *testing.T) {
 			before: start + "    git: {tag: v1}\n    image: {tag: \"\"}\n",
 		},
 		{
-			name: "Y-27 marked", others: elsewhere, kinds: "marker",
+			name: "marked", others: elsewhere, kinds: "marker",
 			before: start + "    image:\n      tag: v1 # promoter: web.tag\n",
 			after:  start + "    image:\n      tag: v2 # promoter: web.tag\n",
 		},

@@ -6,17 +6,17 @@ import (
 	"promoter/internal/image"
 )
 
-func TestHelmValues_Y21_shapes(t *testing.T) {
+func TestHelmValues_shapes(t *testing.T) {
 	t.Parallel()
 	hex1, hex2 := digest1[len("sha256:"):], digest2[len("sha256:"):]
 	checkShapes(t, []shapeCase{
 		{
-			name: "Y-21 registry, repository, tag and digest", kinds: "helm-values",
+			name: "registry, repository, tag and digest", kinds: "helm-values",
 			before: "web: {registry: quay.io, repository: acme/web, tag: v1, digest: " + digest1 + "}\n",
 			after:  "web: {registry: quay.io, repository: acme/web, tag: v2, digest: " + digest2 + "}\n",
 		},
 		{
-			name:   "Y-21 several images",
+			name:   "several images",
 			before: "a:\n  repository: quay.io/acme/web\n  tag: v1\nb:\n  repository: quay.io/acme/web-b\n  tag: v1\nc:\n  registry: x\n  repository: quay.io/acme/web\n  tag: v1\n",
 			after:  "a:\n  repository: quay.io/acme/web\n  tag: v2\nb:\n  repository: quay.io/acme/web-b\n  tag: v1\nc:\n  registry: x\n  repository: quay.io/acme/web\n  tag: v1\n",
 		},
@@ -25,10 +25,10 @@ func TestHelmValues_Y21_shapes(t *testing.T) {
 			before: "repository: quay.io/acme/web\ntag: v1\nsha: " + hex1 + "\n", after: "repository: quay.io/acme/web\ntag: v2\nsha: \"" + hex2 + "\"\n",
 		},
 		{
-			name:   "Y-28 repository that ends in @sha256",
+			name:   "repository that ends in @sha256",
 			before: "repository: quay.io/acme/web@sha256\ntag: '" + hex1 + "'\n", after: "repository: quay.io/acme/web@sha256\ntag: '" + hex2 + "'\n",
 		},
-		{name: "Y-28 repository that ends in @sha256, and a tag", before: "repository: quay.io/acme/web@sha256\ntag: v1\n", refused: "not a tag or digest"},
+		{name: "repository that ends in @sha256, and a tag", before: "repository: quay.io/acme/web@sha256\ntag: v1\n", refused: "not a tag or digest"},
 		{name: "name and version of a chart", before: "name: quay.io/acme/web\nversion: v1\n"},
 		{name: "repository and version", before: "repository: quay.io/acme/web\nversion: v1\n", after: "repository: quay.io/acme/web\nversion: v2\n"},
 		{name: "repository, image and version", before: "repository: quay.io/acme\nimage: web\nversion: v1\n", after: "repository: quay.io/acme\nimage: web\nversion: v2\n"},
@@ -46,16 +46,16 @@ func TestHelmValues_Y21_shapes(t *testing.T) {
 			after:  "global: {imageRegistry: quay.io}\nweb: {image: {repository: acme/web, tag: v2}}\n",
 		},
 		{
-			name:   "Y-28 tag and digest in one scalar",
+			name:   "tag and digest in one scalar",
 			before: "repository: quay.io/acme/web\ntag: v1@" + digest1 + "\n", after: "repository: quay.io/acme/web\ntag: v2@" + digest2 + "\n",
 		},
 		{
-			name: "Y-09 the tag is an alias", noted: "*t changes along",
+			name: "the tag is an alias", noted: "*t changes along",
 			before: "t: &t v1\nweb: {repository: quay.io/acme/web, tag: *t}\n", after: "t: &t v2\nweb: {repository: quay.io/acme/web, tag: *t}\n",
 		},
-		{name: "Y-22 variable", before: "repository: quay.io/acme/web\ntag: ${TAG}\n", refused: "the version is a variable"},
-		{name: "Y-28 the repository stands twice", before: "repository: quay.io/acme/web\nrepository: quay.io/acme/web\ntag: v1\n", refused: "the key repository stands twice"},
-		{name: "Y-21 a name beside another repository", before: "name: web\nrepository: quay.io/acme/other\ntag: v1\n"},
+		{name: "variable", before: "repository: quay.io/acme/web\ntag: ${TAG}\n", refused: "the version is a variable"},
+		{name: "the repository stands twice", before: "repository: quay.io/acme/web\nrepository: quay.io/acme/web\ntag: v1\n", refused: "the key repository stands twice"},
+		{name: "a name beside another repository", before: "name: web\nrepository: quay.io/acme/other\ntag: v1\n"},
 		{name: "image, name and version", before: "image: {name: quay.io/acme/web, version: v1}\n", after: "image: {name: quay.io/acme/web, version: v2}\n"},
 		{name: "full image and version", before: "image: quay.io/acme/web\nversion: v1\n", after: "image: quay.io/acme/web\nversion: v2\n"},
 		{name: "repository and imageTag", before: "repository: quay.io/acme/web\nimageTag: v1\n", after: "repository: quay.io/acme/web\nimageTag: v2\n"},
@@ -65,9 +65,9 @@ func TestHelmValues_Y21_shapes(t *testing.T) {
 	})
 }
 
-// TestHelmValues_Y21_shortNames follows the redis of Docker Hub, whose name many
+// TestHelmValues_shortNames follows the redis of Docker Hub, whose name many
 // groups and images of other registries have too.
-func TestHelmValues_Y21_shortNames(t *testing.T) {
+func TestHelmValues_shortNames(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]string{
 		"name beside a repository":  "name: redis\nrepository: quay.io/acme/redis\ntag: \"7.2\"\n",

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-func TestNested_Y25_blockScalars(t *testing.T) {
+func TestNested_blockScalars(t *testing.T) {
 	t.Parallel()
 	checkShapes(t, []shapeCase{
-		{name: "Y-25 reference", before: "a: |\n  image: quay.io/acme/web:v1\n", after: "a: |\n  image: quay.io/acme/web:v2\n"},
-		{name: "Y-25 group", before: "a: |-\n    image:\n      repository: quay.io/acme/web\n      tag: v1 # kept\nb: 1\n", after: "a: |-\n    image:\n      repository: quay.io/acme/web\n      tag: v2 # kept\nb: 1\n"},
+		{name: "reference", before: "a: |\n  image: quay.io/acme/web:v1\n", after: "a: |\n  image: quay.io/acme/web:v2\n"},
+		{name: "group", before: "a: |-\n    image:\n      repository: quay.io/acme/web\n      tag: v1 # kept\nb: 1\n", after: "a: |-\n    image:\n      repository: quay.io/acme/web\n      tag: v2 # kept\nb: 1\n"},
 		{name: "list", before: "a: |\n  - quay.io/acme/web:v1\n", after: "a: |\n  - quay.io/acme/web:v2\n"},
 		{name: "blank lines and comments", before: "a: |\n\n  # first\n\n  image: quay.io/acme/web:v1\n\n\nb: 1\n", after: "a: |\n\n  # first\n\n  image: quay.io/acme/web:v2\n\n\nb: 1\n"},
 		{name: "indicator", before: "a: |4\n      x: 1\n      image: quay.io/acme/web:v1\n", after: "a: |4\n      x: 1\n      image: quay.io/acme/web:v2\n"},
@@ -23,12 +23,12 @@ func TestNested_Y25_blockScalars(t *testing.T) {
 	})
 }
 
-func TestNested_Y23_textThatIsNoYAML(t *testing.T) {
+func TestNested_textThatIsNoYAML(t *testing.T) {
 	t.Parallel()
 	checkShapes(t, []shapeCase{
-		{name: "Y-23 prose", before: "a: |\n  We run quay.io/acme/web:v1 here.\n"},
-		{name: "Y-23 script", before: "a: |\n  #!/bin/sh\n  set -e\n  docker run quay.io/acme/web:v1 --flag\n"},
-		{name: "Y-23 comment inside", before: "a: |\n  # image: quay.io/acme/web:v1\n  b: 1\n"},
+		{name: "prose", before: "a: |\n  We run quay.io/acme/web:v1 here.\n"},
+		{name: "script", before: "a: |\n  #!/bin/sh\n  set -e\n  docker run quay.io/acme/web:v1 --flag\n"},
+		{name: "comment inside", before: "a: |\n  # image: quay.io/acme/web:v1\n  b: 1\n"},
 		{name: "ini", before: "a: |\n  [web]\n  image = quay.io/acme/web:v1\n"},
 		{name: "folded", before: "a: >\n  image: quay.io/acme/web:v1\n"},
 		{name: "tabs", before: "a: |\n  x:\n  \timage: quay.io/acme/web:v1\n"},
@@ -52,21 +52,21 @@ func TestNested_depthIsBounded(t *testing.T) {
 	})
 }
 
-func TestNested_Y25_textThatMustBeYAML(t *testing.T) {
+func TestNested_textThatMustBeYAML(t *testing.T) {
 	t.Parallel()
 	checkShapes(t, []shapeCase{
 		{
-			name:   "Y-25 values with templates",
+			name:   "values with templates",
 			before: "values: |\n  {{- if .x }}\n  image: quay.io/acme/web:v1\n  {{- end }}\n", refused: "file.yaml:1: the text under values mentions quay.io/acme/web and cannot be edited",
 		},
-		{name: "Y-25 patch in quotes", before: `patch: '[{"op": "replace", "path": "/image", "value": "quay.io/acme/web:v1"}]'` + "\n", refused: "no literal block"},
-		{name: "Y-25 folded values", before: "values: >\n  image: quay.io/acme/web:v1\n", refused: "no literal block"},
-		{name: "Y-25 file of a ConfigMap", before: "data:\n  app.yaml: |\n    a: [\n    image: quay.io/acme/web:v1\n", refused: "the text under app.yaml"},
+		{name: "patch in quotes", before: `patch: '[{"op": "replace", "path": "/image", "value": "quay.io/acme/web:v1"}]'` + "\n", refused: "no literal block"},
+		{name: "folded values", before: "values: >\n  image: quay.io/acme/web:v1\n", refused: "no literal block"},
+		{name: "file of a ConfigMap", before: "data:\n  app.yaml: |\n    a: [\n    image: quay.io/acme/web:v1\n", refused: "the text under app.yaml"},
 		{name: "ignored", before: "values: >  # promoter: ignore\n  image: quay.io/acme/web:v1\n"},
 		{name: "comment in it", before: "values: |\n  {{- if .x }}\n  # image: quay.io/acme/web:v1\n"},
 		{name: "another repository", before: "values: |\n  {{- if .x }}\n  image: quay.io/other/web:v1\n"},
 		{name: "ignored block of one line", before: "image: |- # promoter: ignore\n  quay.io/acme/web:v1\n"},
 		{name: "a whole reference", before: "values: quay.io/acme/web:v1\n", after: "values: quay.io/acme/web:v2\n"},
-		{name: "Y-23 a script", before: "run.sh: |\n  docker run \"quay.io/acme/web:v1\" {\n"},
+		{name: "a script", before: "run.sh: |\n  docker run \"quay.io/acme/web:v1\" {\n"},
 	})
 }

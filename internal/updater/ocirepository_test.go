@@ -28,6 +28,6 @@ func TestOCIRepository_ref(t *testing.T) {
 		{name: "another repository", before: ociRepositoryObject("oci://quay.io/acme/manifests-extra", "{tag: v1}")},
 		{name: "another scheme", before: ociRepositoryObject("https://quay.io/acme/manifests", "{tag: v1}")},
 		{name: "another kind", before: "apiVersion: example.com/v1\nkind: OCIRepository\nspec: {url: " + manifests + ", ref: {tag: v1}}\n"},
-		{name: "Y-28 duplicate key", before: ref("{tag: v1, tag: v1}"), refused: "tag"},
+		{name: "duplicate key", before: ref("{tag: v1, tag: v1}"), refused: "tag"},
 	})
 }

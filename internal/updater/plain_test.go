@@ -8,9 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestPlain_Y17_text holds plainIsText against what readers of YAML 1.1 and 1.2
+// TestPlain_text holds plainIsText against what readers of YAML 1.1 and 1.2
 // take plain scalars for.
-func TestPlain_Y17_text(t *testing.T) {
+func TestPlain_text(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{
 		"1.10", "0123", "1e3", "yes", "null", "20240101", "1_000", "1:20", "1:20.5", "2024-01-02", "2024-01-02T10:00:00Z", "~", "",
@@ -18,7 +18,7 @@ func TestPlain_Y17_text(t *testing.T) {
 		"<<", "=", "1_0.5", "12e4567", "0", "00", "190:20:30",
 	} {
 		if plainIsText(value) {
-			t.Errorf("Y-17 %q is taken for text", value)
+			t.Errorf("%q is taken for text", value)
 		}
 	}
 	for _, value := range []string{
@@ -26,13 +26,13 @@ func TestPlain_Y17_text(t *testing.T) {
 		"sha256:" + strings.Repeat("1", 64), "quay.io/acme/web:1.10", "yes1", "1-2", "2024-01-02-rc",
 	} {
 		if !plainIsText(value) {
-			t.Errorf("Y-17 %q is not taken for text", value)
+			t.Errorf("%q is not taken for text", value)
 		}
 	}
 }
 
-// TestPlain_Y17_parser asks the parser about what is called text.
-func TestPlain_Y17_parser(t *testing.T) {
+// TestPlain_parser asks the parser about what is called text.
+func TestPlain_parser(t *testing.T) {
 	t.Parallel()
 	for i := range 20000 {
 		value := strings.Trim(fmt.Sprintf("%x.%d", i*7919, i), "f")
@@ -42,7 +42,7 @@ func TestPlain_Y17_parser(t *testing.T) {
 				t.Fatal(err)
 			}
 			if plainIsText(value) && n.Content[0].Tag != "!!str" {
-				t.Fatalf("Y-17 %q is %s", value, n.Content[0].Tag)
+				t.Fatalf("%q is %s", value, n.Content[0].Tag)
 			}
 		}
 	}

@@ -2,7 +2,7 @@ package updater_test
 
 import "testing"
 
-func TestRemote_Y18_formsOfTheURL(t *testing.T) {
+func TestRemote_formsOfTheURL(t *testing.T) {
 	t.Parallel()
 	const images = "images:\n  - name: quay.io/acme/web\n    newTag: v2\n"
 	kustomization := func(list, url string) string { return list + ":\n  - " + url + "\n" + images }
@@ -21,19 +21,19 @@ func TestRemote_Y18_formsOfTheURL(t *testing.T) {
 		"after other words": "https://github.com/acme/web//config?timeout=90s&ref=",
 	} {
 		cases = append(cases, shapeCase{
-			name: "Y-18 " + name, kinds: "remote-resource",
+			name: "" + name, kinds: "remote-resource",
 			before: kustomization("resources", url+commit1), after: kustomization("resources", url+commit2),
 		})
 	}
 	cases = append(cases, shapeCase{
-		name:   "Y-18 before other words",
+		name:   "before other words",
 		before: kustomization("components", "https://github.com/acme/web//c?ref="+commit1+"&submodules=false # kept"),
 		after:  kustomization("components", "https://github.com/acme/web//c?ref="+commit2+"&submodules=false # kept"),
 	})
 	checkShapes(t, cases)
 }
 
-func TestRemote_Y18_staysWhereItIsNotOurs(t *testing.T) {
+func TestRemote_staysWhereItIsNotOurs(t *testing.T) {
 	t.Parallel()
 	const images = "images:\n  - name: quay.io/acme/web\n    newTag: v2\n"
 	kustomization := func(url string) string { return "resources:\n  - " + url + "\n" + images }
@@ -59,10 +59,10 @@ func TestRemote_Y18_staysWhereItIsNotOurs(t *testing.T) {
 	})
 }
 
-func TestRemote_Y18_imageAndResourceTogether(t *testing.T) {
+func TestRemote_imageAndResourceTogether(t *testing.T) {
 	t.Parallel()
 	checkShapes(t, []shapeCase{{
-		name: "Y-18 both in one pass", kinds: "remote-resource kustomize-images",
+		name: "both in one pass", kinds: "remote-resource kustomize-images",
 		before: "resources: [\"https://github.com/acme/web//config?ref=" + commit1 + "\"]\nimages: [{name: web, newName: quay.io/acme/web, newTag: v1}]\n",
 		after:  "resources: [\"https://github.com/acme/web//config?ref=" + commit2 + "\"]\nimages: [{name: web, newName: quay.io/acme/web, newTag: v2}]\n",
 	}})

@@ -26,13 +26,13 @@ func (i *Inventory) Rewrite(ctx context.Context, file File, wanted func(componen
 	if ctx.Err() != nil {
 		return Result{Refusals: []edit.Refusal{{File: file.Path, Reason: context.Cause(ctx).Error()}}}
 	}
-	r := rewriter{inventory: i, file: file.Path, analysis: i.analyse(file, false)}
+	r := rewriter{inventory: i, file: file.Path, analysis: i.analyze(file, false)}
 	if r.stream == nil {
 		return Result{}
 	}
 	r.planAll(wanted)
 	if r.changesKeys() {
-		r = rewriter{inventory: i, file: file.Path, analysis: i.analyse(file, true)}
+		r = rewriter{inventory: i, file: file.Path, analysis: i.analyze(file, true)}
 		r.planAll(wanted)
 	}
 	r.join()

@@ -22,19 +22,19 @@ func TestShapes_hostileLists(t *testing.T) {
 	releases := repeat("---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nspec: {chart: {spec: {chart: web, version: 1.0.%d, sourceRef: {kind: HelmRepository, name: acme}}}}\n")
 	parameters := repeat("    - {name: a%d.tag, value: v1}\n")
 	cases := []shapeCase{
-		{name: "Y-22 releases and sources", before: releases, others: map[string]string{"sources.yaml": sources}},
+		{name: "releases and sources", before: releases, others: map[string]string{"sources.yaml": sources}},
 		{
-			name:   "Y-22 parameters",
+			name:   "parameters",
 			before: "spec:\n  source:\n    helm:\n      parameters:\n" + strings.ReplaceAll(parameters, "    - ", "        - ") + "    image: quay.io/acme/web:v1\n",
 			after:  "spec:\n  source:\n    helm:\n      parameters:\n" + strings.ReplaceAll(parameters, "    - ", "        - ") + "    image: quay.io/acme/web:v2\n",
 		},
 		{
-			name: "Y-22 remote resources and images",
+			name: "remote resources and images",
 			before: "resources:\n" + repeat("  - https://github.com/acme/web%d//config?ref="+commit1+"\n") +
 				"images:\n" + strings.Repeat("  - {name: quay.io/acme/web, newTag: v2}\n", many),
 		},
 		{
-			name:   "Y-22 blocks",
+			name:   "blocks",
 			before: repeat("a%d: |\n  b: |\n    image: quay.io/acme/web:v2\n"),
 		},
 	}

@@ -2,7 +2,7 @@ package updater_test
 
 import "testing"
 
-func TestTemplate_Y22_lines(t *testing.T) {
+func TestTemplate_lines(t *testing.T) {
 	t.Parallel()
 	const head = "{{- if .Values.on }}\n"
 	checkShapes(t, []shapeCase{
@@ -24,9 +24,9 @@ func TestTemplate_Y22_lines(t *testing.T) {
 	})
 }
 
-// TestTemplate_Y22_shortNames follows the redis of Docker Hub, whose name is a key
+// TestTemplate_shortNames follows the redis of Docker Hub, whose name is a key
 // and a host in many charts.
-func TestTemplate_Y22_shortNames(t *testing.T) {
+func TestTemplate_shortNames(t *testing.T) {
 	t.Parallel()
 	const head = "{{- if .Values.on }}\n"
 	for line, refused := range map[string]string{

@@ -51,33 +51,33 @@ func path(path string) []updater.Write {
 	return []updater.Write{{Path: path, Component: "web", Value: "{tag}"}}
 }
 
-func TestWrite_Y20_paths(t *testing.T) {
+func TestWrite_paths(t *testing.T) {
 	t.Parallel()
 	for _, c := range []writeCase{
-		{name: "Y-20 keys", before: "a: {b: v1}\n", after: "a: {b: v2}\n", writes: path("a.b")},
-		{name: "Y-20 key with dots, quoted", before: "a:\n  b.c/d: v1 # e\n", after: "a:\n  b.c/d: v2 # e\n", writes: path(`a."b.c/d"`)},
-		{name: "Y-20 key with dots, in brackets", before: "a: {b.c: v1}\n", after: "a: {b.c: v2}\n", writes: path(`a['b.c']`)},
-		{name: "Y-20 list index", before: "a: [x, v1]\n", after: "a: [x, v2]\n", writes: path("a[1]")},
-		{name: "Y-20 list entry by name", before: "a:\n- name: x\n  v: v1\n- name: web\n  v: v1\n", after: "a:\n- name: x\n  v: v1\n- name: web\n  v: v2\n", writes: path("a[name=web].v")},
-		{name: "Y-20 second document", before: "b: c\n---\na: v1\n", after: "b: c\n---\na: v2\n", writes: path("a")},
-		{name: "Y-20 several documents", before: "a: v1\n---\na: v1\n", writes: path("a"), refused: "several documents of the file have a"},
-		{name: "Y-20 not a scalar", before: "a: [b]\n", writes: path("a"), refused: "is not a scalar"},
-		{name: "Y-20 bad path", before: "a: b\n", writes: path("a[x"), refused: "a bracket is not closed"},
-		{name: "Y-11 missing key", before: "a: {b: c}\n", writes: path("a.d"), refused: "nothing stands at a.d; set create: true"},
+		{name: "keys", before: "a: {b: v1}\n", after: "a: {b: v2}\n", writes: path("a.b")},
+		{name: "key with dots, quoted", before: "a:\n  b.c/d: v1 # e\n", after: "a:\n  b.c/d: v2 # e\n", writes: path(`a."b.c/d"`)},
+		{name: "key with dots, in brackets", before: "a: {b.c: v1}\n", after: "a: {b.c: v2}\n", writes: path(`a['b.c']`)},
+		{name: "list index", before: "a: [x, v1]\n", after: "a: [x, v2]\n", writes: path("a[1]")},
+		{name: "list entry by name", before: "a:\n- name: x\n  v: v1\n- name: web\n  v: v1\n", after: "a:\n- name: x\n  v: v1\n- name: web\n  v: v2\n", writes: path("a[name=web].v")},
+		{name: "second document", before: "b: c\n---\na: v1\n", after: "b: c\n---\na: v2\n", writes: path("a")},
+		{name: "several documents", before: "a: v1\n---\na: v1\n", writes: path("a"), refused: "several documents of the file have a"},
+		{name: "not a scalar", before: "a: [b]\n", writes: path("a"), refused: "is not a scalar"},
+		{name: "bad path", before: "a: b\n", writes: path("a[x"), refused: "a bracket is not closed"},
+		{name: "missing key", before: "a: {b: c}\n", writes: path("a.d"), refused: "nothing stands at a.d; set create: true"},
 		{
-			name: "Y-11 missing key is made", before: "a:\n  b: \"c\" # d\ne: f\n", after: "a:\n  b: \"c\" # d\n  x: \"v2\"\ne: f\n",
+			name: "missing key is made", before: "a:\n  b: \"c\" # d\ne: f\n", after: "a:\n  b: \"c\" # d\n  x: \"v2\"\ne: f\n",
 			writes: []updater.Write{{Path: "a.x", Component: "web", Value: "{tag}", Create: true}},
 		},
 		{
-			name: "Y-11 missing key is made in a flow mapping at the root", before: "{\"b\": \"c\"}\n", after: "{\"b\": \"c\", \"x\": \"v2\"}\n",
+			name: "missing key is made in a flow mapping at the root", before: "{\"b\": \"c\"}\n", after: "{\"b\": \"c\", \"x\": \"v2\"}\n",
 			writes: []updater.Write{{Path: "x", Component: "web", Value: "{tag}", Create: true}},
 		},
 		{
-			name: "Y-11 no mapping for the key", before: "a: b\n",
+			name: "no mapping for the key", before: "a: b\n",
 			writes: []updater.Write{{Path: "c.x", Component: "web", Value: "{tag}", Create: true}}, refused: "no mapping stands at c.x",
 		},
-		{name: "Y-13 whole block", before: "a: |\n  v1\nb: c\n", after: "a: |\n  v2\nb: c\n", writes: path("a")},
-		{name: "Y-13 block of several lines", before: "a: |\n  v1\n  x\n", writes: path("a"), refused: "the value is spread over several lines"},
+		{name: "whole block", before: "a: |\n  v1\nb: c\n", after: "a: |\n  v2\nb: c\n", writes: path("a")},
+		{name: "block of several lines", before: "a: |\n  v1\n  x\n", writes: path("a"), refused: "the value is spread over several lines"},
 		{
 			name: "template", before: "a: x\n", after: "a: web-2@" + digest2 + "\n",
 			writes: []updater.Write{{Path: "a", Component: "web", Value: "{component}-{version}@{digest}"}},

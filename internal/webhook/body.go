@@ -57,21 +57,21 @@ func ignored(happened, why string) (Delivery, error) {
 
 // imageHint is about an image; an empty host may be any. Several senders write the
 // digest for the tag where there is none.
-func imageHint(host, path, tag, digest string) event.Hint {
+func imageHint(host, path, tag, digest string) event.Event {
 	if strings.Contains(tag, ":") { // which no tag has
 		tag, digest = "", firstOf(digest, tag)
 	}
-	return event.Hint{Kind: event.KindImage, Image: event.Image{Host: strings.ToLower(host), Path: path, Tag: tag, Digest: digest}}
+	return event.Event{Kind: event.KindImage, Image: event.Image{Host: strings.ToLower(host), Path: path, Tag: tag, Digest: digest}}
 }
 
 // referenceHint is about an image that stands there as one reference.
-func referenceHint(text string) (event.Hint, bool) {
+func referenceHint(text string) (event.Event, bool) {
 	if _, rest, found := strings.Cut(text, "://"); found { // docker://, oci://, https://
 		text = rest
 	}
 	r, err := image.Parse(text)
 	if err != nil {
-		return event.Hint{}, false
+		return event.Event{}, false
 	}
 	return imageHint(r.Repository.Host(), r.Repository.Path(), r.Tag, r.Digest), true
 }

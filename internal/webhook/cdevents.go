@@ -43,24 +43,24 @@ func cdEvents(r Request) (Delivery, error) {
 	if !ok {
 		return ignored(kind, "the artifact is no container image with a repository_url")
 	}
-	return Delivery{ID: told.Context.ID, Event: kind, Hints: []event.Hint{hint}}, nil
+	return Delivery{ID: told.Context.ID, Event: kind, Hints: []event.Event{hint}}, nil
 }
 
 // packageHint reads the package URL of an image: of the types oci, whose
 // repository_url is the whole repository, and docker, whose it is the host.
 // https://github.com/package-url/purl-spec/blob/main/types-doc/oci-definition.md
 // https://github.com/package-url/purl-spec/blob/main/types-doc/docker-definition.md
-func packageHint(text string) (event.Hint, bool) {
+func packageHint(text string) (event.Event, bool) {
 	text, _, _ = strings.Cut(text, "#")
 	rest, query, _ := strings.Cut(text, "?")
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return event.Hint{}, false
+		return event.Event{}, false
 	}
 	name, version, _ := strings.Cut(rest, "@")
 	kind, path, ok := packageName(name)
 	if version, err = url.PathUnescape(version); err != nil || !ok {
-		return event.Hint{}, false
+		return event.Event{}, false
 	}
 	where := strings.TrimSuffix(values.Get("repository_url"), "/")
 	switch {
@@ -69,7 +69,7 @@ func packageHint(text string) (event.Hint, bool) {
 	case kind == "docker":
 		where = path
 	case kind != "oci" || where == "":
-		return event.Hint{}, false
+		return event.Event{}, false
 	}
 	hint, ok := referenceHint(where)
 	tag, digest := values.Get("tag"), ""

@@ -132,7 +132,7 @@ func TestCorpus_W01_W13(t *testing.T) {
 }
 
 // One byte of a signed body that is another, and it is not from who it says.
-func TestCorpus_W13_flipped(t *testing.T) {
+func TestCorpus_flipped(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {
 		switch s.folder {
@@ -146,7 +146,7 @@ func TestCorpus_W13_flipped(t *testing.T) {
 		}
 		body[len(body)/2] ^= 1
 		_, err := s.receiver(t).Receive(t.Context(), webhook.Request{Header: s.header, Body: body})
-		if fault.KindOf(err) != fault.Unauthorised {
+		if fault.KindOf(err) != fault.Unauthorized {
 			t.Errorf("%s/%s with a flipped byte: %v", s.folder, s.name, err)
 		}
 	}

@@ -40,7 +40,7 @@ type genericPush struct {
 	ImageDigest    string `json:"imageDigest"`
 }
 
-func (p genericPush) hint(source string) event.Hint {
+func (p genericPush) hint(source string) event.Event {
 	path := firstOf(p.Repository, p.RepositoryName)
 	host := firstOf(p.Registry, p.RegistryURL)
 	if first, rest, _ := strings.Cut(path, "/"); host == "" && strings.ContainsAny(first, ".:") {
@@ -88,5 +88,5 @@ func genericCloudEvent(body genericBody) (Delivery, error) {
 	if hint.Image.Path == "" {
 		return ignored(body.Type, "the event names no repository of images")
 	}
-	return Delivery{ID: body.ID, Event: body.Type, Hints: []event.Hint{hint}}, nil
+	return Delivery{ID: body.ID, Event: body.Type, Hints: []event.Event{hint}}, nil
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // githubPackage is a package that GitHub tells of: as `package` in the events of
-// an organisation, as `registry_package` in those of a repository.
+// an organization, as `registry_package` in those of a repository.
 type githubPackage struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
@@ -59,12 +59,12 @@ func (e githubEvent) published(host string) (Delivery, error) {
 	}
 	tag := p.Version.Metadata.Tag
 	hint := imageHint(where.Image.Host, where.Image.Path, firstOf(tag.Name, p.Version.Name), tag.Digest)
-	return Delivery{Hints: []event.Hint{hint}}, nil
+	return Delivery{Hints: []event.Event{hint}}, nil
 }
 
 // located finds the image: in the URL of the version, which ends with a colon where
 // there is no tag, or by the names of owner and package.
-func (p *githubPackage) located(host string) (event.Hint, bool) {
+func (p *githubPackage) located(host string) (event.Event, bool) {
 	if hint, ok := referenceHint(strings.ToLower(strings.TrimSuffix(p.Version.URL, ":"))); ok && strings.Contains(p.Version.URL, "/") {
 		return hint, true
 	}

@@ -76,25 +76,25 @@ func (e giteaEvent) delivery(happened string) (Delivery, error) {
 	case happened == "package":
 		return e.published()
 	case happened == "release":
-		return e.about(event.Hint{Kind: event.KindRelease})
+		return e.about(event.Event{Kind: event.KindRelease})
 	case happened == "issue_comment" && (!e.IsPull || e.Action != "created"):
 		return ignored(happened, "only new comments on pull requests matter")
 	case happened == "issue_comment":
-		return e.about(event.Hint{Kind: event.KindComment, Number: max(e.Issue.Number, e.Number), Comment: e.Comment.ID})
+		return e.about(event.Event{Kind: event.KindComment, Number: max(e.Issue.Number, e.Number), Comment: e.Comment.ID})
 	case strings.HasPrefix(happened, "pull_request"), happened == "push", happened == "create", happened == "delete",
 		happened == "status", happened == "repository", happened == "workflow_run", happened == "action_run_success", happened == "action_run_failure":
-		return e.about(event.Hint{Kind: event.KindRepository})
+		return e.about(event.Event{Kind: event.KindRepository})
 	}
 	return ignored(happened, "the event does not matter")
 }
 
-func (e giteaEvent) about(hint event.Hint) (Delivery, error) {
+func (e giteaEvent) about(hint event.Event) (Delivery, error) {
 	if e.Repository == nil {
 		return Delivery{}, lacks("repository")
 	}
 	host := firstOf(hostOf(e.Repository.HTMLURL), hostOf(e.Repository.CloneURL))
 	hint.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: e.Repository.ID}
-	return Delivery{Hints: []event.Hint{hint}}, nil
+	return Delivery{Hints: []event.Event{hint}}, nil
 }
 
 // published reads the event of a package. Its registry is the forge itself.
@@ -111,5 +111,5 @@ func (e giteaEvent) published() (Delivery, error) {
 		return Delivery{}, lacks("package.name and package.owner")
 	}
 	host := firstOf(hostOf(p.HTMLURL), hostOf(e.Sender.HTMLURL)) // else any
-	return Delivery{Hints: []event.Hint{imageHint(host, strings.ToLower(p.Owner.Login+"/"+p.Name), p.Version, "")}}, nil
+	return Delivery{Hints: []event.Event{imageHint(host, strings.ToLower(p.Owner.Login+"/"+p.Name), p.Version, "")}}, nil
 }

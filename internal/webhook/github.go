@@ -84,19 +84,19 @@ func (e githubEvent) delivery(happened, host string) (Delivery, error) {
 	case "ping":
 		return ignored(happened, "a ping")
 	case "installation", "installation_repositories", "installation_target":
-		return Delivery{Hints: []event.Hint{{Kind: event.KindInstallation, Repository: event.Repository{Host: host}}}}, nil
+		return Delivery{Hints: []event.Event{{Kind: event.KindInstallation, Repository: event.Repository{Host: host}}}}, nil
 	case "package", "registry_package":
 		return e.published(host)
 	case "release":
-		return e.about(event.Hint{Kind: event.KindRelease}, host)
+		return e.about(event.Event{Kind: event.KindRelease}, host)
 	case "issue_comment":
 		if e.Issue.PullRequest == nil || e.Action != "created" {
 			return ignored(happened, "only new comments on pull requests matter")
 		}
-		return e.about(event.Hint{Kind: event.KindComment, Number: e.Issue.Number, Comment: e.Comment.ID}, host)
+		return e.about(event.Event{Kind: event.KindComment, Number: e.Issue.Number, Comment: e.Comment.ID}, host)
 	case "check_run", "check_suite", "create", "delete", "deployment_status", "merge_group", "pull_request",
 		"pull_request_review", "push", "repository", "status", "workflow_run", "branch_protection_rule", "repository_ruleset":
-		return e.about(event.Hint{Kind: event.KindRepository, Config: e.mayConfigure(happened)}, host)
+		return e.about(event.Event{Kind: event.KindRepository, Config: e.mayConfigure(happened)}, host)
 	}
 	return ignored(happened, "the event does not matter")
 }
@@ -117,10 +117,10 @@ func (e githubEvent) mayConfigure(happened string) bool {
 	return happened == "repository"
 }
 
-func (e githubEvent) about(hint event.Hint, host string) (Delivery, error) {
+func (e githubEvent) about(hint event.Event, host string) (Delivery, error) {
 	if e.Repository == nil {
 		return Delivery{}, lacks("repository")
 	}
 	hint.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: e.Repository.ID}
-	return Delivery{Hints: []event.Hint{hint}}, nil
+	return Delivery{Hints: []event.Event{hint}}, nil
 }

@@ -96,7 +96,7 @@ func gitlab(r Request) (Delivery, error) {
 		return Delivery{}, err
 	}
 	happened := e.happened(r.Header)
-	hint := event.Hint{Kind: event.KindRepository, Repository: e.repository(r.Header)}
+	hint := event.Event{Kind: event.KindRepository, Repository: e.repository(r.Header)}
 	switch happened {
 	case "":
 		return Delivery{}, lacks("object_kind, and no header X-Gitlab-Event")
@@ -116,5 +116,5 @@ func gitlab(r Request) (Delivery, error) {
 		return Delivery{}, lacks("project.web_url")
 	}
 	id := firstOf(r.Header.Get("Idempotency-Key"), r.Header.Get("X-Gitlab-Event-UUID"))
-	return Delivery{ID: id, Event: happened, Hints: []event.Hint{hint}}, nil
+	return Delivery{ID: id, Event: happened, Hints: []event.Event{hint}}, nil
 }

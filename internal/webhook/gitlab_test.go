@@ -13,7 +13,7 @@ import (
 )
 
 // A signing token signs id, time and body; one of several signatures is enough.
-func TestGitLab_W13_signingToken(t *testing.T) {
+func TestGitLab_signingToken(t *testing.T) {
 	t.Parallel()
 	key := []byte("0123456789abcdef0123456789abcdef")
 	token := "whsec_" + base64.StdEncoding.EncodeToString(key)
@@ -31,13 +31,13 @@ func TestGitLab_W13_signingToken(t *testing.T) {
 	}{
 		{"the right one", right, "1793610000", fault.Invalid},
 		{"the second of two", sign([]byte("older"), "id-1.1793610000.{") + " " + right, "1793610000", fault.Invalid},
-		{"of another time", right, "1793610001", fault.Unauthorised},
-		{"with another key", sign([]byte("another"), "id-1.1793610000.{"), "1793610000", fault.Unauthorised},
-		{"of another body", sign(key, "id-1.1793610000.{}"), "1793610000", fault.Unauthorised},
-		{"the text of the token as the key", sign([]byte(token), "id-1.1793610000.{"), "1793610000", fault.Unauthorised},
-		{"no Base64", "v1,***", "1793610000", fault.Unauthorised},
-		{"nothing", "v1,", "1793610000", fault.Unauthorised},
-		{"none", "", "1793610000", fault.Unauthorised},
+		{"of another time", right, "1793610001", fault.Unauthorized},
+		{"with another key", sign([]byte("another"), "id-1.1793610000.{"), "1793610000", fault.Unauthorized},
+		{"of another body", sign(key, "id-1.1793610000.{}"), "1793610000", fault.Unauthorized},
+		{"the text of the token as the key", sign([]byte(token), "id-1.1793610000.{"), "1793610000", fault.Unauthorized},
+		{"no Base64", "v1,***", "1793610000", fault.Unauthorized},
+		{"nothing", "v1,", "1793610000", fault.Unauthorized},
+		{"none", "", "1793610000", fault.Unauthorized},
 	} {
 		header := http.Header{}
 		header.Set("Webhook-Id", "id-1")

@@ -21,7 +21,7 @@ const (
 	pusher   = "promoter@acme.iam.gserviceaccount.com"
 )
 
-func TestGoogle_W07_tokens(t *testing.T) {
+func TestGoogle_tokens(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	key, stranger := g.keys["one"], newKey(t)
@@ -37,21 +37,21 @@ func TestGoogle_W07_tokens(t *testing.T) {
 	}{
 		{"the right one", "Bearer " + g.token(t, "one", key, rs, g.claims()), fault.Invalid},
 		{"of the issuer without a scheme", "Bearer " + g.token(t, "one", key, rs, g.claims("iss", "accounts.google.com")), fault.Invalid},
-		{"of another audience", "Bearer " + g.token(t, "one", key, rs, g.claims("aud", "https://other.example.com")), fault.Unauthorised},
-		{"of another issuer", "Bearer " + g.token(t, "one", key, rs, g.claims("iss", "https://accounts.example.com")), fault.Unauthorised},
-		{"of another account", "Bearer " + g.token(t, "one", key, rs, g.claims("email", "eve@acme.iam.gserviceaccount.com")), fault.Unauthorised},
-		{"without an account", "Bearer " + g.token(t, "one", key, rs, g.claims("email", "")), fault.Unauthorised},
-		{"unverified", "Bearer " + g.token(t, "one", key, rs, unverified), fault.Unauthorised},
-		{"expired", "Bearer " + g.token(t, "one", key, rs, expired), fault.Unauthorised},
-		{"not valid yet", "Bearer " + g.token(t, "one", key, rs, early), fault.Unauthorised},
-		{"signed by a stranger", "Bearer " + g.token(t, "one", stranger, rs, g.claims()), fault.Unauthorised},
-		{"without a signature", "Bearer " + g.token(t, "one", jwt.UnsafeAllowNoneSignatureType, jwt.SigningMethodNone, g.claims()), fault.Unauthorised},
-		{"signed with the public key as a secret", "Bearer " + g.token(t, "one", pem, jwt.SigningMethodHS256, g.claims()), fault.Unauthorised},
-		{"of another algorithm", "Bearer " + g.token(t, "one", key, jwt.SigningMethodRS512, g.claims()), fault.Unauthorised},
-		{"without Bearer", g.token(t, "one", key, rs, g.claims()), fault.Unauthorised},
-		{"no token", "Bearer x.y.z", fault.Unauthorised},
-		{"a large one", "Bearer " + strings.Repeat("a", 9<<10), fault.Unauthorised},
-		{"none", "", fault.Unauthorised},
+		{"of another audience", "Bearer " + g.token(t, "one", key, rs, g.claims("aud", "https://other.example.com")), fault.Unauthorized},
+		{"of another issuer", "Bearer " + g.token(t, "one", key, rs, g.claims("iss", "https://accounts.example.com")), fault.Unauthorized},
+		{"of another account", "Bearer " + g.token(t, "one", key, rs, g.claims("email", "eve@acme.iam.gserviceaccount.com")), fault.Unauthorized},
+		{"without an account", "Bearer " + g.token(t, "one", key, rs, g.claims("email", "")), fault.Unauthorized},
+		{"unverified", "Bearer " + g.token(t, "one", key, rs, unverified), fault.Unauthorized},
+		{"expired", "Bearer " + g.token(t, "one", key, rs, expired), fault.Unauthorized},
+		{"not valid yet", "Bearer " + g.token(t, "one", key, rs, early), fault.Unauthorized},
+		{"signed by a stranger", "Bearer " + g.token(t, "one", stranger, rs, g.claims()), fault.Unauthorized},
+		{"without a signature", "Bearer " + g.token(t, "one", jwt.UnsafeAllowNoneSignatureType, jwt.SigningMethodNone, g.claims()), fault.Unauthorized},
+		{"signed with the public key as a secret", "Bearer " + g.token(t, "one", pem, jwt.SigningMethodHS256, g.claims()), fault.Unauthorized},
+		{"of another algorithm", "Bearer " + g.token(t, "one", key, jwt.SigningMethodRS512, g.claims()), fault.Unauthorized},
+		{"without Bearer", g.token(t, "one", key, rs, g.claims()), fault.Unauthorized},
+		{"no token", "Bearer x.y.z", fault.Unauthorized},
+		{"a large one", "Bearer " + strings.Repeat("a", 9<<10), fault.Unauthorized},
+		{"none", "", fault.Unauthorized},
 	} {
 		if got := received(t.Context(), g.receiver(t), test.authorization); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
@@ -60,7 +60,7 @@ func TestGoogle_W07_tokens(t *testing.T) {
 }
 
 // A token ends by our clock, and keys are asked for once.
-func TestGoogle_W07_expires(t *testing.T) {
+func TestGoogle_expires(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	r := g.receiver(t)
@@ -71,7 +71,7 @@ func TestGoogle_W07_expires(t *testing.T) {
 		}
 	}
 	g.pass(time.Hour + time.Second)
-	if got := received(t.Context(), r, token); got != fault.Unauthorised {
+	if got := received(t.Context(), r, token); got != fault.Unauthorized {
 		t.Errorf("an hour later: %v", got)
 	}
 	if g.asked != 1 {
@@ -81,7 +81,7 @@ func TestGoogle_W07_expires(t *testing.T) {
 
 // A new key is fetched when a token comes that is signed with it. Unknown keys do not
 // have Google asked each time.
-func TestGoogle_W07_rotation(t *testing.T) {
+func TestGoogle_rotation(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	rs := jwt.SigningMethodRS256
@@ -102,7 +102,7 @@ func TestGoogle_W07_rotation(t *testing.T) {
 		expect("the first key", first, fault.Invalid, 1)
 		g.keys["two"] = two
 		for range 100 {
-			expect("an unknown key", stranger, fault.Unauthorised, 1)
+			expect("an unknown key", stranger, fault.Unauthorized, 1)
 		}
 		g.pass(11 * time.Second)
 		expect("the second key", second, fault.Invalid, 2)
@@ -112,7 +112,7 @@ func TestGoogle_W07_rotation(t *testing.T) {
 }
 
 // Where the keys cannot be had, nothing is proven; what is known goes on.
-func TestGoogle_W07_keysFail(t *testing.T) {
+func TestGoogle_keysFail(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	keys, err := g.shown()
@@ -141,9 +141,9 @@ func TestGoogle_W07_keysFail(t *testing.T) {
 				}
 			}
 			g.answer = answer
-			expect("at first", fault.Unauthorised, 1)
+			expect("at first", fault.Unauthorized, 1)
 			g.answer = nil
-			expect("and back at once", fault.Unauthorised, 1)
+			expect("and back at once", fault.Unauthorized, 1)
 			g.pass(11 * time.Second)
 			expect("and back", fault.Invalid, 2)
 			g.answer = answer
@@ -154,7 +154,7 @@ func TestGoogle_W07_keysFail(t *testing.T) {
 
 // An endpoint that does not answer holds a request for ten seconds, those with a known
 // key not at all, and nothing for ever.
-func TestGoogle_W07_keysHang(t *testing.T) {
+func TestGoogle_keysHang(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	known := "Bearer " + g.token(t, "one", g.keys["one"], jwt.SigningMethodRS256, g.claims())
@@ -178,10 +178,10 @@ func TestGoogle_W07_keysHang(t *testing.T) {
 		}
 		gone, leave := context.WithCancel(t.Context())
 		leave()
-		if got := received(gone, r, unknown); got != fault.Unauthorised || time.Since(began) > 0 {
+		if got := received(gone, r, unknown); got != fault.Unauthorized || time.Since(began) > 0 {
 			t.Errorf("a sender that went away: %v after %v", got, time.Since(began))
 		}
-		if got := <-kinds; got != fault.Unauthorised || time.Since(began) != 10*time.Second {
+		if got := <-kinds; got != fault.Unauthorized || time.Since(began) != 10*time.Second {
 			t.Errorf("with an unknown key: %v after %v", got, time.Since(began))
 		}
 	})

@@ -54,9 +54,9 @@ func harbor(r Request) (Delivery, error) {
 	return Delivery{ID: told.ID, Event: told.Type, Hints: told.Data.hints()}, nil
 }
 
-func (d harborData) hints() []event.Hint {
+func (d harborData) hints() []event.Event {
 	path := firstOf(d.Repository.FullName, strings.Trim(d.Repository.Namespace+"/"+d.Repository.Name, "/"))
-	var hints []event.Hint
+	var hints []event.Event
 	for _, resource := range d.Resources {
 		host, where := "", path
 		if hint, ok := referenceHint(resource.URL); ok && strings.Contains(resource.URL, "/") {

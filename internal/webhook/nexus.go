@@ -40,7 +40,7 @@ func nexus(r Request) (Delivery, error) {
 	case name == "":
 		return Delivery{}, lacks("component or asset")
 	}
-	hints := []event.Hint{imageHint("", name, tag, "")}
+	hints := []event.Event{imageHint("", name, tag, "")}
 	if done.Repository != "" {
 		hints = append(hints, imageHint("", done.Repository+"/"+name, tag, ""))
 	}

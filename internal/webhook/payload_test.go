@@ -52,11 +52,11 @@ func payloads(t testing.TB) []payload {
 
 // said is what a payload is read as.
 type said struct {
-	ID      string       `json:"id,omitempty"`
-	Event   string       `json:"event,omitempty"`
-	Hints   []event.Hint `json:"hints,omitempty"`
-	Ignored string       `json:"ignored,omitempty"`
-	Error   string       `json:"error,omitempty"`
+	ID      string        `json:"id,omitempty"`
+	Event   string        `json:"event,omitempty"`
+	Hints   []event.Event `json:"hints,omitempty"`
+	Ignored string        `json:"ignored,omitempty"`
+	Error   string        `json:"error,omitempty"`
 }
 
 // Each payload means what its file says.

@@ -65,7 +65,7 @@ type Delivery struct {
 	// Event is how the sender calls what happened.
 	Event string
 	// Hints are all that it means to us, each of them valid.
-	Hints []event.Hint
+	Hints []event.Event
 	// Ignored says why there are none.
 	Ignored string
 }
@@ -104,12 +104,12 @@ func (r *Receiver) Kind() string { return r.kind }
 var errUnproven = errors.New("unknown receiver, or a wrong or missing credential")
 
 // Receive checks the credential and reads the request. A wrong or missing
-// credential is an Unauthorised fault that says no more than that, garbage an
+// credential is an Unauthorized fault that says no more than that, garbage an
 // Invalid one.
 func (r *Receiver) Receive(ctx context.Context, request Request) (Delivery, error) {
 	request.sum = r.sign(request.Body)
 	if !r.proof(ctx, request) {
-		return Delivery{}, fault.Wrap(fault.Unauthorised, errUnproven)
+		return Delivery{}, fault.Wrap(fault.Unauthorized, errUnproven)
 	}
 	delivery, err := r.decode(request)
 	if err != nil {
@@ -123,8 +123,8 @@ const maxHints = 1000
 
 // settled leaves valid hints, each once, and names the delivery.
 func settled(d Delivery, request Request) Delivery {
-	seen := map[event.Hint]bool{}
-	var hints []event.Hint
+	seen := map[event.Event]bool{}
+	var hints []event.Event
 	for _, hint := range d.Hints {
 		if hint.Valid() && !seen[hint] && len(hints) < maxHints {
 			seen[hint] = true

@@ -64,8 +64,8 @@ func findPrograms() (string, error) {
 	}
 	if found, err := exec.LookPath("initdb"); err == nil {
 		// The programs look for their files beside where they really are.
-		place, err := filepath.EvalSymlinks(found)
-		return filepath.Dir(place), err
+		target, err := filepath.EvalSymlinks(found)
+		return filepath.Dir(target), err
 	}
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil || len(found) == 0 {

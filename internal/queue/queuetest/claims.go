@@ -79,7 +79,7 @@ var claims = map[string]func(*testing.T, databasetest.Kind){
 	},
 	"kinds do not meet": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
-		b.give(queue.Hint{Kind: "message", Key: "a"})
+		b.give(queue.Trigger{Kind: "message", Key: "a"})
 		b.none()
 		b.hint("a")
 		b.one()

@@ -15,7 +15,7 @@ func (s *story) hint() {
 	now := s.clock.Now()
 	urgent := s.IntN(4) == 0
 	counts, traces := map[string]int{}, map[string][]string{}
-	var hints []queue.Hint
+	var hints []queue.Trigger
 	for range 1 + s.IntN(4) {
 		hint := quietly(string(rune('a' + s.IntN(5))))
 		if urgent {
@@ -28,13 +28,13 @@ func (s *story) hint() {
 		hints = append(hints, hint)
 		counts[hint.Key]++
 	}
-	s.must(s.anyQueue().Hint(s.Context(), hints...))
+	s.must(s.anyQueue().Trigger(s.Context(), hints...))
 	s.count++
 	for key, count := range counts {
 		if s.rows[key] == nil {
 			s.rows[key] = &row{}
 		}
-		s.rows[key].hint(now, queue.Hint{Quiet: hints[0].Quiet, Within: hints[0].Within}, count, traces[key])
+		s.rows[key].hint(now, queue.Trigger{Quiet: hints[0].Quiet, Within: hints[0].Within}, count, traces[key])
 		s.hinted[key] = s.count
 	}
 	s.tell("hint %d: %v, urgent: %t", s.count, counts, urgent)

@@ -14,7 +14,7 @@ import (
 )
 
 var hints = map[string]func(*testing.T, databasetest.Kind){
-	"W-15 a hundred hints in a second are one run": func(t *testing.T, kind databasetest.Kind) {
+	"a hundred hints in a second are one run": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		for range 100 {
 			b.give(quietly("a"))
@@ -79,14 +79,14 @@ var hints = map[string]func(*testing.T, databasetest.Kind){
 	},
 	"hints of one transaction are as urgent as the most urgent": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
-		b.give(quietly("a"), queue.Hint{Kind: "lane", Key: "a"}, quietly("a"), quietly("b"))
+		b.give(quietly("a"), queue.Trigger{Kind: "lane", Key: "a"}, quietly("a"), quietly("b"))
 		b.one()
 	},
 	"a hint is as durable as its transaction": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		wrong := errors.New("wrong")
 		err := b.db.Batch(t.Context(), func(_ context.Context, tx *database.Tx) error {
-			return errors.Join(b.HintIn(tx, queue.Hint{Kind: "lane", Key: "a"}), wrong)
+			return errors.Join(b.HintIn(tx, queue.Trigger{Kind: "lane", Key: "a"}), wrong)
 		})
 		if !errors.Is(err, wrong) {
 			t.Errorf("error %v", err)
@@ -95,7 +95,7 @@ var hints = map[string]func(*testing.T, databasetest.Kind){
 	},
 	"names are bounded text": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
-		for _, hint := range []queue.Hint{
+		for _, hint := range []queue.Trigger{
 			{Key: "a"},
 			{Kind: "lane"},
 			{Kind: "lane", Key: "a\x00b"},
@@ -106,15 +106,15 @@ var hints = map[string]func(*testing.T, databasetest.Kind){
 			{Kind: "lane", Key: "a", Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331"},
 			{Kind: "lane", Key: "a", Trace: strings.Repeat("x", 55)},
 		} {
-			if err := b.Hint(t.Context(), hint); fault.KindOf(err) != fault.Invalid {
+			if err := b.Trigger(t.Context(), hint); fault.KindOf(err) != fault.Invalid {
 				t.Errorf("hint %q: error %v", hint, err)
 			}
 		}
-		b.give(queue.Hint{Kind: strings.Repeat("ü", 32), Key: strings.Repeat("ü", 512)})
+		b.give(queue.Trigger{Kind: strings.Repeat("ü", 32), Key: strings.Repeat("ü", 512)})
 	},
 }
 
 // quietly is a hint as webhooks give it.
-func quietly(key string) queue.Hint {
-	return queue.Hint{Kind: "lane", Key: key, Quiet: 5 * time.Second, Within: 30 * time.Second}
+func quietly(key string) queue.Trigger {
+	return queue.Trigger{Kind: "lane", Key: key, Quiet: 5 * time.Second, Within: 30 * time.Second}
 }

@@ -20,7 +20,7 @@ var lists = map[string]func(*testing.T, databasetest.Kind){
 		b.must(b.Done(t.Context(), found["idle"], queue.Result{}))
 		b.clock.Move(time.Second)
 		b.hint("waiting")
-		b.give(queue.Hint{Kind: "message", Key: "one"})
+		b.give(queue.Trigger{Kind: "message", Key: "one"})
 		b.clock.Move(2 * time.Second)
 		got, err := b.Stats(t.Context())
 		b.must(err)

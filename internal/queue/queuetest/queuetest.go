@@ -73,13 +73,13 @@ const lease = 15 * time.Second
 func (b *bench) hint(keys ...string) {
 	b.Helper()
 	for _, key := range keys {
-		b.give(queue.Hint{Kind: "lane", Key: key})
+		b.give(queue.Trigger{Kind: "lane", Key: key})
 	}
 }
 
-func (b *bench) give(hints ...queue.Hint) {
+func (b *bench) give(hints ...queue.Trigger) {
 	b.Helper()
-	if err := b.Hint(b.Context(), hints...); err != nil {
+	if err := b.Trigger(b.Context(), hints...); err != nil {
 		b.Fatal(err)
 	}
 }

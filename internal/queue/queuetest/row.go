@@ -40,7 +40,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // hint is one hint, or many of one transaction that are as urgent as the first.
-func (r *row) hint(now time.Time, h queue.Hint, count int, traces []string) {
+func (r *row) hint(now time.Time, h queue.Trigger, count int, traces []string) {
 	quiet, within := now.Add(h.Quiet), now.Add(max(h.Quiet, h.Within))
 	// The wait begins anew for a row at rest, one that a schedule alone keeps, and one
 	// whose hints are all in a run.

@@ -66,9 +66,9 @@ func trace(n int64) string { return fmt.Sprintf("00-%032x-%016x-01", n+1, n+1) }
 // traced gives hints for one key in one transaction, with traces.
 func (b *bench) traced(all ...int64) {
 	b.Helper()
-	var hints []queue.Hint
+	var hints []queue.Trigger
 	for _, n := range all {
-		hints = append(hints, queue.Hint{Kind: "lane", Key: "a", Trace: trace(n)})
+		hints = append(hints, queue.Trigger{Kind: "lane", Key: "a", Trace: trace(n)})
 	}
 	b.give(hints...)
 }

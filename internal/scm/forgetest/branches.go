@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/scm/gittest"
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm/scmtest"
 )
 

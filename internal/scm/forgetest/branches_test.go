@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm/forgetest"
-	"promoter/internal/scm/gittest"
 	"promoter/internal/scm/scmtest"
 )
 

@@ -3,7 +3,7 @@ package forgetest
 import (
 	"net/http"
 
-	"promoter/internal/scm/gittest"
+	"promoter/internal/git/gittest"
 )
 
 // ServeGit serves NAME.git over smart HTTP. The fake admits a visit, unless trouble

@@ -39,7 +39,7 @@ type mark struct {
 type end struct {
 	at              time.Time
 	commit, message string
-	closer          identity.Person
+	closer          identity.User
 }
 
 // Closed lists those that are closed or merged. The list of all is read once and
@@ -195,12 +195,12 @@ func (p pulls) message(ctx context.Context, commit string) (string, error) {
 }
 
 // closer is who closed a pull request last, as its timeline tells.
-func (p pulls) closer(ctx context.Context, pull scm.PullRequest) (identity.Person, error) {
+func (p pulls) closer(ctx context.Context, pull scm.PullRequest) (identity.User, error) {
 	events, err := p.timeline(ctx, pull.Number, pull.ClosedAt.Add(-time.Second))
 	if err != nil {
-		return identity.Person{}, err
+		return identity.User{}, err
 	}
-	var closer identity.Person
+	var closer identity.User
 	for _, event := range events {
 		if event != nil && event.Type == "close" {
 			closer = p.forge.person(event.Poster)

@@ -17,7 +17,7 @@ func closedOf(t *testing.T, repo scm.Repository, branch string) []scm.PullReques
 
 // A closed pull request keeps its head, although Gitea tells where the branch stands
 // now: a rejection is about what was closed.
-func TestClosed_P03_headOfAnOldOne(t *testing.T) {
+func TestClosed_headOfAnOldOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	repo := w.open(t)
@@ -34,7 +34,7 @@ func TestClosed_P03_headOfAnOldOne(t *testing.T) {
 }
 
 // Who closed it is told by the timeline, also after many words and a second close.
-func TestClosed_P03_lastCloser(t *testing.T) {
+func TestClosed_lastCloser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, giteatest.Options{MaxItems: 5})
 	repo := w.open(t)
@@ -55,7 +55,7 @@ func TestClosed_P03_lastCloser(t *testing.T) {
 
 // The list of all closed ones is read once, also by later passes. While nothing was
 // closed or opened, asking for any branch is one request.
-func TestClosed_P12_asksOnce(t *testing.T) {
+func TestClosed_asksOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, giteatest.Options{MaxItems: 10})
 	repo := w.open(t)
@@ -107,7 +107,7 @@ func TestClosed_commitIsGone(t *testing.T) {
 
 // What was declined before all that are looked through is not forgotten, and is asked
 // for once while nothing is closed.
-func TestClosed_P03_behindAllThatAreListed(t *testing.T) {
+func TestClosed_behindAllThatAreListed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, giteatest.Options{MaxItems: 1})
 	repo := w.open(t)

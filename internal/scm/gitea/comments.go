@@ -53,15 +53,15 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 	if err != nil {
 		return err
 	}
-	place := slices.IndexFunc(comments, func(said scm.Comment) bool {
+	target := slices.IndexFunc(comments, func(said scm.Comment) bool {
 		return c.info.Self.Same(said.Author) && strings.Contains(said.Body, marker)
 	})
 	var resp *sdk.Response
 	switch {
-	case place < 0:
+	case target < 0:
 		_, resp, err = c.forge.api(ctx).CreateIssueComment(c.owner, c.name, int64(number), sdk.CreateIssueCommentOption{Body: text})
-	case !rest.SameText(comments[place].Body, text):
-		_, resp, err = c.forge.api(ctx).EditIssueComment(c.owner, c.name, comments[place].ID, sdk.EditIssueCommentOption{Body: text})
+	case !rest.SameText(comments[target].Body, text):
+		_, resp, err = c.forge.api(ctx).EditIssueComment(c.owner, c.name, comments[target].ID, sdk.EditIssueCommentOption{Body: text})
 	}
 	return explain(c.noun("comment on pull request %d", number), answered(resp, err))
 }

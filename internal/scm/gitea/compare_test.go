@@ -8,7 +8,7 @@ import (
 )
 
 // For a commit that is not there Gitea has an accident. It is looked for then.
-func TestCompare_T09_missingCommit(t *testing.T) {
+func TestCompare_missingCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	from, none := w.repo.Head("main"), strings.Repeat("0123456789", 4)

@@ -79,16 +79,16 @@ const lockedRef = "cannot lock ref"
 func judge(told *refusedError) (fault.Kind, string) {
 	switch status := told.status; status {
 	case http.StatusUnauthorized:
-		return fault.Unauthorised, ": the token is wrong, expired or revoked"
+		return fault.Unauthorized, ": the token is wrong, expired or revoked"
 	case http.StatusForbidden:
 		if strings.Contains(told.words, lockedRef) {
 			return fault.Conflict, ""
 		}
-		return fault.Unauthorised, lacking(told.words)
+		return fault.Unauthorized, lacking(told.words)
 	case http.StatusMethodNotAllowed:
-		return fault.Unauthorised, ""
+		return fault.Unauthorized, ""
 	case http.StatusLocked:
-		return fault.Unauthorised, ": an archived repository is read-only"
+		return fault.Unauthorized, ": an archived repository is read-only"
 	case http.StatusNotFound, http.StatusGone, http.StatusUnavailableForLegalReasons:
 		return fault.NotFound, ""
 	case http.StatusConflict, http.StatusPreconditionFailed: // the latter for what was merged meanwhile

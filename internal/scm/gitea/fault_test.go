@@ -21,17 +21,17 @@ func TestExplain(t *testing.T) {
 		kind   fault.Kind
 		want   string
 	}{
-		{401, "invalid username, password or token", fault.Unauthorised, "revoked"},
-		{403, "token does not have at least one of required scope(s): [write:repository]", fault.Unauthorised, "scopes of docs/gitea.md"},
-		{403, "", fault.Unauthorised, "Forbidden: the account may not do this here"},
+		{401, "invalid username, password or token", fault.Unauthorized, "revoked"},
+		{403, "token does not have at least one of required scope(s): [write:repository]", fault.Unauthorized, "scopes of docs/gitea.md"},
+		{403, "", fault.Unauthorized, "Forbidden: the account may not do this here"},
 		{403, "cannot lock ref 'refs/heads/x'", fault.Conflict, "cannot lock ref"},
 		{404, "The target couldn't be found.", fault.NotFound, "couldn't be found"},
-		{405, "x", fault.Unauthorised, "x"},
+		{405, "x", fault.Unauthorized, "x"},
 		{409, "x", fault.Conflict, "x"},
 		{412, "it was already merged", fault.Conflict, "merged"},
 		{413, "x", fault.Invalid, "x"},
 		{422, "x", fault.Invalid, "x"},
-		{423, "<Repository 1:a/b> is archived", fault.Unauthorised, "archived repository is read-only"},
+		{423, "<Repository 1:a/b> is archived", fault.Unauthorized, "archived repository is read-only"},
 		{408, "x", fault.Temporary, "x"},
 		{500, "unknown API error: 500\nRequest: '/x' with 'GET' method and '<html>' body", fault.Temporary, "Internal Server Error"},
 		{502, "", fault.Temporary, "Bad Gateway"},

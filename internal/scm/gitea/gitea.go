@@ -43,8 +43,8 @@ type Forge struct {
 	now  func() time.Time
 
 	mu     sync.Mutex
-	self   identity.Person // asked for once an hour
-	told   time.Time       // when that was
+	self   identity.User // asked for once an hour
+	told   time.Time     // when that was
 	closed map[identity.RepositoryKey]*archive
 }
 
@@ -79,10 +79,10 @@ func (f *Forge) client(ctx context.Context, over *http.Client) *sdk.Client {
 // person translates an account. Those of the server itself have negative ids: the
 // one of Actions is a bot, and Ghost stands for accounts that were deleted. Other
 // bots are not told apart.
-func (f *Forge) person(user *sdk.User) identity.Person {
+func (f *Forge) person(user *sdk.User) identity.User {
 	const ghost = -1
 	if user == nil || user.UserName == "" || user.ID == ghost {
-		return identity.Person{}
+		return identity.User{}
 	}
-	return identity.Person{Host: f.host, Login: user.UserName, Bot: user.ID < 0}
+	return identity.User{Host: f.host, Login: user.UserName, Bot: user.ID < 0}
 }

@@ -9,11 +9,11 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// labelColour is that of labels which promoter makes.
-const labelColour = "#ededed"
+// labelColor is that of labels which promoter makes.
+const labelColor = "#ededed"
 
 // label adds labels and returns all of the pull request. Gitea knows labels by their
-// ids: those of the repository, then of its organisation. One that is missing is
+// ids: those of the repository, then of its organization. One that is missing is
 // made, or left out where the account may make none.
 func (p pulls) label(ctx context.Context, number int, names []string) ([]string, error) {
 	noun := p.noun("labels of pull request %d", number)
@@ -47,10 +47,10 @@ func (p pulls) labelID(ctx context.Context, name string) (int64, error) {
 	if err != nil || id != 0 {
 		return id, err
 	}
-	made, resp, err := p.forge.api(ctx).CreateLabel(p.owner, p.name, sdk.CreateLabelOption{Name: name, Color: labelColour})
+	made, resp, err := p.forge.api(ctx).CreateLabel(p.owner, p.name, sdk.CreateLabelOption{Name: name, Color: labelColor})
 	switch err = explain(p.noun("label %s", rest.OneLine(name)), answered(resp, err)); fault.KindOf(err) {
 	case "":
-	case fault.Unauthorised:
+	case fault.Unauthorized:
 		return 0, nil
 	default:
 		return 0, err
@@ -88,7 +88,7 @@ func (p pulls) listLabels(ctx context.Context) (map[string]int64, error) {
 		return p.forge.api(ctx).ListOrgLabels(p.owner, sdk.ListOrgLabelsOptions{ListOptions: page})
 	})
 	switch fault.KindOf(explain("labels", err)) {
-	case "", fault.NotFound, fault.Unauthorised: // the owner is a person, or the token may not see the organisation
+	case "", fault.NotFound, fault.Unauthorized: // the owner is a person, or the token may not see the organization
 	default:
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func waysOf(found *sdk.Repository) []sdk.MergeStyle {
 // lost, the pull request is looked at before anything is said.
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
 	noun := p.noun("merge of pull request %d", number)
-	err := fault.New(fault.Unauthorised, "%s: the repository allows no way of merging", noun)
+	err := fault.New(fault.Unauthorized, "%s: the repository allows no way of merging", noun)
 	for _, way := range p.ways {
 		if err = p.merge(ctx, number, way, merge); err == nil {
 			return p.merged(ctx, number), nil
@@ -118,7 +118,7 @@ func judgeMerge(noun string, err error) error {
 	case wordsSigning.MatchString(words):
 		refused.Rule = scm.RuleSigned
 	}
-	return fault.New(fault.Unauthorised, "%s: Gitea answered %d: %w", noun, status, refused)
+	return fault.New(fault.Unauthorized, "%s: Gitea answered %d: %w", noun, status, refused)
 }
 
 // look says what became of a merge that was refused or got no answer. A closed pull
@@ -162,5 +162,5 @@ func (p pulls) named(ctx context.Context, base string, cause error) error {
 	}
 	wanted := rest.OneLine(strings.Join(branch.StatusCheckContexts, ", "))
 	refused.Words += ": " + wanted
-	return fault.New(fault.Unauthorised, "%w: the branch wants %s", cause, wanted)
+	return fault.New(fault.Unauthorized, "%w: the branch wants %s", cause, wanted)
 }

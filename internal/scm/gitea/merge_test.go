@@ -13,7 +13,7 @@ import (
 
 // Right after a head came, Gitea does not merge: it looks for conflicts first. That
 // passes by itself, and is nothing for which a head is built anew.
-func TestMerge_P06_lateLook(t *testing.T) {
+func TestMerge_lateLook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.repo.LookLate(1)
@@ -32,7 +32,7 @@ func TestMerge_P06_lateLook(t *testing.T) {
 
 // A branch that wants its heads up to date is told apart: a head that is built anew
 // may land.
-func TestMerge_G07_outdated(t *testing.T) {
+func TestMerge_outdated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.repo.Protect("main", giteatest.Protection{Outdated: true})
@@ -47,7 +47,7 @@ func TestMerge_G07_outdated(t *testing.T) {
 }
 
 // A conflict that shows in the merge itself has no words.
-func TestMerge_P08_conflict(t *testing.T) {
+func TestMerge_conflict(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	repo := w.open(t)
@@ -79,7 +79,7 @@ func TestMerge_lockedRefIsNoPermission(t *testing.T) {
 
 // What a person has to change is refused with Gitea's own words, and with the rule
 // where one is known.
-func TestMerge_G07_refusedByRules(t *testing.T) {
+func TestMerge_refusedByRules(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		rule  giteatest.Protection
@@ -96,7 +96,7 @@ func TestMerge_G07_refusedByRules(t *testing.T) {
 		pull := w.propose(t, repo)
 		w.repo.Protect("main", test.rule)
 		_, err := merge(t, repo, pull)
-		want(t, name, err, fault.Unauthorised, test.words)
+		want(t, name, err, fault.Unauthorized, test.words)
 		refused, ok := errors.AsType[*scm.RefusedError](err)
 		if !ok || refused.Rule != test.named || strings.Contains(refused.Words, "answered") {
 			t.Errorf("%s: refused by %+v", name, refused)
@@ -112,7 +112,7 @@ func TestMerge_refusedByHook(t *testing.T) {
 	pull := w.propose(t, repo)
 	w.Fail("/merge", http.StatusConflict, "PushRejected with remote message: Changes freeze")
 	_, err := merge(t, repo, pull)
-	want(t, "merge", err, fault.Unauthorised, "Changes freeze")
+	want(t, "merge", err, fault.Unauthorized, "Changes freeze")
 }
 
 func TestMerge_draft(t *testing.T) {
@@ -123,7 +123,7 @@ func TestMerge_draft(t *testing.T) {
 	title := "WIP: mine"
 	w.repo.EditPull(pull.Number, &title, nil)
 	_, err := merge(t, repo, pull)
-	want(t, "merge", err, fault.Unauthorised, "Work in progress")
+	want(t, "merge", err, fault.Unauthorized, "Work in progress")
 }
 
 // The way that the repository prefers is taken, of those it allows.
@@ -179,7 +179,7 @@ func TestMerge_divergedFastForward(t *testing.T) {
 
 // The branch of a merged pull request may serve again. What Gitea tells as the head
 // is then another commit than the one that was merged.
-func TestMerge_P06_branchServesAgain(t *testing.T) {
+func TestMerge_branchServesAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	repo := w.open(t)
@@ -203,5 +203,5 @@ func TestMerge_methodsSwitchedOff(t *testing.T) {
 	pull := w.propose(t, repo)
 	w.repo.AllowWays()
 	_, err := merge(t, w.open(t), pull)
-	want(t, "none", err, fault.Unauthorised, "no way of merging")
+	want(t, "none", err, fault.Unauthorized, "no way of merging")
 }

@@ -92,7 +92,7 @@ func (f *Forge) describe(found *sdk.Repository) (scm.Info, error) {
 const accountKept = time.Hour
 
 // account asks who the credential belongs to. Without one it is nobody.
-func (f *Forge) account(ctx context.Context) (identity.Person, error) {
+func (f *Forge) account(ctx context.Context) (identity.User, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.self.Login != "" && f.now().Before(f.told.Add(accountKept)) {
@@ -100,7 +100,7 @@ func (f *Forge) account(ctx context.Context) (identity.Person, error) {
 	}
 	user, resp, err := f.api(ctx).GetMyUserInfo()
 	if err != nil {
-		return identity.Person{}, answered(resp, err)
+		return identity.User{}, answered(resp, err)
 	}
 	f.self, f.told = f.person(user), f.now()
 	return f.self, nil

@@ -15,7 +15,7 @@ import (
 
 // writer says whether a person may push, asked once per pass, and whether that was
 // told.
-func (s signals) writer(ctx context.Context, person identity.Person) (may, told bool, err error) {
+func (s signals) writer(ctx context.Context, person identity.User) (may, told bool, err error) {
 	login := strings.ToLower(person.Login)
 	s.mu.Lock()
 	may, known := s.writers[login]
@@ -35,7 +35,7 @@ func (s signals) writer(ctx context.Context, person identity.Person) (may, told 
 
 // permitted asks for a permission. An account that is gone has none. Gitea tells
 // those of others to administrators of the repository alone.
-func (s signals) permitted(ctx context.Context, person identity.Person) (may, told bool, err error) {
+func (s signals) permitted(ctx context.Context, person identity.User) (may, told bool, err error) {
 	if person.Bot || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {
 		return false, true, nil
 	}
@@ -58,7 +58,7 @@ func (s signals) permitted(ctx context.Context, person identity.Person) (may, to
 // MayWrite asks Gitea each time. To an account that is no administrator it tells who
 // may be assigned: who is not among them may not push, and of the others it is not
 // known.
-func (s signals) MayWrite(ctx context.Context, person identity.Person) (bool, error) {
+func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, error) {
 	noun := s.noun("permission of %s", rest.OneLine(person.Login))
 	may, told, err := s.permitted(ctx, person)
 	if err != nil || told {
@@ -71,5 +71,5 @@ func (s signals) MayWrite(ctx context.Context, person identity.Person) (bool, er
 	if !slices.ContainsFunc(users, func(u *sdk.User) bool { return s.forge.person(u).Same(person) }) {
 		return false, nil
 	}
-	return false, fault.New(fault.Unauthorised, "%s: Gitea tells it to administrators of the repository only: make %s one", noun, s.info.Self.Login)
+	return false, fault.New(fault.Unauthorized, "%s: Gitea tells it to administrators of the repository only: make %s one", noun, s.info.Self.Login)
 }

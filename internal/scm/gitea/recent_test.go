@@ -13,7 +13,7 @@ import (
 
 // Gitea lists by the time of writing: an old comment that was edited is the first of
 // its list and the last of ours.
-func TestRecent_T11_editedOfManyPages(t *testing.T) {
+func TestRecent_editedOfManyPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, giteatest.Options{MaxItems: 2})
 	repo := w.open(t)
@@ -45,7 +45,7 @@ func TestReact_refused(t *testing.T) {
 	id := w.repo.Comment("ann", pull.Number, "/promoter promote prod")
 	w.Fail("POST /repos/{owner}/{repo}/issues/comments/{id}/reactions", 403, "'+1' is not an allowed reaction")
 	err := repo.Conversation().React(t.Context(), scm.Comment{ID: id, Number: pull.Number}, scm.ReactionDone)
-	if fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "not an allowed reaction") {
+	if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "not an allowed reaction") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -34,7 +34,7 @@ func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error
 	}
 	whole, err := r.protection(ctx, found)
 	switch kind := fault.KindOf(explain(noun, err)); {
-	case kind == fault.Unauthorised || kind == fault.NotFound || err == nil && whole == nil:
+	case kind == fault.Unauthorized || kind == fault.NotFound || err == nil && whole == nil:
 		hide(&rules, "Gitea tells the other rules of the branch to administrators of the repository only")
 		return rules, nil
 	case err != nil:

@@ -23,7 +23,7 @@ var protection = giteatest.Protection{
 	Checks: []string{"ci/test", "lint/*"}, Approvals: 2, Outdated: true, Requests: true, Signed: true, PushDenied: true,
 }
 
-func TestRules_G07_administrator(t *testing.T) {
+func TestRules_administrator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.repo.Permit(self, "admin")
@@ -39,7 +39,7 @@ func TestRules_G07_administrator(t *testing.T) {
 }
 
 // Without being an administrator a part is told, and what is missing is named.
-func TestRules_G07_writer(t *testing.T) {
+func TestRules_writer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.repo.Protect("main", protection)
@@ -49,7 +49,7 @@ func TestRules_G07_writer(t *testing.T) {
 	}
 }
 
-func TestRules_G07_unprotected(t *testing.T) {
+func TestRules_unprotected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if diff := cmp.Diff(scm.Rules{}, rulesOf(t, w)); diff != "" {

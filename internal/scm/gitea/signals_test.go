@@ -11,7 +11,7 @@ import (
 )
 
 // Statuses of one second come in no order: the last one counts all the same.
-func TestChecks_G07_statusesOfOneSecond(t *testing.T) {
+func TestChecks_statusesOfOneSecond(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, giteatest.Options{Now: func() time.Time { return time.Unix(1_800_000_000, 0) }, MaxItems: 2})
 	commit := w.repo.Head("main")
@@ -36,13 +36,13 @@ func TestChecks_G07_statusesOfOneSecond(t *testing.T) {
 	}
 }
 
-func (w *world) person(login string) identity.Person {
-	return identity.Person{Host: w.Host(), Login: login}
+func (w *world) person(login string) identity.User {
+	return identity.User{Host: w.Host(), Login: login}
 }
 
 // An account that is no administrator hears of nobody's permissions. Then those
 // reviews count that Gitea counts itself.
-func TestReviews_G09_withoutAdministrator(t *testing.T) {
+func TestReviews_withoutAdministrator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.repo.Permit("ann", "write")
@@ -58,7 +58,7 @@ func TestReviews_G09_withoutAdministrator(t *testing.T) {
 	}
 }
 
-func TestMayWrite_T11_withoutAdministrator(t *testing.T) {
+func TestMayWrite_withoutAdministrator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.repo.Permit("ann", "write")
@@ -70,7 +70,7 @@ func TestMayWrite_T11_withoutAdministrator(t *testing.T) {
 		}
 	}
 	_, err := signals.MayWrite(t.Context(), w.person("ann"))
-	want(t, "ann", err, fault.Unauthorised, "administrators", "make promoter-bot one")
+	want(t, "ann", err, fault.Unauthorized, "administrators", "make promoter-bot one")
 	w.repo.Permit(self, "admin")
 	if may, err := signals.MayWrite(t.Context(), w.person("ann")); !may || err != nil {
 		t.Errorf("ann may write: %t, %v", may, err)
@@ -84,11 +84,11 @@ func TestMember_whatMayNotBeSeen(t *testing.T) {
 	w.SetTeam("acme/sre", "ann")
 	signals := w.open(t).Signals()
 	_, err := signals.Member(t.Context(), "acme/sre", w.person("ann"))
-	want(t, "outside the organisation", err, fault.Unauthorised, "take promoter-bot into the team")
+	want(t, "outside the organization", err, fault.Unauthorized, "take promoter-bot into the team")
 	w.SetTeam("acme/bots", self)
 	_, err = signals.Member(t.Context(), "acme/sre", w.person("ann"))
-	want(t, "outside the team", err, fault.Unauthorised, "Must be a team member", "take promoter-bot into the team")
+	want(t, "outside the team", err, fault.Unauthorized, "Must be a team member", "take promoter-bot into the team")
 	w.SetScopes(w.token, "read:user", "write:repository", "write:issue")
 	_, err = signals.Member(t.Context(), "acme/sre", w.person("ann"))
-	want(t, "without the scope", err, fault.Unauthorised, "read:organization")
+	want(t, "without the scope", err, fault.Unauthorized, "read:organization")
 }

@@ -11,9 +11,9 @@ import (
 	"promoter/internal/identity"
 )
 
-// Member asks for a membership. Gitea shows the teams of an organisation to its
+// Member asks for a membership. Gitea shows the teams of an organization to its
 // members, and who is in a team to those in it and to owners.
-func (s signals) Member(ctx context.Context, team string, person identity.Person) (bool, error) {
+func (s signals) Member(ctx context.Context, team string, person identity.User) (bool, error) {
 	group, name, _ := strings.Cut(team, "/")
 	if !isName(group) || !isName(name) || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {
 		return false, nil
@@ -42,8 +42,8 @@ func (s signals) teamFault(noun string, err error) error {
 		return nil
 	}
 	err = explain(noun, err)
-	if fault.KindOf(err) == fault.Unauthorised && strings.Contains(err.Error(), "Must be") {
-		return fault.New(fault.Unauthorised, "%w: take %s into the team, or make it an owner of the organisation", err, s.info.Self.Login)
+	if fault.KindOf(err) == fault.Unauthorized && strings.Contains(err.Error(), "Must be") {
+		return fault.New(fault.Unauthorized, "%w: take %s into the team, or make it an owner of the organization", err, s.info.Self.Login)
 	}
 	return err
 }

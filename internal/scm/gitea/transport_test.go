@@ -49,7 +49,7 @@ func TestOpen_asksForNoVersion(t *testing.T) {
 }
 
 // What a server sends back never shows the token.
-func TestErrors_T05_showNoToken(t *testing.T) {
+func TestErrors_showNoToken(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]http.HandlerFunc{
 		"message": func(w http.ResponseWriter, r *http.Request) {
@@ -133,7 +133,7 @@ func TestNew_refuses(t *testing.T) {
 }
 
 // A forge lives as long as a service, and accounts can be renamed.
-func TestOpen_T05_accountIsRenamed(t *testing.T) {
+func TestOpen_accountIsRenamed(t *testing.T) {
 	t.Parallel()
 	asked, now := 0, time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -216,7 +216,7 @@ func TestOpen_withoutPullRequests(t *testing.T) {
 }
 
 // A fork of the same owner, or a head without a branch, is nobody's branch here.
-func TestOpen_T01_headsWithoutABranch(t *testing.T) {
+func TestOpen_headsWithoutABranch(t *testing.T) {
 	t.Parallel()
 	pulls := `[{"number":1,"html_url":"javascript:alert(1)","head":{"label":"","ref":"refs/pull/1/head","repo_id":7},"base":{"ref":"main","repo_id":7}},
 		{"number":2,"head":{"label":"promoter/prod/web","ref":"x","repo_id":-1,"repo":null},"base":{"ref":"main","repo_id":7}},

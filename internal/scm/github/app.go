@@ -47,7 +47,7 @@ type appAnswer struct {
 	Events      []string  `json:"events"`
 }
 
-// account is a user or an organisation.
+// account is a user or an organization.
 type account struct {
 	Login string `json:"login"`
 	Type  string `json:"type"`
@@ -81,12 +81,12 @@ func (a *App) Skew() time.Duration { return a.signer.offset() }
 func (a *App) Paused() (pause outbound.Pause, on bool) { return a.hub.Paused() }
 
 // Self is who the App is to others: SLUG[bot].
-func (a *App) Self(ctx context.Context) (identity.Person, error) {
+func (a *App) Self(ctx context.Context) (identity.User, error) {
 	told, err := a.ask(ctx)
 	if err != nil {
-		return identity.Person{}, err
+		return identity.User{}, err
 	}
-	return identity.Person{Host: a.hub.host, Login: told.Slug + "[bot]", Bot: true}, nil
+	return identity.User{Host: a.hub.host, Login: told.Slug + "[bot]", Bot: true}, nil
 }
 
 // ask asks once who the App is.
@@ -143,7 +143,7 @@ func (a *App) explain(noun string, err error) error {
 			told.Advice = a.advice(told.Words)
 		}
 		if ok && strings.Contains(told.Words, "Integration not found") {
-			told.Kind, told.Advice = fault.Unauthorised, ": there is no App with this id: check app.id and the url of the forge"
+			told.Kind, told.Advice = fault.Unauthorized, ": there is no App with this id: check app.id and the url of the forge"
 		}
 		return told, ok
 	})

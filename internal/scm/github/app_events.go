@@ -18,7 +18,7 @@ func Events() []Event {
 		{Name: "create", Permission: "contents", For: "a branch came"},
 		{Name: "delete", Permission: "contents", For: "a branch went"},
 		{Name: "release", Permission: "contents", For: "a component that follows releases has a new one"},
-		{Name: "pull_request", Permission: "pull_requests", For: "one was merged, closed, opened or labelled"},
+		{Name: "pull_request", Permission: "pull_requests", For: "one was merged, closed, opened or labeled"},
 		{Name: "pull_request_review", Permission: "pull_requests", For: "a gate waits for approvals"},
 		{Name: "check_run", Permission: "checks", For: "a gate waits for checks"},
 		{Name: "check_suite", Permission: "checks", For: "a gate waits for checks"},

@@ -110,22 +110,22 @@ func EventsOf(permissions []Permission) []string {
 	return names
 }
 
-// accountName is the login of an organisation.
+// accountName is the login of an organization.
 var accountName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?$`)
 
 // RegisterURL is the page of a GitHub that takes manifests: for an App of an
-// organisation, or without one for an App of the person's own.
-func RegisterURL(page, organisation string) (string, error) {
+// organization, or without one for an App of the person's own.
+func RegisterURL(page, organization string) (string, error) {
 	parsed, err := rest.WebURL(page)
 	if err != nil {
 		return "", fault.Wrap(fault.Invalid, fmt.Errorf("the URL of GitHub: %w", err))
 	}
 	at := strings.TrimRight(parsed.String(), "/")
 	switch {
-	case organisation == "":
+	case organization == "":
 		return at + "/settings/apps/new", nil
-	case !accountName.MatchString(organisation):
-		return "", fault.New(fault.Invalid, "%q is not the name of an organisation: write it as it stands in its address", organisation)
+	case !accountName.MatchString(organization):
+		return "", fault.New(fault.Invalid, "%q is not the name of an organization: write it as it stands in its address", organization)
 	}
-	return at + "/organizations/" + organisation + "/settings/apps/new", nil
+	return at + "/organizations/" + organization + "/settings/apps/new", nil
 }

@@ -26,13 +26,13 @@ func manifestOptions() github.ManifestOptions {
 
 // press posts a manifest as the browser does, and returns what GitHub sends it back
 // with; none: GitHub's words.
-func press(t *testing.T, s *githubtest.Server, organisation string, options github.ManifestOptions) (back url.Values, words string) {
+func press(t *testing.T, s *githubtest.Server, organization string, options github.ManifestOptions) (back url.Values, words string) {
 	t.Helper()
 	text, err := github.Manifest(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := github.RegisterURL(s.URL(), organisation)
+	to, err := github.RegisterURL(s.URL(), organization)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestManifest_refused(t *testing.T) {
 
 func TestRegisterURL(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ page, organisation, want string }{
+	for _, test := range []struct{ page, organization, want string }{
 		{"https://github.com", "", "https://github.com/settings/apps/new"},
 		{"https://github.com/", "acme-1", "https://github.com/organizations/acme-1/settings/apps/new"},
 		{"https://ghe.example.com/git", "acme_user", "https://ghe.example.com/git/organizations/acme_user/settings/apps/new"},
@@ -195,9 +195,9 @@ func TestRegisterURL(t *testing.T) {
 		{"https://user@github.com", "", ""},
 		{"github.com", "", ""},
 	} {
-		got, err := github.RegisterURL(test.page, test.organisation)
+		got, err := github.RegisterURL(test.page, test.organization)
 		if got != test.want || (test.want == "") != (fault.KindOf(err) == fault.Invalid) {
-			t.Errorf("%s %s: %q, %v", test.page, test.organisation, got, err)
+			t.Errorf("%s %s: %q, %v", test.page, test.organization, got, err)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func Permissions() []Permission {
 		{Name: "statuses", Title: "Commit statuses", Access: "write", For: "the status `promoter`, and statuses of others that a gate waits for"},
 		{Name: "checks", Title: "Checks", Access: "read", For: "check runs that a gate waits for, GitHub Actions' among them"},
 		{Name: "issues", Title: "Issues", Access: "write", For: "making labels; hearing of comments", Optional: "a config names labels that the repository does not have yet, or people steer by comments"},
-		{Name: "members", Title: "Members (organisation)", Access: "read", For: "who is in a team", Optional: "a rule names a team"},
+		{Name: "members", Title: "Members (organization)", Access: "read", For: "who is in a team", Optional: "a rule names a team"},
 		{Name: "packages", Title: "Packages", Access: "read", For: "hearing of images that were pushed to GHCR", Optional: "they are followed and have no webhook of their own", OnlyTold: true},
 		{Name: "administration", Title: "Administration", Access: "read", For: "all that the classic protection of a branch asks", Optional: "branches have classic protection, and what it asks is to be known before a merge is tried; rulesets need nothing", OnRequest: true},
 		{Name: "workflows", Title: "Workflows", Access: "write", For: "pushing changes to workflows", Optional: "environments have files below `.github/workflows`, which are left out by default", OnRequest: true},

@@ -147,7 +147,7 @@ func TestApp_refused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = app.Installations(t.Context())
-		if fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), test.words) {
+		if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), test.words) {
 			t.Errorf("%s: %v, want %q", name, err, test.words)
 		}
 	}
@@ -200,7 +200,7 @@ func TestApp_skewOfDays(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = app.Self(t.Context())
-	if fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "too far in the future: the clock of this machine differs from GitHub's: set it") {
+	if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "too far in the future: the clock of this machine differs from GitHub's: set it") {
 		t.Errorf("got %v", err)
 	}
 }

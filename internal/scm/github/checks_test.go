@@ -83,7 +83,7 @@ func TestChecks_G07_states(t *testing.T) {
 	}
 }
 
-func TestChecks_G07_oneNameFromSeveralSources(t *testing.T) {
+func TestChecks_oneNameFromSeveralSources(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	signals := w.open().Signals()
@@ -127,7 +127,7 @@ func numbered(w *wire, path string, n int, thing func(int) string, wrap func([]s
 
 func inList(list []string) string { return "[" + strings.Join(list, ",") + "]" }
 
-func TestChecks_G07_moreThan100(t *testing.T) {
+func TestChecks_moreThan100(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	signals := w.open().Signals()

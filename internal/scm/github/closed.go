@@ -48,14 +48,14 @@ func (p pulls) complete(ctx context.Context, pull *scm.PullRequest) error {
 
 // closer asks who closed it, which only its issue tells. Where that may not be
 // read nobody is named: our own closes are known without it.
-func (p pulls) closer(ctx context.Context, number int) (identity.Person, error) {
+func (p pulls) closer(ctx context.Context, number int) (identity.User, error) {
 	issue, _, err := p.forge.api.Issues.Get(ctx, p.owner, p.name, number)
 	switch fault.KindOf(explain("", err)) {
-	case fault.NotFound, fault.Unauthorised:
-		return identity.Person{}, nil
+	case fault.NotFound, fault.Unauthorized:
+		return identity.User{}, nil
 	}
 	if err != nil {
-		return identity.Person{}, err
+		return identity.User{}, err
 	}
 	return p.forge.person(issue.GetClosedBy()), nil
 }

@@ -8,9 +8,9 @@ import (
 	"promoter/internal/scm"
 )
 
-// TestClosed_P03_whoClosedMayBeHidden lists a pull request of which the issue cannot
+// TestClosed_whoClosedMayBeHidden lists a pull request of which the issue cannot
 // be read: who closed it is not told, and that is all.
-func TestClosed_P03_whoClosedMayBeHidden(t *testing.T) {
+func TestClosed_whoClosedMayBeHidden(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]fault.Kind{403: "", 404: "", 410: "", 429: fault.RateLimited, 502: fault.Temporary} {
 		w := newWire(t)

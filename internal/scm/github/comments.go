@@ -76,14 +76,14 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 	if err != nil {
 		return err
 	}
-	place := slices.IndexFunc(comments, func(said scm.Comment) bool {
+	target := slices.IndexFunc(comments, func(said scm.Comment) bool {
 		return c.info.Self.Same(said.Author) && strings.Contains(said.Body, marker)
 	})
 	switch {
-	case place < 0:
+	case target < 0:
 		_, _, err = c.forge.api.Issues.CreateComment(ctx, c.owner, c.name, number, comment)
-	case !rest.SameText(comments[place].Body, text):
-		_, _, err = c.forge.api.Issues.EditComment(ctx, c.owner, c.name, comments[place].ID, comment)
+	case !rest.SameText(comments[target].Body, text):
+		_, _, err = c.forge.api.Issues.EditComment(ctx, c.owner, c.name, comments[target].ID, comment)
 	}
 	return explain(c.noun("comment on pull request %d", number), err)
 }

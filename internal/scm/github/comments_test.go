@@ -80,5 +80,5 @@ func TestSay_refused(t *testing.T) {
 	conversation := w.open().Conversation()
 	w.on("GET "+commentsPath, says(200, "[]"))
 	w.on("POST "+commentsPath, says(403, `{"message":"Repository was archived so is read-only."}`))
-	checkFault(t, conversation.Say(t.Context(), 7, marker, "x"), fault.Unauthorised, "comment on pull request 7 of acme/deploy", "archived")
+	checkFault(t, conversation.Say(t.Context(), 7, marker, "x"), fault.Unauthorized, "comment on pull request 7 of acme/deploy", "archived")
 }

@@ -32,7 +32,7 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := scm.PullRequest{
-		Number: 7, URL: "https://github.com/acme/deploy/pull/7", Title: "T", Body: "B", Author: identity.Person{Host: "github.com", Login: "promoter"},
+		Number: 7, URL: "https://github.com/acme/deploy/pull/7", Title: "T", Body: "B", Author: identity.User{Host: "github.com", Login: "promoter"},
 		Head: scm.Head{Branch: branchName, Commit: head, Own: true}, Base: "main", Draft: true, Opened: noon.Add(-2 * 3600e9), State: scm.StateOpen,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -122,14 +122,14 @@ func TestCreate_openedAllTheSame(t *testing.T) {
 		wanted := draft()
 		wanted.Labels, wanted.Assignees, wanted.Reviewers = []string{"a"}, []string{"ann"}, []string{"ann", "bob"}
 		got, err := pulls.Create(t.Context(), wanted)
-		checkFault(t, err, fault.Unauthorised, noun+" pull request 7 of acme/deploy")
+		checkFault(t, err, fault.Unauthorized, noun+" pull request 7 of acme/deploy")
 		if got.Number != 7 {
 			t.Errorf("got %+v", got)
 		}
 	}
 }
 
-func TestCreate_P13_secondIsAConflict(t *testing.T) {
+func TestCreate_secondIsAConflict(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	pulls := w.open().PullRequests()
@@ -140,7 +140,7 @@ func TestCreate_P13_secondIsAConflict(t *testing.T) {
 }
 
 // The answer was lost. It is looked up, and never asked for twice.
-func TestCreate_P13_lostAnswer(t *testing.T) {
+func TestCreate_lostAnswer(t *testing.T) {
 	t.Parallel()
 	older := strings.Replace(pullJSON(5, ""), `"title":"T"`, `"title":"Older"`, 1)
 	theirs := strings.Replace(pullJSON(6, ""), `"login":"promoter"`, `"login":"ann"`, 1)
@@ -174,7 +174,7 @@ func TestCreate_P13_lostAnswer(t *testing.T) {
 	}
 }
 
-func TestCreate_P15_lengths(t *testing.T) {
+func TestCreate_lengths(t *testing.T) {
 	t.Parallel()
 	for _, sign := range []string{"x", "ä", "🎉"} {
 		w := newWire(t)

@@ -34,7 +34,7 @@ func seedApp(t *testing.T, key string) string {
 }
 
 // The emulator verifies what an App signs by itself, and makes tokens. It lists no
-// repositories of an installation, and lets it act as the organisation.
+// repositories of an installation, and lets it act as the organization.
 func TestApp_emulator(t *testing.T) {
 	t.Parallel()
 	fake := githubtest.New(t, githubtest.Options{})
@@ -75,7 +75,7 @@ func TestApp_emulator(t *testing.T) {
 	if app, err = github.NewApp(options); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := app.Self(t.Context()); fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "check that app.key") {
+	if _, err := app.Self(t.Context()); fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "check that app.key") {
 		t.Errorf("another key: %v", err)
 	}
 }

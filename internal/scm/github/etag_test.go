@@ -92,7 +92,7 @@ func TestCache_idlePass(t *testing.T) {
 
 // Whatever one credential was told is not told to another, even by a server that
 // looks at the ETag alone.
-func TestCache_T08_credentialsShareNothing(t *testing.T) {
+func TestCache_credentialsShareNothing(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	repository := w.open()

@@ -50,13 +50,13 @@ func statusOf(err error) int {
 func judge(answer *gogithub.ErrorResponse) (fault.Kind, string) {
 	switch status := answer.Response.StatusCode; status {
 	case http.StatusUnauthorized:
-		return fault.Unauthorised, ": the token is wrong, expired or revoked"
+		return fault.Unauthorized, ": the token is wrong, expired or revoked"
 	case http.StatusForbidden:
-		return fault.Unauthorised, lacking(answer)
+		return fault.Unauthorized, lacking(answer)
 	case http.StatusNotFound:
 		missing := scopesLacking(answer.Response.Header)
 		if missing != "" && answer.Response.Request.Method != http.MethodGet {
-			return fault.Unauthorised, missing
+			return fault.Unauthorized, missing
 		}
 		return fault.NotFound, missing
 	case http.StatusGone, http.StatusUnavailableForLegalReasons:
@@ -100,7 +100,7 @@ func judgeInvalid(answer *gogithub.ErrorResponse) fault.Kind {
 func lacking(answer *gogithub.ErrorResponse) string {
 	head := answer.Response.Header
 	if strings.HasPrefix(head.Get("X-GitHub-SSO"), "required") {
-		return ": the token must be authorised for the single sign-on of the organisation"
+		return ": the token must be authorized for the single sign-on of the organization"
 	}
 	needed, words := rest.OneLine(head.Get("X-Accepted-GitHub-Permissions")), strings.ToLower(answer.Message)
 	switch {

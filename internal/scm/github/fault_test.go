@@ -24,41 +24,41 @@ func TestExplain_answersOfGitHub(t *testing.T) {
 		kind    fault.Kind
 		words   []string
 	}{
-		{"wrong token", 401, `{"message":"Bad credentials"}`, nil, fault.Unauthorised, []string{"401: Bad credentials", "expired or revoked"}},
-		{"second factor", 401, `{"message":"Must specify two-factor authentication OTP code."}`, []string{"X-GitHub-OTP: required; app"}, fault.Unauthorised, []string{"two-factor"}},
+		{"wrong token", 401, `{"message":"Bad credentials"}`, nil, fault.Unauthorized, []string{"401: Bad credentials", "expired or revoked"}},
+		{"second factor", 401, `{"message":"Must specify two-factor authentication OTP code."}`, []string{"X-GitHub-OTP: required; app"}, fault.Unauthorized, []string{"two-factor"}},
 		{
 			"fine-grained token", 403, `{"message":"Resource not accessible by personal access token"}`,
 			[]string{permissions},
-			fault.Unauthorised,
+			fault.Unauthorized,
 			[]string{"lacks the permission contents=read; pull_requests=write"},
 		},
 		{
 			"fine-grained token and check runs", 403, `{"message":"Resource not accessible by personal access token"}`,
 			[]string{"X-Accepted-GitHub-Permissions: checks=read"},
-			fault.Unauthorised,
+			fault.Unauthorized,
 			[]string{"use a classic one with the scope repo"},
 		},
 		{
 			"app and check runs", 403, `{"message":"Resource not accessible by integration"}`,
 			[]string{"X-Accepted-GitHub-Permissions: checks=read"},
-			fault.Unauthorised,
+			fault.Unauthorized,
 			[]string{"lacks the permission checks=read"},
 		},
 		{
 			"archived", 403, `{"message":"Repository was archived so is read-only."}`,
 			[]string{permissions},
-			fault.Unauthorised,
+			fault.Unauthorized,
 			[]string{"Repository was archived so is read-only."},
 		},
 		{
 			"classic token", 403, `{"message":"Must have admin rights"}`,
 			[]string{"X-Accepted-OAuth-Scopes: repo, admin:org", "X-OAuth-Scopes: read:org, gist"},
-			fault.Unauthorised,
+			fault.Unauthorized,
 			[]string{"lacks the scope repo or admin:org (it has read:org, gist)"},
 		},
 		{"classic token without any", 404, `{"message":"Not Found"}`, []string{"X-Accepted-OAuth-Scopes: repo", "X-OAuth-Scopes: "}, fault.NotFound, []string{"lacks the scope repo (it has none)"}},
 		{"classic token that may", 404, `{"message":"Not Found"}`, []string{"X-Accepted-OAuth-Scopes: repo", "X-OAuth-Scopes: repo"}, fault.NotFound, []string{"404: Not Found"}},
-		{"single sign-on", 403, `{"message":"Resource protected by organization SAML enforcement."}`, []string{"X-GitHub-SSO: required; url=https://x"}, fault.Unauthorised, []string{"single sign-on"}},
+		{"single sign-on", 403, `{"message":"Resource protected by organization SAML enforcement."}`, []string{"X-GitHub-SSO: required; url=https://x"}, fault.Unauthorized, []string{"single sign-on"}},
 		{"gone", 410, `{"message":"Issues are disabled"}`, nil, fault.NotFound, []string{"Issues are disabled"}},
 		{"blocked by law", 451, `{"message":"Repository access blocked"}`, nil, fault.NotFound, nil},
 		{"conflict", 409, `{"message":"Git Repository is empty."}`, nil, fault.Conflict, nil},
@@ -83,7 +83,7 @@ func TestExplain_answersOfGitHub(t *testing.T) {
 			nil, fault.Invalid,
 			[]string{"Repository rule violations found; At least 1 approving review is required."},
 		},
-		{"a novel", 403, `{"message":"` + strings.Repeat("no ", 5000) + `"}`, nil, fault.Unauthorised, []string{"no no no"}},
+		{"a novel", 403, `{"message":"` + strings.Repeat("no ", 5000) + `"}`, nil, fault.Unauthorized, []string{"no no no"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -103,7 +103,7 @@ func TestExplain_hiddenFromWriting(t *testing.T) {
 	repository := w.open()
 	w.on("POST "+repoPath+"/pulls", says(404, `{"message":"Not Found"}`, "X-Accepted-OAuth-Scopes: repo", "X-OAuth-Scopes: read:org"))
 	_, err := repository.PullRequests().Create(t.Context(), draft())
-	checkFault(t, err, fault.Unauthorised, "lacks the scope repo (it has read:org)")
+	checkFault(t, err, fault.Unauthorized, "lacks the scope repo (it has read:org)")
 	w.expect("POST " + repoPath + "/pulls")
 }
 

@@ -54,8 +54,8 @@ type Forge struct {
 	now  func() time.Time
 
 	mu   sync.Mutex
-	self identity.Person // asked for once an hour; of an installation it is given
-	told time.Time       // when that was
+	self identity.User // asked for once an hour; of an installation it is given
+	told time.Time     // when that was
 
 	permitted Permitted // of the installation whose forge it is; nil: it is a user's
 }

@@ -17,7 +17,7 @@ import (
 // Installation is an App on one account.
 type Installation struct {
 	ID        int64
-	Account   string // the user or organisation
+	Account   string // the user or organization
 	URL       string // of the page where an owner of the account manages it
 	Suspended bool
 	Permitted Permitted
@@ -112,12 +112,12 @@ func (a *App) Check(ctx context.Context, i Installation) error {
 			break
 		}
 	}
-	return fault.New(fault.Unauthorised, "the installation of the App %s at %s lacks %s: %s", told.Slug, i.Account, listed(lacking), advice)
+	return fault.New(fault.Unauthorized, "the installation of the App %s at %s lacks %s: %s", told.Slug, i.Account, listed(lacking), advice)
 }
 
 // suspended says that an installation may do nothing for now.
 func (a *App) suspended(i Installation) error {
-	return fault.New(fault.Unauthorised, "the installation of the App at %s is suspended: an owner of %s lets it work again at %s", i.Account, i.Account, i.URL)
+	return fault.New(fault.Unauthorized, "the installation of the App at %s is suspended: an owner of %s lets it work again at %s", i.Account, i.Account, i.URL)
 }
 
 // gone says that there is no such installation any more.

@@ -25,7 +25,7 @@ func TestInstalled_newLabelsNeedAPermission(t *testing.T) {
 		t.Errorf("a label that is there: %v", err)
 	}
 	err = opened.PullRequests().Edit(t.Context(), number, scm.Edit{AddLabels: []string{"new"}})
-	if words := "make these labels in the repository, or add the permission issues=write"; fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), words) {
+	if words := "make these labels in the repository, or add the permission issues=write"; fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), words) {
 		t.Errorf("a new label: %v, want %q", err, words)
 	}
 }

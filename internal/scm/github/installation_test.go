@@ -78,11 +78,11 @@ func TestApp_check(t *testing.T) {
 	settings := fmt.Sprintf("%s/organizations/acme/settings/installations/%d", w.URL(), acme.ID())
 	want := "the installation of the App promoter at acme lacks Pull requests: read and write, Commit statuses: read and write: " +
 		"an owner of acme accepts the App's new permissions at " + settings
-	if err := check(); fault.KindOf(err) != fault.Unauthorised || err.Error() != want {
+	if err := check(); fault.KindOf(err) != fault.Unauthorized || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	acme.Suspend()
-	if err := check(); fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "is suspended: an owner of acme lets it work again at "+settings) {
+	if err := check(); fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "is suspended: an owner of acme lets it work again at "+settings) {
 		t.Errorf("suspended: %v", err)
 	}
 }
@@ -130,7 +130,7 @@ func TestInstalled_repositories(t *testing.T) {
 }
 
 // A token is asked for what the table says, whatever else the App may do.
-func TestInstalled_T06_leastPermissions(t *testing.T) {
+func TestInstalled_leastPermissions(t *testing.T) {
 	t.Parallel()
 	w := newAppWorld(t)
 	more := granted()

@@ -97,7 +97,7 @@ func (t *tokens) renew(ctx context.Context) (secret.String, error) {
 // end remembers that an installation is not to be asked again, and forgets its
 // token. Other errors may pass.
 func (t *tokens) end(err error) {
-	if kind := fault.KindOf(err); kind != fault.Unauthorised && kind != fault.NotFound {
+	if kind := fault.KindOf(err); kind != fault.Unauthorized && kind != fault.NotFound {
 		return
 	}
 	t.mu.Lock()

@@ -170,7 +170,7 @@ func TestTokens_refusedEachTime(t *testing.T) {
 		}
 	})
 	for range 5 {
-		if err := open(t, forge); fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "Bad credentials") {
+		if err := open(t, forge); fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "Bad credentials") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -186,7 +186,7 @@ func TestTokens_suspendedAndRemoved(t *testing.T) {
 		kind    fault.Kind
 		words   string
 	}{
-		"suspended": {(*githubtest.Installation).Suspend, fault.Unauthorised, "the installation of the App at acme is suspended: an owner of acme lets it work again at"},
+		"suspended": {(*githubtest.Installation).Suspend, fault.Unauthorized, "the installation of the App at acme is suspended: an owner of acme lets it work again at"},
 		"removed":   {(*githubtest.Installation).Remove, fault.NotFound, "the App was removed from acme"},
 	} {
 		for _, first := range []bool{true, false} {

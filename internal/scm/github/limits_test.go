@@ -12,7 +12,7 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-func TestGate_P12_limitsOfGitHub(t *testing.T) {
+func TestGate_limitsOfGitHub(t *testing.T) {
 	t.Parallel()
 	reset := strconv.FormatInt(noon.Add(20*time.Minute).Unix(), 10)
 	past := strconv.FormatInt(noon.Add(-time.Minute).Unix(), 10)
@@ -55,7 +55,7 @@ func TestGate_P12_limitsOfGitHub(t *testing.T) {
 }
 
 // The pause of a refusal that names no time doubles, until one is answered.
-func TestGate_P12_pauseDoubles(t *testing.T) {
+func TestGate_pauseDoubles(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	repository := w.open()
@@ -72,7 +72,7 @@ func TestGate_P12_pauseDoubles(t *testing.T) {
 }
 
 // The last request of the hour was answered: the next would be refused.
-func TestGate_P12_spentLimitSendsNothing(t *testing.T) {
+func TestGate_spentLimitSendsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	repository := w.open()

@@ -36,7 +36,7 @@ func methodsOf(found *gogithub.Repository) []string {
 // answer is lost, the pull request is looked at before anything is said.
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
 	noun := p.noun("merge of pull request %d", number)
-	err := fault.New(fault.Unauthorised, "%s: %w", noun, &scm.RefusedError{Words: "the repository allows no method of merging"})
+	err := fault.New(fault.Unauthorized, "%s: %w", noun, &scm.RefusedError{Words: "the repository allows no method of merging"})
 	for _, method := range p.methodsInto(merge.Base) {
 		var merged scm.Merged
 		if merged, err = p.merge(ctx, number, method, merge); err == nil {
@@ -102,7 +102,7 @@ func judgeMerge(noun string, err error) error {
 	case wordsBehind.MatchString(words):
 		return fault.New(fault.Temporary, "%s: %s: %w", says, words, scm.ErrBehind)
 	default:
-		return fault.New(fault.Unauthorised, "%s: %w", says, &scm.RefusedError{Rule: ruleOf(words), Words: words})
+		return fault.New(fault.Unauthorized, "%s: %w", says, &scm.RefusedError{Rule: ruleOf(words), Words: words})
 	}
 }
 
@@ -151,7 +151,7 @@ func blocked(noun string, pull *gogithub.PullRequest, cause error) error {
 	switch state := pull.GetMergeableState(); state {
 	case "blocked", "draft":
 		words := &scm.RefusedError{Words: "its state is " + state}
-		return fault.New(fault.Unauthorised, "%w: %w", cause, words)
+		return fault.New(fault.Unauthorized, "%w: %w", cause, words)
 	case "dirty", "behind":
 		return fault.New(fault.Temporary, "%s: GitHub calls it %s: %w", noun, state, scm.ErrBehind)
 	default:

@@ -62,7 +62,7 @@ func TestMerge_nextMethod(t *testing.T) {
 		w.expect(mergePath, mergePath)
 		w.on(mergePath, says(422, `{"message":"`+words+`"}`)) // so says an emulator, and who knows
 		_, err := pulls.Merge(t.Context(), 7, merging)
-		checkFault(t, err, fault.Unauthorised, "merge of pull request 7 of acme/deploy", "422")
+		checkFault(t, err, fault.Unauthorized, "merge of pull request 7 of acme/deploy", "422")
 		w.expect(mergePath, mergePath, mergePath)
 	}
 }
@@ -73,11 +73,11 @@ func TestMerge_noMethod(t *testing.T) {
 	w.on("GET "+repoPath, says(200, strings.TrimSuffix(repositoryJSON, "}")+`,"allow_merge_commit":false,"allow_squash_merge":false,"allow_rebase_merge":false}`))
 	pulls := w.open().PullRequests()
 	_, err := pulls.Merge(t.Context(), 7, merging)
-	checkFault(t, err, fault.Unauthorised, "no method of merging")
+	checkFault(t, err, fault.Unauthorized, "no method of merging")
 	w.expect()
 }
 
-func TestMerge_P05_refusals(t *testing.T) {
+func TestMerge_refusals(t *testing.T) {
 	t.Parallel()
 	state := func(state string) string { return pullJSON(7, `,"mergeable":true,"mergeable_state":"`+state+`"`) }
 	merged := `,"merged":true,"merged_at":"2026-06-01T11:00:00Z","merge_commit_sha":"` + mergeOf + `"`
@@ -99,13 +99,13 @@ func TestMerge_P05_refusals(t *testing.T) {
 		{"conflicts", 405, "Pull Request is not mergeable", state("dirty"), fault.Temporary, "out of date"},
 		{"behind", 405, "Pull Request is not mergeable", state("behind"), fault.Temporary, "out of date"},
 		{"computing", 405, "Pull Request is not mergeable", pullJSON(7, `,"mergeable":null,"mergeable_state":"unknown"`), fault.Temporary, "computing"},
-		{"blocked", 405, "Pull Request is not mergeable", state("blocked"), fault.Unauthorised, "its state is blocked"},
-		{"draft", 405, "Pull Request is still a draft", state("draft"), fault.Unauthorised, "still a draft"},
-		{"review", 405, "At least 1 approving review is required by reviewers with write access.", state("blocked"), fault.Unauthorised, "approving review"},
-		{"check", 405, `Required status check \"ci\" is expected.`, state("blocked"), fault.Unauthorised, "ci"},
-		{"check runs", 405, `Required status check \"ci\" is in progress.`, state("blocked"), fault.Unauthorised, "in progress"},
-		{"queue", 405, "Changes must be made through the merge queue", state("blocked"), fault.Unauthorised, "merge queue"},
-		{"protected", 405, "You're not authorized to push to this branch.", state("blocked"), fault.Unauthorised, "not authorized"},
+		{"blocked", 405, "Pull Request is not mergeable", state("blocked"), fault.Unauthorized, "its state is blocked"},
+		{"draft", 405, "Pull Request is still a draft", state("draft"), fault.Unauthorized, "still a draft"},
+		{"review", 405, "At least 1 approving review is required by reviewers with write access.", state("blocked"), fault.Unauthorized, "approving review"},
+		{"check", 405, `Required status check \"ci\" is expected.`, state("blocked"), fault.Unauthorized, "ci"},
+		{"check runs", 405, `Required status check \"ci\" is in progress.`, state("blocked"), fault.Unauthorized, "in progress"},
+		{"queue", 405, "Changes must be made through the merge queue", state("blocked"), fault.Unauthorized, "merge queue"},
+		{"protected", 405, "You're not authorized to push to this branch.", state("blocked"), fault.Unauthorized, "not authorized"},
 		{"another merge", 405, "Merge already in progress", state("clean"), fault.Temporary, ""},
 		{"accident", 500, "Server Error", state("clean"), fault.Temporary, "500"},
 		{"merged already", 405, "Pull Request is not mergeable", strings.Replace(state("unknown"), `"state":"open"`, `"state":"closed"`+merged, 1), "", ""},
@@ -131,7 +131,7 @@ func TestMerge_P05_refusals(t *testing.T) {
 	}
 }
 
-func TestMerge_P06_lostAnswer(t *testing.T) {
+func TestMerge_lostAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	pulls := w.open().PullRequests()
@@ -153,7 +153,7 @@ func TestMerge_P06_lostAnswer(t *testing.T) {
 // Nobody looks at a pull request that the credential may not touch.
 func TestMerge_noLook(t *testing.T) {
 	t.Parallel()
-	for status, kind := range map[int]fault.Kind{401: fault.Unauthorised, 403: fault.Unauthorised, 404: fault.NotFound, 429: fault.RateLimited} {
+	for status, kind := range map[int]fault.Kind{401: fault.Unauthorized, 403: fault.Unauthorized, 404: fault.NotFound, 429: fault.RateLimited} {
 		w := newWire(t)
 		pulls := w.open().PullRequests()
 		w.on(mergePath, says(status, `{"message":"no"}`))

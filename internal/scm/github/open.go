@@ -104,7 +104,7 @@ func (f *Forge) administers(found *gogithub.Repository) bool {
 const accountKept = time.Hour
 
 // account asks who the credential belongs to.
-func (f *Forge) account(ctx context.Context) (identity.Person, error) {
+func (f *Forge) account(ctx context.Context) (identity.User, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.permitted != nil || f.self.Login != "" && f.now().Before(f.told.Add(accountKept)) {
@@ -112,7 +112,7 @@ func (f *Forge) account(ctx context.Context) (identity.Person, error) {
 	}
 	user, _, err := f.api.Users.Get(ctx, "")
 	if err != nil {
-		return identity.Person{}, err
+		return identity.User{}, err
 	}
 	f.self, f.told = f.person(user), f.now()
 	return f.self, nil
@@ -120,12 +120,12 @@ func (f *Forge) account(ctx context.Context) (identity.Person, error) {
 
 // person translates an account. GitHub forgets accounts that were deleted: those
 // have no login.
-func (f *Forge) person(user *gogithub.User) identity.Person {
+func (f *Forge) person(user *gogithub.User) identity.User {
 	login := user.GetLogin()
 	if login == "" {
-		return identity.Person{}
+		return identity.User{}
 	}
-	return identity.Person{Host: f.host, Login: login, Bot: user.GetType() == "Bot" || strings.HasSuffix(login, "[bot]")}
+	return identity.User{Host: f.host, Login: login, Bot: user.GetType() == "Bot" || strings.HasSuffix(login, "[bot]")}
 }
 
 // Info returns what GitHub said when the repository was opened.

@@ -14,7 +14,7 @@ import (
 )
 
 // A forge lives as long as a service, and accounts can be renamed.
-func TestOpen_T05_accountIsRenamed(t *testing.T) {
+func TestOpen_accountIsRenamed(t *testing.T) {
 	t.Parallel()
 	asked, now := 0, time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -80,7 +80,7 @@ func TestOpen(t *testing.T) {
 		}
 		want := scm.Info{
 			Key: "github.com/42", Name: "acme/deploy", URL: "https://github.com/acme/deploy", CloneURL: "https://github.com/acme/deploy.git",
-			DefaultBranch: "main", MayPush: true, Self: identity.Person{Host: "github.com", Login: "promoter"},
+			DefaultBranch: "main", MayPush: true, Self: identity.User{Host: "github.com", Login: "promoter"},
 		}
 		if diff := cmp.Diff(want, repository.Info()); diff != "" {
 			t.Error(diff)
@@ -93,7 +93,7 @@ func TestOpen(t *testing.T) {
 }
 
 // The key of a renamed repository is the same, and its new name is told and used.
-func TestOpen_P07_renamedAndArchived(t *testing.T) {
+func TestOpen_renamedAndArchived(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	moved := strings.NewReplacer(`"deploy"`, `"gitops"`, "acme/deploy", "Umbrella/gitops", `"login":"acme"`, `"login":"Umbrella"`, `"push":true`, `"push":false`, `"id":42`, `"archived":true,"id":42`)
@@ -112,7 +112,7 @@ func TestOpen_P07_renamedAndArchived(t *testing.T) {
 
 // Where the credential is sent, and whose rights a repository has, is what the
 // server's file says of the forge; no answer of it.
-func TestOpen_T06_anAnswerLeadsNowhereElse(t *testing.T) {
+func TestOpen_anAnswerLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	w.on("GET "+repoPath, says(200, strings.ReplaceAll(repositoryJSON, "https://github.com/", "https://evil.example/")))
@@ -154,10 +154,10 @@ func TestOpen_refuses(t *testing.T) {
 	w.on("GET "+repoPath, says(200, repositoryJSON))
 	w.on("GET /user", says(403, `{"message":"Resource not accessible by integration"}`))
 	_, err = w.forge().Open(t.Context(), "acme/deploy")
-	checkFault(t, err, fault.Unauthorised, "the account of the token", "not accessible by integration")
+	checkFault(t, err, fault.Unauthorized, "the account of the token", "not accessible by integration")
 }
 
-func TestOpenPulls_T01_forksAreTold(t *testing.T) {
+func TestOpenPulls_forksAreTold(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	pulls := w.open().PullRequests()
@@ -180,14 +180,14 @@ func TestOpenPulls_T01_forksAreTold(t *testing.T) {
 			t.Errorf("%d: got %+v", i, found[i].Head)
 		}
 	}
-	if found[3].Author != (identity.Person{}) || !cmp.Equal(found[3].Labels, []string{"a"}) || !found[4].Author.Bot {
+	if found[3].Author != (identity.User{}) || !cmp.Equal(found[3].Labels, []string{"a"}) || !found[4].Author.Bot {
 		t.Errorf("got %+v and %+v", found[3], found[4])
 	}
 }
 
 // Strangers cannot make the list one that is not read, nor one that is kept in
 // memory: whoever may fork may open as many as they like, with the longest texts.
-func TestOpenPulls_T01_theLongestTextsOfStrangers(t *testing.T) {
+func TestOpenPulls_theLongestTextsOfStrangers(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	pulls := w.open().PullRequests()

@@ -23,7 +23,7 @@ func saidJSON(id, number int, page, updated, more string) string {
 		id, id, updated, number, page, number, id, more)
 }
 
-func TestRecent_T11_asksOnce(t *testing.T) {
+func TestRecent_asksOnce(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	conversation := w.open().Conversation()
@@ -76,7 +76,7 @@ func (m *moving) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(out, "["+strings.Join(list[begin:], ",")+"]")
 }
 
-func TestRecent_T11_anEditBetweenPages(t *testing.T) {
+func TestRecent_anEditBetweenPages(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	conversation, list := w.open().Conversation(), &moving{}
@@ -95,7 +95,7 @@ func TestRecent_T11_anEditBetweenPages(t *testing.T) {
 }
 
 // More than a page of one second is read by its pages.
-func TestRecent_T11_manyOfOneSecond(t *testing.T) {
+func TestRecent_manyOfOneSecond(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	conversation := w.open().Conversation()
@@ -129,5 +129,5 @@ func TestReact_refused(t *testing.T) {
 	w.on("POST "+repoPath+"/issues/comments/5/reactions", says(404, `{"message":"Not Found"}`), says(403, `{"message":"Unable to create comment because issue is locked."}`))
 	said := scm.Comment{ID: 5, Number: 7}
 	checkFault(t, conversation.React(t.Context(), said, scm.ReactionDone), fault.NotFound, "reaction to comment 5 of pull request 7 of acme/deploy")
-	checkFault(t, conversation.React(t.Context(), said, scm.ReactionDone), fault.Unauthorised, "locked")
+	checkFault(t, conversation.React(t.Context(), said, scm.ReactionDone), fault.Unauthorized, "locked")
 }

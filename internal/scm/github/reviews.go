@@ -60,7 +60,7 @@ func (s signals) translate(given *gogithub.PullRequestReview) (scm.Review, bool)
 }
 
 // writer says whether a person may push, asked once per pass.
-func (s signals) writer(ctx context.Context, person identity.Person) (bool, error) {
+func (s signals) writer(ctx context.Context, person identity.User) (bool, error) {
 	login := strings.ToLower(person.Login)
 	s.mu.Lock()
 	may, known := s.writers[login]
@@ -79,14 +79,14 @@ func (s signals) writer(ctx context.Context, person identity.Person) (bool, erro
 }
 
 // MayWrite asks GitHub each time.
-func (s signals) MayWrite(ctx context.Context, person identity.Person) (bool, error) {
+func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, error) {
 	may, err := s.permitted(ctx, person)
 	return may, explain(s.noun("permission of %s", rest.OneLine(person.Login)), err)
 }
 
 // permitted asks for a permission. Bots have none that GitHub would tell, and an
 // account that is gone has none.
-func (s signals) permitted(ctx context.Context, person identity.Person) (bool, error) {
+func (s signals) permitted(ctx context.Context, person identity.User) (bool, error) {
 	if person.Bot || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {
 		return false, nil
 	}
@@ -97,14 +97,14 @@ func (s signals) permitted(ctx context.Context, person identity.Person) (bool, e
 	if err != nil {
 		return false, err
 	}
-	// maintain and the roles of an organisation come as the next lower of these.
+	// maintain and the roles of an organization come as the next lower of these.
 	// https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
 	return level.GetPermission() == "admin" || level.GetPermission() == "write", nil
 }
 
 // Member asks for a membership. GitHub hides teams from who may not see them: a
 // classic token without the scope is told apart, any other sees nobody.
-func (s signals) Member(ctx context.Context, team string, person identity.Person) (bool, error) {
+func (s signals) Member(ctx context.Context, team string, person identity.User) (bool, error) {
 	group, slug, _ := strings.Cut(team, "/")
 	if !isName(group) || !isName(slug) || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {
 		return false, nil
@@ -114,7 +114,7 @@ func (s signals) Member(ctx context.Context, team string, person identity.Person
 		return membership.GetState() == "active", explain("members of team "+team, err)
 	}
 	if missing := scopesLacking(refused(err).Response.Header); missing != "" {
-		return false, fault.New(fault.Unauthorised, "members of team %s%s", team, missing)
+		return false, fault.New(fault.Unauthorized, "members of team %s%s", team, missing)
 	}
 	return false, nil
 }

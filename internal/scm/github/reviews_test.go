@@ -61,14 +61,14 @@ func TestReviews_G09(t *testing.T) {
 	w.expect("GET "+reviewsPath, "GET "+permissionPath("ann"), "GET "+permissionPath("eve"), "GET "+permissionPath("gone"))
 	w.on("GET "+permissionPath("eve"), says(403, `{"message":"Must have push access to view collaborator permission."}`))
 	_, err = w.open().Signals().Reviews(t.Context(), 7)
-	checkFault(t, err, fault.Unauthorised, "reviews of pull request 7 of acme/deploy", "Must have push access")
+	checkFault(t, err, fault.Unauthorized, "reviews of pull request 7 of acme/deploy", "Must have push access")
 }
 
-func TestMayWrite_T11_askedLive(t *testing.T) {
+func TestMayWrite_askedLive(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	signals := w.open().Signals()
-	ann := identity.Person{Host: "github.com", Login: "ann"}
+	ann := identity.User{Host: "github.com", Login: "ann"}
 	for permission, want := range map[string]bool{"admin": true, "write": true, "read": false, "none": false, "of tomorrow": false} {
 		w.on("GET "+permissionPath("ann"), says(200, `{"permission":"`+permission+`"}`))
 		if may, err := signals.MayWrite(t.Context(), ann); err != nil || may != want {
@@ -76,7 +76,7 @@ func TestMayWrite_T11_askedLive(t *testing.T) {
 		}
 	}
 	w.requests()
-	for _, nobody := range []identity.Person{
+	for _, nobody := range []identity.User{
 		{},
 		{Host: "gitlab.com", Login: "ann"},
 		{Host: "github.com", Login: "a/../../user"},
@@ -95,7 +95,7 @@ func TestMember(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	signals := w.open().Signals()
-	ann := identity.Person{Host: "github.com", Login: "ann"}
+	ann := identity.User{Host: "github.com", Login: "ann"}
 	path := "GET /orgs/acme/teams/sre/memberships/ann"
 	for answer, want := range map[string]bool{`{"state":"active","role":"member"}`: true, `{"state":"pending"}`: false} {
 		w.on(path, says(200, answer))
@@ -113,11 +113,11 @@ func TestMember(t *testing.T) {
 			t.Errorf("%q: got %v, %v", team, in, err)
 		}
 	}
-	if in, err := signals.Member(t.Context(), "acme/sre", identity.Person{Host: "gitlab.com", Login: "ann"}); err != nil || in {
+	if in, err := signals.Member(t.Context(), "acme/sre", identity.User{Host: "gitlab.com", Login: "ann"}); err != nil || in {
 		t.Errorf("a stranger: got %v, %v", in, err)
 	}
 	w.expect()
 	w.on(path, says(404, `{"message":"Not Found"}`, "X-Accepted-OAuth-Scopes: read:org", "X-OAuth-Scopes: repo"))
 	_, err := signals.Member(t.Context(), "acme/sre", ann)
-	checkFault(t, err, fault.Unauthorised, "members of team acme/sre", "lacks the scope read:org (it has repo)")
+	checkFault(t, err, fault.Unauthorized, "members of team acme/sre", "lacks the scope read:org (it has repo)")
 }

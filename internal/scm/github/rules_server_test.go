@@ -15,7 +15,7 @@ import (
 
 // What the strict server tells of a branch, in GitHub's own form, is read as it was
 // meant.
-func TestRules_G07_server(t *testing.T) {
+func TestRules_server(t *testing.T) {
 	t.Parallel()
 	all := githubtest.Demands{
 		Checks: []string{"ci", "e2e"}, Strict: true, Approvals: 2, Owner: "ann", LastPush: true, Conversations: true, Queue: true, Signed: true, Linear: true,

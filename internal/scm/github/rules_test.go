@@ -47,7 +47,7 @@ const someRules = `[
 {"type":"required_status_checks","ruleset_id":9,"parameters":{"required_status_checks":[{"context":"ci","integration_id":7},{"context":"e2e"}],"strict_required_status_checks_policy":true}},
 {"type":"a_kind_of_tomorrow","ruleset_id":9,"parameters":{"required_status_checks":[{"context":"none"}]}}]`
 
-func TestRules_G07_rulesets(t *testing.T) {
+func TestRules_rulesets(t *testing.T) {
 	t.Parallel()
 	w := ruledWire(t, someRules)
 	want := scm.Rules{Checks: []string{"ci", "e2e"}, Approvals: 2, Owners: true, NotByPusher: true, Current: true, PullRequests: true}
@@ -70,7 +70,7 @@ func TestRules_none(t *testing.T) {
 }
 
 // Who may bypass a ruleset is not held to its form, and to all the rest.
-func TestRules_P04_bypass(t *testing.T) {
+func TestRules_bypass(t *testing.T) {
 	t.Parallel()
 	for answer, bound := range map[string]bool{
 		`"never"`: true, `"always"`: false, `"pull_requests_only"`: false, `"exempt"`: false, `null`: true,
@@ -90,7 +90,7 @@ func TestRules_P04_bypass(t *testing.T) {
 	}
 }
 
-func TestRules_G07_classic(t *testing.T) {
+func TestRules_classic(t *testing.T) {
 	t.Parallel()
 	w := ruledWire(t, `[]`)
 	w.on(branchPath, says(200, guarded))
@@ -124,7 +124,7 @@ func TestRules_G07_classic(t *testing.T) {
 func TestRules_faults(t *testing.T) {
 	t.Parallel()
 	w := ruledWire(t, `[]`)
-	for status, kind := range map[int]fault.Kind{401: fault.Unauthorised, 403: fault.Unauthorised, 404: fault.NotFound, 500: fault.Temporary} {
+	for status, kind := range map[int]fault.Kind{401: fault.Unauthorized, 403: fault.Unauthorized, 404: fault.NotFound, 500: fault.Temporary} {
 		w.on(branchPath, says(status, `{"message":"no"}`))
 		_, err := w.open().(scm.Ruled).Rules(t.Context(), "main")
 		checkFault(t, err, kind, "rules of branch main of acme/deploy")
@@ -186,7 +186,7 @@ func TestMerge_methodByTheRules(t *testing.T) {
 		into.Base = "main"
 		_, err := repository.PullRequests().Merge(t.Context(), 7, into)
 		if asked, bodies := w.requests(); test.want == "" {
-			checkFault(t, err, fault.Unauthorised, "no method of merging")
+			checkFault(t, err, fault.Unauthorized, "no method of merging")
 			if len(asked) != 0 {
 				t.Errorf("%+v: asked for %v", test, asked)
 			}
@@ -214,7 +214,7 @@ func TestMerge_signedFoundOut(t *testing.T) {
 }
 
 // GitHub's words are told apart, and told without what stands before them.
-func TestMerge_P04_refusedByARule(t *testing.T) {
+func TestMerge_refusedByARule(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]scm.RefusedError{
 		`Repository rule violations found\n\nChanges must be made through the merge queue\n\n`: {Rule: scm.RuleQueue, Words: "Changes must be made through the merge queue"},
@@ -227,7 +227,7 @@ func TestMerge_P04_refusedByARule(t *testing.T) {
 		w.on(mergePath, says(405, `{"message":"`+words+`"}`))
 		w.on(pullPath, says(200, pullJSON(7, `,"mergeable_state":"blocked"`)))
 		_, err := pulls.Merge(t.Context(), 7, merging)
-		checkFault(t, err, fault.Unauthorised, want.Words)
+		checkFault(t, err, fault.Unauthorized, want.Words)
 		if told, ok := errors.AsType[*scm.RefusedError](err); !ok || *told != want {
 			t.Errorf("%q: %+v", words, told)
 		}

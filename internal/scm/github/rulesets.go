@@ -30,7 +30,7 @@ type rule struct {
 }
 
 // rulesets reads the rules of all rulesets that hold for a branch, those of the
-// organisation too. A server that is too old for them has none.
+// organization too. A server that is too old for them has none.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func (r *repository) rulesets(ctx context.Context, branch string, found *asked) error {
 	rules, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]rule, *gogithub.Response, error) {

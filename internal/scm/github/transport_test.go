@@ -16,7 +16,7 @@ func draft() scm.Draft {
 	return scm.Draft{Head: branchName, Base: "main", Title: "T", Body: "B"}
 }
 
-func TestSigner_T06_credentialStaysAtTheAPI(t *testing.T) {
+func TestSigner_credentialStaysAtTheAPI(t *testing.T) {
 	t.Parallel()
 	stranger := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("a stranger was asked for %s with %q", r.URL, r.Header.Get("Authorization"))
@@ -37,7 +37,7 @@ func TestSigner_T06_credentialStaysAtTheAPI(t *testing.T) {
 
 // A renamed repository answers reading with a redirect, and writing with one that
 // keeps the method.
-func TestRedirect_P07_renamed(t *testing.T) {
+func TestRedirect_renamed(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	repository := w.open()
@@ -65,7 +65,7 @@ func TestRedirect_P07_renamed(t *testing.T) {
 	checkFault(t, err, fault.Temporary, "redirects more than")
 }
 
-func TestSigner_T06_errorsHoldNoCredential(t *testing.T) {
+func TestSigner_errorsHoldNoCredential(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	repository := w.open()

@@ -82,20 +82,20 @@ type source struct {
 // latest leaves the latest result of every source; numbers grow. Of our own status
 // there is one, whichever pipeline GitLab put it into.
 func (s signals) latest(found []*gogitlab.CommitStatus) []*gogitlab.CommitStatus {
-	places := map[source]int{}
+	targets := map[source]int{}
 	var kept []*gogitlab.CommitStatus
 	for _, status := range found {
 		from := source{name: status.Name, ref: status.Ref}
 		if s.isOwn(status) {
 			from = source{name: status.Name, own: true}
 		}
-		place, ok := places[from]
+		target, ok := targets[from]
 		switch {
 		case !ok:
-			places[from] = len(kept)
+			targets[from] = len(kept)
 			kept = append(kept, status)
-		case status.ID > kept[place].ID:
-			kept[place] = status
+		case status.ID > kept[target].ID:
+			kept[target] = status
 		}
 	}
 	return kept

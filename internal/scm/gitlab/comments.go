@@ -82,14 +82,14 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 	if err != nil {
 		return explain(c.noun("notes on merge request %d", number), err)
 	}
-	place := slices.IndexFunc(notes, func(note *gogitlab.Note) bool {
+	target := slices.IndexFunc(notes, func(note *gogitlab.Note) bool {
 		return c.info.Self.Same(c.forge.person(note.Author.Username)) && strings.Contains(note.Body, marker)
 	})
 	switch {
-	case place < 0:
+	case target < 0:
 		_, _, err = c.forge.api.Notes.CreateMergeRequestNote(c.id, number, &gogitlab.CreateMergeRequestNoteOptions{Body: &text}, in(ctx))
-	case !rest.SameText(notes[place].Body, text):
-		_, _, err = c.forge.api.Notes.UpdateMergeRequestNote(c.id, number, notes[place].ID, &gogitlab.UpdateMergeRequestNoteOptions{Body: &text}, in(ctx))
+	case !rest.SameText(notes[target].Body, text):
+		_, _, err = c.forge.api.Notes.UpdateMergeRequestNote(c.id, number, notes[target].ID, &gogitlab.UpdateMergeRequestNoteOptions{Body: &text}, in(ctx))
 	}
 	return c.denied(ctx, explain(c.noun("note on merge request %d", number), err))
 }

@@ -71,7 +71,7 @@ func (p pulls) numbers(ctx context.Context, names []string) ([]int, error) {
 		if strings.HasPrefix(name, teamPrefix) || strings.EqualFold(name, p.info.Self.Login) {
 			continue
 		}
-		id, err := p.userID(ctx, identity.Person{Host: p.forge.host, Login: name})
+		id, err := p.userID(ctx, identity.User{Host: p.forge.host, Login: name})
 		if err != nil {
 			return nil, err
 		}

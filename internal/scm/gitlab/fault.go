@@ -47,9 +47,9 @@ func wasForbidden(err error) bool {
 func judge(status int, words string, body []byte) (fault.Kind, string) {
 	switch status {
 	case http.StatusUnauthorized:
-		return fault.Unauthorised, ": the token is wrong, expired or revoked"
+		return fault.Unauthorized, ": the token is wrong, expired or revoked"
 	case http.StatusForbidden:
-		return fault.Unauthorised, scopeLacking(body)
+		return fault.Unauthorized, scopeLacking(body)
 	case http.StatusNotFound, http.StatusGone:
 		return fault.NotFound, ""
 	case http.StatusConflict:
@@ -58,7 +58,7 @@ func judge(status int, words string, body []byte) (fault.Kind, string) {
 		if strings.Contains(words, "moved projects") {
 			return fault.Conflict, ""
 		}
-		return fault.Unauthorised, ""
+		return fault.Unauthorized, ""
 	case http.StatusRequestTimeout, http.StatusLocked:
 		return fault.Temporary, ""
 	}

@@ -31,10 +31,10 @@ func TestExplain_answersOfGitLab(t *testing.T) {
 		kind   fault.Kind
 		text   string
 	}{
-		"wrong token":   {401, `{"message":"401 Unauthorized"}`, fault.Unauthorised, "401: Unauthorized: the token is wrong, expired or revoked"},
-		"revoked token": {401, `{"error":"invalid_token","error_description":"Token was revoked."}`, fault.Unauthorised, "401: invalid_token; Token was revoked.: the token"},
-		"scope":         {403, `{"error":"insufficient_scope","error_description":"x","scope":"api read_api"}`, fault.Unauthorised, "lacks the scope api or read_api"},
-		"no right":      {403, `{"message":"403 Forbidden"}`, fault.Unauthorised, "403: Forbidden"},
+		"wrong token":   {401, `{"message":"401 Unauthorized"}`, fault.Unauthorized, "401: Unauthorized: the token is wrong, expired or revoked"},
+		"revoked token": {401, `{"error":"invalid_token","error_description":"Token was revoked."}`, fault.Unauthorized, "401: invalid_token; Token was revoked.: the token"},
+		"scope":         {403, `{"error":"insufficient_scope","error_description":"x","scope":"api read_api"}`, fault.Unauthorized, "lacks the scope api or read_api"},
+		"no right":      {403, `{"message":"403 Forbidden"}`, fault.Unauthorized, "403: Forbidden"},
 		"not there":     {404, `{"message":"404 Project Not Found"}`, fault.NotFound, "404: Not Found"},
 		"moved":         {405, `{"message":"Non GET methods are not allowed for moved projects"}`, fault.Conflict, "moved projects"},
 		"a second one":  {409, `{"message":["Another open merge request already exists for this source branch: !5"]}`, fault.Conflict, "409: Another open merge request already exists for this source branch: !5"},

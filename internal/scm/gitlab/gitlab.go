@@ -62,7 +62,7 @@ type Forge struct {
 // account is somebody with the number that GitLab's API wants.
 type account struct {
 	id     int
-	person identity.Person
+	person identity.User
 }
 
 // New makes a Forge. It sends no request. Token, HTTP and Now are required.

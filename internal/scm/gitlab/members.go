@@ -49,7 +49,7 @@ func (r *repository) ownLevel(ctx context.Context, found *gogitlab.Project, self
 }
 
 // MayWrite asks GitLab each time.
-func (s signals) MayWrite(ctx context.Context, person identity.Person) (bool, error) {
+func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, error) {
 	noun := s.noun("role of %s", rest.OneLine(person.Login))
 	id, err := s.userID(ctx, person)
 	if err != nil || id == 0 || person.Bot {
@@ -61,7 +61,7 @@ func (s signals) MayWrite(ctx context.Context, person identity.Person) (bool, er
 
 // Member asks for a membership of a group, also by one of the groups above. GitLab
 // hides groups from who may not see them: nobody is in those.
-func (s signals) Member(ctx context.Context, team string, person identity.Person) (bool, error) {
+func (s signals) Member(ctx context.Context, team string, person identity.User) (bool, error) {
 	noun := "members of group " + rest.OneLine(team)
 	if !isPath(team) {
 		return false, nil

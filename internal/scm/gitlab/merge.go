@@ -71,7 +71,7 @@ func (p pulls) done(ctx context.Context, mr *gogitlab.MergeRequest) (scm.Merged,
 const trainWords = "the project lands through its merge train, GitLab's merge queue: a person must add the merge request to it"
 
 func refuse(noun string, refused *scm.RefusedError) error {
-	return fault.New(fault.Unauthorised, "%s: %w", noun, refused)
+	return fault.New(fault.Unauthorized, "%s: %w", noun, refused)
 }
 
 // look says what became of a merge that was refused or got no answer.

@@ -53,21 +53,21 @@ func TestMerge_refusals(t *testing.T) {
 		"conflict": {func(b *bench, _ int) {
 			b.project.Commit("ann", "main", "Other", map[string]string{"a.yaml": "image: web:9\n"})
 		}, fault.Temporary, "conflicts with its base", true},
-		"draft":      {func(b *bench, n int) { b.project.SetDraft(n, true) }, fault.Unauthorised, "it is a draft (draft_status)", false},
-		"approvals":  {func(b *bench, _ int) { b.project.Set(rules(2)) }, fault.Unauthorised, "approvals are missing (not_approved)", false},
-		"objections": {func(b *bench, n int) { b.project.RequestChanges("ann", n) }, fault.Unauthorised, "a reviewer requested changes", false},
+		"draft":      {func(b *bench, n int) { b.project.SetDraft(n, true) }, fault.Unauthorized, "it is a draft (draft_status)", false},
+		"approvals":  {func(b *bench, _ int) { b.project.Set(rules(2)) }, fault.Unauthorized, "approvals are missing (not_approved)", false},
+		"objections": {func(b *bench, n int) { b.project.RequestChanges("ann", n) }, fault.Unauthorized, "a reviewer requested changes", false},
 		"no pipeline": {func(b *bench, _ int) {
 			b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines = true })
-		}, fault.Unauthorised, "a pipeline must succeed, and none has begun for this head", false},
+		}, fault.Unauthorized, "a pipeline must succeed, and none has begun for this head", false},
 		"a failed job": {func(b *bench, n int) {
 			b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines = true })
 			b.project.SetJob("ann", b.project.Request(n).SHA, "e2e", "failed", false)
-		}, fault.Unauthorised, "a pipeline must succeed: e2e is failed (ci_must_pass)", false},
+		}, fault.Unauthorized, "a pipeline must succeed: e2e is failed (ci_must_pass)", false},
 		"protected": {func(b *bench, _ int) {
 			b.project.Protect("ma*", gitlabtest.Protection{Push: gitlabtest.Maintainer, Merge: gitlabtest.Maintainer})
-		}, fault.Unauthorised, "does not let this account merge into main", false},
-		"no scope": {func(b *bench, _ int) { b.SetScopes(b.token, "read_api") }, fault.Unauthorised, "lacks the scope api", false},
-		"train":    {func(b *bench, _ int) { b.project.Set(func(s *gitlabtest.Settings) { s.Trains = true }) }, fault.Unauthorised, "merge train", false},
+		}, fault.Unauthorized, "does not let this account merge into main", false},
+		"no scope": {func(b *bench, _ int) { b.SetScopes(b.token, "read_api") }, fault.Unauthorized, "lacks the scope api", false},
+		"train":    {func(b *bench, _ int) { b.project.Set(func(s *gitlabtest.Settings) { s.Trains = true }) }, fault.Unauthorized, "merge train", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,7 +89,7 @@ func TestMerge_refusals(t *testing.T) {
 
 // Where a pipeline must succeed, our own status makes one that does. It is none of
 // those that the project means: theirs may come some seconds after a push.
-func TestMerge_G07_ownStatusIsNoPipeline(t *testing.T) {
+func TestMerge_ownStatusIsNoPipeline(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
 	b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines = true })
@@ -99,7 +99,7 @@ func TestMerge_G07_ownStatusIsNoPipeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := repo.PullRequests().Merge(t.Context(), made.Number, merging(made.Head.Commit))
-	if fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "a pipeline must succeed") || b.project.Head("main") != before {
+	if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "a pipeline must succeed") || b.project.Head("main") != before {
 		t.Errorf("merged %t: %v", b.project.Head("main") != before, err)
 	}
 	b.project.SetJob("ann", made.Head.Commit, "e2e", "success", false)
@@ -115,7 +115,7 @@ func rules(wanted int) func(*gitlabtest.Settings) {
 }
 
 // The commit that landed is told, or not at all.
-func TestMerge_P04_whatLanded(t *testing.T) {
+func TestMerge_whatLanded(t *testing.T) {
 	t.Parallel()
 	for name, settings := range map[string]gitlabtest.Settings{
 		"merge commit": {}, "semi-linear": {Method: "rebase_merge"}, "fast-forward": {Method: "ff"},
@@ -150,7 +150,7 @@ func TestMerge_P04_whatLanded(t *testing.T) {
 }
 
 // Who had it in a train, or merged it by hand meanwhile, is not refused.
-func TestMerge_P06_alreadyMergedInATrain(t *testing.T) {
+func TestMerge_alreadyMergedInATrain(t *testing.T) {
 	t.Parallel()
 	b, made := newBench(t, gitlabtest.Options{})
 	repo := b.open(t)
@@ -176,7 +176,7 @@ func TestCreate_keepsTheCommit(t *testing.T) {
 }
 
 // An archived project and a lost role say so, whatever was asked.
-func TestWrites_P07_sayWhy(t *testing.T) {
+func TestWrites_sayWhy(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
 	repo := b.open(t)
@@ -191,13 +191,13 @@ func TestWrites_P07_sayWhy(t *testing.T) {
 	}
 	b.project.Permit(gitlabtest.Self, gitlabtest.Reporter)
 	for name, write := range writes {
-		if err := write(); fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "needs the role Developer") {
+		if err := write(); fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "needs the role Developer") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	b.project.SetArchived(true)
 	for name, write := range writes {
-		if err := write(); fault.KindOf(err) != fault.Unauthorised || !strings.Contains(err.Error(), "archived") {
+		if err := write(); fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "archived") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -133,14 +133,14 @@ func (r *repository) denied(ctx context.Context, err error) error {
 		return err
 	}
 	if found.Archived {
-		return fault.New(fault.Unauthorised, "%w: the project is archived", err)
+		return fault.New(fault.Unauthorized, "%w: the project is archived", err)
 	}
 	self, failed := r.forge.account(ctx)
 	if failed != nil {
 		return err
 	}
 	if level, failed := r.ownLevel(ctx, found, self.id); failed == nil && level < developer {
-		return fault.New(fault.Unauthorised, "%w: %s needs the role Developer there", err, self.person.Login)
+		return fault.New(fault.Unauthorized, "%w: %s needs the role Developer there", err, self.person.Login)
 	}
 	return err
 }

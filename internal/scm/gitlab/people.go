@@ -38,23 +38,23 @@ func (f *Forge) account(ctx context.Context) (account, error) {
 var botName = regexp.MustCompile(`^((project|group)_\d+_bot|service_account_)`)
 
 // person names an account. GitLab keeps no login of one that was deleted.
-func (f *Forge) person(login string) identity.Person {
+func (f *Forge) person(login string) identity.User {
 	if login == "" {
-		return identity.Person{}
+		return identity.User{}
 	}
-	return identity.Person{Host: f.host, Login: login, Bot: botName.MatchString(login)}
+	return identity.User{Host: f.host, Login: login, Bot: botName.MatchString(login)}
 }
 
-func (f *Forge) personOf(user *gogitlab.BasicUser) identity.Person {
+func (f *Forge) personOf(user *gogitlab.BasicUser) identity.User {
 	if user == nil {
-		return identity.Person{}
+		return identity.User{}
 	}
 	return f.person(user.Username)
 }
 
 // userID returns the number of an account, zero when there is none of that name or
 // it is on another forge. It is asked once per pass.
-func (r *repository) userID(ctx context.Context, person identity.Person) (int, error) {
+func (r *repository) userID(ctx context.Context, person identity.User) (int, error) {
 	if !isName(person.Login) || !strings.EqualFold(person.Host, r.forge.host) {
 		return 0, nil
 	}
@@ -84,7 +84,7 @@ func (r *repository) userID(ctx context.Context, person identity.Person) (int, e
 // of every service account. It is asked once per forge: gitlab.com answers 300 such
 // questions in ten minutes.
 // https://docs.gitlab.com/administration/settings/rate_limit_on_users_api/
-func (f *Forge) isBot(ctx context.Context, person identity.Person, id int) (bool, error) {
+func (f *Forge) isBot(ctx context.Context, person identity.User, id int) (bool, error) {
 	if person.Bot {
 		return true, nil
 	}

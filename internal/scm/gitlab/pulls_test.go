@@ -69,7 +69,7 @@ func TestCreate_headless(t *testing.T) {
 }
 
 // Texts come back as they were written, also where GitLab would obey them.
-func TestCreate_T12_quickActions(t *testing.T) {
+func TestCreate_quickActions(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
 	repo := b.open(t)

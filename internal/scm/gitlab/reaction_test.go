@@ -13,7 +13,7 @@ import (
 // listed a second time, since notes are listed by when they were written: what is
 // answered is not heard again, neither where promoter remembers that it was heard nor,
 // as an edited note, where that was lost.
-func TestRecent_T11_aReactionCountsAsAnEdit(t *testing.T) {
+func TestRecent_aReactionCountsAsAnEdit(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
 	repo := b.open(t)

@@ -20,7 +20,7 @@ func noteJSON(id, more string) string {
 "updated_at":"2026-06-01T12:00:00.500Z","noteable_type":"MergeRequest","noteable_iid":7` + more + `}`
 }
 
-func TestRecent_T11_asksOnce(t *testing.T) {
+func TestRecent_asksOnce(t *testing.T) {
 	t.Parallel()
 	list := []string{
 		eventJSON(noteJSON("1", `,"type":null`)),
@@ -64,7 +64,7 @@ func TestDayBefore(t *testing.T) {
 }
 
 // A missing note and an emoji that is there are answered alike.
-func TestReact_T11_tellsGoneFromTaken(t *testing.T) {
+func TestReact_tellsGoneFromTaken(t *testing.T) {
 	t.Parallel()
 	const path = "/projects/42/merge_requests/7/notes/5/award_emoji"
 	said := scm.Comment{ID: 5, Number: 7}
@@ -77,7 +77,7 @@ func TestReact_T11_tellsGoneFromTaken(t *testing.T) {
 		"another of ours":   {says(200, `[{"id":1,"name":"confused","user":{"id":1,"username":"promoter"}}]`), fault.NotFound},
 		"gone":              {says(404, `{"message":"404 Not found"}`), fault.NotFound},
 		"cannot be told":    {says(502, `<html>`), fault.Temporary},
-		"none may be asked": {says(403, `{"message":"403 Forbidden"}`), fault.Unauthorised},
+		"none may be asked": {says(403, `{"message":"403 Forbidden"}`), fault.Unauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

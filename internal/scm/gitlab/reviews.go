@@ -249,7 +249,7 @@ func (s signals) weigh(ctx context.Context, votes []vote, versions []version) ([
 
 // standingOf says whether an account is a bot, and whether it may push, asked once
 // per pass. A bot's approval counts nowhere: it is not asked about.
-func (s signals) standingOf(ctx context.Context, person identity.Person, id int) (bot, writes bool, err error) {
+func (s signals) standingOf(ctx context.Context, person identity.User, id int) (bot, writes bool, err error) {
 	s.mu.Lock()
 	known, ok := s.weight[id]
 	s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 
 // An approval of which nothing tells the time was given for no commit: it counts
 // for none.
-func TestReconcile_G09_noTimeIsNoCommit(t *testing.T) {
+func TestReconcile_noTimeIsNoCommit(t *testing.T) {
 	t.Parallel()
 	votes := reconcile(nil, []approval{{User: gogitlab.BasicUser{ID: 7, Username: "ann"}}})
 	if len(votes) != 1 || votes[0].state != scm.Approved || !votes[0].at.IsZero() {

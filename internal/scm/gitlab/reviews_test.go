@@ -12,7 +12,7 @@ import (
 
 // An approval has the head that it was given for, on servers that tell its time and
 // on those that do not, whether a push takes approvals back or not.
-func TestReviews_G09_approvalsBeforeTheLastPush(t *testing.T) {
+func TestReviews_approvalsBeforeTheLastPush(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string]gitlabtest.Options{"with times": {}, "without times": {Old: true}} {
 		for _, reset := range []bool{false, true} {
@@ -66,7 +66,7 @@ func (b *bench) wantReviews(t *testing.T, number int, want string) {
 
 // A head that comes back is a version of its own: an approval of its first time
 // stays one of that head, and one of what was between does not become one.
-func TestReviews_G09_headThatComesBack(t *testing.T) {
+func TestReviews_headThatComesBack(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
 	repo := b.open(t)
@@ -91,7 +91,7 @@ func TestReviews_objections(t *testing.T) {
 
 // Bots are known by the name of their account, or by what GitLab says of it; who
 // may only read has no say.
-func TestReviews_G09_whoCounts(t *testing.T) {
+func TestReviews_whoCounts(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
 	made := b.propose(t, b.open(t))
@@ -118,7 +118,7 @@ func TestReviews_G09_whoCounts(t *testing.T) {
 
 // GitLab answers 300 questions about accounts in ten minutes. Whether one is a bot
 // does not change, and is asked once; the role is asked by every pass.
-func TestReviews_P12_asksOnceWhoIsABot(t *testing.T) {
+func TestReviews_asksOnceWhoIsABot(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
 	made := b.propose(t, b.open(t))

@@ -12,7 +12,7 @@ import (
 
 // The jobs of a pipeline that our push began have our account as their author, and
 // are no status of ours: a gate may wait for them.
-func TestChecks_G07_jobsOfOurPushAreNotOurs(t *testing.T) {
+func TestChecks_jobsOfOurPushAreNotOurs(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
 	signals, head := b.open(t).Signals(), b.push("image: web:2\n")
@@ -37,7 +37,7 @@ func checksOf(t *testing.T, signals scm.Signals, commit string) []scm.Check {
 }
 
 // Pipelines of one commit: the latest of each ref counts, and the worst of all refs.
-func TestChecks_G07_severalPipelines(t *testing.T) {
+func TestChecks_severalPipelines(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
 	signals, head := b.open(t).Signals(), b.push("image: web:2\n")
@@ -91,7 +91,7 @@ func TestSetStatus_wordsOfWhatIsPending(t *testing.T) {
 }
 
 // Two processes say the same: the second one's refusal is no failure.
-func TestSetStatus_M15_twoProcesses(t *testing.T) {
+func TestSetStatus_twoProcesses(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
 	head := b.push("image: web:2\n")
@@ -110,7 +110,7 @@ func TestSetStatus_M15_twoProcesses(t *testing.T) {
 	}
 }
 
-func TestSetStatus_P15_longAddress(t *testing.T) {
+func TestSetStatus_longAddress(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
 	head := b.push("image: web:2\n")

@@ -9,7 +9,7 @@ import (
 )
 
 // GitLab obeys a line that begins with a command, also in what our account writes.
-func TestBodyOf_T12_nothingIsObeyed(t *testing.T) {
+func TestBodyOf_nothingIsObeyed(t *testing.T) {
 	t.Parallel()
 	text := "/close\n\n- a/b\n /merge\n/label ~x\n\\/reopen\n//x\n/1\nhttps://x/y\n/Approve"
 	want := "\\/close\n\n- a/b\n /merge\n\\/label ~x\n\\/reopen\n//x\n/1\nhttps://x/y\n\\/Approve"
@@ -22,7 +22,7 @@ func TestBodyOf_T12_nothingIsObeyed(t *testing.T) {
 }
 
 // GitLab takes carriage returns out before it looks for commands.
-func TestBodyOf_T12_nothingIsHidden(t *testing.T) {
+func TestBodyOf_nothingIsHidden(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"a\n\r/close": "a\n\\/close", "/\rclose": "\\/close", "\r\r/close\r\n/merge": "\\/close\n\\/merge", "a\r\nb": "a\nb",

@@ -90,7 +90,7 @@ func TestNew_URLs(t *testing.T) {
 }
 
 // A forge lives as long as a service, and accounts can be renamed.
-func TestOpen_T05_accountIsRenamed(t *testing.T) {
+func TestOpen_accountIsRenamed(t *testing.T) {
 	t.Parallel()
 	asked, now := 0, time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	forge := wired(t, map[string]http.HandlerFunc{
@@ -156,7 +156,7 @@ func TestOpen_withoutMergeRequests(t *testing.T) {
 	}
 }
 
-func TestOpen_T06_anAnswerLeadsNowhereElse(t *testing.T) {
+func TestOpen_anAnswerLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
 	info := opened(t, map[string]http.HandlerFunc{}).Info()
 	if strings.Contains(info.CloneURL+info.URL, "evil") || !strings.HasSuffix(info.CloneURL, "/acme/deploy.git") || !info.MayPush {
@@ -181,7 +181,7 @@ func TestOpen_refusesNames(t *testing.T) {
 	}
 }
 
-func TestErrors_T06_holdNoCredential(t *testing.T) {
+func TestErrors_holdNoCredential(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]http.HandlerFunc{
 		"in the message":  says(403, `{"message":"bad token `+canary+` of https://u:`+canary+`@gitlab.com/x?token=`+canary+`"}`),
@@ -213,7 +213,7 @@ func TestOpenPulls_oddAnswers(t *testing.T) {
 
 // Strangers may open and close many from forks, of branches with our names. They
 // hide ours from nobody.
-func TestClosed_T01_manyOfForks(t *testing.T) {
+func TestClosed_manyOfForks(t *testing.T) {
 	t.Parallel()
 	const strangers = 600
 	repo := opened(t, map[string]http.HandlerFunc{

@@ -121,10 +121,10 @@ func (signals) Reviews(context.Context, int) ([]scm.Review, error) { return nil,
 func (signals) SetStatus(context.Context, string, scm.Status) error { return nil }
 
 // Member knows nobody.
-func (signals) Member(context.Context, string, identity.Person) (bool, error) { return false, nil }
+func (signals) Member(context.Context, string, identity.User) (bool, error) { return false, nil }
 
 // MayWrite knows nobody.
-func (signals) MayWrite(context.Context, identity.Person) (bool, error) { return false, nil }
+func (signals) MayWrite(context.Context, identity.User) (bool, error) { return false, nil }
 
 // conversation is silence.
 type conversation struct{}

@@ -4,16 +4,16 @@ import "promoter/internal/scm"
 
 // Worst leaves one result per name, the first place of each name kept.
 func Worst(checks []scm.Check) []scm.Check {
-	places := map[string]int{}
+	targets := map[string]int{}
 	var kept []scm.Check
 	for _, check := range checks {
-		place, ok := places[check.Name]
+		target, ok := targets[check.Name]
 		switch {
 		case !ok:
-			places[check.Name] = len(kept)
+			targets[check.Name] = len(kept)
 			kept = append(kept, check)
-		case badness(check.State) > badness(kept[place].State):
-			kept[place] = check
+		case badness(check.State) > badness(kept[target].State):
+			kept[target] = check
 		}
 	}
 	return kept

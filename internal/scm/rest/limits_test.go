@@ -25,7 +25,7 @@ func plain() Limits {
 }
 
 // Requests that were under way when the pause began are refused with it.
-func TestGate_P12_refusalsTogetherAreOne(t *testing.T) {
+func TestGate_refusalsTogetherAreOne(t *testing.T) {
 	t.Parallel()
 	refused := func() *http.Response {
 		return &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{}}
@@ -117,7 +117,7 @@ func TestGate_waitEndsWithTheContext(t *testing.T) {
 }
 
 // The last request was answered, and the headers are taken off the answer.
-func TestGate_P12_prefixOfTheForge(t *testing.T) {
+func TestGate_prefixOfTheForge(t *testing.T) {
 	t.Parallel()
 	g := &gate{now: func() time.Time { return noon }, limits: plain()}
 	reset := noon.Add(time.Minute)

@@ -9,7 +9,7 @@ import (
 	"promoter/internal/secret"
 )
 
-func TestSigner_T06_addsNothingForOthers(t *testing.T) {
+func TestSigner_addsNothingForOthers(t *testing.T) {
 	t.Parallel()
 	seen := ""
 	token := func(context.Context) (secret.String, error) { return secret.New("canary"), nil }
@@ -42,7 +42,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (r roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return r(req) }
 
 // A library may put on a credential by itself: it goes nowhere.
-func TestSigner_T06_replacesWhatALibraryPutOn(t *testing.T) {
+func TestSigner_replacesWhatALibraryPutOn(t *testing.T) {
 	t.Parallel()
 	for token, want := range map[string]string{"": "", "ours": "Bearer ours"} {
 		next := roundTrip(func(req *http.Request) (*http.Response, error) {

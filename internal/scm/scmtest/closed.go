@@ -15,7 +15,7 @@ var methods = []string{"merge", "squash", "rebase", "fast-forward", "queue"}
 func closed() []condition {
 	cases := []condition{
 		{
-			name: "P-03 a person's closing is told apart from ours", feature: pullRequests,
+			name: "a person's closing is told apart from ours", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.People.Close} },
 			run: func(t *testing.T, x *fixture) {
 				first := x.propose(t)
@@ -38,7 +38,7 @@ func closed() []condition {
 			},
 		},
 		{
-			name: "P-03 a deleted branch closes, and what it held is still told", feature: pullRequests,
+			name: "a deleted branch closes, and what it held is still told", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.Git.Delete} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
@@ -74,7 +74,7 @@ func closed() []condition {
 	}
 	for _, method := range methods {
 		cases = append(cases, condition{
-			name: "P-04 merged by hand: " + method, feature: pullRequests,
+			name: "merged by hand: " + method, feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.People.Merge} },
 			run:   func(t *testing.T, x *fixture) { x.mergedByHand(t, method) },
 		})
@@ -83,7 +83,7 @@ func closed() []condition {
 }
 
 // wantClosed checks what is told of a closed pull request.
-func (x *fixture) wantClosed(t *testing.T, pull scm.PullRequest, closer identity.Person) {
+func (x *fixture) wantClosed(t *testing.T, pull scm.PullRequest, closer identity.User) {
 	t.Helper()
 	if pull.State != scm.StateClosed || pull.ClosedAt.IsZero() || !pull.Head.Own || pull.Head.Branch != branch || pull.Merged != (scm.Merged{}) {
 		t.Errorf("closed: %+v", pull)

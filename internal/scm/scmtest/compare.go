@@ -51,7 +51,7 @@ func comparing() []condition {
 			},
 		},
 		{
-			name: "T-09 Compare of what is not there or hidden is not found", feature: compare,
+			name: "Compare of what is not there or hidden is not found", feature: compare,
 			run: func(t *testing.T, x *fixture) {
 				comparer := x.Forge.(scm.Comparer)
 				_, err := comparer.Compare(t.Context(), "acme/none", "a", "b", 10)
@@ -61,7 +61,7 @@ func comparing() []condition {
 			},
 		},
 		{
-			name: "S-11 Releases lists the published ones, newest first", feature: releases,
+			name: "Releases lists the published ones, newest first", feature: releases,
 			hooks: func(b Bench) []any { return []any{b.People.Release} },
 			run: func(t *testing.T, x *fixture) {
 				day := func(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }

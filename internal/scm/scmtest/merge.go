@@ -47,7 +47,7 @@ func merging() []condition {
 			},
 		},
 		{
-			name: "P-06 already merged is success, and merges nothing again", feature: pullRequests,
+			name: "already merged is success, and merges nothing again", feature: pullRequests,
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
 				first := x.land(t, made)
@@ -59,7 +59,7 @@ func merging() []condition {
 			},
 		},
 		{
-			name: "P-06 a merge whose answer is lost is success", feature: pullRequests,
+			name: "a merge whose answer is lost is success", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.Lose} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
@@ -102,7 +102,7 @@ func (x *fixture) land(t *testing.T, pull scm.PullRequest) scm.Merged {
 func refusing() []condition {
 	return []condition{
 		{
-			name: "P-05 a head that moved is a conflict", feature: guarded,
+			name: "a head that moved is a conflict", feature: guarded,
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
 				x.Git.Commit(t, Commit{By: Ann, Branch: branch, Path: "a.yaml", Content: "image: evil:1\n", Message: "Slipped in"})
@@ -110,38 +110,38 @@ func refusing() []condition {
 			},
 		},
 		{
-			name: "Merge that a required check forbids is unauthorised with the forge's words", feature: pullRequests,
+			name: "Merge that a required check forbids is unauthorized with the forge's words", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.Protect, b.People.Status} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
 				x.World.Protect(t, "ci/required")
-				x.refused(t, made, "ci/required", fault.Unauthorised)
+				x.refused(t, made, "ci/required", fault.Unauthorized)
 				x.People.Status(t, Robot, made.Head.Commit, "ci/required", scm.CheckFailed)
-				x.refused(t, made, "ci/required", fault.Unauthorised)
+				x.refused(t, made, "ci/required", fault.Unauthorized)
 				x.People.Status(t, Robot, made.Head.Commit, "ci/required", scm.CheckPassed)
 				x.land(t, made)
 			},
 		},
 		{
-			name: "P-04 Merge past a merge queue is unauthorised with the forge's words", feature: pullRequests,
+			name: "Merge past a merge queue is unauthorized with the forge's words", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.Queue} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
 				x.World.Queue(t)
-				x.refused(t, made, "merge queue", fault.Unauthorised)
+				x.refused(t, made, "merge queue", fault.Unauthorized)
 			},
 		},
 		{
-			name: "Merge without an allowed method is unauthorised", feature: pullRequests,
+			name: "Merge without an allowed method is unauthorized", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.Methods} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
 				x.World.Methods(t)
-				x.refused(t, made, "", fault.Unauthorised)
+				x.refused(t, made, "", fault.Unauthorized)
 			},
 		},
 		{
-			name: "P-08 a conflict with the base is temporary", feature: pullRequests,
+			name: "a conflict with the base is temporary", feature: pullRequests,
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
 				x.Git.Commit(t, Commit{By: Bob, Branch: Main, Path: "a.yaml", Content: "image: web:9\n", Message: "Other"})
@@ -150,7 +150,7 @@ func refusing() []condition {
 			},
 		},
 		{
-			name: "P-03 Merge of a closed one is a conflict", feature: pullRequests,
+			name: "Merge of a closed one is a conflict", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.People.Close} },
 			run: func(t *testing.T, x *fixture) {
 				made, before := x.propose(t), x.main(t)
@@ -163,12 +163,12 @@ func refusing() []condition {
 			},
 		},
 		{
-			name: "P-07 Merge without the right to push is unauthorised", feature: pullRequests,
+			name: "Merge without the right to push is unauthorized", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.ReadOnly} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
 				x.World.ReadOnly(t)
-				x.refused(t, made, "", fault.Unauthorised)
+				x.refused(t, made, "", fault.Unauthorized)
 			},
 		},
 	}

@@ -38,7 +38,7 @@ func opening() []condition {
 			},
 		},
 		{
-			name: "P-07 Open follows a rename, and the key stays", feature: pullRequests,
+			name: "Open follows a rename, and the key stays", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.Rename} },
 			run: func(t *testing.T, x *fixture) {
 				before := x.repo.Info()
@@ -53,7 +53,7 @@ func opening() []condition {
 			},
 		},
 		{
-			name: "P-07 a removed repository is not found", feature: pullRequests,
+			name: "a removed repository is not found", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.Remove} },
 			run: func(t *testing.T, x *fixture) {
 				x.World.Remove(t)
@@ -62,7 +62,7 @@ func opening() []condition {
 			},
 		},
 		{
-			name: "P-07 an archived repository says so and refuses with words", feature: pullRequests,
+			name: "an archived repository says so and refuses with words", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.Archive} },
 			run: func(t *testing.T, x *fixture) {
 				x.push(t, "image: web:2\n")
@@ -71,14 +71,14 @@ func opening() []condition {
 					t.Error("it is not told")
 				}
 				_, err := x.repo.PullRequests().Create(t.Context(), draft())
-				wantKind(t, "create", err, fault.Unauthorised)
+				wantKind(t, "create", err, fault.Unauthorized)
 				if err == nil || !strings.Contains(err.Error(), "archived") {
 					t.Errorf("the words are %v", err)
 				}
 			},
 		},
 		{
-			name: "P-07 an account that may not push says so", feature: pullRequests,
+			name: "an account that may not push says so", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.ReadOnly} },
 			run: func(t *testing.T, x *fixture) {
 				x.World.ReadOnly(t)
@@ -88,24 +88,24 @@ func opening() []condition {
 			},
 		},
 		{
-			name: "P-07 a credential that lost its scope is unauthorised", feature: pullRequests,
+			name: "a credential that lost its scope is unauthorized", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.Scope} },
 			run: func(t *testing.T, x *fixture) {
 				x.push(t, "image: web:2\n")
 				x.World.Scope(t)
 				_, err := x.repo.PullRequests().Create(t.Context(), draft())
-				wantKind(t, "create", err, fault.Unauthorised)
+				wantKind(t, "create", err, fault.Unauthorized)
 			},
 		},
 		{
-			name: "P-07 a revoked credential is unauthorised", feature: pullRequests,
+			name: "a revoked credential is unauthorized", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.Revoke} },
 			run: func(t *testing.T, x *fixture) {
 				x.World.Revoke(t)
 				_, err := x.Forge.Open(t.Context(), x.Name)
-				wantKind(t, "open", err, fault.Unauthorised)
+				wantKind(t, "open", err, fault.Unauthorized)
 				_, err = x.repo.PullRequests().Open(t.Context())
-				wantKind(t, "list", err, fault.Unauthorised)
+				wantKind(t, "list", err, fault.Unauthorized)
 			},
 		},
 		{name: "optional seams are those that Features names", run: optional},

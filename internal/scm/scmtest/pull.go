@@ -55,7 +55,7 @@ func opened() []condition {
 			},
 		},
 		{
-			name: "P-13 a second pull request is a conflict", feature: pullRequests,
+			name: "a second pull request is a conflict", feature: pullRequests,
 			run: func(t *testing.T, x *fixture) {
 				x.propose(t)
 				_, err := x.repo.PullRequests().Create(t.Context(), draft())
@@ -64,7 +64,7 @@ func opened() []condition {
 			},
 		},
 		{
-			name: "P-13 a creation whose answer is lost is not doubled", feature: pullRequests,
+			name: "a creation whose answer is lost is not doubled", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.Lose} },
 			run: func(t *testing.T, x *fixture) {
 				x.push(t, "image: web:2\n")
@@ -82,9 +82,9 @@ func opened() []condition {
 			},
 		},
 		{name: "Create leaves out the reviewers that the forge refuses", feature: pullRequests, run: reviewers},
-		{name: "P-15 texts that are too long are cut", feature: pullRequests, run: tooLong},
+		{name: "texts that are too long are cut", feature: pullRequests, run: tooLong},
 		{
-			name: "P-15 odd names are taken as they are", feature: pullRequests,
+			name: "odd names are taken as they are", feature: pullRequests,
 			run: func(t *testing.T, x *fixture) {
 				x.push(t, "image: web:2\n")
 				wanted := draft()
@@ -99,7 +99,7 @@ func opened() []condition {
 			},
 		},
 		{
-			name: "T-01 the pull request of a fork is not from here", feature: pullRequests,
+			name: "the pull request of a fork is not from here", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.People.Fork} },
 			run: func(t *testing.T, x *fixture) {
 				number := x.People.Fork(t, Eve, branch, Main)
@@ -116,7 +116,7 @@ func opened() []condition {
 			},
 		},
 		{
-			name: "T-05 the author is who opened it", feature: pullRequests,
+			name: "the author is who opened it", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.People.Open} },
 			run: func(t *testing.T, x *fixture) {
 				x.push(t, "image: web:2\n")
@@ -127,7 +127,7 @@ func opened() []condition {
 			},
 		},
 		{
-			name: "P-02 the head is where the branch stands", feature: pullRequests,
+			name: "the head is where the branch stands", feature: pullRequests,
 			run: func(t *testing.T, x *fixture) {
 				x.propose(t)
 				moved := x.Git.Commit(t, Commit{By: Ann, Branch: branch, Path: "a.yaml", Content: "image: web:3\n", Message: "Mine"})
@@ -213,7 +213,7 @@ func edited() []condition {
 			},
 		},
 		{
-			name: "P-14 Edit keeps the labels of people", feature: pullRequests,
+			name: "Edit keeps the labels of people", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.People.Label, b.People.Retitle} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
@@ -228,7 +228,7 @@ func edited() []condition {
 			},
 		},
 		{
-			name: "P-07 Edit moves to another base", feature: pullRequests,
+			name: "Edit moves to another base", feature: pullRequests,
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
 				x.Git.Commit(t, Commit{By: Ann, Branch: "next", Path: "n.yaml", Content: "n: 1\n", Message: "Next"})

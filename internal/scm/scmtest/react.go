@@ -12,7 +12,7 @@ import (
 func reacting() []condition {
 	return []condition{
 		{
-			name: "T-11 React adds each reaction once", feature: comments,
+			name: "React adds each reaction once", feature: comments,
 			hooks: func(b Bench) []any { return []any{b.People.Comment, b.People.Reactions} },
 			run: func(t *testing.T, x *fixture) {
 				said := x.comment(t)
@@ -29,7 +29,7 @@ func reacting() []condition {
 			},
 		},
 		{
-			name: "T-11 React to a comment that is gone finds none", feature: comments,
+			name: "React to a comment that is gone finds none", feature: comments,
 			hooks: func(b Bench) []any { return []any{b.People.Comment, b.People.Unsay} },
 			run: func(t *testing.T, x *fixture) {
 				said := x.comment(t)
@@ -39,7 +39,7 @@ func reacting() []condition {
 			},
 		},
 		{
-			name: "P-02 React whose answer was lost is repeated", feature: comments,
+			name: "React whose answer was lost is repeated", feature: comments,
 			hooks: func(b Bench) []any { return []any{b.People.Comment, b.People.Reactions, b.World.Lose} },
 			run: func(t *testing.T, x *fixture) {
 				said := x.comment(t)

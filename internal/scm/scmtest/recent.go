@@ -17,27 +17,27 @@ func recent() []condition {
 	comment := func(b Bench) []any { return []any{b.People.Open, b.People.Comment} }
 	return []condition{
 		{
-			name: "T-11 Recent lists the comments of all pull requests", feature: comments, hooks: comment, run: recentOfAll,
+			name: "Recent lists the comments of all pull requests", feature: comments, hooks: comment, run: recentOfAll,
 			without: func(t *testing.T, x *fixture) {
 				if said := x.recent(t, time.Time{}, 10); len(said) != 0 {
 					t.Errorf("recent comments: %+v", said)
 				}
 			},
 		},
-		{name: "T-11 Recent begins with since itself", feature: comments, hooks: comment, run: recentSince},
-		{name: "T-11 Recent ends at the limit, and the next call goes on", feature: comments, hooks: comment, run: recentGoesOn},
+		{name: "Recent begins with since itself", feature: comments, hooks: comment, run: recentSince},
+		{name: "Recent ends at the limit, and the next call goes on", feature: comments, hooks: comment, run: recentGoesOn},
 		{
-			name: "T-11 Recent reads more than 100", feature: comments,
+			name: "Recent reads more than 100", feature: comments,
 			hooks: func(b Bench) []any { return []any{b.People.Open, b.People.Comment, b.World.Requests} },
 			run:   recentMany,
 		},
 		{
-			name: "T-11 Recent tells of an edited comment that it is one", feature: comments,
+			name: "Recent tells of an edited comment that it is one", feature: comments,
 			hooks: func(b Bench) []any { return []any{b.People.Open, b.People.Comment, b.People.Reword} },
 			run:   recentEdited,
 		},
 		{
-			name: "T-11 Recent leaves out issues, and what no account said", feature: comments,
+			name: "Recent leaves out issues, and what no account said", feature: comments,
 			hooks: func(b Bench) []any { return []any{b.People.Comment, b.People.Ask, b.People.Retitle} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
@@ -49,7 +49,7 @@ func recent() []condition {
 			},
 		},
 		{
-			name: "T-11 a comment of a bot says so", feature: comments,
+			name: "a comment of a bot says so", feature: comments,
 			hooks: func(b Bench) []any { return []any{b.People.Comment} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
@@ -63,7 +63,7 @@ func recent() []condition {
 			},
 		},
 		{
-			name: "T-11 a long comment is cut", feature: comments,
+			name: "a long comment is cut", feature: comments,
 			hooks: func(b Bench) []any { return []any{b.People.Comment} },
 			run: func(t *testing.T, x *fixture) {
 				made, long := x.propose(t), strings.Repeat("aä", 30_000) // 90,000 bytes
@@ -174,16 +174,16 @@ func recentEdited(t *testing.T, x *fixture) {
 	before := x.recent(t, time.Time{}, 10)
 	x.People.Reword(t, before[0], "/promoter promote prod")
 	after := x.recent(t, time.Time{}, 10)
-	place := slices.IndexFunc(after, func(one scm.Comment) bool { return one.ID == before[0].ID })
-	if len(after) != 3 || place < 0 || !after[place].Edited || after[place].Body != "/promoter promote prod" {
+	target := slices.IndexFunc(after, func(one scm.Comment) bool { return one.ID == before[0].ID })
+	if len(after) != 3 || target < 0 || !after[target].Edited || after[target].Body != "/promoter promote prod" {
 		t.Fatalf("comments: %+v", after)
 	}
-	if !after[place].Changed.After(after[place].Created) {
+	if !after[target].Changed.After(after[target].Created) {
 		wantSaid(t, after, "/promoter promote prod", bodies[1], bodies[2])
 		return
 	}
 	wantSaid(t, after, bodies[1], bodies[2], "/promoter promote prod")
-	if again := x.recent(t, after[place].Changed, 10); !slices.Contains(again, after[place]) {
+	if again := x.recent(t, after[target].Changed, 10); !slices.Contains(again, after[target]) {
 		t.Errorf("since the edit: %+v", again)
 	}
 }

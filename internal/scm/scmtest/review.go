@@ -13,13 +13,13 @@ import (
 func reviewing() []condition {
 	return []condition{
 		{
-			name: "G-09 Reviews tells who said what about which commit", feature: approvals,
+			name: "Reviews tells who said what about which commit", feature: approvals,
 			hooks:   func(b Bench) []any { return []any{b.People.Review} },
 			run:     reviews,
 			without: noReviews,
 		},
 		{
-			name: "G-09 Reviews tells dismissed ones as such", feature: approvals,
+			name: "Reviews tells dismissed ones as such", feature: approvals,
 			hooks: func(b Bench) []any { return []any{b.People.Review, b.People.Dismiss} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
@@ -31,7 +31,7 @@ func reviewing() []condition {
 			},
 		},
 		{
-			name: "G-09 Reviews reads all pages", feature: approvals,
+			name: "Reviews reads all pages", feature: approvals,
 			hooks: func(b Bench) []any { return []any{b.People.Review} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
@@ -56,7 +56,7 @@ func reviewing() []condition {
 			without: func(t *testing.T, x *fixture) { x.wantMember(t, Team, Ann, false) },
 		},
 		{
-			name: "T-11 MayWrite is asked live", feature: pullRequests,
+			name: "MayWrite is asked live", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.Permit} },
 			run: func(t *testing.T, x *fixture) {
 				x.wantWriter(t, Ann, true)
@@ -70,9 +70,9 @@ func reviewing() []condition {
 			without: func(t *testing.T, x *fixture) { x.wantWriter(t, Ann, false) },
 		},
 		{
-			name: "T-11 a person of another host may nothing", feature: pullRequests,
+			name: "a person of another host may nothing", feature: pullRequests,
 			run: func(t *testing.T, x *fixture) {
-				stranger := identity.Person{Host: "elsewhere.example.com", Login: Ann}
+				stranger := identity.User{Host: "elsewhere.example.com", Login: Ann}
 				may, err := x.repo.Signals().MayWrite(t.Context(), stranger)
 				member, err2 := x.repo.Signals().Member(t.Context(), Team, stranger)
 				if may || member || err != nil || err2 != nil {

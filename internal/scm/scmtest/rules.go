@@ -16,7 +16,7 @@ func rules(f scm.Features) bool { return f.Rules }
 func ruling() []condition {
 	return []condition{
 		{
-			name: "G-07 Rules of a branch that asks nothing are none", feature: rules,
+			name: "Rules of a branch that asks nothing are none", feature: rules,
 			run: func(t *testing.T, x *fixture) {
 				got := x.rules(t)
 				if len(got.Checks) > 0 || got.Approvals > 0 || got.Owners || got.Queue || got.Signed || got.Stuck != "" {
@@ -31,18 +31,18 @@ func ruling() []condition {
 			},
 		},
 		{
-			name: "G-07 Rules names the checks that a branch requires, where the forge names any", feature: rules,
+			name: "Rules names the checks that a branch requires, where the forge names any", feature: rules,
 			hooks: func(b Bench) []any { return []any{b.World.Protect} },
 			run: func(t *testing.T, x *fixture) {
 				x.World.Protect(t, "ci/required")
 				if got := x.rules(t).Checks; len(got) > 0 && !slices.Equal(got, []string{"ci/required"}) {
 					t.Errorf("checks: %v", got)
 				}
-				x.refused(t, x.propose(t), "", fault.Unauthorised)
+				x.refused(t, x.propose(t), "", fault.Unauthorized)
 			},
 		},
 		{
-			name: "P-04 a merge queue is told by Rules, and by the refusal of a merge", feature: rules,
+			name: "a merge queue is told by Rules, and by the refusal of a merge", feature: rules,
 			hooks: func(b Bench) []any { return []any{b.World.Queue} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
@@ -52,14 +52,14 @@ func ruling() []condition {
 					t.Errorf("rules: %+v", got)
 				}
 				_, err := x.repo.PullRequests().Merge(t.Context(), made.Number, landing(made.Head.Commit))
-				wantKind(t, "merge", err, fault.Unauthorised)
+				wantKind(t, "merge", err, fault.Unauthorized)
 				if told, ok := errors.AsType[*scm.RefusedError](err); ok && told.Rule != scm.RuleQueue {
 					t.Errorf("refused by %q: %v", told.Rule, err)
 				}
 			},
 		},
 		{
-			name: "P-08 an accident of the server says nothing of the head", feature: pullRequests,
+			name: "an accident of the server says nothing of the head", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.Fail} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)

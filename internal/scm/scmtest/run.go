@@ -159,8 +159,8 @@ func (x *fixture) ended(t *testing.T, limit int) []scm.PullRequest {
 }
 
 // person is somebody on the forge of the repository.
-func (x *fixture) person(login string) identity.Person {
-	return identity.Person{Host: x.repo.Info().Self.Host, Login: login}
+func (x *fixture) person(login string) identity.User {
+	return identity.User{Host: x.repo.Info().Self.Host, Login: login}
 }
 
 // main is the commit on the default branch.

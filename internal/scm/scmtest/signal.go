@@ -12,7 +12,7 @@ import (
 func signalling() []condition {
 	return []condition{
 		{
-			name: "G-07 Checks translates every result", feature: statuses,
+			name: "Checks translates every result", feature: statuses,
 			hooks: func(b Bench) []any { return []any{b.People.Status, b.People.Check} },
 			run: func(t *testing.T, x *fixture) {
 				commit := x.push(t, "image: web:2\n")
@@ -37,7 +37,7 @@ func signalling() []condition {
 			},
 		},
 		{
-			name: "G-07 Checks has the latest result of each name", feature: statuses,
+			name: "Checks has the latest result of each name", feature: statuses,
 			hooks: func(b Bench) []any { return []any{b.People.Status, b.People.Check} },
 			run: func(t *testing.T, x *fixture) {
 				commit := x.push(t, "image: web:2\n")
@@ -51,7 +51,7 @@ func signalling() []condition {
 			},
 		},
 		{
-			name: "G-07 Checks reads more than 100 statuses and 100 check runs", feature: statuses,
+			name: "Checks reads more than 100 statuses and 100 check runs", feature: statuses,
 			hooks: func(b Bench) []any { return []any{b.People.Status, b.People.Check} },
 			run: func(t *testing.T, x *fixture) {
 				commit, want := x.push(t, "image: web:2\n"), map[string]scm.CheckState{}
@@ -80,7 +80,7 @@ func signalling() []condition {
 			},
 		},
 		{
-			name: "P-15 a description that is too long is cut", feature: statuses,
+			name: "a description that is too long is cut", feature: statuses,
 			run: func(t *testing.T, x *fixture) {
 				commit := x.push(t, "image: web:2\n")
 				status := scm.Status{Context: "promoter", State: scm.CheckPending, Description: strings.Repeat("wäiting 🙂 ", 40)}

@@ -29,10 +29,10 @@ func troubled() []condition {
 	}
 	hooks := func(b Bench) []any { return []any{b.World.Limit, b.World.Requests} }
 	return []condition{
-		{name: "P-12 a rate limit tells when to try again", feature: pullRequests, hooks: hooks, run: limited(false)},
-		{name: "P-12 a secondary rate limit tells when to try again", feature: pullRequests, hooks: hooks, run: limited(true)},
+		{name: "a rate limit tells when to try again", feature: pullRequests, hooks: hooks, run: limited(false)},
+		{name: "a secondary rate limit tells when to try again", feature: pullRequests, hooks: hooks, run: limited(true)},
 		{
-			name: "P-12 an accident of the server is temporary", feature: pullRequests,
+			name: "an accident of the server is temporary", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.Fail} },
 			run: func(t *testing.T, x *fixture) {
 				for _, status := range []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable} {

@@ -47,12 +47,12 @@ func (c *call) listAssignees() *reply {
 	return ok(drawn)
 }
 
-// belongs says whether an account is in an organisation: in one of its teams.
+// belongs says whether an account is in an organization: in one of its teams.
 func (s *Server) belongs(u *user, org string) bool {
 	return slices.ContainsFunc(s.teams, func(t *team) bool { return lower(t.org) == lower(org) && t.members[lower(u.login)] })
 }
 
-// listTeams shows them to members of the organisation.
+// listTeams shows them to members of the organization.
 func (c *call) listTeams() *reply {
 	org := c.r.PathValue("org")
 	switch {

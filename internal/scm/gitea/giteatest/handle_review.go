@@ -46,7 +46,7 @@ func (c *call) requestReviewers(p *pull) *reply {
 	return created(asked)
 }
 
-// teamsOf finds teams of the organisation; for a person's repository they are
+// teamsOf finds teams of the organization; for a person's repository they are
 // passed over.
 func (c *call) teamsOf(names []string) ([]*team, *reply) {
 	if !c.orgs[lower(c.repo.owner)] {

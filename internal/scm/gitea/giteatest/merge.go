@@ -5,7 +5,7 @@ import (
 	"path"
 	"slices"
 
-	"promoter/internal/scm/gittest"
+	"promoter/internal/git/gittest"
 )
 
 // refusal returns what the protection of the branch says against a merge, empty

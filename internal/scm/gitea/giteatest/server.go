@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm/forgetest"
-	"promoter/internal/scm/gittest"
 )
 
 // prefix is where Gitea has its API.
@@ -93,7 +93,7 @@ func (s *Server) AddUser(login string) { s.act(func() { s.user(login) }) }
 // have negative ids.
 func (s *Server) AddSystem(login string) { s.act(func() { s.user(login).id = -2 }) }
 
-// SetTeam makes the team ORG/NAME of these members, and the organisation.
+// SetTeam makes the team ORG/NAME of these members, and the organization.
 func (s *Server) SetTeam(name string, logins ...string) {
 	s.act(func() {
 		org, short, _ := strings.Cut(name, "/")

@@ -91,7 +91,7 @@ func (a *App) Subscribe(events ...string) {
 	a.s.act(func() { a.events = slices.Clone(events) })
 }
 
-// Install installs the App on an organisation, for these of its repositories, or
+// Install installs the App on an organization, for these of its repositories, or
 // for all. All that the App asks for is accepted.
 func (a *App) Install(account string, repositories ...*Repository) *Installation {
 	var made *Installation
@@ -100,7 +100,7 @@ func (a *App) Install(account string, repositories ...*Repository) *Installation
 			app: a, id: 300_000 + a.s.next(), account: a.s.user(account), all: len(repositories) == 0,
 			selected: repositories, permissions: maps.Clone(a.permissions),
 		}
-		made.account.organisation = true
+		made.account.organization = true
 		a.s.installations = append(a.s.installations, made)
 	})
 	return made

@@ -34,7 +34,7 @@ func (c *call) drawUser(u *user) object {
 	if u.bot {
 		kind = "Bot"
 	}
-	if u.organisation {
+	if u.organization {
 		kind = "Organization"
 	}
 	url := c.API() + "users/" + u.login

@@ -3,7 +3,7 @@ package githubtest
 import (
 	"net/http"
 
-	"promoter/internal/scm/gittest"
+	"promoter/internal/git/gittest"
 )
 
 // serveGit serves /OWNER/NAME.git over smart HTTP.

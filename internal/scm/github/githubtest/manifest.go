@@ -52,15 +52,15 @@ type manifest struct {
 
 // servePages serves what a browser asks, and Git.
 func (s *Server) servePages(w http.ResponseWriter, r *http.Request) {
-	organisation, of := "", strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	organization, of := "", strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	if len(of) > 2 && of[0] == "organizations" {
-		organisation, of = of[1], of[2:]
+		organization, of = of[1], of[2:]
 	}
 	if r.Method != http.MethodPost || strings.Join(of, "/") != "settings/apps/new" {
 		s.serveGit(w, r)
 		return
 	}
-	to, err := s.register(r, organisation)
+	to, err := s.register(r, organization)
 	if err != nil {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		_, _ = fmt.Fprintf(w, "Invalid GitHub App configuration: %v", err) // a client that went away wants no answer
@@ -71,7 +71,7 @@ func (s *Server) servePages(w http.ResponseWriter, r *http.Request) {
 
 // register makes an App as if the person had pressed the button of GitHub's page,
 // and says where the browser is sent.
-func (s *Server) register(r *http.Request, organisation string) (string, error) {
+func (s *Server) register(r *http.Request, organization string) (string, error) {
 	if err := r.ParseForm(); err != nil {
 		return "", err
 	}
@@ -88,17 +88,17 @@ func (s *Server) register(r *http.Request, organisation string) (string, error) 
 	var err error
 	s.act(func() {
 		if err = s.refuseManifest(m); err == nil {
-			to = s.made(m, organisation).redirect(m.RedirectURL, r.URL.Query().Get("state"))
+			to = s.made(m, organization).redirect(m.RedirectURL, r.URL.Query().Get("state"))
 		}
 	})
 	return to, err
 }
 
-func (s *Server) made(m manifest, organisation string) *registration {
+func (s *Server) made(m manifest, organization string) *registration {
 	owner := s.user("app-owner")
-	if organisation != "" {
-		owner = s.user(organisation)
-		owner.organisation = true
+	if organization != "" {
+		owner = s.user(organization)
+		owner.organization = true
 	}
 	app := s.newApp(strings.ToLower(strings.ReplaceAll(m.Name, " ", "-")), owner, m.Permissions)
 	if app.events = m.Events; m.Hook != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"promoter/internal/scm/gittest"
+	"promoter/internal/git/gittest"
 )
 
 // The committer of everything that the API commits.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm/forgetest"
-	"promoter/internal/scm/gittest"
 )
 
 // Repository is one repository on the server. Its methods act as people with

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm/forgetest"
-	"promoter/internal/scm/gittest"
 )
 
 // prefix is where GitHub Enterprise has its API.
@@ -50,7 +50,7 @@ type user struct {
 	id           int64
 	login        string
 	bot          bool
-	organisation bool
+	organization bool
 }
 
 // token is a credential: of a user, of an installation, or an App's own.

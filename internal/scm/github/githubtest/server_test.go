@@ -152,7 +152,7 @@ func TestServer_branchesDecideAboutPullRequests(t *testing.T) {
 	}
 }
 
-func TestServer_P20_gitRefusals(t *testing.T) {
+func TestServer_gitRefusals(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	dir := d.clone(t)
@@ -229,7 +229,7 @@ func rebased(d *desk) string {
 	return d.repo.MergePull("ann", number, "rebase")
 }
 
-func TestServer_T06_anonymousSeesThePublicOnly(t *testing.T) {
+func TestServer_anonymousSeesThePublicOnly(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	ask := func(path string) int {

@@ -48,7 +48,7 @@ func TestServer_notModifiedCostsNothing(t *testing.T) {
 	}
 }
 
-func TestServer_P12_limits(t *testing.T) {
+func TestServer_limits(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.Limit(false, time.Now().Add(time.Minute))
@@ -65,7 +65,7 @@ func TestServer_P12_limits(t *testing.T) {
 	}
 }
 
-func TestServer_P06_loseCarriesOut(t *testing.T) {
+func TestServer_loseCarriesOut(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.repo.Commit("promoter", "x", "x", map[string]string{"a.yaml": "image: web:2\n"})

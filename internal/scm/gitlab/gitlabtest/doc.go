@@ -5,7 +5,7 @@
 //
 // It stands below a path of its server, as a self-managed GitLab may. A request
 // that it has no route for, or with a parameter that the route has not, fails the
-// test. Its behaviour follows GitLab's own code and documents:
+// test. Its behavior follows GitLab's own code and documents:
 // https://gitlab.com/gitlab-org/gitlab
 //
 // Support code for tests: it needs the program git.

@@ -3,7 +3,7 @@ package gitlabtest
 import (
 	"net/http"
 
-	"promoter/internal/scm/gittest"
+	"promoter/internal/git/gittest"
 )
 
 // serveGit serves /GROUP/NAME.git over smart HTTP.

@@ -50,7 +50,7 @@ func (c *call) drawWhole(u *user) object {
 
 func (c *call) getSelf() *reply {
 	if c.token == nil {
-		return unauthorised()
+		return unauthorized()
 	}
 	return ok(c.drawWhole(c.who()))
 }

@@ -165,7 +165,7 @@ func (c *call) editRequest(m *request) *reply {
 // https://gitlab.com/gitlab-org/gitlab/-/blob/master/lib/api/merge_requests.rb
 func (c *call) mergeRequest(m *request) *reply {
 	if !c.project.mayMerge(c.who(), m.target) {
-		return unauthorised()
+		return unauthorized()
 	}
 	if c.text("sha") == "" {
 		c.t.Errorf("gitlabtest: merge request %d is merged whatever its head is", m.iid)

@@ -3,7 +3,7 @@ package gitlabtest
 import (
 	"fmt"
 
-	"promoter/internal/scm/gittest"
+	"promoter/internal/git/gittest"
 )
 
 // detailed is the state of a merge request as GitLab computes it, its checks in

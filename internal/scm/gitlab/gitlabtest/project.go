@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm/forgetest"
-	"promoter/internal/scm/gittest"
 )
 
 // Project is one project on the server. Its methods act as people with browsers

@@ -75,7 +75,7 @@ func endpoints() map[string]endpoint {
 func signed(handle func(c *call) *reply) func(c *call) *reply {
 	return func(c *call) *reply {
 		if c.token == nil {
-			return unauthorised()
+			return unauthorized()
 		}
 		return handle(c)
 	}

@@ -32,7 +32,7 @@ func notFound(what string) *reply { return refuse(http.StatusNotFound, "404 "+wh
 
 func forbidden() *reply { return refuse(http.StatusForbidden, "403 Forbidden") }
 
-func unauthorised() *reply { return refuse(http.StatusUnauthorized, "401 Unauthorized") }
+func unauthorized() *reply { return refuse(http.StatusUnauthorized, "401 Unauthorized") }
 
 // invalid is a refusal for one field.
 func invalid(field, words string) *reply {
@@ -116,7 +116,7 @@ func (c *call) authenticate() *reply {
 	c.token = c.tokens[text]
 	switch {
 	case c.token == nil:
-		return unauthorised()
+		return unauthorized()
 	case c.token.revoked:
 		return answer(http.StatusUnauthorized, object{
 			"error": "invalid_token", "error_description": "Token was revoked. You have to re-authorize from the user.",

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm/forgetest"
-	"promoter/internal/scm/gittest"
 )
 
 // Options change what New makes. The zero value is right for most tests.

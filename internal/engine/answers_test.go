@@ -1,0 +1,166 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/engine"
+	"promoter/internal/engine/enginetest"
+	"promoter/internal/state"
+)
+
+// A close that no pass saw before the environment was resumed is answered already.
+func TestReconcile_resumedBeforeTheCloseWasSeen(t *testing.T) {
+	t.Parallel()
+	for name, target := range map[string]state.Target{
+		"the application": in("staging"),
+		"the environment": {Environment: "staging", Application: state.All},
+		"the repository":  {Environment: state.All, Application: state.All},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, config)
+			w.push(web, "1.1.0")
+			w.run()
+			w.Forge.CloseByHand(1, "ada")
+			w.Clock.Add(time.Minute)
+			w.decide(state.Resume(target, w.act("")))
+			w.run()
+			w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
+			w.calm()
+		})
+	}
+}
+
+// One application of a closed group is resumed: it alone goes on.
+func TestReconcile_oneOfAGroupResumed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.ReplaceAll(config, "after: [dev]}", "after: [dev], pullRequest: {group: environment}}"))
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "another", func(all map[string]string) {
+		for _, environment := range environments() {
+			all[environment+"/cart.txt"] = line(worker, "1.0.0") + "\n"
+		}
+	})
+	w.push(web, "1.1.0")
+	w.push(worker, "1.1.0")
+	w.run()
+	w.Forge.CloseByHand(1, "ada")
+	w.run()
+	w.wantPulls("promoter/staging/_all closed")
+	w.Clock.Add(time.Minute)
+	w.decide(state.Resume(in("staging"), w.act("")))
+	w.run()
+	w.wantPulls("promoter/staging/_all closed", "promoter/staging/_all open")
+	if title := w.pull(2).Title; strings.Contains(w.pull(2).Body, "cart") {
+		t.Errorf("cart, which was not resumed, is in %q", title)
+	}
+	w.calm()
+}
+
+// What a person closed stays an answer when nothing differs for a while, and the
+// branch that is left is tidied away.
+func TestReconcile_closedWhileNothingDiffers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.push(web, "1.1.0")
+	w.run()
+	w.Forge.CloseByHand(1, "ada")
+	w.byHand("main", "dev", line(web, "1.1.0"), line(web, "1.0.0"))
+	w.run()
+	w.calm()
+	w.Clock.Add(time.Minute)
+	w.decide(state.Resume(in("dev"), w.act("")))
+	report := w.run()
+	w.holds("dev", "1.1.0 1.0.0")
+	wantReason(t, report, "staging", "rejected", "ada")
+	w.wantPulls("promoter/staging/shop closed")
+}
+
+// An answer that was taken is not taken again, as something else, once the branch
+// is gone.
+func TestReconcile_anOldAnswerStaysWhatItWas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.push(web, "1.1.0")
+	w.run()
+	w.Forge.CloseByHand(1, "ada")
+	w.run()
+	w.push(web, "1.2.0")
+	w.run() // #2
+	w.byHand("main", "staging", line(web, "1.0.0"), line(web, "1.2.0"))
+	w.run() // closes #2 and deletes the branch
+	w.push(web, "1.3.0")
+	w.run() // #3
+	w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop closed", "promoter/prod/shop merged", "promoter/staging/shop open")
+	w.Git.Set("promoter/staging/shop", "")
+	report := w.run() // opened again once
+	wantReason(t, report, "staging", "proposed")
+	w.calm()
+}
+
+// A close that makes room in the line does not let another one in that was closed.
+func TestReconcile_closedInLine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.ReplaceAll(config, "after: [dev]}", "after: [dev], pullRequest: {limit: 1}}"))
+	w.push(web, "1.1.0")
+	w.run() // #1 for shop
+	w.Forge.CloseByHand(1, "ada")
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "another", func(all map[string]string) {
+		all["dev/cart.txt"], all["staging/cart.txt"] = line(web, "1.1.0"), line(web, "1.0.0")
+	})
+	w.run() // #2 for cart, shop waits in line
+	w.wantPulls("promoter/staging/shop closed", "promoter/staging/cart open")
+	w.Forge.CloseByHand(2, "ada")
+	w.run()
+	w.wantPulls("promoter/staging/shop closed", "promoter/staging/cart closed")
+}
+
+// A person closes the pull request of what is pushed from now on.
+func TestReconcile_closedAndPushedSince(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.ReplaceAll(config, "land: push}", "land: pr}"))
+	w.push(web, "1.1.0")
+	w.run()
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Push", func(all map[string]string) { all[engine.ConfigFile] = config })
+	w.Forge.CloseByHand(1, "ada")
+	report := w.run()
+	wantReason(t, report, "dev", "rejected", "ada")
+	w.holds("dev", "1.0.0 1.0.0")
+	w.calm()
+	w.push(web, "1.2.0")
+	w.run()
+	w.holds("dev", "1.2.0 1.0.0")
+	w.calm()
+}
+
+// Somebody closes a pull request and tidies its branch away before the next pass.
+// That is a close, and no branch that went for some reason.
+func TestReconcile_closedAndTidiedAway(t *testing.T) {
+	t.Parallel()
+	for name, between := range map[string]time.Duration{"deleted later": 5 * time.Second, "deleted at once": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, config)
+			w.push(web, "1.1.0")
+			w.run()
+			w.Forge.CloseByHand(1, "ada")
+			w.Clock.Add(between)
+			w.Git.Set("promoter/staging/shop", "")
+			report := w.run()
+			if between == 0 {
+				w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
+				return
+			}
+			wantReason(t, report, "staging", "rejected", "ada", "#1")
+			w.wantPulls("promoter/staging/shop closed")
+			w.calm()
+			w.push(web, "1.2.0")
+			w.run()
+			w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
+			if n := w.Forge.Calls["deletions"]; n != 1 {
+				t.Errorf("asked for the deletion %d times", n)
+			}
+		})
+	}
+}

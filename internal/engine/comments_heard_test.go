@@ -1,0 +1,482 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/engine"
+	"promoter/internal/engine/enginetest"
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/promotion"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+)
+
+func (w *world) held() bool { return w.state().At(in("staging")).Hold != nil }
+
+// unheard holds that nothing came of what was said on the first pull request.
+func (w *world) unheard() {
+	w.t.Helper()
+	before := w.Git.Branch(state.Branch)
+	w.run()
+	if w.held() || w.Git.Branch(state.Branch) != before {
+		w.t.Error("it was heard")
+	}
+	w.wantAnswer(1)
+	w.calm()
+}
+
+func TestComments_edited(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	first, second := w.comment(1, "ada", "Hello"), w.comment(1, "ada", "/promoter resume")
+	w.Clock.Add(time.Second)
+	w.Forge.EditComment(first, "/promoter hold")
+	w.Forge.EditComment(second, "/promoter hold")
+	w.unheard()
+	w.wantReactions(first)
+	w.wantReactions(second)
+	third := w.comment(1, "ada", "/promoter hold")
+	w.run()
+	w.Forge.EditComment(third, "/promoter resume")
+	w.run()
+	if !w.held() {
+		t.Error("an edit of what was heard counts")
+	}
+	w.calm()
+}
+
+func TestComments_machines(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	for _, who := range []identity.User{
+		{Host: "forge.example", Login: "renovate", Bot: true}, enginetest.Bot, {Host: "Forge.Example", Login: "Promoter-Bot"}, {Host: "forge.example"},
+	} {
+		w.wantReactions(w.Forge.Comment(1, who, "/promoter hold").ID)
+	}
+	w.unheard()
+	if w.Rights.Asked > 0 {
+		t.Errorf("rights were asked for %d times", w.Rights.Asked)
+	}
+}
+
+func TestComments_stranger(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	w.Rights.Strangers["mallory"] = true
+	var said []int64
+	for _, text := range []string{"/promoter hold", "/promoter help", "/promoter explain", "/promoter what", "/promoter refresh"} {
+		said = append(said, w.comment(1, "mallory", text))
+	}
+	w.run()
+	for _, id := range said {
+		w.wantReactions(id, scm.ReactionRefused)
+	}
+	w.wantAnswer(1)
+	delete(w.Rights.Strangers, "mallory") // what was refused stays so
+	w.run()
+	if w.held() {
+		t.Error("it was heard later")
+	}
+	w.calm()
+}
+
+func TestComments_mayNotHere(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	w.Rights.Where["ada"] = []string{"dev"}
+	id := w.comment(1, "ada", "/promoter hold")
+	w.run()
+	w.wantReactions(id, scm.ReactionRefused)
+	w.wantAnswer(1, "not in staging")
+	id = w.comment(1, "ada", "/promoter reject it leaks") // of every environment
+	w.run()
+	w.wantReactions(id, scm.ReactionRefused)
+	w.wantAnswer(1, "not in prod")
+	if w.held() || len(w.state().At(state.Target{Environment: state.All, Application: state.All}).Rejections) > 0 {
+		t.Error("something was decided")
+	}
+	id = w.comment(1, "ada", "/promoter promote dev")
+	w.run()
+	w.wantReactions(id, scm.ReactionDone)
+	w.calm()
+}
+
+// Branch names prove nothing: of a fork's pull request, and of one that somebody
+// else opened from our branch, nothing is decided.
+func TestComments_othersPullRequests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.Git.Branch("main")
+	numbers := []int{
+		w.Forge.ByHand("mallory", "promoter/staging/shop", "main", false),
+		w.Forge.ByHand("eve", "feature", "main", false),
+	}
+	for _, number := range numbers {
+		refused, asked, odd := w.comment(number, "ada", "/promoter hold"), w.comment(number, "ada", "/promoter explain"), w.comment(number, "ada", "/promoter what")
+		w.run()
+		w.wantReactions(refused, scm.ReactionRefused)
+		w.wantReactions(asked, scm.ReactionRefused)
+		w.wantReactions(odd, scm.ReactionUnclear)
+		w.wantAnswer(number, "none of promoter's")
+	}
+	for _, target := range w.state().Targets() {
+		if record := w.state().At(target); record.Hold != nil || record.Request != nil {
+			t.Errorf("%s was decided about", target)
+		}
+	}
+	w.calm()
+}
+
+// A person committed to the branch: what is written there is not believed, but the
+// place can be held.
+func TestComments_foreignHead(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	w.byHand("promoter/staging/shop", "staging", line(web, "1.1.0"), line(web, "1.0.0"))
+	w.run()
+	id := w.comment(1, "ada", "/promoter reject it leaks")
+	w.run()
+	w.wantReactions(id, scm.ReactionRefused)
+	w.wantAnswer(1, "its head is none of promoter's")
+	id = w.comment(1, "ada", "/promoter hold")
+	w.run()
+	w.wantReactions(id, scm.ReactionDone)
+	if !w.held() {
+		t.Error("it is not held")
+	}
+}
+
+// A crash at any effect, before it or after it, decides nothing twice and loses no
+// answer.
+func TestComments_onceWhateverCrashes(t *testing.T) {
+	t.Parallel()
+	steps := 0
+	for step := 0; ; step++ {
+		reached := false
+		for _, before := range []bool{true, false} {
+			t.Run(fmt.Sprintf("step %d, before: %v", step, before), func(t *testing.T) {
+				w := staged(t, asking())
+				w.mergeByHand(1, "merge")
+				w.run()
+				held, asked, odd := w.comment(1, "ada", "/promoter hold why"), w.comment(1, "ben", "/promoter promote prod"), w.comment(1, "cho", "/promoter what")
+				reached = w.killedAt(step, before) || reached
+				w.run()
+				w.wantReactions(held, scm.ReactionDone)
+				w.wantReactions(asked, scm.ReactionDone)
+				w.wantReactions(odd, scm.ReactionUnclear)
+				w.wantAnswer(1, "`shop` in `prod` is *proposed*", "there is no such command")
+				w.wantPulls("promoter/staging/shop merged", "promoter/prod/shop open")
+				if by := w.state().At(in("staging")).Hold; by == nil || by.By.Login != "ada" {
+					t.Errorf("held by %v", by)
+				}
+				w.decide(state.Resume(in("staging"), w.act("")))
+				w.run()
+				if w.held() {
+					t.Error("it was held again")
+				}
+				w.calm()
+			})
+		}
+		if !reached {
+			break
+		}
+		steps++
+	}
+	if steps < 6 {
+		t.Errorf("only %d effects were found to break", steps)
+	}
+}
+
+// Two processes hear the same comment: one of them decides.
+func TestComments_onceInARace(t *testing.T) {
+	t.Parallel()
+	w := staged(t, asking())
+	w.mergeByHand(1, "merge")
+	w.run()
+	id := w.comment(1, "ada", "/promoter promote prod")
+	raced := false
+	w.Git.Effect = func(before bool, updates []engine.Update) error {
+		if before && !raced && updates[0].Branch == state.Branch {
+			raced = true
+			if _, err := w.Lane().Reconcile(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		return nil
+	}
+	w.run()
+	w.Git.Effect = nil
+	w.wantReactions(id, scm.ReactionDone)
+	w.wantPulls("promoter/staging/shop merged", "promoter/prod/shop open")
+	if !raced {
+		t.Error("nobody raced")
+	}
+	w.calm()
+}
+
+func TestComments_deletedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	id := w.comment(1, "ada", "/promoter hold")
+	w.Forge.Effect = func(before bool, what string) error {
+		if before && what == "react" {
+			w.Forge.DeleteComment(id)
+		}
+		return nil
+	}
+	w.run()
+	if !w.held() || len(w.state().Owed()) > 0 {
+		t.Errorf("held: %v, owed: %v", w.held(), w.state().Owed())
+	}
+	w.calm()
+}
+
+// What could not be asked is neither yes nor no.
+func TestComments_rightsDoNotAnswer(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	w.Rights.Fail = func(identity.User) error { return fault.New(fault.Temporary, "the forge does not answer") }
+	id := w.comment(1, "ada", "/promoter hold")
+	other := w.comment(1, "ben", "hello")
+	report, err := w.Lane().Reconcile(t.Context())
+	if err != nil || len(report.Errors) != 1 || report.Errors[0].What != "comment on #1" {
+		t.Fatal(err, report.Errors)
+	}
+	w.wantReactions(id)
+	w.wantReactions(other)
+	w.Rights.Fail = nil
+	w.run()
+	w.wantReactions(id, scm.ReactionDone)
+	if !w.held() {
+		t.Error("it was not heard later")
+	}
+}
+
+// What the account may never ask is told once, and is a no.
+func TestComments_rightsMayNotBeAsked(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	w.Rights.Fail = func(identity.User) error { return fault.New(fault.Unauthorized, "only administrators may ask that") }
+	id := w.comment(1, "ada", "/promoter hold words of a stranger")
+	report, err := w.Lane().Reconcile(t.Context())
+	if err != nil || len(report.Errors) != 1 || report.Errors[0].What != "comment on #1" {
+		t.Fatal(err, report.Errors)
+	}
+	w.wantReactions(id, scm.ReactionRefused)
+	w.wantAnswer(1, "promoter's account may not ask")
+	if strings.Contains(w.answers(1), "stranger") {
+		t.Errorf("it repeats what somebody said who may be anybody:\n%s", w.answers(1))
+	}
+	if w.held() {
+		t.Error("it was carried out")
+	}
+	w.calm()
+}
+
+// The comments cannot be listed, or not be answered: everything else goes on.
+func TestComments_forgeFails(t *testing.T) {
+	t.Parallel()
+	for _, what := range []string{"recent", "react", "say"} {
+		w := staged(t, config)
+		id := w.comment(1, "ada", "/promoter help")
+		w.Forge.Fail = func(asked string) error {
+			if asked == what {
+				return fault.New(fault.Temporary, "an accident")
+			}
+			return nil
+		}
+		w.push(web, "1.2.0")
+		report, err := w.Lane().Reconcile(t.Context())
+		if err != nil || len(report.Errors) != 1 || !strings.Contains(w.pull(1).Title, "1.2.0") {
+			t.Errorf("%s: %v, %v, %s", what, err, report.Errors, w.pull(1).Title)
+		}
+		w.Forge.Fail = nil
+		w.run()
+		w.wantReactions(id, scm.ReactionDone)
+		w.wantAnswer(1, "here you may use")
+		w.calm()
+	}
+}
+
+// A conversation that is locked takes no answer: that is told once.
+func TestComments_locked(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	w.comment(1, "ada", "/promoter hold")
+	w.Forge.Fail = func(asked string) error {
+		if asked == "react" {
+			return fault.New(fault.Unauthorized, "the conversation is locked")
+		}
+		return nil
+	}
+	report, err := w.Lane().Reconcile(t.Context())
+	if err != nil || len(report.Errors) != 1 || !w.held() {
+		t.Fatal(err, report.Errors)
+	}
+	w.calm()
+}
+
+func TestComments_T11_old(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	id := w.comment(1, "ada", "/promoter hold")
+	w.Clock.Add(state.CommentWindow + time.Minute)
+	w.unheard()
+	w.wantReactions(id)
+}
+
+// The state branch is gone: what was said lately is heard again, in its order, and
+// comes to the same end.
+func TestComments_stateLost(t *testing.T) {
+	t.Parallel()
+	w := staged(t, asking())
+	w.mergeByHand(1, "merge")
+	w.run()
+	w.comment(1, "ada", "/promoter promote prod")
+	w.run()
+	w.comment(1, "ada", "/promoter hold")
+	w.run()
+	w.comment(1, "ada", "/promoter resume")
+	w.run()
+	w.mergeByHand(2, "merge")
+	w.run()
+	if err := w.Git.Push(t.Context(), engine.Update{Branch: state.Branch, Old: w.Git.Branch(state.Branch)}); err != nil {
+		t.Fatal(err)
+	}
+	w.run()
+	if w.held() || w.state().At(in("prod")).Request != nil {
+		t.Errorf("held: %v, request: %v", w.held(), w.state().At(in("prod")).Request)
+	}
+	w.wantPulls("promoter/staging/shop merged", "promoter/prod/shop merged")
+	w.calm()
+}
+
+// A hold that is heard late does not undo a later resume.
+func TestComments_resumedSince(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	id := w.comment(1, "ada", "/promoter hold")
+	w.Clock.Add(time.Minute)
+	w.decide(state.Resume(in("staging"), w.act("")))
+	w.run()
+	w.wantReactions(id, scm.ReactionRefused)
+	w.wantAnswer(1, "it was resumed since then")
+	if w.held() {
+		t.Error("it is held")
+	}
+}
+
+// However much is asked about pull requests that are closed, each branch is listed
+// once.
+func TestComments_closedOnce(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	w.mergeByHand(1, "merge")
+	w.run()
+	for range 5 {
+		w.comment(1, "ada", "/promoter explain")
+	}
+	clear(w.Forge.Calls)
+	w.run()
+	if asked := w.Forge.Calls["list closed"]; asked > 6 { // of three environments, alone and in a group
+		t.Errorf("it asked %d times", asked)
+	}
+	w.wantAnswer(1, "`shop` in `staging` is *same*", "`shop` in `prod` is *same*")
+}
+
+func TestComments_T11_many(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	var said []int64
+	for range 25 {
+		said = append(said, w.comment(1, "ada", "/promoter refresh"))
+	}
+	lane := w.Lane()
+	lane.DryRun = true
+	if _, err := lane.Reconcile(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.wantReactions(said[0])
+	w.Rights.Strangers["ada"] = true // so that nothing makes another pass follow
+	w.run()
+	w.wantReactions(said[19], scm.ReactionRefused)
+	w.wantReactions(said[20])
+	w.run()
+	w.wantReactions(said[24], scm.ReactionRefused)
+	w.calm()
+}
+
+// Where much is said, promoter remembers how far it read.
+func TestComments_muchTalk(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	for range 700 {
+		w.comment(1, "ada", "hello")
+	}
+	first := w.comment(1, "ada", "/promoter hold")
+	clear(w.Forge.Calls)
+	w.run()
+	w.wantReactions(first, scm.ReactionDone)
+	if asked := w.Forge.Calls["recent"]; asked > 3 {
+		t.Errorf("it asked %d times", asked)
+	}
+	clear(w.Forge.Calls)
+	w.run()
+	if asked := w.Forge.Calls["recent"]; asked != 1 {
+		t.Errorf("it asked %d times", asked)
+	}
+	w.calm()
+	id := w.comment(1, "ada", "/promoter resume")
+	w.run()
+	w.wantReactions(id, scm.ReactionDone)
+}
+
+// Whoever can write the state branch can break the record of what was heard: then
+// nothing is heard, and people are told.
+func TestComments_brokenRecord(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	w.Git.Commit(state.Branch, enginetest.Human, w.Clock.Now(), "Break it", func(all map[string]string) { all["_all/_all.json"] = `{"schema":1,"heard":7}` })
+	id := w.comment(1, "ada", "/promoter hold")
+	report, err := w.Lane().Reconcile(t.Context())
+	if err != nil || len(report.Errors) == 0 {
+		t.Fatal(err, report.Errors)
+	}
+	w.wantReactions(id)
+}
+
+// Comments are for who acts: who only looks hears none.
+func TestObserve_hearsNothing(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	w.comment(1, "ada", "/promoter hold")
+	if _, err := w.Lane().Observe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Lane().Before(t.Context(), promotion.Target{Environment: "dev", Application: "shop"}); fault.KindOf(err) == fault.Internal {
+		t.Fatal(err)
+	}
+	if w.Rights.Asked > 0 || w.held() {
+		t.Error("it was heard")
+	}
+}
+
+// A closed pull request that was opened again is ours like before.
+func TestComments_closedAndReopened(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	w.Forge.CloseByHand(1, "ben")
+	w.run()
+	id := w.comment(1, "ada", "/promoter resume a mistake")
+	w.run()
+	w.wantReactions(id, scm.ReactionDone)
+	if got := w.pulls(); !slices.Contains(got, "promoter/staging/shop open") {
+		t.Errorf("pull requests: %v", got)
+	}
+	w.calm()
+}

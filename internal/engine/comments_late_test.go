@@ -1,0 +1,73 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+)
+
+// A resume that is heard late ends no hold and no rollback of later.
+func TestComments_heldSince(t *testing.T) {
+	t.Parallel()
+	for name, decide := range map[string]func(state.Act) state.Change{
+		"held": func(act state.Act) state.Change { return state.Hold(in("staging"), act) },
+		"rolled back": func(act state.Act) state.Change {
+			return state.Rollback(in("staging"), state.RolledBack{Act: act})
+		},
+	} {
+		w := staged(t, config)
+		id := w.comment(1, "ada", "/promoter resume")
+		w.Clock.Add(time.Minute)
+		w.decide(decide(w.act("")))
+		w.run()
+		w.wantReactions(id, scm.ReactionRefused)
+		w.wantAnswer(1, "it was held or rolled back since then")
+		if !w.held() {
+			t.Errorf("%s: it is not held any more", name)
+		}
+	}
+}
+
+// A promotion that is heard late takes the place of no request of later.
+func TestComments_askedSince(t *testing.T) {
+	t.Parallel()
+	w := staged(t, asking())
+	w.mergeByHand(1, "merge")
+	w.run()
+	id := w.comment(1, "ada", "/promoter promote prod")
+	w.Clock.Add(time.Minute)
+	later := w.act("")
+	w.decide(state.Hold(in("prod"), later), state.Ask(in("prod"), state.Request{Act: later}))
+	w.run()
+	w.wantAnswer(1, "another promotion was asked for since then")
+	w.wantReactions(id, scm.ReactionRefused)
+	if got := w.state().At(in("prod")).Request; got == nil || !got.At.Equal(later.At) {
+		t.Errorf("request: %+v", got)
+	}
+}
+
+// Commands of somebody about whom the forge does not answer wait, in their order, and
+// keep nobody else from being heard.
+func TestComments_oneKeepsNobodyElse(t *testing.T) {
+	t.Parallel()
+	w := staged(t, config)
+	w.Rights.Fail = func(person identity.User) error {
+		if person.Login == "mallory" {
+			return fault.New(fault.Temporary, "the forge does not answer")
+		}
+		return nil
+	}
+	for range 25 {
+		w.comment(1, "mallory", "/promoter help")
+	}
+	id := w.comment(1, "ada", "/promoter hold")
+	report, err := w.Lane().Reconcile(t.Context())
+	if err != nil || len(report.Errors) != 1 {
+		t.Fatal(err, report.Errors)
+	}
+	w.wantReactions(id, scm.ReactionDone)
+}

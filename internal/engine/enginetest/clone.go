@@ -1,0 +1,116 @@
+package enginetest
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"time"
+
+	"promoter/internal/engine"
+	"promoter/internal/fault"
+)
+
+// Clone is a mirror that began empty: it holds what was fetched at depth 1, and
+// the history for which it was asked.
+type Clone struct {
+	*Git
+	mutex sync.Mutex
+	here  map[string]bool
+	// Deepened counts the times that history was asked for.
+	Deepened int
+}
+
+// Fresh returns a lane whose mirror is empty, as that of a job without a cache.
+func (w *World) Fresh() (*engine.Reconciler, *Clone) {
+	c := &Clone{Git: w.Git, here: map[string]bool{}}
+	lane := w.Lane()
+	lane.Remote, lane.Objects = c, cloned{objects{w.Git}, c}
+	return lane, c
+}
+
+// Fetch implements engine.Remote.
+func (c *Clone) Fetch(ctx context.Context, branches ...string) (map[string]string, error) {
+	heads, err := c.Git.Fetch(ctx, branches...)
+	for _, head := range heads {
+		c.take(head)
+	}
+	return heads, err
+}
+
+func (c *Clone) take(id string) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.here[id] = true
+}
+
+func (c *Clone) has(id string) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.here[id]
+}
+
+// Deepen implements engine.Remote.
+func (c *Clone) Deepen(_ context.Context, branch string, since time.Time) error {
+	c.Deepened++
+	for queue := []string{c.Branch(branch)}; len(queue) > 0; queue = queue[1:] {
+		commit, err := c.Objects().Commit(queue[0])
+		if err != nil {
+			return err
+		}
+		c.take(commit.ID)
+		for _, parent := range commit.Parents {
+			if of, err := c.Objects().Commit(parent); err == nil && !of.Committer.When.Before(since) {
+				queue = append(queue, parent)
+			}
+		}
+	}
+	return nil
+}
+
+// cloned reads only what is in the clone.
+type cloned struct {
+	objects
+	clone *Clone
+}
+
+// Commit implements engine.Objects.
+func (o cloned) Commit(id string) (engine.Commit, error) {
+	if !o.clone.has(id) {
+		return engine.Commit{}, fault.New(fault.NotFound, "the commit %q is not here", id)
+	}
+	commit, err := o.objects.Commit(id)
+	for _, parent := range commit.Parents {
+		commit.Shallow = commit.Shallow || !o.clone.has(parent)
+	}
+	return commit, err
+}
+
+// History implements engine.Objects.
+func (o cloned) History(from string) iter.Seq2[engine.Commit, error] {
+	return func(yield func(engine.Commit, error) bool) {
+		for id := from; id != ""; {
+			commit, err := o.Commit(id)
+			if !yield(commit, err) || err != nil || commit.Shallow || len(commit.Parents) == 0 {
+				return
+			}
+			id = commit.Parents[0]
+		}
+	}
+}
+
+// Changed implements engine.Objects.
+func (o cloned) Changed(a, b string) ([]string, error) {
+	for _, id := range []string{a, b} {
+		if id != "" && !o.clone.has(id) {
+			return nil, fault.New(fault.NotFound, "the commit %q is not here", id)
+		}
+	}
+	return o.objects.Changed(a, b)
+}
+
+// Write implements engine.Objects.
+func (o cloned) Write(draft engine.Draft) (string, error) {
+	id, err := o.objects.Write(draft)
+	o.clone.take(id)
+	return id, err
+}

@@ -1,0 +1,112 @@
+package enginetest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/scm"
+)
+
+type conversation struct{ *Forge }
+
+// Comments implements scm.Conversation.
+func (f conversation) Comments(_ context.Context, number int) ([]scm.Comment, error) {
+	return f.CommentsOf(number), nil
+}
+
+// Recent implements scm.Conversation.
+func (f conversation) Recent(_ context.Context, since time.Time, limit int) ([]scm.Comment, error) {
+	if err := f.failing("recent"); err != nil {
+		return nil, err
+	}
+	defer f.call("recent")()
+	var all []scm.Comment
+	for _, p := range f.pulls {
+		for _, c := range p.comments {
+			if !c.Changed.Before(since) {
+				all = append(all, c)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b scm.Comment) int { return cmp.Or(a.Changed.Compare(b.Changed), cmp.Compare(a.ID, b.ID)) })
+	return all[:min(limit, len(all))], nil
+}
+
+// React implements scm.Conversation.
+func (f conversation) React(_ context.Context, comment scm.Comment, reaction scm.Reaction) error {
+	return f.write("react", func() error {
+		if !slices.ContainsFunc(f.find(comment.Number).comments, func(c scm.Comment) bool { return c.ID == comment.ID }) {
+			return fault.New(fault.NotFound, "comment %d of pull request %d is gone", comment.ID, comment.Number)
+		}
+		if !slices.Contains(f.reactions[comment.ID], reaction) {
+			f.reactions[comment.ID] = append(f.reactions[comment.ID], reaction)
+		}
+		return nil
+	})
+}
+
+// Say implements scm.Conversation.
+func (f conversation) Say(_ context.Context, number int, marker, text string) error {
+	return f.write("say", func() error { return f.say(number, marker, text) })
+}
+
+func (f *Forge) say(number int, marker, text string) error {
+	p := f.find(number)
+	body := "<!-- " + marker + " -->\n" + text
+	i := slices.IndexFunc(p.comments, func(c scm.Comment) bool { return strings.Contains(c.Body, "<!-- "+marker+" -->") })
+	if i >= 0 {
+		if p.comments[i].Body != body {
+			p.comments[i].Body, p.comments[i].Changed, p.comments[i].Edited = body, f.Now(), true
+		}
+		return nil
+	}
+	f.comment(p, Bot, body)
+	return nil
+}
+
+// comment adds a comment; the lock is held.
+func (f *Forge) comment(p *pull, author identity.User, body string) scm.Comment {
+	f.comments++
+	said := scm.Comment{
+		ID: f.comments, Number: p.Number, Author: author, Bot: author.Bot, Body: body, Created: f.Now(), Changed: f.Now(),
+	}
+	p.comments = append(p.comments, said)
+	return said
+}
+
+// Comment says something on a pull request as somebody else.
+func (f *Forge) Comment(number int, author identity.User, body string) scm.Comment {
+	defer f.call("by hand")()
+	return f.comment(f.find(number), author, body)
+}
+
+// EditComment changes what somebody said.
+func (f *Forge) EditComment(id int64, body string) {
+	defer f.call("by hand")()
+	for _, p := range f.pulls {
+		for i := range p.comments {
+			if p.comments[i].ID == id {
+				p.comments[i].Body, p.comments[i].Changed, p.comments[i].Edited = body, f.Now(), true
+			}
+		}
+	}
+}
+
+// DeleteComment takes back what somebody said.
+func (f *Forge) DeleteComment(id int64) {
+	defer f.call("by hand")()
+	for _, p := range f.pulls {
+		p.comments = slices.DeleteFunc(p.comments, func(c scm.Comment) bool { return c.ID == id })
+	}
+}
+
+// ReactionsTo returns our reactions to a comment, in the order they were given.
+func (f *Forge) ReactionsTo(id int64) []scm.Reaction {
+	defer f.call("by hand")()
+	return slices.Clone(f.reactions[id])
+}

@@ -1,0 +1,108 @@
+package enginetest
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/engine"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+)
+
+// Files reads the simplest of all formats: every line is one reference, perhaps as
+// an item of a list of YAML.
+type Files struct{ Git *Git }
+
+// At implements engine.Files.
+func (f Files) At(_ context.Context, c *config.Config, commit string, environments []string) (engine.Tree, error) {
+	t := tree{config: c, files: f.Git.FilesOf(commit), environments: environments}
+	return t, nil
+}
+
+type tree struct {
+	config       *config.Config
+	files        map[string]string
+	environments []string
+}
+
+// Places implements engine.Tree.
+func (t tree) Targets() map[promotion.Target]promotion.Current {
+	targets := map[promotion.Target]promotion.Current{}
+	for path, content := range t.files {
+		for _, target := range t.placesOf(path) {
+			present := targets[target]
+			for i, line := range strings.Split(strings.TrimSuffix(content, "\n"), "\n") {
+				if reference, found := t.reference(target, path, i+1, line); found {
+					present.References = append(present.References, reference)
+				}
+			}
+			targets[target] = present
+		}
+	}
+	for _, present := range targets {
+		slices.SortFunc(present.References, func(a, b edit.Reference) int {
+			return strings.Compare(a.Position.String(), b.Position.String())
+		})
+	}
+	return targets
+}
+
+func (t tree) placesOf(path string) []promotion.Target {
+	var targets []promotion.Target
+	for _, name := range t.environments {
+		environment, _ := t.config.Environment(name)
+		if application, in := environment.Match(path); in {
+			targets = append(targets, promotion.Target{Environment: name, Application: application})
+		}
+	}
+	return targets
+}
+
+// item begins a line of a list.
+const item = "- "
+
+func (t tree) reference(target promotion.Target, path string, line int, text string) (edit.Reference, bool) {
+	parsed, err := image.Parse(strings.TrimPrefix(text, item))
+	if err != nil {
+		return edit.Reference{}, false
+	}
+	match, followed := t.config.Follow(target.Environment, target.Application, parsed.Repository)
+	return edit.Reference{
+		Component: match.Name, Position: edit.Position{File: path, Line: line, Column: 1},
+		Repository: parsed.Repository, Tag: parsed.Tag, Digest: parsed.Digest,
+	}, followed
+}
+
+// Rewrite implements engine.Tree. A reference keeps its form: a tag alone stays a
+// tag alone.
+func (t tree) Rewrite(_ context.Context, target promotion.Target, moves []promotion.Move) (engine.Rewritten, error) {
+	out := engine.Rewritten{Files: map[string][]byte{}}
+	for _, r := range t.Targets()[target].References {
+		i := slices.IndexFunc(moves, func(m promotion.Move) bool { return m.Component == r.Component })
+		if i < 0 {
+			continue
+		}
+		path := r.Position.File
+		content, written := out.Files[path]
+		if !written {
+			content = []byte(t.files[path])
+		}
+		lines := strings.Split(string(content), "\n")
+		text := r.Repository.String() + ":" + moves[i].To.Tag
+		if r.Digest != "" {
+			text += "@" + moves[i].To.Digest
+		}
+		line := &lines[r.Position.Line-1]
+		if strings.HasPrefix(*line, item) {
+			text = item + text
+		}
+		if *line != text {
+			*line = text
+			out.Files[path] = []byte(strings.Join(lines, "\n"))
+		}
+	}
+	return out, nil
+}

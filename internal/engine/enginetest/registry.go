@@ -1,0 +1,98 @@
+package enginetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"promoter/internal/engine"
+	"promoter/internal/fault"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+)
+
+// Registry holds tags in memory.
+type Registry struct {
+	mutex   sync.Mutex
+	tags    map[string]map[string]image.Version // repository, tag
+	digests map[string]image.Version            // every version that was ever pushed
+	gone    map[string]bool                     // digests that were deleted
+	Down    bool                                // nothing answers
+}
+
+// NewRegistry makes an empty registry.
+func NewRegistry() *Registry {
+	return &Registry{tags: map[string]map[string]image.Version{}, digests: map[string]image.Version{}, gone: map[string]bool{}}
+}
+
+// Digest makes a digest of words.
+func Digest(words string) string {
+	sum := sha256.Sum256([]byte(words))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// Push makes a tag point at an image that the words stand for.
+func (r *Registry) Push(repository, tag, words string, created time.Time) image.Version {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	version := image.Version{
+		Tag: tag, Version: tag, Digest: Digest(words), Created: created, Revision: strings.TrimPrefix(Digest(words), "sha256:")[:40],
+	}
+	if r.tags[repository] == nil {
+		r.tags[repository] = map[string]image.Version{}
+	}
+	r.tags[repository][tag] = version
+	r.digests[version.Digest] = version
+	delete(r.gone, version.Digest)
+	return version
+}
+
+// Delete takes an image away, with all its tags.
+func (r *Registry) Delete(repository, digest string) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	maps.DeleteFunc(r.tags[repository], func(_ string, v image.Version) bool { return v.Digest == digest })
+	r.gone[digest] = true
+}
+
+// Offer implements engine.Registries.
+func (r *Registry) Offer(_ context.Context, ask engine.VersionRequest) promotion.Available {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.Down {
+		return promotion.Available{Err: fault.New(fault.Temporary, "the registry does not answer")}
+	}
+	tags := r.tags[ask.Repository.String()]
+	if tag, moving := ask.Policy.Moving(); moving {
+		version, found := tags[tag]
+		return promotion.Available{Version: version, Found: found, Reason: fmt.Sprintf("there is no tag %s", tag)}
+	}
+	ordered := ask.Policy.Candidates(slices.Collect(maps.Keys(tags))).Ordered
+	if len(ordered) == 0 {
+		return promotion.Available{Reason: "no tag matches"}
+	}
+	return promotion.Available{Version: tags[ordered[0].Tag], Found: true}
+}
+
+// Answer implements engine.Registries.
+func (r *Registry) Answer(_ context.Context, q promotion.Lookup) (image.Version, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.Down {
+		return image.Version{}, fault.New(fault.Temporary, "the registry does not answer")
+	}
+	if q.Digest != "" {
+		if version := r.digests[q.Digest]; !r.gone[q.Digest] {
+			version.Tag = q.Tag
+			return version, nil
+		}
+		return image.Version{}, nil
+	}
+	return r.tags[q.Repository.String()][q.Tag], nil
+}

@@ -1,0 +1,56 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/engine"
+)
+
+type partKey struct{}
+
+// Whoever follows is told of each part within the one that it belongs to, and of what
+// was done in it; a pass at rest has none that changes something.
+func TestReconcile_follow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.push(web, "1.1.0")
+	var told []string
+	reconcile := func() []string {
+		told = nil
+		lane := w.Lane()
+		lane.Trace = func(ctx context.Context, part string) (context.Context, func([]engine.Effect, error)) {
+			within, _ := ctx.Value(partKey{}).(string)
+			part = within + "/" + part
+			return context.WithValue(ctx, partKey{}, part), func(all []engine.Effect, err error) {
+				line := part
+				for _, done := range all {
+					line += fmt.Sprintf(" %s %s", done.Action, done.Environment.Name)
+				}
+				if err != nil {
+					line += " " + err.Error()
+				}
+				told = append(told, line)
+			}
+		}
+		if _, err := lane.Reconcile(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return told
+	}
+	got := reconcile()
+	for _, want := range []string{"/pass", "/pass/observe", "/pass/plan", "/pass/push pushed dev", "/pass/propose opened staging"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%s is not in %q", want, got)
+		}
+	}
+	w.calm()
+	want := []string{"/pass/observe", "/pass/plan", "/pass/propose nothing staging", "/pass"}
+	if diff := cmp.Diff(want, reconcile()); diff != "" {
+		t.Errorf("at rest (-want +got):\n%s", diff)
+	}
+}

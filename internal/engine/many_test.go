@@ -1,0 +1,179 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"promoter/internal/engine"
+	"promoter/internal/engine/enginetest"
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+)
+
+// many is a world of one component in many environments of one branch.
+func many(t *testing.T, n int, land string) *world {
+	t.Helper()
+	text := "version: 1\ncomponents:\n  web: {image: quay.io/acme/web, select: {semver: \">=1\"}}\nenvironments:\n"
+	files := map[string]string{}
+	for i := range n {
+		text += fmt.Sprintf("  e%d: {paths: [\"e%d/{application}.txt\"], land: %s}\n", i, i, land)
+		files[fmt.Sprintf("e%d/shop.txt", i)] = line(web, "1.0.0")
+	}
+	w := &world{World: enginetest.New(text, files), t: t}
+	w.push(web, "1.0.0")
+	return w
+}
+
+func TestReconcile_oneChain(t *testing.T) {
+	t.Parallel()
+	w := many(t, 20, "push")
+	w.run()
+	w.push(web, "1.1.0")
+	w.run()
+	if w.Git.Pushes != 1 {
+		t.Errorf("%d pushes", w.Git.Pushes)
+	}
+	for i := range 20 {
+		w.holds(fmt.Sprintf("e%d", i), "1.1.0")
+	}
+	w.calm()
+}
+
+func TestReconcile_automergesOfOneBranch(t *testing.T) {
+	t.Parallel()
+	w := many(t, 20, "automerge")
+	w.push(web, "1.1.0")
+	report := w.run()
+	for i := range 20 {
+		w.holds(fmt.Sprintf("e%d", i), "1.1.0")
+	}
+	if w.Forge.Merges != 20 {
+		t.Errorf("%d merges", w.Forge.Merges)
+	}
+	opened, merged := 0, 0
+	for _, done := range report.Effects {
+		switch done.Action {
+		case engine.ActionOpened:
+			opened++
+		case engine.ActionMerged:
+			merged++
+		}
+	}
+	if opened != 20 || merged != 20 {
+		t.Errorf("it tells of %d opened and %d merged", opened, merged)
+	}
+	// One for each pass, and one just before each merge.
+	if lists := w.Forge.Calls["list open"]; lists > 3+20 {
+		t.Errorf("the open pull requests were listed %d times: %v", lists, w.Forge.Calls)
+	}
+	w.calm()
+}
+
+// One pull request that cannot be read, or whose forge does not answer, is trouble
+// of its own.
+func TestReconcile_oneOfManyFails(t *testing.T) {
+	t.Parallel()
+	for _, what := range []string{"checks", "reviews", "list closed", "status", "create", "edit", "say"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := many(t, 4, "pr")
+			w.push(web, "1.1.0")
+			if what != "list closed" && what != "create" {
+				w.run()
+				w.push(web, "1.2.0")
+			}
+			n := 0
+			w.Forge.Fail = func(call string) error {
+				if call == what {
+					if n++; n == 2 {
+						return errBroken
+					}
+				}
+				return nil
+			}
+			report, err := w.Lane().Reconcile(t.Context())
+			if err != nil {
+				t.Fatalf("the whole pass failed: %v", err)
+			}
+			if n >= 2 && !report.Failed() {
+				t.Error("nobody is told")
+			}
+			w.Forge.Fail = nil
+			fresh := 0
+			for _, pr := range w.Forge.All() {
+				if strings.Contains(pr.Title, report.Decisions[0].Moves[0].To.Tag) && pr.State == scm.StateOpen {
+					fresh++
+				}
+			}
+			if fresh < 3 {
+				t.Errorf("%d of 4 are up to date: %v", fresh, w.pulls())
+			}
+			w.run()
+			w.calm()
+		})
+	}
+}
+
+var errBroken = fault.New(fault.Temporary, "the connection broke")
+
+// A pass in which many wait for people asks a few things about each, and nothing
+// about what landed long ago.
+func TestReconcile_requestsOfManyThatWait(t *testing.T) {
+	t.Parallel()
+	const n = 30
+	w := newWorld(t, strings.ReplaceAll(config, "after: [dev]}", "after: [dev], pullRequest: {limit: 100}}"))
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "many", func(all map[string]string) {
+		for i := range n {
+			for _, environment := range environments() {
+				all[fmt.Sprintf("%s/app%d.txt", environment, i)] = line(web, "1.0.0")
+			}
+		}
+	})
+	w.push(web, "1.1.0")
+	w.run()
+	for i := range n / 2 {
+		w.mergeByHand(i+1, "merge")
+	}
+	w.run()
+	w.push(web, "1.2.0")
+	w.run()
+	clear(w.Forge.Calls)
+	w.run()
+	open := 0
+	for _, pr := range w.Forge.All() {
+		if pr.State == scm.StateOpen {
+			open++
+		}
+	}
+	delete(w.Forge.Calls, "by hand")
+	if asked := w.Forge.Calls; asked["checks"] != open || asked["reviews"] != open || len(asked) != 4 || asked["list open"] != 1 || asked["recent"] != 1 {
+		t.Errorf("with %d open it asked %v", open, asked)
+	}
+}
+
+// Whoever may push a branch cannot stop the others with what it holds.
+func TestReconcile_oneBranchTooLarge(t *testing.T) {
+	t.Parallel()
+	for _, branch := range []string{"promoter/staging/shop", "release"} {
+		t.Run(branch, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, strings.ReplaceAll(config, "prod: {", "prod: {branch: release, "))
+			w.Git.Set("release", w.Git.Branch("main"))
+			w.push(web, "1.1.0")
+			w.run()
+			w.Git.TooLarge = map[string]bool{branch: true}
+			w.push(web, "1.2.0")
+			report, err := w.Lane().Reconcile(t.Context())
+			if err != nil || !report.Failed() {
+				t.Fatalf("%v, failed %v", err, report.Failed())
+			}
+			w.holds("dev", "1.2.0 1.0.0")
+			w.Git.TooLarge = nil
+			w.run()
+			if !strings.Contains(w.pull(1).Title, "1.2.0") {
+				t.Errorf("staging: %q", w.pull(1).Title)
+			}
+		})
+	}
+}

@@ -1,0 +1,65 @@
+package engine_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"promoter/internal/engine"
+	"promoter/internal/engine/enginetest"
+	"promoter/internal/engine/modeltest"
+	"promoter/internal/scm"
+	"promoter/internal/scm/scmtest"
+)
+
+// TestModel plays random stories around the engine over a forge and a Git in
+// memory: thousands of them in a minute. internal/app plays them on real ones.
+func TestModel_M15(t *testing.T) {
+	t.Parallel()
+	modeltest.Model{New: inMemory, Events: 40, Budget: 3 * time.Second}.Play(t)
+}
+
+// The same where only Git is known.
+func TestModel_pushOnly(t *testing.T) {
+	t.Parallel()
+	modeltest.Model{New: pushOnly, Events: 40, Budget: time.Second}.Play(t)
+}
+
+func inMemory(_ *testing.T, _ *rand.Rand, files map[string]string) modeltest.World {
+	return modelOf(enginetest.New(files[engine.ConfigFile], files))
+}
+
+func pushOnly(_ *testing.T, _ *rand.Rand, files map[string]string) modeltest.World {
+	w := enginetest.New(files[engine.ConfigFile], files)
+	w.Forge.Limits = scm.Features{}
+	return modelOf(w)
+}
+
+func modelOf(w *enginetest.World) modeltest.World {
+	w.Rights.Strangers[scmtest.Eve] = true
+	return modeltest.World{
+		Bench: w.Bench(), Store: store{w.Git}, Clock: w.Clock, Registry: w.Registry,
+		Clean: w.Git.Clean,
+		Bare:  func(bare bool) { w.Forge.Bare = bare },
+		Lane: func(_ *testing.T, fresh bool) (*engine.Reconciler, func(), error) {
+			end := func() {} // nothing is kept of it
+			if !fresh {
+				return w.Lane(), end, nil
+			}
+			lane, _ := w.Fresh()
+			return lane, end, nil
+		},
+	}
+}
+
+// store is the repository in memory as its server holds it.
+type store struct{ *enginetest.Git }
+
+// Commit implements modeltest.Store.
+func (s store) Commit(id string) engine.Commit {
+	commit, _ := s.Objects().Commit(id) // one that is not there is none
+	return commit
+}
+
+// Files implements modeltest.Store.
+func (s store) Files(commit string) map[string]string { return s.FilesOf(commit) }

@@ -1,0 +1,62 @@
+package modeltest
+
+import (
+	"fmt"
+	"time"
+
+	"promoter/internal/engine/enginetest"
+)
+
+// push releases an image.
+func (s *story) push(repository, tag string) {
+	s.Registry.Push(repository, tag, seed(repository, tag), s.Clock.Now().Add(-time.Minute))
+}
+
+func (s *story) release() {
+	repository := []string{web, worker}[s.random.IntN(2)]
+	s.released[repository]++
+	s.next(repository)
+}
+
+// newest is the tag of the last release.
+func (s *story) newest(repository string) string {
+	return fmt.Sprintf("1.%d.0", s.released[repository])
+}
+
+// next releases the present minor version.
+func (s *story) next(repository string) string {
+	n, tag := s.released[repository], s.newest(repository)
+	s.tell("release %s %s", repository, tag)
+	s.push(repository, tag)
+	s.order[reference(repository, tag)] = n
+	if s.moving && repository == worker {
+		s.order[s.move(n)] = n
+	}
+	return tag
+}
+
+// move points the moving tag at a release and returns how a file holds it.
+func (s *story) move(n int) string {
+	words := seed(worker, fmt.Sprintf("1.%d.0", n))
+	created := enginetest.Noon().Add(time.Duration(n) * time.Second)
+	s.Registry.Push(worker, "released", words, created)
+	return worker + ":released@" + enginetest.Digest(words)
+}
+
+// moveBack points the moving tag at an older image.
+func (s *story) moveBack() {
+	n := s.released[worker]
+	if !s.moving || n < 2 {
+		s.nothing()
+		return
+	}
+	s.tell("the moving tag goes back")
+	s.move(1 + s.random.IntN(n-1))
+}
+
+func (s *story) registryDown() {
+	s.tell("run without a registry")
+	s.Registry.Down = true
+	s.pass()
+	s.Registry.Down = false
+}

@@ -1,0 +1,132 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"promoter/internal/engine/enginetest"
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+)
+
+// A pull request against a managed branch that a person took over can be merged
+// where our status is required.
+func TestReconcile_statusOfWhatAPersonTookOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.push(web, "1.1.0")
+	w.run()
+	w.byHand("promoter/staging/shop", "staging", "1.0.0", "1.0.9")
+	w.run()
+	if got := w.statusOf(w.Git.Branch("promoter/staging/shop")); !strings.Contains(got, "not a promotion") {
+		t.Errorf("its status is %q", got)
+	}
+	w.calm()
+}
+
+// What is said about a person's commit holds a name that the person chose. It
+// reaches nobody, and the mark by which the comment is found again is not seen.
+func TestReconcile_nameOfWhoTookOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.push(web, "1.1.0")
+	w.run()
+	who := enginetest.Human
+	who.Name = "@acme/everyone <img src=x>"
+	branch := "promoter/staging/shop"
+	w.Git.Commit(branch, who, w.Clock.Now(), "By hand", func(all map[string]string) { all["staging/shop.yaml"] += "# mine\n" })
+	w.run()
+	said, err := w.Forge.Conversation().Comments(t.Context(), 1)
+	if err != nil || len(said) != 1 {
+		t.Fatalf("%d comments, %v", len(said), err)
+	}
+	if body := said[0].Body; strings.Contains(body, "@acme") || strings.Contains(body, "<img") || !strings.HasPrefix(body, "<!-- ") {
+		t.Errorf("it says %q", body)
+	}
+	w.calm()
+}
+
+func (w *world) statusOf(commit string) string {
+	w.t.Helper()
+	checks, err := w.Forge.Signals().Checks(w.t.Context(), commit)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, check := range checks {
+		if check.Name == promotion.StatusContext {
+			return string(check.State) + " " + check.Description
+		}
+	}
+	return ""
+}
+
+// However many pull requests people have, all get their status in the end, and
+// none twice.
+func TestReconcile_statusOfManyPeople(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	for i := range 120 {
+		branch := fmt.Sprintf("feature-%d", i)
+		w.Git.Set(branch, w.Git.Branch("main"))
+		w.Git.Commit(branch, enginetest.Human, w.Clock.Now(), branch, func(all map[string]string) { all[branch] = "x" })
+		w.Forge.ByHand("ada", branch, "main", true)
+	}
+	for range 3 {
+		w.run()
+	}
+	for i := range 120 {
+		if w.statusOf(w.Git.Branch(fmt.Sprintf("feature-%d", i))) == "" {
+			t.Fatalf("feature-%d has no status", i)
+		}
+	}
+	if n := w.Forge.Calls["status"]; n != 120 {
+		t.Errorf("%d statuses were set", n)
+	}
+}
+
+// A token that may set statuses and not read checks says nothing twice.
+func TestReconcile_statusOnceWithoutChecks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.Git.Set("feature", w.Git.Branch("main"))
+	w.Git.Commit("feature", enginetest.Human, w.Clock.Now(), "Mine", func(all map[string]string) { all["mine"] = "x" })
+	w.Forge.ByHand("ada", "feature", "main", true)
+	w.push(web, "1.1.0")
+	w.Forge.Fail = func(call string) error {
+		if call == "checks" {
+			return fault.New(fault.Unauthorized, "Resource not accessible by personal access token")
+		}
+		return nil
+	}
+	w.run()
+	if n := w.Forge.Calls["status"]; n != 2 {
+		t.Errorf("%d statuses were set", n)
+	}
+	clear(w.Forge.Calls)
+	w.run()
+	if n := w.Forge.Calls["status"]; n != 0 {
+		t.Errorf("a second run set %d statuses", n)
+	}
+}
+
+// A forge may have no place for a status on a commit of a fork, GitLab for one.
+// Whoever opens such a pull request does not make every run fail.
+func TestReconcile_statusOfAForkThatTakesNone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.Git.Set("theirs", w.Git.Branch("main"))
+	w.Git.Commit("theirs", enginetest.Human, w.Clock.Now(), "Theirs", func(all map[string]string) { all["theirs"] = "x" })
+	w.Forge.ByHand("mallory", "theirs", "main", false)
+	w.Forge.Fail = func(call string) error {
+		if call == "status" {
+			return fault.New(fault.NotFound, "404 References for commit Not Found")
+		}
+		return nil
+	}
+	w.run()
+	w.push(web, "1.1.0")
+	if report, err := w.Lane().Reconcile(t.Context()); err != nil || !report.Failed() {
+		t.Errorf("a status of our own that cannot be set is told: %v", err)
+	}
+}

@@ -1,0 +1,184 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	config_ "promoter/internal/config"
+	"promoter/internal/engine"
+	"promoter/internal/engine/enginetest"
+	"promoter/internal/identity"
+	"promoter/internal/promotion"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+)
+
+// decide is a person who says something by a verb.
+func (w *world) decide(changes ...state.Change) {
+	w.t.Helper()
+	if _, err := w.Lane().Decide(w.t.Context(), "A person decides", changes...); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) act(why string) state.Act {
+	return state.Act{By: identity.User{Login: "ada"}, At: w.Clock.Now(), Why: why}
+}
+
+func in(environment string) state.Target {
+	return state.Target{Environment: environment, Application: "shop"}
+}
+
+func TestReconcile_holdAndResume(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.decide(state.Hold(in("dev"), w.act("an incident")))
+	w.push(web, "1.1.0")
+	report := w.run()
+	wantReason(t, report, "dev", "held", "ada", "an incident")
+	w.holds("dev", "1.0.0 1.0.0")
+	w.calm()
+	w.decide(state.Resume(in("dev"), w.act("")))
+	w.run()
+	w.holds("dev", "1.1.0 1.0.0")
+}
+
+func TestReconcile_freezeWhileAutomergeWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.ReplaceAll(config, "land: automerge}", "land: automerge, gates: {checks: [ci]}}"))
+	w.push(web, "1.1.0")
+	w.run()
+	w.mergeByHand(1, "merge")
+	w.run()
+	until := w.Clock.Now().Add(time.Hour)
+	w.decide(state.Freeze("prod", w.act("release day"), &until))
+	w.Forge.Check(w.pull(2).Head.Commit, "ci", scm.CheckPassed)
+	report := w.run()
+	wantReason(t, report, "prod", "frozen")
+	w.holds("prod", "1.0.0 1.0.0")
+	w.wantPulls("promoter/staging/shop merged", "promoter/prod/shop open")
+	w.calm()
+	w.Clock.Add(61 * time.Minute)
+	w.run()
+	w.holds("prod", "1.1.0 1.0.0")
+}
+
+func TestReconcile_promotionID(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.push(web, "1.1.0")
+	ids := w.ids(w.run(), "dev")
+	w.byHand("main", "dev", line(web, "1.1.0"), line(web, "1.0.0"))
+	w.run()
+	w.Clock.Add(time.Minute)
+	w.decide(state.Resume(in("dev"), w.act("")))
+	ids = append(ids, w.ids(w.run(), "dev")...)
+	if len(ids) != 2 || !strings.HasPrefix(ids[0], "forge.example/1/dev/shop/") || !strings.HasSuffix(ids[0], "/1") ||
+		ids[1] != strings.TrimSuffix(ids[0], "1")+"2" {
+		t.Errorf("the two promotions of one snapshot are %v", ids)
+	}
+}
+
+// ids returns the promotions that a run pushed into an environment.
+func (w *world) ids(report engine.Report, environment string) []string {
+	var ids []string
+	for _, done := range report.Effects {
+		if done.Action == engine.ActionPushed && done.Environment.Name == environment {
+			ids = append(ids, done.Promotions...)
+		}
+	}
+	return ids
+}
+
+// manual asks before staging.
+func manual() string {
+	return strings.ReplaceAll(config, "after: [dev]}", "after: [dev], propose: manual, land: push}")
+}
+
+func TestReconcile_manual(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, manual())
+	w.push(web, "1.1.0")
+	report := w.run()
+	wantReason(t, report, "staging", "waiting", "manual")
+	w.calm()
+	w.decide(state.Ask(in("staging"), state.Request{Act: w.act("")}))
+	w.run()
+	w.holds("staging", "1.1.0 1.0.0")
+	w.calm()
+	w.push(web, "1.2.0")
+	report = w.run()
+	wantReason(t, report, "staging", "waiting", "manual")
+	w.holds("staging", "1.1.0 1.0.0")
+}
+
+func TestReconcile_requestedVersions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, manual())
+	w.push(web, "1.1.0")
+	w.push(web, "1.2.0")
+	w.decide(state.Ask(in("dev"), state.Request{Act: w.act(""), With: []string{web + ":1.1.0"}}))
+	w.run()
+	w.holds("dev", "1.2.0 1.0.0") // asked for, then the newer one at once
+}
+
+func TestReconcile_serverLimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.push(web, "1.1.0")
+	lane := w.Lane()
+	lane.Limits = func(string) promotion.Limit { return promotion.Limit{Land: []config_.Land{config_.LandPR}} }
+	if _, err := lane.Reconcile(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.holds("dev", "1.0.0 1.0.0")
+	w.wantPulls("promoter/dev/shop open")
+}
+
+func TestReconcile_group(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.ReplaceAll(config, "after: [dev]}", "after: [dev], pullRequest: {group: environment}}"))
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "another", func(all map[string]string) {
+		for _, environment := range environments() {
+			all[environment+"/cart.txt"] = line(worker, "1.0.0") + "\n"
+		}
+	})
+	w.push(web, "1.1.0")
+	w.push(worker, "1.1.0")
+	w.run()
+	w.wantPulls("promoter/staging/_all open")
+	w.mergeByHand(1, "merge")
+	w.run()
+	w.holds("staging", "1.1.0 1.1.0")
+	w.holds("prod", "1.1.0 1.1.0")
+	w.calm()
+}
+
+func TestReconcile_P07_states(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.push(web, "1.1.0")
+	w.run()
+	w.Forge.Retarget(1, "other")
+	w.run()
+	w.calm()
+	if comments := w.Forge.CommentsOf(1); len(comments) != 1 || !strings.Contains(comments[0].Body, "base") {
+		t.Errorf("comments: %v", comments)
+	}
+	w.Git.Set("main", "")
+	report, err := w.Lane().Reconcile(t.Context())
+	if err != nil || !strings.Contains(report.State, "no default branch") {
+		t.Errorf("%v, %q", err, report.State)
+	}
+}
+
+func TestReconcile_badConfig(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "broken", func(all map[string]string) { all[".promoter.yaml"] = "version: 1\nnonsense: true\n" })
+	report, err := w.Lane().Reconcile(t.Context())
+	if err != nil || !strings.Contains(report.State, ".promoter.yaml:1:1") {
+		t.Errorf("%v, %q", err, report.State)
+	}
+}

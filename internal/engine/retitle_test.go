@@ -1,0 +1,66 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestReconcile_refresh breaks a run that refreshes a pull request at every effect.
+// Whatever was done already, and even if a newer version comes before the next run, the
+// title is that of what is proposed.
+func TestReconcile_refresh(t *testing.T) {
+	t.Parallel()
+	for _, newer := range []bool{false, true} {
+		reached := true
+		for step := 0; reached; step++ {
+			reached = false
+			for _, before := range []bool{true, false} {
+				t.Run(fmt.Sprintf("step %d, before: %v, newer: %v", step, before, newer), func(t *testing.T) {
+					w := newWorld(t, config)
+					w.push(web, "1.1.0")
+					w.run()
+					w.push(web, "1.2.0")
+					reached = w.dead(step, before) || reached
+					want := "1.2.0"
+					if newer {
+						want = "1.3.0"
+						w.push(web, want)
+					}
+					w.run()
+					if title := w.pull(1).Title; !strings.HasSuffix(title, "web "+want) {
+						t.Errorf("the title is %q", title)
+					}
+					w.calm()
+				})
+			}
+		}
+	}
+}
+
+// A title of a person stays, also after a run that broke.
+func TestReconcile_titleOfAPerson(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.push(web, "1.1.0")
+	w.run()
+	w.Forge.Rewrite(1, "Mine", w.pull(1).Body)
+	w.push(web, "1.2.0")
+	for step := range 6 {
+		w.dead(step, false)
+		w.run()
+		w.push(web, fmt.Sprintf("1.%d.0", 3+step))
+	}
+	w.run()
+	if title := w.pull(1).Title; title != "Mine" {
+		t.Errorf("the title is %q", title)
+	}
+}
+
+// dead runs once in a process that dies at an effect, and says whether it got that far.
+func (w *world) dead(step int, before bool) bool {
+	dead, end := w.dying(step, before)
+	defer end()
+	_, _ = w.Lane().Reconcile(w.t.Context())
+	return dead()
+}

@@ -1,0 +1,69 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/engine"
+	"promoter/internal/engine/enginetest"
+	"promoter/internal/scm"
+)
+
+// fresh is a run whose mirror begins empty.
+func (w *world) fresh() engine.Report {
+	w.t.Helper()
+	lane, _ := w.Fresh()
+	report, err := lane.Reconcile(w.t.Context())
+	if err != nil || report.Failed() {
+		w.t.Fatalf("the run failed: %v, %+v, %s", err, report.Errors, report.State)
+	}
+	return report
+}
+
+// A job without a cache sees little history. It leaves a head alone all the same,
+// however long ago its base was made.
+func TestReconcile_shallow(t *testing.T) {
+	t.Parallel()
+	for name, quiet := range map[string]time.Duration{"a busy repository": time.Hour, "a quiet one": 100 * 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gated := "land: automerge, gates: {approvals: {count: 1}}}"
+			w := newWorld(t, strings.ReplaceAll(strings.ReplaceAll(config, "land: automerge}", gated), "land: push}", gated))
+			w.Clock.Add(quiet)
+			w.push(web, "1.1.0")
+			w.fresh()
+			w.wantPulls("promoter/dev/shop open")
+			head := w.pull(1).Head.Commit
+			for range 3 {
+				w.Clock.Add(time.Hour)
+				w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "elsewhere", func(all map[string]string) { all["README"] += "x" })
+				w.fresh()
+			}
+			if w.pull(1).Head.Commit != head {
+				t.Error("the head was made anew")
+			}
+			w.Forge.Review(1, "ada", scm.Approved)
+			w.fresh()
+			w.wantPulls("promoter/dev/shop merged", "promoter/staging/shop open")
+			w.holds("dev", "1.1.0 1.0.0")
+		})
+	}
+}
+
+// Where an application is absent in between, its soak is asked of the environment
+// before: from the time of the merge there.
+func TestReconcile_soakBehindAbsent(t *testing.T) {
+	t.Parallel()
+	text := strings.ReplaceAll(config, "land: push}", "land: pr}")
+	w := newWorld(t, strings.ReplaceAll(text, "after: [staging]", "after: {staging: {soak: 1h}}"))
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "no staging", func(all map[string]string) { delete(all, "staging/shop.txt") })
+	w.push(web, "1.1.0")
+	w.run()
+	w.mergeByHand(1, "merge")
+	w.Clock.Add(59 * time.Minute)
+	wantReason(t, w.run(), "prod", "soak")
+	w.Clock.Add(2 * time.Minute)
+	w.run()
+	w.holds("prod", "1.1.0 1.0.0")
+}

@@ -1,0 +1,123 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"promoter/internal/engine/enginetest"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/scm"
+)
+
+// What stands in a body decides nothing, whoever wrote it.
+func TestReconcile_forgedBody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.push(web, "1.1.0")
+	w.run()
+	forged := strings.ReplaceAll(w.pull(1).Body, "1.1.0", "9.9.9") + "\n\nPromoter-Image: web=quay.io/acme/web:9.9.9\n"
+	w.Forge.Rewrite(1, "Promote shop to prod: web 9.9.9", forged)
+	head := w.Git.Branch("promoter/staging/shop")
+	w.run()
+	if w.Git.Branch("promoter/staging/shop") != head {
+		t.Error("the head moved because of words")
+	}
+	w.mergeByHand(1, "squash")
+	w.run()
+	w.holds("prod", "1.1.0 1.0.0")
+	w.calm()
+}
+
+// Somebody who shares our account, as with a token of a person, pushed to a branch
+// with our name and opened the pull request: only its commits tell.
+func TestReconcile_sameUser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.Git.Set("promoter/staging/shop", w.Git.Branch("main"))
+	theirs := w.Git.Commit("promoter/staging/shop", enginetest.Human, w.Clock.Now(), "Mine", func(all map[string]string) { all["mine"] = "x" })
+	number := w.Forge.ByHand(enginetest.Bot.Login, "promoter/staging/shop", "main", true)
+	w.push(web, "1.1.0")
+	w.run()
+	w.calm()
+	if w.Git.Branch("promoter/staging/shop") != theirs || w.pull(number).State != scm.StateOpen {
+		t.Errorf("it was taken for ours: %v", w.pulls())
+	}
+	w.wantPulls("promoter/staging/shop open")
+}
+
+// An older release wrote other words. Branch, author and commit make a pull request
+// ours, not its text.
+func TestReconcile_olderRelease(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, config)
+	w.push(web, "1.1.0")
+	w.run()
+	w.Forge.Rewrite(1, w.pull(1).Title, "The words of an older release, without markers.")
+	w.push(web, "1.2.0")
+	w.run()
+	w.wantPulls("promoter/staging/shop open")
+	if pr := w.pull(1); !strings.Contains(pr.Title, "1.2.0") || !strings.Contains(w.Git.FilesOf(pr.Head.Commit)["staging/shop.txt"], "1.2.0") {
+		t.Errorf("it was not refreshed: %q", pr.Title)
+	}
+	w.calm()
+}
+
+// forged commits something else as a person, with trailers that say what never was.
+func (w *world) forged(branch, repository, tag string) {
+	w.t.Helper()
+	parsed, err := image.Parse(line(repository, tag))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	message := "Fix a typo\n\n"
+	for _, t := range promotion.Trailers("dev", map[string]promotion.Snapshot{"shop": {
+		"web":    {Repository: parsed.Repository, Version: image.Version{Tag: parsed.Tag, Digest: parsed.Digest}},
+		"worker": w.workerOfBefore(),
+	}}) {
+		message += t.Key + ": " + t.Value + "\n"
+	}
+	w.Git.Commit(branch, enginetest.Human, w.Clock.Now(), message, func(all map[string]string) { all["README"] = "typo" })
+}
+
+func (w *world) workerOfBefore() promotion.Pinned {
+	w.t.Helper()
+	parsed, err := image.Parse(line(worker, "1.0.0"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return promotion.Pinned{Repository: parsed.Repository, Version: image.Version{Tag: parsed.Tag, Digest: parsed.Digest}}
+}
+
+// Trailers in a commit of anybody are words: what they claim is neither a version
+// to roll back to, nor one that was taken back.
+func TestReconcile_forgedTrailers(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"commit", "merge"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, config)
+			w.push(web, "1.1.0")
+			w.run()
+			w.push(web, "1.2.0")
+			w.run()
+			branch := map[string]string{"commit": "main", "merge": "typo"}[way]
+			if way == "merge" {
+				w.Git.Set(branch, w.Git.Branch("main"))
+			}
+			w.forged(branch, web, "evil")
+			w.forged(branch, web, "1.3.0")
+			if way == "merge" {
+				number := w.Forge.ByHand("mallory", branch, "main", false)
+				w.mergeByHand(number, "merge")
+			}
+			before, err := w.Lane().Before(t.Context(), promotion.Target{Environment: "dev", Application: "shop"})
+			if err != nil || before["web"].Version.Tag != "1.1.0" {
+				t.Errorf("rolled back to %v, %v", before, err)
+			}
+			w.push(web, "1.3.0")
+			w.run()
+			w.holds("dev", "1.3.0 1.0.0")
+		})
+	}
+}

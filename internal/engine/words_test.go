@@ -1,0 +1,47 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+)
+
+// comparing is a forge that compares, or fails to.
+type comparing struct{ err error }
+
+func (c *comparing) Compare(context.Context, string, string, string, int) (scm.Comparison, error) {
+	return scm.Comparison{Commits: []scm.Commit{{ID: "abc", Message: "Make it faster"}}, Total: 1}, c.err
+}
+
+// A pull request keeps its words while a part of them cannot be asked.
+func TestReconcile_wordsStay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.Replace(config, "web: {", "web: {source: forge.example/acme/web, ", 1))
+	w.push(web, "1.1.0")
+	compare := &comparing{}
+	run := func() {
+		lane := w.Lane()
+		lane.Compare = compare
+		if report, err := lane.Reconcile(t.Context()); err != nil || report.Failed() {
+			t.Fatalf("%v, %v", err, report)
+		}
+	}
+	run()
+	before := w.pull(1).Body
+	if !strings.Contains(before, "Make it faster") {
+		t.Fatalf("the commits are not shown:\n%s", before)
+	}
+	compare.err = fault.New(fault.Temporary, "try again")
+	run()
+	if w.pull(1).Body != before {
+		t.Error("the commits were taken out")
+	}
+	compare.err = fault.New(fault.NotFound, "there is no such commit")
+	run()
+	if w.pull(1).Body == before {
+		t.Error("commits that are gone are still shown")
+	}
+}

@@ -1,0 +1,131 @@
+package git_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/git"
+)
+
+func TestOpen_damaged(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	head := o.commit("main", many(30))
+	for name, damage := range map[string]func(t *testing.T, dir string){
+		"no state":           func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "state.json")) },
+		"a state cut short":  func(t *testing.T, dir string) { truncate(t, filepath.Join(dir, "state.json"), 20) },
+		"no objects":         func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "objects")) },
+		"a pack cut short":   func(t *testing.T, dir string) { truncate(t, one(t, dir, "*.pack"), 200) },
+		"an empty pack":      func(t *testing.T, dir string) { truncate(t, one(t, dir, "*.pack"), 0) },
+		"no index":           func(t *testing.T, dir string) { remove(t, one(t, dir, "*.idx")) },
+		"an index cut short": func(t *testing.T, dir string) { truncate(t, one(t, dir, "*.idx"), 100) },
+		"what a crash left":  func(t *testing.T, dir string) { write(t, filepath.Join(dir, "incoming-1"), "PACK") },
+		"a state half made":  func(t *testing.T, dir string) { write(t, filepath.Join(dir, "state.json.1"), "{") },
+		"a mirror of others": func(t *testing.T, dir string) { replace(t, filepath.Join(dir, "state.json"), "file://", "file:///x") },
+		"a mirror of the past": func(t *testing.T, dir string) {
+			replace(t, filepath.Join(dir, "state.json"), `"version": 1`, `"version": 0`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "mirror")
+			m := openedIn(t, dir, o.remoteFile())
+			fetched(t, m, "main")
+			if err := m.Close(); err != nil {
+				t.Fatal(err)
+			}
+			mkdir(t, filepath.Join(dir, "cache"))
+			damage(t, dir)
+			m = openedIn(t, dir, o.remoteFile())
+			fetched(t, m, "main")
+			same(t, m, o, head)
+			if _, err := os.Stat(filepath.Join(dir, "cache")); err != nil {
+				t.Error("what others keep in the folder is gone")
+			}
+			nothingLeft(t, dir)
+		})
+	}
+}
+
+func TestOpen_damagedInside(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	head := o.commit("main", files{"a.yaml": strings.Repeat("0123456789abcdef", 200)})
+	dir := filepath.Join(t.TempDir(), "mirror")
+	m := openedIn(t, dir, o.remoteFile())
+	fetched(t, m, "main")
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := one(t, dir, "*.pack")
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 14; i < len(content)-20; i++ {
+		content[i] ^= 0x55
+	}
+	if err := os.Chmod(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write(t, name, string(content))
+	m = openedIn(t, dir, o.remoteFile())
+	if _, err := m.Tree(head); err == nil {
+		t.Fatal("a broken object was read")
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m = openedIn(t, dir, o.remoteFile())
+	fetched(t, m, "main")
+	same(t, m, o, head)
+}
+
+func one(t *testing.T, dir, pattern string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "objects/pack", pattern))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%s: %v, %v", pattern, found, err)
+	}
+	return found[0]
+}
+
+func truncate(t *testing.T, name string, size int64) {
+	t.Helper()
+	if err := os.Chmod(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(name, size); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func replace(t *testing.T, name, old, by string) {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil || !strings.Contains(string(content), old) {
+		t.Fatalf("%s has no %q: %v", name, old, err)
+	}
+	write(t, name, strings.Replace(string(content), old, by, 1))
+}
+
+func TestOpen_oneAtATime(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	dir := filepath.Join(t.TempDir(), "mirror")
+	first := openedIn(t, dir, o.remoteFile())
+	ctx, cancel := contextWith(t, 100*time.Millisecond)
+	defer cancel()
+	_, err := git.Open(ctx, dir, git.Options{Remote: o.remoteFile()})
+	if fault.KindOf(err) != fault.Temporary || !strings.Contains(err.Error(), "is in use") {
+		t.Errorf("%v: %v", fault.KindOf(err), err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	openedIn(t, dir, o.remoteFile())
+}

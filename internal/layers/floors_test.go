@@ -1,0 +1,179 @@
+package layers
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func ours() rules { return rules{table: table, owners: owners, free: freeOfOwners} }
+
+func TestEveryPackageKeepsToItsFloor(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		t.Fatalf("the root of the module is not where this test looks: %v", err)
+	}
+	sources, err := readSources(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sources) < 3 {
+		t.Fatalf("only %d Go files found", len(sources))
+	}
+	for _, broken := range ours().check(sources) {
+		t.Error(broken)
+	}
+}
+
+func TestTheTableKnowsEveryOwner(t *testing.T) {
+	t.Parallel()
+	for imported, packages := range owners {
+		for _, pkg := range packages {
+			if _, ok := table[pkg]; !ok && pkg != anyPackage {
+				t.Errorf("module %s belongs to %s, which has no floor", imported, pkg)
+			}
+		}
+	}
+}
+
+// TestCheckFinds holds the checker against trees that break one rule each.
+func TestCheckFinds(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, file, source string
+		want               []string
+	}{
+		{
+			"a lower floor is allowed", "internal/updater/x.go",
+			`package updater; import ("fmt"; _ "promoter/internal/edit")`, nil,
+		},
+		{
+			"sideways", "internal/updater/x.go",
+			`package updater; import _ "promoter/internal/registry"`,
+			[]string{"internal/updater/x.go: floor 3 imports internal/registry on floor 3: sideways"},
+		},
+		{
+			"upward", "internal/promotion/x.go",
+			`package promotion; import _ "promoter/internal/registry"`,
+			[]string{"internal/promotion/x.go: floor 2 imports internal/registry on floor 3: upward"},
+		},
+		{
+			"upward from a test", "internal/promotion/x_test.go",
+			`package promotion_test; import _ "promoter/internal/app"`,
+			[]string{"internal/promotion/x_test.go: floor 2 imports internal/app on floor 5: upward"},
+		},
+		{
+			"behind a build constraint", "internal/edit/x_plan9.go",
+			"//go:build ignore\n\npackage edit\nimport _ \"promoter/internal/config\"",
+			[]string{"internal/edit/x_plan9.go: floor 1 imports internal/config on floor 1: sideways"},
+		},
+		{
+			"a package without a floor", "internal/util/x.go",
+			`package util`,
+			[]string{"internal/util/x.go: package internal/util has no floor"},
+		},
+		{
+			"an import without a floor", "internal/app/x.go",
+			`package app; import _ "promoter/internal/util"`,
+			[]string{"internal/app/x.go: imports internal/util, which has no floor"},
+		},
+		{
+			"an external test meets its own package", "internal/edit/x_test.go",
+			`package edit_test; import _ "promoter/internal/edit"`, nil,
+		},
+		{
+			"shipped code does not import itself", "internal/edit/x.go",
+			`package edit; import _ "promoter/internal/edit"`,
+			[]string{"internal/edit/x.go: floor 1 imports internal/edit on floor 1: sideways"},
+		},
+		{
+			"a support package meets what it supports", "internal/registry/registrytest/x.go",
+			`package registrytest; import _ "promoter/internal/registry"`, nil,
+		},
+		{
+			"a support package stays on its floor", "internal/registry/registrytest/x.go",
+			`package registrytest; import _ "promoter/internal/updater"`,
+			[]string{"internal/registry/registrytest/x.go: floor 3 imports internal/updater on floor 3: sideways"},
+		},
+		{
+			"a test imports support code", "internal/updater/x_test.go",
+			`package updater; import _ "promoter/internal/registry/registrytest"`, nil,
+		},
+		{
+			"shipped code imports no support code", "internal/cli/x.go",
+			`package cli; import _ "promoter/internal/registry/registrytest"`,
+			[]string{"internal/cli/x.go: shipped code imports internal/registry/registrytest, which is support code for tests"},
+		},
+		{
+			"a module in its package", "internal/registry/x.go",
+			`package registry; import _ "github.com/google/go-containerregistry/pkg/v1/remote"`, nil,
+		},
+		{
+			"a module in another package", "internal/cli/x.go",
+			`package cli; import _ "github.com/google/go-containerregistry/pkg/v1/remote"`,
+			[]string{"internal/cli/x.go: imports github.com/google/go-containerregistry, which belongs to internal/registry, internal/signature"},
+		},
+		{
+			"a module in the demo", "internal/demo/x.go",
+			`package demo; import _ "github.com/google/go-containerregistry/pkg/registry"`, nil,
+		},
+		{
+			"a module in a test file", "internal/cli/x_test.go",
+			`package cli; import _ "github.com/google/go-containerregistry/pkg/registry"`, nil,
+		},
+		{
+			"a test module in shipped code", "internal/cli/x.go",
+			`package cli; import _ "github.com/google/go-cmp/cmp"`,
+			[]string{"internal/cli/x.go: imports github.com/google/go-cmp, which only tests may import"},
+		},
+		{
+			"a module for everybody", "internal/updater/x.go",
+			`package updater; import _ "golang.org/x/sync/errgroup"`, nil,
+		},
+		{
+			"an unknown module, even in a test", "internal/cli/x_test.go",
+			`package cli; import _ "github.com/stretchr/testify/require"`,
+			[]string{"internal/cli/x_test.go: imports github.com/stretchr/testify/require, a module that nobody owns"},
+		},
+		{
+			"a module whose name begins like an owned one", "internal/cli/x.go",
+			`package cli; import _ "github.com/spf13/cobra-cli"`,
+			[]string{"internal/cli/x.go: imports github.com/spf13/cobra-cli, a module that nobody owns"},
+		},
+		{
+			"cgo", "internal/cli/x.go",
+			`package cli; import "C"`,
+			[]string{"internal/cli/x.go: imports C: the binary is built without cgo"},
+		},
+		{
+			"test data is not read", "internal/cli/testdata/x.go",
+			`package util; import _ "promoter/internal/app"`, nil,
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			tree := fstest.MapFS{test.file: {Data: []byte(test.source)}}
+			sources, err := readSources(tree)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, ours().check(sources)); diff != "" {
+				t.Errorf("objections (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadSourcesNamesTheFileThatDoesNotParse(t *testing.T) {
+	t.Parallel()
+	tree := fstest.MapFS{"internal/cli/x.go": {Data: []byte("package")}}
+	if _, err := readSources(tree); err == nil || !strings.Contains(err.Error(), "internal/cli/x.go") {
+		t.Errorf("error %v does not name the file", err)
+	}
+}

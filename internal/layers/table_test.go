@@ -1,0 +1,130 @@
+package layers
+
+// place says where a package stands.
+type place struct {
+	floor int
+	// support marks code that only tests and other support code may import.
+	// It never reaches the binary.
+	support bool
+}
+
+// module is the path of this Go module.
+const module = "promoter"
+
+// table gives every package its floor. docs/architecture.md explains the
+// floors; packages that later releases bring already have theirs.
+//
+// A package whose name ends in "test" needs no line: it is support code and
+// stands on the floor of the package whose folder holds it, which it may import.
+var table = map[string]place{
+	"internal/image":      {floor: 0},
+	"internal/identity":   {floor: 0},
+	"internal/secret":     {floor: 0},
+	"internal/fault":      {floor: 0},
+	"internal/schedule":   {floor: 0},
+	"internal/atomicfile": {floor: 0},
+
+	"internal/config":   {floor: 1},
+	"internal/edit":     {floor: 1},
+	"internal/event":    {floor: 1},
+	"internal/scm":      {floor: 1},
+	"internal/state":    {floor: 1},
+	"internal/outbound": {floor: 1},
+	"internal/database": {floor: 1},
+
+	"internal/scm/rest":  {floor: 2},
+	"internal/promotion": {floor: 2},
+	"internal/suggest":   {floor: 2},
+
+	"internal/registry/auth": {floor: 2},
+
+	"internal/engine": {floor: 3},
+
+	"internal/scm/github":           {floor: 3},
+	"internal/scm/gitlab":           {floor: 3},
+	"internal/scm/gitea":            {floor: 3},
+	"internal/scm/plain":            {floor: 3},
+	"internal/git":                  {floor: 3},
+	"internal/registry":             {floor: 3},
+	"internal/registry/auth/aws":    {floor: 3},
+	"internal/registry/auth/google": {floor: 3},
+	"internal/registry/auth/azure":  {floor: 3},
+	"internal/signature":            {floor: 3},
+	"internal/updater":              {floor: 3},
+	"internal/webhook":              {floor: 3},
+	"internal/evidence":             {floor: 3},
+	"internal/store":                {floor: 3},
+	"internal/queue":                {floor: 3},
+	"internal/notify":               {floor: 3},
+	"internal/web":                  {floor: 3},
+	"internal/telemetry":            {floor: 3},
+
+	"internal/server": {floor: 4},
+	"internal/app":    {floor: 5},
+	"internal/cli":    {floor: 6},
+	"internal/demo":   {floor: 6},
+	"cmd/promoter":    {floor: 7},
+
+	"internal/layers":      {floor: 0, support: true},
+	"internal/git/gittest": {floor: 1, support: true},
+	"internal/docscheck":   {floor: 2, support: true},
+	"internal/benchtree":   {floor: 0, support: true},
+	"internal/benchworld":  {floor: 1, support: true},
+	"internal/chartcheck":  {floor: 2, support: true},
+	"hack/bench":           {floor: 7, support: true},
+	"hack/load":            {floor: 7, support: true},
+	"hack/image":           {floor: 7, support: true},
+	"hack/schemas":         {floor: 7, support: true},
+	"hack/testlog":         {floor: 7, support: true},
+}
+
+// anyPackage stands in the owners of a module for "every package".
+const anyPackage = "*"
+
+// owners names, for every third-party module, the packages whose shipped code
+// may import it. None: only tests. Test files, support code and internal/demo
+// may import every module of the list.
+var owners = map[string][]string{
+	"github.com/Masterminds/semver/v3":         {"internal/image"},
+	"github.com/robfig/cron/v3":                {"internal/schedule"},
+	"go.yaml.in/yaml/v3":                       {"internal/config"},
+	"github.com/invopop/jsonschema":            {"internal/config"},
+	"github.com/google/go-containerregistry":   {"internal/registry", "internal/signature"},
+	"github.com/google/go-github/v62":          {"internal/scm/github"},
+	"code.gitea.io/sdk/gitea":                  {"internal/scm/gitea"},
+	"github.com/golang-jwt/jwt/v5":             {"internal/scm/github"},
+	"github.com/xanzy/go-gitlab":               {"internal/scm/gitlab"},
+	"sigs.k8s.io/kustomize/kyaml":              {"internal/updater"},
+	"github.com/spf13/cobra":                   {"internal/cli"},
+	"github.com/spf13/pflag":                   {"internal/cli"},
+	"golang.org/x/term":                        {"internal/cli"},
+	"golang.org/x/sync":                        {anyPackage},
+	"golang.org/x/crypto":                      {"internal/git"},
+	"golang.org/x/crypto/x509roots/fallback":   nil,
+	"github.com/coreos/go-oidc/v3":             {"internal/webhook"},
+	"github.com/labstack/echo/v4":              {"internal/server"},
+	"github.com/prometheus/client_golang":      {"internal/telemetry"},
+	"golang.org/x/time":                        {"internal/server"},
+	"golang.org/x/net":                         {"internal/registry"},
+	"github.com/go-git/go-git/v5":              {"internal/git"},
+	"github.com/go-git/go-billy/v5":            {"internal/git"},
+	"modernc.org/sqlite":                       {"internal/database"},
+	"github.com/jackc/pgx/v5":                  {"internal/database"},
+	"github.com/google/go-cmp":                 nil,
+	"github.com/getkin/kin-openapi":            nil,
+	"github.com/rogpeppe/go-internal":          {"internal/cli"},
+	"github.com/santhosh-tekuri/jsonschema/v6": nil,
+	"helm.sh/helm/v3":                          nil,
+	"sigs.k8s.io/kustomize/api":                nil,
+
+	"go.opentelemetry.io/otel":                          {"internal/telemetry"},
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace": {"internal/telemetry"},
+	"go.opentelemetry.io/otel/sdk":                      {"internal/telemetry"},
+	"go.opentelemetry.io/otel/trace":                    {"internal/telemetry"},
+	"go.opentelemetry.io/proto/otlp":                    {"internal/telemetry"},
+	"google.golang.org/protobuf":                        {"internal/telemetry"},
+}
+
+// freeOfOwners are the shipped packages that may import every listed module:
+// the demo builds its counterparts out of them.
+var freeOfOwners = map[string]bool{"internal/demo": true}

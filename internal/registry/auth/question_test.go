@@ -1,0 +1,145 @@
+package auth_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"promoter/internal/fault"
+	"promoter/internal/registry/auth"
+	"promoter/internal/registry/auth/authtest"
+)
+
+func say(status int, body string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = fmt.Fprint(w, body)
+	})
+}
+
+func TestAsk_whatRefusalsSay(t *testing.T) {
+	t.Parallel()
+	for body, words := range map[string]string{
+		`{"error":"invalid_grant","error_description":"canary"}`:  "q: 400 invalid_grant: do this",
+		`{"error":{"code":403,"status":"PERMISSION_DENIED"}}`:     "q: 400 PERMISSION_DENIED: do this",
+		`{"__type":"com.amazonaws#AccessDeniedException"}`:        "q: 400 AccessDeniedException: do this",
+		`{"errors":[{"code":"UNAUTHORIZED","message":"canary"}]}`: "q: 400 UNAUTHORIZED: do this",
+		`{"code":"Denied"}`: "q: 400 Denied: do this",
+		`<R xmlns="x"><Error><Code>InvalidId</Code></Error></R>`: "q: 400 InvalidId: do this",
+		`canary`:                        "q: 400 Bad Request: do this",
+		`{"error":"canary with words"}`: "q: 400 Bad Request: do this",
+		`{"error":["canary"]}`:          "q: 400 Bad Request: do this",
+		`{"code":7}`:                    "q: 400 Bad Request: do this",
+		``:                              "q: 400 Bad Request: do this",
+		`{"error":"` + strings.Repeat("a", 65) + `"}`: "q: 400 Bad Request: do this",
+	} {
+		w := authtest.New(t)
+		w.Vendor["x.example.com"] = say(400, body)
+		_, err := w.Machine().Ask(t.Context(), auth.Question{What: "q", Advice: "do this", URL: "https://x.example.com/"})
+		if fault.KindOf(err) != fault.Unauthorized || err.Error() != words {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+func TestAsk_kinds(t *testing.T) {
+	t.Parallel()
+	for status, kind := range map[int]fault.Kind{
+		200: "", 201: "", 302: fault.Invalid, 400: fault.Unauthorized, 401: fault.Unauthorized, 403: fault.Unauthorized,
+		404: fault.Unauthorized, 408: fault.Temporary, 429: fault.RateLimited, 500: fault.Temporary, 503: fault.Temporary,
+	} {
+		w := authtest.New(t)
+		w.Vendor["x.example.com"] = say(status, "")
+		if _, err := w.Machine().Ask(t.Context(), auth.Question{What: "q", URL: "https://x.example.com/"}); fault.KindOf(err) != kind {
+			t.Errorf("%d: %v (%s)", status, err, fault.KindOf(err))
+		}
+	}
+}
+
+func TestAsk_oversizeAndGone(t *testing.T) {
+	t.Parallel()
+	w := authtest.New(t)
+	w.Vendor["x.example.com"] = say(200, strings.Repeat("a", 1<<20+1))
+	q := auth.Question{What: "q", URL: "https://x.example.com/"}
+	if _, err := w.Machine().Ask(t.Context(), q); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("oversize: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	w.Vendor["x.example.com"] = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	})
+	if _, err := w.Machine().Ask(ctx, q); fault.KindOf(err) != fault.Temporary {
+		t.Errorf("slow: %v", err)
+	}
+}
+
+func TestAsk_onlyWhereItBelongs(t *testing.T) {
+	t.Parallel()
+	w := authtest.New(t)
+	w.Env["IDENTITY_ENDPOINT"] = "http://127.0.0.1:4141/msi/token"
+	w.Env["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = "http://10.0.0.1/creds"
+	w.Local["127.0.0.1:4141"], w.Local[auth.Instance], w.Vendor["x.example.com"] = say(200, ""), say(200, ""), say(200, "")
+	m := w.Machine()
+	for address, ok := range map[string]bool{
+		"http://127.0.0.1:4141/msi/token":  true,
+		"http://169.254.169.254/latest":    true,
+		"https://x.example.com/":           true,
+		"http://127.0.0.1:4142/":           false,
+		"http://127.0.0.1/":                false,
+		"http://169.254.169.254:8080/":     false,
+		"http://169.254.169.253/":          false,
+		"http://10.0.0.1/creds":            false,
+		"http://x.example.com/":            false,
+		"http://u:p@169.254.169.254/":      false,
+		"http://169.254.169.254@evil.test": false,
+		"file:///etc/passwd":               false,
+		"":                                 false,
+		"::":                               false,
+	} {
+		if _, err := m.AskMachine(t.Context(), auth.Question{What: "q", URL: address}); (err == nil) != ok || !ok && fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	for _, address := range []string{"http://x.example.com/", "http://169.254.169.254/", "ftp://x.example.com/"} {
+		if _, err := m.Ask(t.Context(), auth.Question{What: "q", URL: address}); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+func TestForm(t *testing.T) {
+	t.Parallel()
+	w := authtest.New(t)
+	w.Vendor["x.example.com"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := r.ParseForm(); err != nil || r.Method != http.MethodPost || r.PostForm.Get("a") != "b&c" {
+			t.Errorf("%s %v: %v", r.Method, r.PostForm, err)
+		}
+		_, _ = fmt.Fprint(w, `{"x":1}`)
+	})
+	answer, err := w.Machine().Ask(t.Context(), auth.Form("q", "", "https://x.example.com/", url.Values{"a": {"b&c"}}))
+	var got struct{ X int }
+	if err != nil || answer.Decode("q", &got) != nil || got.X != 1 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if err := (auth.Answer{Body: []byte("<")}).Decode("q", &got); fault.KindOf(err) != fault.Temporary {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func FuzzRefusal(f *testing.F) {
+	f.Add(`{"error":"invalid_grant"}`)
+	f.Add(`<Code>x</Code>`)
+	f.Add(`{"__type":"a#b","error":{"status":"c"}}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		w := authtest.New(t)
+		w.Vendor["x.example.com"] = say(403, body)
+		_, err := w.Machine().Ask(t.Context(), auth.Question{What: "q", Advice: "a", URL: "https://x.example.com/"})
+		if err == nil || len(err.Error()) > len("q: 403 : a")+64 || strings.ContainsAny(err.Error(), "\n\"<{") {
+			t.Errorf("%q: %v", body, err)
+		}
+	})
+}
