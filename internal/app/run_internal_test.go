@@ -35,7 +35,7 @@ func TestRun_aDefectStopsNoOther(t *testing.T) {
 				switch broken := result.Repository == "acme/one"; {
 				case broken != result.Failed():
 					t.Errorf("%s: %v", result.Repository, result.Err)
-				case broken && (fault.KindOf(result.Err) != fault.Internal || !strings.Contains(result.Err.Error(), "a defect of promoter, please report it: panic: a defect, in app.TestRun_P06_")):
+				case broken && (fault.KindOf(result.Err) != fault.Internal || !strings.Contains(result.Err.Error(), "a defect of promoter, please report it: panic: a defect, in app.TestRun_aDefectStopsNoOther")):
 					t.Errorf("it says %v", result.Err)
 				}
 			}
