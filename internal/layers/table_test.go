@@ -60,10 +60,10 @@ var table = map[string]place{
 	"internal/telemetry":            {floor: 3},
 
 	"internal/server": {floor: 4},
-	"internal/app":    {floor: 5},
-	"internal/cli":    {floor: 6},
-	"internal/demo":   {floor: 6},
-	"cmd/promoter":    {floor: 7},
+	"internal/app":    {floor: 7},
+	"internal/cli":    {floor: 8},
+	"internal/demo":   {floor: 8},
+	"cmd/promoter":    {floor: 9},
 
 	"internal/layers":      {floor: 0, support: true},
 	"internal/git/gittest": {floor: 1, support: true},
@@ -71,11 +71,11 @@ var table = map[string]place{
 	"internal/benchtree":   {floor: 0, support: true},
 	"internal/benchworld":  {floor: 1, support: true},
 	"internal/chartcheck":  {floor: 2, support: true},
-	"hack/bench":           {floor: 7, support: true},
-	"hack/load":            {floor: 7, support: true},
-	"hack/image":           {floor: 7, support: true},
-	"hack/schemas":         {floor: 7, support: true},
-	"hack/testlog":         {floor: 7, support: true},
+	"hack/bench":           {floor: 9, support: true},
+	"hack/load":            {floor: 9, support: true},
+	"hack/image":           {floor: 9, support: true},
+	"hack/schemas":         {floor: 9, support: true},
+	"hack/testlog":         {floor: 9, support: true},
 }
 
 // anyPackage stands in the owners of a module for "every package".
