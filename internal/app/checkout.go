@@ -79,7 +79,7 @@ func isFolder(dir string) error {
 }
 
 // loadConfig reads the config file of the folder. One that is not there is a
-// NotFound fault, one with errors a ConfigError.
+// NotFound fault, one with errors a config.Error.
 func loadConfig(dir string) (*config.Config, error) {
 	data, err := readConfig(dir)
 	if err != nil {
@@ -87,7 +87,7 @@ func loadConfig(dir string) (*config.Config, error) {
 	}
 	loaded, problems := config.Load(filepath.Join(dir, ConfigFile), data)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, &ConfigError{Problems: errs}
+		return nil, &config.Error{Problems: errs}
 	}
 	return loaded, nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"promoter/internal/app"
+	"promoter/internal/config"
 	"promoter/internal/fault"
 )
 
@@ -103,7 +104,7 @@ func TestOpenCheckout_configErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{".promoter.yaml": "version: 1\nenvironmnets: {}\n"})
 	_, err := app.OpenCheckout(w.dir, w.given("nginx:1"))
-	var invalid *app.ConfigError
+	var invalid *config.Error
 	if !errors.As(err, &invalid) || fault.KindOf(err) != fault.Invalid {
 		t.Fatalf("error: %v", err)
 	}

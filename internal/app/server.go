@@ -128,7 +128,7 @@ func loadServer(file string, env func(string) (string, bool)) (*config.Server, e
 	}
 	loaded, problems := config.LoadServer(file, data, env)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, &ConfigError{Problems: errs}
+		return nil, &config.Error{Problems: errs}
 	}
 	return loaded, nil
 }

@@ -8,17 +8,7 @@ import (
 	"path/filepath"
 
 	"promoter/internal/config"
-	"promoter/internal/fault"
 )
-
-// ConfigError is a config file that cannot be used.
-type ConfigError struct{ Problems config.Problems }
-
-// Error returns one line per problem.
-func (e *ConfigError) Error() string { return e.Problems.String() }
-
-// Unwrap gives the error its kind.
-func (e *ConfigError) Unwrap() error { return fault.Wrap(fault.Invalid, e.Problems.Err()) }
 
 // HasConfig says whether there is a config file in the folder, readable or not.
 func HasConfig(dir string) bool {

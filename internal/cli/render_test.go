@@ -184,7 +184,7 @@ func TestText_controlCharacters(t *testing.T) {
 	sayPlanned(&out, preview)
 	sayApplied(&out, preview, app.Applied{})
 	sayError(&out, errors.New(odd))
-	sayError(&out, &app.ConfigError{Problems: config.Problems{{Message: odd}}})
+	sayError(&out, &config.Error{Problems: config.Problems{{Message: odd}}})
 	for i, r := range out.String() {
 		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u202e' || r == '\uFFFD') {
 			t.Errorf("%q at %d reaches the terminal", r, i)

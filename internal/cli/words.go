@@ -111,7 +111,7 @@ func sayMore(w io.Writer, format string, args ...any) {
 // sayError says what went wrong. The problems of a config stand in the form that
 // editors jump to, one per line.
 func sayError(w io.Writer, err error) {
-	var invalid *app.ConfigError
+	var invalid *config.Error
 	if errors.As(err, &invalid) {
 		_, _ = io.WriteString(w, problemLines(invalid.Problems))
 		return

@@ -59,11 +59,22 @@ var table = map[string]place{
 	"internal/web":                  {floor: 3},
 	"internal/telemetry":            {floor: 3},
 
-	"internal/server": {floor: 4},
-	"internal/app":    {floor: 7},
-	"internal/cli":    {floor: 8},
-	"internal/demo":   {floor: 8},
-	"cmd/promoter":    {floor: 9},
+	"internal/server":  {floor: 4},
+	"internal/connect": {floor: 4},
+	"internal/scan":    {floor: 4},
+
+	"internal/workspace": {floor: 5},
+
+	"internal/service":    {floor: 6},
+	"internal/checkout":   {floor: 6},
+	"internal/onboarding": {floor: 6},
+	"internal/githubapp":  {floor: 6},
+	"internal/doctor":     {floor: 6},
+
+	"internal/app":  {floor: 7},
+	"internal/cli":  {floor: 8},
+	"internal/demo": {floor: 8},
+	"cmd/promoter":  {floor: 9},
 
 	"internal/layers":      {floor: 0, support: true},
 	"internal/git/gittest": {floor: 1, support: true},
