@@ -53,7 +53,7 @@ type story struct {
 	token   string
 	digests map[string]string // by NAME:TAG
 	times   map[string]time.Time
-	around  database.Around // of a service; nil: nobody stands there
+	around  database.CommitHook // of a service; nil: nobody stands there
 }
 
 // clock goes on as time does, from where the test puts it.

@@ -175,10 +175,10 @@ func (c *creator) run(ctx context.Context, end context.CancelFunc) (KeptApp, err
 		return KeptApp{}, fmt.Errorf("listen for the browser: %w", err)
 	}
 	host, word := listener.Addr().String(), rand.Text()+rand.Text()
-	c.manifest.Redirect = "http://" + host + server.BackPath(c.forge)
+	c.manifest.Redirect = "http://" + host + server.SetupCallbackPath(c.forge)
 	c.kept = c.appKept
 	pages, err := server.NewSetupServer(server.Options{
-		Setups: []*server.Setup{{Name: c.forge, Secret: secret.New(word), Maker: &once{c, end}}}, Log: c.options.Log, Now: c.options.Now,
+		Setups: []*server.Setup{{Name: c.forge, Secret: secret.New(word), Creator: &once{c, end}}}, Log: c.options.Log, Now: c.options.Now,
 	}, host)
 	if err != nil {
 		return KeptApp{}, errors.Join(err, listener.Close())
@@ -215,9 +215,9 @@ type once struct {
 	end context.CancelFunc
 }
 
-// Make implements server.Maker.
-func (o *once) Make(ctx context.Context, code string) (server.Made, error) {
-	made, err := o.creator.Make(ctx, code)
+// Create implements server.Maker.
+func (o *once) Create(ctx context.Context, code string) (server.CreatedApp, error) {
+	made, err := o.creator.Create(ctx, code)
 	if kind := fault.KindOf(err); kind == fault.Temporary || kind == fault.RateLimited {
 		o.options.Failed(err)
 		return made, err

@@ -50,49 +50,49 @@ func (m *appMaker) check() (madeFolder bool, err error) {
 	return m.folder.prepare()
 }
 
-// Offer implements server.Maker.
-func (m *appMaker) Offer(context.Context) (server.Offer, error) {
+// Preview implements server.Maker.
+func (m *appMaker) Preview(context.Context) (server.AppPreview, error) {
 	if _, err := m.check(); err != nil {
-		return server.Offer{}, err
+		return server.AppPreview{}, err
 	}
-	available := server.Offer{GitHub: hostOf(m.page), Owner: m.organization, Hook: m.manifest.Hook}
+	available := server.AppPreview{GitHub: hostOf(m.page), Owner: m.organization, Hook: m.manifest.Hook}
 	var err error
 	if available.Manifest, err = github.Manifest(m.manifest); err != nil {
-		return server.Offer{}, err
+		return server.AppPreview{}, err
 	}
 	if available.Action, err = github.RegisterURL(m.page, m.organization); err != nil {
-		return server.Offer{}, err
+		return server.AppPreview{}, err
 	}
 	asked, err := github.Asked(m.manifest.With)
 	if err != nil {
-		return server.Offer{}, err
+		return server.AppPreview{}, err
 	}
 	for _, permission := range asked {
 		what := strings.ReplaceAll(permission.For, "`", "") // which documents have
-		available.Permissions = append(available.Permissions, server.OfferedPermission{Title: permission.String(), For: what})
+		available.Permissions = append(available.Permissions, server.AppPermission{Title: permission.String(), For: what})
 	}
 	available.Events = github.EventsOf(asked)
 	return available, nil
 }
 
-// Make implements server.Maker.
-func (m *appMaker) Make(ctx context.Context, code string) (server.Made, error) {
+// Create implements server.Maker.
+func (m *appMaker) Create(ctx context.Context, code string) (server.CreatedApp, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, err := m.check(); err != nil {
-		return server.Made{}, fmt.Errorf("GitHub made an App whose credentials cannot be kept, so delete it there: %w", err)
+		return server.CreatedApp{}, fmt.Errorf("GitHub made an App whose credentials cannot be kept, so delete it there: %w", err)
 	}
 	// The key comes once, also when the browser goes away.
 	registered, err := m.github.Convert(context.WithoutCancel(ctx), code, m.manifest.Hook != "")
 	if err != nil {
-		return server.Made{}, err
+		return server.CreatedApp{}, err
 	}
 	kept, err := m.folder.keep(registered, m.manifest.Hook)
 	if err != nil {
-		return server.Made{}, fmt.Errorf("the App %s was made, but its credentials could not be kept: %w: delete it at %s, and begin again",
+		return server.CreatedApp{}, fmt.Errorf("the App %s was made, but its credentials could not be kept: %w: delete it at %s, and begin again",
 			registered.Slug, err, registered.Settings+"/advanced")
 	}
-	return server.Made{Name: kept.Slug, Install: kept.Install, Next: m.kept(kept)}, nil
+	return server.CreatedApp{Name: kept.Slug, Install: kept.Install, Next: m.kept(kept)}, nil
 }
 
 // maxAppName is how long the name of an App may be.

@@ -87,13 +87,13 @@ func (s *service) setup(forge config.Forge, way http.RoundTripper) (*server.Setu
 	}
 	maker.folder, maker.organization = s.appFolder(forge.Name), forge.App.Organization
 	maker.manifest.Name = appName(forge.App.Organization, s.file.URL)
-	maker.manifest.Homepage, maker.manifest.Redirect = s.file.URL, s.file.URL+server.BackPath(forge.Name)
+	maker.manifest.Homepage, maker.manifest.Redirect = s.file.URL, s.file.URL+server.SetupCallbackPath(forge.Name)
 	receiver, hooked := s.receiverOfApp(forge.Name)
 	if hooked {
 		maker.manifest.Hook = s.file.URL + hookPath(receiver.Name)
 	}
 	maker.kept = func(kept KeptApp) []string { return s.appMade(forge.Name, kept) }
-	return &server.Setup{Name: forge.Name, Secret: word, Maker: maker}, nil
+	return &server.Setup{Name: forge.Name, Secret: word, Creator: maker}, nil
 }
 
 // setupSecret fetches the secret of the page of a forge.

@@ -48,12 +48,12 @@ func (s *service) arriving(hint event.Event) []queue.Trigger {
 	name, quiet := strings.ToLower(hint.Repository.Host+"/"+hint.Repository.Name), max(s.Quiet, 0)
 	for _, t := range s.targets {
 		if hostAndName(t) == name {
-			return []queue.Trigger{{Kind: kindPoll, Key: everything, Quiet: quiet, Within: quietTimes * quiet}}
+			return []queue.Trigger{{Kind: kindPoll, Key: everything, Debounce: quiet, MaxDebounce: quietTimes * quiet}}
 		}
 	}
 	for _, c := range s.everywhere {
 		if hint.Config && onHost(c, hint.Repository.Host) {
-			return []queue.Trigger{{Kind: kindArrival, Key: name, Quiet: quiet, Within: quietTimes * quiet}}
+			return []queue.Trigger{{Kind: kindArrival, Key: name, Debounce: quiet, MaxDebounce: quietTimes * quiet}}
 		}
 	}
 	return nil

@@ -121,7 +121,7 @@ func (r *Running) Status(ctx context.Context) (status server.Status, err error) 
 }
 
 // History asks for a page of what promoter did and saw.
-func (r *Running) History(ctx context.Context, past server.Past) (history server.History, err error) {
+func (r *Running) History(ctx context.Context, past server.HistoryQuery) (history server.History, err error) {
 	query := url.Values{"limit": {strconv.Itoa(past.Limit)}}
 	for name, value := range map[string]string{
 		"repository": past.Repository, "environment": past.Environment, "application": past.Application,

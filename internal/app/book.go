@@ -29,19 +29,19 @@ func (b book) past(at time.Time) time.Time {
 }
 
 func (b book) event(target promotion.Target, act string, at time.Time) store.Event {
-	return store.Event{Repository: b.key, Name: b.name, Environment: target.Environment, Application: target.Application, Act: act, At: at}
+	return store.Event{Repository: b.key, Name: b.name, Environment: target.Environment, Application: target.Application, Action: act, At: at}
 }
 
 // done are the acts of a look, one event for each application.
-func (b book) done(report engine.Report, cause store.Cause) []store.Event {
+func (b book) done(report engine.Report, cause store.Trigger) []store.Event {
 	var all []store.Event
 	for _, done := range report.Effects {
 		if done.Action == engine.ActionNone {
 			continue
 		}
 		for _, e := range b.ofProposal(done.Proposal, done.Promotions, string(done.Action), b.now, done.Action == engine.ActionClosed) {
-			e.Commit, e.Number, e.URL, e.Cause = done.Commit, done.Number, done.URL, cause
-			e.Rule, e.Words = string(done.Reason.Rule), done.Reason.Message
+			e.Commit, e.Number, e.URL, e.Trigger = done.Commit, done.Number, done.URL, cause
+			e.Rule, e.Message = string(done.Reason.Rule), done.Reason.Message
 			all = append(all, e)
 		}
 	}
@@ -102,7 +102,7 @@ func (b book) standing(report engine.Report, landed []engine.Landed) []store.Eve
 func onlyOnce(all []store.Event) []store.Event {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(e store.Event) bool {
-		id := e.Once()
+		id := e.Identity()
 		again := seen[id]
 		seen[id] = true
 		return again
@@ -132,7 +132,7 @@ func (b book) landed(landed []engine.Landed) []store.Event {
 	all := make([]store.Event, 0, len(landed))
 	for _, l := range landed {
 		e := withSnapshot(b.event(l.Target, store.EventLanded, b.past(l.At)), l.Snapshot)
-		e.Commit, e.Promotion, e.Person = l.Commit, l.Promotion, l.By
+		e.Commit, e.Promotion, e.User = l.Commit, l.Promotion, l.By
 		all = append(all, e)
 	}
 	return all
@@ -161,7 +161,7 @@ func (b book) decided(read state.State) []store.Event {
 		record := read.At(target)
 		add := func(verb Verb, act state.Act, more func(*store.Event)) {
 			e := b.event(promotion.Target(target), string(verb), act.At)
-			e.Person, e.Words = act.By.Login, act.Why
+			e.User, e.Message = act.By.Login, act.Why
 			if more != nil {
 				more(&e)
 			}

@@ -13,7 +13,7 @@ const maxSkew = 10 * time.Second
 // tellClock says that the clock of this machine is wrong: looks come too early again and
 // again, or hints seem to be of before what was read.
 func (s *service) tellClock(ctx context.Context) {
-	skew, err := s.db.Skew(ctx, s.now)
+	skew, err := s.db.ClockSkew(ctx, s.now)
 	if err != nil || skew.Abs() <= maxSkew { // a database that does not answer has lines of its own
 		return
 	}

@@ -147,7 +147,7 @@ func (l *lives) addStranger() {
 		}
 		err = db.Update(l.t.Context(), func(ctx context.Context, tx *database.Tx) error {
 			lane := store.Repository{Key: stranger, Forge: "forge", Host: "forge.example.com", Name: "acme/gone"}
-			return store.New(db).Ended(ctx, tx, lane, store.Past{})
+			return store.New(db).RecordReconciliation(ctx, tx, lane, store.HistoryUpdate{})
 		})
 		if err != nil {
 			return err

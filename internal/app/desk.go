@@ -42,7 +42,7 @@ const (
 // Status implements server.Desk.
 func (s *service) Status(ctx context.Context) (server.Status, error) {
 	status := server.Status{Schema: server.Schema, At: s.now().UTC(), Deliveries: []server.Delivery{}}
-	known, err := s.store.Lanes(ctx)
+	known, err := s.store.Repositories(ctx)
 	if err != nil {
 		return status, err
 	}
@@ -50,14 +50,14 @@ func (s *service) Status(ctx context.Context) (server.Status, error) {
 	if err != nil {
 		return status, err
 	}
-	status.Lanes = lanesOf(known, entries)
+	status.Repositories = lanesOf(known, entries)
 	if err := s.tellPolling(ctx, &status); err != nil {
 		return status, err
 	}
 	late, err := s.store.Deliveries(ctx, lateDelivered)
 	for _, d := range late {
 		status.Deliveries = append(status.Deliveries, server.Delivery{
-			Receiver: d.Receiver, ID: d.ID, Event: d.Event, ReceivedAt: d.ReceivedAt, SeenAt: d.SeenAt, Times: d.Times,
+			Receiver: d.Receiver, ID: d.ID, EventType: d.EventType, ReceivedAt: d.ReceivedAt, SeenAt: d.SeenAt, Times: d.Times,
 		})
 	}
 	return status, err
@@ -83,38 +83,38 @@ func (s *service) entries(ctx context.Context) (map[string]queue.Entry, error) {
 
 // lanesOf joins what is known of repositories with the work on them. Work on one that
 // was never looked at has only its key.
-func lanesOf(known []store.Repository, entries map[string]queue.Entry) []server.Lane {
-	all := []server.Lane{}
+func lanesOf(known []store.Repository, entries map[string]queue.Entry) []server.Repository {
+	all := []server.Repository{}
 	for _, lane := range known {
 		shown := shownLane(entries[lane.Key])
-		shown.Repository, shown.Key, shown.Forge = lane.Host+"/"+lane.Name, lane.Key, lane.Forge
-		shown.LookedAt, shown.Failure = lane.LookedAt, lane.Failure
+		shown.Name, shown.Key, shown.Forge = lane.Host+"/"+lane.Name, lane.Key, lane.Forge
+		shown.ReconciledAt, shown.Failure = lane.ReconciledAt, lane.Failure
 		all = append(all, shown)
 		delete(entries, lane.Key)
 	}
 	for key, entry := range entries {
 		shown := shownLane(entry)
-		shown.Repository, shown.Key = key, key
+		shown.Name, shown.Key = key, key
 		all = append(all, shown)
 	}
-	slices.SortFunc(all, func(a, b server.Lane) int {
-		return cmp.Or(cmp.Compare(a.Repository, b.Repository), cmp.Compare(a.Key, b.Key))
+	slices.SortFunc(all, func(a, b server.Repository) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key))
 	})
 	return all
 }
 
-func shownLane(entry queue.Entry) server.Lane {
-	lane := server.Lane{
-		State: server.LaneResting, Waiting: entry.HintedAt, Next: entry.NotBefore,
+func shownLane(entry queue.Entry) server.Repository {
+	lane := server.Repository{
+		State: server.StateIdle, WaitingSince: entry.TriggeredAt, NextRun: entry.NotBefore,
 		LastError: entry.LastError, FailedAt: entry.FailedAt,
 	}
 	switch {
 	case entry.Owner != "":
-		lane.State = server.LaneRunning
+		lane.State = server.StateRunning
 	case !entry.FailedAt.IsZero():
-		lane.State, lane.Attempts = server.LaneFailing, entry.Attempts
-	case !entry.HintedAt.IsZero():
-		lane.State = server.LaneWaiting
+		lane.State, lane.Attempts = server.StateFailing, entry.Attempts
+	case !entry.TriggeredAt.IsZero():
+		lane.State = server.StateWaiting
 	}
 	return lane
 }
@@ -132,21 +132,21 @@ func (s *service) Replay(ctx context.Context, what server.Replay) (server.Replay
 	}
 	read.ID = kept.ID
 	replayed := replayedOf(kept.Receiver, read)
-	if len(read.Hints) == 0 {
+	if len(read.Events) == 0 {
 		return replayed, nil
 	}
 	var work []queue.Trigger
 	if what.DryRun {
 		err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
-			work, err = s.followed(ctx, tx, read.Hints)
+			work, err = s.followed(ctx, tx, read.Events)
 			return err
 		})
 	} else {
-		work, err = s.take(ctx, server.Taken{
+		work, err = s.take(ctx, server.Accepted{
 			Delivery: read, Receiver: kept.Receiver, Sender: kept.Sender, At: s.now(), Header: kept.Header, Body: kept.Body,
 		})
 	}
-	replayed.Lanes = keysOf(work)
+	replayed.Repositories = keysOf(work)
 	return replayed, err
 }
 
@@ -173,11 +173,11 @@ func (s *service) kept(ctx context.Context, what server.Replay) (store.Delivery,
 
 func replayedOf(receiver string, read webhook.Delivery) server.Replayed {
 	replayed := server.Replayed{
-		Schema: server.Schema, Receiver: receiver, ID: read.ID, Event: read.Event,
-		Hints: []string{}, Ignored: read.Ignored, Lanes: []string{},
+		Schema: server.Schema, Receiver: receiver, ID: read.ID, EventType: read.EventType,
+		Events: []string{}, Ignored: read.Ignored, Repositories: []string{},
 	}
-	for _, hint := range read.Hints {
-		replayed.Hints = append(replayed.Hints, hint.String())
+	for _, hint := range read.Events {
+		replayed.Events = append(replayed.Events, hint.String())
 	}
 	return replayed
 }

@@ -15,20 +15,20 @@ func TestLanesOf(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	got := lanesOf(
-		[]store.Repository{{Key: "github.com/1", Forge: "github", Host: "github.com", Name: "acme/gitops", LookedAt: at, Failure: "no config"}},
+		[]store.Repository{{Key: "github.com/1", Forge: "github", Host: "github.com", Name: "acme/gitops", ReconciledAt: at, Failure: "no config"}},
 		map[string]queue.Entry{
-			"github.com/1": {Key: "github.com/1", HintedAt: at, NotBefore: at.Add(time.Minute), Attempts: 3, LastError: "502", FailedAt: at},
-			"github.com/2": {Key: "github.com/2", HintedAt: at},
+			"github.com/1": {Key: "github.com/1", TriggeredAt: at, NotBefore: at.Add(time.Minute), Attempts: 3, LastError: "502", FailedAt: at},
+			"github.com/2": {Key: "github.com/2", TriggeredAt: at},
 			"github.com/3": {Key: "github.com/3", Owner: "host/1", Attempts: 1},
 			"github.com/4": {Key: "github.com/4", NotBefore: at},
 		})
-	want := []server.Lane{
-		{Repository: "github.com/2", Key: "github.com/2", State: server.LaneWaiting, Waiting: at},
-		{Repository: "github.com/3", Key: "github.com/3", State: server.LaneRunning},
-		{Repository: "github.com/4", Key: "github.com/4", State: server.LaneResting, Next: at},
+	want := []server.Repository{
+		{Name: "github.com/2", Key: "github.com/2", State: server.StateWaiting, WaitingSince: at},
+		{Name: "github.com/3", Key: "github.com/3", State: server.StateRunning},
+		{Name: "github.com/4", Key: "github.com/4", State: server.StateIdle, NextRun: at},
 		{
-			Repository: "github.com/acme/gitops", Key: "github.com/1", Forge: "github", State: server.LaneFailing, LookedAt: at, Failure: "no config",
-			Waiting: at, Next: at.Add(time.Minute), Attempts: 3, LastError: "502", FailedAt: at,
+			Name: "github.com/acme/gitops", Key: "github.com/1", Forge: "github", State: server.StateFailing, ReconciledAt: at, Failure: "no config",
+			WaitingSince: at, NextRun: at.Add(time.Minute), Attempts: 3, LastError: "502", FailedAt: at,
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -161,7 +161,7 @@ func (d *doctor) postgres(ctx context.Context, url config.Reference) {
 	if err != nil {
 		return // it was said with the secrets
 	}
-	at, known, err := database.Tables(ctx, address)
+	at, known, err := database.SchemaVersion(ctx, address)
 	switch {
 	case err != nil:
 		d.say(VerdictFail, "database", fixOf(err, "see docs/database.md"), "%v", err)

@@ -17,4 +17,4 @@ func (s *Server) SetNow(now func() time.Time) { s.now = now }
 func (s *Server) SetQueue(o queue.Options) { s.work = o }
 
 // SetAround lets somebody stand around each commit of a service.
-func (s *Server) SetAround(around database.Around) { s.around = around }
+func (s *Server) SetAround(around database.CommitHook) { s.around = around }

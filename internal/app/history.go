@@ -46,7 +46,7 @@ func (h *histories) written(key string, sum [sha256.Size]byte) {
 
 // lookedBack is what a look learnt for the history besides its report.
 type lookedBack struct {
-	cause  store.Cause
+	cause  store.Trigger
 	landed []engine.Landed
 	heads  map[string]string // up to which branches were read, where that is new
 }
@@ -85,11 +85,11 @@ func (s *service) rememberedSince() time.Time {
 // past is what the history gets of a look: what promoter did, and what stands there by
 // itself, where this process has not written that yet. The function is called when it
 // is written.
-func (s *service) past(lane store.Repository, report engine.Report, back lookedBack) (store.Past, func()) {
+func (s *service) past(lane store.Repository, report engine.Report, back lookedBack) (store.HistoryUpdate, func()) {
 	book := book{key: lane.Key, name: strings.TrimPrefix(lane.Host+"/"+lane.Name, "/"), now: s.now()}
 	standing, since := book.standing(report, back.landed), s.rememberedSince()
 	standing = slices.DeleteFunc(standing, func(one store.Event) bool { return one.At.Before(since) })
-	past := store.Past{Events: book.done(report, back.cause), Heads: back.heads}
+	past := store.HistoryUpdate{Events: book.done(report, back.cause), Heads: back.heads}
 	sum, fresh := s.histories.fresh(lane.Key, standing)
 	if fresh {
 		past.Events = append(past.Events, standing...)
@@ -98,11 +98,11 @@ func (s *service) past(lane store.Repository, report engine.Report, back lookedB
 }
 
 // causeOf finds the webhook that brought a look about, if one did.
-func (s *service) causeOf(ctx context.Context, item queue.Item) (store.Cause, error) {
-	if item.HintedAt.IsZero() {
-		return store.Cause{}, nil
+func (s *service) causeOf(ctx context.Context, item queue.Item) (store.Trigger, error) {
+	if item.TriggeredAt.IsZero() {
+		return store.Trigger{}, nil
 	}
-	return s.store.CauseOf(ctx, item.Key, item.HintedAt)
+	return s.store.TriggerSince(ctx, item.Key, item.TriggeredAt)
 }
 
 // hostOfRepository is that of its pages.

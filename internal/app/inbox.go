@@ -14,30 +14,30 @@ import (
 	"promoter/internal/telemetry"
 )
 
-// Take implements server.Inbox: the delivery and the work that it means are on the
+// Accept implements server.Inbox: the delivery and the work that it means are on the
 // disk together, or neither is.
-func (s *service) Take(ctx context.Context, taken server.Taken) error {
+func (s *service) Accept(ctx context.Context, taken server.Accepted) error {
 	_, err := s.take(ctx, taken)
 	return err
 }
 
-func (s *service) take(ctx context.Context, taken server.Taken) ([]queue.Trigger, error) {
+func (s *service) take(ctx context.Context, taken server.Accepted) ([]queue.Trigger, error) {
 	var work []queue.Trigger
-	trace, swept := telemetry.Parent(ctx), s.inflow.add(taken.Body, taken.Hints)
+	trace, swept := telemetry.Parent(ctx), s.inflow.add(taken.Body, taken.Events)
 	ctx, stored := telemetry.Begin(ctx, "store")
 	err := s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
-		err = s.store.Keep(ctx, tx, store.Delivery{
-			Receiver: taken.Receiver, ID: taken.ID, Sender: taken.Sender, Event: taken.Event,
-			Hints: taken.Hints, Header: taken.Header, Body: taken.Body,
+		err = s.store.SaveDelivery(ctx, tx, store.Delivery{
+			Receiver: taken.Receiver, ID: taken.ID, Sender: taken.Sender, EventType: taken.EventType,
+			Events: taken.Events, Header: taken.Header, Body: taken.Body,
 		})
 		if err != nil {
 			return err
 		}
-		if work, err = s.workOf(ctx, tx, taken.Hints); err != nil {
+		if work, err = s.workOf(ctx, tx, taken.Events); err != nil {
 			return err
 		}
-		s.store.Caused(tx, store.Cause{Receiver: taken.Receiver, Delivery: taken.ID}, keysOf(work))
-		return s.queue.HintIn(tx, slices.Concat(tracedBy(trace, work), swept)...)
+		s.store.RecordTrigger(tx, store.Trigger{Receiver: taken.Receiver, Delivery: taken.ID}, keysOf(work))
+		return s.queue.TriggerIn(tx, slices.Concat(tracedBy(trace, work), swept)...)
 	})
 	stored.Set(slog.Any(traceKeys, firstKeys(work)))
 	stored.End(err)
@@ -54,9 +54,9 @@ const maxTold = 20
 
 // toldOf writes the line of a delivery. By the keys, the lines of the looks are
 // found that it brought about.
-func (s *service) toldOf(ctx context.Context, taken server.Taken, work []queue.Trigger) {
+func (s *service) toldOf(ctx context.Context, taken server.Accepted, work []queue.Trigger) {
 	s.Log.InfoContext(ctx, "delivery", slog.String("receiver", taken.Receiver), slog.String("delivery", taken.ID),
-		slog.String("event", taken.Event), slog.Int("hints", len(taken.Hints)), slog.Any("keys", firstKeys(work)))
+		slog.String("event", taken.EventType), slog.Int("hints", len(taken.Events)), slog.Any("keys", firstKeys(work)))
 }
 
 func firstKeys(work []queue.Trigger) []string {
@@ -73,7 +73,7 @@ func (s *service) workOf(ctx context.Context, tx *database.Tx, hints []event.Eve
 			return nil, err
 		}
 		work = append(work, more...)
-		tx.AfterCommit(func() { s.metrics.Hint(string(hint.Kind), len(more) > 0) })
+		tx.AfterCommit(func() { s.metrics.WebhookEvent(string(hint.Kind), len(more) > 0) })
 	}
 	return work, nil // what is there twice is merged by the queue
 }
@@ -82,7 +82,7 @@ func (s *service) workOf(ctx context.Context, tx *database.Tx, hints []event.Eve
 // begins to must not believe what was read before.
 func (s *service) workOfOne(ctx context.Context, tx *database.Tx, hint event.Event) ([]queue.Trigger, error) {
 	if hint.Kind == event.KindImage {
-		s.store.Hinted(tx, hint.Image)
+		s.store.RecordImageEvent(tx, hint.Image)
 	}
 	return s.followed(ctx, tx, []event.Event{hint})
 }
@@ -93,10 +93,10 @@ func (s *service) followed(ctx context.Context, tx *database.Tx, hints []event.E
 	var work []queue.Trigger
 	for _, hint := range hints {
 		if hint.Kind == event.KindInstallation { // the repositories themselves may be others now
-			work = append(work, queue.Trigger{Kind: kindPoll, Key: everything, Quiet: quiet, Within: quietTimes * quiet})
+			work = append(work, queue.Trigger{Kind: kindPoll, Key: everything, Debounce: quiet, MaxDebounce: quietTimes * quiet})
 			continue
 		}
-		lanes, err := s.store.Followers(ctx, tx, hint)
+		lanes, err := s.store.Subscribers(ctx, tx, hint)
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (s *service) followed(ctx context.Context, tx *database.Tx, hints []event.E
 			work = append(work, s.arriving(hint)...)
 		}
 		for _, lane := range lanes {
-			work = append(work, queue.Trigger{Kind: kindLane, Key: lane, Quiet: quiet, Within: quietTimes * quiet})
+			work = append(work, queue.Trigger{Kind: kindLane, Key: lane, Debounce: quiet, MaxDebounce: quietTimes * quiet})
 		}
 	}
 	return work, nil

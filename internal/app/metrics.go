@@ -40,7 +40,7 @@ func (s *Server) newMetrics(work *queue.Queue) *telemetry.Metrics {
 		hosts = append(hosts, registry.Host)
 	}
 	return telemetry.New(telemetry.Options{
-		Hosts: hosts, Now: s.now, Pauses: s.paused,
+		Hosts: hosts, Now: s.now, Backoffs: s.paused,
 		Work: func(ctx context.Context) (all []telemetry.Work, err error) {
 			stats, err := work.Stats(ctx)
 			for _, one := range stats {
@@ -74,20 +74,20 @@ func (s *Server) remembered() func(bool) {
 	if s.metrics == nil {
 		return nil
 	}
-	return s.metrics.Fact
+	return s.metrics.ImageMetadata
 }
 
 // measure counts what came of a look.
 func (s *service) measure(item queue.Item, report engine.Report, failed error, took time.Duration) {
-	s.metrics.Looked(resultOf(report, failed), took)
+	s.metrics.Reconciled(resultOf(report, failed), took)
 	for _, done := range report.Effects {
 		switch {
 		case done.Err != nil:
-			s.metrics.Acted(actFailed)
+			s.metrics.Action(actFailed)
 		case done.Action != engine.ActionNone:
-			s.metrics.Acted(string(done.Action))
-			if !item.HintedAt.IsZero() {
-				s.metrics.HintToAct(string(done.Action), s.now().Sub(item.HintedAt))
+			s.metrics.Action(string(done.Action))
+			if !item.TriggeredAt.IsZero() {
+				s.metrics.EventToAction(string(done.Action), s.now().Sub(item.TriggeredAt))
 			}
 		}
 	}

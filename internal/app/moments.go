@@ -45,7 +45,7 @@ func (m *moments) asOf(ctx context.Context, ask engine.VersionRequest) (time.Tim
 	if err != nil {
 		return time.Time{}, err
 	}
-	hinted, err := m.store.HintedAt(ctx, ask.Repository)
+	hinted, err := m.store.LastImageEvent(ctx, ask.Repository)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -62,7 +62,7 @@ func (m *moments) ofLane(ctx context.Context) (store.Freshness, error) {
 	if m.known != nil {
 		return *m.known, nil
 	}
-	known, err := m.store.Moments(ctx, string(m.lane))
+	known, err := m.store.Freshness(ctx, string(m.lane))
 	if err == nil {
 		m.known = &known
 	}
@@ -78,7 +78,7 @@ func (m *moments) refresh(ctx context.Context) error {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.known = nil
-	return m.store.Refresh(ctx, string(m.lane))
+	return m.store.RequestRefresh(ctx, string(m.lane))
 }
 
 // refresher has registries asked again about what a config follows.

@@ -12,13 +12,13 @@ import (
 )
 
 // History implements server.Desk.
-func (s *service) History(ctx context.Context, past server.Past) (server.History, error) {
+func (s *service) History(ctx context.Context, past server.HistoryQuery) (server.History, error) {
 	history := server.History{Schema: server.Schema, At: s.now().UTC(), Events: []server.Event{}}
 	before, err := readMark(past.After)
 	if err != nil {
 		return history, err
 	}
-	found, err := s.store.History(ctx, store.Window{
+	found, err := s.store.History(ctx, store.HistoryFilter{
 		Repository: past.Repository, Environment: past.Environment, Application: past.Application, Component: past.Component,
 		Since: past.Since, Before: before, Limit: past.Limit + 1,
 	})
@@ -37,22 +37,22 @@ func (s *service) History(ctx context.Context, past server.Past) (server.History
 }
 
 // readMark reads where a page ended.
-func readMark(text string) (store.Mark, error) {
+func readMark(text string) (store.Cursor, error) {
 	if text == "" {
-		return store.Mark{}, nil
+		return store.Cursor{}, nil
 	}
 	micros, id, _ := strings.Cut(text, "-")
 	at, err := strconv.ParseInt(micros, 10, 64)
 	if err != nil || id == "" {
-		return store.Mark{}, fault.New(fault.Invalid, "after is no next of an answer before")
+		return store.Cursor{}, fault.New(fault.Invalid, "after is no next of an answer before")
 	}
-	return store.Mark{At: time.UnixMicro(at), ID: id}, nil
+	return store.Cursor{At: time.UnixMicro(at), ID: id}, nil
 }
 
 func shownEvent(e store.Event) server.Event {
 	shown := server.Event{
-		ID: e.Once(), At: e.At.UTC(), Repository: e.Name, Key: e.Repository, Environment: e.Environment, Application: e.Application,
-		Act: e.Act, Promotion: e.Promotion, Snapshot: e.Snapshot, Versions: []server.Version{}, Commit: e.Commit, By: e.Person,
+		ID: e.Identity(), At: e.At.UTC(), Repository: e.Name, Key: e.Repository, Environment: e.Environment, Application: e.Application,
+		Action: e.Action, Promotion: e.Promotion, Snapshot: e.Snapshot, Versions: []server.Version{}, Commit: e.Commit, By: e.User,
 	}
 	if e.ID != "" {
 		shown.ID = e.ID
@@ -63,11 +63,11 @@ func shownEvent(e store.Event) server.Event {
 	if e.Number > 0 {
 		shown.PullRequest = &server.PullRequest{Number: e.Number, URL: e.URL}
 	}
-	if e.Words != "" || e.Rule != "" {
-		shown.Reason = &server.Reason{Rule: e.Rule, Words: e.Words}
+	if e.Message != "" || e.Rule != "" {
+		shown.Reason = &server.Reason{Rule: e.Rule, Message: e.Message}
 	}
-	if e.Cause != (store.Cause{}) {
-		shown.Delivery = &server.CausingDelivery{Receiver: e.Cause.Receiver, ID: e.Cause.Delivery}
+	if e.Trigger != (store.Trigger{}) {
+		shown.Delivery = &server.TriggeringDelivery{Receiver: e.Trigger.Receiver, ID: e.Trigger.Delivery}
 	}
 	return shown
 }

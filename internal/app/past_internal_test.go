@@ -14,7 +14,7 @@ func FuzzReadMark(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		mark, err := readMark(text)
-		if err != nil && mark != (store.Mark{}) || err == nil && (mark.ID == "") != (text == "") {
+		if err != nil && mark != (store.Cursor{}) || err == nil && (mark.ID == "") != (text == "") {
 			t.Errorf("%q: %+v, %v", text, mark, err)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 // tellPolling adds to the status when repositories are looked at by themselves, and
 // which hosts are left alone, or asked nothing with one credential.
 func (s *service) tellPolling(ctx context.Context, status *server.Status) error {
-	status.Schedules, status.Pauses = []server.Schedule{}, []server.Pause{}
+	status.Schedules, status.Backoffs = []server.Schedule{}, []server.Backoff{}
 	work := map[string]queue.Entry{}
 	for _, kind := range []string{kindPoll, kindSchedule} {
 		entries, err := s.queue.Entries(ctx, kind, "", entriesAtOnce)
@@ -28,19 +28,19 @@ func (s *service) tellPolling(ctx context.Context, status *server.Status) error 
 	for _, one := range known {
 		entry := work[one.Name]
 		if one.Name == store.Poll {
-			entry, one.Lanes = work[everything], len(status.Lanes)
+			entry, one.Repositories = work[everything], len(status.Repositories)
 		}
-		if one.Lanes > 0 {
+		if one.Repositories > 0 {
 			status.Schedules = append(status.Schedules, server.Schedule{
-				Schedule: one.Name, Repositories: one.Lanes, Last: one.FiredAt, Next: entry.NotBefore, Failing: entry.LastError,
+				Schedule: one.Name, Repositories: one.Repositories, Last: one.FiredAt, Next: entry.NotBefore, Failing: entry.LastError,
 			})
 		}
 	}
 	for _, one := range s.pauses() {
-		status.Pauses = append(status.Pauses, server.Pause{To: one.to, Host: one.Host, Until: one.Until.UTC(), Reason: one.Why})
+		status.Backoffs = append(status.Backoffs, server.Backoff{To: one.to, Host: one.Host, Until: one.Until.UTC(), Reason: one.Why})
 	}
 	for _, one := range s.standing.pauses() {
-		status.Pauses = append(status.Pauses, server.Pause{To: toForge, Host: one.Host, Credential: one.credential, Until: one.Until.UTC(), Reason: one.Why})
+		status.Backoffs = append(status.Backoffs, server.Backoff{To: toForge, Host: one.Host, Credential: one.credential, Until: one.Until.UTC(), Reason: one.Why})
 	}
 	return err
 }
@@ -69,10 +69,10 @@ func (s *Server) pauses() (all []hostPause) {
 }
 
 // paused are the pauses for the metrics.
-func (s *Server) paused() (all []telemetry.Pause) {
+func (s *Server) paused() (all []telemetry.Backoff) {
 	now := s.now()
 	for _, one := range s.pauses() {
-		all = append(all, telemetry.Pause{To: one.to, Host: one.Host, Left: one.Until.Sub(now)})
+		all = append(all, telemetry.Backoff{Target: one.to, Host: one.Host, Remaining: one.Until.Sub(now)})
 	}
 	return all
 }

@@ -21,7 +21,7 @@ type Recalled struct {
 // Recall reads the past from the repositories, without a service: landings from the
 // trailers on the environments' branches, and what people decided that still stands.
 // What the question narrows is narrowed as the service does; it has one page.
-func (s *Server) Recall(ctx context.Context, past server.Past, options RunOptions) (_ Recalled, err error) {
+func (s *Server) Recall(ctx context.Context, past server.HistoryQuery, options RunOptions) (_ Recalled, err error) {
 	recalled := Recalled{History: server.History{Schema: server.Schema, At: s.now().UTC(), Events: []server.Event{}}}
 	var mutex sync.Mutex
 	var events []store.Event
@@ -45,7 +45,7 @@ func (s *Server) Recall(ctx context.Context, past server.Past, options RunOption
 		}
 	}
 	events = slices.DeleteFunc(events, func(e store.Event) bool { return !wanted(e, past) })
-	slices.SortFunc(events, func(a, b store.Event) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Once(), a.Once())) })
+	slices.SortFunc(events, func(a, b store.Event) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Identity(), a.Identity())) })
 	for _, e := range events[:min(len(events), past.Limit)] {
 		recalled.History.Events = append(recalled.History.Events, shownEvent(e))
 	}
@@ -59,7 +59,7 @@ func bookOf(l *lane, now time.Time) book {
 }
 
 // wanted says whether an event is among those that are asked for.
-func wanted(e store.Event, past server.Past) bool {
+func wanted(e store.Event, past server.HistoryQuery) bool {
 	is := func(asked, has string) bool { return asked == "" || asked == has }
 	component := past.Component == "" || slices.ContainsFunc(e.Versions, func(v store.EventVersion) bool { return v.Component == past.Component })
 	return is(past.Environment, e.Environment) && is(past.Application, e.Application) && component && !e.At.Before(past.Since)

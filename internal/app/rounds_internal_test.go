@@ -148,7 +148,7 @@ func (d *desk) lookAt(key string) (queue.Result, error) {
 // isKept says whether what a lane follows is still known.
 func (d *desk) isKept(key string) bool {
 	d.t.Helper()
-	_, err := d.store.Lane(d.t.Context(), key)
+	_, err := d.store.Repository(d.t.Context(), key)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		d.t.Fatal(err)
 	}

@@ -26,17 +26,17 @@ func (s *service) fire(ctx context.Context, item queue.Item) (queue.Result, erro
 	}
 	fired, next, lanes := false, time.Time{}, []string(nil)
 	err = s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
-		if lanes, err = s.store.Scheduled(ctx, tx, item.Key); err != nil {
+		if lanes, err = s.store.RepositoriesOfSchedule(ctx, tx, item.Key); err != nil {
 			return err
 		}
 		if len(lanes) == 0 {
-			return s.store.ForgetSchedule(ctx, tx, item.Key)
+			return s.store.DeleteUnusedSchedule(ctx, tx, item.Key)
 		}
 		fired, next, err = s.store.Fire(ctx, tx, item.Key, false, func(last time.Time) time.Time { return s.due(times, last) })
 		if err != nil || !fired {
 			return err
 		}
-		return s.queue.HintIn(tx, hintsOf(lanes)...)
+		return s.queue.TriggerIn(tx, hintsOf(lanes)...)
 	})
 	switch {
 	case err != nil:
@@ -108,7 +108,7 @@ func (s *service) setSchedules(ctx context.Context, tx *database.Tx, lane string
 	for _, name := range added {
 		hints = append(hints, queue.Trigger{Kind: kindSchedule, Key: name})
 	}
-	return s.queue.HintIn(tx, hints...)
+	return s.queue.TriggerIn(tx, hints...)
 }
 
 // schedulesOf are the times at which tags of a repository's images are read, beside

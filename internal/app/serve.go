@@ -117,9 +117,9 @@ func (s *Server) openDatabase(ctx context.Context) (*database.DB, error) {
 		if err != nil {
 			return nil, fmt.Errorf("database.url: %w", err)
 		}
-		return database.Open(ctx, database.Options{URL: url, Around: s.around})
+		return database.Open(ctx, database.Options{URL: url, CommitHook: s.around})
 	}
-	return database.Open(ctx, database.Options{Path: s.databasePath(), Around: s.around, Now: s.now})
+	return database.Open(ctx, database.Options{Path: s.databasePath(), CommitHook: s.around, Now: s.now})
 }
 
 // databasePath is where the file of SQLite is.
@@ -178,9 +178,9 @@ func (s *Server) service(ctx context.Context, db *database.DB, options ServeOpti
 	}
 	made.http, err = server.New(server.Options{
 		TLS:       certificate.config(),
-		Receivers: receivers, Setups: setups, Inbox: made, Ready: db.Healthy, Metrics: s.metrics.Handler(), Desk: made, Token: token,
-		Observe: func(o server.Observation) { s.metrics.Delivery(o.Receiver, o.Status, o.Took) },
-		Follow:  made.followDelivery,
+		Receivers: receivers, Setups: setups, Inbox: made, Ready: db.Healthy, Metrics: s.metrics.Handler(), Admin: made, Token: token,
+		Observe: func(o server.Observation) { s.metrics.Webhook(o.Receiver, o.Status, o.Took) },
+		Trace:  made.followDelivery,
 		Log:     options.Log, Now: s.now,
 	})
 	return made, err
@@ -251,18 +251,18 @@ func (s *service) run(ctx context.Context) error {
 	}
 	group.Go(func() error {
 		work := s.work
-		work.Kinds = map[string]queue.Handled{
+		work.Kinds = map[string]queue.Worker{
 			kindOnboard: {Handler: s.onboard},
 			kindArrival: {Handler: s.arrive},
 
-			kindLane:  {Handler: s.look, Concurrent: atOnce},
+			kindLane:  {Handler: s.look, Concurrency: atOnce},
 			kindPoll:  {Handler: s.poll},
 			kindSweep: {Handler: s.sweep},
 
 			kindSchedule: {Handler: s.fire},
 		}
 		work.Log, work.Random, work.Drain = s.Log, rand.Float64, drainFor
-		work.Follow = s.followRun
+		work.Trace = s.followRun
 		return s.queue.Run(ctx, work)
 	})
 	return group.Wait()

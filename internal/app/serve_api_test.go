@@ -48,14 +48,14 @@ func TestServe_statusAndReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(status.Lanes) != 1 || !strings.HasSuffix(status.Lanes[0].Repository, "/acme/gitops") || status.Lanes[0].LookedAt.IsZero() ||
-		status.Lanes[0].Failure != "" || len(status.Deliveries) != 1 || status.Deliveries[0].Receiver != "images" {
+	if len(status.Repositories) != 1 || !strings.HasSuffix(status.Repositories[0].Name, "/acme/gitops") || status.Repositories[0].ReconciledAt.IsZero() ||
+		status.Repositories[0].Failure != "" || len(status.Deliveries) != 1 || status.Deliveries[0].Receiver != "images" {
 		t.Fatalf("%+v", status)
 	}
 	id := status.Deliveries[0].ID
 	s.release("web", "1.1.0")
 	dry, err := running.Replay(t.Context(), server.Replay{ID: id, DryRun: true})
-	if err != nil || len(dry.Lanes) != 1 || len(dry.Hints) != 1 || dry.Hints[0] != s.expand("image $R/acme/web:1.1.0") {
+	if err != nil || len(dry.Repositories) != 1 || len(dry.Events) != 1 || dry.Events[0] != s.expand("image $R/acme/web:1.1.0") {
 		t.Fatalf("%+v, %v", dry, err)
 	}
 	if status, err := running.Status(t.Context()); err != nil || status.Deliveries[0].Times != 1 {

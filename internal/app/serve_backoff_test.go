@@ -45,10 +45,10 @@ func TestServe_aPauseOutlivesRounds(t *testing.T) {
 		t.Errorf("in the pause %d questions about web, %d about worker", web, worker)
 	}
 	status := w.status()
-	if len(status.Pauses) != 1 || status.Pauses[0].Host != s.host || status.Pauses[0].To != "registry" || status.Pauses[0].Until.Sub(until).Abs() > time.Minute {
-		t.Errorf("pauses %+v, want until %v", status.Pauses, until)
+	if len(status.Backoffs) != 1 || status.Backoffs[0].Host != s.host || status.Backoffs[0].To != "registry" || status.Backoffs[0].Until.Sub(until).Abs() > time.Minute {
+		t.Errorf("pauses %+v, want until %v", status.Backoffs, until)
 	}
-	if failure := status.Lanes[0].Failure; !strings.Contains(failure, "limits requests until") {
+	if failure := status.Repositories[0].Failure; !strings.Contains(failure, "limits requests until") {
 		t.Errorf("the lane says %q", failure)
 	}
 	if text := w.page("/metrics"); !strings.Contains(text, `promoter_host_pause_seconds{host="`+s.host+`",to="registry"}`) {
@@ -57,8 +57,8 @@ func TestServe_aPauseOutlivesRounds(t *testing.T) {
 	w.wait(until.Sub(s.clock.Now()) + time.Minute)
 	w.until("opened")
 	s.holds("dev", "1.1.0 1.0.0")
-	if status := w.status(); len(status.Pauses) != 0 {
-		t.Errorf("in the end: %+v", status.Pauses)
+	if status := w.status(); len(status.Backoffs) != 0 {
+		t.Errorf("in the end: %+v", status.Backoffs)
 	}
 	if err := w.stop(); err != nil {
 		t.Error(err)

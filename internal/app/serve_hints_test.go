@@ -135,7 +135,7 @@ func (w *served) kept() map[string]int {
 	}
 	times := map[string]int{}
 	for _, d := range all {
-		times[d.Receiver+" "+d.Event] += d.Times
+		times[d.Receiver+" "+d.EventType] += d.Times
 	}
 	if len(all) != 4 {
 		w.t.Errorf("%d deliveries are stored, want 4", len(all))

@@ -17,7 +17,7 @@ import (
 
 // told asks the service for its history, sorted, as "act environment web's tag": the
 // clocks of the forge and of the story differ.
-func (w *served) told(past server.Past) []string {
+func (w *served) told(past server.HistoryQuery) []string {
 	w.t.Helper()
 	if past.Limit == 0 {
 		past.Limit = 100
@@ -32,7 +32,7 @@ func (w *served) told(past server.Past) []string {
 func linesOf(history server.History) []string {
 	lines := make([]string, len(history.Events))
 	for i, e := range history.Events {
-		line := e.Act + " " + e.Environment
+		line := e.Action + " " + e.Environment
 		for _, version := range e.Versions {
 			if version.Component == "web" {
 				line += " " + version.Tag
@@ -70,10 +70,10 @@ func TestServe_history(t *testing.T) {
 	w.post("forge", closed, "X-GitHub-Event", "pull_request", "X-GitHub-Delivery", "close-1")
 	w.until("looked")
 	want := []string{"landed staging 1.1.0", "opened prod 1.1.0", "opened staging 1.1.0", "pushed dev 1.1.0", "reject prod 1.1.0"}
-	if diff := cmp.Diff(want, w.told(server.Past{})); diff != "" {
+	if diff := cmp.Diff(want, w.told(server.HistoryQuery{})); diff != "" {
 		t.Fatalf("history (-want +got):\n%s", diff)
 	}
-	history, err := w.running(serveToken).History(t.Context(), server.Past{Environment: "prod", Limit: 100})
+	history, err := w.running(serveToken).History(t.Context(), server.HistoryQuery{Environment: "prod", Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,14 +85,14 @@ func TestServe_history(t *testing.T) {
 	if rejected.By != "ada" || rejected.PullRequest == nil || rejected.PullRequest.Number != 2 {
 		t.Errorf("the rejection: %+v", rejected)
 	}
-	history, err = w.running(serveToken).History(t.Context(), server.Past{Environment: "staging", Limit: 100})
+	history, err = w.running(serveToken).History(t.Context(), server.HistoryQuery{Environment: "staging", Limit: 100})
 	if landed := eventOf(history, "landed"); err != nil || landed.PullRequest == nil || landed.PullRequest.Number != 1 || landed.Promotion == "" {
 		t.Errorf("the landing: %+v, %v", landed, err)
 	}
 	w.pages(5)
 	w.post("images", image)
 	w.until("looked")
-	if diff := cmp.Diff(want, w.told(server.Past{})); diff != "" {
+	if diff := cmp.Diff(want, w.told(server.HistoryQuery{})); diff != "" {
 		t.Errorf("after another look (-want +got):\n%s", diff)
 	}
 	if err := w.stop(); err != nil {
@@ -105,7 +105,7 @@ func TestServe_history(t *testing.T) {
 	}
 	w = serve(t, s)
 	again := []string{"landed dev 1.1.0", "landed staging 1.1.0", "reject prod 1.1.0"}
-	if diff := cmp.Diff(again, w.told(server.Past{})); diff != "" {
+	if diff := cmp.Diff(again, w.told(server.HistoryQuery{})); diff != "" {
 		t.Errorf("from a database that was lost (-want +got):\n%s", diff)
 	}
 	if err := w.stop(); err != nil {
@@ -117,7 +117,7 @@ func TestServe_history(t *testing.T) {
 // eventOf is the one event of an act.
 func eventOf(history server.History, act string) server.Event {
 	for _, e := range history.Events {
-		if e.Act == act {
+		if e.Action == act {
 			return e
 		}
 	}
@@ -127,7 +127,7 @@ func eventOf(history server.History, act string) server.Event {
 // pages reads the history an event at a time.
 func (w *served) pages(want int) {
 	w.t.Helper()
-	past, n := server.Past{Limit: 1}, 0
+	past, n := server.HistoryQuery{Limit: 1}, 0
 	for {
 		history, err := w.running(serveToken).History(w.t.Context(), past)
 		if err != nil || len(history.Events) != 1 {
@@ -155,7 +155,7 @@ func (s *story) recalls(want []string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	past := server.Past{Since: s.clock.Now().AddDate(0, -1, 0), Limit: 100}
+	past := server.HistoryQuery{Since: s.clock.Now().AddDate(0, -1, 0), Limit: 100}
 	recalled, err := opened.Recall(s.t.Context(), past, app.RunOptions{})
 	if err != nil || len(recalled.Failures) > 0 {
 		s.t.Fatalf("%v, %+v", err, recalled.Failures)

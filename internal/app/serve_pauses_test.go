@@ -28,16 +28,16 @@ func TestServe_pauseOfAnInstallation(t *testing.T) {
 	}
 	w := o.serve(fmt.Sprintf("api: {token: \"file:%s\"}\n", token))
 	w.untilOf("looked", "globex/gitops")
-	want := []server.Pause{{
+	want := []server.Backoff{{
 		To: "forge", Host: strings.TrimPrefix(o.github.URL(), "http://"), Credential: "the installation at acme of the App of github", Until: until.UTC(),
 		Reason: "rate limited: API rate limit exceeded for user ID 1.",
 	}}
 	later := cmp.Comparer(func(a, b time.Time) bool { return a.Sub(b).Abs() <= time.Second }) // the end is rounded up
-	if diff := cmp.Diff(want, w.status().Pauses, later); diff != "" {
+	if diff := cmp.Diff(want, w.status().Backoffs, later); diff != "" {
 		t.Errorf("in the pause:\n%s", diff)
 	}
 	o.pass(31 * time.Minute)
-	if pauses := w.status().Pauses; len(pauses) != 0 {
+	if pauses := w.status().Backoffs; len(pauses) != 0 {
 		t.Errorf("after it: %+v", pauses)
 	}
 	if err := w.stop(); err != nil {

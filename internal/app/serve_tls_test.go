@@ -45,7 +45,7 @@ func TestServe_tls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, err := running.Status(t.Context()); err != nil || len(status.Lanes) != 1 {
+	if status, err := running.Status(t.Context()); err != nil || len(status.Repositories) != 1 {
 		t.Errorf("on this machine: %+v, %v", status, err)
 	}
 	w.keyless(folder)

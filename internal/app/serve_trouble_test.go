@@ -169,7 +169,7 @@ func TestServe_theDiskIsFull(t *testing.T) {
 	w.until("opened")
 	w.until("looked")
 	w.keeps(db, accepted+1)
-	if got := w.told(server.Past{Environment: "staging"}); len(got) != 1 {
+	if got := w.told(server.HistoryQuery{Environment: "staging"}); len(got) != 1 {
 		t.Errorf("the history: %v", got)
 	}
 	if err := w.stop(); err != nil {

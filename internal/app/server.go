@@ -50,7 +50,7 @@ type Server struct {
 	now      func() time.Time
 	pace     time.Duration // between two writes to a forge
 	work     queue.Options // how the queue works, where that is not as usual
-	around   database.Around
+	around   database.CommitHook
 	logins   *registry.Logins
 	memories *registry.Memories
 	standing standing

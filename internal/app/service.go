@@ -50,7 +50,7 @@ func (s *service) look(ctx context.Context, item queue.Item) (queue.Result, erro
 	if !ok {
 		return s.unknown(ctx, item, in)
 	}
-	hinted, err := s.store.HintedSince(ctx, in.began.Add(-hintSlack))
+	hinted, err := s.store.ImageEventsSince(ctx, in.began.Add(-hintSlack))
 	if err != nil {
 		return queue.Result{}, err
 	}
@@ -83,7 +83,7 @@ func (s *service) look(ctx context.Context, item queue.Item) (queue.Result, erro
 // unknown is a key that the round does not have: the repository could not be opened,
 // another replica has found it, or it is gone.
 func (s *service) unknown(ctx context.Context, item queue.Item, in *round) (queue.Result, error) {
-	lane, err := s.store.Lane(ctx, item.Key)
+	lane, err := s.store.Repository(ctx, item.Key)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return queue.Result{}, err
 	}
@@ -101,7 +101,7 @@ func (s *service) unknown(ctx context.Context, item queue.Item, in *round) (queu
 		return queue.Result{}, err
 	}
 	s.Log.InfoContext(ctx, "a repository is not worked on any more", slog.String("key", item.Key))
-	return queue.Result{Forget: true}, s.store.Forget(ctx, item.Key)
+	return queue.Result{Forget: true}, s.store.DeleteRepository(ctx, item.Key)
 }
 
 // again opens the repository once more: what is remembered of it is never older
@@ -166,7 +166,7 @@ func (s *service) remember(ctx context.Context, in *round, r *repository, report
 		if added, err = s.setConfig(ctx, tx, lane.Key, in, report.Config); err != nil {
 			return err
 		}
-		return s.store.Ended(ctx, tx, lane, past)
+		return s.store.RecordReconciliation(ctx, tx, lane, past)
 	})
 	if err != nil {
 		return false, err
@@ -182,7 +182,7 @@ func (s *service) setConfig(ctx context.Context, tx *database.Tx, lane string, i
 	if c == nil {
 		return false, nil
 	}
-	if added, err = s.store.SetFollows(ctx, tx, lane, in.follows(c)); err != nil {
+	if added, err = s.store.SetSubscriptions(ctx, tx, lane, in.follows(c)); err != nil {
 		return false, err
 	}
 	return added, s.setSchedules(ctx, tx, lane, schedulesOf(s.file, c))
@@ -202,13 +202,13 @@ func failureOf(report engine.Report, err error) string {
 }
 
 // follows lists what a config follows.
-func (r *round) follows(c *config.Config) []store.Follow {
-	var all []store.Follow
+func (r *round) follows(c *config.Config) []store.Subscription {
+	var all []store.Subscription
 	for _, component := range c.Components {
-		all = append(all, store.Follow{Image: component.Pattern})
+		all = append(all, store.Subscription{Image: component.Pattern})
 		if source, ok := c.Policy(component.Name).Release(); ok {
 			if release, ok := r.release(source); ok {
-				all = append(all, store.Follow{Release: release})
+				all = append(all, store.Subscription{Release: release})
 			}
 		}
 	}
@@ -280,7 +280,7 @@ func (s *service) poll(ctx context.Context, _ queue.Item) (queue.Result, error) 
 // them, with the work that waits for them. A repository that only could not be opened
 // this time keeps its lane.
 func (s *service) forgetOthers(ctx context.Context, in *round) error {
-	known, err := s.store.Lanes(ctx)
+	known, err := s.store.Repositories(ctx)
 	if err != nil {
 		return err
 	}

@@ -16,22 +16,22 @@ const maxHinted = 100_000
 func (s *service) sweep(ctx context.Context, _ queue.Item) (queue.Result, error) {
 	next := queue.Result{Next: s.now().Add(sweepEvery)}
 	keep := s.file.Retention
-	removed, err := s.store.Sweep(ctx, s.now().Add(-keep.Deliveries))
+	removed, err := s.store.DeleteDeliveriesBefore(ctx, s.now().Add(-keep.Deliveries))
 	if err != nil {
 		return next, err
 	}
-	large, err := s.store.Bound(ctx, keep.DeliveriesSize)
+	large, err := s.store.TrimDeliveries(ctx, keep.DeliveriesSize)
 	if err != nil {
 		return next, err
 	}
 	removed += large
-	hinted, err := s.store.BoundHinted(ctx, maxHinted)
+	hinted, err := s.store.TrimImageEvents(ctx, maxHinted)
 	if err != nil {
 		return next, err
 	}
 	removed += hinted
 	if keep.History > 0 {
-		old, err := s.store.SweepHistory(ctx, s.now().Add(-keep.History))
+		old, err := s.store.DeleteHistoryBefore(ctx, s.now().Add(-keep.History))
 		if err != nil {
 			return next, err
 		}

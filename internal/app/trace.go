@@ -70,7 +70,7 @@ func (s *Server) trace(ctx context.Context, options *ServeOptions) (func(), erro
 		return nil, err
 	}
 	s.traces = made
-	options.Log = slog.New(telemetry.Lines(options.Log.Handler()))
+	options.Log = slog.New(telemetry.LogHandler(options.Log.Handler()))
 	return func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), untraceFor)
 		defer cancel()
@@ -109,10 +109,10 @@ func (s *Server) collector() (where telemetry.TraceOptions, err error) {
 
 // followDelivery is a webhook that was proven: strangers make no spans. Whatever trace
 // the sender is at is told and decides nothing.
-func (s *service) followDelivery(ctx context.Context, taken server.Taken, traceparent string) (context.Context, func(int, error)) {
-	ctx, span := s.traces.Begin(ctx, telemetry.Root{Name: "delivery", Taken: true, At: taken.At, Links: []string{traceparent}},
-		slog.String(traceReceiver, taken.Receiver), slog.String(traceDelivery, taken.ID), slog.String(traceEvent, taken.Event),
-		slog.Int(traceHints, len(taken.Hints)))
+func (s *service) followDelivery(ctx context.Context, taken server.Accepted, traceparent string) (context.Context, func(int, error)) {
+	ctx, span := s.traces.Begin(ctx, telemetry.RootSpan{Name: "delivery", Server: true, At: taken.At, Links: []string{traceparent}},
+		slog.String(traceReceiver, taken.Receiver), slog.String(traceDelivery, taken.ID), slog.String(traceEvent, taken.EventType),
+		slog.Int(traceHints, len(taken.Events)))
 	if taken.Ignored != "" {
 		span.Set(slog.String(traceIgnored, taken.Ignored))
 	}
@@ -144,8 +144,8 @@ func (s *service) followRun(ctx context.Context, item queue.Item) (context.Conte
 	if name == kindLane {
 		name = spanLook
 	}
-	root, others := telemetry.Root{Name: name, Links: item.Traces}, item.Traces
-	if len(item.Traces) > 0 && s.now().Sub(item.HintedAt) < sameTrace {
+	root, others := telemetry.RootSpan{Name: name, Links: item.Traces}, item.Traces
+	if len(item.Traces) > 0 && s.now().Sub(item.TriggeredAt) < sameTrace {
 		root.Parent, others = item.Traces[0], item.Traces[1:]
 		root.Links = others
 	}
@@ -154,12 +154,12 @@ func (s *service) followRun(ctx context.Context, item queue.Item) (context.Conte
 	if span == nil {
 		return ctx, func(error) {}
 	}
-	if !item.HintedAt.IsZero() {
-		span.Set(slog.String(traceHintedAt, item.HintedAt.UTC().Format(time.RFC3339Nano)))
+	if !item.TriggeredAt.IsZero() {
+		span.Set(slog.String(traceHintedAt, item.TriggeredAt.UTC().Format(time.RFC3339Nano)))
 	}
 	ends := []*telemetry.Span{span}
 	for _, other := range others {
-		_, pointer := s.traces.Begin(ctx, telemetry.Root{Name: name, Parent: other, Links: []string{span.Parent()}}, slog.String(traceKey, item.Key))
+		_, pointer := s.traces.Begin(ctx, telemetry.RootSpan{Name: name, Parent: other, Links: []string{span.Parent()}}, slog.String(traceKey, item.Key))
 		ends = append(ends, pointer)
 	}
 	return inner, func(err error) {
@@ -189,7 +189,7 @@ func (s *service) followLook(ctx context.Context, r *repository) engine.Tracer {
 
 // followAct is what was done about a proposal.
 func (s *service) followAct(ctx context.Context, began time.Time, done engine.Effect) {
-	past := telemetry.Past{Name: string(done.Action), Began: began, Took: s.now().Sub(began)}
+	past := telemetry.CompletedSpan{Name: string(done.Action), Began: began, Took: s.now().Sub(began)}
 	switch {
 	case done.Err != nil:
 		past.Name, past.Failed = actFailed, done.Err.Error()
@@ -209,8 +209,8 @@ func (s *service) followAct(ctx context.Context, began time.Time, done engine.Ef
 // followRequest is a request that was sent. What says no is an answer; what says
 // nothing, or that the server is at fault, is a failure.
 func followRequest(ctx context.Context, to string, answer outbound.Answer) {
-	past := telemetry.Past{
-		Name: strings.TrimSpace(answer.Method + " " + answer.Route), Sent: true, Began: answer.Began, Took: answer.Took,
+	past := telemetry.CompletedSpan{
+		Name: strings.TrimSpace(answer.Method + " " + answer.Route), Client: true, Began: answer.Began, Took: answer.Took,
 	}
 	switch {
 	case answer.Status == 0:

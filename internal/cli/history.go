@@ -18,7 +18,7 @@ import (
 type historyFlags struct {
 	targetFlags
 	running runningFlags
-	past    server.Past
+	past    server.HistoryQuery
 	since   string
 	direct  bool
 	color   string
@@ -136,7 +136,7 @@ func historyText(history server.History, paint painter) string {
 	rows := make([][]string, 0, len(history.Events))
 	widths := make([]int, 5)
 	for _, e := range history.Events {
-		row := []string{e.At.UTC().Format("2006-01-02 15:04:05Z"), visible(e.Repository), visible(eventPlace(e)), e.Act, visible(whatOf(e))}
+		row := []string{e.At.UTC().Format("2006-01-02 15:04:05Z"), visible(e.Repository), visible(eventPlace(e)), e.Action, visible(whatOf(e))}
 		for i, cell := range row {
 			widths[i] = max(widths[i], len([]rune(cell)))
 		}
@@ -152,8 +152,8 @@ func historyText(history server.History, paint painter) string {
 			b.WriteString(cell + pad + "  ")
 		}
 		b.WriteString(row[4] + "\n")
-		if reason := history.Events[i].Reason; reason != nil && reason.Words != "" {
-			b.WriteString("  " + visible(reason.Words) + "\n")
+		if reason := history.Events[i].Reason; reason != nil && reason.Message != "" {
+			b.WriteString("  " + visible(reason.Message) + "\n")
 		}
 	}
 	return b.String()

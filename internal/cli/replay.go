@@ -59,8 +59,8 @@ func runReplay(command *cobra.Command, flags replayFlags, delivery string, syste
 	switch {
 	case flags.file != "" || flags.dryRun:
 		say(system.Err, "nothing was played")
-	case len(replayed.Lanes) > 0:
-		say(system.Err, "%s looked at", count(len(replayed.Lanes), "repository is", "repositories are"))
+	case len(replayed.Repositories) > 0:
+		say(system.Err, "%s looked at", count(len(replayed.Repositories), "repository is", "repositories are"))
 	default:
 		say(system.Err, "nobody follows that: no repository is looked at")
 	}
@@ -86,14 +86,14 @@ func replay(command *cobra.Command, flags replayFlags, delivery string, system S
 func replayedText(replayed server.Replayed) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { b.WriteString(visible(fmt.Sprintf(format, args...)) + "\n") }
-	line("%s  %s  %s", replayed.Receiver, replayed.Event, replayed.ID)
-	for _, hint := range replayed.Hints {
+	line("%s  %s  %s", replayed.Receiver, replayed.EventType, replayed.ID)
+	for _, hint := range replayed.Events {
 		line("  %s", hint)
 	}
 	if replayed.Ignored != "" {
 		line("  nothing: %s", replayed.Ignored)
 	}
-	for _, lane := range replayed.Lanes {
+	for _, lane := range replayed.Repositories {
 		line("  -> %s", lane)
 	}
 	return b.String()

@@ -63,8 +63,8 @@ func newStatus(system System) *cobra.Command {
 func statusText(status server.Status) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { b.WriteString(visible(fmt.Sprintf(format, args...)) + "\n") }
-	for _, lane := range status.Lanes {
-		line("%s  %s", lane.Repository, strings.Join(laneFacts(status.At, lane), ", "))
+	for _, lane := range status.Repositories {
+		line("%s  %s", lane.Name, strings.Join(laneFacts(status.At, lane), ", "))
 		if lane.Failure != "" {
 			line("  %s", lane.Failure)
 		}
@@ -86,27 +86,27 @@ func statusText(status server.Status) string {
 		if d.Times > 1 {
 			again = fmt.Sprintf("  (%d times, the last %s)", d.Times, ago(status.At, d.SeenAt))
 		}
-		line("%s  %s  %s  %s%s", ago(status.At, d.ReceivedAt), d.Receiver, d.Event, d.ID, again)
+		line("%s  %s  %s  %s%s", ago(status.At, d.ReceivedAt), d.Receiver, d.EventType, d.ID, again)
 	}
 	return b.String()
 }
 
 // laneFacts say where a lane stands.
-func laneFacts(now time.Time, lane server.Lane) []string {
+func laneFacts(now time.Time, lane server.Repository) []string {
 	facts := []string{string(lane.State)}
-	if lane.LookedAt.IsZero() {
+	if lane.ReconciledAt.IsZero() {
 		facts = append(facts, "never looked at")
 	} else {
-		facts = append(facts, "looked at "+ago(now, lane.LookedAt))
+		facts = append(facts, "looked at "+ago(now, lane.ReconciledAt))
 	}
-	if !lane.Waiting.IsZero() {
-		facts = append(facts, "hinted at "+ago(now, lane.Waiting))
+	if !lane.WaitingSince.IsZero() {
+		facts = append(facts, "hinted at "+ago(now, lane.WaitingSince))
 	}
 	if lane.Attempts > 0 {
 		facts = append(facts, "failed "+count(lane.Attempts, "time", "times"))
 	}
-	switch left := lane.Next.Sub(now).Round(time.Second); {
-	case lane.Next.IsZero() || lane.State == server.LaneRunning:
+	switch left := lane.NextRun.Sub(now).Round(time.Second); {
+	case lane.NextRun.IsZero() || lane.State == server.StateRunning:
 	case left > 0:
 		facts = append(facts, fmt.Sprintf("next in %v", left))
 	default:

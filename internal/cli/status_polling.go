@@ -23,7 +23,7 @@ func pollingLines(status server.Status) []string {
 			lines = append(lines, "  "+one.Failing)
 		}
 	}
-	for _, one := range status.Pauses {
+	for _, one := range status.Backoffs {
 		with := ""
 		if one.Credential != "" {
 			with = " with " + one.Credential

@@ -5,10 +5,10 @@ import (
 	"database/sql"
 )
 
-// Around stands around a commit: it is told what the transaction did, and commits.
+// CommitHook stands around a commit: it is told what the transaction did, and commits.
 // Tests end the process before that or after, for a crash is nowhere else as
 // instructive.
-type Around func(done []Statement, commit func() error) error
+type CommitHook func(done []Statement, commit func() error) error
 
 // Statement is one that a transaction ran, in the words of its database.
 type Statement struct {

@@ -16,7 +16,7 @@ func TestAround(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
 		o, halt, saw := kind.New(t), true, 0
-		o.Around = func(done []database.Statement, commit func() error) error {
+		o.CommitHook = func(done []database.Statement, commit func() error) error {
 			if last := done[len(done)-1]; !strings.HasPrefix(last.Text, "insert into heartbeat") || last.Arguments[0] != 7 {
 				t.Errorf("saw %v", done)
 			}

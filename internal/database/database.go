@@ -14,7 +14,7 @@ type DB struct {
 	words   dialect
 	now     func() time.Time // nil: the clock of the server
 	explain func(context.Context, error) error
-	around  Around // nil: nobody does
+	around  CommitHook // nil: nobody does
 
 	read    *sql.DB
 	write   *sql.DB // PostgreSQL: the same pool; SQLite has one connection instead
@@ -50,5 +50,5 @@ func enter(ctx context.Context) (context.Context, error) {
 	return context.WithValue(ctx, inside{}, true), nil
 }
 
-// Alone says that no other process can use the database.
-func (d *DB) Alone() bool { return d.words.name == sqliteName }
+// SingleProcess says that no other process can use the database.
+func (d *DB) SingleProcess() bool { return d.words.name == sqliteName }

@@ -20,8 +20,8 @@ type Options struct {
 	// Now is the clock. SQLite needs one; on PostgreSQL the server's clock is used
 	// when it is absent, so that all replicas agree on the time.
 	Now func() time.Time
-	// Around, where it is there, stands around every commit of Update and Batch.
-	Around Around
+	// CommitHook, where it is there, stands around every commit of Update and Batch.
+	CommitHook CommitHook
 }
 
 // Open opens the database, brings its tables up to date, and refuses one that a
@@ -35,7 +35,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		_ = db.Close()
 		return nil, err
 	}
-	db.around = o.Around
+	db.around = o.CommitHook
 	return db, nil
 }
 

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Skew says by how much a clock is ahead of the database's, as far as the time of the
+// ClockSkew says by how much a clock is ahead of the database's, as far as the time of the
 // question leaves no doubt. An SQLite file has no clock of its own.
-func (d *DB) Skew(ctx context.Context, now func() time.Time) (time.Duration, error) {
-	if d.Alone() {
+func (d *DB) ClockSkew(ctx context.Context, now func() time.Time) (time.Duration, error) {
+	if d.SingleProcess() {
 		return 0, nil
 	}
 	var micros int64

@@ -16,16 +16,16 @@ func TestSkew(t *testing.T) {
 		db := databasetest.Open(t, o)
 		for _, off := range []time.Duration{0, time.Hour, -time.Hour} {
 			want := off
-			if db.Alone() {
+			if db.SingleProcess() {
 				want = 0
 			}
-			got, err := db.Skew(t.Context(), func() time.Time { return at.Add(off) })
+			got, err := db.ClockSkew(t.Context(), func() time.Time { return at.Add(off) })
 			if err != nil || got != want {
 				t.Errorf("a clock that is %v ahead: %v, %v", off, got, err)
 			}
 		}
 		slow := at.Add(-2 * time.Minute)
-		got, err := db.Skew(t.Context(), func() time.Time { slow = slow.Add(time.Minute); return slow.Add(30 * time.Second) })
+		got, err := db.ClockSkew(t.Context(), func() time.Time { slow = slow.Add(time.Minute); return slow.Add(30 * time.Second) })
 		if err != nil || got != 0 {
 			t.Errorf("a question that took a minute: %v, %v", got, err)
 		}

@@ -7,9 +7,9 @@ import (
 	"promoter/internal/secret"
 )
 
-// Tables says at which step the tables of a PostgreSQL database are, 0 for none, and
+// SchemaVersion says at which step the tables of a PostgreSQL database are, 0 for none, and
 // which step this release brings them to. It changes nothing.
-func Tables(ctx context.Context, url secret.String) (at, known int, err error) {
+func SchemaVersion(ctx context.Context, url secret.String) (at, known int, err error) {
 	db, err := Options{URL: url}.open(ctx)
 	if err != nil {
 		return 0, 0, err

@@ -16,12 +16,12 @@ func TestTables(t *testing.T) {
 			return // SQLite is never asked
 		}
 		for range 2 {
-			if at, known, err := database.Tables(t.Context(), options.URL); at != 0 || known == 0 || err != nil {
+			if at, known, err := database.SchemaVersion(t.Context(), options.URL); at != 0 || known == 0 || err != nil {
 				t.Fatalf("an empty database: %d of %d, %v", at, known, err)
 			}
 		}
 		databasetest.Open(t, options)
-		if at, known, err := database.Tables(t.Context(), options.URL); at != known || err != nil {
+		if at, known, err := database.SchemaVersion(t.Context(), options.URL); at != known || err != nil {
 			t.Errorf("after the first opening: %d of %d, %v", at, known, err)
 		}
 	})

@@ -18,9 +18,9 @@ const (
 // Item is a run: work that was claimed, with its lease.
 type Item struct {
 	Kind, Key string
-	// HintedAt is the first hint that no run which did well has read; zero: a schedule
+	// TriggeredAt is the first hint that no run which did well has read; zero: a schedule
 	// alone brought this run.
-	HintedAt time.Time
+	TriggeredAt time.Time
 	// Attempt counts the runs since the last one that did well, this one included.
 	Attempt int
 	// Traces are those of the hints that no run which did well has read, the oldest
@@ -60,7 +60,7 @@ func (q *Queue) Claim(ctx context.Context, kind string, limit int, lease time.Du
 		row := func(scan database.Scan) error {
 			item, hinted, traces := Item{Kind: kind, owner: owner}, int64(0), ""
 			err := scan(&item.Key, &item.hinted, &item.Attempt, &hinted, &traces)
-			item.HintedAt, item.Traces = database.Time(hinted), tracesOf(traces)
+			item.TriggeredAt, item.Traces = database.Time(hinted), tracesOf(traces)
 			items = append(items, item)
 			return err
 		}

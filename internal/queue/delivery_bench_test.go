@@ -108,12 +108,12 @@ func prepareOurs(b *testing.B, kind databasetest.Kind, lanes int) func(string) e
 	}
 	var count atomic.Int64
 	return func(id string) error {
-		hint := queue.Trigger{Kind: "lane", Key: fmt.Sprint("github.com/", int(count.Add(1))%lanes), Quiet: 5 * time.Second, Within: 30 * time.Second}
+		hint := queue.Trigger{Kind: "lane", Key: fmt.Sprint("github.com/", int(count.Add(1))%lanes), Debounce: 5 * time.Second, MaxDebounce: 30 * time.Second}
 		return db.Batch(context.Background(), func(ctx context.Context, tx *database.Tx) error {
 			if _, err := tx.Exec(ctx, addDelivery, id, "registry"); err != nil {
 				return err
 			}
-			return q.HintIn(tx, hint)
+			return q.TriggerIn(tx, hint)
 		})
 	}
 }

@@ -15,13 +15,13 @@ const maxError = 2000
 type Failure struct {
 	// Reason is shown to people.
 	Reason string
-	// After and At say when to try again: whichever is later.
-	After time.Duration
-	At    time.Time
-	// Hold is how long hints can not bring that forward; up to After or At.
-	Hold time.Duration
-	// HoldAt is the same as a time: whichever is later.
-	HoldAt time.Time
+	// Delay and At say when to try again: whichever is later.
+	Delay time.Duration
+	RetryAt    time.Time
+	// MinDelay is how long hints can not bring that forward; up to After or At.
+	MinDelay time.Duration
+	// NotBefore is the same as a time: whichever is later.
+	NotBefore time.Time
 }
 
 const failed = `update work set owner = '', lease_until = 0, last_error = ?, failed_at = @now,
@@ -32,8 +32,8 @@ const failed = `update work set owner = '', lease_until = 0, last_error = ?, fai
 
 // Fail ends a run that failed. Its hints stay.
 func (q *Queue) Fail(ctx context.Context, item Item, f Failure) error {
-	after, at := f.After.Microseconds(), database.Micros(f.At)
-	hold, holdAt := f.Hold.Microseconds(), database.Micros(f.HoldAt)
+	after, at := f.Delay.Microseconds(), database.Micros(f.RetryAt)
+	hold, holdAt := f.MinDelay.Microseconds(), database.Micros(f.NotBefore)
 	return q.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return item.change(ctx, tx, failed, reason(f.Reason), hold, holdAt, hold, holdAt, after, at, after, at)
 	})

@@ -22,11 +22,11 @@ const (
 // Trigger says that there may be work.
 type Trigger struct {
 	Kind, Key string
-	// Quiet is how long it is waited for further hints. Each begins the wait anew.
-	Quiet time.Duration
-	// Within bounds that wait, so that a stream of hints does not put the work off for
+	// Debounce is how long it is waited for further hints. Each begins the wait anew.
+	Debounce time.Duration
+	// MaxDebounce bounds that wait, so that a stream of hints does not put the work off for
 	// ever. At least Quiet.
-	Within time.Duration
+	MaxDebounce time.Duration
 	// Trace is the traceparent of what hints, for whoever follows the work from there
 	// to its run. Empty: nobody does.
 	Trace string
@@ -36,21 +36,21 @@ type Trigger struct {
 // returns nil.
 func (q *Queue) Trigger(ctx context.Context, hints ...Trigger) error {
 	return q.db.Batch(ctx, func(_ context.Context, tx *database.Tx) error {
-		return q.HintIn(tx, hints...)
+		return q.TriggerIn(tx, hints...)
 	})
 }
 
-// HintIn stores hints with the transaction. They are its last statements: the
+// TriggerIn stores hints with the transaction. They are its last statements: the
 // transaction itself does not see them.
-func (q *Queue) HintIn(tx *database.Tx, hints ...Trigger) error {
+func (q *Queue) TriggerIn(tx *database.Tx, hints ...Trigger) error {
 	for _, hint := range hints {
 		if err := hint.check(); err != nil {
 			return err
 		}
-		if hint.Quiet < q.soon(hint.Kind) {
+		if hint.Debounce < q.soon(hint.Kind) {
 			tx.AfterCommit(func() { q.wake(hint.Kind) })
 		}
-		tx.Defer(pending{name{hint.Kind, hint.Key}: {hint.Quiet, max(hint.Quiet, hint.Within), 1, kept(hint.Trace)}})
+		tx.Defer(pending{name{hint.Kind, hint.Key}: {hint.Debounce, max(hint.Debounce, hint.MaxDebounce), 1, kept(hint.Trace)}})
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (h Trigger) check() error {
 	switch {
 	case !isName(h.Kind, maxKind) || !isName(h.Key, maxKey):
 		return fault.New(fault.Invalid, "work is named by a kind of up to %d and a key of up to %d bytes of text", maxKind, maxKey)
-	case h.Quiet < 0:
+	case h.Debounce < 0:
 		return fault.New(fault.Invalid, "the quiet time of a hint is below zero")
 	case h.Trace != "" && !isTrace(h.Trace):
 		return fault.New(fault.Invalid, "the trace of a hint is no traceparent")

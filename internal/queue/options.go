@@ -12,23 +12,23 @@ import (
 // promoter stops; context.Cause says which, ErrLost or ErrStopping.
 type Handler func(ctx context.Context, item Item) (Result, error)
 
-// Handled is how one kind of work is done.
-type Handled struct {
+// Worker is how one kind of work is done.
+type Worker struct {
 	Handler Handler
-	// Concurrent is how many keys are worked on at once in this process; zero is one.
-	Concurrent int
+	// Concurrency is how many keys are worked on at once in this process; zero is one.
+	Concurrency int
 }
 
 // Options say how Run works.
 type Options struct {
 	// Kinds are the kinds of work that this process does.
-	Kinds map[string]Handled
+	Kinds map[string]Worker
 	// Log gets what nobody is told otherwise: failed runs, and a database that does not
 	// answer.
 	Log *slog.Logger
-	// Follow is told of each run, gives the context that it goes on with, and is told
+	// Trace is told of each run, gives the context that it goes on with, and is told
 	// how it ended; nil: nobody follows.
-	Follow func(ctx context.Context, item Item) (context.Context, func(error))
+	Trace func(ctx context.Context, item Item) (context.Context, func(error))
 	// Random returns a number from 0 to below 1, for the times of retries.
 	Random func() float64
 
@@ -50,8 +50,8 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Log == nil || o.Random == nil || len(o.Kinds) == 0 {
 		return o, fault.New(fault.Internal, "the queue was started without a logger, randomness or work")
 	}
-	if o.Follow == nil {
-		o.Follow = func(ctx context.Context, _ Item) (context.Context, func(error)) { return ctx, func(error) {} }
+	if o.Trace == nil {
+		o.Trace = func(ctx context.Context, _ Item) (context.Context, func(error)) { return ctx, func(error) {} }
 	}
 	set := func(value *time.Duration, usual time.Duration) {
 		if *value <= 0 {

@@ -32,7 +32,7 @@ type loop struct {
 func New(ctx context.Context, db *database.DB, name string) (*Queue, error) {
 	// Two processes of one name, or one after the other, are told apart.
 	q := &Queue{db: db, name: name + "/" + rand.Text()[:8], loops: map[string]loop{}}
-	if !db.Alone() {
+	if !db.SingleProcess() {
 		return q, nil
 	}
 	return q, q.update(ctx, "update work set lease_until = @now where owner <> '' and lease_until > @now")

@@ -11,13 +11,13 @@ import (
 // went wrong by itself, hints bring nothing forward.
 func (o Options) failure(attempt int, err error) Failure {
 	wait := o.backoff(attempt)
-	f := Failure{Reason: err.Error(), After: wait, Hold: wait}
+	f := Failure{Reason: err.Error(), Delay: wait, MinDelay: wait}
 	if at, ok := fault.RetryAt(err); ok {
-		f.At, f.HoldAt = at, at
+		f.RetryAt, f.NotBefore = at, at
 	}
 	switch fault.KindOf(err) {
 	case fault.Invalid, fault.NotFound, fault.Unauthorized:
-		f.After = max(wait, o.spread(o.LastRetry))
+		f.Delay = max(wait, o.spread(o.LastRetry))
 	}
 	return f
 }

@@ -21,13 +21,13 @@ func TestFailure_waitsAsTheKindSays(t *testing.T) {
 		err     error
 		want    Failure
 	}{
-		{"a first failure", 1, fault.Wrap(fault.Temporary, no), Failure{After: 5 * time.Second, Hold: 5 * time.Second}},
-		{"a fourth one", 4, no, Failure{After: 40 * time.Second, Hold: 40 * time.Second}},
-		{"many", 1_000_000, fault.Wrap(fault.Conflict, no), Failure{After: 10 * time.Minute, Hold: 10 * time.Minute}},
-		{"a limit with a time", 2, fault.Limited(at, no), Failure{After: 10 * time.Second, Hold: 10 * time.Second, At: at, HoldAt: at}},
-		{"a limit without one", 2, fault.Limited(time.Time{}, no), Failure{After: 10 * time.Second, Hold: 10 * time.Second}},
-		{"what a person must change", 2, fault.Wrap(fault.Invalid, no), Failure{After: 10 * time.Minute, Hold: 10 * time.Second}},
-		{"a right that is missing", 1, fault.Wrap(fault.Unauthorized, no), Failure{After: 10 * time.Minute, Hold: 5 * time.Second}},
+		{"a first failure", 1, fault.Wrap(fault.Temporary, no), Failure{Delay: 5 * time.Second, MinDelay: 5 * time.Second}},
+		{"a fourth one", 4, no, Failure{Delay: 40 * time.Second, MinDelay: 40 * time.Second}},
+		{"many", 1_000_000, fault.Wrap(fault.Conflict, no), Failure{Delay: 10 * time.Minute, MinDelay: 10 * time.Minute}},
+		{"a limit with a time", 2, fault.Limited(at, no), Failure{Delay: 10 * time.Second, MinDelay: 10 * time.Second, RetryAt: at, NotBefore: at}},
+		{"a limit without one", 2, fault.Limited(time.Time{}, no), Failure{Delay: 10 * time.Second, MinDelay: 10 * time.Second}},
+		{"what a person must change", 2, fault.Wrap(fault.Invalid, no), Failure{Delay: 10 * time.Minute, MinDelay: 10 * time.Second}},
+		{"a right that is missing", 1, fault.Wrap(fault.Unauthorized, no), Failure{Delay: 10 * time.Minute, MinDelay: 5 * time.Second}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -49,8 +49,8 @@ func newWorker(ctx context.Context, q *Queue, o Options) *worker {
 }
 
 // loop claims and begins runs of one kind.
-func (w *worker) loop(ctx context.Context, kind string, handled Handled, loop loop) {
-	free := make(chan struct{}, max(1, handled.Concurrent))
+func (w *worker) loop(ctx context.Context, kind string, handled Worker, loop loop) {
+	free := make(chan struct{}, max(1, handled.Concurrency))
 	for range cap(free) {
 		free <- struct{}{}
 	}

@@ -44,8 +44,8 @@ type Entry struct {
 	Kind, Key string
 	// Owner is the run under way, or one that died and whose lease is not over.
 	Owner string
-	// HintedAt is the first hint that no run which did well has read.
-	HintedAt time.Time
+	// TriggeredAt is the first hint that no run which did well has read.
+	TriggeredAt time.Time
 	// NotBefore is when it runs next; zero: when it is hinted.
 	NotBefore time.Time
 	Attempts  int
@@ -73,6 +73,6 @@ func readEntry(scan database.Scan, kind string) (Entry, error) {
 	one := Entry{Kind: kind}
 	var hinted, notBefore, failed int64
 	err := scan(&one.Key, &one.Owner, &hinted, &notBefore, &one.Attempts, &one.LastError, &failed)
-	one.HintedAt, one.NotBefore, one.FailedAt = database.Time(hinted), database.Time(notBefore), database.Time(failed)
+	one.TriggeredAt, one.NotBefore, one.FailedAt = database.Time(hinted), database.Time(notBefore), database.Time(failed)
 	return one, err
 }

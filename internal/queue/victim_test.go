@@ -91,7 +91,7 @@ func (o orders) hint(db *database.DB, q *queue.Queue, hand int) {
 			o.reach(inTransaction)
 			tx.Defer(last{o}) // after the hints: in order of keys
 			tx.AfterCommit(func() { o.reach(afterCommit) })
-			return q.HintIn(tx, queue.Trigger{Kind: "lane", Key: key})
+			return q.TriggerIn(tx, queue.Trigger{Kind: "lane", Key: key})
 		})
 		if err != nil {
 			panic(err)
@@ -111,7 +111,7 @@ func (l last) Do(_ context.Context, _ *database.Tx) error { l.o.reach(beforeComm
 // work does every second key.
 func (o orders) work(q *queue.Queue) {
 	err := q.Run(context.Background(), queue.Options{
-		Kinds:  map[string]queue.Handled{"lane": {Handler: o.handle, Concurrent: 2}},
+		Kinds:  map[string]queue.Worker{"lane": {Handler: o.handle, Concurrency: 2}},
 		Log:    slog.New(slog.DiscardHandler),
 		Random: func() float64 { return 0 },
 		Lease:  victimLease, Renew: victimLease / 2, Poll: 20 * time.Millisecond,

@@ -39,7 +39,7 @@ func (w *worker) leave(name string) {
 
 // work is one run: the handler with its lease, and then its end in the database.
 func (w *worker) work(item Item, handler Handler) {
-	base, end := w.o.Follow(w.base, item)
+	base, end := w.o.Trace(w.base, item)
 	ctx, cancel := context.WithCancelCause(base)
 	defer cancel(nil)
 	var keeping sync.WaitGroup

@@ -15,10 +15,10 @@ import (
 	"promoter/internal/fault"
 )
 
-// Desk answers what the commands of people ask who run the service.
-type Desk interface {
+// AdminAPI answers what the commands of people ask who run the service.
+type AdminAPI interface {
 	Status(ctx context.Context) (Status, error)
-	History(ctx context.Context, past Past) (History, error)
+	History(ctx context.Context, past HistoryQuery) (History, error)
 	Replay(ctx context.Context, what Replay) (Replayed, error)
 }
 
@@ -30,33 +30,33 @@ const Schema = 1
 type Status struct {
 	Schema     int        `json:"schema"`
 	At         time.Time  `json:"at"` // of the service's clock
-	Lanes      []Lane     `json:"lanes"`
+	Repositories      []Repository     `json:"lanes"`
 	Deliveries []Delivery `json:"deliveries"` // the newest first
 	Schedules  []Schedule `json:"schedules"`
-	Pauses     []Pause    `json:"pauses"` // of the process that answers
+	Backoffs     []Backoff    `json:"pauses"` // of the process that answers
 }
 
-// LaneState is where a lane stands.
-type LaneState string
+// RepositoryState is where a lane stands.
+type RepositoryState string
 
 // The states of lanes.
 const (
-	LaneResting LaneState = "resting"
-	LaneWaiting LaneState = "waiting" // it was hinted at
-	LaneRunning LaneState = "running"
-	LaneFailing LaneState = "failing" // the last look failed; it is tried again
+	StateIdle RepositoryState = "resting"
+	StateWaiting RepositoryState = "waiting" // it was hinted at
+	StateRunning RepositoryState = "running"
+	StateFailing RepositoryState = "failing" // the last look failed; it is tried again
 )
 
-// Lane is the work of one repository. Times that are not known are left out.
-type Lane struct {
-	Repository string    `json:"repository"` // HOST/NAME; the key where it was never looked at
+// Repository is the work of one repository. Times that are not known are left out.
+type Repository struct {
+	Name string    `json:"repository"` // HOST/NAME; the key where it was never looked at
 	Key        string    `json:"key"`
 	Forge      string    `json:"forge,omitempty"`
-	State      LaneState `json:"state"`
-	LookedAt   time.Time `json:"lookedAt,omitzero"`   // the last time that a look ended
+	State      RepositoryState `json:"state"`
+	ReconciledAt   time.Time `json:"lookedAt,omitzero"`   // the last time that a look ended
 	Failure    string    `json:"failure,omitempty"`   // why that look failed, or a part of it
-	Waiting    time.Time `json:"waiting,omitzero"`    // since the first hint that no good look has read
-	Next       time.Time `json:"next,omitzero"`       // the next look, if nobody hints
+	WaitingSince    time.Time `json:"waiting,omitzero"`    // since the first hint that no good look has read
+	NextRun       time.Time `json:"next,omitzero"`       // the next look, if nobody hints
 	Attempts   int       `json:"attempts,omitempty"`  // since the last look that did well
 	LastError  string    `json:"lastError,omitempty"` // of the last run, when it failed
 	FailedAt   time.Time `json:"failedAt,omitzero"`
@@ -66,7 +66,7 @@ type Lane struct {
 type Delivery struct {
 	Receiver   string    `json:"receiver"`
 	ID         string    `json:"id"`
-	Event      string    `json:"event"`
+	EventType      string    `json:"event"`
 	ReceivedAt time.Time `json:"receivedAt"`
 	SeenAt     time.Time `json:"seenAt"` // the last time
 	Times      int       `json:"times"`
@@ -84,10 +84,10 @@ type Replayed struct {
 	Schema   int      `json:"schema"`
 	Receiver string   `json:"receiver"`
 	ID       string   `json:"id"`
-	Event    string   `json:"event"`
-	Hints    []string `json:"hints"`
+	EventType    string   `json:"event"`
+	Events    []string `json:"hints"`
 	Ignored  string   `json:"ignored,omitempty"` // why there are none
-	Lanes    []string `json:"lanes"`             // the keys of the repositories that are looked at
+	Repositories    []string `json:"lanes"`             // the keys of the repositories that are looked at
 }
 
 const bearer = "Bearer "
@@ -110,7 +110,7 @@ func (s *Server) shown(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 func (s *Server) status(c echo.Context) error {
-	status, err := s.Desk.Status(c.Request().Context())
+	status, err := s.Admin.Status(c.Request().Context())
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (s *Server) replay(c echo.Context) error {
 	if err := body.Decode(&what); err != nil || what.ID == "" {
 		return fault.New(fault.Invalid, "no delivery is named")
 	}
-	replayed, err := s.Desk.Replay(c.Request().Context(), what)
+	replayed, err := s.Admin.Replay(c.Request().Context(), what)
 	if err != nil {
 		return err
 	}

@@ -19,15 +19,15 @@ const apiToken = "canary-token-of-the-api-0123456789abcdef"
 type desk struct{ err error }
 
 func (d desk) Status(context.Context) (server.Status, error) {
-	return server.Status{Schema: server.Schema, Lanes: []server.Lane{{Repository: "github.com/acme/gitops", State: server.LaneResting}}}, d.err
+	return server.Status{Schema: server.Schema, Repositories: []server.Repository{{Name: "github.com/acme/gitops", State: server.StateIdle}}}, d.err
 }
 
 func (d desk) Replay(_ context.Context, what server.Replay) (server.Replayed, error) {
 	return server.Replayed{Schema: server.Schema, ID: what.ID, Receiver: what.Receiver}, d.err
 }
 
-func withAPI(d server.Desk) func(*server.Options) {
-	return func(o *server.Options) { o.Desk, o.Token = d, secret.New(apiToken) }
+func withAPI(d server.AdminAPI) func(*server.Options) {
+	return func(o *server.Options) { o.Admin, o.Token = d, secret.New(apiToken) }
 }
 
 // ask sends a request to the API.
@@ -65,7 +65,7 @@ func TestAPI_token(t *testing.T) {
 func TestAPI_absent(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*server.Options){
-		"no token": func(o *server.Options) { o.Desk = desk{} },
+		"no token": func(o *server.Options) { o.Admin = desk{} },
 		"no desk":  func(o *server.Options) { o.Token = secret.New(apiToken) },
 	} {
 		w := newWorld(t, change)
@@ -83,7 +83,7 @@ func TestAPI_answers(t *testing.T) {
 	w := newWorld(t, withAPI(desk{}))
 	var status server.Status
 	answer := w.ask(t, "GET", "/api/v1/status", shown, "")
-	if err := json.Unmarshal(answer.Body.Bytes(), &status); err != nil || len(status.Lanes) != 1 || answer.Header().Get("Cache-Control") != "no-store" {
+	if err := json.Unmarshal(answer.Body.Bytes(), &status); err != nil || len(status.Repositories) != 1 || answer.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("%+v, %v", status, err)
 	}
 	var replayed server.Replayed

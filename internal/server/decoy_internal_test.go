@@ -19,7 +19,7 @@ import (
 // takenInbox counts what was taken.
 type takenInbox struct{ n int }
 
-func (i *takenInbox) Take(context.Context, Taken) error {
+func (i *takenInbox) Accept(context.Context, Accepted) error {
 	i.n++
 	return nil
 }

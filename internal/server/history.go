@@ -12,8 +12,8 @@ import (
 	"promoter/internal/schedule"
 )
 
-// Past asks for a part of the history. What is empty narrows nothing.
-type Past struct {
+// HistoryQuery asks for a part of the history. What is empty narrows nothing.
+type HistoryQuery struct {
 	Repository  string // its name, HOST/NAME, or its key
 	Environment string
 	Application string
@@ -39,7 +39,7 @@ type Event struct {
 	Key         string           `json:"key"`        // of the repository; a rename does not change it
 	Environment string           `json:"environment"`
 	Application string           `json:"application"`
-	Act         string           `json:"act"`
+	Action         string           `json:"act"`
 	Promotion   string           `json:"promotion,omitempty"`
 	Snapshot    string           `json:"snapshot,omitempty"`
 	Versions    []Version        `json:"versions"`
@@ -47,7 +47,7 @@ type Event struct {
 	PullRequest *PullRequest     `json:"pullRequest,omitempty"`
 	Reason      *Reason          `json:"reason,omitempty"`
 	By          string           `json:"by,omitempty"` // who decided or committed
-	Delivery    *CausingDelivery `json:"delivery,omitempty"`
+	Delivery    *TriggeringDelivery `json:"delivery,omitempty"`
 }
 
 // Version is the version of one component.
@@ -67,11 +67,11 @@ type PullRequest struct {
 // Reason says why: the rule for programs, the words for people.
 type Reason struct {
 	Rule  string `json:"rule,omitempty"`
-	Words string `json:"words"`
+	Message string `json:"words"`
 }
 
-// CausingDelivery is the webhook that brought something about.
-type CausingDelivery struct {
+// TriggeringDelivery is the webhook that brought something about.
+type TriggeringDelivery struct {
 	Receiver string `json:"receiver"`
 	ID       string `json:"id"`
 }
@@ -88,7 +88,7 @@ func (s *Server) history(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	history, err := s.Desk.History(c.Request().Context(), past)
+	history, err := s.Admin.History(c.Request().Context(), past)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (s *Server) history(c echo.Context) error {
 
 // past reads the question. What is not known, or cannot be read, is refused: without it
 // all would be told.
-func (s *Server) past(c echo.Context) (past Past, err error) {
+func (s *Server) past(c echo.Context) (past HistoryQuery, err error) {
 	past.Limit = defaultEvents
 	into := map[string]*string{
 		"repository": &past.Repository, "environment": &past.Environment, "application": &past.Application,

@@ -15,25 +15,25 @@ import (
 // asked keeps what was asked of the history.
 type asked struct {
 	desk
-	past *server.Past
+	past *server.HistoryQuery
 }
 
-func (d asked) History(_ context.Context, past server.Past) (server.History, error) {
+func (d asked) History(_ context.Context, past server.HistoryQuery) (server.History, error) {
 	*d.past = past
 	return server.History{Schema: server.Schema, Events: []server.Event{}}, d.err
 }
 
-func (d desk) History(context.Context, server.Past) (server.History, error) {
+func (d desk) History(context.Context, server.HistoryQuery) (server.History, error) {
 	return server.History{Schema: server.Schema, Events: []server.Event{}}, d.err
 }
 
 func TestHistory_question(t *testing.T) {
 	t.Parallel()
-	var past server.Past
+	var past server.HistoryQuery
 	w := newWorld(t, withAPI(asked{past: &past}))
 	answer := w.ask(t, "GET", "/api/v1/history?repository=acme%2Fgitops&environment=prod&application=shop&component=web&since=2026-01-31T00:00:00Z&limit=7&after=1-a",
 		"Bearer "+apiToken, "")
-	want := server.Past{
+	want := server.HistoryQuery{
 		Repository: "acme/gitops", Environment: "prod", Application: "shop", Component: "web",
 		Since: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), Limit: 7, After: "1-a",
 	}
@@ -51,7 +51,7 @@ func TestHistory_question(t *testing.T) {
 
 func TestHistory_refuses(t *testing.T) {
 	t.Parallel()
-	var past server.Past
+	var past server.HistoryQuery
 	w := newWorld(t, withAPI(asked{past: &past}))
 	for _, query := range []string{
 		"limit=0", "limit=1001", "limit=many", "since=yesterday", "enviroment=prod", "environment=a&environment=b",

@@ -10,7 +10,7 @@ import (
 const traceHeader = "Traceparent"
 
 // keep hands a delivery that means work to the inbox, and tells who follows it.
-func (s *Server) keep(r *http.Request, taken Taken) (err error) {
+func (s *Server) keep(r *http.Request, taken Accepted) (err error) {
 	ctx, end := s.follow(r, taken)
 	defer func() {
 		if err != nil {
@@ -19,16 +19,16 @@ func (s *Server) keep(r *http.Request, taken Taken) (err error) {
 		}
 		end(http.StatusAccepted, nil)
 	}()
-	if len(taken.Hints) == 0 {
+	if len(taken.Events) == 0 {
 		s.ignored(r.WithContext(ctx), taken)
 		return nil
 	}
-	return s.Inbox.Take(ctx, taken)
+	return s.Inbox.Accept(ctx, taken)
 }
 
-func (s *Server) follow(r *http.Request, taken Taken) (context.Context, func(int, error)) {
-	if s.Follow == nil {
+func (s *Server) follow(r *http.Request, taken Accepted) (context.Context, func(int, error)) {
+	if s.Trace == nil {
 		return r.Context(), func(int, error) {}
 	}
-	return s.Follow(r.Context(), taken, r.Header.Get(traceHeader))
+	return s.Trace(r.Context(), taken, r.Header.Get(traceHeader))
 }

@@ -22,9 +22,9 @@ type followedInbox struct {
 	marks []any
 }
 
-func (i *followedInbox) Take(ctx context.Context, taken server.Taken) error {
+func (i *followedInbox) Accept(ctx context.Context, taken server.Accepted) error {
 	i.marks = append(i.marks, ctx.Value(followed{}))
-	return i.inbox.Take(ctx, taken)
+	return i.inbox.Accept(ctx, taken)
 }
 
 // Who follows is told of webhooks that were proven, and of no other, and how each was
@@ -35,8 +35,8 @@ func TestFollow(t *testing.T) {
 	kept := &followedInbox{}
 	w := newWorld(t, func(o *server.Options) {
 		o.Inbox = kept
-		o.Follow = func(ctx context.Context, taken server.Taken, parent string) (context.Context, func(int, error)) {
-			about := fmt.Sprintf("%s %s %s %d %q %s", taken.Receiver, taken.ID, taken.Event, len(taken.Hints), taken.Ignored, parent)
+		o.Trace = func(ctx context.Context, taken server.Accepted, parent string) (context.Context, func(int, error)) {
+			about := fmt.Sprintf("%s %s %s %d %q %s", taken.Receiver, taken.ID, taken.EventType, len(taken.Events), taken.Ignored, parent)
 			return context.WithValue(ctx, followed{}, "mark"), func(status int, err error) {
 				told = append(told, fmt.Sprintf("%s: %d %v", about, status, err))
 			}

@@ -23,11 +23,11 @@ type storing struct {
 	db *database.DB
 }
 
-func (s storing) Take(ctx context.Context, taken server.Taken) error {
+func (s storing) Accept(ctx context.Context, taken server.Accepted) error {
 	return s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return s.Keep(ctx, tx, store.Delivery{
-			Receiver: taken.Receiver, ID: taken.ID, Sender: taken.Sender, Event: taken.Event,
-			Hints: taken.Hints, Header: taken.Header, Body: taken.Body,
+		return s.SaveDelivery(ctx, tx, store.Delivery{
+			Receiver: taken.Receiver, ID: taken.ID, Sender: taken.Sender, EventType: taken.EventType,
+			Events: taken.Events, Header: taken.Header, Body: taken.Body,
 		})
 	})
 }
@@ -119,11 +119,11 @@ func TestKept_again(t *testing.T) {
 		}
 	}
 	d, err := kept.Delivery(t.Context(), "forge", "d-1")
-	if err != nil || d.Times != 3 || len(d.Hints) != 1 {
+	if err != nil || d.Times != 3 || len(d.Events) != 1 {
 		t.Errorf("kept %+v, %v", d, err)
 	}
 	for _, seen := range w.seen {
-		if seen.Hints != 1 || seen.Status != http.StatusAccepted {
+		if seen.Events != 1 || seen.Status != http.StatusAccepted {
 			t.Errorf("observed %+v", seen)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // broke panics for a webhook.
 type broke struct{}
 
-func (broke) Take(context.Context, server.Taken) error { panic("out of cheese: " + hookSecret) }
+func (broke) Accept(context.Context, server.Accepted) error { panic("out of cheese: " + hookSecret) }
 
 // A defect is one request's: it is answered so that the sender tries again, is in the log
 // with its place, and says nothing to a stranger.

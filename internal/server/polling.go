@@ -12,9 +12,9 @@ type Schedule struct {
 	Failing      string    `json:"failing,omitzero"` // why the last time is tried again
 }
 
-// Pause is a host that the answering process sends nothing until a time, or nothing
+// Backoff is a host that the answering process sends nothing until a time, or nothing
 // with one credential.
-type Pause struct {
+type Backoff struct {
 	To         string    `json:"to"` // forge, registry, git or machine
 	Host       string    `json:"host"`
 	Credential string    `json:"credential,omitempty"` // of a forge, in words; empty: the host is left alone by all

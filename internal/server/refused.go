@@ -35,7 +35,7 @@ func (s *Server) refused(c echo.Context, to *receiver, at time.Time, err error) 
 }
 
 // ignored writes the line of a delivery that means no work and is not kept.
-func (s *Server) ignored(r *http.Request, taken Taken) {
+func (s *Server) ignored(r *http.Request, taken Accepted) {
 	s.Log.InfoContext(r.Context(), "delivery", slog.String("receiver", taken.Receiver), slog.String("delivery", taken.ID),
-		slog.String("event", taken.Event), slog.Int("hints", 0), slog.String("ignored", taken.Ignored))
+		slog.String("event", taken.EventType), slog.Int("hints", 0), slog.String("ignored", taken.Ignored))
 }

@@ -25,15 +25,15 @@ type Options struct {
 	Ready func(ctx context.Context) error
 	// Metrics answers /metrics; nil: there are none.
 	Metrics http.Handler
-	// Desk answers the API to whoever shows its token; nil: there is none.
-	Desk  Desk
+	// Admin answers the API to whoever shows its token; nil: there is none.
+	Admin  AdminAPI
 	Token secret.String
 	// Setups make GitHub Apps, each at /setup/NAME. None: there is no such address.
 	Setups []*Setup
-	// Follow is told of a webhook that was proven before it is kept, gives the context
+	// Trace is told of a webhook that was proven before it is kept, gives the context
 	// that it is kept with, and is told how it was answered; nil: nobody follows. The
 	// traceparent is the sender's own, if it has one.
-	Follow func(ctx context.Context, taken Taken, traceparent string) (context.Context, func(status int, err error))
+	Trace func(ctx context.Context, taken Accepted, traceparent string) (context.Context, func(status int, err error))
 	// Observe is told of every webhook; nil: nobody is.
 	Observe func(Observation)
 	// TLS is spoken on the listener; nil: plain http.
@@ -47,13 +47,13 @@ type Options struct {
 
 // Inbox makes webhooks durable.
 type Inbox interface {
-	// Take keeps a delivery. When it returns nil, the delivery is on the disk and what
+	// Accept keeps a delivery. When it returns nil, the delivery is on the disk and what
 	// it hints at will be looked at.
-	Take(ctx context.Context, taken Taken) error
+	Accept(ctx context.Context, taken Accepted) error
 }
 
-// Taken is a delivery that was proven and read, with what it was read from.
-type Taken struct {
+// Accepted is a delivery that was proven and read, with what it was read from.
+type Accepted struct {
 	webhook.Delivery
 	Receiver string // its name
 	Sender   string // its kind
@@ -66,7 +66,7 @@ type Taken struct {
 type Observation struct {
 	Receiver string // empty: there is none of that name
 	Status   int    // of HTTP
-	Hints    int
+	Events    int
 	Took     time.Duration
 }
 
@@ -126,7 +126,7 @@ func (s *Server) route() {
 	s.echo.POST("/webhooks/:receiver/:secret", s.webhook)
 	s.echo.Match([]string{http.MethodGet, http.MethodHead}, "/healthz", alive)
 	s.echo.Match([]string{http.MethodGet, http.MethodHead}, "/readyz", s.ready)
-	if s.Desk != nil && !s.Token.IsZero() {
+	if s.Admin != nil && !s.Token.IsZero() {
 		api := s.echo.Group("/api/v1", s.shown)
 		api.GET("/status", s.status)
 		api.GET("/history", s.history)

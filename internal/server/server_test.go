@@ -29,11 +29,11 @@ const (
 // inbox keeps what the server takes, or fails.
 type inbox struct {
 	mu    sync.Mutex
-	taken []server.Taken
+	taken []server.Accepted
 	err   error
 }
 
-func (i *inbox) Take(_ context.Context, taken server.Taken) error {
+func (i *inbox) Accept(_ context.Context, taken server.Accepted) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.err == nil {

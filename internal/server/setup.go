@@ -24,36 +24,36 @@ import (
 type Setup struct {
 	Name   string // of the forge
 	Secret secret.String
-	Maker  Maker
+	Creator  AppCreator
 
 	states states
 }
 
-// Maker knows which App is wanted, and keeps it.
-type Maker interface {
-	// Offer says what the button sends, and refuses where nothing can come of it.
-	Offer(ctx context.Context) (Offer, error)
-	// Make fetches the App of the code, once, and keeps its credentials. After a
+// AppCreator knows which App is wanted, and keeps it.
+type AppCreator interface {
+	// Preview says what the button sends, and refuses where nothing can come of it.
+	Preview(ctx context.Context) (AppPreview, error)
+	// Create fetches the App of the code, once, and keeps its credentials. After a
 	// Temporary or RateLimited fault the same code may be tried again.
-	Make(ctx context.Context, code string) (Made, error)
+	Create(ctx context.Context, code string) (CreatedApp, error)
 }
 
-// Offer is an App that can be made.
-type Offer struct {
+// AppPreview is an App that can be made.
+type AppPreview struct {
 	GitHub      string // the host, for people
 	Owner       string // the organization; empty: the person's own account
 	Action      string // where the button leads
 	Manifest    string // what it sends, JSON
-	Permissions []OfferedPermission
+	Permissions []AppPermission
 	Events      []string
 	Hook        string // where webhooks are posted to; empty: there is none
 }
 
-// OfferedPermission is one that the App asks for.
-type OfferedPermission struct{ Title, For string }
+// AppPermission is one that the App asks for.
+type AppPermission struct{ Title, For string }
 
-// Made is an App that was made.
-type Made struct {
+// CreatedApp is an App that was made.
+type CreatedApp struct {
 	Name    string
 	Install string   // the page on which it is installed
 	Next    []string // what is to be done beside that, in sentences
@@ -61,10 +61,10 @@ type Made struct {
 
 // SetupPath is the address of the page below that of the server, and BackPath where
 // GitHub sends the browser.
-func SetupPath(name, secret string) string { return BackPath(name) + "/" + url.PathEscape(secret) }
+func SetupPath(name, secret string) string { return SetupCallbackPath(name) + "/" + url.PathEscape(secret) }
 
-// BackPath is where GitHub sends the browser back to.
-func BackPath(name string) string { return "/setup/" + url.PathEscape(name) }
+// SetupCallbackPath is where GitHub sends the browser back to.
+func SetupCallbackPath(name string) string { return "/setup/" + url.PathEscape(name) }
 
 // NewSetupServer makes a Server that answers one set-up and nothing else, to
 // browsers that ask for one of these hosts: another name that leads here is another
@@ -132,7 +132,7 @@ func (s *setups) offer(c echo.Context) error {
 	if !same(c.Param("secret"), one.Secret.Reveal()) || one == s.decoy {
 		return s.pages.failed(c, errSetup)
 	}
-	available, err := one.Maker.Offer(c.Request().Context())
+	available, err := one.Creator.Preview(c.Request().Context())
 	if err != nil {
 		return s.pages.failed(c, err)
 	}
@@ -155,7 +155,7 @@ func (s *setups) back(c echo.Context) error {
 	if code == "" {
 		return s.pages.failed(c, fault.New(fault.Invalid, "GitHub sent no code back, so no App was made: open the first page again to begin anew"))
 	}
-	made, err := one.Maker.Make(c.Request().Context(), code)
+	made, err := one.Creator.Create(c.Request().Context(), code)
 	if err != nil { // there may be an App that nobody has the key of, and the browser may be gone
 		s.log.ErrorContext(c.Request().Context(), "the set-up of an App failed", slog.String("forge", one.Name), slog.Any("error", err))
 		if kind := fault.KindOf(err); kind == fault.Temporary || kind == fault.RateLimited {

@@ -38,18 +38,18 @@ func newSetupPages() (*setupPages, error) {
 type setupData struct {
 	Title  string
 	Style  template.CSS
-	Offer  *Offer
+	Offer  *AppPreview
 	Action string
-	Made   *Made
+	Made   *CreatedApp
 	Error  string
 }
 
-func (p *setupPages) offer(c echo.Context, available Offer, to *url.URL) error {
+func (p *setupPages) offer(c echo.Context, available AppPreview, to *url.URL) error {
 	data := setupData{Title: "Set promoter up on " + available.GitHub, Offer: &available, Action: to.String()}
 	return p.write(c, http.StatusOK, to.Scheme+"://"+to.Host, data)
 }
 
-func (p *setupPages) made(c echo.Context, made Made) error {
+func (p *setupPages) made(c echo.Context, made CreatedApp) error {
 	return p.write(c, http.StatusOK, "'none'", setupData{Title: made.Name + " was made", Made: &made})
 }
 

@@ -27,17 +27,17 @@ type maker struct {
 	codes             []string
 }
 
-func (m *maker) Offer(context.Context) (server.Offer, error) {
-	return server.Offer{
+func (m *maker) Preview(context.Context) (server.AppPreview, error) {
+	return server.AppPreview{
 		GitHub: "github.com", Owner: "acme", Action: "https://github.com/organizations/acme/settings/apps/new", Manifest: `{"name":"a\"<b>"}`,
-		Permissions: []server.OfferedPermission{{Title: "Contents: read and write", For: "pushing <branches>"}},
+		Permissions: []server.AppPermission{{Title: "Contents: read and write", For: "pushing <branches>"}},
 		Events:      []string{"push", "pull_request"}, Hook: "https://promoter.example.com/webhooks/github",
 	}, m.offerErr
 }
 
-func (m *maker) Make(_ context.Context, code string) (server.Made, error) {
+func (m *maker) Create(_ context.Context, code string) (server.CreatedApp, error) {
 	m.codes = append(m.codes, code)
-	return server.Made{Name: "promoter-<acme>", Install: "https://github.com/apps/p/installations/new", Next: []string{"Have patience."}}, m.makeErr
+	return server.CreatedApp{Name: "promoter-<acme>", Install: "https://github.com/apps/p/installations/new", Next: []string{"Have patience."}}, m.makeErr
 }
 
 // browser asks a server with one set-up.
@@ -54,7 +54,7 @@ func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	b := &browser{t: t, log: &strings.Builder{}, maker: &maker{}, now: time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC), host: "promoter.example.com"}
 	b.s = newWorld(t, func(o *server.Options) {
-		o.Setups = []*server.Setup{{Name: "github", Secret: secret.New(setupSecret), Maker: b.maker}}
+		o.Setups = []*server.Setup{{Name: "github", Secret: secret.New(setupSecret), Creator: b.maker}}
 		o.Now = func() time.Time { return b.now }
 		o.Log = slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}).Server
@@ -93,7 +93,7 @@ func (b *browser) state() string {
 }
 
 func back(state, code string) string {
-	return server.BackPath("github") + "?" + url.Values{"state": {state}, "code": {code}}.Encode()
+	return server.SetupCallbackPath("github") + "?" + url.Values{"state": {state}, "code": {code}}.Encode()
 }
 
 // The page has the button and what it brings about, needs no script, may send its
@@ -133,7 +133,7 @@ func TestSetup_unproven(t *testing.T) {
 	want := ""
 	for _, path := range []string{
 		server.SetupPath("github", "wrong"), server.SetupPath("gitlab", setupSecret), server.SetupPath("github", setupSecret+"x"),
-		back("invented", "c"), back("", "c"), server.BackPath("github"), server.BackPath("nobody") + "?state=x&code=y",
+		back("invented", "c"), back("", "c"), server.SetupCallbackPath("github"), server.SetupCallbackPath("nobody") + "?state=x&code=y",
 	} {
 		answer := b.get(path)
 		got := text(t, answer)
@@ -153,7 +153,7 @@ func TestSetup_unproven(t *testing.T) {
 func TestSetup_none(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	for _, path := range []string{server.SetupPath("github", setupSecret), server.BackPath("github")} {
+	for _, path := range []string{server.SetupPath("github", setupSecret), server.SetupCallbackPath("github")} {
 		r := httptest.NewRecorder()
 		w.ServeHTTP(r, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
 		if r.Code != http.StatusNotFound {
@@ -241,7 +241,7 @@ func TestNewSetupServer(t *testing.T) {
 	b := newBrowser(t)
 	var err error
 	b.s, err = server.NewSetupServer(server.Options{
-		Setups: []*server.Setup{{Name: "github", Secret: secret.New(setupSecret), Maker: b.maker}},
+		Setups: []*server.Setup{{Name: "github", Secret: secret.New(setupSecret), Creator: b.maker}},
 		Now:    func() time.Time { return b.now }, Log: slog.New(slog.DiscardHandler),
 	}, "127.0.0.1:4321")
 	if err != nil {
@@ -295,7 +295,7 @@ func FuzzSetup_back(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query string) {
 		b := newBrowser(t)
 		b.state()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, server.BackPath("github"), http.NoBody)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, server.SetupCallbackPath("github"), http.NoBody)
 		r.URL.RawQuery = query
 		w := httptest.NewRecorder()
 		b.s.ServeHTTP(w, r)

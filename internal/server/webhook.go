@@ -46,7 +46,7 @@ func (s *Server) webhook(c echo.Context) error {
 		s.fail(err, c)
 		s.refused(c, to, begin, err)
 	}
-	s.Observe(Observation{Receiver: to.name, Status: c.Response().Status, Hints: hints.Hints, Took: s.Now().Sub(begin)})
+	s.Observe(Observation{Receiver: to.name, Status: c.Response().Status, Events: hints.Hints, Took: s.Now().Sub(begin)})
 	return err
 }
 
@@ -72,10 +72,10 @@ func (s *Server) take(c echo.Context, to *receiver, at time.Time) (accepted, err
 	if err != nil {
 		return accepted{}, err
 	}
-	told := accepted{Delivery: delivery.ID, Hints: len(delivery.Hints), Ignored: delivery.Ignored}
-	taken := Taken{
+	told := accepted{Delivery: delivery.ID, Hints: len(delivery.Events), Ignored: delivery.Ignored}
+	taken := Accepted{
 		Delivery: delivery, Receiver: to.name, Sender: to.Kind(), At: at,
-		Header: to.Kept(c.Request().Header), Body: body,
+		Header: to.LoggableHeaders(c.Request().Header), Body: body,
 	}
 	if err := s.keep(c.Request(), taken); err != nil {
 		return accepted{}, err

@@ -7,10 +7,10 @@ import (
 	"promoter/internal/database"
 )
 
-// Bound removes the oldest deliveries beyond so many bytes of bodies and headers, and
+// TrimDeliveries removes the oldest deliveries beyond so many bytes of bodies and headers, and
 // returns how many it removed. Who may send webhooks could else fill the disk. What is
 // too much is found by reading alone, so that nobody waits for that.
-func (s *Store) Bound(ctx context.Context, most int64) (removed int64, err error) {
+func (s *Store) TrimDeliveries(ctx context.Context, most int64) (removed int64, err error) {
 	var newest int64
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.One(ctx, []any{&newest}, `
@@ -27,10 +27,10 @@ delete from delivery where (receiver, id) in (
 )`, database.Time(newest).Add(time.Microsecond))
 }
 
-// BoundHinted forgets of more than so many images that were hinted at those whose hint is
+// TrimImageEvents forgets of more than so many images that were hinted at those whose hint is
 // the oldest, and returns how many these were. What was read of them before counts until
 // the next poll.
-func (s *Store) BoundHinted(ctx context.Context, most int) (removed int64, err error) {
+func (s *Store) TrimImageEvents(ctx context.Context, most int) (removed int64, err error) {
 	var newest int64
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.One(ctx, []any{&newest},

@@ -19,10 +19,10 @@ func TestBound(t *testing.T) {
 			large.Body = bytes.Repeat([]byte{0}, 1000)
 			b.keep(large)
 		}
-		if n, err := b.Bound(b.Context(), 4000); n != 0 || err != nil {
+		if n, err := b.TrimDeliveries(b.Context(), 4000); n != 0 || err != nil {
 			t.Errorf("within the bound: removed %d, %v", n, err)
 		}
-		if n, err := b.Bound(b.Context(), 2500); n != 1 || err != nil {
+		if n, err := b.TrimDeliveries(b.Context(), 2500); n != 1 || err != nil {
 			t.Errorf("beyond it: removed %d, %v", n, err)
 		}
 		left, err := b.Deliveries(b.Context(), 10)
@@ -38,20 +38,20 @@ func TestBoundHinted(t *testing.T) {
 	each(t, func(b bench) {
 		hinted := func(path string) {
 			b.write(func(_ context.Context, tx *database.Tx) error {
-				b.Hinted(tx, event.Image{Host: "quay.io", Path: path})
+				b.RecordImageEvent(tx, event.Image{Host: "quay.io", Path: path})
 				return nil
 			})
 		}
 		for _, path := range []string{"first", "second", "third"} {
 			hinted(path)
 		}
-		if n, err := b.BoundHinted(b.Context(), 3); n != 0 || err != nil {
+		if n, err := b.TrimImageEvents(b.Context(), 3); n != 0 || err != nil {
 			t.Errorf("within the bound: removed %d, %v", n, err)
 		}
-		if n, err := b.BoundHinted(b.Context(), 2); n != 1 || err != nil {
+		if n, err := b.TrimImageEvents(b.Context(), 2); n != 1 || err != nil {
 			t.Errorf("beyond it: removed %d, %v", n, err)
 		}
-		left, err := b.HintedSince(b.Context(), time.Time{})
+		left, err := b.ImageEventsSince(b.Context(), time.Time{})
 		if err != nil || len(left) != 2 || left[0].Image.Path != "second" || left[1].Image.Path != "third" {
 			t.Errorf("left are %v, %v", left, err)
 		}

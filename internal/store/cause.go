@@ -12,21 +12,21 @@ import (
 	"promoter/internal/fault"
 )
 
-// Caused keeps which webhook last hinted at each of the lanes, with the transaction.
-func (s *Store) Caused(tx *database.Tx, by Cause, lanes []string) {
+// RecordTrigger keeps which webhook last hinted at each of the lanes, with the transaction.
+func (s *Store) RecordTrigger(tx *database.Tx, by Trigger, lanes []string) {
 	if len(lanes) == 0 {
 		return
 	}
 	pending := causes{}
 	for _, lane := range lanes {
-		pending[lane] = Cause{Receiver: plain(by.Receiver), Delivery: plain(by.Delivery)}
+		pending[lane] = Trigger{Receiver: plain(by.Receiver), Delivery: plain(by.Delivery)}
 	}
 	tx.Defer(pending)
 }
 
 // causes are those that a transaction is to write, all with one statement, after the
 // hints: so a cause is never older than the hint that came with it.
-type causes map[string]Cause
+type causes map[string]Trigger
 
 // Key implements database.Deferred. Work goes by this order: hints before causes.
 func (c causes) Key() string { return "work cause" }
@@ -61,9 +61,9 @@ on conflict (lane) do update set receiver = excluded.receiver, delivery = exclud
 	return err
 }
 
-// CauseOf returns the last webhook that hinted at a lane, if that was not before the
+// TriggerSince returns the last webhook that hinted at a lane, if that was not before the
 // time; else a zero one.
-func (s *Store) CauseOf(ctx context.Context, lane string, since time.Time) (c Cause, err error) {
+func (s *Store) TriggerSince(ctx context.Context, lane string, since time.Time) (c Trigger, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.One(ctx, []any{&c.Receiver, &c.Delivery},
 			"select receiver, delivery from cause where lane = ? and hinted_at >= ?", lane, since)

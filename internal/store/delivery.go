@@ -16,8 +16,8 @@ type Delivery struct {
 	Receiver string // the name of the entry that took it
 	ID       string // the sender's own
 	Sender   string // the kind of the receiver
-	Event    string // as the sender calls it
-	Hints    []event.Event
+	EventType    string // as the sender calls it
+	Events    []event.Event
 	Header   http.Header // without credentials
 	Body     []byte
 
@@ -27,9 +27,9 @@ type Delivery struct {
 	Times      int
 }
 
-// Keep stores a delivery. One that was seen before is stored once, and counted.
-func (s *Store) Keep(ctx context.Context, tx *database.Tx, d Delivery) error {
-	hints, err := json.Marshal(d.Hints)
+// SaveDelivery stores a delivery. One that was seen before is stored once, and counted.
+func (s *Store) SaveDelivery(ctx context.Context, tx *database.Tx, d Delivery) error {
+	hints, err := json.Marshal(d.Events)
 	if err != nil {
 		return fmt.Errorf("keep the delivery %s: %w", d.ID, err)
 	}
@@ -41,7 +41,7 @@ func (s *Store) Keep(ctx context.Context, tx *database.Tx, d Delivery) error {
 insert into delivery (receiver, id, sender, event, received_at, seen_at, times, hints, header, body)
 values (?, ?, ?, ?, @now, @now, 1, ?, ?, ?)
 on conflict (receiver, id) do update set seen_at = excluded.seen_at, times = delivery.times + 1`,
-		d.Receiver, d.ID, d.Sender, d.Event, string(hints), string(header), notNil(d.Body))
+		d.Receiver, d.ID, d.Sender, d.EventType, string(hints), string(header), notNil(d.Body))
 	return err
 }
 
@@ -76,12 +76,12 @@ const deliveryColumns = "receiver, id, sender, event, received_at, seen_at, time
 func one(ctx context.Context, tx *database.Tx, into *Delivery, query string, args ...any) error {
 	var hints, header string
 	var received, seen int64
-	columns := []any{&into.Receiver, &into.ID, &into.Sender, &into.Event, &received, &seen, &into.Times, &hints, &header, &into.Body}
+	columns := []any{&into.Receiver, &into.ID, &into.Sender, &into.EventType, &received, &seen, &into.Times, &hints, &header, &into.Body}
 	if err := tx.One(ctx, columns, query, args...); err != nil {
 		return err
 	}
 	into.ReceivedAt, into.SeenAt = database.Time(received), database.Time(seen)
-	if err := json.Unmarshal([]byte(hints), &into.Hints); err != nil {
+	if err := json.Unmarshal([]byte(hints), &into.Events); err != nil {
 		return fmt.Errorf("read the hints of the delivery %s: %w", into.ID, err)
 	}
 	if err := json.Unmarshal([]byte(header), &into.Header); err != nil {
@@ -96,7 +96,7 @@ func (s *Store) Deliveries(ctx context.Context, limit int) (all []Delivery, err 
 		return tx.Query(ctx, func(scan database.Scan) error {
 			var d Delivery
 			var received, seen int64
-			if err := scan(&d.Receiver, &d.ID, &d.Sender, &d.Event, &received, &seen, &d.Times); err != nil {
+			if err := scan(&d.Receiver, &d.ID, &d.Sender, &d.EventType, &received, &seen, &d.Times); err != nil {
 				return err
 			}
 			d.ReceivedAt, d.SeenAt = database.Time(received), database.Time(seen)

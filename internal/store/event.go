@@ -18,16 +18,16 @@ type Event struct {
 	Name        string // HOST/OWNER/NAME as it was then
 	Environment string
 	Application string
-	Act         string
+	Action         string
 	Promotion   string // the id of the promotion; empty: not known, or none
 	Snapshot    string // its id
 	Versions    []EventVersion
 	Commit      string
 	Number      int    // of the pull request; 0: none
 	URL         string // of it
-	Rule, Words string // the reason
-	Person      string // who decided or committed
-	Cause       Cause  // zero: not known
+	Rule, Message string // the reason
+	User      string // who decided or committed
+	Trigger       Trigger  // zero: not known
 }
 
 // EventVersion is the version of one component.
@@ -38,8 +38,8 @@ type EventVersion struct {
 	Digest     string `json:"digest,omitempty"`
 }
 
-// Cause is the webhook that brought something about.
-type Cause struct{ Receiver, Delivery string }
+// Trigger is the webhook that brought something about.
+type Trigger struct{ Receiver, Delivery string }
 
 // The acts that are told apart by more than their time.
 const (
@@ -51,19 +51,19 @@ const (
 	EventClosed    = "closed"
 )
 
-// Once says what makes an event one event. Whoever sees it again, in a second look, in
+// Identity says what makes an event one event. Whoever sees it again, in a second look, in
 // another replica, or after the database was lost, gives it the same name. A landing is
 // its commit, whether promoter made it or only saw it; a pull request is opened once, is
 // refreshed once with each head, and a decision is its person and its time.
-func (e Event) Once() string {
-	what := []string{e.Act, e.Person, strconv.FormatInt(database.Micros(e.At), 10), strconv.Itoa(e.Number)}
-	switch e.Act {
+func (e Event) Identity() string {
+	what := []string{e.Action, e.User, strconv.FormatInt(database.Micros(e.At), 10), strconv.Itoa(e.Number)}
+	switch e.Action {
 	case EventPushed, EventMerged, EventLanded:
 		what = []string{EventLanded, e.Commit}
 	case EventOpened:
-		what = []string{e.Act, strconv.Itoa(e.Number)}
+		what = []string{e.Action, strconv.Itoa(e.Number)}
 	case EventRefreshed, EventClosed:
-		what = []string{e.Act, strconv.Itoa(e.Number), e.Commit}
+		what = []string{e.Action, strconv.Itoa(e.Number), e.Commit}
 	}
 	name := append([]string{e.Repository, e.Environment, e.Application}, what...)
 	sum := sha256.Sum256([]byte(strings.Join(name, "\n")))

@@ -11,8 +11,8 @@ import (
 	"promoter/internal/image"
 )
 
-// Follow is something that the config of a lane's repository follows.
-type Follow struct {
+// Subscription is something that the config of a lane's repository follows.
+type Subscription struct {
 	Image   image.Pattern // of image repositories, with or without stars
 	Release Release       // set: of releases instead
 }
@@ -32,7 +32,7 @@ const (
 // row is a follower as it is kept.
 type row struct{ kind, host, path, pattern string }
 
-func (f Follow) row() row {
+func (f Subscription) row() row {
 	if f.Release != (Release{}) {
 		return row{kind: followsRelease, host: strings.ToLower(f.Release.Host), path: strings.ToLower(f.Release.Name)}
 	}
@@ -58,9 +58,9 @@ func beginnings(path string) []any {
 	return all
 }
 
-// SetFollows makes a lane follow these things and no others, and says whether some
+// SetSubscriptions makes a lane follow these things and no others, and says whether some
 // of them are new: hints about those found nobody until now.
-func (s *Store) SetFollows(ctx context.Context, tx *database.Tx, lane string, follows []Follow) (added bool, err error) {
+func (s *Store) SetSubscriptions(ctx context.Context, tx *database.Tx, lane string, follows []Subscription) (added bool, err error) {
 	wanted := map[row]bool{}
 	for _, f := range follows {
 		wanted[f.row()] = true
@@ -103,9 +103,9 @@ func followsOf(ctx context.Context, tx *database.Tx, lane string) (map[row]bool,
 	return known, err
 }
 
-// Followers returns the lanes that what is hinted at may concern, sorted. Who asks
+// Subscribers returns the lanes that what is hinted at may concern, sorted. Who asks
 // leaves them as they are: others of the transaction may get the same ones.
-func (s *Store) Followers(ctx context.Context, tx *database.Tx, hint event.Event) ([]string, error) {
+func (s *Store) Subscribers(ctx context.Context, tx *database.Tx, hint event.Event) ([]string, error) {
 	ask := func() ([]string, error) {
 		found, err := followers(ctx, tx, hint)
 		slices.Sort(found)

@@ -30,7 +30,7 @@ func BenchmarkFollowers(b *testing.B) {
 				n++
 				hint := imageHint("registry.example.com", fmt.Sprintf("team-%d/image-%d", n%benchLanes, n%benchImages))
 				err := db.View(b.Context(), func(ctx context.Context, tx *database.Tx) error {
-					found, err := s.Followers(ctx, tx, hint)
+					found, err := s.Subscribers(ctx, tx, hint)
 					if err == nil && len(found) != 1 {
 						return fmt.Errorf("%s: %d followers", hint, len(found))
 					}
@@ -47,12 +47,12 @@ func BenchmarkFollowers(b *testing.B) {
 func followMany(b *testing.B, db *database.DB, s *store.Store) {
 	b.Helper()
 	for lane := range benchLanes {
-		follows := []store.Follow{pattern(b, fmt.Sprintf("registry.example.com/team-%d/charts/*", lane))}
+		follows := []store.Subscription{pattern(b, fmt.Sprintf("registry.example.com/team-%d/charts/*", lane))}
 		for n := range benchImages {
 			follows = append(follows, pattern(b, fmt.Sprintf("registry.example.com/team-%d/image-%d", lane, n)))
 		}
 		err := db.Batch(b.Context(), func(ctx context.Context, tx *database.Tx) error {
-			_, err := s.SetFollows(ctx, tx, fmt.Sprint("github.com/", lane), follows)
+			_, err := s.SetSubscriptions(ctx, tx, fmt.Sprint("github.com/", lane), follows)
 			return err
 		})
 		if err != nil {

@@ -13,9 +13,9 @@ import (
 	"promoter/internal/event"
 )
 
-// Hinted remembers that an image may have changed: what was read of it before that
+// RecordImageEvent remembers that an image may have changed: what was read of it before that
 // counts no more, on whichever replica.
-func (s *Store) Hinted(tx *database.Tx, said event.Image) {
+func (s *Store) RecordImageEvent(tx *database.Tx, said event.Image) {
 	host, path := said.Host, said.Path
 	if known := said.Repository(); !known.IsZero() {
 		host, path = known.Host(), known.Path()
@@ -62,8 +62,8 @@ type ImageEvent struct {
 	At    time.Time // of the newest hint
 }
 
-// HintedSince lists the images that were hinted at since a time, that included.
-func (s *Store) HintedSince(ctx context.Context, since time.Time) (all []ImageEvent, err error) {
+// ImageEventsSince lists the images that were hinted at since a time, that included.
+func (s *Store) ImageEventsSince(ctx context.Context, since time.Time) (all []ImageEvent, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
 			var one ImageEvent

@@ -14,8 +14,8 @@ import (
 	"promoter/internal/database"
 )
 
-// Past is what a look learnt for the history.
-type Past struct {
+// HistoryUpdate is what a look learnt for the history.
+type HistoryUpdate struct {
 	Events []Event
 	// Heads are the commits up to which the history of branches was read.
 	Heads map[string]string
@@ -68,11 +68,11 @@ func (e Event) row() (eventRow, error) {
 		components += version.Component + " "
 	}
 	return eventRow{
-		ID: e.Once(), At: database.Micros(e.At), Repository: plain(e.Repository), Name: plain(strings.ToLower(e.Name)),
-		Environment: plain(e.Environment), Application: plain(e.Application), Act: e.Act, Promotion: plain(e.Promotion),
+		ID: e.Identity(), At: database.Micros(e.At), Repository: plain(e.Repository), Name: plain(strings.ToLower(e.Name)),
+		Environment: plain(e.Environment), Application: plain(e.Application), Act: e.Action, Promotion: plain(e.Promotion),
 		Snapshot: plain(e.Snapshot), Versions: plain(string(versions)), Components: plain(components), Commit: plain(e.Commit),
-		Number: e.Number, URL: short(e.URL), Rule: plain(e.Rule), Words: short(e.Words), Person: short(e.Person),
-		Receiver: plain(e.Cause.Receiver), Delivery: plain(e.Cause.Delivery),
+		Number: e.Number, URL: short(e.URL), Rule: plain(e.Rule), Words: short(e.Message), Person: short(e.User),
+		Receiver: plain(e.Trigger.Receiver), Delivery: plain(e.Trigger.Delivery),
 	}, nil
 }
 
@@ -91,9 +91,9 @@ func short(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }
 
-// Ended keeps how a look ended: what is known of the lane, and what the look learnt for
+// RecordReconciliation keeps how a look ended: what is known of the lane, and what the look learnt for
 // the history.
-func (s *Store) Ended(ctx context.Context, tx *database.Tx, l Repository, past Past) error {
+func (s *Store) RecordReconciliation(ctx context.Context, tx *database.Tx, l Repository, past HistoryUpdate) error {
 	if err := setLane(ctx, tx, l); err != nil {
 		return err
 	}
@@ -145,26 +145,26 @@ func (s *Store) Heads(ctx context.Context, repository string) (map[string]string
 	return heads, err
 }
 
-// Window narrows a part of the history. What is empty narrows nothing.
-type Window struct {
+// HistoryFilter narrows a part of the history. What is empty narrows nothing.
+type HistoryFilter struct {
 	Repository  string // its key, its name, or its HOST/NAME
 	Environment string
 	Application string
 	Component   string
 	Since       time.Time
 	// Before is the place of the last event that was shown; events come newest first.
-	Before Mark
+	Before Cursor
 	Limit  int
 }
 
-// Mark is the place of an event in the history.
-type Mark struct {
+// Cursor is the place of an event in the history.
+type Cursor struct {
 	At time.Time
 	ID string
 }
 
 // History lists events, newest first.
-func (s *Store) History(ctx context.Context, w Window) (all []Event, err error) {
+func (s *Store) History(ctx context.Context, w HistoryFilter) (all []Event, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		targets, few, err := w.places(ctx, tx)
 		if err != nil || few && len(targets) == 0 {
@@ -199,7 +199,7 @@ from history as event`
 const inTime = `(? = '' or components like ? escape '!') and at >= ? and at <= ? and (? = '' or at < ? or (at = ? and id < ?))`
 
 // time are the values of inTime.
-func (w Window) time() []any {
+func (w HistoryFilter) time() []any {
 	component := ""
 	if w.Component != "" {
 		component = "% " + escaped(plain(w.Component)) + " %"
@@ -212,7 +212,7 @@ func (w Window) time() []any {
 }
 
 // selectByTime goes through the events by their time until enough are found.
-func (w Window) selectByTime() (query string, args []any) {
+func (w HistoryFilter) selectByTime() (query string, args []any) {
 	return selectEvents + "\nwhere " + atPlace + " and " + inTime + "\norder by at desc, id desc limit ?", append(append(w.place(), w.time()...), w.Limit)
 }
 
@@ -224,8 +224,8 @@ func escaped(text string) string {
 func readEvent(scan database.Scan) (e Event, err error) {
 	var at int64
 	var versions string
-	if err := scan(&e.ID, &at, &e.Repository, &e.Name, &e.Environment, &e.Application, &e.Act, &e.Promotion, &e.Snapshot, &versions,
-		&e.Commit, &e.Number, &e.URL, &e.Rule, &e.Words, &e.Person, &e.Cause.Receiver, &e.Cause.Delivery); err != nil {
+	if err := scan(&e.ID, &at, &e.Repository, &e.Name, &e.Environment, &e.Application, &e.Action, &e.Promotion, &e.Snapshot, &versions,
+		&e.Commit, &e.Number, &e.URL, &e.Rule, &e.Message, &e.User, &e.Trigger.Receiver, &e.Trigger.Delivery); err != nil {
 		return e, err
 	}
 	e.At = database.Time(at)

@@ -19,7 +19,7 @@ func TestSelectEvents_plan(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	query, args := Window{Limit: 10}.selectByTime()
+	query, args := HistoryFilter{Limit: 10}.selectByTime()
 	plan := planOf(t, db, true, query, args)
 	for _, want := range []string{"SEARCH event USING INDEX history_at (at>? AND at<?)", "INDEX history_snapshot (repository=? AND environment=? AND application=? AND snapshot=?)"} {
 		if !strings.Contains(plan, want) {

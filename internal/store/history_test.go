@@ -20,24 +20,24 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func happened(act, application string, minutes int) store.Event {
 	return store.Event{
 		At: noon.Add(time.Duration(minutes) * time.Minute), Repository: "github.com/7", Name: "GitHub.com/Acme/GitOps",
-		Environment: "prod", Application: application, Act: act, Promotion: "p", Snapshot: "v1:0",
+		Environment: "prod", Application: application, Action: act, Promotion: "p", Snapshot: "v1:0",
 		Versions: []store.EventVersion{{Component: "web_app", Repository: "quay.io/acme/web", Tag: "1.0.0", Digest: "sha256:1"}, {Component: "worker", Tag: "2"}},
-		Commit:   "c0ffee", Number: 5, URL: "https://github.com/acme/gitops/pull/5", Rule: "newer", Words: "it is \x00newer\xff", Person: "ada",
-		Cause: store.Cause{Receiver: "quay", Delivery: "d1"},
+		Commit:   "c0ffee", Number: 5, URL: "https://github.com/acme/gitops/pull/5", Rule: "newer", Message: "it is \x00newer\xff", User: "ada",
+		Trigger: store.Trigger{Receiver: "quay", Delivery: "d1"},
 	}
 }
 
 func (b bench) ended(events ...store.Event) {
 	b.Helper()
-	b.endedIn(store.Repository{Key: "github.com/7", Host: "github.com", Name: "acme/gitops"}, store.Past{Events: events})
+	b.endedIn(store.Repository{Key: "github.com/7", Host: "github.com", Name: "acme/gitops"}, store.HistoryUpdate{Events: events})
 }
 
-func (b bench) endedIn(lane store.Repository, past store.Past) {
+func (b bench) endedIn(lane store.Repository, past store.HistoryUpdate) {
 	b.Helper()
-	b.write(func(ctx context.Context, tx *database.Tx) error { return b.Ended(ctx, tx, lane, past) })
+	b.write(func(ctx context.Context, tx *database.Tx) error { return b.RecordReconciliation(ctx, tx, lane, past) })
 }
 
-func (b bench) history(w store.Window) []store.Event {
+func (b bench) history(w store.HistoryFilter) []store.Event {
 	b.Helper()
 	if w.Limit == 0 {
 		w.Limit = 100
@@ -63,15 +63,15 @@ func TestHistory_once(t *testing.T) {
 		b.ended(landed, other, again, hold)
 		b.ended(hold, later, pushed)
 		var acts []string
-		for _, e := range b.history(store.Window{}) {
-			acts = append(acts, e.Act+" "+e.Commit)
+		for _, e := range b.history(store.HistoryFilter{}) {
+			acts = append(acts, e.Action+" "+e.Commit)
 		}
 		want := []string{"hold c0ffee", "hold c0ffee", "opened c0ffee", "landed beef", "pushed c0ffee"}
 		if diff := cmp.Diff(want, acts); diff != "" {
 			b.Errorf("(-want +got):\n%s", diff)
 		}
-		got := b.history(store.Window{})[4]
-		pushed.Name, pushed.Words, pushed.ID = "github.com/acme/gitops", "it is \uFFFDnewer\uFFFD", pushed.Once()
+		got := b.history(store.HistoryFilter{})[4]
+		pushed.Name, pushed.Message, pushed.ID = "github.com/acme/gitops", "it is \uFFFDnewer\uFFFD", pushed.Identity()
 		if diff := cmp.Diff(pushed, got); diff != "" {
 			b.Errorf("what is read back (-want +got):\n%s", diff)
 		}
@@ -85,8 +85,8 @@ func TestHistory_landedByHand(t *testing.T) {
 		landed := happened(store.EventLanded, "shop", 9)
 		landed.Number, landed.URL, landed.Commit = 0, "", "merge"
 		b.ended(happened(store.EventOpened, "shop", 1), happened(store.EventOpened, "other", 1), landed)
-		got := b.history(store.Window{Limit: 1})[0]
-		if got.Act != store.EventLanded || got.Number != 5 || got.URL == "" {
+		got := b.history(store.HistoryFilter{Limit: 1})[0]
+		if got.Action != store.EventLanded || got.Number != 5 || got.URL == "" {
 			b.Errorf("%+v", got)
 		}
 	})
@@ -101,22 +101,22 @@ func TestHistory_narrowed(t *testing.T) {
 		elsewhere.Repository, elsewhere.Name, elsewhere.Versions = "gitlab.com/9", "gitlab.com/acme/other", nil
 		b.ended(happened(store.EventOpened, "shop", 1), dev, elsewhere)
 		for name, test := range map[string]struct {
-			w    store.Window
+			w    store.HistoryFilter
 			want int
 		}{
-			"all":                       {store.Window{}, 3},
-			"by a name":                 {store.Window{Repository: "Acme/GitOps"}, 2},
-			"by a host and a name":      {store.Window{Repository: "github.com/acme/gitops"}, 2},
-			"by a key":                  {store.Window{Repository: "gitlab.com/9"}, 1},
-			"by a part of a name":       {store.Window{Repository: "gitops"}, 2},
-			"by a pattern":              {store.Window{Repository: "acme/%"}, 0},
-			"by environment":            {store.Window{Environment: "dev"}, 1},
-			"by application":            {store.Window{Application: "shop", Environment: "prod"}, 2},
-			"by component":              {store.Window{Component: "web_app"}, 2},
-			"by a pattern of component": {store.Window{Component: "web%"}, 0},
-			"by what looks alike":       {store.Window{Component: "web.app"}, 0},
-			"since":                     {store.Window{Since: noon.Add(2 * time.Minute)}, 2},
-			"of another":                {store.Window{Repository: "acme/none"}, 0},
+			"all":                       {store.HistoryFilter{}, 3},
+			"by a name":                 {store.HistoryFilter{Repository: "Acme/GitOps"}, 2},
+			"by a host and a name":      {store.HistoryFilter{Repository: "github.com/acme/gitops"}, 2},
+			"by a key":                  {store.HistoryFilter{Repository: "gitlab.com/9"}, 1},
+			"by a part of a name":       {store.HistoryFilter{Repository: "gitops"}, 2},
+			"by a pattern":              {store.HistoryFilter{Repository: "acme/%"}, 0},
+			"by environment":            {store.HistoryFilter{Environment: "dev"}, 1},
+			"by application":            {store.HistoryFilter{Application: "shop", Environment: "prod"}, 2},
+			"by component":              {store.HistoryFilter{Component: "web_app"}, 2},
+			"by a pattern of component": {store.HistoryFilter{Component: "web%"}, 0},
+			"by what looks alike":       {store.HistoryFilter{Component: "web.app"}, 0},
+			"since":                     {store.HistoryFilter{Since: noon.Add(2 * time.Minute)}, 2},
+			"of another":                {store.HistoryFilter{Repository: "acme/none"}, 0},
 		} {
 			if got := b.history(test.w); len(got) != test.want {
 				b.Errorf("%s: %d events, want %d", name, len(got), test.want)
@@ -130,10 +130,10 @@ func TestHistory_bounded(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		long := happened(store.EventLanded, "shop", 1)
-		long.Person, long.Words, long.URL = strings.Repeat("é", 1<<20), strings.Repeat("w", 1<<20), strings.Repeat("u", 1<<20)
+		long.User, long.Message, long.URL = strings.Repeat("é", 1<<20), strings.Repeat("w", 1<<20), strings.Repeat("u", 1<<20)
 		b.ended(long)
-		got := b.history(store.Window{})[0]
-		for _, text := range []string{got.Person, got.Words, got.URL} {
+		got := b.history(store.HistoryFilter{})[0]
+		for _, text := range []string{got.User, got.Message, got.URL} {
 			if len(text) > 4<<10 || len(text) < 3<<10 || !utf8.ValidString(text) {
 				b.Errorf("%d bytes of %.10q", len(text), text)
 			}
@@ -147,11 +147,11 @@ func TestHistory_anyQuestion(t *testing.T) {
 	each(t, func(b bench) {
 		odd := happened(store.EventOpened, "sh\x00op\xff", 1)
 		b.ended(odd)
-		if got := b.history(store.Window{Application: odd.Application}); len(got) != 1 {
+		if got := b.history(store.HistoryFilter{Application: odd.Application}); len(got) != 1 {
 			b.Errorf("%d events, want 1", len(got))
 		}
 		none := "\x00\xff"
-		w := store.Window{Repository: none, Environment: none, Component: none, Before: store.Mark{At: noon, ID: none}}
+		w := store.HistoryFilter{Repository: none, Environment: none, Component: none, Before: store.Cursor{At: noon, ID: none}}
 		if got := b.history(w); len(got) != 0 {
 			b.Errorf("%d events, want none", len(got))
 		}
@@ -168,7 +168,7 @@ func TestHistory_paged(t *testing.T) {
 			all = append(all, e)
 		}
 		b.ended(all...)
-		read, w := map[string]bool{}, store.Window{Limit: 100}
+		read, w := map[string]bool{}, store.HistoryFilter{Limit: 100}
 		for {
 			page := b.history(w)
 			for _, e := range page {
@@ -181,7 +181,7 @@ func TestHistory_paged(t *testing.T) {
 				break
 			}
 			last := page[len(page)-1]
-			w.Before = store.Mark{At: last.At, ID: last.ID}
+			w.Before = store.Cursor{At: last.At, ID: last.ID}
 		}
 		if len(read) != len(all) {
 			b.Errorf("%d events were read of %d", len(read), len(all))
@@ -194,7 +194,7 @@ func TestHeads(t *testing.T) {
 	each(t, func(b bench) {
 		lane := store.Repository{Key: "github.com/7"}
 		for _, heads := range []map[string]string{{"main": "1", "env/prod": "2"}, {"main": "3"}} {
-			b.endedIn(lane, store.Past{Heads: heads})
+			b.endedIn(lane, store.HistoryUpdate{Heads: heads})
 		}
 		got, err := b.Heads(b.Context(), lane.Key)
 		if diff := cmp.Diff(map[string]string{"main": "3", "env/prod": "2"}, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
@@ -208,7 +208,7 @@ func TestCaused(t *testing.T) {
 	each(t, func(b bench) {
 		caused := func(delivery string, lanes ...string) {
 			b.write(func(_ context.Context, tx *database.Tx) error {
-				b.Caused(tx, store.Cause{Receiver: "quay", Delivery: delivery}, lanes)
+				b.RecordTrigger(tx, store.Trigger{Receiver: "quay", Delivery: delivery}, lanes)
 				return nil
 			})
 		}
@@ -216,17 +216,17 @@ func TestCaused(t *testing.T) {
 		caused("2", "b")
 		caused("3")
 		for lane, want := range map[string]string{"a": "1", "b": "2", "c": ""} {
-			if got, err := b.CauseOf(b.Context(), lane, time.Time{}); err != nil || got.Delivery != want {
+			if got, err := b.TriggerSince(b.Context(), lane, time.Time{}); err != nil || got.Delivery != want {
 				b.Errorf("%s: %+v, %v; want %q", lane, got, err, want)
 			}
 		}
-		if got, err := b.CauseOf(b.Context(), "a", time.Now().Add(time.Hour)); err != nil || got != (store.Cause{}) {
+		if got, err := b.TriggerSince(b.Context(), "a", time.Now().Add(time.Hour)); err != nil || got != (store.Trigger{}) {
 			b.Errorf("one from before: %+v, %v", got, err)
 		}
-		if err := b.Forget(b.Context(), "a"); err != nil {
+		if err := b.DeleteRepository(b.Context(), "a"); err != nil {
 			b.Fatal(err)
 		}
-		if got, err := b.CauseOf(b.Context(), "a", time.Time{}); err != nil || got != (store.Cause{}) {
+		if got, err := b.TriggerSince(b.Context(), "a", time.Time{}); err != nil || got != (store.Trigger{}) {
 			b.Errorf("of a lane that is no more: %+v, %v", got, err)
 		}
 	})
@@ -241,10 +241,10 @@ func TestSweepHistory(t *testing.T) {
 			all = append(all, happened(store.EventOpened, fmt.Sprintf("app-%d", i), i))
 		}
 		b.ended(all...)
-		if n, err := b.SweepHistory(b.Context(), noon.Add(1690*time.Minute)); n != 1690 || err != nil {
+		if n, err := b.DeleteHistoryBefore(b.Context(), noon.Add(1690*time.Minute)); n != 1690 || err != nil {
 			b.Errorf("removed %d, %v", n, err)
 		}
-		if left := b.history(store.Window{}); len(left) != 10 || left[9].Application != "app-1690" {
+		if left := b.history(store.HistoryFilter{}); len(left) != 10 || left[9].Application != "app-1690" {
 			b.Errorf("%d are left", len(left))
 		}
 	})

@@ -16,7 +16,7 @@ type Repository struct {
 	Forge    string // its name in the server's file
 	Host     string // of its pages
 	Name     string // OWNER/NAME as it is now
-	LookedAt time.Time
+	ReconciledAt time.Time
 	Failure  string // empty: the last look did well
 }
 
@@ -30,8 +30,8 @@ on conflict (key) do update set forge = excluded.forge, host = excluded.host, na
 	return err
 }
 
-// Forget removes a lane that is not worked on any more, with what it follows.
-func (s *Store) Forget(ctx context.Context, key string) error {
+// DeleteRepository removes a lane that is not worked on any more, with what it follows.
+func (s *Store) DeleteRepository(ctx context.Context, key string) error {
 	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
 		for _, query := range []string{
 			"delete from follower where lane = ?", "delete from cause where lane = ?",
@@ -46,20 +46,20 @@ func (s *Store) Forget(ctx context.Context, key string) error {
 	})
 }
 
-// Lane returns a lane; one that is not there is a NotFound fault.
-func (s *Store) Lane(ctx context.Context, key string) (l Repository, err error) {
+// Repository returns a lane; one that is not there is a NotFound fault.
+func (s *Store) Repository(ctx context.Context, key string) (l Repository, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		var looked int64
 		columns := []any{&l.Key, &l.Forge, &l.Host, &l.Name, &looked, &l.Failure}
 		err := tx.One(ctx, columns, "select key, forge, host, name, looked_at, failure from lane where key = ?", key)
-		l.LookedAt = database.Time(looked)
+		l.ReconciledAt = database.Time(looked)
 		return err
 	})
 	return l, err
 }
 
-// Lanes lists all lanes by host and name.
-func (s *Store) Lanes(ctx context.Context) (all []Repository, err error) {
+// Repositories lists all lanes by host and name.
+func (s *Store) Repositories(ctx context.Context) (all []Repository, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
 			var l Repository
@@ -67,7 +67,7 @@ func (s *Store) Lanes(ctx context.Context) (all []Repository, err error) {
 			if err := scan(&l.Key, &l.Forge, &l.Host, &l.Name, &looked, &l.Failure); err != nil {
 				return err
 			}
-			l.LookedAt = database.Time(looked)
+			l.ReconciledAt = database.Time(looked)
 			all = append(all, l)
 			return nil
 		}, "select key, forge, host, name, looked_at, failure from lane order by host, name, key")

@@ -8,8 +8,8 @@ import (
 	"promoter/internal/image"
 )
 
-// Refresh remembers that somebody wants everything of a lane read anew.
-func (s *Store) Refresh(ctx context.Context, lane string) error {
+// RequestRefresh remembers that somebody wants everything of a lane read anew.
+func (s *Store) RequestRefresh(ctx context.Context, lane string) error {
 	return s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) error {
 		_, err := tx.Exec(ctx, `insert into refresh (lane, asked_at) values (?, @now)
 on conflict (lane) do update set asked_at = excluded.asked_at`, lane)
@@ -23,8 +23,8 @@ type Freshness struct {
 	Refreshed time.Time            // zero: never
 }
 
-// Moments lists what holds now for a lane.
-func (s *Store) Moments(ctx context.Context, lane string) (m Freshness, err error) {
+// Freshness lists what holds now for a lane.
+func (s *Store) Freshness(ctx context.Context, lane string) (m Freshness, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		m = Freshness{Fired: map[string]time.Time{}}
 		one := func(scan database.Scan) error {
@@ -45,8 +45,8 @@ union all select '', asked_at from refresh where lane = ?`, Poll, lane, lane)
 	return m, err
 }
 
-// HintedAt is when an image was hinted at last; the zero time: never.
-func (s *Store) HintedAt(ctx context.Context, r image.Repository) (at time.Time, err error) {
+// LastImageEvent is when an image was hinted at last; the zero time: never.
+func (s *Store) LastImageEvent(ctx context.Context, r image.Repository) (at time.Time, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		var micros int64
 		err := tx.One(ctx, []any{&micros}, "select coalesce(max(hinted_at), 0) from image_hint where host in (?, '') and path = ?", r.Host(), r.Path())

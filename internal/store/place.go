@@ -36,14 +36,14 @@ const atPlace = `(? = '' or lower(repository) = ? or name = ? or name like ? esc
 	and (? = '' or environment = ?) and (? = '' or application = ?)`
 
 // place are the values of atPlace. What is asked is changed as what is kept was.
-func (w Window) place() []any {
+func (w HistoryFilter) place() []any {
 	repository, environment, application := plain(strings.ToLower(w.Repository)), plain(w.Environment), plain(w.Application)
 	return []any{repository, repository, repository, "%/" + escaped(repository), environment, environment, application, application}
 }
 
 // places are those that a window is narrowed to. Not few: there are too many to look at
 // each, or it is narrowed to none.
-func (w Window) places(ctx context.Context, tx *database.Tx) (all []place, few bool, err error) {
+func (w HistoryFilter) places(ctx context.Context, tx *database.Tx) (all []place, few bool, err error) {
 	if w.Repository == "" && w.Environment == "" && w.Application == "" {
 		return nil, false, nil
 	}
@@ -62,7 +62,7 @@ const fromPlace = `select * from (select id, at from history
 	order by at desc, id desc limit ?) as one`
 
 // selectFrom selects the newest events of some places.
-func (w Window) selectFrom(targets []place) (query string, args []any) {
+func (w HistoryFilter) selectFrom(targets []place) (query string, args []any) {
 	parts := make([]string, 0, len(targets))
 	for _, one := range targets {
 		parts = append(parts, fromPlace)

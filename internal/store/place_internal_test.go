@@ -22,7 +22,7 @@ func fill(t *testing.T, db *database.DB) {
 		for range times {
 			n := len(all) // each event is one of its own
 			all = append(all, Event{
-				At: time.Unix(1_700_000_000+int64(n*7919%5000), 0), Repository: key, Name: name, Environment: environment, Application: application, Act: EventOpened, Number: n + 1,
+				At: time.Unix(1_700_000_000+int64(n*7919%5000), 0), Repository: key, Name: name, Environment: environment, Application: application, Action: EventOpened, Number: n + 1,
 				Snapshot: fmt.Sprint(n), Versions: []EventVersion{{Component: []string{"web", "worker"}[n%2]}},
 			})
 		}
@@ -40,8 +40,8 @@ func fill(t *testing.T, db *database.DB) {
 }
 
 // windows narrow to nothing, to little and to much.
-func windows() map[string]Window {
-	all := map[string]Window{
+func windows() map[string]HistoryFilter {
+	all := map[string]HistoryFilter{
 		"no such repository":  {Repository: "acme/none"},
 		"no such environment": {Environment: "none"},
 		"both, not together":  {Environment: "prod", Application: "shop"},
@@ -82,7 +82,7 @@ func TestHistory_placesFindTheSame(t *testing.T) {
 					break
 				}
 				last := got[len(got)-1]
-				w.Before = Mark{At: last.At, ID: last.ID}
+				w.Before = Cursor{At: last.At, ID: last.ID}
 			}
 		}
 	})
@@ -121,7 +121,7 @@ func TestHistory_placesByTheIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := Window{Application: "blog", Limit: 6}
+		w := HistoryFilter{Application: "blog", Limit: 6}
 		query, args := w.selectFrom([]place{{"github.com/7", "github.com/acme/shop-7", "prod", "blog"}, {"gitlab.com/7", "gitlab.com/group/sub/renamed", "staging", "blog"}})
 		for query, args := range map[string][]any{query: args, selectPlaces: append(w.place(), mostPlaces+1)} {
 			plan := planOf(t, db, kind.Name == "SQLite", query, args)
@@ -196,7 +196,7 @@ func TestHistory_upgrade(t *testing.T) {
 			t.Fatal(err)
 		}
 		after := databasetest.Open(t, options)
-		w := Window{Environment: "staging", Limit: 10}
+		w := HistoryFilter{Environment: "staging", Limit: 10}
 		if got, err := New(after).History(t.Context(), w); len(got) != 5 || err != nil {
 			t.Errorf("%d events, %v", len(got), err)
 		}

@@ -16,7 +16,7 @@ const Poll = "poll"
 type Schedule struct {
 	Name    string
 	FiredAt time.Time
-	Lanes   int // that are looked at when it comes
+	Repositories   int // that are looked at when it comes
 }
 
 // Schedules lists all by name.
@@ -24,7 +24,7 @@ func (s *Store) Schedules(ctx context.Context) (all []Schedule, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
 			one, fired := Schedule{}, int64(0)
-			err := scan(&one.Name, &fired, &one.Lanes)
+			err := scan(&one.Name, &fired, &one.Repositories)
 			one.FiredAt = database.Time(fired)
 			all = append(all, one)
 			return err
@@ -93,13 +93,13 @@ func (s *Store) Fire(ctx context.Context, tx *database.Tx, name string, now bool
 	return changed > 0, due(at), err
 }
 
-// Scheduled lists the lanes that are looked at when a schedule comes.
-func (s *Store) Scheduled(ctx context.Context, tx *database.Tx, name string) ([]string, error) {
+// RepositoriesOfSchedule lists the lanes that are looked at when a schedule comes.
+func (s *Store) RepositoriesOfSchedule(ctx context.Context, tx *database.Tx, name string) ([]string, error) {
 	return lanes(ctx, tx, "select lane from scheduled where schedule = ? order by lane", name)
 }
 
-// ForgetSchedule removes a schedule that no lane has any more.
-func (s *Store) ForgetSchedule(ctx context.Context, tx *database.Tx, name string) error {
+// DeleteUnusedSchedule removes a schedule that no lane has any more.
+func (s *Store) DeleteUnusedSchedule(ctx context.Context, tx *database.Tx, name string) error {
 	_, err := tx.Exec(ctx, "delete from schedule where name = ? and not exists (select 1 from scheduled where schedule = ?)", name, name)
 	return err
 }

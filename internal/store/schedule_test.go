@@ -114,27 +114,27 @@ func TestSetSchedules(t *testing.T) {
 			b.Errorf("the moments are %+v, and that of the poll was %v", m, polled)
 		}
 		b.write(func(ctx context.Context, tx *database.Tx) error {
-			lanes, err := b.Scheduled(ctx, tx, "every 1h")
+			lanes, err := b.RepositoriesOfSchedule(ctx, tx, "every 1h")
 			if !slices.Equal(lanes, []string{"a", "b"}) {
 				b.Errorf("every hour: %q", lanes)
 			}
 			for _, name := range []string{"every 1h", "every 2h"} {
 				if err == nil {
-					err = b.ForgetSchedule(ctx, tx, name)
+					err = b.DeleteUnusedSchedule(ctx, tx, name)
 				}
 			}
 			return err
 		})
 		all, err := b.Schedules(b.Context())
-		if err != nil || len(all) != 2 || all[0].Name != "every 1h" || all[0].Lanes != 2 || all[1].Name != store.Poll || all[1].Lanes != 0 {
+		if err != nil || len(all) != 2 || all[0].Name != "every 1h" || all[0].Repositories != 2 || all[1].Name != store.Poll || all[1].Repositories != 0 {
 			b.Errorf("%+v, %v", all, err)
 		}
 		for _, lane := range []string{"a", "b"} {
-			if err := b.Forget(b.Context(), lane); err != nil {
+			if err := b.DeleteRepository(b.Context(), lane); err != nil {
 				b.Fatal(err)
 			}
 		}
-		if all, err := b.Schedules(b.Context()); err != nil || all[0].Lanes != 0 {
+		if all, err := b.Schedules(b.Context()); err != nil || all[0].Repositories != 0 {
 			b.Errorf("of repositories that are gone: %+v, %v", all, err)
 		}
 	})
@@ -142,7 +142,7 @@ func TestSetSchedules(t *testing.T) {
 
 func (b bench) moments(lane string) store.Freshness {
 	b.Helper()
-	m, err := b.Moments(b.Context(), lane)
+	m, err := b.Freshness(b.Context(), lane)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func (b bench) moments(lane string) store.Freshness {
 func TestMoments_refreshesAndHints(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
-		if err := b.Refresh(b.Context(), "a"); err != nil {
+		if err := b.RequestRefresh(b.Context(), "a"); err != nil {
 			b.Fatal(err)
 		}
 		if first := b.moments("a").Refreshed; first.IsZero() || !b.moments("b").Refreshed.IsZero() {
@@ -167,10 +167,10 @@ func TestMoments_refreshesAndHints(t *testing.T) {
 		var last time.Time
 		for _, said := range []event.Image{{Host: "quay.io", Path: "acme/other"}, {Host: "quay.io", Path: "acme/web"}, {Path: "acme/web"}} {
 			b.write(func(_ context.Context, tx *database.Tx) error {
-				b.Hinted(tx, said)
+				b.RecordImageEvent(tx, said)
 				return nil
 			})
-			at, err := b.HintedAt(b.Context(), web)
+			at, err := b.LastImageEvent(b.Context(), web)
 			if err != nil || at.After(last) != (said.Path == "acme/web") {
 				b.Errorf("after %+v: %v, %v; before %v", said, at, err, last)
 			}

@@ -44,13 +44,13 @@ func (b bench) write(do func(ctx context.Context, tx *database.Tx) error) {
 
 func (b bench) keep(d store.Delivery) {
 	b.Helper()
-	b.write(func(ctx context.Context, tx *database.Tx) error { return b.Keep(ctx, tx, d) })
+	b.write(func(ctx context.Context, tx *database.Tx) error { return b.SaveDelivery(ctx, tx, d) })
 }
 
 func delivery(id string) store.Delivery {
 	return store.Delivery{
-		Receiver: "quay", ID: id, Sender: "quay", Event: "push",
-		Hints:  []event.Event{{Kind: event.KindImage, Image: event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"}}},
+		Receiver: "quay", ID: id, Sender: "quay", EventType: "push",
+		Events:  []event.Event{{Kind: event.KindImage, Image: event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"}}},
 		Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte("{\x00}"),
 	}
 }
@@ -90,38 +90,38 @@ func TestSweep(t *testing.T) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if n, err := b.Sweep(b.Context(), kept.ReceivedAt); n != 0 || err != nil {
+		if n, err := b.DeleteDeliveriesBefore(b.Context(), kept.ReceivedAt); n != 0 || err != nil {
 			b.Errorf("up to its own time: %d, %v", n, err)
 		}
-		if n, err := b.Sweep(b.Context(), kept.ReceivedAt.Add(time.Microsecond)); n != 1 || err != nil {
+		if n, err := b.DeleteDeliveriesBefore(b.Context(), kept.ReceivedAt.Add(time.Microsecond)); n != 1 || err != nil {
 			b.Errorf("after it: %d, %v", n, err)
 		}
 	})
 }
 
-func pattern(t testing.TB, text string) store.Follow {
+func pattern(t testing.TB, text string) store.Subscription {
 	t.Helper()
 	p, err := image.ParsePattern(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return store.Follow{Image: p}
+	return store.Subscription{Image: p}
 }
 
 // followers asks who a hint concerns.
 func (b bench) followers(hint event.Event) (found []string) {
 	b.Helper()
 	b.write(func(ctx context.Context, tx *database.Tx) (err error) {
-		found, err = b.Followers(ctx, tx, hint)
+		found, err = b.Subscribers(ctx, tx, hint)
 		return err
 	})
 	return found
 }
 
-func (b bench) setFollows(lane string, follows ...store.Follow) (added bool) {
+func (b bench) setFollows(lane string, follows ...store.Subscription) (added bool) {
 	b.Helper()
 	b.write(func(ctx context.Context, tx *database.Tx) (err error) {
-		added, err = b.SetFollows(ctx, tx, lane, follows)
+		added, err = b.SetSubscriptions(ctx, tx, lane, follows)
 		return err
 	})
 	return added
@@ -130,7 +130,7 @@ func (b bench) setFollows(lane string, follows ...store.Follow) (added bool) {
 func TestFollowers(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
-		follow := func(lane string, follows ...store.Follow) {
+		follow := func(lane string, follows ...store.Subscription) {
 			for _, want := range []bool{true, false} {
 				if added := b.setFollows(lane, follows...); added != want {
 					b.Fatalf("%s: added %v, want %v", lane, added, want)
@@ -138,7 +138,7 @@ func TestFollowers(t *testing.T) {
 			}
 		}
 		follow("exact", pattern(b.T, "quay.io/acme/web"), pattern(b.T, "nginx"))
-		follow("stars", pattern(b.T, "quay.io/acme/**"), store.Follow{Release: store.Release{Host: "GitHub.com", Name: "Acme/Web"}})
+		follow("stars", pattern(b.T, "quay.io/acme/**"), store.Subscription{Release: store.Release{Host: "GitHub.com", Name: "Acme/Web"}})
 		follow("hosts", pattern(b.T, "*.example.com/acme/web"))
 		follow("hub", pattern(b.T, "team/*"))
 		follow("anywhere", pattern(b.T, "**/tools/lint"))
@@ -179,10 +179,10 @@ func TestLanes(t *testing.T) {
 		lane := store.Repository{Key: "github.com/7", Forge: "github", Host: "GitHub.com", Name: "Acme/GitOps", Failure: "no config"}
 		for _, failure := range []string{"no config", ""} {
 			lane.Failure = failure
-			b.endedIn(lane, store.Past{})
+			b.endedIn(lane, store.HistoryUpdate{})
 		}
-		all, err := b.Lanes(b.Context())
-		if err != nil || len(all) != 1 || all[0].Failure != "" || all[0].Name != "acme/gitops" || all[0].LookedAt.IsZero() {
+		all, err := b.Repositories(b.Context())
+		if err != nil || len(all) != 1 || all[0].Failure != "" || all[0].Name != "acme/gitops" || all[0].ReconciledAt.IsZero() {
 			b.Fatalf("%+v, %v", all, err)
 		}
 		about := func(r event.Repository) []string {
@@ -200,7 +200,7 @@ func TestLanes(t *testing.T) {
 				b.Errorf("%+v (-want +got):\n%s", test.said, diff)
 			}
 		}
-		if err := b.Forget(b.Context(), lane.Key); err != nil {
+		if err := b.DeleteRepository(b.Context(), lane.Key); err != nil {
 			b.Fatal(err)
 		}
 		if got := about(event.Repository{Host: "github.com", ID: 7}); got != nil {
@@ -217,8 +217,8 @@ func TestLanes_anyFailure(t *testing.T) {
 			"no\x00NUL": "no\uFFFDNUL", "no \xff letter": "no \uFFFD letter", strings.Repeat("é", 1<<20): strings.Repeat("é", 2<<10),
 		} {
 			lane := store.Repository{Key: "github.com/7", Forge: "github", Host: "github.com", Name: "acme/gitops", Failure: said}
-			b.endedIn(lane, store.Past{})
-			if got, err := b.Lane(b.Context(), lane.Key); err != nil || got.Failure != want {
+			b.endedIn(lane, store.HistoryUpdate{})
+			if got, err := b.Repository(b.Context(), lane.Key); err != nil || got.Failure != want {
 				b.Errorf("%.20q: %.20q of %d bytes, %v", said, got.Failure, len(got.Failure), err)
 			}
 		}
@@ -230,22 +230,22 @@ func TestHinted(t *testing.T) {
 	each(t, func(b bench) {
 		hinted := func(said event.Image) {
 			b.write(func(_ context.Context, tx *database.Tx) error {
-				b.Hinted(tx, said)
+				b.RecordImageEvent(tx, said)
 				return nil
 			})
 		}
 		hinted(event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"})
 		hinted(event.Image{Path: "acme/any"})
-		all, err := b.HintedSince(b.Context(), time.Time{})
+		all, err := b.ImageEventsSince(b.Context(), time.Time{})
 		if err != nil || len(all) != 2 || all[0].Image != (event.Image{Host: "quay.io", Path: "acme/web"}) {
 			b.Fatalf("%v, %v", all, err)
 		}
 		newest := all[1].At
-		if later, err := b.HintedSince(b.Context(), newest.Add(time.Microsecond)); err != nil || len(later) != 0 {
+		if later, err := b.ImageEventsSince(b.Context(), newest.Add(time.Microsecond)); err != nil || len(later) != 0 {
 			b.Errorf("later: %v, %v", later, err)
 		}
 		hinted(event.Image{Host: "quay.io", Path: "acme/web"})
-		if again, err := b.HintedSince(b.Context(), newest); err != nil || len(again) != 2 || again[1].Image.Path != "acme/web" {
+		if again, err := b.ImageEventsSince(b.Context(), newest); err != nil || len(again) != 2 || again[1].Image.Path != "acme/web" {
 			b.Errorf("again: %v, %v", again, err)
 		}
 	})

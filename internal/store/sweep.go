@@ -11,9 +11,9 @@ import (
 // one of them: some milliseconds on SQLite, which has one writer.
 const sweepAtOnce = 500
 
-// Sweep removes deliveries that were received before a time, and hints that are as
+// DeleteDeliveriesBefore removes deliveries that were received before a time, and hints that are as
 // old, and returns how many deliveries that were.
-func (s *Store) Sweep(ctx context.Context, before time.Time) (removed int64, err error) {
+func (s *Store) DeleteDeliveriesBefore(ctx context.Context, before time.Time) (removed int64, err error) {
 	removed, err = s.remove(ctx, `
 delete from delivery where (receiver, id) in (
 	select receiver, id from delivery where received_at < ? order by received_at limit ?
@@ -30,8 +30,8 @@ delete from image_hint where (host, path) in (
 	select host, path from image_hint where hinted_at < ? order by hinted_at limit ?
 )`
 
-// SweepHistory removes what happened before a time.
-func (s *Store) SweepHistory(ctx context.Context, before time.Time) (removed int64, err error) {
+// DeleteHistoryBefore removes what happened before a time.
+func (s *Store) DeleteHistoryBefore(ctx context.Context, before time.Time) (removed int64, err error) {
 	return s.remove(ctx, "delete from history where id in (select id from history where at < ? order by at limit ?)", before)
 }
 

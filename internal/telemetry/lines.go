@@ -5,10 +5,10 @@ import (
 	"log/slog"
 )
 
-// Lines adds the trace to the lines of a log: trace_id and span_id, as OpenTelemetry
+// LogHandler adds the trace to the lines of a log: trace_id and span_id, as OpenTelemetry
 // calls them in other formats.
 // https://opentelemetry.io/docs/specs/otel/compatibility/logging_trace_context/
-func Lines(to slog.Handler) slog.Handler { return lines{to} }
+func LogHandler(to slog.Handler) slog.Handler { return lines{to} }
 
 type lines struct{ slog.Handler }
 

@@ -43,8 +43,8 @@ type Options struct {
 	// few seconds.
 	Work Counter
 	Now  func() time.Time
-	// Pauses lists the hosts that are sent nothing. Nil: nobody knows.
-	Pauses func() []Pause
+	// Backoffs lists the hosts that are sent nothing. Nil: nobody knows.
+	Backoffs func() []Backoff
 }
 
 // New makes the metrics of a service.
@@ -66,7 +66,7 @@ func New(options Options) *Metrics {
 	}
 	m.registry.MustRegister(
 		m.deliveries, m.delivery, m.hints, m.hintToAct, m.looks, m.look, m.acts, m.requests, m.request, m.remaining, m.facts,
-		newWork(options.Work, options.Now), newPauses(options.Pauses, m.hosts),
+		newWork(options.Work, options.Now), newPauses(options.Backoffs, m.hosts),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
@@ -99,8 +99,8 @@ func (m *Metrics) Handler() http.Handler {
 // noReceiver stands for every name that is none: no receiver can be called so.
 const noReceiver = "(unknown)"
 
-// Delivery counts a webhook. An empty receiver is one that there is none of.
-func (m *Metrics) Delivery(receiver string, status int, took time.Duration) {
+// Webhook counts a webhook. An empty receiver is one that there is none of.
+func (m *Metrics) Webhook(receiver string, status int, took time.Duration) {
 	if receiver == "" {
 		receiver = noReceiver
 	}
@@ -108,22 +108,22 @@ func (m *Metrics) Delivery(receiver string, status int, took time.Duration) {
 	m.delivery.Observe(took.Seconds())
 }
 
-// Hint counts a hint of one of the kinds of package event.
-func (m *Metrics) Hint(kind string, followed bool) {
+// WebhookEvent counts a hint of one of the kinds of package event.
+func (m *Metrics) WebhookEvent(kind string, followed bool) {
 	m.hints.WithLabelValues(kind, strconv.FormatBool(followed)).Inc()
 }
 
-// Looked counts a look at a repository. The result is one of a closed set.
-func (m *Metrics) Looked(result string, took time.Duration) {
+// Reconciled counts a look at a repository. The result is one of a closed set.
+func (m *Metrics) Reconciled(result string, took time.Duration) {
 	m.looks.WithLabelValues(result).Inc()
 	m.look.Observe(took.Seconds())
 }
 
-// Acted counts what was done about a proposal, which is one of a closed set.
-func (m *Metrics) Acted(act string) { m.acts.WithLabelValues(act).Inc() }
+// Action counts what was done about a proposal, which is one of a closed set.
+func (m *Metrics) Action(act string) { m.acts.WithLabelValues(act).Inc() }
 
-// HintToAct measures from the first hint to what came of it.
-func (m *Metrics) HintToAct(act string, took time.Duration) {
+// EventToAction measures from the first hint to what came of it.
+func (m *Metrics) EventToAction(act string, took time.Duration) {
 	m.hintToAct.WithLabelValues(act).Observe(max(took, 0).Seconds())
 }
 
@@ -139,8 +139,8 @@ func (m *Metrics) RateLimit(host string, remaining int) {
 	m.remaining.WithLabelValues(m.hosts.label(host)).Set(float64(remaining))
 }
 
-// Fact counts what a digest says about itself: remembered, or asked for.
-func (m *Metrics) Fact(remembered bool) {
+// ImageMetadata counts what a digest says about itself: remembered, or asked for.
+func (m *Metrics) ImageMetadata(remembered bool) {
 	from := "registry"
 	if remembered {
 		from = "memory"

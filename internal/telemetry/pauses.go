@@ -6,22 +6,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Pause is a host that is sent nothing for some time.
-type Pause struct {
-	To, Host string
-	Left     time.Duration
+// Backoff is a host that is sent nothing for some time.
+type Backoff struct {
+	Target, Host string
+	Remaining     time.Duration
 }
 
 // pauses is a prometheus.Collector.
 type pauses struct {
-	list  func() []Pause
+	list  func() []Backoff
 	hosts *hosts
 	left  *prometheus.Desc
 }
 
-func newPauses(list func() []Pause, hosts *hosts) *pauses {
+func newPauses(list func() []Backoff, hosts *hosts) *pauses {
 	if list == nil {
-		list = func() []Pause { return nil }
+		list = func() []Backoff { return nil }
 	}
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil)
@@ -37,8 +37,8 @@ func (p *pauses) Describe(to chan<- *prometheus.Desc) { to <- p.left }
 func (p *pauses) Collect(to chan<- prometheus.Metric) {
 	left := map[[2]string]time.Duration{}
 	for _, one := range p.list() {
-		labels := [2]string{one.To, p.hosts.label(one.Host)}
-		left[labels] = max(left[labels], one.Left)
+		labels := [2]string{one.Target, p.hosts.label(one.Host)}
+		left[labels] = max(left[labels], one.Remaining)
 	}
 	for labels, longest := range left {
 		to <- prometheus.MustNewConstMetric(p.left, prometheus.GaugeValue, longest.Seconds(), labels[0], labels[1])

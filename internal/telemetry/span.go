@@ -39,23 +39,23 @@ func Begin(ctx context.Context, name string, attributes ...slog.Attr) (context.C
 	})
 }
 
-// Past is work that is over.
-type Past struct {
+// CompletedSpan is work that is over.
+type CompletedSpan struct {
 	Name   string
-	Sent   bool // it is a request that was sent
+	Client   bool // it is a request that was sent
 	Began  time.Time
 	Took   time.Duration
 	Failed string // why it did not succeed; empty: it did
 }
 
 // Add adds work that is over to the span of the context.
-func Add(ctx context.Context, past Past, attributes ...slog.Attr) {
+func Add(ctx context.Context, past CompletedSpan, attributes ...slog.Attr) {
 	within := spanOf(ctx)
 	if within == nil {
 		return
 	}
 	options := []trace.SpanStartOption{trace.WithTimestamp(past.Began), trace.WithAttributes(keyValues(attributes)...)}
-	if past.Sent {
+	if past.Client {
 		options = append(options, trace.WithSpanKind(trace.SpanKindClient))
 	}
 	_, made := within.of.tracer.Start(ctx, valid(past.Name), options...)

@@ -48,18 +48,18 @@ func one() *telemetry.Metrics {
 	m := telemetry.New(telemetry.Options{
 		Now:  time.Now,
 		Work: func(context.Context) ([]telemetry.Work, error) { return []telemetry.Work{{Kind: "lane"}}, nil },
-		Pauses: func() []telemetry.Pause {
-			return []telemetry.Pause{{To: "registry", Host: "quay.io", Left: time.Minute}}
+		Backoffs: func() []telemetry.Backoff {
+			return []telemetry.Backoff{{Target: "registry", Host: "quay.io", Remaining: time.Minute}}
 		},
 	})
-	m.Delivery("quay", 202, time.Second)
-	m.Hint("image", true)
-	m.Looked("done", time.Second)
-	m.Acted("opened")
-	m.HintToAct("opened", time.Second)
+	m.Webhook("quay", 202, time.Second)
+	m.WebhookEvent("image", true)
+	m.Reconciled("done", time.Second)
+	m.Action("opened")
+	m.EventToAction("opened", time.Second)
 	m.Request("forge", "github.com", 200, time.Second)
 	m.RateLimit("github.com", 4999)
-	m.Fact(true)
+	m.ImageMetadata(true)
 	return m
 }
 
@@ -138,8 +138,8 @@ func TestHostsAreBounded(t *testing.T) {
 func TestUnknownReceiversAreOne(t *testing.T) {
 	t.Parallel()
 	m := telemetry.New(telemetry.Options{Work: noWork, Now: time.Now})
-	m.Delivery("", 401, time.Millisecond)
-	m.Delivery("", 401, time.Millisecond)
+	m.Webhook("", 401, time.Millisecond)
+	m.Webhook("", 401, time.Millisecond)
 	if text := page(t, m); !strings.Contains(text, `promoter_deliveries_total{receiver="(unknown)",status="4xx"} 2`) {
 		t.Error(text)
 	}
@@ -173,7 +173,7 @@ func TestWork(t *testing.T) {
 	}
 	broken = true
 	now.advance(5 * time.Second)
-	m.Acted("opened")
+	m.Action("opened")
 	text := page(t, m)
 	if strings.Contains(text, "promoter_work") || strings.Contains(text, "canary") || !strings.Contains(text, `promoter_acts_total{act="opened"} 1`) {
 		t.Errorf("with a broken database:\n%s", text)
@@ -194,13 +194,13 @@ func TestProfiles(t *testing.T) {
 // Pauses are told as long as they are on; of hosts that share a label the longest.
 func TestPauses(t *testing.T) {
 	t.Parallel()
-	var list []telemetry.Pause
-	m := telemetry.New(telemetry.Options{Work: noWork, Now: time.Now, Pauses: func() []telemetry.Pause { return list }})
+	var list []telemetry.Backoff
+	m := telemetry.New(telemetry.Options{Work: noWork, Now: time.Now, Backoffs: func() []telemetry.Backoff { return list }})
 	if text := page(t, m); strings.Contains(text, "promoter_host_pause") {
 		t.Error("there is a pause of nobody")
 	}
 	for i := range 60 {
-		list = append(list, telemetry.Pause{To: "registry", Host: fmt.Sprintf("r%d.example.com", i), Left: time.Duration(i) * time.Second})
+		list = append(list, telemetry.Backoff{Target: "registry", Host: fmt.Sprintf("r%d.example.com", i), Remaining: time.Duration(i) * time.Second})
 	}
 	text := page(t, m)
 	for _, want := range []string{`{host="r7.example.com",to="registry"} 7`, `{host="(other)",to="registry"} 59`} {

@@ -106,10 +106,10 @@ func (t *Traces) Close(ctx context.Context) {
 	}
 }
 
-// Root is a span that continues none of this process.
-type Root struct {
+// RootSpan is a span that continues none of this process.
+type RootSpan struct {
 	Name  string
-	Taken bool      // it is about a request that was taken
+	Server bool      // it is about a request that was taken
 	At    time.Time // zero: now
 	// Parent is the traceparent of a span of before, or of another process. Empty: a
 	// trace begins.
@@ -119,7 +119,7 @@ type Root struct {
 }
 
 // Begin begins a span. It is nil where the trace is not kept.
-func (t *Traces) Begin(ctx context.Context, root Root, attributes ...slog.Attr) (context.Context, *Span) {
+func (t *Traces) Begin(ctx context.Context, root RootSpan, attributes ...slog.Attr) (context.Context, *Span) {
 	if t == nil {
 		return ctx, nil
 	}
@@ -128,7 +128,7 @@ func (t *Traces) Begin(ctx context.Context, root Root, attributes ...slog.Attr) 
 		at = t.now()
 	}
 	options := []trace.SpanStartOption{trace.WithTimestamp(at), trace.WithAttributes(keyValues(attributes)...)}
-	if root.Taken {
+	if root.Server {
 		options = append(options, trace.WithSpanKind(trace.SpanKindServer))
 	}
 	for _, link := range root.Links {

@@ -72,10 +72,10 @@ func TestTraces(t *testing.T) {
 	t.Parallel()
 	collector := telemetrytest.New(t)
 	traces, _ := traced(t, collector.URL()+"/", nil)
-	ctx, look := traces.Begin(t.Context(), telemetry.Root{Name: "look", At: began.Add(-time.Second), Parent: before, Links: []string{aside, "nonsense"}},
+	ctx, look := traces.Begin(t.Context(), telemetry.RootSpan{Name: "look", At: began.Add(-time.Second), Parent: before, Links: []string{aside, "nonsense"}},
 		slog.Int("attempt", 2), slog.Any("keys", []string{"a", "b"}), slog.Bool("yes", true), slog.Any("token", secret.New("canary")))
 	inner, pass := telemetry.Begin(ctx, "pass")
-	telemetry.Add(inner, telemetry.Past{Name: "GET", Sent: true, Began: began, Took: time.Second, Failed: "503"}, slog.String("host", "h"))
+	telemetry.Add(inner, telemetry.CompletedSpan{Name: "GET", Client: true, Began: began, Took: time.Second, Failed: "503"}, slog.String("host", "h"))
 	telemetry.Set(inner, slog.String("text", strings.Repeat("x", 1000)))
 	pass.End(errors.New("no answer of https://user:canary@example.com/x?token=canary"))
 	look.End(nil)
@@ -124,7 +124,7 @@ func TestTraces_lists(t *testing.T) {
 	t.Parallel()
 	collector := telemetrytest.New(t)
 	traces, _ := traced(t, collector.URL(), nil)
-	_, look := traces.Begin(t.Context(), telemetry.Root{Name: "look"}, slog.Any("applications", slices.Repeat([]string{"a"}, 1000)))
+	_, look := traces.Begin(t.Context(), telemetry.RootSpan{Name: "look"}, slog.Any("applications", slices.Repeat([]string{"a"}, 1000)))
 	look.End(nil)
 	traces.Close(t.Context())
 	if n := len(strings.Split(collector.Spans()[0].Attributes["applications"], ",")); n != 20 {
@@ -137,8 +137,8 @@ func TestTraces_odd(t *testing.T) {
 	t.Parallel()
 	collector := telemetrytest.New(t)
 	traces, written := traced(t, collector.URL(), nil)
-	ctx, look := traces.Begin(t.Context(), telemetry.Root{Name: "lo\xffok"}, slog.String("delivery", "a\xff"), slog.Any("keys", []string{"b\xff"}))
-	telemetry.Add(ctx, telemetry.Past{Name: "GET \xff", Failed: "c\xff"})
+	ctx, look := traces.Begin(t.Context(), telemetry.RootSpan{Name: "lo\xffok"}, slog.String("delivery", "a\xff"), slog.Any("keys", []string{"b\xff"}))
+	telemetry.Add(ctx, telemetry.CompletedSpan{Name: "GET \xff", Failed: "c\xff"})
 	look.End(errors.New("d\xff"))
 	traces.Close(t.Context())
 	if got := collector.Spans(); len(got) != 2 || got[1].Attributes["delivery"] != "a\ufffd" || got[1].Attributes["keys"] != "b\ufffd" {
@@ -151,12 +151,12 @@ func TestTraces_parent(t *testing.T) {
 	t.Parallel()
 	collector := telemetrytest.New(t)
 	traces, _ := traced(t, collector.URL(), nil)
-	ctx, delivery := traces.Begin(t.Context(), telemetry.Root{Name: "delivery", Taken: true})
+	ctx, delivery := traces.Begin(t.Context(), telemetry.RootSpan{Name: "delivery", Server: true})
 	parent := telemetry.Parent(ctx)
 	if len(parent) != 55 || parent != delivery.Parent() {
 		t.Errorf("the parent is %q", parent)
 	}
-	_, look := traces.Begin(t.Context(), telemetry.Root{Name: "look", Parent: parent})
+	_, look := traces.Begin(t.Context(), telemetry.RootSpan{Name: "look", Parent: parent})
 	look.End(nil)
 	delivery.End(nil)
 	traces.Close(t.Context())
@@ -173,12 +173,12 @@ func TestTraces_none(t *testing.T) {
 	collector := telemetrytest.New(t)
 	rare, _ := traced(t, collector.URL(), func(o *telemetry.TraceOptions) { o.Ratio = 1e-18 })
 	for _, traces := range []*telemetry.Traces{nil, rare} {
-		ctx, span := traces.Begin(t.Context(), telemetry.Root{Name: "look"})
+		ctx, span := traces.Begin(t.Context(), telemetry.RootSpan{Name: "look"})
 		if span != nil || ctx != t.Context() {
 			t.Errorf("there is a span: %v", span)
 		}
 		inner, pass := telemetry.Begin(ctx, "pass", slog.Int("attempt", 1))
-		telemetry.Add(inner, telemetry.Past{Name: "GET"})
+		telemetry.Add(inner, telemetry.CompletedSpan{Name: "GET"})
 		telemetry.Set(inner, slog.Int("attempt", 1))
 		pass.End(errors.New("no"))
 		span.End(nil)
@@ -202,7 +202,7 @@ func TestTraces_away(t *testing.T) {
 	traces, written := traced(t, collector.URL(), func(o *telemetry.TraceOptions) { o.Now = now.Now })
 	flood := func() {
 		for range 5000 {
-			_, span := traces.Begin(context.Background(), telemetry.Root{Name: "look"}) //nolint:usetesting // cheaper
+			_, span := traces.Begin(context.Background(), telemetry.RootSpan{Name: "look"}) //nolint:usetesting // cheaper
 			span.End(nil)
 		}
 	}
@@ -227,7 +227,7 @@ func TestTraces_again(t *testing.T) {
 		answers := &answers{status: http.StatusServiceUnavailable}
 		traces, written := traced(t, "https://collector.example.com", func(o *telemetry.TraceOptions) { o.HTTP, o.Now = answers, time.Now })
 		send := func(wait time.Duration) {
-			_, span := traces.Begin(t.Context(), telemetry.Root{Name: "look"})
+			_, span := traces.Begin(t.Context(), telemetry.RootSpan{Name: "look"})
 			span.End(nil)
 			<-time.After(wait)
 			synctest.Wait()
@@ -263,7 +263,7 @@ func TestTraces_stuck(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		traces, written := traced(t, "https://collector.example.com", func(o *telemetry.TraceOptions) { o.HTTP = stuck{} })
-		_, span := traces.Begin(t.Context(), telemetry.Root{Name: "look"})
+		_, span := traces.Begin(t.Context(), telemetry.RootSpan{Name: "look"})
 		span.End(nil)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
@@ -292,8 +292,8 @@ func TestLines(t *testing.T) {
 	collector := telemetrytest.New(t)
 	traces, _ := traced(t, collector.URL(), nil)
 	written := &log{}
-	logger := slog.New(telemetry.Lines(slog.NewTextHandler(written, nil))).With(slog.String("key", "k"))
-	ctx, span := traces.Begin(t.Context(), telemetry.Root{Name: "look", Parent: before})
+	logger := slog.New(telemetry.LogHandler(slog.NewTextHandler(written, nil))).With(slog.String("key", "k"))
+	ctx, span := traces.Begin(t.Context(), telemetry.RootSpan{Name: "look", Parent: before})
 	logger.InfoContext(ctx, "within")
 	logger.InfoContext(t.Context(), "without")
 	span.End(nil)
@@ -312,7 +312,7 @@ func BenchmarkBegin_none(b *testing.B) {
 	ctx := context.Background()
 	for b.Loop() {
 		inner, span := telemetry.Begin(ctx, "pass", slog.Int("attempt", 1), slog.String("host", "h"))
-		telemetry.Add(inner, telemetry.Past{Name: "GET"})
+		telemetry.Add(inner, telemetry.CompletedSpan{Name: "GET"})
 		span.End(nil)
 	}
 }

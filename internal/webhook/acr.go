@@ -28,5 +28,5 @@ func acr(r Request) (Delivery, error) {
 		return Delivery{}, lacks("target.repository")
 	}
 	hint := imageHint(done.Request.Host, done.Target.Repository, done.Target.Tag, done.Target.Digest)
-	return Delivery{ID: done.ID, Event: done.Action, Hints: []event.Event{hint}}, nil
+	return Delivery{ID: done.ID, EventType: done.Action, Events: []event.Event{hint}}, nil
 }

@@ -28,7 +28,7 @@ func argoCD(r Request) (Delivery, error) {
 	if !ok {
 		return Delivery{}, lacks("repoURL with a host and a path")
 	}
-	return Delivery{Event: "health", Hints: []event.Event{{Kind: event.KindRepository, Repository: where}}}, nil
+	return Delivery{EventType: "health", Events: []event.Event{{Kind: event.KindRepository, Repository: where}}}, nil
 }
 
 // repositoryAt reads the URL that Git clones from, also USER@HOST:PATH.

@@ -52,7 +52,7 @@ func lacks(what string) error { return fault.New(fault.Invalid, "it has no %s", 
 
 // ignored is a request that means nothing to us.
 func ignored(happened, why string) (Delivery, error) {
-	return Delivery{Event: happened, Ignored: why}, nil
+	return Delivery{EventType: happened, Ignored: why}, nil
 }
 
 // imageHint is about an image; an empty host may be any. Several senders write the

@@ -43,7 +43,7 @@ func cdEvents(r Request) (Delivery, error) {
 	if !ok {
 		return ignored(kind, "the artifact is no container image with a repository_url")
 	}
-	return Delivery{ID: told.Context.ID, Event: kind, Hints: []event.Event{hint}}, nil
+	return Delivery{ID: told.Context.ID, EventType: kind, Events: []event.Event{hint}}, nil
 }
 
 // packageHint reads the package URL of an image: of the types oci, whose

@@ -119,10 +119,10 @@ func TestCorpus_W01_W13(t *testing.T) {
 			t.Errorf("%s/%s is no JSON: %v", s.folder, s.name, err)
 		case err != nil && fault.KindOf(err) != fault.Invalid:
 			t.Errorf("%s/%s: %v", s.folder, s.name, err)
-		case err == nil && (len(got.Hints) == 0) != (got.Ignored != ""):
-			t.Errorf("%s/%s: %d hints, ignored for %q", s.folder, s.name, len(got.Hints), got.Ignored)
+		case err == nil && (len(got.Events) == 0) != (got.Ignored != ""):
+			t.Errorf("%s/%s: %d hints, ignored for %q", s.folder, s.name, len(got.Events), got.Ignored)
 		}
-		hints[s.folder] += len(got.Hints)
+		hints[s.folder] += len(got.Events)
 	}
 	for folder, n := range hints {
 		if n == 0 && folder != "jfrog" { // whose samples are nonsense on purpose

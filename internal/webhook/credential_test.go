@@ -124,7 +124,7 @@ func TestReceive_flipped(t *testing.T) {
 func refused(t *testing.T, what string, c credential, r webhook.Request) {
 	t.Helper()
 	d, err := c.receiver(t).Receive(t.Context(), r)
-	if fault.KindOf(err) != fault.Unauthorized || len(d.Hints) > 0 {
+	if fault.KindOf(err) != fault.Unauthorized || len(d.Events) > 0 {
 		t.Errorf("%s: %+v, %v", what, d, err)
 	}
 	if err != nil && err.Error() != "unknown receiver, or a wrong or missing credential" {
@@ -239,7 +239,7 @@ func TestReceive_anonymous(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := made.Receive(t.Context(), webhook.Request{Header: http.Header{}, Body: []byte(`{"image": "quay.io/acme/web:1"}`)})
-	if err != nil || len(d.Hints) != 1 {
+	if err != nil || len(d.Events) != 1 {
 		t.Errorf("%+v, %v", d, err)
 	}
 	if made.Name() != "hook" || made.Kind() != "generic" {
@@ -254,7 +254,7 @@ func TestKept_W01_W14(t *testing.T) {
 	for _, kind := range kinds {
 		c := credentialOf(kind)
 		r := c.sign(http.Header{"X-Github-Event": {"push"}, "Cookie": {"a"}, "Webhook-Signature": {"v1,a"}}, []byte("{}"))
-		kept := c.receiver(t).Kept(r.Header)
+		kept := c.receiver(t).LoggableHeaders(r.Header)
 		if len(kept) != 1 || kept.Get("X-Github-Event") != "push" {
 			t.Errorf("%s keeps %v", kind, kept)
 		}

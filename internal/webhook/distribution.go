@@ -28,16 +28,16 @@ func distribution(r Request) (Delivery, error) {
 	if len(envelope.Events) == 0 {
 		return Delivery{}, lacks("events")
 	}
-	d := Delivery{ID: envelope.Events[0].ID, Event: envelope.Events[0].Action}
+	d := Delivery{ID: envelope.Events[0].ID, EventType: envelope.Events[0].Action}
 	for _, e := range envelope.Events {
 		if e.Action != "push" || !isManifest(e.Target.MediaType) {
 			continue
 		}
 		for _, host := range hostsOf(e.Request.Host, e.Target.URL) {
-			d.Hints = append(d.Hints, imageHint(host, e.Target.Repository, e.Target.Tag, e.Target.Digest))
+			d.Events = append(d.Events, imageHint(host, e.Target.Repository, e.Target.Tag, e.Target.Digest))
 		}
 	}
-	if len(d.Hints) == 0 {
+	if len(d.Events) == 0 {
 		d.Ignored = "only pushes of manifests matter"
 	}
 	return d, nil

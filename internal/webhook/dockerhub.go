@@ -34,5 +34,5 @@ func dockerHub(r Request) (Delivery, error) {
 	if !ok {
 		return Delivery{}, lacks("repository.repo_name of an image")
 	}
-	return Delivery{Event: "push", Hints: []event.Event{hint}}, nil
+	return Delivery{EventType: "push", Events: []event.Event{hint}}, nil
 }

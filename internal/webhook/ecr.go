@@ -90,9 +90,9 @@ func pushedToECR(id, happened, account, region, repository, tag, digest string) 
 	case "eusc":
 		domain = "amazonaws.eu"
 	}
-	d := Delivery{ID: id, Event: happened}
+	d := Delivery{ID: id, EventType: happened}
 	for _, service := range []string{".dkr.ecr.", ".dkr.ecr-fips."} {
-		d.Hints = append(d.Hints, imageHint(account+service+region+"."+domain, repository, tag, digest))
+		d.Events = append(d.Events, imageHint(account+service+region+"."+domain, repository, tag, digest))
 	}
 	return d, nil
 }

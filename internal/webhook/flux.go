@@ -30,5 +30,5 @@ func flux(r Request) (Delivery, error) {
 		return Delivery{}, lacks("involvedObject")
 	}
 	subject := strings.ToLower(of.Kind) + "/" + of.Namespace + "/" + of.Name
-	return Delivery{Event: told.Reason, Hints: []event.Event{{Kind: event.KindHealth, Subject: subject}}}, nil
+	return Delivery{EventType: told.Reason, Events: []event.Event{{Kind: event.KindHealth, Subject: subject}}}, nil
 }

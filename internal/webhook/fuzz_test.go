@@ -38,7 +38,7 @@ func FuzzReceive(f *testing.F) {
 		header.Set("Content-Type", content)
 		d, err := r.Receive(context.Background(), webhook.Request{Header: header, Body: body})
 		if err != nil {
-			if fault.KindOf(err) != fault.Invalid || len(d.Hints) > 0 {
+			if fault.KindOf(err) != fault.Invalid || len(d.Events) > 0 {
 				t.Errorf("%+v, %v", d, err)
 			}
 			return
@@ -58,10 +58,10 @@ func happened(header http.Header) string {
 
 func wellFormed(t *testing.T, d webhook.Delivery) {
 	t.Helper()
-	if (len(d.Hints) == 0) != (d.Ignored != "") || len(d.Hints) > 1000 {
-		t.Errorf("%d hints, ignored for %q", len(d.Hints), d.Ignored)
+	if (len(d.Events) == 0) != (d.Ignored != "") || len(d.Events) > 1000 {
+		t.Errorf("%d hints, ignored for %q", len(d.Events), d.Ignored)
 	}
-	for _, text := range []string{d.ID, d.Event} {
+	for _, text := range []string{d.ID, d.EventType} {
 		if len(text) > 128 || !utf8.ValidString(text) {
 			t.Errorf("kept %q", text)
 		}
@@ -70,7 +70,7 @@ func wellFormed(t *testing.T, d webhook.Delivery) {
 		t.Error("a delivery without an id")
 	}
 	seen := map[string]bool{}
-	for _, hint := range d.Hints {
+	for _, hint := range d.Events {
 		data, err := json.Marshal(hint)
 		if err != nil || !hint.Valid() || seen[string(data)] {
 			t.Errorf("a hint at %s: %v", data, err)

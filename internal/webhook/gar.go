@@ -53,5 +53,5 @@ func (c garChange) delivery(id string) (Delivery, error) {
 		return Delivery{}, lacks("digest and no tag")
 	}
 	_, hint.Image.Digest, _ = strings.Cut(c.Digest, "@")
-	return Delivery{ID: id, Event: c.Action, Hints: []event.Event{hint}}, nil
+	return Delivery{ID: id, EventType: c.Action, Events: []event.Event{hint}}, nil
 }

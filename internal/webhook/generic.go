@@ -60,16 +60,16 @@ func generic(r Request) (Delivery, error) {
 	case body.Data != nil || body.SpecVersion != "":
 		return genericCloudEvent(body)
 	}
-	d := Delivery{ID: body.ID, Event: firstOf(body.Type, "push")}
+	d := Delivery{ID: body.ID, EventType: firstOf(body.Type, "push")}
 	for _, text := range append(body.Images, body.Image) {
 		if hint, ok := referenceHint(text); ok {
-			d.Hints = append(d.Hints, hint)
+			d.Events = append(d.Events, hint)
 		}
 	}
 	if hint := body.hint(""); hint.Image.Path != "" {
-		d.Hints = append(d.Hints, hint)
+		d.Events = append(d.Events, hint)
 	}
-	if len(d.Hints) == 0 {
+	if len(d.Events) == 0 {
 		return Delivery{}, lacks(`image, as in {"image": "quay.io/acme/web:1.4.2"}`)
 	}
 	return d, nil
@@ -88,5 +88,5 @@ func genericCloudEvent(body genericBody) (Delivery, error) {
 	if hint.Image.Path == "" {
 		return ignored(body.Type, "the event names no repository of images")
 	}
-	return Delivery{ID: body.ID, Event: body.Type, Hints: []event.Event{hint}}, nil
+	return Delivery{ID: body.ID, EventType: body.Type, Events: []event.Event{hint}}, nil
 }

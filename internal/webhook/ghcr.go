@@ -59,7 +59,7 @@ func (e githubEvent) published(host string) (Delivery, error) {
 	}
 	tag := p.Version.Metadata.Tag
 	hint := imageHint(where.Image.Host, where.Image.Path, firstOf(tag.Name, p.Version.Name), tag.Digest)
-	return Delivery{Hints: []event.Event{hint}}, nil
+	return Delivery{Events: []event.Event{hint}}, nil
 }
 
 // located finds the image: in the URL of the version, which ends with a colon where

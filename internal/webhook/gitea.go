@@ -65,8 +65,8 @@ func gitea(r Request) (Delivery, error) {
 	}
 	d, err := e.delivery(happened)
 	d.ID = firstOf(r.Header.Get("X-Gitea-Delivery"), r.Header.Get("X-Forgejo-Delivery"))
-	if d.Event = happened; e.Action != "" {
-		d.Event += " " + e.Action
+	if d.EventType = happened; e.Action != "" {
+		d.EventType += " " + e.Action
 	}
 	return d, err
 }
@@ -94,7 +94,7 @@ func (e giteaEvent) about(hint event.Event) (Delivery, error) {
 	}
 	host := firstOf(hostOf(e.Repository.HTMLURL), hostOf(e.Repository.CloneURL))
 	hint.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: e.Repository.ID}
-	return Delivery{Hints: []event.Event{hint}}, nil
+	return Delivery{Events: []event.Event{hint}}, nil
 }
 
 // published reads the event of a package. Its registry is the forge itself.
@@ -111,5 +111,5 @@ func (e giteaEvent) published() (Delivery, error) {
 		return Delivery{}, lacks("package.name and package.owner")
 	}
 	host := firstOf(hostOf(p.HTMLURL), hostOf(e.Sender.HTMLURL)) // else any
-	return Delivery{Hints: []event.Event{imageHint(host, strings.ToLower(p.Owner.Login+"/"+p.Name), p.Version, "")}}, nil
+	return Delivery{Events: []event.Event{imageHint(host, strings.ToLower(p.Owner.Login+"/"+p.Name), p.Version, "")}}, nil
 }

@@ -73,8 +73,8 @@ func github(r Request) (Delivery, error) {
 	}
 	d, err := e.delivery(happened, e.host(r))
 	d.ID = r.Header.Get("X-GitHub-Delivery")
-	if d.Event = happened; e.Action != "" {
-		d.Event += " " + e.Action
+	if d.EventType = happened; e.Action != "" {
+		d.EventType += " " + e.Action
 	}
 	return d, err
 }
@@ -84,7 +84,7 @@ func (e githubEvent) delivery(happened, host string) (Delivery, error) {
 	case "ping":
 		return ignored(happened, "a ping")
 	case "installation", "installation_repositories", "installation_target":
-		return Delivery{Hints: []event.Event{{Kind: event.KindInstallation, Repository: event.Repository{Host: host}}}}, nil
+		return Delivery{Events: []event.Event{{Kind: event.KindInstallation, Repository: event.Repository{Host: host}}}}, nil
 	case "package", "registry_package":
 		return e.published(host)
 	case "release":
@@ -122,5 +122,5 @@ func (e githubEvent) about(hint event.Event, host string) (Delivery, error) {
 		return Delivery{}, lacks("repository")
 	}
 	hint.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: e.Repository.ID}
-	return Delivery{Hints: []event.Event{hint}}, nil
+	return Delivery{Events: []event.Event{hint}}, nil
 }

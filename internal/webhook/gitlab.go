@@ -116,5 +116,5 @@ func gitlab(r Request) (Delivery, error) {
 		return Delivery{}, lacks("project.web_url")
 	}
 	id := firstOf(r.Header.Get("Idempotency-Key"), r.Header.Get("X-Gitlab-Event-UUID"))
-	return Delivery{ID: id, Event: happened, Hints: []event.Event{hint}}, nil
+	return Delivery{ID: id, EventType: happened, Events: []event.Event{hint}}, nil
 }

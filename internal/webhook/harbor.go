@@ -51,7 +51,7 @@ func harbor(r Request) (Delivery, error) {
 	case len(told.Data.Resources) == 0:
 		return Delivery{}, lacks("event_data.resources")
 	}
-	return Delivery{ID: told.ID, Event: told.Type, Hints: told.Data.hints()}, nil
+	return Delivery{ID: told.ID, EventType: told.Type, Events: told.Data.hints()}, nil
 }
 
 func (d harborData) hints() []event.Event {

@@ -42,12 +42,12 @@ func jfrog(r Request) (Delivery, error) {
 	if done.Data.SHA256 != "" {
 		digest = "sha256:" + done.Data.SHA256
 	}
-	d := Delivery{Event: done.Type}
+	d := Delivery{EventType: done.Type}
 	for _, path := range []string{
 		done.Data.Repository + "/" + done.Data.Image, done.Data.Image,
 		strings.TrimSuffix(done.Data.Repository, "-cache") + "/" + done.Data.Image,
 	} {
-		d.Hints = append(d.Hints, imageHint("", path, done.Data.Tag, digest))
+		d.Events = append(d.Events, imageHint("", path, done.Data.Tag, digest))
 	}
 	return d, nil
 }

@@ -44,7 +44,7 @@ func nexus(r Request) (Delivery, error) {
 	if done.Repository != "" {
 		hints = append(hints, imageHint("", done.Repository+"/"+name, tag, ""))
 	}
-	return Delivery{ID: r.Header.Get("X-Nexus-Webhook-Delivery"), Event: happened, Hints: hints}, nil
+	return Delivery{ID: r.Header.Get("X-Nexus-Webhook-Delivery"), EventType: happened, Events: hints}, nil
 }
 
 // manifestOf takes the path of an asset apart: v2/NAME/manifests/TAG, or the digest

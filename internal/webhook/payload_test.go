@@ -101,10 +101,10 @@ func (p payload) said(t *testing.T) said {
 		}
 		return said{Error: err.Error()}
 	}
-	if (len(d.Hints) == 0) != (d.Ignored != "") {
-		t.Errorf("%d hints, ignored for %q", len(d.Hints), d.Ignored)
+	if (len(d.Events) == 0) != (d.Ignored != "") {
+		t.Errorf("%d hints, ignored for %q", len(d.Events), d.Ignored)
 	}
-	return said{ID: d.ID, Event: d.Event, Hints: d.Hints, Ignored: d.Ignored}
+	return said{ID: d.ID, Event: d.EventType, Hints: d.Events, Ignored: d.Ignored}
 }
 
 // Every sender has payloads that mean something, and one that cannot be read.

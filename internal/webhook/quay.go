@@ -35,9 +35,9 @@ func quay(r Request) (Delivery, error) {
 	if len(push.Tags) == 0 {
 		return ignored("push", "it names no tags")
 	}
-	d := Delivery{Event: "push"}
+	d := Delivery{EventType: "push"}
 	for _, tag := range push.Tags {
-		d.Hints = append(d.Hints, imageHint(host, path, tag, ""))
+		d.Events = append(d.Events, imageHint(host, path, tag, ""))
 	}
 	return d, nil
 }

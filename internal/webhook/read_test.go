@@ -12,7 +12,7 @@ func TestRead(t *testing.T) {
 	t.Parallel()
 	body := webhook.Request{Body: []byte(`{"image": "quay.io/acme/web:1"}`)}
 	got, err := webhook.Read("generic", body)
-	if err != nil || len(got.Hints) != 1 || got.Hints[0].String() != "image quay.io/acme/web:1" || got.ID == "" {
+	if err != nil || len(got.Events) != 1 || got.Events[0].String() != "image quay.io/acme/web:1" || got.ID == "" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := webhook.Read("generic", webhook.Request{Body: []byte("{")}); fault.KindOf(err) != fault.Invalid {

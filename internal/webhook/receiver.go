@@ -62,10 +62,10 @@ type Delivery struct {
 	// ID is the sender's own name for it, which a redelivery keeps; the hash of the
 	// body where there is none.
 	ID string
-	// Event is how the sender calls what happened.
-	Event string
-	// Hints are all that it means to us, each of them valid.
-	Hints []event.Event
+	// EventType is how the sender calls what happened.
+	EventType string
+	// Events are all that it means to us, each of them valid.
+	Events []event.Event
 	// Ignored says why there are none.
 	Ignored string
 }
@@ -125,16 +125,16 @@ const maxHints = 1000
 func settled(d Delivery, request Request) Delivery {
 	seen := map[event.Event]bool{}
 	var hints []event.Event
-	for _, hint := range d.Hints {
+	for _, hint := range d.Events {
 		if hint.Valid() && !seen[hint] && len(hints) < maxHints {
 			seen[hint] = true
 			hints = append(hints, hint)
 		}
 	}
-	if d.Hints = hints; len(hints) == 0 && d.Ignored == "" {
+	if d.Events = hints; len(hints) == 0 && d.Ignored == "" {
 		d.Ignored = "it names nothing that can be looked for"
 	}
-	if d.Event = plain(d.Event); !isName(d.ID) {
+	if d.EventType = plain(d.EventType); !isName(d.ID) {
 		sum := sha256.Sum256(request.Body)
 		d.ID = hex.EncodeToString(sum[:])
 	}
@@ -164,9 +164,9 @@ func plain(text string) string {
 	return text
 }
 
-// Kept returns the headers that are worth keeping with a delivery: those by which
+// LoggableHeaders returns the headers that are worth keeping with a delivery: those by which
 // senders say what it is, and none that can hold a credential.
-func (r *Receiver) Kept(all http.Header) http.Header {
+func (r *Receiver) LoggableHeaders(all http.Header) http.Header {
 	kept := http.Header{}
 	for _, name := range []string{
 		"Content-Type", "Ce-Id", "Ce-Source", "Ce-Specversion", "Ce-Type", "Idempotency-Key", "X-Forgejo-Delivery", "X-Forgejo-Event",

@@ -67,9 +67,9 @@ func TestSettled_names(t *testing.T) {
 		{"a\nb", "push\xff", "push?"},
 		{"a\xffb", "push", "push"},
 	} {
-		got := settled(Delivery{ID: test.id, Event: test.event}, Request{Body: []byte("x")})
-		if len(got.ID) != 64 || got.Event != test.wantEvent {
-			t.Errorf("%q, %q became %q, %q", test.id, test.event, got.ID, got.Event)
+		got := settled(Delivery{ID: test.id, EventType: test.event}, Request{Body: []byte("x")})
+		if len(got.ID) != 64 || got.EventType != test.wantEvent {
+			t.Errorf("%q, %q became %q, %q", test.id, test.event, got.ID, got.EventType)
 		}
 	}
 }

@@ -23,10 +23,10 @@ func snapshot(r Request) (Delivery, error) {
 	case resource.Kind != "Snapshot":
 		return ignored(resource.Kind, "only Snapshots matter")
 	}
-	d := Delivery{ID: resource.Metadata.UID, Event: resource.Kind}
+	d := Delivery{ID: resource.Metadata.UID, EventType: resource.Kind}
 	for _, component := range resource.Spec.Components {
 		if hint, ok := referenceHint(component.Image); ok {
-			d.Hints = append(d.Hints, hint)
+			d.Events = append(d.Events, hint)
 		}
 	}
 	return d, nil

@@ -42,5 +42,5 @@ func zot(r Request) (Delivery, error) {
 		return Delivery{}, lacks("name")
 	}
 	hint := imageHint(hostOf(firstOf(r.Header.Get("Ce-Source"), told.Source)), updated.Name, updated.Reference, updated.Digest)
-	return Delivery{ID: firstOf(r.Header.Get("Ce-Id"), told.ID), Event: happened, Hints: []event.Event{hint}}, nil
+	return Delivery{ID: firstOf(r.Header.Get("Ce-Id"), told.ID), EventType: happened, Events: []event.Event{hint}}, nil
 }

@@ -19,7 +19,7 @@ func (s *story) hint() {
 	for range 1 + s.IntN(4) {
 		hint := quietly(string(rune('a' + s.IntN(5))))
 		if urgent {
-			hint.Quiet, hint.Within = 0, 0
+			hint.Debounce, hint.MaxDebounce = 0, 0
 		}
 		if s.IntN(2) == 0 {
 			hint.Trace = trace(s.Int64())
@@ -34,7 +34,7 @@ func (s *story) hint() {
 		if s.rows[key] == nil {
 			s.rows[key] = &row{}
 		}
-		s.rows[key].hint(now, queue.Trigger{Quiet: hints[0].Quiet, Within: hints[0].Within}, count, traces[key])
+		s.rows[key].hint(now, queue.Trigger{Debounce: hints[0].Debounce, MaxDebounce: hints[0].MaxDebounce}, count, traces[key])
 		s.hinted[key] = s.count
 	}
 	s.tell("hint %d: %v, urgent: %t", s.count, counts, urgent)
@@ -161,13 +161,13 @@ func (s *story) done(r run, result queue.Result) {
 func (s *story) fail(r run) {
 	s.Helper()
 	wait := time.Duration(s.IntN(60)) * time.Second
-	f := queue.Failure{Reason: "no", After: wait, Hold: wait}
+	f := queue.Failure{Reason: "no", Delay: wait, MinDelay: wait}
 	switch s.IntN(3) {
 	case 0:
-		f.Hold = wait / 2
+		f.MinDelay = wait / 2
 	case 1:
-		f.At = s.clock.Now().Add(time.Duration(s.IntN(60)) * time.Second)
-		f.HoldAt = f.At
+		f.RetryAt = s.clock.Now().Add(time.Duration(s.IntN(60)) * time.Second)
+		f.NotBefore = f.RetryAt
 	}
 	err := s.anyQueue().Fail(s.Context(), r.item, f)
 	if s.ended(r, fmt.Sprintf("fail %+v", f), err) {

@@ -27,7 +27,7 @@ var ends = map[string]func(*testing.T, databasetest.Kind){
 		b.hint("a")
 		item := b.one()
 		b.hint("a")
-		b.must(b.Fail(t.Context(), item, queue.Failure{Reason: "no", After: time.Minute, Hold: time.Minute}))
+		b.must(b.Fail(t.Context(), item, queue.Failure{Reason: "no", Delay: time.Minute, MinDelay: time.Minute}))
 		b.none()
 		b.clock.Move(time.Minute)
 		b.must(b.Done(t.Context(), b.one(), queue.Result{}))
@@ -36,7 +36,7 @@ var ends = map[string]func(*testing.T, databasetest.Kind){
 	"a failure waits, says why, and is forgiven": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		b.hint("a")
-		b.must(b.Fail(t.Context(), b.one(), queue.Failure{Reason: "the forge is down", After: time.Minute, Hold: time.Minute}))
+		b.must(b.Fail(t.Context(), b.one(), queue.Failure{Reason: "the forge is down", Delay: time.Minute, MinDelay: time.Minute}))
 		entry := b.entry("a")
 		if entry.LastError != "the forge is down" || entry.Attempts != 1 || !entry.FailedAt.Equal(b.clock.Now()) ||
 			!entry.NotBefore.Equal(b.clock.Now().Add(time.Minute)) {
@@ -58,7 +58,7 @@ var ends = map[string]func(*testing.T, databasetest.Kind){
 		b := newBench(t, kind)
 		b.hint("a", "b")
 		for _, item := range b.claim(2) {
-			b.must(b.Fail(t.Context(), item, queue.Failure{Reason: "no", After: time.Hour, Hold: time.Minute}))
+			b.must(b.Fail(t.Context(), item, queue.Failure{Reason: "no", Delay: time.Hour, MinDelay: time.Minute}))
 		}
 		b.hint("a")
 		b.none()
@@ -71,7 +71,7 @@ var ends = map[string]func(*testing.T, databasetest.Kind){
 		b := newBench(t, kind)
 		b.hint("a")
 		at := b.clock.Now().Add(time.Hour)
-		b.must(b.Fail(t.Context(), b.one(), queue.Failure{Reason: "limit", After: time.Second, At: at, HoldAt: at}))
+		b.must(b.Fail(t.Context(), b.one(), queue.Failure{Reason: "limit", Delay: time.Second, RetryAt: at, NotBefore: at}))
 		b.hint("a")
 		if wait := b.wait(); wait != time.Hour {
 			t.Errorf("due in %v", wait)
@@ -84,7 +84,7 @@ var ends = map[string]func(*testing.T, databasetest.Kind){
 		if wait := b.wait(); wait != time.Hour {
 			t.Errorf("due in %v", wait)
 		}
-		if entry := b.entry("a"); !entry.HintedAt.IsZero() || !entry.NotBefore.Equal(b.clock.Now().Add(time.Hour)) {
+		if entry := b.entry("a"); !entry.TriggeredAt.IsZero() || !entry.NotBefore.Equal(b.clock.Now().Add(time.Hour)) {
 			t.Errorf("entry %+v", entry)
 		}
 		b.clock.Move(time.Hour)

@@ -38,13 +38,13 @@ var hints = map[string]func(*testing.T, databasetest.Kind){
 		b.clock.Move(time.Second)
 		b.hint("a")
 		item := b.one()
-		if !item.HintedAt.Equal(first) {
-			t.Errorf("hinted at %v, want %v", item.HintedAt, first)
+		if !item.TriggeredAt.Equal(first) {
+			t.Errorf("hinted at %v, want %v", item.TriggeredAt, first)
 		}
 		b.must(b.Done(t.Context(), item, queue.Result{Next: b.clock.Now().Add(time.Minute)}))
 		b.clock.Move(time.Minute)
-		if item := b.one(); !item.HintedAt.IsZero() {
-			t.Errorf("a schedule was hinted at %v", item.HintedAt)
+		if item := b.one(); !item.TriggeredAt.IsZero() {
+			t.Errorf("a schedule was hinted at %v", item.TriggeredAt)
 		}
 	},
 	"a stream of hints starves nothing": func(t *testing.T, kind databasetest.Kind) {
@@ -86,7 +86,7 @@ var hints = map[string]func(*testing.T, databasetest.Kind){
 		b := newBench(t, kind)
 		wrong := errors.New("wrong")
 		err := b.db.Batch(t.Context(), func(_ context.Context, tx *database.Tx) error {
-			return errors.Join(b.HintIn(tx, queue.Trigger{Kind: "lane", Key: "a"}), wrong)
+			return errors.Join(b.TriggerIn(tx, queue.Trigger{Kind: "lane", Key: "a"}), wrong)
 		})
 		if !errors.Is(err, wrong) {
 			t.Errorf("error %v", err)
@@ -102,7 +102,7 @@ var hints = map[string]func(*testing.T, databasetest.Kind){
 			{Kind: "lane", Key: "\xff"},
 			{Kind: "lane", Key: strings.Repeat("a", 1025)},
 			{Kind: strings.Repeat("a", 65), Key: "a"},
-			{Kind: "lane", Key: "a", Quiet: -1},
+			{Kind: "lane", Key: "a", Debounce: -1},
 			{Kind: "lane", Key: "a", Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331"},
 			{Kind: "lane", Key: "a", Trace: strings.Repeat("x", 55)},
 		} {
@@ -116,5 +116,5 @@ var hints = map[string]func(*testing.T, databasetest.Kind){
 
 // quietly is a hint as webhooks give it.
 func quietly(key string) queue.Trigger {
-	return queue.Trigger{Kind: "lane", Key: key, Quiet: 5 * time.Second, Within: 30 * time.Second}
+	return queue.Trigger{Kind: "lane", Key: key, Debounce: 5 * time.Second, MaxDebounce: 30 * time.Second}
 }

@@ -115,7 +115,7 @@ var leases = map[string]func(*testing.T, databasetest.Kind){
 		p := single(t, kind)
 		p.hint("a")
 		length := 2 * time.Second
-		if p.db.Alone() {
+		if p.db.SingleProcess() {
 			length = time.Minute
 		}
 		if items, _, err := p.Claim(t.Context(), "lane", 1, length); err != nil || len(items) != 1 {
@@ -129,7 +129,7 @@ var leases = map[string]func(*testing.T, databasetest.Kind){
 			return queue.Result{}, nil
 		})
 		// One process of SQLite needs not wait; replicas wait for the lease.
-		if at := until(after, "the run", began); at.Before(good) != p.db.Alone() {
+		if at := until(after, "the run", began); at.Before(good) != p.db.SingleProcess() {
 			t.Errorf("it began at %v, and the lease was good until %v", at, good)
 		}
 	},

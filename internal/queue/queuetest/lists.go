@@ -15,7 +15,7 @@ var lists = map[string]func(*testing.T, databasetest.Kind){
 		b := newBench(t, kind)
 		b.hint("running", "failing", "scheduled", "idle")
 		found := b.claim(4)
-		b.must(b.Fail(t.Context(), found["failing"], queue.Failure{Reason: "no", After: time.Hour}))
+		b.must(b.Fail(t.Context(), found["failing"], queue.Failure{Reason: "no", Delay: time.Hour}))
 		b.must(b.Done(t.Context(), found["scheduled"], queue.Result{Next: b.clock.Now().Add(time.Hour)}))
 		b.must(b.Done(t.Context(), found["idle"], queue.Result{}))
 		b.clock.Move(time.Second)

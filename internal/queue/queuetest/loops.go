@@ -24,7 +24,7 @@ var loops = map[string]func(*testing.T, databasetest.Kind){
 		p.run(1, queue.Options{Poll: never}, announce(runs))
 		p.hint("a")
 		until(p, "the run of a hint at once", runs)
-		p.give(queue.Trigger{Kind: "lane", Key: "b", Quiet: 50 * time.Millisecond})
+		p.give(queue.Trigger{Kind: "lane", Key: "b", Debounce: 50 * time.Millisecond})
 		until(p, "the run of a hint that waits", runs)
 	},
 	"a hint of another process is found": func(t *testing.T, kind databasetest.Kind) {

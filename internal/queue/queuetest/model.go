@@ -100,7 +100,7 @@ func (s *story) open() {
 		s.must(err)
 		s.queues = append(s.queues, q)
 	}
-	if db.Alone() {
+	if db.SingleProcess() {
 		for _, row := range s.rows {
 			row.free(s.clock.Now())
 		}

@@ -44,7 +44,7 @@ func pair(t *testing.T, kind databasetest.Kind) (one, other *process) {
 	o := kind.New(t)
 	db := databasetest.Open(t, o)
 	one = newProcess(t, db)
-	if !db.Alone() {
+	if !db.SingleProcess() {
 		db = databasetest.Open(t, o)
 	}
 	return one, newProcess(t, db)
@@ -58,7 +58,7 @@ func single(t *testing.T, kind databasetest.Kind) *process {
 // run works on lanes until the test ends or stops it.
 func (p *process) run(concurrent int, o queue.Options, handler queue.Handler) {
 	p.Helper()
-	o.Kinds = map[string]queue.Handled{"lane": {Handler: handler, Concurrent: concurrent}}
+	o.Kinds = map[string]queue.Worker{"lane": {Handler: handler, Concurrency: concurrent}}
 	o.Log = slog.New(slog.NewTextHandler(p.log, nil))
 	if o.Random == nil {
 		o.Random = func() float64 { return 0 }

@@ -41,7 +41,7 @@ func later(a, b time.Time) time.Time {
 
 // hint is one hint, or many of one transaction that are as urgent as the first.
 func (r *row) hint(now time.Time, h queue.Trigger, count int, traces []string) {
-	quiet, within := now.Add(h.Quiet), now.Add(max(h.Quiet, h.Within))
+	quiet, within := now.Add(h.Debounce), now.Add(max(h.Debounce, h.MaxDebounce))
 	// The wait begins anew for a row at rest, one that a schedule alone keeps, and one
 	// whose hints are all in a run.
 	if r.first.IsZero() || r.owned && r.unread == 0 {
@@ -97,8 +97,8 @@ func (r *row) done(next time.Time) bool {
 
 func (r *row) fail(now time.Time, f queue.Failure) {
 	r.owned = false
-	r.hold = later(now.Add(f.Hold), f.HoldAt)
-	again := later(now.Add(f.After), f.At)
+	r.hold = later(now.Add(f.MinDelay), f.NotBefore)
+	again := later(now.Add(f.Delay), f.RetryAt)
 	if r.unread > 0 {
 		again = later(r.hold, earlier(r.at, again))
 	}

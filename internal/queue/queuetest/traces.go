@@ -94,7 +94,7 @@ var follows = map[string]func(*testing.T, databasetest.Kind){
 		follow := func(ctx context.Context, item queue.Item) (context.Context, func(error)) {
 			return context.WithValue(ctx, marked{}, item.Key), func(err error) { say(ends, fmt.Sprint(item.Key, " ", item.Attempt, ": ", err)) }
 		}
-		p.run(1, queue.Options{Follow: follow, FirstRetry: time.Millisecond}, func(ctx context.Context, item queue.Item) (queue.Result, error) {
+		p.run(1, queue.Options{Trace: follow, FirstRetry: time.Millisecond}, func(ctx context.Context, item queue.Item) (queue.Result, error) {
 			if ctx.Value(marked{}) != item.Key {
 				t.Errorf("the context of %s is of %v", item.Key, ctx.Value(marked{}))
 			}
