@@ -180,7 +180,7 @@ func (s *Server) service(ctx context.Context, db *database.DB, options ServeOpti
 		TLS:       certificate.config(),
 		Receivers: receivers, Setups: setups, Inbox: made, Ready: db.Healthy, Metrics: s.metrics.Handler(), Admin: made, Token: token,
 		Observe: func(o server.Observation) { s.metrics.Webhook(o.Receiver, o.Status, o.Took) },
-		Trace:  made.followDelivery,
+		Trace:   made.followDelivery,
 		Log:     options.Log, Now: s.now,
 	})
 	return made, err

@@ -16,8 +16,8 @@ type Failure struct {
 	// Reason is shown to people.
 	Reason string
 	// Delay and At say when to try again: whichever is later.
-	Delay time.Duration
-	RetryAt    time.Time
+	Delay   time.Duration
+	RetryAt time.Time
 	// MinDelay is how long hints can not bring that forward; up to After or At.
 	MinDelay time.Duration
 	// NotBefore is the same as a time: whichever is later.

@@ -28,11 +28,11 @@ const Schema = 1
 
 // Status is what the service knows of its work.
 type Status struct {
-	Schema     int        `json:"schema"`
-	At         time.Time  `json:"at"` // of the service's clock
-	Repositories      []Repository     `json:"lanes"`
-	Deliveries []Delivery `json:"deliveries"` // the newest first
-	Schedules  []Schedule `json:"schedules"`
+	Schema       int          `json:"schema"`
+	At           time.Time    `json:"at"` // of the service's clock
+	Repositories []Repository `json:"lanes"`
+	Deliveries   []Delivery   `json:"deliveries"` // the newest first
+	Schedules    []Schedule   `json:"schedules"`
 	Backoffs     []Backoff    `json:"pauses"` // of the process that answers
 }
 
@@ -41,7 +41,7 @@ type RepositoryState string
 
 // The states of lanes.
 const (
-	StateIdle RepositoryState = "resting"
+	StateIdle    RepositoryState = "resting"
 	StateWaiting RepositoryState = "waiting" // it was hinted at
 	StateRunning RepositoryState = "running"
 	StateFailing RepositoryState = "failing" // the last look failed; it is tried again
@@ -49,24 +49,24 @@ const (
 
 // Repository is the work of one repository. Times that are not known are left out.
 type Repository struct {
-	Name string    `json:"repository"` // HOST/NAME; the key where it was never looked at
-	Key        string    `json:"key"`
-	Forge      string    `json:"forge,omitempty"`
-	State      RepositoryState `json:"state"`
-	ReconciledAt   time.Time `json:"lookedAt,omitzero"`   // the last time that a look ended
-	Failure    string    `json:"failure,omitempty"`   // why that look failed, or a part of it
-	WaitingSince    time.Time `json:"waiting,omitzero"`    // since the first hint that no good look has read
-	NextRun       time.Time `json:"next,omitzero"`       // the next look, if nobody hints
-	Attempts   int       `json:"attempts,omitempty"`  // since the last look that did well
-	LastError  string    `json:"lastError,omitempty"` // of the last run, when it failed
-	FailedAt   time.Time `json:"failedAt,omitzero"`
+	Name         string          `json:"repository"` // HOST/NAME; the key where it was never looked at
+	Key          string          `json:"key"`
+	Forge        string          `json:"forge,omitempty"`
+	State        RepositoryState `json:"state"`
+	ReconciledAt time.Time       `json:"lookedAt,omitzero"`   // the last time that a look ended
+	Failure      string          `json:"failure,omitempty"`   // why that look failed, or a part of it
+	WaitingSince time.Time       `json:"waiting,omitzero"`    // since the first hint that no good look has read
+	NextRun      time.Time       `json:"next,omitzero"`       // the next look, if nobody hints
+	Attempts     int             `json:"attempts,omitempty"`  // since the last look that did well
+	LastError    string          `json:"lastError,omitempty"` // of the last run, when it failed
+	FailedAt     time.Time       `json:"failedAt,omitzero"`
 }
 
 // Delivery is a webhook that was kept.
 type Delivery struct {
 	Receiver   string    `json:"receiver"`
 	ID         string    `json:"id"`
-	EventType      string    `json:"event"`
+	EventType  string    `json:"event"`
 	ReceivedAt time.Time `json:"receivedAt"`
 	SeenAt     time.Time `json:"seenAt"` // the last time
 	Times      int       `json:"times"`
@@ -81,13 +81,13 @@ type Replay struct {
 
 // Replayed is what a delivery means now.
 type Replayed struct {
-	Schema   int      `json:"schema"`
-	Receiver string   `json:"receiver"`
-	ID       string   `json:"id"`
+	Schema       int      `json:"schema"`
+	Receiver     string   `json:"receiver"`
+	ID           string   `json:"id"`
 	EventType    string   `json:"event"`
-	Events    []string `json:"hints"`
-	Ignored  string   `json:"ignored,omitempty"` // why there are none
-	Repositories    []string `json:"lanes"`             // the keys of the repositories that are looked at
+	Events       []string `json:"hints"`
+	Ignored      string   `json:"ignored,omitempty"` // why there are none
+	Repositories []string `json:"lanes"`             // the keys of the repositories that are looked at
 }
 
 const bearer = "Bearer "

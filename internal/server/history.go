@@ -33,20 +33,20 @@ type History struct {
 
 // Event is one thing that promoter did or saw. What is not known is left out.
 type Event struct {
-	ID          string           `json:"id"`
-	At          time.Time        `json:"at"`
-	Repository  string           `json:"repository"` // HOST/NAME as it was then
-	Key         string           `json:"key"`        // of the repository; a rename does not change it
-	Environment string           `json:"environment"`
-	Application string           `json:"application"`
-	Action         string           `json:"act"`
-	Promotion   string           `json:"promotion,omitempty"`
-	Snapshot    string           `json:"snapshot,omitempty"`
-	Versions    []Version        `json:"versions"`
-	Commit      string           `json:"commit,omitempty"`
-	PullRequest *PullRequest     `json:"pullRequest,omitempty"`
-	Reason      *Reason          `json:"reason,omitempty"`
-	By          string           `json:"by,omitempty"` // who decided or committed
+	ID          string              `json:"id"`
+	At          time.Time           `json:"at"`
+	Repository  string              `json:"repository"` // HOST/NAME as it was then
+	Key         string              `json:"key"`        // of the repository; a rename does not change it
+	Environment string              `json:"environment"`
+	Application string              `json:"application"`
+	Action      string              `json:"act"`
+	Promotion   string              `json:"promotion,omitempty"`
+	Snapshot    string              `json:"snapshot,omitempty"`
+	Versions    []Version           `json:"versions"`
+	Commit      string              `json:"commit,omitempty"`
+	PullRequest *PullRequest        `json:"pullRequest,omitempty"`
+	Reason      *Reason             `json:"reason,omitempty"`
+	By          string              `json:"by,omitempty"` // who decided or committed
 	Delivery    *TriggeringDelivery `json:"delivery,omitempty"`
 }
 
@@ -66,7 +66,7 @@ type PullRequest struct {
 
 // Reason says why: the rule for programs, the words for people.
 type Reason struct {
-	Rule  string `json:"rule,omitempty"`
+	Rule    string `json:"rule,omitempty"`
 	Message string `json:"words"`
 }
 

@@ -26,7 +26,7 @@ type Options struct {
 	// Metrics answers /metrics; nil: there are none.
 	Metrics http.Handler
 	// Admin answers the API to whoever shows its token; nil: there is none.
-	Admin  AdminAPI
+	Admin AdminAPI
 	Token secret.String
 	// Setups make GitHub Apps, each at /setup/NAME. None: there is no such address.
 	Setups []*Setup
@@ -66,7 +66,7 @@ type Accepted struct {
 type Observation struct {
 	Receiver string // empty: there is none of that name
 	Status   int    // of HTTP
-	Events    int
+	Events   int
 	Took     time.Duration
 }
 

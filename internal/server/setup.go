@@ -22,9 +22,9 @@ import (
 // /setup/NAME/SECRET, GitHub's own page, and back to /setup/NAME. Who knows the
 // secret sees the button; who brings back what a button sent along has made the App.
 type Setup struct {
-	Name   string // of the forge
-	Secret secret.String
-	Creator  AppCreator
+	Name    string // of the forge
+	Secret  secret.String
+	Creator AppCreator
 
 	states states
 }
@@ -61,7 +61,9 @@ type CreatedApp struct {
 
 // SetupPath is the address of the page below that of the server, and BackPath where
 // GitHub sends the browser.
-func SetupPath(name, secret string) string { return SetupCallbackPath(name) + "/" + url.PathEscape(secret) }
+func SetupPath(name, secret string) string {
+	return SetupCallbackPath(name) + "/" + url.PathEscape(secret)
+}
 
 // SetupCallbackPath is where GitHub sends the browser back to.
 func SetupCallbackPath(name string) string { return "/setup/" + url.PathEscape(name) }

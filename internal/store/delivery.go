@@ -13,13 +13,13 @@ import (
 
 // Delivery is a webhook that was proven and read.
 type Delivery struct {
-	Receiver string // the name of the entry that took it
-	ID       string // the sender's own
-	Sender   string // the kind of the receiver
-	EventType    string // as the sender calls it
+	Receiver  string // the name of the entry that took it
+	ID        string // the sender's own
+	Sender    string // the kind of the receiver
+	EventType string // as the sender calls it
 	Events    []event.Event
-	Header   http.Header // without credentials
-	Body     []byte
+	Header    http.Header // without credentials
+	Body      []byte
 
 	// Set by the database.
 	ReceivedAt time.Time // the first time

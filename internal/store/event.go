@@ -12,22 +12,22 @@ import (
 
 // Event is one thing that promoter did or saw.
 type Event struct {
-	ID          string // set by the store
-	At          time.Time
-	Repository  string // its key
-	Name        string // HOST/OWNER/NAME as it was then
-	Environment string
-	Application string
-	Action         string
-	Promotion   string // the id of the promotion; empty: not known, or none
-	Snapshot    string // its id
-	Versions    []EventVersion
-	Commit      string
-	Number      int    // of the pull request; 0: none
-	URL         string // of it
-	Rule, Message string // the reason
-	User      string // who decided or committed
-	Trigger       Trigger  // zero: not known
+	ID            string // set by the store
+	At            time.Time
+	Repository    string // its key
+	Name          string // HOST/OWNER/NAME as it was then
+	Environment   string
+	Application   string
+	Action        string
+	Promotion     string // the id of the promotion; empty: not known, or none
+	Snapshot      string // its id
+	Versions      []EventVersion
+	Commit        string
+	Number        int     // of the pull request; 0: none
+	URL           string  // of it
+	Rule, Message string  // the reason
+	User          string  // who decided or committed
+	Trigger       Trigger // zero: not known
 }
 
 // EventVersion is the version of one component.

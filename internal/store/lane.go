@@ -12,12 +12,12 @@ import (
 
 // Repository is a repository that is worked on, and how the last look at it ended.
 type Repository struct {
-	Key      string // of the repository
-	Forge    string // its name in the server's file
-	Host     string // of its pages
-	Name     string // OWNER/NAME as it is now
+	Key          string // of the repository
+	Forge        string // its name in the server's file
+	Host         string // of its pages
+	Name         string // OWNER/NAME as it is now
 	ReconciledAt time.Time
-	Failure  string // empty: the last look did well
+	Failure      string // empty: the last look did well
 }
 
 // setLane keeps what is known of a lane. The time is that of the database.

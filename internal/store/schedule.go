@@ -14,9 +14,9 @@ const Poll = "poll"
 
 // Schedule is when something came last.
 type Schedule struct {
-	Name    string
-	FiredAt time.Time
-	Repositories   int // that are looked at when it comes
+	Name         string
+	FiredAt      time.Time
+	Repositories int // that are looked at when it comes
 }
 
 // Schedules lists all by name.

@@ -50,7 +50,7 @@ func (b bench) keep(d store.Delivery) {
 func delivery(id string) store.Delivery {
 	return store.Delivery{
 		Receiver: "quay", ID: id, Sender: "quay", EventType: "push",
-		Events:  []event.Event{{Kind: event.KindImage, Image: event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"}}},
+		Events: []event.Event{{Kind: event.KindImage, Image: event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"}}},
 		Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte("{\x00}"),
 	}
 }

@@ -9,7 +9,7 @@ import (
 // Backoff is a host that is sent nothing for some time.
 type Backoff struct {
 	Target, Host string
-	Remaining     time.Duration
+	Remaining    time.Duration
 }
 
 // pauses is a prometheus.Collector.

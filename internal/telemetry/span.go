@@ -42,7 +42,7 @@ func Begin(ctx context.Context, name string, attributes ...slog.Attr) (context.C
 // CompletedSpan is work that is over.
 type CompletedSpan struct {
 	Name   string
-	Client   bool // it is a request that was sent
+	Client bool // it is a request that was sent
 	Began  time.Time
 	Took   time.Duration
 	Failed string // why it did not succeed; empty: it did

@@ -108,9 +108,9 @@ func (t *Traces) Close(ctx context.Context) {
 
 // RootSpan is a span that continues none of this process.
 type RootSpan struct {
-	Name  string
+	Name   string
 	Server bool      // it is about a request that was taken
-	At    time.Time // zero: now
+	At     time.Time // zero: now
 	// Parent is the traceparent of a span of before, or of another process. Empty: a
 	// trace begins.
 	Parent string
