@@ -143,7 +143,7 @@ func TestRun_archived_github(t *testing.T) {
 		s.run()
 		held := s.says("ada", 1, "/promoter hold")
 		s.repo.SetArchived(true)
-		if result := s.pass(); !strings.Contains(result.Report.State, "archived") {
+		if result := s.pass(); !strings.Contains(result.Report.Unusable, "archived") {
 			s.t.Errorf("%+v", result)
 		}
 		s.repo.SetArchived(false)

@@ -161,13 +161,13 @@ func TestRun_P07_github(t *testing.T) {
 			s.t.Errorf("a renamed repository: %q, %v", moved.Report.Name, moved.Err)
 		}
 		s.forge.SetScopes(s.token, "public_repo")
-		if lost := s.pass(); !lost.Failed() || lost.Err == nil && lost.Report.State == "" {
+		if lost := s.pass(); !lost.Failed() || lost.Err == nil && lost.Report.Unusable == "" {
 			s.t.Errorf("a token without its scope: %+v", lost)
 		}
 		s.forge.SetScopes(s.token, "repo")
 		s.repo.SetArchived(true)
-		if archived := s.pass(); !strings.Contains(archived.Report.State, "archived") {
-			s.t.Errorf("an archived repository: %v, %q", archived.Err, archived.Report.State)
+		if archived := s.pass(); !strings.Contains(archived.Report.Unusable, "archived") {
+			s.t.Errorf("an archived repository: %v, %q", archived.Err, archived.Report.Unusable)
 		}
 	})
 }

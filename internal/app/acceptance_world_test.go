@@ -191,7 +191,7 @@ func (s *story) run() engine.Report {
 	s.t.Helper()
 	result := s.pass()
 	if result.Failed() {
-		s.t.Fatalf("the run failed: %v, %+v, %q, %v", result.Err, result.Report.Errors, result.Report.State, failures(result.Report))
+		s.t.Fatalf("the run failed: %v, %+v, %q, %v", result.Err, result.Report.Errors, result.Report.Unusable, failures(result.Report))
 	}
 	return result.Report
 }

@@ -116,7 +116,7 @@ func (o *orchard) run(more string, narrowed ...string) map[string]app.Result {
 // did says in words what came of a repository.
 func did(result app.Result) string {
 	if result.Failed() {
-		return fmt.Sprint("failed: ", result.Err, result.Report.State, result.Report.Errors)
+		return fmt.Sprint("failed: ", result.Err, result.Report.Unusable, result.Report.Errors)
 	}
 	return fmt.Sprint(acts(result))
 }

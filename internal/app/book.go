@@ -93,7 +93,7 @@ func (b book) standing(report engine.Report, landed []engine.Landed) []store.Eve
 	}
 	all = append(all, b.merged(report)...)
 	all = append(all, b.landed(landed)...)
-	for _, read := range report.Decided {
+	for _, read := range report.UserDecisions {
 		all = append(all, b.decided(read)...)
 	}
 	return onlyOnce(all)

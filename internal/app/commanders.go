@@ -32,18 +32,18 @@ func (s *Server) commanders(of scm.Repository, named qualified) commanders {
 	return c
 }
 
-// May implements engine.Rights.
-func (c commanders) May(ctx context.Context, person identity.User, verb promotion.Verb, targets ...promotion.Target) (engine.Right, error) {
+// Allowed implements engine.Rights.
+func (c commanders) Allowed(ctx context.Context, person identity.User, verb promotion.Verb, targets ...promotion.Target) (engine.Permission, error) {
 	asked := claim{commanders: c, person: person, teams: map[string]bool{}}
 	if verb == promotion.VerbHelp || verb == promotion.VerbExplain || verb == promotion.VerbRefresh {
 		return asked.any(ctx)
 	}
 	for _, target := range targets {
-		if right, err := asked.about(ctx, verb, target); err != nil || !right.May {
+		if right, err := asked.about(ctx, verb, target); err != nil || !right.Allowed {
 			return right, err
 		}
 	}
-	return engine.Right{May: len(targets) > 0}, nil
+	return engine.Permission{Allowed: len(targets) > 0}, nil
 }
 
 // claim is one question about one person. What it heard of the forge is asked
@@ -57,18 +57,18 @@ type claim struct {
 
 // any says whether the person has to do with the repository at all. Who is named
 // need not be asked about: not every forge tells every account who may write.
-func (a *claim) any(ctx context.Context) (engine.Right, error) {
+func (a *claim) any(ctx context.Context) (engine.Permission, error) {
 	for _, permission := range a.permissions {
 		if named, err := a.named(ctx, permission.Who); err != nil || named {
-			return engine.Right{May: named}, err
+			return engine.Permission{Allowed: named}, err
 		}
 	}
 	may, err := a.mayWrite(ctx)
-	return engine.Right{May: may}, err
+	return engine.Permission{Allowed: may}, err
 }
 
 // about asks for one place.
-func (a *claim) about(ctx context.Context, verb promotion.Verb, target promotion.Target) (engine.Right, error) {
+func (a *claim) about(ctx context.Context, verb promotion.Verb, target promotion.Target) (engine.Permission, error) {
 	covered := false
 	for _, permission := range a.permissions {
 		if !slices.Contains(permission.Verbs, string(verb)) || !inScope(permission.Scope, target) {
@@ -76,17 +76,17 @@ func (a *claim) about(ctx context.Context, verb promotion.Verb, target promotion
 		}
 		covered = true
 		if named, err := a.named(ctx, permission.Who); err != nil || named {
-			return engine.Right{May: named}, err
+			return engine.Permission{Allowed: named}, err
 		}
 	}
 	if covered {
-		return engine.Right{Why: fmt.Sprintf("only those whom permissions in the server's file name may %s %s in %s", verb, target.Application, target.Environment)}, nil
+		return engine.Permission{Reason: fmt.Sprintf("only those whom permissions in the server's file name may %s %s in %s", verb, target.Application, target.Environment)}, nil
 	}
 	may, err := a.mayWrite(ctx)
 	if err != nil || may {
-		return engine.Right{May: may}, err
+		return engine.Permission{Allowed: may}, err
 	}
-	return engine.Right{Why: fmt.Sprintf("only those may %s here who may write to %s", verb, a.repository)}, nil
+	return engine.Permission{Reason: fmt.Sprintf("only those may %s here who may write to %s", verb, a.repository)}, nil
 }
 
 // inScope says whether a rule is about a place. The repository was looked at before.

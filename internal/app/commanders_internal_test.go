@@ -81,12 +81,12 @@ func TestCommanders_T11(t *testing.T) {
 		{"zoe", promotion.VerbHelp, nil, "no"},
 	} {
 		c.signals = &asked{writers: []string{"ann"}, members: []string{"sam"}}
-		right, err := c.May(t.Context(), identity.User{Login: test.who}, test.verb, test.places...)
-		if err != nil || right.May != (test.want == "") {
+		right, err := c.Allowed(t.Context(), identity.User{Login: test.who}, test.verb, test.places...)
+		if err != nil || right.Allowed != (test.want == "") {
 			t.Errorf("%s may %s %v: %v, %v", test.who, test.verb, test.places, right, err)
 		}
-		if len(test.want) > 2 && len(test.places) > 0 && !strings.Contains(right.Why, test.want) {
-			t.Errorf("%s may not %s because %q, want %q in it", test.who, test.verb, right.Why, test.want)
+		if len(test.want) > 2 && len(test.places) > 0 && !strings.Contains(right.Reason, test.want) {
+			t.Errorf("%s may not %s because %q, want %q in it", test.who, test.verb, right.Reason, test.want)
 		}
 	}
 }
@@ -96,11 +96,11 @@ func TestCommanders_noAnswer(t *testing.T) {
 	t.Parallel()
 	c := commanders{permissions: []config.Permission{permission("hold", "prod", "", "team:acme/broken", "ann")}, signals: &asked{broken: []string{"ann"}}}
 	for _, at := range []promotion.Target{place("prod", "shop"), place("dev", "shop")} {
-		if right, err := c.May(t.Context(), identity.User{Login: "ann"}, promotion.VerbHold, at); err == nil || right.May {
+		if right, err := c.Allowed(t.Context(), identity.User{Login: "ann"}, promotion.VerbHold, at); err == nil || right.Allowed {
 			t.Errorf("%v: %v", right, err)
 		}
 	}
-	if _, err := c.May(t.Context(), identity.User{Login: "ann"}, promotion.VerbHelp); err == nil {
+	if _, err := c.Allowed(t.Context(), identity.User{Login: "ann"}, promotion.VerbHelp); err == nil {
 		t.Error("no error")
 	}
 }
@@ -116,7 +116,7 @@ func TestCommanders_asksOnce(t *testing.T) {
 			many = append(many, place(environment, application))
 		}
 	}
-	if right, err := c.May(t.Context(), identity.User{Login: "ann"}, promotion.VerbHold, many...); err != nil || !right.May {
+	if right, err := c.Allowed(t.Context(), identity.User{Login: "ann"}, promotion.VerbHold, many...); err != nil || !right.Allowed {
 		t.Errorf("%v, %v", right, err)
 	}
 	if signals.count != 2 {

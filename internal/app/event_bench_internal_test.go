@@ -206,8 +206,8 @@ func (e *events) wholePass(ctx context.Context, tag string) error {
 // benchOffers knows a new tag of one image. It is engine.Registries.
 type benchOffers struct{ tag string }
 
-// Offer implements engine.Registries.
-func (o benchOffers) Offer(_ context.Context, ask engine.VersionRequest) promotion.Available {
+// Select implements engine.Registries.
+func (o benchOffers) Select(_ context.Context, ask engine.VersionRequest) promotion.Available {
 	tag := benchtree.Tag
 	if ask.Repository.String() == eventImage() {
 		tag = o.tag
@@ -215,8 +215,8 @@ func (o benchOffers) Offer(_ context.Context, ask engine.VersionRequest) promoti
 	return promotion.Available{Version: versionOf(tag), Found: true}
 }
 
-// Answer implements engine.Registries.
-func (benchOffers) Answer(_ context.Context, question promotion.Lookup) (image.Version, error) {
+// Resolve implements engine.Registries.
+func (benchOffers) Resolve(_ context.Context, question promotion.Lookup) (image.Version, error) {
 	return versionOf(question.Tag), nil
 }
 

@@ -80,7 +80,7 @@ func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.Wor
 	server.SetPace(0)
 	m := &modelWorld{server: server, registry: enginetest.NewRegistry(), caches: t.TempDir()}
 	return modeltest.World{
-		Bench: s.bench(m.forge(t)), Store: newBareStore(t, s.dir), Clock: clock, Registry: m.registry, Lane: m.lane,
+		Bench: s.bench(m.forge(t)), Store: newBareStore(t, s.dir), Clock: clock, Registry: m.registry, Reconciler: m.lane,
 		Secret: s.token,
 		Clean: func(base, head string) bool {
 			command := exec.CommandContext(t.Context(), "git", "merge-tree", "--write-tree", "refs/heads/"+base, head)

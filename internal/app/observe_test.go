@@ -29,7 +29,7 @@ func TestObserve_repositoriesInWhichNothingCanBeDone(t *testing.T) {
 	}
 	for i := range results {
 		want := words[results[i].Repository]
-		if got := results[i].Report.State; results[i].Err != nil || !strings.Contains(got, want) || (want == "") != (got == "") {
+		if got := results[i].Report.Unusable; results[i].Err != nil || !strings.Contains(got, want) || (want == "") != (got == "") {
 			t.Errorf("%s: %q, %v, want %q", results[i].Repository, got, results[i].Err, want)
 		}
 	}

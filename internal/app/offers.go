@@ -38,7 +38,7 @@ func (c *Checkout) offers(ctx context.Context, components []promotion.Followed, 
 	}
 	available := make(map[string]promotion.Available, len(components))
 	var mutex sync.Mutex
-	engine.SideBySide(components, func(component promotion.Followed) {
+	engine.Concurrently(components, func(component promotion.Followed) {
 		version := c.ask(ctx, component, options.Versions)
 		mutex.Lock()
 		defer mutex.Unlock()
@@ -104,7 +104,7 @@ func (c *Checkout) facts(ctx context.Context, observation promotion.Observation,
 		return facts, failed, nil
 	}
 	var mutex sync.Mutex
-	engine.SideBySide(promotion.Lookups(observation), func(question promotion.Lookup) {
+	engine.Concurrently(promotion.Lookups(observation), func(question promotion.Lookup) {
 		version, err := answer(ctx, question, options.Versions)
 		mutex.Lock()
 		defer mutex.Unlock()

@@ -43,7 +43,7 @@ func (l *lane) mayOnboard(o *onboarding) bool {
 // is nil where that is not so.
 func (l *lane) onboard(ctx context.Context, report engine.Report) (*Onboarding, error) {
 	o := l.work.onboarding
-	if report.Config != nil || report.State == "" || !l.mayOnboard(o) {
+	if report.Config != nil || report.Unusable == "" || !l.mayOnboard(o) {
 		return nil, nil //nolint:nilnil // there is nothing to tell
 	}
 	a, err := l.asking(ctx, o)

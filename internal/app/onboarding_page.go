@@ -41,8 +41,8 @@ func (a *asking) foresee(ctx context.Context, text string, page *promotion.Onboa
 	if page.Decisions = report.Decisions; err != nil {
 		page.Unknown = append(page.Unknown, err.Error())
 	}
-	if report.State != "" {
-		page.Unknown = append(page.Unknown, report.State)
+	if report.Unusable != "" {
+		page.Unknown = append(page.Unknown, report.Unusable)
 	}
 	for _, trouble := range report.Errors {
 		page.Unknown = append(page.Unknown, trouble.What+": "+trouble.Err.Error())

@@ -37,7 +37,7 @@ func (r *round) onboardings() []queue.Trigger {
 
 // onboardLane offers a config file to a listed repository in which a look found none.
 func (s *service) onboardLane(ctx context.Context, in *round, r *repository, report engine.Report) {
-	if in.onboarding == nil || report.Config != nil || report.State == "" || r.scm == nil {
+	if in.onboarding == nil || report.Config != nil || report.Unusable == "" || r.scm == nil {
 		return
 	}
 	var came *Onboarding

@@ -126,7 +126,7 @@ func (d *deciding) decide(ctx context.Context) (Carried, error) {
 		return Carried{}, err
 	}
 	carried.Subject = d.subject(targets)
-	written, err := d.lane.Decide(ctx, carried.Subject, changes...)
+	written, err := d.lane.RecordDecision(ctx, carried.Subject, changes...)
 	carried.Stood = !written
 	return carried, err
 }
@@ -204,7 +204,7 @@ func (d *deciding) change(ctx context.Context, target promotion.Target, carried 
 	case VerbThaw:
 		return state.Thaw(at.Environment), nil
 	case VerbRollback:
-		before, err := d.lane.Before(ctx, target)
+		before, err := d.lane.PreviousSnapshot(ctx, target)
 		if fault.KindOf(err) == fault.NotFound {
 			err = fmt.Errorf("%w: name the versions with 'promoter promote --with', and hold the place", err)
 		}

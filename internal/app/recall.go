@@ -29,7 +29,7 @@ func (s *Server) Recall(ctx context.Context, past server.HistoryQuery, options R
 	results, err := s.pass(ctx, options, none, func(ctx context.Context, l *lane, result *Result) (err error) {
 		l.DryRun = true // who may only read may ask
 		var landed []engine.Landed
-		result.Report, landed, err = l.Recall(ctx, past.Since)
+		result.Report, landed, err = l.HistoryFromGit(ctx, past.Since)
 		found := bookOf(l, s.now()).standing(result.Report, landed)
 		mutex.Lock()
 		defer mutex.Unlock()
@@ -40,7 +40,7 @@ func (s *Server) Recall(ctx context.Context, past server.HistoryQuery, options R
 		return recalled, err
 	}
 	for _, result := range results {
-		if result.Err != nil || result.Report.State != "" {
+		if result.Err != nil || result.Report.Unusable != "" {
 			recalled.Failures = append(recalled.Failures, result)
 		}
 	}

@@ -45,7 +45,7 @@ func TestOffer_aReleaseWaitsForItsImage(t *testing.T) {
 		releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
 		now:      time.Now,
 	}
-	available := v.Offer(t.Context(), engine.VersionRequest{Name: "web", Policy: policy})
+	available := v.Select(t.Context(), engine.VersionRequest{Name: "web", Policy: policy})
 	if available.Err != nil || !available.Found || available.Version.Tag != "v2.0.0" {
 		t.Fatalf("got %+v, want the newest release that has an image", available)
 	}
@@ -70,7 +70,7 @@ func TestOffer_noReleaseSaysWhy(t *testing.T) {
 			releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
 			now:      time.Now,
 		}
-		if available := v.Offer(t.Context(), engine.VersionRequest{Name: "web", Policy: policy}); available.Found || available.Reason != want {
+		if available := v.Select(t.Context(), engine.VersionRequest{Name: "web", Policy: policy}); available.Found || available.Reason != want {
 			t.Errorf("got %+v, want %q", available, want)
 		}
 	}
@@ -95,7 +95,7 @@ func TestOffer_aReleaseIsNotWaitedForForEver(t *testing.T) {
 			releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
 			now:      func() time.Time { return published.Add(after) },
 		}
-		available := v.Offer(t.Context(), engine.VersionRequest{Name: "web", Policy: policy})
+		available := v.Select(t.Context(), engine.VersionRequest{Name: "web", Policy: policy})
 		if available.Err != nil || available.Version.Tag != "v2.0.0" {
 			t.Fatalf("after %s: %+v, want the release before", after, available)
 		}

@@ -15,7 +15,7 @@ func TestRun_aDefectStopsNoOther(t *testing.T) {
 	t.Parallel()
 	for name, defect := range map[string]func(){
 		"in the lane":  func() { panic("a defect") },
-		"side by side": func() { engine.SideBySide([]int{1, 2}, func(int) { panic("a defect") }) },
+		"side by side": func() { engine.Concurrently([]int{1, 2}, func(int) { panic("a defect") }) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

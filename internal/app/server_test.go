@@ -135,8 +135,8 @@ func TestRun_oneThatFailsStopsNoOther(t *testing.T) {
 		"acme/readonly": "give it write access",
 		"acme/wrong":    "the config cannot be used: .promoter.yaml:1:",
 	} {
-		if result := results[name]; !result.Failed() || !strings.Contains(result.Report.State, words) {
-			t.Errorf("%s: %v %q, want the state %q", name, result.Err, result.Report.State, words)
+		if result := results[name]; !result.Failed() || !strings.Contains(result.Report.Unusable, words) {
+			t.Errorf("%s: %v %q, want the state %q", name, result.Err, result.Report.Unusable, words)
 		}
 	}
 	gone := results["acme/gone"]

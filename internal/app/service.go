@@ -147,8 +147,8 @@ func (s *service) tell(ctx context.Context, r *repository, report engine.Report,
 	if err != nil {
 		return // the queue has a line for it
 	}
-	if report.State != "" {
-		log = log.With(slog.String("state", report.State))
+	if report.Unusable != "" {
+		log = log.With(slog.String("state", report.Unusable))
 	}
 	log.InfoContext(ctx, "looked", slog.Int("decisions", len(report.Decisions)), slog.Duration("took", took))
 }
@@ -193,8 +193,8 @@ func failureOf(report engine.Report, err error) string {
 	switch {
 	case err != nil:
 		return err.Error()
-	case report.State != "":
-		return report.State
+	case report.Unusable != "":
+		return report.Unusable
 	case len(report.Errors) > 0:
 		return report.Errors[0].What + ": " + report.Errors[0].Err.Error()
 	}

@@ -24,8 +24,8 @@ type laneVersions struct {
 	now      func() time.Time
 }
 
-// Offer implements engine.Registries.
-func (v laneVersions) Offer(ctx context.Context, ask engine.VersionRequest) promotion.Available {
+// Select implements engine.Registries.
+func (v laneVersions) Select(ctx context.Context, ask engine.VersionRequest) promotion.Available {
 	if err := v.check(v.key, ask.Repository); err != nil {
 		return promotion.Available{Err: err}
 	}
@@ -53,8 +53,8 @@ func (v laneVersions) choose(ctx context.Context, ask engine.VersionRequest, req
 	return v.released(ctx, source, request)
 }
 
-// Answer implements engine.Registries.
-func (v laneVersions) Answer(ctx context.Context, question promotion.Lookup) (image.Version, error) {
+// Resolve implements engine.Registries.
+func (v laneVersions) Resolve(ctx context.Context, question promotion.Lookup) (image.Version, error) {
 	if err := v.check(v.key, question.Repository); err != nil {
 		return image.Version{}, err
 	}

@@ -128,7 +128,7 @@ func found(results []app.Result, environment, application string, wanted func(pr
 	return fault.New(fault.Invalid, wordNoEnvironment, environment, shortList(environments))
 }
 
-func unknown(result app.Result) bool { return result.Err != nil || result.Report.State != "" }
+func unknown(result app.Result) bool { return result.Err != nil || result.Report.Unusable != "" }
 
 func appendNew(names []string, name string) []string {
 	if slices.Contains(names, name) {

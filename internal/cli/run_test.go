@@ -85,7 +85,7 @@ func everyResult() []app.Result {
 	}
 	return []app.Result{
 		{Repository: "acme/gitops", Report: report},
-		{Repository: "acme/archived", Report: engine.Report{Repository: "github.com/2", Name: "acme/archived", State: "the repository is archived: unarchive it"}},
+		{Repository: "acme/archived", Report: engine.Report{Repository: "github.com/2", Name: "acme/archived", Unusable: "the repository is archived: unarchive it"}},
 		{Repository: "acme/gone", Err: errors.Join(fault.New(fault.NotFound, "repository acme/gone: not found"), errors.New("and more"))},
 	}
 }

@@ -97,7 +97,7 @@ func repositoryToJSON(result *app.Result, wanted func(promotion.Target) bool) re
 	report := result.Report
 	out := repositoryJSON{
 		Repository: result.Repository, Key: report.Repository, Name: report.Name,
-		Failed: result.Failed(), State: report.State,
+		Failed: result.Failed(), State: report.Unusable,
 		Errors: []troubleJSON{}, Environments: []decisionJSON{}, Acts: []actJSON{},
 	}
 	if came := result.Onboarding; came != nil {

@@ -14,10 +14,10 @@ import (
 func TestRun_showsOnboarding(t *testing.T) {
 	t.Parallel()
 	results := []app.Result{
-		{Repository: "acme/gitops", Report: engine.Report{State: "there is no .promoter.yaml on main"}, Onboarding: &app.Onboarding{
+		{Repository: "acme/gitops", Report: engine.Report{Unusable: "there is no .promoter.yaml on main"}, Onboarding: &app.Onboarding{
 			State: app.OnboardingOpened, Number: 3, URL: "https://github.com/acme/gitops/pull/3", Commit: "0123456",
 		}},
-		{Repository: "acme/other", Report: engine.Report{State: "there is no .promoter.yaml on main"}, Onboarding: &app.Onboarding{
+		{Repository: "acme/other", Report: engine.Report{Unusable: "there is no .promoter.yaml on main"}, Onboarding: &app.Onboarding{
 			State: app.OnboardingDeclined, Number: 4, Reason: "pull request #4 is closed",
 		}},
 	}

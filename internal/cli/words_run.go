@@ -206,8 +206,8 @@ func sayFailures(w io.Writer, results []app.Result) {
 		if result.Err != nil {
 			say(w, "%s: %s", name, oneLine(result.Err))
 		}
-		if result.Report.State != "" && (result.Onboarding == nil || result.Failed()) {
-			say(w, "%s: %s", name, result.Report.State)
+		if result.Report.Unusable != "" && (result.Onboarding == nil || result.Failed()) {
+			say(w, "%s: %s", name, result.Report.Unusable)
 		}
 		for _, trouble := range result.Report.Errors {
 			say(w, "%s: %s: %s", name, trouble.What, oneLine(trouble.Err))

@@ -59,15 +59,15 @@ func TestComments_machines(t *testing.T) {
 		w.wantReactions(w.Forge.Comment(1, who, "/promoter hold").ID)
 	}
 	w.unheard()
-	if w.Rights.Asked > 0 {
-		t.Errorf("rights were asked for %d times", w.Rights.Asked)
+	if w.Permissions.Asked > 0 {
+		t.Errorf("rights were asked for %d times", w.Permissions.Asked)
 	}
 }
 
 func TestComments_stranger(t *testing.T) {
 	t.Parallel()
 	w := staged(t, config)
-	w.Rights.Strangers["mallory"] = true
+	w.Permissions.Strangers["mallory"] = true
 	var said []int64
 	for _, text := range []string{"/promoter hold", "/promoter help", "/promoter explain", "/promoter what", "/promoter refresh"} {
 		said = append(said, w.comment(1, "mallory", text))
@@ -77,7 +77,7 @@ func TestComments_stranger(t *testing.T) {
 		w.wantReactions(id, scm.ReactionRefused)
 	}
 	w.wantAnswer(1)
-	delete(w.Rights.Strangers, "mallory") // what was refused stays so
+	delete(w.Permissions.Strangers, "mallory") // what was refused stays so
 	w.run()
 	if w.held() {
 		t.Error("it was heard later")
@@ -88,7 +88,7 @@ func TestComments_stranger(t *testing.T) {
 func TestComments_mayNotHere(t *testing.T) {
 	t.Parallel()
 	w := staged(t, config)
-	w.Rights.Where["ada"] = []string{"dev"}
+	w.Permissions.Where["ada"] = []string{"dev"}
 	id := w.comment(1, "ada", "/promoter hold")
 	w.run()
 	w.wantReactions(id, scm.ReactionRefused)
@@ -203,7 +203,7 @@ func TestComments_onceInARace(t *testing.T) {
 	w.Git.Effect = func(before bool, updates []engine.Update) error {
 		if before && !raced && updates[0].Branch == state.Branch {
 			raced = true
-			if _, err := w.Lane().Reconcile(t.Context()); err != nil {
+			if _, err := w.Reconciler().Reconcile(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}
@@ -240,16 +240,16 @@ func TestComments_deletedMeanwhile(t *testing.T) {
 func TestComments_rightsDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	w := staged(t, config)
-	w.Rights.Fail = func(identity.User) error { return fault.New(fault.Temporary, "the forge does not answer") }
+	w.Permissions.Fail = func(identity.User) error { return fault.New(fault.Temporary, "the forge does not answer") }
 	id := w.comment(1, "ada", "/promoter hold")
 	other := w.comment(1, "ben", "hello")
-	report, err := w.Lane().Reconcile(t.Context())
+	report, err := w.Reconciler().Reconcile(t.Context())
 	if err != nil || len(report.Errors) != 1 || report.Errors[0].What != "comment on #1" {
 		t.Fatal(err, report.Errors)
 	}
 	w.wantReactions(id)
 	w.wantReactions(other)
-	w.Rights.Fail = nil
+	w.Permissions.Fail = nil
 	w.run()
 	w.wantReactions(id, scm.ReactionDone)
 	if !w.held() {
@@ -261,9 +261,9 @@ func TestComments_rightsDoNotAnswer(t *testing.T) {
 func TestComments_rightsMayNotBeAsked(t *testing.T) {
 	t.Parallel()
 	w := staged(t, config)
-	w.Rights.Fail = func(identity.User) error { return fault.New(fault.Unauthorized, "only administrators may ask that") }
+	w.Permissions.Fail = func(identity.User) error { return fault.New(fault.Unauthorized, "only administrators may ask that") }
 	id := w.comment(1, "ada", "/promoter hold words of a stranger")
-	report, err := w.Lane().Reconcile(t.Context())
+	report, err := w.Reconciler().Reconcile(t.Context())
 	if err != nil || len(report.Errors) != 1 || report.Errors[0].What != "comment on #1" {
 		t.Fatal(err, report.Errors)
 	}
@@ -291,7 +291,7 @@ func TestComments_forgeFails(t *testing.T) {
 			return nil
 		}
 		w.push(web, "1.2.0")
-		report, err := w.Lane().Reconcile(t.Context())
+		report, err := w.Reconciler().Reconcile(t.Context())
 		if err != nil || len(report.Errors) != 1 || !strings.Contains(w.pull(1).Title, "1.2.0") {
 			t.Errorf("%s: %v, %v, %s", what, err, report.Errors, w.pull(1).Title)
 		}
@@ -314,7 +314,7 @@ func TestComments_locked(t *testing.T) {
 		}
 		return nil
 	}
-	report, err := w.Lane().Reconcile(t.Context())
+	report, err := w.Reconciler().Reconcile(t.Context())
 	if err != nil || len(report.Errors) != 1 || !w.held() {
 		t.Fatal(err, report.Errors)
 	}
@@ -396,13 +396,13 @@ func TestComments_T11_many(t *testing.T) {
 	for range 25 {
 		said = append(said, w.comment(1, "ada", "/promoter refresh"))
 	}
-	lane := w.Lane()
+	lane := w.Reconciler()
 	lane.DryRun = true
 	if _, err := lane.Reconcile(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.wantReactions(said[0])
-	w.Rights.Strangers["ada"] = true // so that nothing makes another pass follow
+	w.Permissions.Strangers["ada"] = true // so that nothing makes another pass follow
 	w.run()
 	w.wantReactions(said[19], scm.ReactionRefused)
 	w.wantReactions(said[20])
@@ -443,7 +443,7 @@ func TestComments_brokenRecord(t *testing.T) {
 	w := staged(t, config)
 	w.Git.Commit(state.Branch, enginetest.Human, w.Clock.Now(), "Break it", func(all map[string]string) { all["_all/_all.json"] = `{"schema":1,"heard":7}` })
 	id := w.comment(1, "ada", "/promoter hold")
-	report, err := w.Lane().Reconcile(t.Context())
+	report, err := w.Reconciler().Reconcile(t.Context())
 	if err != nil || len(report.Errors) == 0 {
 		t.Fatal(err, report.Errors)
 	}
@@ -455,13 +455,13 @@ func TestObserve_hearsNothing(t *testing.T) {
 	t.Parallel()
 	w := staged(t, config)
 	w.comment(1, "ada", "/promoter hold")
-	if _, err := w.Lane().Observe(t.Context()); err != nil {
+	if _, err := w.Reconciler().Observe(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Lane().Before(t.Context(), promotion.Target{Environment: "dev", Application: "shop"}); fault.KindOf(err) == fault.Internal {
+	if _, err := w.Reconciler().PreviousSnapshot(t.Context(), promotion.Target{Environment: "dev", Application: "shop"}); fault.KindOf(err) == fault.Internal {
 		t.Fatal(err)
 	}
-	if w.Rights.Asked > 0 || w.held() {
+	if w.Permissions.Asked > 0 || w.held() {
 		t.Error("it was heard")
 	}
 }

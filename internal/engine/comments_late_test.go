@@ -55,7 +55,7 @@ func TestComments_askedSince(t *testing.T) {
 func TestComments_oneKeepsNobodyElse(t *testing.T) {
 	t.Parallel()
 	w := staged(t, config)
-	w.Rights.Fail = func(person identity.User) error {
+	w.Permissions.Fail = func(person identity.User) error {
 		if person.Login == "mallory" {
 			return fault.New(fault.Temporary, "the forge does not answer")
 		}
@@ -65,7 +65,7 @@ func TestComments_oneKeepsNobodyElse(t *testing.T) {
 		w.comment(1, "mallory", "/promoter help")
 	}
 	id := w.comment(1, "ada", "/promoter hold")
-	report, err := w.Lane().Reconcile(t.Context())
+	report, err := w.Reconciler().Reconcile(t.Context())
 	if err != nil || len(report.Errors) != 1 {
 		t.Fatal(err, report.Errors)
 	}

@@ -243,7 +243,7 @@ func TestComments_refresh(t *testing.T) {
 	w := staged(t, config)
 	asked := 0
 	id := w.comment(1, "ada", "/promoter refresh")
-	lane := w.Lane()
+	lane := w.Reconciler()
 	lane.Refresh = func(c *config_.Config) {
 		if asked++; len(c.Components) != 2 {
 			t.Error("another config")
@@ -274,8 +274,8 @@ func TestComments_explain(t *testing.T) {
 func TestComments_help(t *testing.T) {
 	t.Parallel()
 	w := staged(t, config)
-	w.Rights.Only[promotion.VerbReject] = []string{"cho"}
-	w.Rights.Where["ada"] = []string{"staging", "dev"}
+	w.Permissions.Only[promotion.VerbReject] = []string{"cho"}
+	w.Permissions.Where["ada"] = []string{"staging", "dev"}
 	id := w.comment(1, "ada", "/promoter help")
 	w.run()
 	w.wantReactions(id, scm.ReactionDone)
@@ -304,7 +304,7 @@ func TestComments_unclear(t *testing.T) {
 func TestComments_harmless(t *testing.T) {
 	t.Parallel()
 	w := staged(t, config)
-	w.Rights.Only[promotion.VerbReject] = []string{"@acme/sre <!-- x --> #7 ![y](https://evil.example)"}
+	w.Permissions.Only[promotion.VerbReject] = []string{"@acme/sre <!-- x --> #7 ![y](https://evil.example)"}
 	id := w.comment(1, "a@b", "/promoter reject see #12 @acme/all --> `x`")
 	w.run()
 	w.wantReactions(id, scm.ReactionRefused)

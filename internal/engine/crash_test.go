@@ -39,10 +39,10 @@ func TestReconcile_everyStep(t *testing.T) {
 func (w *world) killedAt(step int, before bool) bool {
 	dead, end := w.dying(step, before)
 	defer end()
-	_, _ = w.Lane().Reconcile(w.t.Context())
+	_, _ = w.Reconciler().Reconcile(w.t.Context())
 	if !dead() && len(w.Forge.All()) == 1 {
 		w.mergeByHand(1, "merge")
-		_, _ = w.Lane().Reconcile(w.t.Context())
+		_, _ = w.Reconciler().Reconcile(w.t.Context())
 	}
 	return dead()
 }

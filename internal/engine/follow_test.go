@@ -22,7 +22,7 @@ func TestReconcile_follow(t *testing.T) {
 	var told []string
 	reconcile := func() []string {
 		told = nil
-		lane := w.Lane()
+		lane := w.Reconciler()
 		lane.Trace = func(ctx context.Context, part string) (context.Context, func([]engine.Effect, error)) {
 			within, _ := ctx.Value(partKey{}).(string)
 			part = within + "/" + part

@@ -124,15 +124,15 @@ func (v *view) toldAs(target promotion.Target, l promotion.Landing, all []promot
 	}, nil
 }
 
-// Recall reads what can be told of the past without a database: what landed since the
+// HistoryFromGit reads what can be told of the past without a database: what landed since the
 // time, and what people decided that still stands. It asks no registry and writes
 // nothing.
-func (l *Reconciler) Recall(ctx context.Context, since time.Time) (Report, []Landed, error) {
+func (l *Reconciler) HistoryFromGit(ctx context.Context, since time.Time) (Report, []Landed, error) {
 	v := &view{Reconciler: l, now: l.Now(), unread: map[string]error{}, told: map[string]bool{}}
 	info := l.Repository.Info()
 	v.report.Repository, v.report.Name = info.Key, info.Name
 	for _, look := range []func(context.Context) error{v.lookAtRepository, v.lookAtBranches, v.lookAtState} {
-		if err := look(ctx); err != nil || v.report.State != "" {
+		if err := look(ctx); err != nil || v.report.Unusable != "" {
 			return v.report, nil, err
 		}
 	}
@@ -151,7 +151,7 @@ func (l *Reconciler) Recall(ctx context.Context, since time.Time) (Report, []Lan
 
 // tellState reports people's decisions as they are known now: a pass may fulfill one,
 // and remove it.
-func (v *view) tellState() { v.report.Decided = append(v.report.Decided, v.observed.State) }
+func (v *view) tellState() { v.report.UserDecisions = append(v.report.UserDecisions, v.observed.State) }
 
 // tellEnd reports how the pass left everything.
 func (v *view) tellEnd() {

@@ -30,36 +30,36 @@ func TestLanded(t *testing.T) {
 	w := newWorld(t, config)
 	w.push(web, "1.1.0")
 	first := w.run()
-	landed, err := w.Lane().Landed(t.Context(), first, nil, time.Time{})
+	landed, err := w.Reconciler().Landed(t.Context(), first, nil, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"dev 1.1.0 1"}, landedLines(landed)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if len(first.Decided) == 0 || first.Default == "" {
+	if len(first.UserDecisions) == 0 || first.Default == "" {
 		t.Errorf("the report tells no end: %+v", first)
 	}
-	again, err := w.Lane().Landed(t.Context(), w.run(), first.Heads, time.Time{})
+	again, err := w.Reconciler().Landed(t.Context(), w.run(), first.Heads, time.Time{})
 	if err != nil || len(again) != 0 {
 		t.Errorf("told again: %v, %v", landedLines(again), err)
 	}
 	w.push(web, "1.2.0")
 	second := w.run()
-	fresh, err := w.Lane().Landed(t.Context(), second, first.Heads, time.Time{})
+	fresh, err := w.Reconciler().Landed(t.Context(), second, first.Heads, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"dev 1.2.0 1"}, landedLines(fresh)); diff != "" {
 		t.Errorf("since then (-want +got):\n%s", diff)
 	}
-	late, err := w.Lane().Landed(t.Context(), second, nil, w.Clock.Now().Add(time.Hour))
+	late, err := w.Reconciler().Landed(t.Context(), second, nil, w.Clock.Now().Add(time.Hour))
 	if err != nil || len(late) != 0 {
 		t.Errorf("after the time: %v, %v", landedLines(late), err)
 	}
-	report, recalled, err := w.Lane().Recall(t.Context(), w.Clock.Now().Add(-24*time.Hour))
-	if err != nil || report.State != "" {
-		t.Fatalf("%v, %s", err, report.State)
+	report, recalled, err := w.Reconciler().HistoryFromGit(t.Context(), w.Clock.Now().Add(-24*time.Hour))
+	if err != nil || report.Unusable != "" {
+		t.Fatalf("%v, %s", err, report.Unusable)
 	}
 	if diff := cmp.Diff([]string{"dev 1.2.0 1", "dev 1.1.0 1"}, landedLines(recalled)); diff != "" {
 		t.Errorf("without a database (-want +got):\n%s", diff)

@@ -88,7 +88,7 @@ func (l *Reconciler) pause(ctx context.Context, attempt int) error {
 // may follow at once.
 func (l *Reconciler) pass(ctx context.Context, last bool) (Report, bool, error) {
 	v, err := l.followView(ctx, last)
-	if err != nil || v.report.State != "" {
+	if err != nil || v.report.Unusable != "" {
 		return v.report, false, err
 	}
 	if l.DryRun {
@@ -107,7 +107,7 @@ func (l *Reconciler) pass(ctx context.Context, last bool) (Report, bool, error) 
 // Observe looks and decides, and changes nothing: what explain shows.
 func (l *Reconciler) Observe(ctx context.Context) (Report, error) {
 	v, err := l.deafened().view(ctx, true)
-	if err != nil || v.report.State != "" {
+	if err != nil || v.report.Unusable != "" {
 		return v.report, err
 	}
 	v.list()
@@ -159,7 +159,7 @@ func (l *Reconciler) view(ctx context.Context, last bool) (*view, error) {
 		v.lookAtRepository, v.lookAtPullRequests, v.lookAtBranches, v.lookAtState, v.lookAtFiles,
 		v.lookAtVersions, v.lookAtProposals, v.lookAtComments, v.lookBack, v.lookAtAnswers, v.lookAtRules,
 	} {
-		if err := look(ctx); err != nil || v.report.State != "" {
+		if err := look(ctx); err != nil || v.report.Unusable != "" {
 			return v, err
 		}
 	}

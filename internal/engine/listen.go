@@ -18,16 +18,16 @@ import (
 
 // Permissions says what people may tell promoter in comments.
 type Permissions interface {
-	// May asks, live, whether a person may give a command about all of the places.
+	// Allowed asks, live, whether a person may give a command about all of the places.
 	// Without places it asks whether the person may give any about the repository.
 	// An error is neither yes nor no.
-	May(ctx context.Context, person identity.User, verb promotion.Verb, places ...promotion.Target) (Right, error)
+	Allowed(ctx context.Context, person identity.User, verb promotion.Verb, places ...promotion.Target) (Permission, error)
 }
 
-// Right is the answer to whether somebody may.
-type Right struct {
-	May bool
-	Why string // not, in words for that person
+// Permission is the answer to whether somebody may.
+type Permission struct {
+	Allowed bool
+	Reason string // not, in words for that person
 }
 
 // Bounds of what is heard in one pass. A repository in which more is said than

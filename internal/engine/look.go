@@ -18,10 +18,10 @@ func (v *view) lookAtRepository(ctx context.Context) error {
 	info := v.Repository.Info()
 	switch {
 	case info.Archived:
-		v.report.State = "the repository is archived: unarchive it, or take it from the list"
+		v.report.Unusable = "the repository is archived: unarchive it, or take it from the list"
 		return nil
 	case !info.MayPush && !v.DryRun:
-		v.report.State = "the credential may not push to the repository: give it write access to contents"
+		v.report.Unusable = "the credential may not push to the repository: give it write access to contents"
 		return nil
 	}
 	refs, err := v.Remote.Refs(ctx)
@@ -32,7 +32,7 @@ func (v *view) lookAtRepository(ctx context.Context) error {
 		refs.Default = info.DefaultBranch
 	}
 	if v.refs = refs; refs.Branches[refs.Default] == "" {
-		v.report.State = "the repository has no default branch yet: push " + ConfigFile + " to it"
+		v.report.Unusable = "the repository has no default branch yet: push " + ConfigFile + " to it"
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func (v *view) lookAtBranches(ctx context.Context) error {
 		return fmt.Errorf("fetch %s: %w", v.refs.Default, err)
 	}
 	v.heads = heads
-	if err := v.readConfig(); err != nil || v.report.State != "" {
+	if err := v.readConfig(); err != nil || v.report.Unusable != "" {
 		return err
 	}
 	wanted := v.wantedBranches()
@@ -95,7 +95,7 @@ func (v *view) fetchEach(ctx context.Context, wanted []string) error {
 // readConfig loads the config as it is merged. What a pull request says about it
 // counts only then.
 func (v *view) readConfig() (err error) {
-	v.observed.Config, v.report.State, err = v.LoadConfig(v.heads[v.refs.Default], v.refs.Default)
+	v.observed.Config, v.report.Unusable, err = v.LoadConfig(v.heads[v.refs.Default], v.refs.Default)
 	v.report.Config = v.observed.Config
 	return err
 }

@@ -92,7 +92,7 @@ func TestReconcile_oneOfManyFails(t *testing.T) {
 				}
 				return nil
 			}
-			report, err := w.Lane().Reconcile(t.Context())
+			report, err := w.Reconciler().Reconcile(t.Context())
 			if err != nil {
 				t.Fatalf("the whole pass failed: %v", err)
 			}
@@ -164,7 +164,7 @@ func TestReconcile_oneBranchTooLarge(t *testing.T) {
 			w.run()
 			w.Git.TooLarge = map[string]bool{branch: true}
 			w.push(web, "1.2.0")
-			report, err := w.Lane().Reconcile(t.Context())
+			report, err := w.Reconciler().Reconcile(t.Context())
 			if err != nil || !report.Failed() {
 				t.Fatalf("%v, failed %v", err, report.Failed())
 			}

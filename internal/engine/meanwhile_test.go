@@ -179,12 +179,12 @@ func TestReconcile_onlyLooking(t *testing.T) {
 	}
 	w.Git.Effect = func(bool, []engine.Update) error { return nothing("a push") }
 	w.Forge.Effect = func(_ bool, what string) error { return nothing(what) }
-	dry := w.Lane()
+	dry := w.Reconciler()
 	dry.DryRun = true
 	if _, err := dry.Reconcile(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.Lane().Observe(t.Context()); err != nil {
+	if _, err := w.Reconciler().Observe(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -104,10 +104,10 @@ func (v *view) push(ctx context.Context, updates ...Update) error {
 	return nil
 }
 
-// Decide writes a person's decision to the state branch, whatever else is written
+// RecordDecision writes a person's decision to the state branch, whatever else is written
 // there at the same time. It writes nothing when the decision stands already, and
 // says so.
-func (l *Reconciler) Decide(ctx context.Context, subject string, changes ...state.Change) (written bool, err error) {
+func (l *Reconciler) RecordDecision(ctx context.Context, subject string, changes ...state.Change) (written bool, err error) {
 	for attempt := 1; ; attempt++ {
 		written, err := l.decideOnce(ctx, subject, changes)
 		if fault.KindOf(err) != fault.Conflict || attempt == attempts {
@@ -140,15 +140,15 @@ func (l *Reconciler) decideOnce(ctx context.Context, subject string, changes []s
 	return true, nil
 }
 
-// Before returns the snapshot that stood in a place before the present one: what
+// PreviousSnapshot returns the snapshot that stood in a place before the present one: what
 // a rollback goes back to.
-func (l *Reconciler) Before(ctx context.Context, target promotion.Target) (promotion.Snapshot, error) {
+func (l *Reconciler) PreviousSnapshot(ctx context.Context, target promotion.Target) (promotion.Snapshot, error) {
 	v, err := l.deafened().view(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	if v.report.State != "" {
-		return nil, fault.New(fault.Invalid, "%s", v.report.State)
+	if v.report.Unusable != "" {
+		return nil, fault.New(fault.Invalid, "%s", v.report.Unusable)
 	}
 	if _, here := v.observed.Targets[target]; !here {
 		return nil, fault.New(fault.NotFound, "%s has no files in %s", target.Application, target.Environment)

@@ -36,17 +36,17 @@ func pushOnly(_ *testing.T, _ *rand.Rand, files map[string]string) modeltest.Wor
 }
 
 func modelOf(w *enginetest.World) modeltest.World {
-	w.Rights.Strangers[scmtest.Eve] = true
+	w.Permissions.Strangers[scmtest.Eve] = true
 	return modeltest.World{
 		Bench: w.Bench(), Store: store{w.Git}, Clock: w.Clock, Registry: w.Registry,
 		Clean: w.Git.Clean,
 		Bare:  func(bare bool) { w.Forge.Bare = bare },
-		Lane: func(_ *testing.T, fresh bool) (*engine.Reconciler, func(), error) {
+		Reconciler: func(_ *testing.T, fresh bool) (*engine.Reconciler, func(), error) {
 			end := func() {} // nothing is kept of it
 			if !fresh {
-				return w.Lane(), end, nil
+				return w.Reconciler(), end, nil
 			}
-			lane, _ := w.Fresh()
+			lane, _ := w.FreshReconciler()
 			return lane, end, nil
 		},
 	}

@@ -126,7 +126,7 @@ func TestReconcile_statusOfAForkThatTakesNone(t *testing.T) {
 	}
 	w.run()
 	w.push(web, "1.1.0")
-	if report, err := w.Lane().Reconcile(t.Context()); err != nil || !report.Failed() {
+	if report, err := w.Reconciler().Reconcile(t.Context()); err != nil || !report.Failed() {
 		t.Errorf("a status of our own that cannot be set is told: %v", err)
 	}
 }

@@ -50,13 +50,13 @@ func TestReconcile_lostAnswers(t *testing.T) {
 				return nil
 			}
 			for range 3 {
-				_, _ = w.Lane().Reconcile(t.Context())
+				_, _ = w.Reconciler().Reconcile(t.Context())
 			}
 			if len(w.Forge.All()) == 1 && w.pull(1).State == scm.StateOpen {
 				w.mergeByHand(1, "merge")
 			}
 			for range 3 {
-				_, _ = w.Lane().Reconcile(t.Context())
+				_, _ = w.Reconciler().Reconcile(t.Context())
 			}
 			w.holds("prod", "1.1.0 1.0.0")
 			w.wantPulls("promoter/staging/shop merged", "promoter/prod/shop merged")
@@ -75,7 +75,7 @@ func TestReconcile_ratedLimited(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := w.Lane().Reconcile(t.Context())
+	_, err := w.Reconciler().Reconcile(t.Context())
 	if at, limited := fault.RetryAt(err); !limited || at.IsZero() {
 		t.Errorf("error: %v", err)
 	}
@@ -91,7 +91,7 @@ func TestReconcile_dryRun(t *testing.T) {
 	w := newWorld(t, config)
 	w.push(web, "1.1.0")
 	before := w.Git.Branches()
-	lane := w.Lane()
+	lane := w.Reconciler()
 	lane.DryRun = true
 	report, err := lane.Reconcile(t.Context())
 	if err != nil || w.Git.Pushes != 0 || len(w.Forge.All()) != 0 || len(before) != len(w.Git.Branches()) {

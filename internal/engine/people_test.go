@@ -17,7 +17,7 @@ import (
 // decide is a person who says something by a verb.
 func (w *world) decide(changes ...state.Change) {
 	w.t.Helper()
-	if _, err := w.Lane().Decide(w.t.Context(), "A person decides", changes...); err != nil {
+	if _, err := w.Reconciler().RecordDecision(w.t.Context(), "A person decides", changes...); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -127,7 +127,7 @@ func TestReconcile_serverLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, config)
 	w.push(web, "1.1.0")
-	lane := w.Lane()
+	lane := w.Reconciler()
 	lane.Limits = func(string) promotion.Limit { return promotion.Limit{Land: []config_.Land{config_.LandPR}} }
 	if _, err := lane.Reconcile(t.Context()); err != nil {
 		t.Fatal(err)
@@ -167,9 +167,9 @@ func TestReconcile_P07_states(t *testing.T) {
 		t.Errorf("comments: %v", comments)
 	}
 	w.Git.Set("main", "")
-	report, err := w.Lane().Reconcile(t.Context())
-	if err != nil || !strings.Contains(report.State, "no default branch") {
-		t.Errorf("%v, %q", err, report.State)
+	report, err := w.Reconciler().Reconcile(t.Context())
+	if err != nil || !strings.Contains(report.Unusable, "no default branch") {
+		t.Errorf("%v, %q", err, report.Unusable)
 	}
 }
 
@@ -177,8 +177,8 @@ func TestReconcile_badConfig(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, config)
 	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "broken", func(all map[string]string) { all[".promoter.yaml"] = "version: 1\nnonsense: true\n" })
-	report, err := w.Lane().Reconcile(t.Context())
-	if err != nil || !strings.Contains(report.State, ".promoter.yaml:1:1") {
-		t.Errorf("%v, %q", err, report.State)
+	report, err := w.Reconciler().Reconcile(t.Context())
+	if err != nil || !strings.Contains(report.Unusable, ".promoter.yaml:1:1") {
+		t.Errorf("%v, %q", err, report.Unusable)
 	}
 }

@@ -19,9 +19,9 @@ type Report struct {
 	// Errors is what kept a part of the repository from being looked at: a
 	// branch, a registry. The rest was done.
 	Errors []PartialError
-	// State is a sentence for a repository in which nothing can be done, such as
+	// Unusable is a sentence for a repository in which nothing can be done, such as
 	// an archived one; with what to do about it.
-	State string
+	Unusable string
 
 	// What histories are made of: Default and Heads are the default branch and where
 	// the fetched branches are at the end; Decided is what people decided, as each pass
@@ -29,7 +29,7 @@ type Report struct {
 	// places of which it had to ask.
 	Default  string
 	Heads    map[string]string
-	Decided  []state.State
+	UserDecisions  []state.State
 	Landings map[promotion.Target][]promotion.Landing
 }
 
@@ -67,7 +67,7 @@ type Effect struct {
 
 // Failed says whether any part failed.
 func (r Report) Failed() bool {
-	if len(r.Errors) > 0 || r.State != "" {
+	if len(r.Errors) > 0 || r.Unusable != "" {
 		return true
 	}
 	for _, done := range r.Effects {
@@ -81,7 +81,7 @@ func (r Report) Failed() bool {
 // after is the report with what the passes before it did and read.
 func (r Report) after(before Report) Report {
 	r.Effects = together(before.Effects, r.Effects)
-	r.Decided = slices.Concat(before.Decided, r.Decided)
+	r.UserDecisions = slices.Concat(before.UserDecisions, r.UserDecisions)
 	return r
 }
 

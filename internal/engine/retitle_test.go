@@ -61,6 +61,6 @@ func TestReconcile_titleOfAPerson(t *testing.T) {
 func (w *world) dead(step int, before bool) bool {
 	dead, end := w.dying(step, before)
 	defer end()
-	_, _ = w.Lane().Reconcile(w.t.Context())
+	_, _ = w.Reconciler().Reconcile(w.t.Context())
 	return dead()
 }

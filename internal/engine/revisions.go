@@ -37,6 +37,6 @@ func (v *view) revision(ctx context.Context, component string, repository image.
 		return version.Revision, nil
 	}
 	fact := promotion.Fact{Repository: repository, Tag: version.Tag, Digest: version.Digest}
-	told, err := v.Registries.Answer(ctx, promotion.Lookup{Fact: fact, Component: component, Created: true})
+	told, err := v.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component, Created: true})
 	return told.Revision, passing(err)
 }

@@ -303,7 +303,7 @@ func TestReconcile_rulesCannotBeRead(t *testing.T) {
 				}
 				return nil
 			}
-			report, err := w.Lane().Reconcile(t.Context())
+			report, err := w.Reconciler().Reconcile(t.Context())
 			if err != nil || report.Failed() == merged {
 				t.Errorf("%v, failed: %v", err, report.Failed())
 			}

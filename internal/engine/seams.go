@@ -113,12 +113,12 @@ type Rewritten struct {
 
 // Registries answers with the rights of the repository of the lane.
 type Registries interface {
-	// Offer asks which version of a component is wanted now. What fails is in the
+	// Select asks which version of a component is wanted now. What fails is in the
 	// offer. firstSeen tells since when a digest is known to have been there.
-	Offer(ctx context.Context, ask VersionRequest) promotion.Available
-	// Answer answers a question of the core. A version that is not there is the
+	Select(ctx context.Context, ask VersionRequest) promotion.Available
+	// Resolve answers a question of the core. A version that is not there is the
 	// zero version and no error.
-	Answer(ctx context.Context, question promotion.Lookup) (image.Version, error)
+	Resolve(ctx context.Context, question promotion.Lookup) (image.Version, error)
 }
 
 // VersionRequest is a component of which the wanted version is asked.

@@ -27,8 +27,8 @@ func done() verdict                { return verdict{reaction: scm.ReactionDone} 
 // judge asks who may what, live, and says what a command does. A stranger gets no
 // words: whoever may write comments could have promoter write some.
 func (v *view) judge(ctx context.Context, s said) (verdict, error) {
-	right, err := v.Permissions.May(ctx, s.Author, promotion.VerbHelp)
-	if err != nil || !right.May {
+	right, err := v.Permissions.Allowed(ctx, s.Author, promotion.VerbHelp)
+	if err != nil || !right.Allowed {
 		return refusal(""), err
 	}
 	about, ours, err := v.aboutPull(ctx, s.Number)
@@ -74,11 +74,11 @@ func notOurs(command promotion.Command) verdict {
 func (v *view) helped(ctx context.Context, s said, about aboutPull) (verdict, error) {
 	var may []string
 	for _, verb := range []promotion.Verb{promotion.VerbHold, promotion.VerbResume, promotion.VerbReject} {
-		right, err := v.Permissions.May(ctx, s.Author, verb, v.placesOf(promotion.Command{Verb: verb}, about)...)
+		right, err := v.Permissions.Allowed(ctx, s.Author, verb, v.placesOf(promotion.Command{Verb: verb}, about)...)
 		if err != nil {
 			return verdict{}, err
 		}
-		if right.May {
+		if right.Allowed {
 			may = append(may, string(verb))
 		}
 	}
@@ -87,11 +87,11 @@ func (v *view) helped(ctx context.Context, s said, about aboutPull) (verdict, er
 		if missing := v.missing(command, about); missing != "" {
 			continue
 		}
-		right, err := v.Permissions.May(ctx, s.Author, promotion.VerbPromote, v.placesOf(command, about)...)
+		right, err := v.Permissions.Allowed(ctx, s.Author, promotion.VerbPromote, v.placesOf(command, about)...)
 		if err != nil {
 			return verdict{}, err
 		}
-		if right.May {
+		if right.Allowed {
 			may = append(may, command.String())
 		}
 	}
@@ -111,9 +111,9 @@ func (v *view) decided(ctx context.Context, s said, about aboutPull) (verdict, e
 			return unclear(missing), nil
 		}
 	}
-	right, err := v.Permissions.May(ctx, s.Author, s.command.Verb, v.placesOf(s.command, about)...)
-	if err != nil || !right.May {
-		return refusal(right.Why), err
+	right, err := v.Permissions.Allowed(ctx, s.Author, s.command.Verb, v.placesOf(s.command, about)...)
+	if err != nil || !right.Allowed {
+		return refusal(right.Reason), err
 	}
 	return v.ordered(ctx, s, about)
 }

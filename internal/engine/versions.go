@@ -17,10 +17,10 @@ import (
 // lies in the client.
 const askAtOnce = 8
 
-// SideBySide asks about each value, at most askAtOnce at a time, and waits for all
+// Concurrently asks about each value, at most askAtOnce at a time, and waits for all
 // of them. What fails is kept as the answer, so one failure stops no other. A panic is
 // one of the caller, who may survive it: in a goroutine it would end the process.
-func SideBySide[T any](values []T, ask func(T)) {
+func Concurrently[T any](values []T, ask func(T)) {
 	var group errgroup.Group
 	group.SetLimit(askAtOnce)
 	for _, value := range values {
@@ -81,8 +81,8 @@ func (v *view) isRoot(target promotion.Target) bool {
 func (v *view) askOffers(ctx context.Context) {
 	v.observed.Available = map[string]promotion.Available{}
 	var mutex sync.Mutex
-	SideBySide(v.followed(v.isRoot), func(ask VersionRequest) {
-		available := v.Registries.Offer(ctx, ask)
+	Concurrently(v.followed(v.isRoot), func(ask VersionRequest) {
+		available := v.Registries.Select(ctx, ask)
 		mutex.Lock()
 		defer mutex.Unlock()
 		v.observed.Available[ask.Name] = available
@@ -120,7 +120,7 @@ func (v *view) askOne(ctx context.Context, target promotion.Target, text string,
 			continue
 		}
 		fact := promotion.Fact{Repository: wanted.Repository, Tag: wanted.Tag, Digest: wanted.Digest}
-		version, err := v.Registries.Answer(ctx, promotion.Lookup{Fact: fact, Component: r.Component})
+		version, err := v.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: r.Component})
 		available := promotion.Available{Version: version, Found: version.Digest != "", Explicit: true, Err: err}
 		if err == nil && !available.Found {
 			available.Reason = "the registry has no " + text
@@ -142,8 +142,8 @@ func (v *view) askFacts(ctx context.Context) {
 		v.observed.Facts = promotion.Facts{}
 	}
 	var mutex sync.Mutex
-	SideBySide(promotion.Lookups(v.observed), func(question promotion.Lookup) {
-		version, err := v.Registries.Answer(ctx, question)
+	Concurrently(promotion.Lookups(v.observed), func(question promotion.Lookup) {
+		version, err := v.Registries.Resolve(ctx, question)
 		mutex.Lock()
 		defer mutex.Unlock()
 		if err != nil {

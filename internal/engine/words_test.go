@@ -23,7 +23,7 @@ func TestReconcile_wordsStay(t *testing.T) {
 	w.push(web, "1.1.0")
 	compare := &comparing{}
 	run := func() {
-		lane := w.Lane()
+		lane := w.Reconciler()
 		lane.Compare = compare
 		if report, err := lane.Reconcile(t.Context()); err != nil || report.Failed() {
 			t.Fatalf("%v, %v", err, report)

@@ -55,9 +55,9 @@ func (w *world) push(repository, tag string) {
 // run is one promoter run that must not fail.
 func (w *world) run() engine.Report {
 	w.t.Helper()
-	report, err := w.Lane().Reconcile(w.t.Context())
+	report, err := w.Reconciler().Reconcile(w.t.Context())
 	if err != nil || report.Failed() {
-		w.t.Fatalf("the run failed: %v, %+v, %s", err, report.Errors, report.State)
+		w.t.Fatalf("the run failed: %v, %+v, %s", err, report.Errors, report.Unusable)
 	}
 	return report
 }

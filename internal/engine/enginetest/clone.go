@@ -20,10 +20,10 @@ type Clone struct {
 	Deepened int
 }
 
-// Fresh returns a lane whose mirror is empty, as that of a job without a cache.
-func (w *World) Fresh() (*engine.Reconciler, *Clone) {
+// FreshReconciler returns a lane whose mirror is empty, as that of a job without a cache.
+func (w *World) FreshReconciler() (*engine.Reconciler, *Clone) {
 	c := &Clone{Git: w.Git, here: map[string]bool{}}
-	lane := w.Lane()
+	lane := w.Reconciler()
 	lane.Remote, lane.Objects = c, cloned{objects{w.Git}, c}
 	return lane, c
 }

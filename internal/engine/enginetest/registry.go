@@ -61,8 +61,8 @@ func (r *Registry) Delete(repository, digest string) {
 	r.gone[digest] = true
 }
 
-// Offer implements engine.Registries.
-func (r *Registry) Offer(_ context.Context, ask engine.VersionRequest) promotion.Available {
+// Select implements engine.Registries.
+func (r *Registry) Select(_ context.Context, ask engine.VersionRequest) promotion.Available {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if r.Down {
@@ -80,8 +80,8 @@ func (r *Registry) Offer(_ context.Context, ask engine.VersionRequest) promotion
 	return promotion.Available{Version: tags[ordered[0].Tag], Found: true}
 }
 
-// Answer implements engine.Registries.
-func (r *Registry) Answer(_ context.Context, q promotion.Lookup) (image.Version, error) {
+// Resolve implements engine.Registries.
+func (r *Registry) Resolve(_ context.Context, q promotion.Lookup) (image.Version, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if r.Down {

@@ -10,8 +10,8 @@ import (
 	"promoter/internal/promotion"
 )
 
-// Rights says who may give commands: everybody but strangers.
-type Rights struct {
+// Permissions says who may give commands: everybody but strangers.
+type Permissions struct {
 	mutex sync.Mutex
 	// Strangers may do nothing. Only names who may give a verb at all, and Where in
 	// which environments somebody may give those that decide; without an entry it is
@@ -24,28 +24,28 @@ type Rights struct {
 	Asked int
 }
 
-// NewRights makes rights without strangers.
-func NewRights() *Rights {
-	return &Rights{Strangers: map[string]bool{}, Only: map[promotion.Verb][]string{}, Where: map[string][]string{}}
+// NewPermissions makes rights without strangers.
+func NewPermissions() *Permissions {
+	return &Permissions{Strangers: map[string]bool{}, Only: map[promotion.Verb][]string{}, Where: map[string][]string{}}
 }
 
-// May implements engine.Rights.
-func (r *Rights) May(_ context.Context, person identity.User, verb promotion.Verb, targets ...promotion.Target) (engine.Right, error) {
+// Allowed implements engine.Permissions.
+func (r *Permissions) Allowed(_ context.Context, person identity.User, verb promotion.Verb, targets ...promotion.Target) (engine.Permission, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.Asked++
 	if r.Fail != nil {
 		if err := r.Fail(person); err != nil {
-			return engine.Right{}, err
+			return engine.Permission{}, err
 		}
 	}
 	if only, named := r.Only[verb]; named && !slices.Contains(only, person.Login) {
-		return engine.Right{Why: "only " + only[0] + " may " + string(verb)}, nil
+		return engine.Permission{Reason: "only " + only[0] + " may " + string(verb)}, nil
 	}
 	for _, target := range targets {
 		if where, named := r.Where[person.Login]; named && !slices.Contains(where, target.Environment) {
-			return engine.Right{Why: "not in " + target.Environment}, nil
+			return engine.Permission{Reason: "not in " + target.Environment}, nil
 		}
 	}
-	return engine.Right{May: !r.Strangers[person.Login]}, nil
+	return engine.Permission{Allowed: !r.Strangers[person.Login]}, nil
 }

@@ -18,7 +18,7 @@ type World struct {
 	Registry *Registry
 	Forge    *Forge
 	Clock    *Clock
-	Rights   *Rights
+	Permissions   *Permissions
 }
 
 // Clock is a clock that tests move.
@@ -53,13 +53,13 @@ func New(config string, files map[string]string) *World {
 	all := maps.Clone(files)
 	all[engine.ConfigFile] = config
 	git := NewGit(all, clock.Now().Add(-time.Hour))
-	return &World{Git: git, Registry: NewRegistry(), Forge: NewForge(git, clock.Now), Clock: clock, Rights: NewRights()}
+	return &World{Git: git, Registry: NewRegistry(), Forge: NewForge(git, clock.Now), Clock: clock, Permissions: NewPermissions()}
 }
 
-// Lane is a process of promoter that looks at the world; several may race.
-func (w *World) Lane() *engine.Reconciler {
+// Reconciler is a process of promoter that looks at the world; several may race.
+func (w *World) Reconciler() *engine.Reconciler {
 	return &engine.Reconciler{
 		Remote: w.Git, Objects: w.Git.Objects(), Files: Files{w.Git}, Registries: w.Registry, Repository: w.Forge,
-		By: By, Now: w.Clock.Now, Log: slog.New(slog.DiscardHandler), Permissions: w.Rights,
+		By: By, Now: w.Clock.Now, Log: slog.New(slog.DiscardHandler), Permissions: w.Permissions,
 	}
 }

@@ -26,7 +26,7 @@ func (s *story) decided(changes []state.Change) error {
 		return err
 	}
 	defer end()
-	_, err = lane.Decide(s.t.Context(), "A person decides", changes...)
+	_, err = lane.RecordDecision(s.t.Context(), "A person decides", changes...)
 	return err
 }
 
@@ -102,5 +102,5 @@ func (s *story) before(target string) (promotion.Snapshot, error) {
 		return nil, err
 	}
 	defer end()
-	return lane.Before(s.t.Context(), promotion.Target(placeOf(target)))
+	return lane.PreviousSnapshot(s.t.Context(), promotion.Target(placeOf(target)))
 }

@@ -12,7 +12,7 @@ import (
 // lane begins a process of promoter that can be disturbed.
 func (s *story) lane(fresh bool) (*engine.Reconciler, func(), error) {
 	s.t.Helper()
-	lane, end, err := s.Lane(s.t, fresh)
+	lane, end, err := s.Reconciler(s.t, fresh)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,10 +16,10 @@ type World struct {
 	Store    Store
 	Clock    *enginetest.Clock
 	Registry *enginetest.Registry
-	// Lane begins a process of promoter: one that has the mirror of those before, or
+	// Reconciler begins a process of promoter: one that has the mirror of those before, or
 	// one without. Several may run, one inside the other. The caller ends it. A forge
 	// that cannot be asked is an error.
-	Lane func(t *testing.T, fresh bool) (lane *engine.Reconciler, end func(), err error)
+	Reconciler func(t *testing.T, fresh bool) (lane *engine.Reconciler, end func(), err error)
 	// Clean says whether a head can be merged into a branch.
 	Clean func(base, head string) bool
 	// Secret is the credential of promoter, which nobody may ever see.
