@@ -23,6 +23,7 @@ var table = map[string]place{
 	"internal/fault":      {floor: 0},
 	"internal/schedule":   {floor: 0},
 	"internal/atomicfile": {floor: 0},
+	"internal/receiver":   {floor: 0},
 
 	"internal/config":   {floor: 1},
 	"internal/edit":     {floor: 1},

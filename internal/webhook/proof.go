@@ -32,7 +32,10 @@ func proofOf(s sender, options Options) (proof, error) {
 	case options.Secret.IsZero():
 		return nil, errors.New("it has no credential")
 	}
-	return s.proof(options), nil
+	if s.verify == nil {
+		return headerSecret(options), nil
+	}
+	return s.verify(options), nil
 }
 
 // equal compares texts in a time that tells nothing of them, not even the length.

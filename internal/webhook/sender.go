@@ -1,42 +1,38 @@
 package webhook
 
-import (
-	"maps"
-	"slices"
-)
+import "promoter/internal/receiver"
 
-// sender is one kind of sender: how it proves itself with a secret, and how what
-// it posts is read.
+// sender is one kind of sender: how it proves itself with a secret, and how its
+// payloads are decoded. A nil verify compares the secret with a header that users
+// choose.
 type sender struct {
-	proof  func(Options) proof
+	verify func(Options) proof
 	decode decoder
 }
 
-// senders are all there are, by the kind that the server's file names. Docker Hub,
-// Quay and Google can sign nothing with a secret: their entries have another
-// credential.
+// senders has one row per kind of package receiver, and a file of the same name.
 func senders() map[string]sender {
 	return map[string]sender{
-		"acr":          {headerSecret, acr},
-		"argocd":       {headerSecret, argoCD},
-		"cdevents":     {headerSecret, cdEvents},
-		"distribution": {headerSecret, distribution},
-		"dockerhub":    {headerSecret, dockerHub},
-		"ecr":          {headerSecret, ecr},
+		"acr":          {nil, acr},
+		"argocd":       {nil, argoCD},
+		"cdevents":     {nil, cdEvents},
+		"distribution": {nil, distribution},
+		"dockerhub":    {nil, dockerHub},
+		"ecr":          {nil, ecr},
 		"flux":         {fluxSignature, flux},
-		"gar":          {headerSecret, gar},
+		"gar":          {nil, gar},
 		"generic":      {genericSignature, generic},
 		"gitea":        {giteaSignature, gitea},
 		"github":       {hubSignature, github},
 		"gitlab":       {gitlabProof, gitlab},
-		"harbor":       {headerSecret, harbor},
+		"harbor":       {nil, harbor},
 		"jfrog":        {jfrogSignature, jfrog},
 		"nexus":        {nexusSignature, nexus},
-		"quay":         {headerSecret, quay},
-		"snapshot":     {headerSecret, snapshot},
-		"zot":          {headerSecret, zot},
+		"quay":         {nil, quay},
+		"snapshot":     {nil, snapshot},
+		"zot":          {nil, zot},
 	}
 }
 
 // Kinds lists the senders.
-func Kinds() []string { return slices.Sorted(maps.Keys(senders())) }
+func Kinds() []string { return receiver.Names() }
