@@ -87,6 +87,7 @@ var table = map[string]place{
 	"hack/load":            {floor: 9, support: true},
 	"hack/image":           {floor: 9, support: true},
 	"hack/schemas":         {floor: 9, support: true},
+	"hack/structure":       {floor: 9, support: true},
 	"hack/testlog":         {floor: 9, support: true},
 }
 
