@@ -19,7 +19,7 @@ import (
 
 const mergeRoute = "PUT /repos/{owner}/{repo}/pulls/{number}/merge"
 
-func TestRun_P05_github(t *testing.T) {
+func TestRun_headMovedBeforeTheMergeIsRefused_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -38,7 +38,7 @@ func TestRun_P05_github(t *testing.T) {
 	})
 }
 
-func TestRun_P06_github(t *testing.T) {
+func TestRun_mergeWhoseAnswerIsLostIsASuccess_github(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []string{"GIT receive-pack", "POST /repos/{owner}/{repo}/pulls", "POST /repos/{owner}/{repo}/statuses", mergeRoute} {
 		t.Run(strings.ReplaceAll(lost, "/", "-"), func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestRun_P06_github(t *testing.T) {
 	}
 }
 
-func TestRun_P12_github(t *testing.T) {
+func TestRun_forgeFailuresStopNoOtherForge_github(t *testing.T) {
 	t.Parallel()
 	for _, secondary := range []bool{false, true} {
 		t.Run(fmt.Sprintf("secondary=%t", secondary), func(t *testing.T) {
@@ -133,18 +133,18 @@ func count(requests map[string]int) (n int) {
 }
 
 // Killed at every write, one after the other.
-func TestRun_P13_github(t *testing.T) {
+func TestRun_killedAtEveryWrite_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) { s.killed("dev", 1) })
 }
 
-func TestRun_P13_automerge_github(t *testing.T) {
+func TestRun_killedAtEveryWriteOfAnAutomerge_github(t *testing.T) {
 	t.Parallel()
 	config := strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], land: automerge}")
 	once(t, "github", keptMirror, config, func(s *story) { s.killed("prod", 0) })
 }
 
-func TestRun_P13_plain(t *testing.T) {
+func TestRun_killedAtEveryWrite_plain(t *testing.T) {
 	t.Parallel()
 	once(t, "git", freshClones, pushed(), func(s *story) { s.killed("prod", 0) })
 }
@@ -192,7 +192,7 @@ func (s *story) openPulls() (n int) {
 }
 
 // While one run is about to push, another one runs to its end.
-func TestRun_M15_github(t *testing.T) {
+func TestRun_twoConcurrentRuns_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -209,7 +209,7 @@ func TestRun_M15_github(t *testing.T) {
 	})
 }
 
-func TestRun_M15_plain(t *testing.T) {
+func TestRun_twoConcurrentRuns_plain(t *testing.T) {
 	t.Parallel()
 	onPlain(t, pushed(), func(s *story) {
 		s.release("web", "1.1.0")
@@ -237,12 +237,12 @@ func TestRun_lostRace_plain(t *testing.T) {
 	})
 }
 
-func TestRun_P20_github(t *testing.T) {
+func TestRun_protectedBranchRefusesThePush_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, (*story).protected)
 }
 
-func TestRun_P20_plain(t *testing.T) {
+func TestRun_protectedBranchRefusesThePush_plain(t *testing.T) {
 	t.Parallel()
 	onPlain(t, pushed(), (*story).protected)
 }

@@ -9,7 +9,7 @@ import (
 	"promoter/internal/promotion"
 )
 
-func TestRun_G07_github(t *testing.T) {
+func TestRun_checksGateTheMerge_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", `land: automerge, gates: {checks: ["ci*"]}}`), func(s *story) {
 		head := s.waitingForCheck()
@@ -64,7 +64,7 @@ func TestRun_newHead_github(t *testing.T) {
 	}
 }
 
-func TestRun_G09_github(t *testing.T) {
+func TestRun_onlyIndependentApprovalsCount_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, gates: {approvals: {count: 2, from: [\"team:acme/sre\", ada, bob, dave, \"helper[bot]\"]}}}"), func(s *story) {
 		s.forge.SetTeam("acme/sre", "carol")

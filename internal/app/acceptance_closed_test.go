@@ -8,7 +8,7 @@ import (
 	"promoter/internal/app"
 )
 
-func TestRun_P03_github(t *testing.T) {
+func TestRun_closedPullRequestRejectsItsVersions_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")

@@ -11,7 +11,7 @@ import (
 
 // Conditions, gates and time.
 
-func TestRun_G01_both(t *testing.T) {
+func TestRun_parentsMustAgree_both(t *testing.T) {
 	t.Parallel()
 	config := strings.Replace(pushed(), "  prod: {paths: [\"prod/{application}.yaml\"], after: [staging]",
 		"  second: {paths: [\"second/{application}.yaml\"], after: [dev], land: push}\n"+
@@ -39,7 +39,7 @@ func TestRun_G01_both(t *testing.T) {
 	})
 }
 
-func TestRun_G02_both(t *testing.T) {
+func TestRun_windowsGateLanding_both(t *testing.T) {
 	t.Parallel()
 	config := strings.Replace(pushed(), "after: [staging], land: push}", "after: [staging], land: push, gates: {windows: [office, xmas]}}", 1) + `windows:
   office: {kind: allow, schedule: "0 9 * * 1-4", duration: 7h, timeZone: Europe/Berlin}
@@ -73,7 +73,7 @@ func TestRun_G02_both(t *testing.T) {
 }
 
 // A commit of three days ago that is pushed now has not soaked.
-func TestRun_G03_both(t *testing.T) {
+func TestRun_soakStartsWhenItLanded_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		s.release("web", "1.1.0")
@@ -94,7 +94,7 @@ func TestRun_G03_both(t *testing.T) {
 	})
 }
 
-func TestRun_G12_github(t *testing.T) {
+func TestRun_taggedConditionMayFailAgain_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, strings.ReplaceAll(gatedProd, "after: [staging]", "after: {staging: {tagged: good}}"), func(s *story) {
 		digest := s.release("web", "1.1.0")
@@ -123,7 +123,7 @@ func TestRun_G12_github(t *testing.T) {
 	})
 }
 
-func TestRun_G13_both(t *testing.T) {
+func TestRun_staysEligibleAfterTheParentMoved_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		s.movedOn(func() {})

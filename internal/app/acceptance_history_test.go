@@ -39,12 +39,12 @@ func (s *story) twentyHold(want string) {
 	}
 }
 
-func TestRun_P09_plain(t *testing.T) {
+func TestRun_manyEnvironmentsInOnePush_plain(t *testing.T) {
 	t.Parallel()
 	onPlain(t, twenty("push"), (*story).oneChain)
 }
 
-func TestRun_P09_github(t *testing.T) {
+func TestRun_manyEnvironmentsInOneBranch_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, twenty("push"), (*story).oneChain)
 }
@@ -70,7 +70,7 @@ func TestRun_automerge_github(t *testing.T) {
 	})
 }
 
-func TestRun_P10_plain(t *testing.T) {
+func TestRun_changeMadeByAUserCountsAsLanded_plain(t *testing.T) {
 	t.Parallel()
 	onPlain(t, soaking(pushed()), func(s *story) {
 		s.release("web", "1.1.0")
@@ -85,7 +85,7 @@ func TestRun_P10_plain(t *testing.T) {
 	})
 }
 
-func TestRun_P11_github(t *testing.T) {
+func TestRun_revertRejectsItsVersions_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -106,7 +106,7 @@ func TestRun_P11_github(t *testing.T) {
 	})
 }
 
-func TestRun_P11_plain(t *testing.T) {
+func TestRun_revertRejectsItsVersions_plain(t *testing.T) {
 	t.Parallel()
 	onPlain(t, pushed(), func(s *story) {
 		s.release("web", "1.1.0")
@@ -130,12 +130,12 @@ func TestRun_P11_plain(t *testing.T) {
 }
 
 // Held, rejected and frozen places stay so, whatever was kept between two runs.
-func TestRun_P16_github(t *testing.T) {
+func TestRun_userDecisionsOutliveTheCache_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, pushed(), (*story).remembered)
 }
 
-func TestRun_P16_plain(t *testing.T) {
+func TestRun_userDecisionsOutliveTheCache_plain(t *testing.T) {
 	t.Parallel()
 	onPlain(t, pushed(), (*story).remembered)
 }
@@ -169,12 +169,12 @@ func (s *story) remembered() {
 
 // A branch that was forced back, on a server that repacked with bitmaps, with many
 // files beside.
-func TestRun_P17_github(t *testing.T) {
+func TestRun_forcedBaseAndRepackedServer_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, pushed(), (*story).forced)
 }
 
-func TestRun_P17_plain(t *testing.T) {
+func TestRun_forcedBaseAndRepackedServer_plain(t *testing.T) {
 	t.Parallel()
 	onPlain(t, pushed(), (*story).forced)
 }

@@ -74,7 +74,7 @@ func TestRun_aNewLabel_both(t *testing.T) {
 	})
 }
 
-func TestRun_M02_both(t *testing.T) {
+func TestRun_settleCollectsImages_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed()+"applications:\n  \"*\": {settle: 2m}\n", func(s *story) {
 		s.release("web", "1.1.0")
@@ -97,7 +97,7 @@ func TestRun_M02_both(t *testing.T) {
 	})
 }
 
-func TestRun_M03_both(t *testing.T) {
+func TestRun_snapshotAddsTheVersionsInTheFiles_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.release("worker", "1.1.0")
@@ -114,7 +114,7 @@ func TestRun_M03_both(t *testing.T) {
 	})
 }
 
-func TestRun_M06_github(t *testing.T) {
+func TestRun_rejectedVersionsStayAwayInAnySnapshot_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -148,7 +148,7 @@ func TestRun_rejectEverywhere_both(t *testing.T) {
 	})
 }
 
-func TestRun_M07_both(t *testing.T) {
+func TestRun_rollbackHoldsUntilResume_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		for _, tag := range []string{"1.1.0", "1.2.0"} {
@@ -171,7 +171,7 @@ func TestRun_M07_both(t *testing.T) {
 	})
 }
 
-func TestRun_M09_github(t *testing.T) {
+func TestRun_removedEnvironmentClosesItsPullRequest_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -190,7 +190,7 @@ func TestRun_M09_github(t *testing.T) {
 	})
 }
 
-func TestRun_M11_both(t *testing.T) {
+func TestRun_imageGoneBeforeProdWaits_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		digest := s.release("web", "1.1.0")
@@ -232,7 +232,7 @@ func (s *story) tagOf(component, digest string) string {
 	return ""
 }
 
-func TestRun_M13_both(t *testing.T) {
+func TestRun_movedTagOfTheParentWaits_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		for _, environment := range []string{"dev", "staging", "prod"} {
@@ -247,7 +247,7 @@ func TestRun_M13_both(t *testing.T) {
 	})
 }
 
-func TestRun_M14_both(t *testing.T) {
+func TestRun_forwardAndBackIsNeverSplit_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.release("worker", "1.1.0")
@@ -260,7 +260,7 @@ func TestRun_M14_both(t *testing.T) {
 	})
 }
 
-func TestRun_S09_both(t *testing.T) {
+func TestRun_minAgeCountsFromFirstSeen_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, edge(", minAge: 1h"), func(s *story) {
 		s.beginEdge()
@@ -276,7 +276,7 @@ func TestRun_S09_both(t *testing.T) {
 	})
 }
 
-func TestRun_S13_both(t *testing.T) {
+func TestRun_movingTagThatMovedBackWaits_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, edge(""), func(s *story) {
 		s.beginEdge()

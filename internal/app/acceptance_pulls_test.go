@@ -31,7 +31,7 @@ func TestRun_wholeWay_github(t *testing.T) {
 	})
 }
 
-func TestRun_P01_github(t *testing.T) {
+func TestRun_newerVersionRefreshesThePullRequest_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -48,7 +48,7 @@ func TestRun_P01_github(t *testing.T) {
 	})
 }
 
-func TestRun_P08_github(t *testing.T) {
+func TestRun_movedBaseRebuildsOnlyWhenItTouchesTheFiles_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -96,7 +96,7 @@ func TestRun_oldBase_github(t *testing.T) {
 	})
 }
 
-func TestRun_P02_github(t *testing.T) {
+func TestRun_userCommitOnTheBranchIsKept_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -112,7 +112,7 @@ func TestRun_P02_github(t *testing.T) {
 	})
 }
 
-func TestRun_P04_github(t *testing.T) {
+func TestRun_manualMergeIsRecorded_github(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"merge", "squash", "rebase", "fast-forward", "queue"} {
 		t.Run(method, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestRun_P04_github(t *testing.T) {
 	}
 }
 
-func TestRun_P07_github(t *testing.T) {
+func TestRun_goneArchivedAndForbiddenRepositories_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "after: [staging],", "after: [staging], branch: env/prod,"), func(s *story) {
 		s.because(s.pass().Report, "prod")
@@ -172,7 +172,7 @@ func TestRun_P07_github(t *testing.T) {
 	})
 }
 
-func TestRun_P14_github(t *testing.T) {
+func TestRun_userEditsOfThePullRequestStay_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -192,7 +192,7 @@ func TestRun_P14_github(t *testing.T) {
 	})
 }
 
-func TestRun_P15_github(t *testing.T) {
+func TestRun_longTextsAreCut_github(t *testing.T) {
 	t.Parallel()
 	long := fmt.Sprintf("after: [dev], pullRequest: {title: %q, body: %q, labels: [%q, \"päivää, \\\"x\\\"\"]}}",
 		strings.Repeat("t{component} ", 40), strings.Repeat("words ä ", 9000), strings.Repeat("label", 12))
@@ -212,7 +212,7 @@ func TestRun_P15_github(t *testing.T) {
 	})
 }
 
-func TestRun_P18_github(t *testing.T) {
+func TestRun_limitOfOpenPullRequests_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], pullRequest: {limit: 3}}"), func(s *story) {
 		s.release("web", "1.1.0")
@@ -236,7 +236,7 @@ func TestRun_P18_github(t *testing.T) {
 
 // A pull request is ours by its branch, its author and its commit; not by words
 // that an older release may have written otherwise.
-func TestRun_P19_github(t *testing.T) {
+func TestRun_pullRequestOfAnOlderRelease_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")

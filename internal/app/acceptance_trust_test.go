@@ -24,7 +24,7 @@ func (s *story) forged(branch, parent string, files map[string]string, message s
 	return commit
 }
 
-func TestRun_T01_github(t *testing.T) {
+func TestRun_forksPullRequestIsNotOurs_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.repo.ForkPull("mallory", stagingHead, "main", "Promote shop to staging: web 6.6.6")
@@ -42,7 +42,7 @@ func TestRun_T01_github(t *testing.T) {
 	})
 }
 
-func TestRun_T02_github(t *testing.T) {
+func TestRun_forgedBodyDecidesNothing_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -60,7 +60,7 @@ func TestRun_T02_github(t *testing.T) {
 	})
 }
 
-func TestRun_T03_github(t *testing.T) {
+func TestRun_foreignCommitIsNotMerged_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, gatedProd, func(s *story) {
 		head := s.waitingForCheck()
@@ -90,7 +90,7 @@ func (s *story) waitingForCheck() string {
 }
 
 // What is slipped in under our own name is found in the tree, and written over.
-func TestRun_T03_T04_github(t *testing.T) {
+func TestRun_foreignTreeUnderOurNameIsNotMerged_github(t *testing.T) {
 	t.Parallel()
 	for name, slip := range map[string]func(*story, string) string{
 		"one commit with another file": func(s *story, head string) string {
@@ -137,7 +137,7 @@ func TestRun_T03_T04_github(t *testing.T) {
 }
 
 // The token is one that a person works with too.
-func TestRun_T05_github(t *testing.T) {
+func TestRun_pullRequestOfASharedTokenIsNotOurs_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.repo.Commit("promoter-bot", "feature", "My work", map[string]string{"feature": "x\n"})
@@ -156,7 +156,7 @@ func TestRun_T05_github(t *testing.T) {
 	})
 }
 
-func TestRun_T10_M10_github(t *testing.T) {
+func TestRun_configInAPullRequestIsIgnored_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.repo.Commit("mallory", "feature", "Push to prod", map[string]string{
@@ -175,7 +175,7 @@ func TestRun_T10_M10_github(t *testing.T) {
 }
 
 // A source's commit titles are shown, and do nothing.
-func TestRun_T12_github(t *testing.T) {
+func TestRun_commitTitlesAreEscaped_github(t *testing.T) {
 	t.Parallel()
 	config := strings.Replace(chain, "web: {image: $R/acme/web,", "web: {image: $R/acme/web, source: \"$SOURCE\",", 1)
 	onceOnGitHub(t, chain, func(s *story) {
@@ -208,12 +208,12 @@ func TestRun_T12_github(t *testing.T) {
 
 // What somebody writes into the state by hand is shown with their name, and opens
 // nothing.
-func TestRun_T13_github(t *testing.T) {
+func TestRun_handWrittenStateGrantsNothing_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, soaking(chain), (*story).strangers)
 }
 
-func TestRun_T13_plain(t *testing.T) {
+func TestRun_handWrittenStateGrantsNothing_plain(t *testing.T) {
 	t.Parallel()
 	onPlain(t, soaking(pushed()), (*story).strangers)
 }

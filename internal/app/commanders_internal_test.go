@@ -48,7 +48,7 @@ func place(environment, application string) promotion.Target {
 	return promotion.Target{Environment: environment, Application: application}
 }
 
-func TestCommanders_T11(t *testing.T) {
+func TestPermissions_decideWhoMayCommand(t *testing.T) {
 	t.Parallel()
 	c := commanders{repository: "acme/gitops", permissions: []config.Permission{
 		permission("hold resume", "prod-*", "", "team:acme/sre", "Cho"),

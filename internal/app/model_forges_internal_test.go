@@ -11,7 +11,7 @@ import (
 	"promoter/internal/scm/scmtest"
 )
 
-func TestModel_M15_github(t *testing.T) {
+func TestModel_randomStories_github(t *testing.T) {
 	t.Parallel()
 	playOn(t, func(t *testing.T, start modelStart) served {
 		t.Helper()
@@ -29,7 +29,7 @@ func TestModel_M15_github(t *testing.T) {
 	})
 }
 
-func TestModel_M15_gitlab(t *testing.T) {
+func TestModel_randomStories_gitlab(t *testing.T) {
 	t.Parallel()
 	playOn(t, func(t *testing.T, start modelStart) served {
 		t.Helper()
@@ -50,7 +50,7 @@ func TestModel_M15_gitlab(t *testing.T) {
 	})
 }
 
-func TestModel_M15_gitea(t *testing.T) {
+func TestModel_randomStories_gitea(t *testing.T) {
 	t.Parallel()
 	playOn(t, func(t *testing.T, start modelStart) served {
 		t.Helper()
@@ -69,7 +69,7 @@ func TestModel_M15_gitea(t *testing.T) {
 }
 
 // A repository on this machine, of which only Git is known.
-func TestModel_M15_plain(t *testing.T) {
+func TestModel_randomStories_plain(t *testing.T) {
 	t.Parallel()
 	playOn(t, func(t *testing.T, start modelStart) served {
 		t.Helper()

@@ -47,7 +47,7 @@ func (d *desk) cost() int {
 
 // Where nothing happens, polling costs nothing of what GitHub allows in an hour. A
 // token that was replaced is asked with from then on, and nothing is known with it.
-func TestPoll_Q01_costsNothingWhereNothingHappens(t *testing.T) {
+func TestPoll_costsNothingWhenIdle(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	if now := d.clock.Now().UTC(); now.Add(time.Hour).Day() != now.Day() {

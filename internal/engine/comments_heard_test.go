@@ -321,7 +321,7 @@ func TestComments_locked(t *testing.T) {
 	w.calm()
 }
 
-func TestComments_T11_old(t *testing.T) {
+func TestComments_oldOnesAreIgnored(t *testing.T) {
 	t.Parallel()
 	w := staged(t, config)
 	id := w.comment(1, "ada", "/promoter hold")
@@ -389,7 +389,7 @@ func TestComments_closedOnce(t *testing.T) {
 	w.wantAnswer(1, "`shop` in `staging` is *same*", "`shop` in `prod` is *same*")
 }
 
-func TestComments_T11_many(t *testing.T) {
+func TestComments_manyInOneReconciliation(t *testing.T) {
 	t.Parallel()
 	w := staged(t, config)
 	var said []int64

@@ -14,7 +14,7 @@ import (
 
 // TestModel plays random stories around the engine over a forge and a Git in
 // memory: thousands of them in a minute. internal/app plays them on real ones.
-func TestModel_M15(t *testing.T) {
+func TestModel_randomStories(t *testing.T) {
 	t.Parallel()
 	modeltest.Model{New: inMemory, Events: 40, Budget: 3 * time.Second}.Play(t)
 }

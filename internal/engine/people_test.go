@@ -155,7 +155,7 @@ func TestReconcile_group(t *testing.T) {
 	w.calm()
 }
 
-func TestReconcile_P07_states(t *testing.T) {
+func TestReconcile_repositoriesThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, config)
 	w.push(web, "1.1.0")

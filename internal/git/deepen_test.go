@@ -10,7 +10,7 @@ import (
 	"promoter/internal/git"
 )
 
-func TestDeepen_P17(t *testing.T) {
+func TestDeepen_readsFurtherBack(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"file", "http"} {
 		t.Run(name, func(t *testing.T) {

@@ -59,7 +59,7 @@ func delta(from, made uint64) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(nil, from), made)
 }
 
-func TestInspect_P17(t *testing.T) {
+func TestInspect_findsIncompletePacks(t *testing.T) {
 	t.Parallel()
 	base := make([]byte, 20)
 	const limit = 1000

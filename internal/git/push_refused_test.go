@@ -12,7 +12,7 @@ import (
 	"promoter/internal/git"
 )
 
-func TestPush_P20(t *testing.T) {
+func TestPush_refusedByTheServer(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"file", "http", "ssh"} {
 		t.Run(name, func(t *testing.T) {

@@ -39,7 +39,7 @@ func allWays(o *origin) map[string]git.Remote {
 	return all
 }
 
-func TestPush_P17(t *testing.T) {
+func TestPush_sendsOnlyNewObjects(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"file", "http", "ssh"} {
 		t.Run(name, func(t *testing.T) {

@@ -33,7 +33,7 @@ const passphrase = "correct horse battery staple"
 
 // answer lets the server answer in place of Git's program.
 
-func TestSSH_P17(t *testing.T) {
+func TestSSH_fetchAndPush(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
 	o.commit("main", many(30))

@@ -188,7 +188,7 @@ func TestPolicy_Compare(t *testing.T) {
 	}
 }
 
-func TestKnownCreated_S12(t *testing.T) {
+func TestKnownCreated_rejectsPlaceholderTimes(t *testing.T) {
 	t.Parallel()
 	for stamp, want := range map[string]bool{
 		"1970-01-01T00:00:00Z": false, "1980-01-01T00:00:01Z": false, "1989-12-31T23:59:59Z": false,

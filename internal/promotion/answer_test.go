@@ -14,8 +14,8 @@ import (
 	"promoter/internal/state"
 )
 
-// TestAnswer_T12 holds the comment that answers commands against golden files.
-func TestAnswer_T12(t *testing.T) {
+// TestReply_golden holds the comment that answers commands against golden files.
+func TestReply_golden(t *testing.T) {
 	t.Parallel()
 	opens := time.Date(2026, 11, 19, 8, 0, 0, 0, time.UTC)
 	waits := promotion.Proposal{Step: promotion.StepWait, Decisions: []promotion.Decision{{

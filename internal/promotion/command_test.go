@@ -11,7 +11,7 @@ import (
 	"promoter/internal/promotion"
 )
 
-func TestReadCommand_T11(t *testing.T) {
+func TestReadCommand_forms(t *testing.T) {
 	t.Parallel()
 	for comment, want := range map[string]promotion.Command{
 		"/promoter hold":                                         {Verb: promotion.VerbHold},
@@ -53,7 +53,7 @@ func TestReadCommand_T11(t *testing.T) {
 	}
 }
 
-func TestReadCommand_T11_none(t *testing.T) {
+func TestReadCommand_otherText(t *testing.T) {
 	t.Parallel()
 	for _, comment := range []string{
 		"", "hold", "please /promoter hold", " /promoter hold", "    /promoter hold", "> /promoter hold", "- /promoter hold",

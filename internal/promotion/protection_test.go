@@ -37,7 +37,7 @@ func votes(logins ...string) []promotion.Vote {
 	return all
 }
 
-func TestProtection_G07_G09(t *testing.T) {
+func TestProtection_becomesGates(t *testing.T) {
 	t.Parallel()
 	const notReported = "the check ci was not reported; if nothing runs it on promoter's branches, let it run there, or take it out of what main requires"
 	for name, test := range map[string]struct {

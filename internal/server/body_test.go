@@ -15,7 +15,7 @@ import (
 const dockerPush = `{"repository":{"repo_name":"acme/web"},"push_data":{"tag":"1"}}`
 
 // Bodies that are large, cut off, compressed, empty, or of unknown length.
-func TestWebhook_W01_bodies(t *testing.T) {
+func TestWebhook_oddBodies(t *testing.T) {
 	t.Parallel()
 	forge, hub := "/webhooks/forge", "/webhooks/hub/"+pathSecret
 	var small bytes.Buffer

@@ -71,7 +71,7 @@ func TestHear_nothingOld(t *testing.T) {
 }
 
 // Who writes more commands than are remembered lets none be heard twice.
-func TestHear_T11_many(t *testing.T) {
+func TestHear_boundsWhatIsRemembered(t *testing.T) {
 	t.Parallel()
 	s := state.State{}
 	for i := range 700 {

@@ -56,7 +56,7 @@ func delivery(id string) store.Delivery {
 }
 
 // A delivery that comes twice is stored once.
-func TestDelivery_W15(t *testing.T) {
+func TestDelivery_repeatedIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		for range 3 {

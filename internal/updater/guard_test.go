@@ -45,7 +45,7 @@ func wide(text string) string {
 	return string(data)
 }
 
-func TestGuard_Y22(t *testing.T) {
+func TestGuard_refusesUnsafeFiles(t *testing.T) {
 	t.Parallel()
 	const held, other = "image: " + webV1 + "\n", "image: quay.io/acme/other:v1\n"
 	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 2\n"

@@ -108,7 +108,7 @@ func (s sample) receiver(t *testing.T) *webhook.Receiver {
 
 // Every sample of others is taken or refused for a reason; what is well formed and
 // names an image or a repository hints at it.
-func TestCorpus_W01_W13(t *testing.T) {
+func TestCorpus_decodesRealPayloads(t *testing.T) {
 	t.Parallel()
 	hints := map[string]int{}
 	for _, s := range samples(t) {

@@ -248,7 +248,7 @@ func TestReceive_anonymous(t *testing.T) {
 }
 
 // No header that can hold a credential of any kind is kept.
-func TestKept_W01_W14(t *testing.T) {
+func TestKeptHeaders_holdNoCredential(t *testing.T) {
 	t.Parallel()
 	kinds := webhook.Kinds()
 	for _, kind := range kinds {

@@ -60,7 +60,7 @@ type said struct {
 }
 
 // Each payload means what its file says.
-func TestPayloads_W01_W14(t *testing.T) {
+func TestPayloads_decode(t *testing.T) {
 	t.Parallel()
 	for _, p := range payloads(t) {
 		t.Run(p.kind+"/"+p.name, func(t *testing.T) {

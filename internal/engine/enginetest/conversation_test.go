@@ -10,7 +10,7 @@ import (
 )
 
 // The forge in memory holds to the sentences of scm.Conversation.
-func TestConversation_T11(t *testing.T) {
+func TestConversation_conforms(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC)
 	f := NewForge(NewGit(nil, now), func() time.Time { now = now.Add(time.Second); return now })

@@ -19,7 +19,7 @@ func deletedAt(t *testing.T, repo scm.Repository, number int) time.Time {
 
 // A branch whose going closed a pull request is told apart from one that somebody
 // deleted after closing it.
-func TestHeadDeleted_P03(t *testing.T) {
+func TestHeadDeleted_readsTheTimeline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, giteatest.Options{MaxItems: 2})
 	repo := w.open(t)

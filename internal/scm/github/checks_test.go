@@ -32,7 +32,7 @@ func runsJSON(runs ...string) string {
 	return fmt.Sprintf(`{"total_count":%d,"check_runs":[%s]}`, len(runs), strings.Join(runs, ","))
 }
 
-func TestChecks_G07_states(t *testing.T) {
+func TestChecks_mapStates(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	signals := w.open().Signals()

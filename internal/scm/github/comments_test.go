@@ -17,7 +17,7 @@ func commentJSON(id int, login, body, updated string) string {
 	return fmt.Sprintf(`{"id":%d,"user":{"login":%q},"body":%q,"created_at":"2026-06-01T10:00:00Z","updated_at":%q}`, id, login, body, updated)
 }
 
-func TestComments_T11(t *testing.T) {
+func TestComments_pages(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	conversation := w.open().Conversation()

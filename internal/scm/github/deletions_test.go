@@ -8,7 +8,7 @@ import (
 	"promoter/internal/scm"
 )
 
-func TestHeadDeleted_P03(t *testing.T) {
+func TestHeadDeleted_readsTheTimeline(t *testing.T) {
 	t.Parallel()
 	const path = "GET " + repoPath + "/issues/7/events"
 	event := func(kind, at string) string {

@@ -163,7 +163,7 @@ func TestMerge_noLook(t *testing.T) {
 	}
 }
 
-func TestClosed_P03(t *testing.T) {
+func TestClosed_reportsTheUser(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	pulls := w.open().PullRequests()

@@ -20,7 +20,7 @@ func reviewJSON(login, kind, state string) string {
 	return fmt.Sprintf(`{"user":{"login":%q,"type":%q},"state":%q,"commit_id":%q,"submitted_at":"2026-06-01T10:00:00Z"}`, login, kind, state, head)
 }
 
-func TestReviews_G09(t *testing.T) {
+func TestReviews_latestPerUser(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	signals := w.open().Signals()

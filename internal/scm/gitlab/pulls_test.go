@@ -101,7 +101,7 @@ func TestEdit_reopeningWithoutABranch(t *testing.T) {
 }
 
 // A former path leads to the project, also for what is asked by path alone.
-func TestMoved_P07(t *testing.T) {
+func TestMoved_followsTheFormerPath(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{Root: "/gitlab"})
 	repo := b.open(t)

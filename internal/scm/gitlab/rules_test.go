@@ -10,7 +10,7 @@ import (
 	"promoter/internal/scm/gitlab/gitlabtest"
 )
 
-func TestRules_G07(t *testing.T) {
+func TestRules_readsRequiredChecks(t *testing.T) {
 	t.Parallel()
 	const hidden = ": GitLab shows them to a token with the role Maintainer only"
 	everything := func(s *gitlabtest.Settings) {

@@ -50,7 +50,7 @@ func TestTitleOf(t *testing.T) {
 	}
 }
 
-func TestLabelsOf_P15(t *testing.T) {
+func TestLabelsOf_cutsLongOnes(t *testing.T) {
 	t.Parallel()
 	got := labelsOf([]string{"prod", "a,b", strings.Repeat("ö", 300)})
 	if want := []string{"prod", "a b", strings.Repeat("ö", 255)}; !cmp.Equal(got, want) {

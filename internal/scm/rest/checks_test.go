@@ -9,7 +9,7 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-func TestWorst_G07(t *testing.T) {
+func TestWorst_orderOfStates(t *testing.T) {
 	t.Parallel()
 	check := func(name string, state scm.CheckState) scm.Check { return scm.Check{Name: name, State: state} }
 	got := rest.Worst([]scm.Check{

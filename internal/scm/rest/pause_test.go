@@ -17,7 +17,7 @@ import (
 
 // What a forge asks of one credential is told as long as it is on, without that
 // credential, and of another one it is not.
-func TestPauses_P12(t *testing.T) {
+func TestPauses_arePerCredential(t *testing.T) {
 	t.Parallel()
 	const token = "canary-of-a-token"
 	forge := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
