@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/app"
 	"promoter/internal/promotion"
+
+	"promoter/internal/app"
 )
 
 func TestRun_checksGateTheMerge_github(t *testing.T) {

@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/app"
 	"promoter/internal/engine"
-	"promoter/internal/promotion"
 	"promoter/internal/scm"
 	"promoter/internal/scm/github/githubtest"
 )

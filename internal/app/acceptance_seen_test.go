@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/engine"
 	"promoter/internal/promotion"
+
+	"promoter/internal/engine"
 )
 
 func failures(report engine.Report) error {

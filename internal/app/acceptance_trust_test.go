@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/app"
 	"promoter/internal/promotion"
+
+	"promoter/internal/app"
 	"promoter/internal/state"
 )
 

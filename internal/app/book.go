@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/engine"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/state"
 	"promoter/internal/store"
 )
@@ -50,7 +52,7 @@ func (b book) done(report engine.Report, cause store.Trigger) []store.Event {
 
 // ofProposal is one event for each application of a proposal. Of an open pull request
 // its own snapshots count; those of the decisions may be newer.
-func (b book) ofProposal(p promotion.Proposal, promotions []string, act string, at time.Time, open bool) []store.Event {
+func (b book) ofProposal(p pullrequest.Proposal, promotions []string, act string, at time.Time, open bool) []store.Event {
 	var all []store.Event
 	for i, decision := range p.Decisions {
 		e, snapshot := b.event(decision.Target, act, at), decision.Snapshot

@@ -3,8 +3,9 @@ package app
 import (
 	"slices"
 
-	"promoter/internal/config"
 	"promoter/internal/promotion"
+
+	"promoter/internal/config"
 )
 
 // caps are the limits of the file for one repository. Where several name an

@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/identity"
-	"promoter/internal/promotion"
 	"promoter/internal/scm"
 )
 

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
-	"promoter/internal/promotion"
 	"promoter/internal/scm"
 )
 

@@ -10,11 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/benchtree"
 	"promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 )
 
 // BenchmarkEvent has a new image in five environments of one repository, which

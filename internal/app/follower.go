@@ -4,10 +4,11 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 	"promoter/internal/updater"
 )
 

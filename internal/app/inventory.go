@@ -6,8 +6,9 @@ import (
 	"iter"
 	"slices"
 
-	"promoter/internal/edit"
 	"promoter/internal/promotion"
+
+	"promoter/internal/edit"
 	"promoter/internal/updater"
 )
 

@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
 

@@ -5,9 +5,10 @@ import (
 	"iter"
 	"slices"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/engine"
 	"promoter/internal/git"
-	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
 

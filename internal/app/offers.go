@@ -5,10 +5,11 @@ import (
 	"slices"
 	"sync"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 	"promoter/internal/registry"
 )
 

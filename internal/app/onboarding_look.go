@@ -12,7 +12,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 	"promoter/internal/suggest"
 	"promoter/internal/updater"
@@ -69,7 +69,7 @@ func (l *lane) asking(ctx context.Context, o *onboarding) (*asking, error) {
 		return nil, err
 	}
 	a := &asking{lane: l, o: o, refs: refs, base: cmp.Or(refs.Default, l.Repository.Info().DefaultBranch)}
-	a.at, a.head = refs.Branches[a.base], refs.Branches[promotion.OnboardingBranch]
+	a.at, a.head = refs.Branches[a.base], refs.Branches[pullrequest.OnboardingBranch]
 	if a.at == "" {
 		return nil, nil //nolint:nilnil // nothing to look at, and no failure
 	}
@@ -111,7 +111,7 @@ func (a *asking) asked(ctx context.Context) (*Onboarding, error) {
 	if a.open, err = pulls.Open(ctx); err != nil {
 		return nil, fmt.Errorf("list the open pull requests: %w", err)
 	}
-	i := slices.IndexFunc(a.open, func(pr scm.PullRequest) bool { return pr.Head.Own && pr.Head.Branch == promotion.OnboardingBranch })
+	i := slices.IndexFunc(a.open, func(pr scm.PullRequest) bool { return pr.Head.Own && pr.Head.Branch == pullrequest.OnboardingBranch })
 	if i < 0 {
 		return a.declined(ctx)
 	}
@@ -119,7 +119,7 @@ func (a *asking) asked(ctx context.Context) (*Onboarding, error) {
 	left := &Onboarding{State: OnboardingLeft, Number: a.ours.Number, URL: a.ours.URL}
 	switch {
 	case !a.Repository.Info().Self.Same(a.ours.Author):
-		left.Reason = "another account opened the pull request from " + promotion.OnboardingBranch
+		left.Reason = "another account opened the pull request from " + pullrequest.OnboardingBranch
 	case a.head == "":
 		return a.headless(ctx, left)
 	default:
@@ -136,7 +136,7 @@ func (a *asking) headless(ctx context.Context, left *Onboarding) (*Onboarding, e
 	if err != nil {
 		return nil, err
 	}
-	if refs.Branches[promotion.OnboardingBranch] != "" {
+	if refs.Branches[pullrequest.OnboardingBranch] != "" {
 		left.Reason = "somebody else was faster"
 		return left, nil
 	}
@@ -146,7 +146,7 @@ func (a *asking) headless(ctx context.Context, left *Onboarding) (*Onboarding, e
 
 // declined looks for one that was closed or merged, by anybody.
 func (a *asking) declined(ctx context.Context) (*Onboarding, error) {
-	closed, err := a.Repository.PullRequests().Closed(ctx, promotion.OnboardingBranch, 1)
+	closed, err := a.Repository.PullRequests().Closed(ctx, pullrequest.OnboardingBranch, 1)
 	if err != nil || len(closed) == 0 {
 		return nil, err
 	}
@@ -193,15 +193,15 @@ func (a *asking) stands(ctx context.Context, text string) (same bool, why string
 	if a.head == "" {
 		return false, "", nil
 	}
-	if _, err := a.Remote.Fetch(ctx, promotion.OnboardingBranch); err != nil {
-		return false, "", fmt.Errorf("fetch %s: %w", promotion.OnboardingBranch, err)
+	if _, err := a.Remote.Fetch(ctx, pullrequest.OnboardingBranch); err != nil {
+		return false, "", fmt.Errorf("fetch %s: %w", pullrequest.OnboardingBranch, err)
 	}
 	commit, err := a.Objects.Commit(a.head)
 	if err != nil {
-		return false, "", fmt.Errorf("read the head of %s: %w", promotion.OnboardingBranch, err)
+		return false, "", fmt.Errorf("read the head of %s: %w", pullrequest.OnboardingBranch, err)
 	}
 	if commit.Committer.Email != a.By.Email || commit.Committer.Name != a.By.Name || len(commit.Parents) != 1 {
-		return false, "the branch " + promotion.OnboardingBranch + " holds a commit of " + commit.Committer.Name, nil
+		return false, "the branch " + pullrequest.OnboardingBranch + " holds a commit of " + commit.Committer.Name, nil
 	}
 	content, err := a.Objects.Read(a.head, ConfigFile, config.MaxSize)
 	if err != nil {

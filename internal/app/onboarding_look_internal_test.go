@@ -6,7 +6,7 @@ import (
 
 	"promoter/internal/engine"
 	"promoter/internal/identity"
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 )
 
@@ -28,13 +28,13 @@ func (o offering) Info() scm.Info                 { return scm.Info{Self: offeri
 type openOffer struct{ scm.PullRequests }
 
 func (openOffer) Open(context.Context) ([]scm.PullRequest, error) {
-	return []scm.PullRequest{{Number: 1, Author: offeringSelf, Head: scm.Head{Own: true, Branch: promotion.OnboardingBranch}}}, nil
+	return []scm.PullRequest{{Number: 1, Author: offeringSelf, Head: scm.Head{Own: true, Branch: pullrequest.OnboardingBranch}}}, nil
 }
 
 func (o offering) Refs(context.Context) (engine.Refs, error) {
 	refs := engine.Refs{Branches: map[string]string{}}
 	if o.head != "" {
-		refs.Branches[promotion.OnboardingBranch] = o.head
+		refs.Branches[pullrequest.OnboardingBranch] = o.head
 	}
 	return refs, nil
 }

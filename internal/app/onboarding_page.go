@@ -7,34 +7,34 @@ import (
 	"slices"
 
 	"promoter/internal/engine"
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/suggest"
 )
 
 // page collects what the pull request tells. Registries are asked once, for what
 // would be proposed first; what cannot be known is said, and stops nothing.
-func (a *asking) page(ctx context.Context, made *suggest.Suggestion) promotion.Onboarding {
-	page := promotion.Onboarding{Base: a.base, Applications: made.Applications, Files: usesOf(made)}
+func (a *asking) page(ctx context.Context, made *suggest.Suggestion) pullrequest.Onboarding {
+	page := pullrequest.Onboarding{Base: a.base, Applications: made.Applications, Files: usesOf(made)}
 	for i := range made.Components {
 		c := &made.Components[i]
-		shown := promotion.OnboardingComponent{Name: c.Name, Repository: c.Repository.String(), Select: c.Selected(), Present: c.Present}
+		shown := pullrequest.OnboardingComponent{Name: c.Name, Repository: c.Repository.String(), Select: c.Selected(), Present: c.Present}
 		if !c.Active {
 			shown.Off = c.Because
 		}
 		page.Components = append(page.Components, shown)
 	}
 	for _, e := range made.Environments {
-		page.Environments = append(page.Environments, promotion.OnboardingEnvironment{Name: e.Name, Paths: e.Paths, After: e.After})
+		page.Environments = append(page.Environments, pullrequest.OnboardingEnvironment{Name: e.Name, Paths: e.Paths, After: e.After})
 	}
 	for _, w := range made.Warnings {
-		page.Warnings = append(page.Warnings, promotion.OnboardingWarning{Text: w.Text, Advice: w.Advice})
+		page.Warnings = append(page.Warnings, pullrequest.OnboardingWarning{Text: w.Text, Advice: w.Advice})
 	}
 	a.foresee(ctx, made.Text, &page)
 	return page
 }
 
 // foresee looks as a pass would after the merge.
-func (a *asking) foresee(ctx context.Context, text string, page *promotion.Onboarding) {
+func (a *asking) foresee(ctx context.Context, text string, page *pullrequest.Onboarding) {
 	then := a.Reconciler
 	then.Objects, then.DryRun = offered{Objects: a.Objects, at: a.at, text: []byte(text)}, true
 	report, err := then.Observe(ctx)
@@ -50,14 +50,14 @@ func (a *asking) foresee(ctx context.Context, text string, page *promotion.Onboa
 }
 
 // usesOf counts the references that could be changed, by file.
-func usesOf(made *suggest.Suggestion) []promotion.OnboardingUse {
+func usesOf(made *suggest.Suggestion) []pullrequest.OnboardingUse {
 	counts := map[string]int{}
 	for _, r := range made.Inside {
 		counts[r.Position.File]++
 	}
-	var uses []promotion.OnboardingUse
+	var uses []pullrequest.OnboardingUse
 	for _, file := range slices.Sorted(maps.Keys(counts)) {
-		uses = append(uses, promotion.OnboardingUse{File: file, Count: counts[file]})
+		uses = append(uses, pullrequest.OnboardingUse{File: file, Count: counts[file]})
 	}
 	return uses
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"promoter/internal/engine"
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 	"promoter/internal/suggest"
 )
@@ -48,7 +48,7 @@ func (a *asking) carryOut(ctx context.Context, made *suggest.Suggestion, came *O
 	if a.DryRun {
 		return nil
 	}
-	body := promotion.OnboardingBody(a.page(ctx, made))
+	body := pullrequest.OnboardingBody(a.page(ctx, made))
 	if !stands {
 		if err := a.push(ctx, made.Text, came); err != nil {
 			return err
@@ -59,7 +59,7 @@ func (a *asking) carryOut(ctx context.Context, made *suggest.Suggestion, came *O
 		return a.refresh(ctx, body)
 	}
 	pr, err := a.Repository.PullRequests().Create(ctx, scm.Draft{
-		Head: promotion.OnboardingBranch, Base: a.base, Title: promotion.OnboardingTitle, Body: promotion.MergeBody("", body),
+		Head: pullrequest.OnboardingBranch, Base: a.base, Title: pullrequest.OnboardingTitle, Body: pullrequest.MergeBody("", body),
 	})
 	if err != nil {
 		return fmt.Errorf("open the onboarding pull request: %w", err)
@@ -74,13 +74,13 @@ func (a *asking) push(ctx context.Context, text string, came *Onboarding) error 
 	by := a.By
 	by.When = a.Now()
 	commit, err := a.Objects.Write(engine.Draft{
-		Parent: a.at, Files: map[string][]byte{ConfigFile: []byte(text)}, By: by, Message: promotion.OnboardingTitle + "\n",
+		Parent: a.at, Files: map[string][]byte{ConfigFile: []byte(text)}, By: by, Message: pullrequest.OnboardingTitle + "\n",
 	})
 	if err != nil {
-		return fmt.Errorf("write a commit for %s: %w", promotion.OnboardingBranch, err)
+		return fmt.Errorf("write a commit for %s: %w", pullrequest.OnboardingBranch, err)
 	}
-	if err := a.Remote.Push(ctx, engine.Update{Branch: promotion.OnboardingBranch, Old: a.head, New: commit}); err != nil {
-		return fmt.Errorf("push %s: %w", promotion.OnboardingBranch, err)
+	if err := a.Remote.Push(ctx, engine.Update{Branch: pullrequest.OnboardingBranch, Old: a.head, New: commit}); err != nil {
+		return fmt.Errorf("push %s: %w", pullrequest.OnboardingBranch, err)
 	}
 	came.Commit = commit
 	return nil
@@ -88,7 +88,7 @@ func (a *asking) push(ctx context.Context, text string, came *Onboarding) error 
 
 // refresh brings the words up to date; those of people stay.
 func (a *asking) refresh(ctx context.Context, body string) error {
-	merged := promotion.MergeBody(a.ours.Body, body)
+	merged := pullrequest.MergeBody(a.ours.Body, body)
 	if merged == a.ours.Body {
 		return nil
 	}

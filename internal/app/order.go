@@ -7,10 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
-	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
 

@@ -5,8 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"promoter/internal/fault"
 	"promoter/internal/promotion"
+
+	"promoter/internal/fault"
 	"promoter/internal/state"
 )
 

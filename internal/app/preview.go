@@ -4,9 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/edit"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 	"promoter/internal/updater"
 )
 

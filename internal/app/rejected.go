@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 )
 
 func imagesOf(snapshot promotion.Snapshot) map[string]string {

@@ -5,12 +5,13 @@ import (
 	"runtime"
 	"slices"
 
+	"promoter/internal/promotion"
+
 	"golang.org/x/sync/errgroup"
 
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 	"promoter/internal/updater"
 )
 

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"promoter/internal/engine"
 	"promoter/internal/promotion"
+
+	"promoter/internal/engine"
 )
 
 // RunOptions say how a run works.

@@ -9,11 +9,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"promoter/internal/promotion"
+
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
 	"promoter/internal/scm"
 )
 

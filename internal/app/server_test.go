@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/app"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
 	"promoter/internal/scm/github/githubtest"
 )
 

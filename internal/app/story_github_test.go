@@ -13,7 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"promoter/internal/engine"
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 )
 
 // reviewed is the story of the demo with pull requests: dev is pushed to, people
@@ -129,7 +129,7 @@ func gatesOf(report engine.Report, environment string) string {
 func actsOf(report engine.Report) []engine.Action {
 	var done []engine.Action
 	for _, d := range report.Effects {
-		if d.Action != engine.ActionNone && d.Step != promotion.StepWait {
+		if d.Action != engine.ActionNone && d.Step != pullrequest.StepWait {
 			done = append(done, d.Action)
 		}
 	}

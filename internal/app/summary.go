@@ -5,10 +5,11 @@ import (
 	"maps"
 	"slices"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/edit"
 	"promoter/internal/engine"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 )
 
 // Troubled says whether something was refused or a registry did not answer.

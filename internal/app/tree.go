@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/engine"
 	"promoter/internal/git"
-	"promoter/internal/promotion"
 	"promoter/internal/updater"
 )
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"promoter/internal/promotion"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -16,7 +18,6 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/engine"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 )
 
 // Environments that share files, one that wants a file written, and sources that

@@ -4,11 +4,12 @@ import (
 	"context"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 	"promoter/internal/registry"
 	"promoter/internal/scm"
 )

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"promoter/internal/promotion"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
-
-	"promoter/internal/promotion"
 )
 
 func commandsPage(t *testing.T) string {

@@ -5,11 +5,12 @@ import (
 	"slices"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
 )
 
 // explainFlags are the flags of explain: those of a repository, or those of a

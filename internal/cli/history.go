@@ -6,11 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
 	"promoter/internal/server"
 )
 

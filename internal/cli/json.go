@@ -3,10 +3,11 @@ package cli
 import (
 	"io"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/app"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
 )
 
 // planSchema is the number of the JSON format. It goes up when a reader of the

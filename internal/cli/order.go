@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"strings"
 
+	"promoter/internal/promotion"
+
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
 	"promoter/internal/identity"
-	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
 

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/app"
@@ -19,7 +21,6 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 	"promoter/internal/updater"
 )
 

@@ -7,6 +7,7 @@ import (
 	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 )
 
 // runSchema is the number of the JSON format of run and explain. It goes up like
@@ -72,7 +73,7 @@ type actJSON struct {
 	Environment  string                `json:"environment"`
 	Applications []string              `json:"applications"`
 	Act          engine.Action         `json:"act"`
-	Step         promotion.Step        `json:"step"`
+	Step         pullrequest.Step      `json:"step"`
 	Reason       string                `json:"reason"`
 	Promotions   []string              `json:"promotions"` // ids, by application
 	Branch       string                `json:"branch,omitempty"`

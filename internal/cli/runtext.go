@@ -6,10 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/app"
 	"promoter/internal/config"
 	"promoter/internal/engine"
-	"promoter/internal/promotion"
 )
 
 // reportRenderer prints what a pass saw and did, as text.

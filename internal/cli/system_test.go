@@ -9,10 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/app"
 	"promoter/internal/edit"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 )
 
 // console is a machine of which a test sees the output.

@@ -6,11 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"github.com/rogpeppe/go-internal/diff"
 
 	"promoter/internal/app"
 	"promoter/internal/config"
-	"promoter/internal/promotion"
 )
 
 // diffRenderer prints what is proposed as one unified diff, which patch and git

@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/app"
 	"promoter/internal/engine"
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 )
 
 const (
@@ -163,11 +165,11 @@ func actInWords(done engine.Effect, dryRun bool) string {
 // wantedInWords says what is to be done about a proposal.
 func wantedInWords(done engine.Effect) string {
 	switch {
-	case done.Step == promotion.StepPush:
+	case done.Step == pullrequest.StepPush:
 		return "to be pushed"
-	case done.Step == promotion.StepClose && done.Open != nil:
+	case done.Step == pullrequest.StepClose && done.Open != nil:
 		return "to be closed: " + pullRequestName(done.Open.Number, done.Open.URL) + ": " + done.Reason.String()
-	case done.Step == promotion.StepPropose && done.Open == nil:
+	case done.Step == pullrequest.StepPropose && done.Open == nil:
 		return "to be opened as a pull request"
 	}
 	return openInWords(done)
@@ -176,7 +178,7 @@ func wantedInWords(done engine.Effect) string {
 // openInWords names the pull request that stands, or says that a push waits.
 func openInWords(done engine.Effect) string {
 	if done.Open == nil {
-		if done.Step == promotion.StepWait && done.Reason.Rule == promotion.RuleGate {
+		if done.Step == pullrequest.StepWait && done.Reason.Rule == promotion.RuleGate {
 			return "to be pushed when its gates allow"
 		}
 		return ""

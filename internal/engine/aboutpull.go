@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"promoter/internal/promotion"
+
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )

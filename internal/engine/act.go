@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"promoter/internal/fault"
 	"promoter/internal/promotion"
+
+	"promoter/internal/fault"
+	"promoter/internal/pullrequest"
 	"promoter/internal/state"
 )
 
@@ -25,7 +27,7 @@ func (v *view) act(ctx context.Context) error {
 		return err
 	}
 	for _, proposal := range proposals {
-		if proposal.Step == promotion.StepPush {
+		if proposal.Step == pullrequest.StepPush {
 			continue
 		}
 		done := Effect{Proposal: proposal, Action: ActionNone, Err: v.unreadOf(proposal)}
@@ -55,13 +57,13 @@ func (v *view) note(ctx context.Context, done Effect) error {
 }
 
 // carryOut does one proposal that is no push.
-func (v *view) carryOut(ctx context.Context, p promotion.Proposal) Effect {
+func (v *view) carryOut(ctx context.Context, p pullrequest.Proposal) Effect {
 	switch p.Step {
-	case promotion.StepPropose:
+	case pullrequest.StepPropose:
 		return v.propose(ctx, p)
-	case promotion.StepKeep:
+	case pullrequest.StepKeep:
 		return v.keep(ctx, p)
-	case promotion.StepClose:
+	case pullrequest.StepClose:
 		return v.close(ctx, p)
 	default:
 		return Effect{Proposal: p, Action: ActionNone}
@@ -69,9 +71,9 @@ func (v *view) carryOut(ctx context.Context, p promotion.Proposal) Effect {
 }
 
 // rememberClosings enters our own closes before they happen.
-func (v *view) rememberClosings(proposals []promotion.Proposal) {
+func (v *view) rememberClosings(proposals []pullrequest.Proposal) {
 	for _, p := range proposals {
-		if p.Step != promotion.StepClose || p.Open == nil || v.unreadOf(p) != nil {
+		if p.Step != pullrequest.StepClose || p.Open == nil || v.unreadOf(p) != nil {
 			continue // not closed in this pass: a close that comes is of somebody else
 		}
 		if target, ours := promotion.ParseHead(p.Head); ours {
@@ -82,10 +84,10 @@ func (v *view) rememberClosings(proposals []promotion.Proposal) {
 
 // pushAll lands what goes straight to the branches: one chain and one push for
 // each. A branch that refuses stops no other.
-func (v *view) pushAll(ctx context.Context, proposals []promotion.Proposal) error {
-	chains, order := map[string][]promotion.Proposal{}, []string{}
+func (v *view) pushAll(ctx context.Context, proposals []pullrequest.Proposal) error {
+	chains, order := map[string][]pullrequest.Proposal{}, []string{}
 	for _, p := range proposals {
-		if p.Step != promotion.StepPush {
+		if p.Step != pullrequest.StepPush {
 			continue
 		}
 		branch := v.branchOf(p.Environment)
@@ -105,7 +107,7 @@ func (v *view) pushAll(ctx context.Context, proposals []promotion.Proposal) erro
 }
 
 // pushChain makes one commit for each proposal and pushes them together.
-func (v *view) pushChain(ctx context.Context, branch string, chain []promotion.Proposal) []Effect {
+func (v *view) pushChain(ctx context.Context, branch string, chain []pullrequest.Proposal) []Effect {
 	tip, touched := v.heads[branch], map[string]bool{}
 	v.touched[branch] = touched
 	var all []Effect
@@ -150,7 +152,7 @@ func pushFault(branch string, err error) error {
 
 // tidy deletes the branches that served. What kept one from being deleted is no
 // failure: the next pass sees it again.
-func (v *view) tidy(ctx context.Context, proposals []promotion.Proposal) error {
+func (v *view) tidy(ctx context.Context, proposals []pullrequest.Proposal) error {
 	for _, branch := range v.served(proposals) {
 		if v.unread[branch] != nil {
 			continue
@@ -164,14 +166,14 @@ func (v *view) tidy(ctx context.Context, proposals []promotion.Proposal) error {
 
 // served returns the branches of ours that nothing is open from and nothing
 // differs for, and that nobody else committed to.
-func (v *view) served(proposals []promotion.Proposal) []string {
+func (v *view) served(proposals []pullrequest.Proposal) []string {
 	var served []string
 	for _, branch := range sortedKeys(v.refs.Branches) {
 		target, ours := promotion.ParseHead(branch)
 		if _, open := v.observed.Open[branch]; !ours || open {
 			continue
 		}
-		busy := slices.ContainsFunc(proposals, func(p promotion.Proposal) bool { return p.Head == branch })
+		busy := slices.ContainsFunc(proposals, func(p pullrequest.Proposal) bool { return p.Head == branch })
 		if busy || !v.settled(target) {
 			continue
 		}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"promoter/internal/fault"
 	"promoter/internal/promotion"
+
+	"promoter/internal/fault"
+	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -37,7 +39,7 @@ func (v *view) answerComments(ctx context.Context) error {
 
 // answerOn answers the commands on one pull request.
 func (v *view) answerOn(ctx context.Context, number int, owed []state.ProcessedComment) error {
-	var answers []promotion.Answered
+	var answers []pullrequest.Answered
 	for _, one := range owed {
 		comment := scm.Comment{ID: one.ID, Number: number, Created: one.At}
 		if err := v.answerFault(number, v.Repository.Conversation().React(ctx, comment, scm.Reaction(one.Owed.Reaction))); err != nil {
@@ -49,8 +51,8 @@ func (v *view) answerOn(ctx context.Context, number int, owed []state.ProcessedC
 		}
 		answers = append(answers, answer)
 	}
-	if text := promotion.Answer(answers...); text != "" {
-		if err := v.answerFault(number, v.Repository.Conversation().Say(ctx, number, promotion.AnswerMarker, text)); err != nil {
+	if text := pullrequest.Answer(answers...); text != "" {
+		if err := v.answerFault(number, v.Repository.Conversation().Say(ctx, number, pullrequest.AnswerMarker, text)); err != nil {
 			return err
 		}
 	}
@@ -75,8 +77,8 @@ func (v *view) answerFault(number int, err error) error {
 }
 
 // answerTo completes an answer by what it asks about.
-func (v *view) answerTo(ctx context.Context, owed state.Answer) (promotion.Answered, error) {
-	answer := promotion.Answered{Answer: owed}
+func (v *view) answerTo(ctx context.Context, owed state.Answer) (pullrequest.Answered, error) {
+	answer := pullrequest.Answered{Answer: owed}
 	if !answer.Asks() {
 		return answer, nil
 	}
@@ -86,7 +88,7 @@ func (v *view) answerTo(ctx context.Context, owed state.Answer) (promotion.Answe
 }
 
 // explained returns what a command asks about, as it stands at the end of the pass.
-func (v *view) explained(ctx context.Context, answer promotion.Answered) ([]promotion.Proposal, error) {
+func (v *view) explained(ctx context.Context, answer pullrequest.Answered) ([]pullrequest.Proposal, error) {
 	about, _, err := v.aboutPull(ctx, answer.Number)
 	if err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func (v *view) explained(ctx context.Context, answer promotion.Answered) ([]prom
 			targets = append(targets, v.childrenOf(target)...)
 		}
 	}
-	return promotion.Explained(v.planned, v.report.Decisions, targets), nil
+	return pullrequest.Explained(v.planned, v.report.Decisions, targets), nil
 }
 
 // childrenOf returns the places that come after a place.

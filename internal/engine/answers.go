@@ -8,9 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/config"
 	"promoter/internal/identity"
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -46,7 +48,7 @@ func (v *view) unanswered() []string {
 	proposals := v.decide()
 	heads := v.served(proposals)
 	for _, proposal := range proposals {
-		if proposal.Step == promotion.StepPush || proposal.Step == promotion.StepPropose && proposal.Open == nil {
+		if proposal.Step == pullrequest.StepPush || proposal.Step == pullrequest.StepPropose && proposal.Open == nil {
 			heads = append(heads, v.headsOf(proposal)...)
 		}
 	}
@@ -55,7 +57,7 @@ func (v *view) unanswered() []string {
 
 // headsOf returns the branch of a proposal, and those that are left from before it
 // was pushed, or shared a pull request, as the config says now.
-func (v *view) headsOf(p promotion.Proposal) []string {
+func (v *view) headsOf(p pullrequest.Proposal) []string {
 	left := []string{promotion.GroupBranch(p.Environment.Name)}
 	for _, d := range p.Decisions {
 		left = append(left, promotion.HeadBranch(d.Environment, d.Application))
@@ -71,7 +73,7 @@ func (v *view) headsOf(p promotion.Proposal) []string {
 }
 
 // unreadOf returns why nothing can be done about a proposal.
-func (v *view) unreadOf(p promotion.Proposal) error {
+func (v *view) unreadOf(p pullrequest.Proposal) error {
 	for _, head := range v.headsOf(p) {
 		if err := v.unread[head]; err != nil {
 			return err

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"promoter/internal/fault"
 	"promoter/internal/promotion"
+
+	"promoter/internal/fault"
+	"promoter/internal/pullrequest"
 )
 
 // built is what a proposal makes of the files of one commit.
@@ -19,7 +21,7 @@ type built struct {
 
 // build rewrites the places of a proposal. Files that were touched since the trees
 // were read are read again.
-func (v *view) build(ctx context.Context, p promotion.Proposal, parent string, touched map[string]bool) (built, error) {
+func (v *view) build(ctx context.Context, p pullrequest.Proposal, parent string, touched map[string]bool) (built, error) {
 	all := built{files: map[string][]byte{}}
 	tree := v.trees[p.Environment.Name]
 	for _, decision := range p.Decisions {
@@ -72,8 +74,8 @@ func (v *view) rewrite(ctx context.Context, tree Tree, decision promotion.Decisi
 }
 
 // commit writes the commit of a proposal over its parent. Nothing is pushed.
-func (v *view) commit(p promotion.Proposal, b built, parent string) (string, error) {
-	subject, body := promotion.CommitMessage(promotion.Page{Proposal: p})
+func (v *view) commit(p pullrequest.Proposal, b built, parent string) (string, error) {
+	subject, body := pullrequest.CommitMessage(pullrequest.Page{Proposal: p})
 	message := subject + "\n"
 	if body != "" {
 		message += "\n" + body + "\n"
@@ -88,7 +90,7 @@ func (v *view) commit(p promotion.Proposal, b built, parent string) (string, err
 	return commit, nil
 }
 
-func snapshotsOf(p promotion.Proposal) map[string]promotion.Snapshot {
+func snapshotsOf(p pullrequest.Proposal) map[string]promotion.Snapshot {
 	snapshots := map[string]promotion.Snapshot{}
 	for _, d := range p.Decisions {
 		snapshots[d.Application] = d.Snapshot
@@ -99,7 +101,7 @@ func snapshotsOf(p promotion.Proposal) map[string]promotion.Snapshot {
 // carries says whether a head that stands is what would be written now: one commit
 // over some base that changes the wanted files to the wanted bytes, and no others.
 // Then it is left alone, so that approvals stay and nothing runs again.
-func (v *view) carries(ctx context.Context, head string, p promotion.Proposal, b built) (bool, error) {
+func (v *view) carries(ctx context.Context, head string, p pullrequest.Proposal, b built) (bool, error) {
 	commit, err := v.Objects.Commit(head)
 	if err != nil || len(commit.Parents) != 1 || !v.isOurs(commit) || !sameSnapshots(commit, p) {
 		return false, ignoring(fault.NotFound, err)
@@ -134,7 +136,7 @@ func (v *view) reach(ctx context.Context, branch string, head Commit) (bool, err
 }
 
 // sameSnapshots says whether a commit's trailers name the digests of the proposal.
-func sameSnapshots(commit Commit, p promotion.Proposal) bool {
+func sameSnapshots(commit Commit, p pullrequest.Proposal) bool {
 	landed := promotion.ReadTrailers(commit.Trailers)
 	if len(landed) != len(p.Decisions) {
 		return false
@@ -163,7 +165,7 @@ func sameRollouts(a, b promotion.Snapshot) bool {
 // proven says whether a head may be merged: its one commit, made anew from its
 // parent for what is wanted now, gives the same tree, and the parent lies on the
 // base. Anything that was slipped in shows here.
-func (v *view) proven(ctx context.Context, head string, p promotion.Proposal) (bool, error) {
+func (v *view) proven(ctx context.Context, head string, p pullrequest.Proposal) (bool, error) {
 	commit, err := v.Objects.Commit(head)
 	if err != nil || len(commit.Parents) != 1 {
 		return false, err

@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
-	"promoter/internal/promotion"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )

@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 )
 
 // Tracer is told of a part of a look when it begins, gives the context that it goes on
@@ -30,14 +30,14 @@ func (l *Reconciler) followView(ctx context.Context, last bool) (v *view, err er
 	return l.view(ctx, last)
 }
 
-func (v *view) followDecide(ctx context.Context) []promotion.Proposal {
+func (v *view) followDecide(ctx context.Context) []pullrequest.Proposal {
 	_, end := v.follow(ctx, "plan")
 	defer end(nil, nil)
 	return v.decide()
 }
 
-func (v *view) followProposal(ctx context.Context, p promotion.Proposal) (done Effect) {
-	if p.Step == promotion.StepWait {
+func (v *view) followProposal(ctx context.Context, p pullrequest.Proposal) (done Effect) {
+	if p.Step == pullrequest.StepWait {
 		return v.carryOut(ctx, p)
 	}
 	ctx, end := v.follow(ctx, string(p.Step))
@@ -45,8 +45,8 @@ func (v *view) followProposal(ctx context.Context, p promotion.Proposal) (done E
 	return v.carryOut(ctx, p)
 }
 
-func (v *view) followPush(ctx context.Context, branch string, chain []promotion.Proposal) (all []Effect) {
-	ctx, end := v.follow(ctx, string(promotion.StepPush))
+func (v *view) followPush(ctx context.Context, branch string, chain []pullrequest.Proposal) (all []Effect) {
+	ctx, end := v.follow(ctx, string(pullrequest.StepPush))
 	defer func() { end(all, nil) }()
 	return v.pushChain(ctx, branch, chain)
 }

@@ -7,10 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
 

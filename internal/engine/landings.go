@@ -6,9 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/config"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -41,7 +42,7 @@ func (v *view) learn(ctx context.Context, target promotion.Target, found []promo
 }
 
 // countLandings counts how often each snapshot landed before: a snapshot that was taken
-// back and goes on once more is another promotion.
+// back and goes on once more is another pullrequest.
 func (v *view) countLandings(target promotion.Target, found []promotion.Landing) {
 	counts := map[string]int{}
 	for _, l := range found {

@@ -5,9 +5,11 @@ import (
 	"log/slog"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/config"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 )
 
@@ -141,7 +143,7 @@ type view struct {
 	last     bool                                // no pass follows when this one loses a race
 	landed   bool                                // something reached an environment's branch
 	again    bool                                // something was written that may land at once
-	planned  []promotion.Proposal                // what was decided last
+	planned  []pullrequest.Proposal              // what was decided last
 }
 
 // view observes in the order in which one thing tells what to ask next. A
@@ -167,9 +169,9 @@ func (l *Reconciler) view(ctx context.Context, last bool) (*view, error) {
 }
 
 // decide plans from what is observed so far.
-func (v *view) decide() []promotion.Proposal {
+func (v *view) decide() []pullrequest.Proposal {
 	v.report.Decisions = promotion.Plan(v.observed, v.now)
-	v.planned = promotion.Arrange(v.observed, v.report.Decisions, v.now)
+	v.planned = pullrequest.Plan(v.observed, v.report.Decisions, v.now)
 	return v.planned
 }
 

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/fault"
 	"promoter/internal/identity"
-	"promoter/internal/promotion"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )

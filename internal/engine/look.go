@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/config"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
 

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"promoter/internal/fault"
 	"promoter/internal/promotion"
+
+	"promoter/internal/fault"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )

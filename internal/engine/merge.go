@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"promoter/internal/fault"
 	"promoter/internal/promotion"
+
+	"promoter/internal/fault"
+	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -30,8 +32,8 @@ func (v *view) merge(ctx context.Context, done Effect, b built) Effect {
 }
 
 // land asks the forge for the merge, and says what came of it.
-func (v *view) land(ctx context.Context, done Effect, fresh promotion.Proposal, b built) Effect {
-	title, body := promotion.CommitMessage(promotion.Page{Proposal: fresh})
+func (v *view) land(ctx context.Context, done Effect, fresh pullrequest.Proposal, b built) Effect {
+	title, body := pullrequest.CommitMessage(pullrequest.Page{Proposal: fresh})
 	merged, err := v.Repository.PullRequests().Merge(ctx, done.Number, scm.Merge{
 		Head: done.Commit, Base: v.branchOf(done.Environment), Title: title,
 		Message: withTrailers(body, promotion.Trailers(fresh.Environment.Name, snapshotsOf(fresh))),
@@ -69,7 +71,7 @@ func withTrailers(body string, trailers []promotion.Trailer) string {
 // askAgain looks at everything that may have changed since the pass began: the
 // pull request, checks, reviews, the branches with people's decisions and the
 // config, and the clock.
-func (v *view) askAgain(ctx context.Context, p promotion.Proposal) (promotion.Proposal, bool, error) {
+func (v *view) askAgain(ctx context.Context, p pullrequest.Proposal) (pullrequest.Proposal, bool, error) {
 	opened, err := v.Repository.PullRequests().Open(ctx)
 	if err != nil {
 		return p, false, fmt.Errorf("list the open pull requests: %w", err)
@@ -111,7 +113,7 @@ func (v *view) stillThere(ctx context.Context, branches ...string) error {
 	return nil
 }
 
-func sameDecisions(a, b promotion.Proposal) bool {
+func sameDecisions(a, b pullrequest.Proposal) bool {
 	return slices.EqualFunc(a.Decisions, b.Decisions, func(x, y promotion.Decision) bool {
 		return x.Target == y.Target && x.Snapshot.ID() == y.Snapshot.ID()
 	})
@@ -125,7 +127,7 @@ func notYet(done Effect, err error) Effect {
 
 // isBehind says whether the forge wants all of the base in the head, and the head
 // lies on an older one: then no merge is tried in vain.
-func (v *view) isBehind(p promotion.Proposal, head string) bool {
+func (v *view) isBehind(p pullrequest.Proposal, head string) bool {
 	if !v.observed.Protected[p.Environment.Branch].Current {
 		return false
 	}

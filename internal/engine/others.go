@@ -6,7 +6,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 )
 
@@ -59,7 +59,7 @@ func (v *view) statusOf(ctx context.Context, pr scm.PullRequest) (bool, error) {
 	if _, said := v.memory.statuses[pr.Head.Commit]; said {
 		return false, nil
 	}
-	status := promotion.StatusOfOthers(v.configOf(ctx, pr))
+	status := pullrequest.StatusOfOthers(v.configOf(ctx, pr))
 	err := v.Repository.Signals().SetStatus(ctx, pr.Head.Commit, status)
 	if err != nil && (pr.Head.Own || fault.KindOf(err) != fault.NotFound) {
 		return true, fmt.Errorf("set its status: %w", err)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 )
 
@@ -97,7 +97,7 @@ func TestReconcile_dryRun(t *testing.T) {
 	if err != nil || w.Git.Pushes != 0 || len(w.Forge.All()) != 0 || len(before) != len(w.Git.Branches()) {
 		t.Errorf("a dry run wrote: %v", err)
 	}
-	if len(report.Effects) == 0 || report.Effects[0].Step != promotion.StepPush {
+	if len(report.Effects) == 0 || report.Effects[0].Step != pullrequest.StepPush {
 		t.Errorf("it shows %+v", report.Effects)
 	}
 }

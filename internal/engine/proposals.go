@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"promoter/internal/fault"
 	"promoter/internal/promotion"
+
+	"promoter/internal/fault"
 	"promoter/internal/scm"
 )
 

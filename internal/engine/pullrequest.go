@@ -8,15 +8,17 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/config"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 )
 
 // propose writes the branch, if it is not what it should be, and opens or
 // refreshes its pull request; then it lands what may land.
-func (v *view) propose(ctx context.Context, p promotion.Proposal) Effect {
+func (v *view) propose(ctx context.Context, p pullrequest.Proposal) Effect {
 	done := Effect{Proposal: p, Action: ActionNone}
 	branch := v.branchOf(p.Environment)
 	base := v.heads[branch]
@@ -29,7 +31,7 @@ func (v *view) propose(ctx context.Context, p promotion.Proposal) Effect {
 	}
 	head, pushed, err := v.writeHead(ctx, p, b, base)
 	if person, busy := errors.AsType[*busyError](err); busy {
-		done.Step, done.Reason = promotion.StepWait, promotion.Reason{Rule: promotion.RuleBranch, Message: person.Error()}
+		done.Step, done.Reason = pullrequest.StepWait, promotion.Reason{Rule: promotion.RuleBranch, Message: person.Error()}
 		return done
 	}
 	if err != nil {
@@ -59,7 +61,7 @@ func (v *view) propose(ctx context.Context, p promotion.Proposal) Effect {
 
 // unseen is a proposal whose head is new: no check ran on it and nobody approved it
 // yet, whatever was there for the head before.
-func (v *view) unseen(p promotion.Proposal) promotion.Proposal {
+func (v *view) unseen(p pullrequest.Proposal) pullrequest.Proposal {
 	open := v.observed.Open[p.Head]
 	open.Checks, open.Approvals, open.Votes, open.Void, open.Refused = nil, nil, nil, nil, nil
 	v.observed.Open[p.Head] = open
@@ -77,7 +79,7 @@ func failed(done Effect, err error) Effect {
 }
 
 // writeHead pushes the head unless the one that stands carries this already.
-func (v *view) writeHead(ctx context.Context, p promotion.Proposal, b built, base string) (string, bool, error) {
+func (v *view) writeHead(ctx context.Context, p pullrequest.Proposal, b built, base string) (string, bool, error) {
 	stands := v.heads[p.Head]
 	if stands != "" {
 		if carries, err := v.carries(ctx, stands, p, b); err != nil || carries {
@@ -111,23 +113,23 @@ func (e *busyError) Error() string {
 
 // create opens the one pull request of the branch.
 func (v *view) create(ctx context.Context, done Effect) Effect {
-	p := promotion.Opened(done.Proposal)
+	p := pullrequest.Opened(done.Proposal)
 	done.Proposal = p
 	page, _ := v.page(ctx, p) // the next pass adds what could not be asked
 	settings := p.Environment.PullRequest
 	pr, err := v.Repository.PullRequests().Create(ctx, scm.Draft{
-		Head: p.Head, Base: v.branchOf(p.Environment), Title: promotion.Title(page), Body: promotion.MergeBody("", promotion.Body(page)),
+		Head: p.Head, Base: v.branchOf(p.Environment), Title: pullrequest.Title(page), Body: pullrequest.MergeBody("", pullrequest.Body(page)),
 		AsDraft: settings.Draft, Labels: settings.Labels, Reviewers: settings.Reviewers, Assignees: settings.Assignees,
 	})
 	if err != nil {
 		return failed(done, fmt.Errorf("open a pull request for %s: %w", p.Head, err))
 	}
 	done.Action, done.Number, done.URL = ActionOpened, pr.Number, pr.URL
-	v.again = v.again || promotion.Ready(p)
+	v.again = v.again || pullrequest.Ready(p)
 	return v.say(ctx, done)
 }
 
-func automerges(p promotion.Proposal) bool { return p.Environment.Land == config.LandAutomerge }
+func automerges(p pullrequest.Proposal) bool { return p.Environment.Land == config.LandAutomerge }
 
 // refreshWords brings title and body up to date. What a person wrote stays: text
 // outside our markers, and a title that is not the one that we gave. A run that pushed
@@ -143,11 +145,11 @@ func (v *view) refreshWords(ctx context.Context, done Effect, pushed bool) Effec
 	if err != nil && !pushed {
 		return done // nothing is taken out that is only not known just now
 	}
-	if body := promotion.MergeBody(pr.Body, promotion.Body(page)); body != pr.Body {
+	if body := pullrequest.MergeBody(pr.Body, pullrequest.Body(page)); body != pr.Body {
 		edit.Body = &body
 	}
-	ours := promotion.GaveTitle(pr.Body, pr.Title) || pushed && v.gaveTitle(p.Open.Commit, pr.Title)
-	if title := promotion.Title(page); title != pr.Title && ours {
+	ours := pullrequest.GaveTitle(pr.Body, pr.Title) || pushed && v.gaveTitle(p.Open.Commit, pr.Title)
+	if title := pullrequest.Title(page); title != pr.Title && ours {
 		edit.Title = &title
 	}
 	if edit.Body == nil && edit.Title == nil {
@@ -182,8 +184,8 @@ func (v *view) gaveTitle(head, title string) bool {
 
 // page adds what people want to read and no decision needs: the commits between.
 // With an error it lacks some that may be there.
-func (v *view) page(ctx context.Context, p promotion.Proposal) (promotion.Page, error) {
-	page := promotion.Page{Proposal: p, Commits: map[promotion.Span]scm.Comparison{}}
+func (v *view) page(ctx context.Context, p pullrequest.Proposal) (pullrequest.Page, error) {
+	page := pullrequest.Page{Proposal: p, Commits: map[pullrequest.Span]scm.Comparison{}}
 	if v.Compare == nil {
 		return page, nil
 	}
@@ -191,7 +193,7 @@ func (v *view) page(ctx context.Context, p promotion.Proposal) (promotion.Page, 
 	page.Decisions, failed = v.withRevisions(ctx, p.Decisions)
 	for _, decision := range page.Decisions {
 		for _, move := range decision.Moves {
-			span, known := promotion.SpanOf(move)
+			span, known := pullrequest.SpanOf(move)
 			source := v.source(move.Component)
 			if !known || source == "" {
 				continue
@@ -238,7 +240,7 @@ func (v *view) say(ctx context.Context, done Effect) Effect {
 	if !v.Repository.Features().Statuses {
 		return done
 	}
-	status := promotion.StatusOf(done.Proposal)
+	status := pullrequest.StatusOf(done.Proposal)
 	if said := v.memory.statuses[done.Commit]; said.State == status.State && said.Description == status.Description {
 		return done
 	}
@@ -251,14 +253,14 @@ func (v *view) say(ctx context.Context, done Effect) Effect {
 }
 
 // keep leaves a pull request as it is, and says once why promoter keeps off.
-func (v *view) keep(ctx context.Context, p promotion.Proposal) Effect {
+func (v *view) keep(ctx context.Context, p pullrequest.Proposal) Effect {
 	done := Effect{Proposal: p, Action: ActionNone}
 	if p.Open == nil {
 		return done
 	}
 	done.Number, done.URL, done.Commit = p.Open.Number, p.Open.URL, p.Open.Commit
 	if p.Open.Foreign != "" {
-		return v.explainOnce(ctx, done, "<!-- promoter: hands off -->", "promoter leaves this pull request to you: "+promotion.Sanitize(p.Open.Foreign)+
+		return v.explainOnce(ctx, done, "<!-- promoter: hands off -->", "promoter leaves this pull request to you: "+pullrequest.Sanitize(p.Open.Foreign)+
 			". Undo that, or delete its branch, to let promoter go on.")
 	}
 	if done = v.refreshWords(ctx, done, false); done.Err != nil {
@@ -279,13 +281,13 @@ func (v *view) explainOnce(ctx context.Context, done Effect, marker, words strin
 
 // close closes a pull request that nothing is left of, with the reason. Our record
 // of it was written before.
-func (v *view) close(ctx context.Context, p promotion.Proposal) Effect {
+func (v *view) close(ctx context.Context, p pullrequest.Proposal) Effect {
 	done := Effect{Proposal: p, Action: ActionNone}
 	if p.Open == nil {
 		return done
 	}
 	done.Number, done.URL, done.Commit = p.Open.Number, p.Open.URL, p.Open.Commit
-	if done = v.explainOnce(ctx, done, "<!-- promoter: closed -->", "Closed by promoter: "+promotion.Sanitize(p.Reason.Message)+"."); done.Err != nil {
+	if done = v.explainOnce(ctx, done, "<!-- promoter: closed -->", "Closed by promoter: "+pullrequest.Sanitize(p.Reason.Message)+"."); done.Err != nil {
 		return done
 	}
 	closed := true

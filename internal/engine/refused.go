@@ -5,7 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 )
 
@@ -22,7 +22,7 @@ func (v *view) refused(ctx context.Context, done Effect, cause error) Effect {
 	}
 	open := v.observed.Open[done.Head]
 	rule, words := refusalOf(cause)
-	refusal := promotion.NewRefusal(rule, words, v.now, open.Changed)
+	refusal := pullrequest.NewRefusal(rule, words, v.now, open.Changed)
 	open.Refused = &refusal
 	v.observed.Open[done.Head] = open
 	for _, again := range v.decide() {

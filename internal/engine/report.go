@@ -3,9 +3,11 @@ package engine
 import (
 	"slices"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/config"
 	"promoter/internal/identity"
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/state"
 )
 
@@ -54,7 +56,7 @@ const (
 
 // Effect is a proposal with what came of it.
 type Effect struct {
-	promotion.Proposal
+	pullrequest.Proposal
 	// Promotions are the ids of the promotions that it carries, by the order of its
 	// decisions.
 	Promotions []string

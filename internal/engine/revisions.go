@@ -5,8 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"promoter/internal/image"
 	"promoter/internal/promotion"
+
+	"promoter/internal/image"
 )
 
 // withRevisions returns the decisions with the commits from which their versions

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/config"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 )
 
@@ -20,7 +22,7 @@ func (v *view) lookAtRules(ctx context.Context) error {
 	v.observed.Protected = map[string]promotion.Protection{}
 	failed := map[string]error{}
 	for _, p := range v.planned {
-		if p.Step != promotion.StepPropose || p.Environment.Land != config.LandAutomerge {
+		if p.Step != pullrequest.StepPropose || p.Environment.Land != config.LandAutomerge {
 			continue
 		}
 		branch := v.branchOf(p.Environment)

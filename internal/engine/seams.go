@@ -5,10 +5,11 @@ import (
 	"iter"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 )
 
 // Remote is the repository where everybody pushes. Commits are named by their 40

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"promoter/internal/fault"
 	"promoter/internal/promotion"
+
+	"promoter/internal/fault"
+	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 )
 
@@ -83,7 +85,7 @@ func conditionState(state scm.CheckState) promotion.ConditionState {
 // whatever the clock of this machine said then.
 func (v *view) refusedBefore(open *promotion.Open, pushed time.Time) {
 	status := v.memory.statuses[open.Commit]
-	refusal, refused := promotion.ParseRefusal(status.Description, open.Changed)
+	refusal, refused := pullrequest.ParseRefusal(status.Description, open.Changed)
 	if refused && (open.Changed.Equal(pushed) || !open.Changed.After(status.At)) {
 		open.Refused = &refusal
 	}

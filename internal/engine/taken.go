@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"promoter/internal/promotion"
+
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )

@@ -4,9 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 	"promoter/internal/scm"
 )
 

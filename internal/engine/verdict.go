@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/fault"
 	"promoter/internal/promotion"
+
+	"promoter/internal/fault"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )

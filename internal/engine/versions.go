@@ -5,11 +5,12 @@ import (
 	"sync"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"golang.org/x/sync/errgroup"
 
 	"promoter/internal/fault"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"promoter/internal/promotion"
+
 	"promoter/internal/scm"
 )
 

@@ -72,7 +72,7 @@ func (p *planner) judge(c candidate) (passes, ends bool) {
 	if _, _, answered := p.answered(c.moves); answered {
 		return false, true
 	}
-	if _, blocked := firstBlocking(c.conditions, p.Checkout); blocked {
+	if _, blocked := FirstBlocking(c.conditions, p.Checkout); blocked {
 		return false, false
 	}
 	return true, !p.lookingFor()
@@ -137,7 +137,7 @@ func (p *planner) ripe(source Target, stood stretch) bool {
 		if !slices.Contains(p.lookThrough(Target{parent.Environment, p.place.Application}), source) {
 			continue
 		}
-		if _, blocked := firstBlocking(p.conditionsIn(asking{parent, source}, stood, true), p.Checkout); blocked {
+		if _, blocked := FirstBlocking(p.conditionsIn(asking{parent, source}, stood, true), p.Checkout); blocked {
 			return false
 		}
 	}

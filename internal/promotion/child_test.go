@@ -4,21 +4,23 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
+	"promoter/internal/promotion/promotiontest"
 )
 
 func TestPlan_childTakesWhatItsParentHolds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, chain)
-	w.has("dev/shop", "web:1.5.0@"+digestA, "worker:2.0.0")
-	w.has("staging/shop", "web:1.4.0", "worker:2.0.0")
-	w.offers("web:1.6.0@" + digestB)
-	d := w.expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
-	if v, ok := d.Wanted("web"); !ok || v.Digest != digestA {
+	w := promotiontest.NewCheckout(t, promotiontest.Chain)
+	w.Has("dev/shop", "web:1.5.0@"+promotiontest.DigestA, "worker:2.0.0")
+	w.Has("staging/shop", "web:1.4.0", "worker:2.0.0")
+	w.Publish("web:1.6.0@" + promotiontest.DigestB)
+	d := w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
+	if v, ok := d.Wanted("web"); !ok || v.Digest != promotiontest.DigestA {
 		t.Errorf("wanted web: %v, %v", v, ok)
 	}
 	if _, ok := d.Wanted("worker"); ok {
@@ -30,49 +32,49 @@ func TestPlan_noDifference(t *testing.T) {
 	t.Parallel()
 	t.Run("same passes on", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, chain)
-		w.has("dev/shop", "web:1.5.0")
-		w.has("staging/shop", "web:1.5.0")
-		w.has("prod/shop", "web:1.4.0")
-		w.expect("staging/shop", promotion.Same, "holds this already")
-		w.expect("prod/shop", promotion.Proposed, "staging has: web 1.4.0 -> 1.5.0")
+		w := promotiontest.NewCheckout(t, promotiontest.Chain)
+		w.Has("dev/shop", "web:1.5.0")
+		w.Has("staging/shop", "web:1.5.0")
+		w.Has("prod/shop", "web:1.4.0")
+		w.Expect("staging/shop", promotion.Same, "holds this already")
+		w.Expect("prod/shop", promotion.Proposed, "staging has: web 1.4.0 -> 1.5.0")
 	})
 	t.Run("absent is looked through to the grandparent", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, chain)
-		w.has("dev/shop", "web:1.5.0")
-		w.has("prod/shop", "web:1.4.0")
-		w.expect("staging/shop", promotion.Absent, "shop has no files in staging")
-		w.expect("prod/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
+		w := promotiontest.NewCheckout(t, promotiontest.Chain)
+		w.Has("dev/shop", "web:1.5.0")
+		w.Has("prod/shop", "web:1.4.0")
+		w.Expect("staging/shop", promotion.Absent, "shop has no files in staging")
+		w.Expect("prod/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
 	})
 	t.Run("no reference keeps the next one waiting", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, chain)
-		w.has("dev/shop", "web:1.5.0")
-		w.has("staging/shop")
-		w.has("prod/shop", "web:1.4.0")
-		w.expect("prod/shop", promotion.Waiting, "staging holds no reference to a followed component")
-		w.Targets[w.place("staging/shop")] = promotion.Current{Refusals: []edit.Refusal{{File: "a.yaml", Reason: "does not parse"}}}
-		w.expect("prod/shop", promotion.Waiting, "what staging holds is not known: a.yaml: does not parse")
+		w := promotiontest.NewCheckout(t, promotiontest.Chain)
+		w.Has("dev/shop", "web:1.5.0")
+		w.Has("staging/shop")
+		w.Has("prod/shop", "web:1.4.0")
+		w.Expect("prod/shop", promotion.Waiting, "staging holds no reference to a followed component")
+		w.Targets[w.Target("staging/shop")] = promotion.Current{Refusals: []edit.Refusal{{File: "a.yaml", Reason: "does not parse"}}}
+		w.Expect("prod/shop", promotion.Waiting, "what staging holds is not known: a.yaml: does not parse")
 	})
 	t.Run("absent everywhere before", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, chain)
-		w.has("prod/shop", "web:1.4.0")
-		w.expect("prod/shop", promotion.Waiting, "no environment before has files of shop")
+		w := promotiontest.NewCheckout(t, promotiontest.Chain)
+		w.Has("prod/shop", "web:1.4.0")
+		w.Expect("prod/shop", promotion.Waiting, "no environment before has files of shop")
 	})
 	t.Run("no reference says what the parent has", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, chain)
-		w.has("dev/shop", "web:1.5.0")
-		w.has("staging/shop")
-		w.expect("staging/shop", promotion.NoReference,
+		w := promotiontest.NewCheckout(t, promotiontest.Chain)
+		w.Has("dev/shop", "web:1.5.0")
+		w.Has("staging/shop")
+		w.Expect("staging/shop", promotion.NoReference,
 			"the files hold no reference to a followed component; the environment before has web 1.5.0")
 	})
 }
 
 // diamond is dev -> {a, b} -> prod.
-const diamond = components + `
+const diamond = promotiontest.Components + `
 environments:
   dev: {paths: [dev]}
   a: {paths: [a], after: [dev]}
@@ -84,42 +86,42 @@ func TestPlan_severalParents(t *testing.T) {
 	t.Parallel()
 	t.Run("that agree", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, diamond)
-		w.has("a", "web:1.5.0")
-		w.has("b", "web:1.5.0@"+digestA)
-		w.has("prod", "web:1.4.0")
-		d := w.expect("prod", promotion.Proposed, "a and b have: web 1.4.0 -> 1.5.0")
-		if v, _ := d.Wanted("web"); v.Digest != digestA {
+		w := promotiontest.NewCheckout(t, diamond)
+		w.Has("a", "web:1.5.0")
+		w.Has("b", "web:1.5.0@"+promotiontest.DigestA)
+		w.Has("prod", "web:1.4.0")
+		d := w.Expect("prod", promotion.Proposed, "a and b have: web 1.4.0 -> 1.5.0")
+		if v, _ := d.Wanted("web"); v.Digest != promotiontest.DigestA {
 			t.Errorf("the digest that one parent knows is lost: %+v", v)
 		}
 	})
 	t.Run("that differ", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, diamond)
-		w.has("a", "web:1.6.0", "worker:2.1.0")
-		w.has("b", "web:1.5.0", "worker:2.1.0")
-		w.has("prod", "web:1.4.0", "worker:2.0.0")
-		d := w.expect("prod", promotion.Waiting, "the environments before differ: web 1.6.0 in a, 1.5.0 in b")
+		w := promotiontest.NewCheckout(t, diamond)
+		w.Has("a", "web:1.6.0", "worker:2.1.0")
+		w.Has("b", "web:1.5.0", "worker:2.1.0")
+		w.Has("prod", "web:1.4.0", "worker:2.0.0")
+		d := w.Expect("prod", promotion.Waiting, "the environments before differ: web 1.6.0 in a, 1.5.0 in b")
 		if len(d.Moves) != 1 || d.Moves[0].Component != "worker" {
 			t.Errorf("what the parents agree on is not shown: %v", d.Moves)
 		}
 	})
 	t.Run("of which one disagrees with itself", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, diamond)
-		w.has("a", "web:1.6.0", "web:1.5.0")
-		w.has("b", "web:1.5.0")
-		w.has("prod", "web:1.4.0")
-		w.expect("prod", promotion.Waiting, `a holds several versions of web: ["1.5.0" "1.6.0"]`)
+		w := promotiontest.NewCheckout(t, diamond)
+		w.Has("a", "web:1.6.0", "web:1.5.0")
+		w.Has("b", "web:1.5.0")
+		w.Has("prod", "web:1.4.0")
+		w.Expect("prod", promotion.Waiting, `a holds several versions of web: ["1.5.0" "1.6.0"]`)
 	})
 }
 
 func TestPlan_forwardAndBackWaits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, chain)
-	w.has("dev/shop", "web:1.5.0", "worker:1.9.0")
-	w.has("staging/shop", "web:1.4.0", "worker:2.0.0")
-	d := w.expect("staging/shop", promotion.Waiting, "would move back: worker 2.0.0 -> 1.9.0")
+	w := promotiontest.NewCheckout(t, promotiontest.Chain)
+	w.Has("dev/shop", "web:1.5.0", "worker:1.9.0")
+	w.Has("staging/shop", "web:1.4.0", "worker:2.0.0")
+	d := w.Expect("staging/shop", promotion.Waiting, "would move back: worker 2.0.0 -> 1.9.0")
 	if len(d.Moves) != 2 {
 		t.Errorf("the snapshot was split: %v", d.Moves)
 	}
@@ -127,55 +129,55 @@ func TestPlan_forwardAndBackWaits(t *testing.T) {
 
 func TestPlan_movingTagWithoutDigest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, chain)
-	w.has("dev/shop", "moving:released")
-	w.has("staging/shop", "moving:released@"+digestA)
-	w.expect("staging/shop", promotion.Waiting,
+	w := promotiontest.NewCheckout(t, promotiontest.Chain)
+	w.Has("dev/shop", "moving:released")
+	w.Has("staging/shop", "moving:released@"+promotiontest.DigestA)
+	w.Expect("staging/shop", promotion.Waiting,
 		"digest unknown: dev holds moving as the moving tag released without its digest")
 }
 
 func TestPlan_tagMovedSinceTheParent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, chain)
-	w.has("dev/shop", "web:1.5.0@"+digestA)
-	w.has("staging/shop", "web:1.4.0")
-	w.expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0") // nobody could be asked
-	w.fact("web", "1.5.0", image.Version{Digest: digestA})
-	w.expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
-	w.fact("web", "1.5.0", image.Version{Digest: digestB})
-	w.expect("staging/shop", promotion.Waiting,
+	w := promotiontest.NewCheckout(t, promotiontest.Chain)
+	w.Has("dev/shop", "web:1.5.0@"+promotiontest.DigestA)
+	w.Has("staging/shop", "web:1.4.0")
+	w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0") // nobody could be asked
+	w.AddFact("web", "1.5.0", image.Version{Digest: promotiontest.DigestA})
+	w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
+	w.AddFact("web", "1.5.0", image.Version{Digest: promotiontest.DigestB})
+	w.Expect("staging/shop", promotion.Waiting,
 		"web 1.5.0: tag moved: it points at sha256:bbbbbbbbbbbb now, not at sha256:aaaaaaaaaaaa")
 }
 
 func TestPlan_imageMissing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, chain)
-	w.has("dev/shop", "web:1.5.0", "moving:released@"+digestA)
-	w.has("staging/shop", "web:1.4.0", "moving:released@"+digestA)
-	w.has("dev/other", "moving:released@"+digestB)
-	w.has("staging/other", "moving:released@"+digestA)
-	w.fact("web", "1.5.0", image.Version{})
-	w.expect("staging/shop", promotion.Waiting, "web 1.5.0: image missing: the registry has it no more")
-	w.Facts[promotion.Fact{Repository: repository("moving"), Tag: "released", Digest: digestB}] = image.Version{}
-	w.expect("staging/other", promotion.Waiting, "moving released: image missing: the registry has it no more")
+	w := promotiontest.NewCheckout(t, promotiontest.Chain)
+	w.Has("dev/shop", "web:1.5.0", "moving:released@"+promotiontest.DigestA)
+	w.Has("staging/shop", "web:1.4.0", "moving:released@"+promotiontest.DigestA)
+	w.Has("dev/other", "moving:released@"+promotiontest.DigestB)
+	w.Has("staging/other", "moving:released@"+promotiontest.DigestA)
+	w.AddFact("web", "1.5.0", image.Version{})
+	w.Expect("staging/shop", promotion.Waiting, "web 1.5.0: image missing: the registry has it no more")
+	w.Facts[promotion.Fact{Repository: promotiontest.Repository("moving"), Tag: "released", Digest: promotiontest.DigestB}] = image.Version{}
+	w.Expect("staging/other", promotion.Waiting, "moving released: image missing: the registry has it no more")
 }
 
 func TestPlan_branchNotAtHand(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, chain)
+	w := promotiontest.NewCheckout(t, promotiontest.Chain)
 	w.Unavailable["staging"] = "origin/staging is not in this clone"
-	w.has("dev/shop", "web:1.5.0")
-	w.has("prod/shop", "web:1.4.0")
-	w.expect("staging/shop", promotion.NotCheckedOut, "origin/staging is not in this clone")
-	w.expect("prod/shop", promotion.NotCheckedOut,
+	w.Has("dev/shop", "web:1.5.0")
+	w.Has("prod/shop", "web:1.4.0")
+	w.Expect("staging/shop", promotion.NotCheckedOut, "origin/staging is not in this clone")
+	w.Expect("prod/shop", promotion.NotCheckedOut,
 		"staging is not checked out: origin/staging is not in this clone")
 }
 
 func TestPlan_branchNotAtHandWithoutApplications(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, chain)
+	w := promotiontest.NewCheckout(t, promotiontest.Chain)
 	w.Unavailable["dev"] = "away"
-	decisions := promotion.Plan(w.Observation, noon)
+	decisions := promotion.Plan(w.Observation, promotiontest.Noon)
 	if len(decisions) != 1 || decisions[0].State != promotion.NotCheckedOut {
 		t.Errorf("decisions: %+v", decisions)
 	}
@@ -186,55 +188,55 @@ func TestPlan_refusalStopsThePlace(t *testing.T) {
 	refusal := edit.Refusal{File: "dev/shop/broken.yaml", Line: 3, Reason: "does not parse"}
 	t.Run("with a difference", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, chain)
-		w.has("dev/shop", "web:1.4.0")
-		w.has("dev/other", "web:1.4.0")
-		present := w.Targets[w.place("dev/shop")]
+		w := promotiontest.NewCheckout(t, promotiontest.Chain)
+		w.Has("dev/shop", "web:1.4.0")
+		w.Has("dev/other", "web:1.4.0")
+		present := w.Targets[w.Target("dev/shop")]
 		present.Refusals = []edit.Refusal{refusal, refusal}
-		w.Targets[w.place("dev/shop")] = present
-		w.offers("web:1.5.0")
-		w.expect("dev/shop", promotion.Refused, "dev/shop/broken.yaml:3: does not parse (and 1 more)")
-		w.expect("dev/other", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
+		w.Targets[w.Target("dev/shop")] = present
+		w.Publish("web:1.5.0")
+		w.Expect("dev/shop", promotion.Refused, "dev/shop/broken.yaml:3: does not parse (and 1 more)")
+		w.Expect("dev/other", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
 	})
 	t.Run("without a difference in what can be read", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, chain)
+		w := promotiontest.NewCheckout(t, promotiontest.Chain)
 		for _, target := range []string{"dev/shop", "staging/shop"} {
-			w.has(target, "web:1.5.0")
-			present := w.Targets[w.place(target)]
+			w.Has(target, "web:1.5.0")
+			present := w.Targets[w.Target(target)]
 			present.Refusals = []edit.Refusal{refusal}
-			w.Targets[w.place(target)] = present
-			w.expect(target, promotion.Refused, "dev/shop/broken.yaml:3: does not parse")
+			w.Targets[w.Target(target)] = present
+			w.Expect(target, promotion.Refused, "dev/shop/broken.yaml:3: does not parse")
 		}
 	})
 	t.Run("without a readable reference", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, chain)
-		w.Targets[w.place("dev/shop")] = promotion.Current{Refusals: []edit.Refusal{refusal}}
-		w.expect("dev/shop", promotion.Refused, "dev/shop/broken.yaml:3: does not parse")
+		w := promotiontest.NewCheckout(t, promotiontest.Chain)
+		w.Targets[w.Target("dev/shop")] = promotion.Current{Refusals: []edit.Refusal{refusal}}
+		w.Expect("dev/shop", promotion.Refused, "dev/shop/broken.yaml:3: does not parse")
 	})
 }
 
 func TestPlan_propose(t *testing.T) {
 	t.Parallel()
-	const text = components + `
+	const text = promotiontest.Components + `
 environments:
   dev: {paths: [dev], propose: manual}
   drift: {paths: [drift], propose: never}
 `
-	w := newWorld(t, text)
-	w.has("dev", "web:1.4.0")
-	w.has("drift", "web:1.4.0")
-	w.offers("web:1.5.0")
-	w.expect("dev", promotion.Waiting, "propose is manual: waits until a person asks for it")
-	w.expect("drift", promotion.Waiting, "propose is never: the difference is only reported")
+	w := promotiontest.NewCheckout(t, text)
+	w.Has("dev", "web:1.4.0")
+	w.Has("drift", "web:1.4.0")
+	w.Publish("web:1.5.0")
+	w.Expect("dev", promotion.Waiting, "propose is manual: waits until a person asks for it")
+	w.Expect("drift", promotion.Waiting, "propose is never: the difference is only reported")
 	w.Requested["dev"], w.Requested["drift"] = true, true
-	w.expect("dev", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
-	w.expect("drift", promotion.Waiting, "propose is never: the difference is only reported")
+	w.Expect("dev", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
+	w.Expect("drift", promotion.Waiting, "propose is never: the difference is only reported")
 }
 
 // gated has a condition of every kind, and gates.
-const gated = components + `
+const gated = promotiontest.Components + `
 environments:
   dev: {paths: [dev], health: {api: true}}
   prod:
@@ -247,11 +249,11 @@ windows:
 
 func TestPlan_conditionsAndGates(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, gated)
-	w.has("dev", "web:1.5.0@"+digestA)
-	w.has("prod", "web:1.4.0")
-	w.fact("web", "qa-passed", image.Version{Digest: digestA})
-	d := w.expect("prod", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
+	w := promotiontest.NewCheckout(t, gated)
+	w.Has("dev", "web:1.5.0@"+promotiontest.DigestA)
+	w.Has("prod", "web:1.4.0")
+	w.AddFact("web", "qa-passed", image.Version{Digest: promotiontest.DigestA})
+	d := w.Expect("prod", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
 	const later = "not evaluated: a checkout has no forge to ask"
 	wantConditions := []promotion.Condition{
 		{Name: "dev healthy", State: promotion.Unknown, Reason: later},
@@ -277,27 +279,27 @@ func TestPlan_tagged(t *testing.T) {
 	t.Parallel()
 	t.Run("waits while the tag is elsewhere", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, gated)
-		w.has("dev", "web:1.5.0@"+digestA)
-		w.has("prod", "web:1.4.0")
-		w.fact("web", "qa-passed", image.Version{Digest: digestB})
-		w.expect("prod", promotion.Waiting,
+		w := promotiontest.NewCheckout(t, gated)
+		w.Has("dev", "web:1.5.0@"+promotiontest.DigestA)
+		w.Has("prod", "web:1.4.0")
+		w.AddFact("web", "qa-passed", image.Version{Digest: promotiontest.DigestB})
+		w.Expect("prod", promotion.Waiting,
 			"dev tagged qa-passed: web: the tag points at sha256:bbbbbbbbbbbb, not at sha256:aaaaaaaaaaaa")
 	})
 	t.Run("waits while there is no such tag", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, gated)
-		w.has("dev", "web:1.5.0@"+digestA)
-		w.has("prod", "web:1.4.0")
-		w.fact("web", "qa-passed", image.Version{})
-		w.expect("prod", promotion.Waiting, "dev tagged qa-passed: web: the registry has no such tag")
+		w := promotiontest.NewCheckout(t, gated)
+		w.Has("dev", "web:1.5.0@"+promotiontest.DigestA)
+		w.Has("prod", "web:1.4.0")
+		w.AddFact("web", "qa-passed", image.Version{})
+		w.Expect("prod", promotion.Waiting, "dev tagged qa-passed: web: the registry has no such tag")
 	})
 	t.Run("is unknown without an answer", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, gated)
-		w.has("dev", "web:1.5.0@"+digestA)
-		w.has("prod", "web:1.4.0")
-		d := w.decide("prod")
+		w := promotiontest.NewCheckout(t, gated)
+		w.Has("dev", "web:1.5.0@"+promotiontest.DigestA)
+		w.Has("prod", "web:1.4.0")
+		d := w.Decide("prod")
 		if c := d.Conditions[3]; c.State != promotion.Unknown {
 			t.Errorf("condition: %+v", c)
 		}
@@ -307,11 +309,11 @@ func TestPlan_tagged(t *testing.T) {
 // Outside of a checkout what is unknown blocks: it is never skipped.
 func TestPlan_unknownBlocksWhereThingsAreCarriedOut(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, gated)
+	w := promotiontest.NewCheckout(t, gated)
 	w.Checkout = false
-	w.has("dev", "web:1.5.0@"+digestA)
-	w.has("prod", "web:1.4.0")
-	w.fact("web", "qa-passed", image.Version{Digest: digestA})
-	w.fact("web", "1.5.0", image.Version{Digest: digestA})
-	w.expect("prod", promotion.Waiting, "dev healthy: no evidence source yet")
+	w.Has("dev", "web:1.5.0@"+promotiontest.DigestA)
+	w.Has("prod", "web:1.4.0")
+	w.AddFact("web", "qa-passed", image.Version{Digest: promotiontest.DigestA})
+	w.AddFact("web", "1.5.0", image.Version{Digest: promotiontest.DigestA})
+	w.Expect("prod", promotion.Waiting, "dev healthy: no evidence source yet")
 }

@@ -34,7 +34,7 @@ type Command struct {
 
 // Bounds of a comment that is read.
 const (
-	commandPrefix = "/promoter"
+	CommandPrefix = "/promoter"
 	maxCommand    = 1000 // bytes of the line
 	maxCommands   = 100  // that are counted in one comment
 )
@@ -62,7 +62,7 @@ func commandLines(comment string) []string {
 		if hidden.hides(line) {
 			continue
 		}
-		rest, begins := strings.CutPrefix(line, commandPrefix)
+		rest, begins := strings.CutPrefix(line, CommandPrefix)
 		if begins && (rest == "" || rest[0] == ' ' || rest[0] == '\t') {
 			found = append(found, strings.TrimSpace(rest))
 		}

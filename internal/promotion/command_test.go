@@ -5,10 +5,11 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"promoter/internal/promotion"
+
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/config"
-	"promoter/internal/promotion"
 )
 
 func TestReadCommand_forms(t *testing.T) {

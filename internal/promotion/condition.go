@@ -29,9 +29,9 @@ type Condition struct {
 	Forge  bool           `json:"forge,omitempty"` // a gate that the forge asks by itself, not the config
 }
 
-// blocks says whether the condition keeps a promotion from going on. A checkout
+// Blocks says whether the condition keeps a promotion from going on. A checkout
 // has no forge to ask, so there what is unknown is named and does not block.
-func (c Condition) blocks(checkout bool) bool {
+func (c Condition) Blocks(checkout bool) bool {
 	switch c.State {
 	case Passed:
 		return false
@@ -42,12 +42,16 @@ func (c Condition) blocks(checkout bool) bool {
 	}
 }
 
-// firstBlocking returns the first condition that blocks.
-func firstBlocking(conditions []Condition, checkout bool) (Condition, bool) {
+// FirstBlocking returns the first condition that blocks.
+func FirstBlocking(conditions []Condition, checkout bool) (Condition, bool) {
 	for _, c := range conditions {
-		if c.blocks(checkout) {
+		if c.Blocks(checkout) {
 			return c, true
 		}
 	}
 	return Condition{}, false
 }
+
+// StatusContext is the context of promoter's one commit status. It must not
+// change: branch protection names it.
+const StatusContext = "promoter"

@@ -112,7 +112,7 @@ func (p *planner) stretchOf(source Target, moves []Move) (stretch, bool) {
 			if isNone(there) {
 				continue
 			}
-			if move, moved := moveOf(moves, s.component); moved && !SameRollout(move.To, there) {
+			if move, moved := MoveOf(moves, s.component); moved && !SameRollout(move.To, there) {
 				return false
 			} else if !moved && !p.named(moves) && s.differs(there, false) {
 				return false

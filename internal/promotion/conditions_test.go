@@ -5,13 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/image"
 	"promoter/internal/promotion"
+
+	"promoter/internal/image"
+	"promoter/internal/promotion/promotiontest"
 )
 
 func TestPlan_checksOnTheParentsCommit(t *testing.T) {
 	t.Parallel()
-	const text = components + `
+	const text = promotiontest.Components + `
 environments:
   dev: {paths: [dev]}
   prod: {paths: [prod], after: {dev: {checks: ["e2e/*"]}}}
@@ -36,10 +38,10 @@ environments:
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := lane(t, text)
-			w.stands("dev", ago(time.Hour), "web:1.5.0@"+sha("5")).Checks = test.checks
-			w.stands("prod", ago(9*time.Hour), "web:1.4.0@"+sha("4"))
-			w.expect("prod", test.state, test.reason)
+			w := promotiontest.New(t, text)
+			w.Stands("dev", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5")).Checks = test.checks
+			w.Stands("prod", promotiontest.Ago(9*time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
+			w.Expect("prod", test.state, test.reason)
 		})
 	}
 }
@@ -48,49 +50,49 @@ func TestPlan_noDifferenceInLanes(t *testing.T) {
 	t.Parallel()
 	t.Run("same passes on", func(t *testing.T) {
 		t.Parallel()
-		w := lane(t, soaking)
-		w.stands("dev/shop", ago(time.Minute), "web:1.5.0@"+sha("5"))
-		w.stands("staging/shop", ago(time.Minute), "web:1.5.0@"+sha("5"))
-		w.stands("prod/shop", ago(time.Minute), "web:1.4.0@"+sha("4"))
-		w.expect("staging/shop", promotion.Same, "holds this already")
-		w.expect("prod/shop", promotion.Proposed, "staging has: web 1.4.0 -> 1.5.0")
+		w := promotiontest.New(t, promotiontest.Soaking)
+		w.Stands("dev/shop", promotiontest.Ago(time.Minute), "web:1.5.0@"+promotiontest.Digest("5"))
+		w.Stands("staging/shop", promotiontest.Ago(time.Minute), "web:1.5.0@"+promotiontest.Digest("5"))
+		w.Stands("prod/shop", promotiontest.Ago(time.Minute), "web:1.4.0@"+promotiontest.Digest("4"))
+		w.Expect("staging/shop", promotion.Same, "holds this already")
+		w.Expect("prod/shop", promotion.Proposed, "staging has: web 1.4.0 -> 1.5.0")
 	})
 	t.Run("absent is looked through, and its conditions asked of the one before", func(t *testing.T) {
 		t.Parallel()
-		w := lane(t, strings.Replace(soaking, "after: [staging]", "after: {staging: {soak: 2h}}", 1))
-		w.stands("dev/shop", ago(time.Hour), "web:1.5.0@"+sha("5"))
-		w.stands("prod/shop", ago(time.Hour), "web:1.4.0@"+sha("4"))
-		w.expect("staging/shop", promotion.Absent, "shop has no files in staging")
-		w.expect("prod/shop", promotion.Waiting, "staging soak (in dev): there since 2026-11-18T10:00:00Z")
+		w := promotiontest.New(t, strings.Replace(promotiontest.Soaking, "after: [staging]", "after: {staging: {soak: 2h}}", 1))
+		w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
+		w.Stands("prod/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
+		w.Expect("staging/shop", promotion.Absent, "shop has no files in staging")
+		w.Expect("prod/shop", promotion.Waiting, "staging soak (in dev): there since 2026-11-18T10:00:00Z")
 	})
 	t.Run("no reference keeps the next one waiting", func(t *testing.T) {
 		t.Parallel()
-		w := lane(t, soaking)
-		w.stands("dev/shop", ago(9*time.Hour), "web:1.5.0@"+sha("5"))
-		w.has("staging/shop")
-		w.landed("staging/shop", ago(9*time.Hour), ago(time.Hour), "web:1.5.0@"+sha("5"))
-		w.stands("prod/shop", ago(time.Hour), "web:1.4.0@"+sha("4"))
-		w.expect("prod/shop", promotion.Waiting, "staging holds no reference to a followed component")
+		w := promotiontest.New(t, promotiontest.Soaking)
+		w.Stands("dev/shop", promotiontest.Ago(9*time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
+		w.Has("staging/shop")
+		w.Landed("staging/shop", promotiontest.Ago(9*time.Hour), promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
+		w.Stands("prod/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
+		w.Expect("prod/shop", promotion.Waiting, "staging holds no reference to a followed component")
 	})
 }
 
 func TestPlan_taggedInLanes(t *testing.T) {
 	t.Parallel()
-	const text = components + `
+	const text = promotiontest.Components + `
 environments:
   dev: {paths: [dev]}
   prod: {paths: [prod], after: {dev: {tagged: qa-passed}}}
 `
-	w := lane(t, text)
-	w.stands("dev", ago(time.Hour), "web:1.6.0@"+sha("6"))
-	w.landed("dev", ago(9*time.Hour), ago(time.Hour), "web:1.5.0@"+sha("5"))
-	w.stands("prod", ago(9*time.Hour), "web:1.4.0@"+sha("4"))
-	w.expect("prod", promotion.Waiting, "dev tagged qa-passed: not known for web")
-	w.fact("web", "qa-passed", image.Version{Digest: sha("5")})
-	w.expect("prod", promotion.Proposed, "dev had: web 1.4.0 -> 1.5.0")
-	w.fact("web", "qa-passed", image.Version{Digest: sha("6")})
-	w.expect("prod", promotion.Proposed, "dev has: web 1.4.0 -> 1.6.0")
-	w.fact("web", "qa-passed", image.Version{Digest: sha("9")})
-	w.expect("prod", promotion.Waiting,
+	w := promotiontest.New(t, text)
+	w.Stands("dev", promotiontest.Ago(time.Hour), "web:1.6.0@"+promotiontest.Digest("6"))
+	w.Landed("dev", promotiontest.Ago(9*time.Hour), promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
+	w.Stands("prod", promotiontest.Ago(9*time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
+	w.Expect("prod", promotion.Waiting, "dev tagged qa-passed: not known for web")
+	w.AddFact("web", "qa-passed", image.Version{Digest: promotiontest.Digest("5")})
+	w.Expect("prod", promotion.Proposed, "dev had: web 1.4.0 -> 1.5.0")
+	w.AddFact("web", "qa-passed", image.Version{Digest: promotiontest.Digest("6")})
+	w.Expect("prod", promotion.Proposed, "dev has: web 1.4.0 -> 1.6.0")
+	w.AddFact("web", "qa-passed", image.Version{Digest: promotiontest.Digest("9")})
+	w.Expect("prod", promotion.Waiting,
 		"dev tagged qa-passed: web: the tag points at sha256:999999999999, not at sha256:666666666666")
 }

@@ -107,6 +107,13 @@ type Decision struct {
 	// Fulfilled is a request of the place with which nothing is left to do: what
 	// it asked for stands here, or did.
 	Fulfilled *state.Request
+
+	// Disposition is what becomes of the target's open pull request if nothing is
+	// proposed. Nil: none is open, or it is not promoter's.
+	Disposition *Disposition
+	// OpenMoves are the moves of the target's open pull request if the registry did
+	// not answer.
+	OpenMoves []Move
 }
 
 // Wanted returns the version that the decision wants for a component of its

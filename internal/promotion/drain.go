@@ -44,11 +44,11 @@ func (p *planner) draining(child *planner) (Condition, bool) {
 	if _, _, answered := child.answered(moves); answered || len(moves) == 0 {
 		return Condition{}, false
 	}
-	blocking, blocked := firstBlocking(child.conditionsOf(parent, moves), p.Checkout)
+	blocking, blocked := FirstBlocking(child.conditionsOf(parent, moves), p.Checkout)
 	if !blocked || blocking.State == Failed {
 		return Condition{}, false
 	}
-	why := blockedBy(blocking)
+	why := BlockedBy(blocking)
 	return Condition{
 		Name: "drain", State: Pending, Until: blocking.Until,
 		Reason: fmt.Sprintf("%s is not through to %s yet: %s", p.snapshot(nil), child.place.Environment, why),

@@ -3,14 +3,16 @@ package promotion_test
 import (
 	"testing"
 
+	"promoter/internal/promotion"
+
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
-	"promoter/internal/promotion"
+	"promoter/internal/promotion/promotiontest"
 )
 
-const followedConfig = components + `
+const followedConfig = promotiontest.Components + `
   team: {image: "quay.io/acme/team-*", select: {newest: '^v'}}
   late: {image: quay.io/acme/late, select: {semver: "*"}, only: {environments: [prod]}}
 environments:
@@ -28,7 +30,7 @@ func TestFollowedIn(t *testing.T) {
 	refers := func(names ...string) promotion.Current {
 		var present promotion.Current
 		for _, name := range names {
-			present.References = append(present.References, edit.Reference{Component: name, Repository: repository(name)})
+			present.References = append(present.References, edit.Reference{Component: name, Repository: promotiontest.Repository(name)})
 		}
 		return present
 	}

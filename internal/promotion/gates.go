@@ -16,22 +16,20 @@ const (
 	notApproved   = "not approved yet"
 )
 
-// Opened returns a proposal as it stands once its pull request is open: with gates
-// on which nothing was said yet. What is written on opening is then what the next
-// pass finds, and is not written again.
-func Opened(p Proposal) Proposal {
-	p.Gates = slices.Clone(p.Gates)
-	for i := range p.Gates {
-		gate := &p.Gates[i]
-		switch approvals := p.Environment.Gates.Approvals; {
-		case gate.Reason != noPullRequest:
-		case gate.Name == approvalsGate && approvals != nil:
-			gate.Reason = notApproved + from(approvals.From)
+// OpenedGates returns the gates of a pull request that was opened just now: nothing
+// was reported on it yet.
+func OpenedGates(gates []Condition, approvals *config.Approvals) []Condition {
+	gates = slices.Clone(gates)
+	for i := range gates {
+		switch {
+		case gates[i].Reason != noPullRequest:
+		case gates[i].Name == approvalsGate && approvals != nil:
+			gates[i].Reason = notApproved + from(approvals.From)
 		default:
-			gate.Reason = notReported
+			gates[i].Reason = notReported
 		}
 	}
-	return p
+	return gates
 }
 
 // gates are what must hold before the moves land, those of the config first. They
@@ -124,11 +122,4 @@ func first(a, b string) string {
 		return b
 	}
 	return min(a, b)
-}
-
-// gated is the reason of what a gate keeps from landing.
-func gated(gate Condition) Reason {
-	reason := blockedBy(gate)
-	reason.Rule = RuleGate
-	return reason
 }

@@ -9,11 +9,11 @@ import (
 
 // headPrefix is the first part of every branch of ours. The names always have
 // three parts, so none is a folder of another. They must not change.
-const headPrefix = "promoter/"
+const HeadPrefix = "promoter/"
 
 // HeadBranch returns the head branch of an application in an environment.
 func HeadBranch(environment, application string) string {
-	return headPrefix + environment + "/" + application
+	return HeadPrefix + environment + "/" + application
 }
 
 // GroupBranch returns the head branch of an environment whose applications share
@@ -23,7 +23,7 @@ func GroupBranch(environment string) string { return HeadBranch(environment, sta
 // ParseHead reads the name of a head branch; the application of a group's is
 // state.All. It is false for every other branch, such as that of the state.
 func ParseHead(branch string) (Target, bool) {
-	rest, ours := strings.CutPrefix(branch, headPrefix)
+	rest, ours := strings.CutPrefix(branch, HeadPrefix)
 	environment, application, three := strings.Cut(rest, "/")
 	if !ours || !three || !config.ValidName(environment) {
 		return Target{}, false

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"promoter/internal/promotion"
+
+	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/state"
 )
 
@@ -32,7 +34,7 @@ func TestParseHead(t *testing.T) {
 
 func TestPromotionID(t *testing.T) {
 	t.Parallel()
-	snapshot := promotion.Snapshot{"web": {Repository: repository("web"), Version: version("1.4.2@" + digestA)}}
+	snapshot := promotion.Snapshot{"web": {Repository: promotiontest.Repository("web"), Version: promotiontest.Version("1.4.2@" + promotiontest.DigestA)}}
 	target := promotion.Target{Environment: "prod", Application: "shop"}
 	got := promotion.ID("github.com/4711", target, snapshot.ID(), 2)
 	if want := "github.com/4711/prod/shop/" + snapshot.ID()[3:15] + "/2"; got != want {

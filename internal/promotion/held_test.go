@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"promoter/internal/promotion"
+
+	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/state"
 )
 
 func TestPlan_heldAndFrozen(t *testing.T) {
 	t.Parallel()
-	until := noon.Add(time.Hour)
+	until := promotiontest.Noon.Add(time.Hour)
 	tests := []struct {
 		name   string
 		change state.Change
@@ -20,16 +22,16 @@ func TestPlan_heldAndFrozen(t *testing.T) {
 		until  time.Time
 	}{
 		{
-			"held", state.Hold(state.Target{Environment: "dev", Application: "shop"}, byAda("looks odd")),
+			"held", state.Hold(state.Target{Environment: "dev", Application: "shop"}, promotiontest.ByAda("looks odd")),
 			promotion.RuleHeld, "held by ada since 2026-11-18: looks odd",
 			time.Time{},
 		},
 		{
-			"the environment is frozen", state.Freeze("dev", byAda("audit"), &until),
+			"the environment is frozen", state.Freeze("dev", promotiontest.ByAda("audit"), &until),
 			promotion.RuleFrozen, "dev is frozen by ada since 2026-11-18: audit", until,
 		},
 		{
-			"the repository is frozen", state.Freeze(state.All, byAda(""), nil),
+			"the repository is frozen", state.Freeze(state.All, promotiontest.ByAda(""), nil),
 			promotion.RuleFrozen, "the repository is frozen by ada since 2026-11-18",
 			time.Time{},
 		},
@@ -37,11 +39,11 @@ func TestPlan_heldAndFrozen(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := lane(t, chain)
-			w.stands("dev/shop", ago(time.Hour), "web:1.4.0@"+sha("4"))
-			w.offers("web:1.5.0@" + sha("5"))
-			w.decides(test.change)
-			d := w.expect("dev/shop", promotion.Waiting, test.reason)
+			w := promotiontest.New(t, promotiontest.Chain)
+			w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
+			w.Publish("web:1.5.0@" + promotiontest.Digest("5"))
+			w.Decides(test.change)
+			d := w.Expect("dev/shop", promotion.Waiting, test.reason)
 			if d.Reason.Rule != test.rule || !d.Reason.Until.Equal(test.until) || len(d.Moves) != 1 {
 				t.Errorf("rule %s, until %v, moves %v", d.Reason.Rule, d.Reason.Until, d.Moves)
 			}
@@ -49,42 +51,42 @@ func TestPlan_heldAndFrozen(t *testing.T) {
 	}
 	t.Run("nothing differs", func(t *testing.T) {
 		t.Parallel()
-		w := lane(t, chain)
-		w.stands("dev/shop", ago(time.Hour), "web:1.5.0@"+sha("5"))
-		w.offers("web:1.5.0@" + sha("5"))
-		w.decides(state.Freeze("dev", byAda(""), nil))
-		w.expect("dev/shop", promotion.Same, "holds this already")
+		w := promotiontest.New(t, promotiontest.Chain)
+		w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
+		w.Publish("web:1.5.0@" + promotiontest.Digest("5"))
+		w.Decides(state.Freeze("dev", promotiontest.ByAda(""), nil))
+		w.Expect("dev/shop", promotion.Same, "holds this already")
 	})
 	t.Run("it stands before other reasons to wait", func(t *testing.T) {
 		t.Parallel()
-		w := lane(t, diamond)
-		w.stands("a", ago(time.Hour), "web:1.5.0@"+sha("5"))
-		w.stands("b", ago(time.Hour), "web:1.6.0@"+sha("6"))
-		w.stands("prod", ago(time.Hour), "web:1.4.0@"+sha("4"))
-		w.decides(state.Freeze("prod", byAda(""), nil))
-		w.expect("prod", promotion.Waiting, "prod is frozen by ada since 2026-11-18")
+		w := promotiontest.New(t, diamond)
+		w.Stands("a", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
+		w.Stands("b", promotiontest.Ago(time.Hour), "web:1.6.0@"+promotiontest.Digest("6"))
+		w.Stands("prod", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
+		w.Decides(state.Freeze("prod", promotiontest.ByAda(""), nil))
+		w.Expect("prod", promotion.Waiting, "prod is frozen by ada since 2026-11-18")
 	})
 	t.Run("a record that cannot be read", func(t *testing.T) {
 		t.Parallel()
-		w := lane(t, chain)
-		w.stands("dev/shop", ago(time.Hour), "web:1.4.0@"+sha("4"))
-		w.offers("web:1.5.0@" + sha("5"))
+		w := promotiontest.New(t, promotiontest.Chain)
+		w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
+		w.Publish("web:1.5.0@" + promotiontest.Digest("5"))
 		read, err := state.Read(maps.All(map[string][]byte{"dev/shop.json": []byte("{")}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.State = read
-		if d := w.decide("dev/shop"); d.State != promotion.Waiting || d.Reason.Rule != promotion.RuleHeld {
+		if d := w.Decide("dev/shop"); d.State != promotion.Waiting || d.Reason.Rule != promotion.RuleHeld {
 			t.Errorf("%s: %s", d.State, d.Reason)
 		}
 	})
 	t.Run("a freeze that ended", func(t *testing.T) {
 		t.Parallel()
-		w := lane(t, chain)
-		w.stands("dev/shop", ago(time.Hour), "web:1.4.0@"+sha("4"))
-		w.offers("web:1.5.0@" + sha("5"))
-		ended := noon
-		w.decides(state.Freeze("dev", byAda(""), &ended))
-		w.expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
+		w := promotiontest.New(t, promotiontest.Chain)
+		w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
+		w.Publish("web:1.5.0@" + promotiontest.Digest("5"))
+		ended := promotiontest.Noon
+		w.Decides(state.Freeze("dev", promotiontest.ByAda(""), &ended))
+		w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
 	})
 }

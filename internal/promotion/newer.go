@@ -30,7 +30,7 @@ func (p *planner) newer(moves []Move) (wanted []Move, blocking, shown []Conditio
 // so the registry did not just offer it.
 func notAmong(moves, wanted []Move) []Move {
 	return slices.DeleteFunc(slices.Clone(wanted), func(w Move) bool {
-		offered, moved := moveOf(moves, w.Component)
+		offered, moved := MoveOf(moves, w.Component)
 		return moved && SameRollout(offered.To, w.To)
 	})
 }
@@ -80,8 +80,8 @@ func (p *planner) refreshed(moves, carried []Move) []Move {
 	}
 	var merged []Move
 	for _, s := range p.standing {
-		wanted, moved := moveOf(moves, s.component)
-		open, isOpen := moveOf(carried, s.component)
+		wanted, moved := MoveOf(moves, s.component)
+		open, isOpen := MoveOf(carried, s.component)
 		if isOpen && (!moved || p.wouldLower(moves, open)) {
 			merged = append(merged, open)
 		} else if moved {
@@ -93,7 +93,7 @@ func (p *planner) refreshed(moves, carried []Move) []Move {
 
 // wouldLower says whether the moves bring an older version than the open one.
 func (p *planner) wouldLower(moves []Move, open Move) bool {
-	wanted, moved := moveOf(moves, open.Component)
+	wanted, moved := MoveOf(moves, open.Component)
 	policy := p.Policies[open.Component]
 	if !moved || policy == nil || SameRollout(wanted.To, open.To) {
 		return false
@@ -102,7 +102,7 @@ func (p *planner) wouldLower(moves []Move, open Move) bool {
 	return known && order < 0
 }
 
-func moveOf(moves []Move, component string) (Move, bool) {
+func MoveOf(moves []Move, component string) (Move, bool) {
 	i := slices.IndexFunc(moves, func(m Move) bool { return m.Component == component })
 	if i < 0 {
 		return Move{}, false

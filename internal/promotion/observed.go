@@ -85,8 +85,8 @@ type Available struct {
 	Err      error         // the registry did not answer
 }
 
-// environments returns the environments to decide about, parents first.
-func (o Observation) environments() []string {
+// Scope returns the environments to decide about, parents first.
+func (o Observation) Scope() []string {
 	if len(o.Environments) > 0 {
 		return o.Environments
 	}

@@ -2,8 +2,8 @@ package promotion
 
 import "promoter/internal/config"
 
-// head returns the branch of ours that carries an application of an environment.
-func head(settings config.Environment, application string) string {
+// HeadOf returns the branch of ours that carries an application of an environment.
+func HeadOf(settings config.Environment, application string) string {
 	if settings.PullRequest.Group == config.GroupEnvironment {
 		return GroupBranch(settings.Name)
 	}
@@ -25,6 +25,6 @@ func (p *planner) open() (Open, bool) {
 	if len(p.Open) == 0 {
 		return Open{}, false
 	}
-	open, found := p.Open[head(p.settings, p.place.Application)]
+	open, found := p.Open[HeadOf(p.settings, p.place.Application)]
 	return open, found
 }

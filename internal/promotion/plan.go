@@ -15,7 +15,7 @@ import (
 func Plan(observation Observation, now time.Time) []Decision {
 	s := newSurvey(observation)
 	decisions := make([]Decision, 0, len(observation.Targets))
-	for _, environment := range s.environments() {
+	for _, environment := range s.Scope() {
 		for _, application := range s.applicationsOf(environment) {
 			decisions = append(decisions, newPlanner(s, Target{environment, application}, now).plan())
 		}
@@ -64,6 +64,13 @@ func (p *planner) plan() Decision {
 	d.Fulfilled = p.fulfilledBy(d)
 	if d.State == Same && len(p.present.Refusals) > 0 {
 		d.State, d.Reason = Refused, RefusedBy(p.present.Refusals)
+	}
+	if open, found := p.open(); found && open.Foreign == "" && d.State != Proposed {
+		disposition := p.disposition(d, open)
+		d.Disposition = &disposition
+		if d.State == Unanswered {
+			d.OpenMoves = p.movesTo(open.Snapshots[d.Application])
+		}
 	}
 	return d
 }
@@ -131,10 +138,7 @@ func (p *planner) snapshot(moves []Move) Snapshot {
 	for _, s := range p.standing {
 		snapshot[s.component] = s.pinned()
 	}
-	for _, move := range moves {
-		snapshot[move.Component] = Pinned{Repository: snapshot[move.Component].Repository, Version: move.To}
-	}
-	return snapshot
+	return snapshot.With(moves)
 }
 
 // propose makes the decision for a difference: proposed, unless people, a
@@ -144,8 +148,8 @@ func (p *planner) propose(moves []Move, reason Reason, conditions []Condition) D
 	d.Request = p.requestFor(d.Snapshot)
 	if answer, why, answered := p.answered(moves); answered {
 		d.State, d.Reason = answer, why
-	} else if blocking, blocked := firstBlocking(conditions, p.Checkout); blocked {
-		d.State, d.Reason = Waiting, blockedBy(blocking)
+	} else if blocking, blocked := FirstBlocking(conditions, p.Checkout); blocked {
+		d.State, d.Reason = Waiting, BlockedBy(blocking)
 	} else if why, held := p.heldByPropose(d); held {
 		d.State, d.Reason = Waiting, why
 	}

@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/config"
 	"promoter/internal/promotion"
+
+	"promoter/internal/config"
+	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/state"
 )
 
@@ -17,13 +19,13 @@ import (
 // is nothing that people do not want.
 func TestPlan_promisesOfAnyHistory(t *testing.T) {
 	t.Parallel()
-	proposed, c := 0, loaded(t, soaking)
+	proposed, c := 0, promotiontest.Load(t, promotiontest.Soaking)
 	for seed := range uint64(3000) {
 		w := anyHistory(t, c, rand.New(rand.NewPCG(seed, 1)))
 		for _, target := range []string{"staging/shop", "prod/shop"} {
-			if d := w.decide(target); d.State == promotion.Proposed {
+			if d := w.Decide(target); d.State == promotion.Proposed {
 				proposed++
-				w.keepsPromises(t, seed, target, d)
+				keepsPromises(w, t, seed, target, d)
 			}
 		}
 		if t.Failed() {
@@ -36,46 +38,46 @@ func TestPlan_promisesOfAnyHistory(t *testing.T) {
 }
 
 // anyHistory is a chain in which anything stood.
-func anyHistory(t *testing.T, c *config.Config, random *rand.Rand) *world {
+func anyHistory(t *testing.T, c *config.Config, random *rand.Rand) *promotiontest.Scenario {
 	t.Helper()
-	w := laneOf(t, c)
+	w := promotiontest.Of(t, c)
 	pick := func() []string {
 		var texts []string
 		for _, component := range []string{"web", "worker"} {
 			n := 1 + random.IntN(4)
-			texts = append(texts, fmt.Sprintf("%s:1.%d.0@%s", component, n, sha(fmt.Sprint(n))))
+			texts = append(texts, fmt.Sprintf("%s:1.%d.0@%s", component, n, promotiontest.Digest(fmt.Sprint(n))))
 		}
 		return texts
 	}
 	for _, target := range []string{"dev/shop", "staging/shop", "prod/shop"} {
-		at := ago(time.Duration(random.IntN(120)) * time.Minute)
-		w.stands(target, at, pick()...)
+		at := promotiontest.Ago(time.Duration(random.IntN(120)) * time.Minute)
+		w.Stands(target, at, pick()...)
 		for range random.IntN(4) {
 			until := at
 			at = at.Add(-time.Duration(random.IntN(120)) * time.Minute)
-			w.landed(target, at, until, pick()...).TakenBack = random.IntN(4) == 0
+			w.Landed(target, at, until, pick()...).TakenBack = random.IntN(4) == 0
 		}
 		if random.IntN(3) == 0 {
-			w.decides(state.Reject(w.statePlace(target), state.Rejection{Act: byAda(""), Images: images(pick()[random.IntN(2)])}))
+			w.Decides(state.Reject(w.StateTarget(target), state.Rejection{Act: promotiontest.ByAda(""), Images: promotiontest.Images(pick()[random.IntN(2)])}))
 		}
 		if random.IntN(8) == 0 {
-			w.decides(state.Hold(w.statePlace(target), byAda("")))
+			w.Decides(state.Hold(w.StateTarget(target), promotiontest.ByAda("")))
 		}
 	}
 	return w
 }
 
-func (w *world) keepsPromises(t *testing.T, seed uint64, target string, d promotion.Decision) {
+func keepsPromises(w *promotiontest.Scenario, t *testing.T, seed uint64, target string, d promotion.Decision) {
 	t.Helper()
-	at := w.place(target)
-	if w.State.At(w.statePlace(target)).Hold != nil {
+	at := w.Target(target)
+	if w.State.At(w.StateTarget(target)).Hold != nil {
 		t.Errorf("seed %d: %s is held and proposed", seed, target)
 	}
 	for _, move := range d.Moves {
 		if move.To.Tag < move.From.Tag {
 			t.Errorf("seed %d: %s goes back: %s", seed, target, move)
 		}
-		if _, rejected := w.State.Rejected(w.statePlace(target), repository(move.Component), move.To); rejected {
+		if _, rejected := w.State.Rejected(w.StateTarget(target), promotiontest.Repository(move.Component), move.To); rejected {
 			t.Errorf("seed %d: %s takes what was rejected: %s", seed, target, move)
 		}
 	}
@@ -106,7 +108,7 @@ func (w *world) keepsPromises(t *testing.T, seed uint64, target string, d promot
 func soakedHour(landings []promotion.Landing, i int, same func(promotion.Landing) bool) bool {
 	until := landings[i].Until
 	if until.IsZero() {
-		until = noon
+		until = promotiontest.Noon
 	}
 	since := landings[i].At
 	for _, l := range landings[i:] {

@@ -23,7 +23,7 @@ type Lookup struct {
 // once.
 func Lookups(observation Observation) []Lookup {
 	survey, asked := newSurvey(observation), questions{}
-	for _, environment := range survey.environments() {
+	for _, environment := range survey.Scope() {
 		for _, application := range survey.applications[environment] {
 			p := newPlanner(survey, Target{environment, application}, time.Time{})
 			for i := range p.standing {

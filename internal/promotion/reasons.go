@@ -140,7 +140,7 @@ func AlreadySame() Reason {
 	return Reason{Rule: RuleSame, Message: "holds this already"}
 }
 
-func blockedBy(c Condition) Reason {
+func BlockedBy(c Condition) Reason {
 	r := Reason{Rule: RuleCondition, Message: c.Name}
 	if c.Reason != "" {
 		r.Message += ": " + c.Reason

@@ -2,7 +2,6 @@ package promotion
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"promoter/internal/scm"
@@ -18,59 +17,6 @@ type Refusal struct {
 	Words string
 	At    time.Time // in whole minutes
 	Until time.Time // when it is tried again
-}
-
-// The shortest and the longest time for which a refused merge is not tried again.
-const (
-	shortRefusal = 5 * time.Minute
-	longRefusal  = 24 * time.Hour
-)
-
-// NewRefusal makes what the status will say of a refusal, and nothing more. changed
-// is when something last changed about the head: it is tried again when as much
-// time has passed once more, so that tries become rare.
-func NewRefusal(rule, words string, now, changed time.Time) Refusal {
-	made, _ := ParseRefusal(Refusal{Rule: rule, Words: words, At: now}.description(), changed)
-	return made
-}
-
-// The format of a refusal in a status: "refused 2026-11-18 11:00 UTC: WORDS", or
-// with ", RULE" before the colon. It must not change.
-const (
-	refusedPrefix = "refused "
-	refusedTime   = "2006-01-02 15:04 UTC"
-)
-
-// description is what the status says.
-func (r Refusal) description() string {
-	head := refusedPrefix + r.At.UTC().Format(refusedTime)
-	if r.Rule != "" {
-		head += ", " + r.Rule
-	}
-	return oneLine(head+": "+cmp.Or(oneLine(r.Words, maxDescription), "no reason given"), maxDescription)
-}
-
-// ParseRefusal reads what our own status said of a refusal; false where it says
-// something else.
-func ParseRefusal(description string, changed time.Time) (Refusal, bool) {
-	rest, refused := strings.CutPrefix(description, refusedPrefix)
-	if !refused || len(rest) < len(refusedTime) {
-		return Refusal{}, false
-	}
-	at, err := time.Parse(refusedTime, rest[:len(refusedTime)])
-	head, words, told := strings.Cut(rest[len(refusedTime):], ": ")
-	if err != nil || !told || strings.TrimSpace(words) == "" {
-		return Refusal{}, false
-	}
-	r := Refusal{Words: words, At: at.UTC()}
-	switch rule := strings.TrimPrefix(head, ", "); rule {
-	case "", scm.RuleQueue, scm.RuleSigned, scm.RuleLinear:
-		r.Rule = rule
-	default:
-		return Refusal{}, false
-	}
-	r.Until = r.At.Add(min(max(r.At.Sub(changed), shortRefusal), longRefusal)).Truncate(time.Minute)
-	return r, true
 }
 
 // name is the name of the gate.
@@ -100,7 +46,7 @@ func (r Refusal) advice() string {
 	}
 }
 
-// due says whether a gate is a refusal after which a new try is due.
-func (c Condition) due(now time.Time) bool {
+// RetryDue says whether a gate is a refusal after which a new try is due.
+func (c Condition) RetryDue(now time.Time) bool {
 	return c.Forge && c.State == Blocked && c.Until != nil && !c.Until.After(now)
 }

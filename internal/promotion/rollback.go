@@ -76,8 +76,8 @@ func (p *planner) stoodOnce(s standing, text string) bool {
 func (p *planner) rollBack(moves []Move, back state.RolledBack) Decision {
 	p.rolling = true
 	d := p.draft(moves, rolledBack(moves, back), p.recheckBy(moves, p.askedBack))
-	if blocking, blocked := firstBlocking(d.Conditions, true); blocked {
-		d.State, d.Reason = Waiting, blockedBy(blocking)
+	if blocking, blocked := FirstBlocking(d.Conditions, true); blocked {
+		d.State, d.Reason = Waiting, BlockedBy(blocking)
 	}
 	if why, never := p.neverProposed(); never {
 		d.State, d.Reason = Waiting, why

@@ -5,10 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/image"
-	"promoter/internal/promotion"
+	"promoter/internal/promotion/promotiontest"
 )
 
 func TestPlan_root(t *testing.T) {
@@ -23,114 +25,114 @@ func TestPlan_root(t *testing.T) {
 		{
 			"a newer version is proposed",
 			[]string{"web:1.4.0"},
-			[]string{"web:1.5.0@" + digestB},
+			[]string{"web:1.5.0@" + promotiontest.DigestB},
 			promotion.Proposed, "newer: web 1.4.0 -> 1.5.0",
 		},
 		{
 			"the present version is no difference",
 			[]string{"web:1.5.0"},
-			[]string{"web:1.5.0@" + digestB},
+			[]string{"web:1.5.0@" + promotiontest.DigestB},
 			promotion.Same, "holds this already",
 		},
 		{
 			"a moved tag is a new version",
-			[]string{"web:1.5.0@" + digestA},
-			[]string{"web:1.5.0@" + digestB},
+			[]string{"web:1.5.0@" + promotiontest.DigestA},
+			[]string{"web:1.5.0@" + promotiontest.DigestB},
 			promotion.Proposed, "newer: web sha256:aaaaaaaaaaaa -> sha256:bbbbbbbbbbbb",
 		},
 		{
 			"the same digest under a new tag is a new label",
-			[]string{"web:1.4.0@" + digestA},
-			[]string{"web:1.5.0@" + digestA},
+			[]string{"web:1.4.0@" + promotiontest.DigestA},
+			[]string{"web:1.5.0@" + promotiontest.DigestA},
 			promotion.Same, "holds this already",
 		},
 		{
 			"an older offer never downgrades",
 			[]string{"web:1.5.0"},
-			[]string{"web:1.4.0@" + digestB},
+			[]string{"web:1.4.0@" + promotiontest.DigestB},
 			promotion.Same, "holds web 1.5.0 already, which is newer than 1.4.0",
 		},
 		{
 			"a tag that the policy cannot order gives way",
 			[]string{"web:latest"},
-			[]string{"web:1.4.0@" + digestB},
+			[]string{"web:1.4.0@" + promotiontest.DigestB},
 			promotion.Proposed, "newer: web latest -> 1.4.0",
 		},
 		{
 			"what is not newer stays in the snapshot",
 			[]string{"web:1.4.0", "worker:2.0.0"},
-			[]string{"web:1.5.0@" + digestB, "worker:2.0.0"},
+			[]string{"web:1.5.0@" + promotiontest.DigestB, "worker:2.0.0"},
 			promotion.Proposed, "newer: web 1.4.0 -> 1.5.0",
 		},
 		{
 			"a moving tag without its digest says nothing about what runs",
 			[]string{"moving:released"},
-			[]string{"moving:released@" + digestB},
+			[]string{"moving:released@" + promotiontest.DigestB},
 			promotion.Proposed, "newer: moving -> sha256:bbbbbbbbbbbb",
 		},
 		{
 			"one of two references lags behind",
 			[]string{"web:1.4.0", "web:1.5.0"},
-			[]string{"web:1.5.0@" + digestB},
+			[]string{"web:1.5.0@" + promotiontest.DigestB},
 			promotion.Proposed, "newer: web -> 1.5.0",
 		},
 		{
 			"files without a reference",
 			nil,
-			[]string{"web:1.5.0@" + digestB},
+			[]string{"web:1.5.0@" + promotiontest.DigestB},
 			promotion.NoReference, "the files hold no reference to a followed component",
 		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, chain)
-			w.has("dev/shop", test.has...)
-			w.offers(test.offers...)
-			w.expect("dev/shop", test.state, test.reason)
+			w := promotiontest.NewCheckout(t, promotiontest.Chain)
+			w.Has("dev/shop", test.has...)
+			w.Publish(test.offers...)
+			w.Expect("dev/shop", test.state, test.reason)
 		})
 	}
 }
 
 func TestPlan_snapshotIsNewPlusPresent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, chain)
-	w.has("dev/shop", "web:1.4.0", "worker:2.0.0@"+digestA)
-	w.offers("web:1.5.0@" + digestB)
+	w := promotiontest.NewCheckout(t, promotiontest.Chain)
+	w.Has("dev/shop", "web:1.4.0", "worker:2.0.0@"+promotiontest.DigestA)
+	w.Publish("web:1.5.0@" + promotiontest.DigestB)
 	want := promotion.Snapshot{
-		"web":    {Repository: repository("web"), Version: version("1.5.0@" + digestB)},
-		"worker": {Repository: repository("worker"), Version: image.Version{Tag: "2.0.0", Digest: digestA}},
+		"web":    {Repository: promotiontest.Repository("web"), Version: promotiontest.Version("1.5.0@" + promotiontest.DigestB)},
+		"worker": {Repository: promotiontest.Repository("worker"), Version: image.Version{Tag: "2.0.0", Digest: promotiontest.DigestA}},
 	}
-	if diff := cmp.Diff(want, w.decide("dev/shop").Snapshot, cmp.AllowUnexported(image.Repository{})); diff != "" {
+	if diff := cmp.Diff(want, w.Decide("dev/shop").Snapshot, cmp.AllowUnexported(image.Repository{})); diff != "" {
 		t.Errorf("snapshot (-want +got):\n%s", diff)
 	}
 }
 
 func TestPlan_labelIsKnownByTheRegistry(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, chain)
-	w.has("dev/shop", "web:1.4.0")
-	w.offers("web:1.5.0@" + digestA)
-	w.fact("web", "1.4.0", image.Version{Digest: digestA})
-	w.expect("dev/shop", promotion.Same, "holds this already")
+	w := promotiontest.NewCheckout(t, promotiontest.Chain)
+	w.Has("dev/shop", "web:1.4.0")
+	w.Publish("web:1.5.0@" + promotiontest.DigestA)
+	w.AddFact("web", "1.4.0", image.Version{Digest: promotiontest.DigestA})
+	w.Expect("dev/shop", promotion.Same, "holds this already")
 }
 
 func TestPlan_movedBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, chain)
-	w.has("dev/shop", "moving:released@"+digestA)
-	older := version("released@" + digestB)
-	older.Created = noon.Add(-48 * time.Hour)
+	w := promotiontest.NewCheckout(t, promotiontest.Chain)
+	w.Has("dev/shop", "moving:released@"+promotiontest.DigestA)
+	older := promotiontest.Version("released@" + promotiontest.DigestB)
+	older.Created = promotiontest.Noon.Add(-48 * time.Hour)
 	w.Available["moving"] = promotion.Available{Version: older, Found: true}
-	w.Facts[promotion.Fact{Repository: repository("moving"), Tag: "released", Digest: digestA}] = image.Version{
-		Created: noon.Add(-24 * time.Hour),
+	w.Facts[promotion.Fact{Repository: promotiontest.Repository("moving"), Tag: "released", Digest: promotiontest.DigestA}] = image.Version{
+		Created: promotiontest.Noon.Add(-24 * time.Hour),
 	}
 	const movedBack = "moved back: moving sha256:aaaaaaaaaaaa -> sha256:bbbbbbbbbbbb"
-	w.expect("dev/shop", promotion.Waiting, movedBack)
+	w.Expect("dev/shop", promotion.Waiting, movedBack)
 
-	w.has("dev/shop", "web:1.4.0")
-	w.offers("web:1.5.0")
-	d := w.expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
+	w.Has("dev/shop", "web:1.4.0")
+	w.Publish("web:1.5.0")
+	d := w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
 	want := []promotion.Condition{{Name: "moving tag", State: promotion.Pending, Reason: movedBack}}
 	if diff := cmp.Diff(want, d.Conditions); diff != "" {
 		t.Errorf("conditions (-want +got):\n%s", diff)
@@ -139,25 +141,25 @@ func TestPlan_movedBack(t *testing.T) {
 
 func TestPlan_registryThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, chain)
-	w.has("dev/shop", "web:1.4.0")
-	w.has("dev/both", "web:1.4.0", "worker:2.0.0")
+	w := promotiontest.NewCheckout(t, promotiontest.Chain)
+	w.Has("dev/shop", "web:1.4.0")
+	w.Has("dev/both", "web:1.4.0", "worker:2.0.0")
 	w.Available["web"] = promotion.Available{Err: errors.New("quay.io does not answer")}
-	w.offers("worker:2.1.0")
-	w.expect("dev/shop", promotion.Unanswered, "web: quay.io does not answer")
-	w.expect("dev/both", promotion.Proposed, "newer: worker 2.0.0 -> 2.1.0")
+	w.Publish("worker:2.1.0")
+	w.Expect("dev/shop", promotion.Unanswered, "web: quay.io does not answer")
+	w.Expect("dev/both", promotion.Proposed, "newer: worker 2.0.0 -> 2.1.0")
 }
 
 func TestPlan_nothingToTakeIsSaid(t *testing.T) {
 	t.Parallel()
 	const why = "none of 12 tags fits: 0 excluded, 12 not understood"
-	w := newWorld(t, chain)
-	w.has("dev/shop", "web:1.4.0")
-	w.has("dev/both", "web:1.4.0", "worker:2.0.0")
+	w := promotiontest.NewCheckout(t, promotiontest.Chain)
+	w.Has("dev/shop", "web:1.4.0")
+	w.Has("dev/both", "web:1.4.0", "worker:2.0.0")
 	w.Available["web"] = promotion.Available{Reason: why}
-	w.offers("worker:2.1.0")
-	w.expect("dev/shop", promotion.Waiting, "web: "+why)
-	d := w.expect("dev/both", promotion.Proposed, "newer: worker 2.0.0 -> 2.1.0")
+	w.Publish("worker:2.1.0")
+	w.Expect("dev/shop", promotion.Waiting, "web: "+why)
+	d := w.Expect("dev/both", promotion.Proposed, "newer: worker 2.0.0 -> 2.1.0")
 	want := []promotion.Condition{{Name: "web", State: promotion.Pending, Reason: why}}
 	if diff := cmp.Diff(want, d.Conditions); diff != "" {
 		t.Errorf("conditions (-want +got):\n%s", diff)
@@ -166,14 +168,14 @@ func TestPlan_nothingToTakeIsSaid(t *testing.T) {
 
 func TestPlan_holdbackIsShownAndHoldsNothingElseUp(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, chain)
-	w.has("dev/shop", "web:1.4.0")
+	w := promotiontest.NewCheckout(t, promotiontest.Chain)
+	w.Has("dev/shop", "web:1.4.0")
 	held := promotion.Condition{Name: "web 1.6.0", State: promotion.Pending, Reason: "younger than minAge"}
 	w.Available["web"] = promotion.Available{
-		Version: version("1.5.0@" + digestB), Found: true,
-		Held: []promotion.HeldVersion{{Version: version("1.6.0"), Condition: held}},
+		Version: promotiontest.Version("1.5.0@" + promotiontest.DigestB), Found: true,
+		Held: []promotion.HeldVersion{{Version: promotiontest.Version("1.6.0"), Condition: held}},
 	}
-	d := w.expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
+	d := w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
 	if diff := cmp.Diff([]promotion.Condition{held}, d.Conditions); diff != "" {
 		t.Errorf("conditions (-want +got):\n%s", diff)
 	}
@@ -186,7 +188,7 @@ func TestPlan_heldBackAndHereAlready(t *testing.T) {
 		return promotion.Available{
 			Reason: "no version may be taken yet: younger than minAge",
 			Held: []promotion.HeldVersion{{
-				Version:   version(v),
+				Version:   promotiontest.Version(v),
 				Condition: promotion.Condition{Name: v, State: promotion.Pending, Reason: "younger than minAge"},
 			}},
 		}
@@ -196,20 +198,20 @@ func TestPlan_heldBackAndHereAlready(t *testing.T) {
 		state                      promotion.State
 		conditions                 int
 	}{
-		{"the tag", "web:1.6.0", "web", "1.6.0@" + digestA, promotion.Same, 0},
-		{"the digest", "web:1.5.9@" + digestA, "web", "1.6.0@" + digestA, promotion.Same, 0},
-		{"an older one", "web:1.5.0", "web", "1.6.0@" + digestA, promotion.Waiting, 1},
-		{"another digest of the tag", "web:1.6.0@" + digestB, "web", "1.6.0@" + digestA, promotion.Waiting, 1},
+		{"the tag", "web:1.6.0", "web", "1.6.0@" + promotiontest.DigestA, promotion.Same, 0},
+		{"the digest", "web:1.5.9@" + promotiontest.DigestA, "web", "1.6.0@" + promotiontest.DigestA, promotion.Same, 0},
+		{"an older one", "web:1.5.0", "web", "1.6.0@" + promotiontest.DigestA, promotion.Waiting, 1},
+		{"another digest of the tag", "web:1.6.0@" + promotiontest.DigestB, "web", "1.6.0@" + promotiontest.DigestA, promotion.Waiting, 1},
 		{"a tag without an image", "web:1.6.0", "web", "1.6.0", promotion.Waiting, 1},
-		{"a moving tag whose digest is not in the files", "moving:released", "moving", "released@" + digestA, promotion.Waiting, 1},
+		{"a moving tag whose digest is not in the files", "moving:released", "moving", "released@" + promotiontest.DigestA, promotion.Waiting, 1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, chain)
-			w.has("dev/shop", test.has)
+			w := promotiontest.NewCheckout(t, promotiontest.Chain)
+			w.Has("dev/shop", test.has)
 			w.Available[test.component] = held(test.held)
-			d := w.decide("dev/shop")
+			d := w.Decide("dev/shop")
 			if d.State != test.state || len(d.Conditions) != test.conditions {
 				t.Errorf("%s: %s, %d conditions; want %s, %d", d.State, d.Reason, len(d.Conditions), test.state, test.conditions)
 			}
@@ -221,40 +223,40 @@ func TestPlan_heldBackAndHereAlready(t *testing.T) {
 // components.
 func TestPlan_severalReasons(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, chain)
-	w.has("dev/shop", "moving:released@"+digestA, "web:1.5.0", "worker:2.0.0")
+	w := promotiontest.NewCheckout(t, promotiontest.Chain)
+	w.Has("dev/shop", "moving:released@"+promotiontest.DigestA, "web:1.5.0", "worker:2.0.0")
 	w.Available["moving"] = promotion.Available{Reason: "released: no image"}
-	w.offers("web:1.4.0")
-	w.expect("dev/shop", promotion.Waiting, "moving: released: no image")
+	w.Publish("web:1.4.0")
+	w.Expect("dev/shop", promotion.Waiting, "moving: released: no image")
 	w.Available["worker"] = promotion.Available{Err: errors.New("quay.io does not answer")}
-	w.expect("dev/shop", promotion.Unanswered, "worker: quay.io does not answer")
+	w.Expect("dev/shop", promotion.Unanswered, "worker: quay.io does not answer")
 }
 
 func TestPlan_given(t *testing.T) {
 	t.Parallel()
 	t.Run("is taken even if it is older", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, chain)
-		w.has("dev/shop", "web:1.5.0")
-		w.given("web:1.4.0")
-		w.expect("dev/shop", promotion.Proposed, "asked for: web 1.5.0 -> 1.4.0")
+		w := promotiontest.NewCheckout(t, promotiontest.Chain)
+		w.Has("dev/shop", "web:1.5.0")
+		w.Name("web:1.4.0")
+		w.Expect("dev/shop", promotion.Proposed, "asked for: web 1.5.0 -> 1.4.0")
 	})
 	t.Run("goes straight into a named environment", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, chain)
-		w.has("dev/shop", "web:1.4.0")
-		w.has("prod/shop", "web:1.3.0")
-		w.given("web:1.5.0")
+		w := promotiontest.NewCheckout(t, promotiontest.Chain)
+		w.Has("dev/shop", "web:1.4.0")
+		w.Has("prod/shop", "web:1.3.0")
+		w.Name("web:1.5.0")
 		w.Requested["prod"] = true
-		w.expect("prod/shop", promotion.Proposed, "asked for: web 1.3.0 -> 1.5.0")
+		w.Expect("prod/shop", promotion.Proposed, "asked for: web 1.3.0 -> 1.5.0")
 	})
 	t.Run("goes into the root alone when none is named", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, chain)
-		w.has("dev/shop", "web:1.4.0")
-		w.has("staging/shop", "web:1.4.0")
-		w.given("web:1.5.0")
-		w.expect("staging/shop", promotion.Same, "holds this already")
+		w := promotiontest.NewCheckout(t, promotiontest.Chain)
+		w.Has("dev/shop", "web:1.4.0")
+		w.Has("staging/shop", "web:1.4.0")
+		w.Name("web:1.5.0")
+		w.Expect("staging/shop", promotion.Same, "holds this already")
 	})
 }
 
@@ -270,17 +272,17 @@ environments: {dev: {paths: ["dev/{application}"]}}
 `
 	t.Run("waits while one lags", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, text)
-		w.has("dev/shop", "web:1.4.0", "worker:1.4.0")
-		w.offers("web:1.5.0")
-		w.expect("dev/shop", promotion.Waiting, "sameVersion: the components differ: web 1.5.0, worker 1.4.0")
+		w := promotiontest.NewCheckout(t, text)
+		w.Has("dev/shop", "web:1.4.0", "worker:1.4.0")
+		w.Publish("web:1.5.0")
+		w.Expect("dev/shop", promotion.Waiting, "sameVersion: the components differ: web 1.5.0, worker 1.4.0")
 	})
 	t.Run("goes on when all are there", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, text)
-		w.has("dev/shop", "web:1.4.0", "worker:1.4.0")
-		w.offers("web:1.5.0", "worker:1.5.0")
-		d := w.expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0, worker 1.4.0 -> 1.5.0")
+		w := promotiontest.NewCheckout(t, text)
+		w.Has("dev/shop", "web:1.4.0", "worker:1.4.0")
+		w.Publish("web:1.5.0", "worker:1.5.0")
+		d := w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0, worker 1.4.0 -> 1.5.0")
 		want := []promotion.Condition{{
 			Name: "settle", State: promotion.Unknown, Value: "2m",
 			Reason: "not evaluated: a checkout has no forge to ask",

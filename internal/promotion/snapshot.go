@@ -38,6 +38,15 @@ func (s Snapshot) ID() string {
 	return "v1:" + hex.EncodeToString(hash.Sum(nil))
 }
 
+// With returns the snapshot after the moves.
+func (s Snapshot) With(moves []Move) Snapshot {
+	after := maps.Clone(s)
+	for _, move := range moves {
+		after[move.Component] = Pinned{Repository: s[move.Component].Repository, Version: move.To}
+	}
+	return after
+}
+
 // Components returns the names of the components, sorted.
 func (s Snapshot) Components() []string {
 	return slices.Sorted(maps.Keys(s))

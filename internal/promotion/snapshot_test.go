@@ -4,16 +4,18 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/image"
 	"promoter/internal/promotion"
+
+	"promoter/internal/image"
+	"promoter/internal/promotion/promotiontest"
 )
 
 // The id stands in commits of other people's repositories: it must not change.
 func TestSnapshot_ID_isStable(t *testing.T) {
 	t.Parallel()
 	snapshot := promotion.Snapshot{
-		"web":    {Repository: repository("web"), Version: image.Version{Tag: "1.5.0", Digest: digestA, Version: "1.5.0"}},
-		"worker": {Repository: repository("worker"), Version: image.Version{Tag: "2.0.0"}},
+		"web":    {Repository: promotiontest.Repository("web"), Version: image.Version{Tag: "1.5.0", Digest: promotiontest.DigestA, Version: "1.5.0"}},
+		"worker": {Repository: promotiontest.Repository("worker"), Version: image.Version{Tag: "2.0.0"}},
 	}
 	const want = "v1:1103a49663e1d1c67bd8539089bdde8397ba3b026fee458ce62059438ac93a8d"
 	if got := snapshot.ID(); got != want {
@@ -23,14 +25,14 @@ func TestSnapshot_ID_isStable(t *testing.T) {
 
 func TestSnapshot_ID_dependsOnNothingElse(t *testing.T) {
 	t.Parallel()
-	a := promotion.Snapshot{"web": {Repository: repository("web"), Version: image.Version{Tag: "1", Digest: digestA}}}
-	b := promotion.Snapshot{"web": {Repository: repository("web"), Version: image.Version{
-		Tag: "1", Digest: digestA, Created: noon, Revision: "abc", Platforms: []string{"linux/amd64"},
+	a := promotion.Snapshot{"web": {Repository: promotiontest.Repository("web"), Version: image.Version{Tag: "1", Digest: promotiontest.DigestA}}}
+	b := promotion.Snapshot{"web": {Repository: promotiontest.Repository("web"), Version: image.Version{
+		Tag: "1", Digest: promotiontest.DigestA, Created: promotiontest.Noon, Revision: "abc", Platforms: []string{"linux/amd64"},
 	}}}
 	if a.ID() != b.ID() {
 		t.Error("facts about an image changed the id of the snapshot")
 	}
-	c := promotion.Snapshot{"web": {Repository: repository("web"), Version: image.Version{Tag: "1", Digest: digestB}}}
+	c := promotion.Snapshot{"web": {Repository: promotiontest.Repository("web"), Version: image.Version{Tag: "1", Digest: promotiontest.DigestB}}}
 	if a.ID() == c.ID() || !strings.HasPrefix(c.ID(), "v1:") {
 		t.Error("another digest has the same id")
 	}
@@ -43,20 +45,20 @@ func TestSameRollout(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"one digest, two tags", "1.0@" + digestA, "1.1@" + digestA, true},
-		{"one tag, two digests", "1.0@" + digestA, "1.0@" + digestB, false},
+		{"one digest, two tags", "1.0@" + promotiontest.DigestA, "1.1@" + promotiontest.DigestA, true},
+		{"one tag, two digests", "1.0@" + promotiontest.DigestA, "1.0@" + promotiontest.DigestB, false},
 		{"tags alone", "1.0", "1.0", true},
-		{"a digest on one side", "1.0@" + digestA, "1.0", true},
-		{"other tags, a digest on one side", "1.0@" + digestA, "1.1", false},
+		{"a digest on one side", "1.0@" + promotiontest.DigestA, "1.0", true},
+		{"other tags, a digest on one side", "1.0@" + promotiontest.DigestA, "1.1", false},
 		{"nothing known", "", "", false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := promotion.SameRollout(version(test.a), version(test.b)); got != test.want {
+			if got := promotion.SameRollout(promotiontest.Version(test.a), promotiontest.Version(test.b)); got != test.want {
 				t.Errorf("SameRollout(%q, %q) = %v", test.a, test.b, got)
 			}
-			if got := promotion.SameRollout(version(test.b), version(test.a)); got != test.want {
+			if got := promotion.SameRollout(promotiontest.Version(test.b), promotiontest.Version(test.a)); got != test.want {
 				t.Errorf("SameRollout(%q, %q) = %v", test.b, test.a, got)
 			}
 		})
@@ -66,10 +68,10 @@ func TestSameRollout(t *testing.T) {
 func TestShortDigest(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		digestA:      "sha256:aaaaaaaaaaaa",
-		"sha256:abc": "sha256:abc",
-		"":           "",
-		"odd":        "odd",
+		promotiontest.DigestA: "sha256:aaaaaaaaaaaa",
+		"sha256:abc":          "sha256:abc",
+		"":                    "",
+		"odd":                 "odd",
 	} {
 		if got := promotion.ShortDigest(in); got != want {
 			t.Errorf("ShortDigest(%q) = %q, want %q", in, got, want)

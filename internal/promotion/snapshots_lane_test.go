@@ -4,93 +4,95 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/image"
 	"promoter/internal/promotion"
+
+	"promoter/internal/image"
+	"promoter/internal/promotion/promotiontest"
 )
 
 func TestPlan_tagOnlyInLanes(t *testing.T) {
 	t.Parallel()
-	world := func(t *testing.T, dev, trailer string) *world {
+	world := func(t *testing.T, dev, trailer string) *promotiontest.Scenario {
 		t.Helper()
-		w := lane(t, chain)
-		w.has("dev/shop", dev)
+		w := promotiontest.New(t, promotiontest.Chain)
+		w.Has("dev/shop", dev)
 		if trailer != "" {
-			w.landed("dev/shop", ago(time.Hour), time.Time{}, trailer)
+			w.Landed("dev/shop", promotiontest.Ago(time.Hour), time.Time{}, trailer)
 		}
-		w.stands("staging/shop", ago(time.Hour), "web:1.4.0@"+sha("4"), "moving:released@"+sha("4"))
+		w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"), "moving:released@"+promotiontest.Digest("4"))
 		return w
 	}
 	t.Run("a trailer tells the digest", func(t *testing.T) {
 		t.Parallel()
-		w := world(t, "web:1.5.0", "web:1.5.0@"+sha("5"))
-		d := w.expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
-		if v, _ := d.Wanted("web"); v.Digest != sha("5") {
+		w := world(t, "web:1.5.0", "web:1.5.0@"+promotiontest.Digest("5"))
+		d := w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
+		if v, _ := d.Wanted("web"); v.Digest != promotiontest.Digest("5") {
 			t.Errorf("wanted %+v", v)
 		}
 	})
 	t.Run("the tag moved since", func(t *testing.T) {
 		t.Parallel()
-		w := world(t, "web:1.5.0", "web:1.5.0@"+sha("5"))
-		w.fact("web", "1.5.0", image.Version{Digest: sha("9")})
-		w.expect("staging/shop", promotion.Waiting,
+		w := world(t, "web:1.5.0", "web:1.5.0@"+promotiontest.Digest("5"))
+		w.AddFact("web", "1.5.0", image.Version{Digest: promotiontest.Digest("9")})
+		w.Expect("staging/shop", promotion.Waiting,
 			"web 1.5.0: tag moved: it points at sha256:999999999999 now, not at sha256:555555555555")
 	})
 	t.Run("a trailer of a moving tag", func(t *testing.T) {
 		t.Parallel()
-		w := world(t, "moving:released", "moving:released@"+sha("5"))
-		w.expect("staging/shop", promotion.Proposed, "dev has: moving sha256:444444444444 -> sha256:555555555555")
+		w := world(t, "moving:released", "moving:released@"+promotiontest.Digest("5"))
+		w.Expect("staging/shop", promotion.Proposed, "dev has: moving sha256:444444444444 -> sha256:555555555555")
 	})
 	t.Run("the trailer of the landing that brought the tag", func(t *testing.T) {
 		t.Parallel()
 		w := world(t, "web:1.5.0", "web:1.5.0")
-		w.landed("dev/shop", ago(2*time.Hour), ago(time.Hour), "web:1.5.0@"+sha("5"))
-		w.expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
+		w.Landed("dev/shop", promotiontest.Ago(2*time.Hour), promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
+		w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
 	})
 	const unknown = "digest unknown: dev holds web as the tag 1.5.0, and no commit tells which digest that was"
 	t.Run("where the tag points now proves nothing", func(t *testing.T) {
 		t.Parallel()
 		w := world(t, "web:1.5.0", "")
-		w.fact("web", "1.5.0", image.Version{Digest: sha("5")})
-		w.expect("staging/shop", promotion.Waiting, unknown)
+		w.AddFact("web", "1.5.0", image.Version{Digest: promotiontest.Digest("5")})
+		w.Expect("staging/shop", promotion.Waiting, unknown)
 	})
 	t.Run("a trailer of another tag", func(t *testing.T) {
 		t.Parallel()
-		w := world(t, "web:1.5.0", "web:1.4.9@"+sha("5"))
-		w.expect("staging/shop", promotion.Waiting, unknown)
+		w := world(t, "web:1.5.0", "web:1.4.9@"+promotiontest.Digest("5"))
+		w.Expect("staging/shop", promotion.Waiting, unknown)
 	})
 	t.Run("a moving tag without a trailer", func(t *testing.T) {
 		t.Parallel()
 		w := world(t, "moving:released", "")
-		w.expect("staging/shop", promotion.Waiting,
+		w.Expect("staging/shop", promotion.Waiting,
 			"digest unknown: dev holds moving as the moving tag released without its digest")
 	})
 	t.Run("the same tag in both is no difference", func(t *testing.T) {
 		t.Parallel()
-		w := lane(t, chain)
-		w.has("dev/shop", "web:1.5.0")
-		w.has("staging/shop", "web:1.5.0")
-		w.expect("staging/shop", promotion.Same, "holds this already")
+		w := promotiontest.New(t, promotiontest.Chain)
+		w.Has("dev/shop", "web:1.5.0")
+		w.Has("staging/shop", "web:1.5.0")
+		w.Expect("staging/shop", promotion.Same, "holds this already")
 	})
 }
 
 func TestPlan_imageMissingInLanes(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, version, words string }{
-		{"by its tag", "web:1.5.0@" + sha("5"), "web 1.5.0: image missing: the registry has it no more"},
-		{"by its digest", "moving:released@" + sha("5"), "moving released: image missing: the registry has it no more"},
+		{"by its tag", "web:1.5.0@" + promotiontest.Digest("5"), "web 1.5.0: image missing: the registry has it no more"},
+		{"by its digest", "moving:released@" + promotiontest.Digest("5"), "moving released: image missing: the registry has it no more"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := lane(t, chain)
-			w.stands("dev/shop", ago(time.Hour), test.version)
-			w.stands("staging/shop", ago(time.Hour), "web:1.4.0@"+sha("4"), "moving:released@"+sha("4"))
+			w := promotiontest.New(t, promotiontest.Chain)
+			w.Stands("dev/shop", promotiontest.Ago(time.Hour), test.version)
+			w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"), "moving:released@"+promotiontest.Digest("4"))
 			for fact, v := range w.Facts {
-				if v.Digest == sha("5") {
+				if v.Digest == promotiontest.Digest("5") {
 					w.Facts[fact] = image.Version{}
 				}
 			}
-			w.expect("staging/shop", promotion.Waiting, test.words)
+			w.Expect("staging/shop", promotion.Waiting, test.words)
 		})
 	}
 }
@@ -98,22 +100,22 @@ func TestPlan_imageMissingInLanes(t *testing.T) {
 // An incomplete answer proposes nothing.
 func TestPlan_notRecheckedBlocks(t *testing.T) {
 	t.Parallel()
-	w := lane(t, chain)
-	w.stands("dev/shop", ago(time.Hour), "web:1.5.0@"+sha("5"))
-	w.stands("staging/shop", ago(time.Hour), "web:1.4.0@"+sha("4"))
+	w := promotiontest.New(t, promotiontest.Chain)
+	w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
+	w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
 	clear(w.Facts)
-	w.expect("staging/shop", promotion.Waiting, "web 1.5.0: the registry did not say whether it still is the same")
+	w.Expect("staging/shop", promotion.Waiting, "web 1.5.0: the registry did not say whether it still is the same")
 }
 
 func TestPlan_snapshotIsByFilesAndTrailersInLanes(t *testing.T) {
 	t.Parallel()
-	w := lane(t, chain)
-	w.has("dev/shop", "web:1.4.0", "worker:2.0.0")
-	w.landed("dev/shop", ago(time.Hour), time.Time{}, "web:1.4.0@"+sha("4"), "worker:2.0.0@"+sha("0"))
-	w.fact("worker", "2.0.0", image.Version{Digest: sha("9")})
-	w.offers("web:1.5.0@" + sha("5"))
-	d := w.expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
-	want := pinnedTo("web:1.5.0@"+sha("5"), "worker:2.0.0@"+sha("0"))
+	w := promotiontest.New(t, promotiontest.Chain)
+	w.Has("dev/shop", "web:1.4.0", "worker:2.0.0")
+	w.Landed("dev/shop", promotiontest.Ago(time.Hour), time.Time{}, "web:1.4.0@"+promotiontest.Digest("4"), "worker:2.0.0@"+promotiontest.Digest("0"))
+	w.AddFact("worker", "2.0.0", image.Version{Digest: promotiontest.Digest("9")})
+	w.Publish("web:1.5.0@" + promotiontest.Digest("5"))
+	d := w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
+	want := promotiontest.Pinned("web:1.5.0@"+promotiontest.Digest("5"), "worker:2.0.0@"+promotiontest.Digest("0"))
 	if d.Snapshot.ID() != want.ID() {
 		t.Errorf("snapshot %v, want %v", d.Snapshot, want)
 	}
@@ -121,12 +123,12 @@ func TestPlan_snapshotIsByFilesAndTrailersInLanes(t *testing.T) {
 
 func TestPlan_newLabelInLanes(t *testing.T) {
 	t.Parallel()
-	w := lane(t, chain)
-	w.stands("dev/shop", ago(time.Hour), "web:1.5.0@"+sha("5"))
-	w.stands("staging/shop", ago(time.Hour), "web:1.4.9@"+sha("5"))
-	w.offers("web:1.5.1@" + sha("5"))
-	w.expect("dev/shop", promotion.Same, "holds this already")
-	w.expect("staging/shop", promotion.Same, "holds this already")
-	w.offers("web:1.5.0@" + sha("6"))
-	w.expect("dev/shop", promotion.Proposed, "newer: web sha256:555555555555 -> sha256:666666666666")
+	w := promotiontest.New(t, promotiontest.Chain)
+	w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
+	w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.9@"+promotiontest.Digest("5"))
+	w.Publish("web:1.5.1@" + promotiontest.Digest("5"))
+	w.Expect("dev/shop", promotion.Same, "holds this already")
+	w.Expect("staging/shop", promotion.Same, "holds this already")
+	w.Publish("web:1.5.0@" + promotiontest.Digest("6"))
+	w.Expect("dev/shop", promotion.Proposed, "newer: web sha256:555555555555 -> sha256:666666666666")
 }

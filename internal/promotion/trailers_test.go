@@ -4,44 +4,33 @@ import (
 	"strings"
 	"testing"
 
+	"promoter/internal/promotion"
+
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/image"
-	"promoter/internal/promotion"
+	"promoter/internal/promotion/promotiontest"
 )
 
 // imagesOf reads images, written COMPONENT=REFERENCE.
-func imagesOf(t testing.TB, texts ...string) promotion.Snapshot {
-	t.Helper()
-	s := promotion.Snapshot{}
-	for _, text := range texts {
-		component, reference, _ := strings.Cut(text, "=")
-		parsed, err := image.Parse(reference)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s[component] = promotion.Pinned{Repository: parsed.Repository, Version: image.Version{Tag: parsed.Tag, Digest: parsed.Digest}}
-	}
-	return s
-}
 
 var equalRepositories = cmp.Comparer(func(a, b image.Repository) bool { return a == b })
 
 func TestTrailers_areReadBack(t *testing.T) {
 	t.Parallel()
 	snapshots := map[string]promotion.Snapshot{
-		"shop": imagesOf(t, "web=quay.io/acme/web:1.4.2@"+digestA, "worker=docker.io/acme/worker:2.0.0"),
-		"blog": imagesOf(t, "teams/a=registry.example.com:5000/teams/a@"+digestB),
+		"shop": promotiontest.SnapshotOfImages(t, "web=quay.io/acme/web:1.4.2@"+promotiontest.DigestA, "worker=docker.io/acme/worker:2.0.0"),
+		"blog": promotiontest.SnapshotOfImages(t, "teams/a=registry.example.com:5000/teams/a@"+promotiontest.DigestB),
 	}
 	trailers := promotion.Trailers("staging", snapshots)
 	want := []promotion.Trailer{
 		{Key: "Promoter-Environment", Value: "staging"},
 		{Key: "Promoter-Application", Value: "blog"},
 		{Key: "Promoter-Snapshot", Value: snapshots["blog"].ID()},
-		{Key: "Promoter-Image", Value: "teams/a=registry.example.com:5000/teams/a@" + digestB},
+		{Key: "Promoter-Image", Value: "teams/a=registry.example.com:5000/teams/a@" + promotiontest.DigestB},
 		{Key: "Promoter-Application", Value: "shop"},
 		{Key: "Promoter-Snapshot", Value: snapshots["shop"].ID()},
-		{Key: "Promoter-Image", Value: "web=quay.io/acme/web:1.4.2@" + digestA},
+		{Key: "Promoter-Image", Value: "web=quay.io/acme/web:1.4.2@" + promotiontest.DigestA},
 		{Key: "Promoter-Image", Value: "worker=docker.io/acme/worker:2.0.0"},
 	}
 	if diff := cmp.Diff(want, trailers); diff != "" {
@@ -59,7 +48,7 @@ func TestTrailers_areReadBack(t *testing.T) {
 
 func TestReadTrailers_leavesOutWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
-	good := imagesOf(t, "web=quay.io/acme/web:1.4.2@"+digestA)
+	good := promotiontest.SnapshotOfImages(t, "web=quay.io/acme/web:1.4.2@"+promotiontest.DigestA)
 	block := func(environment, application, id string, images ...string) []promotion.Trailer {
 		trailers := []promotion.Trailer{{Key: "Promoter-Environment", Value: environment}, {Key: "Promoter-Application", Value: application}}
 		if id != "" {
@@ -70,7 +59,7 @@ func TestReadTrailers_leavesOutWhatIsNotOurs(t *testing.T) {
 		}
 		return trailers
 	}
-	web := "web=quay.io/acme/web:1.4.2@" + digestA
+	web := "web=quay.io/acme/web:1.4.2@" + promotiontest.DigestA
 	valid := block("dev", "shop", good.ID(), web)
 	for name, trailers := range map[string][]promotion.Trailer{
 		"nothing":                nil,
@@ -82,20 +71,20 @@ func TestReadTrailers_leavesOutWhatIsNotOurs(t *testing.T) {
 		"no images":              block("dev", "shop", promotion.Snapshot{}.ID()),
 		"no id":                  block("dev", "shop", "", web),
 		"another id":             block("dev", "shop", promotion.Snapshot{}.ID(), web),
-		"another image":          block("dev", "shop", good.ID(), "web=quay.io/acme/web:1.4.3@"+digestA),
+		"another image":          block("dev", "shop", good.ID(), "web=quay.io/acme/web:1.4.3@"+promotiontest.DigestA),
 		"an image too many":      block("dev", "shop", good.ID(), web, "worker=quay.io/acme/worker:1"),
 		"an image nobody reads":  block("dev", "shop", good.ID(), "web=:::"),
-		"an image of no one":     block("dev", "shop", good.ID(), "=quay.io/acme/web:1.4.2@"+digestA),
-		"an image with no equal": block("dev", "shop", good.ID(), "quay.io/acme/web:1.4.2@"+digestA),
+		"an image of no one":     block("dev", "shop", good.ID(), "=quay.io/acme/web:1.4.2@"+promotiontest.DigestA),
+		"an image with no equal": block("dev", "shop", good.ID(), "quay.io/acme/web:1.4.2@"+promotiontest.DigestA),
 	} {
 		if landed := promotion.ReadTrailers(trailers); len(landed) > 0 {
 			t.Errorf("%s: read %v", name, landed)
 		}
 	}
 	// Garbage beside what is ours, and the same place once more, change nothing.
-	other := imagesOf(t, "web=quay.io/acme/web:6.6.6@"+digestB)
+	other := promotiontest.SnapshotOfImages(t, "web=quay.io/acme/web:6.6.6@"+promotiontest.DigestB)
 	mixed := append(append([]promotion.Trailer{{Key: "X", Value: "y"}}, valid...),
-		block("dev", "shop", other.ID(), "web=quay.io/acme/web:6.6.6@"+digestB)...)
+		block("dev", "shop", other.ID(), "web=quay.io/acme/web:6.6.6@"+promotiontest.DigestB)...)
 	landed := promotion.ReadTrailers(append(mixed, promotion.Trailer{Key: "Promoter-Image", Value: "x"}))
 	if len(landed) != 1 || landed[0].SnapshotID != good.ID() {
 		t.Errorf("read %v", landed)
@@ -104,7 +93,7 @@ func TestReadTrailers_leavesOutWhatIsNotOurs(t *testing.T) {
 
 // FuzzReadTrailers: whatever stands in a commit, what is read is written the same.
 func FuzzReadTrailers(f *testing.F) {
-	s := imagesOf(f, "web=quay.io/acme/web:1.4.2@"+digestA)
+	s := promotiontest.SnapshotOfImages(f, "web=quay.io/acme/web:1.4.2@"+promotiontest.DigestA)
 	var lines []string
 	for _, trailer := range promotion.Trailers("dev", map[string]promotion.Snapshot{"shop": s}) {
 		lines = append(lines, trailer.Key+": "+trailer.Value)

@@ -5,11 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/engine"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 )
 
 // Files reads the simplest of all formats: every line is one reference, perhaps as

@@ -10,9 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/engine"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
 	"promoter/internal/scm"
 )
 

@@ -11,10 +11,11 @@ import (
 	"sync"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 )
 
 // Registry holds tags in memory.

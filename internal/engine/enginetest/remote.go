@@ -6,9 +6,10 @@ import (
 	"maps"
 	"time"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/engine"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
 )
 
 // Refs implements engine.Remote.

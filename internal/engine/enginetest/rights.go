@@ -5,9 +5,10 @@ import (
 	"slices"
 	"sync"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/engine"
 	"promoter/internal/identity"
-	"promoter/internal/promotion"
 )
 
 // Permissions says who may give commands: everybody but strangers.

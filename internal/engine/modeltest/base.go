@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"promoter/internal/promotion"
+
 	"promoter/internal/engine"
 	"promoter/internal/image"
-	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"promoter/internal/promotion"
+
 	"promoter/internal/scm/scmtest"
 	"promoter/internal/state"
 )

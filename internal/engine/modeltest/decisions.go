@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"promoter/internal/promotion"
+
 	"promoter/internal/state"
 )
 

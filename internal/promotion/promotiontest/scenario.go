@@ -1,0 +1,443 @@
+// Package promotiontest builds observations for tests in a few words.
+package promotiontest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/promotion"
+
+	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/identity"
+	"promoter/internal/image"
+	"promoter/internal/state"
+)
+
+// Noon is a working day in Berlin, outside every clock change.
+var Noon = time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC)
+
+const (
+	DigestA = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	DigestB = "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+)
+
+// Components is the head of the config of most tests.
+const Components = `
+version: 1
+components:
+  web: {image: quay.io/acme/web, select: {semver: ">=1"}}
+  worker: {image: quay.io/acme/worker, select: {semver: ">=1"}}
+  moving: {image: quay.io/acme/moving, select: {tag: released}, pin: tag+digest}
+`
+
+// Chain is three environments after each other without conditions.
+const Chain = Components + `
+environments:
+  dev: {paths: ["dev/{application}"]}
+  staging: {paths: ["staging/{application}"], after: [dev]}
+  prod: {paths: ["prod/{application}"], after: [staging]}
+`
+
+// Scenario builds an observation in the words of the tests.
+type Scenario struct {
+	T *testing.T
+	promotion.Observation
+}
+
+func NewCheckout(t *testing.T, text string) *Scenario {
+	t.Helper()
+	return CheckoutOf(t, Load(t, text))
+}
+
+func Load(t *testing.T, text string) *config.Config {
+	t.Helper()
+	c, problems := config.Load(config.FolderEnvironment, []byte(text))
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func CheckoutOf(t *testing.T, c *config.Config) *Scenario {
+	t.Helper()
+	w := &Scenario{T: t, Observation: promotion.Observation{
+		Config:      c,
+		Targets:     map[promotion.Target]promotion.Current{},
+		Unavailable: map[string]string{},
+		Available:   map[string]promotion.Available{},
+		Policies:    map[string]*image.Policy{},
+		Facts:       promotion.Facts{},
+		Requested:   map[string]bool{},
+		Checkout:    true,
+	}}
+	for _, component := range c.Components {
+		w.Policies[component.Name] = c.Policy(component.Name)
+	}
+	return w
+}
+
+// Version reads TAG, @DIGEST or TAG@DIGEST.
+func Version(text string) image.Version {
+	tag, digest, _ := strings.Cut(text, "@")
+	return image.Version{Tag: tag, Digest: digest, Version: tag}
+}
+
+func Repository(component string) image.Repository {
+	r, err := image.ParseRepository("quay.io/acme/" + component)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// Has puts references, written COMPONENT:TAG@DIGEST, into ENVIRONMENT/APPLICATION.
+func (w *Scenario) Has(target string, references ...string) {
+	at := w.Target(target)
+	present := w.Targets[at]
+	for _, text := range references {
+		component, rest, _ := strings.Cut(text, ":")
+		v := Version(rest)
+		present.References = append(present.References, edit.Reference{
+			Component: component, Repository: Repository(component), Tag: v.Tag, Digest: v.Digest,
+		})
+	}
+	w.Targets[at] = present
+}
+
+func (w *Scenario) Target(text string) promotion.Target {
+	environment, application, ok := strings.Cut(text, "/")
+	if !ok {
+		application = config.DefaultApplication
+	}
+	return promotion.Target{Environment: environment, Application: application}
+}
+
+// Publish says what the registry has, written COMPONENT:TAG@DIGEST.
+func (w *Scenario) Publish(texts ...string) {
+	for _, text := range texts {
+		component, rest, _ := strings.Cut(text, ":")
+		w.Available[component] = promotion.Available{Version: Version(rest), Found: true}
+	}
+}
+
+// Name says what a person named.
+func (w *Scenario) Name(texts ...string) {
+	for _, text := range texts {
+		component, rest, _ := strings.Cut(text, ":")
+		w.Available[component] = promotion.Available{Version: Version(rest), Found: true, Explicit: true}
+	}
+}
+
+// AddFact says what a registry tells of a tag in a file.
+func (w *Scenario) AddFact(component, tag string, v image.Version) {
+	w.Facts[promotion.Fact{Repository: Repository(component), Tag: tag}] = v
+}
+
+// Decide plans and returns the decision of one place.
+func (w *Scenario) Decide(target string) promotion.Decision {
+	w.T.Helper()
+	decisions := promotion.Plan(w.Observation, Noon)
+	at := w.Target(target)
+	i := slices.IndexFunc(decisions, func(d promotion.Decision) bool { return d.Target == at })
+	if i < 0 {
+		w.T.Fatalf("no decision for %s in %v", target, decisions)
+	}
+	return decisions[i]
+}
+
+// Expect compares the state and the words of a decision.
+func (w *Scenario) Expect(target string, state promotion.State, reason string) promotion.Decision {
+	w.T.Helper()
+	d := w.Decide(target)
+	if d.State != state || d.Reason.Message != reason {
+		w.T.Errorf("%s: %s: %s\nwant %s: %s", target, d.State, d.Reason, state, reason)
+	}
+	return d
+}
+
+// New is a world in which decisions are carried out.
+func New(t *testing.T, text string) *Scenario {
+	t.Helper()
+	return Of(t, Load(t, text))
+}
+
+func Of(t *testing.T, c *config.Config) *Scenario {
+	t.Helper()
+	w := CheckoutOf(t, c)
+	w.Checkout = false
+	w.Landings = map[promotion.Target][]promotion.Landing{}
+	w.Reverted = map[promotion.Target][]promotion.Reversion{}
+	return w
+}
+
+// Digest is a digest of one repeated digit.
+func Digest(digit string) string { return "sha256:" + strings.Repeat(digit, 64) }
+
+// Ago is a time before noon.
+func Ago(d time.Duration) time.Time { return Noon.Add(-d) }
+
+// Pinned reads COMPONENT:TAG@DIGEST.
+func Pinned(texts ...string) promotion.Snapshot {
+	snapshot := promotion.Snapshot{}
+	for _, text := range texts {
+		component, rest, _ := strings.Cut(text, ":")
+		v := Version(rest)
+		v.Version = ""
+		snapshot[component] = promotion.Pinned{Repository: Repository(component), Version: v}
+	}
+	return snapshot
+}
+
+// Landed says what stood in a place, in calls from the newest to the oldest. The
+// registry still has all of it.
+func (w *Scenario) Landed(target string, at, until time.Time, texts ...string) *promotion.Landing {
+	w.RegistryAnswers(texts...)
+	p := w.Target(target)
+	w.Landings[p] = append(w.Landings[p], promotion.Landing{Commit: "c0ffee", Snapshot: Pinned(texts...), At: at, Until: until})
+	return &w.Landings[p][len(w.Landings[p])-1]
+}
+
+// Stands says what stands in a place, in its files and by its trailers.
+func (w *Scenario) Stands(target string, at time.Time, texts ...string) *promotion.Landing {
+	w.Has(target, texts...)
+	return w.Landed(target, at, time.Time{}, texts...)
+}
+
+// RegistryAnswers says that tags point where the texts say.
+func (w *Scenario) RegistryAnswers(texts ...string) {
+	for component, pinned := range Pinned(texts...) {
+		v := pinned.Version
+		fact := promotion.Fact{Repository: pinned.Repository, Tag: v.Tag}
+		if _, known := w.Facts[fact]; !known && v.Digest != "" && v.Tag != "" {
+			w.Facts[fact] = image.Version{Digest: v.Digest}
+		}
+		if component == "moving" || v.Tag == "" {
+			fact.Digest = v.Digest
+			w.Facts[fact] = image.Version{Digest: v.Digest}
+		}
+	}
+}
+
+// Decides changes the state as people and passes do.
+func (w *Scenario) Decides(changes ...state.Change) {
+	for _, change := range changes {
+		w.State = change(w.State)
+	}
+}
+
+func (w *Scenario) StateTarget(target string) state.Target { return state.Target(w.Target(target)) }
+
+// ByAda is an act of a person, an hour ago.
+func ByAda(why string) state.Act {
+	return state.Act{By: identity.User{Host: "github.com", Login: "ada"}, At: Ago(time.Hour), Why: why}
+}
+
+// ConditionNamed returns the condition of that name.
+func ConditionNamed(t *testing.T, d promotion.Decision, name string) promotion.Condition {
+	t.Helper()
+	for _, c := range d.Conditions {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("no condition %q in %+v", name, d.Conditions)
+	return promotion.Condition{}
+}
+
+// Soaking asks for a soak of an hour before staging.
+const Soaking = Components + `
+environments:
+  dev: {paths: ["dev/{application}"]}
+  staging: {paths: ["staging/{application}"], after: {dev: {soak: 1h}}}
+  prod: {paths: ["prod/{application}"], after: [staging]}
+`
+
+// Images writes components as the state remembers them.
+func Images(texts ...string) map[string]string {
+	found := map[string]string{}
+	for component, pinned := range Pinned(texts...) {
+		found[component] = strings.TrimSuffix(pinned.Repository.String()+":"+pinned.Version.Tag+"@"+pinned.Version.Digest, "@")
+	}
+	return found
+}
+
+// WithForge says that a forge is there: what it has not told is not there.
+func (w *Scenario) WithForge() *Scenario {
+	w.Checkout = false
+	w.Open = map[string]promotion.Open{}
+	w.Landings = map[promotion.Target][]promotion.Landing{}
+	w.Reverted = map[promotion.Target][]promotion.Reversion{}
+	return w
+}
+
+// OpenPullRequest puts a pull request of ours on a branch.
+func (w *Scenario) OpenPullRequest(branch string, number int, snapshots map[string]promotion.Snapshot) promotion.Open {
+	open := promotion.Open{Number: number, Head: branch, Commit: "c0ffee", Snapshots: snapshots, Opened: Noon.Add(-time.Hour)}
+	w.Open[branch] = open
+	return open
+}
+
+// SnapshotOf reads COMPONENT:TAG@DIGEST.
+func SnapshotOf(texts ...string) promotion.Snapshot {
+	snapshot := promotion.Snapshot{}
+	for _, text := range texts {
+		component, rest, _ := strings.Cut(text, ":")
+		snapshot[component] = promotion.Pinned{Repository: Repository(component), Version: Version(rest)}
+	}
+	return snapshot
+}
+
+// SnapshotsOf makes the snapshots of a pull request of one application.
+func SnapshotsOf(application string, texts ...string) map[string]promotion.Snapshot {
+	return map[string]promotion.Snapshot{application: SnapshotOf(texts...)}
+}
+
+func ActOf(login string) state.Act {
+	return state.Act{By: identity.User{Login: login}, At: Noon.Add(-time.Hour)}
+}
+
+// ChangeState makes changes of the state branch.
+func (w *Scenario) ChangeState(changes ...state.Change) {
+	w.T.Helper()
+	changed, err := w.State.Apply(changes...)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	w.State = changed
+}
+
+// Request says who asked for a promotion into a place.
+func (w *Scenario) Request(target, login string) {
+	w.ChangeState(state.Ask(state.Target(w.Target(target)), state.Request{Act: ActOf(login)}))
+}
+
+// Reject says that a person rejected COMPONENT:TAG@DIGEST in a place.
+func (w *Scenario) Reject(target string, texts ...string) {
+	images := map[string]string{}
+	for component, pinned := range SnapshotOf(texts...) {
+		images[component] = pinned.String()
+	}
+	w.ChangeState(state.Reject(state.Target(w.Target(target)), state.Rejection{Act: ActOf("ada"), Images: images}))
+}
+
+var ErrDown = errors.New("down")
+
+const (
+	DigestC = "sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
+	DigestD = "sha256:dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
+)
+
+// Stood says what stood in a place from AGO until UNTIL before noon, the newest
+// first; 0: it stands there now. The registry still has it.
+func (w *Scenario) Stood(target string, ago, until time.Duration, texts ...string) {
+	w.RegistryHas(texts...)
+	landing := promotion.Landing{Commit: "c0ffee", Snapshot: SnapshotOf(texts...), At: Noon.Add(-ago)}
+	if until > 0 {
+		landing.Until = Noon.Add(-until)
+	}
+	at := w.Target(target)
+	w.Landings[at] = append(w.Landings[at], landing)
+}
+
+// RegistryHas says that the registry's tags point where the texts say.
+func (w *Scenario) RegistryHas(texts ...string) {
+	for component, pinned := range SnapshotOf(texts...) {
+		w.AddFact(component, pinned.Version.Tag, pinned.Version)
+	}
+}
+
+func (w *Scenario) Approve(branch string, by ...string) {
+	open := w.Open[branch]
+	for _, login := range by {
+		open.Approvals = append(open.Approvals, promotion.Approval{By: login})
+	}
+	w.Open[branch] = open
+}
+
+// Lookups returns what is asked, in words.
+func (w *Scenario) Lookups() []string {
+	var texts []string
+	for _, q := range promotion.Lookups(w.Observation) {
+		text := q.Repository.Name() + ":" + q.Tag
+		if q.Digest != "" {
+			text += "@" + promotion.ShortDigest(q.Digest)
+		}
+		if q.Created {
+			text += " created"
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+func Check(name string, state promotion.ConditionState) promotion.Check {
+	return promotion.Check{Name: name, State: state}
+}
+
+func GateNamed(t *testing.T, gates []promotion.Condition, name string) promotion.Condition {
+	t.Helper()
+	for _, gate := range gates {
+		if gate.Name == name {
+			return gate
+		}
+	}
+	t.Fatalf("no gate %q in %v", name, gates)
+	return promotion.Condition{}
+}
+
+// SnapshotOfImages reads COMPONENT=IMAGE.
+func SnapshotOfImages(t testing.TB, texts ...string) promotion.Snapshot {
+	t.Helper()
+	s := promotion.Snapshot{}
+	for _, text := range texts {
+		component, reference, _ := strings.Cut(text, "=")
+		parsed, err := image.Parse(reference)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s[component] = promotion.Pinned{Repository: parsed.Repository, Version: image.Version{Tag: parsed.Tag, Digest: parsed.Digest}}
+	}
+	return s
+}
+
+// LargeObservation has five environments of 2,000 applications.
+func LargeObservation(b *testing.B) promotion.Observation {
+	b.Helper()
+	text := "version: 1\ncomponents:\n  all: {image: quay.io/acme/**, select: {semver: '>=1'}}\nenvironments:\n"
+	for i := range 5 {
+		after := ""
+		if i > 0 {
+			after = fmt.Sprintf(", after: {env%d: {soak: 30m}}", i-1)
+		}
+		text += fmt.Sprintf("  env%d: {paths: ['env%d/{application}']%s}\n", i, i, after)
+	}
+	loaded, problems := config.Load("bench", []byte(text))
+	if err := problems.Err(); err != nil {
+		b.Fatal(err)
+	}
+	observation := promotion.Observation{
+		Config: loaded, Checkout: true,
+		Targets:   map[promotion.Target]promotion.Current{},
+		Available: map[string]promotion.Available{},
+		Policies:  map[string]*image.Policy{},
+		Facts:     promotion.Facts{},
+	}
+	for app := range 2000 {
+		component := fmt.Sprintf("app-%04d", app)
+		observation.Available[component] = promotion.Available{Version: Version("1.5.0@" + DigestB), Found: true}
+		observation.Policies[component] = loaded.Policy("all")
+		for env := range 5 {
+			target := promotion.Target{Environment: fmt.Sprintf("env%d", env), Application: component}
+			observation.Targets[target] = promotion.Current{References: []edit.Reference{
+				{Component: component, Repository: Repository(component), Tag: fmt.Sprintf("1.%d.0", 4-env)},
+				{Component: component, Repository: Repository(component), Tag: fmt.Sprintf("1.%d.0", 4-env)},
+			}}
+		}
+	}
+	return observation
+}

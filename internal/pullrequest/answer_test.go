@@ -1,0 +1,79 @@
+package pullrequest_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"promoter/internal/promotion"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/pullrequest"
+	"promoter/internal/state"
+)
+
+// TestReply_golden holds the comment that answers commands against golden files.
+func TestReply_golden(t *testing.T) {
+	t.Parallel()
+	opens := time.Date(2026, 11, 19, 8, 0, 0, 0, time.UTC)
+	waits := pullrequest.Proposal{Step: pullrequest.StepWait, Decisions: []promotion.Decision{{
+		Target: promotion.Target{Environment: "prod", Application: "shop"}, State: promotion.Waiting,
+		Reason:     promotion.Reason{Message: "staging soak: 3h of 24h", Until: opens},
+		Conditions: []promotion.Condition{{Name: "staging soak", State: promotion.Pending, Value: "3h of 24h", Reason: "there since 2026-11-18T08:00:00Z", Until: &opens}},
+	}}}
+	for name, answers := range map[string][]pullrequest.Answered{
+		"help": {{Answer: state.Answer{Login: "ann", Command: "help", Reaction: "done", Words: "here you may use hold, help"}}},
+		"explain": {{
+			Answer:    state.Answer{Login: "ann", Command: "explain", Reaction: "done"},
+			Proposals: []pullrequest.Proposal{full().Proposal, waits},
+		}},
+		"hostile": {
+			{Answer: state.Answer{Login: "@ann <!-- x", Command: "promote `x` @all #1", Reaction: "refused", Words: "because of @all, #1 and --> [a](https://b)\n/promoter hold"}},
+			{Answer: state.Answer{Login: "ben", Reaction: "unclear", Words: "there is no such command"}},
+		},
+	} {
+		text := pullrequest.Answer(answers...)
+		path := filepath.Join("testdata", "answer", name+".md")
+		if *update {
+			if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), text+"\n"); diff != "" {
+			t.Errorf("%s (-golden +got):\n%s", name, diff)
+		}
+		if strings.Contains("\n"+text, "\n/promoter") {
+			t.Errorf("%s gives a command:\n%s", name, text)
+		}
+	}
+}
+
+func TestAnswer_reactionsSayEnough(t *testing.T) {
+	t.Parallel()
+	for _, a := range []state.Answer{
+		{Login: "ann", Command: "hold", Reaction: "done"}, {Login: "ann", Command: "explain", Reaction: "refused"}, {Login: "ann", Reaction: "unclear"},
+	} {
+		if text := pullrequest.Answer(pullrequest.Answered{Answer: a}); text != "" {
+			t.Errorf("%+v is answered: %s", a, text)
+		}
+	}
+}
+
+func TestAnswer_bounded(t *testing.T) {
+	t.Parallel()
+	var many []pullrequest.Answered
+	for range 500 {
+		many = append(many, pullrequest.Answered{Answer: state.Answer{Login: "ann", Command: "promote x", Reaction: "refused", Words: strings.Repeat("ä", 500)}})
+	}
+	if n := utf8.RuneCountInString(pullrequest.Answer(many...)); n > 65_536 || n < 50_000 {
+		t.Errorf("the answer has %d characters", n)
+	}
+}

@@ -1,0 +1,123 @@
+package pullrequest_test
+
+import (
+	"testing"
+
+	"promoter/internal/promotion"
+
+	"promoter/internal/config"
+	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/pullrequest"
+)
+
+// capped is one environment with settings, under a cap of the server.
+func capped(t *testing.T, settings string, limit promotion.Limit) *promotiontest.Scenario {
+	t.Helper()
+	w := promotiontest.NewCheckout(t, promotiontest.Components+"environments:\n  prod: {paths: ['prod/{application}']"+settings+"}\n").WithForge()
+	w.Has("prod/shop", "web:1.4")
+	w.Publish("web:1.5@" + promotiontest.DigestB)
+	w.Limits = func(environment string) promotion.Limit {
+		if environment != "prod" {
+			t.Errorf("asked about %s", environment)
+		}
+		return limit
+	}
+	return w
+}
+
+func TestCaps_land(t *testing.T) {
+	t.Parallel()
+	push, automerge, pr := config.LandPush, config.LandAutomerge, config.LandPR
+	tests := []struct {
+		name    string
+		wanted  config.Land
+		limit   promotion.Limit
+		want    config.Land
+		changed bool
+	}{
+		{"none", push, promotion.Limit{}, push, false},
+		{"allowed", automerge, promotion.Limit{Land: []config.Land{pr, automerge}}, automerge, false},
+		{"the nearest", push, promotion.Limit{Land: []config.Land{pr, automerge}}, automerge, true},
+		{"the strictest", push, promotion.Limit{Land: []config.Land{pr}}, pr, true},
+		{"between", automerge, promotion.Limit{Land: []config.Land{push, pr}}, pr, true},
+		{"stricter than all", pr, promotion.Limit{Land: []config.Land{push, automerge}}, pr, false},
+		{"approvals need a pull request", push, promotion.Limit{Approvals: 1}, automerge, true},
+		{"approvals without automerge", push, promotion.Limit{Land: []config.Land{push, pr}, Approvals: 1}, pr, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := only(capped(t, ", land: "+string(test.wanted), test.limit))
+			if p.Environment.Land != test.want {
+				t.Errorf("land is %s, want %s", p.Environment.Land, test.want)
+			}
+			shown := len(p.Gates) > 0 && p.Gates[0].Name == "limit of the server" &&
+				p.Gates[0].Reason == "the server does not allow land: "+string(test.wanted)
+			if shown != test.changed {
+				t.Errorf("gates %+v", p.Gates)
+			}
+		})
+	}
+}
+
+// What may not be pushed is proposed, and the push never happens.
+func TestCaps_pushBecomesPullRequest(t *testing.T) {
+	t.Parallel()
+	w := capped(t, ", land: push", promotion.Limit{Land: []config.Land{config.LandPR, config.LandAutomerge}})
+	expectOnly(w, pullrequest.StepPropose, false, "newer: web 1.4 -> 1.5")
+}
+
+func TestCaps_propose(t *testing.T) {
+	t.Parallel()
+	manual := promotion.Limit{Propose: []config.Propose{config.ProposeManual, config.ProposeNever}}
+	d := capped(t, "", manual).Decide("prod/shop")
+	if d.State != promotion.Waiting || d.Reason.Rule != promotion.RulePropose {
+		t.Errorf("%s: %s", d.State, d.Reason)
+	}
+	if gate := promotiontest.GateNamed(t, d.Gates, "limit of the server"); gate.Reason != "the server does not allow propose: automatic" || gate.Value != "propose: manual" {
+		t.Errorf("%+v", gate)
+	}
+	w := capped(t, "", manual)
+	w.Request("prod/shop", "ada")
+	if p := only(w); p.Environment.Newer != config.NewerQueue {
+		t.Errorf("newer is %s: what was asked for would be replaced", p.Environment.Newer)
+	}
+}
+
+func TestCaps_approvals(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, settings, value, reason string }{
+		{"none in the config", "", "1 of 2", "not approved yet"},
+		{"fewer", ", gates: {approvals: {count: 1, from: [ada]}}", "1 of 2", "not approved yet by ada"},
+		{"more", ", gates: {approvals: {count: 3}}", "1 of 3", "not approved yet"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := capped(t, ", land: automerge"+test.settings, promotion.Limit{Approvals: 2})
+			open := w.OpenPullRequest("promoter/prod/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+			open.Approvals = []promotion.Approval{{By: "ada"}}
+			w.Open[open.Head] = open
+			p := only(w)
+			if gate := promotiontest.GateNamed(t, p.Gates, "approvals"); gate.Value != test.value || gate.Reason != test.reason || p.Land {
+				t.Errorf("%+v, land %v", gate, p.Land)
+			}
+		})
+	}
+}
+
+func TestPlan_plainGitHasNoPullRequests(t *testing.T) {
+	t.Parallel()
+	for _, land := range []string{"pr", "automerge"} {
+		w := capped(t, ", land: "+land, promotion.Limit{})
+		w.PushOnly = true
+		reason := "land is " + land + ", but here are no pull requests: it is plain Git, or they are switched off on the forge"
+		w.Expect("prod/shop", promotion.Refused, reason)
+		expectOnly(w, pullrequest.StepWait, false, reason)
+	}
+	w := capped(t, ", land: push", promotion.Limit{})
+	w.PushOnly = true
+	expectOnly(w, pullrequest.StepPush, true, "newer: web 1.4 -> 1.5")
+	w.Available["web"] = promotion.Available{Version: promotiontest.Version("1.4"), Found: true}
+	w.Expect("prod/shop", promotion.Same, "holds this already")
+}

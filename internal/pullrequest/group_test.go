@@ -1,0 +1,161 @@
+package pullrequest_test
+
+import (
+	"testing"
+
+	"promoter/internal/promotion"
+
+	"promoter/internal/promotion/promotiontest"
+)
+
+const allBranch = "promoter/dev/_all"
+
+// groupOf is an environment whose applications share one pull request: web in
+// shop, worker in jobs, both with something newer.
+func groupOf(t *testing.T) *promotiontest.Scenario {
+	t.Helper()
+	w := promotiontest.NewCheckout(t, promotiontest.Components+`
+environments:
+  dev: {paths: ["dev/{application}"], land: automerge, gates: {checks: [ci]}, pullRequest: {group: environment}}
+applications:
+  strict: {environments: {dev: {gates: {checks: [ci, audit]}}}}
+  careful: {environments: {dev: {land: pr}}}
+`).WithForge()
+	w.Has("dev/shop", "web:1.4@"+promotiontest.DigestA)
+	w.Has("dev/jobs", "worker:2.0@"+promotiontest.DigestA)
+	w.Publish("web:1.5@"+promotiontest.DigestB, "worker:2.1@"+promotiontest.DigestC)
+	return w
+}
+
+func bothOf() map[string]promotion.Snapshot {
+	return map[string]promotion.Snapshot{
+		"shop": promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB),
+		"jobs": promotiontest.SnapshotOf("worker:2.1@" + promotiontest.DigestC),
+	}
+}
+
+func openGroup(w *promotiontest.Scenario, snapshots map[string]promotion.Snapshot) {
+	open := w.OpenPullRequest(allBranch, 7, snapshots)
+	open.Checks = []promotion.Check{promotiontest.Check("ci", promotion.Passed)}
+	w.Open[allBranch] = open
+}
+
+func TestArrange_group(t *testing.T) {
+	t.Parallel()
+	w := groupOf(t)
+	const together = "promoter/dev/_all [dev/jobs dev/shop]: jobs: newer: worker 2.0 -> 2.1 (and 1 more)"
+	expectSummaries(w, "propose "+together)
+	if !only(w).Group {
+		t.Error("it is a group")
+	}
+	openGroup(w, bothOf())
+	expectSummaries(w, "land, propose "+together)
+
+	// An application that is not in it yet: first it is rebuilt.
+	openGroup(w, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+	expectSummaries(w, "propose "+together)
+}
+
+// One that stops being ready leaves by a rebuild, and nothing lands before it.
+func TestArrange_groupMemberLeaves(t *testing.T) {
+	t.Parallel()
+	w := groupOf(t)
+	openGroup(w, bothOf())
+	w.Reject("dev/jobs", "worker:2.1@"+promotiontest.DigestC)
+	w.Available["worker"] = promotion.Available{Version: promotiontest.Version("2.0@" + promotiontest.DigestA), Found: true}
+	expectSummaries(w, "propose promoter/dev/_all [dev/shop]: newer: web 1.4 -> 1.5")
+}
+
+// One whose registry is silent stays as it is, and holds the merge up.
+func TestArrange_groupMemberUnanswered(t *testing.T) {
+	t.Parallel()
+	w := groupOf(t)
+	openGroup(w, bothOf())
+	w.Available["worker"] = promotion.Available{Err: promotiontest.ErrDown}
+	expectSummaries(w, "propose promoter/dev/_all [dev/jobs dev/shop]: jobs: worker: down (and 1 more)")
+	moved := only(w).Decisions[0]
+	if to, moves := moved.Wanted("worker"); !moves || to.Digest != promotiontest.DigestC {
+		t.Errorf("%+v: not what is open", moved.Moves)
+	}
+	// It never was in it, so it does not come in.
+	openGroup(w, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+	expectSummaries(w, "land, propose promoter/dev/_all [dev/shop]: newer: web 1.4 -> 1.5")
+}
+
+// The strictest of all members decides about landing.
+func TestArrange_groupStrictest(t *testing.T) {
+	t.Parallel()
+	w := groupOf(t)
+	w.Has("dev/strict", "web:1.4@"+promotiontest.DigestA)
+	snapshots := bothOf()
+	snapshots["strict"] = promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB)
+	openGroup(w, snapshots)
+	p := only(w)
+	if p.Land || promotiontest.GateNamed(t, p.Gates, "check audit").State != promotion.Pending || len(p.Gates) != 2 {
+		t.Errorf("land %v, gates %+v", p.Land, p.Gates)
+	}
+
+	w = groupOf(t)
+	w.Has("dev/careful", "web:1.4@"+promotiontest.DigestA)
+	snapshots = bothOf()
+	snapshots["careful"] = promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB)
+	openGroup(w, snapshots)
+	if only(w).Land {
+		t.Error("people merge one of them")
+	}
+}
+
+func TestArrange_groupWithNothingReady(t *testing.T) {
+	t.Parallel()
+	nothing := func(w *promotiontest.Scenario) {
+		w.Publish("web:1.4@"+promotiontest.DigestA, "worker:2.0@"+promotiontest.DigestA)
+	}
+
+	w := groupOf(t)
+	nothing(w)
+	expectSummaries(w)
+
+	openGroup(w, bothOf()) // still wanted, for all we know
+	expectSummaries(w, "keep promoter/dev/_all [dev/jobs dev/shop]: holds this already")
+
+	done := groupOf(t)
+	nothing(done)
+	openGroup(done, map[string]promotion.Snapshot{"shop": promotiontest.SnapshotOf("web:1.4@" + promotiontest.DigestA), "gone": promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB)})
+	expectSummaries(done, "close promoter/dev/_all [dev/shop]: holds this already")
+
+	foreign := groupOf(t)
+	openGroup(foreign, bothOf())
+	open := foreign.Open[allBranch]
+	open.Foreign = "ada committed to it"
+	foreign.Open[allBranch] = open
+	expectSummaries(foreign, "keep promoter/dev/_all [dev/jobs dev/shop]: ada committed to it")
+
+	silent := groupOf(t)
+	silent.Available = map[string]promotion.Available{"web": {Err: promotiontest.ErrDown}, "worker": {Err: promotiontest.ErrDown}}
+	expectSummaries(silent, "wait promoter/dev/_all [dev/jobs dev/shop]: jobs: worker: down (and 1 more)")
+	openGroup(silent, bothOf())
+	expectSummaries(silent, "keep promoter/dev/_all [dev/jobs dev/shop]: worker: down")
+}
+
+// The setting was changed while pull requests are open.
+func TestArrange_groupChanged(t *testing.T) {
+	t.Parallel()
+	w := groupOf(t)
+	w.OpenPullRequest("promoter/dev/shop", 5, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+	expectSummaries(w,
+		"close promoter/dev/shop []: the applications of dev share one pull request now",
+		"propose promoter/dev/_all [dev/jobs dev/shop]: jobs: newer: worker 2.0 -> 2.1 (and 1 more)",
+	)
+
+	back := oneOf(t, "")
+	back.OpenPullRequest(allBranch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+	expectSummaries(back,
+		"close promoter/dev/_all []: the applications of dev have pull requests of their own now",
+		"propose promoter/dev/shop [dev/shop]: newer: web 1.4 -> 1.5",
+	)
+
+	empty := groupOf(t)
+	empty.Targets = map[promotion.Target]promotion.Current{}
+	openGroup(empty, bothOf())
+	expectSummaries(empty, "close promoter/dev/_all []: no environment has files of any application any more")
+}

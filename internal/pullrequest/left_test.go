@@ -1,0 +1,199 @@
+package pullrequest_test
+
+import (
+	"testing"
+	"time"
+
+	"promoter/internal/promotion"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/pullrequest"
+	"promoter/internal/state"
+)
+
+// Each way in which an open pull request comes to an end, or does not.
+func TestArrange_whatIsLeft(t *testing.T) {
+	t.Parallel()
+	const branch = "promoter/dev/shop"
+	tests := []struct {
+		name    string
+		prepare func(*promotiontest.Scenario)
+		step    pullrequest.Step
+		reason  string
+	}{
+		{"done by hand", func(w *promotiontest.Scenario) {
+			w.Publish("web:1.4@" + promotiontest.DigestA)
+			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.4@"+promotiontest.DigestA))
+		}, pullrequest.StepClose, "holds this already"},
+		{"the files are ahead", func(w *promotiontest.Scenario) {
+			w.Publish("web:1.4@" + promotiontest.DigestA)
+			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.3@"+promotiontest.DigestB))
+		}, pullrequest.StepClose, "the files are ahead of it"},
+		{"rejected", func(w *promotiontest.Scenario) {
+			w.Publish("web:1.4@" + promotiontest.DigestA)
+			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+			w.Reject("dev/shop", "web:1.5@"+promotiontest.DigestB)
+		}, pullrequest.StepClose, "web 1.5 was rejected by ada on 2026-11-18"},
+		{"reverted", func(w *promotiontest.Scenario) {
+			w.Publish("web:1.4@" + promotiontest.DigestA)
+			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+			w.Reverted[w.Target("dev/shop")] = []promotion.Reversion{{Component: "web", Version: promotiontest.Version("1.5@" + promotiontest.DigestB)}}
+		}, pullrequest.StepClose, "web 1.5 was here before and was taken back"},
+		{"not selected any more", func(w *promotiontest.Scenario) {
+			w.Publish("web:1.4@" + promotiontest.DigestA)
+			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:nightly@"+promotiontest.DigestB))
+		}, pullrequest.StepClose, "the config does not select it any more: web nightly"},
+		{"the registry forgot it", func(w *promotiontest.Scenario) { // a list may not be whole: it is kept
+			w.Publish("web:1.4@" + promotiontest.DigestA)
+			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+		}, pullrequest.StepKeep, "holds this already"},
+		{"the registry does not answer", func(w *promotiontest.Scenario) {
+			w.Available["web"] = promotion.Available{Err: promotiontest.ErrDown}
+			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+		}, pullrequest.StepKeep, "web: down"},
+		{"the files are gone", func(w *promotiontest.Scenario) {
+			delete(w.Targets, w.Target("dev/shop"))
+			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+		}, pullrequest.StepClose, "no environment has files of shop any more"},
+		{"the branch is away", func(w *promotiontest.Scenario) {
+			delete(w.Targets, w.Target("dev/shop"))
+			w.Unavailable["dev"] = "no branch env/dev"
+			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+		}, pullrequest.StepKeep, "no branch env/dev"},
+		{"no reference any more", func(w *promotiontest.Scenario) {
+			w.Targets[w.Target("dev/shop")] = promotion.Current{}
+			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+		}, pullrequest.StepClose, "the files hold no reference to a followed component"},
+		{"the registry has an older one now", func(w *promotiontest.Scenario) {
+			w.Publish("web:1.4.5@" + promotiontest.DigestC)
+			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+			w.RegistryHas("web:1.5@" + promotiontest.DigestB)
+		}, pullrequest.StepPropose, "newer: web 1.4 -> 1.5"},
+		{"trailers that say nothing", func(w *promotiontest.Scenario) {
+			w.Publish("web:1.4@" + promotiontest.DigestA)
+			w.OpenPullRequest(branch, 7, nil)
+		}, pullrequest.StepClose, "holds this already"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := oneOf(t, "")
+			test.prepare(w)
+			expectOnly(w, test.step, false, test.reason)
+		})
+	}
+}
+
+// What is only reported now has no pull request any more.
+func TestArrange_proposeNever(t *testing.T) {
+	t.Parallel()
+	w := oneOf(t, ", propose: never")
+	w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+	expectOnly(w, pullrequest.StepClose, false, "propose is never: the difference is only reported")
+}
+
+// A rollback that may not go on yet keeps its pull request, although it leads back.
+func TestArrange_rollbackIsKept(t *testing.T) {
+	t.Parallel()
+	w := oneOf(t, ", land: automerge")
+	w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.3@"+promotiontest.DigestC))
+	back := state.RolledBack{Act: promotiontest.ActOf("ada"), Images: map[string]string{"web": "quay.io/acme/web:1.3@" + promotiontest.DigestC}}
+	w.ChangeState(state.Rollback(state.Target(w.Target("dev/shop")), back))
+	w.Landed("dev/shop", promotiontest.Noon.Add(-time.Hour), promotiontest.Noon, "web:1.3@"+promotiontest.DigestC)
+	w.RegistryHas("web:1.3@" + promotiontest.DigestC)
+	expectOnly(w, pullrequest.StepPropose, true, "rolled back by ada on 2026-11-18: web 1.4 -> 1.3")
+	w.ChangeState(state.Freeze("dev", promotiontest.ActOf("eve"), nil))
+	expectOnly(w, pullrequest.StepKeep, false, "dev is frozen by eve since 2026-11-18")
+}
+
+// Older versions that somebody asked for are no less wanted because the files are
+// ahead of them.
+func TestArrange_requestIsKept(t *testing.T) {
+	t.Parallel()
+	w := soaked(t, "refresh")
+	w.Environments = []string{"staging"}
+	w.OpenPullRequest("promoter/staging/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.2@"+promotiontest.DigestC))
+	target := w.Target("staging/shop")
+	w.ChangeState(state.Ask(state.Target(target), state.Request{Act: promotiontest.ActOf("ada"), With: []string{"quay.io/acme/web:1.2"}}))
+	w.Explicit = map[promotion.Target]map[string]promotion.Available{
+		target: {"web": {Version: promotiontest.Version("1.2@" + promotiontest.DigestC), Found: true, Explicit: true}},
+	}
+	if p := only(w); p.Step != pullrequest.StepKeep || p.Decisions[0].State != promotion.Waiting {
+		t.Errorf("%s: %v", p.Decisions[0].State, summaries([]pullrequest.Proposal{p}))
+	}
+}
+
+// A pull request whose trailers tell nothing is kept while something is wanted.
+func TestArrange_untoldIsKept(t *testing.T) {
+	t.Parallel()
+	w := soaked(t, "refresh")
+	w.Environments = []string{"staging"}
+	w.Stood("dev/shop", time.Minute, 0, "web:1.4@"+promotiontest.DigestA)
+	w.OpenPullRequest("promoter/staging/shop", 7, nil)
+	if p := only(w); p.Step != pullrequest.StepKeep || p.Land {
+		t.Errorf("%v", summaries([]pullrequest.Proposal{p}))
+	}
+}
+
+// A child keeps what is open as long as an environment before it has, or had, it.
+func TestArrange_childKeepsWhatItsParentHas(t *testing.T) {
+	t.Parallel()
+	ahead := func(t *testing.T) *promotiontest.Scenario {
+		t.Helper()
+		w := promotiontest.NewCheckout(t, promotiontest.Chain).WithForge()
+		w.Environments = []string{"staging"}
+		w.Has("dev/shop", "web:1.4@"+promotiontest.DigestA)
+		w.Has("staging/shop", "web:1.4@"+promotiontest.DigestA)
+		w.OpenPullRequest("promoter/staging/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+		return w
+	}
+	expectOnly(ahead(t), pullrequest.StepClose, false, "no environment before holds it any more: web 1.5")
+
+	w := ahead(t)
+	w.Landings[w.Target("dev/shop")] = []promotion.Landing{
+		{Commit: "b", Snapshot: promotiontest.SnapshotOf("web:1.4@" + promotiontest.DigestA)},
+		{Commit: "a", Snapshot: promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB), TakenBack: true},
+	}
+	expectOnly(w, pullrequest.StepClose, false, "web 1.5 was taken back in dev")
+}
+
+func TestArrange_environmentGone(t *testing.T) {
+	t.Parallel()
+	w := oneOf(t, "")
+	w.Publish("web:1.4@" + promotiontest.DigestA)
+	w.OpenPullRequest("promoter/qa/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+	w.OpenPullRequest("promoter/_state", 8, nil) // none of ours, whatever somebody opened from it
+	expectOnly(w, pullrequest.StepClose, false, "the config has no environment qa any more")
+	if p := only(w); p.Environment.Name != "qa" || p.Head != "promoter/qa/shop" || p.Open.Number != 7 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A pass that only looks at one environment leaves the others alone.
+func TestArrange_notLookedAt(t *testing.T) {
+	t.Parallel()
+	w := promotiontest.NewCheckout(t, promotiontest.Chain).WithForge()
+	w.Environments = []string{"dev"}
+	w.OpenPullRequest("promoter/prod/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+	if got := arrange(w); len(got) > 0 {
+		t.Errorf("%v", summaries(got))
+	}
+}
+
+// What lands another way now leaves no pull request behind.
+func TestArrange_landsAnotherWay(t *testing.T) {
+	t.Parallel()
+	w := oneOf(t, ", land: push")
+	w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+	w.OpenPullRequest("promoter/dev/_all", 8, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
+	want := []string{
+		"close promoter/dev/_all []: the applications of dev have pull requests of their own now",
+		"close promoter/dev/shop []: shop is pushed to dev now",
+		"land, push  [dev/shop]: newer: web 1.4 -> 1.5",
+	}
+	if diff := cmp.Diff(want, summaries(arrange(w))); diff != "" {
+		t.Error(diff)
+	}
+}

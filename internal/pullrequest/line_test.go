@@ -1,0 +1,96 @@
+package pullrequest_test
+
+import (
+	"fmt"
+	"testing"
+
+	"promoter/internal/promotion"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/pullrequest"
+	"promoter/internal/state"
+)
+
+// Rollbacks, then what was requested, then closes, then the others.
+func TestArrange_order(t *testing.T) {
+	t.Parallel()
+	w := promotiontest.NewCheckout(t, promotiontest.Chain).WithForge()
+	w.OpenPullRequest("promoter/qa/shop", 7, nil)
+	var decisions []promotion.Decision
+	decide := func(environment, application string, rule promotion.Rule, request *state.Request) {
+		decisions = append(decisions, promotion.Decision{
+			Target: promotion.Target{Environment: environment, Application: application},
+			State:  promotion.Proposed, Reason: promotion.Reason{Rule: rule, Message: "wanted"}, Request: request,
+		})
+	}
+	decide("prod", "a", promotion.RuleParent, nil)
+	decide("staging", "b", promotion.RuleRollback, nil)
+	decide("dev", "d", promotion.RuleNewer, nil)
+	decide("dev", "c", promotion.RuleNewer, nil)
+	decide("prod", "e", promotion.RuleParent, &state.Request{})
+	want := []string{
+		"propose promoter/staging/b [staging/b]: wanted",
+		"propose promoter/prod/e [prod/e]: wanted",
+		"close promoter/qa/shop []: the config has no environment qa any more",
+		"propose promoter/dev/c [dev/c]: wanted",
+		"propose promoter/dev/d [dev/d]: wanted",
+		"propose promoter/prod/a [prod/a]: wanted",
+	}
+	got := summaries(pullrequest.Plan(w.Observation, decisions, promotiontest.Noon))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestArrange_line(t *testing.T) {
+	t.Parallel()
+	w := promotiontest.NewCheckout(t, promotiontest.Components+`
+environments:
+  dev: {paths: ["dev/{application}"], pullRequest: {limit: 3}}
+`).WithForge()
+	w.Publish("web:1.5@" + promotiontest.DigestB)
+	for i := range 10 {
+		w.Has(fmt.Sprintf("dev/app-%d", i), "web:1.4@"+promotiontest.DigestA)
+	}
+	w.OpenPullRequest("promoter/dev/app-8", 8, promotiontest.SnapshotsOf("app-8", "web:1.5@"+promotiontest.DigestB)) // is open already
+	w.OpenPullRequest("promoter/dev/app-x", 9, promotiontest.SnapshotsOf("app-x", "web:1.5@"+promotiontest.DigestB)) // makes room
+	want := []string{
+		"close promoter/dev/app-x []: no environment has files of app-x any more",
+		"propose promoter/dev/app-0 [dev/app-0]: newer: web 1.4 -> 1.5",
+		"propose promoter/dev/app-1 [dev/app-1]: newer: web 1.4 -> 1.5",
+	}
+	for i := range 6 {
+		want = append(want, fmt.Sprintf("wait promoter/dev/app-%d [dev/app-%[1]d]: waiting in line: place %d of 7", i+2, i+1))
+	}
+	want = append(want, "propose promoter/dev/app-8 [dev/app-8]: newer: web 1.4 -> 1.5",
+		"wait promoter/dev/app-9 [dev/app-9]: waiting in line: place 7 of 7")
+	proposals := arrange(w)
+	if diff := cmp.Diff(want, summaries(proposals)); diff != "" {
+		t.Error(diff)
+	}
+	last := proposals[len(proposals)-1]
+	if d := last.Decisions[0]; d.State != promotion.Waiting || d.Reason.Rule != promotion.RuleLimit {
+		t.Errorf("%s: %s: what waits in line is not proposed", d.State, d.Reason)
+	}
+}
+
+// The first pass over 200 applications opens no storm.
+func TestArrange_firstPass(t *testing.T) {
+	t.Parallel()
+	w := promotiontest.NewCheckout(t, promotiontest.Chain).WithForge()
+	w.Publish("web:1.5@" + promotiontest.DigestB)
+	for i := range 200 {
+		w.Has(fmt.Sprintf("dev/app-%03d", i), "web:1.4@"+promotiontest.DigestA)
+	}
+	opened := 0
+	for _, p := range arrange(w) {
+		if p.Step == pullrequest.StepPropose {
+			opened++
+		}
+	}
+	if opened != 20 {
+		t.Errorf("%d are opened, want the limit of 20", opened)
+	}
+}

@@ -1,0 +1,84 @@
+package pullrequest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"promoter/internal/promotion"
+
+	"promoter/internal/config"
+	"promoter/internal/pullrequest"
+)
+
+// The branch of the offer is nobody's promotion: no environment has such a name, and
+// it is no folder of the state branch or of a head branch.
+func TestOnboardingBranch_isNoPlace(t *testing.T) {
+	t.Parallel()
+	if target, ours := promotion.ParseHead(pullrequest.OnboardingBranch); ours {
+		t.Errorf("it is the head branch of %v", target)
+	}
+	_, name, _ := strings.Cut(pullrequest.OnboardingBranch, "/")
+	if pullrequest.OnboardingBranch != "promoter/_onboarding" || config.ValidName(name) {
+		t.Errorf("it is %s", pullrequest.OnboardingBranch)
+	}
+}
+
+// However much there is, the text has room for how to begin and how to decline, and
+// says how much is left out.
+func TestOnboardingBody_bounded(t *testing.T) {
+	t.Parallel()
+	var o pullrequest.Onboarding
+	long := strings.Repeat("x", 3000)
+	for i := range 500 {
+		name := fmt.Sprint(long, i)
+		o.Components = append(o.Components,
+			pullrequest.OnboardingComponent{Name: name, Repository: name, Select: long, Present: long},
+			pullrequest.OnboardingComponent{Name: name, Repository: name, Off: long})
+		o.Environments = append(o.Environments, pullrequest.OnboardingEnvironment{Name: name, Paths: []string{long, long}, After: []string{long}})
+		o.Files = append(o.Files, pullrequest.OnboardingUse{File: name, Count: 2})
+		o.Warnings = append(o.Warnings, pullrequest.OnboardingWarning{Text: long, Advice: long})
+		o.Unknown = append(o.Unknown, long)
+	}
+	body := pullrequest.OnboardingBody(o)
+	if n := utf8.RuneCountInString(body); n > 65_536 {
+		t.Errorf("it has %d characters", n)
+	}
+	for _, words := range []string{"**Close it** to decline", "1000 in 500 files", "…and 460 more.", "<!-- promoter:end -->"} {
+		if !strings.Contains(body, words) {
+			t.Errorf("it does not say %q", words)
+		}
+	}
+	if pullrequest.MergeBody(body, body) != body {
+		t.Error("it is edited although nothing changed")
+	}
+}
+
+func TestOnboardingBody_harmless(t *testing.T) {
+	t.Parallel()
+	evil := "@ann #1 --> <!-- promoter:end --> `x` | [a](https://evil.example.com)\n# big"
+	body := pullrequest.OnboardingBody(pullrequest.Onboarding{
+		Base:         evil,
+		Components:   []pullrequest.OnboardingComponent{{Name: evil, Repository: evil, Select: evil, Present: evil}, {Repository: evil, Off: evil}},
+		Environments: []pullrequest.OnboardingEnvironment{{Name: evil, Paths: []string{evil}, After: []string{evil}}},
+		Applications: []string{evil}, Files: []pullrequest.OnboardingUse{{File: evil, Count: 1}},
+		Warnings: []pullrequest.OnboardingWarning{{Text: evil, Advice: evil}}, Unknown: []string{evil},
+	})
+	inside := strings.TrimSuffix(strings.TrimPrefix(body, "<!-- promoter:begin -->"), "<!-- promoter:end -->")
+	for _, sign := range []string{"@ann", "#1", "-->", "<!--", "\n# big"} {
+		if strings.Contains(inside, sign) {
+			t.Errorf("it holds %q:\n%s", sign, body)
+		}
+	}
+}
+
+func TestOnboardingBody_nothingFirst(t *testing.T) {
+	t.Parallel()
+	body := pullrequest.OnboardingBody(pullrequest.Onboarding{Base: "main", Unknown: []string{"component web: the registry did not answer"}})
+	for _, words := range []string{"Nothing: the files hold what would be chosen, or it is not known.", "Not known: component web: the registry did not answer."} {
+		if !strings.Contains(body, words) {
+			t.Errorf("it does not say %q:\n%s", words, body)
+		}
+	}
+}

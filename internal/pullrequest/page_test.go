@@ -1,0 +1,156 @@
+package pullrequest_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/promotion"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/config"
+	"promoter/internal/image"
+	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/pullrequest"
+	"promoter/internal/scm"
+)
+
+var update = flag.Bool("update", false, "write the golden files of testdata anew")
+
+// aMove moves a component between two tags, with all that is known of the second.
+func aMove(component, from, to string) promotion.Move {
+	return promotion.Move{
+		Component: component,
+		From:      image.Version{Tag: from, Digest: promotiontest.DigestA, Revision: strings.Repeat("a", 40)},
+		To: image.Version{
+			Tag: to, Version: to, Digest: promotiontest.DigestB, Revision: strings.Repeat("b", 40),
+			Created: time.Date(2026, 11, 17, 23, 30, 0, 0, time.FixedZone("", 3600)),
+		},
+	}
+}
+
+// aPage is a pull request of applications, each with its moves.
+func aPage(moves map[string][]promotion.Move) pullrequest.Page {
+	p := pullrequest.Page{Proposal: pullrequest.Proposal{
+		Environment: config.Environment{Name: "staging", Land: config.LandPR}, Step: pullrequest.StepPropose,
+	}}
+	for _, application := range slices.Sorted(maps.Keys(moves)) {
+		d := promotion.Decision{
+			Target: promotion.Target{Environment: "staging", Application: application}, State: promotion.Proposed,
+			Reason: promotion.Reason{Rule: promotion.RuleParent, Message: "dev has: web 1.4.1 -> 1.4.2"},
+			Moves:  moves[application], Snapshot: promotion.Snapshot{},
+		}
+		for _, m := range moves[application] {
+			d.Snapshot[m.Component] = promotion.Pinned{Repository: promotiontest.Repository("web"), Version: m.To}
+		}
+		p.Decisions = append(p.Decisions, d)
+	}
+	return p
+}
+
+// full is a pull request with everything that one can tell.
+func full() pullrequest.Page {
+	p := aPage(map[string][]promotion.Move{"shop": {aMove("web", "1.4.1", "1.4.2"), aMove("worker", "2.0.0", "2.1.0")}})
+	p.Environment.Land = config.LandAutomerge
+	p.Environment.PullRequest.Body = "Runbook: https://example.com/runbook of {application} {version}"
+	opens := time.Date(2026, 11, 19, 8, 0, 0, 0, time.UTC)
+	p.Decisions[0].Conditions = []promotion.Condition{
+		{Name: "dev soak", State: promotion.Passed, Value: "1h", Reason: "there since 2026-11-18T09:00:00Z"},
+		{Name: "dev check e2e", State: promotion.Passed},
+	}
+	p.Gates = []promotion.Condition{
+		{Name: "windows office", State: promotion.Pending, Reason: "office is closed", Until: &opens},
+		{Name: "approvals", State: promotion.Pending, Value: "1 of 2", Reason: "not approved yet by team:acme/sre"},
+	}
+	span, _ := pullrequest.SpanOf(p.Decisions[0].Moves[0])
+	p.Commits = map[pullrequest.Span]scm.Comparison{span: {
+		Commits: []scm.Commit{
+			{ID: strings.Repeat("c", 40), Message: "Close the cart when empty\n\nLong story."},
+			{ID: strings.Repeat("b", 40), Message: "Show the price"},
+		},
+		Total: 7, URL: "https://github.com/acme/web/compare/aaaaaaa...bbbbbbb",
+	}}
+	return p
+}
+
+// hostile is full of text that wants to do something.
+func hostile() pullrequest.Page {
+	p := full()
+	attack := "Fix #12 for @acme/everyone <img src=x onerror=alert(1)> `code` | [x](https://evil.example) --> <!-- promoter:end -->\r\n/close \u202eevil"
+	d := &p.Decisions[0]
+	d.Moves[0].From.Tag, d.Moves[0].To.Tag = attack, "1.4.2"+attack
+	d.Reason.Message = "asked for by " + attack
+	d.Conditions[0].Reason, d.Conditions[0].Value, d.Conditions[0].Name = attack, attack, attack
+	for span, comparison := range p.Commits {
+		comparison.URL = "https://github.com/x) @everyone"
+		comparison.Commits[0].Message, comparison.Commits[0].ID = attack, "`@x`"
+		p.Commits[span] = comparison
+	}
+	return p
+}
+
+func group() pullrequest.Page {
+	p := aPage(map[string][]promotion.Move{
+		"blog": {aMove("web", "1.4.1", "1.4.2")}, "shop": {aMove("web", "1.4.0", "1.4.2"), aMove("worker", "", "2.1.0")},
+		"docs": {aMove("web", "1.4.1", "1.4.2")}, "wiki": {aMove("web", "1.4.1", "1.4.2")},
+	})
+	p.Group = true
+	p.Decisions[1].Conditions = []promotion.Condition{{Name: "settle", State: promotion.Passed, Value: "2m"}}
+	return p
+}
+
+// kept is a pull request that stands for an older snapshot than what is wanted.
+func kept() pullrequest.Page {
+	p := aPage(map[string][]promotion.Move{"shop": {aMove("web", "1.4.1", "1.5.0")}})
+	p.Step = pullrequest.StepKeep
+	p.Reason = promotion.Reason{Rule: promotion.RuleHeld, Message: "held by ann since 2026-11-18: the database moves", Until: promotiontest.Noon}
+	p.Open = &promotion.Open{Number: 7, Snapshots: map[string]promotion.Snapshot{"shop": {
+		"web":    {Repository: promotiontest.Repository("web"), Version: image.Version{Tag: "1.4.2", Digest: "sha256:" + strings.Repeat("c", 64)}},
+		"worker": {Repository: promotiontest.Repository("worker"), Version: promotiontest.Version("2.0.0@" + promotiontest.DigestA)},
+	}}}
+	p.Decisions[0].Snapshot["worker"] = promotion.Pinned{Repository: promotiontest.Repository("worker"), Version: promotiontest.Version("2.0.0@" + promotiontest.DigestA)}
+	return p
+}
+
+func moved() pullrequest.Page {
+	m := aMove("moving", "released", "released")
+	m.To.Created = time.Time{}
+	return aPage(map[string][]promotion.Move{"default": {m}})
+}
+
+// TestBody_golden holds what people read; -update writes it anew, to be looked at.
+func TestBody_golden(t *testing.T) {
+	t.Parallel()
+	for name, page := range map[string]pullrequest.Page{
+		"full": full(), "hostile": hostile(), "group": group(), "kept": kept(), "moved": moved(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			subject, message := pullrequest.CommitMessage(page)
+			got := fmt.Sprintf("%s\n\n%s\n", pullrequest.Title(page), pullrequest.Body(page))
+			got += fmt.Sprintf("\n== commit\n%s\n\n%s\n", subject, message)
+			status := pullrequest.StatusOf(page.Proposal)
+			got += fmt.Sprintf("\n== status\n%s %s: %s\n", status.Context, status.State, status.Description)
+			path := filepath.Join("testdata", "body", strings.ReplaceAll(name, " ", "-")+".md")
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", path, diff)
+			}
+		})
+	}
+}
