@@ -39,7 +39,7 @@ var table = map[string]place{
 
 	"internal/registry/auth": {floor: 2},
 
-	"internal/engine": {floor: 3},
+	"internal/pullrequest": {floor: 3},
 
 	"internal/scm/github":           {floor: 3},
 	"internal/scm/gitlab":           {floor: 3},
@@ -60,22 +60,24 @@ var table = map[string]place{
 	"internal/web":                  {floor: 3},
 	"internal/telemetry":            {floor: 3},
 
-	"internal/server":  {floor: 4},
-	"internal/connect": {floor: 4},
-	"internal/scan":    {floor: 4},
+	"internal/engine": {floor: 4},
 
-	"internal/workspace": {floor: 5},
+	"internal/server":  {floor: 5},
+	"internal/connect": {floor: 5},
+	"internal/scan":    {floor: 5},
 
-	"internal/service":    {floor: 6},
-	"internal/checkout":   {floor: 6},
-	"internal/onboarding": {floor: 6},
-	"internal/githubapp":  {floor: 6},
-	"internal/doctor":     {floor: 6},
+	"internal/workspace": {floor: 6},
 
-	"internal/app":  {floor: 7},
-	"internal/cli":  {floor: 8},
-	"internal/demo": {floor: 8},
-	"cmd/promoter":  {floor: 9},
+	"internal/service":    {floor: 7},
+	"internal/checkout":   {floor: 7},
+	"internal/onboarding": {floor: 7},
+	"internal/githubapp":  {floor: 7},
+	"internal/doctor":     {floor: 7},
+
+	"internal/app":  {floor: 8},
+	"internal/cli":  {floor: 9},
+	"internal/demo": {floor: 9},
+	"cmd/promoter":  {floor: 10},
 
 	"internal/layers":      {floor: 0, support: true},
 	"internal/git/gittest": {floor: 1, support: true},
@@ -83,12 +85,12 @@ var table = map[string]place{
 	"internal/benchtree":   {floor: 0, support: true},
 	"internal/benchworld":  {floor: 1, support: true},
 	"internal/chartcheck":  {floor: 2, support: true},
-	"hack/bench":           {floor: 9, support: true},
-	"hack/load":            {floor: 9, support: true},
-	"hack/image":           {floor: 9, support: true},
-	"hack/schemas":         {floor: 9, support: true},
-	"hack/structure":       {floor: 9, support: true},
-	"hack/testlog":         {floor: 9, support: true},
+	"hack/bench":           {floor: 10, support: true},
+	"hack/load":            {floor: 10, support: true},
+	"hack/image":           {floor: 10, support: true},
+	"hack/schemas":         {floor: 10, support: true},
+	"hack/structure":       {floor: 10, support: true},
+	"hack/testlog":         {floor: 10, support: true},
 }
 
 // anyPackage stands in the owners of a module for "every package".
