@@ -1,3 +1,11 @@
+// Package auth holds what the cloud logins in its subpackages share: access to the
+// machine that promoter runs on, and a guarded HTTP client for the vendors'
+// libraries.
+//
+// The libraries get every input from here. They run no program, choose no
+// credential on their own, and reach the network only through the guarded client.
+// An endpoint that the environment names is called over plain HTTP only if its
+// address is loopback or link-local.
 package auth
 
 import (
@@ -13,14 +21,14 @@ import (
 	"promoter/internal/secret"
 )
 
-// Machine is what a process knows of where it runs.
+// Machine gives a login access to the machine that promoter runs on.
 type Machine struct {
-	// Vendor is the guarded way out, to the services of the clouds.
+	// Vendor is the guarded transport to the services of the clouds.
 	Vendor http.RoundTripper
-	// Metadata is the way to the services of the machine itself, and to nothing
-	// else: see MetadataHosts.
+	// Metadata is the transport to the services of the machine itself and to
+	// nothing else, see MetadataHosts.
 	Metadata http.RoundTripper
-	// Env reads a variable of the environment.
+	// Env reads an environment variable.
 	Env func(string) (string, bool)
 	// Open opens a file that the environment or the server's file names.
 	Open func(path string) (io.ReadCloser, error)
@@ -28,7 +36,7 @@ type Machine struct {
 	Now func() time.Time
 }
 
-// Var returns a variable of the environment; empty: it is not set.
+// Var returns an environment variable, or "" if it is not set.
 func (m Machine) Var(name string) string {
 	value, _ := m.Env(name)
 	return strings.TrimSpace(value)
@@ -37,8 +45,7 @@ func (m Machine) Var(name string) string {
 // maxFile bounds a file with a token, a key or a profile.
 const maxFile = 1 << 20
 
-// File reads a file. What it is, in words, is what an error begins with; the
-// error holds nothing of what the file says.
+// File reads a file. Errors begin with what and never contain the file's content.
 func (m Machine) File(what, path string) (secret.String, error) {
 	file, err := m.Open(path)
 	if err != nil {
@@ -56,38 +63,43 @@ func (m Machine) File(what, path string) (secret.String, error) {
 	return secret.New(text), nil
 }
 
-// The addresses at which clouds answer questions of their own machines.
+// The addresses of the clouds' metadata and credential services.
 const (
-	// Instance is the metadata service of a virtual machine, at AWS, Google and
-	// Azure alike, and of a pod of Google's Kubernetes.
+	// Instance is the metadata service of a virtual machine at AWS, Google and
+	// Azure, and of a GKE pod.
 	Instance = "169.254.169.254"
 	// Task is the credential service of an ECS task.
 	Task = "169.254.170.2"
-	// Pod and Pod6 are the agent of EKS Pod Identity.
+	// Pod and Pod6 are the EKS Pod Identity agent.
 	Pod  = "169.254.170.23"
 	Pod6 = "fd00:ec2::23"
 )
 
-// endpoints are the variables in which a platform names a service of its own for
-// the process.
-var endpoints = []string{"AWS_CONTAINER_CREDENTIALS_FULL_URI", "IDENTITY_ENDPOINT"}
+// endpointVariables are the variables in which a platform names a service of its
+// own for the process.
+var endpointVariables = []string{"AWS_CONTAINER_CREDENTIALS_FULL_URI", "IDENTITY_ENDPOINT"}
 
-// MetadataHosts returns the hosts, with port where they have one, that Metadata
-// may ask in plain http: the fixed addresses above, and what the platform named in
-// the environment if it is the machine itself or link-local.
+// MetadataHosts returns the hosts, with port if any, that Machine.Metadata may call
+// over plain HTTP: the fixed addresses above, and the endpoints in the environment
+// that are loopback or link-local.
 func MetadataHosts(env func(string) (string, bool)) []string {
 	hosts := []string{Instance, Task, Pod, "[" + Pod6 + "]"}
-	for _, name := range endpoints {
+	for _, name := range endpointVariables {
 		text, set := env(name)
 		if !set {
 			continue
 		}
 		address, err := url.Parse(strings.TrimSpace(text))
-		if err == nil && address.Scheme == "http" && onThisMachine(address.Hostname()) {
+		if err == nil && address.Scheme == "http" && isLocal(address.Hostname()) {
 			hosts = append(hosts, address.Host)
 		}
 	}
 	return hosts
+}
+
+func isLocal(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && (addr.IsLoopback() || addr.IsLinkLocalUnicast())
 }
 
 // MetadataNetworks returns the addresses of these hosts.
@@ -102,9 +114,4 @@ func MetadataNetworks(hosts []string) []netip.Prefix {
 		}
 	}
 	return networks
-}
-
-func onThisMachine(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && (addr.IsLoopback() || addr.IsLinkLocalUnicast())
 }

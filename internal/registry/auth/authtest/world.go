@@ -1,6 +1,5 @@
-// Package cloudtest is a machine in a cloud for tests: its environment, its files,
-// its clock, and the services that it may ask. A request to anybody else fails the
-// test.
+// Package authtest is a machine in a cloud for tests: its environment, its files, and
+// the services that it may call. A request to any other host fails the test.
 package authtest
 
 import (
@@ -17,18 +16,19 @@ import (
 	"promoter/internal/registry/auth"
 )
 
-// World is such a machine. Set the maps before the first question.
+// World is such a machine. Its clock is time.Now, which the vendors' libraries read
+// too: run tests that compare times in a synctest bubble. Set the maps before the
+// first request.
 type World struct {
 	// Env and Files are what the process finds.
 	Env, Files map[string]string
-	// Vendor are the services that are asked over https, Local those of the
-	// machine that are asked in plain http; by host.
+	// Vendor are the services that are called over HTTPS, Local those of the machine
+	// that are called over plain HTTP; by host.
 	Vendor, Local map[string]http.Handler
 
 	t     testing.TB
 	mutex sync.Mutex
-	at    time.Time
-	asked []string
+	calls []string
 }
 
 // New makes an empty machine.
@@ -36,38 +36,23 @@ func New(t testing.TB) *World {
 	t.Helper()
 	return &World{
 		Env: map[string]string{}, Files: map[string]string{},
-		Vendor: map[string]http.Handler{}, Local: map[string]http.Handler{},
-		t: t, at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Vendor: map[string]http.Handler{}, Local: map[string]http.Handler{}, t: t,
 	}
 }
 
-// Now is the clock.
-func (w *World) Now() time.Time {
+// Calls returns METHOD HOST PATH of each request so far, and forgets them.
+func (w *World) Calls() []string {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return w.at
-}
-
-// Forward sets the clock forward.
-func (w *World) Forward(d time.Duration) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.at = w.at.Add(d)
-}
-
-// Asked returns METHOD HOST PATH of each request so far, and forgets them.
-func (w *World) Asked() []string {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	asked := w.asked
-	w.asked = nil
-	return asked
+	calls := w.calls
+	w.calls = nil
+	return calls
 }
 
 // Machine is what the code under test gets.
 func (w *World) Machine() auth.Machine {
 	return auth.Machine{
-		Vendor: way{w, "https", w.Vendor}, Metadata: way{w, "http", w.Local}, Now: w.Now,
+		Vendor: transport{w, "https", w.Vendor}, Metadata: transport{w, "http", w.Local}, Now: time.Now,
 		Env: func(name string) (string, bool) { value, ok := w.Env[name]; return value, ok },
 		Open: func(path string) (io.ReadCloser, error) {
 			text, ok := w.Files[path]
@@ -79,33 +64,35 @@ func (w *World) Machine() auth.Machine {
 	}
 }
 
-// Serve puts the services of other machines into this one.
+// Serve adds services.
 func (w *World) Serve(vendor, local map[string]http.Handler) {
 	maps.Copy(w.Vendor, vendor)
 	maps.Copy(w.Local, local)
 }
 
-// way is one way out.
-type way struct {
+type transport struct {
 	world  *World
 	scheme string
 	hosts  map[string]http.Handler
 }
 
-// RoundTrip lets the service of the host answer.
-func (w way) RoundTrip(req *http.Request) (*http.Response, error) {
+// RoundTrip lets the service of the host respond.
+func (tr transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	service, ok := w.hosts[req.URL.Host]
-	if !ok || req.URL.Scheme != w.scheme {
-		w.world.t.Errorf("nobody may be asked at %s://%s", req.URL.Scheme, req.URL.Host)
-		return nil, &unknownError{req.URL.Host}
+	service, ok := tr.hosts[req.URL.Host]
+	if !ok || req.URL.Scheme != tr.scheme {
+		tr.world.t.Errorf("unexpected request to %s://%s", req.URL.Scheme, req.URL.Host)
+		return nil, &unknownHostError{req.URL.Host}
 	}
-	w.world.mutex.Lock()
-	w.world.asked = append(w.world.asked, req.Method+" "+req.URL.Host+" "+req.URL.Path)
-	w.world.mutex.Unlock()
 	sent := req.Clone(req.Context())
+	if sent.Method == "" {
+		sent.Method = http.MethodGet
+	}
+	tr.world.mutex.Lock()
+	tr.world.calls = append(tr.world.calls, sent.Method+" "+req.URL.Host+" "+req.URL.Path)
+	tr.world.mutex.Unlock()
 	if sent.Body == nil {
 		sent.Body = http.NoBody
 	}
@@ -122,8 +109,7 @@ func (w way) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// unknownError is a host that is not there.
-type unknownError struct{ host string }
+type unknownHostError struct{ host string }
 
 // Error names the host.
-func (u *unknownError) Error() string { return "there is no host " + u.host }
+func (u *unknownHostError) Error() string { return "there is no host " + u.host }

@@ -6,125 +6,120 @@ import (
 	"path"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"promoter/internal/fault"
-	"promoter/internal/secret"
 )
 
-// maxSources is how many roles a profile may lead through.
+// maxSources is how many profiles a role may lead through.
 const maxSources = 5
 
-// profile is a section of the shared files of AWS, keys in lower case.
+// profile is a section of the shared files of AWS, with keys in lower case. The SDK
+// reads these files only together with its default chain, which runs programs.
 // https://docs.aws.amazon.com/sdkref/latest/guide/file-format.html
 type profile map[string]string
 
-// profiles are the sections of both files.
-type profiles map[string]profile
+// unsupported are the keys of a profile that needs a program or an interactive login.
+var unsupported = []string{"credential_process", "sso_session", "sso_start_url", "login_session"}
 
-// profile returns the profile that the process is to use, and whether there is one
-// that says who it is.
-func (s *Source) profile() (profile, bool, error) {
+// profile returns the selected profile, and whether it names an identity. A profile
+// may also hold just a region.
+func (s *Source) profile() (selected profile, configured bool, err error) {
 	all, err := s.readProfiles()
 	if err != nil {
 		return nil, false, err
 	}
 	name := s.machine.Var("AWS_PROFILE")
-	found, ok := all[first(name, "default")]
-	if !ok && name != "" {
+	if name == "" {
+		selected = all["default"]
+		for _, key := range append([]string{"aws_access_key_id", "role_arn"}, unsupported...) {
+			configured = configured || selected[key] != ""
+		}
+		return selected, configured, nil
+	}
+	selected, ok := all[name]
+	if !ok {
 		return nil, false, fault.New(fault.Invalid, "AWS profile: AWS_PROFILE names %q, which neither shared file has", name)
 	}
-	return found, name != "" || found.says(), nil
+	return selected, true, nil
 }
 
-// says says whether a profile tells who the process is; one may only hold a region.
-func (p profile) says() bool {
-	for _, key := range append([]string{"aws_access_key_id", "role_arn"}, programs...) {
-		if p[key] != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// programs are the keys whose profile needs a program or a person.
-var programs = []string{"credential_process", "sso_session", "sso_start_url", "login_session"}
-
-// fromProfile finds out who a profile is; depth is how many more it may lead to.
-func (s *Source) fromProfile(ctx context.Context, p profile, depth int) (keys, error) {
-	const what = "AWS profile"
+// fromProfile returns the keys of a profile; depth is how many more profiles it may
+// lead through.
+func (s *Source) fromProfile(ctx context.Context, p profile, depth int) (aws.Credentials, error) {
+	const name = "AWS profile"
 	role := p["role_arn"]
 	switch {
 	case depth == 0:
-		return keys{}, fault.New(fault.Invalid, "%s: source_profile leads through more than %d profiles", what, maxSources)
+		return aws.Credentials{}, fault.New(fault.Invalid, "%s: source_profile leads through more than %d profiles", name, maxSources)
 	case role != "" && p["web_identity_token_file"] != "":
 		return s.webIdentity(ctx, p["web_identity_token_file"], role)
-	case role != "" && p["source_profile"] != "":
+	case role != "":
+		keys, err := s.profileSource(ctx, p, depth)
+		if err != nil {
+			return aws.Credentials{}, err
+		}
+		return s.assume(ctx, keys, role)
+	case p["aws_access_key_id"] != "" && p["aws_secret_access_key"] != "":
+		return aws.Credentials{
+			AccessKeyID: p["aws_access_key_id"], SecretAccessKey: p["aws_secret_access_key"], SessionToken: p["aws_session_token"],
+		}, nil
+	}
+	for _, key := range unsupported {
+		if p[key] != "" {
+			return aws.Credentials{}, fault.New(fault.Invalid, "%s: %s is not supported: promoter runs no program and has no interactive login: use a web identity, a role of the machine, or keys", name, key)
+		}
+	}
+	return aws.Credentials{}, fault.New(fault.Invalid, "%s: it has neither keys nor a role with a source", name)
+}
+
+// profileSource returns the keys with which a profile's role is assumed.
+func (s *Source) profileSource(ctx context.Context, p profile, depth int) (aws.Credentials, error) {
+	if name := p["source_profile"]; name != "" {
 		all, err := s.readProfiles()
 		if err != nil {
-			return keys{}, err
+			return aws.Credentials{}, err
 		}
-		source := maps.Clone(all[p["source_profile"]])
-		if p["source_profile"] == p["name"] {
-			delete(source, "role_arn") // its own keys are meant
+		source := maps.Clone(all[name])
+		if name == p["name"] {
+			delete(source, "role_arn") // a profile that names itself means its own keys
 		}
-		return s.through(ctx, role, func() (keys, error) { return s.fromProfile(ctx, source, depth-1) })
-	case role != "":
-		return s.through(ctx, role, func() (keys, error) { return s.named(ctx, p["credential_source"]) })
-	case p["aws_access_key_id"] != "" && p["aws_secret_access_key"] != "":
-		found := keys{id: p["aws_access_key_id"], secret: secret.New(p["aws_secret_access_key"])}
-		if session := p["aws_session_token"]; session != "" {
-			found.session = secret.New(session)
-		}
-		return found, nil
+		return s.fromProfile(ctx, source, depth-1)
 	}
-	for _, key := range programs {
-		if p[key] != "" {
-			return keys{}, fault.New(fault.Invalid, "%s: %s is not supported: promoter starts no program and logs nobody in: use a web identity, a role of the machine, or keys", what, key)
-		}
-	}
-	return keys{}, fault.New(fault.Invalid, "%s: it says neither keys nor a role with its source", what)
-}
-
-// through assumes a role with what source gives.
-func (s *Source) through(ctx context.Context, role string, source func() (keys, error)) (keys, error) {
-	with, err := source()
-	if err != nil {
-		return keys{}, err
-	}
-	return s.assume(ctx, with, role)
-}
-
-// named asks the source that credential_source of a profile names.
-func (s *Source) named(ctx context.Context, source string) (keys, error) {
-	switch source {
+	switch p["credential_source"] {
 	case "Environment":
-		if found := s.variables(); found.id != "" && !found.secret.IsZero() {
-			return found, nil
+		if keys := s.variables(); keys.HasKeys() {
+			return keys, nil
 		}
 	case "Ec2InstanceMetadata":
 		return s.instance(ctx)
 	case "EcsContainer":
 		return s.container(ctx)
 	}
-	return keys{}, fault.New(fault.Invalid, "AWS profile: a role needs source_profile, web_identity_token_file, or a credential_source that is there")
+	return aws.Credentials{}, fault.New(fault.Invalid, "AWS profile: a role needs source_profile, web_identity_token_file, or a credential_source that is available")
 }
 
-// readProfiles reads both shared files; one that is not there has no profiles. What
-// a person chose by a variable must be there.
-func (s *Source) readProfiles() (profiles, error) {
-	all := profiles{}
+// readProfiles reads both shared files. A missing file has no profiles, unless a
+// variable names it.
+func (s *Source) readProfiles() (map[string]profile, error) {
+	all := map[string]profile{}
 	for _, file := range []struct {
 		variable, name string
 		config         bool
 	}{
 		{"AWS_CONFIG_FILE", "config", true},
-		{"AWS_SHARED_CREDENTIALS_FILE", "credentials", false}, // wins
+		{"AWS_SHARED_CREDENTIALS_FILE", "credentials", false}, // takes precedence
 	} {
-		at, home := s.machine.Var(file.variable), s.machine.Var("HOME")
-		if at == "" && home == "" {
+		location, home := s.machine.Var(file.variable), s.machine.Var("HOME")
+		named := location != ""
+		if !named && home == "" {
 			continue
 		}
-		text, err := s.machine.File("AWS profile", first(at, path.Join(home, ".aws", file.name)))
-		if err != nil && at != "" {
+		if !named {
+			location = path.Join(home, ".aws", file.name)
+		}
+		text, err := s.machine.File("AWS profile", location)
+		if err != nil && named {
 			return nil, err
 		}
 		if err == nil {
@@ -134,52 +129,43 @@ func (s *Source) readProfiles() (profiles, error) {
 	return all, nil
 }
 
-// parseProfiles reads sections and their keys. In the config file all but the
-// default one begin with "profile". Lines that begin with a space belong to a key
-// before them, and no key that is read here has any.
-func parseProfiles(all profiles, text string, config bool) {
-	var present profile
+// parseProfiles adds the profiles of a file. In the config file all names but
+// "default" begin with "profile". Indented lines belong to a nested setting, and no
+// setting that is read here has any.
+func parseProfiles(all map[string]profile, text string, config bool) {
+	var current profile
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \t\r\n")
 		switch {
 		case line == "" || strings.ContainsRune("#; \t", rune(line[0])):
 		case line[0] == '[':
-			present = all.section(line, config)
+			current = nil
+			if name, ok := profileName(line, config); ok {
+				if all[name] == nil {
+					all[name] = profile{"name": name}
+				}
+				current = all[name]
+			}
 		default:
 			key, value, found := strings.Cut(line, "=")
-			if found && present != nil {
-				present[strings.ToLower(strings.TrimSpace(key))] = withoutComment(strings.TrimSpace(value))
+			if !found || current == nil {
+				continue
 			}
+			for _, comment := range []string{" #", " ;", "\t#", "\t;"} {
+				value, _, _ = strings.Cut(value, comment)
+			}
+			current[strings.ToLower(strings.TrimSpace(key))] = strings.TrimSpace(value)
 		}
 	}
 }
 
-// section returns the profile of a heading; nil: it is none.
-func (all profiles) section(line string, config bool) profile {
-	name, _, closed := strings.Cut(line[1:], "]")
+// profileName returns the name of the profile that a section heading begins.
+func profileName(heading string, config bool) (string, bool) {
+	name, _, closed := strings.Cut(heading[1:], "]")
 	name = strings.TrimSpace(name)
 	rest, prefixed := strings.CutPrefix(name, "profile ")
 	if !closed || config && !prefixed && name != "default" || !config && prefixed {
-		return nil
+		return "", false
 	}
-	name = strings.Trim(strings.TrimSpace(rest), `"'`)
-	if all[name] == nil {
-		all[name] = profile{"name": name}
-	}
-	return all[name]
-}
-
-// withoutComment takes off what stands behind a space and a # or a semicolon.
-func withoutComment(value string) string {
-	for _, mark := range []string{" #", " ;", "\t#", "\t;"} {
-		value, _, _ = strings.Cut(value, mark)
-	}
-	return strings.TrimSpace(value)
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
+	return strings.Trim(strings.TrimSpace(rest), `"'`), true
 }

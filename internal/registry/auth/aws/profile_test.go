@@ -9,10 +9,10 @@ import (
 
 func TestParseProfiles(t *testing.T) {
 	t.Parallel()
-	all := profiles{}
+	all := map[string]profile{}
 	parseProfiles(all, "; c\n[profile  a b ]\r\nX = 1\n\tx = 2\ns3 =\n  y = 3\n[sso-session z]\nx = 9\n[default] # mine\nx=a=b ; c\n[profile \"q\"]\nx=1\n[a b]\nx=8\nno key\n", true)
 	parseProfiles(all, "[a b]\nx=4\n[profile c]\nx=5\n[open\nx=6\n", false)
-	want := profiles{
+	want := map[string]profile{
 		"a b":     {"name": "a b", "x": "4", "s3": ""},
 		"default": {"name": "default", "x": "a=b"},
 		"q":       {"name": "q", "x": "1"},
@@ -26,9 +26,9 @@ func FuzzParseProfiles(f *testing.F) {
 	f.Add("[profile a]\nrole_arn = x # y\n  nested = 1\n", true)
 	f.Add("[a]\nk=v\n[", false)
 	f.Fuzz(func(t *testing.T, text string, config bool) {
-		all := profiles{}
+		all := map[string]profile{}
 		parseProfiles(all, text, config)
-		again := profiles{}
+		again := map[string]profile{}
 		parseProfiles(again, text, config)
 		if diff := cmp.Diff(all, again); diff != "" {
 			t.Errorf("read twice: %s", diff)

@@ -1,11 +1,24 @@
+// Package aws logs in to Amazon's registries: ECR in each region, and ECR Public.
+//
+// A login is a password for twelve hours from GetAuthorizationToken. The AWS SDK
+// signs and sends the requests. Which identity it uses is decided here, in the order
+// of the SDK's own chain: environment variables, a web identity (IRSA), a profile,
+// the container's agent (ECS, EKS Pod Identity), the virtual machine (IMDSv2). A role
+// is then assumed if one is configured. The SDK's chain itself is not used: it reads
+// files on its own and runs the credential_process of a profile.
 package aws
 
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
+	"regexp"
 	"strings"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/ecr"
+	"github.com/aws/aws-sdk-go-v2/service/ecrpublic"
 
 	"promoter/internal/fault"
 	"promoter/internal/registry/auth"
@@ -15,89 +28,134 @@ import (
 // Source logs in to one registry of Amazon.
 type Source struct {
 	machine  auth.Machine
-	registry Registry
+	registry registry
 	role     string
 }
 
-// New makes a Source for the registry of a host. Role, an ARN, is assumed with what
-// the machine gives; empty: none is.
+// New makes a Source for the registry of a host. The role, an ARN, is assumed with
+// the ambient identity; empty for none.
 func New(machine auth.Machine, host, role string) (*Source, error) {
-	registry, ok := ParseHost(host)
+	found, ok := parseHost(host)
 	if !ok {
-		return nil, fault.New(fault.Invalid, "provider aws: %s is no registry of Amazon: those are ACCOUNT.dkr.ecr.REGION.amazonaws.com and public.ecr.aws", host)
+		return nil, fault.New(fault.Invalid, "provider aws: %s is not a registry of Amazon, which are ACCOUNT.dkr.ecr.REGION.amazonaws.com and public.ecr.aws", host)
 	}
-	return &Source{machine: machine, registry: registry, role: role}, nil
+	return &Source{machine: machine, registry: found, role: role}, nil
 }
 
-// The actions that give logins.
-// https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_GetAuthorizationToken.html
-// https://docs.aws.amazon.com/AmazonECRPublic/latest/APIReference/API_GetAuthorizationToken.html
-const (
-	privateTarget = "AmazonEC2ContainerRegistry_V20150921.GetAuthorizationToken"
-	publicTarget  = "SpencerFrontendService.GetAuthorizationToken"
+// registry is what the host of a registry says about it.
+type registry struct {
+	region    string
+	public    bool
+	fips      bool
+	dualStack bool // with IPv6
+}
+
+// The hosts of ECR, with IPv4 only and with IPv6 ("dual-stack").
+// https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html
+var (
+	privateHost   = regexp.MustCompile(`^[0-9]{12}\.dkr\.ecr(-fips)?\.([a-z]{2,6}(?:-[a-z]+)+-[0-9]{1,2})\.amazonaws\.(?:com|com\.cn|eu)$`)
+	dualStackHost = regexp.MustCompile(`^[0-9]{12}\.dkr-ecr(-fips)?\.([a-z]{2,6}(?:-[a-z]+)+-[0-9]{1,2})\.on\.(?:aws|amazonwebservices\.(?:com\.cn|eu))$`)
 )
 
-// Login asks for a password. Its name is always AWS.
+// The hosts of ECR Public, whose logins come from one region.
+// https://docs.aws.amazon.com/AmazonECR/latest/public/public-registry-auth.html
+const (
+	publicHost      = "public.ecr.aws"
+	publicDualStack = "ecr-public.aws.com"
+	publicRegion    = "us-east-1"
+)
+
+func parseHost(host string) (registry, bool) {
+	host = strings.ToLower(host)
+	if host == publicHost || host == publicDualStack {
+		return registry{region: publicRegion, public: true, dualStack: host == publicDualStack}, true
+	}
+	if found := privateHost.FindStringSubmatch(host); found != nil {
+		return registry{region: found[2], fips: found[1] != ""}, true
+	}
+	if found := dualStackHost.FindStringSubmatch(host); found != nil {
+		return registry{region: found[2], fips: found[1] != "", dualStack: true}, true
+	}
+	return registry{}, false
+}
+
+// Login requests a password. The username is always AWS.
 func (s *Source) Login(ctx context.Context) (username string, password secret.String, expires time.Time, err error) {
-	signed, err := s.keys(ctx)
+	keys, err := s.ambient(ctx)
+	if err == nil && s.role != "" {
+		keys, err = s.assume(ctx, keys, s.role)
+	}
 	if err != nil {
 		return "", secret.String{}, time.Time{}, err
 	}
-	q := auth.Question{
-		What: "ECR login in " + s.registry.Region, Method: "POST", URL: "https://" + s.registry.api + "/", Body: "{}",
-		Header: map[string]string{"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": privateTarget},
-		Advice: "allow ecr:GetAuthorizationToken to " + s.who(),
-	}
-	service := "ecr"
-	if s.registry.Public {
-		service, q.Header["X-Amz-Target"] = "ecr-public", publicTarget
-		q.Advice = "allow ecr-public:GetAuthorizationToken and sts:GetServiceBearerToken to " + s.who()
-	}
-	signed.sign(&q, s.registry.api, service, s.registry.Region, s.machine.Now())
-	answer, err := s.machine.Ask(ctx, q)
-	if err != nil {
-		return "", secret.String{}, time.Time{}, err
-	}
-	return s.read(q.What, answer)
-}
-
-// who is what the advice calls the identity.
-func (s *Source) who() string {
+	identity := "the identity that promoter runs with"
 	if s.role != "" {
-		return s.role
+		identity = s.role
 	}
-	return "the identity that promoter runs with"
+	if s.registry.public {
+		return s.publicLogin(ctx, keys, identity)
+	}
+	return s.privateLogin(ctx, keys, identity)
 }
 
-// grant is a token as ECR gives it: base64 of AWS:PASSWORD, and the seconds since
-// 1970 at which it ends.
-type grant struct {
-	Token   string  `json:"authorizationToken"`
-	Expires float64 `json:"expiresAt"`
+func (s *Source) privateLogin(ctx context.Context, keys aws.Credentials, identity string) (string, secret.String, time.Time, error) {
+	call := s.machine.Call(ctx, "ECR login in "+s.registry.region, "allow ecr:GetAuthorizationToken to "+identity)
+	output, err := ecr.New(ecr.Options{
+		Region:      s.registry.region,
+		Credentials: credentials.StaticCredentialsProvider{Value: keys},
+		HTTPClient:  call.Client(),
+		Retryer:     aws.NopRetryer{}, // the guarded client retries
+		EndpointOptions: ecr.EndpointResolverOptions{
+			UseFIPSEndpoint: fipsState(s.registry.fips), UseDualStackEndpoint: dualStackState(s.registry.dualStack),
+		},
+	}).GetAuthorizationToken(ctx, &ecr.GetAuthorizationTokenInput{})
+	if err != nil {
+		return "", secret.String{}, time.Time{}, call.Failure(err)
+	}
+	if len(output.AuthorizationData) == 0 {
+		return decode(s.registry.region, nil, nil)
+	}
+	return decode(s.registry.region, output.AuthorizationData[0].AuthorizationToken, output.AuthorizationData[0].ExpiresAt)
 }
 
-// read reads an answer. The private registry answers with a list of one, the public
-// one with the one.
-func (s *Source) read(what string, answer auth.Answer) (string, secret.String, time.Time, error) {
-	none := fault.New(fault.Temporary, "%s: the answer holds no login", what)
-	var whole struct {
-		Data json.RawMessage `json:"authorizationData"`
+func (s *Source) publicLogin(ctx context.Context, keys aws.Credentials, identity string) (string, secret.String, time.Time, error) {
+	call := s.machine.Call(ctx, "ECR login in "+s.registry.region, "allow ecr-public:GetAuthorizationToken and sts:GetServiceBearerToken to "+identity)
+	output, err := ecrpublic.New(ecrpublic.Options{
+		Region:          s.registry.region,
+		Credentials:     credentials.StaticCredentialsProvider{Value: keys},
+		HTTPClient:      call.Client(),
+		Retryer:         aws.NopRetryer{},
+		EndpointOptions: ecrpublic.EndpointResolverOptions{UseDualStackEndpoint: dualStackState(s.registry.dualStack)},
+	}).GetAuthorizationToken(ctx, &ecrpublic.GetAuthorizationTokenInput{})
+	if err != nil {
+		return "", secret.String{}, time.Time{}, call.Failure(err)
 	}
-	if err := answer.Decode(what, &whole); err != nil {
-		return "", secret.String{}, time.Time{}, err
+	if output.AuthorizationData == nil {
+		return decode(s.registry.region, nil, nil)
 	}
-	var one grant
-	var list []grant
-	switch {
-	case json.Unmarshal(whole.Data, &list) == nil && len(list) > 0:
-		one = list[0]
-	case json.Unmarshal(whole.Data, &one) != nil:
-		return "", secret.String{}, time.Time{}, none
-	}
-	plain, err := base64.StdEncoding.DecodeString(one.Token)
+	return decode(s.registry.region, output.AuthorizationData.AuthorizationToken, output.AuthorizationData.ExpiresAt)
+}
+
+// decode decodes a token, which is the base64 form of AWS:PASSWORD.
+func decode(region string, token *string, expires *time.Time) (string, secret.String, time.Time, error) {
+	plain, err := base64.StdEncoding.DecodeString(aws.ToString(token))
 	username, password, found := strings.Cut(string(plain), ":")
 	if err != nil || !found || username == "" || password == "" {
-		return "", secret.String{}, time.Time{}, none
+		return "", secret.String{}, time.Time{}, fault.New(fault.Temporary, "ECR login in %s: the response has no login", region)
 	}
-	return username, secret.New(password), time.Unix(int64(one.Expires), 0).UTC(), nil
+	return username, secret.New(password), aws.ToTime(expires).UTC(), nil
+}
+
+func fipsState(on bool) aws.FIPSEndpointState {
+	if on {
+		return aws.FIPSEndpointStateEnabled
+	}
+	return aws.FIPSEndpointStateDisabled
+}
+
+func dualStackState(on bool) aws.DualStackEndpointState {
+	if on {
+		return aws.DualStackEndpointStateEnabled
+	}
+	return aws.DualStackEndpointStateDisabled
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,7 +30,7 @@ type scene struct {
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{World: authtest.New(t)}
-	s.account = awstest.New(t, s.Now)
+	s.account = awstest.New(t, time.Now)
 	s.Serve(s.account.Vendor(region), s.account.Local())
 	return s
 }
@@ -54,7 +55,7 @@ func (s *scene) login(t *testing.T, host, role string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := awstest.Password(s.account.Logins()); username != "AWS" || password.Reveal() != want || !expires.Equal(s.Now().Add(12*time.Hour)) {
+	if want := awstest.Password(s.account.Logins()); username != "AWS" || password.Reveal() != want || !expires.Equal(time.Now().Add(12*time.Hour)) {
 		t.Errorf("login %s %s until %s, want AWS %s", username, password.Reveal(), expires, want)
 	}
 }
@@ -121,46 +122,56 @@ func TestLogin_everyIdentity(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
-			if tc.env != nil {
-				s.Env = tc.env
-			}
-			if tc.files != nil {
-				s.Files = tc.files
-			}
-			s.login(t, host, tc.role)
-			if diff := cmp.Diff(tc.asked, s.Asked()); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				s := newScene(t)
+				if tc.env != nil {
+					s.Env = tc.env
+				}
+				if tc.files != nil {
+					s.Files = tc.files
+				}
+				s.login(t, host, tc.role)
+				if diff := cmp.Diff(tc.asked, s.Calls()); diff != "" {
+					t.Errorf("asked (-want +got):\n%s", diff)
+				}
+			})
 		})
 	}
 }
 
 func TestLogin_everyHost(t *testing.T) {
 	t.Parallel()
-	for host, api := range map[string]string{
-		host: "api.ecr.eu-central-1.amazonaws.com",
-		"123456789012.dkr.ecr-fips.eu-central-1.amazonaws.com": "ecr-fips.eu-central-1.amazonaws.com",
-		"123456789012.dkr-ecr.eu-central-1.on.aws":             "ecr.eu-central-1.api.aws",
-		"public.ecr.aws": "api.ecr-public.us-east-1.amazonaws.com",
+	for host, want := range map[string][]string{
+		host: {"POST api.ecr.eu-central-1.amazonaws.com /"},
+		"123456789012.dkr.ecr-fips.us-east-1.amazonaws.com": {"POST api.ecr-fips.us-east-1.amazonaws.com /"},
+		"123456789012.dkr-ecr.eu-central-1.on.aws":          {"POST ecr.eu-central-1.api.aws /"},
+		"123456789012.dkr-ecr-fips.us-east-1.on.aws":        {"POST ecr-fips.us-east-1.api.aws /"},
+		"public.ecr.aws":     {"POST api.ecr-public.us-east-1.amazonaws.com /"},
+		"ecr-public.aws.com": {"POST ecr-public.us-east-1.api.aws /"},
 	} {
 		t.Run(host, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
-			s.user()
-			s.login(t, host, "")
-			if diff := cmp.Diff([]string{"POST " + api + " /"}, s.Asked()); diff != "" {
-				t.Error(diff)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				s := newScene(t)
+				s.Serve(s.account.Vendor("us-east-1"), nil)
+				s.user()
+				s.login(t, host, "")
+				if diff := cmp.Diff(want, s.Calls()); diff != "" {
+					t.Error(diff)
+				}
+			})
 		})
 	}
-	t.Run("China", func(t *testing.T) {
-		t.Parallel()
+}
+
+func TestLogin_otherPartition(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t)
 		s.Serve(s.account.Vendor("cn-north-1"), nil)
 		s.user()
 		s.login(t, "123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn", "arn:aws-cn:iam::123456789012:role/reader")
-		if diff := cmp.Diff([]string{"POST sts.cn-north-1.amazonaws.com.cn /", "POST api.ecr.cn-north-1.amazonaws.com.cn /"}, s.Asked()); diff != "" {
+		if diff := cmp.Diff([]string{"POST sts.cn-north-1.amazonaws.com.cn /", "POST api.ecr.cn-north-1.amazonaws.com.cn /"}, s.Calls()); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -203,12 +214,12 @@ func TestLogin_refused(t *testing.T) {
 		{"an agent that wants another token", func(s *scene) {
 			s.Env["AWS_CONTAINER_CREDENTIALS_FULL_URI"], s.Env["AWS_CONTAINER_AUTHORIZATION_TOKEN"] = "http://169.254.170.23/v1/credentials", "canary-wrong"
 		}, "", fault.Unauthorized, "pod identity association"},
-		{"an agent elsewhere", func(s *scene) { s.Env["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = "http://10.0.0.1/x" }, "", fault.Invalid, "it is no service of this machine"},
-		{"an agent at a name", func(s *scene) { s.Env["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = "http://metadata.evil.test/x" }, "", fault.Invalid, "it is no service of this machine"},
+		{"an agent elsewhere", func(s *scene) { s.Env["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = "http://10.0.0.1/x" }, "", fault.Invalid, "is not a service of this machine"},
+		{"an agent at a name", func(s *scene) { s.Env["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = "http://metadata.evil.test/x" }, "", fault.Invalid, "is not a service of this machine"},
 		{"no metadata service", func(s *scene) { s.Env["AWS_EC2_METADATA_DISABLED"] = "true" }, "", fault.Invalid, "none are set up here"},
 		{"a profile that starts a program", func(s *scene) {
 			s.Env["AWS_CONFIG_FILE"], s.Files["/c"] = "/c", "[default]\ncredential_process = /bin/sh -c 'touch /tmp/x'\n"
-		}, "", fault.Invalid, "credential_process is not supported: promoter starts no program"},
+		}, "", fault.Invalid, "credential_process is not supported: promoter runs no program"},
 		{"a profile for a person", func(s *scene) {
 			s.Env["AWS_CONFIG_FILE"], s.Files["/c"] = "/c", "[default]\nsso_start_url = https://x\n"
 		}, "", fault.Invalid, "sso_start_url is not supported"},
@@ -273,14 +284,16 @@ func TestLogin_answersThatAreNone(t *testing.T) {
 // A role's keys are good for an hour: each login asks for new ones.
 func TestLogin_longAfter(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	s.user()
-	source := s.source(t, host, awstest.Role)
-	for n := 1; n <= 3; n++ {
-		_, password, _, err := source.Login(t.Context())
-		if err != nil || password.Reveal() != awstest.Password(n) {
-			t.Fatalf("login %d: %s, %v", n, password.Reveal(), err)
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		s.user()
+		source := s.source(t, host, awstest.Role)
+		for n := 1; n <= 3; n++ {
+			_, password, _, err := source.Login(t.Context())
+			if err != nil || password.Reveal() != awstest.Password(n) {
+				t.Fatalf("login %d: %s, %v", n, password.Reveal(), err)
+			}
+			time.Sleep(11 * time.Hour)
 		}
-		s.Forward(11 * time.Hour)
-	}
+	})
 }

@@ -1,12 +1,30 @@
+// Package azure logs in to Azure Container Registry, in the public cloud and in those
+// of China and of the US government.
+//
+// A login is a refresh token of the registry, valid for three hours, which the
+// registry issues for a token of Microsoft Entra ID. The identity comes from the
+// server's file or from the machine: a client with its secret, a Kubernetes workload
+// identity, a managed identity of App Service, Container Apps or a virtual machine.
+//
+// azidentity requests the tokens of clients and workload identities. Managed
+// identities are our own: its ManagedIdentityCredential reads the environment of the
+// process instead of the one that is passed in, keeps tokens in a global cache, and
+// on Azure Arc reads a file that the endpoint names. DefaultAzureCredential is not
+// used, because it runs the az and azd programs.
 package azure
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+	"github.com/golang-jwt/jwt/v5"
 
 	"promoter/internal/fault"
 	"promoter/internal/registry/auth"
@@ -20,7 +38,7 @@ const username = "00000000-0000-0000-0000-000000000000"
 // audience is what a token of Entra ID is for, in all clouds.
 const audience = "https://containerregistry.azure.net"
 
-// clouds are the hosts of registries with the host where their identities log in.
+// clouds are the domains of registries with the host of their Entra ID.
 // https://learn.microsoft.com/entra/identity-platform/authentication-national-cloud
 var clouds = []struct{ registry, login string }{
 	{".azurecr.io", "login.microsoftonline.com"},
@@ -28,8 +46,8 @@ var clouds = []struct{ registry, login string }{
 	{".azurecr.us", "login.microsoftonline.us"},
 }
 
-// Settings are what the server's file says of an identity. All may be empty: the
-// machine then says who it is.
+// Settings are the identity in the server's file. All may be empty: the machine's
+// identity is used then.
 type Settings struct {
 	Tenant string
 	Client string
@@ -39,87 +57,201 @@ type Settings struct {
 // Source logs in to one registry.
 type Source struct {
 	machine  auth.Machine
-	registry string // its host
-	login    string // where identities log in
+	registry string // host
+	login    string // host of Entra ID
 	settings Settings
-}
-
-// Belongs says whether a host is a registry of Azure.
-func Belongs(host string) bool { return loginHost(strings.ToLower(host)) != "" }
-
-func loginHost(registry string) string {
-	for _, c := range clouds {
-		if name, found := strings.CutSuffix(registry, c.registry); found && name != "" {
-			return c.login
-		}
-	}
-	return ""
 }
 
 // New makes a Source for the registry of a host.
 func New(machine auth.Machine, host string, settings Settings) (*Source, error) {
-	host = strings.ToLower(host)
-	if !Belongs(host) {
-		return nil, fault.New(fault.Invalid, "provider azure: %s is no registry of Azure: those are NAME.azurecr.io, NAME.azurecr.cn and NAME.azurecr.us", host)
+	name := strings.ToLower(host)
+	for _, c := range clouds {
+		if found, ok := strings.CutSuffix(name, c.registry); ok && found != "" {
+			return &Source{machine: machine, registry: name, login: c.login, settings: settings}, nil
+		}
 	}
-	return &Source{machine: machine, registry: host, login: loginHost(host), settings: settings}, nil
+	return nil, fault.New(fault.Invalid, "provider azure: %s is not a registry of Azure, which are NAME.azurecr.io, NAME.azurecr.cn and NAME.azurecr.us", host)
 }
 
-// Login asks Entra ID for a token and exchanges it at the registry.
+// Login requests a token of Entra ID and exchanges it at the registry.
 // https://github.com/Azure/acr/blob/main/docs/AAD-OAuth.md
 func (s *Source) Login(ctx context.Context) (string, secret.String, time.Time, error) {
-	got, err := s.identity(ctx)
+	token, err := s.entraToken(ctx)
 	if err != nil {
 		return "", secret.String{}, time.Time{}, err
 	}
-	what := "login at " + s.registry
-	values := url.Values{"grant_type": {"access_token"}, "service": {s.registry}, "access_token": {got.Reveal()}}
+	form := url.Values{"grant_type": {"access_token"}, "service": {s.registry}, "access_token": {token.Reveal()}}
 	if tenant := s.tenant(); tenant != "" {
-		values.Set("tenant", tenant)
+		form.Set("tenant", tenant)
 	}
-	answer, err := s.machine.Ask(ctx, auth.Form(what, "give the identity the role AcrPull (or Container Registry Repository Reader) on the registry", "https://"+s.registry+"/oauth2/exchange", values))
+	call := s.machine.Call(ctx, "login at "+s.registry, "give the identity the role AcrPull (or Container Registry Repository Reader) on the registry")
+	response, err := call.PostForm("https://"+s.registry+"/oauth2/exchange", form)
 	if err != nil {
 		return "", secret.String{}, time.Time{}, err
 	}
 	var exchanged struct {
 		Refresh string `json:"refresh_token"`
 	}
-	if err := answer.Decode(what, &exchanged); err != nil {
+	if err := response.Decode(&exchanged); err != nil {
 		return "", secret.String{}, time.Time{}, err
 	}
 	if exchanged.Refresh == "" {
-		return "", secret.String{}, time.Time{}, fault.New(fault.Temporary, "%s: the answer holds no token", what)
+		return "", secret.String{}, time.Time{}, fault.New(fault.Temporary, "login at %s: the response has no token", s.registry)
 	}
-	return username, secret.New(exchanged.Refresh), s.ends(exchanged.Refresh), nil
+	return username, secret.New(exchanged.Refresh), s.expiry(exchanged.Refresh), nil
 }
 
-// usual is how long a refresh token is taken for good that does not say when it
-// ends. Azure gives three hours.
-const usual = time.Hour
+// assumedLife is how long a refresh token without an expiry is used. Azure's are valid
+// for three hours.
+const assumedLife = time.Hour
 
-// ends reads when a token ends out of it. It is only used to ask in time: whether
-// it is good is for the registry to say.
-func (s *Source) ends(token string) time.Time {
-	var claims struct {
-		Expires int64 `json:"exp"`
+// expiry reads the expiry of a token, only to renew it in time: the registry decides
+// whether it is valid.
+func (s *Source) expiry(token string) time.Time {
+	var claims jwt.RegisteredClaims
+	_, _, err := jwt.NewParser().ParseUnverified(token, &claims)
+	if err == nil && claims.ExpiresAt != nil && claims.ExpiresAt.Unix() > 0 {
+		return claims.ExpiresAt.UTC()
 	}
-	parts := strings.Split(token, ".")
-	if len(parts) == 3 {
-		data, err := base64.RawURLEncoding.DecodeString(parts[1])
-		if err == nil && json.Unmarshal(data, &claims) == nil && claims.Expires > 0 {
-			return time.Unix(claims.Expires, 0).UTC()
-		}
-	}
-	return s.machine.Now().Add(usual)
+	return s.machine.Now().Add(assumedLife)
 }
 
-func (s *Source) tenant() string { return first(s.settings.Tenant, s.machine.Var("AZURE_TENANT_ID")) }
-
-func (s *Source) client() string { return first(s.settings.Client, s.machine.Var("AZURE_CLIENT_ID")) }
-
-func first(a, b string) string {
-	if a != "" {
-		return a
+// entraToken requests a token for the configured or ambient identity, in the order of
+// Microsoft's libraries. The first one that is configured is used, also if it fails.
+// https://learn.microsoft.com/azure/developer/go/sdk/authentication/credential-chains
+func (s *Source) entraToken(ctx context.Context) (secret.String, error) {
+	m := s.machine
+	switch {
+	case !s.settings.Secret.IsZero():
+		return s.clientSecret(ctx, s.settings.Secret)
+	case s.settings.Client == "" && m.Var("AZURE_CLIENT_SECRET") != "":
+		return s.clientSecret(ctx, secret.New(m.Var("AZURE_CLIENT_SECRET")))
+	case m.Var("AZURE_FEDERATED_TOKEN_FILE") != "":
+		return s.workloadIdentity(ctx, m.Var("AZURE_FEDERATED_TOKEN_FILE"))
+	case m.Var("IDENTITY_ENDPOINT") != "":
+		return s.appService(ctx)
 	}
-	return b
+	return s.instance(ctx)
+}
+
+func (s *Source) clientSecret(ctx context.Context, value secret.String) (secret.String, error) {
+	const name = "Azure client"
+	if err := s.checkClient(name); err != nil {
+		return secret.String{}, err
+	}
+	call := s.machine.Call(ctx, name, "check whether the secret of client "+s.client()+" expired, and whether the tenant is right")
+	credential, err := azidentity.NewClientSecretCredential(s.tenant(), s.client(), value.Reveal(), &azidentity.ClientSecretCredentialOptions{
+		ClientOptions: s.clientOptions(call), DisableInstanceDiscovery: true,
+	})
+	if err != nil {
+		return secret.String{}, call.Failure(err)
+	}
+	return getToken(ctx, call, credential)
+}
+
+// workloadIdentity uses a token of Kubernetes. azidentity's WorkloadIdentityCredential
+// would open the file itself.
+func (s *Source) workloadIdentity(ctx context.Context, file string) (secret.String, error) {
+	const name = "Azure workload identity"
+	if err := s.checkClient(name); err != nil {
+		return secret.String{}, err
+	}
+	assertion, err := s.machine.File(name, file)
+	if err != nil {
+		return secret.String{}, err
+	}
+	call := s.machine.Call(ctx, name, "let the federated credential of client "+s.client()+" name the issuer and the service account of this pod")
+	credential, err := azidentity.NewClientAssertionCredential(s.tenant(), s.client(), func(context.Context) (string, error) {
+		return assertion.Reveal(), nil
+	}, &azidentity.ClientAssertionCredentialOptions{ClientOptions: s.clientOptions(call), DisableInstanceDiscovery: true})
+	if err != nil {
+		return secret.String{}, call.Failure(err)
+	}
+	return getToken(ctx, call, credential)
+}
+
+// validTenant is the ID or a domain of a tenant.
+var validTenant = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,127}$`)
+
+func (s *Source) checkClient(name string) error {
+	if s.client() == "" || !validTenant.MatchString(s.tenant()) {
+		return fault.New(fault.Invalid, "%s: set the tenant and the client, in the server's file or as AZURE_TENANT_ID and AZURE_CLIENT_ID", name)
+	}
+	return nil
+}
+
+func (s *Source) clientOptions(call *auth.Call) azcore.ClientOptions {
+	return azcore.ClientOptions{
+		Cloud:     cloud.Configuration{ActiveDirectoryAuthorityHost: "https://" + s.login},
+		Transport: call.Client(),
+		Retry:     policy.RetryOptions{MaxRetries: -1}, // the guarded client retries
+	}
+}
+
+func getToken(ctx context.Context, call *auth.Call, credential azcore.TokenCredential) (secret.String, error) {
+	token, err := credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{audience + "/.default"}})
+	if err != nil {
+		return secret.String{}, call.Failure(err)
+	}
+	return secret.New(token.Token), nil
+}
+
+const managed = "Azure managed identity"
+
+// appService calls the identity service of App Service, Functions and Container Apps.
+// https://learn.microsoft.com/azure/app-service/overview-managed-identity#rest-endpoint-reference
+func (s *Source) appService(ctx context.Context) (secret.String, error) {
+	header := s.machine.Var("IDENTITY_HEADER")
+	if header == "" {
+		return secret.String{}, fault.New(fault.Invalid, "%s: IDENTITY_ENDPOINT is set without IDENTITY_HEADER: only App Service, Functions and Container Apps are supported", managed)
+	}
+	return s.managedToken(ctx, s.machine.Var("IDENTITY_ENDPOINT"), "2019-08-01", map[string]string{"X-Identity-Header": header})
+}
+
+// instance calls the metadata service of a virtual machine.
+// https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token#get-a-token-using-http
+func (s *Source) instance(ctx context.Context) (secret.String, error) {
+	token, err := s.managedToken(ctx, "http://"+auth.Instance+"/metadata/identity/oauth2/token", "2018-02-01", map[string]string{"Metadata": "true"})
+	if fault.KindOf(err) == fault.Temporary {
+		err = fault.New(fault.Temporary, "Azure credentials: none are set up here (no client secret, no workload identity, no managed identity of a service), and the metadata service of a virtual machine did not answer: %w", err)
+	}
+	return token, err
+}
+
+// managedToken requests a token of a managed identity. If the machine has several, the
+// client selects one.
+func (s *Source) managedToken(ctx context.Context, endpoint, version string, header map[string]string) (secret.String, error) {
+	query := url.Values{"api-version": {version}, "resource": {audience}}
+	if client := s.client(); client != "" {
+		query.Set("client_id", client)
+	}
+	call := s.machine.LocalCall(ctx, managed, "give the machine or the service a managed identity, and set its client where it has several")
+	response, err := call.Get(endpoint+"?"+query.Encode(), header)
+	if err != nil {
+		return secret.String{}, err
+	}
+	var token struct {
+		Access string `json:"access_token"`
+	}
+	if err := response.Decode(&token); err != nil {
+		return secret.String{}, err
+	}
+	if token.Access == "" {
+		return secret.String{}, fault.New(fault.Temporary, "%s: the response has no token", managed)
+	}
+	return secret.New(token.Access), nil
+}
+
+func (s *Source) tenant() string {
+	if s.settings.Tenant != "" {
+		return s.settings.Tenant
+	}
+	return s.machine.Var("AZURE_TENANT_ID")
+}
+
+func (s *Source) client() string {
+	if s.settings.Client != "" {
+		return s.settings.Client
+	}
+	return s.machine.Var("AZURE_CLIENT_ID")
 }

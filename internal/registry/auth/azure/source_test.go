@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,7 +30,7 @@ type scene struct {
 func newScene(t *testing.T, host string) *scene {
 	t.Helper()
 	s := &scene{World: authtest.New(t), host: host}
-	s.registry = azuretest.New(t, host, s.Now)
+	s.registry = azuretest.New(t, host, time.Now)
 	s.Serve(s.registry.Vendor(), s.registry.Local())
 	return s
 }
@@ -60,27 +61,28 @@ func (s *scene) pod() {
 func TestLogin_everyIdentity(t *testing.T) {
 	t.Parallel()
 	const (
-		entra    = "POST login.microsoftonline.com /" + azuretest.Tenant + "/oauth2/v2.0/token"
-		exchange = "POST " + host + " /oauth2/exchange"
-		imds     = "GET 169.254.169.254 /metadata/identity/oauth2/token"
-		service  = "GET localhost:42356 /msi/token"
+		entra     = "POST login.microsoftonline.com /" + azuretest.Tenant + "/oauth2/v2.0/token"
+		discovery = "GET login.microsoftonline.com /" + azuretest.Tenant + azuretest.Discovery
+		exchange  = "POST " + host + " /oauth2/exchange"
+		imds      = "GET 169.254.169.254 /metadata/identity/oauth2/token"
+		service   = "GET localhost:42356 /msi/token"
 	)
 	for _, tc := range []struct {
 		name  string
 		set   func(*scene)
 		asked []string
 	}{
-		{"a client of the server's file", func(s *scene) { s.settings = full() }, []string{entra, exchange}},
-		{"a client of the server's file before all else", func(s *scene) { s.pod(); s.settings = full() }, []string{entra, exchange}},
+		{"a client of the server's file", func(s *scene) { s.settings = full() }, []string{discovery, entra, exchange}},
+		{"a client of the server's file before all else", func(s *scene) { s.pod(); s.settings = full() }, []string{discovery, entra, exchange}},
 		{"a client of the environment", func(s *scene) {
 			s.Env = map[string]string{"AZURE_TENANT_ID": azuretest.Tenant, "AZURE_CLIENT_ID": azuretest.Client, "AZURE_CLIENT_SECRET": azuretest.ClientSecret}
-		}, []string{entra, exchange}},
-		{"a workload identity", (*scene).pod, []string{entra, exchange}},
+		}, []string{discovery, entra, exchange}},
+		{"a workload identity", (*scene).pod, []string{discovery, entra, exchange}},
 		{"a workload identity with a client of the file", func(s *scene) {
 			s.pod()
 			s.Env["AZURE_CLIENT_ID"] = "another"
 			s.settings.Client = azuretest.Client
-		}, []string{entra, exchange}},
+		}, []string{discovery, entra, exchange}},
 		{"a managed identity of a virtual machine", func(*scene) {}, []string{imds, exchange}},
 		{"one of several identities of a virtual machine", func(s *scene) { s.settings.Client = azuretest.Client }, []string{imds, exchange}},
 		{"a managed identity of App Service", func(s *scene) {
@@ -89,19 +91,21 @@ func TestLogin_everyIdentity(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, host)
-			tc.set(s)
-			username, password, expires, err := s.source(t).Login(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			ends := s.Now().Add(3 * time.Hour)
-			if username != "00000000-0000-0000-0000-000000000000" || password.Reveal() != azuretest.Refresh(1, ends) || !expires.Equal(ends) {
-				t.Errorf("login %s %s until %s", username, password.Reveal(), expires)
-			}
-			if diff := cmp.Diff(tc.asked, s.Asked()); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				s := newScene(t, host)
+				tc.set(s)
+				username, password, expires, err := s.source(t).Login(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				ends := time.Now().Add(3 * time.Hour)
+				if username != "00000000-0000-0000-0000-000000000000" || password.Reveal() != azuretest.Refresh(1, ends) || !expires.Equal(ends) {
+					t.Errorf("login %s %s until %s", username, password.Reveal(), expires)
+				}
+				if diff := cmp.Diff(tc.asked, s.Calls()); diff != "" {
+					t.Errorf("asked (-want +got):\n%s", diff)
+				}
+			})
 		})
 	}
 }
@@ -119,8 +123,8 @@ func TestLogin_everyCloud(t *testing.T) {
 			if _, _, _, err := s.source(t).Login(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			want := []string{"POST " + login + " /" + azuretest.Tenant + "/oauth2/v2.0/token", "POST " + host + " /oauth2/exchange"}
-			if diff := cmp.Diff(want, s.Asked()); diff != "" {
+			want := []string{"GET " + login + " /" + azuretest.Tenant + azuretest.Discovery, "POST " + login + " /" + azuretest.Tenant + "/oauth2/v2.0/token", "POST " + host + " /oauth2/exchange"}
+			if diff := cmp.Diff(want, s.Calls()); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -135,13 +139,13 @@ func TestLogin_refused(t *testing.T) {
 		kind  fault.Kind
 		words string
 	}{
-		{"a wrong secret", func(s *scene) { s.settings = full(); s.settings.Secret = secret.New("canary-wrong") }, fault.Unauthorized, "Azure client: 401 invalid_client: see whether the secret of client 6666"},
-		{"another tenant", func(s *scene) { s.settings = full(); s.settings.Tenant = "acme.example.com" }, fault.Unauthorized, "400 invalid_request"},
+		{"a wrong secret", func(s *scene) { s.settings = full(); s.settings.Secret = secret.New("canary-wrong") }, fault.Unauthorized, "Azure client: 401 invalid_client: check whether the secret of client 6666"},
+		{"another tenant", func(s *scene) { s.settings = full(); s.settings.Tenant = "acme.example.com" }, fault.Unauthorized, "400 invalid_tenant"},
 		{"an assertion that nobody knows", func(s *scene) { s.pod(); s.Files["/token"] = "canary-wrong" }, fault.Unauthorized, "Azure workload identity: 401 invalid_client: let the federated credential"},
 		{"no file with the assertion", func(s *scene) { s.pod(); delete(s.Files, "/token") }, fault.Invalid, "open /token: file does not exist"},
-		{"no tenant", func(s *scene) { s.settings = full(); s.settings.Tenant = "" }, fault.Invalid, "name the tenant and the client"},
-		{"no client", func(s *scene) { s.pod(); delete(s.Env, "AZURE_CLIENT_ID") }, fault.Invalid, "name the tenant and the client"},
-		{"a tenant that is a path", func(s *scene) { s.settings = full(); s.settings.Tenant = "a/../b" }, fault.Invalid, "name the tenant and the client"},
+		{"no tenant", func(s *scene) { s.settings = full(); s.settings.Tenant = "" }, fault.Invalid, "set the tenant and the client"},
+		{"no client", func(s *scene) { s.pod(); delete(s.Env, "AZURE_CLIENT_ID") }, fault.Invalid, "set the tenant and the client"},
+		{"a tenant that is a path", func(s *scene) { s.settings = full(); s.settings.Tenant = "a/../b" }, fault.Invalid, "set the tenant and the client"},
 		{"no managed identity", func(s *scene) { s.registry.Denied["managed"] = true }, fault.Unauthorized, "Azure managed identity: 400 invalid_request: give the machine"},
 		{"a service without its header", func(s *scene) { s.Env["IDENTITY_ENDPOINT"] = "http://localhost:42356/msi/token" }, fault.Invalid, "without IDENTITY_HEADER"},
 		{"another header", func(s *scene) {
@@ -149,7 +153,7 @@ func TestLogin_refused(t *testing.T) {
 		}, fault.Unauthorized, "403"},
 		{"a service elsewhere", func(s *scene) {
 			s.Env["IDENTITY_ENDPOINT"], s.Env["IDENTITY_HEADER"] = "http://10.0.0.1/msi/token", "canary"
-		}, fault.Invalid, "it is no service of this machine"},
+		}, fault.Invalid, "is not a service of this machine"},
 		{"a machine that is slow", func(s *scene) {
 			s.Local["169.254.169.254"] = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGatewayTimeout) })
 		}, fault.Temporary, "none are set up here"},
@@ -192,15 +196,17 @@ func TestLogin_answersThatAreNone(t *testing.T) {
 
 func TestLogin_aTokenThatDoesNotSayItsEnd(t *testing.T) {
 	t.Parallel()
-	for _, token := range []string{"opaque", "a.b.c", "a.e30.c", "a.eyJleHAiOi0xfQ.c"} {
-		s := newScene(t, host)
-		s.settings = full()
-		s.Vendor[host] = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, `{"refresh_token":%q}`, token) })
-		_, password, expires, err := s.source(t).Login(t.Context())
-		if err != nil || password.Reveal() != token || !expires.Equal(s.Now().Add(time.Hour)) {
-			t.Errorf("%s: %s until %s, %v", token, password.Reveal(), expires, err)
+	synctest.Test(t, func(t *testing.T) {
+		for _, token := range []string{"opaque", "a.b.c", "a.e30.c", "a.eyJleHAiOi0xfQ.c"} {
+			s := newScene(t, host)
+			s.settings = full()
+			s.Vendor[host] = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, `{"refresh_token":%q}`, token) })
+			_, password, expires, err := s.source(t).Login(t.Context())
+			if err != nil || password.Reveal() != token || !expires.Equal(time.Now().Add(time.Hour)) {
+				t.Errorf("%s: %s until %s, %v", token, password.Reveal(), expires, err)
+			}
 		}
-	}
+	})
 }
 
 func TestNew_otherHosts(t *testing.T) {

@@ -1,3 +1,16 @@
+// Package google logs in to Google's registries: Artifact Registry and the old
+// Container Registry.
+//
+// A login is an access token that is valid for an hour. Its identity is the key in
+// the server's file, else the application default credentials: the file that
+// GOOGLE_APPLICATION_CREDENTIALS names, else the metadata service of the machine.
+//
+// golang.org/x/oauth2 signs and exchanges tokens. The credentials are selected here:
+// its FindDefaultCredentials reads the files of the gcloud CLI and accepts those of
+// users. Two parts are our own: the subject token of a federated identity, because
+// the library opens any file and URL that a credential file names and can run a
+// program, and the metadata service, because the library's client for it cannot be
+// replaced.
 package google
 
 import (
@@ -5,6 +18,9 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/jwt"
 
 	"promoter/internal/fault"
 	"promoter/internal/registry/auth"
@@ -15,7 +31,7 @@ import (
 // https://cloud.google.com/artifact-registry/docs/docker/authentication#token
 const username = "oauth2accesstoken"
 
-// scope of the token. What it may do is decided by IAM.
+// scope of the token. What it permits is decided by IAM.
 const scope = "https://www.googleapis.com/auth/cloud-platform"
 
 // Source logs in to the registries of Google.
@@ -24,85 +40,112 @@ type Source struct {
 	key     secret.String // zero: application default credentials
 }
 
-// Belongs says whether a host is a registry of Google.
-func Belongs(host string) bool {
-	host = strings.ToLower(host)
-	return host == "gcr.io" || strings.HasSuffix(host, ".gcr.io") || strings.HasSuffix(host, ".pkg.dev")
-}
-
-// New makes a Source. Key is what a file of a service account or of a federated
-// identity holds; zero: what the machine gives.
+// New makes a Source. The key is the content of the credential file of a service
+// account or of a federated identity; zero selects application default credentials.
 func New(machine auth.Machine, host string, key secret.String) (*Source, error) {
-	if !Belongs(host) {
-		return nil, fault.New(fault.Invalid, "provider google: %s is no registry of Google: those are LOCATION-docker.pkg.dev and gcr.io", host)
+	name := strings.ToLower(host)
+	if name != "gcr.io" && !strings.HasSuffix(name, ".gcr.io") && !strings.HasSuffix(name, ".pkg.dev") {
+		return nil, fault.New(fault.Invalid, "provider google: %s is not a registry of Google, which are LOCATION-docker.pkg.dev and gcr.io", host)
 	}
 	return &Source{machine: machine, key: key}, nil
 }
 
-// Login asks for an access token.
+// Login requests an access token.
 func (s *Source) Login(ctx context.Context) (string, secret.String, time.Time, error) {
-	key, err := s.find()
+	token, err := s.token(ctx)
 	if err != nil {
 		return "", secret.String{}, time.Time{}, err
 	}
-	var got token
-	if key.IsZero() {
-		got, err = s.metadata(ctx)
-	} else {
-		got, err = s.fromKey(ctx, key)
+	if token.AccessToken == "" {
+		return "", secret.String{}, time.Time{}, fault.New(fault.Temporary, "Google credentials: the response has no token")
 	}
-	return username, got.access, got.expires, err
+	expires := token.Expiry
+	if expires.IsZero() {
+		expires = s.machine.Now() // the response does not say: renew soon
+	}
+	return username, secret.New(token.AccessToken), expires, nil
 }
 
-// find returns the content of the file that says who the process is; zero: none
-// does.
-func (s *Source) find() (secret.String, error) {
-	path := s.machine.Var("GOOGLE_APPLICATION_CREDENTIALS")
-	if !s.key.IsZero() || path == "" {
-		return s.key, nil
+// token selects the credentials and requests a token.
+func (s *Source) token(ctx context.Context) (*oauth2.Token, error) {
+	const name = "Google credentials"
+	file := s.key
+	if path := s.machine.Var("GOOGLE_APPLICATION_CREDENTIALS"); file.IsZero() && path != "" {
+		read, err := s.machine.File(name, path)
+		if err != nil {
+			return nil, err
+		}
+		file = read
 	}
-	return s.machine.File("Google credentials", path)
-}
-
-// fromKey does what the file says.
-func (s *Source) fromKey(ctx context.Context, key secret.String) (token, error) {
-	const what = "Google credentials"
+	if file.IsZero() {
+		return s.metadata(ctx)
+	}
 	var kind struct {
 		Type string `json:"type"`
 	}
-	if err := json.Unmarshal([]byte(key.Reveal()), &kind); err != nil {
-		return token{}, fault.New(fault.Invalid, "%s: the file is not JSON as Google writes it", what)
+	if err := json.Unmarshal([]byte(file.Reveal()), &kind); err != nil {
+		return nil, fault.New(fault.Invalid, "%s: the file is not a credential file of Google: it is not JSON", name)
 	}
 	switch kind.Type {
 	case "service_account":
-		return s.serviceAccount(ctx, key)
+		return s.serviceAccount(ctx, file)
 	case "external_account":
-		return s.external(ctx, key)
+		return s.external(ctx, file)
 	case "authorized_user", "impersonated_service_account", "external_account_authorized_user":
-		return token{}, fault.New(fault.Invalid, "%s: the file is of a person (%s): use a service account or a federated identity", what, kind.Type)
+		return nil, fault.New(fault.Invalid, "%s: the file is for a user (%s): use a service account or a federated identity", name, kind.Type)
 	}
-	return token{}, fault.New(fault.Invalid, "%s: the file is of no kind that is known: use that of a service account or of a federated identity", what)
+	return nil, fault.New(fault.Invalid, "%s: the type of the file is unknown: use the file of a service account or of a federated identity", name)
 }
 
-// token is an access token.
-type token struct {
-	access  secret.String
-	expires time.Time
+// tokenURL is where a service account gets its tokens. The token_uri of a key file is
+// ignored, because a signed assertion is sent there.
+const tokenURL = "https://oauth2.googleapis.com/token"
+
+// serviceAccount exchanges an assertion that is signed with the account's key.
+// https://developers.google.com/identity/protocols/oauth2/service-account#httprest
+func (s *Source) serviceAccount(ctx context.Context, file secret.String) (*oauth2.Token, error) {
+	const name = "Google service account"
+	var key struct {
+		Email string `json:"client_email"`
+		ID    string `json:"private_key_id"`
+		Key   string `json:"private_key"` // PEM
+	}
+	if json.Unmarshal([]byte(file.Reveal()), &key) != nil || key.Email == "" {
+		return nil, fault.New(fault.Invalid, "%s: the key file has no client_email", name)
+	}
+	call := s.machine.Call(ctx, name, "check whether the key of "+key.Email+" was deleted or the account disabled, and whether the clock of this machine is right")
+	config := jwt.Config{Email: key.Email, PrivateKeyID: key.ID, PrivateKey: []byte(key.Key), Scopes: []string{scope}, TokenURL: tokenURL}
+	token, err := config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, call.Client())).Token()
+	if err != nil && !call.Sent() {
+		return nil, fault.New(fault.Invalid, "%s: the private key of the file is not valid", name)
+	}
+	return token, call.Failure(err)
 }
 
-// readToken reads a token in the form of RFC 6749, section 5.1.
-func (s *Source) readToken(what string, answer auth.Answer) (token, error) {
-	var got struct {
-		Access string `json:"access_token"`
-		In     int64  `json:"expires_in"` // seconds
+// metadataURL is where a machine, or a pod with a workload identity, gets the token of
+// its service account.
+// https://cloud.google.com/compute/docs/access/authenticate-workloads#applications
+const metadataURL = "http://" + auth.Instance + "/computeMetadata/v1/instance/service-accounts/default/token"
+
+const flavor = "Metadata-Flavor"
+
+func (s *Source) metadata(ctx context.Context) (*oauth2.Token, error) {
+	const name = "Google metadata service"
+	call := s.machine.LocalCall(ctx, name, "give the machine a service account, or the pod's service account an identity (iam.gke.io/gcp-service-account, or a principal of its own in the policy)")
+	response, err := call.Get(metadataURL, map[string]string{flavor: "Google"})
+	if fault.KindOf(err) == fault.Temporary {
+		return nil, fault.New(fault.Temporary, "Google credentials: neither a key in the server's file nor GOOGLE_APPLICATION_CREDENTIALS is set, and the metadata service of a machine did not answer: %w", err)
 	}
-	if err := answer.Decode(what, &got); err != nil {
-		return token{}, err
+	if err != nil {
+		return nil, err
 	}
-	if got.Access == "" {
-		return token{}, fault.New(fault.Temporary, "%s: the answer holds no token", what)
+	if response.Header.Get(flavor) != "Google" {
+		return nil, fault.New(fault.Invalid, "%s: the service at %s is not Google's: this machine is not in its cloud", name, auth.Instance)
 	}
-	const longest = 12 * 60 * 60 // what a project may allow at most
-	in := min(max(got.In, 0), longest)
-	return token{access: secret.New(got.Access), expires: s.machine.Now().Add(time.Duration(in) * time.Second)}, nil
+	var token oauth2.Token
+	if err := response.Decode(&token); err != nil {
+		return nil, err
+	}
+	token.Expiry = s.machine.Now().Add(time.Duration(token.ExpiresIn) * time.Second)
+	return &token, nil
 }

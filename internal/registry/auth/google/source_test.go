@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,7 +29,7 @@ type scene struct {
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{World: authtest.New(t)}
-	s.project = googletest.New(t, s.Now)
+	s.project = googletest.New(t, time.Now)
 	s.Serve(s.project.Vendor(), s.project.Local())
 	return s
 }
@@ -97,18 +98,20 @@ func TestLogin_everyIdentity(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
-			tc.set(s)
-			username, password, expires, err := s.source(t).Login(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want := googletest.Token(s.project.Tokens()); username != "oauth2accesstoken" || password.Reveal() != want || !expires.Equal(s.Now().Add(tc.life)) {
-				t.Errorf("login %s %s until %s", username, password.Reveal(), expires)
-			}
-			if diff := cmp.Diff(tc.asked, s.Asked()); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				s := newScene(t)
+				tc.set(s)
+				username, password, expires, err := s.source(t).Login(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := googletest.Token(s.project.Tokens()); username != "oauth2accesstoken" || password.Reveal() != want || !expires.Equal(time.Now().Add(tc.life)) {
+					t.Errorf("login %s %s until %s", username, password.Reveal(), expires)
+				}
+				if diff := cmp.Diff(tc.asked, s.Calls()); diff != "" {
+					t.Errorf("asked (-want +got):\n%s", diff)
+				}
+			})
 		})
 	}
 }
@@ -121,13 +124,13 @@ func TestLogin_refused(t *testing.T) {
 		kind  fault.Kind
 		words string
 	}{
-		{"an account that is disabled", func(_ *testing.T, s *scene) { s.key = s.project.KeyFile(); s.project.Denied["token"] = true }, fault.Unauthorized, "Google service account: 400 invalid_grant: see whether the key of reader@acme"},
-		{"a key that was deleted", func(t *testing.T, s *scene) { s.key = googletest.New(t, s.Now).KeyFile() }, fault.Unauthorized, "400 invalid_grant"},
+		{"an account that is disabled", func(_ *testing.T, s *scene) { s.key = s.project.KeyFile(); s.project.Denied["token"] = true }, fault.Unauthorized, "Google service account: 400 invalid_grant: check whether the key of reader@acme"},
+		{"a key that was deleted", func(t *testing.T, s *scene) { s.key = googletest.New(t, time.Now).KeyFile() }, fault.Unauthorized, "400 invalid_grant"},
 		{"a clock that is wrong", func(_ *testing.T, s *scene) { s.key = s.project.KeyFile(); s.project.Ahead = 2 * time.Hour }, fault.Unauthorized, "the clock of this machine"},
 		{"no machine account", func(_ *testing.T, s *scene) { s.project.Denied["metadata"] = true }, fault.Unauthorized, "Google metadata service: 404 Not Found: give the machine a service account"},
 		{"a machine of another cloud", func(_ *testing.T, s *scene) {
 			s.Local["169.254.169.254"] = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, `{"access_token":"canary"}`) })
-		}, fault.Invalid, "what answers at 169.254.169.254 is not Google's"},
+		}, fault.Invalid, "the service at 169.254.169.254 is not Google's"},
 		{"a machine that is slow", func(_ *testing.T, s *scene) {
 			s.Local["169.254.169.254"] = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 		}, fault.Temporary, "neither a key in the server's file nor GOOGLE_APPLICATION_CREDENTIALS is set"},
@@ -142,31 +145,31 @@ func TestLogin_refused(t *testing.T) {
 		}, fault.Unauthorized, "403 PERMISSION_DENIED: give the federated identity the role roles/iam.workloadIdentityUser"},
 		{"a file that wants a program", func(_ *testing.T, s *scene) {
 			s.adc(s.project.ExternalFile(`{"executable":{"command":"/bin/canary"}}`, false))
-		}, fault.Invalid, "wants a program to be started, which promoter does not"},
+		}, fault.Invalid, "names a program, which promoter does not run"},
 		{"a file that wants signatures of AWS", func(_ *testing.T, s *scene) {
 			s.adc(s.project.ExternalFile(`{"environment_id":"aws1","url":"http://169.254.169.254/x"}`, false))
 		}, fault.Invalid, "not supported"},
 		{"a source of nothing", func(_ *testing.T, s *scene) { s.adc(s.project.ExternalFile(`{}`, false)) }, fault.Invalid, "neither a file nor a url"},
 		{"a source in a private network", func(_ *testing.T, s *scene) {
 			s.adc(s.project.ExternalFile(`{"url":"http://10.0.0.1/x"}`, false))
-		}, fault.Invalid, "it is no service of this machine"},
+		}, fault.Invalid, "is not a service of this machine"},
 		{"a field that is not there", func(_ *testing.T, s *scene) {
 			s.Files["/token"] = `{"other":"canary"}`
 			s.adc(s.project.ExternalFile(`{"file":"/token","format":{"type":"json","subject_token_field_name":"id_token"}}`, false))
-		}, fault.Invalid, "has no text under the name"},
+		}, fault.Invalid, "has no string in the field"},
 		{"a token service elsewhere", func(_ *testing.T, s *scene) {
 			s.adc(strings.Replace(s.project.ExternalFile(`{"file":"/token"}`, false), "sts.googleapis.com", "sts.googleapis.com.evil.test", 1))
 		}, fault.Invalid, "not below https://googleapis.com"},
 		{"a service account elsewhere", func(_ *testing.T, s *scene) {
 			s.adc(strings.Replace(s.project.ExternalFile(`{"file":"/token"}`, true), "iamcredentials.googleapis.com", "evil.test", 1))
 		}, fault.Invalid, "not below https://googleapis.com"},
-		{"a file of a person", func(_ *testing.T, s *scene) { s.adc(`{"type":"authorized_user","refresh_token":"canary"}`) }, fault.Invalid, "the file is of a person (authorized_user)"},
-		{"a file of no kind", func(_ *testing.T, s *scene) { s.adc(`{"type":"canary"}`) }, fault.Invalid, "no kind that is known"},
-		{"a file that is no JSON", func(_ *testing.T, s *scene) { s.adc(`canary`) }, fault.Invalid, "not JSON"},
+		{"a file of a person", func(_ *testing.T, s *scene) { s.adc(`{"type":"authorized_user","refresh_token":"canary"}`) }, fault.Invalid, "the file is for a user (authorized_user)"},
+		{"a file of no kind", func(_ *testing.T, s *scene) { s.adc(`{"type":"canary"}`) }, fault.Invalid, "the type of the file is unknown"},
+		{"a file that is no JSON", func(_ *testing.T, s *scene) { s.adc(`canary`) }, fault.Invalid, "it is not JSON"},
 		{"a file that is not there", func(_ *testing.T, s *scene) { s.Env["GOOGLE_APPLICATION_CREDENTIALS"] = "/none" }, fault.Invalid, "Google credentials: open /none: file does not exist"},
 		{"a key that is none", func(_ *testing.T, s *scene) {
 			s.key = `{"type":"service_account","client_email":"a@b","private_key":"canary"}`
-		}, fault.Invalid, "the private key of the file is not understood"},
+		}, fault.Invalid, "the private key of the file is not valid"},
 		{"a key without an account", func(_ *testing.T, s *scene) { s.key = `{"type":"service_account"}` }, fault.Invalid, "no client_email"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -70,14 +70,16 @@ func (a *Account) Vendor(region string) map[string]http.Handler {
 	public := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.login(w, r, "us-east-1", "ecr-public") })
 	sts := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.sts(w, r, region) })
 	return map[string]http.Handler{
-		"api.ecr." + region + ".amazonaws.com":    private,
-		"ecr-fips." + region + ".amazonaws.com":   private,
-		"ecr." + region + ".api.aws":              private,
-		"sts." + region + ".amazonaws.com":        sts,
-		"sts." + region + ".api.aws":              sts,
-		"api.ecr-public.us-east-1.amazonaws.com":  public,
-		"api.ecr." + region + ".amazonaws.com.cn": private,
-		"sts." + region + ".amazonaws.com.cn":     sts,
+		"api.ecr." + region + ".amazonaws.com":      private,
+		"api.ecr-fips." + region + ".amazonaws.com": private,
+		"ecr-fips." + region + ".api.aws":           private,
+		"ecr." + region + ".api.aws":                private,
+		"sts." + region + ".amazonaws.com":          sts,
+		"sts." + region + ".api.aws":                sts,
+		"api.ecr-public.us-east-1.amazonaws.com":    public,
+		"ecr-public.us-east-1.api.aws":              public,
+		"api.ecr." + region + ".amazonaws.com.cn":   private,
+		"sts." + region + ".amazonaws.com.cn":       sts,
 	}
 }
 
@@ -165,6 +167,7 @@ func (a *Account) instance(w http.ResponseWriter, r *http.Request) {
 		a.mutex.Lock()
 		a.imds++
 		a.mutex.Unlock()
+		w.Header().Set("X-Aws-Ec2-Metadata-Token-Ttl-Seconds", r.Header.Get("X-Aws-Ec2-Metadata-Token-Ttl-Seconds"))
 		_, _ = fmt.Fprint(w, token())
 	case r.Header.Get("X-Aws-Ec2-Metadata-Token") != token():
 		w.WriteHeader(http.StatusUnauthorized)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -44,8 +45,11 @@ func (a *Account) verify(r *http.Request, body, region, service string) string {
 	canonical := r.Method + "\n" + r.URL.EscapedPath() + "\n" + r.URL.RawQuery + "\n"
 	for _, name := range signed {
 		value := r.Header.Get(name)
-		if name == "host" {
+		switch name {
+		case "host":
 			value = r.Host
+		case "content-length":
+			value = strconv.FormatInt(r.ContentLength, 10)
 		}
 		canonical += name + ":" + value + "\n"
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +23,9 @@ const (
 	ClientSecret = "canary~client.secret"
 	Assertion    = "canary.federated.assertion"
 	Header       = "canary-identity-header"
+
+	// Discovery is the path of the tenant's endpoints, below the tenant.
+	Discovery = "/v2.0/.well-known/openid-configuration"
 
 	audience = "https://containerregistry.azure.net"
 	access   = "canary.entra.token"
@@ -95,8 +99,17 @@ func refuse(w http.ResponseWriter, status int, form string, args ...any) {
 
 // entra is the token service of the tenant.
 func (r *Registry) entra(w http.ResponseWriter, req *http.Request) {
+	if tenant, found := strings.CutSuffix(req.URL.Path, Discovery); found && req.Method == http.MethodGet {
+		if tenant != "/"+Tenant {
+			refuse(w, http.StatusBadRequest, `{"error":"invalid_tenant","error_description":"AADSTS90002: Tenant not found."}`)
+			return
+		}
+		_, _ = fmt.Fprintf(w, `{"issuer":"https://%[1]s/%[2]s/v2.0","authorization_endpoint":"https://%[1]s/%[2]s/oauth2/v2.0/authorize","token_endpoint":"https://%[1]s/%[2]s/oauth2/v2.0/token"}`,
+			req.Host, Tenant)
+		return
+	}
 	form := r.form(req)
-	if req.Method != http.MethodPost || form.Get("grant_type") != "client_credentials" || form.Get("scope") != audience+"/.default" {
+	if req.Method != http.MethodPost || form.Get("grant_type") != "client_credentials" || !slices.Contains(strings.Fields(form.Get("scope")), audience+"/.default") {
 		r.t.Errorf("Entra ID was asked %s %s: %s", req.Method, req.URL.Path, form.Encode())
 	}
 	federated := form.Get("client_assertion") == Assertion && form.Get("client_assertion_type") == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"

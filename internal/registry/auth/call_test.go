@@ -3,6 +3,7 @@ package auth_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,16 +14,22 @@ import (
 	"promoter/internal/registry/auth/authtest"
 )
 
-func say(status int, body string) http.Handler {
+func respond(status int, body string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		_, _ = fmt.Fprint(w, body)
 	})
 }
 
-func TestAsk_whatRefusalsSay(t *testing.T) {
+func get(t *testing.T, w *authtest.World) error {
+	t.Helper()
+	_, err := w.Machine().Call(t.Context(), "q", "do this").Get("https://x.example.com/", nil)
+	return err
+}
+
+func TestCall_showsOnlyErrorCodes(t *testing.T) {
 	t.Parallel()
-	for body, words := range map[string]string{
+	for body, want := range map[string]string{
 		`{"error":"invalid_grant","error_description":"canary"}`:  "q: 400 invalid_grant: do this",
 		`{"error":{"code":403,"status":"PERMISSION_DENIED"}}`:     "q: 400 PERMISSION_DENIED: do this",
 		`{"__type":"com.amazonaws#AccessDeniedException"}`:        "q: 400 AccessDeniedException: do this",
@@ -37,34 +44,32 @@ func TestAsk_whatRefusalsSay(t *testing.T) {
 		`{"error":"` + strings.Repeat("a", 65) + `"}`: "q: 400 Bad Request: do this",
 	} {
 		w := authtest.New(t)
-		w.Vendor["x.example.com"] = say(400, body)
-		_, err := w.Machine().Ask(t.Context(), auth.Question{What: "q", Advice: "do this", URL: "https://x.example.com/"})
-		if fault.KindOf(err) != fault.Unauthorized || err.Error() != words {
+		w.Vendor["x.example.com"] = respond(400, body)
+		if err := get(t, w); fault.KindOf(err) != fault.Unauthorized || err.Error() != want {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
 }
 
-func TestAsk_kinds(t *testing.T) {
+func TestCall_kindOfStatus(t *testing.T) {
 	t.Parallel()
 	for status, kind := range map[int]fault.Kind{
 		200: "", 201: "", 302: fault.Invalid, 400: fault.Unauthorized, 401: fault.Unauthorized, 403: fault.Unauthorized,
 		404: fault.Unauthorized, 408: fault.Temporary, 429: fault.RateLimited, 500: fault.Temporary, 503: fault.Temporary,
 	} {
 		w := authtest.New(t)
-		w.Vendor["x.example.com"] = say(status, "")
-		if _, err := w.Machine().Ask(t.Context(), auth.Question{What: "q", URL: "https://x.example.com/"}); fault.KindOf(err) != kind {
+		w.Vendor["x.example.com"] = respond(status, "")
+		if err := get(t, w); fault.KindOf(err) != kind {
 			t.Errorf("%d: %v (%s)", status, err, fault.KindOf(err))
 		}
 	}
 }
 
-func TestAsk_oversizeAndGone(t *testing.T) {
+func TestCall_boundsResponseAndTime(t *testing.T) {
 	t.Parallel()
 	w := authtest.New(t)
-	w.Vendor["x.example.com"] = say(200, strings.Repeat("a", 1<<20+1))
-	q := auth.Question{What: "q", URL: "https://x.example.com/"}
-	if _, err := w.Machine().Ask(t.Context(), q); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "larger than") {
+	w.Vendor["x.example.com"] = respond(200, strings.Repeat("a", 1<<20+1))
+	if err := get(t, w); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "larger than") {
 		t.Errorf("oversize: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -72,17 +77,23 @@ func TestAsk_oversizeAndGone(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	if _, err := w.Machine().Ask(ctx, q); fault.KindOf(err) != fault.Temporary {
+	// A library may send its requests without the caller's context.
+	call := w.Machine().Call(ctx, "q", "do this")
+	resp, err := call.Client().Get("https://x.example.com/")
+	if err == nil {
+		_ = resp.Body.Close()
+	}
+	if fault.KindOf(call.Failure(err)) != fault.Temporary {
 		t.Errorf("slow: %v", err)
 	}
 }
 
-func TestAsk_onlyWhereItBelongs(t *testing.T) {
+func TestCall_refusesOtherAddresses(t *testing.T) {
 	t.Parallel()
 	w := authtest.New(t)
 	w.Env["IDENTITY_ENDPOINT"] = "http://127.0.0.1:4141/msi/token"
 	w.Env["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = "http://10.0.0.1/creds"
-	w.Local["127.0.0.1:4141"], w.Local[auth.Instance], w.Vendor["x.example.com"] = say(200, ""), say(200, ""), say(200, "")
+	w.Local["127.0.0.1:4141"], w.Local[auth.Instance], w.Vendor["x.example.com"] = respond(200, ""), respond(200, ""), respond(200, "")
 	m := w.Machine()
 	for address, ok := range map[string]bool{
 		"http://127.0.0.1:4141/msi/token":  true,
@@ -100,18 +111,18 @@ func TestAsk_onlyWhereItBelongs(t *testing.T) {
 		"":                                 false,
 		"::":                               false,
 	} {
-		if _, err := m.AskMachine(t.Context(), auth.Question{What: "q", URL: address}); (err == nil) != ok || !ok && fault.KindOf(err) != fault.Invalid {
+		if _, err := m.LocalCall(t.Context(), "q", "").Get(address, nil); (err == nil) != ok || !ok && fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
 	for _, address := range []string{"http://x.example.com/", "http://169.254.169.254/", "ftp://x.example.com/"} {
-		if _, err := m.Ask(t.Context(), auth.Question{What: "q", URL: address}); fault.KindOf(err) != fault.Invalid {
+		if _, err := m.Call(t.Context(), "q", "").Get(address, nil); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
 }
 
-func TestForm(t *testing.T) {
+func TestCall_postForm(t *testing.T) {
 	t.Parallel()
 	w := authtest.New(t)
 	w.Vendor["x.example.com"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -120,25 +131,46 @@ func TestForm(t *testing.T) {
 		}
 		_, _ = fmt.Fprint(w, `{"x":1}`)
 	})
-	answer, err := w.Machine().Ask(t.Context(), auth.Form("q", "", "https://x.example.com/", url.Values{"a": {"b&c"}}))
+	call := w.Machine().Call(t.Context(), "q", "")
+	response, err := call.PostForm("https://x.example.com/", url.Values{"a": {"b&c"}})
 	var got struct{ X int }
-	if err != nil || answer.Decode("q", &got) != nil || got.X != 1 {
+	if err != nil || response.Decode(&got) != nil || got.X != 1 {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if err := (auth.Answer{Body: []byte("<")}).Decode("q", &got); fault.KindOf(err) != fault.Temporary {
+	response.Body = []byte("<")
+	if err := response.Decode(&got); fault.KindOf(err) != fault.Temporary {
 		t.Errorf("err = %v", err)
 	}
 }
 
-func FuzzRefusal(f *testing.F) {
+func TestCall_failureOfLibrary(t *testing.T) {
+	t.Parallel()
+	w := authtest.New(t)
+	w.Vendor["x.example.com"] = respond(200, "canary")
+	call := w.Machine().Call(t.Context(), "q", "")
+	if err := call.Failure(nil); err != nil || call.Sent() {
+		t.Errorf("no error: %v", err)
+	}
+	if err := call.Failure(io.ErrUnexpectedEOF); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("before a request: %v", err)
+	}
+	if _, err := call.Get("https://x.example.com/", nil); err != nil || !call.Sent() {
+		t.Errorf("request: %v", err)
+	}
+	if err := call.Failure(fmt.Errorf("canary: %w", io.ErrUnexpectedEOF)); fault.KindOf(err) != fault.Temporary || strings.Contains(err.Error(), "canary") {
+		t.Errorf("after a response that the library does not understand: %v", err)
+	}
+}
+
+func FuzzCall_errorCode(f *testing.F) {
 	f.Add(`{"error":"invalid_grant"}`)
 	f.Add(`<Code>x</Code>`)
 	f.Add(`{"__type":"a#b","error":{"status":"c"}}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		w := authtest.New(t)
-		w.Vendor["x.example.com"] = say(403, body)
-		_, err := w.Machine().Ask(t.Context(), auth.Question{What: "q", Advice: "a", URL: "https://x.example.com/"})
-		if err == nil || len(err.Error()) > len("q: 403 : a")+64 || strings.ContainsAny(err.Error(), "\n\"<{") {
+		w.Vendor["x.example.com"] = respond(403, body)
+		err := get(t, w)
+		if err == nil || len(err.Error()) > len("q: 403 : do this")+64 || strings.ContainsAny(err.Error(), "\n\"<{") {
 			t.Errorf("%q: %v", body, err)
 		}
 	})
