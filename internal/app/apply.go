@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"promoter/internal/fault"
+	"promoter/internal/scan"
 )
 
 // Applied is what apply wrote.
@@ -52,7 +53,7 @@ type staged struct{ name, temporary string }
 // writeAll writes the files of one application: first all of them beside the old
 // ones, so that a full disk or a folder without the right to write leaves the
 // application as it was; then each takes its place.
-func writeAll(root *os.Root, edits []FileEdit) (written []string, err error) {
+func writeAll(root *os.Root, edits []scan.FileChange) (written []string, err error) {
 	var files []staged
 	defer func() {
 		for _, f := range files[len(written):] {
@@ -81,7 +82,7 @@ func writeAll(root *os.Root, edits []FileEdit) (written []string, err error) {
 }
 
 // stage writes the new content beside the file, with its mode.
-func stage(root *os.Root, e FileEdit) (staged, error) {
+func stage(root *os.Root, e scan.FileChange) (staged, error) {
 	mode, err := unchanged(root, e)
 	if err != nil {
 		return staged{}, err
@@ -92,7 +93,7 @@ func stage(root *os.Root, e FileEdit) (staged, error) {
 }
 
 // unchanged says that a file still is what was read, and returns its mode.
-func unchanged(root *os.Root, e FileEdit) (fs.FileMode, error) {
+func unchanged(root *os.Root, e scan.FileChange) (fs.FileMode, error) {
 	name := filepath.FromSlash(e.Path)
 	info, err := root.Lstat(name)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/benchtree"
+	"promoter/internal/promotion"
 )
 
 // BenchmarkPlan plans in a folder of 20,000 files with given versions: of one
@@ -26,7 +27,7 @@ func benchmarkPlan(b *testing.B, dir string, images []string) {
 	for _, name := range images {
 		texts = append(texts, name+":1.5.0")
 	}
-	given, err := app.ParseGiven(texts, nil)
+	given, err := promotion.ParseExplicitVersions(texts, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

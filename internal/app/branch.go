@@ -9,6 +9,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/git"
+	"promoter/internal/scan"
 	"promoter/internal/updater"
 )
 
@@ -16,9 +17,10 @@ import (
 type branch struct {
 	name         string // empty: the default branch
 	environments []string
-	onDisk       bool   // the files are those of the folder, so apply can write them
-	away         string // why the branch is not at hand; empty when it is
-	tree         *git.Tree
+	onDisk       bool       // the files are those of the folder, so apply can write them
+	away         string     // why the branch is not at hand; empty when it is
+	commit       *git.Tree  // unless it is on disk
+	tree         *scan.Tree // nil: not scanned
 }
 
 // branches groups the environments by branch, in the order of the environments.
@@ -65,7 +67,7 @@ func (c *Checkout) openBranch(name, here string) (*branch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.tree = tree
+	b.commit = tree
 	return b, nil
 }
 
@@ -133,7 +135,7 @@ func (c *Checkout) remote(name string) (*git.Tree, error) {
 // files yields the files of the branch but the config: it says what is followed,
 // and nothing in it is deployed.
 func (b *branch) files(ctx context.Context, dir string) iter.Seq2[updater.File, error] {
-	files := treeFiles(b.tree)
+	files := treeFiles(b.commit)
 	if b.onDisk {
 		files = newFolder(dir).files(ctx)
 	}
@@ -150,22 +152,10 @@ func (b *branch) files(ctx context.Context, dir string) iter.Seq2[updater.File, 
 func treeFiles(tree *git.Tree) iter.Seq2[updater.File, error] {
 	return func(yield func(updater.File, error) bool) {
 		for entry, err := range tree.Files() {
-			file := updater.File{Path: entry.Path, Mode: modeOf(entry.Mode)}
-			file.Read = func() ([]byte, error) { return entry.Read(searchedLimit) }
+			file := scan.GitFile(entry, func() ([]byte, error) { return entry.Read(scan.ReadLimit) })
 			if !yield(file, err) || err != nil {
 				return
 			}
 		}
-	}
-}
-
-func modeOf(mode git.Mode) updater.Mode {
-	switch mode {
-	case git.Symlink:
-		return updater.Symlink
-	case git.Submodule:
-		return updater.Submodule
-	default:
-		return updater.Regular
 	}
 }

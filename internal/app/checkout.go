@@ -12,6 +12,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/git"
+	"promoter/internal/promotion"
 )
 
 // ConfigFile is the name of the config file in a GitOps repository.
@@ -21,20 +22,20 @@ const ConfigFile = engine.ConfigFile
 type Checkout struct {
 	dir    string
 	config *config.Config
-	given  Given         // the versions that stand in for a config; nil: there is one
-	clone  *git.Checkout // nil: the folder lies in no Git repository, or no environment has a branch
+	given  promotion.ExplicitVersions // the versions that stand in for a config; nil: there is one
+	clone  *git.Checkout              // nil: the folder lies in no Git repository, or no environment has a branch
 }
 
 // OpenCheckout opens the folder at dir. Without a config file the folder is one
 // environment that follows the given versions.
-func OpenCheckout(dir string, given Given) (*Checkout, error) {
+func OpenCheckout(dir string, given promotion.ExplicitVersions) (*Checkout, error) {
 	if err := isFolder(dir); err != nil {
 		return nil, err
 	}
 	loaded, err := loadConfig(dir)
 	switch missing := fault.KindOf(err) == fault.NotFound; {
 	case missing && len(given) > 0:
-		loaded, err = config.Folder(given.repositories())
+		loaded, err = config.Folder(given.Repositories())
 	case missing:
 		err = fmt.Errorf("%w, or name versions with --with", err)
 	default:

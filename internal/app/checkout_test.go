@@ -11,6 +11,7 @@ import (
 	"promoter/internal/app"
 	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/promotion"
 )
 
 func TestOpenCheckout_wrongInput(t *testing.T) {
@@ -68,7 +69,7 @@ func TestOpenCheckout_configIsALink(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("canary-7f3a: 1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	given := app.Given{}
+	given := promotion.ExplicitVersions{}
 	inside := newWorld(t, map[string]string{"shared/promoter.yaml": minimal})
 	symlink(t, "shared/promoter.yaml", filepath.Join(inside.dir, ".promoter.yaml"))
 	if _, err := app.OpenCheckout(inside.dir, given); err != nil {

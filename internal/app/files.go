@@ -2,56 +2,77 @@ package app
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/git"
+	"promoter/internal/promotion"
+	"promoter/internal/scan"
 )
 
-// gitFiles finds references in the files of commits. It is engine.Files.
+// gitFiles finds and rewrites references in the files of commits. It implements
+// engine.Files.
 type gitFiles struct {
 	objects gitObjects
 	maxSize int64 // bytes over which a file is not parsed
-	known   *surveys
+	cache   *scan.Cache
 }
 
-// At implements engine.Files. The environments of a branch are surveyed together:
-// the files of one of them are asked for after those of all.
+// At implements engine.Files.
 func (f gitFiles) At(ctx context.Context, c *config.Config, commit string, environments []string) (engine.Tree, error) {
-	tree, err := f.known.of(f, c, together(c, environments)).at(ctx, commit)
+	request := scan.Request{Config: c, Environments: environments, MaxFileSize: f.maxSize}
+	tree, err := f.cache.Commit(ctx, scanned{f.objects}, request, commit)
 	if err != nil {
 		return nil, err
 	}
-	return tree.only(environments), nil
+	return gitTree{tree}, nil
 }
 
-// together returns the environments that lie on the same branches as the given
-// ones, in the order of the config.
-func together(c *config.Config, environments []string) []string {
-	branches := map[string]bool{}
-	for _, name := range environments {
-		environment, _ := c.Environment(name)
-		branches[environment.Branch] = true
+// gitTree implements engine.Tree.
+type gitTree struct{ tree *scan.Tree }
+
+// Targets implements engine.Tree.
+func (t gitTree) Targets() map[promotion.Target]promotion.Current { return t.tree.Targets }
+
+// Rewrite implements engine.Tree.
+func (t gitTree) Rewrite(ctx context.Context, target promotion.Target, moves []promotion.Move) (engine.Rewritten, error) {
+	all, err := scan.Rewrite(ctx, scan.Edit{Tree: t.tree, Target: target, Moves: moves})
+	if err != nil {
+		return engine.Rewritten{}, err
 	}
-	var all []string
-	for _, environment := range c.Environments {
-		if branches[environment.Branch] {
-			all = append(all, environment.Name)
-		}
+	made := all[0]
+	out := engine.Rewritten{Changes: made.Changes, Refusals: made.Refusals, Files: map[string][]byte{}}
+	for _, file := range made.Files {
+		out.Files[file.Path] = file.After
 	}
-	return all
+	return out, nil
 }
 
-// applicationsIn lists the applications that have files in an environment, from
-// the names of the files alone.
-func applicationsIn(environment *config.Environment, entries []git.Entry) []string {
-	found := map[string]bool{}
-	for _, entry := range entries {
-		if application, ok := environment.Match(entry.Path); ok && entry.Path != ConfigFile {
-			found[application] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(found))
+// scanned is the mirror as package scan reads it.
+type scanned struct{ objects gitObjects }
+
+// Root implements scan.Repository.
+func (s scanned) Root(commit string) (git.ID, error) { return s.objects.root(commit) }
+
+// List implements scan.Repository.
+func (s scanned) List(ctx context.Context, commit string) ([]git.Entry, error) {
+	return s.objects.entries(ctx, commit)
+}
+
+// Changed implements scan.Repository.
+func (s scanned) Changed(before, after string) ([]string, error) {
+	return s.objects.Changed(before, after)
+}
+
+// File implements scan.Repository.
+func (s scanned) File(commit, path string) (git.Entry, error) { return s.objects.at(commit)(path) }
+
+// Entry implements scan.Repository.
+func (s scanned) Entry(path string, mode git.Mode, id git.ID) git.Entry {
+	return s.objects.entry(path, mode, id)
+}
+
+// Content implements scan.Repository.
+func (s scanned) Content(file git.Entry, limit int64) ([]byte, error) {
+	return s.objects.content(file, limit)
 }

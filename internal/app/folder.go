@@ -13,12 +13,9 @@ import (
 	"runtime"
 	"sync"
 
+	"promoter/internal/scan"
 	"promoter/internal/updater"
 )
-
-// searchedLimit is how much of a file is read, in bytes. It is more than what is
-// parsed: a large file that names nothing that is followed stops nobody.
-const searchedLimit = 32 << 20
 
 // folder is a directory tree on disk, read as one branch.
 type folder struct {
@@ -175,7 +172,7 @@ func (w *walk) stopped() bool {
 func (f folder) file(name string, entry fs.DirEntry) (updater.File, bool) {
 	file := updater.File{Path: name}
 	full := filepath.Join(f.root, filepath.FromSlash(name))
-	read := func() ([]byte, error) { return f.buffers.read(full, searchedLimit) }
+	read := func() ([]byte, error) { return f.buffers.read(full, scan.ReadLimit) }
 	switch entry.Type() {
 	case 0:
 		file.Read = read

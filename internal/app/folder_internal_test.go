@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/scan"
 	"promoter/internal/updater"
 )
 
@@ -264,14 +265,14 @@ func TestFolder_cancelledScanFails(t *testing.T) {
 	dir := large(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	files := newFolder(dir).files(ctx)
-	_, err := updater.New(anything{}, updater.Options{}).Scan(ctx, func(yield func(updater.File, error) bool) {
+	_, _, err := scan.All(ctx, func(yield func(updater.File, error) bool) {
 		for file, err := range files {
 			cancel()
 			if !yield(file, err) {
 				return
 			}
 		}
-	})
+	}, 0)
 	if err == nil {
 		t.Error("a scan that was cut short succeeds")
 	}

@@ -17,6 +17,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/git"
+	"promoter/internal/scan"
 )
 
 // ours is who our commits are by. It must not change: a branch that others worked
@@ -30,7 +31,7 @@ type lane struct {
 	engine.Reconciler
 	objects gitObjects
 	mirror  *git.Mirror
-	known   *surveys
+	known   *scan.Cache
 	work    *work
 	of      *repository
 }
@@ -54,11 +55,11 @@ func (w *work) lane(ctx context.Context, r *repository) (*lane, error) {
 	}
 	objects := gitObjects{&gitRemote{mirror: mirror}}
 	from, asked := sources{work: w, of: r}, w.newMoments(info.Key)
-	known := newSurveys(folder)
+	known := scan.NewCache(filepath.Join(folder, "scan"))
 	l := &lane{objects: objects, mirror: mirror, known: known, work: w, of: r, Reconciler: engine.Reconciler{
 		Remote:  objects.gitRemote,
 		Objects: objects,
-		Files:   gitFiles{objects: objects, maxSize: w.server.file.Sizes.File, known: known},
+		Files:   gitFiles{objects: objects, maxSize: w.server.file.Sizes.File, cache: known},
 		Registries: laneVersions{
 			versions: w.pass.For(info.Key), key: info.Key, check: w.check, releases: from.releases, moments: asked, now: w.server.now,
 		},
@@ -135,7 +136,7 @@ func (w *work) with(ctx context.Context, r *repository, do func(*lane) error) (e
 	defer func() { err = errors.Join(err, l.mirror.Close()) }()
 	err = do(l)
 	if w.cache != "" {
-		err = errors.Join(err, l.known.save())
+		err = errors.Join(err, l.known.Save())
 	}
 	return err
 }

@@ -125,7 +125,7 @@ func (m *modelWorld) lane(t *testing.T, fresh bool) (*engine.Reconciler, func(),
 	l.Registries, l.Pause = m.registry, nil
 	return &l.Reconciler, func() {
 		m.running--
-		if err := errors.Join(l.known.save(), l.mirror.Close(), w.close()); err != nil {
+		if err := errors.Join(l.known.Save(), l.mirror.Close(), w.close()); err != nil {
 			t.Error(err)
 		}
 	}, nil

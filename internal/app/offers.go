@@ -35,7 +35,7 @@ func (c *Checkout) takesOffers(shown []string, options Options) func(promotion.T
 // named versions, else the registries.
 func (c *Checkout) offers(ctx context.Context, components []promotion.Followed, options Options) (map[string]promotion.Available, error) {
 	if len(options.Given) > 0 {
-		return options.Given.offers(components), nil
+		return explicitly(options.Given, components), nil
 	}
 	available := make(map[string]promotion.Available, len(components))
 	var mutex sync.Mutex
@@ -50,10 +50,10 @@ func (c *Checkout) offers(ctx context.Context, components []promotion.Followed, 
 }
 
 // offers gives each component the version that was named for its repository.
-func (g Given) offers(components []promotion.Followed) map[string]promotion.Available {
+func explicitly(explicit promotion.ExplicitVersions, components []promotion.Followed) map[string]promotion.Available {
 	available := make(map[string]promotion.Available, len(components))
 	for _, component := range components {
-		if version, named := g[component.Repository]; named {
+		if version, named := explicit[component.Repository]; named {
 			available[component.Name] = promotion.Available{Version: version, Found: true, Explicit: true}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/pullrequest"
+	"promoter/internal/scan"
 	"promoter/internal/scm"
 	"promoter/internal/suggest"
 	"promoter/internal/updater"
@@ -169,21 +169,19 @@ func (a *asking) suggest(ctx context.Context) (*suggest.Suggestion, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the files of %s: %w", a.base, err)
 	}
-	files := gitFiles{objects: a.objects}
-	each := iter.Seq2[updater.File, error](func(yield func(updater.File, error) bool) {
+	files := func(yield func(updater.File, error) bool) {
 		for _, entry := range entries {
-			if !yield(files.file(entry), nil) {
+			file := scan.GitFile(entry, func() ([]byte, error) { return a.objects.content(entry, scan.ReadLimit) })
+			if !yield(file, nil) {
 				return
 			}
 		}
-	})
-	found := suggest.Found{Offered: true}
-	options := updater.Options{MaxFileSize: a.work.server.file.Sizes.File}
-	inventory, err := updater.New(anything{}, options).Scan(ctx, listed(each, &found))
-	if err != nil {
-		return nil, fmt.Errorf("look through %s: %w", a.base, err)
 	}
-	found.References = inventory.References
+	found := suggest.Found{Offered: true}
+	found.References, found.Files, err = scan.All(ctx, files, a.work.server.file.Sizes.File)
+	if err != nil {
+		return nil, fmt.Errorf("scan the files of %s: %w", a.base, err)
+	}
 	return suggest.Config(found)
 }
 

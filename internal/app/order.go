@@ -91,7 +91,7 @@ func (o Order) check() error {
 	if len(o.With) > state.MaxWith {
 		return fault.New(fault.Invalid, "--with names more than %d versions: ask for them in several orders", state.MaxWith)
 	}
-	_, err := ParseGiven(o.With, strings.NewReader(""))
+	_, err := promotion.ParseExplicitVersions(o.With, strings.NewReader(""))
 	return err
 }
 

@@ -3,11 +3,13 @@ package app
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 
-	"promoter/internal/promotion"
-
 	"promoter/internal/fault"
+	"promoter/internal/git"
+	"promoter/internal/promotion"
+	"promoter/internal/scan"
 	"promoter/internal/state"
 )
 
@@ -83,6 +85,16 @@ func (d *deciding) having(environments []string, applications map[string][]strin
 	return targets, nil
 }
 
+func paths(entries []git.Entry) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, entry := range entries {
+			if !yield(entry.Path) {
+				return
+			}
+		}
+	}
+}
+
 // applications lists the applications of the environments by the names of the
 // files on their branches.
 func (d *deciding) applications(ctx context.Context, environments []string) (map[string][]string, error) {
@@ -101,7 +113,7 @@ func (d *deciding) applications(ctx context.Context, environments []string) (map
 		if err != nil {
 			return nil, err
 		}
-		found[name] = applicationsIn(environment, entries)
+		found[name] = scan.Applications(environment, paths(entries))
 	}
 	return found, nil
 }

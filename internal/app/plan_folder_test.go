@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/fault"
+	"promoter/internal/promotion"
 )
 
 // A file that vanishes after it was found stops its own application.
@@ -79,7 +80,7 @@ func TestPlan_foldersOfOddForm(t *testing.T) {
 	checkFolder(t, link+"/", given)
 }
 
-func checkFolder(t *testing.T, dir string, given app.Given) {
+func checkFolder(t *testing.T, dir string, given promotion.ExplicitVersions) {
 	t.Helper()
 	checkout, err := app.OpenCheckout(dir, given)
 	if err != nil {

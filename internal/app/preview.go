@@ -2,12 +2,12 @@ package app
 
 import (
 	"context"
-	"slices"
-
-	"promoter/internal/promotion"
+	"maps"
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/scan"
 	"promoter/internal/updater"
 )
 
@@ -26,13 +26,7 @@ type PlacePreview struct {
 	Changes  []edit.Change
 	Refusals []edit.Refusal
 	Notes    []updater.Note
-	Files    []FileEdit
-}
-
-// FileEdit is a file before and after.
-type FileEdit struct {
-	Path          string
-	Before, After []byte
+	Files    []scan.FileChange
 }
 
 // OfferError is a component whose registry did not answer.
@@ -104,20 +98,74 @@ func (c *Checkout) observe(ctx context.Context, found *findings, shown []string,
 
 // carryOut decides, and carries each decision out in memory.
 func carryOut(ctx context.Context, observation promotion.Observation, found *findings, options Options) (*Preview, error) {
-	preview := &Preview{Unused: options.Given.unused(found.references())}
+	preview := &Preview{Unused: unused(options.Given, found)}
 	for _, decision := range promotion.Plan(observation, options.Now()) {
 		environment, _ := observation.Config.Environment(decision.Environment)
 		preview.Places = append(preview.Places, PlacePreview{Decision: decision, Branch: environment.Branch})
 	}
-	var jobs []*rewriting
+	var edits []scan.Edit
+	var edited []*PlacePreview
 	for i := range preview.Places {
 		target := &preview.Places[i]
-		present := found.places[target.Target]
-		target.Refusals = slices.Clone(present.Refusals)
-		if from, ok := found.inventories[target.Environment]; ok {
-			target.OnDisk = from.branch.onDisk
-			jobs = append(jobs, rewritingsOf(target, from, present.References)...)
+		if b, ok := found.branches[target.Environment]; ok {
+			target.OnDisk = b.onDisk
+			edited = append(edited, target)
+			edits = append(edits, scan.Edit{Tree: b.tree, Target: target.Target, Moves: target.Moves, Tentative: target.State != promotion.Proposed})
 		}
 	}
-	return preview, rewriteAll(ctx, preview, jobs)
+	results, err := scan.Rewrite(ctx, edits...)
+	if err != nil {
+		return nil, err
+	}
+	for i, result := range results {
+		target := edited[i]
+		target.Changes, target.Refusals, target.Notes, target.Files = result.Changes, result.Refusals, result.Notes, result.Files
+		if len(target.Moves) > 0 && len(target.Refusals) > 0 {
+			target.State, target.Reason = promotion.Refused, promotion.RefusedBy(target.Refusals)
+		}
+	}
+	return preview, nil
+}
+
+// Changed reports whether apply has something to write, or would have on another
+// branch.
+func (p *PlacePreview) Changed() bool {
+	return p.State == promotion.Proposed && len(p.Files) > 0
+}
+
+// findings are the files of all branches, by target and by environment.
+type findings struct {
+	places   map[promotion.Target]promotion.Current
+	branches map[string]*branch // scanned
+	away     map[string]string  // why a branch is not available
+}
+
+// scan scans the files of all branches.
+func (c *Checkout) scan(ctx context.Context, branches []*branch, options Options) (*findings, error) {
+	found := &findings{
+		places:   map[promotion.Target]promotion.Current{},
+		branches: map[string]*branch{},
+		away:     map[string]string{},
+	}
+	filter, err := scan.NewPathFilter(options.Paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range branches {
+		if b.away == "" {
+			request := scan.Request{Config: c.config, Environments: b.environments, Explicit: c.given, Filter: filter, MaxFileSize: options.MaxFileSize}
+			if b.tree, err = scan.Files(ctx, request, b.files(ctx, c.dir)); err != nil {
+				return nil, err
+			}
+			maps.Copy(found.places, b.tree.Targets)
+		}
+		for _, name := range b.environments {
+			if b.away == "" {
+				found.branches[name] = b
+			} else {
+				found.away[name] = b.away
+			}
+		}
+	}
+	return found, nil
 }

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 
 	"promoter/internal/fault"
-	"promoter/internal/image"
+	"promoter/internal/scan"
 	"promoter/internal/suggest"
-	"promoter/internal/updater"
 )
 
 // Suggest makes a config for the files of a folder.
@@ -22,45 +20,16 @@ func Suggest(ctx context.Context, dir string) (*suggest.Suggestion, error) {
 	}
 	var found suggest.Found
 	here := branch{onDisk: true}
-	inventory, err := updater.New(anything{}, updater.Options{}).Scan(ctx, listed(here.files(ctx, dir), &found))
-	if err != nil {
+	var err error
+	if found.References, found.Files, err = scan.All(ctx, here.files(ctx, dir), 0); err != nil {
 		return nil, err
 	}
-	found.References = inventory.References
 	suggestion, err := suggest.Config(found)
 	if err != nil {
 		return nil, fmt.Errorf("look through %s: %w", dir, err)
 	}
 	return suggestion, nil
 }
-
-// listed lets the files pass and writes their paths down.
-func listed(files iter.Seq2[updater.File, error], found *suggest.Found) iter.Seq2[updater.File, error] {
-	return func(yield func(updater.File, error) bool) {
-		for file, err := range files {
-			if err == nil && file.Mode == updater.Regular {
-				found.Files = append(found.Files, file.Path)
-			}
-			if !yield(file, err) {
-				return
-			}
-		}
-	}
-}
-
-// anything follows every repository, each as a component of its own name.
-type anything struct{}
-
-// Follow implements updater.Follower.
-func (anything) Follow(_ string, repository image.Repository) (updater.Followed, bool) {
-	return updater.Followed{Component: repository.String(), Artifact: image.ArtifactImage, Repository: repository}, true
-}
-
-// Named implements updater.Follower. No component has a name yet.
-func (anything) Named(string, string) (updater.Followed, bool) { return updater.Followed{}, false }
-
-// Literals implements updater.Follower: every file is read.
-func (anything) Literals() []string { return nil }
 
 // configMode lets everybody read the config, as all that is committed.
 const configMode fs.FileMode = 0o644

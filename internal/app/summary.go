@@ -1,15 +1,12 @@
 package app
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
-	"promoter/internal/promotion"
-
-	"promoter/internal/edit"
 	"promoter/internal/engine"
 	"promoter/internal/image"
+	"promoter/internal/promotion"
 )
 
 // Troubled says whether something was refused or a registry did not answer.
@@ -56,20 +53,15 @@ func offerErrors(failed map[string]error) []OfferError {
 	return errs
 }
 
-// repositories returns the repositories that versions were given for, sorted.
-func (g Given) repositories() []image.Repository {
-	return slices.SortedFunc(maps.Keys(g), func(a, b image.Repository) int {
-		return cmp.Compare(a.String(), b.String())
-	})
-}
-
 // unused returns the repositories that no file refers to.
-func (g Given) unused(references func(yield func(edit.Reference) bool)) []image.Repository {
-	used := make(map[image.Repository]bool, len(g))
-	for reference := range references {
-		used[reference.Repository] = true
+func unused(explicit promotion.ExplicitVersions, found *findings) []image.Repository {
+	used := make(map[image.Repository]bool, len(explicit))
+	for _, current := range found.places {
+		for _, reference := range current.References {
+			used[reference.Repository] = true
+		}
 	}
-	return slices.DeleteFunc(g.repositories(), func(r image.Repository) bool { return used[r] })
+	return slices.DeleteFunc(explicit.Repositories(), func(r image.Repository) bool { return used[r] })
 }
 
 // Result shows the preview in the form of a pass, for what prints both.

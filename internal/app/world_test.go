@@ -25,6 +25,7 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/database/databasetest"
+	"promoter/internal/promotion"
 )
 
 // world is a folder, and a real registry on loopback that writes down what it is
@@ -139,12 +140,12 @@ func (w *world) answer(hook http.HandlerFunc) {
 	w.hook = hook
 }
 
-func (w *world) given(texts ...string) app.Given {
+func (w *world) given(texts ...string) promotion.ExplicitVersions {
 	w.t.Helper()
 	for i := range texts {
 		texts[i] = w.expand(texts[i])
 	}
-	given, err := app.ParseGiven(texts, nil)
+	given, err := promotion.ParseExplicitVersions(texts, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func (w *world) options() app.Options {
 	return app.Options{Versions: registries.Versions(), Now: time.Now}
 }
 
-func (w *world) open(given app.Given) *app.Checkout {
+func (w *world) open(given promotion.ExplicitVersions) *app.Checkout {
 	w.t.Helper()
 	checkout, err := app.OpenCheckout(w.dir, given)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/fault"
+	"promoter/internal/promotion"
 	"promoter/internal/updater"
 )
 
@@ -73,7 +74,7 @@ func (f *planFlags) preview(command *cobra.Command, system System) (*app.Checkou
 }
 
 // given reads the named versions. Waiting for a list ends with the context.
-func (f *planFlags) given(ctx context.Context, in io.Reader) (app.Given, error) {
+func (f *planFlags) given(ctx context.Context, in io.Reader) (promotion.ExplicitVersions, error) {
 	var list io.Reader
 	if slices.Contains(f.with, "-") {
 		reader, writer := io.Pipe()
@@ -85,7 +86,7 @@ func (f *planFlags) given(ctx context.Context, in io.Reader) (app.Given, error) 
 		}()
 		list = reader
 	}
-	given, err := app.ParseGiven(f.with, list)
+	given, err := promotion.ParseExplicitVersions(f.with, list)
 	if err == nil && len(f.with) > 0 && len(given) == 0 {
 		err = fault.New(fault.Invalid, "--with -: the list names no version")
 	}

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/promotion"
-
 	"promoter/internal/app"
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/scan"
 )
 
 // console is a machine of which a test sees the output.
@@ -89,7 +89,7 @@ func placeOf(name string, state promotion.State, reason string) app.PlacePreview
 
 // change gives a place a file that changes.
 func change(target app.PlacePreview, file, before, after string) app.PlacePreview {
-	target.Files = append(target.Files, app.FileEdit{Path: file, Before: []byte(before), After: []byte(after)})
+	target.Files = append(target.Files, scan.FileChange{Path: file, Before: []byte(before), After: []byte(after)})
 	target.Changes = append(target.Changes, edit.Change{
 		Component: "web", Shape: "reference", Position: edit.Position{File: file, Line: 1, Column: 8}, From: "a:1", To: "a:2",
 	})

@@ -1,4 +1,4 @@
-package app_test
+package promotion_test
 
 import (
 	"errors"
@@ -10,22 +10,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/app"
 	"promoter/internal/fault"
+	"promoter/internal/promotion"
 )
 
-const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+const explicitDigest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// written shows given versions as they were named.
-func written(given app.Given) map[string]string {
+// asText returns the versions as TAG@DIGEST by repository.
+func asText(versions promotion.ExplicitVersions) map[string]string {
 	texts := map[string]string{}
-	for repository, version := range given {
+	for repository, version := range versions {
 		texts[repository.Familiar()] = version.Tag + "@" + version.Digest
 	}
 	return texts
 }
 
-func TestParseGiven(t *testing.T) {
+func TestParseExplicitVersions(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		texts []string
@@ -34,8 +34,8 @@ func TestParseGiven(t *testing.T) {
 	}{
 		"nothing":                    {nil, "", map[string]string{}},
 		"a tag":                      {[]string{"quay.io/a/b:1"}, "", map[string]string{"quay.io/a/b": "1@"}},
-		"a digest":                   {[]string{"quay.io/a/b@" + digest}, "", map[string]string{"quay.io/a/b": "@" + digest}},
-		"both":                       {[]string{"quay.io/a/b:1@" + digest}, "", map[string]string{"quay.io/a/b": "1@" + digest}},
+		"a digest":                   {[]string{"quay.io/a/b@" + explicitDigest}, "", map[string]string{"quay.io/a/b": "@" + explicitDigest}},
+		"both":                       {[]string{"quay.io/a/b:1@" + explicitDigest}, "", map[string]string{"quay.io/a/b": "1@" + explicitDigest}},
 		"a port and Docker's names":  {[]string{"localhost:5000/x:2", "index.docker.io/library/nginx:1"}, "", map[string]string{"localhost:5000/x": "2@", "nginx": "1@"}},
 		"the same twice":             {[]string{"nginx:1", "docker.io/library/nginx:1"}, "", map[string]string{"nginx": "1@"}},
 		"lines":                      {[]string{"-", "quay.io/a/c:3"}, "# head\n\n  quay.io/a/b:1\t\r\nnginx:2", map[string]string{"quay.io/a/b": "1@", "quay.io/a/c": "3@", "nginx": "2@"}},
@@ -46,18 +46,18 @@ func TestParseGiven(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := app.ParseGiven(test.texts, strings.NewReader(test.list))
+			got, err := promotion.ParseExplicitVersions(test.texts, strings.NewReader(test.list))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, written(got)); diff != "" {
+			if diff := cmp.Diff(test.want, asText(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestParseGiven_refused(t *testing.T) {
+func TestParseExplicitVersions_refused(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		texts []string
@@ -76,9 +76,9 @@ func TestParseGiven_refused(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			given, err := app.ParseGiven(test.texts, test.list)
-			if given != nil || fault.KindOf(err) != fault.Invalid || !strings.HasPrefix(err.Error(), test.want) {
-				t.Errorf("%v, %v", given, err)
+			versions, err := promotion.ParseExplicitVersions(test.texts, test.list)
+			if versions != nil || fault.KindOf(err) != fault.Invalid || !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("%v, %v", versions, err)
 			}
 			if strings.Contains(err.Error(), "\x1b") {
 				t.Errorf("raw control characters: %q", err)
@@ -87,7 +87,7 @@ func TestParseGiven_refused(t *testing.T) {
 	}
 }
 
-func TestParseGiven_tooMany(t *testing.T) {
+func TestParseExplicitVersions_tooMany(t *testing.T) {
 	t.Parallel()
 	list := func(n int) io.Reader {
 		var b strings.Builder
@@ -96,28 +96,28 @@ func TestParseGiven_tooMany(t *testing.T) {
 		}
 		return strings.NewReader(b.String())
 	}
-	if given, err := app.ParseGiven([]string{"-"}, list(100_000)); err != nil || len(given) != 100_000 {
-		t.Errorf("%d versions, %v", len(given), err)
+	if versions, err := promotion.ParseExplicitVersions([]string{"-"}, list(100_000)); err != nil || len(versions) != 100_000 {
+		t.Errorf("%d versions, %v", len(versions), err)
 	}
-	_, err := app.ParseGiven([]string{"-"}, list(100_001))
+	_, err := promotion.ParseExplicitVersions([]string{"-"}, list(100_001))
 	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--with names more than 100000 versions") {
 		t.Errorf("error: %v", err)
 	}
 }
 
-func FuzzParseGiven(f *testing.F) {
-	f.Add("nginx:1\n# x\nquay.io/a/b@" + digest)
+func FuzzParseExplicitVersions(f *testing.F) {
+	f.Add("nginx:1\n# x\nquay.io/a/b@" + explicitDigest)
 	f.Add("\ufeff\r\n:@\n")
 	f.Add(strings.Repeat("a", 5000))
 	f.Fuzz(func(t *testing.T, list string) {
-		given, err := app.ParseGiven([]string{"-"}, strings.NewReader(list))
+		versions, err := promotion.ParseExplicitVersions([]string{"-"}, strings.NewReader(list))
 		if err != nil {
-			if given != nil || fault.KindOf(err) != fault.Invalid {
-				t.Fatalf("%v, %v", given, err)
+			if versions != nil || fault.KindOf(err) != fault.Invalid {
+				t.Fatalf("%v, %v", versions, err)
 			}
 			return
 		}
-		for repository, version := range given {
+		for repository, version := range versions {
 			text := repository.String()
 			if version.Tag != "" {
 				text += ":" + version.Tag
@@ -125,7 +125,7 @@ func FuzzParseGiven(f *testing.F) {
 			if version.Digest != "" {
 				text += "@" + version.Digest
 			}
-			again, err := app.ParseGiven([]string{text}, nil)
+			again, err := promotion.ParseExplicitVersions([]string{text}, nil)
 			if err != nil || again[repository].Tag != version.Tag || again[repository].Digest != version.Digest {
 				t.Fatalf("%s: %v, %v", text, again, err)
 			}

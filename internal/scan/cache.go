@@ -1,0 +1,190 @@
+package scan
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/gob"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"promoter/internal/config"
+	"promoter/internal/git"
+	"promoter/internal/promotion"
+)
+
+// version is part of the key of every saved scan. Increase it whenever the scanner
+// finds something else in the same files, a config selects other files, or the
+// encoding changes: a saved scan of another version must not be used.
+const version = 1
+
+// Cache keeps what was found in the commits of one repository, for each config and
+// group of environments. It is safe for concurrent use, except for Save.
+type Cache struct {
+	dir      string
+	mutex    sync.Mutex
+	scanners map[string]*commitScanner
+}
+
+// NewCache returns a cache that loads scans from a directory, which only Save
+// creates and writes to.
+func NewCache(dir string) *Cache {
+	return &Cache{dir: dir, scanners: map[string]*commitScanner{}}
+}
+
+// Commit scans the files of a commit for some of the environments on a branch.
+func (c *Cache) Commit(ctx context.Context, repository Repository, request Request, commit string) (*Tree, error) {
+	wanted := request.Environments
+	request.Environments = sameBranches(request.Config, wanted)
+	scanner := c.scanner(repository, request)
+	found, err := scanner.scan(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	if len(wanted) == len(request.Environments) {
+		return found.tree, nil
+	}
+	targets := maps.Clone(found.tree.Targets)
+	maps.DeleteFunc(targets, func(target promotion.Target, _ promotion.Current) bool {
+		return !slices.Contains(wanted, target.Environment)
+	})
+	return scanner.newTree(found, targets), nil
+}
+
+// sameBranches returns all environments on the branches of the given ones, in the
+// order of the config. They are scanned together, because they are needed one after
+// the other.
+func sameBranches(c *config.Config, environments []string) []string {
+	branches := map[string]bool{}
+	for _, name := range environments {
+		environment, _ := c.Environment(name)
+		branches[environment.Branch] = true
+	}
+	var all []string
+	for _, environment := range c.Environments {
+		if branches[environment.Branch] {
+			all = append(all, environment.Name)
+		}
+	}
+	return all
+}
+
+// scanner returns the scanner for everything that its results depend on.
+func (c *Cache) scanner(repository Repository, request Request) *commitScanner {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d\n%s\n%d\n%s",
+		version, request.Config.Fingerprint(), request.MaxFileSize, strings.Join(request.Environments, "\n")))
+	key := hex.EncodeToString(sum[:16])
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if known, ok := c.scanners[key]; ok {
+		return known
+	}
+	scanner := newCommitScanner(repository, request)
+	if saved, err := scanner.load(filepath.Join(c.dir, key)); err == nil { // an unusable scan is as good as none
+		scanner.recent = append(scanner.recent, saved)
+	}
+	c.scanners[key] = scanner
+	return scanner
+}
+
+// Save writes the latest scans to the directory and removes all others: they
+// belong to configs that changed.
+func (c *Cache) Save() error {
+	err := errors.Join(os.RemoveAll(c.dir), os.MkdirAll(c.dir, 0o700))
+	for key, scanner := range c.scanners {
+		if len(scanner.recent) > 0 && err == nil {
+			err = scanner.recent[0].save(filepath.Join(c.dir, key))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("save the scan of files: %w", err)
+	}
+	return nil
+}
+
+// savedScan begins the file of a snapshot. The files and the survey follow.
+type savedScan struct {
+	Commit string
+	Files  int
+}
+
+// savedFile is a file of a saved snapshot.
+type savedFile struct {
+	Path, ID string
+	Mode     git.Mode
+}
+
+func (s *snapshot) save(name string) error {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	content := bufio.NewWriter(file)
+	return errors.Join(s.encode(content), content.Flush(), file.Close())
+}
+
+func (s *snapshot) encode(w io.Writer) error {
+	files := map[string]git.Entry{} // environments may share some
+	for _, entries := range s.files {
+		maps.Copy(files, entries)
+	}
+	encoder := gob.NewEncoder(w)
+	err := encoder.Encode(savedScan{Commit: s.commit, Files: len(files)})
+	for _, file := range files {
+		err = cmp.Or(err, encoder.Encode(savedFile{file.Path, file.ID.String(), file.Mode}))
+	}
+	return cmp.Or(err, s.survey.Encode(w)) //nolint:wrapcheck // of the file
+}
+
+// load reads what save wrote.
+func (s *commitScanner) load(name string) (*snapshot, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	// The decoder reads single bytes from the buffer, so that the survey is left in it.
+	found, err := s.decode(bufio.NewReader(file))
+	return found, errors.Join(err, file.Close())
+}
+
+func (s *commitScanner) decode(content *bufio.Reader) (*snapshot, error) {
+	var saved savedScan
+	decoder := gob.NewDecoder(content)
+	if err := decoder.Decode(&saved); err != nil {
+		return nil, err //nolint:wrapcheck // the caller scans again
+	}
+	root, err := s.repository.Root(saved.Commit)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // as above
+	}
+	var all difference
+	for range saved.Files {
+		var file savedFile
+		if err := decoder.Decode(&file); err != nil {
+			return nil, err //nolint:wrapcheck // as above
+		}
+		id, err := git.ParseID(file.ID)
+		if err != nil {
+			return nil, err //nolint:wrapcheck // as above
+		}
+		all.files = append(all.files, s.repository.Entry(file.Path, file.Mode, id))
+	}
+	found := &snapshot{commit: saved.Commit, root: root}
+	if found.survey, err = s.updater.ReadSurvey(content); err != nil {
+		return nil, err //nolint:wrapcheck // as above
+	}
+	found.files, _ = s.applyDifference(nil, all)
+	targets := map[promotion.Target]promotion.Current{}
+	s.examineAll(found, targets)
+	found.tree = s.newTree(found, targets)
+	return found, nil
+}

@@ -1,0 +1,270 @@
+package scan
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/git"
+	"promoter/internal/promotion"
+	"promoter/internal/updater"
+)
+
+// Repository reads the files of commits.
+type Repository interface {
+	// Root returns the ID of the tree of a commit. With the same one, all files are
+	// the same.
+	Root(commit string) (git.ID, error)
+	// List returns all files of a commit.
+	List(ctx context.Context, commit string) ([]git.Entry, error)
+	// Changed returns the paths of the files in which two commits differ.
+	Changed(before, after string) ([]string, error)
+	// File returns one file of a commit; a NotFound fault if there is none.
+	File(commit, path string) (git.Entry, error)
+	// Entry returns a file that was listed earlier, without reading the commit.
+	Entry(path string, mode git.Mode, id git.ID) git.Entry
+	// Content returns the content of a file: at most limit bytes and one more, so
+	// that the caller can tell that there are more.
+	Content(file git.Entry, limit int64) ([]byte, error)
+}
+
+// GitFile returns an entry of a Git tree as a file for the updater.
+func GitFile(entry git.Entry, read func() ([]byte, error)) updater.File {
+	file := updater.File{Path: entry.Path, Read: read}
+	switch entry.Mode {
+	case git.Symlink:
+		file.Mode = updater.Symlink
+	case git.Submodule:
+		file.Mode = updater.Submodule
+	}
+	return file
+}
+
+// commitScanner scans the commits of a branch for one config. It derives the
+// snapshot of a commit from the one before, from the files in which they differ.
+type commitScanner struct {
+	*matcher
+	repository Repository
+	updater    *updater.Updater
+	mutex      sync.Mutex
+	recent     []*snapshot // newest first
+}
+
+// maxRecent is the number of snapshots to keep: before and after a change, and one
+// more.
+const maxRecent = 3
+
+// snapshot is the state of the files of one commit. It does not change.
+type snapshot struct {
+	commit string
+	root   git.ID
+	survey *updater.Survey
+	files  map[promotion.Target]map[string]git.Entry // by path
+	tree   *Tree                                     // for all environments of the scanner
+}
+
+// difference lists the files in which a commit differs from another one.
+type difference struct {
+	files   []git.Entry // new ones, and those with another content or mode
+	removed []string
+}
+
+// maxDifference is how many files are compared one by one. If more changed, all
+// are listed.
+const maxDifference = 1000
+
+func newCommitScanner(repository Repository, request Request) *commitScanner {
+	m := newMatcher(request.Config, request.Environments, nil)
+	return &commitScanner{
+		matcher: m, repository: repository,
+		updater: updater.New(m, updater.Options{MaxFileSize: request.MaxFileSize, Writes: m.writes}),
+	}
+}
+
+// scan returns the snapshot of a commit.
+func (s *commitScanner) scan(ctx context.Context, commit string) (*snapshot, error) {
+	root, err := s.repository.Root(commit)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the commit
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, known := range s.recent {
+		if known.root == root && len(known.survey.Unread()) == 0 {
+			return known, nil
+		}
+	}
+	last := s.empty()
+	var changed difference
+	err = fault.New(fault.NotFound, "no commit was scanned before")
+	if len(s.recent) > 0 {
+		last = s.recent[0]
+		changed, err = s.compare(last.commit, commit, last.survey.Unread())
+	}
+	if err != nil { // without a usable commit before, scan all files
+		last = s.empty()
+		if changed.files, err = s.repository.List(ctx, commit); err != nil {
+			return nil, err //nolint:wrapcheck // names the commit
+		}
+		changed.removed = nil
+		changed.files = slices.DeleteFunc(changed.files, func(file git.Entry) bool { return file.Path == config.FileName })
+	}
+	next, err := s.next(ctx, last, commit, changed)
+	if err != nil {
+		return nil, err
+	}
+	next.root = root
+	s.recent = slices.Insert(s.recent, 0, next)
+	s.recent = s.recent[:min(len(s.recent), maxRecent)]
+	return next, nil
+}
+
+func (s *commitScanner) empty() *snapshot {
+	return &snapshot{survey: s.updater.Survey(), tree: &Tree{}}
+}
+
+// compare returns how a commit differs from another one. The named files belong to
+// the difference in any case.
+func (s *commitScanner) compare(before, after string, named []string) (difference, error) {
+	paths, err := s.repository.Changed(before, after)
+	if err != nil {
+		return difference{}, err //nolint:wrapcheck // names the commits
+	}
+	if len(paths) > maxDifference {
+		return difference{}, fault.New(fault.Invalid, "%d files differ", len(paths))
+	}
+	paths = append(paths, named...)
+	slices.Sort(paths)
+	var changed difference
+	for _, path := range slices.Compact(paths) {
+		if path == config.FileName {
+			continue
+		}
+		file, err := s.repository.File(after, path)
+		switch {
+		case fault.KindOf(err) == fault.NotFound:
+			changed.removed = append(changed.removed, path)
+		case err != nil:
+			return difference{}, err //nolint:wrapcheck // names the file
+		default:
+			changed.files = append(changed.files, file)
+		}
+	}
+	return changed, nil
+}
+
+// next returns the snapshot of a commit that differs from the last one as given.
+// It examines only the targets of files that differ, or that depend on those.
+func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string, changed difference) (*snapshot, error) {
+	shown := updater.Difference{Gone: changed.removed, Files: make([]updater.File, 0, len(changed.files))}
+	for _, file := range changed.files {
+		shown.Files = append(shown.Files, s.file(file))
+	}
+	shown.Open = func(path string) (updater.File, error) {
+		file, err := s.repository.File(commit, path)
+		return s.file(file), err
+	}
+	survey, touched, err := last.survey.Next(ctx, shown)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the file
+	}
+	next := &snapshot{commit: commit, survey: survey}
+	var moved bool
+	next.files, moved = s.applyDifference(last.files, changed)
+	targets := map[promotion.Target]promotion.Current{}
+	if moved && s.hasWrites() { // a file that write entries of any target need may have come or gone
+		s.examineAll(next, targets)
+	} else {
+		for target, current := range last.tree.Targets {
+			if next.files[target] != nil {
+				targets[target] = current
+			}
+		}
+		for _, path := range touched {
+			for _, target := range s.targets(path) {
+				if next.files[target] != nil {
+					targets[target] = s.examine(next, target)
+				}
+			}
+		}
+	}
+	next.tree = s.newTree(next, targets)
+	return next, nil
+}
+
+func (s *commitScanner) file(entry git.Entry) updater.File {
+	return GitFile(entry, func() ([]byte, error) { return s.repository.Content(entry, ReadLimit) })
+}
+
+// applyDifference returns the files of each target after the change, and reports
+// whether any file came or went.
+func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]git.Entry, changed difference) (_ map[promotion.Target]map[string]git.Entry, moved bool) {
+	after, copied := map[promotion.Target]map[string]git.Entry{}, map[promotion.Target]bool{}
+	maps.Copy(after, files)
+	own := func(target promotion.Target) map[string]git.Entry {
+		if !copied[target] {
+			copied[target] = true
+			own := make(map[string]git.Entry, len(after[target]))
+			maps.Copy(own, after[target])
+			after[target] = own
+		}
+		return after[target]
+	}
+	for _, file := range changed.files {
+		for _, target := range s.targets(file.Path) {
+			if _, known := after[target][file.Path]; !known {
+				moved = true
+			}
+			own(target)[file.Path] = file
+		}
+	}
+	for _, path := range changed.removed {
+		for _, target := range s.targets(path) {
+			if _, known := after[target][path]; known {
+				moved = true
+				delete(own(target), path)
+			}
+			if len(after[target]) == 0 {
+				delete(after, target)
+			}
+		}
+	}
+	return after, moved
+}
+
+// examine returns what the files of a target contain.
+func (s *commitScanner) examine(of *snapshot, target promotion.Target) promotion.Current {
+	found := map[promotion.Target]promotion.Current{}
+	s.group(of.survey.Inventory(slices.Collect(maps.Keys(of.files[target]))...), found)
+	current := found[target]
+	current.Refusals = append(current.Refusals, s.missingWrites(target, func(file string) bool {
+		return slices.ContainsFunc(s.targets(file), func(target promotion.Target) bool {
+			_, exists := of.files[target][file]
+			return exists
+		})
+	})...)
+	return current
+}
+
+func (s *commitScanner) examineAll(of *snapshot, targets map[promotion.Target]promotion.Current) {
+	for target := range of.files {
+		targets[target] = s.examine(of, target)
+	}
+}
+
+// newTree returns a tree over the files of a snapshot.
+func (s *commitScanner) newTree(of *snapshot, targets map[promotion.Target]promotion.Current) *Tree {
+	return &Tree{Targets: targets, contents: func(target promotion.Target) contents {
+		c := contents{
+			inventory: of.survey.Inventory(slices.Collect(maps.Keys(of.files[target]))...),
+			files:     make(map[string]updater.File, len(of.files[target])),
+		}
+		for path, file := range of.files[target] {
+			c.files[path] = s.file(file)
+		}
+		return c
+	}}
+}

@@ -1,0 +1,198 @@
+package scan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/updater"
+)
+
+// matcher knows which targets the files of a branch belong to and what the config
+// follows in them. It implements updater.Follower.
+type matcher struct {
+	config       *config.Config
+	explicit     promotion.ExplicitVersions // set for a folder without a config
+	environments []*config.Environment
+	literals     []string
+}
+
+func newMatcher(c *config.Config, environments []string, explicit promotion.ExplicitVersions) *matcher {
+	m := &matcher{config: c, explicit: explicit, literals: literals(c)}
+	for _, name := range environments {
+		environment, _ := c.Environment(name)
+		m.environments = append(m.environments, environment)
+	}
+	return m
+}
+
+// literals returns one text per component that every file with a reference to it
+// contains. If one component has none, every file must be read.
+func literals(c *config.Config) []string {
+	var texts []string
+	for _, component := range c.Components {
+		literals := component.Pattern.Literals()
+		if len(literals) == 0 {
+			return nil
+		}
+		texts = append(texts, literals[len(literals)-1])
+	}
+	return texts
+}
+
+// targets returns the targets that a file belongs to: at most one, as long as the
+// environments of a branch do not overlap.
+func (m *matcher) targets(file string) []promotion.Target {
+	var targets []promotion.Target
+	for _, environment := range m.environments {
+		if application, ok := environment.Match(file); ok {
+			targets = append(targets, promotion.Target{Environment: environment.Name, Application: application})
+		}
+	}
+	return targets
+}
+
+// targetsOf returns the targets that a reference belongs to. Environments may
+// share a file if they follow different components in it.
+func (m *matcher) targetsOf(reference edit.Reference) []promotion.Target {
+	return slices.DeleteFunc(m.targets(reference.Position.File), func(target promotion.Target) bool {
+		match, ok := m.config.Follow(target.Environment, target.Application, reference.Repository)
+		return !ok || match.Name != reference.Component
+	})
+}
+
+// group adds the references and refusals of the inventory to their targets.
+func (m *matcher) group(inventory *updater.Inventory, targets map[promotion.Target]promotion.Current) {
+	for _, reference := range inventory.References {
+		owners := m.targetsOf(reference)
+		for _, target := range owners {
+			current := targets[target]
+			current.References = append(current.References, reference)
+			if len(owners) > 1 { // loading the config finds most overlaps; **/dev and a/** meet only in a file
+				current.Refusals = append(current.Refusals, edit.Refusal{
+					File: reference.Position.File, Line: reference.Position.Line, Component: reference.Component,
+					Reason: fmt.Sprintf("both %s and %s write it: narrow the paths of one", owners[0].Environment, owners[1].Environment),
+				})
+			}
+			targets[target] = current
+		}
+	}
+	for _, refusal := range inventory.Refusals {
+		for _, target := range m.targets(refusal.File) {
+			current := targets[target]
+			current.Refusals = append(current.Refusals, refusal)
+			targets[target] = current
+		}
+	}
+}
+
+// Follow implements updater.Follower.
+func (m *matcher) Follow(file string, repository image.Repository) (updater.Followed, bool) {
+	for _, target := range m.targets(file) {
+		match, ok := m.config.Follow(target.Environment, target.Application, repository)
+		if !ok {
+			continue
+		}
+		component, _ := m.config.Component(match.Component)
+		followed := updater.Followed{
+			Component:  match.Name,
+			Artifact:   component.Artifact,
+			Repository: repository,
+			Pin:        component.Pin,
+			Moving:     component.Select.Tag != "",
+			Source:     component.Source,
+			Numeric:    component.Select.Numeric != "",
+		}
+		if version, ok := m.explicit[repository]; ok {
+			writeAsNamed(&followed, version)
+		}
+		return followed, true
+	}
+	return updater.Followed{}, false
+}
+
+// writeAsNamed makes a version that a user named without a config be written as it
+// was named. Its digest is never dropped; a digest without a tag is another build
+// of the tag in the file.
+func writeAsNamed(followed *updater.Followed, version image.Version) {
+	followed.Numeric = version.Tag != "" && strings.Trim(version.Tag, "0123456789") == ""
+	switch {
+	case version.Digest == "":
+	case version.Tag == "":
+		followed.Moving, followed.TagStays = true, true
+	default:
+		followed.Pin = image.PinTagDigest
+	}
+}
+
+// Named implements updater.Follower. A marker cannot name a component with a
+// wildcard, because the repository would be unknown.
+func (m *matcher) Named(file, name string) (updater.Followed, bool) {
+	component, ok := m.config.Component(name)
+	if !ok {
+		return updater.Followed{}, false
+	}
+	repository, exact := component.Pattern.Repository()
+	if !exact {
+		return updater.Followed{}, false
+	}
+	followed, ok := m.Follow(file, repository)
+	return followed, ok && followed.Component == name
+}
+
+// Literals implements updater.Follower.
+func (m *matcher) Literals() []string { return m.literals }
+
+// writes returns the write entries of the config that are about the file.
+// Applications cannot override them, so only the environment matters.
+func (m *matcher) writes(file string) []updater.Write {
+	var writes []updater.Write
+	for _, environment := range m.environments {
+		if len(environment.Write) == 0 {
+			continue
+		}
+		application, ok := environment.Match(file)
+		if !ok {
+			continue
+		}
+		fill := placeholders(environment.Name, application)
+		for _, w := range environment.Write {
+			if fill.Replace(w.File) == file {
+				writes = append(writes, updater.Write{
+					Path: w.Path, Regex: w.Regex, Component: w.Component, Value: fill.Replace(w.Value), Create: w.Create,
+				})
+			}
+		}
+	}
+	return writes
+}
+
+// hasWrites reports whether the config has write entries at all.
+func (m *matcher) hasWrites() bool {
+	return slices.ContainsFunc(m.environments, func(e *config.Environment) bool { return len(e.Write) > 0 })
+}
+
+// missingWrites refuses the write entries of a target whose file does not exist.
+func (m *matcher) missingWrites(target promotion.Target, exists func(file string) bool) []edit.Refusal {
+	var refusals []edit.Refusal
+	environment, _ := m.config.Environment(target.Environment)
+	fill := placeholders(target.Environment, target.Application)
+	for _, w := range environment.Write {
+		if file := fill.Replace(w.File); !exists(file) {
+			refusals = append(refusals, edit.Refusal{
+				File: file, Component: w.Component,
+				Reason: "the file does not exist: correct write in environment " + target.Environment,
+			})
+		}
+	}
+	return refusals
+}
+
+// placeholders fills in those that do not depend on the version.
+func placeholders(environment, application string) *strings.Replacer {
+	return strings.NewReplacer("{environment}", environment, "{application}", application)
+}

@@ -1,0 +1,151 @@
+package scan
+
+import (
+	"context"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"promoter/internal/edit"
+	"promoter/internal/fault"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/updater"
+)
+
+// Edit asks for other versions in one target of a tree.
+type Edit struct {
+	Tree   *Tree
+	Target promotion.Target
+	Moves  []promotion.Move
+	// Tentative edits are only shown: edits after them do not build on them.
+	Tentative bool
+}
+
+// Rewritten is a target after an edit. An application is written whole or not at
+// all: with refusals there are no files.
+type Rewritten struct {
+	Files    []FileChange // sorted by path
+	Changes  []edit.Change
+	Refusals []edit.Refusal // of the scan and of the edit
+	Notes    []updater.Note
+}
+
+// FileChange is a file before and after an edit.
+type FileChange struct {
+	Path          string
+	Before, After []byte
+}
+
+// fileEdit is the part of an edit that is about one file.
+type fileEdit struct {
+	edit     int // index
+	file     updater.File
+	contents contents
+	versions map[string]image.Version // by component
+	before   []byte
+	result   updater.Result
+}
+
+// Rewrite makes the edits in memory and returns one result for each. Environments
+// may share a file if they follow different components in it: each edit starts from
+// what the edits before it made of the file.
+func Rewrite(ctx context.Context, edits ...Edit) ([]Rewritten, error) {
+	results := make([]Rewritten, len(edits))
+	var jobs []*fileEdit
+	for i, e := range edits {
+		results[i].Refusals = slices.Clone(e.Tree.Targets[e.Target].Refusals)
+		files, err := e.files(i)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, files...)
+	}
+
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, job := range jobs {
+		group.Go(func() (err error) {
+			defer fault.Survive(&err)
+			if job.before, err = job.file.Read(); err != nil {
+				job.result.Refusals = []edit.Refusal{{File: job.file.Path, Reason: "cannot be read again: " + err.Error()}}
+			} else {
+				job.rewrite(ctx)
+			}
+			return ctx.Err()
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err //nolint:wrapcheck // of the context, or a panic
+	}
+	for _, job := range jobs {
+		results[job.edit].Refusals = append(results[job.edit].Refusals, job.result.Refusals...)
+	}
+
+	type sharedFile struct {
+		tree *Tree
+		path string
+	}
+	latest := map[sharedFile][]byte{}
+	for _, job := range jobs {
+		e, result := edits[job.edit], &results[job.edit]
+		if len(result.Refusals) > 0 {
+			continue
+		}
+		if !e.Tentative && job.result.Content != nil {
+			at := sharedFile{e.Tree, job.file.Path}
+			if content, ok := latest[at]; ok {
+				job.before = content
+				if job.rewrite(ctx); len(job.result.Refusals) > 0 {
+					return nil, fault.New(fault.Internal, "%s cannot be written after another environment: %s", job.file.Path, job.result.Refusals[0].Reason)
+				}
+			}
+			latest[at] = job.result.Content
+		}
+		result.Changes = append(result.Changes, job.result.Changes...)
+		result.Notes = append(result.Notes, job.result.Notes...)
+		if job.result.Content != nil {
+			result.Files = append(result.Files, FileChange{Path: job.file.Path, Before: job.before, After: job.result.Content})
+		}
+	}
+	return results, nil
+}
+
+// files returns the files with a reference that moves, sorted by path.
+func (e Edit) files(index int) ([]*fileEdit, error) {
+	versions := make(map[string]image.Version, len(e.Moves))
+	for _, move := range e.Moves {
+		versions[move.Component] = move.To
+	}
+	var paths []string
+	for _, reference := range e.Tree.Targets[e.Target].References {
+		if _, moves := versions[reference.Component]; moves {
+			paths = append(paths, reference.Position.File)
+		}
+	}
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	slices.Sort(paths)
+	contents := e.Tree.contents(e.Target)
+	var files []*fileEdit
+	for _, path := range slices.Compact(paths) {
+		file, ok := contents.files[path]
+		if !ok {
+			return nil, fault.New(fault.Internal, "%s has a reference and was not scanned", path)
+		}
+		files = append(files, &fileEdit{edit: index, file: file, contents: contents, versions: versions})
+	}
+	return files, nil
+}
+
+// rewrite sets the result from the bytes before.
+func (f *fileEdit) rewrite(ctx context.Context) {
+	file := f.file
+	file.Read = func() ([]byte, error) { return f.before, nil }
+	f.result = f.contents.inventory.Rewrite(ctx, file, func(component string) (image.Version, bool) {
+		version, moves := f.versions[component]
+		return version, moves
+	})
+}

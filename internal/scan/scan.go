@@ -1,0 +1,155 @@
+// Package scan finds the references that a config follows in the files of a
+// branch, groups them by target, and rewrites them in memory.
+//
+// Files scans a list of files once, as plan and apply do in a checkout. A Cache
+// scans commits: it reads only the files in which a commit differs from the one
+// scanned before, and can keep the results on disk. Both return a Tree.
+//
+// The package makes no decisions and writes no files of a repository: package
+// promotion decides, and the caller writes or commits what Rewrite returns.
+package scan
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/updater"
+)
+
+// ReadLimit is how much of a file is read, in bytes. It is more than what is
+// parsed, so that a large file without any followed reference causes no refusal.
+const ReadLimit = 32 << 20
+
+// Tree is what the files of one branch contain. It does not change.
+type Tree struct {
+	// Targets has an entry for every target with files, also for one without
+	// references.
+	Targets  map[promotion.Target]promotion.Current
+	contents func(promotion.Target) contents
+}
+
+// contents is what Rewrite needs to know about the files of a target.
+type contents struct {
+	inventory *updater.Inventory
+	files     map[string]updater.File // by path
+}
+
+// Request describes a scan of the files of one branch.
+type Request struct {
+	Config       *config.Config
+	Environments []string // those on the branch
+	Explicit     promotion.ExplicitVersions
+	Filter       PathFilter
+	MaxFileSize  int64 // bytes over which a file is not parsed; 0: the updater's default
+}
+
+// Files scans the files of a branch, in any order. It skips the config file, of
+// which nothing is deployed.
+func Files(ctx context.Context, request Request, files iter.Seq2[updater.File, error]) (*Tree, error) {
+	m := newMatcher(request.Config, request.Environments, request.Explicit)
+	tree := &Tree{Targets: map[promotion.Target]promotion.Current{}}
+	known := map[string]updater.File{}
+	recorded := func(yield func(updater.File, error) bool) {
+		for file, err := range files {
+			if err == nil {
+				if file.Path == config.FileName || !request.Filter.Match(file.Path) {
+					continue
+				}
+				for _, target := range m.targets(file.Path) {
+					known[file.Path] = file
+					tree.Targets[target] = promotion.Current{}
+				}
+			}
+			if !yield(file, err) {
+				return
+			}
+		}
+	}
+	options := updater.Options{MaxFileSize: request.MaxFileSize, Writes: m.writes}
+	inventory, err := updater.New(m, options).Scan(ctx, recorded)
+	if err != nil {
+		return nil, err
+	}
+	m.group(inventory, tree.Targets)
+	exists := func(file string) bool {
+		_, found := known[file]
+		return found || !request.Filter.Match(file) // a file that was filtered out is not missing
+	}
+	for target, current := range tree.Targets {
+		current.Refusals = append(current.Refusals, m.missingWrites(target, exists)...)
+		tree.Targets[target] = current
+	}
+	tree.contents = func(promotion.Target) contents { return contents{inventory, known} }
+	return tree, nil
+}
+
+// PathFilter selects files by their path. The zero value selects all.
+type PathFilter struct{ paths *config.Paths }
+
+// NewPathFilter returns a filter for files that match any of the globs; without
+// globs, for all files.
+func NewPathFilter(globs []string) (PathFilter, error) {
+	if len(globs) == 0 {
+		return PathFilter{}, nil
+	}
+	paths, err := config.ParsePaths(globs)
+	return PathFilter{paths}, err
+}
+
+// Match reports whether the filter selects the file.
+func (f PathFilter) Match(file string) bool { return f.paths == nil || f.paths.Match(file) }
+
+// Applications returns the applications that have files in an environment, judged
+// by the paths alone, sorted.
+func Applications(environment *config.Environment, files iter.Seq[string]) []string {
+	var found []string
+	for file := range files {
+		if application, ok := environment.Match(file); ok && file != config.FileName {
+			found = append(found, application)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// All finds the references to every image and chart in the files, for a tree that
+// has no config yet, and lists the paths of all regular files.
+func All(ctx context.Context, files iter.Seq2[updater.File, error], maxFileSize int64) (references []edit.Reference, paths []string, err error) {
+	recorded := func(yield func(updater.File, error) bool) {
+		for file, err := range files {
+			if err == nil && file.Path == config.FileName {
+				continue
+			}
+			if err == nil && file.Mode == updater.Regular {
+				paths = append(paths, file.Path)
+			}
+			if !yield(file, err) {
+				return
+			}
+		}
+	}
+	found, err := updater.New(everything{}, updater.Options{MaxFileSize: maxFileSize}).Scan(ctx, recorded)
+	if err != nil {
+		return nil, nil, err //nolint:wrapcheck // names the file
+	}
+	return found.References, paths, nil
+}
+
+// everything follows every repository, each as a component of its own name.
+type everything struct{}
+
+// Follow implements updater.Follower.
+func (everything) Follow(_ string, repository image.Repository) (updater.Followed, bool) {
+	return updater.Followed{Component: repository.String(), Artifact: image.ArtifactImage, Repository: repository}, true
+}
+
+// Named implements updater.Follower. No component has a name yet.
+func (everything) Named(string, string) (updater.Followed, bool) { return updater.Followed{}, false }
+
+// Literals implements updater.Follower.
+func (everything) Literals() []string { return nil }
