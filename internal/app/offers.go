@@ -76,14 +76,14 @@ func (c *Checkout) ask(ctx context.Context, component promotion.Followed, versio
 // offerOf is what a registry selected, for a component.
 func offerOf(component string, selected registry.Selection) promotion.Available {
 	available := promotion.Available{Version: selected.Version, Found: selected.Found, Reason: selected.Reason}
-	for _, held := range selected.Waiting {
+	for _, held := range selected.Ineligible {
 		available.Held = append(available.Held, holdback(component, held))
 	}
 	return available
 }
 
 // holdback shows a version that may not be taken yet as a condition.
-func holdback(component string, held registry.Because) promotion.HeldVersion {
+func holdback(component string, held registry.Ineligible) promotion.HeldVersion {
 	condition := promotion.Condition{
 		Name:   component + " " + held.Tag,
 		State:  promotion.Pending,

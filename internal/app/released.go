@@ -44,9 +44,9 @@ func (v laneVersions) released(ctx context.Context, source string, request regis
 			out.Skipped++
 			continue
 		}
-		out.Waiting = append(out.Waiting, waitingFor(release, one.Waiting)...)
+		out.Ineligible = append(out.Ineligible, waitingFor(release, one.Ineligible)...)
 	}
-	out.Reason = noRelease(source, len(list), out.Waiting)
+	out.Reason = noRelease(source, len(list), out.Ineligible)
 	return out, nil
 }
 
@@ -57,7 +57,7 @@ func (v laneVersions) overdue(release scm.Release) bool {
 }
 
 // waitingFor says until when, where that is known.
-func waitingFor(release scm.Release, waiting []registry.Because) []registry.Because {
+func waitingFor(release scm.Release, waiting []registry.Ineligible) []registry.Ineligible {
 	if release.Published.IsZero() {
 		return waiting
 	}
@@ -89,7 +89,7 @@ func candidates(list []scm.Release, policy *image.Policy) (fit []scm.Release, sk
 	return fit, skipped
 }
 
-func noRelease(source string, releases int, waiting []registry.Because) string {
+func noRelease(source string, releases int, waiting []registry.Ineligible) string {
 	switch {
 	case releases == 0:
 		return source + " has no releases"

@@ -23,7 +23,7 @@ func (f fakeVersions) Select(_ context.Context, request registry.Request) (regis
 	if digest, ok := f.tags[tag]; ok {
 		return registry.Selection{Version: image.Version{Tag: tag, Digest: digest}, Found: true}, nil
 	}
-	return registry.Selection{Waiting: []registry.Because{{Tag: tag, Reason: "no image yet"}}}, nil
+	return registry.Selection{Ineligible: []registry.Ineligible{{Tag: tag, Reason: "no image yet"}}}, nil
 }
 
 type fakeReleases []scm.Release

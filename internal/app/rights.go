@@ -40,16 +40,16 @@ func (w *work) wireRegistries() error {
 		Outbound:    w.ways.registries,
 		Credentials: credentials,
 		Logins:      w.server.logins,
-		Memories:    w.server.memories,
+		Cache:    w.server.memories,
 		Docker:      w.server.own,
 		CacheDir:    w.cacheFolder("registries"),
-		Remembered:  w.server.remembered(),
+		ObserveCache:  w.server.remembered(),
 		Now:         w.server.now,
 	})
 	if err != nil {
 		return err
 	}
-	w.registries, w.pass = client, client.Pass()
+	w.registries, w.pass = client, client.Batch()
 	return nil
 }
 

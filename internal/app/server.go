@@ -52,7 +52,7 @@ type Server struct {
 	work     queue.Options // how the queue works, where that is not as usual
 	around   database.CommitHook
 	logins   *registry.Logins
-	memories *registry.Memories
+	memories *registry.Cache
 	standing standing
 	outward  outward
 	metrics  *telemetry.Metrics                      // nil: nothing is counted
@@ -77,7 +77,7 @@ func OpenServer(options ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{logins: registry.NewLogins(), memories: registry.NewMemories(), own: !found, env: options.Env, now: options.Now, pace: github.WritePace}
+	s := &Server{logins: registry.NewLogins(), memories: registry.NewCache(), own: !found, env: options.Env, now: options.Now, pace: github.WritePace}
 	if !found {
 		return s, s.openOwn(options)
 	}

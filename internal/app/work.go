@@ -26,7 +26,7 @@ type work struct {
 
 	repositories []*repository
 	registries   *registry.Client
-	pass         *registry.Pass
+	pass         *registry.Batch
 	broken       []brokenCredential
 	notes        []string    // what was left out, and why
 	onboarding   *onboarding // nil: no repository is offered a config file

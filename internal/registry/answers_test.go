@@ -19,17 +19,17 @@ func TestSelect_answersCountForTheirMoment(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
-	folder, known := t.TempDir(), NewMemories()
+	folder, known := t.TempDir(), NewCache()
 	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"})}
 	clock := time.Now()
-	open := func(memories *Memories) *Client {
-		return newClient(t, Options{CacheDir: folder, Memories: memories, Now: func() time.Time { return clock }})
+	open := func(memories *Cache) *Client {
+		return newClient(t, Options{CacheDir: folder, Cache: memories, Now: func() time.Time { return clock }})
 	}
 	selects := func(c *Client, asOf time.Time, want string, lists int) {
 		t.Helper()
 		f.reset()
 		r.AsOf = asOf
-		pass := c.Pass()
+		pass := c.Batch()
 		var all sync.WaitGroup
 		for i := range 6 {
 			all.Go(func() {
@@ -70,7 +70,7 @@ func TestResolve_asksWhateverIsRemembered(t *testing.T) {
 	r := Request{Repository: web, Policy: mustPolicy(t, image.Selection{Semver: ">=1"}), AsOf: moment}
 	before := mustSelect(t, c.For("a/1"), r).Version.Digest
 	moved := f.push(t, "acme/web", built{created: day(2)}, "1.0.0")
-	pass := c.Pass().For("a/1")
+	pass := c.Batch().For("a/1")
 	found, err := pass.Resolve(t.Context(), image.Reference{Repository: web, Tag: "1.0.0"})
 	if err != nil || found.Digest != moved {
 		t.Errorf("the tag is at %s, %v; want %s", found.Digest, err, moved)
@@ -135,10 +135,10 @@ func TestSelect_oneSliceForEachMoment(t *testing.T) {
 // What is not used any more leaves memory, and is in the folder.
 func TestMemories_begin(t *testing.T) {
 	t.Parallel()
-	folder, known := t.TempDir(), NewMemories()
+	folder, known := t.TempDir(), NewCache()
 	at := scope{credential: anonymousID, repository: mustRepository(t, "quay.io/acme/web")}
-	known.of(at, Options{CacheDir: folder, Remembered: func(bool) {}}).setListed([]string{"1.0.0"}, time.Now())
-	for range restRounds + 1 {
+	known.of(at, Options{CacheDir: folder, ObserveCache: func(bool) {}}).setTags([]string{"1.0.0"}, time.Now())
+	for range idleClients + 1 {
 		known.begin()
 	}
 	if files, err := filepath.Glob(filepath.Join(folder, "registry", "*.json")); len(known.all) != 0 || err != nil || len(files) != 1 {
@@ -150,10 +150,10 @@ func TestMemories_begin(t *testing.T) {
 func TestParseKept_answers(t *testing.T) {
 	t.Parallel()
 	at := scope{credential: anonymousID, repository: mustRepository(t, "quay.io/acme/web")}
-	m := newMemory(t.TempDir(), at)
+	m := newCacheEntry(t.TempDir(), at)
 	moment := time.Now()
-	m.setListed([]string{"1.0.0"}, moment)
-	m.setHead("1.0.0", "sha256:"+fmt.Sprintf("%064d", 1), moment)
+	m.setTags([]string{"1.0.0"}, moment)
+	m.setDigest("1.0.0", "sha256:"+fmt.Sprintf("%064d", 1), moment)
 	if err := m.save(); err != nil {
 		t.Fatal(err)
 	}
@@ -173,13 +173,13 @@ func TestParseKept_answers(t *testing.T) {
 	if err := os.WriteFile(m.file, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again := newMemory("", at)
+	again := newCacheEntry("", at)
 	again.file = m.file
-	when := window{from: moment.Add(-1), to: moment.Add(time.Hour)}
-	if _, ok := again.listed(when); ok {
+	when := validity{from: moment.Add(-1), to: moment.Add(time.Hour)}
+	if _, ok := again.tags(when); ok {
 		t.Error("a list with what is no tag is taken")
 	}
-	if _, ok := again.head("1.0.0", when); ok {
+	if _, ok := again.digest("1.0.0", when); ok {
 		t.Error("what is no digest is taken")
 	}
 }

@@ -19,7 +19,7 @@ func TestPass_oneReadForAllWithTheSameRight(t *testing.T) {
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0", "1.1.0")
 	f.reset()
-	pass := newClient(t, Options{}).Pass()
+	pass := newClient(t, Options{}).Batch()
 	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"})}
 	var all sync.WaitGroup
 	for _, key := range []string{"github.com/1", "github.com/2", "gitlab.com/3"} {
@@ -50,7 +50,7 @@ func TestPass_whatCanChangeIsAskedInEachPass(t *testing.T) {
 	f.push(t, "acme/web", built{created: day(1)}, "released")
 	c := newClient(t, Options{})
 	ref := image.Reference{Repository: f.repository(t, "acme/web"), Tag: "released"}
-	pass := c.Pass()
+	pass := c.Batch()
 	before, err := pass.For("a/1").Resolve(t.Context(), ref)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestPass_whatCanChangeIsAskedInEachPass(t *testing.T) {
 func TestPass_aFailureIsAnAnswerToo(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	pass := newClient(t, Options{}).Pass()
+	pass := newClient(t, Options{}).Batch()
 	ref := image.Reference{Repository: f.repository(t, "acme/none"), Tag: "1"}
 	for range 3 {
 		if _, err := pass.For("a/1").Resolve(t.Context(), ref); fault.KindOf(err) != fault.NotFound {
@@ -96,7 +96,7 @@ func TestCache_brokenFilesAreIgnored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
-			file := newMemory(folder, scope{credential: anonymousID, repository: r}).file
+			file := newCacheEntry(folder, scope{credential: anonymousID, repository: r}).file
 			if err := atomicfile.Replace(file, []byte(content)); err != nil {
 				t.Fatal(err)
 			}
@@ -108,8 +108,8 @@ func TestCache_brokenFilesAreIgnored(t *testing.T) {
 			if err := c.Flush(); err != nil {
 				t.Fatal(err)
 			}
-			whole := readKept(file, scope{credential: anonymousID, repository: r})
-			if _, ok := whole.Facts[digest]; !ok {
+			whole := readCacheFile(file, scope{credential: anonymousID, repository: r})
+			if _, ok := whole.Metadata[digest]; !ok {
 				t.Error("the file was not made whole")
 			}
 		})
@@ -177,9 +177,9 @@ func TestClient_whatIsRememberedIsBounded(t *testing.T) {
 func TestMemories_whatMakesRoomIsKept(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	memories, asked := NewMemories(), 0
+	memories, asked := NewCache(), 0
 	memories.most = 2
-	c := newClient(t, Options{CacheDir: t.TempDir(), Memories: memories, Remembered: func(known bool) {
+	c := newClient(t, Options{CacheDir: t.TempDir(), Cache: memories, ObserveCache: func(known bool) {
 		if !known {
 			asked++
 		}
@@ -203,16 +203,16 @@ func TestMemories_whatMakesRoomIsKept(t *testing.T) {
 func TestMemory_factsAreBoundedByTheirSize(t *testing.T) {
 	t.Parallel()
 	digest := func(n int) string { return fmt.Sprintf("sha256:%064d", n) }
-	large := fact{Children: slices.Repeat([]child{{digest(0), strings.Repeat("x", maxPlatform)}}, maxChildren)}
-	m, n := newMemory("", scope{}), maxFactSize/large.size()
+	large := metadata{Children: slices.Repeat([]child{{digest(0), strings.Repeat("x", maxPlatform)}}, maxChildren)}
+	m, n := newCacheEntry("", scope{}), maxMetadataSize/large.size()
 	for i := range n + 10 {
-		m.learn(digest(i), large)
-		m.learn(digest(i), large) // once more takes no more
+		m.addMetadata(digest(i), large)
+		m.addMetadata(digest(i), large) // once more takes no more
 	}
-	if len(m.kept.Facts) != n || m.size > maxFactSize || m.size != n*large.size() {
-		t.Errorf("%d facts take %d bytes, want %d", len(m.kept.Facts), m.size, n)
+	if len(m.content.Metadata) != n || m.size > maxMetadataSize || m.size != n*large.size() {
+		t.Errorf("%d facts take %d bytes, want %d", len(m.content.Metadata), m.size, n)
 	}
-	if _, ok := m.fact(digest(n + 9)); !ok {
+	if _, ok := m.metadata(digest(n + 9)); !ok {
 		t.Error("the last one was forgotten")
 	}
 }
@@ -221,19 +221,19 @@ func FuzzParseKept(f *testing.F) {
 	f.Add([]byte(`{"version":1,"credential":"c","repository":"r","facts":{"sha256:a":{}},"tags":{"a":"b"},"sweep":{"tags":["a"],"next":"n=1"}}`))
 	f.Add([]byte(`{"version":1,"credential":"c","repository":"r","listed":{"tags":["a","/"],"asOf":"2026-01-01T00:00:00Z"},"heads":{"a":{"digest":"x"},"/":{}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		read := parseKept(data, kept{Version: keptVersion, Credential: "c", Repository: "r", Facts: map[string]fact{}, Tags: map[string]string{}})
-		if !read.Sweep.valid() {
+		read := parseCacheFile(data, cacheFile{Version: cacheFileVersion, Credential: "c", Repository: "r", Metadata: map[string]metadata{}, LastDigests: map[string]string{}})
+		if !read.Progress.valid() {
 			t.Error("a sweep that is none came through")
 		}
-		for digest, known := range read.Facts {
+		for digest, known := range read.Metadata {
 			if !image.ValidDigest(digest) || !known.valid() {
 				t.Errorf("%q: %+v came through", digest, known)
 			}
 		}
-		if read.Listed != nil && slices.ContainsFunc(read.Listed.Tags, invalidTag) {
-			t.Errorf("the tags %q came through", read.Listed.Tags)
+		if read.Tags != nil && slices.ContainsFunc(read.Tags.Tags, invalidTag) {
+			t.Errorf("the tags %q came through", read.Tags.Tags)
 		}
-		for tag, known := range read.Heads {
+		for tag, known := range read.Digests {
 			if !image.ValidTag(tag) || !image.ValidDigest(known.Digest) {
 				t.Errorf("%q at %q came through", tag, known.Digest)
 			}

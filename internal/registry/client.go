@@ -23,17 +23,17 @@ type Options struct {
 	Credentials []Credential
 	// Logins are those of an earlier client with the same entries. Nil: none.
 	Logins *Logins
-	// Memories are those of an earlier client with the same CacheDir. Nil: none.
-	Memories *Memories
+	// Cache are those of an earlier client with the same CacheDir. Nil: none.
+	Cache *Cache
 	// Docker asks the Docker configuration of the person who runs the command
 	// where no entry fits; its credential helpers are run. Never for a server.
 	Docker bool
 	// CacheDir keeps what cannot change between processes. Empty: in memory
 	// only. Client.Flush writes it.
 	CacheDir string
-	// Remembered is told of each question about a digest, whether the answer was
+	// ObserveCache is told of each question about a digest, whether the answer was
 	// known. Nil: nobody is.
-	Remembered func(known bool)
+	ObserveCache func(known bool)
 	// Limits bound one Pass.
 	Limits Limits
 	// Now is the clock.
@@ -74,7 +74,7 @@ type Client struct {
 	keychain    authn.Keychain // nil: the Docker configuration is not asked
 
 	dockerMu     sync.Mutex
-	dockerRights map[image.Repository]right // of a person's few repositories
+	dockerGrants map[image.Repository]grant // of a person's few repositories
 
 	mu       sync.Mutex
 	sessions map[scope]*session
@@ -98,16 +98,16 @@ func New(options Options) (*Client, error) {
 		return nil, errors.New("registry: a client needs a way out and a clock")
 	}
 	options.Limits = options.Limits.withDefaults()
-	if options.Remembered == nil {
-		options.Remembered = func(bool) {}
+	if options.ObserveCache == nil {
+		options.ObserveCache = func(bool) {}
 	}
 	if options.Logins == nil {
 		options.Logins = NewLogins()
 	}
-	if options.Memories == nil {
-		options.Memories = NewMemories()
+	if options.Cache == nil {
+		options.Cache = NewCache()
 	}
-	options.Memories.begin()
+	options.Cache.begin()
 	entries, err := newEntries(options.Credentials, options.Logins, options.Now)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func New(options Options) (*Client, error) {
 		transport:   newTransport(options.Outbound, options.Now),
 		credentials: entries,
 
-		dockerRights: map[image.Repository]right{},
+		dockerGrants: map[image.Repository]grant{},
 		sessions:     map[scope]*session{},
 	}
 	if options.Docker {
@@ -126,63 +126,63 @@ func New(options Options) (*Client, error) {
 	return c, nil
 }
 
-// Pass begins a look at the registries: what can change is asked once in it and
+// Batch begins a look at the registries: what can change is asked once in it and
 // shared by the views of all repositories with the same right. A Pass is for
 // one round of work and is dropped after it.
-func (c *Client) Pass() *Pass {
-	return &Pass{client: c}
+func (c *Client) Batch() *Batch {
+	return &Batch{client: c}
 }
 
 // For is the view of one repository in a Pass of its own.
 func (c *Client) For(repository identity.RepositoryKey) *View {
-	return c.Pass().For(repository)
+	return c.Batch().For(repository)
 }
 
-// Pass is one round of work, see Client.Pass. It is safe for many goroutines.
-type Pass struct {
+// Batch is one round of work, see Client.Pass. It is safe for many goroutines.
+type Batch struct {
 	client *Client
 	tags   flight[listing]
 	heads  flight[string]
-	facts  flight[fact]
+	facts  flight[metadata]
 }
 
 // For returns what the repository may see.
-func (p *Pass) For(repository identity.RepositoryKey) *View {
-	return &View{pass: p, key: repository}
+func (p *Batch) For(repository identity.RepositoryKey) *View {
+	return &View{batch: p, key: repository}
 }
 
 // View answers with the rights of one GitOps repository.
 type View struct {
-	pass *Pass
+	batch *Batch
 	key  identity.RepositoryKey
 }
 
-// target is a repository of a registry as one view may see it.
-type target struct {
+// access is a repository of a registry as one view may see it.
+type access struct {
 	scope
-	right   right
+	grant   grant
 	session *session
-	memory  *memory
+	cache  *cacheEntry
 }
 
 // at finds the credential, the login and the memory for a repository.
-func (v *View) at(r image.Repository) (*target, error) {
+func (v *View) at(r image.Repository) (*access, error) {
 	if r.IsZero() {
 		return nil, fault.New(fault.Invalid, "no image repository is named")
 	}
-	c := v.pass.client
+	c := v.batch.client
 	repository, err := c.name(r)
 	if err != nil {
 		return nil, err
 	}
-	right, err := c.rightOf(v.key, r, repository)
+	right, err := c.grantFor(v.key, r, repository)
 	if err != nil {
 		return nil, err
 	}
 	at := scope{credential: right.id, repository: r}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return &target{scope: at, right: right, session: c.session(at, right, repository), memory: c.options.Memories.of(at, c.options)}, nil
+	return &access{scope: at, grant: right, session: c.session(at, right, repository), cache: c.options.Cache.of(at, c.options)}, nil
 }
 
 // name gives a repository the library's form. Plain http is for hosts that the
@@ -201,7 +201,7 @@ func (c *Client) name(r image.Repository) (name.Repository, error) {
 }
 
 // session returns the login of a scope. The caller holds the lock.
-func (c *Client) session(at scope, r right, repository name.Repository) *session {
+func (c *Client) session(at scope, r grant, repository name.Repository) *session {
 	if known, ok := c.sessions[at]; ok {
 		return known
 	}
@@ -225,16 +225,16 @@ func dropOne[V any](m map[scope]V, limit int) (dropped V, full bool) {
 }
 
 // reopen gives a target a login that is made anew.
-func (c *Client) reopen(t *target) {
+func (c *Client) reopen(t *access) {
 	c.forget(t)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t.session = c.session(t.scope, t.right, t.session.repository)
+	t.session = c.session(t.scope, t.grant, t.session.repository)
 }
 
 // forget drops the login of a target that was refused, so that the next
 // question asks how the registry wants one and logs in again.
-func (c *Client) forget(t *target) {
+func (c *Client) forget(t *access) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sessions[t.scope] == t.session {
@@ -245,4 +245,4 @@ func (c *Client) forget(t *target) {
 
 // Flush writes what was learnt to the cache folder. Without one it does
 // nothing. A failure costs later processes questions and nothing else.
-func (c *Client) Flush() error { return c.options.Memories.save() }
+func (c *Client) Flush() error { return c.options.Cache.save() }

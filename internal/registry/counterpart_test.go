@@ -171,7 +171,7 @@ func TestCounterpart_dockerRegistry(t *testing.T) {
 		}
 		other := newFake(t)
 		other.push(t, "acme/web", built{created: day(1)}, "1.0.0")
-		pass := newClient(t, Options{Credentials: []Credential{credential}}).Pass()
+		pass := newClient(t, Options{Credentials: []Credential{credential}}).Batch()
 		_, err := pass.For("github.com/2").Select(t.Context(), r)
 		if at, ok := fault.RetryAt(err); !ok || time.Until(at) < 9*time.Minute {
 			t.Errorf("err = %v until %v", err, at)

@@ -46,7 +46,7 @@ type Credential struct {
 type entry struct {
 	Credential
 	id      string
-	renewal *renewal // nil: the secret does not change
+	refresher *refresher // nil: the secret does not change
 }
 
 // The identities of rights without an entry.
@@ -69,7 +69,7 @@ func newEntries(credentials []Credential, logins *Logins, now func() time.Time) 
 		}
 		made := entry{Credential: c, id: id}
 		if c.Source != nil {
-			made.renewal = logins.renewal(id, c, now)
+			made.refresher = logins.refresher(id, c, now)
 		}
 		entries = append(entries, made)
 	}
@@ -113,8 +113,8 @@ func (e entry) covers(r image.Repository) bool {
 
 // authenticator gives the entry the library's form.
 func (e entry) authenticator() authn.Authenticator {
-	if e.renewal != nil {
-		return e.renewal
+	if e.refresher != nil {
+		return e.refresher
 	}
 	if e.Secret.IsZero() {
 		return authn.Anonymous
@@ -125,48 +125,48 @@ func (e entry) authenticator() authn.Authenticator {
 	return authn.FromConfig(authn.AuthConfig{Username: e.Username, Password: e.Secret.Reveal()})
 }
 
-// right is what a question is asked with.
-type right struct {
+// grant is what a question is asked with.
+type grant struct {
 	id    string
 	auth  authn.Authenticator
-	local bool // the Docker configuration was asked
-	// renewal is where the login comes from; nil: it does not change.
-	renewal   *renewal
+	docker bool // the Docker configuration was asked
+	// refresher is where the login comes from; nil: it does not change.
+	refresher   *refresher
 	tokenHost string // see Credential.TokenHost
 }
 
-// rightOf finds what a GitOps repository may ask an image repository with: an
+// grantFor finds what a GitOps repository may ask an image repository with: an
 // entry that fits, the person's Docker configuration where that is asked, or
 // nothing.
-func (c *Client) rightOf(key identity.RepositoryKey, r image.Repository, n name.Repository) (right, error) {
+func (c *Client) grantFor(key identity.RepositoryKey, r image.Repository, n name.Repository) (grant, error) {
 	for _, e := range c.credentials {
 		if e.fits(key, r) {
-			return right{id: e.id, auth: e.authenticator(), renewal: e.renewal, tokenHost: e.TokenHost}, nil
+			return grant{id: e.id, auth: e.authenticator(), refresher: e.refresher, tokenHost: e.TokenHost}, nil
 		}
 	}
 	if c.keychain == nil {
-		return right{id: anonymousID, auth: authn.Anonymous}, nil
+		return grant{id: anonymousID, auth: authn.Anonymous}, nil
 	}
 	return c.docker(r, n)
 }
 
 // docker asks the Docker configuration, once for each repository: it may run a
 // credential helper.
-func (c *Client) docker(r image.Repository, n name.Repository) (right, error) {
+func (c *Client) docker(r image.Repository, n name.Repository) (grant, error) {
 	c.dockerMu.Lock()
 	defer c.dockerMu.Unlock()
-	if known, ok := c.dockerRights[r]; ok {
+	if known, ok := c.dockerGrants[r]; ok {
 		return known, nil
 	}
 	auth, err := c.keychain.Resolve(n)
 	if err != nil {
-		return right{}, fault.New(fault.Invalid, "the Docker configuration cannot be read for %s: check config.json and its credential helpers, or log in again with `docker login %s`", r.Host(), r.Host())
+		return grant{}, fault.New(fault.Invalid, "the Docker configuration cannot be read for %s: check config.json and its credential helpers, or log in again with `docker login %s`", r.Host(), r.Host())
 	}
-	found := right{id: dockerID, auth: auth, local: true}
+	found := grant{id: dockerID, auth: auth, docker: true}
 	if auth == authn.Anonymous {
 		found.id = anonymousID
 	}
-	c.dockerRights[r] = found
+	c.dockerGrants[r] = found
 	return found, nil
 }
 

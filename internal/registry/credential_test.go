@@ -110,7 +110,7 @@ func TestCredential_anotherTenantsRegistry(t *testing.T) {
 	own := newFake(t)
 	own.push(t, "tenant-a/web", built{created: day(1)}, "1.0.0")
 	c := newClient(t, Options{Credentials: []Credential{f.credential("github.com/2")}})
-	pass := c.Pass()
+	pass := c.Batch()
 	r := Request{Repository: f.repository(t, "tenant-b/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"})}
 
 	if s := mustSelect(t, pass.For("github.com/2"), r); !s.Found {

@@ -9,9 +9,9 @@ import (
 	"promoter/internal/image"
 )
 
-// fact is what a digest says about itself. It never changes, because the digest
+// metadata is what a digest says about itself. It never changes, because the digest
 // is the hash of what says it.
-type fact struct {
+type metadata struct {
 	Created  time.Time `json:"created,omitzero"` // as the publisher says, also 1970
 	Revision string    `json:"revision,omitempty"`
 	Source   string    `json:"source,omitempty"`
@@ -38,7 +38,7 @@ const (
 )
 
 // valid checks a fact that was read from the cache folder.
-func (f fact) valid() bool {
+func (f metadata) valid() bool {
 	texts := []string{f.Revision, f.Source, f.Version, f.Platform, f.Opaque}
 	for _, c := range f.Children {
 		texts = append(texts, c.Platform)
@@ -49,16 +49,16 @@ func (f fact) valid() bool {
 	return len(f.Children) <= maxChildren && !slices.ContainsFunc(texts, func(s string) bool { return s != clean(s) })
 }
 
-// factSize is what a fact takes in memory without its texts and children, in
+// metadataSize is what a fact takes in memory without its texts and children, in
 // bytes; childSize is what a child takes without its platform.
 const (
-	factSize  = 256
+	metadataSize  = 256
 	childSize = 128
 )
 
 // size is about what the fact takes in memory, in bytes.
-func (f fact) size() int {
-	total := factSize + len(f.Revision) + len(f.Source) + len(f.Version) + len(f.Platform) + len(f.Opaque)
+func (f metadata) size() int {
+	total := metadataSize + len(f.Revision) + len(f.Source) + len(f.Version) + len(f.Platform) + len(f.Opaque)
 	for _, c := range f.Children {
 		total += childSize + len(c.Platform)
 	}
@@ -82,30 +82,30 @@ const (
 	keyVersion  = "org.opencontainers.image.version"
 )
 
-// annotated reads annotations or labels.
-func annotated(from map[string]string) fact {
+// fromAnnotations reads annotations or labels.
+func fromAnnotations(from map[string]string) metadata {
 	created, err := time.Parse(time.RFC3339, from[keyCreated])
 	if err != nil {
 		created = time.Time{}
 	}
-	return fact{
-		Created: moment(created), Revision: clean(from[keyRevision]),
+	return metadata{
+		Created: validTime(created), Revision: clean(from[keyRevision]),
 		Source: clean(from[keySource]), Version: clean(from[keyVersion]),
 	}
 }
 
-// moment is a time in UTC; nothing for one outside the years that can be written
+// validTime is a time in UTC; nothing for one outside the years that can be written
 // (RFC 3339), which a time zone can move it to.
-func moment(t time.Time) time.Time {
+func validTime(t time.Time) time.Time {
 	if t = t.UTC(); t.Year() < 0 || t.Year() > 9999 {
 		return time.Time{}
 	}
 	return t
 }
 
-// or fills what f does not say from g. A created time that tells nothing counts
+// fillFrom fills what f does not say from g. A created time that tells nothing counts
 // as not said, but is kept where there is no better one.
-func (f fact) or(g fact) fact {
+func (f metadata) fillFrom(g metadata) metadata {
 	if !image.KnownCreated(f.Created) && (image.KnownCreated(g.Created) || f.Created.IsZero()) {
 		f.Created = g.Created
 	}
@@ -124,7 +124,7 @@ func first(a, b string) string {
 }
 
 // platforms lists what the digest runs on; nothing when it does not say.
-func (f fact) platforms() []string {
+func (f metadata) platforms() []string {
 	var all []string
 	for _, c := range f.Children {
 		all = append(all, c.Platform)

@@ -202,17 +202,17 @@ func TestFact_whatACacheMaySay(t *testing.T) {
 	t.Parallel()
 	digest := "sha256:" + strings.Repeat("0", 64)
 	for name, tc := range map[string]struct {
-		fact fact
+		fact metadata
 		ok   bool
 	}{
-		"nothing":            {fact{}, true},
-		"an index":           {fact{Children: []child{{digest, "linux/amd64"}}}, true},
-		"a child without":    {fact{Children: []child{{"sha256:1", "linux/amd64"}}}, false},
-		"an odd platform":    {fact{Children: []child{{digest, "linux/\x1b"}}}, false},
-		"an odd revision":    {fact{Revision: "a\nb"}, false},
-		"too many children":  {fact{Children: slices.Repeat([]child{{digest, "linux/amd64"}}, maxChildren+1)}, false},
-		"a long platform":    {fact{Children: []child{{digest, "linux/" + strings.Repeat("x", maxPlatform)}}}, false},
-		"a text without end": {fact{Source: strings.Repeat("x", maxText+1)}, false},
+		"nothing":            {metadata{}, true},
+		"an index":           {metadata{Children: []child{{digest, "linux/amd64"}}}, true},
+		"a child without":    {metadata{Children: []child{{"sha256:1", "linux/amd64"}}}, false},
+		"an odd platform":    {metadata{Children: []child{{digest, "linux/\x1b"}}}, false},
+		"an odd revision":    {metadata{Revision: "a\nb"}, false},
+		"too many children":  {metadata{Children: slices.Repeat([]child{{digest, "linux/amd64"}}, maxChildren+1)}, false},
+		"a long platform":    {metadata{Children: []child{{digest, "linux/" + strings.Repeat("x", maxPlatform)}}}, false},
+		"a text without end": {metadata{Source: strings.Repeat("x", maxText+1)}, false},
 	} {
 		if tc.fact.valid() != tc.ok {
 			t.Errorf("%s: valid is %v", name, !tc.ok)
@@ -224,8 +224,8 @@ func TestFact_whatACacheMaySay(t *testing.T) {
 func TestFact_datesThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, created := range []string{"9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00", "10000-01-01T00:00:00Z", "yesterday"} {
-		for name, found := range map[string]fact{
-			"annotation": annotated(map[string]string{keyCreated: created}),
+		for name, found := range map[string]metadata{
+			"annotation": fromAnnotations(map[string]string{keyCreated: created}),
 			"config":     readConfig([]byte(`{"created":"` + created + `"}`)),
 		} {
 			if _, err := json.Marshal(found); err != nil || !found.Created.IsZero() {

@@ -17,7 +17,7 @@ import (
 // explain gives an error of the library a kind, the noun that was asked for, and
 // what to do. Of what a server wrote only the codes of the distribution
 // specification are shown: anything else may hold a credential.
-func (t *target) explain(noun string, err error) error {
+func (t *access) explain(noun string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return outbound.Redact(err)
 	}
@@ -42,20 +42,20 @@ func (t *target) explain(noun string, err error) error {
 // retold puts what was asked before a fault and keeps its kind and time. The
 // library's words between the two are left out: they hold the whole URL.
 func retold(noun, repository string, known *fault.Error) error {
-	return &fault.Error{Kind: known.Kind, RetryAt: known.RetryAt, Err: &questionError{noun: noun, repository: repository, err: known}}
+	return &fault.Error{Kind: known.Kind, RetryAt: known.RetryAt, Err: &requestError{noun: noun, repository: repository, err: known}}
 }
 
-// questionError is an error with what was asked.
-type questionError struct {
+// requestError is an error with what was asked.
+type requestError struct {
 	noun, repository string
 	err              error
 }
 
 // Error returns noun, repository and reason.
-func (q *questionError) Error() string { return q.noun + " of " + q.repository + ": " + q.err.Error() }
+func (q *requestError) Error() string { return q.noun + " of " + q.repository + ": " + q.err.Error() }
 
 // Unwrap returns the reason.
-func (q *questionError) Unwrap() error { return q.err }
+func (q *requestError) Unwrap() error { return q.err }
 
 // kindOf says what may be done about an answer that is not understood: cut off
 // ones are asked for again.
@@ -67,7 +67,7 @@ func kindOf(err error) fault.Kind {
 }
 
 // status explains an HTTP status.
-func (t *target) status(noun string, answer *ggcr.Error) error {
+func (t *access) status(noun string, answer *ggcr.Error) error {
 	words := http.StatusText(answer.StatusCode)
 	if code := knownCode(answer); code != "" {
 		words = code
@@ -87,15 +87,15 @@ func (t *target) status(noun string, answer *ggcr.Error) error {
 
 // advice says what a person can do about a refusal. Docker Hub, GHCR and Quay
 // also refuse who asks without a credential for what is not there.
-func (t *target) advice() string {
+func (t *access) advice() string {
 	switch {
 	case t.scope.credential == dockerID:
 		return "the Docker configuration's credential for " + t.repository.Host() + " may not read it; log in again with `docker login " + t.repository.Host() + "`"
-	case t.right.renewal != nil:
+	case t.grant.refresher != nil:
 		return "the login that was got may not read it; check the rights of its identity at " + t.repository.Host()
 	case t.scope.credential != anonymousID:
 		return "the credential of the server's file may not read it; check its secret and its rights at " + t.repository.Host()
-	case t.right.local:
+	case t.grant.docker:
 		return "asked without a credential; check the name and, if it is private, log in with `docker login " + t.repository.Host() + "`"
 	}
 	return "asked without a credential; check the name and, if it is private, add an entry for " + t.repository.Host() + " under `registries` in the server's file whose `usableBy` names this repository"

@@ -195,7 +195,7 @@ func TestFault_aPassThatIsGivenUp(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
-	pass := newClient(t, Options{}).Pass()
+	pass := newClient(t, Options{}).Batch()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := pass.For("a/1").Select(ctx, webRequest(t, f)); !errors.Is(err, context.Canceled) {

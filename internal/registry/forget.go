@@ -8,7 +8,7 @@ import (
 
 // Forget drops what this pass heard about the repositories, so that it is asked
 // again, and every failure: a host that was down may be up. What cannot change stays.
-func (p *Pass) Forget(changed func(image.Repository) bool) {
+func (p *Batch) Forget(changed func(image.Repository) bool) {
 	p.tags.forget(changed)
 	p.heads.forget(changed)
 	p.facts.forget(func(image.Repository) bool { return false })

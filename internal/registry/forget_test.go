@@ -12,7 +12,7 @@ func TestPass_Forget(t *testing.T) {
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "released")
 	f.push(t, "acme/other", built{created: day(1)}, "released")
-	pass := newClient(t, Options{}).Pass()
+	pass := newClient(t, Options{}).Batch()
 	web := image.Reference{Repository: f.repository(t, "acme/web"), Tag: "released"}
 	other := image.Reference{Repository: f.repository(t, "acme/other"), Tag: "released"}
 	resolve := func(ref image.Reference) string {

@@ -9,22 +9,22 @@ import (
 // asked for when it ends and not in each round of work. They are in memory only.
 type Logins struct {
 	mu   sync.Mutex
-	kept map[string]*renewal // by the id of the entry
+	kept map[string]*refresher // by the id of the entry
 }
 
 // NewLogins makes an empty one.
-func NewLogins() *Logins { return &Logins{kept: map[string]*renewal{}} }
+func NewLogins() *Logins { return &Logins{kept: map[string]*refresher{}} }
 
-// renewal returns the renewal of an entry. The next login comes from the newest
+// refresher returns the renewal of an entry. The next login comes from the newest
 // source: what it was made of may have changed.
-func (l *Logins) renewal(id string, c Credential, now func() time.Time) *renewal {
+func (l *Logins) refresher(id string, c Credential, now func() time.Time) *refresher {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if known, ok := l.kept[id]; ok {
 		known.from(c.Source)
 		return known
 	}
-	made := newRenewal(c.Host, c.Source, now)
+	made := newRefresher(c.Host, c.Source, now)
 	l.kept[id] = made
 	return made
 }

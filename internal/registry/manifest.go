@@ -25,36 +25,36 @@ const (
 // as JSON. https://helm.sh/docs/topics/registries/
 const helmConfig types.MediaType = "application/vnd.cncf.helm.config.v1+json"
 
-// fact returns what a digest says about itself, asked once ever.
-func (t *target) fact(ctx context.Context, digest string) (fact, error) {
-	if known, ok := t.memory.fact(digest); ok {
+// metadata returns what a digest says about itself, asked once ever.
+func (t *access) metadata(ctx context.Context, digest string) (metadata, error) {
+	if known, ok := t.cache.metadata(digest); ok {
 		return known, nil
 	}
-	t.memory.told(false)
+	t.cache.observe(false)
 	login, err := t.session.open(ctx)
 	if err != nil {
-		return fact{}, err
+		return metadata{}, err
 	}
 	got, err := login.puller.Get(ctx, t.session.repository.Digest(digest))
 	if err != nil {
-		return fact{}, err
+		return metadata{}, err
 	}
 	found, err := t.read(ctx, login, got.Manifest)
 	if err != nil {
-		return fact{}, err
+		return metadata{}, err
 	}
-	t.memory.learn(digest, found)
+	t.cache.addMetadata(digest, found)
 	return found, nil
 }
 
 // read reads a manifest whose digest was checked.
-func (t *target) read(ctx context.Context, login *login, manifest []byte) (fact, error) {
+func (t *access) read(ctx context.Context, login *login, manifest []byte) (metadata, error) {
 	if len(manifest) > maxManifest {
-		return fact{Opaque: fmt.Sprintf("the manifest is larger than %d bytes", maxManifest)}, nil
+		return metadata{Opaque: fmt.Sprintf("the manifest is larger than %d bytes", maxManifest)}, nil
 	}
 	switch media := kind(manifest); {
 	case media == types.DockerManifestSchema1 || media == types.DockerManifestSchema1Signed:
-		return fact{Opaque: "the manifest has the format of 2014 (schema 1); push the image again"}, nil
+		return metadata{Opaque: "the manifest has the format of 2014 (schema 1); push the image again"}, nil
 	case media.IsIndex():
 		return readIndex(manifest), nil
 	}
@@ -85,19 +85,19 @@ func kind(manifest []byte) types.MediaType {
 }
 
 // readIndex reads an image index or manifest list.
-func readIndex(manifest []byte) fact {
+func readIndex(manifest []byte) metadata {
 	index, err := v1.ParseIndexManifest(bytes.NewReader(manifest))
 	if err != nil {
-		return fact{Opaque: "the index is not understood"}
+		return metadata{Opaque: "the index is not understood"}
 	}
-	found := annotated(index.Annotations)
+	found := fromAnnotations(index.Annotations)
 	for _, d := range index.Manifests {
 		platform := platformText(d.Platform)
 		if platform == "" || d.MediaType.IsIndex() {
 			continue
 		}
 		if len(found.Children) == maxChildren {
-			return fact{Opaque: fmt.Sprintf("the index names more than %d images", maxChildren)}
+			return metadata{Opaque: fmt.Sprintf("the index names more than %d images", maxChildren)}
 		}
 		found.Children = append(found.Children, child{Digest: d.Digest.String(), Platform: platform})
 	}
@@ -106,13 +106,13 @@ func readIndex(manifest []byte) fact {
 
 // readImage reads the manifest of one image, chart or artifact, and its config
 // where that is known to tell something.
-func (t *target) readImage(ctx context.Context, login *login, manifest []byte) (fact, error) {
+func (t *access) readImage(ctx context.Context, login *login, manifest []byte) (metadata, error) {
 	parsed, ok := parseManifest(manifest)
 	if !ok {
-		return fact{Opaque: "the manifest is not understood"}, nil
+		return metadata{Opaque: "the manifest is not understood"}, nil
 	}
-	found := annotated(parsed.Annotations)
-	var reader func([]byte) fact
+	found := fromAnnotations(parsed.Annotations)
+	var reader func([]byte) metadata
 	switch parsed.Config.MediaType {
 	case types.OCIConfigJSON, types.DockerConfigJSON:
 		reader = readConfig
@@ -126,9 +126,9 @@ func (t *target) readImage(ctx context.Context, login *login, manifest []byte) (
 	}
 	config, err := t.blob(ctx, login, parsed.Config)
 	if err != nil {
-		return fact{}, err
+		return metadata{}, err
 	}
-	return found.or(reader(config)), nil
+	return found.fillFrom(reader(config)), nil
 }
 
 func parseManifest(manifest []byte) (*v1.Manifest, bool) {
@@ -137,7 +137,7 @@ func parseManifest(manifest []byte) (*v1.Manifest, bool) {
 }
 
 // blob reads a config; the library compares its digest.
-func (t *target) blob(ctx context.Context, login *login, d v1.Descriptor) ([]byte, error) {
+func (t *access) blob(ctx context.Context, login *login, d v1.Descriptor) ([]byte, error) {
 	layer, err := login.puller.Layer(ctx, t.session.repository.Digest(d.Digest.String()))
 	if err != nil {
 		return nil, err
@@ -151,58 +151,58 @@ func (t *target) blob(ctx context.Context, login *login, d v1.Descriptor) ([]byt
 }
 
 // readConfig reads an image's config: its created time comes before its labels.
-func readConfig(data []byte) fact {
+func readConfig(data []byte) metadata {
 	config, err := v1.ParseConfigFile(bytes.NewReader(data))
 	if err != nil {
-		return fact{}
+		return metadata{}
 	}
-	found := fact{Created: moment(config.Created.Time), Platform: platformText(config.Platform())}
-	return found.or(annotated(config.Config.Labels))
+	found := metadata{Created: validTime(config.Created.Time), Platform: platformText(config.Platform())}
+	return found.fillFrom(fromAnnotations(config.Config.Labels))
 }
 
 // readChart reads a chart's config.
-func readChart(data []byte) fact {
+func readChart(data []byte) metadata {
 	var chart struct {
 		Version     string            `json:"version"`
 		Sources     []string          `json:"sources"`
 		Annotations map[string]string `json:"annotations"`
 	}
 	if err := json.Unmarshal(data, &chart); err != nil {
-		return fact{}
+		return metadata{}
 	}
-	found := fact{Version: clean(chart.Version)}
+	found := metadata{Version: clean(chart.Version)}
 	if len(chart.Sources) > 0 && strings.HasPrefix(chart.Sources[0], "https://") {
 		found.Source = clean(chart.Sources[0])
 	}
-	return found.or(annotated(chart.Annotations))
+	return found.fillFrom(fromAnnotations(chart.Annotations))
 }
 
 // describe is fact with the dates of the image that counts, where the digest is
 // an index.
-func (t *target) describe(ctx context.Context, digest string, wanted []string) (fact, error) {
-	found, err := t.fact(ctx, digest)
+func (t *access) describe(ctx context.Context, digest string, wanted []string) (metadata, error) {
+	found, err := t.metadata(ctx, digest)
 	if err != nil {
-		return fact{}, err
+		return metadata{}, err
 	}
 	chosen, ok := choose(found.Children, wanted)
 	if !ok {
 		return found, nil
 	}
-	one, err := t.fact(ctx, chosen.Digest)
+	one, err := t.metadata(ctx, chosen.Digest)
 	if fault.KindOf(t.explain("image", err)) == fault.NotFound {
-		return fact{}, fault.New(fault.NotFound, "the image of %s in index %s of %s is not in the registry", chosen.Platform, digest, t.repository)
+		return metadata{}, fault.New(fault.NotFound, "the image of %s in index %s of %s is not in the registry", chosen.Platform, digest, t.repository)
 	}
 	if err != nil {
-		return fact{}, err
+		return metadata{}, err
 	}
-	return found.of(one), nil
+	return found.withImage(one), nil
 }
 
-// of puts the facts of the chosen image into those of its index. Its own date
+// withImage puts the facts of the chosen image into those of its index. Its own date
 // comes first, all else the index knows better.
-func (f fact) of(one fact) fact {
-	all := f.or(one)
-	all.Created = one.or(f).Created
+func (f metadata) withImage(one metadata) metadata {
+	all := f.fillFrom(one)
+	all.Created = one.fillFrom(f).Created
 	all.Platform = ""
 	return all
 }

@@ -148,7 +148,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"created":"2026-01-01T00:00:00Z","os":"linux","architecture":"arm64","config":{"Labels":{"org.opencontainers.image.revision":"x"}}}`))
 	f.Add([]byte(`{"version":"1","sources":["https://x"]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, found := range []fact{readIndex(data), readConfig(data), readChart(data)} {
+		for _, found := range []metadata{readIndex(data), readConfig(data), readChart(data)} {
 			for _, text := range append(found.platforms(), found.Revision, found.Source, found.Version) {
 				if text != clean(text) {
 					t.Errorf("%q came through", text)

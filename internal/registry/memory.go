@@ -13,18 +13,18 @@ import (
 	"promoter/internal/image"
 )
 
-// memory is what is known about one repository under one credential: the facts
+// cacheEntry is what is known about one repository under one credential: the facts
 // of digests, which never change; the digest that each tag had last, which only
 // orders what is asked next, and whose turn that is; how far a long tag list
 // was read; and what was answered for which moment.
-type memory struct {
+type cacheEntry struct {
 	file string // empty: not kept on disk
-	at   scope
-	told func(known bool)
+	scope   scope
+	observe func(known bool)
 
 	once sync.Once
 	mu   sync.Mutex
-	kept kept
+	content cacheFile
 	size int // of all facts, see fact.size
 	// changed counts changes, saved what of them is on disk.
 	changed, saved int
@@ -32,31 +32,31 @@ type memory struct {
 	saving sync.Mutex // one writes at a time
 }
 
-// kept is the content of a cache file.
-type kept struct {
+// cacheFile is the content of a cache file.
+type cacheFile struct {
 	Version    int               `json:"version"`
 	Credential string            `json:"credential"` // see identify; no secret
 	Repository string            `json:"repository"`
-	Facts      map[string]fact   `json:"facts,omitempty"` // by digest
-	Tags       map[string]string `json:"tags,omitempty"`  // tag to digest, only a hint
-	Sweep      sweep             `json:"sweep,omitzero"`
-	Turn       uint16            `json:"turn,omitempty"` // see target.again
-	answers
+	Metadata      map[string]metadata   `json:"facts,omitempty"` // by digest
+	LastDigests       map[string]string `json:"tags,omitempty"`  // tag to digest, only a hint
+	Progress      progress             `json:"sweep,omitzero"`
+	Slice       uint16            `json:"turn,omitempty"` // see target.again
+	cachedResponses
 }
 
-// keptVersion changes when the meaning of a cache file does; files of another
+// cacheFileVersion changes when the meaning of a cache file does; files of another
 // version are asked for again.
-const keptVersion = 1
+const cacheFileVersion = 1
 
 // Bounds of one memory.
 const (
-	maxFactSize = 64 << 20 // bytes of all facts: those of 100,000 images and more
-	maxPointed  = 100_000
-	maxKeptFile = 256 << 20
+	maxMetadataSize = 64 << 20 // bytes of all facts: those of 100,000 images and more
+	maxLastDigests  = 100_000
+	maxCacheFile = 256 << 20
 )
 
-func newMemory(folder string, at scope) *memory {
-	m := &memory{at: at, told: func(bool) {}}
+func newCacheEntry(folder string, at scope) *cacheEntry {
+	m := &cacheEntry{scope: at, observe: func(bool) {}}
 	if folder != "" {
 		sum := sha256.Sum256([]byte(at.credential + "\x00" + at.repository.String()))
 		m.file = filepath.Join(folder, "registry", hex.EncodeToString(sum[:16])+".json")
@@ -66,62 +66,62 @@ func newMemory(folder string, at scope) *memory {
 
 // load reads the cache file once. One that is missing, broken, or about another
 // credential or repository is as good as none.
-func (m *memory) load() {
+func (m *cacheEntry) load() {
 	m.once.Do(func() {
-		m.kept = readKept(m.file, m.at)
-		for _, f := range m.kept.Facts {
+		m.content = readCacheFile(m.file, m.scope)
+		for _, f := range m.content.Metadata {
 			m.size += f.size()
 		}
 	})
 }
 
-func readKept(file string, at scope) kept {
-	empty := kept{
-		Version: keptVersion, Credential: at.credential, Repository: at.repository.String(),
-		Facts: map[string]fact{}, Tags: map[string]string{}, answers: answers{Heads: map[string]head{}},
+func readCacheFile(file string, at scope) cacheFile {
+	empty := cacheFile{
+		Version: cacheFileVersion, Credential: at.credential, Repository: at.repository.String(),
+		Metadata: map[string]metadata{}, LastDigests: map[string]string{}, cachedResponses: cachedResponses{Digests: map[string]cachedDigest{}},
 	}
 	if file == "" {
 		return empty
 	}
 	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxKeptFile {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCacheFile {
 		return empty
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return empty
 	}
-	return parseKept(data, empty)
+	return parseCacheFile(data, empty)
 }
 
-// parseKept takes what a cache file says, entry by entry, or nothing.
-func parseKept(data []byte, empty kept) kept {
-	var read kept
+// parseCacheFile takes what a cache file says, entry by entry, or nothing.
+func parseCacheFile(data []byte, empty cacheFile) cacheFile {
+	var read cacheFile
 	if err := json.Unmarshal(data, &read); err != nil {
 		return empty
 	}
 	if read.Version != empty.Version || read.Credential != empty.Credential || read.Repository != empty.Repository {
 		return empty
 	}
-	for digest, f := range read.Facts {
+	for digest, f := range read.Metadata {
 		if image.ValidDigest(digest) && f.valid() {
-			empty.Facts[digest] = f
+			empty.Metadata[digest] = f
 		}
 	}
-	for tag, digest := range read.Tags {
+	for tag, digest := range read.LastDigests {
 		if image.ValidTag(tag) && image.ValidDigest(digest) {
-			empty.Tags[tag] = digest
+			empty.LastDigests[tag] = digest
 		}
 	}
-	if read.Sweep.valid() {
-		empty.Sweep = read.Sweep
+	if read.Progress.valid() {
+		empty.Progress = read.Progress
 	}
-	empty.Turn, empty.answers = read.Turn, read.answers.checked()
+	empty.Slice, empty.cachedResponses = read.Slice, read.cachedResponses.checked()
 	return empty
 }
 
 // save writes the cache file if anything is new.
-func (m *memory) save() error {
+func (m *cacheEntry) save() error {
 	if m.file == "" {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (m *memory) save() error {
 		m.mu.Unlock()
 		return nil
 	}
-	data, err := json.Marshal(m.kept)
+	data, err := json.Marshal(m.content)
 	m.mu.Unlock()
 	if err == nil {
 		err = atomicfile.Replace(m.file, data)
@@ -148,86 +148,86 @@ func (m *memory) save() error {
 	return nil
 }
 
-func (m *memory) fact(digest string) (fact, bool) {
+func (m *cacheEntry) metadata(digest string) (metadata, bool) {
 	m.load()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f, ok := m.kept.Facts[digest]
+	f, ok := m.content.Metadata[digest]
 	if ok {
-		m.told(true)
+		m.observe(true)
 	}
 	return f, ok
 }
 
-func (m *memory) learn(digest string, f fact) {
+func (m *cacheEntry) addMetadata(digest string, f metadata) {
 	m.load()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if known, ok := m.kept.Facts[digest]; ok {
+	if known, ok := m.content.Metadata[digest]; ok {
 		m.size -= known.size()
 	}
-	m.kept.Facts[digest] = f
+	m.content.Metadata[digest] = f
 	m.size += f.size()
 	m.changed++
-	for old, known := range m.kept.Facts {
-		if m.size <= maxFactSize {
+	for old, known := range m.content.Metadata {
+		if m.size <= maxMetadataSize {
 			break
 		}
 		if old != digest { // any one: it is asked for again
-			delete(m.kept.Facts, old)
+			delete(m.content.Metadata, old)
 			m.size -= known.size()
 		}
 	}
 }
 
-// pointed returns the digest that a tag had when it was last asked for.
-func (m *memory) pointed(tag string) (string, bool) {
+// lastDigest returns the digest that a tag had when it was last asked for.
+func (m *cacheEntry) lastDigest(tag string) (string, bool) {
 	m.load()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	digest, ok := m.kept.Tags[tag]
+	digest, ok := m.content.LastDigests[tag]
 	return digest, ok
 }
 
-// point remembers what a tag has; an empty digest forgets it.
-func (m *memory) point(tag, digest string) {
+// setLastDigest remembers what a tag has; an empty digest forgets it.
+func (m *cacheEntry) setLastDigest(tag, digest string) {
 	m.load()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.kept.Tags[tag] == digest {
+	if m.content.LastDigests[tag] == digest {
 		return
 	}
 	if digest == "" {
-		delete(m.kept.Tags, tag)
-	} else if len(m.kept.Tags) < maxPointed {
-		m.kept.Tags[tag] = digest
+		delete(m.content.LastDigests, tag)
+	} else if len(m.content.LastDigests) < maxLastDigests {
+		m.content.LastDigests[tag] = digest
 	}
 	m.changed++
 }
 
-// turn counts the slices of tags that were asked again: one for each moment.
-func (m *memory) turn(when window) int {
+// nextSlice counts the slices of tags that were asked again: one for each moment.
+func (m *cacheEntry) nextSlice(when validity) int {
 	m.load()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !when.holds(m.kept.Turned) {
-		m.kept.Turn, m.kept.Turned = m.kept.Turn+1, when.from
+	if !when.holds(m.content.SliceAsOf) {
+		m.content.Slice, m.content.SliceAsOf = m.content.Slice+1, when.from
 		m.changed++
 	}
-	return int(m.kept.Turn)
+	return int(m.content.Slice)
 }
 
-func (m *memory) sweep() sweep {
+func (m *cacheEntry) progress() progress {
 	m.load()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.kept.Sweep
+	return m.content.Progress
 }
 
-func (m *memory) setSweep(s sweep) {
+func (m *cacheEntry) setProgress(s progress) {
 	m.load()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kept.Sweep = s
+	m.content.Progress = s
 	m.changed++
 }

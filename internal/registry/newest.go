@@ -17,7 +17,7 @@ import (
 // beside those that were never asked.
 const (
 	askAllUpTo = 100 // with so few candidates each is asked in every pass
-	askBest    = maxTried
+	askBest    = maxEvaluated
 	askOthers  = 50 // a slice of the rest, another one in each pass
 	askAtOnce  = 8
 )
@@ -32,35 +32,35 @@ type dated struct {
 // newest selects by created time. Which digest a tag has may change, so the best
 // ones are asked again in every pass and the others in turn; what a digest says
 // is asked once ever. While dates are missing nothing is chosen.
-func (v *View) newest(ctx context.Context, t *target, r Request, candidates []image.Candidate) (Selection, error) {
-	known, unknown := t.remembered(candidates, r.Platforms)
-	limit := v.pass.client.options.Limits.Dates
+func (v *View) newest(ctx context.Context, t *access, r Request, candidates []image.Candidate) (Selection, error) {
+	known, unknown := t.splitKnown(candidates, r.Platforms)
+	limit := v.batch.client.options.Limits.Dates
 	more := len(unknown) - limit
-	asked := slices.Concat(unknown[:min(len(unknown), limit)], t.again(known, v.window(r.AsOf)))
+	asked := slices.Concat(unknown[:min(len(unknown), limit)], t.recheck(known, v.validity(r.AsOf)))
 	if err := v.askDates(ctx, t, r, asked); err != nil {
 		return Selection{}, err
 	}
 	if more > 0 {
 		return Selection{Incomplete: true, Reason: fmt.Sprintf("the created times of %d images are not read yet; one pass reads %d, the next goes on", more, limit)}, nil
 	}
-	known, unknown = t.remembered(candidates, r.Platforms)
+	known, unknown = t.splitKnown(candidates, r.Platforms)
 	byCreated(known)
 	ordered, lost := split(known, unknown)
-	s, err := v.best(ctx, t, r, ordered)
-	s.Waiting = append(s.Waiting, lost[:min(len(lost), maxTried)]...)
+	s, err := v.firstEligible(ctx, t, r, ordered)
+	s.Ineligible = append(s.Ineligible, lost[:min(len(lost), maxEvaluated)]...)
 	return s, err
 }
 
-// remembered sorts candidates into those whose date is known or known to be
+// splitKnown sorts candidates into those whose date is known or known to be
 // none, and the others.
-func (t *target) remembered(candidates []image.Candidate, wanted []string) (known []dated, unknown []image.Candidate) {
+func (t *access) splitKnown(candidates []image.Candidate, wanted []string) (known []dated, unknown []image.Candidate) {
 	for _, c := range candidates {
-		digest, ok := t.memory.pointed(c.Tag)
+		digest, ok := t.cache.lastDigest(c.Tag)
 		if !ok {
 			unknown = append(unknown, c)
 			continue
 		}
-		f, ok := t.memory.described(digest, wanted)
+		f, ok := t.cache.description(digest, wanted)
 		if !ok {
 			unknown = append(unknown, c)
 			continue
@@ -70,18 +70,18 @@ func (t *target) remembered(candidates []image.Candidate, wanted []string) (know
 	return known, unknown
 }
 
-// described is describe without asking.
-func (m *memory) described(digest string, wanted []string) (fact, bool) {
-	found, ok := m.fact(digest)
+// description is describe without asking.
+func (m *cacheEntry) description(digest string, wanted []string) (metadata, bool) {
+	found, ok := m.metadata(digest)
 	if !ok {
-		return fact{}, false
+		return metadata{}, false
 	}
 	chosen, ok := choose(found.Children, wanted)
 	if !ok {
 		return found, true
 	}
-	one, ok := m.fact(chosen.Digest)
-	return found.of(one), ok
+	one, ok := m.metadata(chosen.Digest)
+	return found.withImage(one), ok
 }
 
 // byCreated puts the newest first; of the same age the one that the policy's
@@ -93,24 +93,24 @@ func byCreated(all []dated) {
 }
 
 // split takes out what has no date and so cannot be the newest.
-func split(known []dated, unknown []image.Candidate) (ordered []image.Candidate, lost []Because) {
+func split(known []dated, unknown []image.Candidate) (ordered []image.Candidate, lost []Ineligible) {
 	for _, d := range known {
 		if image.KnownCreated(d.created) {
 			ordered = append(ordered, d.Candidate)
 		} else {
-			lost = append(lost, Because{Tag: d.Tag, Digest: d.digest, Reason: undated(d.created)})
+			lost = append(lost, Ineligible{Tag: d.Tag, Digest: d.digest, Reason: undated(d.created)})
 		}
 	}
 	for _, c := range unknown {
-		lost = append(lost, Because{Tag: c.Tag, Reason: noImage})
+		lost = append(lost, Ineligible{Tag: c.Tag, Reason: noImage})
 	}
 	return ordered, lost
 }
 
-// again picks the tags that are asked although their digest was known once: all
+// recheck picks the tags that are asked although their digest was known once: all
 // of few; else the best, and the next slice of the others, so that a tag that
 // moved is noticed after some passes. As long as answers count, the slice is the same.
-func (t *target) again(known []dated, when window) []image.Candidate {
+func (t *access) recheck(known []dated, when validity) []image.Candidate {
 	known = slices.Clone(known)
 	byCreated(known)
 	var asked []image.Candidate
@@ -123,7 +123,7 @@ func (t *target) again(known []dated, when window) []image.Candidate {
 	if len(rest) == 0 {
 		return asked
 	}
-	turn := t.memory.turn(when)
+	turn := t.cache.nextSlice(when)
 	for i := range min(askOthers, len(rest)) {
 		asked = append(asked, rest[(turn*askOthers+i)%len(rest)].Candidate)
 	}
@@ -132,7 +132,7 @@ func (t *target) again(known []dated, when window) []image.Candidate {
 
 // askDates asks for digests and dates. A tag without an image is forgotten; any
 // other failure ends the question.
-func (v *View) askDates(ctx context.Context, t *target, r Request, asked []image.Candidate) error {
+func (v *View) askDates(ctx context.Context, t *access, r Request, asked []image.Candidate) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(askAtOnce)
 	for _, c := range asked {
@@ -140,13 +140,13 @@ func (v *View) askDates(ctx context.Context, t *target, r Request, asked []image
 			defer fault.Survive(&err)
 			digest, err := v.digest(ctx, t, c.Tag, r.AsOf)
 			if fault.KindOf(err) == fault.NotFound {
-				t.memory.point(c.Tag, "")
+				t.cache.setLastDigest(c.Tag, "")
 				return nil
 			}
 			if err != nil {
 				return err
 			}
-			t.memory.point(c.Tag, digest)
+			t.cache.setLastDigest(c.Tag, digest)
 			if _, err = v.describe(ctx, t, digest, r.Platforms); fault.KindOf(err) == fault.NotFound {
 				return nil
 			}

@@ -74,13 +74,13 @@ func TestNewest_fixedStampsAreNoDates(t *testing.T) {
 	f.push(t, "acme/web", built{}, "main-none")
 	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Newest: "^main-"})}
 	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
-	if s.Found || len(s.Waiting) != 3 || !strings.Contains(s.Reason, "cannot be the newest") {
+	if s.Found || len(s.Ineligible) != 3 || !strings.Contains(s.Reason, "cannot be the newest") {
 		t.Fatalf("selected %+v", s)
 	}
 	f.push(t, "acme/web", built{created: time.Unix(0, 0), annotations: map[string]string{keyCreated: "2026-01-04T00:00:00Z"}}, "main-annotated")
 	f.push(t, "acme/web", built{created: day(2)}, "main-dated")
 	s = mustSelect(t, newClient(t, Options{}).For("a/1"), r)
-	if !s.Found || s.Version.Tag != "main-annotated" || len(s.Waiting) != 3 {
+	if !s.Found || s.Version.Tag != "main-annotated" || len(s.Ineligible) != 3 {
 		t.Errorf("an annotation tells the date that the config does not: selected %+v", s)
 	}
 }
@@ -125,9 +125,9 @@ func TestNewest_theOthersAreAskedInTurn(t *testing.T) {
 	for i := range 1000 {
 		known = append(known, dated{Candidate: image.Candidate{Tag: fmt.Sprint(i)}, created: day(1).Add(time.Duration(i) * time.Hour)})
 	}
-	asked, at := map[string]bool{}, &target{memory: newMemory("", scope{})}
+	asked, at := map[string]bool{}, &access{cache: newCacheEntry("", scope{})}
 	for range 1000/askOthers + 1 {
-		picked := at.again(known, window{})
+		picked := at.recheck(known, validity{})
 		if len(picked) != askBest+askOthers || picked[0].Tag != "999" {
 			t.Fatalf("%d are asked, first %s", len(picked), picked[0].Tag)
 		}
@@ -138,7 +138,7 @@ func TestNewest_theOthersAreAskedInTurn(t *testing.T) {
 	if len(asked) != 1000 {
 		t.Errorf("%d of 1000 were asked in one round", len(asked))
 	}
-	if few := at.again(known[:100], window{}); len(few) != 100 {
+	if few := at.recheck(known[:100], validity{}); len(few) != 100 {
 		t.Errorf("%d of 100 are asked", len(few))
 	}
 }
@@ -156,7 +156,7 @@ func TestNewest_aListedTagWithoutImage(t *testing.T) {
 	}
 	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Newest: "^main-"})}
 	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
-	if !s.Found || s.Version.Tag != "main-a" || !slices.ContainsFunc(s.Waiting, func(b Because) bool { return b.Tag == "main-b" && b.Reason == noImage }) {
+	if !s.Found || s.Version.Tag != "main-a" || !slices.ContainsFunc(s.Ineligible, func(b Ineligible) bool { return b.Tag == "main-b" && b.Reason == noImage }) {
 		t.Errorf("selected %+v", s)
 	}
 }

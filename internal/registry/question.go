@@ -9,14 +9,14 @@ import (
 
 // ask asks a question of a target, and once more where it may be that only the
 // login ran out.
-func ask[V any](v *View, t *target, noun string, question func() (V, error)) (V, error) {
+func ask[V any](v *View, t *access, noun string, question func() (V, error)) (V, error) {
 	reused, number := t.session.used(), 0
-	if t.right.renewal != nil {
-		number = t.right.renewal.number()
+	if t.grant.refresher != nil {
+		number = t.grant.refresher.number()
 	}
 	found, err := question()
 	if t.ranOut(err, reused, number) {
-		v.pass.client.reopen(t)
+		v.batch.client.reopen(t)
 		found, err = question()
 	}
 	return found, v.settle(t, noun, err)
@@ -26,14 +26,14 @@ func ask[V any](v *View, t *target, noun string, question func() (V, error)) (V,
 // out, and that a new one can be had. Amazon's registry says 403 then, and its
 // public one 400 without saying how to log in
 // (https://github.com/aws/containers-roadmap/issues/2835).
-func (t *target) ranOut(err error, reused bool, number int) bool {
+func (t *access) ranOut(err error, reused bool, number int) bool {
 	answer, ok := errors.AsType[*ggcr.Error](err)
 	if !ok {
 		return false
 	}
 	switch answer.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return t.right.renewal != nil && t.right.renewal.refused(number)
+		return t.grant.refresher != nil && t.grant.refresher.refused(number)
 	case http.StatusBadRequest:
 		return reused
 	}

@@ -23,8 +23,8 @@ type realm struct {
 	anywhere bool   // a person's own Docker configuration, which Docker sends anywhere
 }
 
-func (r right) realm(registry name.Repository) realm {
-	return realm{registry: bareHost(registry.RegistryStr()), named: bareHost(r.tokenHost), anywhere: r.local}
+func (r grant) realm(registry name.Repository) realm {
+	return realm{registry: bareHost(registry.RegistryStr()), named: bareHost(r.tokenHost), anywhere: r.docker}
 }
 
 // check refuses a request that takes the credential to another host. Redirects

@@ -37,23 +37,23 @@ const (
 	loginTimeout = time.Minute
 )
 
-// renewal keeps the login of a source until shortly before it runs out. It is the
+// refresher keeps the login of a source until shortly before it runs out. It is the
 // authenticator of all repositories that the entry is for.
-type renewal struct {
+type refresher struct {
 	host string
 	now  func() time.Time
 	turn chan struct{} // who asks the source; everybody else waits for the answer
 
 	mu      sync.Mutex
 	source  Source
-	current lease
+	current token
 	failure error
 	again   time.Time // until then the failure is the answer
 	forced  time.Time // when a refused login was last renewed
 }
 
-// lease is a login with its time.
-type lease struct {
+// token is a login with its time.
+type token struct {
 	number int // counts the logins; zero: there was none yet
 	config authn.AuthConfig
 	renew  time.Time // when it is to be renewed
@@ -61,29 +61,29 @@ type lease struct {
 }
 
 // copied gives a caller a login of its own: the library may write into it.
-func (l *lease) copied() *authn.AuthConfig {
+func (l *token) copied() *authn.AuthConfig {
 	config := l.config
 	return &config
 }
 
-func newRenewal(host string, source Source, now func() time.Time) *renewal {
-	return &renewal{host: host, source: source, now: now, turn: make(chan struct{}, 1)}
+func newRefresher(host string, source Source, now func() time.Time) *refresher {
+	return &refresher{host: host, source: source, now: now, turn: make(chan struct{}, 1)}
 }
 
 // from takes the next login from another source.
-func (r *renewal) from(source Source) {
+func (r *refresher) from(source Source) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.source = source
 }
 
 // Authorization implements authn.Authenticator.
-func (r *renewal) Authorization() (*authn.AuthConfig, error) {
+func (r *refresher) Authorization() (*authn.AuthConfig, error) {
 	return r.AuthorizationContext(context.Background())
 }
 
 // AuthorizationContext implements authn.ContextAuthenticator.
-func (r *renewal) AuthorizationContext(ctx context.Context) (*authn.AuthConfig, error) {
+func (r *refresher) AuthorizationContext(ctx context.Context) (*authn.AuthConfig, error) {
 	if known := r.known(); known != nil {
 		return known.config, known.err
 	}
@@ -106,7 +106,7 @@ type answer struct {
 }
 
 // known returns the login, or the failure, that is still good; nil: neither is.
-func (r *renewal) known() *answer {
+func (r *refresher) known() *answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
@@ -120,7 +120,7 @@ func (r *renewal) known() *answer {
 }
 
 // renew asks the source. Whoever calls it has the turn.
-func (r *renewal) renew(ctx context.Context) (*authn.AuthConfig, error) {
+func (r *refresher) renew(ctx context.Context) (*authn.AuthConfig, error) {
 	bounded, cancel := context.WithTimeout(ctx, loginTimeout)
 	defer cancel()
 	r.mu.Lock()
@@ -137,7 +137,7 @@ func (r *renewal) renew(ctx context.Context) (*authn.AuthConfig, error) {
 	}
 	now := r.now()
 	r.failure = nil
-	r.current = lease{
+	r.current = token{
 		number: r.current.number + 1,
 		config: authn.AuthConfig{Username: username, Password: password.Reveal()},
 		renew:  renewAt(now, expires),
@@ -148,7 +148,7 @@ func (r *renewal) renew(ctx context.Context) (*authn.AuthConfig, error) {
 
 // keep goes on with a login that has not run out, or remembers the failure for a
 // time. Who went away while asking fails alone.
-func (r *renewal) keep(failure error, gone bool) (*authn.AuthConfig, error) {
+func (r *refresher) keep(failure error, gone bool) (*authn.AuthConfig, error) {
 	now := r.now()
 	if gone {
 		return nil, failure
@@ -174,27 +174,27 @@ func earliest(a, b time.Time) time.Time {
 
 // failed says which login it was about. A failure without a kind is one of the
 // network.
-func (r *renewal) failed(err error) error {
+func (r *refresher) failed(err error) error {
 	kind := fault.KindOf(err)
 	if kind == fault.Internal {
 		kind = fault.Temporary
 	}
-	known := &fault.Error{Kind: kind, Err: &loginError{host: r.host, err: err}}
+	known := &fault.Error{Kind: kind, Err: &refreshError{host: r.host, err: err}}
 	known.RetryAt, _ = fault.RetryAt(err)
 	return known
 }
 
-// loginError says for which registry there is no login.
-type loginError struct {
+// refreshError says for which registry there is no login.
+type refreshError struct {
 	host string
 	err  error
 }
 
 // Error names the registry and the reason.
-func (l *loginError) Error() string { return "no login for " + l.host + ": " + l.err.Error() }
+func (l *refreshError) Error() string { return "no login for " + l.host + ": " + l.err.Error() }
 
 // Unwrap returns the reason.
-func (l *loginError) Unwrap() error { return l.err }
+func (l *refreshError) Unwrap() error { return l.err }
 
 // renewAt is when a login is to be renewed that runs out at a time.
 func renewAt(now, expires time.Time) time.Time {
@@ -206,7 +206,7 @@ func renewAt(now, expires time.Time) time.Time {
 }
 
 // number returns the number of the present login; zero: there is none.
-func (r *renewal) number() int {
+func (r *refresher) number() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.current.number
@@ -215,7 +215,7 @@ func (r *renewal) number() int {
 // refused says that the registry refused a question that began with login number,
 // and whether asking again may help: with a newer login than that one. Without
 // one there is a new one only now and then.
-func (r *renewal) refused(number int) bool {
+func (r *refresher) refused(number int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch now := r.now(); {

@@ -201,7 +201,7 @@ func TestRenewal_manyAskAtOnce(t *testing.T) {
 		<-leave
 		return nil
 	}}
-	r := newRenewal("r.example.com", source, c.now)
+	r := newRefresher("r.example.com", source, c.now)
 	var group sync.WaitGroup
 	for range 20 {
 		group.Go(func() {
@@ -228,7 +228,7 @@ func TestRenewal_whoGoesAwayFailsAlone(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	r := newRenewal("r.example.com", source, c.now)
+	r := newRefresher("r.example.com", source, c.now)
 	if _, err := r.AuthorizationContext(ctx); fault.KindOf(err) != fault.Temporary {
 		t.Errorf("err = %v", err)
 	}
@@ -244,7 +244,7 @@ func TestRenewal_aSlowServiceIsGivenUp(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}}
-		r := newRenewal("r.example.com", source, time.Now)
+		r := newRefresher("r.example.com", source, time.Now)
 		begun := time.Now()
 		_, err := r.Authorization()
 		if fault.KindOf(err) != fault.Temporary || time.Since(begun) != loginTimeout {
@@ -261,7 +261,7 @@ func TestRenewal_aFailureIsOfItsRegistryAlone(t *testing.T) {
 	l, other := newLeased(t, time.Hour, 401), newFake(t)
 	other.push(t, "acme/api", built{created: day(1)}, "1.0.0")
 	l.issuer.fail(fault.New(fault.Unauthorized, "the role r may not ask for a login: give it the right"))
-	pass := l.client(t).Pass().For("a/1")
+	pass := l.client(t).Batch().For("a/1")
 	for range 3 {
 		_, err := pass.Resolve(t.Context(), image.Reference{Repository: l.repository(t, "acme/web"), Tag: "1.0.0"})
 		if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "no login for "+l.host+": the role r may not") {
@@ -306,7 +306,7 @@ func TestRenewal_aFailureIsAskedAgainLater(t *testing.T) {
 func TestRenewal_anEmptyLoginIsNone(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	r := newRenewal("r.example.com", emptySource{}, c.now)
+	r := newRefresher("r.example.com", emptySource{}, c.now)
 	if _, err := r.Authorization(); fault.KindOf(err) != fault.Temporary {
 		t.Errorf("err = %v", err)
 	}

@@ -34,9 +34,9 @@ type Request struct {
 type Selection struct {
 	Version image.Version
 	Found   bool
-	// Waiting are the versions that would be better and may not be taken, best
+	// Ineligible are the versions that would be better and may not be taken, best
 	// first.
-	Waiting []Because
+	Ineligible []Ineligible
 	// Skipped is how many tags are not understood.
 	Skipped int
 	// Incomplete says that the registry was not asked to the end; nothing is
@@ -46,16 +46,16 @@ type Selection struct {
 	Reason string
 }
 
-// Because says why a version is not taken.
-type Because struct {
+// Ineligible says why a version is not taken.
+type Ineligible struct {
 	Tag    string
 	Digest string // empty: the tag has none
 	Reason string
 	Until  time.Time // when it may be taken; zero: not known
 }
 
-// maxTried is how many versions are looked at to find one that may be taken.
-const maxTried = 20
+// maxEvaluated is how many versions are looked at to find one that may be taken.
+const maxEvaluated = 20
 
 // Select asks for the best version. An answer that may miss a better one is
 // never Found: a list that fails is an error, one that is not read to its end is
@@ -82,20 +82,20 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 	chosen, err := v.among(ctx, t, r, candidates.Ordered)
 	chosen.Skipped = candidates.Skipped
 	if err == nil && !chosen.Found && chosen.Reason == "" {
-		chosen.Reason = nothing(len(found.tags), candidates, chosen.Waiting)
+		chosen.Reason = nothing(len(found.tags), candidates, chosen.Ineligible)
 	}
 	return chosen, err
 }
 
-func (v *View) among(ctx context.Context, t *target, r Request, candidates []image.Candidate) (Selection, error) {
+func (v *View) among(ctx context.Context, t *access, r Request, candidates []image.Candidate) (Selection, error) {
 	if r.Policy.NeedsCreated() {
 		return v.newest(ctx, t, r, candidates)
 	}
-	return v.best(ctx, t, r, candidates)
+	return v.firstEligible(ctx, t, r, candidates)
 }
 
 // nothing says why no version is found.
-func nothing(tags int, c image.Candidates, waiting []Because) string {
+func nothing(tags int, c image.Candidates, waiting []Ineligible) string {
 	switch {
 	case tags == 0:
 		return "the registry lists no tags"
@@ -107,27 +107,27 @@ func nothing(tags int, c image.Candidates, waiting []Because) string {
 
 // moving selects what a moving tag points to. Its publisher orders the versions;
 // whether it moved back is for the caller to decide, from Created and history.
-func (v *View) moving(ctx context.Context, t *target, r Request, tag string) (Selection, error) {
-	found, why, err := v.judge(ctx, t, r, image.Candidate{Tag: tag})
+func (v *View) moving(ctx context.Context, t *access, r Request, tag string) (Selection, error) {
+	found, why, err := v.evaluate(ctx, t, r, image.Candidate{Tag: tag})
 	switch {
 	case err != nil:
 		return Selection{}, err
 	case why != nil:
-		return Selection{Waiting: []Because{*why}, Reason: tag + ": " + why.Reason}, nil
+		return Selection{Ineligible: []Ineligible{*why}, Reason: tag + ": " + why.Reason}, nil
 	}
 	return Selection{Version: found, Found: true}, nil
 }
 
-// best takes the first candidate that may be taken.
-func (v *View) best(ctx context.Context, t *target, r Request, candidates []image.Candidate) (Selection, error) {
+// firstEligible takes the first candidate that may be taken.
+func (v *View) firstEligible(ctx context.Context, t *access, r Request, candidates []image.Candidate) (Selection, error) {
 	var s Selection
 	for _, c := range candidates {
-		if len(s.Waiting) == maxTried {
+		if len(s.Ineligible) == maxEvaluated {
 			s.Incomplete = true
-			s.Reason = fmt.Sprintf("the best %d versions may not be taken; older ones are not looked at: %s: %s", maxTried, s.Waiting[0].Tag, s.Waiting[0].Reason)
+			s.Reason = fmt.Sprintf("the best %d versions may not be taken; older ones are not looked at: %s: %s", maxEvaluated, s.Ineligible[0].Tag, s.Ineligible[0].Reason)
 			return s, nil
 		}
-		found, why, err := v.judge(ctx, t, r, c)
+		found, why, err := v.evaluate(ctx, t, r, c)
 		if err != nil {
 			return Selection{}, err
 		}
@@ -135,8 +135,8 @@ func (v *View) best(ctx context.Context, t *target, r Request, candidates []imag
 			s.Version, s.Found = found, true
 			return s, nil
 		}
-		s.Waiting = append(s.Waiting, *why)
-		if r.blind() {
+		s.Ineligible = append(s.Ineligible, *why)
+		if r.ageUnknown() {
 			return s, nil // no other will be known to be old enough either
 		}
 	}
@@ -147,16 +147,16 @@ func (v *View) best(ctx context.Context, t *target, r Request, candidates []imag
 // that outlived it.
 const noImage = "the registry has no image under this tag (yet)"
 
-// judge says whether a candidate may be taken, or why not.
-func (v *View) judge(ctx context.Context, t *target, r Request, c image.Candidate) (image.Version, *Because, error) {
+// evaluate says whether a candidate may be taken, or why not.
+func (v *View) evaluate(ctx context.Context, t *access, r Request, c image.Candidate) (image.Version, *Ineligible, error) {
 	digest, err := v.digest(ctx, t, c.Tag, r.AsOf)
 	if fault.KindOf(err) == fault.NotFound {
-		return image.Version{}, &Because{Tag: c.Tag, Reason: noImage}, nil
+		return image.Version{}, &Ineligible{Tag: c.Tag, Reason: noImage}, nil
 	}
 	if err != nil {
 		return image.Version{}, nil, err
 	}
-	why := Because{Tag: c.Tag, Digest: digest}
+	why := Ineligible{Tag: c.Tag, Digest: digest}
 	found, err := v.describe(ctx, t, digest, r.Platforms)
 	if fault.KindOf(err) == fault.NotFound {
 		why.Reason = err.Error()
@@ -167,8 +167,8 @@ func (v *View) judge(ctx context.Context, t *target, r Request, c image.Candidat
 	}
 	chosen := version(digest, found)
 	chosen.Tag, chosen.Version = c.Tag, first(c.Version, chosen.Version)
-	if why.Reason = unfit(r, found); why.Reason == "" {
-		why.Reason, why.Until = r.young(digest, v.pass.client.options.Now())
+	if why.Reason = unmetRequirement(r, found); why.Reason == "" {
+		why.Reason, why.Until = r.tooYoung(digest, v.batch.client.options.Now())
 	}
 	if why.Reason != "" {
 		return image.Version{}, &why, nil
@@ -176,8 +176,8 @@ func (v *View) judge(ctx context.Context, t *target, r Request, c image.Candidat
 	return chosen, nil, nil
 }
 
-// unfit says what a digest lacks.
-func unfit(r Request, f fact) string {
+// unmetRequirement says what a digest lacks.
+func unmetRequirement(r Request, f metadata) string {
 	if f.Opaque != "" && (len(r.Platforms) > 0 || r.Policy.NeedsCreated()) {
 		return f.Opaque
 	}
@@ -206,15 +206,15 @@ func undated(created time.Time) string {
 	return "it says that it was created in " + created.UTC().Format("2006") + ", which is a fixed stamp, so it cannot be the newest: use numeric, semver or a moving tag"
 }
 
-// blind says that the age of no version can be known.
-func (r Request) blind() bool { return r.MinAge > 0 && r.FirstSeen == nil }
+// ageUnknown says that the age of no version can be known.
+func (r Request) ageUnknown() bool { return r.MinAge > 0 && r.FirstSeen == nil }
 
-// young says why a digest is not old enough, and until when.
-func (r Request) young(digest string, now time.Time) (string, time.Time) {
+// tooYoung says why a digest is not old enough, and until when.
+func (r Request) tooYoung(digest string, now time.Time) (string, time.Time) {
 	if r.MinAge <= 0 {
 		return "", time.Time{}
 	}
-	if r.blind() {
+	if r.ageUnknown() {
 		return fmt.Sprintf("minAge %s: it cannot be known here since when it is there, and when it was built proves nothing", r.MinAge), time.Time{}
 	}
 	seen, ok := r.FirstSeen(digest)

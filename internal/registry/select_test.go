@@ -95,8 +95,8 @@ func TestSelect_aMissingPlatform(t *testing.T) {
 	if !s.Found || s.Version.Tag != "1.0.0" {
 		t.Fatalf("selected %+v", s)
 	}
-	if len(s.Waiting) != 2 || s.Waiting[1].Digest != lost || s.Waiting[1].Reason != "no image for linux/arm64; there is linux/amd64" {
-		t.Errorf("waiting = %+v", s.Waiting)
+	if len(s.Ineligible) != 2 || s.Ineligible[1].Digest != lost || s.Ineligible[1].Reason != "no image for linux/arm64; there is linux/amd64" {
+		t.Errorf("waiting = %+v", s.Ineligible)
 	}
 	if diff := cmp.Diff([]string{"linux/amd64", "linux/arm64"}, s.Version.Platforms); diff != "" {
 		t.Error(diff)
@@ -112,7 +112,7 @@ func TestSelect_aMovingTagWithoutThePlatform(t *testing.T) {
 		Platforms: []string{"windows/amd64"},
 	}
 	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
-	if s.Found || len(s.Waiting) != 1 || !strings.Contains(s.Reason, "no image for windows/amd64") {
+	if s.Found || len(s.Ineligible) != 1 || !strings.Contains(s.Reason, "no image for windows/amd64") {
 		t.Errorf("selected %+v", s)
 	}
 }
@@ -136,11 +136,11 @@ func TestSelect_minAgeCountsFromFirstSeen(t *testing.T) {
 	if !s.Found || s.Version.Tag != "1.0.0" {
 		t.Fatalf("selected %+v", s)
 	}
-	want := []Because{
+	want := []Ineligible{
 		{Tag: "1.2.0", Digest: digests["1.2.0"], Reason: "minAge 1h0m0s: seen now for the first time", Until: now.Add(time.Hour)},
 		{Tag: "1.1.0", Digest: digests["1.1.0"], Reason: "minAge 1h0m0s: first seen 2026-01-09T23:50:00Z", Until: now.Add(50 * time.Minute)},
 	}
-	if diff := cmp.Diff(want, s.Waiting); diff != "" {
+	if diff := cmp.Diff(want, s.Ineligible); diff != "" {
 		t.Error(diff)
 	}
 	t.Run("a first sight in the future is none", func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestSelect_minAgeCountsFromFirstSeen(t *testing.T) {
 		r := r
 		r.FirstSeen = nil
 		s := mustSelect(t, c.For("a/1"), r)
-		if s.Found || len(s.Waiting) != 1 || !strings.Contains(s.Reason, "cannot be known") {
+		if s.Found || len(s.Ineligible) != 1 || !strings.Contains(s.Reason, "cannot be known") {
 			t.Errorf("selected %+v", s)
 		}
 	})
@@ -188,7 +188,7 @@ func TestSelect_aTagWithoutItsImageIsPassedOver(t *testing.T) {
 	}
 	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"})}
 	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
-	if !s.Found || s.Version.Tag != "1.0.0" || len(s.Waiting) != 1 || s.Waiting[0].Reason != noImage {
+	if !s.Found || s.Version.Tag != "1.0.0" || len(s.Ineligible) != 1 || s.Ineligible[0].Reason != noImage {
 		t.Errorf("selected %+v", s)
 	}
 }
@@ -204,7 +204,7 @@ func TestSelect_theSearchForATakableVersionIsBounded(t *testing.T) {
 		Platforms: []string{"plan9/mips"},
 	}
 	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
-	if s.Found || !s.Incomplete || len(s.Waiting) != maxTried || f.count("HEAD") != maxTried {
+	if s.Found || !s.Incomplete || len(s.Ineligible) != maxEvaluated || f.count("HEAD") != maxEvaluated {
 		t.Errorf("selected %+v after %d questions", s, f.count("HEAD"))
 	}
 }
@@ -224,7 +224,7 @@ func TestSelect_whatTellsNothing(t *testing.T) {
 	}
 	chart := pushTo(t, f.host, authn.Anonymous, "acme/shop", artifact(t, helmConfig, `{"version":"1.0.0"}`, nil), "1.0.0")
 	r.Repository = f.repository(t, "acme/shop")
-	if s := mustSelect(t, c.For("a/1"), r); s.Found || s.Waiting[0].Digest != chart || !strings.Contains(s.Reason, "there is none that it names") {
+	if s := mustSelect(t, c.For("a/1"), r); s.Found || s.Ineligible[0].Digest != chart || !strings.Contains(s.Reason, "there is none that it names") {
 		t.Errorf("a chart has no platform: selected %+v", s)
 	}
 }
@@ -250,7 +250,7 @@ func TestSelect_anIndexThatLostAnImage(t *testing.T) {
 		return lost
 	}
 	s := mustSelect(t, newClient(t, Options{}).For("a/1"), webRequest(t, f))
-	if !s.Found || s.Version.Tag != "1.0.0" || len(s.Waiting) != 1 || !strings.Contains(s.Waiting[0].Reason, "linux/amd64") {
+	if !s.Found || s.Version.Tag != "1.0.0" || len(s.Ineligible) != 1 || !strings.Contains(s.Ineligible[0].Reason, "linux/amd64") {
 		t.Errorf("selected %+v", s)
 	}
 }

@@ -20,8 +20,8 @@ type listing struct {
 	whole bool
 }
 
-// sweep is how far a tag list was read that is longer than one pass may read.
-type sweep struct {
+// progress is how far a tag list was read that is longer than one pass may read.
+type progress struct {
 	Tags []string `json:"tags,omitempty"` // read since the beginning
 	Next string   `json:"next,omitempty"` // where to go on; empty: at the beginning
 	// Linked says that the registry names its next pages.
@@ -32,69 +32,69 @@ type sweep struct {
 	Done []string `json:"done,omitempty"`
 }
 
-// maxSweep is the longest tag list that is read at all.
-const maxSweep = 500_000
+// maxTags is the longest tag list that is read at all.
+const maxTags = 500_000
 
-func (s sweep) valid() bool {
+func (s progress) valid() bool {
 	return len(s.Next) <= maxCursor && !slices.ContainsFunc(s.Tags, invalidTag) && !slices.ContainsFunc(s.Done, invalidTag)
 }
 
 func invalidTag(tag string) bool { return !image.ValidTag(tag) }
 
 // list reads the tags of a repository, once in a pass and for a moment.
-func (v *View) list(ctx context.Context, t *target, asOf time.Time) (listing, error) {
-	if known, ok := t.memory.listed(v.window(asOf)); ok {
+func (v *View) list(ctx context.Context, t *access, asOf time.Time) (listing, error) {
+	if known, ok := t.cache.tags(v.validity(asOf)); ok {
 		return known, nil
 	}
-	return v.pass.tags.asOf(ctx, t.key(""), asOf, func() (listing, error) {
+	return v.batch.tags.asOf(ctx, t.key(""), asOf, func() (listing, error) {
 		read, err := ask(v, t, "tags", func() (listing, error) {
-			return t.readTags(ctx, v.pass.client.options.Limits.Tags)
+			return t.readTags(ctx, v.batch.client.options.Limits.Tags)
 		})
 		if err == nil && read.whole {
-			t.memory.setListed(read.tags, asOf)
+			t.cache.setTags(read.tags, asOf)
 		}
 		return read, err
 	})
 }
 
 // key names a question in a pass.
-func (t *target) key(of string) string {
+func (t *access) key(of string) string {
 	return t.scope.credential + "\x00" + t.repository.String() + "\x00" + of
 }
 
 // settle explains an error and drops a login that was refused.
-func (v *View) settle(t *target, noun string, err error) error {
+func (v *View) settle(t *access, noun string, err error) error {
 	err = t.explain(noun, err)
 	if fault.KindOf(err) == fault.Unauthorized {
-		v.pass.client.forget(t)
+		v.batch.client.forget(t)
 	}
 	return err
 }
 
 // readTags reads as many tags as one pass may and remembers where it stopped.
-func (t *target) readTags(ctx context.Context, limit int) (listing, error) {
-	before := t.memory.sweep()
-	now, err := t.goOn(ctx, before, limit)
+func (t *access) readTags(ctx context.Context, limit int) (listing, error) {
+	before := t.cache.progress()
+	now, err := t.readPages(ctx, before, limit)
 	switch {
 	case fault.KindOf(err) == fault.RateLimited && now.Next != "":
-		t.memory.setSweep(now) // what was read is not asked for again after the pause
+		t.cache.setProgress(now) // what was read is not asked for again after the pause
 		return listing{}, err
 	case err != nil:
 		if before.Next != "" {
-			t.memory.setSweep(sweep{Done: before.Done}) // the place may be gone: from the beginning
+			t.cache.setProgress(progress{Done: before.Done}) // the place may be gone: from the beginning
 		}
 		return listing{}, err
 	case now.Next != "":
-		t.memory.setSweep(now)
+		t.cache.setProgress(now)
 		return now.listing(), nil
 	case before.Next != "" || len(before.Done) > 0:
-		t.memory.setSweep(sweep{Done: now.Tags})
+		t.cache.setProgress(progress{Done: now.Tags})
 	}
 	return listing{tags: now.Tags, whole: true}, nil
 }
 
 // listing is what an unfinished reading can say.
-func (s sweep) listing() listing {
+func (s progress) listing() listing {
 	if len(s.Done) == 0 {
 		return listing{incomplete: fmt.Sprintf("the repository has more tags than one pass reads: %d are read, the next pass goes on", len(s.Tags))}
 	}
@@ -103,9 +103,9 @@ func (s sweep) listing() listing {
 	return listing{tags: slices.Compact(all)}
 }
 
-// goOn reads pages from where the sweep stands until its end or the limit. On
+// readPages reads pages from where the sweep stands until its end or the limit. On
 // an error it returns what was read before.
-func (t *target) goOn(ctx context.Context, s sweep, limit int) (sweep, error) {
+func (t *access) readPages(ctx context.Context, s progress, limit int) (progress, error) {
 	s.Tags = slices.Clone(s.Tags)
 	seen := make(map[string]bool, len(s.Tags))
 	for _, tag := range s.Tags {
@@ -127,8 +127,8 @@ func (t *target) goOn(ctx context.Context, s sweep, limit int) (sweep, error) {
 			idle = 0
 		}
 		switch {
-		case len(s.Tags) > maxSweep:
-			return s, fault.New(fault.Invalid, "the repository has more than %d tags: delete old ones, or follow one moving tag with `select: {tag: …}`", maxSweep)
+		case len(s.Tags) > maxTags:
+			return s, fault.New(fault.Invalid, "the repository has more than %d tags: delete old ones, or follow one moving tag with `select: {tag: …}`", maxTags)
 		case idle > maxIdlePages:
 			return s, fault.Wrap(fault.Invalid, errRound)
 		case s.Next == "" || read >= limit:
@@ -138,7 +138,7 @@ func (t *target) goOn(ctx context.Context, s sweep, limit int) (sweep, error) {
 }
 
 // add takes over the tags that are new and returns how many there were.
-func (s *sweep) add(tags []string, seen map[string]bool) int {
+func (s *progress) add(tags []string, seen map[string]bool) int {
 	before := len(s.Tags)
 	for _, tag := range tags {
 		if !seen[tag] && image.ValidTag(tag) {

@@ -28,7 +28,7 @@ const maxCursor = 4 << 10
 
 // readPage asks for the page that cursor names, in smaller pages when the
 // registry refuses the size.
-func (t *target) readPage(ctx context.Context, cursor string) (page, error) {
+func (t *access) readPage(ctx context.Context, cursor string) (page, error) {
 	for {
 		size := t.session.size()
 		got, err := t.askPage(ctx, cursor, size)
@@ -60,7 +60,7 @@ func sizeRefused(err error) bool {
 	})
 }
 
-func (t *target) askPage(ctx context.Context, cursor string, size int) (page, error) {
+func (t *access) askPage(ctx context.Context, cursor string, size int) (page, error) {
 	login, err := t.session.open(ctx)
 	if err != nil {
 		return page{}, err

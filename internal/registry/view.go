@@ -55,17 +55,17 @@ func (v *View) Describe(ctx context.Context, r image.Repository, digest string) 
 	return version(digest, found), nil
 }
 
-func (v *View) describe(ctx context.Context, t *target, digest string, wanted []string) (fact, error) {
+func (v *View) describe(ctx context.Context, t *access, digest string, wanted []string) (metadata, error) {
 	dates := "" // whose dates are wanted, see choose
 	if len(wanted) > 0 {
 		dates = wanted[0]
 	}
-	return v.pass.facts.do(ctx, t.key(digest+" "+dates), func() (fact, error) {
-		return ask(v, t, digest, func() (fact, error) { return t.describe(ctx, digest, wanted) })
+	return v.batch.facts.do(ctx, t.key(digest+" "+dates), func() (metadata, error) {
+		return ask(v, t, digest, func() (metadata, error) { return t.describe(ctx, digest, wanted) })
 	})
 }
 
-func version(digest string, f fact) image.Version {
+func version(digest string, f metadata) image.Version {
 	return image.Version{
 		Digest: digest, Version: f.Version, Created: f.Created,
 		Revision: f.Revision, Source: f.Source, Platforms: f.platforms(),
@@ -74,14 +74,14 @@ func version(digest string, f fact) image.Version {
 
 // digest asks for the digest of a tag, or whether a digest is there, once in a
 // pass and for a moment.
-func (v *View) digest(ctx context.Context, t *target, asked string, asOf time.Time) (string, error) {
-	if known, ok := t.memory.head(asked, v.window(asOf)); ok {
+func (v *View) digest(ctx context.Context, t *access, asked string, asOf time.Time) (string, error) {
+	if known, ok := t.cache.digest(asked, v.validity(asOf)); ok {
 		return known, nil
 	}
-	return v.pass.heads.asOf(ctx, t.key(asked), asOf, func() (string, error) {
+	return v.batch.heads.asOf(ctx, t.key(asked), asOf, func() (string, error) {
 		digest, err := ask(v, t, asked, func() (string, error) { return t.head(ctx, asked) })
 		if err == nil {
-			t.memory.setHead(asked, digest, asOf)
+			t.cache.setDigest(asked, digest, asOf)
 		}
 		return digest, err
 	})
@@ -89,7 +89,7 @@ func (v *View) digest(ctx context.Context, t *target, asked string, asOf time.Ti
 
 // head asks for the digest without the manifest, and with it where a registry
 // cannot do otherwise.
-func (t *target) head(ctx context.Context, asked string) (string, error) {
+func (t *access) head(ctx context.Context, asked string) (string, error) {
 	login, err := t.session.open(ctx)
 	if err != nil {
 		return "", err
