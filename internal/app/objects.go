@@ -23,7 +23,7 @@ func (o gitObjects) Commit(id string) (engine.Commit, error) {
 	}
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	commit, err := o.mirror.Commit(parsed)
+	commit, err := o.mirror.Objects.Commit(parsed)
 	return commitOf(commit), err
 }
 
@@ -73,7 +73,7 @@ func (o gitObjects) in(commit string, look func(*git.Tree) error) error {
 	}
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	tree, err := o.mirror.Tree(id)
+	tree, err := o.mirror.Objects.Tree(id)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (o gitObjects) Changed(a, b string) ([]string, error) {
 	}
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	return o.mirror.Changed(first, second)
+	return o.mirror.Objects.Changed(first, second)
 }
 
 // Write implements engine.Objects.
@@ -131,7 +131,7 @@ func (o gitObjects) Write(draft engine.Draft) (string, error) {
 	}
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	id, err := o.mirror.Write(made)
+	id, err := o.mirror.Objects.Write(made)
 	return id.String(), err
 }
 
@@ -179,7 +179,7 @@ func (o gitObjects) at(commit string) func(path string) (git.Entry, error) {
 
 // entry is a file that was listed before.
 func (o gitObjects) entry(path string, mode git.Mode, id git.ID) git.Entry {
-	return o.mirror.File(path, mode, id)
+	return o.mirror.Objects.File(path, mode, id)
 }
 
 // content reads a file of a listing.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"promoter/internal/promotion"
-	"promoter/internal/verb"
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
@@ -16,18 +15,18 @@ import (
 	"promoter/internal/state"
 )
 
-// Verb is a decision of a user.
-type Verb = verb.Verb
+// Verb is what a person tells promoter to do about promotions.
+type Verb string
 
 // The verbs.
 const (
-	VerbHold     = verb.Hold
-	VerbResume   = verb.Resume
-	VerbReject   = verb.Reject
-	VerbPromote  = verb.Promote
-	VerbRollback = verb.Rollback
-	VerbFreeze   = verb.Freeze
-	VerbThaw     = verb.Thaw
+	VerbHold     Verb = "hold"
+	VerbResume   Verb = "resume"
+	VerbReject   Verb = "reject"
+	VerbPromote  Verb = "promote"
+	VerbRollback Verb = "rollback"
+	VerbFreeze   Verb = "freeze"
+	VerbThaw     Verb = "thaw"
 )
 
 // Order is one verb with what it is about.

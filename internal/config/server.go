@@ -6,7 +6,6 @@ import (
 
 	"promoter/internal/image"
 	"promoter/internal/schedule"
-	"promoter/internal/verb"
 )
 
 // Server is a loaded promoter-server.yaml. It holds references to secrets and
@@ -159,7 +158,7 @@ type Scope struct {
 type Permission struct {
 	Position
 	Scope
-	Verbs []verb.Verb
+	Verbs []string
 	Who   []string // NAME or team:GROUP/NAME
 }
 

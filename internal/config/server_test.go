@@ -12,7 +12,6 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/image"
 	"promoter/internal/schedule"
-	"promoter/internal/verb"
 )
 
 func reference(t *testing.T, text string) config.Reference {
@@ -87,8 +86,8 @@ func TestLoadServer_full(t *testing.T) {
 			{Name: "google", Kind: "gar", Audience: "https://promoter.example.com", Email: "push@acme.iam.gserviceaccount.com"},
 		},
 		Permissions: []config.Permission{
-			{Verbs: []verb.Verb{"promote", "hold", "resume", "reject"}, Who: []string{"team:acme/developers"}},
-			{Verbs: []verb.Verb{"rollback", "freeze", "thaw"}, Who: []string{"team:acme/sre"}, Scope: config.Scope{Environments: []string{"prod-*"}}},
+			{Verbs: []string{"promote", "hold", "resume", "reject"}, Who: []string{"team:acme/developers"}},
+			{Verbs: []string{"rollback", "freeze", "thaw"}, Who: []string{"team:acme/sre"}, Scope: config.Scope{Environments: []string{"prod-*"}}},
 		},
 		Bypass: []config.Bypass{
 			{Conditions: []string{"soak", "windows"}, Who: []string{"team:acme/oncall"}, Scope: config.Scope{Environments: []string{"prod-*"}}},

@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"promoter/internal/command"
-	"promoter/internal/verb"
-
 	"promoter/internal/promotion"
 
 	"promoter/internal/fault"
@@ -96,9 +93,9 @@ func (v *view) explained(ctx context.Context, answer pullrequest.Answered) ([]pu
 	if err != nil {
 		return nil, err
 	}
-	command, _ := command.Read("/promoter " + answer.Command)
+	command, _ := promotion.ReadCommand("/promoter " + answer.Command)
 	targets := v.placesOf(command, about)
-	if command.Verb == verb.Explain {
+	if command.Verb == promotion.VerbExplain {
 		for _, target := range about.places {
 			targets = append(targets, v.childrenOf(target)...)
 		}

@@ -9,9 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/command"
-	"promoter/internal/verb"
-
 	"promoter/internal/promotion"
 
 	"promoter/internal/fault"
@@ -25,13 +22,13 @@ type Permissions interface {
 	// Allowed asks, live, whether a person may give a command about all of the places.
 	// Without places it asks whether the person may give any about the repository.
 	// An error is neither yes nor no.
-	Allowed(ctx context.Context, person identity.User, verb verb.Verb, places ...promotion.Target) (Permission, error)
+	Allowed(ctx context.Context, person identity.User, verb promotion.Verb, places ...promotion.Target) (Permission, error)
 }
 
 // Permission is the answer to whether somebody may.
 type Permission struct {
 	Allowed bool
-	Reason  string // not, in words for that person
+	Reason string // not, in words for that person
 }
 
 // Bounds of what is heard in one pass. A repository in which more is said than
@@ -47,7 +44,7 @@ const (
 // said is a comment with its command.
 type said struct {
 	scm.Comment
-	command command.Command
+	command promotion.Command
 }
 
 // lookAtComments hears the commands in comments that nobody heard before. What they
@@ -135,7 +132,7 @@ func (v *view) commandsIn(comments []scm.Comment) []said {
 		if machine || c.Edited || !v.observed.State.Hears(c.ID, c.Created, v.now) {
 			continue
 		}
-		if command, found := command.Read(c.Body); found {
+		if command, found := promotion.ReadCommand(c.Body); found {
 			commands = append(commands, said{Comment: c, command: command})
 		}
 	}

@@ -1,7 +1,3 @@
-// Package git reads and writes Git at the level of objects: trees, blobs and
-// commits, never a working tree. A Mirror is a bare copy of branches of a remote,
-// with what it takes to fetch, to read, to write commits and to push them. A
-// Checkout shows the branches that a person's clone has at hand.
 package git
 
 import (
@@ -15,78 +11,59 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"promoter/internal/fault"
+	"promoter/internal/git/object"
 )
 
-// Checkout is a person's clone, or a folder inside one. Nothing is fetched and
-// nothing is written.
+// Checkout is a user's local clone, or a directory in it. It is only read.
 type Checkout struct {
 	repository *git.Repository
-	prefix     string // the folder's path inside the repository, slash separated; empty for its root
+	prefix     string // path of the directory in the repository, slash-separated; empty for its root
 }
 
-// OpenCheckout opens the clone that dir lies in. A folder outside every clone is
-// a NotFound fault.
+// OpenCheckout opens the clone that contains a directory. It fails with NotFound if
+// the directory is not in a clone.
 func OpenCheckout(dir string) (*Checkout, error) {
-	folder, err := realPath(dir) // the clone around a linked folder is the one around its target
+	absolute, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("resolve the directory %s: %w", dir, err)
 	}
-	repository, err := git.PlainOpenWithOptions(folder, &git.PlainOpenOptions{
+	resolved, err := filepath.EvalSymlinks(absolute) // a linked directory is in the clone of its target
+	if err != nil {
+		return nil, fmt.Errorf("resolve the directory %s: %w", dir, err)
+	}
+	repository, err := git.PlainOpenWithOptions(resolved, &git.PlainOpenOptions{
 		DetectDotGit:          true,
-		EnableDotGitCommonDir: true, // a linked worktree keeps its branches in the main one
+		EnableDotGitCommonDir: true, // a linked worktree has its branches in the main one
 	})
 	if errors.Is(err, git.ErrRepositoryNotExists) {
-		return nil, fault.New(fault.NotFound, "%s lies in no Git repository", dir)
+		return nil, fault.New(fault.NotFound, "%s is not in a Git repository", dir)
 	}
-	if errors.Is(err, git.ErrUnknownExtension) {
-		// Sparse checkouts and partial clones set one.
+	if errors.Is(err, git.ErrUnknownExtension) { // of a sparse checkout or a partial clone
 		return nil, fault.New(fault.Invalid, "open the Git repository of %s: %w: use a full clone without sparse checkout", dir, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the Git repository of %s: %w", dir, err)
 	}
-	prefix, err := prefixOf(repository, folder)
-	if err != nil {
-		return nil, err
-	}
-	return &Checkout{repository: repository, prefix: prefix}, nil
-}
-
-// prefixOf returns where the folder lies inside the repository's working tree.
-func prefixOf(repository *git.Repository, folder string) (string, error) {
 	worktree, err := repository.Worktree()
 	if err != nil {
-		return "", fault.Wrap(fault.NotFound, fmt.Errorf("find the working tree of %s: %w", folder, err))
+		return nil, fault.Wrap(fault.NotFound, fmt.Errorf("find the working tree of %s: %w", resolved, err))
 	}
 	root, err := filepath.EvalSymlinks(worktree.Filesystem.Root())
 	if err != nil {
-		return "", fmt.Errorf("resolve the root of the Git repository: %w", err)
+		return nil, fmt.Errorf("resolve the root of the Git repository: %w", err)
 	}
-	relative, err := filepath.Rel(root, folder)
-	if err != nil || !filepath.IsLocal(relative) {
-		return "", fault.New(fault.NotFound, "%s lies outside the Git repository %s", folder, root)
+	prefix, err := filepath.Rel(root, resolved)
+	if err != nil || !filepath.IsLocal(prefix) {
+		return nil, fault.New(fault.NotFound, "%s is not in the Git repository %s", resolved, root)
 	}
-	if relative == "." {
-		return "", nil
+	if prefix == "." {
+		prefix = ""
 	}
-	return filepath.ToSlash(relative), nil
+	return &Checkout{repository: repository, prefix: filepath.ToSlash(prefix)}, nil
 }
 
-// realPath returns the absolute path of dir without symbolic links.
-func realPath(dir string) (string, error) {
-	absolute, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fmt.Errorf("resolve the folder %s: %w", dir, err)
-	}
-	resolved, err := filepath.EvalSymlinks(absolute)
-	if err != nil {
-		return "", fmt.Errorf("resolve the folder %s: %w", dir, err)
-	}
-	return resolved, nil
-}
-
-// Branch returns the name of the branch that is checked out, and nothing when
-// the head is detached.
+// Branch returns the name of the branch that is checked out; empty if the head is
+// detached.
 func (c *Checkout) Branch() string {
 	head, err := c.repository.Reference(plumbing.HEAD, false)
 	if err != nil || head.Type() != plumbing.SymbolicReference {
@@ -95,25 +72,27 @@ func (c *Checkout) Branch() string {
 	return head.Target().Short()
 }
 
-// DetachedAt returns origin's branches whose commit a detached head is at, sorted:
-// what it may stand for. None when a branch is checked out.
+// originBranches is the prefix of origin's branches in a clone.
+const originBranches = "refs/remotes/origin/"
+
+// DetachedAt returns the branches of origin at the commit of a detached head, sorted.
+// It returns none if a branch is checked out.
 func (c *Checkout) DetachedAt() ([]string, error) {
 	head, err := c.repository.Reference(plumbing.HEAD, false)
 	if err != nil || head.Type() != plumbing.HashReference {
-		return nil, nil //nolint:nilerr // a clone without a head has no commit either
-	}
-	references, err := c.repository.References()
-	if err != nil {
-		return nil, fmt.Errorf("list the branches of the clone: %w", err)
+		return nil, nil //nolint:nilerr // a clone without a head has no commit
 	}
 	var names []string
-	err = references.ForEach(func(r *plumbing.Reference) error {
-		name, remote := strings.CutPrefix(r.Name().String(), originBranches)
-		if remote && r.Type() == plumbing.HashReference && r.Hash() == head.Hash() {
-			names = append(names, name)
-		}
-		return nil
-	})
+	references, err := c.repository.References()
+	if err == nil {
+		err = references.ForEach(func(r *plumbing.Reference) error {
+			name, remote := strings.CutPrefix(r.Name().String(), originBranches)
+			if remote && r.Type() == plumbing.HashReference && r.Hash() == head.Hash() {
+				names = append(names, name)
+			}
+			return nil
+		})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("list the branches of the clone: %w", err)
 	}
@@ -121,14 +100,11 @@ func (c *Checkout) DetachedAt() ([]string, error) {
 	return names, nil
 }
 
-// originBranches is where the clone keeps origin's branches.
-const originBranches = "refs/remotes/origin/"
-
-// Remote returns the tree of origin's branch as it was last fetched. A branch
-// that is not at hand is a NotFound fault.
-func (c *Checkout) Remote(branch string) (*Tree, error) {
-	name := plumbing.NewRemoteReferenceName("origin", branch)
-	reference, err := c.repository.Reference(name, true)
+// Remote returns the tree of a branch of origin as it was last fetched, at the
+// directory of the Checkout. It fails with NotFound if the clone does not have the
+// branch.
+func (c *Checkout) Remote(branch string) (*object.Tree, error) {
+	reference, err := c.repository.Reference(plumbing.NewRemoteReferenceName("origin", branch), true)
 	if errors.Is(err, plumbing.ErrReferenceNotFound) {
 		return nil, fault.New(fault.NotFound, "origin/%s is not in this clone", branch)
 	}
@@ -139,29 +115,15 @@ func (c *Checkout) Remote(branch string) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the commit of origin/%s: %w", branch, err)
 	}
-	return c.treeOf(ID(commit.TreeHash), branch)
+	return object.New(c.repository.Storer, nil).Subtree(object.ID(commit.TreeHash), c.prefix, branch) //nolint:wrapcheck // names the branch
 }
 
-// treeOf returns the tree, entered at the checkout's folder. A folder that the
-// branch does not have is an empty tree.
-func (c *Checkout) treeOf(tree ID, branch string) (*Tree, error) {
-	read := &objects{store: c.repository.Storer}
-	if _, err := read.tree(tree); err != nil {
-		return nil, fmt.Errorf("read the tree of %s: %w", branch, err)
-	}
-	root, err := read.folder(tree, c.prefix)
-	if err != nil {
-		return nil, fmt.Errorf("read the folder %s of %s: %w", c.prefix, branch, err)
-	}
-	return &Tree{objects: read, root: root, name: branch, limit: maxSize()}, nil
-}
-
-// DefaultBranch returns the name of origin's default branch, as the clone
-// remembers it. A clone that does not is a NotFound fault.
+// DefaultBranch returns the name of origin's default branch. It fails with NotFound
+// if the clone does not have it.
 func (c *Checkout) DefaultBranch() (string, error) {
 	head, err := c.repository.Reference(plumbing.NewRemoteHEADReferenceName("origin"), false)
 	if err != nil || head.Type() != plumbing.SymbolicReference {
-		return "", fault.New(fault.NotFound, "the clone does not know origin's default branch; 'git remote set-head origin --auto' tells it")
+		return "", fault.New(fault.NotFound, "the clone does not have origin's default branch: run 'git remote set-head origin --auto'")
 	}
 	return strings.TrimPrefix(head.Target().String(), originBranches), nil
 }

@@ -13,12 +13,14 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/git"
+	"promoter/internal/git/gittest"
+	"promoter/internal/git/object"
 )
 
 func TestOpenCheckout_outsideEveryClone(t *testing.T) {
 	t.Parallel()
 	_, err := git.OpenCheckout(t.TempDir())
-	if fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "lies in no Git repository") {
+	if fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "is not in a Git repository") {
 		t.Errorf("error: %v", err)
 	}
 }
@@ -34,13 +36,13 @@ func TestOpenCheckout_unreadable(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newClone(t)
+			c := gittest.NewClone(t)
 			if test.file == ".git" {
-				remove(t, filepath.Join(c.dir, ".git"))
+				remove(t, filepath.Join(c.Dir, ".git"))
 			}
-			write(t, filepath.Join(c.dir, test.file), test.content)
-			_, err := git.OpenCheckout(c.dir)
-			if err == nil || !strings.HasPrefix(err.Error(), "open the Git repository of "+c.dir+": ") {
+			write(t, filepath.Join(c.Dir, test.file), test.content)
+			_, err := git.OpenCheckout(c.Dir)
+			if err == nil || !strings.HasPrefix(err.Error(), "open the Git repository of "+c.Dir+": ") {
 				t.Errorf("error: %v", err)
 			}
 			if fault.KindOf(err) == fault.NotFound {
@@ -52,8 +54,8 @@ func TestOpenCheckout_unreadable(t *testing.T) {
 
 func TestCheckout_Branch(t *testing.T) {
 	t.Parallel()
-	c := newClone(t)
-	commit := c.commit(c.files(map[string]string{"a.yaml": "a"}))
+	c := gittest.NewClone(t)
+	commit := c.Commit(c.Files(map[string]string{"a.yaml": "a"}))
 	for name, test := range map[string]struct {
 		head *plumbing.Reference
 		want string
@@ -63,8 +65,8 @@ func TestCheckout_Branch(t *testing.T) {
 		"on a branch named like a kind": {plumbing.NewSymbolicReference(plumbing.HEAD, "refs/heads/heads/x"), "heads/x"},
 		"with a detached head":          {plumbing.NewHashReference(plumbing.HEAD, commit), ""},
 	} {
-		c.reference(test.head)
-		if got := c.open("").Branch(); got != test.want {
+		c.Reference(test.head)
+		if got := openClone(t, c, "").Branch(); got != test.want {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
 	}
@@ -72,23 +74,23 @@ func TestCheckout_Branch(t *testing.T) {
 
 func TestCheckout_DetachedAt(t *testing.T) {
 	t.Parallel()
-	c := newClone(t)
-	commit := c.commit(c.files(map[string]string{"a.yaml": "a"}))
-	c.origin("main", c.commit(c.files(map[string]string{"a.yaml": "b"})))
-	c.origin("env/prod", commit)
-	c.origin("env/eu", commit)
-	c.reference(plumbing.NewHashReference("refs/heads/local", commit))
-	c.reference(plumbing.NewSymbolicReference(plumbing.NewRemoteHEADReferenceName("origin"), "refs/remotes/origin/env/prod"))
+	c := gittest.NewClone(t)
+	commit := c.Commit(c.Files(map[string]string{"a.yaml": "a"}))
+	c.Origin("main", c.Commit(c.Files(map[string]string{"a.yaml": "b"})))
+	c.Origin("env/prod", commit)
+	c.Origin("env/eu", commit)
+	c.Reference(plumbing.NewHashReference("refs/heads/local", commit))
+	c.Reference(plumbing.NewSymbolicReference(plumbing.NewRemoteHEADReferenceName("origin"), "refs/remotes/origin/env/prod"))
 	for name, test := range map[string]struct {
 		head *plumbing.Reference
 		want []string
 	}{
 		"a branch":           {plumbing.NewSymbolicReference(plumbing.HEAD, "refs/heads/local"), nil},
 		"a commit":           {plumbing.NewHashReference(plumbing.HEAD, commit), []string{"env/eu", "env/prod"}},
-		"a commit of nobody": {plumbing.NewHashReference(plumbing.HEAD, c.commit(c.files(nil))), nil},
+		"a commit of nobody": {plumbing.NewHashReference(plumbing.HEAD, c.Commit(c.Files(nil))), nil},
 	} {
-		c.reference(test.head)
-		got, err := c.open("").DetachedAt()
+		c.Reference(test.head)
+		got, err := openClone(t, c, "").DetachedAt()
 		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
@@ -97,49 +99,49 @@ func TestCheckout_DetachedAt(t *testing.T) {
 
 func TestCheckout_DefaultBranch(t *testing.T) {
 	t.Parallel()
-	c := newClone(t)
-	if name, err := c.open("").DefaultBranch(); fault.KindOf(err) != fault.NotFound {
+	c := gittest.NewClone(t)
+	if name, err := openClone(t, c, "").DefaultBranch(); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a clone that never heard of it: %q, %v", name, err)
 	}
 	head := plumbing.NewRemoteHEADReferenceName("origin")
-	c.reference(plumbing.NewSymbolicReference(head, plumbing.NewRemoteReferenceName("origin", "release/main")))
-	if name, err := c.open("").DefaultBranch(); name != "release/main" || err != nil {
+	c.Reference(plumbing.NewSymbolicReference(head, plumbing.NewRemoteReferenceName("origin", "release/main")))
+	if name, err := openClone(t, c, "").DefaultBranch(); name != "release/main" || err != nil {
 		t.Errorf("got %q, %v", name, err)
 	}
-	c.reference(plumbing.NewHashReference(head, c.commit(c.files(nil))))
-	if name, err := c.open("").DefaultBranch(); fault.KindOf(err) != fault.NotFound {
+	c.Reference(plumbing.NewHashReference(head, c.Commit(c.Files(nil))))
+	if name, err := openClone(t, c, "").DefaultBranch(); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a head that is no branch: %q, %v", name, err)
 	}
 }
 
 func TestCheckout_Remote_missing(t *testing.T) {
 	t.Parallel()
-	c := newClone(t)
-	_, err := c.open("").Remote("env/prod")
+	c := gittest.NewClone(t)
+	_, err := openClone(t, c, "").Remote("env/prod")
 	if fault.KindOf(err) != fault.NotFound || err.Error() != "origin/env/prod is not in this clone" {
 		t.Errorf("a branch that is not at hand: %v", err)
 	}
 
 	gone := plumbing.NewHash("1234567890123456789012345678901234567890")
-	c.origin("no-commit", gone)
-	c.origin("no-tree", c.commit(gone))
-	c.origin("no-folder", c.commit(c.tree(entry{filemode.Dir, "apps", gone})))
+	c.Origin("no-commit", gone)
+	c.Origin("no-tree", c.Commit(gone))
+	c.Origin("no-folder", c.Commit(c.Tree(gittest.Entry(filemode.Dir, "apps", gone))))
 	for branch, want := range map[string]string{
 		"no-commit": "read the commit of origin/no-commit: ",
 		"no-tree":   "read the tree of no-tree: ",
 	} {
-		_, err := c.open("").Remote(branch)
+		_, err := openClone(t, c, "").Remote(branch)
 		if err == nil || !strings.HasPrefix(err.Error(), want) || fault.KindOf(err) == fault.NotFound {
 			t.Errorf("%s: %v", branch, err)
 		}
 	}
-	_, err = list(treeOf(t, c.open(""), "no-folder"))
-	if err == nil || !strings.HasPrefix(err.Error(), "read the folder apps of no-folder: ") {
+	_, err = list(treeOf(t, openClone(t, c, ""), "no-folder"))
+	if err == nil || !strings.HasPrefix(err.Error(), "read the directory apps of no-folder: ") {
 		t.Errorf("a folder that is missing: %v", err)
 	}
-	mkdir(t, filepath.Join(c.dir, "apps"))
-	_, err = c.open("apps").Remote("no-folder")
-	if err == nil || !strings.HasPrefix(err.Error(), "read the folder apps of no-folder: ") {
+	mkdir(t, filepath.Join(c.Dir, "apps"))
+	_, err = openClone(t, c, "apps").Remote("no-folder")
+	if err == nil || !strings.HasPrefix(err.Error(), "read the directory apps of no-folder: ") {
 		t.Errorf("the checkout's folder is missing: %v", err)
 	}
 }
@@ -147,8 +149,8 @@ func TestCheckout_Remote_missing(t *testing.T) {
 // The folder may lie anywhere in the clone; paths are relative to it.
 func TestCheckout_Remote_folder(t *testing.T) {
 	t.Parallel()
-	c := newClone(t)
-	c.origin("main", c.commit(c.files(map[string]string{
+	c := gittest.NewClone(t)
+	c.Origin("main", c.Commit(c.Files(map[string]string{
 		"root.yaml":           "root",
 		"deploy/web/a.yaml":   "a",
 		"deploy/web/b/c.yaml": "c",
@@ -156,10 +158,10 @@ func TestCheckout_Remote_folder(t *testing.T) {
 		"file":                "no folder here",
 	})))
 	for _, folder := range []string{"deploy/web/b", "..odd", "new", "file-here/sub"} {
-		mkdir(t, filepath.Join(c.dir, folder))
+		mkdir(t, filepath.Join(c.Dir, folder))
 	}
 	elsewhere := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(filepath.Join(c.dir, "deploy"), elsewhere); err != nil {
+	if err := os.Symlink(filepath.Join(c.Dir, "deploy"), elsewhere); err != nil {
 		t.Fatal(err)
 	}
 	web := map[string]string{"a.yaml": "a", "b/c.yaml": "c"}
@@ -167,13 +169,13 @@ func TestCheckout_Remote_folder(t *testing.T) {
 		dir  string
 		want map[string]string
 	}{
-		"a folder":                          {filepath.Join(c.dir, "deploy/web"), web},
-		"with a slash at the end":           {filepath.Join(c.dir, "deploy/web") + "/", web},
-		"with dots in the way":              {c.dir + "/deploy/../deploy/./web", web},
+		"a folder":                          {filepath.Join(c.Dir, "deploy/web"), web},
+		"with a slash at the end":           {filepath.Join(c.Dir, "deploy/web") + "/", web},
+		"with dots in the way":              {c.Dir + "/deploy/../deploy/./web", web},
 		"through a symbolic link":           {elsewhere + "/web", web},
-		"whose name begins with two dots":   {filepath.Join(c.dir, "..odd"), map[string]string{"o.yaml": "o"}},
-		"that the branch does not have":     {filepath.Join(c.dir, "new"), map[string]string{}},
-		"below what the branch has no more": {filepath.Join(c.dir, "file-here/sub"), map[string]string{}},
+		"whose name begins with two dots":   {filepath.Join(c.Dir, "..odd"), map[string]string{"o.yaml": "o"}},
+		"that the branch does not have":     {filepath.Join(c.Dir, "new"), map[string]string{}},
+		"below what the branch has no more": {filepath.Join(c.Dir, "file-here/sub"), map[string]string{}},
 	} {
 		got, err := list(treeOf(t, open(t, test.dir), "main"))
 		if err != nil {
@@ -185,10 +187,10 @@ func TestCheckout_Remote_folder(t *testing.T) {
 	}
 
 	// A file where the checkout has a folder is no folder of the branch.
-	remove(t, filepath.Join(c.dir, "file"))
-	mkdir(t, filepath.Join(c.dir, "file/sub"))
+	remove(t, filepath.Join(c.Dir, "file"))
+	mkdir(t, filepath.Join(c.Dir, "file/sub"))
 	for _, folder := range []string{"file", "file/sub"} {
-		if got, err := list(treeOf(t, c.open(folder), "main")); err != nil || len(got) != 0 {
+		if got, err := list(treeOf(t, openClone(t, c, folder), "main")); err != nil || len(got) != 0 {
 			t.Errorf("%s: %v, %v", folder, got, err)
 		}
 	}
@@ -267,4 +269,28 @@ func remove(t *testing.T, name string) {
 	if err := os.RemoveAll(name); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func openClone(t *testing.T, c *gittest.Clone, directory string) *git.Checkout {
+	t.Helper()
+	return open(t, filepath.Join(c.Dir, directory))
+}
+
+func open(t *testing.T, dir string) *git.Checkout {
+	t.Helper()
+	checkout, err := git.OpenCheckout(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checkout
+}
+
+// treeOf opens a branch of origin.
+func treeOf(t *testing.T, checkout *git.Checkout, branch string) *object.Tree {
+	t.Helper()
+	tree, err := checkout.Remote(branch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"promoter/internal/fault"
-	"promoter/internal/git"
+	"promoter/internal/git/object"
 )
 
 func TestDeepen_readsFurtherBack(t *testing.T) {
@@ -17,7 +17,7 @@ func TestDeepen_readsFurtherBack(t *testing.T) {
 			t.Parallel()
 			o := newOrigin(t)
 			o.commit("main", many(30))
-			var ids []git.ID
+			var ids []object.ID
 			for i := range 20 {
 				ids = append(ids, o.commit("main", files{"v.yaml": fmt.Sprintf("v: %d\n", i)}))
 			}
@@ -62,7 +62,7 @@ func TestDeepen_readsFurtherBack(t *testing.T) {
 				t.Errorf("a branch that moved meanwhile: %v", err)
 			}
 			fetched(t, m, "main")
-			if got := history(t, m, next); !slices.Equal(got, append([]git.ID{next}, ids[:11]...)) {
+			if got := history(t, m, next); !slices.Equal(got, append([]object.ID{next}, ids[:11]...)) {
 				t.Errorf("%d commits after a fetch", len(got))
 			}
 			if err := m.Deepen(t.Context(), "main", epoch); err != nil { // all there is

@@ -4,39 +4,61 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
 	"time"
 
 	"promoter/internal/fault"
+	"promoter/internal/git/object"
+	"promoter/internal/git/wire"
 )
 
-// errIncomplete says that what a remote sent does not stand by itself.
+// errIncomplete reports that a pack lacks objects, or cannot be read.
 var errIncomplete = errors.New("objects are missing from what the server sent")
 
-// Fetch brings the branches into the mirror and returns their commits. A branch
-// that the remote does not have is absent. A branch that the mirror does not
-// have is fetched at depth 1 when it is the only one, else at depth 2; those that
-// it has come with the history since. What arrives incomplete is fetched again into
-// an emptied mirror.
-func (m *Mirror) Fetch(ctx context.Context, branches ...string) (map[string]ID, error) {
+// incomplete turns a missing object into errIncomplete.
+func incomplete(err error) error {
+	if errors.Is(err, object.ErrMissing) {
+		return fmt.Errorf("%w: %w", errIncomplete, err)
+	}
+	return err
+}
+
+// How many commits of a branch are fetched that is not in the mirror yet. One is
+// enough to read files. A later branch is usually one commit on top of another
+// branch, whose changes can only be seen with its parent.
+const (
+	firstDepth = 1
+	laterDepth = 2
+)
+
+// Fetch fetches branches and returns their commits; branches that the remote does
+// not have are left out. A branch that is not in the mirror is fetched at depth 1 if
+// it is the only one, otherwise at depth 2; other branches are fetched with their
+// history since. If the result is incomplete, Fetch empties the mirror and fetches
+// again.
+func (m *Mirror) Fetch(ctx context.Context, branches ...string) (map[string]object.ID, error) {
 	for _, branch := range branches {
 		if err := checkBranch(branch); err != nil {
 			return nil, err
 		}
 	}
-	var found map[string]ID
-	err := m.anew(ctx, func() (err error) {
+	var found map[string]object.ID
+	err := m.retryIncomplete(ctx, func() (err error) {
 		found, err = m.fetch(ctx, branches)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("fetch from %s: %w", m.remote, err)
+		return nil, fmt.Errorf("fetch from %s: %w", m.endpoint, err)
 	}
 	return found, nil
 }
 
-// anew does the work again in an emptied mirror when objects turn out missing. What
-// is missing because the context ended says nothing about the mirror.
-func (m *Mirror) anew(ctx context.Context, work func() error) error {
+// retryIncomplete repeats the work in an empty mirror if objects are missing. An
+// ended context is not a reason to empty the mirror.
+func (m *Mirror) retryIncomplete(ctx context.Context, work func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := work()
 		if !errors.Is(err, errIncomplete) {
@@ -45,7 +67,7 @@ func (m *Mirror) anew(ctx context.Context, work func() error) error {
 		if ctx.Err() != nil {
 			return fault.Wrap(fault.Temporary, context.Cause(ctx))
 		}
-		if err := m.drop(); err != nil {
+		if err := m.reset(); err != nil {
 			return err
 		}
 		if attempt >= m.options.Attempts {
@@ -54,104 +76,337 @@ func (m *Mirror) anew(ctx context.Context, work func() error) error {
 	}
 }
 
-// round is one upload-pack session: what it brings, and how much history.
-type round struct {
-	heads map[string]ID // by branch
-	depth depth
-}
-
-// depth says how much of the history comes along.
-type depth struct {
-	commits int       // so many; 0: down to the time
-	since   time.Time // down to this time; zero: down to what we have
-	whole   bool      // as if we had nothing, to compare with what we have
-}
-
-// How many commits of a branch come that is not in the mirror yet. One is enough
-// to read files. A later branch is mostly one commit over another branch: what it
-// changes is seen only beside its parent, which may be any of those.
-const (
-	firstCommits = 1
-	laterCommits = 2
-)
-
-func (m *Mirror) fetch(ctx context.Context, branches []string) (map[string]ID, error) {
-	f, err := m.fetching(ctx)
+// fetch is one attempt of Fetch: it lists the remote's branches, fetches what has
+// changed, and records where the branches are.
+func (m *Mirror) fetch(ctx context.Context, branches []string) (map[string]object.ID, error) {
+	f, err := m.newFetcher(ctx)
 	if err != nil {
 		return nil, err
 	}
-	refs := refsOf(f.advertised)
-	rounds, err := m.plan(refs, branches)
-	for _, r := range rounds {
+	refs := refsOf(f.session)
+	steps, err := m.plan(refs, branches)
+	for _, step := range steps {
 		if err == nil {
-			err = f.take(ctx, r)
+			err = f.run(ctx, step)
 		}
 	}
-	if err := end(f, err); err != nil {
+	if err := f.close(err); err != nil {
 		return nil, err
 	}
-	found := m.arrived(refs, branches)
-	if len(rounds) > 0 {
-		err = m.tidy()
+	found := m.record(refs, branches)
+	if len(steps) > 0 {
+		err = m.packs.joinSmallPacks()
 	}
-	return found, errors.Join(err, m.save())
+	return found, errors.Join(err, m.state.write(m.dir))
 }
 
-// arrived lets the branches be where they are now, and returns them. Those that
-// the remote does not have any more leave the mirror, whoever asked for what.
-func (m *Mirror) arrived(refs Refs, branches []string) map[string]ID {
-	found := map[string]ID{}
+// fetchStep is what one session fetches: the commits of some branches, and how much
+// of their history.
+type fetchStep struct {
+	heads map[string]object.ID // by branch
+	depth int                  // number of commits; zero: down to since
+	since time.Time            // zero: down to what the mirror has
+	// whole fetches without naming what the mirror has, for comparison.
+	whole bool
+}
+
+// plan returns the steps that fetch the branches. Branches at commits that the
+// mirror has need none.
+func (m *Mirror) plan(refs Refs, branches []string) ([]fetchStep, error) {
+	stored := m.heads()
+	added, moved := map[string]object.ID{}, map[string]object.ID{}
 	for _, branch := range branches {
-		if id, exists := refs.Branches[branch]; exists {
-			found[branch] = id
-			m.point(branch, id)
+		id, exists := refs.Branches[branch]
+		if !exists || slices.Contains(stored, id) {
+			continue
 		}
+		if _, have := m.state.Branches[branch]; have {
+			moved[branch] = id
+		} else {
+			added[branch] = id
+		}
+	}
+	steps, err := m.planMoved(moved)
+	if err != nil || len(added) == 0 {
+		return steps, err
+	}
+	depth := laterDepth
+	if len(stored) == 0 && len(added) == 1 {
+		depth = firstDepth
+	}
+	return append(steps, fetchStep{heads: added, depth: depth}), nil
+}
+
+// heads returns the commits of all branches in the mirror.
+func (m *Mirror) heads() []object.ID { return slices.Collect(maps.Values(m.state.Branches)) }
+
+// sameHorizon is how far apart the ends of two branches' histories may be if they
+// are fetched together, because the history in between may be sent for both.
+const sameHorizon = 7 * 24 * time.Hour
+
+// planMoved returns the steps for branches that have moved. Branches whose history
+// ends at about the same time are fetched together; an old branch would otherwise
+// bring the history of all others since.
+func (m *Mirror) planMoved(moved map[string]object.ID) ([]fetchStep, error) {
+	type branchEnd struct {
+		branch string
+		end    time.Time
+	}
+	var ends []branchEnd
+	for branch := range moved {
+		end, err := m.horizon(branch)
+		if err != nil {
+			return nil, err
+		}
+		ends = append(ends, branchEnd{branch, end})
+	}
+	slices.SortFunc(ends, func(a, b branchEnd) int { return a.end.Compare(b.end) })
+	var steps []fetchStep
+	for _, e := range ends {
+		if n := len(steps); n == 0 || e.end.Sub(steps[n-1].since) > sameHorizon {
+			steps = append(steps, fetchStep{heads: map[string]object.ID{}, since: e.end})
+		}
+		steps[len(steps)-1].heads[e.branch] = moved[e.branch]
+	}
+	return steps, nil
+}
+
+// horizon returns the time down to which the mirror has the history of a branch:
+// that of its oldest commit, or the time to which it was deepened. Zero: the mirror
+// has all history. A fetch must name it, because after a forced push to an older
+// commit the server would send everything since the first commit.
+func (m *Mirror) horizon(branch string) (time.Time, error) {
+	if len(m.state.Shallow) == 0 {
+		return time.Time{}, nil
+	}
+	oldest, _, err := m.oldest(m.state.Branches[branch])
+	if err != nil {
+		return time.Time{}, err
+	}
+	end := oldest.Committer.When
+	if since, ok := m.state.Since[branch]; ok && since.Before(end) {
+		end = since
+	}
+	return end, nil
+}
+
+// oldest returns the last commit of the first-parent history that is stored, and the
+// number of its commits.
+func (m *Mirror) oldest(head object.ID) (last object.Commit, count int, err error) {
+	for last, err = range m.Objects.History(head) {
+		if err != nil {
+			return last, count, incomplete(err)
+		}
+		count++
+	}
+	return last, count, nil
+}
+
+// record moves the requested branches to where they are on the remote, and returns
+// them. It removes all branches that the remote does not have anymore.
+func (m *Mirror) record(refs Refs, branches []string) map[string]object.ID {
+	stored := m.heads()
+	found := map[string]object.ID{}
+	for _, branch := range branches {
+		id, exists := refs.Branches[branch]
+		if !exists {
+			continue
+		}
+		found[branch] = id
+		if m.state.Branches[branch] != id && slices.Contains(stored, id) {
+			delete(m.state.Since, branch) // that was the history of another commit
+		}
+		m.state.set(branch, id)
 	}
 	for branch := range m.state.Branches {
 		if _, exists := refs.Branches[branch]; !exists {
-			m.point(branch, ID{})
+			m.state.set(branch, object.ID{})
 		}
 	}
 	return found
 }
 
-// point lets a branch be at a commit; the zero one takes it away.
-func (m *Mirror) point(branch string, id ID) {
-	if !id.IsZero() {
-		m.state.Branches[branch] = id
-		return
-	}
-	delete(m.state.Branches, branch)
-	delete(m.state.Since, branch)
+// fetcher makes the requests of one fetch. A session answers only one request.
+type fetcher struct {
+	m       *Mirror
+	session *wire.Session // nil: the last one failed to open
+	used    bool
 }
 
-// plan returns what must be fetched so that the branches are here.
-func (m *Mirror) plan(refs Refs, branches []string) ([]round, error) {
-	held := map[ID]bool{}
-	for _, id := range m.state.Branches {
-		held[id] = true
+func (m *Mirror) newFetcher(ctx context.Context) (*fetcher, error) {
+	session, err := m.endpoint.Connect(ctx, wire.UploadPack)
+	return &fetcher{m: m, session: session}, err
+}
+
+// close closes the session after an error or without one.
+func (f *fetcher) close(err error) error {
+	if f.session == nil {
+		return err
 	}
-	fresh, moved := map[string]ID{}, map[string]ID{}
-	for _, branch := range branches {
-		id, exists := refs.Branches[branch]
-		old, have := m.state.Branches[branch]
-		switch {
-		case !exists || have && old == id:
-		case held[id]:
-			delete(m.state.Since, branch) // that was the history of another commit
-		case have:
-			moved[branch] = id
-		default:
-			fresh[branch] = id
+	if closing := f.session.Close(); err == nil {
+		err = closing
+	}
+	f.session = nil
+	return err
+}
+
+// run fetches the commits of a step and checks that they are complete.
+func (f *fetcher) run(ctx context.Context, step fetchStep) error {
+	stored := f.m.heads()
+	err := f.transfer(ctx, step)
+	if errors.Is(err, wire.ErrNoResponse) && !step.since.IsZero() {
+		// All commits are older than the time, after a forced push to an older
+		// commit. Some servers refuse that.
+		step = fetchStep{heads: step.heads, depth: laterDepth}
+		if err = f.transfer(ctx, step); err == nil {
+			for branch := range step.heads {
+				delete(f.m.state.Since, branch)
+			}
 		}
 	}
-	rounds, err := m.catchUp(moved)
-	if err != nil || len(fresh) == 0 {
-		return rounds, err
+	if err != nil {
+		return err
 	}
-	commits := laterCommits
-	if len(m.state.Branches) == 0 && len(fresh) == 1 {
-		commits = firstCommits
+	absent, err := f.m.verify(ctx, step.heads, stored)
+	if err != nil || len(absent) == 0 {
+		return err
 	}
-	return append(rounds, round{heads: fresh, depth: depth{commits: commits}}), nil
+	// Blobs are missing. They exceed the limit if the server was asked to leave out
+	// such blobs, and also leaves them out when it sends the whole commit.
+	if !f.session.CanFilter() {
+		return errIncomplete
+	}
+	if len(stored) > 0 {
+		if err := f.transfer(ctx, fetchStep{heads: step.heads, depth: 1, whole: true}); err != nil {
+			return err
+		}
+		absent = slices.DeleteFunc(absent, f.m.Objects.Has)
+	}
+	f.m.state.TooLarge = append(f.m.state.TooLarge, absent...)
+	return nil
+}
+
+// verify checks that the new commits are stored with their history and trees, as far
+// as they differ from commits that were verified before. It returns the blobs that
+// are not stored and not known as too large.
+func (m *Mirror) verify(ctx context.Context, heads map[string]object.ID, verified []object.ID) ([]object.ID, error) {
+	commits, seen := map[object.ID]bool{}, map[object.ID]bool{}
+	for _, id := range verified {
+		commits[id] = true
+	}
+	var absent []object.ID
+	for branch, head := range heads {
+		base, ok := m.state.Branches[branch]
+		if !ok && len(verified) > 0 {
+			base = verified[0]
+		}
+		if err := m.Objects.CheckHistory(ctx, head, commits); err != nil {
+			return nil, incomplete(err)
+		}
+		blobs, err := m.Objects.AbsentBlobs(ctx, head, base, seen)
+		if err != nil {
+			return nil, incomplete(err)
+		}
+		absent = append(absent, blobs...)
+	}
+	return absent, nil
+}
+
+// incomingPack is the prefix of the file to which a pack is received.
+const incomingPack = "incoming-"
+
+// transfer makes the request of one step: it receives the pack to a file, checks its
+// limits, and adds it to the mirror. It names where the history of the mirror ends;
+// otherwise, a server with bitmaps assumes that the mirror has everything below its
+// commits, and leaves out what a revert brings back.
+func (f *fetcher) transfer(ctx context.Context, step fetchStep) (err error) {
+	m := f.m
+	if f.used {
+		if err := f.close(nil); err != nil {
+			return err
+		}
+		if f.session, err = m.endpoint.Connect(ctx, wire.UploadPack); err != nil {
+			return err
+		}
+	}
+	f.used = true
+	request := wire.FetchRequest{
+		Wants: hashes(slices.Collect(maps.Values(step.heads))), Depth: step.depth, Since: step.since,
+		BlobLimit: m.options.BlobLimit, PackLimit: m.options.PackLimit,
+	}
+	if !step.whole {
+		request.Shallow, request.Haves = hashes(m.state.Shallow), hashes(m.heads())
+	}
+
+	file, err := os.CreateTemp(m.dir, incomingPack)
+	if err != nil {
+		return fmt.Errorf("receive a pack: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	boundary, err := f.session.Fetch(ctx, request, file)
+	if err != nil {
+		return err
+	}
+	pack := &contextReader{ctx: ctx, file: file}
+	count, err := checkPack(pack, m.options.ObjectLimit)
+	if err != nil {
+		return err
+	}
+	if count > 0 {
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return fmt.Errorf("receive a pack: %w", err)
+		}
+		if err := m.packs.addPack(pack, nil); err != nil {
+			return fmt.Errorf("%w: %w", errIncomplete, err)
+		}
+	}
+	if step.whole {
+		return nil
+	}
+	return m.moveBoundary(boundary)
+}
+
+// contextReader reads a file until the context ends.
+type contextReader struct {
+	ctx  context.Context //nolint:containedctx // for one call
+	file *os.File
+}
+
+func (r *contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.file.Read(p) //nolint:wrapcheck // io.EOF must not be wrapped
+}
+
+func (r *contextReader) Seek(offset int64, whence int) (int64, error) {
+	return r.file.Seek(offset, whence) //nolint:wrapcheck // of a file
+}
+
+// moveBoundary records where the shallow history ends now. A server that is asked for
+// a number of commits also names commits of which the mirror has the parents; one
+// that is asked by time also names commits that it does not send.
+func (m *Mirror) moveBoundary(update wire.Boundary) error {
+	ends := map[object.ID]bool{}
+	for _, id := range m.state.Shallow {
+		ends[id] = true
+	}
+	for _, hash := range update.Shallow {
+		id := object.ID(hash)
+		if !m.Objects.Has(id) {
+			continue
+		}
+		complete, err := m.Objects.HasParents(id)
+		if err != nil {
+			return incomplete(err)
+		}
+		if !complete {
+			ends[id] = true
+		}
+	}
+	for _, hash := range update.Unshallow {
+		delete(ends, object.ID(hash))
+	}
+	m.state.Shallow = slices.SortedFunc(maps.Keys(ends), func(a, b object.ID) int { return slices.Compare(a[:], b[:]) })
+	return nil
 }

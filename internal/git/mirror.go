@@ -1,3 +1,9 @@
+// Package git keeps bare, shallow copies of remote repositories: a Mirror fetches
+// branches, reads and writes their objects, and pushes new commits, without a
+// working tree. A Checkout reads the branches of a user's local clone.
+//
+// The packages below do the rest: object reads and writes trees and commits, wire
+// speaks the Git protocol.
 package git
 
 import (
@@ -5,203 +11,224 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"promoter/internal/atomicfile"
 	"promoter/internal/fault"
+	"promoter/internal/git/object"
+	"promoter/internal/git/wire"
 )
 
-// The defaults of Options: bytes, and how often a mirror is built.
-const (
-	defaultBlobLimit   = 1 << 20
-	defaultPackLimit   = 512 << 20
-	defaultObjectLimit = maxObject
-	defaultAttempts    = 2
-)
-
-// Options say what a Mirror mirrors, and how much of it.
+// Options are the remote and the limits of a Mirror.
 type Options struct {
-	Remote Remote
-	// BlobLimit is the size of the largest file that is of interest: larger blobs
-	// are not fetched where the remote can leave them out. Zero: 1 MiB.
+	Remote wire.Remote
+	// BlobLimit is the size of the largest blob that is fetched, if the server can
+	// leave out larger ones. Zero: 1 MiB.
 	BlobLimit int64
-	// PackLimit is the size of the largest pack that is taken. Zero: 512 MiB.
+	// PackLimit is the size of the largest pack. Zero: 512 MiB.
 	PackLimit int64
-	// ObjectLimit is the size of the largest object that is taken, at most 32 MiB.
-	// Zero: 32 MiB.
+	// ObjectLimit is the size of the largest object, at most 32 MiB. Zero: 32 MiB.
 	ObjectLimit int64
-	// Attempts is how often a fetch that arrives incomplete is made in all, each
-	// time into an empty mirror. Zero: two.
+	// Attempts is how often an incomplete fetch is made in total, each time into an
+	// empty mirror. Zero: 2.
 	Attempts int
 }
 
 func (o Options) withDefaults() Options {
 	if o.BlobLimit <= 0 {
-		o.BlobLimit = defaultBlobLimit
+		o.BlobLimit = 1 << 20
 	}
 	if o.PackLimit <= 0 {
-		o.PackLimit = defaultPackLimit
+		o.PackLimit = 512 << 20
 	}
-	if o.ObjectLimit <= 0 || o.ObjectLimit > defaultObjectLimit {
-		o.ObjectLimit = defaultObjectLimit
+	if o.ObjectLimit <= 0 || o.ObjectLimit > object.MaxSize {
+		o.ObjectLimit = object.MaxSize
 	}
 	if o.Attempts <= 0 {
-		o.Attempts = defaultAttempts
+		o.Attempts = 2
 	}
 	return o
 }
 
-// Mirror is a bare copy of some branches of one remote, for one user at a time:
-// it belongs to the lane of its repository. A lock keeps other processes out.
+// Mirror is a bare copy of some branches of a remote. A lock keeps other processes
+// out. It is not safe for concurrent use.
 type Mirror struct {
-	objects
-	dir     string
-	options Options
-	remote  address
-	lock    io.Closer
-	disk    *disk
-	state   *state
+	// Objects reads and writes the objects of the mirror. What it writes is kept in
+	// memory until it is pushed.
+	Objects *object.Store
+
+	dir      string
+	options  Options
+	endpoint wire.Endpoint
+	lock     io.Closer
+	packs    *packStorage
+	state    *mirrorState
 }
 
-// Open opens the mirror in dir, or makes one there. A mirror that is damaged,
-// and one of another remote, is dropped and made anew: it holds nothing that the
-// remote does not have. It waits for another process that uses the mirror until
-// the context ends, which is a Temporary fault then.
+// Open opens the mirror in a directory, or creates it. It replaces a mirror that is
+// damaged or of another remote: a mirror contains nothing that the remote does not
+// have. It waits while another process uses the mirror, and fails with Temporary if
+// the context ends first.
 func Open(ctx context.Context, dir string, options Options) (*Mirror, error) {
-	remote, err := parseAddress(options.Remote)
+	endpoint, err := wire.Parse(options.Remote)
 	if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of a mirror: %w", err)
+		return nil, fmt.Errorf("create the directory of a mirror: %w", err)
 	}
-	lock, err := lockFolder(ctx, dir)
+	lock, err := lockDirectory(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	m := &Mirror{dir: dir, options: options.withDefaults(), remote: remote, lock: lock}
-	m.objects.tooLarge = m.TooLarge
-	if err := m.load(); err != nil {
-		return nil, errors.Join(err, lock.Close())
+	m := &Mirror{dir: dir, options: options.withDefaults(), endpoint: endpoint, lock: lock, state: &mirrorState{}}
+	m.packs = openStorage(dir, m.state, m.options.PackLimit)
+	m.Objects = object.New(m.packs, m.TooLarge)
+	m.removeLeftovers()
+	if !m.load() {
+		if err := m.reset(); err != nil {
+			return nil, errors.Join(err, lock.Close())
+		}
 	}
 	return m, nil
 }
 
-// load reads what is in the folder, or drops it when it is of no use.
-func (m *Mirror) load() error {
-	m.sweep()
-	if state, err := readState(m.dir); err == nil && m.fits(state) {
-		m.use(state)
-		if m.intact() {
-			return nil
-		}
-	}
-	return m.drop()
-}
-
-// maxBoundary is how many commits end the history of a mirror, beside one for each
-// branch. Every branch that comes and goes leaves one, and each is named in every
-// session, so that a new mirror is cheaper at some time.
+// maxBoundary is how many commits may end the history of a mirror, in addition to
+// one for each branch. Each branch that was deleted leaves one behind, and each is
+// sent in every session, so at some point a new mirror is cheaper.
 const maxBoundary = 2000
 
-// fits says that the state is of use: made by this release, for this remote.
-func (m *Mirror) fits(s *state) bool {
-	return s.Version == stateVersion && s.URL == m.remote.String() && s.BlobLimit == m.options.BlobLimit &&
-		!s.Damaged && len(s.Shallow) <= maxBoundary+len(s.Branches)
-}
-
-// use makes the state, and the objects in the folder, those of the mirror.
-func (m *Mirror) use(s *state) {
-	m.state = s
-	m.disk = openDisk(m.dir, s, m.options.PackLimit)
-	m.objects.store = m.disk
-}
-
-// intact looks whether the packs are whole and hold the branches.
-func (m *Mirror) intact() bool {
-	if wholePacks(m.dir) != nil {
+// load reads the state of the mirror and reports whether the mirror is usable: of
+// this version, of this remote, and not damaged.
+func (m *Mirror) load() bool {
+	state, err := readState(m.dir)
+	if err != nil || state.Version != stateVersion || state.URL != m.endpoint.String() || state.BlobLimit != m.options.BlobLimit ||
+		state.Damaged || len(state.Shallow) > maxBoundary+len(state.Branches) {
 		return false
 	}
-	for _, id := range m.state.Branches {
-		if m.disk.HasEncodedObject(plumbing.Hash(id)) != nil {
+	*m.state = state
+	if m.packs.check() != nil {
+		return false
+	}
+	for _, id := range state.Branches {
+		if !m.Objects.Has(id) {
 			return false
 		}
 	}
 	return true
 }
 
-// drop empties the mirror. Files of others in its folder stay.
-func (m *Mirror) drop() error {
-	if m.disk != nil {
-		_ = m.disk.Close() // its files go now
-	}
+// reset empties the mirror. It keeps other files in its directory.
+func (m *Mirror) reset() error {
+	_ = m.packs.files.Close() // its files are removed
 	for _, name := range []string{"objects", stateFile} {
 		if err := os.RemoveAll(filepath.Join(m.dir, name)); err != nil {
-			return fmt.Errorf("drop a mirror: %w", err)
+			return fmt.Errorf("empty a mirror: %w", err)
 		}
 	}
-	m.use(&state{Version: stateVersion, URL: m.remote.String(), BlobLimit: m.options.BlobLimit, Branches: map[string]ID{}})
-	if err := m.disk.Init(); err != nil {
-		return fmt.Errorf("make a mirror: %w", err)
+	*m.state = mirrorState{
+		Version: stateVersion, URL: m.endpoint.String(), BlobLimit: m.options.BlobLimit,
+		Branches: map[string]object.ID{}, Since: map[string]time.Time{},
 	}
-	return m.save()
+	*m.packs = *openStorage(m.dir, m.state, m.options.PackLimit)
+	if err := m.packs.files.Init(); err != nil {
+		return fmt.Errorf("create a mirror: %w", err)
+	}
+	return m.state.write(m.dir)
 }
 
-// sweep removes what a process that was killed left behind.
-func (m *Mirror) sweep() {
+// removeLeftovers removes the temporary files of a process that was killed.
+func (m *Mirror) removeLeftovers() {
 	_ = atomicfile.Sweep(filepath.Join(m.dir, stateFile)) // tried again the next time
-	for _, pattern := range []string{incomingPack + "*", unfinishedPack} {
-		removeAll(m.dir, pattern)
-	}
+	removeMatching(m.dir, incomingPack+"*")
+	removeMatching(m.dir, unfinishedPack)
 }
 
-// removeAll removes the files of a folder that match.
-func removeAll(dir, pattern string) {
-	left, _ := filepath.Glob(filepath.Join(dir, pattern)) // fails for a bad pattern only
-	for _, name := range left {
-		_ = os.Remove(name) // tried again the next time
-	}
-}
-
-// Close lets go of the mirror's files and of its lock.
+// Close releases the files of the mirror and its lock.
 func (m *Mirror) Close() error {
 	var saving error
-	if m.disk.damaged && !m.state.Damaged {
+	if m.packs.damaged && !m.state.Damaged {
 		m.state.Damaged = true
-		saving = m.save()
+		saving = m.state.write(m.dir)
 	}
-	if err := errors.Join(saving, m.disk.Close(), m.lock.Close()); err != nil {
-		return fmt.Errorf("close the mirror of %s: %w", m.remote, err)
+	if err := errors.Join(saving, m.packs.files.Close(), m.lock.Close()); err != nil {
+		return fmt.Errorf("close the mirror of %s: %w", m.endpoint, err)
+	}
+	return nil
+}
+
+// Remove deletes the mirror in a directory, if there is one. Like Open, it waits
+// while another process uses the mirror.
+func Remove(ctx context.Context, dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	lock, err := lockDirectory(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }()
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("remove a mirror: %w", err)
 	}
 	return nil
 }
 
 // Have returns the commit of a branch as it was last fetched or pushed.
-func (m *Mirror) Have(branch string) (ID, bool) {
+func (m *Mirror) Have(branch string) (object.ID, bool) {
 	id, ok := m.state.Branches[branch]
 	return id, ok
 }
 
-// TooLarge says that the remote left out the blob, because it is over the limit
-// of blobs.
-func (m *Mirror) TooLarge(blob ID) bool { return slices.Contains(m.state.TooLarge, blob) }
+// TooLarge reports whether the server left out the blob because of its size.
+func (m *Mirror) TooLarge(blob object.ID) bool { return slices.Contains(m.state.TooLarge, blob) }
 
-// save writes down what the mirror holds.
-func (m *Mirror) save() error {
-	if err := writeState(m.dir, m.state); err != nil {
-		return fmt.Errorf("write the state of a mirror: %w", err)
-	}
-	return nil
+// Refs are the branches of a remote.
+type Refs struct {
+	// Branches maps the names of branches to their commits.
+	Branches map[string]object.ID
+	// Default is the name of the default branch; empty if the remote does not name
+	// it, as an empty repository does.
+	Default string
 }
 
-// checkBranch refuses what is no name of a branch.
+// List returns the branches of the remote. It makes one request and fetches nothing.
+func (m *Mirror) List(ctx context.Context) (Refs, error) {
+	session, err := m.endpoint.Connect(ctx, wire.UploadPack)
+	if err != nil {
+		return Refs{}, fmt.Errorf("list the branches of %s: %w", m.endpoint, err)
+	}
+	_ = session.Close() // the list is complete
+	return refsOf(session), nil
+}
+
+// refsOf returns the branches that a session received, except those with names that
+// Git does not allow.
+func refsOf(session *wire.Session) Refs {
+	const prefix = "refs/heads/"
+	refs := Refs{Branches: map[string]object.ID{}}
+	for name, hash := range session.References() {
+		if branch, ok := strings.CutPrefix(name, prefix); ok && checkBranch(branch) == nil {
+			refs.Branches[branch] = object.ID(hash)
+		}
+	}
+	if branch, ok := strings.CutPrefix(session.DefaultBranch(), prefix); ok && checkBranch(branch) == nil {
+		refs.Default = branch
+	}
+	return refs
+}
+
+// checkBranch refuses invalid names of branches.
 func checkBranch(name string) error {
 	if err := plumbing.NewBranchReferenceName(name).Validate(); err != nil || name == "" {
-		return fault.New(fault.Invalid, "%.100q is no name of a branch", name)
+		return fault.New(fault.Invalid, "%.100q is not a valid branch name", name)
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package git_test
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,7 +77,7 @@ func TestOpen_damagedInside(t *testing.T) {
 	}
 	write(t, name, string(content))
 	m = openedIn(t, dir, o.remoteFile())
-	if _, err := m.Tree(head); err == nil {
+	if _, err := m.Objects.Tree(head); err == nil {
 		t.Fatal("a broken object was read")
 	}
 	if err := m.Close(); err != nil {
@@ -128,4 +131,65 @@ func TestOpen_oneAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	openedIn(t, dir, o.remoteFile())
+}
+
+// A mirror goes when nobody uses it, and is made anew when somebody wants it again.
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	dir := filepath.Join(t.TempDir(), "mirror")
+	if err := git.Remove(t.Context(), dir); err != nil {
+		t.Errorf("where there is none: %v", err)
+	}
+	used := openedIn(t, dir, o.remoteFile())
+	ctx, cancel := contextWith(t, 100*time.Millisecond)
+	defer cancel()
+	if err := git.Remove(ctx, dir); fault.KindOf(err) != fault.Temporary {
+		t.Errorf("in use: %v", err)
+	}
+	if err := used.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := git.Remove(t.Context(), dir); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what is left: %v", err)
+	}
+	openedIn(t, dir, o.remoteFile())
+}
+
+// Packs of many fetches become one, and nothing is lost by it.
+func TestFetch_tidy(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	main := o.commit("main", many(30))
+	dir := filepath.Join(t.TempDir(), "mirror")
+	m := openedIn(t, dir, o.remoteFile())
+	fetched(t, m, "main")
+	fresh := written(t, m, main, files{"fresh.yaml": "fresh\n"})
+	for i := range 40 {
+		main = o.commit("main", files{"a.yaml": fmt.Sprintf("a: %d\n", i)})
+		fetched(t, m, "main")
+	}
+	packs, err := filepath.Glob(filepath.Join(dir, "objects/pack/*"))
+	if err != nil || len(packs) > 2*33 {
+		t.Errorf("%d files: %v", len(packs), err)
+	}
+	same(t, m, o, main)
+	if got := history(t, m, main); len(got) != 41 {
+		t.Errorf("%d commits", len(got))
+	}
+	if err := m.Push(t.Context(), git.Update{Branch: "fresh", New: fresh}); err != nil {
+		t.Error(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m = openedIn(t, dir, o.remoteFile())
+	if id, _ := m.Have("main"); id != main {
+		t.Errorf("have %s", id)
+	}
+	same(t, m, o, main)
+	same(t, m, o, fresh)
 }

@@ -1,123 +1,173 @@
 package git
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
-	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 
 	"promoter/internal/fault"
+	"promoter/internal/git/object"
+	"promoter/internal/git/wire"
 )
 
 // Update moves one branch of the remote from one commit to another.
 type Update struct {
 	Branch string
-	Old    ID // what the branch must be at now; zero: there must be none
-	New    ID // zero: the branch is deleted
+	Old    object.ID // the expected commit; zero: the branch must not exist
+	New    object.ID // zero: delete the branch
 }
 
-// Push moves all branches in one session, and where the remote can do that, all
-// of them or none. The objects that the remote lacks go with it. A branch that is
-// not at Old any more is a Conflict fault: fetch, compute and push again. A
-// refusal of any other kind is Unauthorized, with the server's words, and is not
-// worth another try. An answer that was lost is looked up.
+// Push moves branches, all or none if the server supports that, and sends the
+// objects that the remote lacks.
+//
+// It fails with Conflict if a branch is not at its Old commit: fetch, compute the
+// commits again, and push again. Any other refusal is Unauthorized, with the
+// server's messages, and will be repeated if the push is. If the response is lost,
+// Push finds out what happened.
 func (m *Mirror) Push(ctx context.Context, updates ...Update) error {
 	if len(updates) == 0 {
 		return nil
 	}
-	if err := checkUpdates(updates); err != nil {
-		return err
-	}
-	p, err := m.push(ctx, updates)
-	if err != nil {
-		return fmt.Errorf("push to %s: %w", m.remote, err)
-	}
-	m.record(updates, p)
-	return nil
-}
-
-// record takes over what was pushed. The push is done whatever becomes of that:
-// a branch that cannot be recorded is fetched before it is used, and whatever is
-// wrong with the disk is found there.
-func (m *Mirror) record(updates []Update, p *pack) {
-	owned := m.own(p) == nil
-	for _, u := range updates {
-		if owned {
-			m.point(u.Branch, u.New)
-		} else {
-			m.point(u.Branch, ID{})
-		}
-	}
-	_ = m.save() // an older state is as true
-}
-
-func checkUpdates(updates []Update) error {
-	named := map[string]bool{}
+	names := map[string]bool{}
 	for _, u := range updates {
 		if err := checkBranch(u.Branch); err != nil {
 			return err
 		}
-		if named[u.Branch] || u.Old == u.New {
-			return fault.New(fault.Invalid, "the push of %s has no meaning: it is named twice, or does not move", u.Branch)
+		if names[u.Branch] || u.Old == u.New {
+			return fault.New(fault.Invalid, "invalid push of %s: it is named twice, or does not move", u.Branch)
 		}
-		named[u.Branch] = true
+		names[u.Branch] = true
+	}
+	if err := m.push(ctx, updates); err != nil {
+		return fmt.Errorf("push to %s: %w", m.endpoint, err)
 	}
 	return nil
 }
 
-func (m *Mirror) push(ctx context.Context, updates []Update) (*pack, error) {
-	s, advertised, err := m.connect(ctx, receivePack)
+func (m *Mirror) push(ctx context.Context, updates []Update) error {
+	session, err := m.endpoint.Connect(ctx, wire.ReceivePack)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := lost(refsOf(advertised), updates); err != nil {
-		return nil, end(s, err)
+	defer session.Close() //nolint:errcheck // the report has the result
+	if err := conflict(refsOf(session), updates); err != nil {
+		return err
 	}
-	p, err := m.packFor(updates, advertised)
+	ids, err := m.missing(ctx, session, updates)
 	if err != nil {
-		return nil, end(s, err)
+		return err
 	}
-	request, told, err := pushRequest(updates, advertised.Capabilities, p)
-	if err != nil {
-		return nil, end(s, err)
+	var commands []wire.Command
+	onlyDeletes := true
+	for _, u := range updates {
+		commands = append(commands, wire.Command{Branch: u.Branch, Old: plumbing.Hash(u.Old), New: plumbing.Hash(u.New)})
+		onlyDeletes = onlyDeletes && u.New.IsZero()
 	}
-	report, sending := s.receive(ctx, request)
-	_ = s.Close() // the report, or its absence, has said it all
-	return p, m.judge(ctx, updates, answer{report: report, told: told, err: sending})
+	var pack []byte // a push that only deletes branches has none
+	if !onlyDeletes {
+		var encoded bytes.Buffer
+		if err := m.packs.encodePack(&encoded, hashes(ids)); err != nil {
+			return err
+		}
+		pack = encoded.Bytes()
+	}
+	report, err := session.Push(ctx, commands, pack)
+	if err := m.judge(ctx, updates, report, err); err != nil {
+		return err
+	}
+
+	// The push is done, whatever happens now. A branch that cannot be recorded is
+	// removed, so that it is fetched before it is used.
+	stored := len(ids) == 0 || m.packs.addPack(bytes.NewReader(pack), ids) == nil
+	for _, u := range updates {
+		if !stored {
+			u.New = object.ID{}
+		}
+		m.state.set(u.Branch, u.New)
+	}
+	_ = m.state.write(m.dir) // an older state is valid, too
+	return nil
 }
 
-// lost returns a Conflict fault when a branch is not where it must be.
-func lost(refs Refs, updates []Update) error {
+// conflict returns a Conflict error if a branch is not where it must be.
+func conflict(refs Refs, updates []Update) error {
 	for _, u := range updates {
 		if at := refs.Branches[u.Branch]; at != u.Old {
-			return fault.New(fault.Conflict, "%s is at %s and not at %s any more", u.Branch, at, u.Old)
+			return fault.New(fault.Conflict, "%s is at %s, no longer at %s", u.Branch, at, u.Old)
 		}
 	}
 	return nil
 }
 
-// pushRequest makes the request. What the server says beside its report goes to
-// the words.
-func pushRequest(updates []Update, remote *capability.List, p *pack) (*packp.ReferenceUpdateRequest, *words, error) {
-	request := packp.NewReferenceUpdateRequest()
-	request.Capabilities = offered(remote, capability.ReportStatus, capability.Sideband64k, capability.Atomic, capability.DeleteRefs, capability.Quiet)
-	if !request.Capabilities.Supports(capability.ReportStatus) {
-		return nil, nil, fault.New(fault.Invalid, "the server does not report what becomes of a push")
-	}
-	for _, u := range updates {
-		if u.New.IsZero() && !request.Capabilities.Supports(capability.DeleteRefs) {
-			return nil, nil, fault.New(fault.Invalid, "the server deletes no branches")
+// missing returns the objects of the new commits that the remote lacks, each once.
+func (m *Mirror) missing(ctx context.Context, session *wire.Session, updates []Update) ([]object.ID, error) {
+	var shared []object.ID
+	for _, hash := range session.References() {
+		if m.Objects.Has(object.ID(hash)) {
+			shared = append(shared, object.ID(hash))
 		}
-		request.Commands = append(request.Commands, &packp.Command{
-			Name: plumbing.NewBranchReferenceName(u.Branch), Old: plumbing.Hash(u.Old), New: plumbing.Hash(u.New),
-		})
 	}
-	told := &words{}
-	request.Progress = told
-	if p != nil {
-		request.Packfile = p.reader()
+	var all []object.ID
+	seen := map[object.ID]bool{}
+	for _, u := range updates {
+		if u.New.IsZero() {
+			continue
+		}
+		ids, err := m.Objects.NewObjects(ctx, u.New, shared...)
+		if err != nil {
+			return nil, fmt.Errorf("find what is new in %s: %w", u.Branch, err)
+		}
+		for _, id := range ids {
+			if !seen[id] {
+				seen[id] = true
+				all = append(all, id)
+			}
+		}
 	}
-	return request, told, nil
+	return all, nil
+}
+
+// judge returns the error of a push. If the server does not report plain success, it
+// lists the branches to see what happened.
+func (m *Mirror) judge(ctx context.Context, updates []Update, report *wire.Report, sending error) error {
+	if sending == nil && report.OK() {
+		return nil
+	}
+	switch fault.KindOf(sending) {
+	case fault.Unauthorized, fault.NotFound, fault.RateLimited, fault.Invalid:
+		return sending // nothing has moved
+	}
+	refs, err := m.List(ctx)
+	if err != nil {
+		return errors.Join(sending, fmt.Errorf("verify the result of the push: %w", err))
+	}
+	failed := slices.DeleteFunc(slices.Clone(updates), func(u Update) bool { return refs.Branches[u.Branch] == u.New })
+	if len(failed) == 0 {
+		return nil // only the response was lost
+	}
+	if len(failed) < len(updates) {
+		for _, u := range updates {
+			if _, stored := m.Have(u.Branch); stored && !slices.Contains(failed, u) {
+				m.state.set(u.Branch, object.ID{}) // it has moved: fetch it before it is used
+			}
+		}
+		if err := m.state.write(m.dir); err != nil {
+			return err
+		}
+	}
+	if err := conflict(refs, failed); err != nil {
+		return err
+	}
+	if sending != nil {
+		return sending
+	}
+	var branches []string
+	for _, u := range failed {
+		branches = append(branches, u.Branch)
+	}
+	return report.Err(branches...)
 }

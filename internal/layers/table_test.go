@@ -24,7 +24,6 @@ var table = map[string]place{
 	"internal/schedule":   {floor: 0},
 	"internal/atomicfile": {floor: 0},
 	"internal/receiver":   {floor: 0},
-	"internal/verb":       {floor: 0},
 
 	"internal/config":   {floor: 1},
 	"internal/edit":     {floor: 1},
@@ -35,11 +34,13 @@ var table = map[string]place{
 	"internal/database": {floor: 1},
 
 	"internal/scm/rest":  {floor: 2},
-	"internal/command":   {floor: 2},
 	"internal/promotion": {floor: 2},
 	"internal/suggest":   {floor: 2},
 
 	"internal/registry/auth": {floor: 2},
+
+	"internal/git/object": {floor: 2},
+	"internal/git/wire":   {floor: 2},
 
 	"internal/pullrequest": {floor: 3},
 
@@ -116,14 +117,14 @@ var owners = map[string][]string{
 	"github.com/spf13/pflag":                   {"internal/cli"},
 	"golang.org/x/term":                        {"internal/cli"},
 	"golang.org/x/sync":                        {anyPackage},
-	"golang.org/x/crypto":                      {"internal/git"},
+	"golang.org/x/crypto":                      {"internal/git/wire"},
 	"golang.org/x/crypto/x509roots/fallback":   nil,
 	"github.com/coreos/go-oidc/v3":             {"internal/webhook"},
 	"github.com/labstack/echo/v4":              {"internal/server"},
 	"github.com/prometheus/client_golang":      {"internal/telemetry"},
 	"golang.org/x/time":                        {"internal/server"},
 	"golang.org/x/net":                         {"internal/registry"},
-	"github.com/go-git/go-git/v5":              {"internal/git"},
+	"github.com/go-git/go-git/v5":              {"internal/git", "internal/git/object", "internal/git/wire"},
 	"github.com/go-git/go-billy/v5":            {"internal/git"},
 	"modernc.org/sqlite":                       {"internal/database"},
 	"github.com/jackc/pgx/v5":                  {"internal/database"},

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"promoter/internal/verb"
-
 	"promoter/internal/promotion"
 
 	"promoter/internal/engine"
@@ -20,7 +18,7 @@ type Permissions struct {
 	// which environments somebody may give those that decide; without an entry it is
 	// everybody, everywhere.
 	Strangers map[string]bool
-	Only      map[verb.Verb][]string
+	Only      map[promotion.Verb][]string
 	Where     map[string][]string
 	// Fail is asked before every answer.
 	Fail  func(person identity.User) error
@@ -29,11 +27,11 @@ type Permissions struct {
 
 // NewPermissions makes rights without strangers.
 func NewPermissions() *Permissions {
-	return &Permissions{Strangers: map[string]bool{}, Only: map[verb.Verb][]string{}, Where: map[string][]string{}}
+	return &Permissions{Strangers: map[string]bool{}, Only: map[promotion.Verb][]string{}, Where: map[string][]string{}}
 }
 
 // Allowed implements engine.Permissions.
-func (r *Permissions) Allowed(_ context.Context, person identity.User, verb verb.Verb, targets ...promotion.Target) (engine.Permission, error) {
+func (r *Permissions) Allowed(_ context.Context, person identity.User, verb promotion.Verb, targets ...promotion.Target) (engine.Permission, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.Asked++

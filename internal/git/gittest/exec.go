@@ -1,0 +1,33 @@
+package gittest
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Environ is the environment of git without the user's own settings.
+func Environ() []string {
+	return append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+}
+
+// Exec runs git in a directory and returns its output.
+func Exec(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	return ExecWithInput(t, dir, "", args...)
+}
+
+// ExecWithInput is Exec with standard input.
+func ExecWithInput(t testing.TB, dir, input string, args ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "git", args...)
+	command.Dir, command.Env, command.Stdin = dir, Environ(), strings.NewReader(input)
+	var errs strings.Builder
+	command.Stderr = &errs
+	output, err := command.Output()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s%s", strings.Join(args, " "), err, output, errs.String())
+	}
+	return string(output)
+}

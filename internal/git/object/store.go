@@ -1,0 +1,129 @@
+// Package object reads and writes Git objects: blobs, trees, and commits. It walks
+// and compares trees, writes commits that change some files of their parent, and
+// parses commit trailers. It never needs a working tree and knows no remotes.
+//
+// Repositories are untrusted input. Sizes, depths, and counts are limited, and file
+// names that no Git client would write are refused.
+package object
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"promoter/internal/fault"
+)
+
+// MaxSize is the largest commit or tree that is read, and the largest object that
+// is written, in bytes.
+const MaxSize = 32 << 20
+
+var (
+	// ErrMissing reports that an object is not stored. The caller decides whether
+	// that is an invalid argument or an incomplete repository.
+	ErrMissing = errors.New("object not found")
+
+	// ErrTooLarge reports that a blob was not fetched because it exceeds the limit
+	// on file sizes.
+	ErrTooLarge = errors.New("too large to be fetched")
+)
+
+// Storage holds the objects of one repository and the boundary of its shallow
+// history. go-git's storages implement it.
+type Storage interface {
+	EncodedObject(kind plumbing.ObjectType, hash plumbing.Hash) (plumbing.EncodedObject, error)
+	HasEncodedObject(hash plumbing.Hash) error
+	SetEncodedObject(encoded plumbing.EncodedObject) (plumbing.Hash, error)
+	Shallow() ([]plumbing.Hash, error)
+}
+
+// Store reads and writes the objects of one repository. Like the storage below it,
+// it is not safe for concurrent use.
+type Store struct {
+	storage  Storage
+	tooLarge func(blob ID) bool
+}
+
+// New returns a Store of the storage. tooLarge reports whether a missing blob was
+// left on the server because of its size; nil means that no blob was.
+func New(storage Storage, tooLarge func(blob ID) bool) *Store {
+	if tooLarge == nil {
+		tooLarge = func(ID) bool { return false }
+	}
+	return &Store{storage: storage, tooLarge: tooLarge}
+}
+
+// Has reports whether an object is stored.
+func (s *Store) Has(id ID) bool { return s.storage.HasEncodedObject(plumbing.Hash(id)) == nil }
+
+// read returns the first limit bytes of an object.
+func (s *Store) read(kind plumbing.ObjectType, id ID, limit int64) (string, error) {
+	encoded, err := s.encoded(kind, id)
+	if err != nil {
+		return "", err
+	}
+	reader, err := encoded.Reader()
+	if err != nil {
+		return "", fmt.Errorf("read the %s %s: %w", kind, id, err)
+	}
+	var content strings.Builder
+	size := min(limit, encoded.Size())
+	content.Grow(int(size))
+	_, err = io.CopyN(&content, reader, size)
+	if err = errors.Join(err, reader.Close()); err != nil {
+		return "", fmt.Errorf("read the %s %s: %w", kind, id, err)
+	}
+	return content.String(), nil
+}
+
+// encoded returns an object that is not decoded yet. Commits and trees that exceed
+// MaxSize are refused; of a blob, the caller reads as much as it needs.
+func (s *Store) encoded(kind plumbing.ObjectType, id ID) (plumbing.EncodedObject, error) {
+	found, err := s.storage.EncodedObject(kind, plumbing.Hash(id))
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		err = ErrMissing
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the %s %s: %w", kind, id, err)
+	}
+	if kind != plumbing.BlobObject && found.Size() > MaxSize {
+		return nil, fault.New(fault.Invalid, "the %s %s has more than %d bytes", kind, id, MaxSize)
+	}
+	return found, nil
+}
+
+// write stores an object, unless it is stored already, and returns its ID.
+func (s *Store) write(kind plumbing.ObjectType, content []byte) (ID, error) {
+	if len(content) > MaxSize {
+		return ID{}, fault.New(fault.Invalid, "a %s of %d bytes exceeds the limit of %d", kind, len(content), MaxSize)
+	}
+	encoded := &plumbing.MemoryObject{}
+	encoded.SetType(kind)
+	if _, err := encoded.Write(content); err != nil {
+		return ID{}, fmt.Errorf("write a %s: %w", kind, err)
+	}
+	id := ID(encoded.Hash())
+	if s.Has(id) {
+		return id, nil
+	}
+	if _, err := s.storage.SetEncodedObject(encoded); err != nil {
+		return ID{}, fmt.Errorf("write the %s %s: %w", kind, id, err)
+	}
+	return id, nil
+}
+
+// boundary returns the commits at which the shallow history ends.
+func (s *Store) boundary() (map[ID]bool, error) {
+	shallow, err := s.storage.Shallow()
+	if err != nil {
+		return nil, fmt.Errorf("read the shallow boundary: %w", err)
+	}
+	ids := make(map[ID]bool, len(shallow))
+	for _, hash := range shallow {
+		ids[ID(hash)] = true
+	}
+	return ids, nil
+}

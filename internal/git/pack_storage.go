@@ -1,0 +1,296 @@
+package git
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/memory"
+
+	"promoter/internal/fault"
+	"promoter/internal/git/object"
+)
+
+const (
+	// objectCache is how many bytes of objects a mirror keeps in memory.
+	objectCache = 16 << 20
+
+	// maxPacks is how many packs a mirror may have before it is created again.
+	maxPacks = 256
+
+	// unfinishedPack matches go-git's name of a pack that is being written.
+	unfinishedPack = "objects/pack/tmp_*"
+
+	// deltaWindow is how many similar objects are tried as the base of a delta, as
+	// many as Git tries.
+	deltaWindow = 10
+)
+
+// packStorage stores the objects of a mirror: those of the remote in packs, and
+// those that are not pushed yet in memory. So the packs contain only what the remote
+// has, and objects that are never pushed leave nothing behind.
+type packStorage struct {
+	dir     string
+	state   *mirrorState // has the boundary of the shallow history
+	files   *filesystem.Storage
+	pending map[plumbing.Hash]plumbing.EncodedObject // not pushed yet
+	room    int64                                    // how many bytes may be added to pending
+	damaged bool                                     // an object could not be read
+}
+
+func openStorage(dir string, state *mirrorState, room int64) *packStorage {
+	p := &packStorage{dir: dir, state: state, pending: map[plumbing.Hash]plumbing.EncodedObject{}, room: room}
+	p.open()
+	return p
+}
+
+func (p *packStorage) open() {
+	p.files = filesystem.NewStorageWithOptions(osfs.New(p.dir), cache.NewObjectLRU(objectCache), filesystem.Options{
+		KeepDescriptors: true, // otherwise go-git opens the pack for each object
+	})
+}
+
+// EncodedObject implements object.Storage.
+func (p *packStorage) EncodedObject(kind plumbing.ObjectType, hash plumbing.Hash) (plumbing.EncodedObject, error) {
+	if encoded, ok := p.pending[hash]; ok && (kind == plumbing.AnyObject || kind == encoded.Type()) {
+		return encoded, nil
+	}
+	encoded, err := p.files.EncodedObject(kind, hash)
+	if err != nil && !errors.Is(err, plumbing.ErrObjectNotFound) {
+		p.damaged = true
+	}
+	return encoded, err //nolint:wrapcheck // object.Storage returns go-git's errors
+}
+
+// HasEncodedObject implements object.Storage.
+func (p *packStorage) HasEncodedObject(hash plumbing.Hash) error {
+	if _, ok := p.pending[hash]; ok {
+		return nil
+	}
+	return p.files.HasEncodedObject(hash) //nolint:wrapcheck // object.Storage returns go-git's errors
+}
+
+// SetEncodedObject implements object.Storage. It keeps the object in memory.
+func (p *packStorage) SetEncodedObject(encoded plumbing.EncodedObject) (plumbing.Hash, error) {
+	hash := encoded.Hash()
+	if p.HasEncodedObject(hash) == nil {
+		return hash, nil
+	}
+	if p.room -= encoded.Size(); p.room < 0 {
+		return hash, fault.New(fault.Invalid, "the new objects exceed the size limit of a pack")
+	}
+	p.pending[hash] = encoded
+	return hash, nil
+}
+
+// Shallow implements object.Storage.
+func (p *packStorage) Shallow() ([]plumbing.Hash, error) { return hashes(p.state.Shallow), nil }
+
+func hashes(ids []object.ID) []plumbing.Hash {
+	converted := make([]plumbing.Hash, len(ids))
+	for i, id := range ids {
+		converted[i] = plumbing.Hash(id)
+	}
+	return converted
+}
+
+// addPack stores a pack and its index. The objects in it are not pending any longer.
+func (p *packStorage) addPack(pack io.Reader, pushed []object.ID) error {
+	writer, err := p.files.PackfileWriter()
+	if err != nil {
+		return fmt.Errorf("write a pack: %w", err)
+	}
+	_, err = io.Copy(writer, pack)
+	if err = errors.Join(err, writer.Close()); err != nil {
+		removeMatching(p.dir, unfinishedPack) // go-git leaves it behind
+		return fmt.Errorf("write a pack: %w", err)
+	}
+	for _, id := range pushed {
+		if encoded, ok := p.pending[plumbing.Hash(id)]; ok {
+			p.room += encoded.Size()
+			delete(p.pending, plumbing.Hash(id))
+		}
+	}
+	return nil
+}
+
+// encodePack writes a pack of the objects. They are copied to a storage in memory
+// first, because go-git's encoder reads trees and blobs concurrently, which its
+// storage on disk does not support.
+func (p *packStorage) encodePack(pack io.Writer, all []plumbing.Hash) error {
+	loaded := memory.NewStorage()
+	for _, hash := range all {
+		encoded, err := p.EncodedObject(plumbing.AnyObject, hash)
+		if err == nil {
+			_, err = loaded.SetEncodedObject(encoded)
+		}
+		if err != nil {
+			return fmt.Errorf("pack %s: %w", hash, err)
+		}
+	}
+	if _, err := packfile.NewEncoder(pack, loaded, true).Encode(all, deltaWindow); err != nil {
+		return fmt.Errorf("encode a pack: %w", err)
+	}
+	return nil
+}
+
+// Each fetch and each push adds a pack, which costs an open file and time in each
+// lookup. When there are more than maxSmallPacks, the small ones are joined.
+const (
+	maxSmallPacks = 32
+	smallPack     = 1 << 20  // bytes of the file
+	smallContent  = 4 << 20  // bytes of the objects in a pack: a hostile one may unpack to a thousand times its size
+	maxJoined     = 32 << 20 // bytes of the objects that are joined in memory
+)
+
+// joinSmallPacks replaces small packs by one if there are many. After a crash, some
+// objects may be stored twice, which does no harm.
+func (p *packStorage) joinSmallPacks() error {
+	packs, err := p.list()
+	if err != nil {
+		return err
+	}
+	var small []string
+	for _, name := range packs {
+		info, err := os.Stat(name)
+		if err != nil {
+			return fmt.Errorf("list the packs of a mirror: %w", err)
+		}
+		if info.Size() <= smallPack {
+			small = append(small, name)
+		}
+	}
+	if len(small) <= maxSmallPacks {
+		return nil
+	}
+	var joined []string
+	var all []plumbing.Hash
+	seen, total := map[plumbing.Hash]bool{}, int64(0)
+	for _, name := range small {
+		content, size, err := p.packContent(name)
+		if err != nil {
+			return fmt.Errorf("join the packs of a mirror: %w", err)
+		}
+		if size > smallContent || total+size > maxJoined {
+			continue
+		}
+		total += size
+		joined = append(joined, name)
+		for _, hash := range content {
+			if !seen[hash] {
+				seen[hash] = true
+				all = append(all, hash)
+			}
+		}
+	}
+	if len(joined) < 2 {
+		return nil
+	}
+	writer, err := p.files.PackfileWriter()
+	if err != nil {
+		return fmt.Errorf("join the packs of a mirror: %w", err)
+	}
+	err = p.encodePack(writer, all)
+	if err = errors.Join(err, writer.Close()); err != nil {
+		removeMatching(p.dir, unfinishedPack)
+		return fmt.Errorf("join the packs of a mirror: %w", err)
+	}
+	if err := p.files.Close(); err != nil { // before their files are removed
+		return fmt.Errorf("join the packs of a mirror: %w", err)
+	}
+	for _, name := range joined {
+		if err := errors.Join(os.Remove(name), os.Remove(indexOf(name))); err != nil {
+			return fmt.Errorf("join the packs of a mirror: %w", err)
+		}
+	}
+	p.open()
+	return nil
+}
+
+// list returns the paths of all packs.
+func (p *packStorage) list() ([]string, error) {
+	packs, err := filepath.Glob(filepath.Join(p.dir, "objects", "pack", "pack-*.pack"))
+	if err != nil {
+		return nil, fmt.Errorf("list the packs of a mirror: %w", err)
+	}
+	return packs, nil
+}
+
+func indexOf(pack string) string { return strings.TrimSuffix(pack, ".pack") + ".idx" }
+
+// packContent returns the objects of a pack and their total size.
+func (p *packStorage) packContent(pack string) (all []plumbing.Hash, size int64, err error) {
+	content, err := os.ReadFile(indexOf(pack))
+	if err != nil {
+		return nil, 0, err //nolint:wrapcheck // by the caller
+	}
+	index := idxfile.NewMemoryIndex()
+	if err := idxfile.NewDecoder(bytes.NewReader(content)).Decode(index); err != nil {
+		return nil, 0, err //nolint:wrapcheck // by the caller
+	}
+	entries, err := index.Entries()
+	for err == nil {
+		var entry *idxfile.Entry
+		var unpacked int64
+		if entry, err = entries.Next(); err != nil {
+			break
+		}
+		unpacked, err = p.files.EncodedObjectSize(entry.Hash)
+		all, size = append(all, entry.Hash), size+unpacked
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, 0, err //nolint:wrapcheck // by the caller
+	}
+	return all, size, nil
+}
+
+// check reports whether the packs are complete, by their last bytes: the checksum
+// that names the file. A pack that was truncated by a crash or a full disk has
+// others.
+func (p *packStorage) check() error {
+	packs, err := p.list()
+	if err != nil {
+		return err
+	}
+	if len(packs) > maxPacks {
+		return fault.New(fault.Invalid, "the mirror has %d packs, more than %d", len(packs), maxPacks)
+	}
+	for _, name := range packs {
+		file, err := os.Open(name)
+		if err != nil {
+			return fmt.Errorf("open a pack: %w", err)
+		}
+		checksum := make([]byte, len(object.ID{}))
+		_, err = file.Seek(-int64(len(checksum)), io.SeekEnd)
+		if err == nil {
+			_, err = io.ReadFull(file, checksum)
+		}
+		if err = errors.Join(err, file.Close()); err != nil {
+			return fmt.Errorf("read the end of a pack: %w", err)
+		}
+		if filepath.Base(name) != "pack-"+hex.EncodeToString(checksum)+".pack" {
+			return fault.New(fault.Invalid, "the pack %s is truncated", filepath.Base(name))
+		}
+	}
+	return nil
+}
+
+// removeMatching removes the files of a directory that match a pattern. Files that
+// cannot be removed are removed the next time.
+func removeMatching(dir, pattern string) {
+	found, _ := filepath.Glob(filepath.Join(dir, pattern)) // fails only for a malformed pattern
+	for _, name := range found {
+		_ = os.Remove(name)
+	}
+}
