@@ -13,14 +13,15 @@ import (
 	"promoter/internal/demo"
 )
 
-// garbage is how much of it may lie around, in percent of what is in use. Most of
-// what a pass holds is in use to its end, so that a heap of twice its size, the
-// default, is room for nothing; a job on a shared node is measured by its peak.
-const garbage = 40
+// garbagePercent is the garbage collection target of run and serve. Most of what a
+// reconciliation allocates stays in use to its end, and a job on a shared node is sized by
+// its peak memory. Short commands keep Go's default, which needs less CPU time.
+const garbagePercent = 40
 
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
+	reconciles := len(os.Args) > 1 && (os.Args[1] == "run" || os.Args[1] == "serve")
+	if reconciles && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Main(ctx, os.Args[1:], cli.OS(showDemo))

@@ -41,7 +41,7 @@ func figures(large, small *workload, edit time.Duration) []figure {
 		{name: "grep -rlF for one image", measured: large.grep.String()},
 		{name: "reading every file in a Go loop", measured: large.read.String()},
 		compare("plan --with, one image", large.planOne, grep, "grep", 1.5),
-		compare("plan --with -, all images", large.planAll, grep+read, "grep + reading", 3),
+		compare("plan --with -, all images", large.planAll, grep+read, "grep + reading", 6),
 		memoryWithin("peak memory, one image", large.memOne, memoryLimit),
 		memoryWithin("peak memory, all images", large.memAll, memoryLimit),
 		growth("time per file, one image", large.planOne, small.planOne, large, small),

@@ -22,8 +22,8 @@ type analysis struct {
 }
 
 // analyze reads and parses a file, if it may hold a reference, and asks the
-// shapes. Comments are only known if they are asked for.
-func (i *Inventory) analyze(file File, comments bool) analysis {
+// shapes.
+func (i *Inventory) analyze(file File) analysis {
 	content, refusal := i.updater.read(file)
 	if refusal != nil {
 		return analysis{refusals: []edit.Refusal{*refusal}}
@@ -35,7 +35,7 @@ func (i *Inventory) analyze(file File, comments bool) analysis {
 	if kind == kindTemplate {
 		return i.findInTemplate(file.Path, content)
 	}
-	parsed, err := newStream(content, comments)
+	parsed, err := newStream(content)
 	switch {
 	case err == nil:
 		return i.find(file.Path, parsed)

@@ -82,7 +82,7 @@ func (s *stream) hold(n *yaml.Node) (*stream, error) {
 	if err := h.matchLines(skipProperties(s.data, at)); err != nil {
 		return nil, err
 	}
-	inner, err := newStream([]byte(n.Value), s.comments)
+	inner, err := newStream([]byte(n.Value))
 	if err != nil {
 		return nil, err
 	}

@@ -17,16 +17,16 @@ type proof struct {
 	renamed map[*yaml.Node]string   // old values and the keys that they shall have
 	inner   map[*yaml.Node]*stream  // old scalars whose text is a stream with changes
 	anchors map[*yaml.Node]*yaml.Node
-	// comments are compared where the old nodes have them. Where they do not, the
-	// same bytes outside the same values are proof enough.
-	comments bool
+	// loose are the nodes of a pair without a value that gets one. The parser attaches the
+	// comment behind "key:" to the key, and behind "key: value" to the value.
+	loose map[*yaml.Node]bool
 }
 
 // newProof collects what the changes of one file want.
 func newProof(changes []change) *proof {
 	p := &proof{
 		values: map[*yaml.Node]string{}, added: map[*yaml.Node][]change{},
-		removed: map[*yaml.Node]bool{}, renamed: map[*yaml.Node]string{}, inner: map[*yaml.Node]*stream{}, anchors: map[*yaml.Node]*yaml.Node{},
+		removed: map[*yaml.Node]bool{}, renamed: map[*yaml.Node]string{}, inner: map[*yaml.Node]*stream{}, anchors: map[*yaml.Node]*yaml.Node{}, loose: map[*yaml.Node]bool{},
 	}
 	for _, c := range changes {
 		switch {
@@ -52,11 +52,7 @@ func (p *proof) stream(old *stream, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("the result would not parse: %w", err)
 	}
-	outer := p.comments
-	p.comments = old.comments
-	err = p.nodes(old.documents, documents)
-	p.comments = outer
-	return err
+	return p.nodes(old.documents, documents)
 }
 
 var errOtherNodes = errors.New("the result would have other nodes than the file")
@@ -77,7 +73,7 @@ func (p *proof) node(old, now *yaml.Node) error {
 	if old.Kind != now.Kind || old.Anchor != now.Anchor {
 		return errOtherNodes
 	}
-	if p.comments && (old.HeadComment != now.HeadComment || old.LineComment != now.LineComment || old.FootComment != now.FootComment) {
+	if !sameComments(old, now) && !p.loose[old] {
 		return fmt.Errorf("the comments at line %d would change", old.Line)
 	}
 	if old.Anchor != "" {
@@ -96,9 +92,18 @@ func (p *proof) node(old, now *yaml.Node) error {
 		return errOtherNodes
 	}
 	if old.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(old.Content); i += 2 {
+			if _, wanted := p.values[old.Content[i+1]]; wanted && old.Content[i+1].Value == "" {
+				p.loose[old.Content[i]], p.loose[old.Content[i+1]] = true, true
+			}
+		}
 		return p.mapping(old, now)
 	}
 	return p.nodes(old.Content, now.Content)
+}
+
+func sameComments(a, b *yaml.Node) bool {
+	return a.HeadComment == b.HeadComment && a.LineComment == b.LineComment && a.FootComment == b.FootComment
 }
 
 // mapping compares the pairs of a mapping, with those that came and went.

@@ -7,7 +7,7 @@ import (
 func TestProof_findsWhatChanged(t *testing.T) {
 	t.Parallel()
 	const before = "# c\na: &x b\nd: [e, *x]\n---\nf: g\n"
-	s, err := newStream([]byte(before), true)
+	s, err := newStream([]byte(before))
 	if err != nil {
 		t.Fatal(err)
 	}

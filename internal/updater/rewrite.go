@@ -26,15 +26,11 @@ func (i *Inventory) Rewrite(ctx context.Context, file File, wanted func(componen
 	if ctx.Err() != nil {
 		return Result{Refusals: []edit.Refusal{{File: file.Path, Reason: context.Cause(ctx).Error()}}}
 	}
-	r := rewriter{inventory: i, file: file.Path, analysis: i.analyze(file, false)}
+	r := rewriter{inventory: i, file: file.Path, analysis: i.analyze(file)}
 	if r.stream == nil {
 		return Result{}
 	}
 	r.planAll(wanted)
-	if r.changesKeys() {
-		r = rewriter{inventory: i, file: file.Path, analysis: i.analyze(file, true)}
-		r.planAll(wanted)
-	}
 	r.join()
 	if len(r.planned) > 0 {
 		r.apply()
@@ -72,12 +68,6 @@ func (r *rewriter) planAll(wanted func(string) (image.Version, bool)) {
 			r.refuse(s, err)
 		}
 	}
-}
-
-// changesKeys says whether keys come or go. Then comments may belong to them, and
-// the nodes must have theirs.
-func (r *rewriter) changesKeys() bool {
-	return !r.stream.comments && slices.ContainsFunc(r.planned, func(p planned) bool { return p.key != "" })
 }
 
 // plan finds the changes of a site. All of them are made or none.

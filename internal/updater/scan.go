@@ -122,7 +122,7 @@ func send(ctx context.Context, files iter.Seq2[File, error], batches chan<- []Fi
 // scanFile adds what one file holds. False: it must be looked at again when all
 // sources are known, and nothing was added.
 func (i *Inventory) scanFile(file File, found *finding) bool {
-	a := i.analyze(file, false)
+	a := i.analyze(file)
 	if a.asks && !i.sources.complete {
 		return false
 	}

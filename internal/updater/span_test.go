@@ -30,7 +30,7 @@ func TestSpan_styles(t *testing.T) {
 		"a: \"b # c\"\n":             `"b # c"`,
 	}
 	for text, want := range cases {
-		s, err := newStream([]byte(text), true)
+		s, err := newStream([]byte(text))
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}

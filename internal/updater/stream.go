@@ -17,22 +17,12 @@ type stream struct {
 	documents []*yaml.Node
 	holder    *holder // nil: the stream is a file
 	marks     bool    // the text may hold marks
-	comments  bool    // the nodes have their comments
 }
 
-// newStream parses a file. Comments are only read if they are asked for, because
-// the quick parser leaves them out.
-func newStream(data []byte, comments bool) (*stream, error) {
-	s := &stream{text: newText(data), marks: hasMarkers(data), comments: comments}
-	if !comments {
-		if documents, ok := parseQuick(data, s.lines); ok {
-			s.documents = documents
-			return s, nil
-		}
-	}
+// newStream parses a file.
+func newStream(data []byte) (*stream, error) {
 	documents, err := parse(data)
-	s.documents, s.comments = documents, true
-	return s, err
+	return &stream{text: newText(data), marks: hasMarkers(data), documents: documents}, err
 }
 
 // parse returns all documents of a stream.

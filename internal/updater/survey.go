@@ -159,7 +159,7 @@ func (i *Inventory) survey(file File) *surveyed {
 			return content, err
 		}
 	}
-	a := i.analyze(file, false)
+	a := i.analyze(file)
 	found.Refusals, found.Declared, found.Waits = a.refusals, a.declared, a.asks
 	for _, site := range a.sites {
 		found.References = append(found.References, site.reference(file.Path))

@@ -8,7 +8,7 @@ import (
 func TestPosition(t *testing.T) {
 	t.Parallel()
 	const text = "\ufeffaé: 😀x\r\nb: y\n"
-	s, err := newStream([]byte(text), false)
+	s, err := newStream([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
