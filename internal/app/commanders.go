@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/verb"
+
 	"promoter/internal/promotion"
 
 	"promoter/internal/config"
@@ -34,13 +36,13 @@ func (s *Server) commanders(of scm.Repository, named qualified) commanders {
 }
 
 // Allowed implements engine.Rights.
-func (c commanders) Allowed(ctx context.Context, person identity.User, verb promotion.Verb, targets ...promotion.Target) (engine.Permission, error) {
+func (c commanders) Allowed(ctx context.Context, person identity.User, v verb.Verb, targets ...promotion.Target) (engine.Permission, error) {
 	asked := claim{commanders: c, person: person, teams: map[string]bool{}}
-	if verb == promotion.VerbHelp || verb == promotion.VerbExplain || verb == promotion.VerbRefresh {
+	if v == verb.Help || v == verb.Explain || v == verb.Refresh {
 		return asked.any(ctx)
 	}
 	for _, target := range targets {
-		if right, err := asked.about(ctx, verb, target); err != nil || !right.Allowed {
+		if right, err := asked.about(ctx, v, target); err != nil || !right.Allowed {
 			return right, err
 		}
 	}
@@ -69,10 +71,10 @@ func (a *claim) any(ctx context.Context) (engine.Permission, error) {
 }
 
 // about asks for one place.
-func (a *claim) about(ctx context.Context, verb promotion.Verb, target promotion.Target) (engine.Permission, error) {
+func (a *claim) about(ctx context.Context, v verb.Verb, target promotion.Target) (engine.Permission, error) {
 	covered := false
 	for _, permission := range a.permissions {
-		if !slices.Contains(permission.Verbs, string(verb)) || !inScope(permission.Scope, target) {
+		if !slices.Contains(permission.Verbs, v) || !inScope(permission.Scope, target) {
 			continue
 		}
 		covered = true
@@ -81,13 +83,13 @@ func (a *claim) about(ctx context.Context, verb promotion.Verb, target promotion
 		}
 	}
 	if covered {
-		return engine.Permission{Reason: fmt.Sprintf("only those whom permissions in the server's file name may %s %s in %s", verb, target.Application, target.Environment)}, nil
+		return engine.Permission{Reason: fmt.Sprintf("only those whom permissions in the server's file name may %s %s in %s", v, target.Application, target.Environment)}, nil
 	}
 	may, err := a.mayWrite(ctx)
 	if err != nil || may {
 		return engine.Permission{Allowed: may}, err
 	}
-	return engine.Permission{Reason: fmt.Sprintf("only those may %s here who may write to %s", verb, a.repository)}, nil
+	return engine.Permission{Reason: fmt.Sprintf("only those may %s here who may write to %s", v, a.repository)}, nil
 }
 
 // inScope says whether a rule is about a place. The repository was looked at before.

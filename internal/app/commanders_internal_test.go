@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"promoter/internal/verb"
+
 	"promoter/internal/promotion"
 
 	"promoter/internal/config"
@@ -42,7 +44,11 @@ func permission(verbs, environments, applications string, who ...string) config.
 		}
 		return strings.Fields(text)
 	}
-	return config.Permission{Scope: config.Scope{Environments: listed(environments), Applications: listed(applications)}, Verbs: strings.Fields(verbs), Who: who}
+	var allowed []verb.Verb
+	for _, name := range strings.Fields(verbs) {
+		allowed = append(allowed, verb.Verb(name))
+	}
+	return config.Permission{Scope: config.Scope{Environments: listed(environments), Applications: listed(applications)}, Verbs: allowed, Who: who}
 }
 
 func place(environment, application string) promotion.Target {
@@ -59,27 +65,27 @@ func TestPermissions_decideWhoMayCommand(t *testing.T) {
 	prodEU, prodUS, staging := place("prod-eu", "shop"), place("prod-us", "shop"), place("staging", "shop")
 	for _, test := range []struct {
 		who    string
-		verb   promotion.Verb
+		verb   verb.Verb
 		places []promotion.Target
 		want   string // empty: they may
 	}{
-		{"ann", promotion.VerbHold, []promotion.Target{staging}, ""},                  // may write
-		{"ann", promotion.VerbReject, []promotion.Target{prodEU}, ""},                 // the verb is not covered
-		{"ann", promotion.VerbHold, []promotion.Target{prodEU}, "permissions"},        // a writer alone
-		{"ann", promotion.VerbHold, []promotion.Target{staging, prodUS}, "prod-us"},   // all are needed
-		{"sam", promotion.VerbHold, []promotion.Target{prodEU, prodUS}, ""},           // in the team
-		{"sam", promotion.VerbHold, []promotion.Target{staging}, "may write"},         // and nothing else
-		{"cho", promotion.VerbResume, []promotion.Target{prodEU}, ""},                 // by name, in any case
-		{"dan", promotion.VerbHold, []promotion.Target{prodEU}, ""},                   // by the second entry
-		{"dan", promotion.VerbHold, []promotion.Target{prodUS}, "permissions"},        // which is not about this place
-		{"dan", promotion.VerbResume, []promotion.Target{prodEU}, "permissions"},      // nor about this verb
-		{"ann", promotion.VerbPromote, []promotion.Target{place("dev", "blog")}, "e"}, // in every environment
-		{"ann", promotion.VerbHold, nil, "no place"},
-		{"zoe", promotion.VerbHold, []promotion.Target{staging}, "may write"},
-		{"ann", promotion.VerbHelp, nil, ""},
-		{"dan", promotion.VerbExplain, nil, ""},
-		{"sam", promotion.VerbRefresh, nil, ""},
-		{"zoe", promotion.VerbHelp, nil, "no"},
+		{"ann", verb.Hold, []promotion.Target{staging}, ""},                  // may write
+		{"ann", verb.Reject, []promotion.Target{prodEU}, ""},                 // the verb is not covered
+		{"ann", verb.Hold, []promotion.Target{prodEU}, "permissions"},        // a writer alone
+		{"ann", verb.Hold, []promotion.Target{staging, prodUS}, "prod-us"},   // all are needed
+		{"sam", verb.Hold, []promotion.Target{prodEU, prodUS}, ""},           // in the team
+		{"sam", verb.Hold, []promotion.Target{staging}, "may write"},         // and nothing else
+		{"cho", verb.Resume, []promotion.Target{prodEU}, ""},                 // by name, in any case
+		{"dan", verb.Hold, []promotion.Target{prodEU}, ""},                   // by the second entry
+		{"dan", verb.Hold, []promotion.Target{prodUS}, "permissions"},        // which is not about this place
+		{"dan", verb.Resume, []promotion.Target{prodEU}, "permissions"},      // nor about this verb
+		{"ann", verb.Promote, []promotion.Target{place("dev", "blog")}, "e"}, // in every environment
+		{"ann", verb.Hold, nil, "no place"},
+		{"zoe", verb.Hold, []promotion.Target{staging}, "may write"},
+		{"ann", verb.Help, nil, ""},
+		{"dan", verb.Explain, nil, ""},
+		{"sam", verb.Refresh, nil, ""},
+		{"zoe", verb.Help, nil, "no"},
 	} {
 		c.signals = &asked{writers: []string{"ann"}, members: []string{"sam"}}
 		right, err := c.Allowed(t.Context(), identity.User{Login: test.who}, test.verb, test.places...)
@@ -97,11 +103,11 @@ func TestCommanders_noAnswer(t *testing.T) {
 	t.Parallel()
 	c := commanders{permissions: []config.Permission{permission("hold", "prod", "", "team:acme/broken", "ann")}, signals: &asked{broken: []string{"ann"}}}
 	for _, at := range []promotion.Target{place("prod", "shop"), place("dev", "shop")} {
-		if right, err := c.Allowed(t.Context(), identity.User{Login: "ann"}, promotion.VerbHold, at); err == nil || right.Allowed {
+		if right, err := c.Allowed(t.Context(), identity.User{Login: "ann"}, verb.Hold, at); err == nil || right.Allowed {
 			t.Errorf("%v: %v", right, err)
 		}
 	}
-	if _, err := c.Allowed(t.Context(), identity.User{Login: "ann"}, promotion.VerbHelp); err == nil {
+	if _, err := c.Allowed(t.Context(), identity.User{Login: "ann"}, verb.Help); err == nil {
 		t.Error("no error")
 	}
 }
@@ -117,7 +123,7 @@ func TestCommanders_asksOnce(t *testing.T) {
 			many = append(many, place(environment, application))
 		}
 	}
-	if right, err := c.Allowed(t.Context(), identity.User{Login: "ann"}, promotion.VerbHold, many...); err != nil || !right.Allowed {
+	if right, err := c.Allowed(t.Context(), identity.User{Login: "ann"}, verb.Hold, many...); err != nil || !right.Allowed {
 		t.Errorf("%v, %v", right, err)
 	}
 	if signals.count != 2 {

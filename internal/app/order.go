@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/promotion"
+	"promoter/internal/verb"
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
@@ -15,18 +16,18 @@ import (
 	"promoter/internal/state"
 )
 
-// Verb is what a person tells promoter to do about promotions.
-type Verb string
+// Verb is a decision of a user.
+type Verb = verb.Verb
 
 // The verbs.
 const (
-	VerbHold     Verb = "hold"
-	VerbResume   Verb = "resume"
-	VerbReject   Verb = "reject"
-	VerbPromote  Verb = "promote"
-	VerbRollback Verb = "rollback"
-	VerbFreeze   Verb = "freeze"
-	VerbThaw     Verb = "thaw"
+	VerbHold     = verb.Hold
+	VerbResume   = verb.Resume
+	VerbReject   = verb.Reject
+	VerbPromote  = verb.Promote
+	VerbRollback = verb.Rollback
+	VerbFreeze   = verb.Freeze
+	VerbThaw     = verb.Thaw
 )
 
 // Order is one verb with what it is about.

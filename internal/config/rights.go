@@ -1,13 +1,21 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"promoter/internal/verb"
+)
 
 func (l *serverLoader) permissions() {
 	for _, raw := range l.raw.Permissions {
 		l.required(raw.place, "permission", "verbs", raw.Verbs)
 		l.required(raw.place, "permission", "who", raw.Who)
+		var verbs []verb.Verb
+		for _, name := range texts(raw.Verbs) {
+			verbs = append(verbs, verb.Verb(name))
+		}
 		l.server.Permissions = append(l.server.Permissions, Permission{
-			Position: raw.Position, Verbs: texts(raw.Verbs), Who: l.who(raw.Who),
+			Position: raw.Position, Verbs: verbs, Who: l.who(raw.Who),
 			Scope: l.scope(raw.Repositories, raw.Applications, raw.Environments),
 		})
 	}

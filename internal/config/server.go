@@ -6,6 +6,7 @@ import (
 
 	"promoter/internal/image"
 	"promoter/internal/schedule"
+	"promoter/internal/verb"
 )
 
 // Server is a loaded promoter-server.yaml. It holds references to secrets and
@@ -158,7 +159,7 @@ type Scope struct {
 type Permission struct {
 	Position
 	Scope
-	Verbs []string
+	Verbs []verb.Verb
 	Who   []string // NAME or team:GROUP/NAME
 }
 

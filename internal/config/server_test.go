@@ -12,6 +12,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/image"
 	"promoter/internal/schedule"
+	"promoter/internal/verb"
 )
 
 func reference(t *testing.T, text string) config.Reference {
@@ -86,8 +87,8 @@ func TestLoadServer_full(t *testing.T) {
 			{Name: "google", Kind: "gar", Audience: "https://promoter.example.com", Email: "push@acme.iam.gserviceaccount.com"},
 		},
 		Permissions: []config.Permission{
-			{Verbs: []string{"promote", "hold", "resume", "reject"}, Who: []string{"team:acme/developers"}},
-			{Verbs: []string{"rollback", "freeze", "thaw"}, Who: []string{"team:acme/sre"}, Scope: config.Scope{Environments: []string{"prod-*"}}},
+			{Verbs: []verb.Verb{"promote", "hold", "resume", "reject"}, Who: []string{"team:acme/developers"}},
+			{Verbs: []verb.Verb{"rollback", "freeze", "thaw"}, Who: []string{"team:acme/sre"}, Scope: config.Scope{Environments: []string{"prod-*"}}},
 		},
 		Bypass: []config.Bypass{
 			{Conditions: []string{"soak", "windows"}, Who: []string{"team:acme/oncall"}, Scope: config.Scope{Environments: []string{"prod-*"}}},

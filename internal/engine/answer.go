@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"promoter/internal/command"
+	"promoter/internal/verb"
+
 	"promoter/internal/promotion"
 
 	"promoter/internal/fault"
@@ -93,9 +96,9 @@ func (v *view) explained(ctx context.Context, answer pullrequest.Answered) ([]pu
 	if err != nil {
 		return nil, err
 	}
-	command, _ := promotion.ReadCommand("/promoter " + answer.Command)
+	command, _ := command.Read("/promoter " + answer.Command)
 	targets := v.placesOf(command, about)
-	if command.Verb == promotion.VerbExplain {
+	if command.Verb == verb.Explain {
 		for _, target := range about.places {
 			targets = append(targets, v.childrenOf(target)...)
 		}

@@ -170,7 +170,7 @@ func TestComments_onceWhateverCrashes(t *testing.T) {
 				w.wantReactions(held, scm.ReactionDone)
 				w.wantReactions(asked, scm.ReactionDone)
 				w.wantReactions(odd, scm.ReactionUnclear)
-				w.wantAnswer(1, "`shop` in `prod` is *proposed*", "there is no such command")
+				w.wantAnswer(1, "`shop` in `prod` is *proposed*", "unknown command")
 				w.wantPulls("promoter/staging/shop merged", "promoter/prod/shop open")
 				if by := w.state().At(in("staging")).Hold; by == nil || by.By.Login != "ada" {
 					t.Errorf("held by %v", by)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/promotion"
+	"promoter/internal/verb"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -276,7 +276,7 @@ func TestComments_explain(t *testing.T) {
 func TestComments_help(t *testing.T) {
 	t.Parallel()
 	w := staged(t, config)
-	w.Permissions.Only[promotion.VerbReject] = []string{"cho"}
+	w.Permissions.Only[verb.Reject] = []string{"cho"}
 	w.Permissions.Where["ada"] = []string{"staging", "dev"}
 	id := w.comment(1, "ada", "/promoter help")
 	w.run()
@@ -291,11 +291,11 @@ func TestComments_unclear(t *testing.T) {
 	id := w.comment(1, "ada", "/promoter merge @everyone now")
 	w.run()
 	w.wantReactions(id, scm.ReactionUnclear)
-	w.wantAnswer(1, "**ada:** there is no such command.", "| `/promoter explain` |")
+	w.wantAnswer(1, "**ada:** unknown command.", "| `/promoter explain` |")
 	id = w.comment(1, "ada", "/promoter hold\n/promoter resume")
 	w.run()
 	w.wantReactions(id, scm.ReactionUnclear)
-	w.wantAnswer(1, "a comment gives one command")
+	w.wantAnswer(1, "a comment can contain only one command")
 	if w.Git.Branch("promoter/staging/shop") != before || w.state().At(in("staging")).Hold != nil {
 		t.Error("something was done")
 	}
@@ -306,7 +306,7 @@ func TestComments_unclear(t *testing.T) {
 func TestComments_harmless(t *testing.T) {
 	t.Parallel()
 	w := staged(t, config)
-	w.Permissions.Only[promotion.VerbReject] = []string{"@acme/sre <!-- x --> #7 ![y](https://evil.example)"}
+	w.Permissions.Only[verb.Reject] = []string{"@acme/sre <!-- x --> #7 ![y](https://evil.example)"}
 	id := w.comment(1, "a@b", "/promoter reject see #12 @acme/all --> `x`")
 	w.run()
 	w.wantReactions(id, scm.ReactionRefused)

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/command"
+	"promoter/internal/verb"
+
 	"promoter/internal/promotion"
 
 	"promoter/internal/fault"
@@ -22,13 +25,13 @@ type Permissions interface {
 	// Allowed asks, live, whether a person may give a command about all of the places.
 	// Without places it asks whether the person may give any about the repository.
 	// An error is neither yes nor no.
-	Allowed(ctx context.Context, person identity.User, verb promotion.Verb, places ...promotion.Target) (Permission, error)
+	Allowed(ctx context.Context, person identity.User, verb verb.Verb, places ...promotion.Target) (Permission, error)
 }
 
 // Permission is the answer to whether somebody may.
 type Permission struct {
 	Allowed bool
-	Reason string // not, in words for that person
+	Reason  string // not, in words for that person
 }
 
 // Bounds of what is heard in one pass. A repository in which more is said than
@@ -44,7 +47,7 @@ const (
 // said is a comment with its command.
 type said struct {
 	scm.Comment
-	command promotion.Command
+	command command.Command
 }
 
 // lookAtComments hears the commands in comments that nobody heard before. What they
@@ -132,7 +135,7 @@ func (v *view) commandsIn(comments []scm.Comment) []said {
 		if machine || c.Edited || !v.observed.State.Hears(c.ID, c.Created, v.now) {
 			continue
 		}
-		if command, found := promotion.ReadCommand(c.Body); found {
+		if command, found := command.Read(c.Body); found {
 			commands = append(commands, said{Comment: c, command: command})
 		}
 	}

@@ -29,10 +29,10 @@ type Report struct {
 	// the fetched branches are at the end; Decided is what people decided, as each pass
 	// read it and as the last one left it; Landings is what it knows of landings, of the
 	// places of which it had to ask.
-	Default  string
-	Heads    map[string]string
-	UserDecisions  []state.State
-	Landings map[promotion.Target][]promotion.Landing
+	Default       string
+	Heads         map[string]string
+	UserDecisions []state.State
+	Landings      map[promotion.Target][]promotion.Landing
 }
 
 // PartialError is one part of a repository that failed.

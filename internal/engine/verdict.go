@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/command"
+	"promoter/internal/verb"
+
 	"promoter/internal/promotion"
 
 	"promoter/internal/fault"
@@ -28,7 +31,7 @@ func done() verdict                { return verdict{reaction: scm.ReactionDone} 
 // judge asks who may what, live, and says what a command does. A stranger gets no
 // words: whoever may write comments could have promoter write some.
 func (v *view) judge(ctx context.Context, s said) (verdict, error) {
-	right, err := v.Permissions.Allowed(ctx, s.Author, promotion.VerbHelp)
+	right, err := v.Permissions.Allowed(ctx, s.Author, verb.Help)
 	if err != nil || !right.Allowed {
 		return refusal(""), err
 	}
@@ -46,11 +49,11 @@ func (v *view) judge(ctx context.Context, s said) (verdict, error) {
 		return refusal("this pull request carries no application of an environment that is in the config"), nil
 	}
 	switch s.command.Verb {
-	case promotion.VerbHelp:
+	case verb.Help:
 		return v.helped(ctx, s, about)
-	case promotion.VerbExplain:
+	case verb.Explain:
 		return done(), nil
-	case promotion.VerbRefresh:
+	case verb.Refresh:
 		if v.Refresh != nil {
 			v.Refresh(v.observed.Config)
 		}
@@ -61,11 +64,11 @@ func (v *view) judge(ctx context.Context, s said) (verdict, error) {
 }
 
 // notOurs is for a pull request of somebody else, about which nothing is decided.
-func notOurs(command promotion.Command) verdict {
+func notOurs(command command.Command) verdict {
 	switch {
 	case command.Problem != "":
 		return unclear("")
-	case command.Verb == promotion.VerbHelp || command.Verb == promotion.VerbExplain:
+	case command.Verb == verb.Help || command.Verb == verb.Explain:
 		return refusal("this pull request is none of promoter's")
 	}
 	return refusal("")
@@ -74,8 +77,8 @@ func notOurs(command promotion.Command) verdict {
 // helped lists what the person may do here.
 func (v *view) helped(ctx context.Context, s said, about aboutPull) (verdict, error) {
 	var may []string
-	for _, verb := range []promotion.Verb{promotion.VerbHold, promotion.VerbResume, promotion.VerbReject} {
-		right, err := v.Permissions.Allowed(ctx, s.Author, verb, v.placesOf(promotion.Command{Verb: verb}, about)...)
+	for _, verb := range []verb.Verb{verb.Hold, verb.Resume, verb.Reject} {
+		right, err := v.Permissions.Allowed(ctx, s.Author, verb, v.placesOf(command.Command{Verb: verb}, about)...)
 		if err != nil {
 			return verdict{}, err
 		}
@@ -84,11 +87,11 @@ func (v *view) helped(ctx context.Context, s said, about aboutPull) (verdict, er
 		}
 	}
 	for _, environment := range v.observed.Config.Order() {
-		command := promotion.Command{Verb: promotion.VerbPromote, Environment: environment}
+		command := command.Command{Verb: verb.Promote, Environment: environment}
 		if missing := v.missing(command, about); missing != "" {
 			continue
 		}
-		right, err := v.Permissions.Allowed(ctx, s.Author, promotion.VerbPromote, v.placesOf(command, about)...)
+		right, err := v.Permissions.Allowed(ctx, s.Author, verb.Promote, v.placesOf(command, about)...)
 		if err != nil {
 			return verdict{}, err
 		}
@@ -96,7 +99,7 @@ func (v *view) helped(ctx context.Context, s said, about aboutPull) (verdict, er
 			may = append(may, command.String())
 		}
 	}
-	may = append(may, string(promotion.VerbRefresh), string(promotion.VerbExplain), string(promotion.VerbHelp))
+	may = append(may, string(verb.Refresh), string(verb.Explain), string(verb.Help))
 	helped := done()
 	helped.words = "here you may use " + strings.Join(may, ", ")
 	return helped, nil
@@ -104,7 +107,7 @@ func (v *view) helped(ctx context.Context, s said, about aboutPull) (verdict, er
 
 // decided is a command that writes something down.
 func (v *view) decided(ctx context.Context, s said, about aboutPull) (verdict, error) {
-	if s.command.Verb == promotion.VerbPromote {
+	if s.command.Verb == verb.Promote {
 		if why, away := v.observed.Unavailable[s.command.Environment]; away {
 			return verdict{}, fault.New(fault.Temporary, "%s cannot be read: %s", s.command.Environment, why)
 		}
@@ -127,26 +130,26 @@ func (v *view) ordered(ctx context.Context, s said, about aboutPull) (verdict, e
 	act := state.Act{By: s.Author, At: s.Created, Why: s.command.Reason}
 	carried := done()
 	switch s.command.Verb {
-	case promotion.VerbHold:
+	case verb.Hold:
 		for _, target := range about.places {
 			carried.changes = append(carried.changes, state.Hold(state.Target(target), act))
 		}
-	case promotion.VerbResume:
+	case verb.Resume:
 		for _, target := range about.places {
 			carried.changes = append(carried.changes, state.Resume(state.Target(target), act))
 		}
-	case promotion.VerbPromote:
+	case verb.Promote:
 		for _, target := range v.placesOf(s.command, about) {
 			carried.changes = append(carried.changes, state.Ask(state.Target(target), state.Request{Act: act}))
 		}
-	case promotion.VerbReject:
+	case verb.Reject:
 		changes, why, err := v.rejections(ctx, about, act)
 		if err != nil || why != "" {
 			return refusal(why), err
 		}
 		carried.changes = changes
 	default:
-		return unclear("there is no such command"), nil
+		return unclear("unknown command"), nil
 	}
 	carried.subject = v.subjectOf(s.command, about)
 	return carried, nil
@@ -158,15 +161,15 @@ func (v *view) overtaken(s said, about aboutPull) string {
 	for _, target := range v.placesOf(s.command, about) {
 		record := v.observed.State.At(state.Target(target))
 		switch s.command.Verb {
-		case promotion.VerbHold:
+		case verb.Hold:
 			if v.observed.State.ResumedAt(state.Target(target)).After(s.Created) {
 				return "it was resumed since then"
 			}
-		case promotion.VerbResume:
+		case verb.Resume:
 			if record.Hold != nil && record.Hold.At.After(s.Created) {
 				return "it was held or rolled back since then" // a rollback holds
 			}
-		case promotion.VerbPromote:
+		case verb.Promote:
 			if record.Request != nil && record.Request.At.After(s.Created) {
 				return "another promotion was asked for since then"
 			}
@@ -176,7 +179,7 @@ func (v *view) overtaken(s said, about aboutPull) string {
 }
 
 // missing says what a promotion is asked for that is not there.
-func (v *view) missing(command promotion.Command, about aboutPull) string {
+func (v *view) missing(command command.Command, about aboutPull) string {
 	if _, known := v.observed.Config.Environment(command.Environment); !known {
 		return fmt.Sprintf("there is no environment %s; there are %s", command.Environment, strings.Join(v.observed.Config.Order(), ", "))
 	}
@@ -189,14 +192,14 @@ func (v *view) missing(command promotion.Command, about aboutPull) string {
 }
 
 // placesOf returns what a command decides about. A rejection holds everywhere.
-func (v *view) placesOf(command promotion.Command, about aboutPull) []promotion.Target {
+func (v *view) placesOf(command command.Command, about aboutPull) []promotion.Target {
 	targets := slices.Clone(about.places)
 	switch command.Verb {
-	case promotion.VerbPromote:
+	case verb.Promote:
 		for i := range targets {
 			targets[i].Environment = command.Environment
 		}
-	case promotion.VerbReject:
+	case verb.Reject:
 		for target := range v.observed.Targets {
 			targets = append(targets, target)
 		}
@@ -206,15 +209,15 @@ func (v *view) placesOf(command promotion.Command, about aboutPull) []promotion.
 }
 
 // subjectOf is what the commit is called, as that of the command line.
-func (v *view) subjectOf(command promotion.Command, about aboutPull) string {
+func (v *view) subjectOf(command command.Command, about aboutPull) string {
 	target := state.Target(about.place)
-	verb := strings.ToUpper(string(command.Verb[:1])) + string(command.Verb[1:])
+	subject := strings.ToUpper(string(command.Verb[:1])) + string(command.Verb[1:])
 	switch command.Verb {
-	case promotion.VerbPromote:
+	case verb.Promote:
 		target.Environment = command.Environment
-	case promotion.VerbReject:
-		verb += fmt.Sprintf(" the versions of pull request %d in", about.number)
+	case verb.Reject:
+		subject += fmt.Sprintf(" the versions of pull request %d in", about.number)
 		target = state.Target{Environment: state.All, Application: state.All}
 	}
-	return state.Subject(verb, target, command.Reason)
+	return state.Subject(subject, target, command.Reason)
 }

@@ -24,6 +24,7 @@ var table = map[string]place{
 	"internal/schedule":   {floor: 0},
 	"internal/atomicfile": {floor: 0},
 	"internal/receiver":   {floor: 0},
+	"internal/verb":       {floor: 0},
 
 	"internal/config":   {floor: 1},
 	"internal/edit":     {floor: 1},
@@ -34,6 +35,7 @@ var table = map[string]place{
 	"internal/database": {floor: 1},
 
 	"internal/scm/rest":  {floor: 2},
+	"internal/command":   {floor: 2},
 	"internal/promotion": {floor: 2},
 	"internal/suggest":   {floor: 2},
 

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/command"
+	"promoter/internal/verb"
+
 	"promoter/internal/promotion"
 
 	"promoter/internal/scm"
@@ -24,18 +27,17 @@ type Answered struct {
 }
 
 // Verb returns the verb that was understood; empty: none was.
-func (a Answered) Verb() promotion.Verb {
+func (a Answered) Verb() verb.Verb {
 	if a.Command == "" {
 		return ""
 	}
-	command, _ := promotion.ReadCommand(promotion.CommandPrefix + " " + a.Command)
-	return command.Verb
+	return command.Parse(a.Command).Verb
 }
 
 // Asks says whether it is answered by where something stands.
 func (a Answered) Asks() bool {
-	verb := a.Verb()
-	return a.Reaction == string(scm.ReactionDone) && (verb == promotion.VerbExplain || verb == promotion.VerbPromote)
+	v := a.Verb()
+	return a.Reaction == string(scm.ReactionDone) && (v == verb.Explain || v == verb.Promote)
 }
 
 // Answer returns the text of the comment that answers commands; empty where the
@@ -57,17 +59,17 @@ func Answer(all ...Answered) string {
 func (a Answered) write(b *writing) {
 	about := Sanitize(a.Login)
 	if a.Command != "" {
-		about += ", " + code(promotion.CommandPrefix+" "+a.Command)
+		about += ", " + code(command.Prefix+" "+a.Command)
 	}
 	words := "so it stands"
-	if a.Verb() == promotion.VerbPromote {
+	if a.Verb() == verb.Promote {
 		words = "asked for; conditions and gates hold as ever"
 	}
 	b.paragraph("**" + about + ":** " + cmp.Or(Sanitize(a.Words), words) + ".")
 	for _, p := range a.Proposals {
 		p.explain(b)
 	}
-	if verb := a.Verb(); verb == promotion.VerbHelp || a.Reaction == string(scm.ReactionUnclear) {
+	if a.Verb() == verb.Help || a.Reaction == string(scm.ReactionUnclear) {
 		help(b)
 	}
 }
@@ -86,17 +88,13 @@ func (p Proposal) explain(b *writing) {
 	page.gates(b)
 }
 
-// help is the table of the commands. None of its lines begins like one.
+// help writes the table of the commands. No line of it begins like a command.
 func help(b *writing) {
-	b.table([]string{"command", "what it does"}, [][]string{
-		{"`/promoter hold [reason]`", "nothing is proposed and nothing lands here; what is open stays open"},
-		{"`/promoter resume [reason]`", "ends a hold, and forgets what was rejected or taken back here"},
-		{"`/promoter reject REASON`", "the versions of this pull request are not proposed anywhere again; newer ones are"},
-		{"`/promoter promote ENVIRONMENT`", "asks for the promotion into an environment; conditions and gates hold"},
-		{"`/promoter refresh`", "reads the registries again, and brings this pull request up to date"},
-		{"`/promoter explain`", "tells every condition and gate"},
-		{"`/promoter help`", "tells this"},
-	})
+	var rows [][]string
+	for _, usage := range command.Usages() {
+		rows = append(rows, []string{"`" + usage.String() + "`", usage.Help})
+	}
+	b.table([]string{"command", "effect"}, rows)
 }
 
 // Explained finds what is to be told about places: the proposals that speak of

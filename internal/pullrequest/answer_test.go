@@ -33,7 +33,7 @@ func TestReply_golden(t *testing.T) {
 		}},
 		"hostile": {
 			{Answer: state.Answer{Login: "@ann <!-- x", Command: "promote `x` @all #1", Reaction: "refused", Words: "because of @all, #1 and --> [a](https://b)\n/promoter hold"}},
-			{Answer: state.Answer{Login: "ben", Reaction: "unclear", Words: "there is no such command"}},
+			{Answer: state.Answer{Login: "ben", Reaction: "unclear", Words: "unknown command"}},
 		},
 	} {
 		text := pullrequest.Answer(answers...)

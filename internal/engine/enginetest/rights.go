@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 
+	"promoter/internal/verb"
+
 	"promoter/internal/promotion"
 
 	"promoter/internal/engine"
@@ -18,7 +20,7 @@ type Permissions struct {
 	// which environments somebody may give those that decide; without an entry it is
 	// everybody, everywhere.
 	Strangers map[string]bool
-	Only      map[promotion.Verb][]string
+	Only      map[verb.Verb][]string
 	Where     map[string][]string
 	// Fail is asked before every answer.
 	Fail  func(person identity.User) error
@@ -27,11 +29,11 @@ type Permissions struct {
 
 // NewPermissions makes rights without strangers.
 func NewPermissions() *Permissions {
-	return &Permissions{Strangers: map[string]bool{}, Only: map[promotion.Verb][]string{}, Where: map[string][]string{}}
+	return &Permissions{Strangers: map[string]bool{}, Only: map[verb.Verb][]string{}, Where: map[string][]string{}}
 }
 
 // Allowed implements engine.Permissions.
-func (r *Permissions) Allowed(_ context.Context, person identity.User, verb promotion.Verb, targets ...promotion.Target) (engine.Permission, error) {
+func (r *Permissions) Allowed(_ context.Context, person identity.User, verb verb.Verb, targets ...promotion.Target) (engine.Permission, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.Asked++

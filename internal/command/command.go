@@ -1,0 +1,217 @@
+// Package command reads the commands that users write in comments on pull
+// requests: a line that begins with "/promoter".
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/verb"
+)
+
+// Prefix begins the line of a command.
+const Prefix = "/promoter"
+
+const (
+	maxLine     = 1000 // bytes of a command
+	maxCommands = 100  // commands that are counted in one comment
+)
+
+// Command is the command of one comment.
+type Command struct {
+	Verb        verb.Verb
+	Environment string // of promote
+	Reason      string // of hold, resume, and reject
+	// Problem is what is wrong with the command; the command is not executed then.
+	// It quotes nothing of the comment except names. Empty: the command is valid.
+	Problem string
+}
+
+// Usage describes one verb of comments.
+type Usage struct {
+	Verb     verb.Verb
+	Argument argument
+	Help     string
+}
+
+type argument string
+
+// The arguments that a verb takes, as the help shows them.
+const (
+	noArgument     argument = ""
+	optionalReason argument = "[reason]"
+	requiredReason argument = "REASON"
+	environment    argument = "ENVIRONMENT"
+)
+
+// Usages returns the verbs of comments in the order of the help.
+func Usages() []Usage {
+	return []Usage{
+		{verb.Hold, optionalReason, "stop promotions here: nothing is proposed or merged; open pull requests stay open"},
+		{verb.Resume, optionalReason, "end a hold, and forget which versions were rejected or reverted here"},
+		{verb.Reject, requiredReason, "never propose the versions of this pull request again, in any environment; newer versions are still proposed"},
+		{verb.Promote, environment, "request a promotion into an environment; conditions and gates still apply"},
+		{verb.Refresh, noArgument, "query the registries again and update this pull request"},
+		{verb.Explain, noArgument, "show every condition and gate"},
+		{verb.Help, noArgument, "show this help"},
+	}
+}
+
+// String returns how the command is written in a comment.
+func (u Usage) String() string {
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s", Prefix, u.Verb, u.Argument))
+}
+
+// Read returns the command of a comment; false if the comment has none. Lines in
+// code blocks, quotes, and HTML comments are ignored. If there are several
+// commands, none is executed, because their order of intent is unknown.
+func Read(comment string) (Command, bool) {
+	lines := commandLines(comment)
+	switch len(lines) {
+	case 0:
+		return Command{}, false
+	case 1:
+		return Parse(lines[0]), true
+	}
+	return Command{Problem: "a comment can contain only one command; write each command in its own comment"}, true
+}
+
+// Parse reads what follows the prefix.
+func Parse(text string) Command {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	name, rest, _ := strings.Cut(text, " ")
+	c := Command{Verb: verb.Verb(strings.ToLower(name))}
+	usages := Usages()
+	i := slices.IndexFunc(usages, func(u Usage) bool { return u.Verb == c.Verb })
+	switch {
+	case len(text) > maxLine:
+		return Command{Problem: fmt.Sprintf("the command is longer than %d characters", maxLine)}
+	case name == "":
+		return Command{Verb: verb.Help}
+	case i < 0:
+		return Command{Problem: "unknown command"}
+	case strings.HasPrefix(rest, "-"):
+		c.Problem = fmt.Sprintf("%s takes no options in a comment; it applies to this pull request", c.Verb)
+		return c
+	}
+	switch usages[i].Argument {
+	case environment:
+		switch {
+		case rest == "":
+			c.Problem = fmt.Sprintf("%s requires an environment", c.Verb)
+		case strings.Contains(rest, " "):
+			c.Problem = fmt.Sprintf("%s takes exactly one environment", c.Verb)
+		case !config.ValidName(rest):
+			c.Problem = "not a valid environment name"
+		default:
+			c.Environment = rest
+		}
+	case requiredReason, optionalReason:
+		c.Reason = rest
+		if rest == "" && usages[i].Argument == requiredReason {
+			c.Problem = fmt.Sprintf("%s requires a reason", c.Verb)
+		}
+	default:
+		if rest != "" {
+			c.Problem = fmt.Sprintf("%s takes no arguments", c.Verb)
+		}
+	}
+	return c
+}
+
+// String returns the command as it is written after the prefix, in one line.
+func (c Command) String() string {
+	text := string(c.Verb)
+	for _, argument := range []string{c.Environment, c.Reason} {
+		if argument != "" {
+			text += " " + argument
+		}
+	}
+	return text
+}
+
+// commandLines returns what follows the prefix in each line that is a command.
+func commandLines(comment string) []string {
+	var found []string
+	var block markdownBlock
+	for line := range strings.SplitSeq(strings.ReplaceAll(comment, "\r\n", "\n"), "\n") {
+		if block.hides(line) {
+			continue
+		}
+		rest, begins := strings.CutPrefix(line, Prefix)
+		if begins && (rest == "" || rest[0] == ' ' || rest[0] == '\t') {
+			found = append(found, strings.TrimSpace(rest))
+		}
+		if len(found) == maxCommands {
+			break
+		}
+	}
+	return found
+}
+
+// markdownBlock is the block that the current line is in.
+// https://spec.commonmark.org/0.31.2/#fenced-code-blocks
+type markdownBlock struct {
+	fence   string // that closes the code block; empty: no code block is open
+	comment bool   // an HTML comment is open
+}
+
+// hides reports whether a line is in a code block or an HTML comment, and follows
+// what the line opens and closes. A line in which a comment only begins is text.
+func (b *markdownBlock) hides(line string) bool {
+	if b.fence != "" {
+		if closesFence(line, b.fence) {
+			b.fence = ""
+		}
+		return true
+	}
+	wasComment := b.comment
+	b.comment = opensComment(line, b.comment)
+	if wasComment {
+		return true
+	}
+	b.fence = opensFence(line)
+	return b.fence != ""
+}
+
+// opensFence returns the fence that a line opens: three or more backticks or
+// tildes, after at most three spaces.
+func opensFence(line string) string {
+	text := strings.TrimLeft(line, " ")
+	if len(line)-len(text) > 3 || text == "" || text[0] != '`' && text[0] != '~' {
+		return ""
+	}
+	n := len(text) - len(strings.TrimLeft(text, text[:1]))
+	if n < 3 || text[0] == '`' && strings.Contains(text[n:], "`") {
+		return ""
+	}
+	return text[:n]
+}
+
+// closesFence reports whether a line closes a fence: at least as many of the same
+// character, and nothing else.
+func closesFence(line, fence string) bool {
+	text := strings.TrimLeft(line, " ")
+	if len(line)-len(text) > 3 {
+		return false
+	}
+	text = strings.TrimRight(text, " \t")
+	return len(text) >= len(fence) && strings.Trim(text, fence[:1]) == ""
+}
+
+// opensComment reports whether an HTML comment is open at the end of a line.
+func opensComment(line string, open bool) bool {
+	for {
+		delimiter := "<!--"
+		if open {
+			delimiter = "-->"
+		}
+		_, rest, found := strings.Cut(line, delimiter)
+		if !found {
+			return open
+		}
+		line, open = rest, !open
+	}
+}

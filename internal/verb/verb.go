@@ -1,0 +1,31 @@
+// Package verb lists what a user can tell promoter to do. The command line,
+// comments on pull requests, the permissions of the server file, and the history
+// share these verbs.
+package verb
+
+// Verb is one of the verbs below.
+type Verb string
+
+// The verbs that are decisions: they change the branch promoter/_state, and a
+// permission can be granted for each of them.
+const (
+	Promote  Verb = "promote"  // request a promotion
+	Hold     Verb = "hold"     // stop promotions of a target
+	Resume   Verb = "resume"   // end a hold, and forget rejections
+	Reject   Verb = "reject"   // never propose a version again
+	Rollback Verb = "rollback" // restore the previous versions, and hold
+	Freeze   Verb = "freeze"   // stop promotions of an environment or of everything
+	Thaw     Verb = "thaw"     // end a freeze
+)
+
+// The verbs that change nothing.
+const (
+	Refresh Verb = "refresh" // query the registries again
+	Explain Verb = "explain" // report every condition and gate
+	Help    Verb = "help"    // list the commands
+)
+
+// Decisions returns the verbs that are decisions.
+func Decisions() []Verb {
+	return []Verb{Promote, Hold, Resume, Reject, Rollback, Freeze, Thaw}
+}
