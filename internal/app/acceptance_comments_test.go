@@ -131,7 +131,7 @@ func TestRun_forksComment_github(t *testing.T) {
 		s.run()
 		s.reacted(held, "-1")
 		s.reacted(asked, "-1")
-		s.toldBelow(number, "none of promoter's")
+		s.toldBelow(number, "not promoter's")
 	})
 }
 

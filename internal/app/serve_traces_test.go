@@ -156,15 +156,15 @@ func checkLook(t *testing.T, all forest, first, second telemetrytest.Span) {
 	has(t, all.of(first.Trace).one(t, "store"), "keys="+look.Attributes["promoter.key"])
 	opened := all.one(t, "opened")
 	has(t, opened, "environment=staging", "applications=shop", "pull_request=1")
-	if path := all.path(opened); path != "delivery > look > pass > propose > opened" {
+	if path := all.path(opened); path != "delivery > look > reconcile > propose > opened" {
 		t.Errorf("the pull request is at %s", path)
 	}
 	pushed := all.one(t, "pushed")
 	has(t, pushed, "environment=dev", "applications=shop")
-	if path := all.path(pushed); path != "delivery > look > pass > push > pushed" || len(pushed.Attributes["promoter.commit"]) != 40 {
+	if path := all.path(pushed); path != "delivery > look > reconcile > push > pushed" || len(pushed.Attributes["promoter.commit"]) != 40 {
 		t.Errorf("the commit is at %s: %v", path, pushed.Attributes)
 	}
-	for _, want := range []string{"pass > observe", "pass > plan", "observe > git list", "push > git push", "propose > git push"} {
+	for _, want := range []string{"reconcile > observe", "reconcile > plan", "observe > git list", "push > git push", "propose > git push"} {
 		if !slices.ContainsFunc(all.of(first.Trace), func(s telemetrytest.Span) bool { return strings.HasSuffix(all.path(s), " > "+want) }) {
 			t.Errorf("nothing is at %s:\n%s", want, all)
 		}

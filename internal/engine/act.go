@@ -3,197 +3,200 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
-
-	"promoter/internal/promotion"
 
 	"promoter/internal/fault"
+	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
-	"promoter/internal/state"
 )
 
-// act carries the proposals out: first what is to be remembered, because the
-// effects rest on it; then the pushes, all of a branch at once; then the pull
-// requests, in their order. What fails in one stops no other; a lost race stops
-// the pass, which begins anew.
-func (v *view) act(ctx context.Context) error {
-	proposals := v.followDecide(ctx)
-	v.remember(promotion.StateUpdates(v.observed, v.report.Decisions, v.now)...)
-	v.rememberClosings(proposals)
-	if err := v.flush(ctx); err != nil {
-		return err
+// act carries out a plan and reports the effects. It works on a copy of the
+// observation. With again, another reconciliation should follow at once, because
+// something landed or may land now.
+func (r *Reconciler) act(ctx context.Context, o Observation, plan Plan) (report Report, again bool, err error) {
+	x := &executor{
+		r: r, o: o.clone(), plan: plan, again: o.Refreshed,
+		merged: map[string]string{}, written: map[string]map[string]bool{}, statusSet: map[string]bool{},
 	}
-	if err := v.pushAll(ctx, proposals); err != nil {
-		return err
+	err = x.execute(ctx)
+	if x.landed && fault.KindOf(err) == fault.Conflict {
+		err = nil // it restarts anyway, and this is no failed attempt
 	}
-	for _, proposal := range proposals {
-		if proposal.Step == pullrequest.StepPush {
-			continue
-		}
-		done := Effect{Proposal: proposal, Action: ActionNone, Err: v.unreadOf(proposal)}
-		if done.Err == nil {
-			done = v.followProposal(ctx, proposal)
-		}
-		if err := v.note(ctx, done); err != nil {
-			return err
-		}
-	}
-	if err := v.tidy(ctx, proposals); err != nil {
-		return err
-	}
-	if err := v.statusOfOthers(ctx); err != nil {
-		return err
-	}
-	return v.answerComments(ctx)
+	return x.o.finalReport(x.plan, x.effects), x.landed || x.again, err
 }
 
-// note keeps what came of a proposal. Some errors end the pass.
-func (v *view) note(ctx context.Context, done Effect) error {
-	if err := v.ends(ctx, done.Err); err != nil {
+// executor carries out one plan.
+type executor struct {
+	r       *Reconciler
+	o       Observation // with the results of our own effects
+	plan    Plan        // replaced where a push or a merge has to be decided again
+	effects []Effect
+
+	merged    map[string]string          // by branch, the commit of our last merge into it
+	written   map[string]map[string]bool // by branch, the files that were pushed to it
+	statusSet map[string]bool            // by commit, whether our status was set just now
+	landed    bool                       // something reached an environment's branch
+	again     bool                       // something was written that may land at once
+}
+
+// execute acts in a fixed order. An error of one proposal stops no other, except a
+// conflict, which restarts the reconciliation.
+func (x *executor) execute(ctx context.Context) error {
+	proposals := x.plan.Proposals
+
+	// The state first: the effects depend on it.
+	x.o = x.o.withChanges(x.plan.stateUpdates(x.o)...)
+	if err := x.writeState(ctx); err != nil {
 		return err
 	}
-	v.done(done)
-	return nil
-}
 
-// carryOut does one proposal that is no push.
-func (v *view) carryOut(ctx context.Context, p pullrequest.Proposal) Effect {
-	switch p.Step {
-	case pullrequest.StepPropose:
-		return v.propose(ctx, p)
-	case pullrequest.StepKeep:
-		return v.keep(ctx, p)
-	case pullrequest.StepClose:
-		return v.close(ctx, p)
-	default:
-		return Effect{Proposal: p, Action: ActionNone}
-	}
-}
-
-// rememberClosings enters our own closes before they happen.
-func (v *view) rememberClosings(proposals []pullrequest.Proposal) {
-	for _, p := range proposals {
-		if p.Step != pullrequest.StepClose || p.Open == nil || v.unreadOf(p) != nil {
-			continue // not closed in this pass: a close that comes is of somebody else
-		}
-		if target, ours := promotion.ParseHead(p.Head); ours {
-			v.remember(state.Closed(state.Target(target), p.Open.Number, p.Reason.Message, v.now))
-		}
-	}
-}
-
-// pushAll lands what goes straight to the branches: one chain and one push for
-// each. A branch that refuses stops no other.
-func (v *view) pushAll(ctx context.Context, proposals []pullrequest.Proposal) error {
-	chains, order := map[string][]pullrequest.Proposal{}, []string{}
+	// Then the pushes, one chain of commits and one push for each branch.
+	chains, branches := map[string][]pullrequest.Proposal{}, []string{}
 	for _, p := range proposals {
 		if p.Step != pullrequest.StepPush {
 			continue
 		}
-		branch := v.branchOf(p.Environment)
+		branch := x.o.branchOf(p.Environment)
 		if chains[branch] == nil {
-			order = append(order, branch)
+			branches = append(branches, branch)
 		}
 		chains[branch] = append(chains[branch], p)
 	}
-	for _, branch := range order {
-		for _, done := range v.followPush(ctx, branch, chains[branch]) {
-			if err := v.note(ctx, done); err != nil {
+	for _, branch := range branches {
+		for _, effect := range x.pushChain(ctx, branch, chains[branch]) {
+			if err := x.record(ctx, effect); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
-}
 
-// pushChain makes one commit for each proposal and pushes them together.
-func (v *view) pushChain(ctx context.Context, branch string, chain []pullrequest.Proposal) []Effect {
-	tip, touched := v.heads[branch], map[string]bool{}
-	v.touched[branch] = touched
-	var all []Effect
-	for _, p := range chain {
-		done := Effect{Proposal: p, Action: ActionNone}
-		err := v.unreadOf(p)
-		var built built
-		if err == nil {
-			built, err = v.build(ctx, p, tip, touched)
-		}
-		if err == nil && len(built.files) > 0 {
-			done.Commit, err = v.commit(p, built, tip)
-		}
-		if done.Err = err; err == nil && done.Commit != "" {
-			tip, done.Action = done.Commit, ActionPushed
-			for path := range built.files {
-				touched[path] = true
-			}
-		}
-		all = append(all, done)
-	}
-	if tip == v.heads[branch] {
-		return all
-	}
-	err := v.push(ctx, Update{Branch: branch, Old: v.heads[branch], New: tip})
-	v.landed = v.landed || err == nil
-	for i := range all {
-		if all[i].Action == ActionPushed && err != nil {
-			all[i].Action, all[i].Commit, all[i].Err = ActionNone, "", pushFault(branch, err)
-		}
-	}
-	return all
-}
-
-// pushFault says what can be done about a branch that takes no pushes.
-func pushFault(branch string, err error) error {
-	if fault.KindOf(err) == fault.Unauthorized {
-		return fmt.Errorf("push to %s: %w (let promoter push past the protection of %[1]s, or use land: automerge or pr)", branch, err)
-	}
-	return fmt.Errorf("push to %s: %w", branch, err)
-}
-
-// tidy deletes the branches that served. What kept one from being deleted is no
-// failure: the next pass sees it again.
-func (v *view) tidy(ctx context.Context, proposals []pullrequest.Proposal) error {
-	for _, branch := range v.served(proposals) {
-		if v.unread[branch] != nil {
+	// Then the pull requests, in the order of the plan.
+	for _, p := range proposals {
+		if p.Step == pullrequest.StepPush {
 			continue
 		}
-		if err := v.push(ctx, Update{Branch: branch, Old: v.refs.Branches[branch]}); err != nil && ctx.Err() != nil {
+		effect := Effect{Proposal: p, Action: ActionNone, Err: x.o.skipReason(p)}
+		if effect.Err == nil {
+			effect = x.carryOut(ctx, effect)
+		}
+		if err := x.record(ctx, effect); err != nil {
+			return err
+		}
+	}
+
+	// Then cleanup. A branch that cannot be deleted is found again next time.
+	for _, branch := range unusedBranches(x.o, Plan{Decisions: x.plan.Decisions, Proposals: proposals}, x.r.Objects, x.r.By) {
+		if x.o.failures.skipped[branch] != nil {
+			continue
+		}
+		if err := x.push(ctx, Update{Branch: branch, Old: x.o.Refs.Branches[branch]}); err != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
+
+	// Then what others see: the status of their pull requests, and replies to commands.
+	if err := x.setForeignStatuses(ctx); err != nil {
+		return err
+	}
+	return x.replyToCommands(ctx)
+}
+
+// record adds an effect to the report. Some errors end the reconciliation.
+func (x *executor) record(ctx context.Context, effect Effect) error {
+	if err := x.o.failures.stop(ctx, effect.Err); err != nil {
+		return err
+	}
+	x.effects = append(x.effects, x.o.withPromotions(effect))
 	return nil
 }
 
-// served returns the branches of ours that nothing is open from and nothing
-// differs for, and that nobody else committed to.
-func (v *view) served(proposals []pullrequest.Proposal) []string {
-	var served []string
-	for _, branch := range sortedKeys(v.refs.Branches) {
-		target, ours := promotion.ParseHead(branch)
-		if _, open := v.observed.Open[branch]; !ours || open {
-			continue
-		}
-		busy := slices.ContainsFunc(proposals, func(p pullrequest.Proposal) bool { return p.Head == branch })
-		if busy || !v.settled(target) {
-			continue
-		}
-		if head, err := v.Objects.Commit(v.refs.Branches[branch]); err == nil && v.isOurs(head) {
-			served = append(served, branch)
-		}
+// carryOut carries out one proposal that is not pushed.
+func (x *executor) carryOut(ctx context.Context, effect Effect) (done Effect) {
+	if effect.Step == pullrequest.StepWait {
+		return effect
 	}
-	return served
+	ctx, end := x.r.trace(ctx, string(effect.Step))
+	defer func() { end([]Effect{done}, done.Err) }()
+	if open := effect.Open; open != nil {
+		effect.Number, effect.URL, effect.Commit = open.Number, open.URL, open.Commit
+	}
+	switch {
+	case effect.Step == pullrequest.StepPropose:
+		return x.propose(ctx, effect)
+	case effect.Step == pullrequest.StepKeep && effect.Open != nil:
+		return x.keep(ctx, effect)
+	case effect.Step == pullrequest.StepClose && effect.Open != nil:
+		return x.closePullRequest(ctx, effect)
+	default:
+		return effect
+	}
 }
 
-// settled says whether nothing differs in the place, or in all of an environment.
-func (v *view) settled(target promotion.Target) bool {
-	known := false
-	for _, d := range v.report.Decisions {
-		if d.Environment != target.Environment || target.Application != state.All && d.Application != target.Application {
-			continue
+// pushChain makes one commit for each proposal of a branch and pushes them together.
+func (x *executor) pushChain(ctx context.Context, branch string, chain []pullrequest.Proposal) (effects []Effect) {
+	ctx, end := x.r.trace(ctx, string(pullrequest.StepPush))
+	defer func() { end(effects, nil) }()
+	tip, written := x.o.Heads[branch], map[string]bool{}
+	x.written[branch] = written
+	for _, p := range chain {
+		effect := Effect{Proposal: p, Action: ActionNone, Err: x.o.skipReason(p)}
+		var files map[string][]byte
+		if effect.Err == nil {
+			files, effect.Err = x.rewriter().proposal(ctx, x.o.Trees[p.Environment.Name], p, tip, written)
 		}
-		if known = true; d.State != promotion.Same && d.State != promotion.Absent {
-			return false
+		if effect.Err == nil && len(files) > 0 {
+			if effect.Commit, effect.Err = x.rewriter().commit(p, files, tip); effect.Err == nil {
+				tip, effect.Action = effect.Commit, ActionPushed
+				for path := range files {
+					written[path] = true
+				}
+			}
+		}
+		effects = append(effects, effect)
+	}
+	if tip == x.o.Heads[branch] {
+		return effects
+	}
+	err := x.push(ctx, Update{Branch: branch, Old: x.o.Heads[branch], New: tip})
+	if err == nil {
+		x.landed = true
+		return effects
+	}
+	if err = fmt.Errorf("push to %s: %w", branch, err); fault.KindOf(err) == fault.Unauthorized {
+		err = fmt.Errorf("%w (allow promoter to bypass the protection of %s, or use land: automerge or pr)", err, branch)
+	}
+	for i := range effects {
+		if effects[i].Action == ActionPushed {
+			effects[i].Action, effects[i].Commit, effects[i].Err = ActionNone, "", err
 		}
 	}
-	return known
+	return effects
+}
+
+// push pushes, and keeps where the branches are now.
+func (x *executor) push(ctx context.Context, updates ...Update) error {
+	if err := x.r.Remote.Push(ctx, updates...); err != nil {
+		return err // the caller names what it pushed
+	}
+	for _, update := range updates {
+		if update.New == "" {
+			delete(x.o.Heads, update.Branch)
+			delete(x.o.Refs.Branches, update.Branch)
+			continue
+		}
+		x.o.Heads[update.Branch], x.o.Refs.Branches[update.Branch] = update.New, update.New
+	}
+	return nil
+}
+
+// replan plans again with what is known about a pull request now, and returns its
+// proposal.
+func (x *executor) replan(open promotion.Open) (pullrequest.Proposal, bool) {
+	x.o.Promotion.Open[open.Head] = open
+	x.plan = makePlan(x.o)
+	for _, p := range x.plan.Proposals {
+		if p.Head == open.Head {
+			return p, true
+		}
+	}
+	return pullrequest.Proposal{}, false
 }

@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/promotion"
-
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
+	"promoter/internal/promotion"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -123,7 +122,7 @@ func TestComments_othersPullRequests(t *testing.T) {
 		w.wantReactions(refused, scm.ReactionRefused)
 		w.wantReactions(asked, scm.ReactionRefused)
 		w.wantReactions(odd, scm.ReactionUnclear)
-		w.wantAnswer(number, "none of promoter's")
+		w.wantAnswer(number, "not promoter's")
 	}
 	for _, target := range w.state().Targets() {
 		if record := w.state().At(target); record.Hold != nil || record.Request != nil {
@@ -143,7 +142,7 @@ func TestComments_foreignHead(t *testing.T) {
 	id := w.comment(1, "ada", "/promoter reject it leaks")
 	w.run()
 	w.wantReactions(id, scm.ReactionRefused)
-	w.wantAnswer(1, "its head is none of promoter's")
+	w.wantAnswer(1, "its head is not promoter's")
 	id = w.comment(1, "ada", "/promoter hold")
 	w.run()
 	w.wantReactions(id, scm.ReactionDone)
@@ -269,7 +268,7 @@ func TestComments_rightsMayNotBeAsked(t *testing.T) {
 		t.Fatal(err, report.Errors)
 	}
 	w.wantReactions(id, scm.ReactionRefused)
-	w.wantAnswer(1, "promoter's account may not ask")
+	w.wantAnswer(1, "promoter's account may not check")
 	if strings.Contains(w.answers(1), "stranger") {
 		t.Errorf("it repeats what somebody said who may be anybody:\n%s", w.answers(1))
 	}

@@ -43,7 +43,7 @@ func TestComments_askedSince(t *testing.T) {
 	later := w.act("")
 	w.decide(state.Hold(in("prod"), later), state.Ask(in("prod"), state.Request{Act: later}))
 	w.run()
-	w.wantAnswer(1, "another promotion was asked for since then")
+	w.wantAnswer(1, "another promotion was requested since then")
 	w.wantReactions(id, scm.ReactionRefused)
 	if got := w.state().At(in("prod")).Request; got == nil || !got.At.Equal(later.At) {
 		t.Errorf("request: %+v", got)

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/verb"
-
 	"github.com/google/go-cmp/cmp"
 
 	config_ "promoter/internal/config"
@@ -16,6 +14,7 @@ import (
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 	"promoter/internal/state"
+	"promoter/internal/verb"
 )
 
 // asking is a config in which somebody has to ask for prod.
@@ -91,7 +90,7 @@ func TestComments_hold(t *testing.T) {
 	if body := w.pull(1).Body; !strings.Contains(body, "held by ada") {
 		t.Errorf("the pull request says\n%s", body)
 	}
-	if got := w.subject(); !strings.HasPrefix(got, "Remember") { // the last commit: it was answered
+	if got := w.subject(); !strings.HasPrefix(got, "Record") { // the last commit: it was answered
 		t.Errorf("the last commit is %q", got)
 	}
 	if got := w.parentSubject(); got != "Hold shop in staging: the cart is empty" {

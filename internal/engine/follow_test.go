@@ -43,13 +43,13 @@ func TestReconcile_follow(t *testing.T) {
 		return told
 	}
 	got := reconcile()
-	for _, want := range []string{"/pass", "/pass/observe", "/pass/plan", "/pass/push pushed dev", "/pass/propose opened staging"} {
+	for _, want := range []string{"/reconcile", "/reconcile/observe", "/reconcile/plan", "/reconcile/push pushed dev", "/reconcile/propose opened staging"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%s is not in %q", want, got)
 		}
 	}
 	w.calm()
-	want := []string{"/pass/observe", "/pass/plan", "/pass/propose nothing staging", "/pass"}
+	want := []string{"/reconcile/observe", "/reconcile/plan", "/reconcile/propose nothing staging", "/reconcile"}
 	if diff := cmp.Diff(want, reconcile()); diff != "" {
 		t.Errorf("at rest (-want +got):\n%s", diff)
 	}

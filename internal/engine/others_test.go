@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/promotion"
-
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/fault"
+	"promoter/internal/promotion"
 )
 
 // A pull request against a managed branch that a person took over can be merged

@@ -5,12 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/promotion"
-
 	config_ "promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/identity"
+	"promoter/internal/promotion"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )

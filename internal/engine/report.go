@@ -3,32 +3,31 @@ package engine
 import (
 	"slices"
 
-	"promoter/internal/promotion"
-
 	"promoter/internal/config"
 	"promoter/internal/identity"
+	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/state"
 )
 
-// Report is what one pass over one repository saw and did.
+// Report is what a reconciliation of one repository observed and did.
 type Report struct {
 	Repository identity.RepositoryKey
 	Name       string
-	Config     *config.Config // as it is merged; nil: it could not be read
+	Config     *config.Config // of the default branch; nil: it could not be read
 	Decisions  []promotion.Decision
 	Effects    []Effect
-	// Errors is what kept a part of the repository from being looked at: a
-	// branch, a registry. The rest was done.
+	// Errors are the parts of the repository that failed, such as a branch or a
+	// registry. The rest was done.
 	Errors []PartialError
-	// Unusable is a sentence for a repository in which nothing can be done, such as
-	// an archived one; with what to do about it.
+	// Unusable is why nothing can be done in the repository, such as that it is
+	// archived, with what to do about it.
 	Unusable string
 
-	// What histories are made of: Default and Heads are the default branch and where
-	// the fetched branches are at the end; Decided is what people decided, as each pass
-	// read it and as the last one left it; Landings is what it knows of landings, of the
-	// places of which it had to ask.
+	// The rest is for the history. Heads are the fetched branches at the end, nil when
+	// the reconciliation did not get that far. UserDecisions contains the state branch
+	// as each reconciliation read it, and as the last one left it. Landings are known
+	// for the targets for which they were needed.
 	Default       string
 	Heads         map[string]string
 	UserDecisions []state.State
@@ -44,65 +43,93 @@ type PartialError struct {
 // Action is what was done about a proposal.
 type Action string
 
-// The acts.
+// The actions.
 const (
 	ActionNone      Action = "nothing"
-	ActionPushed    Action = "pushed"    // a commit on the environment's branch
+	ActionPushed    Action = "pushed"    // a commit to the environment's branch
 	ActionOpened    Action = "opened"    // a pull request
-	ActionRefreshed Action = "refreshed" // its head or its words
+	ActionRefreshed Action = "refreshed" // its head, title or body
 	ActionMerged    Action = "merged"
 	ActionClosed    Action = "closed"
 )
 
-// Effect is a proposal with what came of it.
+// Effect is a proposal with what was done about it.
 type Effect struct {
 	pullrequest.Proposal
-	// Promotions are the ids of the promotions that it carries, by the order of its
-	// decisions.
+	// Promotions are the ids of its promotions, in the order of its decisions.
 	Promotions []string
 	Action     Action
 	Number     int    // of the pull request
-	URL        string // of it
+	URL        string // of the pull request
 	Commit     string // that was pushed or merged
-	Err        error  // why the act failed
+	Err        error  // why the action failed
 }
 
-// Failed says whether any part failed.
+// failed returns the effect with an error.
+func (e Effect) failed(err error) Effect {
+	e.Err = err
+	return e
+}
+
+// Failed reports whether any part failed.
 func (r Report) Failed() bool {
-	if len(r.Errors) > 0 || r.Unusable != "" {
-		return true
-	}
-	for _, done := range r.Effects {
-		if done.Err != nil {
-			return true
+	return len(r.Errors) > 0 || r.Unusable != "" || slices.ContainsFunc(r.Effects, func(e Effect) bool { return e.Err != nil })
+}
+
+// after returns the report with the effects and user decisions of the reconciliations
+// before it. An effect of one of them is kept; of what was only proposed, the later
+// reconciliation knows better.
+func (r Report) after(before Report) Report {
+	effects := slices.DeleteFunc(slices.Clone(before.Effects), func(e Effect) bool { return e.Action == ActionNone })
+	for _, e := range r.Effects {
+		if e.Action != ActionNone || e.Err != nil || !slices.ContainsFunc(effects, e.sameBranch) {
+			effects = append(effects, e)
 		}
 	}
-	return false
-}
-
-// after is the report with what the passes before it did and read.
-func (r Report) after(before Report) Report {
-	r.Effects = together(before.Effects, r.Effects)
+	r.Effects = effects
 	r.UserDecisions = slices.Concat(before.UserDecisions, r.UserDecisions)
 	return r
 }
 
-// together joins what was done before with what a later pass says. An effect is
-// told once; of whatever else was there before, the later pass knows better.
-func together(before, now []Effect) []Effect {
-	all := slices.DeleteFunc(slices.Clone(before), func(d Effect) bool { return d.Action == ActionNone })
-	for _, d := range now {
-		told := d.Action == ActionNone && d.Err == nil && slices.ContainsFunc(all, d.sameBranch)
-		if !told {
-			all = append(all, d)
-		}
-	}
-	return all
+// sameBranch reports whether both are about one pull request, or the same pushed
+// applications.
+func (e Effect) sameBranch(other Effect) bool {
+	targets := func(a, b promotion.Decision) bool { return a.Target == b.Target }
+	return e.Head == other.Head && (e.Head != "" || slices.EqualFunc(e.Decisions, other.Decisions, targets))
 }
 
-// sameBranch says whether both are about one pull request, or one application that
-// is pushed.
-func (d Effect) sameBranch(other Effect) bool {
-	targets := func(a, b promotion.Decision) bool { return a.Target == b.Target }
-	return d.Head == other.Head && (d.Head != "" || slices.EqualFunc(d.Decisions, other.Decisions, targets))
+// report is the report of a reconciliation that planned nothing.
+func (o Observation) report() Report {
+	return Report{
+		Repository: o.Info.Key, Name: o.Info.Name, Config: o.Promotion.Config, Errors: o.failures.errors, Unusable: o.Unusable,
+		UserDecisions: []state.State{o.Stored},
+	}
+}
+
+// finalReport is the report at the end of a reconciliation.
+func (o Observation) finalReport(plan Plan, effects []Effect) Report {
+	report := o.report()
+	report.Decisions, report.Effects = plan.Decisions, effects
+	report.Default, report.Heads, report.Landings = o.Refs.Default, o.Heads, o.Promotion.Landings
+	report.UserDecisions = append(report.UserDecisions, o.Promotion.State)
+	return report
+}
+
+// preview reports the proposals of a plan that is not carried out.
+func (o Observation) preview(plan Plan) Report {
+	var effects []Effect
+	for _, p := range plan.Proposals {
+		effects = append(effects, o.withPromotions(Effect{Proposal: p, Action: ActionNone, Err: o.skipReason(p)}))
+	}
+	return o.finalReport(plan, effects)
+}
+
+// withPromotions returns an effect with the ids of its promotions. A snapshot that was
+// reverted and lands again is another promotion.
+func (o Observation) withPromotions(e Effect) Effect {
+	for _, decision := range e.Decisions {
+		id := decision.Snapshot.ID()
+		e.Promotions = append(e.Promotions, promotion.ID(o.Info.Key, decision.Target, id, 1+o.Attempts[decision.Target][id]))
+	}
+	return e
 }

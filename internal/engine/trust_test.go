@@ -4,10 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/promotion"
-
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/image"
+	"promoter/internal/promotion"
 	"promoter/internal/scm"
 )
 

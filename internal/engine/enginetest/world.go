@@ -14,11 +14,11 @@ var By = engine.Signature{Name: "promoter", Email: "promoter@example.com"} //nol
 
 // World is one repository with its registry, its forge and its clock.
 type World struct {
-	Git      *Git
-	Registry *Registry
-	Forge    *Forge
-	Clock    *Clock
-	Permissions   *Permissions
+	Git         *Git
+	Registry    *Registry
+	Forge       *Forge
+	Clock       *Clock
+	Permissions *Permissions
 }
 
 // Clock is a clock that tests move.

@@ -1,0 +1,339 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+)
+
+// propose writes the branch, unless it contains the proposal already, and opens or
+// refreshes its pull request. Then it merges what may be merged.
+func (x *executor) propose(ctx context.Context, effect Effect) Effect {
+	p := effect.Proposal
+	base := x.o.branchOf(p.Environment)
+	files, err := x.rewriter().proposal(ctx, x.o.Trees[p.Environment.Name], p, x.o.Heads[base], x.written[base])
+	if err != nil || len(files) == 0 {
+		return effect.failed(err)
+	}
+	head := x.o.Heads[p.Head]
+	pushed := head == ""
+	if !pushed {
+		contained, err := x.rewriter().isProposal(ctx, head, p, files)
+		if err != nil {
+			return effect.failed(err)
+		}
+		commit, err := x.r.Objects.Commit(head)
+		if err != nil {
+			return effect.failed(fmt.Errorf("read the head of %s: %w", p.Head, err))
+		}
+		if pushed = !contained; pushed && !x.r.By.committed(commit) {
+			// Our branch without a pull request contains a user's commit: it is theirs.
+			effect.Step, effect.Reason = pullrequest.StepWait, promotion.Reason{Rule: promotion.RuleBranch, Message: fmt.Sprintf(
+				"the branch %s contains a commit of %s: delete it, or open its pull request again", p.Head, commit.Committer.Name)}
+			return effect
+		}
+	}
+	if pushed {
+		if effect = x.writeHead(ctx, effect, files, head); effect.Err != nil {
+			return effect
+		}
+	}
+	if effect.Commit = x.o.Heads[p.Head]; p.Open == nil {
+		return x.createPullRequest(ctx, effect)
+	}
+	if pushed {
+		// On a new head no check ran, and no user approved it.
+		open := x.o.Promotion.Open[p.Head]
+		open.Checks, open.Approvals, open.Votes, open.Void, open.Refused = nil, nil, nil, nil, nil
+		if fresh, found := x.replan(open); found && fresh.Step == p.Step {
+			effect.Proposal = fresh
+		}
+	}
+	if effect = x.refreshText(ctx, effect, pushed); effect.Err != nil {
+		return effect
+	}
+	if pushed {
+		effect.Action = ActionRefreshed
+		x.again = x.again || effect.Environment.Land == config.LandAutomerge
+	}
+	if effect = x.setStatus(ctx, effect); effect.Err != nil || pushed || !p.Land {
+		return effect
+	}
+	return x.merge(ctx, effect, files)
+}
+
+// writeHead writes the branch of a proposal on the current base.
+func (x *executor) writeHead(ctx context.Context, effect Effect, files map[string][]byte, old string) Effect {
+	commit, err := x.rewriter().commit(effect.Proposal, files, x.o.Heads[x.o.branchOf(effect.Environment)])
+	if err == nil {
+		err = x.push(ctx, Update{Branch: effect.Head, Old: old, New: commit})
+	}
+	if err != nil {
+		return effect.failed(fmt.Errorf("push %s: %w", effect.Head, err))
+	}
+	effect.Commit = commit
+	return effect
+}
+
+// createPullRequest opens the pull request of a branch.
+func (x *executor) createPullRequest(ctx context.Context, effect Effect) Effect {
+	p := pullrequest.Opened(effect.Proposal)
+	effect.Proposal = p
+	page, _ := x.r.page(ctx, x.o.Promotion.Config, p) // what could not be read is added next time
+	settings := p.Environment.PullRequest
+	pr, err := x.r.Repository.PullRequests().Create(ctx, scm.Draft{
+		Head: p.Head, Base: x.o.branchOf(p.Environment), Title: pullrequest.Title(page), Body: pullrequest.MergeBody("", pullrequest.Body(page)),
+		AsDraft: settings.Draft, Labels: settings.Labels, Reviewers: settings.Reviewers, Assignees: settings.Assignees,
+	})
+	if err != nil {
+		return effect.failed(fmt.Errorf("open a pull request for %s: %w", p.Head, err))
+	}
+	effect.Action, effect.Number, effect.URL = ActionOpened, pr.Number, pr.URL
+	x.again = x.again || pullrequest.Ready(p)
+	return x.setStatus(ctx, effect)
+}
+
+// refreshText updates title and body. What a user wrote stays: text outside our
+// markers, and a title that is not ours. A run that pushed may have been killed before
+// it updated the title.
+func (x *executor) refreshText(ctx context.Context, effect Effect, pushed bool) Effect {
+	p := effect.Proposal
+	i := slices.IndexFunc(x.o.Open, func(pr scm.PullRequest) bool { return pr.Number == p.Open.Number })
+	if i < 0 || len(p.Decisions) == 0 {
+		return effect
+	}
+	pr, edit := &x.o.Open[i], scm.Edit{}
+	page, err := x.r.page(ctx, x.o.Promotion.Config, p)
+	if err != nil && !pushed {
+		return effect // nothing is removed only because it is unknown just now
+	}
+	if body := pullrequest.MergeBody(pr.Body, pullrequest.Body(page)); body != pr.Body {
+		edit.Body = &body
+	}
+	isOurs := pullrequest.GaveTitle(pr.Body, pr.Title) || pushed && x.isSubject(p.Open.Commit, pr.Title)
+	if title := pullrequest.Title(page); title != pr.Title && isOurs {
+		edit.Title = &title
+	}
+	if edit.Body == nil && edit.Title == nil {
+		return effect
+	}
+	if err := x.r.Repository.PullRequests().Edit(ctx, pr.Number, edit); err != nil {
+		return effect.failed(fmt.Errorf("edit pull request #%d: %w", pr.Number, err))
+	}
+	if edit.Body != nil {
+		pr.Body = *edit.Body
+	}
+	if edit.Title != nil {
+		pr.Title = *edit.Title
+	}
+	effect.Action = ActionRefreshed
+	return effect
+}
+
+// isSubject reports whether a title is the subject of a head: then it came with it.
+func (x *executor) isSubject(head, title string) bool {
+	commit, err := x.r.Objects.Commit(head)
+	subject, _, _ := strings.Cut(commit.Message, "\n")
+	return err == nil && subject == title
+}
+
+// setStatus sets our commit status on the head, unless it is set already.
+func (x *executor) setStatus(ctx context.Context, effect Effect) Effect {
+	if !x.r.Repository.Features().Statuses {
+		return effect
+	}
+	status := pullrequest.StatusOf(effect.Proposal)
+	if set := x.o.Statuses[effect.Commit]; set.State == status.State && set.Description == status.Description {
+		return effect
+	}
+	if err := x.r.Repository.Signals().SetStatus(ctx, effect.Commit, status); err != nil {
+		return effect.failed(fmt.Errorf("set the status of pull request #%d: %w", effect.Number, err))
+	}
+	x.o.Statuses[effect.Commit] = scm.Check{State: status.State, Description: status.Description, At: x.o.Now}
+	x.statusSet[effect.Commit] = true
+	return effect
+}
+
+// keep leaves a pull request as it is. For one that belongs to a user it says why, once.
+func (x *executor) keep(ctx context.Context, effect Effect) Effect {
+	if foreign := effect.Open.Foreign; foreign != "" {
+		return x.comment(ctx, effect, "<!-- promoter: hands off -->", "promoter leaves this pull request to you: "+pullrequest.Sanitize(foreign)+
+			". Undo that, or delete its branch, to let promoter continue.")
+	}
+	if effect = x.refreshText(ctx, effect, false); effect.Err != nil {
+		return effect
+	}
+	return x.setStatus(ctx, effect)
+}
+
+// closePullRequest closes a pull request without a remaining difference, with the
+// reason. The state records that already.
+func (x *executor) closePullRequest(ctx context.Context, effect Effect) Effect {
+	text := "Closed by promoter: " + pullrequest.Sanitize(effect.Reason.Message) + "."
+	if effect = x.comment(ctx, effect, "<!-- promoter: closed -->", text); effect.Err != nil {
+		return effect
+	}
+	closed := true
+	if err := x.r.Repository.PullRequests().Edit(ctx, effect.Number, scm.Edit{Closed: &closed}); err != nil {
+		return effect.failed(fmt.Errorf("close pull request #%d: %w", effect.Number, err))
+	}
+	effect.Action = ActionClosed
+	return x.deleteHead(ctx, effect)
+}
+
+// comment writes the comment with the marker, unless it is there.
+func (x *executor) comment(ctx context.Context, effect Effect, marker, text string) Effect {
+	if !x.r.Repository.Features().Comments {
+		return effect
+	}
+	if err := x.r.Repository.Conversation().Say(ctx, effect.Number, marker, text); err != nil {
+		return effect.failed(fmt.Errorf("comment on pull request #%d: %w", effect.Number, err))
+	}
+	return effect
+}
+
+// deleteHead deletes a head branch that is not needed any more, unless it was moved or
+// deleted meanwhile.
+func (x *executor) deleteHead(ctx context.Context, effect Effect) Effect {
+	err := x.push(ctx, Update{Branch: effect.Head, Old: effect.Commit})
+	if kind := fault.KindOf(err); err != nil && kind != fault.Conflict && kind != fault.Unauthorized && kind != fault.NotFound {
+		return effect.failed(fmt.Errorf("delete %s: %w", effect.Head, err))
+	}
+	return effect
+}
+
+// merge merges a pull request. Everything that decides is read again, then the head is
+// verified, then the forge merges exactly that head.
+func (x *executor) merge(ctx context.Context, effect Effect, files map[string][]byte) Effect {
+	fresh, ready, err := x.recheck(ctx, effect.Proposal)
+	if err != nil || !ready {
+		return effect.failed(err)
+	}
+	base := x.o.branchOf(effect.Environment)
+	verified, err := x.rewriter().verify(ctx, effect.Commit, fresh, base, x.o.Heads[base])
+	if err != nil {
+		return effect.failed(err)
+	}
+	head, err := x.r.Objects.Commit(effect.Commit)
+	if err != nil {
+		return effect.failed(err)
+	}
+	// Where the forge requires the base in the head, a merge of an older one would fail.
+	behind := len(head.Parents) == 1 && head.Parents[0] != x.o.Heads[base]
+	if !verified || behind && x.o.Promotion.Protected[fresh.Environment.Branch].Current {
+		return x.rebuild(ctx, effect, files)
+	}
+
+	title, body := pullrequest.CommitMessage(pullrequest.Page{Proposal: fresh})
+	if body != "" {
+		body += "\n\n"
+	}
+	for _, trailer := range promotion.Trailers(fresh.Environment.Name, snapshotsOf(fresh)) {
+		body += trailer.Key + ": " + trailer.Value + "\n"
+	}
+	merged, err := x.r.Repository.PullRequests().Merge(ctx, effect.Number, scm.Merge{Head: effect.Commit, Base: base, Title: title, Message: body})
+	switch kind := fault.KindOf(err); {
+	case errors.Is(err, scm.ErrBehind) && behind:
+		return x.rebuild(ctx, notYet(effect, err), files)
+	case errors.Is(err, scm.ErrBehind), kind == fault.Temporary:
+		return notYet(effect, err)
+	case kind == fault.Unauthorized:
+		return x.refuseMerge(ctx, effect, err)
+	case err != nil:
+		return effect.failed(fmt.Errorf("merge pull request #%d: %w", effect.Number, err))
+	}
+	effect.Action, x.landed = ActionMerged, true
+	deleted := x.deleteHead(ctx, effect)
+	if effect.Err = deleted.Err; merged.Commit != "" {
+		effect.Commit, x.merged[base] = merged.Commit, merged.Commit
+	}
+	return effect
+}
+
+// recheck reads again what may have changed since the observation: the pull request,
+// its checks and reviews, the branches with user decisions and the config, and the
+// time. It returns the proposal as it is now, and whether it may be merged.
+func (x *executor) recheck(ctx context.Context, p pullrequest.Proposal) (pullrequest.Proposal, bool, error) {
+	listed, err := x.r.Repository.PullRequests().Open(ctx)
+	if err != nil {
+		return p, false, fmt.Errorf("list the open pull requests: %w", err)
+	}
+	i := slices.IndexFunc(listed, func(pr scm.PullRequest) bool { return pr.Number == p.Open.Number })
+	if i < 0 {
+		return p, false, nil // it was closed or merged
+	}
+	open, err := x.r.pullRequestReader().read(ctx, x.o, listed[i])
+	if err != nil {
+		return p, false, err
+	}
+	refs, err := x.r.Remote.Refs(ctx)
+	if err != nil {
+		return p, false, fmt.Errorf("list the branches: %w", err)
+	}
+	for _, branch := range []string{state.Branch, x.o.Refs.Default, x.o.branchOf(p.Environment), p.Head} {
+		now := refs.Branches[branch]
+		if own, merged := x.merged[branch]; now != x.o.Heads[branch] && (!merged || now != own) {
+			return p, false, fault.New(fault.Conflict, "%s moved meanwhile", branch)
+		}
+	}
+	x.o.Now = x.r.Now()
+	fresh, found := x.replan(open)
+	if !found {
+		return p, false, nil
+	}
+	same := slices.EqualFunc(fresh.Decisions, p.Decisions, func(a, b promotion.Decision) bool {
+		return a.Target == b.Target && a.Snapshot.ID() == b.Snapshot.ID()
+	})
+	return fresh, fresh.Land && same, nil
+}
+
+// notYet is for a merge that the forge does not make now, and may make later.
+func notYet(effect Effect, err error) Effect {
+	effect.Reason = promotion.Reason{Rule: promotion.RuleGate, Message: "the forge does not merge it yet: " + err.Error()}
+	return effect
+}
+
+// refuseMerge is for a merge that the forge forbids. That is no failure but a state of
+// the target: our commit status records it, and it is displayed like a gate. The merge
+// is tried again when something changes about the head, or after some time. A forge may
+// not have seen the status yet that was set just before; then it is tried once more.
+func (x *executor) refuseMerge(ctx context.Context, effect Effect, cause error) Effect {
+	x.r.Log.DebugContext(ctx, "the forge refuses to merge", slog.Int("number", effect.Number), slog.Any("error", cause))
+	if x.statusSet[effect.Commit] {
+		x.again = true
+		return notYet(effect, cause)
+	}
+	rule, text := "", cause.Error()
+	if refused, ok := errors.AsType[*scm.RefusedError](cause); ok {
+		rule, text = refused.Rule, refused.Words
+	}
+	open := x.o.Promotion.Open[effect.Head]
+	refusal := pullrequest.NewRefusal(rule, text, x.o.Now, open.Changed)
+	open.Refused = &refusal
+	if fresh, found := x.replan(open); found && fresh.Step == effect.Step {
+		effect.Proposal = fresh
+	}
+	if effect = x.refreshText(ctx, effect, false); effect.Err != nil {
+		return effect
+	}
+	return x.setStatus(ctx, effect)
+}
+
+// rebuild writes the head again on the current base: it contains something else, or the
+// forge requires a newer base.
+func (x *executor) rebuild(ctx context.Context, effect Effect, files map[string][]byte) Effect {
+	if effect = x.writeHead(ctx, effect, files, effect.Commit); effect.Err == nil {
+		effect.Action, x.again = ActionRefreshed, true // checks and reviews were for the old head
+	}
+	return effect
+}

@@ -1,0 +1,238 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"promoter/internal/command"
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/promotion"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+	"promoter/internal/verb"
+)
+
+// commandResult is the result of a command.
+type commandResult struct {
+	reaction  scm.Reaction
+	text      string // for the user; empty: the reaction is enough
+	changes   []state.Change
+	message   string // of the commit that writes the changes
+	refreshed bool   // the registries are to be read again
+}
+
+func refused(text string) commandResult {
+	return commandResult{reaction: scm.ReactionRefused, text: text}
+}
+func unclear(text string) commandResult {
+	return commandResult{reaction: scm.ReactionUnclear, text: text}
+}
+
+// apply asks, live, what the user may do, and returns what the command changes.
+func (c commandReader) apply(ctx context.Context, o Observation, given userCommand) (commandResult, error) {
+	// A user without permissions gets no text: anyone who can comment could make
+	// promoter write for them.
+	permission, err := c.r.Permissions.Allowed(ctx, given.Author, verb.Help)
+	if err != nil || !permission.Allowed {
+		return refused(""), err
+	}
+	about, ours, err := c.pullRequests.find(ctx, o, given.Number)
+	what := given.command.Verb
+	switch {
+	case err != nil:
+		return commandResult{}, err
+	case !ours && given.command.Problem != "":
+		return unclear(""), nil
+	case !ours && (what == verb.Help || what == verb.Explain):
+		return refused("this pull request is not promoter's"), nil
+	case !ours:
+		return refused(""), nil
+	case given.command.Problem != "":
+		return unclear(given.command.Problem), nil
+	case len(about.targets) == 0:
+		return refused("this pull request contains no application of an environment that is in the config"), nil
+	}
+
+	done := commandResult{reaction: scm.ReactionDone}
+	switch what {
+	case verb.Help:
+		done.text, err = c.helpText(ctx, o, given.Author, about)
+		return done, err
+	case verb.Explain:
+		return done, nil
+	case verb.Refresh:
+		if c.r.Refresh != nil {
+			c.r.Refresh(o.Promotion.Config)
+		}
+		done.refreshed = true
+		return done, nil
+	case verb.Promote:
+		if reason, unavailable := o.Promotion.Unavailable[given.command.Environment]; unavailable {
+			return commandResult{}, fault.New(fault.Temporary, "%s cannot be read: %s", given.command.Environment, reason)
+		}
+		if missing := missingFor(o, given.command, about); missing != "" {
+			return unclear(missing), nil
+		}
+	}
+
+	// The others record something in the state.
+	targets := targetsOf(o, given.command, about)
+	permission, err = c.r.Permissions.Allowed(ctx, given.Author, what, targets...)
+	if err != nil || !permission.Allowed {
+		return refused(permission.Reason), err
+	}
+	if reason := supersededBy(o, given, targets); reason != "" {
+		return refused(reason), nil
+	}
+	act := state.Act{By: given.Author, At: given.Created, Why: given.command.Reason}
+	for _, target := range targets {
+		switch what {
+		case verb.Hold:
+			done.changes = append(done.changes, state.Hold(state.Target(target), act))
+		case verb.Resume:
+			done.changes = append(done.changes, state.Resume(state.Target(target), act))
+		case verb.Promote:
+			done.changes = append(done.changes, state.Ask(state.Target(target), state.Request{Act: act}))
+		}
+	}
+	subject := state.Target(about.branch)
+	label := strings.ToUpper(string(what[:1])) + string(what[1:]) // as the CLI writes it
+	switch what {
+	case verb.Hold, verb.Resume:
+	case verb.Promote:
+		subject.Environment = given.command.Environment
+	case verb.Reject:
+		changes, reason, err := c.rejections(ctx, o, about, act)
+		if err != nil || reason != "" {
+			return refused(reason), err
+		}
+		done.changes = changes
+		label += fmt.Sprintf(" the versions of pull request %d in", about.number)
+		subject = state.Target{Environment: state.All, Application: state.All}
+	default:
+		return unclear("unknown command"), nil
+	}
+	done.message = state.Subject(label, subject, given.command.Reason)
+	return done, nil
+}
+
+// helpText lists what the user may do on the pull request.
+func (c commandReader) helpText(ctx context.Context, o Observation, user identity.User, about pullRequestTargets) (string, error) {
+	commands := []command.Command{{Verb: verb.Hold}, {Verb: verb.Resume}, {Verb: verb.Reject}}
+	for _, environment := range o.Promotion.Config.Order() {
+		promote := command.Command{Verb: verb.Promote, Environment: environment}
+		if missingFor(o, promote, about) == "" {
+			commands = append(commands, promote)
+		}
+	}
+	var allowed []string
+	for _, one := range commands {
+		permission, err := c.r.Permissions.Allowed(ctx, user, one.Verb, targetsOf(o, one, about)...)
+		if err != nil {
+			return "", err
+		}
+		if permission.Allowed {
+			allowed = append(allowed, one.String())
+		}
+	}
+	allowed = append(allowed, string(verb.Refresh), string(verb.Explain), string(verb.Help))
+	return "here you may use " + strings.Join(allowed, ", "), nil
+}
+
+// supersededBy returns the later decision that a command would undo: a comment may be
+// read days after it was written.
+func supersededBy(o Observation, given userCommand, targets []promotion.Target) string {
+	for _, target := range targets {
+		record := o.Promotion.State.At(state.Target(target))
+		switch given.command.Verb {
+		case verb.Hold:
+			if o.Promotion.State.ResumedAt(state.Target(target)).After(given.Created) {
+				return "it was resumed since then"
+			}
+		case verb.Resume:
+			if record.Hold != nil && record.Hold.At.After(given.Created) { // a rollback holds too
+				return "it was held or rolled back since then"
+			}
+		case verb.Promote:
+			if record.Request != nil && record.Request.At.After(given.Created) {
+				return "another promotion was requested since then"
+			}
+		}
+	}
+	return ""
+}
+
+// missingFor returns what a promotion needs and the repository does not have.
+func missingFor(o Observation, promote command.Command, about pullRequestTargets) string {
+	if _, known := o.Promotion.Config.Environment(promote.Environment); !known {
+		return fmt.Sprintf("there is no environment %s; there are %s", promote.Environment, strings.Join(o.Promotion.Config.Order(), ", "))
+	}
+	for _, target := range targetsOf(o, promote, about) {
+		if _, present := o.Promotion.Targets[target]; !present {
+			return fmt.Sprintf("%s has no files in %s", target.Application, target.Environment)
+		}
+	}
+	return ""
+}
+
+// targetsOf returns the targets of a command. A rejection applies everywhere.
+func targetsOf(o Observation, one command.Command, about pullRequestTargets) []promotion.Target {
+	targets := slices.Clone(about.targets)
+	switch one.Verb {
+	case verb.Promote:
+		for i := range targets {
+			targets[i].Environment = one.Environment
+		}
+	case verb.Reject:
+		for target := range o.Promotion.Targets {
+			targets = append(targets, target)
+		}
+	}
+	slices.SortFunc(targets, promotion.Target.Compare)
+	return slices.Compact(targets)
+}
+
+// rejections returns the changes that keep the versions of a pull request out of every
+// environment, or the reason why there are none.
+func (c commandReader) rejections(ctx context.Context, o Observation, about pullRequestTargets, act state.Act) (changes []state.Change, reason string, err error) {
+	everywhere := state.Target{Environment: state.All, Application: state.All}
+	for _, landed := range about.landed {
+		images := o.changedBy(landed)
+		if about.merged != "" {
+			if images, err = c.broughtByMerge(ctx, about.merged, landed); err != nil {
+				return nil, "", err
+			}
+		}
+		if len(images) > 0 {
+			changes = append(changes, state.Reject(everywhere, state.Rejection{Act: act, Images: images, Number: about.number}))
+		}
+	}
+	switch {
+	case len(about.landed) == 0:
+		return nil, "its head is not promoter's, so its versions are not known: name them with promoter reject", nil
+	case len(changes) == 0:
+		return nil, "it contains no versions that are not there already", nil
+	}
+	return changes, "", nil
+}
+
+// broughtByMerge returns the versions that a merge changed: the user did not refuse the
+// others.
+func (c commandReader) broughtByMerge(ctx context.Context, merge string, landed promotion.Landed) (map[string]string, error) {
+	var before promotion.Current
+	if commit, err := c.r.Objects.Commit(merge); err == nil && len(commit.Parents) > 0 && !commit.Shallow {
+		if before, err = c.past.at(ctx, landed.Target, commit.Parents[0]); err != nil {
+			return nil, err
+		}
+	}
+	images := map[string]string{}
+	for component, pinned := range landed.Snapshot {
+		if len(before.References) == 0 || !containsVersion(before, component, pinned) {
+			images[component] = pinned.String()
+		}
+	}
+	return images, nil
+}

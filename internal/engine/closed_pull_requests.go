@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"promoter/internal/identity"
+	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+)
+
+// deletionDelay is how long after a close the forge may report the branch deletion that
+// caused it: forges report whole seconds.
+const deletionDelay = time.Second
+
+// observeUserDecisions reads the last closed pull requests of each branch from which one
+// would be opened now, and of each that would be deleted. A close by a user is a
+// decision. It may make room for another branch, which is then read too. The plan
+// returned is the last one, without the rules of the forge.
+func observeUserDecisions(ctx context.Context, h historyReader, o Observation) (Observation, Plan, error) {
+	if o.Promotion.PushOnly {
+		return o, Plan{}, nil
+	}
+	for asked := map[string]bool{}; ; {
+		plan := makePlan(o)
+		// Once a branch is gone, a close looks like a deleted branch.
+		heads := unusedBranches(o, plan, h.objects, h.by)
+		for _, p := range plan.Proposals {
+			if p.Step == pullrequest.StepPush || p.Step == pullrequest.StepPropose && p.Open == nil {
+				heads = append(heads, o.headsOf(p)...)
+			}
+		}
+		heads = slices.DeleteFunc(heads, func(head string) bool { return asked[head] })
+		if len(heads) == 0 {
+			return o, plan, nil
+		}
+		for _, head := range heads {
+			asked[head] = true
+			var err error
+			o, err = readClosed(ctx, h, o, head)
+			if err := o.failures.skipBranch(ctx, head, err); err != nil {
+				return o, plan, err
+			}
+		}
+	}
+}
+
+// readClosed reads the last closed pull requests of a branch: the decisions of users up
+// to the one that was merged, and what was merged and reverted.
+func readClosed(ctx context.Context, h historyReader, o Observation, head string) (Observation, error) {
+	closed, err := h.repository.PullRequests().Closed(ctx, head, maxClosed)
+	if err != nil {
+		return o, fmt.Errorf("list the closed pull requests of %s: %w", head, err)
+	}
+	branch, _ := promotion.ParseHead(head)
+	afterMerge := true
+	for _, pr := range closed {
+		landed := promotion.ReadTrailers(h.objects.Trailers(pr.Head.Message))
+		landed = slices.DeleteFunc(landed, func(l promotion.Landed) bool { return !covers(branch, l.Target) })
+		if pr.State == scm.StateMerged {
+			afterMerge = false
+		}
+		switch {
+		case pr.State == scm.StateMerged && pr.Head.Own:
+			// A merge may leave no trailers in Git.
+			for _, l := range landed {
+				landing := promotion.Landing{Commit: pr.Merged.Commit, Snapshot: l.Snapshot, At: pr.Merged.At}
+				reverted, err := h.reverted(ctx, o, l.Target, []promotion.Landing{landing})
+				if err != nil {
+					return o, err
+				}
+				o.Promotion.Reverted = maps.Clone(o.Promotion.Reverted)
+				o.Promotion.Reverted[l.Target] = slices.Concat(o.Promotion.Reverted[l.Target], reverted)
+			}
+		case afterMerge && pr.Head.Own:
+			changes, err := decisionOf(ctx, h.repository, o, pr, branch, landed)
+			if err != nil {
+				return o, err
+			}
+			o = o.withChanges(changes...)
+		}
+	}
+	return o, nil
+}
+
+// decisionOf returns what a closed pull request means for the state.
+func decisionOf(ctx context.Context, repository scm.Repository, o Observation, pr scm.PullRequest, branch promotion.Target, landed []promotion.Landed) ([]state.Change, error) {
+	record := o.Promotion.State.At(state.Target(branch))
+	if closedByUs(repository, record, pr) || isRecorded(o, pr, branch, landed) {
+		return nil, nil
+	}
+	act := state.Act{By: pr.Closer, At: pr.ClosedAt}
+	if act.By.Login == "" {
+		act.By = identity.User{Login: "unknown"}
+	}
+	deleted, err := closedByDeletion(ctx, repository, o, pr)
+	switch {
+	case err != nil:
+		return nil, err
+	case deleted && record.Reopened == nil:
+		// Branches are deleted for many reasons: it is opened again once.
+		return []state.Change{state.ReopenedOnce(state.Target(branch), pr.Number, o.Now)}, nil
+	case deleted && (record.Reopened.Number == pr.Number || record.Hold != nil):
+		return nil, nil
+	case deleted:
+		act.Why = fmt.Sprintf("the branch of pull request #%d was deleted, as that of #%d was before", pr.Number, record.Reopened.Number)
+		return []state.Change{state.Hold(state.Target(branch), act)}, nil
+	}
+	act.Why = fmt.Sprintf("pull request #%d was closed", pr.Number)
+	var changes []state.Change
+	for _, l := range landed {
+		if images := o.changedBy(l); len(images) > 0 && !resumedAfter(o, pr, l.Target) {
+			changes = append(changes, state.Reject(state.Target(l.Target), state.Rejection{Act: act, Images: images, Number: pr.Number}))
+		}
+	}
+	return changes, nil
+}
+
+// closedByUs reports whether we closed the pull request. Where the forge names who did,
+// it must agree with our record, which may be older than a user's later close.
+func closedByUs(repository scm.Repository, record state.Record, pr scm.PullRequest) bool {
+	recorded := slices.ContainsFunc(record.Closings, func(c state.Closing) bool { return c.Number == pr.Number })
+	if !repository.Features().Closers || pr.Closer.Login == "" {
+		return recorded
+	}
+	return recorded && pr.Closer.Same(repository.Info().Self)
+}
+
+// isRecorded reports whether the decision is in the state already, or was resumed since.
+// The branch may contain something else by now.
+func isRecorded(o Observation, pr scm.PullRequest, branch promotion.Target, landed []promotion.Landed) bool {
+	return resumedAfter(o, pr, branch) || slices.ContainsFunc(landed, func(l promotion.Landed) bool {
+		rejections := o.Promotion.State.At(state.Target(l.Target)).Rejections
+		return slices.ContainsFunc(rejections, func(r state.Rejection) bool { return r.Number == pr.Number })
+	})
+}
+
+// resumedAfter reports whether the target, or a wider one, was resumed after the pull
+// request was closed.
+func resumedAfter(o Observation, pr scm.PullRequest, target promotion.Target) bool {
+	return pr.ClosedAt.Before(o.Promotion.State.ResumedAt(state.Target(target)))
+}
+
+// closedByDeletion reports whether the deletion of its branch closed the pull request. A
+// user may also have closed it first and deleted the branch afterwards.
+func closedByDeletion(ctx context.Context, repository scm.Repository, o Observation, pr scm.PullRequest) (bool, error) {
+	if _, exists := o.Refs.Branches[pr.Head.Branch]; exists {
+		return false, nil
+	}
+	deletions, can := repository.(scm.Deletions)
+	if !can {
+		return true, nil
+	}
+	deleted, err := deletions.HeadDeleted(ctx, pr.Number)
+	if err != nil {
+		return false, fmt.Errorf("ask when the branch of #%d was deleted: %w", pr.Number, err)
+	}
+	return !deleted.After(pr.ClosedAt.Add(deletionDelay)), nil
+}
+
+// unusedBranches returns our branches that no pull request is open from, for which
+// nothing differs, and that no user committed to.
+func unusedBranches(o Observation, plan Plan, objects Commits, by Signature) []string {
+	var unused []string
+	for _, branch := range slices.Sorted(maps.Keys(o.Refs.Branches)) {
+		target, ours := promotion.ParseHead(branch)
+		if _, open := o.Promotion.Open[branch]; !ours || open {
+			continue
+		}
+		used := slices.ContainsFunc(plan.Proposals, func(p pullrequest.Proposal) bool { return p.Head == branch })
+		if used || !plan.isSettled(target) {
+			continue
+		}
+		if head, err := objects.Commit(o.Refs.Branches[branch]); err == nil && by.committed(head) {
+			unused = append(unused, branch)
+		}
+	}
+	return unused
+}
+
+// isSettled reports whether nothing differs in the target, or in a whole environment.
+func (p Plan) isSettled(target promotion.Target) bool {
+	known := false
+	for _, d := range p.Decisions {
+		if d.Environment != target.Environment || target.Application != state.All && d.Application != target.Application {
+			continue
+		}
+		if known = true; d.State != promotion.Same && d.State != promotion.Absent {
+			return false
+		}
+	}
+	return known
+}

@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"promoter/internal/command"
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+	"promoter/internal/verb"
+)
+
+// replyToCommands writes the replies that the state records as owed: a reaction to each
+// comment, and one comment of ours on each pull request. They are recorded as done
+// afterwards, so an interruption only repeats them.
+func (x *executor) replyToCommands(ctx context.Context) error {
+	if x.r.Permissions == nil || !x.r.Repository.Features().Comments {
+		return nil
+	}
+	owed := map[int][]state.ProcessedComment{}
+	var numbers []int
+	for _, comment := range x.o.Promotion.State.Owed() {
+		number := comment.Owed.Number
+		if owed[number] == nil {
+			numbers = append(numbers, number)
+		}
+		owed[number] = append(owed[number], comment)
+	}
+	finder := x.r.pullRequestFinder()
+	for _, number := range numbers {
+		if err := x.reply(ctx, finder, number, owed[number]); err != nil {
+			if err := x.o.failures.addOrStop(ctx, fmt.Sprintf("comment on #%d", number), err); err != nil {
+				return err
+			}
+		}
+	}
+	return x.writeState(ctx)
+}
+
+// reply replies to the commands on one pull request.
+func (x *executor) reply(ctx context.Context, finder pullRequestFinder, number int, owed []state.ProcessedComment) error {
+	conversation := x.r.Repository.Conversation()
+	var answers []pullrequest.Answered
+	for _, one := range owed {
+		comment := scm.Comment{ID: one.ID, Number: number, Created: one.At}
+		if err := x.replyError(number, conversation.React(ctx, comment, scm.Reaction(one.Owed.Reaction))); err != nil {
+			return err
+		}
+		answer := pullrequest.Answered{Answer: *one.Owed}
+		if answer.Asks() {
+			about, _, err := finder.find(ctx, x.o, number)
+			if err != nil {
+				return err
+			}
+			asked, _ := command.Read("/promoter " + answer.Command)
+			targets := targetsOf(x.o, asked, about)
+			if asked.Verb == verb.Explain {
+				for _, target := range about.targets {
+					targets = append(targets, childrenOf(x.o, target)...)
+				}
+			}
+			answer.Proposals = pullrequest.Explained(x.plan.Proposals, x.plan.Decisions, targets)
+		}
+		answers = append(answers, answer)
+	}
+	if text := pullrequest.Answer(answers...); text != "" {
+		if err := x.replyError(number, conversation.Say(ctx, number, pullrequest.AnswerMarker, text)); err != nil {
+			return err
+		}
+	}
+	for _, one := range owed {
+		x.o = x.o.withChanges(state.Answered(one.ID))
+	}
+	return nil
+}
+
+// replyError returns an error after which the reply is tried again later. A deleted
+// comment needs none, and a locked conversation accepts none, which is reported once.
+func (x *executor) replyError(number int, err error) error {
+	switch fault.KindOf(err) {
+	case "", fault.NotFound:
+		return nil
+	case fault.Unauthorized, fault.Invalid:
+		x.o.failures.add(fmt.Sprintf("reply on #%d", number), err)
+		return nil
+	}
+	return fmt.Errorf("reply to a command: %w", err)
+}
+
+// childrenOf returns the targets that have a target as parent.
+func childrenOf(o Observation, target promotion.Target) []promotion.Target {
+	var children []promotion.Target
+	for _, environment := range o.Promotion.Config.Order() {
+		child := promotion.Target{Environment: environment, Application: target.Application}
+		if slices.ContainsFunc(o.parentsOf(child), func(p config.Parent) bool { return p.Environment == target.Environment }) {
+			children = append(children, child)
+		}
+	}
+	return children
+}

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
+	"promoter/internal/scm"
+)
+
+// maxCommitsShown is how many commits of a component a pull request lists.
+const maxCommitsShown = 30
+
+// page completes a proposal with what users read and no decision needs: the commits
+// between the versions. With an error, some that exist may be missing.
+func (r *Reconciler) page(ctx context.Context, c *config.Config, p pullrequest.Proposal) (pullrequest.Page, error) {
+	page := pullrequest.Page{Proposal: p, Commits: map[pullrequest.Span]scm.Comparison{}}
+	if r.Compare == nil {
+		return page, nil
+	}
+	var failed error
+	host, _, _ := strings.Cut(string(r.Repository.Info().Key), "/")
+	page.Decisions = slices.Clone(p.Decisions)
+	for i, decision := range page.Decisions {
+		moves := slices.Clone(decision.Moves)
+		page.Decisions[i].Moves = moves
+		for j := range moves {
+			move := &moves[j]
+			// Only a repository from the config is read: an image could name one that the
+			// reader of the pull request may not see.
+			component, _ := c.Component(move.Component)
+			source := strings.TrimPrefix(strings.TrimPrefix(component.Source, "https://"), host+"/")
+			if source == "" {
+				continue
+			}
+			if pinned, known := decision.Snapshot[move.Component]; known {
+				for _, version := range []*image.Version{&move.From, &move.To} {
+					var err error
+					version.Revision, err = r.revision(ctx, move.Component, pinned.Repository, *version)
+					failed = cmp.Or(failed, err)
+				}
+			}
+			span, known := pullrequest.SpanOf(*move)
+			if !known {
+				continue
+			}
+			comparison, err := r.Compare.Compare(ctx, source, span.From, span.To, maxCommitsShown)
+			if err == nil {
+				page.Commits[span] = comparison
+			}
+			failed = cmp.Or(failed, onlyTemporary(err))
+		}
+	}
+	return page, failed
+}
+
+// revision returns the commit from which a version was built. Files and trailers do not
+// contain it; the image may.
+func (r *Reconciler) revision(ctx context.Context, component string, repository image.Repository, version image.Version) (string, error) {
+	if version.Revision != "" || version.Tag == "" && version.Digest == "" {
+		return version.Revision, nil
+	}
+	fact := promotion.Fact{Repository: repository, Tag: version.Tag, Digest: version.Digest}
+	resolved, err := r.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component, Created: true})
+	return resolved.Revision, onlyTemporary(err)
+}
+
+// onlyTemporary returns an error that may go away soon. What does not exist, or may not
+// be seen, stays so.
+func onlyTemporary(err error) error {
+	switch fault.KindOf(err) {
+	case fault.Temporary, fault.RateLimited:
+		return err
+	default:
+		return nil
+	}
+}

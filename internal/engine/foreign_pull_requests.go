@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/pullrequest"
+	"promoter/internal/scm"
+)
+
+// maxForeignStatuses is how many pull requests of others get their status in one
+// reconciliation. The next one continues.
+const maxForeignStatuses = 50
+
+// setForeignStatuses sets our status on the pull requests of others against managed
+// branches, once for each head, so that it can be a required check.
+func (x *executor) setForeignStatuses(ctx context.Context) error {
+	if !x.r.Repository.Features().Statuses {
+		return nil
+	}
+	managed, set := x.o.environmentsByBranch(), 0
+	for _, pr := range x.o.Open {
+		open, ours := x.o.Promotion.Open[pr.Head.Branch]
+		if managed[pr.Base] == nil || ours && open.Number == pr.Number && open.Foreign == "" {
+			continue
+		}
+		attempted, err := x.setForeignStatus(ctx, pr)
+		if err := x.o.failures.addOrStop(ctx, fmt.Sprintf("pull request #%d", pr.Number), err); err != nil {
+			return err
+		}
+		if attempted {
+			set++
+		}
+		if set == maxForeignStatuses {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+// setForeignStatus reports whether it tried to set the status. A forge may be unable to
+// set one on a commit in a fork.
+func (x *executor) setForeignStatus(ctx context.Context, pr scm.PullRequest) (bool, error) {
+	// A token that may not read checks may still set statuses.
+	_, err := readChecks(ctx, x.r.Repository.Signals(), pr.Head.Commit, x.o.Statuses)
+	if err != nil && fault.KindOf(err) != fault.Unauthorized {
+		return false, err
+	}
+	if _, set := x.o.Statuses[pr.Head.Commit]; set {
+		return false, nil
+	}
+	status := pullrequest.StatusOfOthers(x.checkConfig(ctx, pr))
+	err = x.r.Repository.Signals().SetStatus(ctx, pr.Head.Commit, status)
+	if err != nil && (pr.Head.Own || fault.KindOf(err) != fault.NotFound) {
+		return true, fmt.Errorf("set its status: %w", err)
+	}
+	return true, nil
+}
+
+// checkConfig validates the config in the head of a pull request. That of a fork is not
+// read: it is in another repository.
+func (x *executor) checkConfig(ctx context.Context, pr scm.PullRequest) error {
+	if !pr.Head.Own || pr.Base != x.o.Refs.Default {
+		return nil
+	}
+	heads, err := x.r.Remote.Fetch(ctx, pr.Head.Branch)
+	if err != nil || heads[pr.Head.Branch] != pr.Head.Commit {
+		return nil //nolint:nilerr // what cannot be read is not invalid
+	}
+	data, err := x.r.Objects.Read(pr.Head.Commit, ConfigFile, config.MaxSize)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", ConfigFile, err)
+	}
+	_, problems := config.Load(ConfigFile, data)
+	return problems.Err()
+}

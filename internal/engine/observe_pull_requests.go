@@ -1,0 +1,271 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
+	"promoter/internal/scm"
+)
+
+// pullRequestReader reads open pull requests of ours.
+type pullRequestReader struct {
+	objects    Objects
+	repository scm.Repository
+	by         Signature // of our commits
+}
+
+func (r *Reconciler) pullRequestReader() pullRequestReader {
+	return pullRequestReader{objects: r.Objects, repository: r.Repository, by: r.By}
+}
+
+// all reads the open pull requests of our branches, by branch. One
+// from a fork is not ours, whatever its branch is called.
+func (r pullRequestReader) all(ctx context.Context, o Observation) (map[string]promotion.Open, error) {
+	all := map[string]promotion.Open{}
+	for _, pr := range o.Open {
+		if _, ours := promotion.ParseHead(pr.Head.Branch); !ours || !pr.Head.Own {
+			continue
+		}
+		open := asOpen(pr)
+		if o.failures.skipped[pr.Head.Branch] == nil {
+			var err error
+			if open, err = r.read(ctx, o, pr); err != nil {
+				err = fmt.Errorf("read pull request #%d: %w", pr.Number, err)
+			}
+			if err := o.failures.skipBranch(ctx, pr.Head.Branch, err); err != nil {
+				return nil, err
+			}
+		}
+		all[pr.Head.Branch] = open
+	}
+	return all, nil
+}
+
+// read reads an open pull request of ours: its snapshots from Git, its
+// checks and reviews from the forge where a gate or the refresh mode needs them, and a
+// refused merge from our own status. That status is added to the observed ones.
+func (r pullRequestReader) read(ctx context.Context, o Observation, pr scm.PullRequest) (promotion.Open, error) {
+	target, _ := promotion.ParseHead(pr.Head.Branch)
+	open := asOpen(pr)
+	head, err := r.objects.Commit(pr.Head.Commit)
+	if fault.KindOf(err) == fault.NotFound {
+		// The head is newer than the listing of branches.
+		return open, fault.Wrap(fault.Conflict, err)
+	}
+	if err != nil {
+		return open, err
+	}
+	for _, landed := range promotion.ReadTrailers(head.Trailers) {
+		if landed.Environment == target.Environment {
+			open.Snapshots[landed.Application] = landed.Snapshot
+		}
+	}
+	pushed := head.Committer.When
+	open.Foreign, open.Changed = r.foreignReason(o, pr, head, target), pushed
+	environment, known := o.Promotion.Config.Environment(target.Environment)
+	if !known || open.Foreign != "" {
+		return open, nil
+	}
+
+	features := r.repository.Features()
+	if features.Statuses {
+		open.Checks, err = readChecks(ctx, r.repository.Signals(), pr.Head.Commit, o.Statuses)
+		// A token may be enough for everything except the checks. That matters only
+		// where a gate needs one.
+		if fault.KindOf(err) == fault.Unauthorized && len(environment.Gates.Checks) == 0 {
+			open.Blind, err = true, nil
+		}
+		if err != nil {
+			return open, err
+		}
+		for _, check := range open.Checks {
+			open.Changed = later(open.Changed, check.At)
+		}
+	}
+	if features.Approvals {
+		reviews, err := r.repository.Signals().Reviews(ctx, pr.Number)
+		if err != nil {
+			return open, fmt.Errorf("read the reviews: %w", err)
+		}
+		if err := r.countReviews(ctx, &open, pr, reviews, teamsOf(environment.Gates.Approvals)); err != nil {
+			return open, err
+		}
+	}
+	// Anything that was reported on the head after the refusal may have changed the
+	// forge's answer. The push itself came before it, whatever the clock of this machine
+	// was then.
+	status := o.Statuses[open.Commit]
+	refusal, refused := pullrequest.ParseRefusal(status.Description, open.Changed)
+	if refused && (open.Changed.Equal(pushed) || !open.Changed.After(status.At)) {
+		open.Refused = &refusal
+	}
+	return open, nil
+}
+
+func asOpen(pr scm.PullRequest) promotion.Open {
+	return promotion.Open{
+		Number: pr.Number, URL: pr.URL, Head: pr.Head.Branch, Commit: pr.Head.Commit,
+		Opened: pr.Opened, Draft: pr.Draft, Snapshots: map[string]promotion.Snapshot{},
+	}
+}
+
+// foreignReason returns why a pull request of our branch belongs to a user.
+func (r pullRequestReader) foreignReason(o Observation, pr scm.PullRequest, head Commit, target promotion.Target) string {
+	base := o.baseOf(target)
+	switch {
+	case o.Info.Self.Login != "" && !pr.Author.Same(o.Info.Self):
+		return pr.Author.Login + " opened it from our branch"
+	case base != "" && pr.Base != base:
+		return "its base was changed to " + pr.Base
+	case !r.by.committed(head):
+		return head.Committer.Name + " committed to it"
+	default:
+		return ""
+	}
+}
+
+// readChecks returns the checks of a commit without our own status, which is added to
+// own. That also happens where a token may not read the rest, so that no status is set
+// twice.
+func readChecks(ctx context.Context, signals scm.Signals, commit string, own map[string]scm.Check) ([]promotion.Check, error) {
+	all, err := signals.Checks(ctx, commit)
+	var checks []promotion.Check
+	for _, check := range all {
+		if check.Name == promotion.StatusContext {
+			if check.Own {
+				own[commit] = check
+			}
+			continue
+		}
+		state := promotion.Pending
+		switch check.State {
+		case scm.CheckPassed:
+			state = promotion.Passed
+		case scm.CheckFailed:
+			state = promotion.Failed
+		}
+		checks = append(checks, promotion.Check{Name: check.Name, State: state, At: check.At})
+	}
+	if err != nil {
+		return checks, fmt.Errorf("read the checks of %.7s: %w", commit, err)
+	}
+	return checks, nil
+}
+
+// countReviews counts the last vote of each user. For the config only votes on the
+// current head count, and neither those of bots nor that of the author; for the forge,
+// those that it did not dismiss.
+func (r pullRequestReader) countReviews(ctx context.Context, open *promotion.Open, pr scm.PullRequest, reviews []scm.Review, teams []string) error {
+	votes := map[string]scm.Review{}
+	for _, review := range reviews {
+		open.Changed = later(open.Changed, review.At)
+		if review.State != scm.Commented {
+			votes[review.Author.Login] = review
+		}
+	}
+	for _, login := range slices.Sorted(maps.Keys(votes)) {
+		review := votes[login]
+		own := review.Author.Same(pr.Author) || review.Author.Same(r.repository.Info().Self)
+		if review.State == scm.ChangesRequested && review.MayWrite && !own && !review.Author.Bot {
+			open.Objections = append(open.Objections, login)
+		}
+		if review.State != scm.Approved {
+			continue
+		}
+		current := review.Commit == pr.Head.Commit
+		// A forge counts bots with write access, and may not report which ones have it.
+		// Counting one that it does not costs a refused merge; not counting one that it
+		// does could wait forever.
+		if (review.MayWrite || review.Author.Bot) && !own {
+			open.Votes = append(open.Votes, promotion.Vote{By: login, Current: current})
+		}
+		void := promotion.Void{By: login, Own: own}
+		switch {
+		case own:
+			void.Why = "it is promoter's own"
+		case review.Author.Bot:
+			void.Why = "it is a bot's"
+		case !review.MayWrite:
+			void.Why = "they may not write to the repository"
+		case !current:
+			void.Why = "it is older than the last push"
+		default:
+			approval := promotion.Approval{By: login, At: review.At}
+			for _, team := range teams {
+				member, err := r.repository.Signals().Member(ctx, team, review.Author)
+				if err != nil {
+					return fmt.Errorf("ask whether %s is in %s: %w", login, team, err)
+				}
+				if member {
+					approval.Teams = append(approval.Teams, team)
+				}
+			}
+			open.Approvals = append(open.Approvals, approval)
+			continue
+		}
+		open.Void = append(open.Void, void)
+	}
+	return nil
+}
+
+func teamsOf(approvals *config.Approvals) []string {
+	var teams []string
+	if approvals != nil {
+		for _, from := range approvals.From {
+			if team, ok := strings.CutPrefix(from, "team:"); ok {
+				teams = append(teams, team)
+			}
+		}
+	}
+	return teams
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// observeRules reads the forge's own rules for the branches into which the plan merges,
+// once for each branch, under every name that environments have for it.
+func observeRules(ctx context.Context, repository scm.Repository, o Observation, plan Plan) (map[string]promotion.Protection, error) {
+	ruled, can := repository.(scm.Ruled)
+	if !can || !repository.Features().Rules {
+		return nil, nil
+	}
+	protected, failed := map[string]promotion.Protection{}, map[string]error{}
+	for _, p := range plan.Proposals {
+		if p.Step != pullrequest.StepPropose || p.Environment.Land != config.LandAutomerge {
+			continue
+		}
+		branch := o.branchOf(p.Environment)
+		if _, asked := failed[branch]; !asked {
+			rules, err := ruled.Rules(ctx, branch)
+			switch fault.KindOf(err) {
+			case "":
+				protected[branch] = promotion.Protection{Branch: branch, Rules: rules}
+				if branch == o.Refs.Default {
+					protected[""] = protected[branch]
+				}
+			case fault.Unauthorized, fault.NotFound:
+				err = nil // as if it was not asked: the forge reports rules when it refuses
+			default:
+				err = fmt.Errorf("read the rules of %s: %w", branch, err)
+			}
+			failed[branch] = err
+		}
+		if err := o.failures.skipBranch(ctx, p.Head, failed[branch]); err != nil {
+			return nil, err
+		}
+	}
+	return protected, nil
+}

@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+)
+
+// observeRefs starts an Observation with the branches. It is unusable where nothing
+// can be done.
+func (r *Reconciler) observeRefs(ctx context.Context, lastAttempt bool) (Observation, error) {
+	o := Observation{
+		Now: r.Now(), Info: r.Repository.Info(), Heads: map[string]string{}, Closed: map[string][]scm.PullRequest{},
+		Statuses: map[string]scm.Check{}, failures: newFailures(lastAttempt),
+	}
+	o.Promotion.PushOnly = !r.Repository.Features().PullRequests
+	o.Promotion.Limits = r.Limits
+	o.Promotion.Unavailable = o.failures.unavailable
+	switch {
+	case o.Info.Archived:
+		o.Unusable = "the repository is archived: unarchive it, or remove it from the list"
+		return o, nil
+	case !o.Info.MayPush && !r.DryRun:
+		o.Unusable = "the credential may not push to the repository: give it write access to contents"
+		return o, nil
+	}
+	refs, err := r.Remote.Refs(ctx)
+	if err != nil {
+		return o, err // the error names the listing
+	}
+	if refs.Default == "" {
+		refs.Default = o.Info.DefaultBranch
+	}
+	if o.Refs = refs; refs.Branches[refs.Default] == "" {
+		o.Unusable = "the repository has no default branch yet: push " + ConfigFile + " to it"
+	}
+	return o, nil
+}
+
+// observeBranches reads the config from the default branch alone, then fetches the
+// branches that it names, the state branch, and the heads of our pull requests, and
+// reads the state.
+func (r *Reconciler) observeBranches(ctx context.Context, o Observation) (Observation, error) {
+	var err error
+	if o.Heads, err = r.Remote.Fetch(ctx, o.Refs.Default); err != nil {
+		return o, fmt.Errorf("fetch %s: %w", o.Refs.Default, err)
+	}
+	o.Promotion.Config, o.Unusable, err = r.LoadConfig(o.Heads[o.Refs.Default], o.Refs.Default)
+	if err != nil || o.Unusable != "" {
+		return o, err
+	}
+	heads, err := r.fetch(ctx, o)
+	if err != nil {
+		return o, err
+	}
+	maps.Copy(o.Heads, heads)
+
+	// Without user decisions nothing may be done: they might forbid it.
+	if o.Stored, err = readState(r.Objects, o.Heads[state.Branch]); err != nil {
+		return o, err
+	}
+	for _, problem := range o.Stored.Problems() {
+		o.failures.add(state.Branch, fault.New(fault.Invalid, "%s", problem))
+	}
+	o.Promotion.State = o.Stored
+	return o, nil
+}
+
+// LoadConfig loads the config of a commit of the default branch. When it cannot be
+// used, the config is nil and unusable is why, with what to do about it.
+func (r *Reconciler) LoadConfig(commit, branch string) (loaded *config.Config, unusable string, err error) {
+	data, err := r.Objects.Read(commit, ConfigFile, config.MaxSize)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil, "there is no " + ConfigFile + " on " + branch + ": write one with 'promoter init'", nil
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("read %s: %w", ConfigFile, err)
+	}
+	loaded, problems := config.Load(ConfigFile, data)
+	errs := problems.Errors()
+	if len(errs) == 0 {
+		return loaded, "", nil
+	}
+	unusable = "the config cannot be used: " + errs[0].String()
+	if more := len(errs) - 1; more > 0 {
+		unusable += fmt.Sprintf(" (and %d more: see 'promoter validate')", more)
+	}
+	return nil, unusable, nil
+}
+
+// fetch fetches the branches of the environments, our own heads, and the state.
+func (r *Reconciler) fetch(ctx context.Context, o Observation) (map[string]string, error) {
+	wanted := map[string]bool{o.Refs.Default: true}
+	for branch := range o.environmentsByBranch() {
+		if o.Refs.Branches[branch] != "" {
+			wanted[branch] = true
+		}
+	}
+	for branch := range o.Refs.Branches {
+		if _, ours := promotion.ParseHead(branch); ours || branch == state.Branch {
+			wanted[branch] = true
+		}
+	}
+	branches := slices.Sorted(maps.Keys(wanted))
+	heads, err := r.Remote.Fetch(ctx, branches...)
+	switch {
+	case err == nil:
+		return heads, nil
+	case fault.KindOf(err) != fault.Invalid:
+		return nil, fmt.Errorf("fetch %s: %w", strings.Join(branches, ", "), err)
+	}
+	// One of them contains something over a limit. A user who may push one branch must
+	// not stop the others with it, so each is fetched alone. The state is required.
+	heads = map[string]string{}
+	for _, branch := range branches {
+		head, err := r.Remote.Fetch(ctx, branch)
+		if err != nil {
+			err = fmt.Errorf("fetch %s: %w", branch, err)
+			if fault.KindOf(err) != fault.Invalid || branch == state.Branch {
+				return nil, err
+			}
+		}
+		maps.Copy(heads, head)
+		if err := o.failures.skipBranch(ctx, branch, err); err != nil {
+			return nil, err
+		}
+	}
+	return heads, nil
+}
+
+// readState reads a commit of the state branch; empty: there is none.
+func readState(objects Contents, commit string) (state.State, error) {
+	if commit == "" {
+		return state.State{}, nil
+	}
+	read, err := state.Read(objects.All(commit))
+	if err != nil {
+		return state.State{}, fmt.Errorf("read %s: %w", state.Branch, err)
+	}
+	return read, nil
+}
+
+// observeFiles reads the references of every environment. The environments of a branch
+// that is missing or cannot be read take no part in this reconciliation.
+func observeFiles(ctx context.Context, files Files, o Observation) (map[string]Tree, map[promotion.Target]promotion.Current, error) {
+	trees, targets := map[string]Tree{}, map[promotion.Target]promotion.Current{}
+	for branch, environments := range o.environmentsByBranch() {
+		tree, err := readTree(ctx, files, o, branch, environments)
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		if err != nil {
+			o.failures.add("branch "+branch, err)
+			for _, environment := range environments {
+				o.failures.unavailable[environment] = err.Error()
+			}
+			continue
+		}
+		for _, environment := range environments {
+			trees[environment] = tree
+		}
+		maps.Copy(targets, tree.Targets())
+	}
+	return trees, targets, nil
+}
+
+func readTree(ctx context.Context, files Files, o Observation, branch string, environments []string) (Tree, error) {
+	commit := o.Heads[branch]
+	if err := o.failures.skipped[branch]; err != nil {
+		return nil, err
+	}
+	if commit == "" {
+		return nil, fault.New(fault.NotFound, "the repository has no branch %s: create it, or correct branch in %s", branch, ConfigFile)
+	}
+	tree, err := files.At(ctx, o.Promotion.Config, commit, environments)
+	if err != nil {
+		return nil, fmt.Errorf("read the files of %s: %w", branch, err)
+	}
+	return tree, nil
+}

@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"promoter/internal/edit"
+	"promoter/internal/fault"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// registryRequests is how many registry requests run at the same time. The HTTP client
+// limits those of each host.
+const registryRequests = 8
+
+// Concurrently calls ask for each value, at most registryRequests at a time, and waits
+// for all of them. A panic in a goroutine would end the process, so it continues in the
+// caller, which may recover it.
+func Concurrently[T any](values []T, ask func(T)) {
+	var group errgroup.Group
+	group.SetLimit(registryRequests)
+	for _, value := range values {
+		group.Go(func() (err error) {
+			defer fault.Survive(&err)
+			ask(value)
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		panic(err)
+	}
+}
+
+// selectVersions asks for the version of each component in an environment without
+// parents. A registry error is the error of its component alone.
+func selectVersions(ctx context.Context, registries Registries, o Observation) map[string]promotion.Available {
+	hasNoParents := func(target promotion.Target) bool {
+		return len(o.Promotion.Config.Settings(target.Environment, target.Application).After) == 0
+	}
+	type selection struct {
+		request VersionRequest
+		promotion.Available
+	}
+	var selections []*selection
+	for _, f := range promotion.FollowedIn(o.Promotion.Config, o.Promotion.Targets, hasNoParents) {
+		selections = append(selections, &selection{request: VersionRequest{
+			Component: f.Component, Name: f.Name, Repository: f.Repository,
+			Policy: o.Promotion.Config.Policy(f.Component.Name), FirstSeen: firstSeen(o.Promotion.State, f.Name),
+		}})
+	}
+	Concurrently(selections, func(s *selection) { s.Available = registries.Select(ctx, s.request) })
+	available := map[string]promotion.Available{}
+	for _, s := range selections {
+		available[s.request.Name] = s.Available
+		if s.Err != nil {
+			o.failures.add("component "+s.request.Name, s.Err)
+		}
+	}
+	return available
+}
+
+// firstSeen returns a function that returns when a digest was first recorded as
+// available anywhere in the repository.
+func firstSeen(recorded state.State, component string) func(digest string) (time.Time, bool) {
+	return func(digest string) (earliest time.Time, known bool) {
+		for _, target := range recorded.Targets() {
+			for _, version := range recorded.At(target).Versions {
+				if version.Component == component && version.Digest == digest && (!known || version.At.Before(earliest)) {
+					earliest, known = version.At, true
+				}
+			}
+		}
+		return earliest, known
+	}
+}
+
+// resolveRequested resolves the versions that promotion requests name.
+func resolveRequested(ctx context.Context, registries Registries, o Observation) map[promotion.Target]map[string]promotion.Available {
+	explicit := map[promotion.Target]map[string]promotion.Available{}
+	for _, target := range slices.SortedFunc(maps.Keys(o.Promotion.Targets), promotion.Target.Compare) {
+		request := o.Promotion.State.At(state.Target(target)).Request
+		if request == nil || len(request.With) == 0 {
+			continue
+		}
+		explicit[target] = map[string]promotion.Available{}
+		for _, text := range request.With {
+			component, available, err := resolveReference(ctx, registries, o.Promotion.Targets[target], text)
+			if err != nil {
+				o.failures.add("request for "+target.Application+" in "+target.Environment, err)
+				continue
+			}
+			explicit[target][component] = available
+		}
+	}
+	return explicit
+}
+
+// resolveReference finds the component of an explicit version, and its digest.
+func resolveReference(ctx context.Context, registries Registries, current promotion.Current, text string) (string, promotion.Available, error) {
+	wanted, err := image.Parse(text)
+	if err != nil {
+		return "", promotion.Available{}, err
+	}
+	i := slices.IndexFunc(current.References, func(r edit.Reference) bool { return r.Repository == wanted.Repository })
+	if i < 0 {
+		return "", promotion.Available{}, fault.New(fault.Invalid, "its files do not refer to %s", wanted.Repository)
+	}
+	component := current.References[i].Component
+	fact := promotion.Fact{Repository: wanted.Repository, Tag: wanted.Tag, Digest: wanted.Digest}
+	version, err := registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component})
+	available := promotion.Available{Version: version, Found: version.Digest != "", Explicit: true, Err: err}
+	if err == nil && !available.Found {
+		available.Reason = "the registry has no " + text
+	}
+	available.Version.Tag = cmp.Or(available.Version.Tag, wanted.Tag)
+	return component, available, nil
+}
+
+// resolveFacts answers the lookups of the planner, and returns them with the facts that
+// are known already. What fails stays unknown, and the planner does not proceed
+// without it.
+func resolveFacts(ctx context.Context, registries Registries, o Observation) promotion.Facts {
+	type resolution struct {
+		promotion.Lookup
+		version image.Version
+		err     error
+	}
+	var resolutions []*resolution
+	for _, lookup := range promotion.Lookups(o.Promotion) {
+		resolutions = append(resolutions, &resolution{Lookup: lookup})
+	}
+	Concurrently(resolutions, func(one *resolution) { one.version, one.err = registries.Resolve(ctx, one.Lookup) })
+	facts := promotion.Facts{}
+	maps.Copy(facts, o.Promotion.Facts)
+	for _, one := range resolutions {
+		if one.err != nil {
+			o.failures.add("component "+one.Component, one.err)
+			continue
+		}
+		facts[one.Fact] = one.version
+	}
+	return facts
+}

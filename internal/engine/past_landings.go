@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+)
+
+// Landed is a landing in one target that the history of a branch contains: by promoter,
+// by a user who merged, or by a forge for either.
+type Landed struct {
+	promotion.Target
+	Promotion string // its id
+	Snapshot  promotion.Snapshot
+	Commit    string    // on the branch
+	At        time.Time // of the commit
+	By        string    // the committer's name
+	Ours      bool      // promoter made the commit itself
+}
+
+// maxRecalled bounds how many commits of others are verified in one branch: each is a
+// tree to read. It matters when a database starts empty.
+const maxRecalled = 200
+
+// Landed reads the landings from the trailers in the first-parent history of the
+// branches of a report, newest first in each, as far as it is readable. It stops at the
+// known commit of a branch, and at the time. A merge without trailers, such as a squash
+// with another message, is not included: only the forge knows about it.
+func (r *Reconciler) Landed(ctx context.Context, report Report, known map[string]string, since time.Time) ([]Landed, error) {
+	if report.Config == nil {
+		return nil, nil
+	}
+	o := Observation{Info: r.Repository.Info(), Heads: report.Heads, Refs: Refs{Default: report.Default}}
+	o.Promotion.Config = report.Config
+	h := r.historyReader(&pastFiles{files: r.Files, config: report.Config, trees: map[string]Tree{}})
+	var all []Landed
+	for _, branch := range slices.Sorted(maps.Keys(o.environmentsByBranch())) {
+		if head := o.Heads[branch]; head == "" || head == known[branch] {
+			continue
+		}
+		landed, err := h.landedOn(ctx, o, branch, known[branch], since)
+		if err != nil {
+			return nil, fmt.Errorf("read what landed on %s: %w", branch, err)
+		}
+		all = append(all, landed...)
+	}
+	return all, nil
+}
+
+// landedOn reads one branch. Attempts are counted over all that is readable, also over
+// what is known already.
+func (h historyReader) landedOn(ctx context.Context, o Observation, branch, known string, since time.Time) ([]Landed, error) {
+	found, wanted := map[promotion.Target][]promotion.Landing{}, map[string]bool{}
+	n, others, fresh := 0, 0, true
+	for commit, err := range h.objects.History(o.Heads[branch]) {
+		if err != nil {
+			return nil, err
+		}
+		ours := h.by.committed(commit)
+		fresh = fresh && commit.ID != known
+		isWanted := fresh && commit.Committer.When.After(since) && (ours || others < maxRecalled)
+		for _, landed := range promotion.ReadTrailers(h.trailersOf(commit)) {
+			if o.baseOf(landed.Target) == branch {
+				found[landed.Target] = append(found[landed.Target], promotion.Landing{Commit: commit.ID, Snapshot: landed.Snapshot})
+				wanted[commit.ID] = isWanted
+			}
+		}
+		if wanted[commit.ID] && !ours {
+			others++
+		}
+		if n++; n == maxCommits || commit.Shallow {
+			break
+		}
+	}
+	var all []Landed
+	for _, target := range slices.SortedFunc(maps.Keys(found), promotion.Target.Compare) {
+		landings := found[target]
+		verified, err := h.verify(ctx, target, slices.DeleteFunc(slices.Clone(landings), func(l promotion.Landing) bool { return !wanted[l.Commit] }))
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range verified {
+			commit, err := h.objects.Commit(l.Commit)
+			if err != nil {
+				return nil, err
+			}
+			id, attempt := l.Snapshot.ID(), 0
+			at := slices.IndexFunc(landings, func(other promotion.Landing) bool { return other.Commit == l.Commit })
+			for _, other := range landings[at:] {
+				if other.Snapshot.ID() == id {
+					attempt++
+				}
+			}
+			all = append(all, Landed{
+				Target: target, Promotion: promotion.ID(o.Info.Key, target, id, attempt), Snapshot: l.Snapshot,
+				Commit: l.Commit, At: commit.Committer.When, By: commit.Committer.Name, Ours: h.by.committed(commit),
+			})
+		}
+	}
+	return all, nil
+}
+
+// HistoryFromGit reads the history without a database: what landed since the time, and
+// the user decisions that are in effect. It queries no registry and writes nothing.
+func (r *Reconciler) HistoryFromGit(ctx context.Context, since time.Time) (Report, []Landed, error) {
+	o, err := r.observeRefs(ctx, true)
+	if err != nil || o.Unusable != "" {
+		return o.report(), nil, err
+	}
+	if o, err = r.observeBranches(ctx, o); err != nil || o.Unusable != "" {
+		return o.report(), nil, err
+	}
+	for branch := range o.environmentsByBranch() {
+		if o.Heads[branch] == "" {
+			continue
+		}
+		if err := r.Remote.Deepen(ctx, branch, since); err != nil {
+			return o.report(), nil, fmt.Errorf("read the history of %s: %w", branch, err)
+		}
+	}
+	report := o.finalReport(Plan{}, nil)
+	landed, err := r.Landed(ctx, report, nil, since)
+	return report, landed, err
+}
+
+// PreviousSnapshot returns the snapshot that was in a target before the current one: the
+// one that a rollback restores.
+func (r *Reconciler) PreviousSnapshot(ctx context.Context, target promotion.Target) (promotion.Snapshot, error) {
+	o, err := r.withoutCommands().observe(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	if o.Unusable != "" {
+		return nil, fault.New(fault.Invalid, "%s", o.Unusable)
+	}
+	if _, present := o.Promotion.Targets[target]; !present {
+		return nil, fault.New(fault.NotFound, "%s has no files in %s", target.Application, target.Environment)
+	}
+	if reason, unavailable := o.Promotion.Unavailable[target.Environment]; unavailable {
+		return nil, fault.New(fault.Temporary, "%s", reason)
+	}
+	h := r.historyReader(&pastFiles{files: r.Files, config: o.Promotion.Config, trees: map[string]Tree{}})
+	needs := map[string]*historyNeed{}
+	addNeed(o, needs, target, maxHistory, true)
+	for branch, need := range needs {
+		landed, err := h.readLandings(ctx, o, branch, need)
+		if err != nil {
+			return nil, fmt.Errorf("read the history of %s: %w", branch, err)
+		}
+		history, err := h.readTarget(ctx, o, target, landed[target], true)
+		if err != nil {
+			return nil, fmt.Errorf("read the history of %s: %w", branch, err)
+		}
+		for _, landing := range history.landings {
+			if o.isCurrent(target, landing.Snapshot) {
+				continue
+			}
+			// A rollback restores only what ran here: the files of that commit prove it.
+			files, err := h.past.at(ctx, target, landing.Commit)
+			if err != nil {
+				return nil, err
+			}
+			if containsSnapshot(files, landing.Snapshot) {
+				return landing.Snapshot, nil
+			}
+		}
+	}
+	return nil, fault.New(fault.NotFound, "the history of %s contains nothing that promoter landed before", target.Environment)
+}

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"promoter/internal/promotion"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+)
+
+const (
+	// maxSearchedBranches is how many branches are searched for a pull request that is
+	// not open.
+	maxSearchedBranches = 200
+	// maxClosed is how many closed pull requests of a branch are read.
+	maxClosed = 5
+)
+
+// pullRequestTargets is what a pull request of ours contains, open or not.
+type pullRequestTargets struct {
+	number  int
+	branch  promotion.Target   // of its branch name
+	targets []promotion.Target // that the config has, one for each application
+	landed  []promotion.Landed
+	merged  string // the merge commit; empty: it was not merged
+}
+
+// pullRequestFinder finds pull requests by number.
+type pullRequestFinder struct {
+	objects    Objects
+	repository scm.Repository
+	by         Signature // of our commits
+}
+
+func (r *Reconciler) pullRequestFinder() pullRequestFinder {
+	return pullRequestFinder{objects: r.Objects, repository: r.Repository, by: r.By}
+}
+
+// find lists the closed pull requests of a branch once, and adds them to the observed
+// ones. It returns false for a pull request that is not ours: from a fork, from another
+// branch, or opened by another account.
+func (f pullRequestFinder) find(ctx context.Context, o Observation, number int) (pullRequestTargets, bool, error) {
+	numbered := func(pr scm.PullRequest) bool { return pr.Number == number }
+	if i := slices.IndexFunc(o.Open, numbered); i >= 0 {
+		pr := o.Open[i]
+		var trailers []promotion.Trailer
+		if _, ours := promotion.ParseHead(pr.Head.Branch); ours && pr.Head.Own {
+			head, err := f.objects.Commit(pr.Head.Commit)
+			if err != nil {
+				return pullRequestTargets{}, false, fmt.Errorf("read the head of #%d: %w", number, err)
+			}
+			if f.by.committed(head) {
+				trailers = head.Trailers
+			}
+		}
+		about, ours := targetsOfPullRequest(o, pr, trailers)
+		return about, ours, nil
+	}
+	for _, head := range headsWithClosed(o, number) {
+		closed, asked := o.Closed[head]
+		if !asked {
+			var err error
+			if closed, err = f.repository.PullRequests().Closed(ctx, head, maxClosed); err != nil {
+				return pullRequestTargets{}, false, fmt.Errorf("list the closed pull requests of %s: %w", head, err)
+			}
+			o.Closed[head] = closed
+		}
+		if i := slices.IndexFunc(closed, numbered); i >= 0 {
+			about, ours := targetsOfPullRequest(o, closed[i], f.objects.Trailers(closed[i].Head.Message))
+			return about, ours, nil
+		}
+	}
+	return pullRequestTargets{}, false, nil
+}
+
+// targetsOfPullRequest reads the targets of a pull request from its branch and the
+// trailers of its head, which may not name targets of other branches.
+func targetsOfPullRequest(o Observation, pr scm.PullRequest, trailers []promotion.Trailer) (pullRequestTargets, bool) {
+	target, named := promotion.ParseHead(pr.Head.Branch)
+	if !named || !pr.Head.Own || !pr.Author.Same(o.Info.Self) {
+		return pullRequestTargets{}, false
+	}
+	about := pullRequestTargets{number: pr.Number, branch: target, merged: pr.Merged.Commit}
+	for _, landed := range promotion.ReadTrailers(trailers) {
+		if covers(target, landed.Target) {
+			about.landed = append(about.landed, landed)
+		}
+	}
+	if _, known := o.Promotion.Config.Environment(target.Environment); !known {
+		return about, true
+	}
+	if target.Application != state.All {
+		about.targets = []promotion.Target{target}
+		return about, true
+	}
+	for _, landed := range about.landed {
+		about.targets = append(about.targets, landed.Target)
+	}
+	return about, true
+}
+
+// covers reports whether a commit on the branch of a target may name another target.
+// Anyone who can push can write trailers.
+func covers(branch, target promotion.Target) bool {
+	return branch.Environment == target.Environment && (branch.Application == state.All || branch.Application == target.Application)
+}
+
+// headsWithClosed returns the branches that a pull request may have come from: first
+// those for which the state names its number, then those of every target.
+func headsWithClosed(o Observation, number int) []string {
+	var recorded, heads []string
+	for _, target := range o.Promotion.State.Targets() {
+		record := o.Promotion.State.At(target)
+		closed := func(c state.Closing) bool { return c.Number == number }
+		rejected := func(r state.Rejection) bool { return r.Number == number }
+		if slices.ContainsFunc(record.Closings, closed) || slices.ContainsFunc(record.Rejections, rejected) {
+			recorded = append(recorded, promotion.HeadBranch(target.Environment, target.Application))
+		}
+	}
+	for target := range o.Promotion.Targets {
+		heads = append(heads, promotion.HeadBranch(target.Environment, target.Application), promotion.GroupBranch(target.Environment))
+	}
+	slices.Sort(heads)
+	heads = slices.Concat(recorded, slices.Compact(heads))
+	return heads[:min(len(heads), maxSearchedBranches)]
+}

@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/command"
+	"promoter/internal/fault"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+)
+
+// Limits of one reconciliation. Where there is more, the state records how far the
+// comments were processed.
+const (
+	maxCommands     = 20
+	commentPageSize = 300
+	maxCommentPages = 10
+	// listingDelay is how long a new comment may be missing from listings.
+	listingDelay = time.Hour
+)
+
+// userCommand is a comment with its command.
+type userCommand struct {
+	scm.Comment
+	command command.Command
+}
+
+// commandReader reads and applies the commands in comments.
+type commandReader struct {
+	r            *Reconciler
+	past         *pastFiles
+	pullRequests pullRequestFinder
+}
+
+// read applies the commands in comments that were not processed before. Their
+// changes are recorded together with that they were processed. A command about which
+// something could not be asked waits for a later reconciliation.
+func (c commandReader) read(ctx context.Context, o Observation) (Observation, error) {
+	r := c.r
+	from, known := o.Promotion.State.HearsFrom(o.Now)
+	if r.Permissions == nil || r.DryRun || !known || !r.Repository.Features().Comments {
+		return o, nil
+	}
+	comments, err := recentComments(ctx, r.Repository.Conversation(), from)
+	if err != nil {
+		return o, o.failures.addOrStop(ctx, "comments", fmt.Errorf("list the comments: %w", err))
+	}
+	// When a command has to wait, later ones of the same user wait too: they keep their
+	// order, and those of other users go on.
+	waiting, tried, left := map[string]bool{}, 0, false
+	for _, given := range commandsIn(o, comments) {
+		login := strings.ToLower(given.Author.Login)
+		if waiting[login] || tried == maxCommands {
+			left = true
+			continue
+		}
+		tried++
+		what := fmt.Sprintf("comment on #%d", given.Number)
+		result, err := c.apply(ctx, o, given)
+		unknown := fault.KindOf(err) == fault.Unauthorized
+		if unknown { // this does not go away, and would be an error of every reconciliation
+			o.failures.add(what, err)
+			result, err = refused("promoter's account may not check your permissions: its log contains more"), nil
+		}
+		if err != nil {
+			left, waiting[login] = true, true
+			if err := o.failures.addOrStop(ctx, what, err); err != nil {
+				return o, err
+			}
+			continue
+		}
+		if _, err := o.Promotion.State.Apply(result.changes...); err != nil {
+			result = refused(err.Error())
+		}
+		r.Log.InfoContext(ctx, "command", slog.String("verb", string(given.command.Verb)), slog.Int("pull_request", given.Number),
+			slog.Int64("comment", given.ID), slog.String("by", given.Author.Login), slog.String("outcome", string(result.reaction)))
+		reply := state.Answer{
+			Number: given.Number, Login: given.Author.Login, Command: given.command.String(),
+			Reaction: string(result.reaction), Words: result.text,
+		}
+		if given.command.Problem != "" || unknown { // a user who may be a stranger is not quoted
+			reply.Command = ""
+		}
+		o = o.withChanges(result.changes...)
+		o = o.withChanges(state.Hear(o.Now, state.ProcessedComment{ID: given.ID, At: given.Created, Owed: &reply}))
+		o.Refreshed = o.Refreshed || result.refreshed
+		if result.message != "" {
+			o.Messages = append(o.Messages, fmt.Sprintf("%s\n\nRequested by %s in a comment on pull request %d.", result.message, given.Author.Login, given.Number))
+		}
+	}
+	if n := len(comments); !left && n >= commentPageSize {
+		o = o.withChanges(state.PassOver(comments[n-1].Changed.Add(-listingDelay)))
+	}
+	return o, nil
+}
+
+// recentComments lists the comments since a time, the longest unchanged first.
+func recentComments(ctx context.Context, conversation scm.Conversation, since time.Time) ([]scm.Comment, error) {
+	var all []scm.Comment
+	seen := map[int64]bool{}
+	for range maxCommentPages {
+		page, err := conversation.Recent(ctx, since, commentPageSize)
+		if err != nil {
+			return nil, err
+		}
+		for _, comment := range page {
+			if !seen[comment.ID] {
+				all = append(all, comment)
+			}
+			seen[comment.ID] = true
+		}
+		if len(page) < commentPageSize || !page[len(page)-1].Changed.After(since) {
+			break
+		}
+		since = page[len(page)-1].Changed
+	}
+	return all, nil
+}
+
+// commandsIn returns the comments of users that contain an unprocessed command, in the
+// order in which they were written. An edited comment is ignored: it is not what its
+// author sent, or not what others replied to.
+func commandsIn(o Observation, comments []scm.Comment) []userCommand {
+	var commands []userCommand
+	for _, c := range comments {
+		bot := c.Bot || c.Author.Bot || c.Author.Login == "" || c.Author.Same(o.Info.Self)
+		if bot || c.Edited || !o.Promotion.State.Hears(c.ID, c.Created, o.Now) {
+			continue
+		}
+		if read, found := command.Read(c.Body); found {
+			commands = append(commands, userCommand{Comment: c, command: read})
+		}
+	}
+	slices.SortFunc(commands, func(a, b userCommand) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	})
+	return commands
+}

@@ -1,0 +1,213 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+)
+
+// ConfigFile is the config file of a repository, read from the default branch.
+const ConfigFile = ".promoter.yaml"
+
+const (
+	// maxAttempts is how often a reconciliation starts before a conflict is an error.
+	maxAttempts = 5
+	// maxFollowing bounds the reconciliations that follow landings: more than any
+	// config has environments in a chain.
+	maxFollowing = 50
+)
+
+// Reconciler reconciles one repository. Its fields are dependencies and settings.
+// Reconciliations of one Reconciler never overlap; those of several processes may
+// race, and the repository decides who wins.
+type Reconciler struct {
+	Remote     Remote
+	Objects    Objects
+	Files      Files
+	Registries Registries
+	Repository scm.Repository
+	Compare    scm.Comparer // nil: pull requests list no commits
+	Limits     promotion.Limits
+	By         Signature // of our commits; When is set for each commit
+	Now        func() time.Time
+	// Pause waits before a restart, with jitter. Nil: no wait.
+	Pause  func(ctx context.Context, attempt int) error
+	Log    *slog.Logger
+	DryRun bool   // observe and plan, write nothing
+	Trace  Tracer // nil: nothing is traced
+	// Permissions decides which users may give commands in comments. Nil: comments
+	// are not read.
+	Permissions Permissions
+	// Refresh invalidates what is cached about the components of a config. Nil:
+	// nothing is cached.
+	Refresh func(c *config.Config)
+}
+
+// Reconcile observes, plans and acts. It restarts on a conflict, and reconciles again
+// after something landed or may land now, so that a second run in a row has nothing
+// to do. The report contains partial errors; the returned error is about the whole
+// repository.
+func (r *Reconciler) Reconcile(ctx context.Context) (Report, error) {
+	var report Report
+	for following, attempt := 0, 1; ; {
+		next, again, err := r.reconcileOnce(ctx, attempt == maxAttempts)
+		report = next.after(report)
+		switch {
+		case fault.KindOf(err) == fault.Conflict && attempt < maxAttempts:
+			r.Log.DebugContext(ctx, "restarting after a conflict", slog.Any("error", err))
+			if err := r.pause(ctx, attempt); err != nil {
+				return report, err
+			}
+			attempt++
+		case err == nil && again && following < maxFollowing:
+			following, attempt = following+1, 1
+		default:
+			return report, err
+		}
+	}
+}
+
+// reconcileOnce reports with again that another reconciliation should follow at once.
+// The last attempt tolerates conflicts of parts, because no other one follows.
+func (r *Reconciler) reconcileOnce(ctx context.Context, lastAttempt bool) (report Report, again bool, err error) {
+	ctx, end := r.trace(ctx, "reconcile")
+	defer func() { end(nil, err) }()
+	o, err := r.observe(ctx, lastAttempt)
+	if err != nil || o.Unusable != "" {
+		return o.report(), false, err
+	}
+	_, endPlan := r.trace(ctx, "plan")
+	plan := makePlan(o)
+	endPlan(nil, nil)
+	if r.DryRun {
+		return o.preview(plan), false, nil
+	}
+	return r.act(ctx, o, plan)
+}
+
+// Observe observes and plans, and changes nothing. The report contains the proposals
+// as Reconcile would carry them out.
+func (r *Reconciler) Observe(ctx context.Context) (Report, error) {
+	o, err := r.withoutCommands().observe(ctx, true)
+	if err != nil || o.Unusable != "" {
+		return o.report(), err
+	}
+	return o.preview(makePlan(o)), nil
+}
+
+// observe reads everything that decisions depend on, in the order in which one answer
+// leads to the next question. A part that cannot be read is an error in the
+// Observation, and keeps what depends on it out of the plan.
+func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observation, err error) {
+	ctx, end := r.trace(ctx, "observe")
+	defer func() { end(nil, err) }()
+
+	// The repository: branches, open pull requests, config, fetched commits.
+	if o, err = r.observeRefs(ctx, lastAttempt); err != nil || o.Unusable != "" {
+		return o, err
+	}
+	if !o.Promotion.PushOnly {
+		if o.Open, err = r.Repository.PullRequests().Open(ctx); err != nil {
+			return o, fmt.Errorf("list the open pull requests: %w", err)
+		}
+	}
+	if o, err = r.observeBranches(ctx, o); err != nil || o.Unusable != "" {
+		return o, err
+	}
+	past := &pastFiles{files: r.Files, config: o.Promotion.Config, trees: map[string]Tree{}}
+
+	// What exists: references in files, and the versions that registries have.
+	if o.Trees, o.Promotion.Targets, err = observeFiles(ctx, r.Files, o); err != nil {
+		return o, err
+	}
+	o.Promotion.Policies = promotion.Policies(o.Promotion.Config, o.Promotion.Targets)
+	o.Promotion.Available = selectVersions(ctx, r.Registries, o)
+	o.Promotion.Explicit = resolveRequested(ctx, r.Registries, o)
+	o.Promotion.Facts = resolveFacts(ctx, r.Registries, o)
+	if ctx.Err() != nil {
+		return o, ctx.Err()
+	}
+
+	// What users and checks say: on our pull requests, in comments, by reverts and by
+	// closing pull requests.
+	if o.Promotion.Open, err = r.pullRequestReader().all(ctx, o); err != nil {
+		return o, err
+	}
+	commands := commandReader{r: r, past: past, pullRequests: r.pullRequestFinder()}
+	if o, err = commands.read(ctx, o); err != nil {
+		return o, err
+	}
+	history := r.historyReader(past)
+	if o, err = history.observe(ctx, o); err != nil {
+		return o, err
+	}
+	if len(o.Attempts) > 0 { // earlier snapshots lead to lookups of their own
+		o.Promotion.Facts = resolveFacts(ctx, r.Registries, o)
+	}
+	if ctx.Err() != nil {
+		return o, ctx.Err()
+	}
+	o, plan, err := observeUserDecisions(ctx, history, o)
+	if err != nil {
+		return o, err
+	}
+	o.Promotion.Protected, err = observeRules(ctx, r.Repository, o, plan)
+	return o, err
+}
+
+// Plan is what a reconciliation decided.
+type Plan struct {
+	Decisions []promotion.Decision   // by target
+	Proposals []pullrequest.Proposal // by branch or pull request, in the order to act
+}
+
+// makePlan decides without I/O.
+func makePlan(o Observation) Plan {
+	decisions := promotion.Plan(o.Promotion, o.Now)
+	return Plan{Decisions: decisions, Proposals: pullrequest.Plan(o.Promotion, decisions, o.Now)}
+}
+
+// stateUpdates returns what is recorded before a plan is carried out: what the planner
+// wants to remember, and the pull requests that we are about to close.
+func (p Plan) stateUpdates(o Observation) []state.Change {
+	changes := promotion.StateUpdates(o.Promotion, p.Decisions, o.Now)
+	for _, proposal := range p.Proposals {
+		// A proposal that is skipped is not closed now: a later close is a user's.
+		if proposal.Step != pullrequest.StepClose || proposal.Open == nil || o.skipReason(proposal) != nil {
+			continue
+		}
+		if target, ours := promotion.ParseHead(proposal.Head); ours {
+			changes = append(changes, state.Closed(state.Target(target), proposal.Open.Number, proposal.Reason.Message, o.Now))
+		}
+	}
+	return changes
+}
+
+func (r *Reconciler) pause(ctx context.Context, attempt int) error {
+	if r.Pause == nil {
+		return ctx.Err()
+	}
+	return r.Pause(ctx, attempt)
+}
+
+// withoutCommands returns a Reconciler that reads no commands in comments.
+func (r *Reconciler) withoutCommands() *Reconciler {
+	quiet := *r
+	quiet.Permissions = nil
+	return &quiet
+}
+
+// signature is that of our commits, now.
+func (r *Reconciler) signature() Signature {
+	by := r.By
+	by.When = r.Now()
+	return by
+}
