@@ -94,7 +94,7 @@ func noRelease(source string, releases int, waiting []registry.Ineligible) strin
 	case releases == 0:
 		return source + " has no releases"
 	case len(waiting) > 0:
-		return "no release may be taken yet: " + waiting[0].Tag + ": " + waiting[0].Reason
+		return "no release is eligible yet: " + waiting[0].Tag + ": " + waiting[0].Reason
 	}
 	return fmt.Sprintf("none of %d releases of %s fits: prereleases, excluded ones, names that no image can have, and those without an image for a week are not taken", releases, source)
 }

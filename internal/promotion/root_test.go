@@ -152,7 +152,7 @@ func TestPlan_registryThatDoesNotAnswer(t *testing.T) {
 
 func TestPlan_nothingToTakeIsSaid(t *testing.T) {
 	t.Parallel()
-	const why = "none of 12 tags fits: 0 excluded, 12 not understood"
+	const why = "none of 12 tags matches: 0 excluded, 12 not parsed"
 	w := promotiontest.NewCheckout(t, promotiontest.Chain)
 	w.Has("dev/shop", "web:1.4.0")
 	w.Has("dev/both", "web:1.4.0", "worker:2.0.0")
@@ -186,7 +186,7 @@ func TestPlan_heldBackAndHereAlready(t *testing.T) {
 	t.Parallel()
 	held := func(v string) promotion.Available {
 		return promotion.Available{
-			Reason: "no version may be taken yet: younger than minAge",
+			Reason: "no version is eligible yet: younger than minAge",
 			Held: []promotion.HeldVersion{{
 				Version:   promotiontest.Version(v),
 				Condition: promotion.Condition{Name: v, State: promotion.Pending, Reason: "younger than minAge"},

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,13 +9,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"promoter/internal/atomicfile"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 )
 
-func TestPass_oneReadForAllWithTheSameRight(t *testing.T) {
+func TestBatch_sharesResponsesPerCredential(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0", "1.1.0")
@@ -44,7 +46,7 @@ func TestPass_oneReadForAllWithTheSameRight(t *testing.T) {
 	}
 }
 
-func TestPass_whatCanChangeIsAskedInEachPass(t *testing.T) {
+func TestBatch_requestsTagsAgainInNextBatch(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "released")
@@ -64,7 +66,7 @@ func TestPass_whatCanChangeIsAskedInEachPass(t *testing.T) {
 	}
 }
 
-func TestPass_aFailureIsAnAnswerToo(t *testing.T) {
+func TestBatch_sharesErrors(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	pass := newClient(t, Options{}).Batch()
@@ -86,12 +88,12 @@ func TestCache_brokenFilesAreIgnored(t *testing.T) {
 	r := f.repository(t, "acme/web")
 	for name, content := range map[string]string{
 		"empty":                "",
-		"cut":                  `{"version":1,"facts":{"sha256:`,
+		"cut":                  `{"version":2,"metadata":{"sha256:`,
 		"not JSON":             "\x00\x01",
-		"another version":      `{"version":99,"credential":"anonymous","repository":"` + r.String() + `","facts":{"` + digest + `":{"version":"wrong"}}}`,
-		"another credential's": `{"version":1,"credential":"other","repository":"` + r.String() + `","facts":{"` + digest + `":{"version":"wrong"}}}`,
-		"another repository's": `{"version":1,"credential":"anonymous","repository":"quay.io/a/b","facts":{"` + digest + `":{"version":"wrong"}}}`,
-		"a fact that is none":  `{"version":1,"credential":"anonymous","repository":"` + r.String() + `","facts":{"` + digest + `":{"version":"wrong\n"}}}`,
+		"another version":      `{"version":99,"credential":"anonymous","repository":"` + r.String() + `","metadata":{"` + digest + `":{"version":"wrong"}}}`,
+		"another credential's": `{"version":2,"credential":"other","repository":"` + r.String() + `","metadata":{"` + digest + `":{"version":"wrong"}}}`,
+		"another repository's": `{"version":2,"credential":"anonymous","repository":"quay.io/a/b","metadata":{"` + digest + `":{"version":"wrong"}}}`,
+		"a fact that is none":  `{"version":2,"credential":"anonymous","repository":"` + r.String() + `","metadata":{"` + digest + `":{"version":"wrong\n"}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,7 +145,7 @@ func TestCache_holdsNoSecretAndIsPrivate(t *testing.T) {
 	}
 }
 
-func TestCache_aFolderThatCannotBeWritten(t *testing.T) {
+func TestCache_unwritableFolderFailsOnlyFlush(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	digest := f.push(t, "acme/web", built{created: day(1)}, "1")
@@ -160,7 +162,7 @@ func TestCache_aFolderThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-func TestClient_whatIsRememberedIsBounded(t *testing.T) {
+func TestDropOne_boundsTheMap(t *testing.T) {
 	t.Parallel()
 	m := map[scope]int{}
 	for i := range 3 {
@@ -174,11 +176,11 @@ func TestClient_whatIsRememberedIsBounded(t *testing.T) {
 
 // More images than are remembered at once: what was learnt of the first is read again
 // from the cache folder when its turn comes.
-func TestMemories_whatMakesRoomIsKept(t *testing.T) {
+func TestCache_evictedEntriesAreReadFromDisk(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	memories, asked := NewCache(), 0
-	memories.most = 2
+	memories.limit = 2
 	c := newClient(t, Options{CacheDir: t.TempDir(), Cache: memories, ObserveCache: func(known bool) {
 		if !known {
 			asked++
@@ -200,7 +202,7 @@ func TestMemories_whatMakesRoomIsKept(t *testing.T) {
 	}
 }
 
-func TestMemory_factsAreBoundedByTheirSize(t *testing.T) {
+func TestCacheEntry_boundsMetadataBySize(t *testing.T) {
 	t.Parallel()
 	digest := func(n int) string { return fmt.Sprintf("sha256:%064d", n) }
 	large := metadata{Children: slices.Repeat([]child{{digest(0), strings.Repeat("x", maxPlatform)}}, maxChildren)}
@@ -217,12 +219,12 @@ func TestMemory_factsAreBoundedByTheirSize(t *testing.T) {
 	}
 }
 
-func FuzzParseKept(f *testing.F) {
-	f.Add([]byte(`{"version":1,"credential":"c","repository":"r","facts":{"sha256:a":{}},"tags":{"a":"b"},"sweep":{"tags":["a"],"next":"n=1"}}`))
-	f.Add([]byte(`{"version":1,"credential":"c","repository":"r","listed":{"tags":["a","/"],"asOf":"2026-01-01T00:00:00Z"},"heads":{"a":{"digest":"x"},"/":{}}}`))
+func FuzzParseCacheFile(f *testing.F) {
+	f.Add([]byte(`{"version":2,"credential":"c","repository":"r","metadata":{"sha256:a":{}},"lastDigests":{"a":"b"},"listing":{"tags":["a"],"next":"n=1"}}`))
+	f.Add([]byte(`{"version":2,"credential":"c","repository":"r","tags":{"tags":["a","/"],"asOf":"2026-01-01T00:00:00Z"},"digests":{"a":{"digest":"x"},"/":{}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		read := parseCacheFile(data, cacheFile{Version: cacheFileVersion, Credential: "c", Repository: "r", Metadata: map[string]metadata{}, LastDigests: map[string]string{}})
-		if !read.Progress.valid() {
+		if !read.Listing.valid() {
 			t.Error("a sweep that is none came through")
 		}
 		for digest, known := range read.Metadata {
@@ -262,4 +264,185 @@ func BenchmarkSelectWarm(b *testing.B) {
 			b.Fatal(s.Reason)
 		}
 	}
+}
+
+// An answer counts for its moment and earlier ones, whichever pass, client or
+// process got it. A later moment has it asked for anew, once for all with the same
+// right.
+func TestSelect_acceptsCachedResponsesForTheirTime(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
+	folder, known := t.TempDir(), NewCache()
+	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"})}
+	clock := time.Now()
+	open := func(memories *Cache) *Client {
+		return newClient(t, Options{CacheDir: folder, Cache: memories, Now: func() time.Time { return clock }})
+	}
+	selects := func(c *Client, asOf time.Time, want string, lists int) {
+		t.Helper()
+		f.reset()
+		r.AsOf = asOf
+		pass := c.Batch()
+		var all sync.WaitGroup
+		for i := range 6 {
+			all.Go(func() {
+				if s := mustSelect(t, pass.For(repositoryKey(fmt.Sprintf("a/%d", i))), r); s.Version.Tag != want {
+					t.Errorf("selected %+v, want %s", s, want)
+				}
+			})
+		}
+		all.Wait()
+		if got := f.count("tags/list"); got != lists || f.count("HEAD") != lists {
+			t.Errorf("%d tag lists and %d digests were asked for, want %d each", got, f.count("HEAD"), lists)
+		}
+	}
+	first := clock.Add(-time.Hour)
+	c := open(known)
+	selects(c, first, "1.0.0", 1)
+	f.push(t, "acme/web", built{created: day(2)}, "1.1.0")
+	selects(c, first, "1.0.0", 0)
+	selects(open(known), first.Add(-time.Hour), "1.0.0", 0)
+	if err := c.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	selects(open(nil), first, "1.0.0", 0)
+	selects(open(known), first.Add(1), "1.1.0", 1)
+	selects(open(known), first, "1.1.0", 0)
+	clock = clock.Add(-3 * time.Hour)
+	selects(open(known), first, "1.1.0", 1) // a moment that is to come was given out by a clock that was wrong
+}
+
+// A question of this pass alone is asked whatever is remembered, and is not
+// remembered for others.
+func TestResolve_ignoresTheCacheWithoutAsOf(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
+	web, moment := f.repository(t, "acme/web"), time.Now()
+	c := newClient(t, Options{})
+	r := Request{Repository: web, Policy: mustPolicy(t, image.Selection{Semver: ">=1"}), AsOf: moment}
+	before := mustSelect(t, c.For("a/1"), r).Version.Digest
+	moved := f.push(t, "acme/web", built{created: day(2)}, "1.0.0")
+	pass := c.Batch().For("a/1")
+	found, err := pass.Resolve(t.Context(), image.Reference{Repository: web, Tag: "1.0.0"})
+	if err != nil || found.Digest != moved {
+		t.Errorf("the tag is at %s, %v; want %s", found.Digest, err, moved)
+	}
+	if again := mustSelect(t, pass, r).Version.Digest; again != before {
+		t.Errorf("selected %s for the same moment, want %s", again, before)
+	}
+}
+
+// A list that is not read to its end, and a failure, are asked for again for the
+// same moment.
+func TestSelect_cachesOnlyCompleteLists(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	for n := range 5 {
+		f.push(t, "acme/web", built{created: day(1)}, fmt.Sprintf("1.%d.0", n))
+	}
+	c := newClient(t, Options{Limits: Limits{Tags: 2, PageSize: 2}})
+	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"}), AsOf: time.Now()}
+	var passes int
+	for passes = 1; passes < 10; passes++ {
+		if s := mustSelect(t, c.For("a/1"), r); s.Found {
+			break
+		}
+	}
+	if passes < 2 || passes == 10 {
+		t.Fatalf("found in pass %d", passes)
+	}
+	missing := Request{Repository: f.repository(t, "acme/none"), Policy: r.Policy, AsOf: r.AsOf}
+	for range 2 {
+		f.reset()
+		if _, err := c.For("a/1").Select(t.Context(), missing); err == nil || f.count("tags/list") != 1 {
+			t.Errorf("%d questions about what failed: %v", f.count("tags/list"), err)
+		}
+	}
+}
+
+// Of many dated images another slice is asked again for each moment, and none twice
+// for one.
+func TestSelect_rechecksOneSliceForEachTime(t *testing.T) {
+	t.Parallel()
+	f, images := newFake(t), map[string]built{}
+	for n := range 120 {
+		images[fmt.Sprintf("main-%d", n)] = built{created: day(1).Add(time.Duration(n) * time.Minute)}
+	}
+	f.pushEach(t, "acme/web", images)
+	c := newClient(t, Options{})
+	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Newest: "^main-"}), AsOf: time.Now().Add(-time.Minute)}
+	mustSelect(t, c.For("a/1"), r)
+	for i, want := range []int{0, recheckBest + recheckOthers, 0} {
+		if i == 1 {
+			r.AsOf = r.AsOf.Add(1)
+		}
+		f.reset()
+		mustSelect(t, c.For("a/1"), r)
+		if got := f.count("HEAD"); got != want {
+			t.Errorf("question %d asked for %d digests, want %d", i, got, want)
+		}
+	}
+}
+
+// What is not used any more leaves memory, and is in the folder.
+func TestCache_dropsUnusedEntries(t *testing.T) {
+	t.Parallel()
+	folder, known := t.TempDir(), NewCache()
+	at := scope{credential: anonymousID, repository: mustRepository(t, "quay.io/acme/web")}
+	known.entry(at, Options{CacheDir: folder, ObserveCache: func(bool) {}}).setTags([]string{"1.0.0"}, time.Now())
+	for range idleClients + 1 {
+		known.begin()
+	}
+	if files, err := filepath.Glob(filepath.Join(folder, "registry", "*.json")); len(known.entries) != 0 || err != nil || len(files) != 1 {
+		t.Errorf("%d in memory, files %v: %v", len(known.entries), files, err)
+	}
+}
+
+// What a file says is taken only as far as it could be an answer.
+func TestParseCacheFile_dropsInvalidResponses(t *testing.T) {
+	t.Parallel()
+	at := scope{credential: anonymousID, repository: mustRepository(t, "quay.io/acme/web")}
+	m := newCacheEntry(t.TempDir(), at)
+	moment := time.Now()
+	m.setTags([]string{"1.0.0"}, moment)
+	m.setDigest("1.0.0", "sha256:"+fmt.Sprintf("%064d", 1), moment)
+	if err := m.save(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(m.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spoiled map[string]any
+	if err := json.Unmarshal(data, &spoiled); err != nil {
+		t.Fatal(err)
+	}
+	spoiled["tags"].(map[string]any)["tags"] = []string{"1.0.0", "a/b"}
+	spoiled["digests"] = map[string]any{"1.0.0": map[string]any{"digest": "sha256:0", "asOf": moment}}
+	if data, err = json.Marshal(spoiled); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(m.file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := newCacheEntry("", at)
+	again.file = m.file
+	when := validity{from: moment.Add(-1), to: moment.Add(time.Hour)}
+	if _, ok := again.tags(when); ok {
+		t.Error("a list with what is no tag is taken")
+	}
+	if _, ok := again.digest("1.0.0", when); ok {
+		t.Error("what is no digest is taken")
+	}
+}
+
+func mustRepository(t *testing.T, text string) image.Repository {
+	t.Helper()
+	r, err := image.ParseRepository(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

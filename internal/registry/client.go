@@ -14,41 +14,38 @@ import (
 	"promoter/internal/outbound"
 )
 
-// Options wire a Client.
+// Options configure a Client.
 type Options struct {
-	// Outbound is the guarded way out.
+	// Outbound is the guarded HTTP client.
 	Outbound *outbound.Client
-	// Credentials are the entries of the server's file. The first that fits is
+	// Credentials are the entries of the server's file. The first that matches is
 	// used.
 	Credentials []Credential
 	// Logins are those of an earlier client with the same entries. Nil: none.
 	Logins *Logins
-	// Cache are those of an earlier client with the same CacheDir. Nil: none.
+	// Cache is that of an earlier client with the same CacheDir. Nil: an empty one.
 	Cache *Cache
-	// Docker asks the Docker configuration of the person who runs the command
-	// where no entry fits; its credential helpers are run. Never for a server.
+	// Docker uses the Docker configuration of the user who runs the command where no
+	// entry matches. It runs their credential helpers, so never set it for a server.
 	Docker bool
-	// CacheDir keeps what cannot change between processes. Empty: in memory
-	// only. Client.Flush writes it.
+	// CacheDir keeps the cache on disk. Empty: in memory only. Client.Flush writes it.
 	CacheDir string
-	// ObserveCache is told of each question about a digest, whether the answer was
-	// known. Nil: nobody is.
-	ObserveCache func(known bool)
-	// Limits bound one Pass.
+	// ObserveCache is called for each lookup of a digest's metadata. May be nil.
+	ObserveCache func(hit bool)
+	// Limits bound one Batch.
 	Limits Limits
 	// Now is the clock.
 	Now func() time.Time
 }
 
-// Limits bound what one Pass asks about one repository.
+// Limits bound what one Batch requests about one image repository.
 type Limits struct {
 	// Tags is how many tags are read. A repository with more is incomplete until
-	// later passes have read the rest. Zero: 20,000.
+	// later batches have read the rest. Zero: 20,000.
 	Tags int
-	// PageSize is how many tags are asked for at once. Zero: 1,000.
+	// PageSize is how many tags are requested at once. Zero: 1,000.
 	PageSize int
-	// Dates is how many images are asked for their created time that was not
-	// known before, for `newest`. Zero: 500.
+	// Dates is how many unknown created times are requested for `newest`. Zero: 500.
 	Dates int
 }
 
@@ -65,37 +62,35 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Client holds what outlives a Pass: connections, logins, and what cannot
-// change. It is safe for many goroutines.
+// Client holds what outlives a Batch: connections, logins, and the cache. It is safe
+// for many goroutines.
 type Client struct {
 	options     Options
 	transport   *transport
 	credentials []entry
-	keychain    authn.Keychain // nil: the Docker configuration is not asked
+	keychain    authn.Keychain // nil: the Docker configuration is not used
 
 	dockerMu     sync.Mutex
-	dockerGrants map[image.Repository]grant // of a person's few repositories
+	dockerGrants map[image.Repository]grant // of a user's few repositories
 
 	mu       sync.Mutex
 	sessions map[scope]*session
 }
 
-// scope is what an answer is kept under: the credential it was got with and the
-// repository it is about.
+// scope is what a response is kept under: the credential and the image repository.
 type scope struct {
 	credential string
 	repository image.Repository
 }
 
-// maxSessions bounds what a Client remembers; a config file names the repositories,
-// so their number must not be theirs to choose. It is above what a thousand GitOps
-// repositories follow: beyond it each poll logs in anew.
+// maxSessions bounds the sessions, because config files name the repositories. It is
+// more than a thousand GitOps repositories follow; beyond it each poll logs in again.
 const maxSessions = 1 << 15
 
 // New makes a Client. Options.Outbound and Options.Now are required.
 func New(options Options) (*Client, error) {
 	if options.Outbound == nil || options.Now == nil {
-		return nil, errors.New("registry: a client needs a way out and a clock")
+		return nil, errors.New("registry: a client needs an outbound client and a clock")
 	}
 	options.Limits = options.Limits.withDefaults()
 	if options.ObserveCache == nil {
@@ -126,68 +121,47 @@ func New(options Options) (*Client, error) {
 	return c, nil
 }
 
-// Batch begins a look at the registries: what can change is asked once in it and
-// shared by the views of all repositories with the same right. A Pass is for
-// one round of work and is dropped after it.
-func (c *Client) Batch() *Batch {
-	return &Batch{client: c}
-}
+// Batch begins the requests of one reconciliation.
+func (c *Client) Batch() *Batch { return &Batch{client: c} }
 
-// For is the view of one repository in a Pass of its own.
-func (c *Client) For(repository identity.RepositoryKey) *View {
-	return c.Batch().For(repository)
-}
+// For returns the view of one GitOps repository in a Batch of its own.
+func (c *Client) For(repository identity.RepositoryKey) *View { return c.Batch().For(repository) }
 
-// Batch is one round of work, see Client.Pass. It is safe for many goroutines.
-type Batch struct {
-	client *Client
-	tags   flight[listing]
-	heads  flight[string]
-	facts  flight[metadata]
-}
+// Flush writes the cache to its folder, if there is one. A failure only costs later
+// processes requests.
+func (c *Client) Flush() error { return c.options.Cache.save() }
 
-// For returns what the repository may see.
-func (p *Batch) For(repository identity.RepositoryKey) *View {
-	return &View{batch: p, key: repository}
-}
-
-// View answers with the rights of one GitOps repository.
-type View struct {
-	batch *Batch
-	key  identity.RepositoryKey
-}
-
-// access is a repository of a registry as one view may see it.
+// access is an image repository as one view may read it.
 type access struct {
 	scope
 	grant   grant
 	session *session
-	cache  *cacheEntry
+	cache   *cacheEntry
 }
 
-// at finds the credential, the login and the memory for a repository.
-func (v *View) at(r image.Repository) (*access, error) {
+// access selects the credential, the session and the cache entry for an image
+// repository.
+func (c *Client) access(key identity.RepositoryKey, r image.Repository) (*access, error) {
 	if r.IsZero() {
 		return nil, fault.New(fault.Invalid, "no image repository is named")
 	}
-	c := v.batch.client
 	repository, err := c.name(r)
 	if err != nil {
 		return nil, err
 	}
-	right, err := c.grantFor(v.key, r, repository)
+	granted, err := c.grantFor(key, r, repository)
 	if err != nil {
 		return nil, err
 	}
-	at := scope{credential: right.id, repository: r}
+	at := scope{credential: granted.id, repository: r}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return &access{scope: at, grant: right, session: c.session(at, right, repository), cache: c.options.Cache.of(at, c.options)}, nil
+	return &access{scope: at, grant: granted, session: c.session(at, granted, repository), cache: c.options.Cache.entry(at, c.options)}, nil
 }
 
-// name gives a repository the library's form. Plain http is for hosts that the
-// operator listed; the way out refuses it for all others, whatever the library
-// thinks of an address.
+// name converts a repository to the library's type. Plain HTTP is only for hosts that
+// the operator listed: the outbound client refuses it for all others, whatever the
+// library decides.
 func (c *Client) name(r image.Repository) (name.Repository, error) {
 	var options []name.Option
 	if c.options.Outbound.Insecure(r.Host()) {
@@ -200,49 +174,32 @@ func (c *Client) name(r image.Repository) (name.Repository, error) {
 	return registry.Repo(r.Path()), nil
 }
 
-// session returns the login of a scope. The caller holds the lock.
-func (c *Client) session(at scope, r grant, repository name.Repository) *session {
+// session returns the session of a scope. The caller holds the lock.
+func (c *Client) session(at scope, granted grant, repository name.Repository) *session {
 	if known, ok := c.sessions[at]; ok {
 		return known
 	}
 	dropOne(c.sessions, maxSessions)
-	made := &session{repository: repository, auth: r.auth, realm: r.realm(repository), base: c.transport, pageSize: c.options.Limits.PageSize}
+	made := &session{repository: repository, auth: granted.auth, realm: granted.realm(repository), base: c.transport, pageSize: c.options.Limits.PageSize}
 	c.sessions[at] = made
 	return made
 }
 
-// dropOne makes room in a map that is full, and returns what went. Which entry does
-// not matter: it is asked for again.
-func dropOne[V any](m map[scope]V, limit int) (dropped V, full bool) {
-	if len(m) < limit {
-		return dropped, false
-	}
-	for key, value := range m {
-		delete(m, key)
-		return value, true
-	}
-	return dropped, false
-}
-
-// reopen gives a target a login that is made anew.
-func (c *Client) reopen(t *access) {
-	c.forget(t)
+// renew gives an access a new session.
+func (c *Client) renew(a *access) {
+	c.closeSession(a)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t.session = c.session(t.scope, t.grant, t.session.repository)
+	a.session = c.session(a.scope, a.grant, a.session.repository)
 }
 
-// forget drops the login of a target that was refused, so that the next
-// question asks how the registry wants one and logs in again.
-func (c *Client) forget(t *access) {
+// closeSession drops a session that was refused, so that the next request asks the
+// registry how to log in.
+func (c *Client) closeSession(a *access) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.sessions[t.scope] == t.session {
-		delete(c.sessions, t.scope)
-		c.transport.forget(t.session.repository.RegistryStr())
+	if c.sessions[a.scope] == a.session {
+		delete(c.sessions, a.scope)
+		c.transport.forget(a.session.repository.RegistryStr())
 	}
 }
-
-// Flush writes what was learnt to the cache folder. Without one it does
-// nothing. A failure costs later processes questions and nothing else.
-func (c *Client) Flush() error { return c.options.Cache.save() }

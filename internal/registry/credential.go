@@ -21,35 +21,35 @@ import (
 type Credential struct {
 	// Host is the registry, with its port if it has one.
 	Host string
-	// Repositories are the image repositories it is for. Empty: all of the host.
+	// Repositories are the image repositories that it is for. Empty: all of the host.
 	Repositories []image.Pattern
-	// UsableBy are globs over the keys of the GitOps repositories that may use
-	// it: * is any text without a slash, ** any text. Empty: none may.
+	// UsableBy are globs over the keys of the GitOps repositories that may use it: *
+	// is any text without a slash, ** any text. Empty: none may.
 	UsableBy []string
-	// UsableAs is how UsableBy was written, where that is worked out anew each time.
-	// Answers are kept under it, so that a repository that comes or goes does not cost
-	// the others theirs. Empty: they are kept under UsableBy.
+	// UsableAs is the original form of UsableBy where that is computed. Responses are
+	// kept under it, so that a GitOps repository that comes or goes does not cost the
+	// others theirs. Empty: UsableBy.
 	UsableAs []string
-	// Username may be empty: the secret is then a token that is sent as it is.
+	// Username may be empty: the secret is then a token that is sent unchanged.
 	Username string
 	Secret   secret.String
-	// Source gives logins in place of Username and Secret. Identity says whom it
-	// logs in, without any secret: answers are kept under it.
+	// Source provides logins instead of Username and Secret. Identity names who it
+	// logs in, without any secret: responses are kept under it.
 	Source   Source
 	Identity string
-	// TokenHost is the host of the token service that may get the credential,
-	// where it is none that belongs to the registry's host by its name.
+	// TokenHost is the host of the token service that may get the credential, if it
+	// does not belong to the registry's host by its name.
 	TokenHost string
 }
 
-// entry is a credential ready for use.
+// entry is a credential that is ready for use.
 type entry struct {
 	Credential
-	id      string
+	id        string
 	refresher *refresher // nil: the secret does not change
 }
 
-// The identities of rights without an entry.
+// The IDs of credentials without an entry.
 const (
 	anonymousID = "anonymous"
 	dockerID    = "docker"
@@ -77,8 +77,8 @@ func newEntries(credentials []Credential, logins *Logins, now func() time.Time) 
 	return entries, nil
 }
 
-// identify names an entry by all but its secret, which may change: the name stands in the cache
-// folder, and a hash of a weak password would give it away.
+// identify names an entry by everything but its secret, which may change: the name is
+// in the cache folder, and a hash would reveal a weak password.
 func identify(c Credential) (string, error) {
 	patterns := make([]string, len(c.Repositories))
 	for i, p := range c.Repositories {
@@ -100,59 +100,48 @@ func identify(c Credential) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// fits says that the entry is for the image and may be used by the repository.
-func (e entry) fits(key identity.RepositoryKey, r image.Repository) bool {
-	return e.Host == r.Host() && e.covers(r) &&
+// matches reports whether the entry is for the image and the GitOps repository may use
+// it.
+func (e entry) matches(key identity.RepositoryKey, r image.Repository) bool {
+	return e.Host == r.Host() &&
+		(len(e.Repositories) == 0 || slices.ContainsFunc(e.Repositories, func(p image.Pattern) bool { return p.Match(r) })) &&
 		slices.ContainsFunc(e.UsableBy, func(glob string) bool { return globMatch(glob, string(key)) })
 }
 
-func (e entry) covers(r image.Repository) bool {
-	return len(e.Repositories) == 0 ||
-		slices.ContainsFunc(e.Repositories, func(p image.Pattern) bool { return p.Match(r) })
-}
-
-// authenticator gives the entry the library's form.
+// authenticator converts the entry to the library's type.
 func (e entry) authenticator() authn.Authenticator {
-	if e.refresher != nil {
+	switch {
+	case e.refresher != nil:
 		return e.refresher
-	}
-	if e.Secret.IsZero() {
+	case e.Secret.IsZero():
 		return authn.Anonymous
-	}
-	if e.Username == "" {
+	case e.Username == "":
 		return authn.FromConfig(authn.AuthConfig{RegistryToken: e.Secret.Reveal()})
 	}
 	return authn.FromConfig(authn.AuthConfig{Username: e.Username, Password: e.Secret.Reveal()})
 }
 
-// grant is what a question is asked with.
+// grant is the credential that a GitOps repository may use for an image repository.
 type grant struct {
-	id    string
-	auth  authn.Authenticator
-	docker bool // the Docker configuration was asked
-	// refresher is where the login comes from; nil: it does not change.
-	refresher   *refresher
-	tokenHost string // see Credential.TokenHost
+	id        string
+	auth      authn.Authenticator
+	docker    bool       // the Docker configuration was read
+	refresher *refresher // nil: the login does not change
+	tokenHost string     // see Credential.TokenHost
 }
 
-// grantFor finds what a GitOps repository may ask an image repository with: an
-// entry that fits, the person's Docker configuration where that is asked, or
-// nothing.
+// grantFor selects the credential: the first entry that matches, the user's Docker
+// configuration if it is enabled, or none.
 func (c *Client) grantFor(key identity.RepositoryKey, r image.Repository, n name.Repository) (grant, error) {
 	for _, e := range c.credentials {
-		if e.fits(key, r) {
+		if e.matches(key, r) {
 			return grant{id: e.id, auth: e.authenticator(), refresher: e.refresher, tokenHost: e.TokenHost}, nil
 		}
 	}
 	if c.keychain == nil {
 		return grant{id: anonymousID, auth: authn.Anonymous}, nil
 	}
-	return c.docker(r, n)
-}
-
-// docker asks the Docker configuration, once for each repository: it may run a
-// credential helper.
-func (c *Client) docker(r image.Repository, n name.Repository) (grant, error) {
+	// Once for each repository, because it may run a credential helper.
 	c.dockerMu.Lock()
 	defer c.dockerMu.Unlock()
 	if known, ok := c.dockerGrants[r]; ok {
@@ -170,36 +159,26 @@ func (c *Client) docker(r image.Repository, n name.Repository) (grant, error) {
 	return found, nil
 }
 
-// globMatch matches a glob over the text of a key: * is any text without a
-// slash, ** any text. It takes at most len(glob)*len(text) steps.
+// globMatch matches a glob over the text of a key: * is any text without a slash, **
+// any text. It takes at most len(glob)*len(text) steps.
 func globMatch(glob, text string) bool {
-	reached := make([]bool, len(text)+1)
+	reached := make([]bool, len(text)+1) // after which bytes of the text the glob so far may end
 	reached[0] = true
 	for i := 0; i < len(glob); i++ {
-		switch {
-		case strings.HasPrefix(glob[i:], "**"):
-			spread(reached, text, true)
+		if glob[i] != '*' {
+			for j := len(text); j > 0; j-- {
+				reached[j] = reached[j-1] && text[j-1] == glob[i]
+			}
+			reached[0] = false
+			continue
+		}
+		slashes := strings.HasPrefix(glob[i:], "**")
+		for j := 1; j <= len(text); j++ {
+			reached[j] = reached[j] || reached[j-1] && (slashes || text[j-1] != '/')
+		}
+		if slashes {
 			i++
-		case glob[i] == '*':
-			spread(reached, text, false)
-		default:
-			step(reached, text, glob[i])
 		}
 	}
 	return reached[len(text)]
-}
-
-// spread lets every reached place reach all behind it, over slashes or not.
-func spread(reached []bool, text string, slashes bool) {
-	for i := 1; i < len(reached); i++ {
-		reached[i] = reached[i] || reached[i-1] && (slashes || text[i-1] != '/')
-	}
-}
-
-// step reads one byte at every reached place.
-func step(reached []bool, text string, c byte) {
-	for i := len(reached) - 1; i > 0; i-- {
-		reached[i] = reached[i-1] && text[i-1] == c
-	}
-	reached[0] = false
 }

@@ -1,9 +1,12 @@
 package registry
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -103,7 +106,7 @@ func TestCredential_basicAndToken(t *testing.T) {
 	}
 }
 
-func TestCredential_anotherTenantsRegistry(t *testing.T) {
+func TestCredential_isNotUsedForOtherTenants(t *testing.T) {
 	t.Parallel()
 	f := newAuthFake(t)
 	f.push(t, "tenant-b/web", "1.0.0")
@@ -139,7 +142,7 @@ func TestCredential_anotherTenantsRegistry(t *testing.T) {
 	}
 }
 
-func TestCredential_factsAreNotShared(t *testing.T) {
+func TestCredential_metadataIsNotShared(t *testing.T) {
 	t.Parallel()
 	f, folder := newAuthFake(t), t.TempDir()
 	digest := f.push(t, "tenant-b/web", "1.0.0")
@@ -188,7 +191,7 @@ func TestCredential_hostsAreNormalized(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !c.credentials[0].fits("a/1", nginx) {
+	if !c.credentials[0].matches("a/1", nginx) {
 		t.Error("an entry for index.docker.io is none for Docker Hub")
 	}
 	for _, host := range []string{"", "https://quay.io", "quay.io/acme", "a b"} {
@@ -198,7 +201,7 @@ func TestCredential_hostsAreNormalized(t *testing.T) {
 	}
 }
 
-func TestCredential_aTokenAsItIs(t *testing.T) {
+func TestCredential_sendsBareTokensUnchanged(t *testing.T) {
 	t.Parallel()
 	auth, err := entry{Credential: Credential{Secret: secret.New("t")}}.authenticator().Authorization()
 	if err != nil || auth.RegistryToken != "t" {
@@ -234,7 +237,7 @@ func TestGlobMatch(t *testing.T) {
 
 // The repositories that fit an entry are worked out for each round. That one of them
 // comes or goes costs the others nothing of what is known.
-func TestCredential_answersOutliveWhoFits(t *testing.T) {
+func TestCredential_cacheOutlivesUsableBy(t *testing.T) {
 	t.Parallel()
 	entry := Credential{Host: "r.example.com", UsableBy: []string{"forge:1"}, UsableAs: []string{"forge/acme/*"}, Username: user}
 	more, other := entry, entry
@@ -253,5 +256,41 @@ func TestCredential_answersOutliveWhoFits(t *testing.T) {
 	}
 	if ids[0] == ids[2] {
 		t.Error("an entry for others is the same one")
+	}
+}
+
+// TestDocker_configuration sets the environment, so it does not run beside
+// others.
+func TestDocker_configuration(t *testing.T) {
+	f := newAuthFake(t)
+	f.push(t, "tenant-b/web", "1.0.0")
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("DOCKER_CONFIG", home)
+	config := fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, f.host, base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
+	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ref := image.Reference{Repository: f.repository(t, "tenant-b/web"), Tag: "1.0.0"}
+	if _, err := newClient(t, Options{Docker: true}).For("local").Resolve(t.Context(), ref); err != nil {
+		t.Errorf("with the configuration: %v", err)
+	}
+	f.reset()
+	if _, err := newClient(t, Options{}).For("local").Resolve(t.Context(), ref); fault.KindOf(err) != fault.Unauthorized || f.sent() {
+		t.Errorf("a server read the configuration of a person: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"auths":{}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := newClient(t, Options{Docker: true}).For("local").Resolve(t.Context(), ref)
+	if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "docker login "+f.host) {
+		t.Errorf("without an entry: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"auths":`+password), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = newClient(t, Options{Docker: true}).For("local").Resolve(t.Context(), ref)
+	if fault.KindOf(err) != fault.Invalid || strings.Contains(err.Error(), password) {
+		t.Errorf("a broken configuration: %v", err)
 	}
 }

@@ -138,15 +138,15 @@ func TestDialect_privateAndMissing(t *testing.T) {
 				fail(w, http.StatusUnauthorized, "UNAUTHORIZED", "authentication required")
 			}
 			return false
-		}}, "", fault.Unauthorized, "401 UNAUTHORIZED: asked without a credential; check the name"},
-		{"GHCR: private, or not there", dialect{login: bearer("/token", "ghcr.io", only("acme-bot"))}, "", fault.Unauthorized, "403 DENIED: asked without a credential; check the name"},
+		}}, "", fault.Unauthorized, "401 UNAUTHORIZED: requested without a credential; check the name"},
+		{"GHCR: private, or not there", dialect{login: bearer("/token", "ghcr.io", only("acme-bot"))}, "", fault.Unauthorized, "403 DENIED: requested without a credential; check the name"},
 		{"GHCR: a token that may not", dialect{login: bearer("/token", "ghcr.io", only("acme-bot"))}, "another", fault.Unauthorized, "403 DENIED: the credential of the server's file may not read it"},
 		{"GHCR: there is none", dialect{login: bearer("/token", "ghcr.io", anybody), page: nothing(404, "NAME_UNKNOWN")}, "", fault.NotFound, "404 NAME_UNKNOWN: check the name"},
-		{"Quay: private, or not there", dialect{login: bearer("/v2/auth", "quay.io", anybody), page: nothing(401, "UNAUTHORIZED")}, "", fault.Unauthorized, "401 UNAUTHORIZED: asked without a credential"},
+		{"Quay: private, or not there", dialect{login: bearer("/v2/auth", "quay.io", anybody), page: nothing(401, "UNAUTHORIZED")}, "", fault.Unauthorized, "401 UNAUTHORIZED: requested without a credential"},
 		{"Harbor: there is none", dialect{page: nothing(404, "NOT_FOUND")}, "", fault.NotFound, "404 Not Found: check the name"},
 		{"GitLab: never pushed to", dialect{page: nothing(404, "NAME_UNKNOWN")}, "", fault.NotFound, "404 NAME_UNKNOWN"},
 		{"ECR: there is none", dialect{login: ecrLogin, page: nothing(404, "NAME_UNKNOWN")}, "AWS", fault.NotFound, "404 NAME_UNKNOWN"},
-		{"ECR: asked without a login", dialect{login: ecrLogin}, "", fault.Unauthorized, "401 Unauthorized: asked without a credential"},
+		{"ECR: asked without a login", dialect{login: ecrLogin}, "", fault.Unauthorized, "401 Unauthorized: requested without a credential"},
 		{"ECR: no right", dialect{login: ecrLogin, page: nothing(403, "DENIED")}, "AWS", fault.Unauthorized, "403 DENIED: the credential"},
 		{"GAR: private, or not there", dialect{page: nothing(403, "DENIED")}, "", fault.Unauthorized, "403 DENIED"},
 		{"ACR: too many reads", dialect{page: nothing(429, "TOOMANYREQUESTS")}, "", fault.RateLimited, "limits requests until"},
@@ -166,7 +166,7 @@ func TestDialect_privateAndMissing(t *testing.T) {
 }
 
 // A HEAD is no pull on Docker Hub, and neither is a list: an idle pass costs none.
-func TestDialect_dockerHubsPulls(t *testing.T) {
+func TestDialect_dockerHubCountsOnePullPerDigest(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 3, dialect{login: bearer("/token", "registry.docker.io", anybody), manifest: hubManifest(1), page: byLast(100, 1000, "")})
 	c := s.client(t, "")
@@ -183,7 +183,7 @@ func TestDialect_dockerHubsPulls(t *testing.T) {
 }
 
 // GitLab and others list null where there is no tag.
-func TestDialect_gitLabsEmptyRepository(t *testing.T) {
+func TestDialect_gitLabEmptyRepository(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 0, dialect{page: func(_ *scene, w http.ResponseWriter, _ *http.Request) { list(w, nil, nil) }})
 	if chosen := mustSelect(t, s.client(t, "").For("a/1"), webRequest(t, s.fake)); chosen.Found || chosen.Reason != "the registry lists no tags" {

@@ -1,12 +1,23 @@
-// Package registry asks OCI registries what versions of an artifact there are:
-// tags, digests, and what an image says about itself.
+// Package registry queries OCI registries for the versions of an artifact: tags,
+// digests, and what an image says about itself.
 //
-// It never believes anything but a registry, never answers from a list that may
-// be incomplete, and never asks with a credential that the asking repository may
-// not use. What cannot change (the facts of a digest) is asked once ever; what
-// can (tags) is asked once per Pass, or counts until a moment that whoever asks
-// gives out. Every answer is kept under the credential it was got with, so that no
-// credential gets another's answer.
+// A [Client] holds the connections and credentials of a process, and a [View] queries
+// with the permissions of one GitOps repository. View.Select lists the tags, orders
+// them by a policy, and returns the best version that is eligible. An answer that may
+// miss a better version is never returned as found: a list that fails is an error, and
+// one that is not read to its end is incomplete.
 //
-// It does not decide whether a version may go anywhere.
+// Two things avoid repeated requests:
+//
+//   - A [Batch] lasts for one reconciliation. It sends each request once and shares the
+//     response, or the error, among its views.
+//   - The [Cache] lasts as long as the process, and longer with Options.CacheDir. It
+//     keeps the metadata of each digest, which cannot change. It also keeps tag lists and
+//     the digests of tags with the time for which they were requested: a caller that
+//     passes Request.AsOf accepts a response for that time or a later one.
+//
+// Both keep every response under the credential that it was requested with, so no
+// repository sees what only another one's credential can read.
+//
+// The package does not decide whether a version may be promoted.
 package registry

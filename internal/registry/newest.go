@@ -13,141 +13,121 @@ import (
 	"promoter/internal/image"
 )
 
-// How many tags of a `newest` component are asked for their digest in a pass,
-// beside those that were never asked.
+// How many tags with a known date have their digest requested again in a batch.
 const (
-	askAllUpTo = 100 // with so few candidates each is asked in every pass
-	askBest    = maxEvaluated
-	askOthers  = 50 // a slice of the rest, another one in each pass
-	askAtOnce  = 8
+	recheckAllUpTo = 100 // with so few candidates, all of them
+	recheckBest    = maxEvaluated
+	recheckOthers  = 50 // a slice of the rest, another one each time
+	parallelDates  = 8
 )
 
-// dated is a candidate with what is remembered of it.
+// dated is a candidate with its cached date.
 type dated struct {
 	image.Candidate
 	digest  string
 	created time.Time
 }
 
-// newest selects by created time. Which digest a tag has may change, so the best
-// ones are asked again in every pass and the others in turn; what a digest says
-// is asked once ever. While dates are missing nothing is chosen.
-func (v *View) newest(ctx context.Context, t *access, r Request, candidates []image.Candidate) (Selection, error) {
-	known, unknown := t.splitKnown(candidates, r.Platforms)
+// newest selects by created time. The digest of a tag may change, so the best tags are
+// requested again in every batch and the others in slices; the metadata of a digest is
+// requested only once ever. While dates are missing, nothing is selected.
+func (v *View) newest(ctx context.Context, a *access, r Request, candidates []image.Candidate) (Selection, error) {
+	known, unknown := a.cachedDates(candidates, r.Platforms)
 	limit := v.batch.client.options.Limits.Dates
 	more := len(unknown) - limit
-	asked := slices.Concat(unknown[:min(len(unknown), limit)], t.recheck(known, v.validity(r.AsOf)))
-	if err := v.askDates(ctx, t, r, asked); err != nil {
+	requested := slices.Concat(unknown[:min(len(unknown), limit)], a.recheck(known, v.validity(r.AsOf)))
+	if err := v.requestDates(ctx, a, r, requested); err != nil {
 		return Selection{}, err
 	}
 	if more > 0 {
-		return Selection{Incomplete: true, Reason: fmt.Sprintf("the created times of %d images are not read yet; one pass reads %d, the next goes on", more, limit)}, nil
+		return Selection{Incomplete: true, Reason: fmt.Sprintf("the created times of %d images are not read yet; one reconciliation reads %d, the next one continues", more, limit)}, nil
 	}
-	known, unknown = t.splitKnown(candidates, r.Platforms)
+	known, unknown = a.cachedDates(candidates, r.Platforms)
 	byCreated(known)
-	ordered, lost := split(known, unknown)
-	s, err := v.firstEligible(ctx, t, r, ordered)
-	s.Ineligible = append(s.Ineligible, lost[:min(len(lost), maxEvaluated)]...)
+	var ordered []image.Candidate
+	var undatable []Ineligible
+	for _, d := range known {
+		if image.KnownCreated(d.created) {
+			ordered = append(ordered, d.Candidate)
+		} else {
+			undatable = append(undatable, Ineligible{Tag: d.Tag, Digest: d.digest, Reason: undated(d.created)})
+		}
+	}
+	for _, c := range unknown {
+		undatable = append(undatable, Ineligible{Tag: c.Tag, Reason: noImage})
+	}
+	s, err := v.firstEligible(ctx, a, r, ordered)
+	s.Ineligible = append(s.Ineligible, undatable[:min(len(undatable), maxEvaluated)]...)
 	return s, err
 }
 
-// splitKnown sorts candidates into those whose date is known or known to be
-// none, and the others.
-func (t *access) splitKnown(candidates []image.Candidate, wanted []string) (known []dated, unknown []image.Candidate) {
+// cachedDates separates candidates whose metadata is cached from the others.
+func (a *access) cachedDates(candidates []image.Candidate, platforms []string) (known []dated, unknown []image.Candidate) {
 	for _, c := range candidates {
-		digest, ok := t.cache.lastDigest(c.Tag)
+		digest, ok := a.cache.lastDigest(c.Tag)
+		var m metadata
+		if ok {
+			m, ok = a.cache.description(digest, platforms)
+		}
 		if !ok {
 			unknown = append(unknown, c)
 			continue
 		}
-		f, ok := t.cache.description(digest, wanted)
-		if !ok {
-			unknown = append(unknown, c)
-			continue
-		}
-		known = append(known, dated{Candidate: c, digest: digest, created: f.Created})
+		known = append(known, dated{Candidate: c, digest: digest, created: m.Created})
 	}
 	return known, unknown
 }
 
-// description is describe without asking.
-func (m *cacheEntry) description(digest string, wanted []string) (metadata, bool) {
-	found, ok := m.metadata(digest)
-	if !ok {
-		return metadata{}, false
-	}
-	chosen, ok := choose(found.Children, wanted)
-	if !ok {
-		return found, true
-	}
-	one, ok := m.metadata(chosen.Digest)
-	return found.withImage(one), ok
-}
-
-// byCreated puts the newest first; of the same age the one that the policy's
-// order has first.
+// byCreated sorts the newest first, and among equal dates as the policy does.
 func byCreated(all []dated) {
 	slices.SortStableFunc(all, func(a, b dated) int {
 		return cmp.Or(b.created.Compare(a.created), cmp.Compare(b.Tag, a.Tag))
 	})
 }
 
-// split takes out what has no date and so cannot be the newest.
-func split(known []dated, unknown []image.Candidate) (ordered []image.Candidate, lost []Ineligible) {
-	for _, d := range known {
-		if image.KnownCreated(d.created) {
-			ordered = append(ordered, d.Candidate)
-		} else {
-			lost = append(lost, Ineligible{Tag: d.Tag, Digest: d.digest, Reason: undated(d.created)})
-		}
-	}
-	for _, c := range unknown {
-		lost = append(lost, Ineligible{Tag: c.Tag, Reason: noImage})
-	}
-	return ordered, lost
-}
-
-// recheck picks the tags that are asked although their digest was known once: all
-// of few; else the best, and the next slice of the others, so that a tag that
-// moved is noticed after some passes. As long as answers count, the slice is the same.
-func (t *access) recheck(known []dated, when validity) []image.Candidate {
+// recheck selects the tags whose digest is requested although it is cached: all of a
+// few; else the best, and the next slice of the others, so that a moved tag is noticed
+// after some time. While responses are accepted from the cache, the slice is the same.
+func (a *access) recheck(known []dated, when validity) []image.Candidate {
 	known = slices.Clone(known)
 	byCreated(known)
-	var asked []image.Candidate
-	for i, d := range known {
-		if len(known) <= askAllUpTo || i < askBest {
-			asked = append(asked, d.Candidate)
-		}
+	best := len(known)
+	if best > recheckAllUpTo {
+		best = recheckBest
 	}
-	rest := known[len(asked):]
+	var selected []image.Candidate
+	for _, d := range known[:best] {
+		selected = append(selected, d.Candidate)
+	}
+	rest := known[best:]
 	if len(rest) == 0 {
-		return asked
+		return selected
 	}
-	turn := t.cache.nextSlice(when)
-	for i := range min(askOthers, len(rest)) {
-		asked = append(asked, rest[(turn*askOthers+i)%len(rest)].Candidate)
+	slice := a.cache.nextSlice(when)
+	for i := range min(recheckOthers, len(rest)) {
+		selected = append(selected, rest[(slice*recheckOthers+i)%len(rest)].Candidate)
 	}
-	return asked
+	return selected
 }
 
-// askDates asks for digests and dates. A tag without an image is forgotten; any
-// other failure ends the question.
-func (v *View) askDates(ctx context.Context, t *access, r Request, asked []image.Candidate) error {
+// requestDates requests digests and metadata into the cache. A tag without an image is
+// removed; any other error ends the request.
+func (v *View) requestDates(ctx context.Context, a *access, r Request, candidates []image.Candidate) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(askAtOnce)
-	for _, c := range asked {
+	group.SetLimit(parallelDates)
+	for _, c := range candidates {
 		group.Go(func() (err error) {
 			defer fault.Survive(&err)
-			digest, err := v.digest(ctx, t, c.Tag, r.AsOf)
+			digest, err := v.digest(ctx, a, c.Tag, r.AsOf)
 			if fault.KindOf(err) == fault.NotFound {
-				t.cache.setLastDigest(c.Tag, "")
+				a.cache.setLastDigest(c.Tag, "")
 				return nil
 			}
 			if err != nil {
 				return err
 			}
-			t.cache.setLastDigest(c.Tag, digest)
-			if _, err = v.describe(ctx, t, digest, r.Platforms); fault.KindOf(err) == fault.NotFound {
+			a.cache.setLastDigest(c.Tag, digest)
+			if _, err = v.describe(ctx, a, digest, r.Platforms); fault.KindOf(err) == fault.NotFound {
 				return nil
 			}
 			return err

@@ -11,7 +11,7 @@ import (
 	"promoter/internal/image"
 )
 
-func TestNewest_eachDigestIsAskedOnceEver(t *testing.T) {
+func TestNewest_requestsEachDigestOnce(t *testing.T) {
 	t.Parallel()
 	for name, folder := range map[string]string{"in one process": "", "in one process each": t.TempDir()} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestNewest_eachDigestIsAskedOnceEver(t *testing.T) {
 	}
 }
 
-func TestNewest_datesOfTheChosenPlatform(t *testing.T) {
+func TestNewest_usesDatesOfTheRequiredPlatform(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.pushIndex(t, "acme/web", map[string]string{keyCreated: "2026-01-30T00:00:00Z"}, []built{
@@ -66,7 +66,7 @@ func TestNewest_datesOfTheChosenPlatform(t *testing.T) {
 	}
 }
 
-func TestNewest_fixedStampsAreNoDates(t *testing.T) {
+func TestNewest_ignoresFixedStamps(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: time.Unix(0, 0)}, "main-1970")
@@ -85,7 +85,7 @@ func TestNewest_fixedStampsAreNoDates(t *testing.T) {
 	}
 }
 
-func TestNewest_datesInPortions(t *testing.T) {
+func TestNewest_readsDatesInPortions(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	for i := range 7 {
@@ -103,7 +103,7 @@ func TestNewest_datesInPortions(t *testing.T) {
 	}
 }
 
-func TestNewest_aTagThatMovedIsNoticed(t *testing.T) {
+func TestNewest_noticesMovedTags(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(5)}, "main-a")
@@ -119,16 +119,16 @@ func TestNewest_aTagThatMovedIsNoticed(t *testing.T) {
 	}
 }
 
-func TestNewest_theOthersAreAskedInTurn(t *testing.T) {
+func TestNewest_rechecksAllTagsInTurn(t *testing.T) {
 	t.Parallel()
 	var known []dated
 	for i := range 1000 {
 		known = append(known, dated{Candidate: image.Candidate{Tag: fmt.Sprint(i)}, created: day(1).Add(time.Duration(i) * time.Hour)})
 	}
 	asked, at := map[string]bool{}, &access{cache: newCacheEntry("", scope{})}
-	for range 1000/askOthers + 1 {
+	for range 1000/recheckOthers + 1 {
 		picked := at.recheck(known, validity{})
-		if len(picked) != askBest+askOthers || picked[0].Tag != "999" {
+		if len(picked) != recheckBest+recheckOthers || picked[0].Tag != "999" {
 			t.Fatalf("%d are asked, first %s", len(picked), picked[0].Tag)
 		}
 		for _, p := range picked {
@@ -143,7 +143,7 @@ func TestNewest_theOthersAreAskedInTurn(t *testing.T) {
 	}
 }
 
-func TestNewest_aListedTagWithoutImage(t *testing.T) {
+func TestNewest_skipsListedTagWithoutImage(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	digest := f.push(t, "acme/web", built{created: day(1)}, "main-a")

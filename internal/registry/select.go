@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,124 +11,114 @@ import (
 	"promoter/internal/image"
 )
 
-// Request says what is wanted of a repository.
+// Request describes the wanted version of an image repository.
 type Request struct {
 	Repository image.Repository
 	Policy     *image.Policy
-	// Platforms are what a version must run on, os/arch[/variant]. The dates of
-	// the first are those of an index. Empty: any.
+	// Platforms are what a version must run on, os/arch[/variant]. The first selects
+	// the date of an index. Empty: any.
 	Platforms []string
-	// MinAge is how long a version must have been there.
+	// MinAge is how long a version must have been available.
 	MinAge time.Duration
-	// FirstSeen says when a digest was seen for the first time. Nil: nobody
-	// remembers, and nothing is ever old enough. Registries do not tell when an
-	// image was pushed, and what the publisher says proves nothing.
+	// FirstSeen returns when a digest was first seen. Nil: that is not known, and no
+	// version is ever old enough. Registries do not report when an image was pushed,
+	// and what its publisher says proves nothing.
 	FirstSeen func(digest string) (time.Time, bool)
-	// AsOf is the moment of the last thing that makes answers of registries old, as
-	// whoever asks counts such things. An answer for it or a later one is taken from
-	// whichever Pass got it, or process before; all others are asked for. Zero: only
-	// answers of this Pass.
+	// AsOf is the time of the last event that made responses of registries outdated.
+	// Responses for this time or a later one are accepted from the cache. Zero: only
+	// responses of this Batch.
 	AsOf time.Time
 }
 
-// Selection is the best version that there is, or why there is none.
+// Selection is the best version, or why there is none.
 type Selection struct {
 	Version image.Version
 	Found   bool
-	// Ineligible are the versions that would be better and may not be taken, best
-	// first.
+	// Ineligible are the better versions that cannot be selected, best first.
 	Ineligible []Ineligible
-	// Skipped is how many tags are not understood.
+	// Skipped is how many tags could not be parsed.
 	Skipped int
-	// Incomplete says that the registry was not asked to the end; nothing is
-	// found then, and a later pass goes on.
+	// Incomplete reports that not everything was read. Nothing is found then, and a
+	// later batch continues.
 	Incomplete bool
-	// Reason says why nothing is found.
+	// Reason is why nothing is found.
 	Reason string
 }
 
-// Ineligible says why a version is not taken.
+// Ineligible is a version that cannot be selected.
 type Ineligible struct {
 	Tag    string
 	Digest string // empty: the tag has none
 	Reason string
-	Until  time.Time // when it may be taken; zero: not known
+	Until  time.Time // when it becomes eligible; zero: not known
 }
 
-// maxEvaluated is how many versions are looked at to find one that may be taken.
+// maxEvaluated is how many versions are evaluated to find an eligible one.
 const maxEvaluated = 20
 
-// Select asks for the best version. An answer that may miss a better one is
-// never Found: a list that fails is an error, one that is not read to its end is
-// Incomplete.
+// noImage is a tag that is listed, or announced, before its image exists, or that
+// outlived it.
+const noImage = "the registry has no image under this tag (yet)"
+
+// Select returns the best version. A moving tag has only one: its publisher orders the
+// versions, and whether it moved back is for the caller to decide.
 func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
-	t, err := v.at(r.Repository)
+	a, err := v.access(r.Repository)
 	if err != nil {
 		return Selection{}, err
 	}
 	if source, ok := r.Policy.Release(); ok {
-		return Selection{}, fault.New(fault.Invalid, "the releases of %s are not asked at a registry", source)
+		return Selection{}, fault.New(fault.Invalid, "the releases of %s are not in a registry", source)
 	}
 	if tag, ok := r.Policy.Moving(); ok {
-		return v.moving(ctx, t, r, tag)
+		found, why, err := v.evaluate(ctx, a, r, image.Candidate{Tag: tag})
+		switch {
+		case err != nil:
+			return Selection{}, err
+		case why != nil:
+			return Selection{Ineligible: []Ineligible{*why}, Reason: tag + ": " + why.Reason}, nil
+		}
+		return Selection{Version: found, Found: true}, nil
 	}
-	found, err := v.list(ctx, t, r.AsOf)
+	list, err := v.tags(ctx, a, r.AsOf)
 	if err != nil {
 		return Selection{}, err
 	}
-	candidates := r.Policy.Candidates(found.tags)
-	if found.incomplete != "" {
-		return Selection{Incomplete: true, Reason: found.incomplete, Skipped: candidates.Skipped}, nil
+	candidates := r.Policy.Candidates(list.tags)
+	if list.incomplete != "" {
+		return Selection{Incomplete: true, Reason: list.incomplete, Skipped: candidates.Skipped}, nil
 	}
-	chosen, err := v.among(ctx, t, r, candidates.Ordered)
-	chosen.Skipped = candidates.Skipped
-	if err == nil && !chosen.Found && chosen.Reason == "" {
-		chosen.Reason = nothing(len(found.tags), candidates, chosen.Ineligible)
-	}
-	return chosen, err
-}
-
-func (v *View) among(ctx context.Context, t *access, r Request, candidates []image.Candidate) (Selection, error) {
+	var selected Selection
 	if r.Policy.NeedsCreated() {
-		return v.newest(ctx, t, r, candidates)
+		selected, err = v.newest(ctx, a, r, candidates.Ordered)
+	} else {
+		selected, err = v.firstEligible(ctx, a, r, candidates.Ordered)
 	}
-	return v.firstEligible(ctx, t, r, candidates)
-}
-
-// nothing says why no version is found.
-func nothing(tags int, c image.Candidates, waiting []Ineligible) string {
+	selected.Skipped = candidates.Skipped
+	if err != nil || selected.Found || selected.Reason != "" {
+		return selected, err
+	}
 	switch {
-	case tags == 0:
-		return "the registry lists no tags"
-	case len(waiting) > 0:
-		return "no version may be taken yet: " + waiting[0].Tag + ": " + waiting[0].Reason
+	case len(list.tags) == 0:
+		selected.Reason = "the registry lists no tags"
+	case len(selected.Ineligible) > 0:
+		selected.Reason = "no version is eligible yet: " + selected.Ineligible[0].Tag + ": " + selected.Ineligible[0].Reason
+	default:
+		selected.Reason = fmt.Sprintf("none of %d tags matches: %d excluded, %d not parsed", len(list.tags), candidates.Excluded, candidates.Skipped)
 	}
-	return fmt.Sprintf("none of %d tags fits: %d excluded, %d not understood", tags, c.Excluded, c.Skipped)
+	return selected, nil
 }
 
-// moving selects what a moving tag points to. Its publisher orders the versions;
-// whether it moved back is for the caller to decide, from Created and history.
-func (v *View) moving(ctx context.Context, t *access, r Request, tag string) (Selection, error) {
-	found, why, err := v.evaluate(ctx, t, r, image.Candidate{Tag: tag})
-	switch {
-	case err != nil:
-		return Selection{}, err
-	case why != nil:
-		return Selection{Ineligible: []Ineligible{*why}, Reason: tag + ": " + why.Reason}, nil
-	}
-	return Selection{Version: found, Found: true}, nil
-}
-
-// firstEligible takes the first candidate that may be taken.
-func (v *View) firstEligible(ctx context.Context, t *access, r Request, candidates []image.Candidate) (Selection, error) {
+// firstEligible selects the first candidate that is eligible.
+func (v *View) firstEligible(ctx context.Context, a *access, r Request, candidates []image.Candidate) (Selection, error) {
 	var s Selection
 	for _, c := range candidates {
 		if len(s.Ineligible) == maxEvaluated {
 			s.Incomplete = true
-			s.Reason = fmt.Sprintf("the best %d versions may not be taken; older ones are not looked at: %s: %s", maxEvaluated, s.Ineligible[0].Tag, s.Ineligible[0].Reason)
+			s.Reason = fmt.Sprintf("the best %d versions are not eligible; older ones are not evaluated: %s: %s", maxEvaluated, s.Ineligible[0].Tag, s.Ineligible[0].Reason)
 			return s, nil
 		}
-		found, why, err := v.evaluate(ctx, t, r, c)
+		found, why, err := v.evaluate(ctx, a, r, c)
 		if err != nil {
 			return Selection{}, err
 		}
@@ -137,19 +128,15 @@ func (v *View) firstEligible(ctx context.Context, t *access, r Request, candidat
 		}
 		s.Ineligible = append(s.Ineligible, *why)
 		if r.ageUnknown() {
-			return s, nil // no other will be known to be old enough either
+			return s, nil // that of every other version is unknown too
 		}
 	}
 	return s, nil
 }
 
-// noImage is a tag that is listed, or announced, before its image is there, or
-// that outlived it.
-const noImage = "the registry has no image under this tag (yet)"
-
-// evaluate says whether a candidate may be taken, or why not.
-func (v *View) evaluate(ctx context.Context, t *access, r Request, c image.Candidate) (image.Version, *Ineligible, error) {
-	digest, err := v.digest(ctx, t, c.Tag, r.AsOf)
+// evaluate returns the version of a candidate, or why it is not eligible.
+func (v *View) evaluate(ctx context.Context, a *access, r Request, c image.Candidate) (image.Version, *Ineligible, error) {
+	digest, err := v.digest(ctx, a, c.Tag, r.AsOf)
 	if fault.KindOf(err) == fault.NotFound {
 		return image.Version{}, &Ineligible{Tag: c.Tag, Reason: noImage}, nil
 	}
@@ -157,7 +144,7 @@ func (v *View) evaluate(ctx context.Context, t *access, r Request, c image.Candi
 		return image.Version{}, nil, err
 	}
 	why := Ineligible{Tag: c.Tag, Digest: digest}
-	found, err := v.describe(ctx, t, digest, r.Platforms)
+	found, err := v.describe(ctx, a, digest, r.Platforms)
 	if fault.KindOf(err) == fault.NotFound {
 		why.Reason = err.Error()
 		return image.Version{}, &why, nil
@@ -165,57 +152,60 @@ func (v *View) evaluate(ctx context.Context, t *access, r Request, c image.Candi
 	if err != nil {
 		return image.Version{}, nil, err
 	}
-	chosen := version(digest, found)
-	chosen.Tag, chosen.Version = c.Tag, first(c.Version, chosen.Version)
-	if why.Reason = unmetRequirement(r, found); why.Reason == "" {
+	if why.Reason = r.unmet(found); why.Reason == "" {
 		why.Reason, why.Until = r.tooYoung(digest, v.batch.client.options.Now())
 	}
 	if why.Reason != "" {
 		return image.Version{}, &why, nil
 	}
-	return chosen, nil, nil
+	version := found.version(digest)
+	version.Tag, version.Version = c.Tag, first(c.Version, version.Version)
+	return version, nil, nil
 }
 
-// unmetRequirement says what a digest lacks.
-func unmetRequirement(r Request, f metadata) string {
-	if f.Opaque != "" && (len(r.Platforms) > 0 || r.Policy.NeedsCreated()) {
-		return f.Opaque
+// unmet returns which requirement a digest does not meet.
+func (r Request) unmet(m metadata) string {
+	if m.Opaque != "" && (len(r.Platforms) > 0 || r.Policy.NeedsCreated()) {
+		return m.Opaque
 	}
-	if lost := missing(r.Platforms, f.platforms()); len(lost) > 0 {
-		return fmt.Sprintf("no image for %s; there is %s", strings.Join(lost, ", "), listed(f.platforms()))
+	available := m.platforms()
+	var missing []string
+	for _, platform := range r.Platforms {
+		if !slices.ContainsFunc(available, func(have string) bool { return runsOn(platform, have) }) {
+			missing = append(missing, platform)
+		}
 	}
-	if r.Policy.NeedsCreated() && !image.KnownCreated(f.Created) {
-		return undated(f.Created)
+	if len(missing) > 0 {
+		list := "none that it names"
+		if len(available) > 0 {
+			list = strings.Join(available, ", ")
+		}
+		return fmt.Sprintf("no image for %s; there is %s", strings.Join(missing, ", "), list)
+	}
+	if r.Policy.NeedsCreated() && !image.KnownCreated(m.Created) {
+		return undated(m.Created)
 	}
 	return ""
 }
 
-func listed(platforms []string) string {
-	if len(platforms) == 0 {
-		return "none that it names"
-	}
-	return strings.Join(platforms, ", ")
-}
-
-// undated explains a date that tells nothing: builders that want the same bits
-// every time stamp a fixed one.
+// undated explains a created time without meaning: reproducible builds use a fixed one.
 func undated(created time.Time) string {
 	if created.IsZero() {
-		return "it does not say when it was created, so it cannot be the newest"
+		return "it has no created time, so it cannot be the newest"
 	}
-	return "it says that it was created in " + created.UTC().Format("2006") + ", which is a fixed stamp, so it cannot be the newest: use numeric, semver or a moving tag"
+	return "its created time is in " + created.UTC().Format("2006") + ", which is a fixed stamp, so it cannot be the newest: use numeric, semver or a moving tag"
 }
 
-// ageUnknown says that the age of no version can be known.
+// ageUnknown reports whether the age of no version can be known.
 func (r Request) ageUnknown() bool { return r.MinAge > 0 && r.FirstSeen == nil }
 
-// tooYoung says why a digest is not old enough, and until when.
+// tooYoung returns why a digest is not old enough, and until when.
 func (r Request) tooYoung(digest string, now time.Time) (string, time.Time) {
 	if r.MinAge <= 0 {
 		return "", time.Time{}
 	}
 	if r.ageUnknown() {
-		return fmt.Sprintf("minAge %s: it cannot be known here since when it is there, and when it was built proves nothing", r.MinAge), time.Time{}
+		return fmt.Sprintf("minAge %s: when it became available is not known here, and its build time proves nothing", r.MinAge), time.Time{}
 	}
 	seen, ok := r.FirstSeen(digest)
 	if !ok || seen.After(now) {

@@ -48,19 +48,19 @@ func TestSelect_strategies(t *testing.T) {
 	}
 }
 
-func TestSelect_nothingFits(t *testing.T) {
+func TestSelect_noMatchingTag(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0", "what-is-this")
 	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=9"})}
 	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
-	want := Selection{Skipped: 1, Reason: "none of 2 tags fits: 1 excluded, 1 not understood"}
+	want := Selection{Skipped: 1, Reason: "none of 2 tags matches: 1 excluded, 1 not parsed"}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestSelect_whatDoesNotParseIsCounted(t *testing.T) {
+func TestSelect_countsUnparsedTags(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0", "nonsense", "more-nonsense")
@@ -71,7 +71,7 @@ func TestSelect_whatDoesNotParseIsCounted(t *testing.T) {
 	}
 }
 
-func TestSelect_aReleaseIsNotARegistrys(t *testing.T) {
+func TestSelect_refusesReleasePolicies(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Release: "github.com/acme/web"})}
@@ -80,7 +80,7 @@ func TestSelect_aReleaseIsNotARegistrys(t *testing.T) {
 	}
 }
 
-func TestSelect_aMissingPlatform(t *testing.T) {
+func TestSelect_skipsVersionWithoutPlatform(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	both := []built{{platform: "linux/amd64", created: day(1)}, {platform: "linux/arm64/v8", created: day(1)}}
@@ -103,7 +103,7 @@ func TestSelect_aMissingPlatform(t *testing.T) {
 	}
 }
 
-func TestSelect_aMovingTagWithoutThePlatform(t *testing.T) {
+func TestSelect_movingTagWithoutPlatform(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{platform: "linux/amd64", created: day(2)}, "released")
@@ -143,7 +143,7 @@ func TestSelect_minAgeCountsFromFirstSeen(t *testing.T) {
 	if diff := cmp.Diff(want, s.Ineligible); diff != "" {
 		t.Error(diff)
 	}
-	t.Run("a first sight in the future is none", func(t *testing.T) {
+	t.Run("a FirstSeen in the future does not count", func(t *testing.T) {
 		t.Parallel()
 		r := r
 		r.FirstSeen = func(string) (time.Time, bool) { return now.Add(time.Hour), true }
@@ -151,18 +151,18 @@ func TestSelect_minAgeCountsFromFirstSeen(t *testing.T) {
 			t.Errorf("selected %+v", s)
 		}
 	})
-	t.Run("nobody remembers: not yet, and it says so", func(t *testing.T) {
+	t.Run("without FirstSeen no version is old enough", func(t *testing.T) {
 		t.Parallel()
 		r := r
 		r.FirstSeen = nil
 		s := mustSelect(t, c.For("a/1"), r)
-		if s.Found || len(s.Ineligible) != 1 || !strings.Contains(s.Reason, "cannot be known") {
+		if s.Found || len(s.Ineligible) != 1 || !strings.Contains(s.Reason, "is not known here") {
 			t.Errorf("selected %+v", s)
 		}
 	})
 }
 
-func TestSelect_aMovingTagCarriesItsDate(t *testing.T) {
+func TestSelect_movingTagHasDate(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(7)}, "released")
@@ -174,7 +174,7 @@ func TestSelect_aMovingTagCarriesItsDate(t *testing.T) {
 	}
 }
 
-func TestSelect_aTagWithoutItsImageIsPassedOver(t *testing.T) {
+func TestSelect_skipsTagWithoutImage(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	digest := f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
@@ -193,7 +193,7 @@ func TestSelect_aTagWithoutItsImageIsPassedOver(t *testing.T) {
 	}
 }
 
-func TestSelect_theSearchForATakableVersionIsBounded(t *testing.T) {
+func TestSelect_boundsEvaluatedVersions(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	digest := f.push(t, "acme/web", built{created: day(1)}, "0")
@@ -209,7 +209,7 @@ func TestSelect_theSearchForATakableVersionIsBounded(t *testing.T) {
 	}
 }
 
-func TestSelect_whatTellsNothing(t *testing.T) {
+func TestSelect_opaqueManifests(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.put(t, "acme/old", "1.0.0", string(types.DockerManifestSchema1Signed), `{"schemaVersion":1}`)
@@ -229,7 +229,7 @@ func TestSelect_whatTellsNothing(t *testing.T) {
 	}
 }
 
-func TestSelect_anIndexThatLostAnImage(t *testing.T) {
+func TestSelect_indexWithMissingImage(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	both := []built{{platform: "linux/amd64", created: day(1)}, {platform: "linux/arm64", created: day(1)}}
@@ -255,7 +255,7 @@ func TestSelect_anIndexThatLostAnImage(t *testing.T) {
 	}
 }
 
-func TestSelect_aMovingTagThatIsNotThereYet(t *testing.T) {
+func TestSelect_missingMovingTag(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")

@@ -3,6 +3,9 @@ package registry
 import (
 	"context"
 	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -10,46 +13,46 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	ggcr "github.com/google/go-containerregistry/pkg/v1/remote/transport"
+	"golang.org/x/net/publicsuffix"
 
 	"promoter/internal/fault"
 )
 
-// session is a login at a registry for one repository. The puller and the
-// tag list share it, so that a repository costs one token.
+// session is the login at a registry for one image repository. Manifests and tag lists
+// share it, so a repository costs one token.
 type session struct {
 	repository name.Repository
 	auth       authn.Authenticator
 	realm      realm
 	base       http.RoundTripper
 
-	mu       sync.Mutex
-	login    *login
-	pageSize int
+	mu         sync.Mutex
+	connection *connection
+	pageSize   int // of tag lists; zero leaves it to the registry
 }
 
-// login is a session after the registry said how it wants one.
-type login struct {
+// connection is a session after the registry said how to log in.
+type connection struct {
 	puller    *remote.Puller
 	client    *http.Client
 	transport *loginTransport
 }
 
-// maxRefusals is how many refusals a login is good for. Each may name a scope
-// that the library asks for ever after; most only say that a token ran out.
+// maxRefusals is how many 401 responses a connection is used for. Each may name a scope
+// that the library then requests forever; most only mean that a token expired.
 const maxRefusals = 32
 
-// open logs in once; a failure is tried again by the next question.
-func (s *session) open(ctx context.Context) (*login, error) {
+// open logs in once; after a failure the next request tries again.
+func (s *session) open(ctx context.Context) (*connection, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.login != nil && s.login.transport.refusals.Load() < maxRefusals {
-		return s.login, nil
+	if s.connection != nil && s.connection.transport.refusals.Load() < maxRefusals {
+		return s.connection, nil
 	}
-	// The result is a *ggcr.Wrapper, which the puller takes as it is: without a
-	// ping of its own and without its own retries under those of the way out.
-	through := &loginTransport{inner: s.base, home: s.auth != authn.Anonymous, realm: s.realm}
-	named := ggcr.NewUserAgent(through, "promoter")
-	authenticated, err := ggcr.NewWithContext(ctx, s.repository.Registry, s.auth, named,
+	// NewWithContext returns a *ggcr.Wrapper, which the puller uses as it is: without
+	// another ping and without its own retries below those of the outbound client.
+	through := &loginTransport{inner: s.base, homeOnly: s.auth != authn.Anonymous, realm: s.realm}
+	authenticated, err := ggcr.NewWithContext(ctx, s.repository.Registry, s.auth, ggcr.NewUserAgent(through, "promoter"),
 		[]string{s.repository.Scope(ggcr.PullScope)})
 	if err != nil {
 		return nil, err
@@ -58,31 +61,57 @@ func (s *session) open(ctx context.Context) (*login, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.login = &login{puller: puller, client: &http.Client{Transport: authenticated}, transport: through}
-	return s.login, nil
+	s.connection = &connection{puller: puller, client: &http.Client{Transport: authenticated}, transport: through}
+	return s.connection, nil
 }
 
-// used says that there is a login already, which may have run out.
-func (s *session) used() bool {
+// connected reports whether there is a connection, whose token may have expired.
+func (s *session) connected() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.login != nil
+	return s.connection != nil
 }
 
-// loginTransport is what the requests of one login go through.
+// size returns how many tags to request at once.
+func (s *session) size() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pageSize
+}
+
+// shrink halves the page size after the registry refused it, and reports whether there
+// is a smaller one to try. After a page of one comes the registry's own size.
+func (s *session) shrink(refused int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if refused == 0 {
+		return false
+	}
+	if s.pageSize == refused {
+		s.pageSize = refused / 2
+	}
+	return true
+}
+
+// loginTransport sends the requests of one connection, and keeps the credential from
+// hosts that it is not for.
 type loginTransport struct {
 	inner    http.RoundTripper
-	home     bool // only the registry itself may say how to log in
+	homeOnly bool // only the registry itself may say how to log in
 	realm    realm
 	refusals atomic.Int64
 }
 
-// RoundTrip refuses that another host says how to log in with a credential: it
-// would name a token service of its own, and the credential would go there.
-// Without one nothing is lost, and some registries are only a name before others.
+// RoundTrip refuses a login that another host describes: it would name its own token
+// service, and the credential would go there. Without a credential nothing is lost, and
+// some registries are only names in front of others.
 func (l *loginTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if asked := origin(req); l.home && isPing(asked) && asked.URL.Host != req.URL.Host {
-		return nil, fault.New(fault.Invalid, "%s leads to %s for the login, and the credential is not for that host: name %s in the image if it is meant", asked.URL.Host, req.URL.Host, req.URL.Host)
+	first := req
+	for first.Response != nil {
+		first = first.Response.Request
+	}
+	if l.homeOnly && isPing(first) && first.URL.Host != req.URL.Host {
+		return nil, fault.New(fault.Invalid, "%s redirects to %s for the login, and the credential is not for that host: name %s in the image if it is meant", first.URL.Host, req.URL.Host, req.URL.Host)
 	}
 	if err := l.realm.check(req); err != nil {
 		return nil, err
@@ -94,32 +123,49 @@ func (l *loginTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// origin is the request that redirects led to this one.
-func origin(req *http.Request) *http.Request {
-	for req.Response != nil {
-		req = req.Response.Request
+// realm decides which token services may get the credential of a registry. A registry
+// names its token service, and may name any. The usual ones belong to it by name: the
+// same host (Harbor, GHCR, Quay, the clouds), or one below the same registered domain
+// (auth.docker.io of Docker Hub, gitlab.com of registry.gitlab.com).
+type realm struct {
+	registry string // its host
+	named    string // the one in the server's file; empty: none
+	anywhere bool   // a user's Docker configuration, which Docker sends anywhere
+}
+
+func (g grant) realm(registry name.Repository) realm {
+	return realm{registry: bareHost(registry.RegistryStr()), named: bareHost(g.tokenHost), anywhere: g.docker}
+}
+
+// check refuses a request that takes the credential to another host. Redirects pass:
+// the outbound client removes credentials from them.
+func (r realm) check(req *http.Request) error {
+	host := bareHost(req.URL.Host)
+	carries := req.Header.Get("Authorization") != "" || req.Body != nil && req.Body != http.NoBody
+	if req.Response != nil || !carries || r.admits(host) {
+		return nil
 	}
-	return req
+	return fault.New(fault.Invalid, "%s wants the credential to be sent to %s, which does not belong to it by its name: if it does, write `tokenHost: %s` beside the credentials in the server's file", r.registry, host, host)
 }
 
-// size returns how many tags are asked for at once; zero leaves it to the
-// registry.
-func (s *session) size() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.pageSize
+func (r realm) admits(host string) bool {
+	return r.anywhere || host == r.registry || r.named != "" && host == r.named || sameOwner(host, r.registry)
 }
 
-// shrink halves the page after the registry refused it, and says whether there
-// is anything left to try. After a page of one comes the registry's own size.
-func (s *session) shrink(refused int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if refused == 0 {
+// sameOwner reports whether two names are below one registered domain.
+func sameOwner(a, b string) bool {
+	if _, err := netip.ParseAddr(a); err == nil {
 		return false
 	}
-	if s.pageSize == refused {
-		s.pageSize = refused / 2
+	one, err := publicsuffix.EffectiveTLDPlusOne(a)
+	if err != nil {
+		return false
 	}
-	return true
+	other, err := publicsuffix.EffectiveTLDPlusOne(b)
+	return err == nil && one == other
+}
+
+// bareHost is a host without its port, in lower case.
+func bareHost(host string) string {
+	return strings.TrimSuffix(strings.ToLower((&url.URL{Host: host}).Hostname()), ".")
 }

@@ -10,59 +10,56 @@ import (
 	"time"
 )
 
-// Bounds of an answer. A registry that does not page sends all tags at once.
 const (
-	maxAnswer = 16 << 20
-	pingFor   = 10 * time.Minute
-	maxPings  = 1024
+	maxResponse = 16 << 20 // bytes; a registry without pages sends all tags at once
+	pingFor     = 10 * time.Minute
+	maxPings    = 1024
 )
 
-// transport stands between the library and the guarded way out: it bounds each
-// answer, and asks each host only now and then how it wants a login. The library
-// asks that for every repository.
+// transport is between the library and the outbound client. It bounds each response,
+// and caches how each host wants a login: the library asks that for every repository.
 type transport struct {
-	inner wayOut
+	inner outboundClient
 	now   func() time.Time
 
 	mu    sync.Mutex
 	pings map[string]ping
 }
 
-// wayOut is the part of the guarded client that is used.
-type wayOut interface {
+// outboundClient is the part of the guarded client that is used.
+type outboundClient interface {
 	http.RoundTripper
 	Insecure(host string) bool
 }
 
-// ping is a registry's answer to a question without a credential.
+// ping is a registry's response to a ping, a request without a credential.
 type ping struct {
-	plain  bool // it speaks no TLS
+	plain  bool // it does not support TLS
 	status int
 	header http.Header
 	until  time.Time
 }
 
-// errPlain answers a ping over TLS of a host that speaks none. The library then
-// asks over plain http where that is thinkable at all, and the way out refuses
-// it where it is not allowed. It is no fault, so that the one of the second
-// question is the one that is told.
-var errPlain = errors.New("the host speaks plain http where https is wanted: if that is meant, mark it `insecure: true` in the server's file and list its network under `networks`")
+// errPlain is the response to a TLS ping of a host without TLS. The library then tries
+// plain HTTP where it considers that, and the outbound client refuses it where it is not
+// allowed. It is not a fault, so that the error of the second request is shown.
+var errPlain = errors.New("the host speaks plain http where https is required: if that is meant, mark it `insecure: true` in the server's file and list its network under `networks`")
 
-func newTransport(inner wayOut, now func() time.Time) *transport {
+func newTransport(inner outboundClient, now func() time.Time) *transport {
 	return &transport{inner: inner, now: now, pings: map[string]ping{}}
 }
 
-// RoundTrip sends a request or answers a repeated ping.
+// RoundTrip sends a request, or answers a ping from the cache.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	host, pings := req.URL.Scheme+"://"+req.URL.Host, isPing(req)
 	if pings {
 		if known, ok := t.known(host, req); ok {
-			return known.answer(req)
+			return known.response(req)
 		}
 	}
 	resp, err := t.inner.RoundTrip(req)
-	if _, speaksPlain := errors.AsType[tls.RecordHeaderError](err); pings && speaksPlain {
-		t.learn(host, ping{plain: true})
+	if _, isPlain := errors.AsType[tls.RecordHeaderError](err); pings && isPlain {
+		t.remember(host, ping{plain: true})
 		return nil, errPlain
 	}
 	if err != nil {
@@ -70,21 +67,21 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if pings && (resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusUnauthorized) {
 		challenge := http.Header{"Www-Authenticate": resp.Header.Values("WWW-Authenticate")}
-		t.learn(host, ping{status: resp.StatusCode, header: challenge})
+		t.remember(host, ping{status: resp.StatusCode, header: challenge})
 	}
-	resp.Body = http.MaxBytesReader(nil, resp.Body, maxAnswer)
+	resp.Body = http.MaxBytesReader(nil, resp.Body, maxResponse)
 	return resp, nil
 }
 
-// isPing knows the question of the distribution specification, section
+// isPing reports whether a request is that of the distribution specification, section
 // "determining support". One with a credential is about that credential.
 func isPing(req *http.Request) bool {
 	return req.Method == http.MethodGet && req.URL.Path == "/v2/" && req.URL.RawQuery == "" &&
 		req.Header.Get("Authorization") == ""
 }
 
-// known returns what is known of a host: one that the operator marked is not
-// asked over TLS.
+// known returns the cached ping of a host. A host that the operator marked insecure is
+// not pinged over TLS.
 func (t *transport) known(host string, req *http.Request) (ping, bool) {
 	if req.URL.Scheme == "https" && t.inner.Insecure(req.URL.Host) {
 		return ping{plain: true}, true
@@ -95,7 +92,7 @@ func (t *transport) known(host string, req *http.Request) (ping, bool) {
 	return p, ok && t.now().Before(p.until)
 }
 
-func (t *transport) learn(host string, p ping) {
+func (t *transport) remember(host string, p ping) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.pings) >= maxPings {
@@ -105,7 +102,7 @@ func (t *transport) learn(host string, p ping) {
 	t.pings[host] = p
 }
 
-// forget asks a host again how it wants a login.
+// forget pings a host again with the next request.
 func (t *transport) forget(host string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,7 +110,7 @@ func (t *transport) forget(host string) {
 	delete(t.pings, "http://"+host)
 }
 
-func (p ping) answer(req *http.Request) (*http.Response, error) {
+func (p ping) response(req *http.Request) (*http.Response, error) {
 	if p.plain {
 		return nil, errPlain
 	}

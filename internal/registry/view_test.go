@@ -1,15 +1,17 @@
 package registry
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/image"
 )
 
-func TestResolve_whatARegistryAnswersWithLess(t *testing.T) {
+func TestResolve_fallsBackToGet(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request) bool{
 		"no HEAD": func(w http.ResponseWriter, r *http.Request) bool {
@@ -63,5 +65,55 @@ func TestResolve_digests(t *testing.T) {
 		if got, err := v.Resolve(t.Context(), tc.ref); fault.KindOf(err) != tc.kind {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
+	}
+}
+
+func TestBatch_Forget(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.push(t, "acme/web", built{created: day(1)}, "released")
+	f.push(t, "acme/other", built{created: day(1)}, "released")
+	pass := newClient(t, Options{}).Batch()
+	web := image.Reference{Repository: f.repository(t, "acme/web"), Tag: "released"}
+	other := image.Reference{Repository: f.repository(t, "acme/other"), Tag: "released"}
+	resolve := func(ref image.Reference) string {
+		found, err := pass.For("a/1").Resolve(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found.Digest
+	}
+	before := resolve(web)
+	resolve(other)
+	moved := f.push(t, "acme/web", built{created: day(2)}, "released")
+	f.reset()
+	pass.Forget(func(r image.Repository) bool { return r == web.Repository })
+	if after := resolve(web); after == before || after != moved {
+		t.Errorf("after it was forgotten: %s, want %s", after, moved)
+	}
+	resolve(other)
+	if heads := f.count("HEAD"); heads != 1 {
+		t.Errorf("%d digests asked, want that of the forgotten one", heads)
+	}
+}
+
+// A failure is an answer within a pass, until somebody forgets.
+func TestFlights_forgetFailures(t *testing.T) {
+	t.Parallel()
+	var asked int
+	var f flights[string]
+	key := flightKey{scope{anonymousID, mustRepository(t, "quay.io/acme/web")}, "1"}
+	ask := func() (string, error) {
+		asked++
+		return "", errors.New("down")
+	}
+	for range 2 {
+		if _, err := f.do(t.Context(), key, time.Time{}, ask); err == nil {
+			t.Error("no failure")
+		}
+	}
+	f.forget(func(image.Repository) bool { return false })
+	if _, err := f.do(t.Context(), key, time.Time{}, ask); err == nil || asked != 2 {
+		t.Errorf("asked %d times: %v", asked, err)
 	}
 }

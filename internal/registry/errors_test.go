@@ -17,7 +17,7 @@ import (
 	"promoter/internal/secret"
 )
 
-func TestFault_kindsOfAnswers(t *testing.T) {
+func TestErrors_kindOfStatus(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name   string
@@ -27,7 +27,7 @@ func TestFault_kindsOfAnswers(t *testing.T) {
 		kind   fault.Kind
 		words  string
 	}{
-		{"401", 401, "", `{"errors":[{"code":"UNAUTHORIZED"}]}`, fault.Unauthorized, "401 UNAUTHORIZED: asked without a credential"},
+		{"401", 401, "", `{"errors":[{"code":"UNAUTHORIZED"}]}`, fault.Unauthorized, "401 UNAUTHORIZED: requested without a credential"},
 		{"403", 403, "", `{"errors":[{"code":"DENIED"}]}`, fault.Unauthorized, "usableBy"},
 		{"404", 404, "", `{"errors":[{"code":"NAME_UNKNOWN"}]}`, fault.NotFound, "404 NAME_UNKNOWN: check the name"},
 		{"429 with a time", 429, "120", ``, fault.RateLimited, "limits requests until"},
@@ -68,7 +68,7 @@ func TestFault_kindsOfAnswers(t *testing.T) {
 	}
 }
 
-func TestFault_otherHostsAreUnaffected(t *testing.T) {
+func TestErrors_otherHostsAreUnaffected(t *testing.T) {
 	t.Parallel()
 	limited, fine := newFake(t), newFake(t)
 	limited.answer = func(w http.ResponseWriter, _ *http.Request) bool {
@@ -90,7 +90,7 @@ func TestFault_otherHostsAreUnaffected(t *testing.T) {
 	}
 }
 
-func TestFault_adviceForACredential(t *testing.T) {
+func TestErrors_adviceForACredential(t *testing.T) {
 	t.Parallel()
 	f := newAuthFake(t)
 	credential := f.credential("**")
@@ -101,7 +101,7 @@ func TestFault_adviceForACredential(t *testing.T) {
 	}
 }
 
-func TestFault_aRefusedLoginIsTriedAgain(t *testing.T) {
+func TestErrors_refusedLoginIsRetriedLater(t *testing.T) {
 	t.Parallel()
 	f := newAuthFake(t)
 	f.push(t, "tenant-b/web", "1.0.0")
@@ -125,7 +125,7 @@ func TestFault_aRefusedLoginIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestFault_guardedHosts(t *testing.T) {
+func TestErrors_guardedHosts(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
@@ -165,7 +165,7 @@ func TestFault_guardedHosts(t *testing.T) {
 	})
 }
 
-func TestFault_aTokenServiceInside(t *testing.T) {
+func TestErrors_refusesTokenServiceOnPrivateNetwork(t *testing.T) {
 	t.Parallel()
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the token service was asked") }))
 	t.Cleanup(inside.Close)
@@ -182,7 +182,7 @@ func TestFault_aTokenServiceInside(t *testing.T) {
 	}
 }
 
-func TestFault_aHostThatIsNotThere(t *testing.T) {
+func TestErrors_unreachableHost(t *testing.T) {
 	t.Parallel()
 	const host = "127.0.0.1:1" // no port that somebody else could get meanwhile
 	_, err := newClient(t, Options{}).For("a/1").Select(t.Context(), webRequest(t, &fake{host: host}))
@@ -191,7 +191,7 @@ func TestFault_aHostThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestFault_aPassThatIsGivenUp(t *testing.T) {
+func TestErrors_canceledBatch(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
@@ -211,7 +211,7 @@ func TestFault_aPassThatIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestFault_aRegistryThatBeginsToWantALogin(t *testing.T) {
+func TestErrors_registryStartsToRequireLogin(t *testing.T) {
 	t.Parallel()
 	f := newAuthFake(t)
 	f.push(t, "tenant-b/web", "1.0.0")
@@ -233,7 +233,7 @@ func TestFault_aRegistryThatBeginsToWantALogin(t *testing.T) {
 
 // The library speaks plain http to private addresses and to this machine by
 // itself; what is listed for TLS must get TLS alone.
-func TestFault_aListedNetworkIsNotPlain(t *testing.T) {
+func TestErrors_listedNetworkStillRequiresTLS(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request arrived") }))
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)

@@ -108,7 +108,7 @@ func (l *leased) resolve(t *testing.T, c *Client) error {
 	return err
 }
 
-func TestRenewal_onceUntilShortlyBeforeItsEnd(t *testing.T) {
+func TestRefresher_refreshesShortlyBeforeExpiry(t *testing.T) {
 	t.Parallel()
 	l := newLeased(t, 12*time.Hour, 403)
 	c := l.client(t)
@@ -134,7 +134,7 @@ func TestRenewal_onceUntilShortlyBeforeItsEnd(t *testing.T) {
 	}
 }
 
-func TestRenewal_timesOfALogin(t *testing.T) {
+func TestRefreshAt(t *testing.T) {
 	t.Parallel()
 	for life, want := range map[time.Duration]time.Duration{
 		12 * time.Hour:   12*time.Hour - 5*time.Minute,
@@ -142,13 +142,13 @@ func TestRenewal_timesOfALogin(t *testing.T) {
 		30 * time.Second: time.Minute,
 		-time.Hour:       time.Minute, // a clock is wrong
 	} {
-		if got := renewAt(day(1), day(1).Add(life)).Sub(day(1)); got != want {
+		if got := refreshAt(day(1), day(1).Add(life)).Sub(day(1)); got != want {
 			t.Errorf("a login for %s is renewed after %s, want %s", life, got, want)
 		}
 	}
 }
 
-func TestRenewal_aRefusedLoginIsRenewedOnce(t *testing.T) {
+func TestRefresher_replacesRefusedLoginOnce(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{401, 403} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestRenewal_aRefusedLoginIsRenewedOnce(t *testing.T) {
 			if got := l.issuer.asked.Load(); got != 2 {
 				t.Errorf("%d logins: a right that is missing costs one for each question", got)
 			}
-			l.clock.forward(refusedFor)
+			l.clock.forward(refusalFor)
 			l.takes.Store("login-3")
 			if err := l.resolve(t, c); err != nil {
 				t.Errorf("later: %v", err)
@@ -180,7 +180,7 @@ func TestRenewal_aRefusedLoginIsRenewedOnce(t *testing.T) {
 	}
 }
 
-func TestRenewal_theFirstLoginThatIsRefusedIsNotAskedForAgain(t *testing.T) {
+func TestRefresher_doesNotReplaceRefusedFirstLogin(t *testing.T) {
 	t.Parallel()
 	l := newLeased(t, time.Hour, 401)
 	l.takes.Store("nothing")
@@ -192,7 +192,7 @@ func TestRenewal_theFirstLoginThatIsRefusedIsNotAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestRenewal_manyAskAtOnce(t *testing.T) {
+func TestRefresher_sharesOneLoginAmongCallers(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	entered, leave := make(chan struct{}), make(chan struct{})
@@ -215,7 +215,7 @@ func TestRenewal_manyAskAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-func TestRenewal_whoGoesAwayFailsAlone(t *testing.T) {
+func TestRefresher_canceledCallerFailsAlone(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -237,7 +237,7 @@ func TestRenewal_whoGoesAwayFailsAlone(t *testing.T) {
 	}
 }
 
-func TestRenewal_aSlowServiceIsGivenUp(t *testing.T) {
+func TestRefresher_boundsLoginTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		source := &issuer{now: time.Now, slow: func(ctx context.Context) error {
@@ -256,7 +256,7 @@ func TestRenewal_aSlowServiceIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestRenewal_aFailureIsOfItsRegistryAlone(t *testing.T) {
+func TestRefresher_failureAffectsOnlyItsRegistry(t *testing.T) {
 	t.Parallel()
 	l, other := newLeased(t, time.Hour, 401), newFake(t)
 	other.push(t, "acme/api", built{created: day(1)}, "1.0.0")
@@ -276,7 +276,7 @@ func TestRenewal_aFailureIsOfItsRegistryAlone(t *testing.T) {
 	}
 }
 
-func TestRenewal_aFailureIsAskedAgainLater(t *testing.T) {
+func TestRefresher_retriesAfterFailure(t *testing.T) {
 	t.Parallel()
 	l := newLeased(t, time.Hour, 401)
 	c := l.client(t)
@@ -287,7 +287,7 @@ func TestRenewal_aFailureIsAskedAgainLater(t *testing.T) {
 		}
 	}
 	l.issuer.fails.Store(nil)
-	l.clock.forward(failedFor)
+	l.clock.forward(failureFor)
 	l.takes.Store("login-2")
 	if err := l.resolve(t, c); err != nil {
 		t.Error(err)
@@ -303,7 +303,7 @@ func TestRenewal_aFailureIsAskedAgainLater(t *testing.T) {
 	}
 }
 
-func TestRenewal_anEmptyLoginIsNone(t *testing.T) {
+func TestRefresher_refusesEmptyLogin(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	r := newRefresher("r.example.com", emptySource{}, c.now)
@@ -318,7 +318,7 @@ func (emptySource) Login(context.Context) (string, secret.String, time.Time, err
 	return "AWS", secret.String{}, time.Time{}, nil
 }
 
-func TestRenewal_theIdentityNamesTheCache(t *testing.T) {
+func TestRefresher_cacheIsKeptPerIdentity(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	id := func(identity string, source Source) string {
@@ -338,7 +338,7 @@ func TestRenewal_theIdentityNamesTheCache(t *testing.T) {
 }
 
 // A round of work has a client of its own; a login lives longer.
-func TestLogins_outliveAClient(t *testing.T) {
+func TestLogins_outliveClient(t *testing.T) {
 	t.Parallel()
 	l, logins := newLeased(t, 12*time.Hour, 403), NewLogins()
 	client := func(source Source, usableBy ...string) *Client {
@@ -360,14 +360,14 @@ func TestLogins_outliveAClient(t *testing.T) {
 	if err := l.resolve(t, client(newer, "**")); err != nil || newer.asked.Load() != 1 || l.issuer.asked.Load() != 1 {
 		t.Errorf("the next login did not come from the newest source: %v", err)
 	}
-	if err := l.resolve(t, client(&issuer{now: l.clock.now, life: time.Hour}, "a/*")); err != nil || len(logins.kept) != 1 {
-		t.Errorf("an entry that others may use: %d are kept, %v", len(logins.kept), err)
+	if err := l.resolve(t, client(&issuer{now: l.clock.now, life: time.Hour}, "a/*")); err != nil || len(logins.refreshers) != 1 {
+		t.Errorf("an entry that others may use: %d are kept, %v", len(logins.refreshers), err)
 	}
 }
 
 // Amazon's public registry answers 400 to a token that ran out and does not say
 // how to log in.
-func TestQuestion_aTokenThatRanOutWithoutAWord(t *testing.T) {
+func TestSend_replacesTokenAfterBadRequest(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")

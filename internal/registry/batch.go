@@ -1,0 +1,121 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/image"
+)
+
+// Batch shares responses among the views of one reconciliation: each request that can
+// change is sent once for all views with the same credential. It is safe for many
+// goroutines, and dropped afterwards.
+type Batch struct {
+	client  *Client
+	tags    flights[listing]
+	digests flights[string]
+	facts   flights[metadata]
+}
+
+// For returns the view of one GitOps repository.
+func (b *Batch) For(repository identity.RepositoryKey) *View {
+	return &View{batch: b, key: repository}
+}
+
+// Forget drops the responses about image repositories that changed, and every error: a
+// host that was down may be up. Metadata of digests stays, because it cannot change.
+func (b *Batch) Forget(changed func(image.Repository) bool) {
+	b.tags.forget(changed)
+	b.digests.forget(changed)
+	b.facts.forget(func(image.Repository) bool { return false })
+}
+
+// flights sends each request once and gives all callers its result, also those that
+// come later. An error is a result too: a host that is down is not called again in the
+// same batch.
+type flights[V any] struct {
+	mu    sync.Mutex
+	calls map[flightKey]*flight[V]
+}
+
+// flightKey names a request: the scope, and a tag, digest or "" for the tag list.
+type flightKey struct {
+	scope
+	of string
+}
+
+type flight[V any] struct {
+	done  chan struct{}
+	asOf  time.Time // see Request.AsOf
+	value V
+	err   error
+}
+
+// errAbandoned marks a request that ended because its caller went away. The other
+// callers send it again.
+var errAbandoned = errors.New("abandoned")
+
+// do returns the result of an earlier request, or sends it. A request for an earlier
+// time than asOf continues for its callers, and is sent again.
+func (f *flights[V]) do(ctx context.Context, key flightKey, asOf time.Time, send func() (V, error)) (V, error) {
+	for {
+		f.mu.Lock()
+		known, ok := f.calls[key]
+		if !ok || known.asOf.Before(asOf) {
+			break
+		}
+		f.mu.Unlock()
+		select {
+		case <-known.done:
+		case <-ctx.Done():
+			var none V
+			return none, fault.Wrap(fault.Temporary, ctx.Err())
+		}
+		if !errors.Is(known.err, errAbandoned) {
+			return known.value, known.err
+		}
+	}
+	if f.calls == nil {
+		f.calls = map[flightKey]*flight[V]{}
+	}
+	made := &flight[V]{done: make(chan struct{}), asOf: asOf}
+	f.calls[key] = made
+	f.mu.Unlock()
+
+	made.value, made.err = send()
+	if ctx.Err() == nil || made.err == nil {
+		close(made.done)
+		return made.value, made.err
+	}
+	made.err = errors.Join(errAbandoned, made.err)
+	f.mu.Lock()
+	if f.calls[key] == made { // it may have been forgotten and sent again
+		delete(f.calls, key)
+	}
+	f.mu.Unlock()
+	close(made.done)
+	return made.value, fault.Wrap(fault.Temporary, ctx.Err())
+}
+
+// forget drops results about image repositories, and errors. A request in flight that
+// may have been answered before the change continues for its callers, and is sent
+// again for the next one.
+func (f *flights[V]) forget(changed func(image.Repository) bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for key, known := range f.calls {
+		failed := false
+		select {
+		case <-known.done:
+			failed = known.err != nil
+		default:
+		}
+		if failed || changed(key.repository) {
+			delete(f.calls, key)
+		}
+	}
+}

@@ -1,0 +1,412 @@
+package registry
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"promoter/internal/atomicfile"
+	"promoter/internal/image"
+)
+
+// maxCacheEntries bounds the entries in memory, because config files name the
+// repositories. An entry of an image with a few tags takes one or two KiB. What does
+// not fit is written to the cache folder and read from there again.
+const maxCacheEntries = 1 << 15
+
+// idleClients is how many newer clients may exist before an entry that none of them
+// used is dropped. Two may work side by side.
+const idleClients = 3
+
+// Cache keeps responses from one Client to the next.
+type Cache struct {
+	limit int // entries in memory
+
+	mu      sync.Mutex
+	clients int // how many have begun
+	entries map[scope]*usedEntry
+}
+
+// usedEntry is an entry with the number of the last client that used it.
+type usedEntry struct {
+	entry  *cacheEntry
+	client int
+}
+
+// NewCache makes an empty one.
+func NewCache() *Cache { return &Cache{limit: maxCacheEntries, entries: map[scope]*usedEntry{}} }
+
+// begin makes room for the next client. Entries that are no longer used go to the
+// cache folder, if there is one.
+func (c *Cache) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clients++
+	for at, used := range c.entries {
+		if c.clients-used.client > idleClients {
+			_ = used.entry.save() // a failure costs requests
+			delete(c.entries, at)
+		}
+	}
+}
+
+// entry returns the entry of a scope.
+func (c *Cache) entry(at scope, options Options) *cacheEntry {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if used, ok := c.entries[at]; ok {
+		used.client = c.clients
+		return used.entry
+	}
+	if dropped, full := dropOne(c.entries, c.limit); full {
+		_ = dropped.entry.save() // a failure costs requests
+	}
+	made := newCacheEntry(options.CacheDir, at)
+	made.observe = options.ObserveCache
+	c.entries[at] = &usedEntry{entry: made, client: c.clients}
+	return made
+}
+
+// dropOne makes room in a full map, and returns what it dropped. Which entry does not
+// matter: it is requested again.
+func dropOne[V any](m map[scope]V, limit int) (dropped V, full bool) {
+	if len(m) < limit {
+		return dropped, false
+	}
+	for key, value := range m {
+		delete(m, key)
+		return value, true
+	}
+	return dropped, false
+}
+
+// save writes what changed to the cache folder.
+func (c *Cache) save() error {
+	c.mu.Lock()
+	var all []*cacheEntry
+	for _, used := range c.entries {
+		all = append(all, used.entry)
+	}
+	c.mu.Unlock()
+	var failed []error
+	for _, entry := range all {
+		failed = append(failed, entry.save())
+	}
+	return errors.Join(failed...)
+}
+
+// cacheEntry is what is known about one image repository under one credential.
+type cacheEntry struct {
+	file    string // empty: not kept on disk
+	scope   scope
+	observe func(hit bool)
+
+	once    sync.Once
+	mu      sync.Mutex
+	content cacheFile
+	size    int // of all metadata, see metadata.size
+	// changed counts changes; saved is the count that is on disk.
+	changed, saved int
+
+	saving sync.Mutex // one write at a time
+}
+
+// cacheFile is the content of a cache file.
+type cacheFile struct {
+	Version    int    `json:"version"`
+	Credential string `json:"credential"` // see identify; no secret
+	Repository string `json:"repository"`
+	// Metadata is that of each digest. It never changes.
+	Metadata map[string]metadata `json:"metadata,omitempty"`
+	// LastDigests are the digests that tags had last. They only order requests: a
+	// tag's digest is requested again before it is selected.
+	LastDigests map[string]string `json:"lastDigests,omitempty"`
+	// Listing is how far a long tag list was read.
+	Listing progress `json:"listing,omitzero"`
+	// Slice counts the slices of tags that were rechecked, see access.recheck, and
+	// SliceAsOf is the time of the last one.
+	Slice     uint16    `json:"slice,omitempty"`
+	SliceAsOf time.Time `json:"sliceAsOf,omitzero"`
+	// Tags and Digests are responses that can change, with their time.
+	Tags    *cachedTags             `json:"tags,omitempty"`
+	Digests map[string]cachedDigest `json:"digests,omitempty"` // by tag
+}
+
+// cachedTags is a whole tag list.
+type cachedTags struct {
+	Tags []string  `json:"tags"`
+	AsOf time.Time `json:"asOf"`
+}
+
+// cachedDigest is the digest of a tag.
+type cachedDigest struct {
+	Digest string    `json:"digest"`
+	AsOf   time.Time `json:"asOf"`
+}
+
+// cacheFileVersion changes with the meaning of a cache file. Files of another version
+// are ignored.
+const cacheFileVersion = 2
+
+// Bounds of one entry.
+const (
+	maxMetadataSize = 64 << 20 // bytes of all metadata: those of 100,000 images and more
+	maxLastDigests  = 100_000
+	maxDigests      = 2000 // more than one batch requests
+	maxCacheFile    = 256 << 20
+)
+
+func newCacheEntry(folder string, at scope) *cacheEntry {
+	e := &cacheEntry{scope: at, observe: func(bool) {}}
+	if folder != "" {
+		sum := sha256.Sum256([]byte(at.credential + "\x00" + at.repository.String()))
+		e.file = filepath.Join(folder, "registry", hex.EncodeToString(sum[:16])+".json")
+	}
+	return e
+}
+
+// lock locks the entry after reading its file once. A file that is missing, broken, or
+// of another credential or repository counts as empty.
+func (e *cacheEntry) lock() {
+	e.once.Do(func() {
+		e.content = readCacheFile(e.file, e.scope)
+		for _, m := range e.content.Metadata {
+			e.size += m.size()
+		}
+	})
+	e.mu.Lock()
+}
+
+func readCacheFile(file string, at scope) cacheFile {
+	empty := cacheFile{
+		Version: cacheFileVersion, Credential: at.credential, Repository: at.repository.String(),
+		Metadata: map[string]metadata{}, LastDigests: map[string]string{}, Digests: map[string]cachedDigest{},
+	}
+	if file == "" {
+		return empty
+	}
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCacheFile {
+		return empty
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return empty
+	}
+	return parseCacheFile(data, empty)
+}
+
+// parseCacheFile returns the valid parts of a cache file, or empty.
+func parseCacheFile(data []byte, empty cacheFile) cacheFile {
+	var read cacheFile
+	if err := json.Unmarshal(data, &read); err != nil {
+		return empty
+	}
+	if read.Version != empty.Version || read.Credential != empty.Credential || read.Repository != empty.Repository {
+		return empty
+	}
+	maps.DeleteFunc(read.Metadata, func(digest string, m metadata) bool { return !image.ValidDigest(digest) || !m.valid() })
+	maps.DeleteFunc(read.LastDigests, func(tag, digest string) bool { return !image.ValidTag(tag) || !image.ValidDigest(digest) })
+	maps.DeleteFunc(read.Digests, func(tag string, d cachedDigest) bool { return !image.ValidTag(tag) || !image.ValidDigest(d.Digest) })
+	if read.Metadata == nil {
+		read.Metadata = map[string]metadata{}
+	}
+	if read.LastDigests == nil {
+		read.LastDigests = map[string]string{}
+	}
+	if read.Digests == nil {
+		read.Digests = map[string]cachedDigest{}
+	}
+	if !read.Listing.valid() {
+		read.Listing = progress{}
+	}
+	if read.Tags != nil && (len(read.Tags.Tags) > maxTags || slices.ContainsFunc(read.Tags.Tags, invalidTag)) {
+		read.Tags = nil
+	}
+	return read
+}
+
+// save writes the cache file if anything changed.
+func (e *cacheEntry) save() error {
+	if e.file == "" {
+		return nil
+	}
+	e.saving.Lock()
+	defer e.saving.Unlock()
+	e.lock()
+	changed := e.changed
+	if changed == e.saved {
+		e.mu.Unlock()
+		return nil
+	}
+	data, err := json.Marshal(e.content)
+	e.mu.Unlock()
+	if err == nil {
+		err = atomicfile.Replace(e.file, data)
+	}
+	if err != nil {
+		return fmt.Errorf("write the registry cache: %w", err)
+	}
+	e.mu.Lock()
+	e.saved = changed
+	e.mu.Unlock()
+	return nil
+}
+
+// metadata returns the metadata of a digest.
+func (e *cacheEntry) metadata(digest string) (metadata, bool) {
+	e.lock()
+	defer e.mu.Unlock()
+	m, ok := e.content.Metadata[digest]
+	if ok {
+		e.observe(true)
+	}
+	return m, ok
+}
+
+func (e *cacheEntry) addMetadata(digest string, m metadata) {
+	e.lock()
+	defer e.mu.Unlock()
+	if known, ok := e.content.Metadata[digest]; ok {
+		e.size -= known.size()
+	}
+	e.content.Metadata[digest] = m
+	e.size += m.size()
+	e.changed++
+	for old, known := range e.content.Metadata {
+		if e.size <= maxMetadataSize {
+			break
+		}
+		if old != digest { // any one: it is requested again
+			delete(e.content.Metadata, old)
+			e.size -= known.size()
+		}
+	}
+}
+
+// lastDigest returns the digest that a tag had when it was last requested.
+func (e *cacheEntry) lastDigest(tag string) (string, bool) {
+	e.lock()
+	defer e.mu.Unlock()
+	digest, ok := e.content.LastDigests[tag]
+	return digest, ok
+}
+
+// setLastDigest remembers the digest of a tag; an empty one removes it.
+func (e *cacheEntry) setLastDigest(tag, digest string) {
+	e.lock()
+	defer e.mu.Unlock()
+	if e.content.LastDigests[tag] == digest {
+		return
+	}
+	if digest == "" {
+		delete(e.content.LastDigests, tag)
+	} else if len(e.content.LastDigests) < maxLastDigests {
+		e.content.LastDigests[tag] = digest
+	}
+	e.changed++
+}
+
+// nextSlice counts the slices of tags that are rechecked: one for each time.
+func (e *cacheEntry) nextSlice(when validity) int {
+	e.lock()
+	defer e.mu.Unlock()
+	if !when.holds(e.content.SliceAsOf) {
+		e.content.Slice, e.content.SliceAsOf = e.content.Slice+1, when.from
+		e.changed++
+	}
+	return int(e.content.Slice)
+}
+
+func (e *cacheEntry) progress() progress {
+	e.lock()
+	defer e.mu.Unlock()
+	return e.content.Listing
+}
+
+func (e *cacheEntry) setProgress(p progress) {
+	e.lock()
+	defer e.mu.Unlock()
+	e.content.Listing = p
+	e.changed++
+}
+
+// validity is the range of times for which a response is accepted. Other clocks set
+// these times too. One that is further ahead than clocks differ comes from a clock
+// that was wrong, and its response would be accepted for too long.
+type validity struct{ from, to time.Time }
+
+// maxClockSkew is how far the clocks of replicas and databases may be apart.
+const maxClockSkew = time.Hour
+
+// validity of the zero time accepts no response.
+func (v *View) validity(asOf time.Time) validity {
+	if asOf.IsZero() {
+		return validity{}
+	}
+	return validity{from: asOf, to: v.batch.client.options.Now().Add(maxClockSkew)}
+}
+
+func (w validity) holds(asOf time.Time) bool { return !asOf.Before(w.from) && asOf.Before(w.to) }
+
+// tags returns the tag list, if it was requested for an accepted time.
+func (e *cacheEntry) tags(when validity) (listing, bool) {
+	e.lock()
+	defer e.mu.Unlock()
+	known := e.content.Tags
+	if known == nil || !when.holds(known.AsOf) {
+		return listing{}, false
+	}
+	return listing{tags: known.Tags, complete: true}, true
+}
+
+// setTags keeps a tag list for a time, if there is one and no later list is known. The
+// caller does not change the tags any more.
+func (e *cacheEntry) setTags(tags []string, asOf time.Time) {
+	if asOf.IsZero() {
+		return
+	}
+	e.lock()
+	defer e.mu.Unlock()
+	if known := e.content.Tags; known != nil && known.AsOf.After(asOf) {
+		return
+	}
+	e.content.Tags = &cachedTags{Tags: tags, AsOf: asOf}
+	e.changed++
+}
+
+// digest returns the digest of a tag, if it was requested for an accepted time.
+func (e *cacheEntry) digest(tag string, when validity) (string, bool) {
+	e.lock()
+	defer e.mu.Unlock()
+	known, ok := e.content.Digests[tag]
+	return known.Digest, ok && when.holds(known.AsOf)
+}
+
+// setDigest keeps the digest of a tag for a time, if there is one and no later digest
+// is known. If there are too many, the older ones are dropped.
+func (e *cacheEntry) setDigest(tag, digest string, asOf time.Time) {
+	if asOf.IsZero() || image.ValidDigest(tag) {
+		return
+	}
+	e.lock()
+	defer e.mu.Unlock()
+	if e.content.Digests[tag].AsOf.After(asOf) {
+		return
+	}
+	if len(e.content.Digests) >= maxDigests {
+		maps.DeleteFunc(e.content.Digests, func(_ string, d cachedDigest) bool { return d.AsOf.Before(asOf) })
+	}
+	if len(e.content.Digests) < maxDigests {
+		e.content.Digests[tag] = cachedDigest{Digest: digest, AsOf: asOf}
+		e.changed++
+	}
+}
