@@ -4,6 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"promoter/internal/registry/registrytest"
+
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -41,7 +43,7 @@ func (s *story) labeled(component, tag string, created time.Time, labels map[str
 		made, err = mutate.CreatedAt(made, v1.Time{Time: created.Truncate(time.Second)})
 	}
 	digest, digestErr := made.Digest()
-	if err := errors.Join(err, digestErr, remote.Write(target, made, remote.WithTransport(quiet{}))); err != nil {
+	if err := errors.Join(err, digestErr, remote.Write(target, made, remote.WithTransport(registrytest.Transport{}))); err != nil {
 		s.t.Fatal(err)
 	}
 	s.digests[component+":"+tag] = digest.String()

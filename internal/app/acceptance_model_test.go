@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/registry/registrytest"
 )
 
 // What a snapshot is, and what people say about versions.
@@ -215,7 +216,7 @@ func (s *story) remove(component, digest string) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		response, err := quiet{}.RoundTrip(request)
+		response, err := registrytest.Transport{}.RoundTrip(request)
 		if err != nil {
 			s.t.Fatal(err)
 		}

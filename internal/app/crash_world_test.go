@@ -47,9 +47,7 @@ func newMortal(t testing.TB, kind databasetest.Kind, config, poll string) *morta
 	}
 	m.orders = orders{File: m.serverFile("data"), Lease: mortalLease, Driver: m.driver, Source: m.source}
 	s.forge.Watch(m.watch)
-	s.mutex.Lock()
-	s.wrap = m.listening
-	s.mutex.Unlock()
+	s.registry.Wrap(m.listening)
 	return m
 }
 

@@ -35,9 +35,7 @@ func TestRun_idlePassAsksOnce(t *testing.T) {
 			s.holds("prod", "1.1.0 1.0.0")
 			s.run() // what landed is looked at once more
 			s.forge.ResetRequests()
-			s.mutex.Lock()
-			s.asked = nil
-			s.mutex.Unlock()
+			s.registry.Forget()
 			s.run()
 			slices.Sort(want)
 			if diff := cmp.Diff(want, counted(s.forge.Requests())); diff != "" {
@@ -69,10 +67,8 @@ func counted(requests map[string]int) []string {
 
 // askedOfImages lists what the registry was asked, but how to log in to it.
 func (w *world) askedOfImages() []string {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
 	counts := map[string]int{}
-	for _, asked := range w.asked {
+	for _, asked := range w.registry.Requests() {
 		if asked != "GET /v2/" {
 			counts[asked]++
 		}

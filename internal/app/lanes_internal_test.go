@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"promoter/internal/promotion"
+	"promoter/internal/scan"
+	"promoter/internal/updater"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -219,7 +222,7 @@ func twoApplications() map[string]string {
 	return files
 }
 
-func TestFiles_placesAndRewrite(t *testing.T) {
+func TestFiles_targetsAndRewrite(t *testing.T) {
 	t.Parallel()
 	url, clone := gitRepository(t, twoApplications())
 	l := openLane(t, url)
@@ -232,8 +235,8 @@ func TestFiles_placesAndRewrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(placesOfCheckout(t, clone), tree.Targets(), cmp.Comparer(func(a, b image.Repository) bool { return a == b })); diff != "" {
-		t.Errorf("a commit shows other places than its checkout:\n%s", diff)
+	if diff := cmp.Diff(targetsOnDisk(t, clone, loaded), tree.Targets(), cmp.Comparer(func(a, b image.Repository) bool { return a == b })); diff != "" {
+		t.Errorf("a commit has other targets than its checkout:\n%s", diff)
 	}
 	target := promotion.Target{Environment: "dev", Application: "shop"}
 	moves := []promotion.Move{{Component: "worker", To: image.Version{Tag: "1.1.0"}}}
@@ -247,25 +250,32 @@ func TestFiles_placesAndRewrite(t *testing.T) {
 	}
 }
 
-// placesOfCheckout is what plan sees in a checkout.
-func placesOfCheckout(t *testing.T, dir string) map[promotion.Target]promotion.Current {
+// targetsOnDisk scans the folder of a clone.
+func targetsOnDisk(t *testing.T, dir string, loaded *config.Config) map[promotion.Target]promotion.Current {
 	t.Helper()
-	checkout, err := OpenCheckout(dir, nil)
+	files := func(yield func(updater.File, error) bool) {
+		err := filepath.WalkDir(filepath.Join(dir, "apps"), func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			path, err := filepath.Rel(dir, name)
+			if err == nil && !yield(updater.File{Path: path, Read: func() ([]byte, error) { return os.ReadFile(name) }}, nil) {
+				err = fs.SkipAll
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	tree, err := scan.Files(t.Context(), scan.Request{Config: loaded, Environments: loaded.Order()}, files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	branches, err := checkout.branches(checkout.config.Order())
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := checkout.scan(t.Context(), branches, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found.places
+	return tree.Targets
 }
 
-func TestFiles_aRefusedFileStopsItsPlaceOnly(t *testing.T) {
+func TestFiles_refusalStopsOnlyItsTarget(t *testing.T) {
 	t.Parallel()
 	files := twoApplications()
 	files["apps/shop/dev/broken.yaml"] = "<<<<<<< a\nimage: r.example.com/acme/web:1.0.0\n=======\n>>>>>>> b\n"

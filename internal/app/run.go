@@ -15,9 +15,9 @@ import (
 // RunOptions say how a run works.
 type RunOptions struct {
 	DryRun   bool
-	CacheDir string         // keeps mirrors and facts about images; empty: nothing is kept
-	Progress func(Progress) // nil: nobody watches
-	Note     func(string)   // takes what was left out and why, a line each; nil: nobody listens
+	CacheDir string                              // keeps mirrors and facts about images; empty: nothing is kept
+	Progress func(doing string, done, total int) // nil: not reported
+	Note     func(string)                        // takes what was left out and why, a line each; nil: nobody listens
 }
 
 // Result is what came of one repository. Either there is an error about the whole
@@ -122,7 +122,7 @@ func (s *Server) runRest(options RunOptions) func(context.Context, *work) ([]Res
 
 // watch counts repositories for whoever watches.
 type watch struct {
-	progress func(Progress)
+	progress func(doing string, done, total int)
 	total    int
 	mutex    sync.Mutex
 	count    int
@@ -133,6 +133,6 @@ func (w *watch) done(n int) {
 	defer w.mutex.Unlock()
 	w.count += n
 	if w.progress != nil {
-		w.progress(Progress{Doing: "reconciling repositories", Done: w.count, Total: w.total})
+		w.progress("reconciling repositories", w.count, w.total)
 	}
 }

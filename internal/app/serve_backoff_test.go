@@ -27,7 +27,7 @@ func TestServe_aPauseOutlivesRounds(t *testing.T) {
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
 	s.release("web", "1.1.0")
-	s.world.answer(func(response http.ResponseWriter, _ *http.Request) {
+	s.registry.Replace(func(response http.ResponseWriter, _ *http.Request) {
 		response.Header().Set("Retry-After", "1800")
 		response.WriteHeader(http.StatusTooManyRequests)
 	})
@@ -35,13 +35,13 @@ func TestServe_aPauseOutlivesRounds(t *testing.T) {
 	w.until("trouble")
 	w.until("looked")
 	until := s.clock.Now().Add(30 * time.Minute)
-	s.world.answer(nil) // nothing is wrong any more, but nobody asks
-	w.forgetQuestions()
+	s.registry.Replace(nil) // nothing is wrong any more, but nobody asks
+	w.registry.Forget()
 	w.polled()
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
 	w.until("looked")
 	w.polled()
-	if web, worker := s.questions("acme/web"), s.questions("acme/worker"); web+worker != 0 {
+	if web, worker := s.registry.RequestsFor("acme/web"), s.registry.RequestsFor("acme/worker"); web+worker != 0 {
 		t.Errorf("in the pause %d questions about web, %d about worker", web, worker)
 	}
 	status := w.status()

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"promoter/internal/registry/registrytest"
+
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -169,9 +171,7 @@ func (s *story) behind(address string) {
 		p.SetURL(&url.URL{Scheme: "http", Host: address})
 		p.Out.Host = p.In.Host // as the registry is known
 	}}
-	s.mutex.Lock()
-	s.wrap = func(http.Handler) http.Handler { return proxy }
-	s.mutex.Unlock()
+	s.registry.Wrap(func(http.Handler) http.Handler { return proxy })
 	for _, component := range []string{"web", "worker"} {
 		before := s.digests[component+":1.0.0"]
 		if s.image(component, "1.0.0", component+" 1.0.0", s.times[component+":1.0.0"]) != before {
@@ -199,7 +199,7 @@ func (s *story) platforms(component, tag string) {
 		})
 	}
 	digest, err := index.Digest()
-	if err := errors.Join(err, remote.WriteIndex(target, index, remote.WithTransport(quiet{}))); err != nil {
+	if err := errors.Join(err, remote.WriteIndex(target, index, remote.WithTransport(registrytest.Transport{}))); err != nil {
 		s.t.Fatal(err)
 	}
 	s.digests[component+":"+tag] = digest.String()

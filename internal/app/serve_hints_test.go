@@ -52,14 +52,14 @@ func TestServe_aHundred(t *testing.T) {
 			return w.post("registry", s.notified("web", "1.1.0", other, first), "X-Registry", "Bearer "+serveSecret)
 		},
 	}
-	w.forgetQuestions()
+	w.registry.Forget()
 	for i := range 100 {
 		if status := bodies[i%len(bodies)](); status != http.StatusAccepted {
 			t.Fatalf("webhook %d: %d", i, status)
 		}
 	}
-	if looks := w.looks(); looks != 0 || s.questions("acme/web") != 0 {
-		t.Errorf("%d looks and %d questions in the quiet time", looks, s.questions("acme/web"))
+	if looks := w.looks(); looks != 0 || s.registry.RequestsFor("acme/web") != 0 {
+		t.Errorf("%d looks and %d questions in the quiet time", looks, s.registry.RequestsFor("acme/web"))
 	}
 	w.wait(61 * time.Minute)
 	w.until("opened")
@@ -102,17 +102,9 @@ func (w *served) looks() (n int) {
 	}
 }
 
-func (w *world) forgetQuestions() {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.asked = nil
-}
-
 // listed is how often the tags of a repository were asked for.
 func (w *world) listed(repository string) (n int) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	for _, asked := range w.asked {
+	for _, asked := range w.registry.Requests() {
 		if asked == "GET /v2/"+repository+"/tags/list" {
 			n++
 		}

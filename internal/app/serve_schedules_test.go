@@ -32,7 +32,7 @@ func TestServe_readWhenTheScheduleComes(t *testing.T) {
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
 	s.release("web", "1.1.0")
 	s.release("worker", "1.1.0")
-	w.forgetQuestions()
+	w.registry.Forget()
 	w.wait(6 * time.Minute)
 	w.until("opened")
 	w.until("looked")
@@ -47,7 +47,7 @@ func TestServe_readWhenTheScheduleComes(t *testing.T) {
 		t.Errorf("for the webhook the tags of web were read %d times", n)
 	}
 	s.release("web", "1.2.0")
-	w.forgetQuestions()
+	w.registry.Forget()
 	w.wait(s.untilSix())
 	w.until("a schedule came")
 	s.untilWeb(w, "1.2.0")
@@ -85,7 +85,7 @@ func TestServe_schedulesOutliveTheProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.release("worker", fmt.Sprintf("1.%d.0", s.clock.Now().Unix())) // what was not scheduled is read at a start
-		w.forgetQuestions()
+		w.registry.Forget()
 		s.wait(after)
 		w = serveAs(t, s, serving{quiet: -1, poll: "1h"})
 	}
@@ -158,7 +158,7 @@ registries:
 		if n := s.listed("acme/web"); n != 2 {
 			t.Errorf("period %d: the tags of web were read %d times, for two rights", period, n)
 		}
-		w.forgetQuestions()
+		w.registry.Forget()
 		if period == 1 { // the same webhook twice: once more for each right
 			for n := range 2 {
 				if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.0.0"}`)); status != http.StatusAccepted {
@@ -171,7 +171,7 @@ registries:
 			if n := s.listed("acme/web"); n != 4 {
 				t.Errorf("for two webhooks the tags of web were read %d times, for two rights", n)
 			}
-			w.forgetQuestions()
+			w.registry.Forget()
 		}
 		w.wait(6 * time.Minute)
 	}

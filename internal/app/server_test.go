@@ -192,9 +192,7 @@ func TestRun_credentialsOfOthersAreNotUsed(t *testing.T) {
 
 // private makes the registry want a password.
 func (f *fleet) private(user, password string) {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	f.wrap = func(next http.Handler) http.Handler {
+	f.registry.Wrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if u, p, _ := r.BasicAuth(); u != user || p != password {
 				w.Header().Set("WWW-Authenticate", `Basic realm="registry"`)
@@ -203,7 +201,7 @@ func (f *fleet) private(user, password string) {
 			}
 			next.ServeHTTP(w, r)
 		})
-	}
+	})
 }
 
 func TestRun_aBrokenCredentialIsOnlyOfThoseWhoMayUseIt(t *testing.T) {
@@ -246,9 +244,7 @@ func TestRun_oneReadForAllWithTheSameRight(t *testing.T) {
 }
 
 func (f *fleet) count(request string) (n int) {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	for _, asked := range f.asked {
+	for _, asked := range f.registry.Requests() {
 		if asked == request {
 			n++
 		}
@@ -339,12 +335,10 @@ func TestRun_anInterruptedRunLeavesNothing(t *testing.T) {
 	f.repository("acme/gitops", webIn("push"))
 	server := f.open(insecureRegistry, "acme/gitops")
 	ctx, cancel := context.WithCancel(t.Context())
-	f.mutex.Lock()
-	f.hook = func(_ http.ResponseWriter, r *http.Request) {
+	f.registry.Replace(func(_ http.ResponseWriter, r *http.Request) {
 		cancel()
 		<-r.Context().Done()
-	}
-	f.mutex.Unlock()
+	})
 	if _, err := server.Run(ctx, app.RunOptions{}); err == nil {
 		t.Error("an interrupted run is no error")
 	}

@@ -3,31 +3,16 @@ package app
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
-	"path/filepath"
 
 	"promoter/internal/config"
 )
 
-// HasConfig says whether there is a config file in the folder, readable or not.
-func HasConfig(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, ConfigFile))
-	return !errors.Is(err, fs.ErrNotExist)
-}
+// ConfigFile is the name of the config file in a GitOps repository.
+const ConfigFile = config.FileName
 
-// Validate checks the config file of the folder. Problems are no error: they are
-// the answer.
-func Validate(dir string) (config.Problems, error) {
-	data, err := readConfig(dir)
-	if err != nil {
-		return nil, err
-	}
-	_, problems := config.Load(filepath.Join(dir, ConfigFile), data)
-	return problems, nil
-}
-
-// ValidateServer checks a server's file, as Validate does the config file.
+// ValidateServer checks a server file. Problems in it are not an error.
 func ValidateServer(file string, env func(string) (string, bool)) (config.Problems, error) {
 	data, err := readFile(file, config.MaxSize)
 	if err != nil {
@@ -35,4 +20,15 @@ func ValidateServer(file string, env func(string) (string, bool)) (config.Proble
 	}
 	_, problems := config.LoadServer(file, data, env)
 	return problems, nil
+}
+
+// readFile reads a file: at most limit bytes and one more, so that the caller can
+// tell that it is too large.
+func readFile(name string, limit int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(file, limit+1))
+	return content, errors.Join(err, file.Close())
 }

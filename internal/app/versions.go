@@ -14,6 +14,12 @@ import (
 	"promoter/internal/scm"
 )
 
+// Versions reads the registries. It is a subset of registry.View.
+type Versions interface {
+	Select(ctx context.Context, request registry.Request) (registry.Selection, error)
+	Lookup(ctx context.Context, lookup promotion.Lookup) (image.Version, error)
+}
+
 // laneVersions answers with the rights of one repository. It is
 // engine.Registries.
 type laneVersions struct {
@@ -43,7 +49,7 @@ func (v laneVersions) Select(ctx context.Context, ask engine.VersionRequest) pro
 	if err != nil {
 		return promotion.Available{Err: err}
 	}
-	return offerOf(ask.Name, selected)
+	return selected.Available(ask.Name)
 }
 
 func (v laneVersions) choose(ctx context.Context, ask engine.VersionRequest, request registry.Request) (registry.Selection, error) {
@@ -59,7 +65,7 @@ func (v laneVersions) Resolve(ctx context.Context, question promotion.Lookup) (i
 	if err := v.check(v.key, question.Repository); err != nil {
 		return image.Version{}, err
 	}
-	version, err := answer(ctx, question, v.versions)
+	version, err := v.versions.Lookup(ctx, question)
 	if fault.KindOf(err) == fault.NotFound {
 		return image.Version{}, nil
 	}

@@ -27,11 +27,11 @@ func runApply(command *cobra.Command, flags *planFlags, system System) error {
 	if err != nil {
 		return err
 	}
-	checkout, preview, err := flags.preview(command, system)
+	opened, preview, err := flags.preview(command, system)
 	if err != nil {
 		return err
 	}
-	applied, err := checkout.Apply(command.Context(), preview)
+	applied, err := opened.Apply(command.Context(), preview)
 	if err != nil {
 		sayApplied(system.Err, preview, applied)
 		return err

@@ -13,8 +13,6 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-
-	"promoter/internal/app"
 )
 
 func TestNewPainter(t *testing.T) {
@@ -211,15 +209,15 @@ func TestProgress(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	p := newProgress(System{Err: &out})
-	p.show(app.Progress{Doing: "asking registries", Done: 1, Total: 2})
+	p.show("asking registries", 1, 2)
 	p.clear()
 	if out.Len() > 0 {
 		t.Errorf("without a terminal: %q", out.String())
 	}
 	p = newProgress(System{Err: &out, ErrTerminal: true})
 	p.clear()
-	p.show(app.Progress{Doing: "asking registries", Done: 1, Total: 2})
-	p.show(app.Progress{Doing: "reading files"})
+	p.show("asking registries", 1, 2)
+	p.show("reading files", 0, 0)
 	p.clear()
 	p.clear()
 	if want := "\r\x1b[Kasking registries 1/2\r\x1b[Kreading files\r\x1b[K"; out.String() != want {

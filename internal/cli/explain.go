@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"promoter/internal/checkout"
+	"promoter/internal/engine"
 	"promoter/internal/promotion"
 
 	"github.com/spf13/cobra"
@@ -85,7 +87,7 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 	if err := checkOutput(f.output); err != nil {
 		return nil, err
 	}
-	checkout, err := app.OpenCheckout(f.dir, nil)
+	opened, err := checkout.Open(f.dir, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +95,8 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 	if err != nil {
 		return nil, err
 	}
-	preview, err := checkout.Plan(command.Context(), app.Options{
-		Environments: []string{environment}, OnlyLook: true, Versions: registries.Versions(), Now: time.Now, Progress: progress.show,
+	preview, err := opened.Plan(command.Context(), checkout.Options{
+		Environments: []string{environment}, ShowOnly: true, Versions: registries.Versions(), Now: time.Now, Progress: progress.show,
 	})
 	if closing := registries.Close(); closing != nil {
 		say(system.Err, "%v", closing) // the next run asks again; this one is not worse for it
@@ -102,7 +104,14 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 	if err != nil {
 		return nil, err
 	}
-	return []app.Result{preview.Result(f.dir)}, nil
+	result := app.Result{Repository: f.dir}
+	for i := range preview.Targets {
+		result.Report.Decisions = append(result.Report.Decisions, preview.Targets[i].Decision)
+	}
+	for _, e := range preview.Errors {
+		result.Report.Errors = append(result.Report.Errors, engine.PartialError{What: "component " + e.Component, Err: e.Err})
+	}
+	return []app.Result{result}, nil
 }
 
 // found refuses names that no repository has. Of one that failed nothing is

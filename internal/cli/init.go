@@ -7,7 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"promoter/internal/app"
+	"promoter/internal/checkout"
+	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/suggest"
 )
@@ -35,13 +36,13 @@ const standardOutput = "-"
 
 func runInit(command *cobra.Command, system System, dir, output string) error {
 	if output == "" {
-		output = filepath.Join(dir, app.ConfigFile)
+		output = filepath.Join(dir, config.FileName)
 	}
 	// Nobody waits for a search whose result cannot be written.
 	if _, err := os.Lstat(output); err == nil && output != standardOutput {
 		return fault.New(fault.Conflict, wordInitPresent, output)
 	}
-	suggestion, err := app.Suggest(command.Context(), dir)
+	suggestion, err := checkout.Suggest(command.Context(), dir)
 	if errors.Is(err, suggest.ErrNothing) {
 		sayNothingToFollow(system.Err, err)
 		return exit(exitFailed)
@@ -52,7 +53,7 @@ func runInit(command *cobra.Command, system System, dir, output string) error {
 	if output == standardOutput {
 		err = write(system.Out, suggestion.Text)
 	} else {
-		err = app.WriteConfig(output, suggestion.Text)
+		err = checkout.WriteConfig(output, suggestion.Text)
 	}
 	if err != nil {
 		return err

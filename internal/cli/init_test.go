@@ -51,7 +51,7 @@ func TestInit_writesOnce(t *testing.T) {
 	}
 	code, out, words = run(t, "init", "--dir", dir)
 	again, err := os.ReadFile(file)
-	if code != 1 || out != "" || err != nil || !strings.Contains(words, "is there already") || !bytes.Equal(again, written) {
+	if code != 1 || out != "" || err != nil || !strings.Contains(words, "exists and is not overwritten") || !bytes.Equal(again, written) {
 		t.Errorf("the second time: exit %d, %v\n%s%s", code, err, out, words)
 	}
 	if code, _, words = run(t, "validate", "--dir", dir); code != 0 {

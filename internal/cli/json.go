@@ -3,9 +3,9 @@ package cli
 import (
 	"io"
 
+	"promoter/internal/checkout"
 	"promoter/internal/promotion"
 
-	"promoter/internal/app"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 )
@@ -42,18 +42,18 @@ type placeJSON struct {
 // jsonRenderer prints the preview for programs. Lists are never null.
 type jsonRenderer struct{}
 
-func (jsonRenderer) render(w io.Writer, preview *app.Preview) error {
+func (jsonRenderer) render(w io.Writer, preview *checkout.Preview) error {
 	out := planJSON{Schema: planSchema, Errors: []errorJSON{}, Environments: []placeJSON{}}
 	for _, e := range preview.Errors {
 		out.Errors = append(out.Errors, errorJSON{e.Component, fault.KindOf(e.Err), e.Err.Error()})
 	}
-	for i := range preview.Places {
-		out.Environments = append(out.Environments, placeToJSON(&preview.Places[i]))
+	for i := range preview.Targets {
+		out.Environments = append(out.Environments, placeToJSON(&preview.Targets[i]))
 	}
 	return writeJSON(w, out)
 }
 
-func placeToJSON(target *app.PlacePreview) placeJSON {
+func placeToJSON(target *checkout.TargetPreview) placeJSON {
 	return placeJSON{
 		Name:        target.Environment,
 		Application: target.Application,

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
+	"promoter/internal/checkout"
 
-	"promoter/internal/app"
+	"github.com/spf13/cobra"
 )
 
 // renderer prints a preview.
 type renderer interface {
-	render(w io.Writer, preview *app.Preview) error
+	render(w io.Writer, preview *checkout.Preview) error
 }
 
 func newPlan(system System) *cobra.Command {
@@ -48,9 +48,9 @@ func runPlan(command *cobra.Command, flags *planFlags, system System) error {
 }
 
 // exitOf turns what was found into the exit code: trouble beats changes.
-func exitOf(preview *app.Preview, exitCode bool) error {
+func exitOf(preview *checkout.Preview, exitCode bool) error {
 	switch {
-	case preview.Troubled():
+	case preview.Failed():
 		return exit(exitFailed)
 	case exitCode && preview.Changed():
 		return exit(exitChanges)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
+	"promoter/internal/checkout"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/updater"
@@ -43,12 +44,12 @@ func (f *planFlags) add(command *cobra.Command) {
 }
 
 // preview opens the checkout and plans.
-func (f *planFlags) preview(command *cobra.Command, system System) (*app.Checkout, *app.Preview, error) {
+func (f *planFlags) preview(command *cobra.Command, system System) (*checkout.Checkout, *checkout.Preview, error) {
 	given, err := f.given(command.Context(), system.In)
 	if err != nil {
 		return nil, nil, err
 	}
-	checkout, err := app.OpenCheckout(f.dir, given)
+	opened, err := checkout.Open(f.dir, given)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,10 +58,10 @@ func (f *planFlags) preview(command *cobra.Command, system System) (*app.Checkou
 		return nil, nil, err
 	}
 	progress := newProgress(system)
-	preview, err := checkout.Plan(command.Context(), app.Options{
+	preview, err := opened.Plan(command.Context(), checkout.Options{
 		Environments: f.environments,
 		Paths:        f.paths,
-		Given:        given,
+		Explicit:     given,
 		Versions:     registries.Versions(),
 		MaxFileSize:  f.maxFileSize,
 		Now:          time.Now,
@@ -70,7 +71,7 @@ func (f *planFlags) preview(command *cobra.Command, system System) (*app.Checkou
 	if closing := registries.Close(); closing != nil {
 		say(system.Err, "%v", closing) // the next run asks again; this one is not worse for it
 	}
-	return checkout, preview, err
+	return opened, preview, err
 }
 
 // given reads the named versions. Waiting for a list ends with the context.

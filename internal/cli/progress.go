@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-
-	"promoter/internal/app"
 )
 
 // progress shows on a terminal how far long work has come, on one line that is
@@ -26,18 +24,18 @@ func newProgress(system System) *progress {
 	return &progress{out: system.Err}
 }
 
-func (p *progress) show(at app.Progress) {
+func (p *progress) show(doing string, done, total int) {
 	if p.out == nil {
 		return
 	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.shown = true
-	if at.Total > 0 {
-		_, _ = fmt.Fprintf(p.out, "%s%s %d/%d", clearLine, at.Doing, at.Done, at.Total)
+	if total > 0 {
+		_, _ = fmt.Fprintf(p.out, "%s%s %d/%d", clearLine, doing, done, total)
 		return
 	}
-	_, _ = fmt.Fprintf(p.out, "%s%s", clearLine, at.Doing)
+	_, _ = fmt.Fprintf(p.out, "%s%s", clearLine, doing)
 }
 
 func (p *progress) clear() {

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/checkout"
 	"promoter/internal/promotion"
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/app"
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
@@ -27,7 +27,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // everything is a preview with every state, condition, gate, note and refusal.
-func everything(t *testing.T) *app.Preview {
+func everything(t *testing.T) *checkout.Preview {
 	t.Helper()
 	until := time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)
 	proposed := change(placeOf("dev/shop", promotion.Proposed, "newer: web 1 -> 2"), "apps/shop/a.yaml",
@@ -57,8 +57,8 @@ func everything(t *testing.T) *app.Preview {
 	}
 	other := change(placeOf("live/default", promotion.Proposed, "dev has: web 1 -> 2"), "b.yaml", "image: a:1", "image: a:2")
 	other.Branch = "env/live"
-	return &app.Preview{
-		Places: []app.PlacePreview{
+	return &checkout.Preview{
+		Targets: []checkout.TargetPreview{
 			proposed,
 			placeOf("dev/default", promotion.Same, "holds this already"),
 			placeOf("dev/gone", promotion.Absent, "gone has no files in dev"),
@@ -67,7 +67,7 @@ func everything(t *testing.T) *app.Preview {
 			placeOf("staging/down", promotion.Unanswered, "web: the registry does not answer"),
 			refused, away, other,
 		},
-		Errors: []app.OfferError{{Component: "web", Err: fault.New(fault.Temporary, "the registry does not answer")}},
+		Errors: []checkout.ComponentError{{Component: "web", Err: fault.New(fault.Temporary, "the registry does not answer")}},
 		Unused: []image.Repository{repository(t, "docker.io/library/nginx")},
 	}
 }
@@ -112,7 +112,7 @@ func TestRenderers_golden(t *testing.T) {
 	preview := everything(t)
 	sayTroubles(&words, preview)
 	sayPlanned(&words, preview)
-	sayApplied(&words, preview, app.Applied{Files: []string{"apps/shop/a.yaml"}})
+	sayApplied(&words, preview, checkout.Applied{Files: []string{"apps/shop/a.yaml"}})
 	golden(t, "words.txt", words.String())
 }
 
@@ -144,7 +144,7 @@ type documented struct {
 
 func TestJSON_isTheDocumentedForm(t *testing.T) {
 	t.Parallel()
-	for name, preview := range map[string]*app.Preview{"everything": everything(t), "nothing": {}} {
+	for name, preview := range map[string]*checkout.Preview{"everything": everything(t), "nothing": {}} {
 		var out bytes.Buffer
 		if err := (jsonRenderer{}).render(&out, preview); err != nil {
 			t.Fatal(err)
@@ -158,7 +158,7 @@ func TestJSON_isTheDocumentedForm(t *testing.T) {
 		if err := decoder.Decode(&read); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if read.Schema != 1 || len(read.Environments) != len(preview.Places) || len(read.Errors) != len(preview.Errors) {
+		if read.Schema != 1 || len(read.Environments) != len(preview.Targets) || len(read.Errors) != len(preview.Errors) {
 			t.Errorf("%s: %+v", name, read)
 		}
 	}
@@ -173,7 +173,7 @@ func TestText_controlCharacters(t *testing.T) {
 	target.Refusals = []edit.Refusal{{File: odd, Reason: odd}}
 	target.Notes = []updater.Note{{Position: edit.Position{File: odd}, Text: odd}}
 	target.Conditions = []promotion.Condition{{Name: odd, Reason: odd, State: promotion.Pending}}
-	preview := &app.Preview{Places: []app.PlacePreview{target}, Errors: []app.OfferError{{Component: odd, Err: errors.New(odd)}}}
+	preview := &checkout.Preview{Targets: []checkout.TargetPreview{target}, Errors: []checkout.ComponentError{{Component: odd, Err: errors.New(odd)}}}
 
 	var out bytes.Buffer
 	for _, r := range []renderer{textRenderer{}, diffRenderer{visible: true}} {
@@ -183,7 +183,7 @@ func TestText_controlCharacters(t *testing.T) {
 	}
 	sayTroubles(&out, preview)
 	sayPlanned(&out, preview)
-	sayApplied(&out, preview, app.Applied{})
+	sayApplied(&out, preview, checkout.Applied{})
 	sayError(&out, errors.New(odd))
 	sayError(&out, &config.Error{Problems: config.Problems{{Message: odd}}})
 	for i, r := range out.String() {

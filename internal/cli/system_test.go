@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/app"
+	"promoter/internal/checkout"
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
@@ -79,16 +79,16 @@ func repository(t *testing.T, name string) image.Repository {
 }
 
 // placeOf makes a place in a state.
-func placeOf(name string, state promotion.State, reason string) app.PlacePreview {
+func placeOf(name string, state promotion.State, reason string) checkout.TargetPreview {
 	environment, application, _ := strings.Cut(name, "/")
-	return app.PlacePreview{Decision: promotion.Decision{
+	return checkout.TargetPreview{Decision: promotion.Decision{
 		Target: promotion.Target{Environment: environment, Application: application},
 		State:  state, Reason: promotion.Reason{Message: reason}, Snapshot: promotion.Snapshot{},
 	}}
 }
 
 // change gives a place a file that changes.
-func change(target app.PlacePreview, file, before, after string) app.PlacePreview {
+func change(target checkout.TargetPreview, file, before, after string) checkout.TargetPreview {
 	target.Files = append(target.Files, scan.FileChange{Path: file, Before: []byte(before), After: []byte(after)})
 	target.Changes = append(target.Changes, edit.Change{
 		Component: "web", Shape: "reference", Position: edit.Position{File: file, Line: 1, Column: 8}, From: "a:1", To: "a:2",

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/checkout"
 	"promoter/internal/promotion"
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"promoter/internal/app"
 	"promoter/internal/config"
 )
 
@@ -21,9 +21,9 @@ type diffRenderer struct {
 	visible bool // a person reads it, so what does not print is escaped
 }
 
-func (r diffRenderer) render(w io.Writer, preview *app.Preview) error {
-	for i := range preview.Places {
-		target := &preview.Places[i]
+func (r diffRenderer) render(w io.Writer, preview *checkout.Preview) error {
+	for i := range preview.Targets {
+		target := &preview.Targets[i]
 		if !target.Changed() {
 			continue
 		}
@@ -34,7 +34,7 @@ func (r diffRenderer) render(w io.Writer, preview *app.Preview) error {
 	return nil
 }
 
-func (r diffRenderer) place(target *app.PlacePreview) string {
+func (r diffRenderer) place(target *checkout.TargetPreview) string {
 	var b strings.Builder
 	for _, file := range target.Files {
 		text := diff.Diff(diffName("a/"+file.Path), file.Before, diffName("b/"+file.Path), file.After)
@@ -88,16 +88,16 @@ func quoteName(name string) string {
 // conditions and gates.
 type textRenderer struct{ paint painter }
 
-func (r textRenderer) render(w io.Writer, preview *app.Preview) error {
-	for i := range preview.Places {
-		if err := write(w, r.place(&preview.Places[i])); err != nil {
+func (r textRenderer) render(w io.Writer, preview *checkout.Preview) error {
+	for i := range preview.Targets {
+		if err := write(w, r.place(&preview.Targets[i])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r textRenderer) place(target *app.PlacePreview) string {
+func (r textRenderer) place(target *checkout.TargetPreview) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s  %s\n", r.paint.paint(colorBold, visible(placeName(target))),
 		r.paint.paint(stateColor(target.State), string(target.State)), visible(target.Reason.String()))
@@ -132,7 +132,7 @@ func (r textRenderer) condition(c promotion.Condition) string {
 }
 
 // placeName leaves the application out where the config tells none apart.
-func placeName(target *app.PlacePreview) string {
+func placeName(target *checkout.TargetPreview) string {
 	name := target.Environment
 	if target.Application != config.DefaultApplication && target.Application != "" {
 		name += "/" + target.Application

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
+	"promoter/internal/checkout"
 	"promoter/internal/config"
 )
 
@@ -18,7 +19,7 @@ func newValidate(system System) *cobra.Command {
 		Args:  noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			// Whoever runs a server has its file alone.
-			alone := server != "" && !command.Flags().Changed("dir") && !app.HasConfig(dir)
+			alone := server != "" && !command.Flags().Changed("dir") && !checkout.HasConfig(dir)
 			problems, err := validate(dir, !alone, server, system)
 			if err != nil {
 				return err
@@ -42,7 +43,7 @@ type validateJSON struct {
 // validate checks the files that were asked for.
 func validate(dir string, withConfig bool, server string, system System) (problems config.Problems, err error) {
 	if withConfig {
-		if problems, err = app.Validate(dir); err != nil {
+		if problems, err = checkout.Validate(dir); err != nil {
 			return nil, err
 		}
 	}

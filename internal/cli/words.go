@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"promoter/internal/app"
+	"promoter/internal/checkout"
 	"promoter/internal/config"
 )
 
@@ -132,15 +132,15 @@ func count(n int, one, many string) string {
 }
 
 // sayTroubles lists what kept something from being planned.
-func sayTroubles(w io.Writer, preview *app.Preview) {
+func sayTroubles(w io.Writer, preview *checkout.Preview) {
 	for _, e := range preview.Errors {
 		say(w, "%s: %v", e.Component, e.Err)
 	}
 	for _, repository := range preview.Unused {
 		say(w, "no file refers to %s", repository.Familiar())
 	}
-	for i := range preview.Places {
-		target := &preview.Places[i]
+	for i := range preview.Targets {
+		target := &preview.Targets[i]
 		if len(target.Refusals) > 0 {
 			say(w, "%s: left as it is: %s", placeName(target), target.Refusals[0])
 		}
@@ -148,7 +148,7 @@ func sayTroubles(w io.Writer, preview *app.Preview) {
 }
 
 // sayPlanned sums a plan up.
-func sayPlanned(w io.Writer, preview *app.Preview) {
+func sayPlanned(w io.Writer, preview *checkout.Preview) {
 	text := "nothing to change"
 	switch targets, files, changes := preview.Count(); {
 	case targets > 0:
@@ -165,16 +165,16 @@ func sayPlanned(w io.Writer, preview *app.Preview) {
 }
 
 // sayElsewhere names what lies on branches that are not checked out.
-func sayElsewhere(w io.Writer, preview *app.Preview, what string) {
-	for i := range preview.Places {
-		if target := &preview.Places[i]; target.Changed() && !target.OnDisk {
+func sayElsewhere(w io.Writer, preview *checkout.Preview, what string) {
+	for i := range preview.Targets {
+		if target := &preview.Targets[i]; target.Changed() && !target.OnDisk {
 			say(w, "%s: %s: its branch is not checked out", placeName(target), what)
 		}
 	}
 }
 
 // sayApplied sums up what apply wrote.
-func sayApplied(w io.Writer, preview *app.Preview, applied app.Applied) {
+func sayApplied(w io.Writer, preview *checkout.Preview, applied checkout.Applied) {
 	if len(applied.Files) == 0 {
 		say(w, "nothing written")
 	} else {

@@ -3,7 +3,7 @@ package cli
 import (
 	"io"
 
-	"promoter/internal/app"
+	"promoter/internal/config"
 	"promoter/internal/suggest"
 )
 
@@ -14,11 +14,11 @@ from the names of folders and files, components from the image references, and h
 versions are selected from the tags that stand there. Each guess has its reason in a
 comment. It asks no registry, and never overwrites a file.
 
-Exit codes: 0 done; 1 there is nothing to follow, or the file is there already.`
+Exit codes: 0 done; 1 there is nothing to follow, or the file exists.`
 	wordInitExample = `  promoter init
   promoter init --dir deploy -o -`
 
-	wordInitPresent = "%s is there already and is not overwritten: remove it first, or write to another file with -o"
+	wordInitPresent = "%s exists and is not overwritten: remove it first, or write to another file with -o"
 
 	flagInitOutput = "the file to write, or - to show it (default: .promoter.yaml in the folder)"
 )
@@ -71,5 +71,5 @@ func saySuggested(w io.Writer, s *suggest.Suggestion, output, dir string) {
 // sayNothingToFollow says what a folder would have to hold.
 func sayNothingToFollow(w io.Writer, err error) {
 	say(w, "%v", err)
-	sayMore(w, "  -> %s needs at least one: a value like quay.io/acme/web:1.4.2, a kustomize images: entry, or a repository with a tag in Helm values", app.ConfigFile)
+	sayMore(w, "  -> %s needs at least one: a value like quay.io/acme/web:1.4.2, a kustomize images: entry, or a repository with a tag in Helm values", config.FileName)
 }

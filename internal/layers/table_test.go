@@ -33,6 +33,7 @@ var table = map[string]place{
 	"internal/state":    {floor: 1},
 	"internal/outbound": {floor: 1},
 	"internal/database": {floor: 1},
+	"internal/parallel": {floor: 1},
 
 	"internal/scm/rest":  {floor: 2},
 	"internal/command":   {floor: 2},

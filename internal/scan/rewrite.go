@@ -5,11 +5,10 @@ import (
 	"runtime"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
+	"promoter/internal/parallel"
 	"promoter/internal/promotion"
 	"promoter/internal/updater"
 )
@@ -63,21 +62,16 @@ func Rewrite(ctx context.Context, edits ...Edit) ([]Rewritten, error) {
 		jobs = append(jobs, files...)
 	}
 
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for _, job := range jobs {
-		group.Go(func() (err error) {
-			defer fault.Survive(&err)
-			if job.before, err = job.file.Read(); err != nil {
-				job.result.Refusals = []edit.Refusal{{File: job.file.Path, Reason: "cannot be read again: " + err.Error()}}
-			} else {
-				job.rewrite(ctx)
-			}
-			return ctx.Err()
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // of the context, or a panic
+	err := parallel.ForEach(runtime.GOMAXPROCS(0), jobs, func(job *fileEdit) (err error) {
+		if job.before, err = job.file.Read(); err != nil {
+			job.result.Refusals = []edit.Refusal{{File: job.file.Path, Reason: "cannot be read again: " + err.Error()}}
+		} else {
+			job.rewrite(ctx)
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, job := range jobs {
 		results[job.edit].Refusals = append(results[job.edit].Refusals, job.result.Refusals...)

@@ -1,4 +1,4 @@
-package app_test
+package checkout_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/app"
+	"promoter/internal/checkout"
 	"promoter/internal/fault"
 )
 
@@ -38,15 +38,15 @@ environments:
 }
 
 // planned plans version 2 everywhere.
-func planned(t *testing.T, w *world) (*app.Checkout, *app.Preview) {
+func planned(t *testing.T, w *world) (*checkout.Checkout, *checkout.Preview) {
 	t.Helper()
 	options := w.options()
-	options.Given = w.given("quay.io/acme/web:2")
-	checkout, preview := w.plan(options)
+	options.Explicit = w.given("quay.io/acme/web:2")
+	opened, preview := w.plan(options)
 	if targets, _, _ := preview.Count(); targets != 2 {
 		t.Fatalf("%d places change", targets)
 	}
-	return checkout, preview
+	return opened, preview
 }
 
 // tree reads all files of the folder but the config.
@@ -78,8 +78,8 @@ func TestApply_writesAndLeavesNothingBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	checkout, preview := planned(t, w)
-	applied, err := checkout.Apply(t.Context(), preview)
+	opened, preview := planned(t, w)
+	applied, err := opened.Apply(t.Context(), preview)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,10 +111,10 @@ func TestApply_conflicts(t *testing.T) {
 	}{
 		"changed": {func(_ *world, name string) error {
 			return os.WriteFile(name, []byte("image: quay.io/acme/web:9\n"), 0o644)
-		}, "one/b/b.yaml was changed by somebody else in the meantime: run it again"},
+		}, "one/b/b.yaml was changed by another process: run it again"},
 		"grown": {func(_ *world, name string) error {
 			return os.WriteFile(name, []byte(before+"# more\n"), 0o644)
-		}, "one/b/b.yaml was changed by somebody else in the meantime: run it again"},
+		}, "one/b/b.yaml was changed by another process: run it again"},
 		"removed": {func(_ *world, name string) error {
 			return os.Remove(name)
 		}, "no such file or directory"},
@@ -137,11 +137,11 @@ func TestApply_conflicts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := twoApplications(t)
-			checkout, preview := planned(t, w)
+			opened, preview := planned(t, w)
 			if err := test.meanwhile(w, filepath.Join(w.dir, "one/b/b.yaml")); err != nil {
 				t.Fatal(err)
 			}
-			applied, err := checkout.Apply(t.Context(), preview)
+			applied, err := opened.Apply(t.Context(), preview)
 			if err == nil || !strings.HasPrefix(err.Error(), "write one in dev: ") || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error: %v", err)
 			}
@@ -163,9 +163,9 @@ func TestApply_conflicts(t *testing.T) {
 func TestApply_changedIsAConflict(t *testing.T) {
 	t.Parallel()
 	w := twoApplications(t)
-	checkout, preview := planned(t, w)
+	opened, preview := planned(t, w)
 	w.write("two/a.yaml", before+"x: 1\n")
-	if _, err := checkout.Apply(t.Context(), preview); fault.KindOf(err) != fault.Conflict {
+	if _, err := opened.Apply(t.Context(), preview); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("error: %v", err)
 	}
 }
@@ -182,8 +182,8 @@ func TestApply_readOnlyFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(closed, 0o755) })
-	checkout, preview := planned(t, w)
-	_, err := checkout.Apply(t.Context(), preview)
+	opened, preview := planned(t, w)
+	_, err := opened.Apply(t.Context(), preview)
 	if !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("error: %v", err)
 	}
@@ -198,11 +198,11 @@ func TestApply_readOnlyFolder(t *testing.T) {
 func TestApply_noPlaceForTheNewContent(t *testing.T) {
 	t.Parallel()
 	w := twoApplications(t)
-	checkout, preview := planned(t, w)
+	opened, preview := planned(t, w)
 	for i := range 100 {
 		w.write(fmt.Sprintf("one/b/.promoter-%d.tmp", i), "")
 	}
-	applied, err := checkout.Apply(t.Context(), preview)
+	applied, err := opened.Apply(t.Context(), preview)
 	if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "no free name for a temporary file beside one/b/b.yaml") {
 		t.Errorf("error: %v", err)
 	}
@@ -220,10 +220,10 @@ func TestApply_noPlaceForTheNewContent(t *testing.T) {
 func TestApply_cancelledBeforeTheFirstWrite(t *testing.T) {
 	t.Parallel()
 	w := twoApplications(t)
-	checkout, preview := planned(t, w)
+	opened, preview := planned(t, w)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	applied, err := checkout.Apply(ctx, preview)
+	applied, err := opened.Apply(ctx, preview)
 	if !errors.Is(err, context.Canceled) || len(applied.Files) > 0 {
 		t.Errorf("%v, %v", applied, err)
 	}
@@ -236,11 +236,11 @@ func TestApply_cancelledBeforeTheFirstWrite(t *testing.T) {
 func TestApply_theFolderIsGone(t *testing.T) {
 	t.Parallel()
 	w := twoApplications(t)
-	checkout, preview := planned(t, w)
+	opened, preview := planned(t, w)
 	if err := os.RemoveAll(w.dir); err != nil {
 		t.Fatal(err)
 	}
-	_, err := checkout.Apply(t.Context(), preview)
+	_, err := opened.Apply(t.Context(), preview)
 	if err == nil || !strings.HasPrefix(err.Error(), "open the folder: ") {
 		t.Errorf("error: %v", err)
 	}

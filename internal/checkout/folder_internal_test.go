@@ -1,4 +1,4 @@
-package app
+package checkout
 
 import (
 	"context"
@@ -45,7 +45,7 @@ func link(t *testing.T, target, name string) {
 func walked(t *testing.T, dir string) []string {
 	t.Helper()
 	var found []string
-	for file, err := range newFolder(dir).files(t.Context()) {
+	for file, err := range folderFiles(t.Context(), dir) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,8 +80,8 @@ func TestFolder_files(t *testing.T) {
 	}
 }
 
-// Links are shown and never followed into folders; only a link to a regular file
-// inside the folder has a content.
+// Links are yielded and never followed into folders. Only a link to a regular file
+// inside the folder has content.
 func TestFolder_links(t *testing.T) {
 	t.Parallel()
 	outside := plant(t, "secret")
@@ -117,7 +117,7 @@ func TestFolder_links(t *testing.T) {
 	}
 }
 
-// A pipe would be waited for without end.
+// Reading a pipe would block forever.
 func TestFolder_pipesAreNoFiles(t *testing.T) {
 	t.Parallel()
 	dir := plant(t, "a.yaml")
@@ -131,14 +131,14 @@ func TestFolder_pipesAreNoFiles(t *testing.T) {
 	}
 }
 
-func TestFolder_whatCannotBeListed(t *testing.T) {
+func TestFolder_cannotBeListed(t *testing.T) {
 	t.Parallel()
 	for name, dir := range map[string]string{
 		"a folder that is not there": filepath.Join(t.TempDir(), "gone"),
 		"a file":                     filepath.Join(plant(t, "a.yaml"), "a.yaml"),
 	} {
 		var last error
-		for file, err := range newFolder(dir).files(t.Context()) {
+		for file, err := range folderFiles(t.Context(), dir) {
 			if err == nil {
 				t.Errorf("%s: found %s", name, file.Path)
 			}
@@ -161,7 +161,7 @@ func TestFolder_unreadableFolder(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "closed"), 0o755) })
 	var failed error
-	for _, err := range newFolder(dir).files(t.Context()) {
+	for _, err := range folderFiles(t.Context(), dir) {
 		if err != nil {
 			failed = err
 		}
@@ -171,14 +171,14 @@ func TestFolder_unreadableFolder(t *testing.T) {
 	}
 }
 
-// A folder that went away after the one around it was listed holds nothing.
+// A folder that was removed after its parent was listed is empty.
 func TestFolder_vanishing(t *testing.T) {
 	t.Parallel()
 	dir := plant(t, "a.yaml")
-	l := &lister{walk: &walk{folder: newFolder(dir)}}
-	l.list("gone")
-	if l.batch.err != nil || len(l.batch.files) > 0 {
-		t.Errorf("%+v", l.batch)
+	var found batch
+	(&walk{root: dir, reader: newReader()}).list("gone", &found)
+	if found.err != nil || len(found.files) > 0 {
+		t.Errorf("%+v", found)
 	}
 }
 
@@ -194,13 +194,13 @@ func large(t *testing.T) string {
 	return plant(t, names...)
 }
 
-// In a bubble, a goroutine that outlives the walk is a deadlock, which fails.
-func TestFolder_stopsWithItsReader(t *testing.T) {
+// In a synctest bubble, a goroutine that outlives the walk is a deadlock.
+func TestFolder_stopsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	dir := large(t)
 	tests := map[string]func(ctx context.Context, cancel func()) int{
 		"read to the end": func(ctx context.Context, _ func()) (seen int) {
-			for _, err := range newFolder(dir).files(ctx) {
+			for _, err := range folderFiles(ctx, dir) {
 				if err != nil {
 					t.Error(err)
 				}
@@ -209,7 +209,7 @@ func TestFolder_stopsWithItsReader(t *testing.T) {
 			return seen
 		},
 		"left after one file": func(ctx context.Context, _ func()) (seen int) {
-			for _, err := range newFolder(dir).files(ctx) {
+			for _, err := range folderFiles(ctx, dir) {
 				if err != nil {
 					t.Error(err)
 				}
@@ -218,8 +218,8 @@ func TestFolder_stopsWithItsReader(t *testing.T) {
 			}
 			return seen
 		},
-		"cancelled after one file": func(ctx context.Context, cancel func()) (seen int) {
-			for _, err := range newFolder(dir).files(ctx) {
+		"canceled after one file": func(ctx context.Context, cancel func()) (seen int) {
+			for _, err := range folderFiles(ctx, dir) {
 				if err != nil {
 					t.Error(err)
 				}
@@ -228,9 +228,9 @@ func TestFolder_stopsWithItsReader(t *testing.T) {
 			}
 			return seen
 		},
-		"cancelled before": func(ctx context.Context, cancel func()) (seen int) {
+		"canceled before": func(ctx context.Context, cancel func()) (seen int) {
 			cancel()
-			for _, err := range newFolder(dir).files(ctx) {
+			for _, err := range folderFiles(ctx, dir) {
 				if err != nil {
 					t.Error(err)
 				}
@@ -251,7 +251,7 @@ func TestFolder_stopsWithItsReader(t *testing.T) {
 					t.Errorf("saw %d of %d files", seen, all)
 				case name == "left after one file" && seen != 1:
 					t.Errorf("saw %d files", seen)
-				case strings.HasPrefix(name, "cancelled") && seen > (foundAhead+runtime.GOMAXPROCS(0)+3)*batchSize:
+				case strings.HasPrefix(name, "canceled") && seen > (maxBatches+runtime.GOMAXPROCS(0)+3)*batchSize:
 					t.Errorf("saw %d files", seen)
 				}
 			})
@@ -259,12 +259,12 @@ func TestFolder_stopsWithItsReader(t *testing.T) {
 	}
 }
 
-// A walk that was cut short must not be taken for a small tree.
-func TestFolder_cancelledScanFails(t *testing.T) {
+// A canceled walk must not look like a small tree.
+func TestFolder_canceledScanFails(t *testing.T) {
 	t.Parallel()
 	dir := large(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	files := newFolder(dir).files(ctx)
+	files := folderFiles(ctx, dir)
 	_, _, err := scan.All(ctx, func(yield func(updater.File, error) bool) {
 		for file, err := range files {
 			cancel()
@@ -278,22 +278,18 @@ func TestFolder_cancelledScanFails(t *testing.T) {
 	}
 }
 
-func TestBuffers_limits(t *testing.T) {
+func TestReader_limits(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "file")
 	content := strings.Repeat("0123456789abcdef", 20_000) // more than one buffer
 	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	b := newBuffers()
+	b := newReader()
 	for _, limit := range []int64{0, 1, 65_535, 65_536, 65_537, 319_999, 320_000, 320_001} {
 		got, err := b.read(name, limit)
 		if want := content[:min(int64(len(content)), limit+1)]; err != nil || string(got) != want {
 			t.Errorf("limit %d: %d bytes, %v", limit, len(got), err)
-		}
-		plain, err := readFile(name, limit)
-		if err != nil || string(plain) != string(got) {
-			t.Errorf("limit %d: %d bytes the plain way, %v", limit, len(plain), err)
 		}
 	}
 	if _, err := b.read(name+"-gone", 10); !os.IsNotExist(err) {

@@ -1,4 +1,4 @@
-package app_test
+package checkout_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"promoter/internal/app"
+	"promoter/internal/checkout"
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
@@ -34,7 +34,7 @@ func TestOpenCheckout_wrongInput(t *testing.T) {
 		"a zero byte": {dir + "\x00", fault.NotFound, "open the folder: "},
 	}
 	for name, test := range tests {
-		_, err := app.OpenCheckout(test.dir, nil)
+		_, err := checkout.Open(test.dir, nil)
 		if fault.KindOf(err) != test.kind || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -53,7 +53,7 @@ func TestOpenCheckout_configInOtherForms(t *testing.T) {
 	} {
 		w := newWorld(t, map[string]string{".promoter.yaml": content, "a.yaml": before})
 		options := w.options()
-		options.Given = w.given("quay.io/acme/web:2")
+		options.Explicit = w.given("quay.io/acme/web:2")
 		if applied := w.apply(options); len(applied.Files) != 1 || w.read("a.yaml") != after {
 			t.Errorf("%s: wrote %q", name, applied.Files)
 		}
@@ -72,14 +72,14 @@ func TestOpenCheckout_configIsALink(t *testing.T) {
 	given := promotion.ExplicitVersions{}
 	inside := newWorld(t, map[string]string{"shared/promoter.yaml": minimal})
 	symlink(t, "shared/promoter.yaml", filepath.Join(inside.dir, ".promoter.yaml"))
-	if _, err := app.OpenCheckout(inside.dir, given); err != nil {
+	if _, err := checkout.Open(inside.dir, given); err != nil {
 		t.Errorf("a link that stays inside: %v", err)
 	}
 	for name, target := range map[string]string{"to a file outside": secret, "to a device": "/dev/zero", "to itself": ".promoter.yaml", "to the folder": "."} {
 		w := newWorld(t, nil)
 		symlink(t, target, filepath.Join(w.dir, ".promoter.yaml"))
-		_, opening := app.OpenCheckout(w.dir, given)
-		_, validating := app.Validate(w.dir)
+		_, opening := checkout.Open(w.dir, given)
+		_, validating := checkout.Validate(w.dir)
 		for _, err := range []error{opening, validating} {
 			if fault.KindOf(err) != fault.Invalid || strings.Contains(err.Error(), "canary") {
 				t.Errorf("%s: %v", name, err)
@@ -95,7 +95,7 @@ func TestOpenCheckout_configIsNoFile(t *testing.T) {
 		t.Skipf("no pipes in this file system: %v", err)
 	}
 	for _, w := range []*world{folder, pipe} {
-		if _, err := app.OpenCheckout(w.dir, nil); fault.KindOf(err) != fault.Invalid || err.Error() != ".promoter.yaml is no regular file" {
+		if _, err := checkout.Open(w.dir, nil); fault.KindOf(err) != fault.Invalid || err.Error() != ".promoter.yaml is not a regular file" {
 			t.Errorf("error: %v", err)
 		}
 	}
@@ -104,7 +104,7 @@ func TestOpenCheckout_configIsNoFile(t *testing.T) {
 func TestOpenCheckout_configErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{".promoter.yaml": "version: 1\nenvironmnets: {}\n"})
-	_, err := app.OpenCheckout(w.dir, w.given("nginx:1"))
+	_, err := checkout.Open(w.dir, w.given("nginx:1"))
 	var invalid *config.Error
 	if !errors.As(err, &invalid) || fault.KindOf(err) != fault.Invalid {
 		t.Fatalf("error: %v", err)
@@ -113,7 +113,7 @@ func TestOpenCheckout_configErrors(t *testing.T) {
 		t.Errorf("error: %v", err)
 	}
 	large := newWorld(t, map[string]string{".promoter.yaml": strings.Repeat("# x\n", 1<<20)})
-	if _, err := app.OpenCheckout(large.dir, nil); fault.KindOf(err) != fault.Invalid {
+	if _, err := checkout.Open(large.dir, nil); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a config of 4 MiB: %v", err)
 	}
 }
@@ -123,28 +123,19 @@ func TestOpenCheckout_brokenClone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{".promoter.yaml": minimal, ".git": "nonsense", "a.yaml": before})
 	options := w.options()
-	options.Given = w.given("quay.io/acme/web:2")
+	options.Explicit = w.given("quay.io/acme/web:2")
 	w.expect(options, "dev/default proposed: asked for: web 1 -> 2")
 	w.write(".promoter.yaml", branched)
-	if _, err := app.OpenCheckout(w.dir, nil); err == nil || !strings.HasPrefix(err.Error(), "open the clone: open the Git repository of ") {
+	if _, err := checkout.Open(w.dir, nil); err == nil || !strings.HasPrefix(err.Error(), "open the clone: open the Git repository of ") {
 		t.Errorf("error: %v", err)
 	}
 }
 
 func TestValidate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, map[string]string{".promoter.yaml": minimal, "server.yaml": "nonsense: 1\n"})
-	problems, err := app.Validate(w.dir)
+	w := newWorld(t, map[string]string{".promoter.yaml": minimal})
+	problems, err := checkout.Validate(w.dir)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v, %v", problems, err)
-	}
-	server := filepath.Join(w.dir, "server.yaml")
-	problems, err = app.ValidateServer(server, os.LookupEnv)
-	if err != nil || len(problems.Errors()) == 0 || problems[0].File != server {
-		t.Errorf("%v, %v", problems, err)
-	}
-	_, err = app.ValidateServer(server+"-gone", os.LookupEnv)
-	if !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "read the server's file: ") {
-		t.Errorf("error: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package app_test
+package checkout_test
 
 import (
 	"strings"
@@ -24,11 +24,11 @@ environments:
 	})
 	w.push("acme/web:1.1.0", "web")
 	w.push("acme/worker:1.2.0", "worker")
-	checkout, preview := w.plan(w.options())
+	opened, preview := w.plan(w.options())
 	w.compare(preview,
 		"front/default proposed: newer: web 1.0.0 -> 1.1.0",
 		"back/default proposed: newer: worker 1.0.0 -> 1.2.0")
-	applied, err := checkout.Apply(t.Context(), preview)
+	applied, err := opened.Apply(t.Context(), preview)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,16 +66,16 @@ environments:
 	preview := w.expect(w.options(),
 		"dev/fast proposed: newer: special 1.0.0 -> 1.5.0, team-a-web-HASH 1.0.0 -> 2.5.0, team-b-x-y-HASH 1.0.0 -> 2.5.0",
 		"dev/slow waiting: propose is manual: waits until a person asks for it")
-	if preview.Places[1].Changed() {
+	if preview.Targets[1].Changed() {
 		t.Error("what waits would be written")
 	}
-	if n := w.questions("other/web"); n > 0 {
+	if n := w.registry.RequestsFor("other/web"); n > 0 {
 		t.Errorf("a repository that nothing follows was asked about %d times", n)
 	}
 	options := w.options()
 	options.Environments = []string{"dev"}
 	_, preview = w.plan(options)
-	if target := preview.Places[1]; !target.Changed() {
+	if target := preview.Targets[1]; !target.Changed() {
 		t.Errorf("asked for by name: %s: %s", target.State, target.Reason)
 	}
 }
@@ -125,7 +125,7 @@ environments:
 			other.write("apps/shop/v.yaml", content)
 		}
 		_, preview := other.plan(other.options())
-		if target := preview.Places[0]; target.State != "refused" || target.Changed() {
+		if target := preview.Targets[0]; target.State != "refused" || target.Changed() {
 			t.Errorf("%s: %s: %s", name, target.State, target.Reason)
 		}
 	}

@@ -1,4 +1,4 @@
-package app_test
+package checkout_test
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/app"
+	"promoter/internal/checkout"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 )
@@ -25,13 +25,13 @@ func TestPlan_aFileVanishes(t *testing.T) {
 	w.push("acme/web:1.5.0", "new")
 	options := w.options()
 	options.Environments = []string{"dev"}
-	options.Progress = func(app.Progress) {
+	options.Progress = func(string, int, int) {
 		if err := os.Remove(filepath.Join(w.dir, "apps/blog/dev/a.yaml")); err != nil {
 			t.Error(err)
 		}
 	}
 	_, preview := w.plan(options)
-	blog, shop := preview.Places[0], preview.Places[1]
+	blog, shop := preview.Targets[0], preview.Targets[1]
 	if blog.State != "refused" || !strings.Contains(blog.Reason.String(), "apps/blog/dev/a.yaml: cannot be read again: ") || blog.Changed() {
 		t.Errorf("%s: %s", blog.State, blog.Reason)
 	}
@@ -47,9 +47,9 @@ func TestPlan_fileLimit(t *testing.T) {
 		"other.yaml": "image: quay.io/acme/other:1\n" + strings.Repeat("# filler\n", 100),
 	})
 	options := w.options()
-	options.Given, options.MaxFileSize = w.given("quay.io/acme/web:2"), 100
+	options.Explicit, options.MaxFileSize = w.given("quay.io/acme/web:2"), 100
 	_, preview := w.plan(options)
-	if refusals := preview.Places[0].Refusals; len(refusals) != 1 || refusals[0].File != "large.yaml" {
+	if refusals := preview.Targets[0].Refusals; len(refusals) != 1 || refusals[0].File != "large.yaml" {
 		t.Errorf("refusals: %v", refusals)
 	}
 	for _, limit := range []int64{-1, 32<<20 + 1} {
@@ -82,16 +82,16 @@ func TestPlan_foldersOfOddForm(t *testing.T) {
 
 func checkFolder(t *testing.T, dir string, given promotion.ExplicitVersions) {
 	t.Helper()
-	checkout, err := app.OpenCheckout(dir, given)
+	opened, err := checkout.Open(dir, given)
 	if err != nil {
 		t.Fatal(err)
 	}
-	preview, err := checkout.Plan(t.Context(), app.Options{Given: given, Now: time.Now})
+	preview, err := opened.Plan(t.Context(), checkout.Options{Explicit: given, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var files []string
-	for _, file := range preview.Places[0].Files {
+	for _, file := range preview.Targets[0].Files {
 		files = append(files, file.Path)
 	}
 	want := []string{"-dash/--x.yaml", "a.yaml", "ü \n\x1b.yaml", "\xff\xfe.yaml"}

@@ -1,4 +1,4 @@
-package app
+package checkout
 
 import (
 	"context"
@@ -13,29 +13,28 @@ import (
 	"promoter/internal/suggest"
 )
 
-// Suggest makes a config for the files of a folder.
+// Suggest returns a config for the files of a folder.
 func Suggest(ctx context.Context, dir string) (*suggest.Suggestion, error) {
-	if err := isFolder(dir); err != nil {
+	if err := checkFolder(dir); err != nil {
 		return nil, err
 	}
 	var found suggest.Found
-	here := branch{onDisk: true}
 	var err error
-	if found.References, found.Files, err = scan.All(ctx, here.files(ctx, dir), 0); err != nil {
+	if found.References, found.Files, err = scan.All(ctx, folderFiles(ctx, dir), 0); err != nil {
 		return nil, err
 	}
 	suggestion, err := suggest.Config(found)
 	if err != nil {
-		return nil, fmt.Errorf("look through %s: %w", dir, err)
+		return nil, fmt.Errorf("scan %s: %w", dir, err)
 	}
 	return suggestion, nil
 }
 
-// configMode lets everybody read the config, as all that is committed.
+// configMode makes the config readable for all, like other committed files.
 const configMode fs.FileMode = 0o644
 
-// WriteConfig writes a config file that is not there yet, in one step: a reader
-// sees all of it or nothing. A file that is there is a Conflict fault.
+// WriteConfig writes a new config file in one step: a reader sees all of it or
+// nothing. A file that exists is a Conflict fault.
 func WriteConfig(name, text string) error {
 	root, err := os.OpenRoot(filepath.Dir(name))
 	if err != nil {
@@ -43,15 +42,17 @@ func WriteConfig(name, text string) error {
 	}
 	defer func() { _ = root.Close() }() // nothing was written through the handle itself
 	base := filepath.Base(name)
-	if _, err := root.Lstat(base); err == nil {
-		return present(name)
-	}
-	temporary, err := writeBeside(root, base, []byte(text), configMode)
+	_, err = root.Lstat(base)
 	if err == nil {
-		err = put(root, temporary, base)
+		err = fs.ErrExist
+	} else {
+		var temporary string
+		if temporary, err = writeBeside(root, base, []byte(text), configMode); err == nil {
+			err = publish(root, temporary, base)
+		}
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return present(name)
+		return fault.New(fault.Conflict, "%s exists and is not overwritten: remove it first, or write to another file with -o", name)
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
@@ -59,9 +60,9 @@ func WriteConfig(name, text string) error {
 	return nil
 }
 
-// put gives a temporary file its name. A link never replaces a file, as a rename
-// would; some file systems have no links.
-func put(root *os.Root, temporary, name string) error {
+// publish gives a temporary file its name. Unlike a rename, a link never replaces a
+// file, but not all file systems have links.
+func publish(root *os.Root, temporary, name string) error {
 	err := root.Link(temporary, name)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		if err = root.Rename(temporary, name); err == nil {
@@ -69,8 +70,4 @@ func put(root *os.Root, temporary, name string) error {
 		}
 	}
 	return errors.Join(err, root.Remove(temporary))
-}
-
-func present(name string) error {
-	return fault.New(fault.Conflict, "%s is there already and is not overwritten: remove it first, or write to another file with -o", name)
 }

@@ -1,4 +1,4 @@
-package app_test
+package checkout_test
 
 import (
 	"strings"
@@ -70,12 +70,12 @@ func TestPlan_branches(t *testing.T) {
 	w := newWorld(t, map[string]string{".promoter.yaml": branched, "a.yaml": before})
 	clone := w.repository("main", "env/prod")
 	options := w.options()
-	options.Given = w.given("quay.io/acme/web:3")
+	options.Explicit = w.given("quay.io/acme/web:3")
 	w.write("a.yaml", after)
 	dev, prod := "dev/default proposed: asked for: web 2 -> 3", "prod/default proposed: dev has: web 1 -> 2"
 	preview := w.expect(options, dev, prod)
-	if preview.Places[0].Branch != "" || !preview.Places[0].OnDisk || preview.Places[1].Branch != "env/prod" || preview.Places[1].OnDisk {
-		t.Errorf("places: %+v", preview.Places)
+	if preview.Targets[0].Branch != "" || !preview.Targets[0].OnDisk || preview.Targets[1].Branch != "env/prod" || preview.Targets[1].OnDisk {
+		t.Errorf("places: %+v", preview.Targets)
 	}
 
 	t.Log("a person's own branch stands for the default branch")
@@ -85,8 +85,8 @@ func TestPlan_branches(t *testing.T) {
 	t.Log("with the other branch checked out, the default branch is origin's")
 	w.head(clone, "env/prod")
 	preview = w.expect(options, "dev/default proposed: asked for: web 1 -> 3", "prod/default waiting: would move back: web 2 -> 1")
-	if preview.Places[0].OnDisk || !preview.Places[1].OnDisk {
-		t.Errorf("places: %+v", preview.Places)
+	if preview.Targets[0].OnDisk || !preview.Targets[1].OnDisk {
+		t.Errorf("places: %+v", preview.Targets)
 	}
 
 	t.Log("whose name the clone does not know")
@@ -94,7 +94,7 @@ func TestPlan_branches(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, preview = w.plan(options)
-	if target := preview.Places[0]; target.State != "not checked out" || !strings.Contains(target.Reason.String(), "git remote set-head origin --auto") {
+	if target := preview.Targets[0]; target.State != "not checked out" || !strings.Contains(target.Reason.String(), "git remote set-head origin --auto") {
 		t.Errorf("%s: %s", target.State, target.Reason)
 	}
 }
@@ -123,9 +123,9 @@ func TestPlan_detachedHead(t *testing.T) {
 	prodIsHere := func(want bool, when string) {
 		t.Helper()
 		options := w.options()
-		options.Given = w.given("quay.io/acme/web:3")
+		options.Explicit = w.given("quay.io/acme/web:3")
 		_, preview := w.plan(options)
-		if dev, prod := preview.Places[0].OnDisk, preview.Places[1].OnDisk; dev == want || prod != want {
+		if dev, prod := preview.Targets[0].OnDisk, preview.Targets[1].OnDisk; dev == want || prod != want {
 			t.Errorf("%s: dev is here %v, prod is here %v", when, dev, prod)
 		}
 	}
@@ -156,10 +156,10 @@ func TestPlan_theDefaultBranchByItsName(t *testing.T) {
 	})
 	w.repository("main")
 	options := w.options()
-	options.Given = w.given("quay.io/acme/web:2")
+	options.Explicit = w.given("quay.io/acme/web:2")
 	preview := w.expect(options, "dev/default proposed: asked for: web 1 -> 2", "prod/default same: holds this already")
-	if !preview.Places[0].OnDisk || !preview.Places[1].OnDisk {
-		t.Errorf("places: %+v", preview.Places)
+	if !preview.Targets[0].OnDisk || !preview.Targets[1].OnDisk {
+		t.Errorf("places: %+v", preview.Targets)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestPlan_branchWithoutAClone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{".promoter.yaml": branched, "a.yaml": before})
 	options := w.options()
-	options.Given = w.given("quay.io/acme/web:2")
+	options.Explicit = w.given("quay.io/acme/web:2")
 	w.expect(options,
 		"dev/default proposed: asked for: web 1 -> 2",
 		"prod/default not checked out: branch env/prod: the folder is no Git clone")

@@ -1,4 +1,4 @@
-package app_test
+package checkout_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/app"
+	"promoter/internal/checkout"
 	"promoter/internal/fault"
 )
 
@@ -48,8 +48,8 @@ func TestPlan_throughTheEnvironments(t *testing.T) {
 	if targets, files, changes := preview.Count(); targets != 3 || files != 3 || changes != 3 {
 		t.Errorf("counted %d places, %d files, %d changes", targets, files, changes)
 	}
-	if !preview.Changed() || preview.Troubled() {
-		t.Errorf("changed %v, troubled %v", preview.Changed(), preview.Troubled())
+	if !preview.Changed() || preview.Failed() {
+		t.Errorf("changed %v, troubled %v", preview.Changed(), preview.Failed())
 	}
 }
 
@@ -88,17 +88,17 @@ func TestPlan_aRefusedFileStopsItsPlaceAsAWhole(t *testing.T) {
 	w := newWorld(t, files)
 	w.push("acme/web:1.5.0", "new")
 	w.push("acme/web:1.4.0", "old")
-	checkout, preview := w.plan(w.options())
-	for _, target := range preview.Places {
+	opened, preview := w.plan(w.options())
+	for _, target := range preview.Targets {
 		refused := target.Environment == "dev" && target.Application == "shop"
 		if (target.State == "refused") != refused || refused && (len(target.Files) > 0 || len(target.Changes) > 0) {
 			t.Errorf("%s/%s: %s with %d files", target.Environment, target.Application, target.State, len(target.Files))
 		}
 	}
-	if !preview.Troubled() {
+	if !preview.Failed() {
 		t.Error("a refusal is no trouble")
 	}
-	applied, err := checkout.Apply(t.Context(), preview)
+	applied, err := opened.Apply(t.Context(), preview)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,10 +126,10 @@ func TestPlan_narrowed(t *testing.T) {
 		"b/*/x.yaml": {"b/c/x.yaml"},
 		"none/**":    nil,
 	} {
-		options := app.Options{Given: w.given("quay.io/acme/web:2"), Paths: []string{glob}, Now: w.options().Now}
+		options := checkout.Options{Explicit: w.given("quay.io/acme/web:2"), Paths: []string{glob}, Now: w.options().Now}
 		_, preview := w.plan(options)
 		var got []string
-		for _, target := range preview.Places {
+		for _, target := range preview.Targets {
 			for _, file := range target.Files {
 				got = append(got, file.Path)
 			}
@@ -139,7 +139,7 @@ func TestPlan_narrowed(t *testing.T) {
 		}
 	}
 	options := w.options()
-	options.Given, options.Paths = w.given("quay.io/acme/web:2"), []string{"a/["}
+	options.Explicit, options.Paths = w.given("quay.io/acme/web:2"), []string{"a/["}
 	if _, _, err := w.tryPlan(t.Context(), options); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a glob that is none: %v", err)
 	}
@@ -163,7 +163,7 @@ func TestPlan_cancelled(t *testing.T) {
 	t.Run("while the registry is asked", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(t.Context())
-		w.answer(func(_ http.ResponseWriter, request *http.Request) {
+		w.registry.Replace(func(_ http.ResponseWriter, request *http.Request) {
 			cancel()
 			<-request.Context().Done()
 		})
@@ -187,11 +187,11 @@ environments:
 	})
 	options := w.options()
 	var done []int
-	options.Progress = func(p app.Progress) {
-		if p.Total != 3 || p.Doing != "asking registries" {
-			t.Errorf("progress: %+v", p)
+	options.Progress = func(doing string, n, total int) {
+		if total != 3 || doing != "asking registries" {
+			t.Errorf("progress: %s %d/%d", doing, n, total)
 		}
-		done = append(done, p.Done)
+		done = append(done, n)
 	}
 	w.plan(options)
 	if !slices.Equal(done, []int{1, 2, 3}) {

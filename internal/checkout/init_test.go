@@ -1,4 +1,4 @@
-package app_test
+package checkout_test
 
 import (
 	"fmt"
@@ -9,7 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/app"
+	"promoter/internal/checkout"
+	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/suggest"
 )
@@ -25,7 +26,7 @@ func TestSuggest_golden(t *testing.T) {
 	for _, dir := range cases {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			t.Parallel()
-			suggestion, err := app.Suggest(t.Context(), filepath.Join(dir, "tree"))
+			suggestion, err := checkout.Suggest(t.Context(), filepath.Join(dir, "tree"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,10 +37,10 @@ func TestSuggest_golden(t *testing.T) {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
 			into := t.TempDir()
-			if err := app.WriteConfig(filepath.Join(into, app.ConfigFile), suggestion.Text); err != nil {
+			if err := checkout.WriteConfig(filepath.Join(into, config.FileName), suggestion.Text); err != nil {
 				t.Fatal(err)
 			}
-			if problems, err := app.Validate(into); err != nil || len(problems) > 0 {
+			if problems, err := checkout.Validate(into); err != nil || len(problems) > 0 {
 				t.Errorf("the written config: %v %v", problems, err)
 			}
 		})
@@ -75,25 +76,25 @@ func TestSuggest_nothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, where := range []string{dir, filepath.Join(dir, "absent")} {
-		if _, err := app.Suggest(t.Context(), where); fault.KindOf(err) != fault.NotFound {
+		if _, err := checkout.Suggest(t.Context(), where); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("%s: %v", where, err)
 		}
 	}
-	if _, err := app.Suggest(t.Context(), filepath.Join(dir, "a.yaml")); fault.KindOf(err) != fault.Invalid {
+	if _, err := checkout.Suggest(t.Context(), filepath.Join(dir, "a.yaml")); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a file for a folder: %v", err)
 	}
 }
 
 func TestWriteConfig_overwritesNothing(t *testing.T) {
 	t.Parallel()
-	name := filepath.Join(t.TempDir(), app.ConfigFile)
-	if err := app.WriteConfig(name, "first"); err != nil {
+	name := filepath.Join(t.TempDir(), config.FileName)
+	if err := checkout.WriteConfig(name, "first"); err != nil {
 		t.Fatal(err)
 	}
-	if err := app.WriteConfig(name, "second"); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), name) {
+	if err := checkout.WriteConfig(name, "second"); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), name) {
 		t.Errorf("writing twice: %v", err)
 	}
-	if text := read(t, filepath.Dir(name), app.ConfigFile); text != "first" {
+	if text := read(t, filepath.Dir(name), config.FileName); text != "first" {
 		t.Errorf("the file holds %q", text)
 	}
 	entries, err := os.ReadDir(filepath.Dir(name))
@@ -104,7 +105,7 @@ func TestWriteConfig_overwritesNothing(t *testing.T) {
 
 func TestWriteConfig_needsTheFolder(t *testing.T) {
 	t.Parallel()
-	if err := app.WriteConfig(filepath.Join(t.TempDir(), "absent", app.ConfigFile), ""); err == nil {
+	if err := checkout.WriteConfig(filepath.Join(t.TempDir(), "absent", config.FileName), ""); err == nil {
 		t.Error("written into a folder that is not there")
 	}
 }

@@ -1,4 +1,4 @@
-package app_test
+package checkout_test
 
 import (
 	"net/http"
@@ -13,13 +13,13 @@ func TestPlan_aRegistryThatDoesNotAnswer(t *testing.T) {
 		".promoter.yaml":       webConfig,
 		"apps/shop/dev/a.yaml": "image: $R/acme/web:1.4.0\n",
 	})
-	w.answer(func(response http.ResponseWriter, _ *http.Request) { response.WriteHeader(http.StatusForbidden) })
+	w.registry.Replace(func(response http.ResponseWriter, _ *http.Request) { response.WriteHeader(http.StatusForbidden) })
 	_, preview := w.plan(w.options())
 	if len(preview.Errors) != 1 || preview.Errors[0].Component != "web" || fault.KindOf(preview.Errors[0].Err) != fault.Unauthorized {
 		t.Errorf("errors: %+v", preview.Errors)
 	}
-	if preview.Changed() || !preview.Troubled() {
-		t.Errorf("changed %v, troubled %v", preview.Changed(), preview.Troubled())
+	if preview.Changed() || !preview.Failed() {
+		t.Errorf("changed %v, troubled %v", preview.Changed(), preview.Failed())
 	}
 }
 
@@ -32,7 +32,7 @@ func TestPlan_aRegistryThatDoesNotAnswerAChild(t *testing.T) {
 		"apps/shop/dev/a.yaml":     "image: $R/acme/web:1.5.0\n",
 		"apps/shop/staging/a.yaml": "image: $R/acme/web:1.4.0\n",
 	})
-	w.answer(func(response http.ResponseWriter, _ *http.Request) { response.WriteHeader(http.StatusForbidden) })
+	w.registry.Replace(func(response http.ResponseWriter, _ *http.Request) { response.WriteHeader(http.StatusForbidden) })
 	options := w.options()
 	options.Environments = []string{"staging"}
 	preview := w.expect(options, "staging/shop proposed: dev has: web 1.4.0 -> 1.5.0")
@@ -61,32 +61,32 @@ environments:
 	w.push("acme/web:1.4.0", "one")
 	w.push("acme/worker:1.0.0", "one")
 	w.expect(w.options(), "dev/default same: holds this already", "prod/default same: holds this already")
-	if n := w.questions("acme/web"); n == 0 || n > 4 {
+	if n := w.registry.RequestsFor("acme/web"); n == 0 || n > 4 {
 		t.Errorf("web was asked about %d times", n)
 	}
 	for _, silent := range []string{"acme/worker", "acme/unused", "acme/foreign"} {
-		if n := w.questions(silent); n > 0 {
+		if n := w.registry.RequestsFor(silent); n > 0 {
 			t.Errorf("%s was asked about %d times", silent, n)
 		}
 	}
 
 	// A child alone asks for no offers at all.
-	w.asked = nil
+	w.registry.Forget()
 	options := w.options()
 	options.Environments = []string{"prod"}
 	w.expect(options, "prod/default same: holds this already")
-	if len(w.asked) > 0 {
-		t.Errorf("asked: %q", w.asked)
+	if len(w.registry.Requests()) > 0 {
+		t.Errorf("asked: %q", w.registry.Requests())
 	}
 
 	// Given versions ask nothing, whatever they are.
 	options = w.options()
-	options.Given = w.given("$R/acme/web:9.9.9", "$R/acme/missing:1")
+	options.Explicit = w.given("$R/acme/web:9.9.9", "$R/acme/missing:1")
 	preview := w.expect(options,
 		"dev/default proposed: asked for: web 1.4.0 -> 9.9.9",
 		"prod/default same: holds this already")
-	if len(w.asked) > 0 {
-		t.Errorf("asked: %q", w.asked)
+	if len(w.registry.Requests()) > 0 {
+		t.Errorf("asked: %q", w.registry.Requests())
 	}
 	if len(preview.Unused) != 1 || preview.Unused[0].Path() != "acme/missing" {
 		t.Errorf("unused: %v", preview.Unused)

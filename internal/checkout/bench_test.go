@@ -1,11 +1,11 @@
-package app_test
+package checkout_test
 
 import (
 	"testing"
 	"time"
 
-	"promoter/internal/app"
 	"promoter/internal/benchtree"
+	"promoter/internal/checkout"
 	"promoter/internal/promotion"
 )
 
@@ -31,13 +31,13 @@ func benchmarkPlan(b *testing.B, dir string, images []string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	checkout, err := app.OpenCheckout(dir, given)
+	opened, err := checkout.Open(dir, given)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		preview, err := checkout.Plan(b.Context(), app.Options{Given: given, Now: time.Now})
+		preview, err := opened.Plan(b.Context(), checkout.Options{Explicit: given, Now: time.Now})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,0 +1,143 @@
+// Package checkout implements plan, apply, and init for a folder on disk, usually
+// a clone of a GitOps repository.
+//
+// It needs no forge and no database: conditions and gates that need one are
+// reported as not evaluated. Environments on other branches are read from the
+// objects of the clone. Only Apply and WriteConfig write, and they replace each
+// file in one step.
+package checkout
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/git"
+	"promoter/internal/promotion"
+)
+
+// Checkout is a folder with its config.
+type Checkout struct {
+	dir      string
+	config   *config.Config
+	explicit promotion.ExplicitVersions // stand in for a config; nil: the folder has one
+	clone    *git.Checkout              // nil: not in a Git repository, or no environment has a branch
+}
+
+// Open opens the folder at dir. Without a config file, the folder is one
+// environment that follows the repositories of the explicit versions.
+func Open(dir string, explicit promotion.ExplicitVersions) (*Checkout, error) {
+	if err := checkFolder(dir); err != nil {
+		return nil, err
+	}
+	loaded, err := load(dir)
+	switch missing := fault.KindOf(err) == fault.NotFound; {
+	case missing && len(explicit) > 0:
+		loaded, err = config.Folder(explicit.Repositories())
+	case missing:
+		err = fmt.Errorf("%w, or name versions with --with", err)
+	default:
+		explicit = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &Checkout{dir: dir, config: loaded, explicit: explicit}
+	// Without branches, nothing is read from Git, whatever state the clone is in.
+	if slices.ContainsFunc(loaded.Environments, func(e config.Environment) bool { return e.Branch != "" }) {
+		clone, err := git.OpenCheckout(dir)
+		switch {
+		case err == nil:
+			c.clone = clone
+		case fault.KindOf(err) != fault.NotFound:
+			return nil, fmt.Errorf("open the clone: %w", err)
+		}
+	}
+	return c, nil
+}
+
+func checkFolder(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fault.Wrap(fault.NotFound, fmt.Errorf("open the folder: %w", err))
+	}
+	if !info.IsDir() {
+		return fault.New(fault.Invalid, "%s is a file, not a folder", dir)
+	}
+	return nil
+}
+
+// HasConfig reports whether the folder has a config file, readable or not.
+func HasConfig(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, config.FileName))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// Validate checks the config file of the folder. Problems in it are not an error.
+func Validate(dir string) (config.Problems, error) {
+	data, err := readConfig(dir)
+	if err != nil {
+		return nil, err
+	}
+	_, problems := config.Load(filepath.Join(dir, config.FileName), data)
+	return problems, nil
+}
+
+// load loads the config file of the folder. A missing file is a NotFound fault, one
+// with problems a config.Error.
+func load(dir string) (*config.Config, error) {
+	data, err := readConfig(dir)
+	if err != nil {
+		return nil, err
+	}
+	loaded, problems := config.Load(filepath.Join(dir, config.FileName), data)
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, &config.Error{Problems: errs}
+	}
+	return loaded, nil
+}
+
+// readConfig reads the config file. It may be a symbolic link within the folder.
+// Files outside are not read, because error messages quote the content.
+func readConfig(dir string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, noConfig(dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the folder: %w", err)
+	}
+	data, err := readRegular(root, config.FileName, config.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = noConfig(dir)
+	}
+	return data, errors.Join(err, root.Close())
+}
+
+func noConfig(dir string) error {
+	return fault.New(fault.NotFound, "there is no %s in %s: write one with 'promoter init'", config.FileName, dir)
+}
+
+// readRegular reads a regular file: at most limit bytes and one more, so that the
+// caller can tell that it is too large. Opening a pipe could block forever.
+func readRegular(root *os.Root, name string, limit int64) ([]byte, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, fmt.Errorf("read %s: %w", name, err))
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fault.New(fault.Invalid, "%s is not a regular file", name)
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	content, err := io.ReadAll(io.LimitReader(file, limit+1))
+	return content, errors.Join(err, file.Close())
+}

@@ -1,0 +1,207 @@
+package checkout
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"promoter/internal/edit"
+	"promoter/internal/fault"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/scan"
+	"promoter/internal/updater"
+)
+
+// Options configure a plan.
+type Options struct {
+	Environments []string                   // by name; none: all
+	ShowOnly     bool                       // naming an environment does not request a promotion in it
+	Paths        []string                   // globs that select files; none: all
+	Explicit     promotion.ExplicitVersions // none: the registries are asked
+	Versions     Versions                   // the registries, with the permissions of this checkout
+	MaxFileSize  int64                      // bytes over which a file is not parsed; 0: the updater's default
+	Now          func() time.Time
+	Progress     Progress // nil: not reported
+}
+
+// Progress reports how much of the work is done; it is called from one goroutine
+// at a time.
+type Progress func(doing string, done, total int)
+
+// Preview is what would change in a checkout, and why.
+type Preview struct {
+	Targets []TargetPreview
+	Errors  []ComponentError
+	Unused  []image.Repository // of explicit versions, that no file refers to
+}
+
+// TargetPreview is a decision with the changes that carry it out.
+type TargetPreview struct {
+	promotion.Decision
+	Branch   string // empty: the default branch
+	OnDisk   bool   // apply can write the files
+	Changes  []edit.Change
+	Refusals []edit.Refusal
+	Notes    []updater.Note
+	Files    []scan.FileChange
+}
+
+// ComponentError reports a component whose registry did not answer.
+type ComponentError struct {
+	Component string
+	Err       error
+}
+
+// Plan finds the references, asks for versions, decides what would change, and
+// makes the changes in memory.
+func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) {
+	if options.MaxFileSize < 0 || options.MaxFileSize > scan.ReadLimit {
+		return nil, fault.New(fault.Invalid, "--max-file-size %d: want 1 to %d bytes", options.MaxFileSize, scan.ReadLimit)
+	}
+	filter, err := scan.NewPathFilter(options.Paths)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := c.environments(options.Environments)
+	if err != nil {
+		return nil, err
+	}
+	branches, err := c.branches(c.config.Lineage(shown))
+	if err != nil {
+		return nil, err
+	}
+
+	observation := promotion.Observation{
+		Config:       c.config,
+		Environments: shown,
+		Targets:      map[promotion.Target]promotion.Current{},
+		Unavailable:  map[string]string{},
+		Requested:    map[string]bool{},
+		Checkout:     true,
+	}
+	branchOf := map[string]*branch{} // by environment
+	for _, b := range branches {
+		for _, name := range b.environments {
+			if branchOf[name] = b; b.unavailable != "" {
+				observation.Unavailable[name] = b.unavailable
+			}
+		}
+		if b.unavailable != "" {
+			continue
+		}
+		request := scan.Request{Config: c.config, Environments: b.environments, Explicit: c.explicit, Filter: filter, MaxFileSize: options.MaxFileSize}
+		if b.tree, err = scan.Files(ctx, request, b.files(ctx, c.dir)); err != nil {
+			return nil, err
+		}
+		maps.Copy(observation.Targets, b.tree.Targets)
+	}
+	observation.Policies = promotion.Policies(c.config, observation.Targets)
+	for _, name := range options.Environments {
+		observation.Requested[name] = !options.ShowOnly
+	}
+
+	failed := map[string]error{} // by component
+	if len(options.Explicit) > 0 {
+		observation.Available = c.explicitVersions(observation, options.Explicit)
+	} else if err := c.askRegistries(ctx, &observation, options, failed); err != nil {
+		return nil, err
+	}
+
+	preview := &Preview{Unused: unused(options.Explicit, observation.Targets)}
+	var edits []scan.Edit
+	var edited []int
+	for i, decision := range promotion.Plan(observation, options.Now()) {
+		environment, _ := c.config.Environment(decision.Environment)
+		target := TargetPreview{Decision: decision, Branch: environment.Branch}
+		if b := branchOf[decision.Environment]; b != nil && b.tree != nil {
+			target.OnDisk = b.onDisk
+			edited = append(edited, i)
+			edits = append(edits, scan.Edit{
+				Tree: b.tree, Target: decision.Target, Moves: decision.Moves, Tentative: decision.State != promotion.Proposed,
+			})
+		}
+		preview.Targets = append(preview.Targets, target)
+	}
+	results, err := scan.Rewrite(ctx, edits...)
+	if err != nil {
+		return nil, err
+	}
+	for i, result := range results {
+		target := &preview.Targets[edited[i]]
+		target.Files, target.Changes, target.Refusals, target.Notes = result.Files, result.Changes, result.Refusals, result.Notes
+		if len(target.Moves) > 0 && len(target.Refusals) > 0 {
+			target.State, target.Reason = promotion.Refused, promotion.RefusedBy(target.Refusals)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(failed)) {
+		preview.Errors = append(preview.Errors, ComponentError{Component: name, Err: failed[name]})
+	}
+	return preview, nil
+}
+
+// environments returns the named environments, parents first; all if none is
+// named.
+func (c *Checkout) environments(names []string) ([]string, error) {
+	if len(names) == 0 {
+		return c.config.Order(), nil
+	}
+	for _, name := range names {
+		if _, ok := c.config.Environment(name); !ok {
+			return nil, fault.New(fault.Invalid, "--env %s: the config has no such environment; it has %v", name, c.config.Order())
+		}
+	}
+	return slices.DeleteFunc(c.config.Order(), func(name string) bool { return !slices.Contains(names, name) }), nil
+}
+
+// unused returns the repositories of explicit versions that no file refers to.
+func unused(explicit promotion.ExplicitVersions, targets map[promotion.Target]promotion.Current) []image.Repository {
+	used := make(map[image.Repository]bool, len(explicit))
+	for _, current := range targets {
+		for _, reference := range current.References {
+			used[reference.Repository] = true
+		}
+	}
+	return slices.DeleteFunc(explicit.Repositories(), func(r image.Repository) bool { return used[r] })
+}
+
+// Failed reports whether something was refused or a registry did not answer.
+func (p *Preview) Failed() bool {
+	return len(p.Errors) > 0 || slices.ContainsFunc(p.Targets, func(target TargetPreview) bool {
+		return len(target.Refusals) > 0
+	})
+}
+
+// Changed reports whether there is a change to write.
+func (p *Preview) Changed() bool {
+	return slices.ContainsFunc(p.Targets, func(target TargetPreview) bool { return target.Changed() })
+}
+
+// Changed reports whether apply has something to write, or would have on another
+// branch.
+func (p *TargetPreview) Changed() bool {
+	return p.State == promotion.Proposed && len(p.Files) > 0
+}
+
+// Waiting returns the number of targets with a change that may not be made yet.
+func (p *Preview) Waiting() (n int) {
+	for i := range p.Targets {
+		if target := &p.Targets[i]; target.State == promotion.Waiting && len(target.Moves) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Count returns what apply would write.
+func (p *Preview) Count() (targets, files, changes int) {
+	for i := range p.Targets {
+		if target := &p.Targets[i]; target.Changed() && target.OnDisk {
+			targets++
+			files += len(target.Files)
+			changes += len(target.Changes)
+		}
+	}
+	return targets, files, changes
+}

@@ -1,0 +1,88 @@
+package checkout
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"promoter/internal/fault"
+	"promoter/internal/image"
+	"promoter/internal/parallel"
+	"promoter/internal/promotion"
+	"promoter/internal/registry"
+)
+
+// Versions reads the registries. It is a subset of registry.View.
+type Versions interface {
+	Select(ctx context.Context, request registry.Request) (registry.Selection, error)
+	Lookup(ctx context.Context, lookup promotion.Lookup) (image.Version, error)
+}
+
+// maxRequests is how many registries are asked at the same time. The client limits
+// the requests to each host.
+const maxRequests = 8
+
+// explicitVersions returns the versions that the user named. They are available in
+// all targets, not only in those without a parent.
+func (c *Checkout) explicitVersions(observation promotion.Observation, explicit promotion.ExplicitVersions) map[string]promotion.Available {
+	shown := func(target promotion.Target) bool {
+		return slices.Contains(observation.Environments, target.Environment)
+	}
+	available := map[string]promotion.Available{}
+	for _, component := range promotion.FollowedIn(c.config, observation.Targets, shown) {
+		if version, ok := explicit[component.Repository]; ok {
+			available[component.Name] = promotion.Available{Version: version, Found: true, Explicit: true}
+		}
+	}
+	return available
+}
+
+// askRegistries sets the available versions of the components in targets without
+// a parent, and then the facts that a plan with these versions needs. What fails is
+// an error of its component.
+func (c *Checkout) askRegistries(ctx context.Context, observation *promotion.Observation, options Options, failed map[string]error) error {
+	withoutParent := func(target promotion.Target) bool {
+		return slices.Contains(observation.Environments, target.Environment) &&
+			len(c.config.Settings(target.Environment, target.Application).After) == 0
+	}
+	components := promotion.FollowedIn(c.config, observation.Targets, withoutParent)
+	observation.Available = make(map[string]promotion.Available, len(components))
+	var mutex sync.Mutex
+	err := parallel.ForEach(maxRequests, components, func(component promotion.Followed) error {
+		selection, err := options.Versions.Select(ctx, registry.Request{
+			Repository: component.Repository,
+			Policy:     c.config.Policy(component.Component.Name),
+			Platforms:  component.Component.Select.Platforms,
+			MinAge:     component.Component.Select.MinAge,
+		})
+		mutex.Lock()
+		defer mutex.Unlock()
+		if err != nil {
+			failed[component.Name] = err
+			observation.Available[component.Name] = promotion.Available{Err: err}
+		} else {
+			observation.Available[component.Name] = selection.Available(component.Name)
+		}
+		if options.Progress != nil {
+			options.Progress("asking registries", len(observation.Available), len(components))
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+
+	observation.Facts = promotion.Facts{}
+	return parallel.ForEach(maxRequests, promotion.Lookups(*observation), func(lookup promotion.Lookup) error {
+		version, err := options.Versions.Lookup(ctx, lookup)
+		mutex.Lock()
+		defer mutex.Unlock()
+		switch {
+		case err == nil, fault.KindOf(err) == fault.NotFound: // that a version does not exist is a fact, too
+			observation.Facts[lookup.Fact] = version
+		case failed[lookup.Component] == nil:
+			failed[lookup.Component] = err
+		}
+		return ctx.Err()
+	})
+}
