@@ -46,7 +46,7 @@ demo-github: ## The same with pull requests, on an emulator of GitHub; needs npm
 	@hack/demo-github --once
 
 .PHONY: test
-test: ## Run all tests without cgo.
+test: ## Run all tests without cgo; the acceptance stories on one forge.
 	CGO_ENABLED=0 go test -timeout 30m $(PACKAGES)
 
 .PHONY: check
@@ -73,8 +73,8 @@ lint: ## Run the pinned linters of .golangci.yaml.
 	@tool=$$(hack/tools golangci-lint); $$tool run ./...
 
 .PHONY: race
-race: ## Run all tests with the race detector, and list every skip.
-	CGO_ENABLED=1 go test -race -timeout 60m -json $(PACKAGES) | go run ./hack/testlog $(TESTLOG)
+race: ## Run all tests with the race detector, the stories on every forge; list every skip.
+	CGO_ENABLED=1 PROMOTER_FORGES=all go test -race -timeout 60m -json $(PACKAGES) | go run ./hack/testlog $(TESTLOG)
 
 .PHONY: generated
 generated: ## Fail when a generated file is not current.
@@ -94,7 +94,7 @@ fuzz: ## Run every fuzz target for FUZZTIME (5s).
 
 .PHONY: model
 model: ## Play random stories for MODELTIME (30s), in memory, on each forge and database.
-	CGO_ENABLED=0 PROMOTER_MODEL_TIME=$(MODELTIME) go test -count=1 -timeout 0 -parallel 4 -run '^TestModel' -v ./internal/engine ./internal/app ./internal/queue
+	CGO_ENABLED=0 PROMOTER_FORGES=all PROMOTER_MODEL_TIME=$(MODELTIME) go test -count=1 -timeout 0 -parallel 4 -run '^TestModel' -v ./internal/engine ./internal/app ./internal/queue
 
 .PHONY: kill
 kill: ## Kill the service at random moments, KILLS (100) times on each database.

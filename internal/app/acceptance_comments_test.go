@@ -197,6 +197,7 @@ func TestServe_comment(t *testing.T) {
 // The same on a GitLab: a note on a merge request.
 func TestRun_comments_gitlab(t *testing.T) {
 	t.Parallel()
+	app.AnotherForge(t)
 	s := newStory(t, "github", reviewed) // for its registry, its clock and its words
 	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now, Free: true})
 	files := map[string]string{".promoter.yaml": s.expand(reviewed)}
@@ -238,6 +239,7 @@ func TestRun_comments_gitlab(t *testing.T) {
 // And on a Gitea, where a merged pull request of staging is where prod is asked for.
 func TestRun_comments_gitea(t *testing.T) {
 	t.Parallel()
+	app.AnotherForge(t)
 	s := newGiteaStory(t, strings.Replace(reviewed, "land: automerge", "land: automerge\n    propose: manual\n    newer: queue", 1))
 	s.repo.Permit("promoter-bot", "admin") // whom alone Gitea tells what others may
 	s.release("web", "1.1.0")

@@ -22,6 +22,7 @@ func onBoth(t *testing.T, config string, play func(*story)) {
 	})
 	t.Run("plain", func(t *testing.T) {
 		t.Parallel()
+		app.AnotherForge(t)
 		once(t, "git", keptMirror, config, play)
 	})
 }

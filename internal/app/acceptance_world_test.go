@@ -71,14 +71,22 @@ func onGitHub(t *testing.T, config string, play func(*story)) { each(t, "github"
 
 // onPlain plays a case on plain Git: the same repository, of which only Git is
 // known.
-func onPlain(t *testing.T, config string, play func(*story)) { each(t, "git", config, play) }
+func onPlain(t *testing.T, config string, play func(*story)) {
+	t.Helper()
+	app.AnotherForge(t)
+	each(t, "git", config, play)
+}
 
 // The ways in which a case is played.
 const freshClones, keptMirror = "fresh clones", "kept mirror"
 
 func each(t *testing.T, kind, config string, play func(*story)) {
 	t.Helper()
-	for _, way := range []string{freshClones, keptMirror} {
+	ways := []string{keptMirror}
+	if app.EveryForge() {
+		ways = append(ways, freshClones)
+	}
+	for _, way := range ways {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			once(t, kind, way, config, play)

@@ -31,6 +31,7 @@ func TestModel_randomStories_github(t *testing.T) {
 
 func TestModel_randomStories_gitlab(t *testing.T) {
 	t.Parallel()
+	AnotherForge(t)
 	playOn(t, func(t *testing.T, start modelStart) served {
 		t.Helper()
 		s := gitlabtest.New(t, gitlabtest.Options{
@@ -52,6 +53,7 @@ func TestModel_randomStories_gitlab(t *testing.T) {
 
 func TestModel_randomStories_gitea(t *testing.T) {
 	t.Parallel()
+	AnotherForge(t)
 	playOn(t, func(t *testing.T, start modelStart) served {
 		t.Helper()
 		s := giteatest.New(t, giteatest.Options{Now: start.clock.Now, MaxItems: 1 + start.random.IntN(50)})
@@ -71,6 +73,7 @@ func TestModel_randomStories_gitea(t *testing.T) {
 // A repository on this machine, of which only Git is known.
 func TestModel_randomStories_plain(t *testing.T) {
 	t.Parallel()
+	AnotherForge(t)
 	playOn(t, func(t *testing.T, start modelStart) served {
 		t.Helper()
 		r := gittest.New(t).Init("deploy", gittest.Setup{})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/app"
 	"promoter/internal/scm/gitlab/gitlabtest"
 )
 
@@ -50,6 +51,7 @@ func TestServe_allLostOnGitHub(t *testing.T) {
 // The same on GitLab.
 func TestServe_allLostOnGitLab(t *testing.T) {
 	t.Parallel()
+	app.AnotherForge(t)
 	s := newStory(t, "github", reviewed) // for its registry, its clock and its words
 	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now})
 	files := map[string]string{".promoter.yaml": s.expand(reviewed)}

@@ -89,6 +89,7 @@ func (s *giteaStory) says(environment, version string) {
 // and somebody approved. Gitea looks late for conflicts, so the first merge is put off.
 func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
 	t.Parallel()
+	app.AnotherForge(t)
 	s := newGiteaStory(t, reviewed)
 	s.repo.LookLate(1)
 	event := func(name string, want ...engine.Action) engine.Report {
@@ -127,6 +128,7 @@ func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
 // TestRun_renamed_gitea works on by the old name, to which Gitea leads.
 func TestRun_renamed_gitea(t *testing.T) {
 	t.Parallel()
+	app.AnotherForge(t)
 	s := newGiteaStory(t, reviewed)
 	s.repo.Rename("deployments")
 	s.release("web", "1.1.0")
@@ -140,6 +142,7 @@ func TestRun_renamed_gitea(t *testing.T) {
 // once, and goes on when it may be.
 func TestRun_protectedBranch_gitea(t *testing.T) {
 	t.Parallel()
+	app.AnotherForge(t)
 	s := newGiteaStory(t, reviewed)
 	s.repo.Protect("main", giteatest.Protection{PushDenied: true})
 	s.release("web", "1.1.0")

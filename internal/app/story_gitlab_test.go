@@ -19,6 +19,7 @@ import (
 // approved it. A run after that writes nothing.
 func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 	t.Parallel()
+	app.AnotherForge(t)
 	s := newStory(t, "github", reviewed) // for its registry, its clock and its words
 	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now, Root: "/gitlab", Free: true})
 	files := map[string]string{".promoter.yaml": s.expand(reviewed)}
