@@ -31,9 +31,8 @@ func (x *executor) replyToCommands(ctx context.Context) error {
 		}
 		owed[number] = append(owed[number], comment)
 	}
-	finder := x.r.pullRequestFinder()
 	for _, number := range numbers {
-		if err := x.reply(ctx, finder, number, owed[number]); err != nil {
+		if err := x.reply(ctx, number, owed[number]); err != nil {
 			if err := x.o.failures.addOrStop(ctx, fmt.Sprintf("comment on #%d", number), err); err != nil {
 				return err
 			}
@@ -43,17 +42,17 @@ func (x *executor) replyToCommands(ctx context.Context) error {
 }
 
 // reply replies to the commands on one pull request.
-func (x *executor) reply(ctx context.Context, finder pullRequestFinder, number int, owed []state.ProcessedComment) error {
+func (x *executor) reply(ctx context.Context, number int, owed []state.ProcessedComment) error {
 	conversation := x.r.Repository.Conversation()
 	var answers []pullrequest.Answered
 	for _, one := range owed {
 		comment := scm.Comment{ID: one.ID, Number: number, Created: one.At}
-		if err := x.replyError(number, conversation.React(ctx, comment, scm.Reaction(one.Owed.Reaction))); err != nil {
+		if err := replyError(x.o.failures, number, conversation.React(ctx, comment, scm.Reaction(one.Owed.Reaction))); err != nil {
 			return err
 		}
 		answer := pullrequest.Answered{Answer: *one.Owed}
 		if answer.Asks() {
-			about, _, err := finder.find(ctx, x.o, number)
+			about, _, err := x.r.pullRequestReader().find(ctx, x.o, number)
 			if err != nil {
 				return err
 			}
@@ -69,7 +68,7 @@ func (x *executor) reply(ctx context.Context, finder pullRequestFinder, number i
 		answers = append(answers, answer)
 	}
 	if text := pullrequest.Answer(answers...); text != "" {
-		if err := x.replyError(number, conversation.Say(ctx, number, pullrequest.AnswerMarker, text)); err != nil {
+		if err := replyError(x.o.failures, number, conversation.Say(ctx, number, pullrequest.AnswerMarker, text)); err != nil {
 			return err
 		}
 	}
@@ -81,12 +80,12 @@ func (x *executor) reply(ctx context.Context, finder pullRequestFinder, number i
 
 // replyError returns an error after which the reply is tried again later. A deleted
 // comment needs none, and a locked conversation accepts none, which is reported once.
-func (x *executor) replyError(number int, err error) error {
+func replyError(f *failures, number int, err error) error {
 	switch fault.KindOf(err) {
 	case "", fault.NotFound:
 		return nil
 	case fault.Unauthorized, fault.Invalid:
-		x.o.failures.add(fmt.Sprintf("reply on #%d", number), err)
+		f.add(fmt.Sprintf("reply on #%d", number), err)
 		return nil
 	}
 	return fmt.Errorf("reply to a command: %w", err)

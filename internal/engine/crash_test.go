@@ -8,17 +8,17 @@ import (
 	"promoter/internal/fault"
 )
 
-// TestReconcile_everyStep breaks a run at every effect, once before it happens
+// TestReconcile_survivesACrashAtEveryStep breaks a run at every effect, once before it happens
 // and once after, so that its answer is lost; from there on nothing works any more,
 // as in a process that was killed. The next runs come to the same end.
-func TestReconcile_everyStep(t *testing.T) {
+func TestReconcile_survivesACrashAtEveryStep(t *testing.T) {
 	t.Parallel()
 	steps := 0
 	for step := 0; ; step++ {
 		reached := false
 		for _, before := range []bool{true, false} {
 			t.Run(fmt.Sprintf("step %d, before: %v", step, before), func(t *testing.T) {
-				w := newWorld(t, config)
+				w := newWorld(t, threeEnvironments)
 				w.push(web, "1.1.0")
 				reached = w.killedAt(step, before) || reached
 				w.wholeWayFromHere()

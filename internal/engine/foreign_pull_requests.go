@@ -51,7 +51,7 @@ func (x *executor) setForeignStatus(ctx context.Context, pr scm.PullRequest) (bo
 	if _, set := x.o.Statuses[pr.Head.Commit]; set {
 		return false, nil
 	}
-	status := pullrequest.StatusOfOthers(x.checkConfig(ctx, pr))
+	status := pullrequest.StatusOfOthers(checkConfig(ctx, x.r.Remote, x.r.Objects, x.o.Refs.Default, pr))
 	err = x.r.Repository.Signals().SetStatus(ctx, pr.Head.Commit, status)
 	if err != nil && (pr.Head.Own || fault.KindOf(err) != fault.NotFound) {
 		return true, fmt.Errorf("set its status: %w", err)
@@ -61,15 +61,15 @@ func (x *executor) setForeignStatus(ctx context.Context, pr scm.PullRequest) (bo
 
 // checkConfig validates the config in the head of a pull request. That of a fork is not
 // read: it is in another repository.
-func (x *executor) checkConfig(ctx context.Context, pr scm.PullRequest) error {
-	if !pr.Head.Own || pr.Base != x.o.Refs.Default {
+func checkConfig(ctx context.Context, remote Remote, objects Contents, defaultBranch string, pr scm.PullRequest) error {
+	if !pr.Head.Own || pr.Base != defaultBranch {
 		return nil
 	}
-	heads, err := x.r.Remote.Fetch(ctx, pr.Head.Branch)
+	heads, err := remote.Fetch(ctx, pr.Head.Branch)
 	if err != nil || heads[pr.Head.Branch] != pr.Head.Commit {
 		return nil //nolint:nilerr // what cannot be read is not invalid
 	}
-	data, err := x.r.Objects.Read(pr.Head.Commit, ConfigFile, config.MaxSize)
+	data, err := objects.Read(pr.Head.Commit, ConfigFile, config.MaxSize)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", ConfigFile, err)
 	}

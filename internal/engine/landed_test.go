@@ -27,7 +27,7 @@ func landedLines(all []engine.Landed) []string {
 // What landed is told once, whoever landed it: after what is known, nothing more.
 func TestLanded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	first := w.run()
 	landed, err := w.Reconciler().Landed(t.Context(), first, nil, time.Time{})

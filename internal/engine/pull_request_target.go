@@ -27,31 +27,20 @@ type pullRequestTargets struct {
 	merged  string // the merge commit; empty: it was not merged
 }
 
-// pullRequestFinder finds pull requests by number.
-type pullRequestFinder struct {
-	objects    Objects
-	repository scm.Repository
-	by         Signature // of our commits
-}
-
-func (r *Reconciler) pullRequestFinder() pullRequestFinder {
-	return pullRequestFinder{objects: r.Objects, repository: r.Repository, by: r.By}
-}
-
-// find lists the closed pull requests of a branch once, and adds them to the observed
-// ones. It returns false for a pull request that is not ours: from a fork, from another
-// branch, or opened by another account.
-func (f pullRequestFinder) find(ctx context.Context, o Observation, number int) (pullRequestTargets, bool, error) {
+// find finds a pull request by number. It lists the closed ones of a branch once, and
+// adds them to the observed ones. It returns false for a pull request that is not ours:
+// from a fork, from another branch, or opened by another account.
+func (r pullRequestReader) find(ctx context.Context, o Observation, number int) (pullRequestTargets, bool, error) {
 	numbered := func(pr scm.PullRequest) bool { return pr.Number == number }
 	if i := slices.IndexFunc(o.Open, numbered); i >= 0 {
 		pr := o.Open[i]
 		var trailers []promotion.Trailer
 		if _, ours := promotion.ParseHead(pr.Head.Branch); ours && pr.Head.Own {
-			head, err := f.objects.Commit(pr.Head.Commit)
+			head, err := r.objects.Commit(pr.Head.Commit)
 			if err != nil {
 				return pullRequestTargets{}, false, fmt.Errorf("read the head of #%d: %w", number, err)
 			}
-			if f.by.committed(head) {
+			if r.by.committed(head) {
 				trailers = head.Trailers
 			}
 		}
@@ -62,13 +51,13 @@ func (f pullRequestFinder) find(ctx context.Context, o Observation, number int) 
 		closed, asked := o.Closed[head]
 		if !asked {
 			var err error
-			if closed, err = f.repository.PullRequests().Closed(ctx, head, maxClosed); err != nil {
+			if closed, err = r.repository.PullRequests().Closed(ctx, head, maxClosed); err != nil {
 				return pullRequestTargets{}, false, fmt.Errorf("list the closed pull requests of %s: %w", head, err)
 			}
 			o.Closed[head] = closed
 		}
 		if i := slices.IndexFunc(closed, numbered); i >= 0 {
-			about, ours := targetsOfPullRequest(o, closed[i], f.objects.Trailers(closed[i].Head.Message))
+			about, ours := targetsOfPullRequest(o, closed[i], r.objects.Trailers(closed[i].Head.Message))
 			return about, ours, nil
 		}
 	}

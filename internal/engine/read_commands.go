@@ -35,7 +35,7 @@ type userCommand struct {
 type commandReader struct {
 	r            *Reconciler
 	past         *pastFiles
-	pullRequests pullRequestFinder
+	pullRequests pullRequestReader
 }
 
 // read applies the commands in comments that were not processed before. Their

@@ -1,3 +1,23 @@
+// Package engine reconciles one repository: it observes, plans, and acts.
+//
+// A reconciliation is level-triggered. It reads everything that a decision depends
+// on again: files and trailers from Git, user decisions from promoter/_state,
+// versions from registries, pull requests from the forge. Whatever was lost,
+// duplicated or interrupted before, the next reconciliation reaches the same
+// result, and a second one in a row writes nothing. Every effect is conditional on
+// what was observed: a push on the old commit, a merge on the head. A conflict
+// restarts the reconciliation.
+//
+// The three phases pass values. Reconciler.observe calls one reader after the other
+// and returns an Observation; makePlan turns it into a Plan without I/O; act carries
+// out the Plan on a copy of the Observation and returns a Report. This file is the
+// whole story; observe_*.go and act*.go are its chapters.
+//
+// The package knows no adapter. It uses Git, files, registries and the forge through
+// the small interfaces of interfaces.go, which the wiring implements, and the model
+// test replaces with fakes that fail. It is larger than most packages because every
+// part of it reads or changes the same repository in one order: split up, the parts
+// would share the Observation and these interfaces through one more package.
 package engine
 
 import (
@@ -141,7 +161,7 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 	if o.Promotion.Open, err = r.pullRequestReader().all(ctx, o); err != nil {
 		return o, err
 	}
-	commands := commandReader{r: r, past: past, pullRequests: r.pullRequestFinder()}
+	commands := commandReader{r: r, past: past, pullRequests: r.pullRequestReader()}
 	if o, err = commands.read(ctx, o); err != nil {
 		return o, err
 	}

@@ -14,9 +14,10 @@ import (
 
 const web, worker = "quay.io/acme/web", "quay.io/acme/worker"
 
-// config of most tests: dev is pushed to, staging has pull requests, prod merges
+// threeEnvironments is the config of most tests: dev is pushed to, staging has pull
+// requests, prod merges
 // by itself.
-const config = `version: 1
+const threeEnvironments = `version: 1
 components:
   web: {image: quay.io/acme/web, select: {semver: ">=1"}}
   worker: {image: quay.io/acme/worker, select: {semver: ">=1"}}

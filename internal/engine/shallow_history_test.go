@@ -29,7 +29,7 @@ func TestReconcile_shallow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			gated := "land: automerge, gates: {approvals: {count: 1}}}"
-			w := newWorld(t, strings.ReplaceAll(strings.ReplaceAll(config, "land: automerge}", gated), "land: push}", gated))
+			w := newWorld(t, strings.ReplaceAll(strings.ReplaceAll(threeEnvironments, "land: automerge}", gated), "land: push}", gated))
 			w.Clock.Add(quiet)
 			w.push(web, "1.1.0")
 			w.fresh()
@@ -53,9 +53,9 @@ func TestReconcile_shallow(t *testing.T) {
 
 // Where an application is absent in between, its soak is asked of the environment
 // before: from the time of the merge there.
-func TestReconcile_soakBehindAbsent(t *testing.T) {
+func TestReconcile_soakBehindAbsentParent(t *testing.T) {
 	t.Parallel()
-	text := strings.ReplaceAll(config, "land: push}", "land: pr}")
+	text := strings.ReplaceAll(threeEnvironments, "land: push}", "land: pr}")
 	w := newWorld(t, strings.ReplaceAll(text, "after: [staging]", "after: {staging: {soak: 1h}}"))
 	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "no staging", func(all map[string]string) { delete(all, "staging/shop.txt") })
 	w.push(web, "1.1.0")

@@ -30,9 +30,9 @@ func (w *world) unheard() {
 	w.calm()
 }
 
-func TestComments_edited(t *testing.T) {
+func TestCommands_editedCommentIsIgnored(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	first, second := w.comment(1, "ada", "Hello"), w.comment(1, "ada", "/promoter resume")
 	w.Clock.Add(time.Second)
 	w.Forge.EditComment(first, "/promoter hold")
@@ -50,9 +50,9 @@ func TestComments_edited(t *testing.T) {
 	w.calm()
 }
 
-func TestComments_machines(t *testing.T) {
+func TestCommands_botsAreIgnored(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	for _, who := range []identity.User{
 		{Host: "forge.example", Login: "renovate", Bot: true}, enginetest.Bot, {Host: "Forge.Example", Login: "Promoter-Bot"}, {Host: "forge.example"},
 	} {
@@ -64,9 +64,9 @@ func TestComments_machines(t *testing.T) {
 	}
 }
 
-func TestComments_stranger(t *testing.T) {
+func TestCommands_strangerGetsNoText(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	w.Permissions.Strangers["mallory"] = true
 	var said []int64
 	for _, text := range []string{"/promoter hold", "/promoter help", "/promoter explain", "/promoter what", "/promoter refresh"} {
@@ -85,9 +85,9 @@ func TestComments_stranger(t *testing.T) {
 	w.calm()
 }
 
-func TestComments_mayNotHere(t *testing.T) {
+func TestCommands_notAllowedInEnvironment(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	w.Permissions.Where["ada"] = []string{"dev"}
 	id := w.comment(1, "ada", "/promoter hold")
 	w.run()
@@ -108,9 +108,9 @@ func TestComments_mayNotHere(t *testing.T) {
 
 // Branch names prove nothing: of a fork's pull request, and of one that somebody
 // else opened from our branch, nothing is decided.
-func TestComments_othersPullRequests(t *testing.T) {
+func TestCommands_foreignPullRequestDecidesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.Git.Branch("main")
 	numbers := []int{
 		w.Forge.ByHand("mallory", "promoter/staging/shop", "main", false),
@@ -134,9 +134,9 @@ func TestComments_othersPullRequests(t *testing.T) {
 
 // A person committed to the branch: what is written there is not believed, but the
 // place can be held.
-func TestComments_foreignHead(t *testing.T) {
+func TestCommands_foreignHeadIsNotTrusted(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	w.byHand("promoter/staging/shop", "staging", line(web, "1.1.0"), line(web, "1.0.0"))
 	w.run()
 	id := w.comment(1, "ada", "/promoter reject it leaks")
@@ -153,7 +153,7 @@ func TestComments_foreignHead(t *testing.T) {
 
 // A crash at any effect, before it or after it, decides nothing twice and loses no
 // answer.
-func TestComments_onceWhateverCrashes(t *testing.T) {
+func TestCommands_appliedOnceDespiteCrashes(t *testing.T) {
 	t.Parallel()
 	steps := 0
 	for step := 0; ; step++ {
@@ -193,7 +193,7 @@ func TestComments_onceWhateverCrashes(t *testing.T) {
 }
 
 // Two processes hear the same comment: one of them decides.
-func TestComments_onceInARace(t *testing.T) {
+func TestCommands_appliedOnceInARace(t *testing.T) {
 	t.Parallel()
 	w := staged(t, asking())
 	w.mergeByHand(1, "merge")
@@ -219,9 +219,9 @@ func TestComments_onceInARace(t *testing.T) {
 	w.calm()
 }
 
-func TestComments_deletedMeanwhile(t *testing.T) {
+func TestCommands_deletedComment(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	id := w.comment(1, "ada", "/promoter hold")
 	w.Forge.Effect = func(before bool, what string) error {
 		if before && what == "react" {
@@ -237,9 +237,9 @@ func TestComments_deletedMeanwhile(t *testing.T) {
 }
 
 // What could not be asked is neither yes nor no.
-func TestComments_rightsDoNotAnswer(t *testing.T) {
+func TestCommands_waitWhilePermissionsAreUnknown(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	w.Permissions.Fail = func(identity.User) error { return fault.New(fault.Temporary, "the forge does not answer") }
 	id := w.comment(1, "ada", "/promoter hold")
 	other := w.comment(1, "ben", "hello")
@@ -258,9 +258,9 @@ func TestComments_rightsDoNotAnswer(t *testing.T) {
 }
 
 // What the account may never ask is told once, and is a no.
-func TestComments_rightsMayNotBeAsked(t *testing.T) {
+func TestCommands_refusedWhenPermissionsAreUnreadable(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	w.Permissions.Fail = func(identity.User) error { return fault.New(fault.Unauthorized, "only administrators may ask that") }
 	id := w.comment(1, "ada", "/promoter hold words of a stranger")
 	report, err := w.Reconciler().Reconcile(t.Context())
@@ -279,10 +279,10 @@ func TestComments_rightsMayNotBeAsked(t *testing.T) {
 }
 
 // The comments cannot be listed, or not be answered: everything else goes on.
-func TestComments_forgeFails(t *testing.T) {
+func TestCommands_forgeErrorIsPartial(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{"recent", "react", "say"} {
-		w := staged(t, config)
+		w := staged(t, threeEnvironments)
 		id := w.comment(1, "ada", "/promoter help")
 		w.Forge.Fail = func(asked string) error {
 			if asked == what {
@@ -304,9 +304,9 @@ func TestComments_forgeFails(t *testing.T) {
 }
 
 // A conversation that is locked takes no answer: that is told once.
-func TestComments_locked(t *testing.T) {
+func TestCommands_lockedConversation(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	w.comment(1, "ada", "/promoter hold")
 	w.Forge.Fail = func(asked string) error {
 		if asked == "react" {
@@ -321,9 +321,9 @@ func TestComments_locked(t *testing.T) {
 	w.calm()
 }
 
-func TestComments_oldOnesAreIgnored(t *testing.T) {
+func TestCommands_oldCommentsAreIgnored(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	id := w.comment(1, "ada", "/promoter hold")
 	w.Clock.Add(state.CommentWindow + time.Minute)
 	w.unheard()
@@ -332,7 +332,7 @@ func TestComments_oldOnesAreIgnored(t *testing.T) {
 
 // The state branch is gone: what was said lately is heard again, in its order, and
 // comes to the same end.
-func TestComments_stateLost(t *testing.T) {
+func TestCommands_lostStateIsRebuilt(t *testing.T) {
 	t.Parallel()
 	w := staged(t, asking())
 	w.mergeByHand(1, "merge")
@@ -357,9 +357,9 @@ func TestComments_stateLost(t *testing.T) {
 }
 
 // A hold that is heard late does not undo a later resume.
-func TestComments_resumedSince(t *testing.T) {
+func TestCommands_lateHoldAfterResume(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	id := w.comment(1, "ada", "/promoter hold")
 	w.Clock.Add(time.Minute)
 	w.decide(state.Resume(in("staging"), w.act("")))
@@ -373,9 +373,9 @@ func TestComments_resumedSince(t *testing.T) {
 
 // However much is asked about pull requests that are closed, each branch is listed
 // once.
-func TestComments_closedOnce(t *testing.T) {
+func TestCommands_listsClosedPullRequestsOnce(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	w.mergeByHand(1, "merge")
 	w.run()
 	for range 5 {
@@ -389,9 +389,9 @@ func TestComments_closedOnce(t *testing.T) {
 	w.wantAnswer(1, "`shop` in `staging` is *same*", "`shop` in `prod` is *same*")
 }
 
-func TestComments_manyInOneReconciliation(t *testing.T) {
+func TestCommands_limitOfOneReconciliation(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	var said []int64
 	for range 25 {
 		said = append(said, w.comment(1, "ada", "/promoter refresh"))
@@ -412,9 +412,9 @@ func TestComments_manyInOneReconciliation(t *testing.T) {
 }
 
 // Where much is said, promoter remembers how far it read.
-func TestComments_muchTalk(t *testing.T) {
+func TestCommands_manyCommentsArePaged(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	for range 700 {
 		w.comment(1, "ada", "hello")
 	}
@@ -438,9 +438,9 @@ func TestComments_muchTalk(t *testing.T) {
 
 // Whoever can write the state branch can break the record of what was heard: then
 // nothing is heard, and people are told.
-func TestComments_brokenRecord(t *testing.T) {
+func TestCommands_unreadableRecordStopsCommands(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	w.Git.Commit(state.Branch, enginetest.Human, w.Clock.Now(), "Break it", func(all map[string]string) { all["_all/_all.json"] = `{"schema":1,"heard":7}` })
 	id := w.comment(1, "ada", "/promoter hold")
 	report, err := w.Reconciler().Reconcile(t.Context())
@@ -451,9 +451,9 @@ func TestComments_brokenRecord(t *testing.T) {
 }
 
 // Comments are for who acts: who only looks hears none.
-func TestObserve_hearsNothing(t *testing.T) {
+func TestObserve_readsNoCommands(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	w.comment(1, "ada", "/promoter hold")
 	if _, err := w.Reconciler().Observe(t.Context()); err != nil {
 		t.Fatal(err)
@@ -467,9 +467,9 @@ func TestObserve_hearsNothing(t *testing.T) {
 }
 
 // A closed pull request that was opened again is ours like before.
-func TestComments_closedAndReopened(t *testing.T) {
+func TestCommands_reopenedPullRequest(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	w.Forge.CloseByHand(1, "ben")
 	w.run()
 	id := w.comment(1, "ada", "/promoter resume a mistake")

@@ -15,9 +15,9 @@ type partKey struct{}
 
 // Whoever follows is told of each part within the one that it belongs to, and of what
 // was done in it; a pass at rest has none that changes something.
-func TestReconcile_follow(t *testing.T) {
+func TestReconcile_tracesItsParts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	var told []string
 	reconcile := func() []string {

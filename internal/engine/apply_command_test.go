@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	config_ "promoter/internal/config"
+	"promoter/internal/config"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/identity"
 	"promoter/internal/pullrequest"
@@ -19,7 +19,7 @@ import (
 
 // asking is a config in which somebody has to ask for prod.
 func asking() string {
-	return strings.ReplaceAll(config, "after: [staging], land: automerge}", "after: [staging], propose: manual, newer: queue}")
+	return strings.ReplaceAll(threeEnvironments, "after: [staging], land: automerge}", "after: [staging], propose: manual, newer: queue}")
 }
 
 // comment says something on a pull request as a person.
@@ -74,9 +74,9 @@ func staged(t *testing.T, config string) *world {
 	return w
 }
 
-func TestComments_hold(t *testing.T) {
+func TestCommands_hold(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	id := w.comment(1, "ada", "Wait.\n\n/promoter hold the cart is empty")
 	at := w.Clock.Now()
 	w.run()
@@ -139,9 +139,9 @@ func (w *world) parentSubject() string {
 	return subject
 }
 
-func TestComments_reject(t *testing.T) {
+func TestCommands_reject(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	id := w.comment(1, "ada", "/promoter reject it leaks")
 	report := w.run()
 	w.wantReactions(id, scm.ReactionDone)
@@ -159,9 +159,9 @@ func TestComments_reject(t *testing.T) {
 
 // A merged pull request carries what it brought: that goes nowhere else, and what
 // stood there before it is not rejected.
-func TestComments_rejectMerged(t *testing.T) {
+func TestCommands_rejectMergedPullRequest(t *testing.T) {
 	t.Parallel()
-	w := staged(t, strings.ReplaceAll(config, "after: [staging], land", "after: {staging: {soak: 24h}}, land"))
+	w := staged(t, strings.ReplaceAll(threeEnvironments, "after: [staging], land", "after: {staging: {soak: 24h}}, land"))
 	w.mergeByHand(1, "merge")
 	w.run()
 	id := w.comment(1, "ada", "/promoter reject it leaks")
@@ -177,7 +177,7 @@ func TestComments_rejectMerged(t *testing.T) {
 	}
 }
 
-func TestComments_promoteOnTheParent(t *testing.T) {
+func TestCommands_promoteOnParentPullRequest(t *testing.T) {
 	t.Parallel()
 	w := staged(t, asking())
 	w.mergeByHand(1, "squash")
@@ -202,7 +202,7 @@ func TestComments_promoteOnTheParent(t *testing.T) {
 
 // A command skips nothing: the conditions of the environment before hold, and so do
 // the gates.
-func TestComments_promoteSkipsNoGate(t *testing.T) {
+func TestCommands_promoteSkipsNoGate(t *testing.T) {
 	t.Parallel()
 	w := staged(t, strings.ReplaceAll(asking(), "after: [staging],", "after: {staging: {soak: 24h}}, gates: {checks: [ci], approvals: {count: 1}}, land: automerge,"))
 	w.mergeByHand(1, "merge")
@@ -224,9 +224,9 @@ func TestComments_promoteSkipsNoGate(t *testing.T) {
 	w.holds("prod", "1.1.0 1.0.0")
 }
 
-func TestComments_promoteWhere(t *testing.T) {
+func TestCommands_promoteNamesKnownEnvironment(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config+"  tools: {paths: [\"tools/{application}.txt\"], after: [dev]}\n")
+	w := staged(t, threeEnvironments+"  tools: {paths: [\"tools/{application}.txt\"], after: [dev]}\n")
 	for text, want := range map[string]string{
 		"/promoter promote moon":  "there is no environment moon; there are dev, staging, prod, tools",
 		"/promoter promote tools": "shop has no files in tools",
@@ -239,13 +239,13 @@ func TestComments_promoteWhere(t *testing.T) {
 	}
 }
 
-func TestComments_refresh(t *testing.T) {
+func TestCommands_refresh(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	asked := 0
 	id := w.comment(1, "ada", "/promoter refresh")
 	lane := w.Reconciler()
-	lane.Refresh = func(c *config_.Config) {
+	lane.Refresh = func(c *config.Config) {
 		if asked++; len(c.Components) != 2 {
 			t.Error("another config")
 		}
@@ -262,9 +262,9 @@ func TestComments_refresh(t *testing.T) {
 	w.calm()
 }
 
-func TestComments_explain(t *testing.T) {
+func TestCommands_explain(t *testing.T) {
 	t.Parallel()
-	w := staged(t, strings.ReplaceAll(config, "after: [dev]}", "after: [dev], gates: {checks: [ci]}}"))
+	w := staged(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], gates: {checks: [ci]}}"))
 	id := w.comment(1, "ada", "/promoter explain")
 	w.run()
 	w.wantReactions(id, scm.ReactionDone)
@@ -272,9 +272,9 @@ func TestComments_explain(t *testing.T) {
 	w.calm()
 }
 
-func TestComments_help(t *testing.T) {
+func TestCommands_help(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	w.Permissions.Only[verb.Reject] = []string{"cho"}
 	w.Permissions.Where["ada"] = []string{"staging", "dev"}
 	id := w.comment(1, "ada", "/promoter help")
@@ -283,9 +283,9 @@ func TestComments_help(t *testing.T) {
 	w.wantAnswer(1, "here you may use hold, resume, promote dev, promote staging, refresh, explain, help.", "| `/promoter reject REASON` |")
 }
 
-func TestComments_unclear(t *testing.T) {
+func TestCommands_unclear(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	before := w.Git.Branch("promoter/staging/shop")
 	id := w.comment(1, "ada", "/promoter merge @everyone now")
 	w.run()
@@ -302,9 +302,9 @@ func TestComments_unclear(t *testing.T) {
 }
 
 // Words of people are shown so that they call nobody and end nothing.
-func TestComments_harmless(t *testing.T) {
+func TestCommands_replyIsSanitized(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	w.Permissions.Only[verb.Reject] = []string{"@acme/sre <!-- x --> #7 ![y](https://evil.example)"}
 	id := w.comment(1, "a@b", "/promoter reject see #12 @acme/all --> `x`")
 	w.run()
@@ -321,9 +321,9 @@ func TestComments_harmless(t *testing.T) {
 }
 
 // On a pull request for several applications a command is about all of them.
-func TestComments_group(t *testing.T) {
+func TestCommands_groupPullRequest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(config, "after: [dev]}", "after: [dev], pullRequest: {group: environment}}"))
+	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], pullRequest: {group: environment}}"))
 	content := w.Git.FilesOf(w.Git.Branch("main"))["dev/shop.txt"]
 	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Add an application", func(all map[string]string) {
 		for _, environment := range environments() {

@@ -16,7 +16,7 @@ func TestReconcile_mergedByHand(t *testing.T) {
 	for _, method := range []string{"squash", "bare squash"} {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, strings.ReplaceAll(config, "after: [staging]", "after: {staging: {soak: 1h}}"))
+			w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [staging]", "after: {staging: {soak: 1h}}"))
 			w.Forge.Bare = method == "bare squash"
 			w.push(web, "1.1.0")
 			w.run()
@@ -34,12 +34,12 @@ func TestReconcile_mergedByHand(t *testing.T) {
 	}
 }
 
-func TestReconcile_lostAnswers(t *testing.T) {
+func TestReconcile_lostResponses(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []string{"create", "merge", "status", "edit"} {
 		t.Run(lost, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, config)
+			w := newWorld(t, threeEnvironments)
 			w.push(web, "1.1.0")
 			once := true
 			w.Forge.Effect = func(before bool, what string) error {
@@ -65,9 +65,9 @@ func TestReconcile_lostAnswers(t *testing.T) {
 	}
 }
 
-func TestReconcile_ratedLimited(t *testing.T) {
+func TestReconcile_rateLimited(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	w.Forge.Effect = func(before bool, what string) error {
 		if before && what == "create" {
@@ -88,7 +88,7 @@ var errLimited = fault.New(fault.RateLimited, "slow down")
 
 func TestReconcile_dryRun(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	before := w.Git.Branches()
 	lane := w.Reconciler()
@@ -104,7 +104,7 @@ func TestReconcile_dryRun(t *testing.T) {
 
 func TestReconcile_idle(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.run()
 	w.Git.Listings, w.Git.Pushes = 0, 0
 	clear(w.Forge.Calls)

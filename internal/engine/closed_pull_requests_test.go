@@ -11,7 +11,7 @@ import (
 )
 
 // A close that no pass saw before the environment was resumed is answered already.
-func TestReconcile_resumedBeforeTheCloseWasSeen(t *testing.T) {
+func TestReconcile_resumeAfterAnUnobservedClose(t *testing.T) {
 	t.Parallel()
 	for name, target := range map[string]state.Target{
 		"the application": in("staging"),
@@ -20,7 +20,7 @@ func TestReconcile_resumedBeforeTheCloseWasSeen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, config)
+			w := newWorld(t, threeEnvironments)
 			w.push(web, "1.1.0")
 			w.run()
 			w.Forge.CloseByHand(1, "ada")
@@ -34,9 +34,9 @@ func TestReconcile_resumedBeforeTheCloseWasSeen(t *testing.T) {
 }
 
 // One application of a closed group is resumed: it alone goes on.
-func TestReconcile_oneOfAGroupResumed(t *testing.T) {
+func TestReconcile_resumesOneApplicationOfAGroup(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(config, "after: [dev]}", "after: [dev], pullRequest: {group: environment}}"))
+	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], pullRequest: {group: environment}}"))
 	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "another", func(all map[string]string) {
 		for _, environment := range environments() {
 			all[environment+"/cart.txt"] = line(worker, "1.0.0") + "\n"
@@ -60,9 +60,9 @@ func TestReconcile_oneOfAGroupResumed(t *testing.T) {
 
 // What a person closed stays an answer when nothing differs for a while, and the
 // branch that is left is tidied away.
-func TestReconcile_closedWhileNothingDiffers(t *testing.T) {
+func TestReconcile_closeWhileNothingDiffersIsRemembered(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	w.run()
 	w.Forge.CloseByHand(1, "ada")
@@ -79,9 +79,9 @@ func TestReconcile_closedWhileNothingDiffers(t *testing.T) {
 
 // An answer that was taken is not taken again, as something else, once the branch
 // is gone.
-func TestReconcile_anOldAnswerStaysWhatItWas(t *testing.T) {
+func TestReconcile_recordedCloseIsNotReadAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	w.run()
 	w.Forge.CloseByHand(1, "ada")
@@ -100,9 +100,9 @@ func TestReconcile_anOldAnswerStaysWhatItWas(t *testing.T) {
 }
 
 // A close that makes room in the line does not let another one in that was closed.
-func TestReconcile_closedInLine(t *testing.T) {
+func TestReconcile_closeMakesRoomForNoClosedOne(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(config, "after: [dev]}", "after: [dev], pullRequest: {limit: 1}}"))
+	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], pullRequest: {limit: 1}}"))
 	w.push(web, "1.1.0")
 	w.run() // #1 for shop
 	w.Forge.CloseByHand(1, "ada")
@@ -117,12 +117,12 @@ func TestReconcile_closedInLine(t *testing.T) {
 }
 
 // A person closes the pull request of what is pushed from now on.
-func TestReconcile_closedAndPushedSince(t *testing.T) {
+func TestReconcile_closeBeforeLandPush(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(config, "land: push}", "land: pr}"))
+	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "land: push}", "land: pr}"))
 	w.push(web, "1.1.0")
 	w.run()
-	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Push", func(all map[string]string) { all[engine.ConfigFile] = config })
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Push", func(all map[string]string) { all[engine.ConfigFile] = threeEnvironments })
 	w.Forge.CloseByHand(1, "ada")
 	report := w.run()
 	wantReason(t, report, "dev", "rejected", "ada")
@@ -136,12 +136,12 @@ func TestReconcile_closedAndPushedSince(t *testing.T) {
 
 // Somebody closes a pull request and tidies its branch away before the next pass.
 // That is a close, and no branch that went for some reason.
-func TestReconcile_closedAndTidiedAway(t *testing.T) {
+func TestReconcile_closeThenDeletedBranchIsAClose(t *testing.T) {
 	t.Parallel()
 	for name, between := range map[string]time.Duration{"deleted later": 5 * time.Second, "deleted at once": 0} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, config)
+			w := newWorld(t, threeEnvironments)
 			w.push(web, "1.1.0")
 			w.run()
 			w.Forge.CloseByHand(1, "ada")

@@ -17,9 +17,9 @@ func (c *comparing) Compare(context.Context, string, string, string, int) (scm.C
 }
 
 // A pull request keeps its words while a part of them cannot be asked.
-func TestReconcile_wordsStay(t *testing.T) {
+func TestReconcile_keepsTextWhileAPartIsUnknown(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, strings.Replace(config, "web: {", "web: {source: forge.example/acme/web, ", 1))
+	w := newWorld(t, strings.Replace(threeEnvironments, "web: {", "web: {source: forge.example/acme/web, ", 1))
 	w.push(web, "1.1.0")
 	compare := &comparing{}
 	run := func() {

@@ -11,7 +11,7 @@ import (
 )
 
 // A resume that is heard late ends no hold and no rollback of later.
-func TestComments_heldSince(t *testing.T) {
+func TestCommands_lateResumeAfterHold(t *testing.T) {
 	t.Parallel()
 	for name, decide := range map[string]func(state.Act) state.Change{
 		"held": func(act state.Act) state.Change { return state.Hold(in("staging"), act) },
@@ -19,7 +19,7 @@ func TestComments_heldSince(t *testing.T) {
 			return state.Rollback(in("staging"), state.RolledBack{Act: act})
 		},
 	} {
-		w := staged(t, config)
+		w := staged(t, threeEnvironments)
 		id := w.comment(1, "ada", "/promoter resume")
 		w.Clock.Add(time.Minute)
 		w.decide(decide(w.act("")))
@@ -33,7 +33,7 @@ func TestComments_heldSince(t *testing.T) {
 }
 
 // A promotion that is heard late takes the place of no request of later.
-func TestComments_askedSince(t *testing.T) {
+func TestCommands_latePromoteAfterRequest(t *testing.T) {
 	t.Parallel()
 	w := staged(t, asking())
 	w.mergeByHand(1, "merge")
@@ -52,9 +52,9 @@ func TestComments_askedSince(t *testing.T) {
 
 // Commands of somebody about whom the forge does not answer wait, in their order, and
 // keep nobody else from being heard.
-func TestComments_oneKeepsNobodyElse(t *testing.T) {
+func TestCommands_oneUserBlocksNoOther(t *testing.T) {
 	t.Parallel()
-	w := staged(t, config)
+	w := staged(t, threeEnvironments)
 	w.Permissions.Fail = func(person identity.User) error {
 		if person.Login == "mallory" {
 			return fault.New(fault.Temporary, "the forge does not answer")

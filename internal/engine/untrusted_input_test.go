@@ -13,7 +13,7 @@ import (
 // What stands in a body decides nothing, whoever wrote it.
 func TestReconcile_forgedBody(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	w.run()
 	forged := strings.ReplaceAll(w.pull(1).Body, "1.1.0", "9.9.9") + "\n\nPromoter-Image: web=quay.io/acme/web:9.9.9\n"
@@ -31,9 +31,9 @@ func TestReconcile_forgedBody(t *testing.T) {
 
 // Somebody who shares our account, as with a token of a person, pushed to a branch
 // with our name and opened the pull request: only its commits tell.
-func TestReconcile_sameUser(t *testing.T) {
+func TestReconcile_otherCommitterOnOurAccount(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.Git.Set("promoter/staging/shop", w.Git.Branch("main"))
 	theirs := w.Git.Commit("promoter/staging/shop", enginetest.Human, w.Clock.Now(), "Mine", func(all map[string]string) { all["mine"] = "x" })
 	number := w.Forge.ByHand(enginetest.Bot.Login, "promoter/staging/shop", "main", true)
@@ -50,7 +50,7 @@ func TestReconcile_sameUser(t *testing.T) {
 // ours, not its text.
 func TestReconcile_olderRelease(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	w.run()
 	w.Forge.Rewrite(1, w.pull(1).Title, "The words of an older release, without markers.")
@@ -96,7 +96,7 @@ func TestReconcile_forgedTrailers(t *testing.T) {
 	for _, way := range []string{"commit", "merge"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, config)
+			w := newWorld(t, threeEnvironments)
 			w.push(web, "1.1.0")
 			w.run()
 			w.push(web, "1.2.0")

@@ -12,9 +12,9 @@ import (
 
 // A pull request against a managed branch that a person took over can be merged
 // where our status is required.
-func TestReconcile_statusOfWhatAPersonTookOver(t *testing.T) {
+func TestReconcile_statusOfTakenOverPullRequest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	w.run()
 	w.byHand("promoter/staging/shop", "staging", "1.0.0", "1.0.9")
@@ -27,9 +27,9 @@ func TestReconcile_statusOfWhatAPersonTookOver(t *testing.T) {
 
 // What is said about a person's commit holds a name that the person chose. It
 // reaches nobody, and the mark by which the comment is found again is not seen.
-func TestReconcile_nameOfWhoTookOver(t *testing.T) {
+func TestReconcile_userNamesAreSanitized(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	w.run()
 	who := enginetest.Human
@@ -63,9 +63,9 @@ func (w *world) statusOf(commit string) string {
 
 // However many pull requests people have, all get their status in the end, and
 // none twice.
-func TestReconcile_statusOfManyPeople(t *testing.T) {
+func TestReconcile_statusOfManyForeignPullRequests(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	for i := range 120 {
 		branch := fmt.Sprintf("feature-%d", i)
 		w.Git.Set(branch, w.Git.Branch("main"))
@@ -88,7 +88,7 @@ func TestReconcile_statusOfManyPeople(t *testing.T) {
 // A token that may set statuses and not read checks says nothing twice.
 func TestReconcile_statusOnceWithoutChecks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.Git.Set("feature", w.Git.Branch("main"))
 	w.Git.Commit("feature", enginetest.Human, w.Clock.Now(), "Mine", func(all map[string]string) { all["mine"] = "x" })
 	w.Forge.ByHand("ada", "feature", "main", true)
@@ -112,9 +112,9 @@ func TestReconcile_statusOnceWithoutChecks(t *testing.T) {
 
 // A forge may have no place for a status on a commit of a fork, GitLab for one.
 // Whoever opens such a pull request does not make every run fail.
-func TestReconcile_statusOfAForkThatTakesNone(t *testing.T) {
+func TestReconcile_forkThatAcceptsNoStatus(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.Git.Set("theirs", w.Git.Branch("main"))
 	w.Git.Commit("theirs", enginetest.Human, w.Clock.Now(), "Theirs", func(all map[string]string) { all["theirs"] = "x" })
 	w.Forge.ByHand("mallory", "theirs", "main", false)

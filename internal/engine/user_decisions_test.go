@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	config_ "promoter/internal/config"
+	"promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/identity"
@@ -32,7 +32,7 @@ func in(environment string) state.Target {
 
 func TestReconcile_holdAndResume(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.decide(state.Hold(in("dev"), w.act("an incident")))
 	w.push(web, "1.1.0")
 	report := w.run()
@@ -46,7 +46,7 @@ func TestReconcile_holdAndResume(t *testing.T) {
 
 func TestReconcile_freezeWhileAutomergeWaits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(config, "land: automerge}", "land: automerge, gates: {checks: [ci]}}"))
+	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "land: automerge}", "land: automerge, gates: {checks: [ci]}}"))
 	w.push(web, "1.1.0")
 	w.run()
 	w.mergeByHand(1, "merge")
@@ -66,7 +66,7 @@ func TestReconcile_freezeWhileAutomergeWaits(t *testing.T) {
 
 func TestReconcile_promotionID(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	ids := w.ids(w.run(), "dev")
 	w.byHand("main", "dev", line(web, "1.1.0"), line(web, "1.0.0"))
@@ -93,7 +93,7 @@ func (w *world) ids(report engine.Report, environment string) []string {
 
 // manual asks before staging.
 func manual() string {
-	return strings.ReplaceAll(config, "after: [dev]}", "after: [dev], propose: manual, land: push}")
+	return strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], propose: manual, land: push}")
 }
 
 func TestReconcile_manual(t *testing.T) {
@@ -125,10 +125,10 @@ func TestReconcile_requestedVersions(t *testing.T) {
 
 func TestReconcile_serverLimit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	lane := w.Reconciler()
-	lane.Limits = func(string) promotion.Limit { return promotion.Limit{Land: []config_.Land{config_.LandPR}} }
+	lane.Limits = func(string) promotion.Limit { return promotion.Limit{Land: []config.Land{config.LandPR}} }
 	if _, err := lane.Reconcile(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestReconcile_serverLimit(t *testing.T) {
 
 func TestReconcile_group(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(config, "after: [dev]}", "after: [dev], pullRequest: {group: environment}}"))
+	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], pullRequest: {group: environment}}"))
 	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "another", func(all map[string]string) {
 		for _, environment := range environments() {
 			all[environment+"/cart.txt"] = line(worker, "1.0.0") + "\n"
@@ -155,9 +155,9 @@ func TestReconcile_group(t *testing.T) {
 	w.calm()
 }
 
-func TestReconcile_repositoriesThatCannotBeWritten(t *testing.T) {
+func TestReconcile_unusableRepository(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	w.run()
 	w.Forge.Retarget(1, "other")
@@ -175,7 +175,7 @@ func TestReconcile_repositoriesThatCannotBeWritten(t *testing.T) {
 
 func TestReconcile_badConfig(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "broken", func(all map[string]string) { all[".promoter.yaml"] = "version: 1\nnonsense: true\n" })
 	report, err := w.Reconciler().Reconcile(t.Context())
 	if err != nil || !strings.Contains(report.Unusable, ".promoter.yaml:1:1") {

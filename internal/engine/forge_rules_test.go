@@ -15,7 +15,7 @@ import (
 // request of prod open.
 func protected(t *testing.T, gates string, rules scm.Rules) *world {
 	t.Helper()
-	w := newWorld(t, strings.ReplaceAll(config, "land: automerge}", "land: automerge"+gates+"}"))
+	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "land: automerge}", "land: automerge"+gates+"}"))
 	w.Forge.Protected = map[string]scm.Rules{"main": rules}
 	w.push(web, "1.1.0")
 	w.run()
@@ -70,7 +70,7 @@ func (w *world) wantTries(want int) {
 	}
 }
 
-func TestReconcile_askedByTheForge(t *testing.T) {
+func TestReconcile_forgeRulesAreGates(t *testing.T) {
 	t.Parallel()
 	w := protected(t, ", gates: {approvals: {count: 1, from: [eve]}}", scm.Rules{Checks: []string{"promoter", "ci"}, Approvals: 2})
 	approvals := func(own, theirs string) []string {
@@ -91,7 +91,7 @@ func TestReconcile_askedByTheForge(t *testing.T) {
 
 // Forges count the approvals of bots that may write, and tell nobody whether one may.
 // For promoter's own gate it never counts.
-func TestReconcile_aBotApprovesForTheForge(t *testing.T) {
+func TestReconcile_botApprovalCountsForTheForge(t *testing.T) {
 	t.Parallel()
 	w := protected(t, ", gates: {approvals: {count: 1}}", scm.Rules{Approvals: 1})
 	w.Forge.Review(2, "approver[bot]", scm.Approved)
@@ -106,7 +106,7 @@ func TestReconcile_aBotApprovesForTheForge(t *testing.T) {
 // nothing else, does not wait for itself.
 func TestReconcile_ownStatusRequired(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.Forge.Protected = map[string]scm.Rules{"main": {Checks: []string{"promoter"}}}
 	w.push(web, "1.1.0")
 	w.run()
@@ -121,7 +121,7 @@ func TestReconcile_mergeQueue(t *testing.T) {
 	for name, known := range map[string]bool{"told": true, "found out": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, config)
+			w := newWorld(t, threeEnvironments)
 			w.Forge.Limits.Rules = known
 			w.Forge.Protected = map[string]scm.Rules{"main": {Queue: true}}
 			w.push(web, "1.1.0")
@@ -151,7 +151,7 @@ func TestReconcile_mergeQueue(t *testing.T) {
 // changed about the head, or when some time is over, and never in between.
 func TestReconcile_refusedMerge(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	words := "A conversation must be resolved"
 	w.Forge.Secret = func(int) string { return words }
 	w.push(web, "1.1.0")
@@ -186,9 +186,9 @@ func TestReconcile_refusedMerge(t *testing.T) {
 
 // The clock of this machine is ahead of the forge's: what was pushed seems to be newer
 // than what the forge said about it.
-func TestReconcile_refusedMergeByAnotherClock(t *testing.T) {
+func TestReconcile_refusedMergeDespiteClockSkew(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.Forge.Now = func() time.Time { return w.Clock.Now().Add(-time.Hour) }
 	w.Forge.Secret = func(int) string { return "A conversation must be resolved" }
 	w.push(web, "1.1.0")
@@ -206,7 +206,7 @@ func TestReconcile_refusedMergeByAnotherClock(t *testing.T) {
 
 // Only a head that the forge calls out of date is built anew: approvals outlive a
 // server that has an accident.
-func TestReconcile_onlyWhatIsBehindIsBuiltAnew(t *testing.T) {
+func TestReconcile_rebuildsOnlyWhatIsBehind(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		err  error
@@ -271,7 +271,7 @@ func TestReconcile_approvalsThatDoNotCount(t *testing.T) {
 // merged there by promoter.
 func TestReconcile_rulesAreReadOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.run()
 	w.push(web, "1.1.0")
 	w.run()

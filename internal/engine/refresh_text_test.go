@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// TestReconcile_refresh breaks a run that refreshes a pull request at every effect.
+// TestReconcile_refreshesTitleAfterACrash breaks a run that refreshes a pull request at every effect.
 // Whatever was done already, and even if a newer version comes before the next run, the
 // title is that of what is proposed.
-func TestReconcile_refresh(t *testing.T) {
+func TestReconcile_refreshesTitleAfterACrash(t *testing.T) {
 	t.Parallel()
 	for _, newer := range []bool{false, true} {
 		reached := true
@@ -17,7 +17,7 @@ func TestReconcile_refresh(t *testing.T) {
 			reached = false
 			for _, before := range []bool{true, false} {
 				t.Run(fmt.Sprintf("step %d, before: %v, newer: %v", step, before, newer), func(t *testing.T) {
-					w := newWorld(t, config)
+					w := newWorld(t, threeEnvironments)
 					w.push(web, "1.1.0")
 					w.run()
 					w.push(web, "1.2.0")
@@ -39,9 +39,9 @@ func TestReconcile_refresh(t *testing.T) {
 }
 
 // A title of a person stays, also after a run that broke.
-func TestReconcile_titleOfAPerson(t *testing.T) {
+func TestReconcile_keepsAUsersTitle(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	w.run()
 	w.Forge.Rewrite(1, "Mine", w.pull(1).Body)

@@ -16,7 +16,7 @@ import (
 // its check passed, which it did.
 func readyToMerge(t *testing.T) *world {
 	t.Helper()
-	w := newWorld(t, strings.ReplaceAll(config, "land: automerge}", "land: automerge, gates: {checks: [ci]}}"))
+	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "land: automerge}", "land: automerge, gates: {checks: [ci]}}"))
 	w.push(web, "1.1.0")
 	w.run()
 	w.mergeByHand(1, "merge")
@@ -26,7 +26,7 @@ func readyToMerge(t *testing.T) *world {
 }
 
 // People act between what a pass saw and what it does about it.
-func TestReconcile_meanwhile(t *testing.T) {
+func TestReconcile_usersActBetweenObserveAndAct(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(w *world){
 		"retargeted":  func(w *world) { w.Forge.Retarget(2, "other") },
@@ -71,9 +71,9 @@ func TestReconcile_meanwhile(t *testing.T) {
 }
 
 // A pull request that was closed with a reason is opened again by a person.
-func TestReconcile_reopenedByHand(t *testing.T) {
+func TestReconcile_reopenedByAUser(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	w.run()
 	head := w.pull(1).Head.Commit
@@ -93,7 +93,7 @@ func TestReconcile_reopenedByHand(t *testing.T) {
 
 // One file of two environments: what is pushed for one is in the pull request of
 // the other.
-func TestReconcile_oneFileOfTwoEnvironments(t *testing.T) {
+func TestReconcile_sharedFileOfTwoEnvironments(t *testing.T) {
 	t.Parallel()
 	text := `version: 1
 components:
@@ -127,7 +127,7 @@ environments:
 
 // Each merge of a wide history stays a race-free step even when somebody else
 // merges in between.
-func TestReconcile_othersMergeToo(t *testing.T) {
+func TestReconcile_othersMergeConcurrently(t *testing.T) {
 	t.Parallel()
 	w := many(t, 12, "automerge")
 	w.push(web, "1.1.0")
@@ -147,9 +147,9 @@ func TestReconcile_othersMergeToo(t *testing.T) {
 
 // Clocks of people and forges differ a little. A resume that was said after the
 // close, by a clock that is late, is not lost for ever.
-func TestReconcile_resumeAfterItWasSeen(t *testing.T) {
+func TestReconcile_resumeDespiteClockSkew(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config)
+	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	w.run()
 	w.Forge.CloseByHand(1, "ada")
@@ -162,7 +162,7 @@ func TestReconcile_resumeAfterItWasSeen(t *testing.T) {
 
 // Who only looks writes nothing, whatever there is to say: an answer to remember, a
 // status to set, a branch to tidy away, a pull request to close or to merge.
-func TestReconcile_onlyLooking(t *testing.T) {
+func TestObserve_writesNothing(t *testing.T) {
 	t.Parallel()
 	w := readyToMerge(t)
 	w.push(web, "1.2.0")

@@ -25,7 +25,7 @@ func many(t *testing.T, n int, land string) *world {
 	return w
 }
 
-func TestReconcile_oneChain(t *testing.T) {
+func TestReconcile_pushesOneChainPerBranch(t *testing.T) {
 	t.Parallel()
 	w := many(t, 20, "push")
 	w.run()
@@ -72,7 +72,7 @@ func TestReconcile_automergesOfOneBranch(t *testing.T) {
 
 // One pull request that cannot be read, or whose forge does not answer, is trouble
 // of its own.
-func TestReconcile_oneOfManyFails(t *testing.T) {
+func TestReconcile_oneFailingPullRequestStopsNoOther(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{"checks", "reviews", "list closed", "status", "create", "edit", "say"} {
 		t.Run(what, func(t *testing.T) {
@@ -119,10 +119,10 @@ var errBroken = fault.New(fault.Temporary, "the connection broke")
 
 // A pass in which many wait for people asks a few things about each, and nothing
 // about what landed long ago.
-func TestReconcile_requestsOfManyThatWait(t *testing.T) {
+func TestReconcile_requestsWhileManyWait(t *testing.T) {
 	t.Parallel()
 	const n = 30
-	w := newWorld(t, strings.ReplaceAll(config, "after: [dev]}", "after: [dev], pullRequest: {limit: 100}}"))
+	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], pullRequest: {limit: 100}}"))
 	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "many", func(all map[string]string) {
 		for i := range n {
 			for _, environment := range environments() {
@@ -153,12 +153,12 @@ func TestReconcile_requestsOfManyThatWait(t *testing.T) {
 }
 
 // Whoever may push a branch cannot stop the others with what it holds.
-func TestReconcile_oneBranchTooLarge(t *testing.T) {
+func TestReconcile_oversizedBranchStopsNoOther(t *testing.T) {
 	t.Parallel()
 	for _, branch := range []string{"promoter/staging/shop", "release"} {
 		t.Run(branch, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, strings.ReplaceAll(config, "prod: {", "prod: {branch: release, "))
+			w := newWorld(t, strings.ReplaceAll(threeEnvironments, "prod: {", "prod: {branch: release, "))
 			w.Git.Set("release", w.Git.Branch("main"))
 			w.push(web, "1.1.0")
 			w.run()

@@ -1,0 +1,15 @@
+package engine
+
+import "context"
+
+// The phases, for tests of each alone.
+
+func ObserveOnce(ctx context.Context, r *Reconciler) (Observation, error) {
+	return r.observe(ctx, true)
+}
+
+func MakePlan(o Observation) Plan { return makePlan(o) }
+
+func Act(ctx context.Context, r *Reconciler, o Observation, plan Plan) (Report, bool, error) {
+	return r.act(ctx, o, plan)
+}
