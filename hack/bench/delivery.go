@@ -1,26 +1,21 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
-// deliveryLimit is how many times as long a delivery with its hint may take as the
-// least that could be done: three fifths of its rate.
-const deliveryLimit = 1 / 0.6
+// deliveryLatency is the limit of 99 of 100 deliveries at 500 per second, in
+// milliseconds.
+const deliveryLatency = 50
 
-// deliveryFigures lists what docs/performance.md promises of deliveries, for the
-// databases that are there.
+// deliveryFigures lists the latency of deliveries, for the available databases.
 func deliveryFigures(deliveries map[string]result) []figure {
 	var all []figure
 	for _, where := range slices.Sorted(maps.Keys(deliveries)) {
-		r := deliveries[where]
-		all = append(all, limited("a delivery, "+strings.ReplaceAll(where, "_", " "), perSecond(r["own/s"]), "bare "+perSecond(r["bare/s"]),
-			r["x-bare-own"], deliveryLimit))
+		p99 := deliveries[where]["ms-p99"]
+		all = append(all, limited("p99 of a delivery at 500/s, "+words(where), inMilliseconds(p99), inMilliseconds(deliveryLatency),
+			p99/deliveryLatency, 1))
 	}
 	return all
 }
-
-func perSecond(rate float64) string { return fmt.Sprintf("%.0f/s", rate) }

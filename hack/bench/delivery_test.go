@@ -7,10 +7,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestDeliveryFiguresAreOfTheDatabasesThatAreThere(t *testing.T) {
+func TestDeliveryFiguresCompareTheLatencyWithItsLimit(t *testing.T) {
 	t.Parallel()
-	output := "BenchmarkDelivery/SQLite/100_lanes-2 \t 40 \t 10000 bare/s \t 5000 own/s \t 2.0 x-bare-own\n" +
-		"BenchmarkDelivery/SQLite/1_lanes-2 \t 40 \t 10000 bare/s \t 8000 own/s \t 1.25 x-bare-own\n"
+	output := "BenchmarkDelivery/SQLite/100_repositories-2 \t 4 \t 1.5 ms-median \t 75.0 ms-p99\n" +
+		"BenchmarkDelivery/SQLite/1_repositories-2 \t 4 \t 0.7 ms-median \t 5.0 ms-p99\n"
 	results, err := readResults(deliveryBenchmark, output)
 	if err != nil {
 		t.Fatal(err)
@@ -19,9 +19,9 @@ func TestDeliveryFiguresAreOfTheDatabasesThatAreThere(t *testing.T) {
 	if err := printTable(&out, deliveryFigures(results)); err != nil {
 		t.Fatal(err)
 	}
-	want := `figure                         measured   compared with   ratio   limit   
-a delivery, SQLite/100 lanes   5000/s     bare 10000/s    2.00    1.67    over
-a delivery, SQLite/1 lanes     8000/s     bare 10000/s    1.25    1.67    ok
+	want := `figure                                                 measured   compared with   ratio   limit   
+p99 of a delivery at 500/s, SQLite, 100 repositories   75.0 ms    50.0 ms         1.50    1.00    over
+p99 of a delivery at 500/s, SQLite, 1 repositories     5.0 ms     50.0 ms         0.10    1.00    ok
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)

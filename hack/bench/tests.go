@@ -46,7 +46,7 @@ func testBenchmarks(ctx context.Context, runs int) (tests, error) {
 	if err != nil {
 		return tests{}, err
 	}
-	deliveries, err := goBenchmark(ctx, "./internal/queue", deliveryBenchmark, fmt.Sprintf("%dx", 4*runs))
+	deliveries, err := goBenchmark(ctx, "./internal/queue", deliveryBenchmark, fmt.Sprintf("%dx", runs))
 	if err != nil {
 		return tests{}, err
 	}

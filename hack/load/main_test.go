@@ -12,13 +12,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if address := os.Getenv(bareVariable); address != "" {
-		if err := serveBare(address); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
 	defer built.remove()
 	databasetest.Main(m)
 }

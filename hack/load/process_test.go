@@ -20,7 +20,7 @@ import (
 	"promoter/internal/database"
 )
 
-// process is one that answers webhooks: promoter, or the bare loop.
+// process is promoter, answering webhooks.
 type process struct {
 	b       *testing.B
 	command *exec.Cmd
@@ -161,7 +161,7 @@ func (p *process) metric(begins string) (sum float64) {
 func (p *process) rests() {
 	p.b.Helper()
 	for late := time.Now().Add(patience); time.Now().Before(late); <-time.After(50 * time.Millisecond) {
-		if p.metric(`promoter_work_waiting{kind="lane"}`)+p.metric(`promoter_work_running{kind="lane"}`) == 0 {
+		if p.metric(`promoter_work_waiting{kind="repository"}`)+p.metric(`promoter_work_running{kind="repository"}`) == 0 {
 			return
 		}
 	}

@@ -90,7 +90,7 @@ func (s *sender) flood(connections int, for_ time.Duration) float64 {
 func (s *sender) pace(rate float64, for_ time.Duration) samples {
 	begin := time.Now()
 	due := make(chan time.Time, 1<<16)
-	took := make([]samples, 256)
+	took := make([]samples, connections)
 	var all sync.WaitGroup
 	for n := range took {
 		all.Go(func() {

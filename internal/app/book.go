@@ -35,7 +35,7 @@ func (b book) event(target promotion.Target, act string, at time.Time) store.Eve
 }
 
 // done are the acts of a look, one event for each application.
-func (b book) done(report engine.Report, cause store.Trigger) []store.Event {
+func (b book) done(report engine.Report, cause store.DeliveryRef) []store.Event {
 	var all []store.Event
 	for _, done := range report.Effects {
 		if done.Action == engine.ActionNone {

@@ -22,22 +22,22 @@ type point struct {
 // test of their own in internal/engine.
 var points = []point{
 	{name: "leases of the process before are freed", text: "where owner <> ''"},
-	{name: "the poll of the start is hinted at", text: "insert into work", argument: `"kind":"poll"`},
+	{name: "the poll of the start is triggered", text: "insert into work", argument: `"kind":"poll"`},
 	{name: "the poll is claimed", text: "with due", argument: "poll", claims: "poll"},
-	{name: "the poll hints at repositories", text: "insert into work", argument: `"kind":"lane"`},
-	{name: "a lane is forgotten", text: "delete from lane"},
+	{name: "the poll triggers repositories", text: "insert into work", argument: `"kind":"repository"`},
+	{name: "a repository is deleted", text: "delete from repository where"},
 	{name: "the poll is done", text: "done = claimed", argument: "poll"},
 	{name: "the sweep is claimed", text: "with due", argument: "sweep", claims: "sweep"},
 	{name: "old deliveries are removed", text: "delete from delivery where"},
 	{name: "deliveries beyond the bound are removed", text: "delete from delivery where", argument: beyondBound},
 	{name: "the sweep is done", text: "done = claimed", argument: "sweep"},
-	{name: "a delivery is kept with its hint", text: "insert into delivery"},
-	{name: "a look is claimed", text: "with due", argument: "lane", claims: "lane"},
-	{name: "a lease is renewed", text: "update work set lease_until", argument: "lane"},
-	{name: "what a lane follows is kept", text: "insert into follower"},
-	{name: "how a look went is kept", text: "insert into lane"},
-	{name: "a look is done", text: "done = claimed", argument: "lane"},
-	{name: "a look failed", text: "lease_until = 0, last_error"},
+	{name: "a delivery is stored with its trigger", text: "insert into delivery"},
+	{name: "a reconciliation is claimed", text: "with due", argument: "repository", claims: "repository"},
+	{name: "a lease is renewed", text: "update work set lease_until", argument: "repository"},
+	{name: "subscriptions are stored", text: "insert into subscription"},
+	{name: "a reconciliation is recorded", text: "insert into repository ("},
+	{name: "a reconciliation is done", text: "done = claimed", argument: "repository"},
+	{name: "a reconciliation failed", text: "lease_until = 0, last_error"},
 	{name: "work is forgotten", text: "delete from work"},
 }
 
@@ -62,7 +62,7 @@ func (o orders) around(done []database.Statement, commit func() error) error {
 	if !here.reached(done) {
 		return commit()
 	}
-	if o.Before && o.has(here.claims, "owner = '' and hinted > done") {
+	if o.Before && o.has(here.claims, "owner = '' and triggered > done") {
 		die()
 	}
 	err := commit()

@@ -152,7 +152,7 @@ func (l *lives) addStranger() {
 		if err != nil {
 			return err
 		}
-		return work.Trigger(l.t.Context(), queue.Trigger{Kind: "lane", Key: stranger})
+		return work.Trigger(l.t.Context(), queue.Trigger{Kind: "repository", Key: stranger})
 	})
 }
 
@@ -177,7 +177,7 @@ func (l *lives) keptWithItsHint(told delivery, want bool) {
 		err := db.View(l.t.Context(), func(ctx context.Context, tx *database.Tx) error {
 			return errors.Join(
 				tx.One(ctx, []any{&kept}, "select count(*) from delivery where id = ?", told.id),
-				tx.One(ctx, []any{&hinted}, "select count(*) from work where key = ? and hinted > done", l.key()))
+				tx.One(ctx, []any{&hinted}, "select count(*) from work where key = ? and triggered > done", l.key()))
 		})
 		if (kept == 1) != want || want && hinted != 1 {
 			l.t.Errorf("%d deliveries are kept, %d repositories are to be looked at; want them: %t", kept, hinted, want)

@@ -46,7 +46,7 @@ func (h *histories) written(key string, sum [sha256.Size]byte) {
 
 // lookedBack is what a look learnt for the history besides its report.
 type lookedBack struct {
-	cause  store.Trigger
+	cause  store.DeliveryRef
 	landed []engine.Landed
 	heads  map[string]string // up to which branches were read, where that is new
 }
@@ -98,9 +98,9 @@ func (s *service) past(lane store.Repository, report engine.Report, back lookedB
 }
 
 // causeOf finds the webhook that brought a look about, if one did.
-func (s *service) causeOf(ctx context.Context, item queue.Item) (store.Trigger, error) {
+func (s *service) causeOf(ctx context.Context, item queue.Item) (store.DeliveryRef, error) {
 	if item.TriggeredAt.IsZero() {
-		return store.Trigger{}, nil
+		return store.DeliveryRef{}, nil
 	}
 	return s.store.TriggerSince(ctx, item.Key, item.TriggeredAt)
 }

@@ -25,7 +25,7 @@ func (s *service) take(ctx context.Context, taken server.Accepted) ([]queue.Trig
 	var work []queue.Trigger
 	trace, swept := telemetry.Parent(ctx), s.inflow.add(taken.Body, taken.Events)
 	ctx, stored := telemetry.Begin(ctx, "store")
-	err := s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
+	err := s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
 		err = s.store.SaveDelivery(ctx, tx, store.Delivery{
 			Receiver: taken.Receiver, ID: taken.ID, Sender: taken.Sender, EventType: taken.EventType,
 			Events: taken.Events, Header: taken.Header, Body: taken.Body,
@@ -36,8 +36,10 @@ func (s *service) take(ctx context.Context, taken server.Accepted) ([]queue.Trig
 		if work, err = s.workOf(ctx, tx, taken.Events); err != nil {
 			return err
 		}
-		s.store.RecordTrigger(tx, store.Trigger{Receiver: taken.Receiver, Delivery: taken.ID}, keysOf(work))
-		return s.queue.TriggerIn(tx, slices.Concat(tracedBy(trace, work), swept)...)
+		if err := s.queue.TriggerIn(ctx, tx, slices.Concat(tracedBy(trace, work), swept)...); err != nil {
+			return err
+		}
+		return s.store.RecordTrigger(ctx, tx, store.DeliveryRef{Receiver: taken.Receiver, Delivery: taken.ID}, keysOf(work))
 	})
 	stored.Set(slog.Any(traceKeys, firstKeys(work)))
 	stored.End(err)
@@ -64,27 +66,23 @@ func firstKeys(work []queue.Trigger) []string {
 	return keys[:min(len(keys), maxTold)]
 }
 
-// workOf finds what is to be looked at for the hints.
-func (s *service) workOf(ctx context.Context, tx *database.Tx, hints []event.Event) ([]queue.Trigger, error) {
+// workOf finds what the events trigger. It also records events of images that nothing
+// refers to yet: a config that begins to must not use what was cached before.
+func (s *service) workOf(ctx context.Context, tx *database.Tx, events []event.Event) ([]queue.Trigger, error) {
 	var work []queue.Trigger
-	for _, hint := range hints {
-		more, err := s.workOfOne(ctx, tx, hint)
+	var images []event.Image
+	for _, one := range events {
+		more, err := s.followed(ctx, tx, []event.Event{one})
 		if err != nil {
 			return nil, err
 		}
 		work = append(work, more...)
-		tx.AfterCommit(func() { s.metrics.WebhookEvent(string(hint.Kind), len(more) > 0) })
+		if one.Kind == event.KindImage {
+			images = append(images, one.Image)
+		}
+		tx.AfterCommit(func() { s.metrics.WebhookEvent(string(one.Kind), len(more) > 0) })
 	}
-	return work, nil // what is there twice is merged by the queue
-}
-
-// workOfOne also remembers a hint about an image that nobody follows yet: whoever
-// begins to must not believe what was read before.
-func (s *service) workOfOne(ctx context.Context, tx *database.Tx, hint event.Event) ([]queue.Trigger, error) {
-	if hint.Kind == event.KindImage {
-		s.store.RecordImageEvent(tx, hint.Image)
-	}
-	return s.followed(ctx, tx, []event.Event{hint})
+	return work, s.store.RecordImageEvents(ctx, tx, images) // the queue merges duplicates
 }
 
 // followed finds who is concerned, and changes nothing.

@@ -67,19 +67,19 @@ func (l *ledger) each(t testing.TB, query string, row func(scan func(...any) err
 
 // entry is a row of work.
 type entry struct {
-	kind, key, owner, lastError      string
-	hinted, done, hintedAt, failedAt int64
-	next                             time.Time
+	kind, key, owner, lastError            string
+	triggered, done, triggeredAt, failedAt int64
+	next                                   time.Time
 }
 
 // work lists the work of the database.
 func (l *ledger) work(t testing.TB) (all []entry) {
 	t.Helper()
-	l.each(t, "select kind, key, owner, last_error, hinted, done, hinted_at, failed_at, not_before from work order by kind, key",
+	l.each(t, "select kind, key, owner, last_error, triggered, done, triggered_at, failed_at, not_before from work order by kind, key",
 		func(scan func(...any) error) error {
 			var e entry
 			var next int64
-			err := scan(&e.kind, &e.key, &e.owner, &e.lastError, &e.hinted, &e.done, &e.hintedAt, &e.failedAt, &next)
+			err := scan(&e.kind, &e.key, &e.owner, &e.lastError, &e.triggered, &e.done, &e.triggeredAt, &e.failedAt, &next)
 			e.next = database.Time(next)
 			all = append(all, e)
 			return err
@@ -89,12 +89,12 @@ func (l *ledger) work(t testing.TB) (all []entry) {
 
 // rests says that nobody works on it or has to.
 func (e entry) rests() bool {
-	return e.owner == "" && e.failedAt == 0 && (e.hinted == e.done || e.hintedAt == 0 && time.Until(e.next) > 0)
+	return e.owner == "" && e.failedAt == 0 && (e.triggered == e.done || e.triggeredAt == 0 && time.Until(e.next) > 0)
 }
 
 // again says that a look comes again by itself before long: a part of it failed.
 func (e entry) again() bool {
-	return e.kind == "lane" && e.hinted > e.done && time.Until(e.next) < 5*time.Minute
+	return e.kind == "repository" && e.triggered > e.done && time.Until(e.next) < 5*time.Minute
 }
 
 // endLeases lets the leases of a dead process end, as time would. SQLite needs none: its

@@ -66,7 +66,7 @@ func shownEvent(e store.Event) server.Event {
 	if e.Message != "" || e.Rule != "" {
 		shown.Reason = &server.Reason{Rule: e.Rule, Message: e.Message}
 	}
-	if e.Trigger != (store.Trigger{}) {
+	if e.Trigger != (store.DeliveryRef{}) {
 		shown.Delivery = &server.TriggeringDelivery{Receiver: e.Trigger.Receiver, ID: e.Trigger.Delivery}
 	}
 	return shown

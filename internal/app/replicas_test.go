@@ -64,7 +64,7 @@ func TestServe_replicas(t *testing.T) {
 	c := newCompany(t, reviewed, pollOfCompany.String(), 3)
 	c.release("web", "1.1.0")
 	c.burst("1.1.0", c.all, c.all[0].kill)
-	before := hinted(c.settle())
+	before := triggers(c.settle())
 	c.pulls(stagingHead + " open")
 	if len(c.accepted) < 15 {
 		t.Errorf("only %d webhooks were accepted", len(c.accepted))
@@ -95,8 +95,8 @@ func TestServe_replicas(t *testing.T) {
 // hinted at the repository too.
 func (c *company) pollsOnce(begin time.Time, before map[string]int64, accepted int) {
 	c.t.Helper()
-	after := hinted(c.until(func(work []entry) bool { return c.rest(work) && hinted(work)["poll"] >= before["poll"]+3 }))
-	polls, looks, webhooks := after["poll"]-before["poll"], after["lane"]-before["lane"], int64(len(c.accepted)-accepted)
+	after := triggers(c.until(func(work []entry) bool { return c.rest(work) && triggers(work)["poll"] >= before["poll"]+3 }))
+	polls, looks, webhooks := after["poll"]-before["poll"], after["repository"]-before["repository"], int64(len(c.accepted)-accepted)
 	if looks != polls+webhooks {
 		c.t.Errorf("%d hints by %d polls and %d webhooks", looks, polls, webhooks)
 	}
@@ -105,11 +105,11 @@ func (c *company) pollsOnce(begin time.Time, before map[string]int64, accepted i
 	}
 }
 
-// hinted counts the hints of each kind of work.
-func hinted(work []entry) map[string]int64 {
+// triggers counts the triggers of each kind of work.
+func triggers(work []entry) map[string]int64 {
 	counts := map[string]int64{}
 	for _, e := range work {
-		counts[e.kind] += e.hinted
+		counts[e.kind] += e.triggered
 	}
 	return counts
 }

@@ -36,7 +36,7 @@ func (s *service) fire(ctx context.Context, item queue.Item) (queue.Result, erro
 		if err != nil || !fired {
 			return err
 		}
-		return s.queue.TriggerIn(tx, hintsOf(lanes)...)
+		return s.queue.TriggerIn(ctx, tx, hintsOf(lanes)...)
 	})
 	switch {
 	case err != nil:
@@ -108,7 +108,7 @@ func (s *service) setSchedules(ctx context.Context, tx *database.Tx, lane string
 	for _, name := range added {
 		hints = append(hints, queue.Trigger{Kind: kindSchedule, Key: name})
 	}
-	return s.queue.TriggerIn(tx, hints...)
+	return s.queue.TriggerIn(ctx, tx, hints...)
 }
 
 // schedulesOf are the times at which tags of a repository's images are read, beside

@@ -12,7 +12,7 @@ import (
 )
 
 // ending is what says, in a transaction, that a look ended.
-const ending = "insert into lane "
+const ending = "insert into repository ("
 
 // commits are the transactions of a service that may write, each as its statements.
 type commits struct {
@@ -72,14 +72,14 @@ func TestServe_anIdleLookWritesThatItWasThere(t *testing.T) {
 	}
 
 	first := slices.IndexFunc(seen.all, func(texts []string) bool { return mentions(texts, ending) })
-	written := []string{"insert into follower", "insert into scheduled", "insert into history"}
+	written := []string{"insert into subscription", "insert into repository_schedule", "insert into history"}
 	for _, text := range written {
 		if !mentions(seen.all[first], text) {
 			t.Errorf("the first look has no %q", text)
 		}
 	}
 	for _, texts := range seen.all[first+1:] {
-		for _, text := range append(written, "delete from follower", "delete from scheduled") {
+		for _, text := range append(written, "delete from subscription", "delete from repository_schedule") {
 			if mentions(texts, text) {
 				t.Errorf("a look with nothing new has %q:\n%s", text, strings.Join(texts, "\n"))
 			}

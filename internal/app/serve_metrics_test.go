@@ -56,7 +56,7 @@ func TestServe_metrics(t *testing.T) {
 		`promoter_acts_total\{act="opened"\} 1`,
 		`promoter_acts_total\{act="pushed"\} 1`,
 		`promoter_looks_total\{result="done"\} [2-9]`,
-		`promoter_work_failing\{kind="lane"\} 0`,
+		`promoter_work_failing\{kind="repository"\} 0`,
 		`promoter_requests_total\{host="` + regexp.QuoteMeta(forge.Host) + `",status="2xx",to="forge"\} [1-9]\d*`,
 		`promoter_requests_total\{host="` + regexp.QuoteMeta(s.expand("$R")) + `",status="2xx",to="registry"\} [1-9]\d*`,
 		`promoter_rate_limit_remaining\{host="` + regexp.QuoteMeta(forge.Host) + `"\} \d+`,

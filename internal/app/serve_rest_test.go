@@ -13,7 +13,7 @@ import (
 )
 
 // busy counts the work that is under way or due.
-const busy = "select count(*) from work where owner <> '' or hinted > done and not_before <= "
+const busy = "select count(*) from work where owner <> '' or triggered > done and not_before <= "
 
 // rests waits until nobody works and nothing is due, as the clock says, and returns how
 // many looks nobody waited for until then. The line of a look is not the end of its run,

@@ -180,7 +180,7 @@ func TestServe_theDiskIsFull(t *testing.T) {
 // pages bounds the database as a full disk would.
 func pages(t *testing.T, db *database.DB, most int) {
 	t.Helper()
-	if err := db.Batch(t.Context(), func(ctx context.Context, tx *database.Tx) error {
+	if err := db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
 		return tx.One(ctx, []any{new(int)}, fmt.Sprintf("pragma max_page_count = %d", most))
 	}); err != nil {
 		t.Fatal(err)

@@ -22,9 +22,9 @@ import (
 
 // The kinds of work of the service.
 const (
-	kindLane  = "lane"  // a look at one repository; the key is that of the repository
-	kindPoll  = "poll"  // everything is looked at
-	kindSweep = "sweep" // old deliveries are removed
+	kindLane  = "repository" // a reconciliation of one repository; the key is that of the repository
+	kindPoll  = "poll"       // everything is looked at
+	kindSweep = "sweep"      // old deliveries are removed
 
 	kindOnboard = "onboard" // a config file is offered to repositories without one
 	kindArrival = "arrival" // a repository without a lane is looked for; the key is HOST/OWNER/NAME
@@ -162,7 +162,7 @@ func (s *service) remember(ctx context.Context, in *round, r *repository, report
 		Failure: failureOf(report, failed),
 	}
 	past, written := s.past(lane, report, back)
-	err = s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
+	err = s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
 		if added, err = s.setConfig(ctx, tx, lane.Key, in, report.Config); err != nil {
 			return err
 		}

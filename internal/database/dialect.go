@@ -6,42 +6,42 @@ import (
 	"sync"
 )
 
-// dialect is how the text of a query differs between the databases. Everybody
-// writes queries alike:
+// dialect translates queries for one database. All packages write queries as follows:
 //
 //   - ? stands for an argument, in the order of the arguments,
-//   - @now for the present time in microseconds,
+//   - @now for the current time in microseconds,
 //   - @least and @greatest for the functions of two or more values,
 //   - @elements(?) for the rows of an argument that is a JSON array, with the column
 //     value, whose fields are value->>'name',
 //   - @skip_locked after a select whose rows are to be changed: rows that another
-//     transaction holds are left out. SQLite has one writer and needs no such word.
+//     transaction has locked are skipped. SQLite has one writer and needs no such
+//     clause.
 type dialect struct {
 	name       string
 	mark       string            // before the number of an argument
 	serverTime string            // an expression; empty: the injected clock is an argument
-	others     *strings.Replacer // the other words
+	words      *strings.Replacer // the other words
 
-	known *sync.Map // text as written -> query
+	known *sync.Map // written text -> query
 }
 
-// query is a text in the words of one database.
+// query is a text for one database.
 type query struct {
 	text string
-	now  bool // the present time is one more argument
+	now  bool // the current time is one more argument
 }
 
 func sqliteDialect() dialect {
 	return dialect{
 		name: sqliteName, mark: "?", known: &sync.Map{},
-		others: strings.NewReplacer("@least", "min", "@greatest", "max", "@skip_locked", "", "@elements(?)", "json_each(?)"),
+		words: strings.NewReplacer("@least", "min", "@greatest", "max", "@skip_locked", "", "@elements(?)", "json_each(?)"),
 	}
 }
 
 func postgresDialect(serverClock bool) dialect {
 	d := dialect{
 		name: "PostgreSQL", mark: "$", known: &sync.Map{},
-		others: strings.NewReplacer("@least", "least", "@greatest", "greatest", "@skip_locked", "for update skip locked",
+		words: strings.NewReplacer("@least", "least", "@greatest", "greatest", "@skip_locked", "for update skip locked",
 			"@elements(?)", "jsonb_array_elements(cast(? as jsonb)) as element(value)"),
 	}
 	if serverClock {
@@ -51,8 +51,8 @@ func postgresDialect(serverClock bool) dialect {
 	return d
 }
 
-// translate puts a query into the words of the database. Queries are constants of
-// the program, so all of them are remembered.
+// translate returns a query for the database. Queries are constants of the program, so
+// all translations are cached.
 func (d dialect) translate(written string) query {
 	if found, ok := d.known.Load(written); ok {
 		if q, ok := found.(query); ok {
@@ -64,42 +64,32 @@ func (d dialect) translate(written string) query {
 	return q
 }
 
-// rewrite leaves texts in quotes as they are.
+// rewrite numbers the arguments and inserts the current time. Quoted texts stay as
+// they are.
 func (d dialect) rewrite(written string) query {
-	parts := strings.Split(d.others.Replace(written), "'")
+	parts := strings.Split(d.words.Replace(written), "'")
 	count := 0
 	for i := 0; i < len(parts); i += 2 {
-		parts[i], count = d.number(parts[i], count)
+		pieces := strings.Split(parts[i], "?")
+		var text strings.Builder
+		for j, piece := range pieces {
+			if j > 0 {
+				count++
+				text.WriteString(d.mark + strconv.Itoa(count))
+			}
+			text.WriteString(piece)
+		}
+		parts[i] = text.String()
 	}
 	text := strings.Join(parts, "'")
 	if !strings.Contains(text, "@now") {
 		return query{text: text}
 	}
-	return query{text: strings.ReplaceAll(text, "@now", d.now(count+1)), now: d.serverTime == ""}
-}
-
-// number gives the arguments of a part their numbers, after the count so far.
-func (d dialect) number(part string, count int) (string, int) {
-	pieces := strings.Split(part, "?")
-	var text strings.Builder
-	for i, piece := range pieces {
-		if i > 0 {
-			count++
-			text.WriteString(d.mark + strconv.Itoa(count))
+	now := d.serverTime
+	if now == "" {
+		if now = d.mark + strconv.Itoa(count+1); d.mark == "$" {
+			now += "::bigint"
 		}
-		text.WriteString(piece)
 	}
-	return text.String(), count
-}
-
-// now is the present time in a query that has so many arguments before it.
-func (d dialect) now(number int) string {
-	switch {
-	case d.serverTime != "":
-		return d.serverTime
-	case d.mark == "$":
-		return "$" + strconv.Itoa(number) + "::bigint"
-	default:
-		return "?" + strconv.Itoa(number)
-	}
+	return query{text: strings.ReplaceAll(text, "@now", now), now: d.serverTime == ""}
 }

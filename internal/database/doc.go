@@ -1,19 +1,14 @@
-// Package database opens the one database of the service: an SQLite file by
-// default, or a PostgreSQL server by its URL. It knows how the two differ and lets
-// nobody else know.
+// Package database opens the database of the service: an SQLite file by default, or
+// a PostgreSQL server if a URL is configured. Other packages write one SQL dialect
+// (see dialect) and do not depend on which of the two is used.
 //
-// There are three kinds of transactions. View reads one consistent state. Update
-// writes in a transaction of its own. Batch writes together with all other callers
-// that wait at this moment, so that one commit and one flush to the disk serve many
-// of them; each gets its own result.
+// View reads one consistent state. Update writes in one transaction; when it returns
+// nil, the changes are on disk: SQLite flushes with every commit, and PostgreSQL is
+// configured not to confirm a commit before it has flushed.
 //
-// What Update and Batch return nil for is on the disk: an SQLite file is flushed
-// with every commit, and a PostgreSQL server is asked not to answer before it has
-// flushed.
+// A function that receives a transaction must use only that transaction. Update may
+// call it more than once, when transactions of two replicas conflict, so it must not
+// keep results of an earlier call.
 //
-// A function that is handed a transaction uses nothing but that transaction. It may
-// run more than once, when another caller of its batch failed or two servers met,
-// so it may not keep what an earlier run found.
-//
-// Times are UTC microseconds since 1970 in both databases, and 0 is no time.
+// Times are stored as UTC microseconds since 1970 in both databases; 0 is no time.
 package database

@@ -5,13 +5,6 @@ import (
 	"time"
 )
 
-// Waiting is how many wait for a batch.
-func Waiting(d *DB) int {
-	d.batches.mu.Lock()
-	defer d.batches.mu.Unlock()
-	return len(d.batches.waiting)
-}
-
 // Translate returns a query in the words of SQLite, of PostgreSQL with its own
 // clock, and of PostgreSQL with an injected one.
 func Translate(written string) []string {
@@ -30,5 +23,5 @@ func Translate(written string) []string {
 	return all
 }
 
-// SetSilence says how long a batch waits for a server that does not answer.
-func SetSilence(d *DB, silence time.Duration) { d.silence = silence }
+// SetTimeout changes how long a transaction may take.
+func SetTimeout(d *DB, timeout time.Duration) { d.timeout = timeout }

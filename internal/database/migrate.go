@@ -10,131 +10,135 @@ import (
 	"strings"
 
 	"promoter/internal/fault"
+	"promoter/internal/secret"
 )
 
-// migrations holds the tables, step by step. A file is NUMBER_NAME.sql for both
+// migrations contains the schema, step by step. A file is NUMBER_NAME.sql for both
 // databases, or NUMBER_NAME.sqlite.sql and NUMBER_NAME.postgresql.sql where they
-// differ. Each statement ends with a semicolon at the end of a line. A step that was
-// released is never changed, and leaves tables that the release before it can use,
+// differ. Each statement ends with a semicolon at the end of a line. A released
+// migration never changes, and it leaves a schema that the previous release can use,
 // because replicas are replaced one after the other.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// step is one migration.
-type step struct {
+type migration struct {
 	version    int
 	name       string
 	statements []string
 }
 
-// migrationLock is the number of the advisory lock under which one replica changes
-// the tables: "promoter" in ASCII.
+// migrationLock is the number of the advisory lock under which one replica migrates:
+// "promoter" in ASCII.
 const migrationLock = 0x70726f6d6f746572
 
-// migrate does the steps that the database has not seen, all in one transaction.
+// migrate applies the migrations that the database has not seen, in one transaction.
 func (d *DB) migrate(ctx context.Context) error {
-	steps, err := readSteps(migrations, strings.ToLower(d.words.name))
+	steps, err := readMigrations(migrations, strings.ToLower(d.dialect.name))
 	if err != nil {
 		return err
 	}
-	return d.bringTo(ctx, steps)
-}
-
-func (d *DB) bringTo(ctx context.Context, steps []step) error {
-	return d.Update(ctx, func(ctx context.Context, tx *Tx) error {
-		if err := d.lockTables(ctx, tx); err != nil {
+	// Without the timeout of Update: another replica may be migrating.
+	return d.update(ctx, func(ctx context.Context, tx *Tx) error {
+		if d.dialect.name != sqliteName {
+			if _, err := tx.Exec(ctx, "set local lock_timeout = 0"); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock("+strconv.Itoa(migrationLock)+")"); err != nil {
+				return err
+			}
+		}
+		const table = "create table if not exists schema_version (version bigint primary key, name text not null, applied_at bigint not null)"
+		if _, err := tx.Exec(ctx, table); err != nil {
 			return err
 		}
-		version, err := readVersion(ctx, tx)
-		if err != nil {
+		version, newest := 0, len(steps)
+		if err := tx.One(ctx, []any{&version}, selectVersion); err != nil {
 			return err
 		}
-		if newest := len(steps); version > newest {
-			return fault.New(fault.Invalid, "the database was used by a newer promoter (its tables are at step %d, this release knows %d); "+
+		if version > newest {
+			return fault.New(fault.Invalid, "the database was used by a newer promoter (its schema is version %d, this release knows %d); "+
 				"run that release again, or restore the backup from before the upgrade", version, newest)
 		}
-		return doSteps(ctx, tx, steps[version:])
+		for _, step := range steps[version:] {
+			if err := step.apply(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
-// lockTables waits for a replica that is at it. SQLite's writer is alone anyway.
-func (d *DB) lockTables(ctx context.Context, tx *Tx) error {
-	if d.words.name == sqliteName {
-		return nil
+const selectVersion = "select coalesce(max(version), 0) from schema_version"
+
+func (m migration) apply(ctx context.Context, tx *Tx) error {
+	for _, statement := range m.statements {
+		if _, err := tx.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("migration %d, %s: %w", m.version, m.name, err)
+		}
 	}
-	if _, err := tx.Exec(ctx, "set local lock_timeout = 0"); err != nil {
-		return err
-	}
-	_, err := tx.Exec(ctx, "select pg_advisory_xact_lock("+strconv.Itoa(migrationLock)+")")
+	_, err := tx.Exec(ctx, "insert into schema_version (version, name, applied_at) values (?, ?, @now)", m.version, m.name)
 	return err
 }
 
-// readVersion returns how many steps the database has seen.
-func readVersion(ctx context.Context, tx *Tx) (version int, err error) {
-	const table = "create table if not exists schema_version (version bigint primary key, name text not null, applied_at bigint not null)"
-	if _, err := tx.Exec(ctx, table); err != nil {
-		return 0, err
-	}
-	err = tx.One(ctx, []any{&version}, "select coalesce(max(version), 0) from schema_version")
-	return version, err
-}
-
-func doSteps(ctx context.Context, tx *Tx, steps []step) error {
-	for _, one := range steps {
-		for _, statement := range one.statements {
-			if _, err := tx.Exec(ctx, statement); err != nil {
-				return fmt.Errorf("step %d of the tables, %s: %w", one.version, one.name, err)
-			}
-		}
-		_, err := tx.Exec(ctx, "insert into schema_version (version, name, applied_at) values (?, ?, @now)", one.version, one.name)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readSteps returns the steps of one database, in order and without a gap.
-func readSteps(files fs.FS, database string) ([]step, error) {
+// readMigrations returns the migrations of one database, in order and without a gap.
+func readMigrations(files fs.FS, database string) ([]migration, error) {
 	names, err := fs.Glob(files, "migrations/*.sql")
 	if err != nil {
 		return nil, fmt.Errorf("migrations: %w", err)
 	}
 	slices.Sort(names)
-	var steps []step
-	for _, name := range names {
-		one, mine, err := readStep(files, name, database)
-		switch {
-		case err != nil:
-			return nil, err
-		case !mine:
-			continue
-		case one.version != len(steps)+1:
-			return nil, fault.New(fault.Internal, "%s: step %d is missing or there twice for %s", name, len(steps)+1, database)
+	var steps []migration
+	for _, path := range names {
+		base := strings.TrimSuffix(strings.TrimPrefix(path, "migrations/"), ".sql")
+		base, only, _ := strings.Cut(base, ".")
+		number, name, _ := strings.Cut(base, "_")
+		version, err := strconv.Atoi(number)
+		if err != nil {
+			return nil, fault.New(fault.Internal, "%s: the name does not begin with a number", path)
 		}
-		steps = append(steps, one)
+		if only != "" && only != database {
+			continue
+		}
+		if version != len(steps)+1 {
+			return nil, fault.New(fault.Internal, "%s: migration %d is missing or duplicate for %s", path, len(steps)+1, database)
+		}
+		text, err := fs.ReadFile(files, path)
+		if err != nil {
+			return nil, fmt.Errorf("migrations: %w", err)
+		}
+		step := migration{version: version, name: name}
+		for statement := range strings.SplitSeq(string(text), ";\n") {
+			if statement = strings.TrimSpace(statement); statement != "" {
+				step.statements = append(step.statements, statement)
+			}
+		}
+		steps = append(steps, step)
 	}
 	return steps, nil
 }
 
-func readStep(files fs.FS, path, database string) (one step, mine bool, err error) {
-	base := strings.TrimSuffix(strings.TrimPrefix(path, "migrations/"), ".sql")
-	base, only, _ := strings.Cut(base, ".")
-	number, name, _ := strings.Cut(base, "_")
-	version, err := strconv.Atoi(number)
+// SchemaVersion returns the schema version of a PostgreSQL database, 0 for none, and
+// the version that this release migrates it to. It changes nothing.
+func SchemaVersion(ctx context.Context, url secret.String) (at, known int, err error) {
+	db, err := Options{URL: url}.open(ctx)
 	if err != nil {
-		return step{}, false, fault.New(fault.Internal, "%s: the name does not begin with a number", path)
+		return 0, 0, err
 	}
-	text, err := fs.ReadFile(files, path)
+	defer func() { _ = db.Close() }() // it was only read
+	steps, err := readMigrations(migrations, "postgresql")
 	if err != nil {
-		return step{}, false, fmt.Errorf("migrations: %w", err)
+		return 0, 0, err
 	}
-	one = step{version: version, name: name}
-	for statement := range strings.SplitSeq(string(text), ";\n") {
-		if statement = strings.TrimSpace(statement); statement != "" {
-			one.statements = append(one.statements, statement)
+	err = db.View(ctx, func(ctx context.Context, tx *Tx) error {
+		var exists bool
+		if err := tx.One(ctx, []any{&exists}, "select to_regclass('schema_version') is not null"); err != nil || !exists {
+			return err
 		}
+		return tx.One(ctx, []any{&at}, selectVersion)
+	})
+	if err == nil && at > len(steps) {
+		err = fault.New(fault.Invalid, "the database was used by a newer promoter: its schema is version %d, this release knows %d", at, len(steps))
 	}
-	return one, only == "" || only == database, nil
+	return at, len(steps), err
 }

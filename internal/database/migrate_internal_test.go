@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestReadSteps(t *testing.T) {
+func TestReadMigrations(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{}
 	for name, text := range map[string]string{
@@ -20,7 +20,7 @@ func TestReadSteps(t *testing.T) {
 		files["migrations/"+name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	for database, second := range map[string]string{"sqlite": "create table e (f blob)", "postgresql": "create table e (f bytea)"} {
-		steps, err := readSteps(files, database)
+		steps, err := readMigrations(files, database)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,36 +38,35 @@ func TestReadSteps(t *testing.T) {
 	}
 }
 
-func TestReadSteps_refuses(t *testing.T) {
+func TestReadMigrations_refuses(t *testing.T) {
 	t.Parallel()
 	for name, names := range map[string][]string{
 		"a gap":                       {"0001_a.sql", "0003_c.sql"},
-		"one twice":                   {"0001_a.sql", "0001_b.sql"},
+		"a duplicate":                   {"0001_a.sql", "0001_b.sql"},
 		"no number":                   {"first.sql"},
-		"one of both databases alone": {"0001_a.sqlite.sql", "0002_b.sql"},
+		"only for one of the two databases": {"0001_a.sqlite.sql", "0002_b.sql"},
 	} {
 		files := fstest.MapFS{}
 		for _, file := range names {
 			files["migrations/"+file] = &fstest.MapFile{Data: []byte("select 1;\n")}
 		}
-		if _, err := readSteps(files, "postgresql"); err == nil {
+		if _, err := readMigrations(files, "postgresql"); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 }
 
-// TestSteps_areTheSameOnBoth: a version means the same tables everywhere.
-func TestSteps_areTheSameOnBoth(t *testing.T) {
+func TestMigrations_haveTheSameVersionsOnBothDatabases(t *testing.T) {
 	t.Parallel()
-	sqlite, err := readSteps(migrations, "sqlite")
+	sqlite, err := readMigrations(migrations, "sqlite")
 	if err != nil {
 		t.Fatal(err)
 	}
-	postgres, err := readSteps(migrations, "postgresql")
+	postgres, err := readMigrations(migrations, "postgresql")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(sqlite) != len(postgres) || len(sqlite) == 0 {
-		t.Errorf("%d steps on SQLite and %d on PostgreSQL", len(sqlite), len(postgres))
+		t.Errorf("%d migrations on SQLite and %d on PostgreSQL", len(sqlite), len(postgres))
 	}
 }

@@ -32,19 +32,19 @@ func refused(t *testing.T, o database.Options, kind fault.Kind, words ...string)
 	}
 	for _, word := range words {
 		if !strings.Contains(err.Error(), word) {
-			t.Errorf("the error does not say %q: %v", word, err)
+			t.Errorf("the error lacks %q: %v", word, err)
 		}
 	}
 }
 
-func TestOpen_asksForOneDatabase(t *testing.T) {
+func TestOpen_requiresExactlyOneDatabase(t *testing.T) {
 	t.Parallel()
 	refused(t, database.Options{Now: time.Now}, fault.Invalid, "path")
 	refused(t, database.Options{Now: time.Now, Path: "a", URL: secret.New("postgres://b")}, fault.Invalid, "path")
 	refused(t, database.Options{Path: filepath.Join(t.TempDir(), "a.db")}, fault.Internal, "clock")
 }
 
-func TestOpen_againFindsEverything(t *testing.T) {
+func TestOpen_keepsDataAcrossRestarts(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
 		o := kind.New(t)
@@ -84,8 +84,8 @@ func TestOpen_refusesTheDatabaseOfANewerRelease(t *testing.T) {
 	})
 }
 
-// TestOpen_byManyAtOnce starts replicas on an empty database.
-func TestOpen_byManyAtOnce(t *testing.T) {
+// TestOpen_migratesOnceForConcurrentReplicas starts replicas on an empty database.
+func TestOpen_migratesOnceForConcurrentReplicas(t *testing.T) {
 	t.Parallel()
 	o := databasetest.Kinds()[1].New(t)
 	var all sync.WaitGroup
@@ -110,18 +110,18 @@ func file(t *testing.T) database.Options {
 	return database.Options{Path: filepath.Join(t.TempDir(), "folder", "promoter ü%20?#.db"), Now: time.Now}
 }
 
-func TestOpen_anSQLiteFileIsForOneProcess(t *testing.T) {
+func TestOpen_refusesASecondProcessOnAnSQLiteFile(t *testing.T) {
 	t.Parallel()
 	o := file(t)
 	db := databasetest.Open(t, o)
-	refused(t, o, fault.Conflict, "another promoter uses", o.Path, "PostgreSQL")
+	refused(t, o, fault.Conflict, "another promoter process uses", o.Path, "PostgreSQL")
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	databasetest.Open(t, o)
 }
 
-func TestOpen_anSQLiteFileIsItsOwnersAlone(t *testing.T) {
+func TestOpen_createsFilesForTheOwnerOnly(t *testing.T) {
 	t.Parallel()
 	o := file(t)
 	db := databasetest.Open(t, o)
@@ -206,25 +206,25 @@ func damageFile(t *testing.T, path string) {
 	}
 }
 
-func TestOpen_refusesAFolderThatMayNotBeWritten(t *testing.T) {
+func TestOpen_refusesAReadOnlyDirectory(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	blocked := filepath.Join(folder, "file")
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, database.Options{Path: filepath.Join(blocked, "a.db"), Now: time.Now}, fault.Invalid, "folder that it may write")
-	refused(t, database.Options{Path: folder, Now: time.Now}, fault.Invalid, folder, "folder that it may write")
+	refused(t, database.Options{Path: filepath.Join(blocked, "a.db"), Now: time.Now}, fault.Invalid, "directory that promoter can write to")
+	refused(t, database.Options{Path: folder, Now: time.Now}, fault.Invalid, folder, "directory that promoter can write to")
 	if os.Geteuid() == 0 {
 		t.Skip("root may write everywhere")
 	}
 	if err := os.Chmod(folder, 0o500); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, database.Options{Path: filepath.Join(folder, "a.db"), Now: time.Now}, fault.Invalid, "folder that it may write")
+	refused(t, database.Options{Path: filepath.Join(folder, "a.db"), Now: time.Now}, fault.Invalid, "directory that promoter can write to")
 }
 
-func TestOpen_saysWhyAServerIsNotUsed(t *testing.T) {
+func TestOpen_explainsConnectionErrors(t *testing.T) {
 	t.Parallel()
 	const password = "correct-horse"
 	const closed = "127.0.0.1:1" // nobody is given that port
@@ -234,8 +234,8 @@ func TestOpen_saysWhyAServerIsNotUsed(t *testing.T) {
 		words []string
 	}{
 		"another scheme":    {"mysql://me:" + password + "@" + closed + "/a", fault.Invalid, []string{"postgres://"}},
-		"no URL":            {"postgres://me:" + password + "@[::1/a%zz", fault.Invalid, []string{"can not be read", "escapes"}},
-		"nobody listens":    {"postgres://me:" + password + "@" + closed + "/a?sslmode=disable", fault.Temporary, []string{closed, "user me", "can not be reached"}},
+		"no URL":            {"postgres://me:" + password + "@[::1/a%zz", fault.Invalid, []string{"cannot be parsed", "escapes"}},
+		"nobody listens":    {"postgres://me:" + password + "@" + closed + "/a?sslmode=disable", fault.Temporary, []string{closed, "user me", "cannot be reached"}},
 		"a file is missing": {"postgres://me:" + password + "@" + closed + "/a?sslmode=verify-full&sslrootcert=/nowhere", fault.Invalid, []string{"files"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -252,14 +252,14 @@ func TestOpen_saysWhyAServerIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestOpen_aServerThatRefuses(t *testing.T) {
+func TestOpen_explainsRefusalsOfTheServer(t *testing.T) {
 	t.Parallel()
 	given := databasetest.Kinds()[1].New(t).URL.Reveal()
 	with := func(from, to string) database.Options {
 		return database.Options{URL: secret.New(strings.Replace(given, from, to, 1))}
 	}
 	refused(t, with("/postgres?", "/nothing?"), fault.Invalid, "nothing", "create it")
-	refused(t, with("?", "?default_transaction_read_only=on&"), fault.Temporary, "read only", "target_session_attrs")
+	refused(t, with("?", "?default_transaction_read_only=on&"), fault.Temporary, "read-only", "target_session_attrs")
 	refused(t, with("promoter@", "nobody:guess@"), fault.Unauthorized, "user or the password")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -3,71 +3,76 @@ package database
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"promoter/internal/fault"
 	"promoter/internal/secret"
 )
 
-// Bounds of the connections to a PostgreSQL server.
+// Limits of the connections to a PostgreSQL server.
 const (
-	connections    = 16
-	idle           = 4
-	connectTimeout = 10 * time.Second
-	lifetime       = 30 * time.Minute // so that a server that moved is found
-	silence        = 30 * time.Second // of a server in a batch
-	oldestServer   = 120000           // 12, the first one whose "with" can be told to run once
+	maxConnections     = 16
+	idleConnections    = 4
+	connectTimeout     = 10 * time.Second
+	connectionLifetime = 30 * time.Minute // so that a server that moved is found
+	transactionTimeout = 30 * time.Second
+	oldestServer       = 120000 // 12, the first version with "as materialized"
 )
 
-// settings of each connection, in one question. A server that answers before it has
-// flushed is asked to flush; a stricter setting stays. A lock that nobody lets go,
-// and a replica that vanished within a transaction, hold others up for that long.
-const settings = `select
+// sessionSettings apply to each connection, in one round trip. A server that confirms
+// commits before it flushes is told to flush; a stricter setting stays. The timeouts
+// end waits for locks, and transactions of replicas that vanished.
+const sessionSettings = `select
 	set_config('lock_timeout', '5s', false),
 	set_config('idle_in_transaction_session_timeout', '30s', false),
 	set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end, false)`
 
 func openPostgreSQL(ctx context.Context, address secret.String, now func() time.Time) (*DB, error) {
-	config, err := parseAddress(address)
+	config, err := parseURL(address)
 	if err != nil {
 		return nil, err
 	}
 	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, settings)
+		_, err := conn.Exec(ctx, sessionSettings)
 		return err
 	}))
-	pool.SetMaxOpenConns(connections)
-	pool.SetMaxIdleConns(idle)
-	pool.SetConnMaxLifetime(lifetime)
+	pool.SetMaxOpenConns(maxConnections)
+	pool.SetMaxIdleConns(idleConnections)
+	pool.SetConnMaxLifetime(connectionLifetime)
 	d := &DB{
-		words: postgresDialect(now == nil), now: now, explain: explainPostgres(config), silence: silence,
-		read: pool, write: pool, closing: []func() error{pool.Close},
+		dialect: postgresDialect(now == nil), now: now, explain: explainPostgres(config),
+		read: pool, write: pool, timeout: transactionTimeout, closing: []func() error{pool.Close},
 	}
-	d.begin = d.beginPooled
-	d.batches = startBatcher(d.together)
-	if err := d.checkServer(ctx); err != nil {
+	version, name := 0, ""
+	err = pool.QueryRowContext(ctx, "select current_setting('server_version_num')::int, current_setting('server_version')").Scan(&version, &name)
+	if err = d.explain(ctx, err); err == nil && version < oldestServer {
+		err = fault.New(fault.Invalid, "the database server is PostgreSQL %s; promoter needs 12 or newer", name)
+	}
+	if err != nil {
 		_ = d.Close()
 		return nil, err
 	}
 	return d, nil
 }
 
-// parseAddress reads the URL. The parser's own error holds the URL with its
-// password, so it goes no further.
-func parseAddress(address secret.String) (*pgx.ConnConfig, error) {
-	written := address.Reveal()
-	if !strings.HasPrefix(written, "postgres://") && !strings.HasPrefix(written, "postgresql://") {
+// parseURL parses the URL. The error of the parser contains the URL with its password,
+// so it is not wrapped.
+func parseURL(address secret.String) (*pgx.ConnConfig, error) {
+	text := address.Reveal()
+	if !strings.HasPrefix(text, "postgres://") && !strings.HasPrefix(text, "postgresql://") {
 		return nil, fault.New(fault.Invalid, "the database URL does not begin with postgres://")
 	}
-	config, err := pgx.ParseConfig(written)
+	config, err := pgx.ParseConfig(text)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "the database URL can not be read; it looks like "+
-			"postgres://user:password@host:5432/database?sslmode=verify-full, with %%-escapes for signs like @ and / in the password, "+
-			"and the files it names have to be there")
+		return nil, fault.New(fault.Invalid, "the database URL cannot be parsed; it looks like "+
+			"postgres://user:password@host:5432/database?sslmode=verify-full, with %%-escapes for characters like @ and / in the password, "+
+			"and the files it names must exist")
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connectTimeout
@@ -78,56 +83,53 @@ func parseAddress(address secret.String) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// beginPooled begins the transaction of a batch. Its statements have no context that
-// can end, which would cost each of them a goroutine: a server that does not answer
-// loses the connection instead.
-func (d *DB) beginPooled(ctx context.Context) (_ transaction, err error) {
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	conn, err := d.write.Conn(ctx)
-	if err != nil {
-		return transaction{}, err
-	}
-	cut := func() {}
-	if err := conn.Raw(func(driver any) error { cut = cutter(driver); return nil }); err != nil {
-		return transaction{}, errors.Join(err, conn.Close())
-	}
-	over := time.AfterFunc(d.silence, cut)
-	end := func(of func() error) func() error {
-		return func() error {
-			defer func() {
-				over.Stop()
-				_ = conn.Close() // it goes back to the pool
-			}()
-			return of()
+// explainPostgres returns a function that turns errors of the server into faults that
+// name host, database, and user, and say what to do. Errors of the driver contain its
+// configuration with the password, so only their text is used.
+func explainPostgres(config *pgx.ConnConfig) func(context.Context, error) error {
+	where := fmt.Sprintf("the database %s on %s:%d, as user %s", config.Database, config.Host, config.Port, config.User)
+	return func(ctx context.Context, err error) error {
+		refused, ok := errors.AsType[*pgconn.PgError](err)
+		switch {
+		case err == nil:
+			return nil
+		case ok && (refused.Code == "40001" || refused.Code == "40P01"): // serialization failure, deadlock
+			return fault.New(fault.Conflict, "%s: %s: %w", where, refused.Message, errSerialization)
+		case ok && refused.Code == "23505":
+			return fault.New(fault.Conflict, "the row already exists: %s", refused.Message)
+		case ok:
+			kind, what := describePostgres(refused.Code)
+			return fault.New(kind, "%s: %s: %s (SQLSTATE %s)", where, what, refused.Message, refused.Code)
+		case ctx.Err() != nil:
+			return fault.New(fault.Temporary, "%s, did not respond in time: %w", where, context.Cause(ctx))
+		default:
+			lines := strings.Split(strings.TrimSpace(err.Error()), "\n") // one for each address
+			return fault.New(fault.Temporary, "%s, cannot be reached: %s; a running promoter retries, one that is starting exits", where, strings.TrimSpace(lines[len(lines)-1]))
 		}
 	}
-	tx, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
-	if err != nil {
-		return transaction{}, end(func() error { return err })()
-	}
-	return transaction{querier: tx, commit: end(tx.Commit), rollback: end(tx.Rollback)}, nil
 }
 
-// cutter returns what cuts the connection of a driver.
-func cutter(driver any) func() {
-	conn, ok := driver.(*stdlib.Conn)
-	if !ok {
-		return func() {}
+// describePostgres explains an error code. Its first two characters are its class
+// (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+func describePostgres(code string) (kind fault.Kind, what string) {
+	switch code {
+	case "28P01", "28000":
+		return fault.Unauthorized, "the server does not accept the user or the password; correct the URL"
+	case "3D000":
+		return fault.Invalid, "the database does not exist; create it"
+	case "3F000", "42501":
+		return fault.Unauthorized, "the user lacks a permission; make it the owner of the database or its schema"
+	case "25006":
+		return fault.Temporary, "the server is read-only, perhaps a standby; connect to the primary, or add target_session_attrs=read-write"
+	case "53100":
+		return fault.Temporary, "the server's disk is full; free some space, nothing is accepted until then"
+	case "55P03":
+		return fault.Temporary, "another session holds a lock"
 	}
-	return func() { _ = conn.Conn().PgConn().Conn().Close() }
-}
-
-// checkServer refuses a server that is too old.
-func (d *DB) checkServer(ctx context.Context) error {
-	version, name := 0, ""
-	err := d.read.QueryRowContext(ctx, "select current_setting('server_version_num')::int, current_setting('server_version')").
-		Scan(&version, &name)
-	if err != nil {
-		return d.explain(ctx, err)
+	switch code[:min(2, len(code))] {
+	case "08", "53", "57", "58":
+		return fault.Temporary, "the server is unavailable; a running promoter retries, one that is starting exits"
+	default:
+		return fault.Internal, "the server refused a statement"
 	}
-	if version < oldestServer {
-		return fault.New(fault.Invalid, "the database server is PostgreSQL %s; promoter needs 12 or newer", name)
-	}
-	return nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // What was removed leaves the disk, but for some room.
-func TestShrink(t *testing.T) {
+func TestShrink_returnsDeletedSpaceToTheFileSystem(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
 		o := kind.New(t)

@@ -20,7 +20,7 @@ import (
 // story is what a victim said until it died.
 type story struct{ stored, ran map[string]bool }
 
-// kill has a victim work until it killed itself, or until it stored so many hints.
+// kill has a victim work until it killed itself, or until it stored so many triggers.
 func kill(t *testing.T, o orders, stored int) story {
 	t.Helper()
 	text, err := json.Marshal(o)
@@ -88,7 +88,7 @@ func after(t *testing.T, o orders) rest {
 	}
 	left := rest{rowsOf(t, db), map[string]bool{}}
 	for {
-		items, wait, err := q.Claim(t.Context(), "lane", 100, time.Minute)
+		items, wait, err := q.Claim(t.Context(), "repository", 100, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,10 +127,10 @@ func rowsOf(t *testing.T, db *database.DB) map[string]bool {
 	return rows
 }
 
-// TestCrash_atAnyMoment kills a process that stores hints and works on them,
-// again and again on one database. Whatever it acknowledged is there, and was worked
-// on or waits; a row is never there without its hint.
-func TestCrash_atAnyMoment(t *testing.T) {
+// TestCrash_atAnyMomentLosesNoTrigger kills a process that stores triggers and works on
+// them, repeatedly on one database. Every acknowledged trigger was worked on or waits; a
+// row never exists without its trigger.
+func TestCrash_atAnyMomentLosesNoTrigger(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
 		where := place(t, kind)
@@ -142,13 +142,13 @@ func TestCrash_atAnyMoment(t *testing.T) {
 			left := after(t, where)
 			for key := range s.stored {
 				if !left.rows[key] || !s.ran[key] && !left.waiting[key] {
-					t.Errorf("after %d hints: %s was acknowledged; row: %t, ran: %t, waits: %t",
+					t.Errorf("after %d triggers: %s was acknowledged; row: %t, ran: %t, waits: %t",
 						count, key, left.rows[key], s.ran[key], left.waiting[key])
 				}
 			}
 			for key := range left.rows {
 				if !known[key] && !s.ran[key] && !left.waiting[key] {
-					t.Errorf("after %d hints: %s has a row and no hint", count, key)
+					t.Errorf("after %d triggers: %s has a row and no trigger", count, key)
 				}
 				known[key] = true
 			}
@@ -156,8 +156,8 @@ func TestCrash_atAnyMoment(t *testing.T) {
 	})
 }
 
-// TestCrash_atEveryPoint has a process kill itself at each point.
-func TestCrash_atEveryPoint(t *testing.T) {
+// TestCrash_atEveryStageLosesNoTrigger has a process kill itself at each point.
+func TestCrash_atEveryStageLosesNoTrigger(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
 		for _, at := range []point{inTransaction, beforeCommit, afterCommit, acknowledged, claimed, worked} {
@@ -174,7 +174,7 @@ func TestCrash_atEveryPoint(t *testing.T) {
 				}
 				for key := range left.rows {
 					if !s.ran[key] && !left.waiting[key] {
-						t.Errorf("%s has a row and no hint", key)
+						t.Errorf("%s has a row and no trigger", key)
 					}
 				}
 				switch at {

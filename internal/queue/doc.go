@@ -1,17 +1,18 @@
-// Package queue keeps work that must not be lost: one row for each kind and key, a
-// lane's for instance, or a message's.
+// Package queue stores work that must not be lost: one row for each kind and key, for
+// instance for the reconciliation of a repository.
 //
-// A hint says that there may be work. It is written in the transaction of whatever
-// caused it, so either both are on the disk or neither. Hints for one key coalesce:
-// a run reads how many there were, works, and is done with that many, so a hint that
-// comes meanwhile is seen by another run. Nothing but the key is kept, for a run
-// finds out by itself what there is to do.
+// A trigger says that there may be work. It is written in the transaction of its
+// cause, so both are on disk or neither. Triggers of one key coalesce: a run reads
+// their number, works, and marks that many as done, so a trigger that arrives in
+// between leads to another run. Only the key is stored; a run finds out by itself
+// what there is to do.
 //
-// A run holds its key by a lease, which it renews. A process that dies loses its
-// leases by time; on SQLite, which one process uses, they end when the next one
-// begins. No two runs have one key while the lease of one is good. Whoever loses the
-// lease is told by the context and must make its effects conditional.
+// A run holds a lease on its key and renews it. The leases of a process that dies
+// expire; on SQLite, which serves one process, they end when the next process starts.
+// No two runs of a key hold a valid lease at the same time. A run that loses its lease
+// learns it from its context, and must make its effects conditional.
 //
-// A run that fails is tried again, later each time, with its error beside it. A run
-// that takes the whole process with it is soon held back, so that others get on.
+// A failed run is retried with increasing delays, and its error is stored. A run that
+// crashes the whole process is delayed after some attempts, so that other work
+// proceeds.
 package queue

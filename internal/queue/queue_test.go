@@ -8,13 +8,13 @@ import (
 	"promoter/internal/queue/queuetest"
 )
 
-func TestQueue(t *testing.T) {
+func TestQueue_suite(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, queuetest.Run)
 }
 
-// TestModel plays stories; `make model` plays longer.
-func TestModel(t *testing.T) {
+// `make model` plays longer.
+func TestModel_agreesWithTheQueue(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) { queuetest.Play(t, kind, 2*time.Second) })
 }

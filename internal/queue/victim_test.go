@@ -13,17 +13,17 @@ import (
 	"promoter/internal/secret"
 )
 
-// victimVariable tells a process of this test binary that it is to be killed.
+// victimVariable marks a process of this test binary that is to be killed.
 const victimVariable = "PROMOTER_TEST_VICTIM"
 
-// orders are what it does.
+// orders configure the process.
 type orders struct {
 	Path, URL string
 	Prefix    string // of its keys
 	Point     point  // where it kills itself; empty: somebody else does
 }
 
-// point is a place in the life of a hint.
+// point is a stage of a trigger.
 type point string
 
 // The points, in their order.
@@ -52,7 +52,7 @@ func victim() {
 	}
 	go o.work(q)
 	for hand := range 8 {
-		go o.hint(db, q, hand)
+		go o.trigger(db, q, hand)
 	}
 	select {}
 }
@@ -80,18 +80,21 @@ func (o orders) reach(here point) {
 	select {}
 }
 
-// hint stores hints, each with a row of the test's own, and says which are stored.
-func (o orders) hint(db *database.DB, q *queue.Queue, hand int) {
+// trigger stores triggers, each with a row of the test, and prints which are stored.
+func (o orders) trigger(db *database.DB, q *queue.Queue, hand int) {
 	for i := 0; ; i++ {
 		key := fmt.Sprintf("%s-%d-%d", o.Prefix, hand, i)
-		err := db.Batch(context.Background(), func(ctx context.Context, tx *database.Tx) error {
+		err := db.Update(context.Background(), func(ctx context.Context, tx *database.Tx) error {
 			if _, err := tx.Exec(ctx, "insert into evidence (name) values (?)", key); err != nil {
 				return err
 			}
 			o.reach(inTransaction)
-			tx.Defer(last{o}) // after the hints: in order of keys
+			if err := q.TriggerIn(ctx, tx, queue.Trigger{Kind: "repository", Key: key}); err != nil {
+				return err
+			}
+			o.reach(beforeCommit)
 			tx.AfterCommit(func() { o.reach(afterCommit) })
-			return q.TriggerIn(tx, queue.Trigger{Kind: "lane", Key: key})
+			return nil
 		})
 		if err != nil {
 			panic(err)
@@ -101,17 +104,10 @@ func (o orders) hint(db *database.DB, q *queue.Queue, hand int) {
 	}
 }
 
-// last is deferred work that ends the process.
-type last struct{ o orders }
-
-func (last) Key() string                                  { return "zzz" }
-func (l last) Merge(database.Deferred) database.Deferred  { return l }
-func (l last) Do(_ context.Context, _ *database.Tx) error { l.o.reach(beforeCommit); return nil }
-
 // work does every second key.
 func (o orders) work(q *queue.Queue) {
 	err := q.Run(context.Background(), queue.Options{
-		Kinds:  map[string]queue.Worker{"lane": {Handler: o.handle, Concurrency: 2}},
+		Kinds:  map[string]queue.Worker{"repository": {Handler: o.handle, Concurrency: 2}},
 		Log:    slog.New(slog.DiscardHandler),
 		Random: func() float64 { return 0 },
 		Lease:  victimLease, Renew: victimLease / 2, Poll: 20 * time.Millisecond,

@@ -24,7 +24,7 @@ type storing struct {
 }
 
 func (s storing) Accept(ctx context.Context, taken server.Accepted) error {
-	return s.db.Batch(ctx, func(ctx context.Context, tx *database.Tx) error {
+	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return s.SaveDelivery(ctx, tx, store.Delivery{
 			Receiver: taken.Receiver, ID: taken.ID, Sender: taken.Sender, EventType: taken.EventType,
 			Events: taken.Events, Header: taken.Header, Body: taken.Body,

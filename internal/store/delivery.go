@@ -11,83 +11,77 @@ import (
 	"promoter/internal/event"
 )
 
-// Delivery is a webhook that was proven and read.
+// Delivery is a webhook that was verified and decoded.
 type Delivery struct {
-	Receiver  string // the name of the entry that took it
-	ID        string // the sender's own
-	Sender    string // the kind of the receiver
-	EventType string // as the sender calls it
+	Receiver  string // name of the receiver
+	ID        string // assigned by the sender
+	Sender    string // kind of the receiver
+	EventType string // as the sender names it
 	Events    []event.Event
 	Header    http.Header // without credentials
 	Body      []byte
 
 	// Set by the database.
-	ReceivedAt time.Time // the first time
-	SeenAt     time.Time // the last time
+	ReceivedAt time.Time // first time
+	SeenAt     time.Time // last time
 	Times      int
 }
 
-// SaveDelivery stores a delivery. One that was seen before is stored once, and counted.
+// DeliveryRef identifies a delivery.
+type DeliveryRef struct{ Receiver, Delivery string }
+
+// SaveDelivery stores a delivery. A redelivery is counted and not stored again.
 func (s *Store) SaveDelivery(ctx context.Context, tx *database.Tx, d Delivery) error {
-	hints, err := json.Marshal(d.Events)
+	events, err := json.Marshal(d.Events)
 	if err != nil {
-		return fmt.Errorf("keep the delivery %s: %w", d.ID, err)
+		return fmt.Errorf("store delivery %s: %w", d.ID, err)
 	}
 	header, err := json.Marshal(d.Header)
 	if err != nil {
-		return fmt.Errorf("keep the delivery %s: %w", d.ID, err)
+		return fmt.Errorf("store delivery %s: %w", d.ID, err)
+	}
+	body := d.Body
+	if body == nil {
+		body = []byte{} // not NULL
 	}
 	_, err = tx.Exec(ctx, `
-insert into delivery (receiver, id, sender, event, received_at, seen_at, times, hints, header, body)
+insert into delivery (receiver, id, sender, event_type, received_at, seen_at, times, events, header, body)
 values (?, ?, ?, ?, @now, @now, 1, ?, ?, ?)
 on conflict (receiver, id) do update set seen_at = excluded.seen_at, times = delivery.times + 1`,
-		d.Receiver, d.ID, d.Sender, d.EventType, string(hints), string(header), notNil(d.Body))
+		d.Receiver, d.ID, d.Sender, d.EventType, string(events), string(header), body)
 	return err
 }
 
-// notNil: a nil slice would be the null of SQL.
-func notNil(body []byte) []byte {
-	if body == nil {
-		return []byte{}
-	}
-	return body
-}
-
-// Delivery returns one delivery; one that is not there is a NotFound fault.
+// Delivery returns one delivery, or a NotFound fault.
 func (s *Store) Delivery(ctx context.Context, receiver, id string) (Delivery, error) {
-	var found Delivery
+	var d Delivery
+	var events, header string
+	var received, seen int64
 	err := s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return one(ctx, tx, &found, "select "+deliveryColumns+" from delivery where receiver = ? and id = ?", receiver, id)
+		columns := []any{&d.Receiver, &d.ID, &d.Sender, &d.EventType, &received, &seen, &d.Times, &events, &header, &d.Body}
+		return tx.One(ctx, columns, `select receiver, id, sender, event_type, received_at, seen_at, times, events, header, body
+from delivery where receiver = ? and id = ?`, receiver, id)
 	})
-	return found, err
+	if err != nil {
+		return Delivery{}, err
+	}
+	d.ReceivedAt, d.SeenAt = database.Time(received), database.Time(seen)
+	if err := json.Unmarshal([]byte(events), &d.Events); err != nil {
+		return Delivery{}, fmt.Errorf("read the events of delivery %s: %w", d.ID, err)
+	}
+	if err := json.Unmarshal([]byte(header), &d.Header); err != nil {
+		return Delivery{}, fmt.Errorf("read the headers of delivery %s: %w", d.ID, err)
+	}
+	return d, nil
 }
 
-// Receivers lists the receivers that took a delivery of this id, sorted.
+// Receivers lists the receivers that have a delivery of this ID, sorted.
 func (s *Store) Receivers(ctx context.Context, id string) (all []string, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		all, err = lanes(ctx, tx, "select receiver from delivery where id = ? order by receiver", id)
+		all, err = queryTexts(ctx, tx, "select receiver from delivery where id = ? order by receiver", id)
 		return err
 	})
 	return all, err
-}
-
-const deliveryColumns = "receiver, id, sender, event, received_at, seen_at, times, hints, header, body"
-
-func one(ctx context.Context, tx *database.Tx, into *Delivery, query string, args ...any) error {
-	var hints, header string
-	var received, seen int64
-	columns := []any{&into.Receiver, &into.ID, &into.Sender, &into.EventType, &received, &seen, &into.Times, &hints, &header, &into.Body}
-	if err := tx.One(ctx, columns, query, args...); err != nil {
-		return err
-	}
-	into.ReceivedAt, into.SeenAt = database.Time(received), database.Time(seen)
-	if err := json.Unmarshal([]byte(hints), &into.Events); err != nil {
-		return fmt.Errorf("read the hints of the delivery %s: %w", into.ID, err)
-	}
-	if err := json.Unmarshal([]byte(header), &into.Header); err != nil {
-		return fmt.Errorf("read the headers of the delivery %s: %w", into.ID, err)
-	}
-	return nil
 }
 
 // Deliveries lists the newest deliveries, without their bodies and headers.
@@ -102,7 +96,40 @@ func (s *Store) Deliveries(ctx context.Context, limit int) (all []Delivery, err 
 			d.ReceivedAt, d.SeenAt = database.Time(received), database.Time(seen)
 			all = append(all, d)
 			return nil
-		}, "select receiver, id, sender, event, received_at, seen_at, times from delivery order by received_at desc, id limit ?", limit)
+		}, "select receiver, id, sender, event_type, received_at, seen_at, times from delivery order by received_at desc, id limit ?", limit)
 	})
 	return all, err
+}
+
+const deleteDeliveries = `
+delete from delivery where (receiver, id) in (
+	select receiver, id from delivery where received_at < ? order by received_at limit ?
+)`
+
+// DeleteDeliveriesBefore deletes deliveries that were received before a time, and image
+// events of that age, and returns the number of deliveries.
+func (s *Store) DeleteDeliveriesBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
+	deleted, err = s.deleteInBatches(ctx, deleteDeliveries, before)
+	if err != nil {
+		return deleted, err
+	}
+	_, err = s.deleteInBatches(ctx, deleteImageEvents, before)
+	return deleted, err
+}
+
+// TrimDeliveries deletes the oldest deliveries beyond a total size of bodies and headers
+// in bytes, so that senders cannot fill the disk, and returns their number. Finding them
+// only reads, so that no writer waits for it.
+func (s *Store) TrimDeliveries(ctx context.Context, maxBytes int64) (deleted int64, err error) {
+	var newest int64
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		return tx.One(ctx, []any{&newest}, `
+select coalesce(max(received_at), 0) from (
+	select received_at, sum(length(body) + length(header)) over (order by received_at desc, receiver, id) as total from delivery
+) as sized where total > cast(? as bigint)`, maxBytes)
+	})
+	if err != nil || newest == 0 {
+		return 0, err
+	}
+	return s.deleteInBatches(ctx, deleteDeliveries, database.Time(newest).Add(time.Microsecond))
 }

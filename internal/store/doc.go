@@ -1,7 +1,8 @@
-// Package store keeps what the service knows besides its work: deliveries, which
-// lane follows what, and how lanes did. Deliveries are history; everything else is
-// an index over the repositories, found again when it is lost.
+// Package store contains what the service stores besides its work: deliveries, which
+// repository subscribes to what, the results of reconciliations, schedules, and
+// history. All but deliveries and history is an index that is rebuilt from the
+// repositories if it is lost.
 //
-// Functions that take a transaction write with it, so that a delivery and the work
-// that it causes are on the disk together.
+// Methods that take a transaction write with it, so that a delivery and the work it
+// causes are on disk together.
 package store

@@ -2,11 +2,11 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,118 +14,101 @@ import (
 	"promoter/internal/database"
 )
 
-// HistoryUpdate is what a look learnt for the history.
-type HistoryUpdate struct {
-	Events []Event
-	// Heads are the commits up to which the history of branches was read.
-	Heads map[string]string
+// Event is one thing that promoter did or observed.
+type Event struct {
+	ID            string // set by the store
+	At            time.Time
+	Repository    string // its key
+	Name          string // HOST/OWNER/NAME at that time
+	Environment   string
+	Application   string
+	Action        string
+	Promotion     string // ID of the promotion; empty: unknown or none
+	Snapshot      string // its ID
+	Versions      []EventVersion
+	Commit        string
+	Number        int    // of the pull request; 0: none
+	URL           string // of the pull request
+	Rule, Message string // the reason
+	User          string // who decided or committed
+	Trigger       DeliveryRef
 }
 
-// eventsAtOnce is how many events one statement writes.
-const eventsAtOnce = 500
-
-// addEvents leaves alone what is there.
-const addEvents = `
-insert into history (id, at, repository, name, environment, application, act, promotion, snapshot, versions, components,
-	commit_id, number, url, rule, words, person, receiver, delivery)
-select value->>'id', cast(value->>'at' as bigint), value->>'repository', value->>'name', value->>'environment',
-	value->>'application', value->>'act', value->>'promotion', value->>'snapshot', value->>'versions', value->>'components',
-	value->>'commit', cast(value->>'number' as bigint), value->>'url', value->>'rule', value->>'words', value->>'person',
-	value->>'receiver', value->>'delivery'
-from @elements(?) where true
-on conflict (id) do nothing`
-
-// row of addEvents.
-type eventRow struct {
-	ID          string `json:"id"`
-	At          int64  `json:"at"`
-	Repository  string `json:"repository"`
-	Name        string `json:"name"`
-	Environment string `json:"environment"`
-	Application string `json:"application"`
-	Act         string `json:"act"`
-	Promotion   string `json:"promotion"`
-	Snapshot    string `json:"snapshot"`
-	Versions    string `json:"versions"`
-	Components  string `json:"components"`
-	Commit      string `json:"commit"`
-	Number      int    `json:"number"`
-	URL         string `json:"url"`
-	Rule        string `json:"rule"`
-	Words       string `json:"words"`
-	Person      string `json:"person"`
-	Receiver    string `json:"receiver"`
-	Delivery    string `json:"delivery"`
+// EventVersion is the version of one component.
+type EventVersion struct {
+	Component  string `json:"component"`
+	Repository string `json:"repository,omitempty"`
+	Tag        string `json:"tag,omitempty"`
+	Digest     string `json:"digest,omitempty"`
 }
 
-func (e Event) row() (eventRow, error) {
-	versions, err := json.Marshal(e.Versions)
-	if err != nil {
-		return eventRow{}, fmt.Errorf("write the history of %s: %w", e.Name, err)
+// The actions whose identity is more than their time.
+const (
+	EventPushed    = "pushed"
+	EventMerged    = "merged"
+	EventLanded    = "landed" // merged or pushed by anyone, as Git or the forge shows
+	EventOpened    = "opened"
+	EventRefreshed = "refreshed"
+	EventClosed    = "closed"
+)
+
+// Identity returns the ID of an event. It is the same when another reconciliation,
+// another replica, or a process with an empty database observes the event again. The
+// identity of a landing is its commit, whether promoter made it or only observed it; a
+// pull request is opened once and refreshed once for each head; a decision is identified
+// by its user and time.
+func (e Event) Identity() string {
+	what := []string{e.Action, e.User, strconv.FormatInt(database.Micros(e.At), 10), strconv.Itoa(e.Number)}
+	switch e.Action {
+	case EventPushed, EventMerged, EventLanded:
+		what = []string{EventLanded, e.Commit}
+	case EventOpened:
+		what = []string{e.Action, strconv.Itoa(e.Number)}
+	case EventRefreshed, EventClosed:
+		what = []string{e.Action, strconv.Itoa(e.Number), e.Commit}
 	}
-	components := " "
-	for _, version := range e.Versions {
-		components += version.Component + " "
-	}
-	return eventRow{
-		ID: e.Identity(), At: database.Micros(e.At), Repository: plain(e.Repository), Name: plain(strings.ToLower(e.Name)),
-		Environment: plain(e.Environment), Application: plain(e.Application), Act: e.Action, Promotion: plain(e.Promotion),
-		Snapshot: plain(e.Snapshot), Versions: plain(string(versions)), Components: plain(components), Commit: plain(e.Commit),
-		Number: e.Number, URL: short(e.URL), Rule: plain(e.Rule), Words: short(e.Message), Person: short(e.User),
-		Receiver: plain(e.Trigger.Receiver), Delivery: plain(e.Trigger.Delivery),
-	}, nil
+	name := append([]string{e.Repository, e.Environment, e.Application}, what...)
+	sum := sha256.Sum256([]byte(strings.Join(name, "\n")))
+	return hex.EncodeToString(sum[:12])
 }
 
-// plain is text that both databases keep: PostgreSQL has no NUL and only UTF-8. People
-// and commits may say anything.
-func plain(text string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
-}
+// eventsPerStatement limits the events that one statement writes.
+const eventsPerStatement = 500
 
-// maxText bounds what people and commits say of an event, in bytes.
-const maxText = 4 << 10
-
-// short is plain text up to its bound, and no part of a letter.
-func short(text string) string {
-	text = plain(text)
-	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
-}
-
-// RecordReconciliation keeps how a look ended: what is known of the lane, and what the look learnt for
-// the history.
-func (s *Store) RecordReconciliation(ctx context.Context, tx *database.Tx, l Repository, past HistoryUpdate) error {
-	if err := setLane(ctx, tx, l); err != nil {
-		return err
-	}
-	for from := 0; from < len(past.Events); from += eventsAtOnce {
-		if err := addTo(ctx, tx, past.Events[from:min(from+eventsAtOnce, len(past.Events))]); err != nil {
-			return err
-		}
-	}
-	for _, branch := range slices.Sorted(maps.Keys(past.Heads)) {
-		if _, err := tx.Exec(ctx, `
-insert into history_head (repository, branch, commit_id) values (?, ?, ?)
-on conflict (repository, branch) do update set commit_id = excluded.commit_id`, l.Key, plain(branch), past.Heads[branch]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func addTo(ctx context.Context, tx *database.Tx, events []Event) error {
-	rows := make([]eventRow, 0, len(events))
+// addEvents adds events to the history. Events that it contains are not changed.
+func addEvents(ctx context.Context, tx *database.Tx, events []Event) error {
+	rows := make([]map[string]any, 0, len(events))
 	for _, e := range events {
-		row, err := e.row()
+		versions, err := json.Marshal(e.Versions)
 		if err != nil {
-			return err
+			return fmt.Errorf("write the history of %s: %w", e.Name, err)
 		}
-		rows = append(rows, row)
+		components := " "
+		for _, version := range e.Versions {
+			components += version.Component + " "
+		}
+		rows = append(rows, map[string]any{
+			"id": e.Identity(), "at": database.Micros(e.At), "repository": storable(e.Repository), "name": storable(strings.ToLower(e.Name)),
+			"environment": storable(e.Environment), "application": storable(e.Application), "action": e.Action,
+			"promotion": storable(e.Promotion), "snapshot": storable(e.Snapshot), "versions": storable(string(versions)),
+			"components": storable(components), "commit": storable(e.Commit), "number": e.Number, "url": truncated(e.URL),
+			"rule": storable(e.Rule), "message": truncated(e.Message), "user": truncated(e.User),
+			"receiver": storable(e.Trigger.Receiver), "delivery": storable(e.Trigger.Delivery),
+		})
 	}
 	text, err := json.Marshal(rows)
 	if err != nil {
 		return fmt.Errorf("write the history: %w", err)
 	}
-	_, err = tx.Exec(ctx, addEvents, string(text))
+	_, err = tx.Exec(ctx, `
+insert into history (id, at, repository, name, environment, application, action, promotion, snapshot, versions, components,
+	commit_id, number, url, rule, message, username, receiver, delivery)
+select value->>'id', cast(value->>'at' as bigint), value->>'repository', value->>'name', value->>'environment',
+	value->>'application', value->>'action', value->>'promotion', value->>'snapshot', value->>'versions', value->>'components',
+	value->>'commit', cast(value->>'number' as bigint), value->>'url', value->>'rule', value->>'message', value->>'user',
+	value->>'receiver', value->>'delivery'
+from @elements(?) where true
+on conflict (id) do nothing`, string(text))
 	return err
 }
 
@@ -145,37 +128,44 @@ func (s *Store) Heads(ctx context.Context, repository string) (map[string]string
 	return heads, err
 }
 
-// HistoryFilter narrows a part of the history. What is empty narrows nothing.
+// DeleteHistoryBefore deletes the events before a time, and returns their number.
+func (s *Store) DeleteHistoryBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
+	return s.deleteInBatches(ctx, "delete from history where id in (select id from history where at < ? order by at limit ?)", before)
+}
+
+// HistoryFilter selects events. Empty fields do not restrict.
 type HistoryFilter struct {
 	Repository  string // its key, its name, or its HOST/NAME
 	Environment string
 	Application string
 	Component   string
 	Since       time.Time
-	// Before is the place of the last event that was shown; events come newest first.
+	// Before is the position of the last event of the previous page.
 	Before Cursor
 	Limit  int
 }
 
-// Cursor is the place of an event in the history.
+// Cursor is the position of an event in the history.
 type Cursor struct {
 	At time.Time
 	ID string
 }
 
 // History lists events, newest first.
-func (s *Store) History(ctx context.Context, w HistoryFilter) (all []Event, err error) {
+func (s *Store) History(ctx context.Context, f HistoryFilter) (all []Event, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		targets, few, err := w.places(ctx, tx)
-		if err != nil || few && len(targets) == 0 {
-			return err
-		}
-		query, args := w.selectByTime()
-		if few {
-			query, args = w.selectFrom(targets)
+		query, args := f.selectByTime()
+		if f.Repository != "" || f.Environment != "" || f.Application != "" {
+			targets, err := f.targets(ctx, tx)
+			if err != nil || len(targets) == 0 {
+				return err
+			}
+			if len(targets) <= maxTargets {
+				query, args = f.selectByTarget(targets)
+			}
 		}
 		return tx.Query(ctx, func(scan database.Scan) error {
-			e, err := readEvent(scan)
+			e, err := scanEvent(scan)
 			all = append(all, e)
 			return err
 		}, query, args...)
@@ -183,45 +173,19 @@ func (s *Store) History(ctx context.Context, w HistoryFilter) (all []Event, err 
 	return all, err
 }
 
-// selectEvents gives a landing that promoter only saw the pull request that was last
-// written for its snapshot.
+// selectEvents adds the pull request to landings that promoter only observed: the last
+// one of the same snapshot.
 const selectEvents = `
-select id, at, repository, name, environment, application, act, promotion, snapshot, versions, commit_id, number,
-	case when number = 0 and act = 'landed' then coalesce((
+select id, at, repository, name, environment, application, action, promotion, snapshot, versions, commit_id, number,
+	case when number = 0 and action = 'landed' then coalesce((
 		select cast(other.number as text) || ' ' || other.url from history as other
 		where other.repository = event.repository and other.environment = event.environment and other.application = event.application
-			and other.snapshot = event.snapshot and other.act in ('opened', 'refreshed')
+			and other.snapshot = event.snapshot and other.action in ('opened', 'refreshed')
 		order by other.at desc limit 1), '') else url end,
-	rule, words, person, receiver, delivery
+	rule, message, username, receiver, delivery
 from history as event`
 
-// inTime narrows to the times of a window, and to a component; see Window.time.
-const inTime = `(? = '' or components like ? escape '!') and at >= ? and at <= ? and (? = '' or at < ? or (at = ? and id < ?))`
-
-// time are the values of inTime.
-func (w HistoryFilter) time() []any {
-	component := ""
-	if w.Component != "" {
-		component = "% " + escaped(plain(w.Component)) + " %"
-	}
-	before, newest := plain(w.Before.ID), int64(math.MaxInt64)
-	if before != "" {
-		newest = database.Micros(w.Before.At)
-	}
-	return []any{component, component, w.Since, newest, before, w.Before.At, w.Before.At, before}
-}
-
-// selectByTime goes through the events by their time until enough are found.
-func (w HistoryFilter) selectByTime() (query string, args []any) {
-	return selectEvents + "\nwhere " + atPlace + " and " + inTime + "\norder by at desc, id desc limit ?", append(append(w.place(), w.time()...), w.Limit)
-}
-
-// escaped is text that stands for itself in a "like".
-func escaped(text string) string {
-	return strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(text)
-}
-
-func readEvent(scan database.Scan) (e Event, err error) {
+func scanEvent(scan database.Scan) (e Event, err error) {
 	var at int64
 	var versions string
 	if err := scan(&e.ID, &at, &e.Repository, &e.Name, &e.Environment, &e.Application, &e.Action, &e.Promotion, &e.Snapshot, &versions,
@@ -230,11 +194,97 @@ func readEvent(scan database.Scan) (e Event, err error) {
 	}
 	e.At = database.Time(at)
 	if number, url, joined := strings.Cut(e.URL, " "); joined && e.Number == 0 {
-		e.Number, _ = strconv.Atoi(number) // the query wrote it
+		e.Number, _ = strconv.Atoi(number) // written by selectEvents
 		e.URL = url
 	}
 	if err := json.Unmarshal([]byte(versions), &e.Versions); err != nil {
-		return e, fmt.Errorf("read the versions of the event %s: %w", e.ID, err)
+		return e, fmt.Errorf("read the versions of event %s: %w", e.ID, err)
 	}
 	return e, nil
+}
+
+// atTarget and inTime are conditions; targetArgs and timeArgs return their arguments.
+const (
+	atTarget = `(? = '' or lower(repository) = ? or name = ? or name like ? escape '!')
+	and (? = '' or environment = ?) and (? = '' or application = ?)`
+	inTime = `(? = '' or components like ? escape '!') and at >= ? and at <= ? and (? = '' or at < ? or (at = ? and id < ?))`
+)
+
+func (f HistoryFilter) targetArgs() []any {
+	repository, environment, application := storable(strings.ToLower(f.Repository)), storable(f.Environment), storable(f.Application)
+	return []any{repository, repository, repository, "%/" + escapeLike(repository), environment, environment, application, application}
+}
+
+func (f HistoryFilter) timeArgs() []any {
+	component := ""
+	if f.Component != "" {
+		component = "% " + escapeLike(storable(f.Component)) + " %"
+	}
+	before, newest := storable(f.Before.ID), int64(math.MaxInt64)
+	if before != "" {
+		newest = database.Micros(f.Before.At)
+	}
+	return []any{component, component, f.Since, newest, before, f.Before.At, f.Before.At, before}
+}
+
+// escapeLike escapes text for a "like" with the escape character "!".
+func escapeLike(text string) string {
+	return strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(text)
+}
+
+// selectByTime reads events in the order of time until enough match.
+func (f HistoryFilter) selectByTime() (query string, args []any) {
+	return selectEvents + "\nwhere " + atTarget + " and " + inTime + "\norder by at desc, id desc limit ?",
+		append(append(f.targetArgs(), f.timeArgs()...), f.Limit)
+}
+
+// target is an application in an environment of a repository, under its name at that
+// time.
+type target struct{ repository, name, environment, application string }
+
+// maxTargets limits the targets whose events are read one by one. With more, enough of
+// the newest events match, so they are read by time.
+const maxTargets = 50
+
+// selectTargets walks the index history_target from one target to the next, however many
+// events each has. The empty texts remove the affinity of the columns: otherwise SQLite
+// does not use the index to compare rows.
+const selectTargets = `
+with recursive event (repository, name, environment, application) as (
+	select repository, name, environment, application
+	from (select repository, name, environment, application from history order by repository, name, environment, application limit 1) as first
+	union all
+	select later.repository, later.name, later.environment, later.application
+	from event as one join history as later on later.id = (
+		select next.id from history as next
+		where (next.repository, next.name, next.environment, next.application) > (one.repository || '', one.name || '', one.environment || '', one.application || '')
+		order by next.repository, next.name, next.environment, next.application limit 1)
+)
+select repository, name, environment, application from event where ` + atTarget + ` limit ?`
+
+// targets returns the targets of the filter, one more than maxTargets at most.
+func (f HistoryFilter) targets(ctx context.Context, tx *database.Tx) (all []target, err error) {
+	err = tx.Query(ctx, func(scan database.Scan) error {
+		var one target
+		err := scan(&one.repository, &one.name, &one.environment, &one.application)
+		all = append(all, one)
+		return err
+	}, selectTargets, append(f.targetArgs(), maxTargets+1)...)
+	return all, err
+}
+
+// selectByTarget reads the newest events of each target, and selects the newest of them.
+func (f HistoryFilter) selectByTarget(targets []target) (query string, args []any) {
+	const ofTarget = `select * from (select id, at from history
+	where repository = ? and name = ? and environment = ? and application = ? and ` + inTime + `
+	order by at desc, id desc limit ?) as one`
+	parts := make([]string, 0, len(targets))
+	for _, one := range targets {
+		parts = append(parts, ofTarget)
+		args = append(args, one.repository, one.name, one.environment, one.application)
+		args = append(append(args, f.timeArgs()...), f.Limit)
+	}
+	return selectEvents + `
+where id in (select id from (` + strings.Join(parts, "\nunion all\n") + `) as these order by at desc, id desc limit ?)
+order by at desc, id desc`, append(args, f.Limit)
 }

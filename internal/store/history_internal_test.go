@@ -1,18 +1,182 @@
 package store
 
 import (
+	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"promoter/internal/database"
+	"promoter/internal/database/databasetest"
 )
 
-// The pull request of a landing is found by its snapshot: a place may have any number of
-// events, and a page any number of landings. A later page is no longer way than the first.
-// SQLite says how it would look.
-func TestSelectEvents_plan(t *testing.T) {
+// fill fills a history: many targets, and a few of one application, of which one was
+// renamed.
+func fill(t *testing.T, db *database.DB) {
+	t.Helper()
+	var all []Event
+	add := func(key, name, environment, application string, times int) {
+		for range times {
+			n := len(all) // a different event each time
+			all = append(all, Event{
+				At: time.Unix(1_700_000_000+int64(n*7919%5000), 0), Repository: key, Name: name, Environment: environment, Application: application, Action: EventOpened, Number: n + 1,
+				Snapshot: fmt.Sprint(n), Versions: []EventVersion{{Component: []string{"web", "worker"}[n%2]}},
+			})
+		}
+	}
+	for n := range maxTargets + 2 {
+		add(fmt.Sprintf("github.com/%d", n), fmt.Sprintf("github.com/acme/shop-%d", n), "dev", "shop", 2)
+	}
+	add("github.com/7", "github.com/acme/shop-7", "prod", "blog", 3)
+	add("github.com/7", "github.com/acme/renamed", "prod", "blog", 4)
+	add("gitlab.com/7", "gitlab.com/group/sub/renamed", "staging", "blog", 5)
+	err := db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error { return addEvents(ctx, tx, all) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// filters match nothing, little, and much.
+func filters() map[string]HistoryFilter {
+	all := map[string]HistoryFilter{
+		"no such repository":  {Repository: "acme/none"},
+		"no such environment": {Environment: "none"},
+		"both, not together":  {Environment: "prod", Application: "shop"},
+		"a key":               {Repository: "GitHub.com/7"},
+		"a name of two":       {Repository: "renamed"},
+		"an owner and a name": {Repository: "acme/renamed"},
+		"a rare application":  {Application: "blog"},
+		"a component of it":   {Application: "blog", Component: "web"},
+		"a common one":        {Application: "shop"},
+		"nothing":             {},
+	}
+	for name, w := range all {
+		w.Limit = 6
+		all[name] = w
+		w.Since = time.Unix(1_700_000_000+1000, 0)
+		all[name+", since"] = w
+	}
+	return all
+}
+
+func TestHistory_byTargetFindsTheSameAsByTime(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
+		db := databasetest.Open(t, kind.New(t))
+		fill(t, db)
+		for name, w := range filters() {
+			for range 2 {
+				got, err := New(db).History(t.Context(), w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				query, args := w.selectByTime()
+				if diff := cmp.Diff(found(t, db, query, args), got); diff != "" {
+					t.Errorf("%s (-by time +by target):\n%s", name, diff)
+				}
+				if len(got) == 0 {
+					break
+				}
+				last := got[len(got)-1]
+				w.Before = Cursor{At: last.At, ID: last.ID}
+			}
+		}
+	})
+}
+
+func found(t *testing.T, db *database.DB, query string, args []any) (all []Event) {
+	t.Helper()
+	err := db.View(t.Context(), func(ctx context.Context, tx *database.Tx) error {
+		return tx.Query(ctx, func(scan database.Scan) error {
+			e, err := scanEvent(scan)
+			all = append(all, e)
+			return err
+		}, query, args...)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// No query of few targets reads all events.
+func TestHistory_byTargetUsesTheIndex(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
+		db := databasetest.Open(t, kind.New(t))
+		fill(t, db)
+		// With so few rows, PostgreSQL may prefer the other indexes.
+		err := db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
+			if _, err := tx.Exec(ctx, "drop index history_at"); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, "drop index history_snapshot")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := HistoryFilter{Application: "blog", Limit: 6}
+		query, args := w.selectByTarget([]target{{"github.com/7", "github.com/acme/shop-7", "prod", "blog"}, {"gitlab.com/7", "gitlab.com/group/sub/renamed", "staging", "blog"}})
+		for query, args := range map[string][]any{query: args, selectTargets: append(w.targetArgs(), maxTargets+1)} {
+			plan := planOf(t, db, kind.Name == "SQLite", query, args)
+			if !strings.Contains(plan, "history_target") || strings.Contains(plan, "Seq Scan") || scans(plan) {
+				t.Errorf("it does not use the index:\n%s\n%s", query, plan)
+			}
+		}
+	})
+}
+
+// scans reports whether SQLite reads a whole table or index.
+func scans(plan string) bool {
+	for line := range strings.Lines(plan) {
+		// The first target is the first one of the index.
+		if strings.HasPrefix(line, "SCAN history") && !strings.Contains(line, "SCAN history USING COVERING INDEX history_target") {
+			return true
+		}
+	}
+	return strings.Contains(plan, "SCAN later") || strings.Contains(plan, "SCAN next") || strings.Contains(plan, "(repository>?)")
+}
+
+// planOf is the plan of a query with many rows.
+func planOf(t *testing.T, db *database.DB, sqlite bool, query string, args []any) string {
+	t.Helper()
+	var plan strings.Builder
+	err := db.View(t.Context(), func(ctx context.Context, tx *database.Tx) error {
+		if !sqlite {
+			for _, one := range []string{"seqscan", "bitmapscan"} {
+				if _, err := tx.Exec(ctx, "set local enable_"+one+" = off"); err != nil {
+					return err
+				}
+			}
+			return tx.Query(ctx, func(scan database.Scan) error {
+				var step string
+				err := scan(&step)
+				plan.WriteString(step + "\n")
+				return err
+			}, "explain "+query, args...)
+		}
+		return tx.Query(ctx, func(scan database.Scan) error {
+			var id, parent, unused int
+			var step string
+			err := scan(&id, &parent, &unused, &step)
+			plan.WriteString(step + "\n")
+			return err
+		}, "explain query plan "+query, args...)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan.String()
+}
+
+// The pull request of a landing is found by its snapshot: a target may have any number of
+// events, and a page any number of landings. Later pages cost as much as the first.
+func TestHistory_byTimeUsesTheIndexes(t *testing.T) {
 	t.Parallel()
 	db, err := database.Open(t.Context(), database.Options{Path: filepath.Join(t.TempDir(), "promoter.db"), Now: time.Now})
 	if err != nil {

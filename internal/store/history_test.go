@@ -23,18 +23,20 @@ func happened(act, application string, minutes int) store.Event {
 		Environment: "prod", Application: application, Action: act, Promotion: "p", Snapshot: "v1:0",
 		Versions: []store.EventVersion{{Component: "web_app", Repository: "quay.io/acme/web", Tag: "1.0.0", Digest: "sha256:1"}, {Component: "worker", Tag: "2"}},
 		Commit:   "c0ffee", Number: 5, URL: "https://github.com/acme/gitops/pull/5", Rule: "newer", Message: "it is \x00newer\xff", User: "ada",
-		Trigger: store.Trigger{Receiver: "quay", Delivery: "d1"},
+		Trigger: store.DeliveryRef{Receiver: "quay", Delivery: "d1"},
 	}
 }
 
-func (b bench) ended(events ...store.Event) {
+func (b bench) record(events ...store.Event) {
 	b.Helper()
-	b.endedIn(store.Repository{Key: "github.com/7", Host: "github.com", Name: "acme/gitops"}, store.HistoryUpdate{Events: events})
+	b.reconciled(store.Repository{Key: "github.com/7", Host: "github.com", Name: "acme/gitops"}, store.HistoryUpdate{Events: events})
 }
 
-func (b bench) endedIn(lane store.Repository, past store.HistoryUpdate) {
+func (b bench) reconciled(repository store.Repository, update store.HistoryUpdate) {
 	b.Helper()
-	b.write(func(ctx context.Context, tx *database.Tx) error { return b.RecordReconciliation(ctx, tx, lane, past) })
+	b.write(func(ctx context.Context, tx *database.Tx) error {
+		return b.RecordReconciliation(ctx, tx, repository, update)
+	})
 }
 
 func (b bench) history(w store.HistoryFilter) []store.Event {
@@ -49,9 +51,7 @@ func (b bench) history(w store.HistoryFilter) []store.Event {
 	return found
 }
 
-// What is seen twice, by a second look or a second replica, is written once, also when
-// one says that promoter did it and the other one only that it is there.
-func TestHistory_once(t *testing.T) {
+func TestHistory_recordsAnEventOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		pushed, landed := happened(store.EventPushed, "shop", 1), happened(store.EventLanded, "shop", 2)
@@ -59,9 +59,9 @@ func TestHistory_once(t *testing.T) {
 		other.Commit = "beef"
 		opened, again := happened(store.EventOpened, "shop", 3), happened(store.EventOpened, "shop", 30)
 		hold, later := happened("hold", "shop", 4), happened("hold", "shop", 5)
-		b.ended(pushed, landed, opened)
-		b.ended(landed, other, again, hold)
-		b.ended(hold, later, pushed)
+		b.record(pushed, landed, opened)
+		b.record(landed, other, again, hold)
+		b.record(hold, later, pushed)
 		var acts []string
 		for _, e := range b.history(store.HistoryFilter{}) {
 			acts = append(acts, e.Action+" "+e.Commit)
@@ -78,13 +78,12 @@ func TestHistory_once(t *testing.T) {
 	})
 }
 
-// A landing by hand is told with the pull request that was opened for it.
-func TestHistory_landedByHand(t *testing.T) {
+func TestHistory_addsThePullRequestToObservedLandings(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		landed := happened(store.EventLanded, "shop", 9)
 		landed.Number, landed.URL, landed.Commit = 0, "", "merge"
-		b.ended(happened(store.EventOpened, "shop", 1), happened(store.EventOpened, "other", 1), landed)
+		b.record(happened(store.EventOpened, "shop", 1), happened(store.EventOpened, "other", 1), landed)
 		got := b.history(store.HistoryFilter{Limit: 1})[0]
 		if got.Action != store.EventLanded || got.Number != 5 || got.URL == "" {
 			b.Errorf("%+v", got)
@@ -92,14 +91,14 @@ func TestHistory_landedByHand(t *testing.T) {
 	})
 }
 
-func TestHistory_narrowed(t *testing.T) {
+func TestHistory_filters(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		dev := happened(store.EventOpened, "shop", 2)
 		dev.Environment, dev.Number = "dev", 6
 		elsewhere := happened(store.EventOpened, "shop", 3)
 		elsewhere.Repository, elsewhere.Name, elsewhere.Versions = "gitlab.com/9", "gitlab.com/acme/other", nil
-		b.ended(happened(store.EventOpened, "shop", 1), dev, elsewhere)
+		b.record(happened(store.EventOpened, "shop", 1), dev, elsewhere)
 		for name, test := range map[string]struct {
 			w    store.HistoryFilter
 			want int
@@ -125,13 +124,12 @@ func TestHistory_narrowed(t *testing.T) {
 	})
 }
 
-// Who commits names himself at any length. A row has a size.
-func TestHistory_bounded(t *testing.T) {
+func TestHistory_truncatesLongTexts(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		long := happened(store.EventLanded, "shop", 1)
 		long.User, long.Message, long.URL = strings.Repeat("é", 1<<20), strings.Repeat("w", 1<<20), strings.Repeat("u", 1<<20)
-		b.ended(long)
+		b.record(long)
 		got := b.history(store.HistoryFilter{})[0]
 		for _, text := range []string{got.User, got.Message, got.URL} {
 			if len(text) > 4<<10 || len(text) < 3<<10 || !utf8.ValidString(text) {
@@ -141,12 +139,11 @@ func TestHistory_bounded(t *testing.T) {
 	})
 }
 
-// What is asked is anything at all, and is compared as it was kept.
-func TestHistory_anyQuestion(t *testing.T) {
+func TestHistory_acceptsAnyFilterText(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		odd := happened(store.EventOpened, "sh\x00op\xff", 1)
-		b.ended(odd)
+		b.record(odd)
 		if got := b.history(store.HistoryFilter{Application: odd.Application}); len(got) != 1 {
 			b.Errorf("%d events, want 1", len(got))
 		}
@@ -158,8 +155,7 @@ func TestHistory_anyQuestion(t *testing.T) {
 	})
 }
 
-// Pages meet, also where many things happened at one time.
-func TestHistory_paged(t *testing.T) {
+func TestHistory_pagesAreComplete(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		var all []store.Event
@@ -167,7 +163,7 @@ func TestHistory_paged(t *testing.T) {
 			e := happened(store.EventOpened, fmt.Sprintf("app-%d", i), i/100)
 			all = append(all, e)
 		}
-		b.ended(all...)
+		b.record(all...)
 		read, w := map[string]bool{}, store.HistoryFilter{Limit: 100}
 		for {
 			page := b.history(w)
@@ -189,60 +185,58 @@ func TestHistory_paged(t *testing.T) {
 	})
 }
 
-func TestHeads(t *testing.T) {
+func TestHeads_keepOtherBranches(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
-		lane := store.Repository{Key: "github.com/7"}
+		repository := store.Repository{Key: "github.com/7"}
 		for _, heads := range []map[string]string{{"main": "1", "env/prod": "2"}, {"main": "3"}} {
-			b.endedIn(lane, store.HistoryUpdate{Heads: heads})
+			b.reconciled(repository, store.HistoryUpdate{Heads: heads})
 		}
-		got, err := b.Heads(b.Context(), lane.Key)
+		got, err := b.Heads(b.Context(), repository.Key)
 		if diff := cmp.Diff(map[string]string{"main": "3", "env/prod": "2"}, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 			b.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 	})
 }
 
-func TestCaused(t *testing.T) {
+func TestTriggerSince(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
-		caused := func(delivery string, lanes ...string) {
-			b.write(func(_ context.Context, tx *database.Tx) error {
-				b.RecordTrigger(tx, store.Trigger{Receiver: "quay", Delivery: delivery}, lanes)
-				return nil
+		trigger := func(delivery string, repositories ...string) {
+			b.write(func(ctx context.Context, tx *database.Tx) error {
+				return b.RecordTrigger(ctx, tx, store.DeliveryRef{Receiver: "quay", Delivery: delivery}, repositories)
 			})
 		}
-		caused("1", "a", "b")
-		caused("2", "b")
-		caused("3")
-		for lane, want := range map[string]string{"a": "1", "b": "2", "c": ""} {
-			if got, err := b.TriggerSince(b.Context(), lane, time.Time{}); err != nil || got.Delivery != want {
-				b.Errorf("%s: %+v, %v; want %q", lane, got, err, want)
+		trigger("1", "a", "b")
+		trigger("2", "b")
+		trigger("3")
+		for repository, want := range map[string]string{"a": "1", "b": "2", "c": ""} {
+			if got, err := b.TriggerSince(b.Context(), repository, time.Time{}); err != nil || got.Delivery != want {
+				b.Errorf("%s: %+v, %v; want %q", repository, got, err, want)
 			}
 		}
-		if got, err := b.TriggerSince(b.Context(), "a", time.Now().Add(time.Hour)); err != nil || got != (store.Trigger{}) {
+		if got, err := b.TriggerSince(b.Context(), "a", time.Now().Add(time.Hour)); err != nil || got != (store.DeliveryRef{}) {
 			b.Errorf("one from before: %+v, %v", got, err)
 		}
 		if err := b.DeleteRepository(b.Context(), "a"); err != nil {
 			b.Fatal(err)
 		}
-		if got, err := b.TriggerSince(b.Context(), "a", time.Time{}); err != nil || got != (store.Trigger{}) {
-			b.Errorf("of a lane that is no more: %+v, %v", got, err)
+		if got, err := b.TriggerSince(b.Context(), "a", time.Time{}); err != nil || got != (store.DeliveryRef{}) {
+			b.Errorf("of a deleted repository: %+v, %v", got, err)
 		}
 	})
 }
 
-// Much is removed a little at a time, and nothing else is.
-func TestSweepHistory(t *testing.T) {
+func TestDeleteHistoryBefore_deletesOnlyOlderEvents(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		var all []store.Event
 		for i := range 1700 {
 			all = append(all, happened(store.EventOpened, fmt.Sprintf("app-%d", i), i))
 		}
-		b.ended(all...)
+		b.record(all...)
 		if n, err := b.DeleteHistoryBefore(b.Context(), noon.Add(1690*time.Minute)); n != 1690 || err != nil {
-			b.Errorf("removed %d, %v", n, err)
+			b.Errorf("deleted %d, %v", n, err)
 		}
 		if left := b.history(store.HistoryFilter{}); len(left) != 10 || left[9].Application != "app-1690" {
 			b.Errorf("%d are left", len(left))

@@ -8,18 +8,18 @@ import (
 	"promoter/internal/database"
 )
 
-// Poll is the schedule at which everything is looked at. The names of all others
-// are times in words.
+// Poll is the schedule of the server for everything. The names of all others are cron
+// expressions.
 const Poll = "poll"
 
-// Schedule is when something came last.
+// Schedule is the last time of a schedule.
 type Schedule struct {
 	Name         string
 	FiredAt      time.Time
-	Repositories int // that are looked at when it comes
+	Repositories int // that use it
 }
 
-// Schedules lists all by name.
+// Schedules lists all schedules by name.
 func (s *Store) Schedules(ctx context.Context) (all []Schedule, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
@@ -28,22 +28,15 @@ func (s *Store) Schedules(ctx context.Context) (all []Schedule, err error) {
 			one.FiredAt = database.Time(fired)
 			all = append(all, one)
 			return err
-		}, "select name, fired_at, (select count(*) from scheduled where schedule = name) from schedule order by name")
+		}, "select name, fired_at, (select count(*) from repository_schedule where schedule = name) from schedule order by name")
 	})
 	return all, err
 }
 
-// SetSchedules has a lane looked at when these schedules come and no others. It
-// returns those that are new for the lane. One that was not there at all begins with
-// the last poll: what was read for that counts.
-func (s *Store) SetSchedules(ctx context.Context, tx *database.Tx, lane string, names []string) (added []string, err error) {
-	var known []string
-	err = tx.Query(ctx, func(scan database.Scan) error {
-		var name string
-		err := scan(&name)
-		known = append(known, name)
-		return err
-	}, "select schedule from scheduled where lane = ?", lane)
+// SetSchedules replaces the schedules of a repository, and returns those that are new
+// for it. A new schedule starts with the last poll: what was read then is used.
+func (s *Store) SetSchedules(ctx context.Context, tx *database.Tx, repository string, names []string) (added []string, err error) {
+	known, err := queryTexts(ctx, tx, "select schedule from repository_schedule where repository = ?", repository)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +44,7 @@ func (s *Store) SetSchedules(ctx context.Context, tx *database.Tx, lane string, 
 		if slices.Contains(names, name) {
 			continue
 		}
-		if _, err := tx.Exec(ctx, "delete from scheduled where lane = ? and schedule = ?", lane, name); err != nil {
+		if _, err := tx.Exec(ctx, "delete from repository_schedule where repository = ? and schedule = ?", repository, name); err != nil {
 			return nil, err
 		}
 	}
@@ -60,7 +53,7 @@ func (s *Store) SetSchedules(ctx context.Context, tx *database.Tx, lane string, 
 			continue
 		}
 		added = append(added, name)
-		if _, err := tx.Exec(ctx, "insert into scheduled (lane, schedule) values (?, ?) on conflict do nothing", lane, name); err != nil {
+		if _, err := tx.Exec(ctx, "insert into repository_schedule (repository, schedule) values (?, ?) on conflict do nothing", repository, name); err != nil {
 			return nil, err
 		}
 		_, err := tx.Exec(ctx, `insert into schedule (name, fired_at)
@@ -72,11 +65,10 @@ values (?, coalesce((select fired_at from schedule where name = ?), @now)) on co
 	return added, nil
 }
 
-// Fire enters that a schedule came, if its time is over: due says when it comes after
-// another time; or now, whatever its time. It returns whether it came, and when it
-// does next. One that is new comes at once. Of several who ask, one is told that it
-// came.
-func (s *Store) Fire(ctx context.Context, tx *database.Tx, name string, now bool, due func(last time.Time) time.Time) (fired bool, next time.Time, err error) {
+// Fire records that a schedule fires, if it is due or force is set, and returns whether
+// it did and when it is due next. The function due returns when it is due after the last
+// time. A schedule that never fired is due. Of concurrent callers, one fires it.
+func (s *Store) Fire(ctx context.Context, tx *database.Tx, name string, force bool, due func(last time.Time) time.Time) (fired bool, next time.Time, err error) {
 	last, present := int64(0), int64(0)
 	_, err = tx.Exec(ctx, "insert into schedule (name, fired_at) values (?, 0) on conflict do nothing", name)
 	if err != nil {
@@ -86,20 +78,58 @@ func (s *Store) Fire(ctx context.Context, tx *database.Tx, name string, now bool
 		return false, time.Time{}, err
 	}
 	at := database.Time(present)
-	if next = due(database.Time(last)); !now && last != 0 && next.After(at) {
+	if next = due(database.Time(last)); !force && last != 0 && next.After(at) {
 		return false, next, nil
 	}
 	changed, err := tx.Exec(ctx, "update schedule set fired_at = ? where name = ? and fired_at = ?", present, name, last)
 	return changed > 0, due(at), err
 }
 
-// RepositoriesOfSchedule lists the lanes that are looked at when a schedule comes.
+// RepositoriesOfSchedule lists the keys of the repositories that use a schedule.
 func (s *Store) RepositoriesOfSchedule(ctx context.Context, tx *database.Tx, name string) ([]string, error) {
-	return lanes(ctx, tx, "select lane from scheduled where schedule = ? order by lane", name)
+	return queryTexts(ctx, tx, "select repository from repository_schedule where schedule = ? order by repository", name)
 }
 
-// DeleteUnusedSchedule removes a schedule that no lane has any more.
+// DeleteUnusedSchedule deletes a schedule that no repository uses.
 func (s *Store) DeleteUnusedSchedule(ctx context.Context, tx *database.Tx, name string) error {
-	_, err := tx.Exec(ctx, "delete from schedule where name = ? and not exists (select 1 from scheduled where schedule = ?)", name, name)
+	_, err := tx.Exec(ctx, "delete from schedule where name = ? and not exists (select 1 from repository_schedule where schedule = ?)", name, name)
 	return err
+}
+
+// RequestRefresh records that cached answers for a repository must not be used.
+func (s *Store) RequestRefresh(ctx context.Context, repository string) error {
+	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
+		_, err := tx.Exec(ctx, `insert into refresh (repository, requested_at) values (?, @now)
+on conflict (repository) do update set requested_at = excluded.requested_at`, repository)
+		return err
+	})
+}
+
+// Freshness is what makes cached answers about the images of a repository stale.
+type Freshness struct {
+	Fired     map[string]time.Time // by the name of the schedule
+	Refreshed time.Time            // zero: never
+}
+
+// Freshness returns the present times for a repository.
+func (s *Store) Freshness(ctx context.Context, repository string) (f Freshness, err error) {
+	f = Freshness{Fired: map[string]time.Time{}}
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		one := func(scan database.Scan) error {
+			name, at := "", int64(0)
+			if err := scan(&name, &at); err != nil {
+				return err
+			}
+			if name == "" {
+				f.Refreshed = database.Time(at)
+			} else {
+				f.Fired[name] = database.Time(at)
+			}
+			return nil
+		}
+		return tx.Query(ctx, one, `
+select name, fired_at from schedule where name = ? or name in (select schedule from repository_schedule where repository = ?)
+union all select '', requested_at from refresh where repository = ?`, Poll, repository, repository)
+	})
+	return f, err
 }

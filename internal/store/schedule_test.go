@@ -26,18 +26,16 @@ func (b bench) fire(name string, due func(time.Time) time.Time) (fired bool, nex
 	return fired, next
 }
 
-func (b bench) setSchedules(lane string, names ...string) (added []string) {
+func (b bench) setSchedules(repository string, names ...string) (added []string) {
 	b.Helper()
 	b.write(func(ctx context.Context, tx *database.Tx) (err error) {
-		added, err = b.SetSchedules(ctx, tx, lane, names)
+		added, err = b.SetSchedules(ctx, tx, repository, names)
 		return err
 	})
 	return added
 }
 
-// A schedule comes once for its time, also after another process began, and at once
-// when that is asked for.
-func TestFire_onceForItsTime(t *testing.T) {
+func TestFire_firesOnceWhenDueOrForced(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		if fired, next := b.fire(store.Poll, hourly); !fired || next.Before(time.Now().Add(50*time.Minute)) {
@@ -49,25 +47,24 @@ func TestFire_onceForItsTime(t *testing.T) {
 			}
 		}
 		if fired, _ := b.fire(store.Poll, func(last time.Time) time.Time { return last }); !fired {
-			b.Error("when its time was over it did not come")
+			b.Error("it did not fire when due")
 		}
 		b.write(func(ctx context.Context, tx *database.Tx) error {
 			fired, _, err := b.Fire(ctx, tx, store.Poll, true, hourly)
 			if !fired {
-				b.Error("it did not come at once")
+				b.Error("it did not fire when forced")
 			}
 			return err
 		})
 	})
 }
 
-// Of many who ask at once, one is told that it came.
-func TestFire_oneOfMany(t *testing.T) {
+func TestFire_oneConcurrentCallerFires(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		b.setSchedules("github.com/1", "every 1h")
 		b.fire("every 1h", hourly)
-		var told atomic.Int64
+		var fires atomic.Int64
 		var all sync.WaitGroup
 		first := time.Now()
 		for range 8 {
@@ -80,7 +77,7 @@ func TestFire_oneOfMany(t *testing.T) {
 						return last.Add(time.Hour)
 					})
 					if err == nil && fired {
-						tx.AfterCommit(func() { told.Add(1) })
+						tx.AfterCommit(func() { fires.Add(1) })
 					}
 					return err
 				})
@@ -90,19 +87,17 @@ func TestFire_oneOfMany(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if told.Load() != 1 {
-			b.Errorf("%d were told", told.Load())
+		if fires.Load() != 1 {
+			b.Errorf("%d fired", fires.Load())
 		}
 	})
 }
 
-// A lane is looked at for the schedules that it has, and for no others. One that
-// nobody had begins with the last poll, and goes with its last lane.
-func TestSetSchedules(t *testing.T) {
+func TestSetSchedules_replacesAndStartsWithTheLastPoll(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		b.fire(store.Poll, hourly)
-		polled := b.moments("a").Fired[store.Poll]
+		polled := b.freshness("a").Fired[store.Poll]
 		if added := b.setSchedules("a", "every 1h", "every 2h"); !slices.Equal(added, []string{"every 1h", "every 2h"}) {
 			b.Errorf("new are %q", added)
 		}
@@ -110,13 +105,13 @@ func TestSetSchedules(t *testing.T) {
 		if added := b.setSchedules("a", "every 1h"); added != nil {
 			b.Errorf("new are %q", added)
 		}
-		if m := b.moments("a"); len(m.Fired) != 2 || !m.Fired["every 1h"].Equal(polled) || polled.IsZero() {
-			b.Errorf("the moments are %+v, and that of the poll was %v", m, polled)
+		if m := b.freshness("a"); len(m.Fired) != 2 || !m.Fired["every 1h"].Equal(polled) || polled.IsZero() {
+			b.Errorf("the freshness is %+v, and that of the poll was %v", m, polled)
 		}
 		b.write(func(ctx context.Context, tx *database.Tx) error {
-			lanes, err := b.RepositoriesOfSchedule(ctx, tx, "every 1h")
-			if !slices.Equal(lanes, []string{"a", "b"}) {
-				b.Errorf("every hour: %q", lanes)
+			repositories, err := b.RepositoriesOfSchedule(ctx, tx, "every 1h")
+			if !slices.Equal(repositories, []string{"a", "b"}) {
+				b.Errorf("every hour: %q", repositories)
 			}
 			for _, name := range []string{"every 1h", "every 2h"} {
 				if err == nil {
@@ -129,8 +124,8 @@ func TestSetSchedules(t *testing.T) {
 		if err != nil || len(all) != 2 || all[0].Name != "every 1h" || all[0].Repositories != 2 || all[1].Name != store.Poll || all[1].Repositories != 0 {
 			b.Errorf("%+v, %v", all, err)
 		}
-		for _, lane := range []string{"a", "b"} {
-			if err := b.DeleteRepository(b.Context(), lane); err != nil {
+		for _, repository := range []string{"a", "b"} {
+			if err := b.DeleteRepository(b.Context(), repository); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -140,25 +135,23 @@ func TestSetSchedules(t *testing.T) {
 	})
 }
 
-func (b bench) moments(lane string) store.Freshness {
+func (b bench) freshness(repository string) store.Freshness {
 	b.Helper()
-	m, err := b.Freshness(b.Context(), lane)
+	m, err := b.Freshness(b.Context(), repository)
 	if err != nil {
 		b.Fatal(err)
 	}
 	return m
 }
 
-// A refresh is that of its lane, and a hint that of its image, whether it says the
-// host or not.
-func TestMoments_refreshesAndHints(t *testing.T) {
+func TestFreshness_isOfItsRepositoryAndImage(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		if err := b.RequestRefresh(b.Context(), "a"); err != nil {
 			b.Fatal(err)
 		}
-		if first := b.moments("a").Refreshed; first.IsZero() || !b.moments("b").Refreshed.IsZero() {
-			b.Errorf("a was refreshed at %v, b at %v", first, b.moments("b").Refreshed)
+		if first := b.freshness("a").Refreshed; first.IsZero() || !b.freshness("b").Refreshed.IsZero() {
+			b.Errorf("a was refreshed at %v, b at %v", first, b.freshness("b").Refreshed)
 		}
 		web, err := image.ParseRepository("quay.io/acme/web")
 		if err != nil {
@@ -166,9 +159,8 @@ func TestMoments_refreshesAndHints(t *testing.T) {
 		}
 		var last time.Time
 		for _, said := range []event.Image{{Host: "quay.io", Path: "acme/other"}, {Host: "quay.io", Path: "acme/web"}, {Path: "acme/web"}} {
-			b.write(func(_ context.Context, tx *database.Tx) error {
-				b.RecordImageEvent(tx, said)
-				return nil
+			b.write(func(ctx context.Context, tx *database.Tx) error {
+				return b.RecordImageEvents(ctx, tx, []event.Image{said})
 			})
 			at, err := b.LastImageEvent(b.Context(), web)
 			if err != nil || at.After(last) != (said.Path == "acme/web") {

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"slices"
@@ -37,12 +38,12 @@ func each(t *testing.T, test func(b bench)) {
 // write runs a transaction.
 func (b bench) write(do func(ctx context.Context, tx *database.Tx) error) {
 	b.Helper()
-	if err := b.db.Batch(b.Context(), do); err != nil {
+	if err := b.db.Update(b.Context(), do); err != nil {
 		b.Fatal(err)
 	}
 }
 
-func (b bench) keep(d store.Delivery) {
+func (b bench) save(d store.Delivery) {
 	b.Helper()
 	b.write(func(ctx context.Context, tx *database.Tx) error { return b.SaveDelivery(ctx, tx, d) })
 }
@@ -55,12 +56,11 @@ func delivery(id string) store.Delivery {
 	}
 }
 
-// A delivery that comes twice is stored once.
 func TestDelivery_repeatedIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		for range 3 {
-			b.keep(delivery("one"))
+			b.save(delivery("one"))
 		}
 		got, err := b.Delivery(b.Context(), "quay", "one")
 		if err != nil || got.Times != 3 || got.ReceivedAt.IsZero() || got.SeenAt.Before(got.ReceivedAt) {
@@ -82,10 +82,10 @@ func TestDelivery_repeatedIsStoredOnce(t *testing.T) {
 	})
 }
 
-func TestSweep(t *testing.T) {
+func TestDeleteDeliveriesBefore(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
-		b.keep(delivery("old"))
+		b.save(delivery("old"))
 		kept, err := b.Delivery(b.Context(), "quay", "old")
 		if err != nil {
 			b.Fatal(err)
@@ -108,85 +108,84 @@ func pattern(t testing.TB, text string) store.Subscription {
 	return store.Subscription{Image: p}
 }
 
-// followers asks who a hint concerns.
-func (b bench) followers(hint event.Event) (found []string) {
+func (b bench) subscribers(e event.Event) (found []string) {
 	b.Helper()
 	b.write(func(ctx context.Context, tx *database.Tx) (err error) {
-		found, err = b.Subscribers(ctx, tx, hint)
+		found, err = b.Subscribers(ctx, tx, e)
 		return err
 	})
 	return found
 }
 
-func (b bench) setFollows(lane string, follows ...store.Subscription) (added bool) {
+func (b bench) setSubscriptions(repository string, subscriptions ...store.Subscription) (added bool) {
 	b.Helper()
 	b.write(func(ctx context.Context, tx *database.Tx) (err error) {
-		added, err = b.SetSubscriptions(ctx, tx, lane, follows)
+		added, err = b.SetSubscriptions(ctx, tx, repository, subscriptions)
 		return err
 	})
 	return added
 }
 
-func TestFollowers(t *testing.T) {
+func TestSubscribers(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
-		follow := func(lane string, follows ...store.Subscription) {
+		subscribe := func(repository string, subscriptions ...store.Subscription) {
 			for _, want := range []bool{true, false} {
-				if added := b.setFollows(lane, follows...); added != want {
-					b.Fatalf("%s: added %v, want %v", lane, added, want)
+				if added := b.setSubscriptions(repository, subscriptions...); added != want {
+					b.Fatalf("%s: added %v, want %v", repository, added, want)
 				}
 			}
 		}
-		follow("exact", pattern(b.T, "quay.io/acme/web"), pattern(b.T, "nginx"))
-		follow("stars", pattern(b.T, "quay.io/acme/**"), store.Subscription{Release: store.Release{Host: "GitHub.com", Name: "Acme/Web"}})
-		follow("hosts", pattern(b.T, "*.example.com/acme/web"))
-		follow("hub", pattern(b.T, "team/*"))
-		follow("anywhere", pattern(b.T, "**/tools/lint"))
-		follow("part", pattern(b.T, "quay.io/teams/team-*/**"))
-		follow("before", pattern(b.T, "quay.io/acme/web"))
-		follow("before", pattern(b.T, "quay.io/acme/other"))
+		subscribe("exact", pattern(b.T, "quay.io/acme/web"), pattern(b.T, "nginx"))
+		subscribe("stars", pattern(b.T, "quay.io/acme/**"), store.Subscription{Release: store.Release{Host: "GitHub.com", Name: "Acme/Web"}})
+		subscribe("hosts", pattern(b.T, "*.example.com/acme/web"))
+		subscribe("hub", pattern(b.T, "team/*"))
+		subscribe("anywhere", pattern(b.T, "**/tools/lint"))
+		subscribe("part", pattern(b.T, "quay.io/teams/team-*/**"))
+		subscribe("before", pattern(b.T, "quay.io/acme/web"))
+		subscribe("before", pattern(b.T, "quay.io/acme/other"))
 		for _, test := range []struct {
 			name string
 			said event.Event
 			want []string
 		}{
-			{"by its name and by a pattern", imageHint("quay.io", "acme/web"), []string{"exact", "stars"}},
-			{"by what is followed now", imageHint("quay.io", "acme/other"), []string{"before", "stars"}},
-			{"by a pattern of hosts", imageHint("r.example.com", "acme/web"), []string{"hosts"}},
-			{"Docker Hub's names are one", imageHint("docker.io", "library/nginx"), []string{"exact"}},
-			{"by a pattern of Docker Hub", imageHint("index.docker.io", "team/web"), []string{"hub"}},
-			{"by a pattern of any host", imageHint("ghcr.io", "acme/tools/lint"), []string{"anywhere"}},
-			{"by a part of a component", imageHint("quay.io", "teams/team-a/b/c"), []string{"part"}},
-			{"of another team", imageHint("quay.io", "teams/other/b"), nil},
-			{"on any host", imageHint("", "acme/web"), []string{"exact", "hosts", "stars"}},
-			{"by nobody", imageHint("ghcr.io", "acme/web"), nil},
+			{"by its name and by a pattern", imageEvent("quay.io", "acme/web"), []string{"exact", "stars"}},
+			{"by what is followed now", imageEvent("quay.io", "acme/other"), []string{"before", "stars"}},
+			{"by a pattern of hosts", imageEvent("r.example.com", "acme/web"), []string{"hosts"}},
+			{"Docker Hub's names are one", imageEvent("docker.io", "library/nginx"), []string{"exact"}},
+			{"by a pattern of Docker Hub", imageEvent("index.docker.io", "team/web"), []string{"hub"}},
+			{"by a pattern of any host", imageEvent("ghcr.io", "acme/tools/lint"), []string{"anywhere"}},
+			{"by a part of a component", imageEvent("quay.io", "teams/team-a/b/c"), []string{"part"}},
+			{"of another team", imageEvent("quay.io", "teams/other/b"), nil},
+			{"on any host", imageEvent("", "acme/web"), []string{"exact", "hosts", "stars"}},
+			{"no subscriber", imageEvent("ghcr.io", "acme/web"), nil},
 			{"a release", event.Event{Kind: event.KindRelease, Repository: event.Repository{Host: "github.com", Name: "acme/web"}}, []string{"stars"}},
 		} {
-			if diff := cmp.Diff(test.want, b.followers(test.said)); diff != "" {
+			if diff := cmp.Diff(test.want, b.subscribers(test.said)); diff != "" {
 				b.Errorf("%s (-want +got):\n%s", test.name, diff)
 			}
 		}
 	})
 }
 
-func imageHint(host, path string) event.Event {
+func imageEvent(host, path string) event.Event {
 	return event.Event{Kind: event.KindImage, Image: event.Image{Host: host, Path: path}}
 }
 
-func TestLanes(t *testing.T) {
+func TestRepositories(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
-		lane := store.Repository{Key: "github.com/7", Forge: "github", Host: "GitHub.com", Name: "Acme/GitOps", Failure: "no config"}
+		repository := store.Repository{Key: "github.com/7", Forge: "github", Host: "GitHub.com", Name: "Acme/GitOps", Failure: "no config"}
 		for _, failure := range []string{"no config", ""} {
-			lane.Failure = failure
-			b.endedIn(lane, store.HistoryUpdate{})
+			repository.Failure = failure
+			b.reconciled(repository, store.HistoryUpdate{})
 		}
 		all, err := b.Repositories(b.Context())
 		if err != nil || len(all) != 1 || all[0].Failure != "" || all[0].Name != "acme/gitops" || all[0].ReconciledAt.IsZero() {
 			b.Fatalf("%+v, %v", all, err)
 		}
 		about := func(r event.Repository) []string {
-			return b.followers(event.Event{Kind: event.KindRepository, Repository: r})
+			return b.subscribers(event.Event{Kind: event.KindRepository, Repository: r})
 		}
 		for _, test := range []struct {
 			said event.Repository
@@ -200,42 +199,40 @@ func TestLanes(t *testing.T) {
 				b.Errorf("%+v (-want +got):\n%s", test.said, diff)
 			}
 		}
-		if err := b.DeleteRepository(b.Context(), lane.Key); err != nil {
+		if err := b.DeleteRepository(b.Context(), repository.Key); err != nil {
 			b.Fatal(err)
 		}
 		if got := about(event.Repository{Host: "github.com", ID: 7}); got != nil {
-			b.Errorf("after it was forgotten: %v", got)
+			b.Errorf("after it was deleted: %v", got)
 		}
 	})
 }
 
-// A forge, a Git server and a file may say anything, and a look must end all the same.
-func TestLanes_anyFailure(t *testing.T) {
+func TestRecordReconciliation_storesAnyErrorText(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		for said, want := range map[string]string{
 			"no\x00NUL": "no\uFFFDNUL", "no \xff letter": "no \uFFFD letter", strings.Repeat("é", 1<<20): strings.Repeat("é", 2<<10),
 		} {
-			lane := store.Repository{Key: "github.com/7", Forge: "github", Host: "github.com", Name: "acme/gitops", Failure: said}
-			b.endedIn(lane, store.HistoryUpdate{})
-			if got, err := b.Repository(b.Context(), lane.Key); err != nil || got.Failure != want {
+			repository := store.Repository{Key: "github.com/7", Forge: "github", Host: "github.com", Name: "acme/gitops", Failure: said}
+			b.reconciled(repository, store.HistoryUpdate{})
+			if got, err := b.Repository(b.Context(), repository.Key); err != nil || got.Failure != want {
 				b.Errorf("%.20q: %.20q of %d bytes, %v", said, got.Failure, len(got.Failure), err)
 			}
 		}
 	})
 }
 
-func TestHinted(t *testing.T) {
+func TestImageEventsSince(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
-		hinted := func(said event.Image) {
-			b.write(func(_ context.Context, tx *database.Tx) error {
-				b.RecordImageEvent(tx, said)
-				return nil
+		record := func(said event.Image) {
+			b.write(func(ctx context.Context, tx *database.Tx) error {
+				return b.RecordImageEvents(ctx, tx, []event.Image{said})
 			})
 		}
-		hinted(event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"})
-		hinted(event.Image{Path: "acme/any"})
+		record(event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"})
+		record(event.Image{Path: "acme/any"})
 		all, err := b.ImageEventsSince(b.Context(), time.Time{})
 		if err != nil || len(all) != 2 || all[0].Image != (event.Image{Host: "quay.io", Path: "acme/web"}) {
 			b.Fatalf("%v, %v", all, err)
@@ -244,9 +241,54 @@ func TestHinted(t *testing.T) {
 		if later, err := b.ImageEventsSince(b.Context(), newest.Add(time.Microsecond)); err != nil || len(later) != 0 {
 			b.Errorf("later: %v, %v", later, err)
 		}
-		hinted(event.Image{Host: "quay.io", Path: "acme/web"})
+		record(event.Image{Host: "quay.io", Path: "acme/web"})
 		if again, err := b.ImageEventsSince(b.Context(), newest); err != nil || len(again) != 2 || again[1].Image.Path != "acme/web" {
 			b.Errorf("again: %v, %v", again, err)
+		}
+	})
+}
+
+func TestTrimDeliveries_keepsTheNewest(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		for _, id := range []string{"first", "second", "third"} {
+			large := delivery(id)
+			large.Body = bytes.Repeat([]byte{0}, 1000)
+			b.save(large)
+		}
+		if n, err := b.TrimDeliveries(b.Context(), 4000); n != 0 || err != nil {
+			t.Errorf("within the limit: deleted %d, %v", n, err)
+		}
+		if n, err := b.TrimDeliveries(b.Context(), 2500); n != 1 || err != nil {
+			t.Errorf("beyond it: deleted %d, %v", n, err)
+		}
+		left, err := b.Deliveries(b.Context(), 10)
+		if err != nil || len(left) != 2 || left[0].ID != "third" || left[1].ID != "second" {
+			t.Errorf("left are %v, %v", left, err)
+		}
+	})
+}
+
+func TestTrimImageEvents_keepsTheNewest(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		record := func(path string) {
+			b.write(func(ctx context.Context, tx *database.Tx) error {
+				return b.RecordImageEvents(ctx, tx, []event.Image{{Host: "quay.io", Path: path}})
+			})
+		}
+		for _, path := range []string{"first", "second", "third"} {
+			record(path)
+		}
+		if n, err := b.TrimImageEvents(b.Context(), 3); n != 0 || err != nil {
+			t.Errorf("within the limit: deleted %d, %v", n, err)
+		}
+		if n, err := b.TrimImageEvents(b.Context(), 2); n != 1 || err != nil {
+			t.Errorf("beyond it: deleted %d, %v", n, err)
+		}
+		left, err := b.ImageEventsSince(b.Context(), time.Time{})
+		if err != nil || len(left) != 2 || left[0].Image.Path != "second" || left[1].Image.Path != "third" {
+			t.Errorf("left are %v, %v", left, err)
 		}
 	})
 }

@@ -1,3 +1,2 @@
-// Package queuetest is what the queue promises, as a suite that runs on every kind
-// of database.
+// Package queuetest is the test suite of the queue, for every kind of database.
 package queuetest

@@ -1,6 +1,7 @@
 package queuetest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,7 +16,7 @@ import (
 	"promoter/internal/queue"
 )
 
-// Play plays random stories of hints, runs, failures, crashes and leases that end,
+// Play plays random stories of triggers, runs, failures, crashes, and expiring leases
 // against a simple model, for the budget or for PROMOTER_MODEL_TIME. A failure
 // prints the number of its story, which PROMOTER_MODEL_SEED plays again.
 func Play(t *testing.T, kind databasetest.Kind, budget time.Duration) {
@@ -59,12 +60,12 @@ type story struct {
 	db     *database.DB
 	queues []*queue.Queue
 
-	rows   map[string]*row
-	runs   []run
-	count  int            // of hints
-	hinted map[string]int // the last hint of a key, as count
-	served map[string]int // the last hint that a run which did well may have seen
-	told   []string
+	rows      map[string]*row
+	runs      []run
+	count     int            // of triggers
+	triggered map[string]int // the last trigger of a key, as count
+	served    map[string]int // the last trigger that a successful run may have seen
+	told      []string
 }
 
 // run is one under way, or one that lost its lease and does not know.
@@ -81,7 +82,7 @@ func newStory(t *testing.T, kind databasetest.Kind, seed uint64) *story {
 	t.Helper()
 	s := &story{
 		T: t, Rand: rand.New(rand.NewPCG(seed, 1)), seed: seed, clock: NewClock(), o: kind.New(t), //nolint:gosec // stories, not secrets
-		rows: map[string]*row{}, hinted: map[string]int{}, served: map[string]int{},
+		rows: map[string]*row{}, triggered: map[string]int{}, served: map[string]int{},
 	}
 	s.o.Now = s.clock.Now
 	s.open()
@@ -142,7 +143,7 @@ func (s *story) step() {
 	s.Helper()
 	switch dice := s.IntN(100); {
 	case dice < 30:
-		s.hint()
+		s.trigger()
 	case dice < 50:
 		s.move()
 	case dice < 72:
@@ -154,7 +155,7 @@ func (s *story) step() {
 	}
 }
 
-// end lets everything that is left be done, and finds every hint served.
+// end lets everything that is left be done, and checks that every trigger was served.
 func (s *story) end() {
 	s.Helper()
 	for quiet := 0; quiet < 3; {
@@ -168,9 +169,9 @@ func (s *story) end() {
 			s.done(s.take(0), queue.Result{})
 		}
 	}
-	for key, count := range s.hinted {
+	for key, count := range s.triggered {
 		if s.served[key] < count {
-			s.Errorf("hint %d for %s was lost: the last run that did well saw up to %d", count, key, s.served[key])
+			s.Errorf("trigger %d for %s was lost: the last successful run saw up to %d", count, key, s.served[key])
 		}
 	}
 }
@@ -183,3 +184,292 @@ func (s *story) take(at int) run {
 }
 
 func (s *story) anyQueue() *queue.Queue { return s.queues[s.IntN(len(s.queues))] }
+
+// trigger sends one to four triggers in one transaction.
+func (s *story) trigger() {
+	s.Helper()
+	now := s.clock.Now()
+	urgent := s.IntN(4) == 0
+	counts, traces := map[string]int{}, map[string][]string{}
+	var sent []queue.Trigger
+	for range 1 + s.IntN(4) {
+		one := debounced(string(rune('a' + s.IntN(5))))
+		if urgent {
+			one.Debounce, one.MaxDebounce = 0, 0
+		}
+		if s.IntN(2) == 0 {
+			one.Trace = trace(s.Int64())
+			traces[one.Key] = append(traces[one.Key], one.Trace)
+		}
+		sent = append(sent, one)
+		counts[one.Key]++
+	}
+	s.must(s.anyQueue().Trigger(s.Context(), sent...))
+	s.count++
+	for key, count := range counts {
+		if s.rows[key] == nil {
+			s.rows[key] = &row{}
+		}
+		s.rows[key].trigger(now, queue.Trigger{Debounce: sent[0].Debounce, MaxDebounce: sent[0].MaxDebounce}, count, traces[key])
+		s.triggered[key] = s.count
+	}
+	s.tell("trigger %d: %v, urgent: %t", s.count, counts, urgent)
+}
+
+func (s *story) move() {
+	most := []time.Duration{100 * time.Millisecond, 4 * time.Second, 20 * time.Second, 2 * time.Minute}[s.IntN(4)]
+	s.clock.Move(time.Duration(s.Int64N(int64(most))).Truncate(time.Millisecond))
+}
+
+// claim compares what is claimed with what is due.
+func (s *story) claim(limit int) {
+	s.Helper()
+	now, length := s.clock.Now(), time.Duration(1+s.IntN(20))*time.Second
+	items, _, err := s.anyQueue().Claim(s.Context(), "repository", limit, length)
+	s.must(err)
+	due := map[string]time.Time{}
+	for key, row := range s.rows {
+		if row.due(now) {
+			due[key] = row.at
+		}
+	}
+	if want := min(limit, len(due)); len(items) != want {
+		s.Errorf("%d were claimed and %d should be, of %v", len(items), want, due)
+	}
+	var newest time.Time
+	for _, item := range items {
+		s.begin(item, due, now.Add(length))
+		newest = later(newest, due[item.Key])
+		delete(due, item.Key)
+	}
+	for key, at := range due {
+		if at.Before(newest) {
+			s.Errorf("%s is due since %v and was passed over for one since %v", key, at, newest)
+		}
+	}
+}
+
+// begin is a run that the queue gave.
+func (s *story) begin(item queue.Item, due map[string]time.Time, until time.Time) {
+	s.Helper()
+	now := s.clock.Now()
+	s.tell("claimed %s, attempt %d, until %s", item.Key, item.Attempt, until.Format("15:04:05"))
+	if _, ok := due[item.Key]; !ok {
+		s.Errorf("%s was claimed and is not due: %+v", item.Key, s.rows[item.Key])
+		return
+	}
+	for _, other := range s.runs {
+		if other.item.Key == item.Key && other.until.After(now) {
+			s.Errorf("%s runs twice at once: the lease of the other run is good until %v", item.Key, other.until)
+		}
+	}
+	row := s.rows[item.Key]
+	row.claim(now, until.Sub(now))
+	if row.attempts != item.Attempt {
+		s.Errorf("%s: attempt %d, want %d", item.Key, item.Attempt, row.attempts)
+	}
+	if !slices.Equal(row.seen, item.Traces) {
+		s.Errorf("%s has the traces %v, want %v", item.Key, item.Traces, row.seen)
+	}
+	s.runs = append(s.runs, run{item: item, sees: s.count, until: until})
+}
+
+// use does something with a run, whether it has its lease or not.
+func (s *story) use() {
+	s.Helper()
+	at := s.IntN(len(s.runs))
+	switch dice := s.IntN(10); {
+	case dice < 3:
+		s.renew(at)
+	case dice < 7:
+		result := queue.Result{Forget: s.IntN(4) == 0}
+		if s.IntN(3) == 0 {
+			result = queue.Result{Next: s.clock.Now().Add(time.Duration(s.IntN(60)) * time.Second)}
+		}
+		s.done(s.take(at), result)
+	case dice < 9:
+		s.fail(s.take(at))
+	default:
+		s.release(s.take(at))
+	}
+}
+
+// ended tells how something ended, and whether it took effect: exactly when no other
+// run of the key has begun since.
+func (s *story) ended(r run, what string, err error) bool {
+	s.Helper()
+	lost := s.isLost(r)
+	s.tell("%s %s: %v", what, r.item.Key, err)
+	if errors.Is(err, queue.ErrLost) != lost || err != nil && !lost {
+		s.Errorf("%s of %s, lost: %t, error: %v", what, r.item.Key, lost, err)
+	}
+	return !lost
+}
+
+// isLost: the key has another run since, or its run ended.
+func (s *story) isLost(r run) bool {
+	row := s.rows[r.item.Key]
+	return row == nil || !row.owned || !row.lease.Equal(r.until)
+}
+
+func (s *story) renew(at int) {
+	s.Helper()
+	r := s.runs[at]
+	length := time.Duration(1+s.IntN(20))*time.Second + time.Duration(1+s.IntN(999))*time.Microsecond
+	err := s.anyQueue().Renew(s.Context(), r.item, length)
+	if s.ended(r, fmt.Sprint("renew for ", length), err) {
+		s.runs[at].until = s.clock.Now().Add(length)
+		s.rows[r.item.Key].lease = s.runs[at].until
+	}
+}
+
+func (s *story) done(r run, result queue.Result) {
+	s.Helper()
+	err := s.anyQueue().Done(s.Context(), r.item, result)
+	if s.ended(r, fmt.Sprintf("done %+v", result), err) {
+		s.served[r.item.Key] = r.sees
+		if s.rows[r.item.Key].done(result.Next) && result.Forget {
+			delete(s.rows, r.item.Key)
+		}
+	}
+}
+
+func (s *story) fail(r run) {
+	s.Helper()
+	wait := time.Duration(s.IntN(60)) * time.Second
+	f := queue.Failure{Reason: "no", Delay: wait, MinDelay: wait}
+	switch s.IntN(3) {
+	case 0:
+		f.MinDelay = wait / 2
+	case 1:
+		f.RetryAt = s.clock.Now().Add(time.Duration(s.IntN(60)) * time.Second)
+		f.NotBefore = f.RetryAt
+	}
+	err := s.anyQueue().Fail(s.Context(), r.item, f)
+	if s.ended(r, fmt.Sprintf("fail %+v", f), err) {
+		s.rows[r.item.Key].fail(s.clock.Now(), f)
+	}
+}
+
+func (s *story) release(r run) {
+	s.Helper()
+	after := time.Duration(s.IntN(3)) * time.Second
+	err := s.anyQueue().Release(s.Context(), r.item, after)
+	if s.ended(r, "release", err) {
+		s.rows[r.item.Key].release(s.clock.Now(), after)
+	}
+}
+
+// crash ends all processes and begins with new ones. Nobody ends the runs.
+func (s *story) crash() {
+	s.Helper()
+	s.tell("crash")
+	s.must(s.db.Close())
+	s.runs = nil
+	s.open()
+}
+
+// row models a row: what the queue guarantees about one key.
+type row struct {
+	unread int // triggers that no run has read
+	read   int // triggers that a failed or current run has read
+
+	scheduled bool      // it is due without a trigger
+	first     time.Time // first trigger that counts for the debounce time
+	latest    time.Time // triggers delay it until then at most
+	at        time.Time // when it is due
+	hold      time.Time // no trigger runs it before that
+	attempts  int
+
+	owned bool
+	lease time.Time
+
+	fresh []string // traces of the unread triggers, oldest first
+	seen  []string // and of the read ones
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// trigger is one trigger, or several of one transaction that are as urgent as the first.
+func (r *row) trigger(now time.Time, h queue.Trigger, count int, traces []string) {
+	quiet, within := now.Add(h.Debounce), now.Add(max(h.Debounce, h.MaxDebounce))
+	// The debounce time starts again for an idle row, a row that only a schedule keeps,
+	// and a row whose triggers are all in a run.
+	if r.first.IsZero() || r.owned && r.unread == 0 {
+		r.first, r.latest = now, within
+	} else {
+		r.latest = earlier(r.latest, within)
+	}
+	r.at = later(r.hold, earlier(quiet, r.latest))
+	r.unread += count
+	r.fresh = newest(append(r.fresh, traces...))
+}
+
+// newest are the last 20.
+func newest(traces []string) []string { return traces[max(0, len(traces)-20):] }
+
+func (r *row) due(now time.Time) bool {
+	if r.unread+r.read == 0 && !r.scheduled || r.at.After(now) {
+		return false
+	}
+	over := r.lease
+	if r.attempts >= 3 {
+		over = over.Add(time.Minute)
+	}
+	return !r.owned || !over.After(now)
+}
+
+func (r *row) claim(now time.Time, length time.Duration) {
+	r.read, r.unread = r.read+r.unread, 0
+	r.seen, r.fresh = newest(append(r.seen, r.fresh...)), nil
+	r.owned, r.lease = true, now.Add(length)
+	r.attempts++
+}
+
+// free ends the lease at once.
+func (r *row) free(now time.Time) {
+	if r.owned {
+		r.lease = earlier(r.lease, now)
+	}
+}
+
+// done returns whether nothing is left.
+func (r *row) done(next time.Time) bool {
+	r.owned, r.attempts, r.hold, r.read, r.scheduled, r.seen = false, 0, time.Time{}, 0, false, nil
+	if r.unread > 0 {
+		return false
+	}
+	r.first = time.Time{}
+	if !next.IsZero() {
+		r.scheduled, r.at = true, next
+	}
+	return true
+}
+
+func (r *row) fail(now time.Time, f queue.Failure) {
+	r.owned = false
+	r.hold = later(now.Add(f.MinDelay), f.NotBefore)
+	again := later(now.Add(f.Delay), f.RetryAt)
+	if r.unread > 0 {
+		again = later(r.hold, earlier(r.at, again))
+	}
+	r.at = again
+}
+
+func (r *row) release(now time.Time, after time.Duration) {
+	r.owned = false
+	r.attempts--
+	r.at = later(r.at, now.Add(after))
+}

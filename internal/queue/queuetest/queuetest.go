@@ -13,7 +13,7 @@ import (
 // Run runs the whole suite on one kind of database.
 func Run(t *testing.T, kind databasetest.Kind) {
 	t.Helper()
-	for _, group := range []map[string]func(*testing.T, databasetest.Kind){hints, claims, ends, lists, loops, leases, traces, follows} {
+	for _, group := range []map[string]func(*testing.T, databasetest.Kind){triggers, claims, ends, lists, loops, leases, traces, tracing} {
 		for name, test := range group {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -69,17 +69,17 @@ func newBench(t *testing.T, kind databasetest.Kind) *bench {
 
 const lease = 15 * time.Second
 
-// hint says that there may be work for the keys, at once.
-func (b *bench) hint(keys ...string) {
+// trigger triggers work for the keys without a delay.
+func (b *bench) trigger(keys ...string) {
 	b.Helper()
 	for _, key := range keys {
-		b.give(queue.Trigger{Kind: "lane", Key: key})
+		b.triggerAll(queue.Trigger{Kind: "repository", Key: key})
 	}
 }
 
-func (b *bench) give(hints ...queue.Trigger) {
+func (b *bench) triggerAll(triggers ...queue.Trigger) {
 	b.Helper()
-	if err := b.Trigger(b.Context(), hints...); err != nil {
+	if err := b.Trigger(b.Context(), triggers...); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -87,7 +87,7 @@ func (b *bench) give(hints ...queue.Trigger) {
 // claim begins runs and returns them by key.
 func (b *bench) claim(limit int) map[string]queue.Item {
 	b.Helper()
-	items, _, err := b.Claim(b.Context(), "lane", limit, lease)
+	items, _, err := b.Claim(b.Context(), "repository", limit, lease)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func (b *bench) claim(limit int) map[string]queue.Item {
 // wait is how long nothing is due.
 func (b *bench) wait() time.Duration {
 	b.Helper()
-	items, wait, err := b.Claim(b.Context(), "lane", 1, lease)
+	items, wait, err := b.Claim(b.Context(), "repository", 1, lease)
 	if err != nil || len(items) > 0 {
 		b.Fatalf("claimed %v, error %v", items, err)
 	}
@@ -139,7 +139,7 @@ func (b *bench) must(err error) {
 // entry is the row of the key.
 func (b *bench) entry(key string) queue.Entry {
 	b.Helper()
-	all, err := b.Entries(b.Context(), "lane", "", 100)
+	all, err := b.Entries(b.Context(), "repository", "", 100)
 	b.must(err)
 	for _, one := range all {
 		if one.Key == key {

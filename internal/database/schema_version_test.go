@@ -8,7 +8,7 @@ import (
 )
 
 // Tables are looked at and not made.
-func TestTables(t *testing.T) {
+func TestSchemaVersion_readsWithoutMigrating(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
 		options := kind.New(t)

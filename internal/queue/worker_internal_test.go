@@ -10,7 +10,7 @@ import (
 	"promoter/internal/fault"
 )
 
-func TestFailure_waitsAsTheKindSays(t *testing.T) {
+func TestFailure_delaysByKindOfError(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	no := errors.New("no")
@@ -26,8 +26,8 @@ func TestFailure_waitsAsTheKindSays(t *testing.T) {
 		{"many", 1_000_000, fault.Wrap(fault.Conflict, no), Failure{Delay: 10 * time.Minute, MinDelay: 10 * time.Minute}},
 		{"a limit with a time", 2, fault.Limited(at, no), Failure{Delay: 10 * time.Second, MinDelay: 10 * time.Second, RetryAt: at, NotBefore: at}},
 		{"a limit without one", 2, fault.Limited(time.Time{}, no), Failure{Delay: 10 * time.Second, MinDelay: 10 * time.Second}},
-		{"what a person must change", 2, fault.Wrap(fault.Invalid, no), Failure{Delay: 10 * time.Minute, MinDelay: 10 * time.Second}},
-		{"a right that is missing", 1, fault.Wrap(fault.Unauthorized, no), Failure{Delay: 10 * time.Minute, MinDelay: 5 * time.Second}},
+		{"an error that a user must correct", 2, fault.Wrap(fault.Invalid, no), Failure{Delay: 10 * time.Minute, MinDelay: 10 * time.Second}},
+		{"a missing permission", 1, fault.Wrap(fault.Unauthorized, no), Failure{Delay: 10 * time.Minute, MinDelay: 5 * time.Second}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestFailure_waitsAsTheKindSays(t *testing.T) {
 	}
 }
 
-func TestSpread_takesUpToAHalfAway(t *testing.T) {
+func TestSpread_shortensByUpToAHalf(t *testing.T) {
 	t.Parallel()
 	for random, want := range map[float64]time.Duration{0: time.Minute, 0.5: 45 * time.Second, 1: 30 * time.Second} {
 		o := Options{Random: func() float64 { return random }}

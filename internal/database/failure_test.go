@@ -13,7 +13,7 @@ import (
 	"promoter/internal/fault"
 )
 
-func TestHealthy_onEither(t *testing.T) {
+func TestHealthy_writes(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
 		db := databasetest.Open(t, kind.New(t))
@@ -26,7 +26,7 @@ func TestHealthy_onEither(t *testing.T) {
 	})
 }
 
-func TestTrouble_theFileIsLocked(t *testing.T) {
+func TestUpdate_reportsALockedFile(t *testing.T) {
 	t.Parallel()
 	o := file(t)
 	db := databasetest.Open(t, o)
@@ -62,13 +62,13 @@ func TestTrouble_theFileIsLocked(t *testing.T) {
 	}
 }
 
-func TestTrouble_theDiskIsFull(t *testing.T) {
+func TestUpdate_reportsAFullDisk(t *testing.T) {
 	t.Parallel()
 	db := databasetest.Open(t, file(t))
 	table(t, db)
 	limit := func(pages int) {
 		t.Helper()
-		if err := db.Batch(t.Context(), func(ctx context.Context, tx *database.Tx) error {
+		if err := db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
 			return tx.One(ctx, []any{new(int)}, fmt.Sprintf("pragma max_page_count = %d", pages))
 		}); err != nil {
 			t.Fatal(err)
@@ -101,14 +101,14 @@ func temporary(t *testing.T, what string, err error, words ...string) {
 	}
 	for _, word := range words {
 		if !strings.Contains(err.Error(), word) {
-			t.Errorf("%s: the error does not say %q: %v", what, word, err)
+			t.Errorf("%s: the error lacks %q: %v", what, word, err)
 		}
 	}
 }
 
-// TestTrouble_theServerIsGone cuts the wire and mends it. What was told to be stored
-// is there.
-func TestTrouble_theServerIsGone(t *testing.T) {
+// TestUpdate_recoversWhenTheServerReturns cuts the connection and restores it. What was
+// confirmed is stored.
+func TestUpdate_recoversWhenTheServerReturns(t *testing.T) {
 	t.Parallel()
 	w, o := databasetest.NewWire(t)
 	db := databasetest.Open(t, o)
@@ -117,12 +117,12 @@ func TestTrouble_theServerIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Cut()
-	temporary(t, "a batch", insert(db, "meanwhile", 1))
-	temporary(t, "another batch", insert(db, "meanwhile", 1), "can not be reached", "user promoter")
-	temporary(t, "health", db.Healthy(t.Context()), "can not be reached")
+	temporary(t, "a write", insert(db, "meanwhile", 1))
+	temporary(t, "another write", insert(db, "meanwhile", 1), "cannot be reached", "user promoter")
+	temporary(t, "health", db.Healthy(t.Context()), "cannot be reached")
 	temporary(t, "a view", db.View(t.Context(), func(ctx context.Context, tx *database.Tx) error {
 		return tx.One(ctx, []any{new(int)}, "select 1")
-	}), "can not be reached")
+	}), "cannot be reached")
 	w.Mend()
 	if err := db.Healthy(t.Context()); err != nil {
 		t.Errorf("health when it is back: %v", err)
@@ -135,20 +135,20 @@ func TestTrouble_theServerIsGone(t *testing.T) {
 	}
 }
 
-// TestTrouble_theServerIsSilent has it answer nothing: nobody waits for ever.
-func TestTrouble_theServerIsSilent(t *testing.T) {
+// TestUpdate_givesUpOnAServerThatDoesNotAnswer: no caller waits forever.
+func TestUpdate_givesUpOnAServerThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	w, o := databasetest.NewWire(t)
 	db := databasetest.Open(t, o)
 	table(t, db)
-	database.SetSilence(db, 300*time.Millisecond)
+	database.SetTimeout(db, 300*time.Millisecond)
 	w.Swallow()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	temporary(t, "health", db.Healthy(ctx), "not written in time")
-	temporary(t, "a batch", insert(db, "meanwhile", 1))
+	temporary(t, "a write", insert(db, "meanwhile", 1))
 	w.Mend()
-	database.SetSilence(db, time.Minute)
+	database.SetTimeout(db, time.Minute)
 	if err := db.Healthy(t.Context()); err != nil {
 		t.Errorf("health when it answers again: %v", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"promoter/internal/database/databasetest"
 )
 
-func TestSkew(t *testing.T) {
+func TestClockSkew_isKnownOnlyBeyondTheQueryTime(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
 		at := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)

@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/database"
+	"promoter/internal/fault"
+)
+
+// Repository is a repository that is reconciled, and the result of its last
+// reconciliation.
+type Repository struct {
+	Key          string
+	Forge        string // its name in the server file
+	Host         string // of the web pages
+	Name         string // OWNER/NAME as it is now
+	ReconciledAt time.Time
+	Failure      string // empty: the last reconciliation succeeded
+}
+
+// HistoryUpdate is what a reconciliation adds to the history.
+type HistoryUpdate struct {
+	Events []Event
+	// Heads are the commits up to which the history of each branch was read.
+	Heads map[string]string
+}
+
+// RecordReconciliation stores the result of a reconciliation.
+func (s *Store) RecordReconciliation(ctx context.Context, tx *database.Tx, r Repository, update HistoryUpdate) error {
+	_, err := tx.Exec(ctx, `
+insert into repository (key, forge, host, name, reconciled_at, last_error) values (?, ?, ?, ?, @now, ?)
+on conflict (key) do update set forge = excluded.forge, host = excluded.host, name = excluded.name,
+	reconciled_at = excluded.reconciled_at, last_error = excluded.last_error`,
+		r.Key, r.Forge, storable(strings.ToLower(r.Host)), storable(strings.ToLower(r.Name)), truncated(r.Failure))
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(update.Events, eventsPerStatement) {
+		if err := addEvents(ctx, tx, some); err != nil {
+			return err
+		}
+	}
+	for _, branch := range slices.Sorted(maps.Keys(update.Heads)) {
+		if _, err := tx.Exec(ctx, `
+insert into history_head (repository, branch, commit_id) values (?, ?, ?)
+on conflict (repository, branch) do update set commit_id = excluded.commit_id`, r.Key, storable(branch), update.Heads[branch]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteRepository deletes a repository that is not reconciled any more, except its
+// history.
+func (s *Store) DeleteRepository(ctx context.Context, key string) error {
+	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
+		for _, statement := range []string{
+			"delete from subscription where repository = ?", "delete from last_trigger where repository = ?",
+			"delete from repository_schedule where repository = ?", "delete from refresh where repository = ?",
+			"delete from repository where key = ?",
+		} {
+			if _, err := tx.Exec(ctx, statement, key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+const repositoryColumns = "key, forge, host, name, reconciled_at, last_error"
+
+func scanRepository(scan database.Scan) (r Repository, err error) {
+	var reconciled int64
+	err = scan(&r.Key, &r.Forge, &r.Host, &r.Name, &reconciled, &r.Failure)
+	r.ReconciledAt = database.Time(reconciled)
+	return r, err
+}
+
+// Repository returns a repository, or a NotFound fault.
+func (s *Store) Repository(ctx context.Context, key string) (r Repository, err error) {
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		r, err = scanRepository(func(columns ...any) error {
+			return tx.One(ctx, columns, "select "+repositoryColumns+" from repository where key = ?", key)
+		})
+		return err
+	})
+	return r, err
+}
+
+// Repositories lists all repositories by host and name.
+func (s *Store) Repositories(ctx context.Context) (all []Repository, err error) {
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		return tx.Query(ctx, func(scan database.Scan) error {
+			r, err := scanRepository(scan)
+			all = append(all, r)
+			return err
+		}, "select "+repositoryColumns+" from repository order by host, name, key")
+	})
+	return all, err
+}
+
+// RecordTrigger stores which delivery last triggered each of the repositories. Call it
+// after queue.TriggerIn, so that it is not older than the triggers.
+func (s *Store) RecordTrigger(ctx context.Context, tx *database.Tx, by DeliveryRef, repositories []string) error {
+	if len(repositories) == 0 {
+		return nil
+	}
+	type row struct {
+		Key string `json:"key"`
+	}
+	// Transactions that lock the same rows do so in the same order, and cannot deadlock.
+	var rows []row
+	for _, key := range slices.Compact(slices.Sorted(slices.Values(repositories))) {
+		rows = append(rows, row{key})
+	}
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("record triggers: %w", err)
+	}
+	_, err = tx.Exec(ctx, `
+insert into last_trigger (repository, receiver, delivery, triggered_at)
+select value->>'key', cast(? as text), cast(? as text), @now from @elements(?) where true
+on conflict (repository) do update set receiver = excluded.receiver, delivery = excluded.delivery, triggered_at = excluded.triggered_at`,
+		storable(by.Receiver), storable(by.Delivery), string(text))
+	return err
+}
+
+// TriggerSince returns the last delivery that triggered a repository at or after a time;
+// zero: there is none.
+func (s *Store) TriggerSince(ctx context.Context, repository string, since time.Time) (by DeliveryRef, err error) {
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		return tx.One(ctx, []any{&by.Receiver, &by.Delivery},
+			"select receiver, delivery from last_trigger where repository = ? and triggered_at >= ?", repository, since)
+	})
+	if fault.KindOf(err) == fault.NotFound {
+		err = nil
+	}
+	return by, err
+}

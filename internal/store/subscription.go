@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"promoter/internal/database"
+	"promoter/internal/event"
+	"promoter/internal/identity"
+	"promoter/internal/image"
+)
+
+// Subscription is something that the config of a repository refers to.
+type Subscription struct {
+	Image   image.Pattern // of image repositories
+	Release Release       // set: of releases instead
+}
+
+// Release is a repository whose releases are referred to.
+type Release struct {
+	Host string // of the web pages
+	Name string // OWNER/NAME
+}
+
+// The kinds of subscriptions.
+const (
+	imageSubscription   = "image"
+	releaseSubscription = "release"
+)
+
+// subscriptionRow is a subscription as it is stored.
+type subscriptionRow struct{ kind, host, path, pattern string }
+
+// maxSegments limits the segments of a path that find patterns.
+const maxSegments = 16
+
+func (s Subscription) row() subscriptionRow {
+	if s.Release != (Release{}) {
+		return subscriptionRow{kind: releaseSubscription, host: strings.ToLower(s.Release.Host), path: strings.ToLower(s.Release.Name)}
+	}
+	if exact, ok := s.Image.Repository(); ok {
+		return subscriptionRow{kind: imageSubscription, host: exact.Host(), path: exact.Path()}
+	}
+	host, path := s.Image.Prefix()
+	segments := strings.Split(path, "/")
+	path = strings.Join(segments[:min(len(segments), maxSegments)], "/")
+	return subscriptionRow{kind: imageSubscription, host: host, path: path, pattern: s.Image.String()}
+}
+
+// SetSubscriptions replaces the subscriptions of a repository. It reports whether some
+// are new: events of those did not reach the repository until now.
+func (s *Store) SetSubscriptions(ctx context.Context, tx *database.Tx, repository string, subscriptions []Subscription) (added bool, err error) {
+	wanted := map[subscriptionRow]bool{}
+	for _, one := range subscriptions {
+		wanted[one.row()] = true
+	}
+	known := map[subscriptionRow]bool{}
+	err = tx.Query(ctx, func(scan database.Scan) error {
+		var r subscriptionRow
+		if err := scan(&r.kind, &r.host, &r.path, &r.pattern); err != nil {
+			return err
+		}
+		known[r] = true
+		return nil
+	}, "select kind, host, path, pattern from subscription where repository = ?", repository)
+	if err != nil || maps.Equal(known, wanted) {
+		return false, err
+	}
+	for r := range known {
+		if wanted[r] {
+			continue
+		}
+		if _, err := tx.Exec(ctx, "delete from subscription where repository = ? and kind = ? and host = ? and path = ? and pattern = ?",
+			repository, r.kind, r.host, r.path, r.pattern); err != nil {
+			return false, err
+		}
+	}
+	for r := range wanted {
+		if known[r] {
+			continue
+		}
+		added = true
+		if _, err := tx.Exec(ctx, "insert into subscription (repository, kind, host, path, pattern) values (?, ?, ?, ?, ?) on conflict do nothing",
+			repository, r.kind, r.host, r.path, r.pattern); err != nil {
+			return false, err
+		}
+	}
+	return added, nil
+}
+
+// Subscribers returns the keys of the repositories that an event concerns, sorted.
+func (s *Store) Subscribers(ctx context.Context, tx *database.Tx, e event.Event) (found []string, err error) {
+	switch e.Kind {
+	case event.KindImage:
+		found, err = subscribersOfImage(ctx, tx, e.Image)
+	case event.KindRelease:
+		found, err = queryTexts(ctx, tx, "select repository from subscription where kind = ? and host = ? and path = ?",
+			releaseSubscription, strings.ToLower(e.Repository.Host), strings.ToLower(e.Repository.Name))
+	case event.KindRepository, event.KindComment:
+		found, err = repositoriesNamed(ctx, tx, e.Repository)
+	case event.KindHealth, event.KindInstallation:
+	}
+	slices.Sort(found)
+	return slices.Compact(found), err
+}
+
+// subscribersOfImage finds those that name the image, and the patterns that match it,
+// with one query: patterns are indexed by their literal prefix, so only those near the
+// image are read.
+func subscribersOfImage(ctx context.Context, tx *database.Tx, named event.Image) (found []string, err error) {
+	host, path := normalized(named)
+	prefixes, segments := []any{"", path}, strings.Split(path, "/")
+	for n := range min(len(segments)-1, maxSegments) {
+		prefixes = append(prefixes, strings.Join(segments[:n+1], "/"))
+	}
+	query := "select repository, path, pattern from subscription where kind = ? and path in (?" + strings.Repeat(", ?", len(prefixes)-1) + ")"
+	args := append([]any{imageSubscription}, prefixes...)
+	if host != "" {
+		query, args = query+" and host in (?, '')", append(args, host)
+	}
+	err = tx.Query(ctx, func(scan database.Scan) error {
+		var repository, prefix, pattern string
+		if err := scan(&repository, &prefix, &pattern); err != nil {
+			return err
+		}
+		if pattern == "" && prefix == path || pattern != "" && matches(pattern, host, path) {
+			found = append(found, repository)
+		}
+		return nil
+	}, query, args...)
+	return found, err
+}
+
+// matches reports whether a pattern matches the image. If the sender does not name the
+// host, any host matches.
+func matches(text, host, path string) bool {
+	pattern, err := image.ParsePattern(text)
+	if err != nil {
+		return false // written by another release
+	}
+	if host == "" {
+		return pattern.MatchPath(path)
+	}
+	r, err := image.ParseRepository(host + "/" + path)
+	return err == nil && pattern.Match(r)
+}
+
+// repositoriesNamed finds a repository by its ID, which a rename keeps, or by its name.
+func repositoriesNamed(ctx context.Context, tx *database.Tx, r event.Repository) ([]string, error) {
+	if key, err := identity.ForgeKey(r.Host, r.ID); err == nil {
+		found, err := queryTexts(ctx, tx, "select key from repository where key = ?", string(key))
+		if err != nil || len(found) > 0 {
+			return found, err
+		}
+	}
+	return queryTexts(ctx, tx, "select key from repository where host = ? and name = ?", strings.ToLower(r.Host), strings.ToLower(r.Name))
+}
