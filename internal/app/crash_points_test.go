@@ -91,12 +91,12 @@ func (l *lives) version(n int) string { return fmt.Sprintf("1.%d.0", n) }
 func (l *lives) prepare(name string) {
 	l.t.Helper()
 	switch name {
-	case "what a lane follows is kept":
+	case "subscriptions are stored":
 		component := fmt.Sprintf("  more-%d: {image: $R/acme/more-%d, select: {semver: \">=1\"}}\nenvironments:", l.n, l.n)
 		l.repo.Commit("ada", "main", "One more", map[string]string{
 			".promoter.yaml": l.expand(strings.Replace(chain, "environments:", component, 1)),
 		})
-	case "a look failed":
+	case "a reconciliation failed":
 		l.forge.Fail("GIT info/refs", 403, "the test forbids it")
 	case "a lease is renewed":
 		l.forge.Watch(func(route string) {
@@ -109,7 +109,7 @@ func (l *lives) prepare(name string) {
 	case "deliveries beyond the bound are removed":
 		day := time.Now().Add(-24 * time.Hour).Truncate(time.Second)
 		l.addDelivery("large", day.Add(largeMicros*time.Microsecond), 1<<20)
-	case "a lane is forgotten", "work is forgotten":
+	case "a repository is deleted", "work is forgotten":
 		l.addStranger()
 	}
 }

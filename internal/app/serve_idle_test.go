@@ -84,7 +84,7 @@ func TestServe_anIdleLookWritesThatItWasThere(t *testing.T) {
 				t.Errorf("a look with nothing new has %q:\n%s", text, strings.Join(texts, "\n"))
 			}
 		}
-		if (mentions(texts, "from follower where lane") || mentions(texts, "from scheduled where lane")) && !mentions(texts, ending) {
+		if (mentions(texts, "from subscription where repository") || mentions(texts, "from repository_schedule where repository")) && !mentions(texts, ending) {
 			t.Errorf("a transaction that may write only reads:\n%s", strings.Join(texts, "\n"))
 		}
 	}

@@ -157,7 +157,7 @@ func TestServe_theDiskIsFull(t *testing.T) {
 			t.Fatalf("the delivery %d: %d", accepted, status)
 		}
 	}
-	if line := w.until("a request failed"); !strings.Contains(line, "the disk is full; make room") {
+	if line := w.until("a request failed"); !strings.Contains(line, "the disk is full; free some space") {
 		t.Errorf("the log says %s", line)
 	}
 	w.keeps(db, accepted)
@@ -207,7 +207,7 @@ func TestServe_theFileIsDamaged(t *testing.T) {
 	if fault.KindOf(err) != fault.Invalid {
 		t.Fatalf("%v", err)
 	}
-	for _, word := range []string{file, "damaged", "keep the file aside", "backup"} {
+	for _, word := range []string{file, "damaged", "move the file away", "backup"} {
 		if !strings.Contains(err.Error(), word) {
 			t.Errorf("it does not say %q: %v", word, err)
 		}

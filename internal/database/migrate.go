@@ -38,7 +38,12 @@ func (d *DB) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Without the timeout of Update: another replica may be migrating.
+	return d.apply(ctx, steps)
+}
+
+// apply brings the schema to the last of the migrations. It has no timeout: another
+// replica may be migrating.
+func (d *DB) apply(ctx context.Context, steps []migration) error {
 	return d.update(ctx, func(ctx context.Context, tx *Tx) error {
 		if d.dialect.name != sqliteName {
 			if _, err := tx.Exec(ctx, "set local lock_timeout = 0"); err != nil {
@@ -61,7 +66,7 @@ func (d *DB) migrate(ctx context.Context) error {
 				"run that release again, or restore the backup from before the upgrade", version, newest)
 		}
 		for _, step := range steps[version:] {
-			if err := step.apply(ctx, tx); err != nil {
+			if err := step.run(ctx, tx); err != nil {
 				return err
 			}
 		}
@@ -71,7 +76,7 @@ func (d *DB) migrate(ctx context.Context) error {
 
 const selectVersion = "select coalesce(max(version), 0) from schema_version"
 
-func (m migration) apply(ctx context.Context, tx *Tx) error {
+func (m migration) run(ctx context.Context, tx *Tx) error {
 	for _, statement := range m.statements {
 		if _, err := tx.Exec(ctx, statement); err != nil {
 			return fmt.Errorf("migration %d, %s: %w", m.version, m.name, err)

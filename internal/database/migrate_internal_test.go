@@ -1,9 +1,14 @@
 package database
 
 import (
+	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
+
+	"promoter/internal/fault"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -41,9 +46,9 @@ func TestReadMigrations(t *testing.T) {
 func TestReadMigrations_refuses(t *testing.T) {
 	t.Parallel()
 	for name, names := range map[string][]string{
-		"a gap":                       {"0001_a.sql", "0003_c.sql"},
-		"a duplicate":                   {"0001_a.sql", "0001_b.sql"},
-		"no number":                   {"first.sql"},
+		"a gap":                             {"0001_a.sql", "0003_c.sql"},
+		"a duplicate":                       {"0001_a.sql", "0001_b.sql"},
+		"no number":                         {"first.sql"},
 		"only for one of the two databases": {"0001_a.sqlite.sql", "0002_b.sql"},
 	} {
 		files := fstest.MapFS{}
@@ -53,6 +58,38 @@ func TestReadMigrations_refuses(t *testing.T) {
 		if _, err := readMigrations(files, "postgresql"); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// A newer release applies only the migrations that the database has not seen.
+func TestMigrate_keepsDataOfAnOlderRelease(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "promoter.db")
+	db, err := Open(t.Context(), Options{Path: path, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	steps, err := readMigrations(migrations, "sqlite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := migration{version: len(steps) + 1, name: "next", statements: []string{
+		"create table kept as select written_at from heartbeat", "insert into kept values (7)",
+	}}
+	for range 2 {
+		if err := db.apply(t.Context(), append(steps, next)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows := 0
+	if err := db.View(t.Context(), func(ctx context.Context, tx *Tx) error {
+		return tx.One(ctx, []any{&rows}, "select count(*) from kept")
+	}); err != nil || rows != 2 {
+		t.Errorf("%d rows, %v", rows, err)
+	}
+	if err := db.apply(t.Context(), steps); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("the older release again: %v", err)
 	}
 }
 
