@@ -127,7 +127,7 @@ func (l *lives) addDelivery(id string, at time.Time, size int) {
 	l.books(func(db *database.DB) error {
 		return db.Update(l.t.Context(), func(ctx context.Context, tx *database.Tx) error {
 			_, err := tx.Exec(ctx, `
-insert into delivery (receiver, id, sender, event, received_at, seen_at, times, hints, header, body)
+insert into delivery (receiver, id, sender, event_type, received_at, seen_at, times, events, header, body)
 values ('images', ?, 'generic', 'push', ?, ?, 1, '[]', '{}', ?) on conflict do nothing`, id, at, at, make([]byte, size))
 			return err
 		})
