@@ -61,7 +61,7 @@ func TestOffer_noReleaseSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, list := range map[string]fakeReleases{
-		"github/acme/web has no releases":               {},
+		"github/acme/web has no releases":              {},
 		"no release is eligible yet: v1: no image yet": {{Tag: "v1"}},
 		"none of 1 releases of github/acme/web fits: prereleases, excluded ones, names that no image can have, and those without an image for a week are not taken": {{Tag: "a b"}},
 	} {

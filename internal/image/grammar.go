@@ -2,8 +2,8 @@ package image
 
 import "strings"
 
-// Limits of the grammar, in bytes. The path and the tag have theirs from the
-// distribution specification, the host from RFC 1035 (253, and a port).
+// Limits of the grammar, in bytes: of the path and the tag from the distribution
+// specification, of the host from RFC 1035 (253, and a port).
 const (
 	maxHost = 253 + len(":65535")
 	maxPath = 255
@@ -16,13 +16,13 @@ const (
 	maxReference = maxName + len(":") + maxTag + len("@sha512:") + sha512Hex
 )
 
-// Classes of bytes, as bits, for one table look-up per byte.
+// Classes of bytes, as bits, for one table lookup per byte.
 const (
 	classLower   uint8 = 1 << iota // a-z
 	classUpper                     // A-Z
 	classDigit                     // 0-9
 	classHex                       // 0-9 a-f
-	classTag                       // what a tag may hold after its first byte
+	classTag                       // allowed in a tag after its first byte
 	classSpecial                   // . _ - : / @ [ ]
 )
 
@@ -51,7 +51,7 @@ func makeClasses() (table [256]uint8) {
 
 func is(c, class uint8) bool { return classes[c]&class != 0 }
 
-// all says whether every byte of s has one of the classes.
+// all reports whether every byte of s has one of the classes.
 func all(s string, class uint8) bool {
 	for i := range len(s) {
 		if !is(s[i], class) {
@@ -61,14 +61,14 @@ func all(s string, class uint8) bool {
 	return true
 }
 
-// ValidTag says whether s is a tag: a letter, digit or underscore, then up to
+// ValidTag reports whether s is a tag: a letter, digit or underscore, then up to
 // 127 letters, digits, underscores, dots and dashes.
 func ValidTag(s string) bool {
 	return s != "" && len(s) <= maxTag && s[0] != '.' && s[0] != '-' && all(s, classTag)
 }
 
-// ValidDigest says whether s is a SHA-256 or SHA-512 digest with the right
-// number of lower-case hex digits.
+// ValidDigest reports whether s is a SHA-256 or SHA-512 digest with the right number of
+// lower-case hex digits.
 func ValidDigest(s string) bool {
 	algorithm, hex, found := strings.Cut(s, ":")
 	if !found || !all(hex, classHex) {
@@ -84,7 +84,7 @@ func ValidDigest(s string) bool {
 	}
 }
 
-// validPath says whether s is components between slashes.
+// validPath reports whether s is path components between slashes.
 func validPath(s string) bool {
 	for {
 		component, rest, more := strings.Cut(s, "/")
@@ -98,9 +98,9 @@ func validPath(s string) bool {
 	}
 }
 
-// validComponent says whether s is one component of a path: runs of lower-case
-// letters and digits with one separator between them. Separators are a dot, one
-// or two underscores, or any number of dashes.
+// validComponent reports whether s is one component of a path: runs of lower-case
+// letters and digits with one separator between them. Separators are a dot, one or two
+// underscores, or any number of dashes.
 func validComponent(s string) bool {
 	state := componentStart
 	for i := range len(s) {
@@ -112,7 +112,6 @@ func validComponent(s string) bool {
 }
 
 // componentState is a state of the automaton that reads a component of a path.
-// The intersection of patterns walks the same automaton.
 type componentState uint8
 
 const (
@@ -144,7 +143,7 @@ func (state componentState) next(c byte) componentState {
 	}
 }
 
-// validHost says whether s is a domain name, an IPv4 address or a bracketed
+// validHost reports whether s is a domain name, an IPv4 address or a bracketed
 // IPv6 address, with or without a port.
 func validHost(s string) bool {
 	if len(s) > maxHost {
@@ -160,8 +159,8 @@ func validHost(s string) bool {
 
 func validPort(s string) bool { return s != "" && all(s, classDigit) }
 
-// validIPv6 follows the loose rule of the specification: hex digits and colons.
-// Zones are not allowed.
+// validIPv6 follows the loose rule of the specification: hex digits and colons, without
+// a zone.
 func validIPv6(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c != ':' && !is(c, classHex) && (c < 'A' || c > 'F') {
@@ -171,7 +170,7 @@ func validIPv6(s string) bool {
 	return s != ""
 }
 
-// validDomain says whether s is labels of letters, digits and inner dashes
+// validDomain reports whether s is labels of letters, digits and inner dashes
 // between dots.
 func validDomain(s string) bool {
 	start := true // at the first byte of a label
@@ -191,4 +190,22 @@ func validDomain(s string) bool {
 		}
 	}
 	return !start && s[len(s)-1] != '-'
+}
+
+// attachment reports whether a tag is of something attached to an image instead of an
+// image: cosign's signatures, attestations and SBOMs (sha256-HEX.sig), and the fallback
+// tags of the OCI referrers API (sha256-HEX), which have at most 64 hex digits.
+// https://github.com/opencontainers/distribution-spec/blob/main/spec.md#referrers-tag-schema
+func attachment(tag string) bool {
+	for _, suffix := range []string{".sig", ".att", ".sbom"} {
+		if strings.HasSuffix(tag, suffix) {
+			return true
+		}
+	}
+	algorithm, rest, found := strings.Cut(tag, "-")
+	if !found || algorithm != "sha256" && algorithm != "sha512" || len(rest) < sha256Hex {
+		return false
+	}
+	hex, suffix := rest[:sha256Hex], rest[sha256Hex:]
+	return all(hex, classHex) && (suffix == "" || suffix[0] == '.')
 }

@@ -2,73 +2,230 @@ package image
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"regexp"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/Masterminds/semver/v3"
 )
 
-// Policy orders the tags of a repository. It is immutable and safe for use by
-// several goroutines.
+// Selection selects which tags of a repository are versions and how they are ordered.
+// Exactly one of the first six fields is set.
+type Selection struct {
+	Semver       string // range; a prerelease matches only if the range names one, and then <2 includes 2.0.0-rc.1
+	Tag          string // name of a moving tag
+	Newest       string // regular expression; ordered by created time
+	Numeric      string // regular expression; ordered as numbers
+	Alphabetical string // regular expression; ordered as bytes
+	Release      string // FORGE/OWNER/REPO
+
+	Filter  string   // regular expression; only with Semver
+	Exclude []string // regular expressions
+}
+
+// strategy is one of the six ways to select.
+type strategy string
+
+const (
+	bySemver       strategy = "semver"
+	byTag          strategy = "tag"
+	byNewest       strategy = "newest"
+	byNumeric      strategy = "numeric"
+	byAlphabetical strategy = "alphabetical"
+	byRelease      strategy = "release"
+)
+
+// maxExpression bounds ranges and regular expressions, in bytes. Go's take linear time,
+// so only their length needs a bound.
+const maxExpression = 1024
+
+// versionGroup is the named group of a regular expression that is compared. Without one
+// the whole tag is.
+const versionGroup = "version"
+
+// Policy orders the tags of a repository. It is immutable and safe for concurrent use.
 //
-// The order is total: two different tags are never equal, so the same set of
-// tags gives the same answer whatever the registry's order, and a file never
-// flaps between two spellings of one version.
+// The order is total: two different tags are never equal. The same set of tags gives the
+// same result whatever the registry's order, and a file never alternates between two
+// spellings of one version.
 type Policy struct {
 	strategy strategy
 	value    string
 	within   *semver.Constraints // only semver
-	filter   *regexp.Regexp      // what a tag must match; nil: nothing
+	filter   *regexp.Regexp      // what a tag must match; nil: anything
 	exclude  []*regexp.Regexp
 }
 
-// Candidate is a tag that may be chosen.
-type Candidate struct {
-	Tag     string
-	Version string // the text that was compared; + for _ where semver is
+// NewPolicy compiles a selection.
+func NewPolicy(s Selection) (*Policy, error) {
+	p := &Policy{}
+	for _, candidate := range []struct {
+		strategy strategy
+		value    string
+	}{
+		{bySemver, s.Semver},
+		{byTag, s.Tag},
+		{byNewest, s.Newest},
+		{byNumeric, s.Numeric},
+		{byAlphabetical, s.Alphabetical},
+		{byRelease, s.Release},
+	} {
+		if candidate.value == "" {
+			continue
+		}
+		if p.strategy != "" {
+			return nil, fmt.Errorf("both %s and %s are set: keep one", p.strategy, candidate.strategy)
+		}
+		p.strategy, p.value = candidate.strategy, candidate.value
+	}
+	var err error
+	switch p.strategy {
+	case "":
+		return nil, errors.New("nothing is selected: set one of semver, tag, newest, numeric, alphabetical, release")
+	case bySemver:
+		p.within, err = compileRange(p.value)
+	case byTag:
+		if !ValidTag(p.value) {
+			err = errTag
+		}
+	case byRelease:
+		err = checkRelease(p.value)
+	default:
+		p.filter, err = compileExpression(p.value)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.strategy, err)
+	}
+	if s.Filter != "" {
+		if p.strategy != bySemver {
+			return nil, fmt.Errorf("filter: it is only for semver, not for %s", p.strategy)
+		}
+		if p.filter, err = compileExpression(s.Filter); err != nil {
+			return nil, fmt.Errorf("filter: %w", err)
+		}
+	}
+	for _, exclude := range s.Exclude {
+		expression, err := compileExpression(exclude)
+		if err != nil {
+			return nil, fmt.Errorf("exclude: %w", err)
+		}
+		p.exclude = append(p.exclude, expression)
+	}
+	return p, nil
 }
 
-// Candidates is what a policy makes of a list of tags.
-type Candidates struct {
-	Ordered  []Candidate // best first
-	Skipped  int         // could not be read as what the policy compares
-	Excluded int         // filtered, excluded, out of range, or signatures and the like
+func compileRange(s string) (*semver.Constraints, error) {
+	if len(s) > maxExpression {
+		return nil, fmt.Errorf("the range is longer than %d bytes", maxExpression)
+	}
+	within, err := semver.NewConstraint(s)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a range like \">=1.4 <2\", \"^3\" or \"1.2.x\"", quote(s))
+	}
+	return within, nil
 }
 
-// Moving returns the tag that is followed to whatever digest it points to.
-func (p *Policy) Moving() (tag string, ok bool) {
-	return p.value, p.strategy == byTag
+func compileExpression(s string) (*regexp.Regexp, error) {
+	if len(s) > maxExpression {
+		return nil, fmt.Errorf("the regular expression is longer than %d bytes", maxExpression)
+	}
+	expression, err := regexp.Compile(s)
+	if err != nil {
+		return nil, err
+	}
+	names := expression.SubexpNames()
+	if i := slices.Index(names, versionGroup); i >= 0 && slices.Contains(names[i+1:], versionGroup) {
+		return nil, fmt.Errorf("two groups are named %s", versionGroup)
+	}
+	return expression, nil
 }
 
-// Release returns the source repository, FORGE/OWNER/REPO, whose releases say
-// which versions there are.
-func (p *Policy) Release() (source string, ok bool) {
-	return p.value, p.strategy == byRelease
+// checkRelease requires FORGE/OWNER/REPO; the owner may have slashes, as on GitLab.
+func checkRelease(s string) error {
+	parts := strings.Split(s, "/")
+	if len(s) > maxExpression || len(parts) < 3 {
+		return fmt.Errorf("%s is not FORGE/OWNER/REPO", quote(s))
+	}
+	for _, part := range parts {
+		if part == "" || part == "." || part == ".." || strings.TrimSpace(part) != part || strings.ContainsFunc(part, unicode.IsControl) {
+			return fmt.Errorf("%s is not FORGE/OWNER/REPO", quote(s))
+		}
+	}
+	return nil
 }
 
-// NeedsCreated says that the created times decide. Candidates are then ordered
-// by tag only, and the caller sorts them by Compare.
+// Moving returns the tag whose current digest is the version.
+func (p *Policy) Moving() (tag string, ok bool) { return p.value, p.strategy == byTag }
+
+// Release returns the source repository, FORGE/OWNER/REPO, whose releases are the
+// versions.
+func (p *Policy) Release() (source string, ok bool) { return p.value, p.strategy == byRelease }
+
+// NeedsCreated reports whether created times decide. Candidates are then ordered only by
+// tag, and the caller sorts them.
 func (p *Policy) NeedsCreated() bool { return p.strategy == byNewest }
 
-// ranked is a candidate with what it is ordered by.
-type ranked struct {
-	Candidate
-	key key
+// Excludes reports whether an exclude of the policy matches a tag.
+func (p *Policy) Excludes(tag string) bool {
+	for _, expression := range p.exclude {
+		if expression.MatchString(tag) {
+			return true
+		}
+	}
+	return false
 }
 
-// Candidates filters and orders tags, which come from a registry and are not
-// trusted: invalid ones are skipped and doubled ones are dropped.
+// Candidate is a tag that may be selected.
+type Candidate struct {
+	Tag     string
+	Version string // the text that was compared; for semver with + instead of _
+}
+
+// Candidates is the result of a policy for a list of tags.
+type Candidates struct {
+	Ordered  []Candidate // best first
+	Skipped  int         // tags that could not be parsed
+	Excluded int         // tags that are filtered, excluded, out of range, signatures and the like
+}
+
+// ranked is a candidate with what it is ordered by. At most one of number and version is
+// set, by strategy.
+type ranked struct {
+	Candidate
+	version version
+	number  number
+}
+
+// Candidates filters and orders tags, which come from a registry and are not trusted:
+// invalid ones are skipped and duplicates are dropped.
 func (p *Policy) Candidates(tags []string) Candidates {
 	var result Candidates
 	found := make([]ranked, 0, len(tags))
 	for _, tag := range tags {
-		switch candidate, verdict := p.rank(tag); verdict {
-		case accepted:
-			found = append(found, candidate)
-		case skipped:
+		if !ValidTag(tag) {
 			result.Skipped++
-		case excluded:
+			continue
+		}
+		if attachment(tag) || p.Excludes(tag) || p.strategy == byRelease || p.strategy == byTag && tag != p.value {
 			result.Excluded++
+			continue
+		}
+		text, matches := p.compared(tag)
+		if !matches {
+			result.Excluded++
+			continue
+		}
+		candidate, ok := p.parse(tag, text)
+		switch {
+		case !ok:
+			result.Skipped++
+		case p.strategy == bySemver && !p.within.Check(candidate.version.semver()):
+			result.Excluded++
+		default:
+			found = append(found, candidate)
 		}
 	}
 	slices.SortFunc(found, func(a, b ranked) int { return p.compareRanked(b, a) })
@@ -80,52 +237,35 @@ func (p *Policy) Candidates(tags []string) Candidates {
 	return result
 }
 
-// verdict is what a policy says about one tag.
-type verdict int
-
-const (
-	accepted verdict = iota
-	skipped
-	excluded
-)
-
-// rank reads a tag.
-func (p *Policy) rank(tag string) (ranked, verdict) {
-	switch {
-	case !ValidTag(tag):
-		return ranked{}, skipped
-	case attachment(tag) || p.Excludes(tag) || p.strategy == byRelease:
-		return ranked{}, excluded
-	case p.strategy == byTag && tag != p.value:
-		return ranked{}, excluded
+// Compare compares two versions: the result is positive if a is newer. It is false if the
+// policy cannot tell, as for a moving tag, whose publisher decides. Newest compares the
+// created times if both are known, and then the tags. The range and the excludes are
+// ignored, so that versions that they no longer permit can be compared too.
+func (p *Policy) Compare(a, b Version) (int, bool) {
+	switch p.strategy {
+	case byTag, byRelease:
+		return 0, false
+	case byNewest:
+		if !KnownCreated(a.Created) || !KnownCreated(b.Created) {
+			return 0, false
+		}
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Tag, b.Tag)), true
 	}
-	text, ok := p.compared(tag)
-	if !ok {
-		return ranked{}, excluded
-	}
-	candidate, ok := p.read(tag, text)
-	switch {
-	case !ok:
-		return ranked{}, skipped
-	case p.strategy == bySemver && !p.within.Check(candidate.key.version.semver()):
-		return ranked{}, excluded
-	default:
-		return candidate, accepted
-	}
-}
-
-// Excludes says whether an exclude of the policy matches a tag.
-func (p *Policy) Excludes(tag string) bool {
-	for _, expression := range p.exclude {
-		if expression.MatchString(tag) {
-			return true
+	var sides [2]ranked
+	for i, tag := range []string{a.Tag, b.Tag} {
+		text, ok := p.compared(tag)
+		if ok && tag != "" {
+			sides[i], ok = p.parse(tag, text)
+		}
+		if !ok || tag == "" {
+			return 0, false
 		}
 	}
-	return false
+	return p.compareRanked(sides[0], sides[1]), true
 }
 
-// compared returns the part of a tag that the policy compares; false when the
-// tag does not match.
+// compared returns the part of a tag that the policy compares, and whether the tag
+// matches.
 func (p *Policy) compared(tag string) (string, bool) {
 	if p.filter == nil {
 		return tag, true
@@ -141,72 +281,30 @@ func (p *Policy) compared(tag string) (string, bool) {
 	return tag[at[2*group]:at[2*group+1]], true
 }
 
-// key is what candidates are ordered by; one field is set, by strategy.
-type key struct {
-	version version
-	number  number
-}
-
-// read makes the key of the compared text.
-func (p *Policy) read(tag, text string) (ranked, bool) {
+// parse parses the compared text.
+func (p *Policy) parse(tag, text string) (ranked, bool) {
 	candidate, ok := ranked{Candidate: Candidate{Tag: tag, Version: text}}, text != ""
 	switch p.strategy {
 	case bySemver:
 		candidate.Version = plusForUnderscore(text)
-		candidate.key.version, ok = parseVersion(candidate.Version, p.filter != nil)
+		candidate.version, ok = parseVersion(candidate.Version, p.filter != nil)
 	case byNumeric:
-		candidate.key.number, ok = parseNumber(text)
+		candidate.number, ok = parseNumber(text)
 	}
 	return candidate, ok
 }
 
-// compareRanked orders by key, then by tag. Of two tags that say the same the
-// one that comes first in the alphabet is the better, so v1.2.0 is worse than
-// 1.2.0.
+// compareRanked compares by version, then by tag. Of two tags with the same version the
+// alphabetically first is better, so v1.2.0 is worse than 1.2.0.
 func (p *Policy) compareRanked(a, b ranked) int {
 	var order int
 	switch p.strategy {
 	case bySemver:
-		order = a.key.version.compare(b.key.version)
+		order = a.version.compare(b.version)
 	case byNumeric:
-		order = a.key.number.compare(b.key.number)
+		order = a.number.compare(b.number)
 	default:
 		order = cmp.Compare(a.Version, b.Version)
 	}
 	return cmp.Or(order, cmp.Compare(b.Tag, a.Tag))
-}
-
-// Compare says which of two versions is newer: positive when a is. It is false
-// when the policy cannot tell, as for a moving tag, whose publisher decides.
-// Newest compares the created times where both are known, and then the tags. The
-// range and the excludes play no part, so that a version that they no longer
-// allow can still be told to be newer.
-func (p *Policy) Compare(a, b Version) (int, bool) {
-	switch p.strategy {
-	case byTag, byRelease:
-		return 0, false
-	case byNewest:
-		if !KnownCreated(a.Created) || !KnownCreated(b.Created) {
-			return 0, false
-		}
-		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Tag, b.Tag)), true
-	}
-	left, ok := p.place(a.Tag)
-	if !ok {
-		return 0, false
-	}
-	right, ok := p.place(b.Tag)
-	if !ok {
-		return 0, false
-	}
-	return p.compareRanked(left, right), true
-}
-
-// place reads a tag for comparing alone.
-func (p *Policy) place(tag string) (ranked, bool) {
-	text, ok := p.compared(tag)
-	if !ok || tag == "" {
-		return ranked{}, false
-	}
-	return p.read(tag, text)
 }

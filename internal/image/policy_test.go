@@ -240,7 +240,7 @@ func TestNewPolicy_refuses(t *testing.T) {
 		{Selection{Semver: long}, "longer than 1024"},
 		{Selection{Semver: "*", Filter: "("}, "filter: "},
 		{Selection{Semver: "*", Filter: long}, "longer than 1024"},
-		{Selection{Newest: ".*", Filter: "x"}, "semver only"},
+		{Selection{Newest: ".*", Filter: "x"}, "only for semver"},
 		{Selection{Tag: "x", Exclude: []string{"["}}, "exclude: "},
 		{Selection{Tag: ".x"}, "tag is not valid"},
 		{Selection{Newest: "("}, "newest: "},

@@ -2,7 +2,7 @@ package image
 
 import "strings"
 
-// Reference is the name of an image as a file has it.
+// Reference is the name of an image as it is written in a file.
 type Reference struct {
 	Repository Repository
 	Tag        string // empty: none; "latest" is never implied
@@ -10,15 +10,13 @@ type Reference struct {
 	Name       string // the repository exactly as written
 }
 
-// Parse reads NAME[:TAG][@DIGEST] by the strict grammar of the distribution
-// project. It is called for every scalar of every file, so it allocates nothing
-// for most names and nothing to refuse one; the caller adds to an error what it
-// was reading.
+// Parse parses NAME[:TAG][@DIGEST] by the strict grammar of the distribution project.
+// It is called for every scalar of every file, so it allocates nothing for most names
+// and nothing for an error; the caller adds to an error what it was parsing.
 //
-// It differs from that project on purpose in three things. A first component
-// with a dot must be a valid host. A digest alone is no name with a tag. Of the
-// digest algorithms only SHA-256 and SHA-512 are known, as the OCI specification
-// registers them.
+// It deliberately differs from that project in three ways. A first component with a dot
+// must be a valid host. A digest alone is not a name with a tag. The only digest
+// algorithms are SHA-256 and SHA-512, which the OCI specification registers.
 func Parse(s string) (Reference, error) {
 	if s == "" {
 		return Reference{}, errEmpty
@@ -47,8 +45,8 @@ func Parse(s string) (Reference, error) {
 	return Reference{Repository: repository, Tag: tag, Digest: digest, Name: name}, nil
 }
 
-// identifier says whether s is a digest or the id of an image. The grammar would
-// take the one for a name with a tag and the other for a name.
+// identifier reports whether s is a digest or an image ID. The grammar would accept the
+// first as a name with a tag and the second as a name.
 func identifier(s string) bool {
 	switch len(s) {
 	case sha256Hex:
@@ -60,8 +58,8 @@ func identifier(s string) bool {
 	}
 }
 
-// cutTag cuts at the last colon, if it stands after the last slash; a colon
-// before that belongs to a port or an address.
+// cutTag cuts at the last colon if it is after the last slash; a colon before that
+// belongs to a port or an address.
 func cutTag(s string) (name, tag string, found bool) {
 	for i := len(s) - 1; i >= 0; i-- {
 		switch s[i] {
@@ -74,7 +72,7 @@ func cutTag(s string) (name, tag string, found bool) {
 	return s, "", false
 }
 
-// String returns the text that Parse read.
+// String returns the text that was parsed.
 func (r Reference) String() string {
 	text := r.Name
 	if r.Tag != "" {

@@ -1,11 +1,13 @@
 package image
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 )
 
-// Artifact says what a component's repository holds.
+// Artifact is the kind of artifact in a component's repository.
 type Artifact string
 
 // The kinds of artifacts.
@@ -15,14 +17,14 @@ const (
 	ArtifactOther Artifact = "artifact" // any other OCI artifact
 )
 
-// Docker Hub, as it is named in normalized names, and the namespace of its
-// official images, which people leave out.
+// Docker Hub in normalized names, and the namespace of its official images, which is
+// usually omitted.
 const (
 	dockerHub      = "docker.io"
 	officialPrefix = "library/"
 )
 
-// syntaxError is a constant error, so that refusing a text allocates nothing.
+// syntaxError is a constant error, so that rejecting a text allocates nothing.
 type syntaxError string
 
 // Error returns the text.
@@ -33,23 +35,23 @@ const (
 	errTooLong    = syntaxError("the name is too long")
 	errName       = syntaxError("not a repository name: want HOST/PATH in lower case, like quay.io/acme/web")
 	errHost       = syntaxError("the host is not a domain name or address with an optional port")
-	errIdentifier = syntaxError("a digest or id alone names no repository")
+	errIdentifier = syntaxError("a digest or ID alone is not a repository name")
 	errTag        = syntaxError("the tag is not valid: want up to 128 letters, digits, '_', '.' and '-', not starting with '.' or '-'")
 	errDigest     = syntaxError("the digest is not valid: want sha256 or sha512, a colon and lower-case hex digits of the right length")
 	errScheme     = syntaxError("leave out the scheme before the host, like https:// or oci://")
 	errVersioned  = syntaxError("the name has a tag or digest: want the repository alone")
 )
 
-// Repository names a repository in a registry. Values are comparable, and all
-// spellings of one repository are equal. The zero value is no repository.
+// Repository is a repository in a registry. Values are comparable, and all spellings of
+// one repository are equal. The zero value is no repository.
 type Repository struct {
 	host string
-	path string // on Docker Hub without the prefix library/, so that parsing allocates nothing
+	path string // on Docker Hub without library/, so that parsing allocates nothing
 }
 
-// ParseRepository reads a repository name without tag and digest, by Docker's
-// rule for the host: the first component is one if it holds a dot, a colon or an
-// upper-case letter, or is localhost; else the repository is on Docker Hub.
+// ParseRepository parses a repository name without tag and digest. As in Docker, the
+// first component is a host if it contains a dot, a colon or an upper-case letter, or is
+// localhost; otherwise the repository is on Docker Hub.
 func ParseRepository(s string) (Repository, error) {
 	reference, err := Parse(s)
 	switch {
@@ -64,7 +66,7 @@ func ParseRepository(s string) (Repository, error) {
 	return reference.Repository, nil
 }
 
-// quote quotes outside text for an error, cut to a length that fits a line.
+// quote quotes untrusted text for an error, cut to a line.
 func quote(s string) string {
 	const most = 120
 	if len(s) <= most {
@@ -73,7 +75,7 @@ func quote(s string) string {
 	return fmt.Sprintf("%q…", s[:most])
 }
 
-// parseName reads a name and normalizes it.
+// parseName parses and normalizes a name.
 func parseName(s string) (Repository, error) {
 	first, rest, found := strings.Cut(s, "/")
 	if !found || !namesHost(first) {
@@ -113,8 +115,8 @@ func hubRepository(path string) (Repository, error) {
 	}
 }
 
-// namesHost says whether the first component of a name is a host, by the rule
-// that Docker and the distribution project use.
+// namesHost reports whether the first component of a name is a host, by the rule of
+// Docker and the distribution project.
 func namesHost(first string) bool {
 	if first == "localhost" {
 		return true
@@ -127,9 +129,9 @@ func namesHost(first string) bool {
 	return false
 }
 
-// normalizeHost gives all spellings of a host one form: lower case, and one name
-// for Docker Hub. A host that is one only because of its upper-case letters
-// keeps them, or its normalized name would be one of Docker Hub.
+// normalizeHost returns a host in lower case, with one name for Docker Hub. A host that
+// is one only because of its upper-case letters keeps them, or its normalized name would
+// be one of Docker Hub.
 func normalizeHost(host string) string {
 	if lower := strings.ToLower(host); namesHost(lower) {
 		host = lower
@@ -142,16 +144,16 @@ func normalizeHost(host string) string {
 	}
 }
 
-// official says whether the repository is one of Docker Hub's official images.
+// official reports whether the repository is an official image of Docker Hub.
 func (r Repository) official() bool {
 	return r.host == dockerHub && !strings.Contains(r.path, "/")
 }
 
-// Host returns the registry's host, with the port if the name has one. Docker
+// Host returns the registry's host, with the port if the name has one. That of Docker
 // Hub is docker.io.
 func (r Repository) Host() string { return r.host }
 
-// Path returns the full path in the registry, as its API wants it.
+// Path returns the full path in the registry, as its API requires it.
 func (r Repository) Path() string {
 	if r.official() {
 		return officialPrefix + r.path
@@ -164,7 +166,7 @@ func (r Repository) Name() string {
 	return r.path[strings.LastIndexByte(r.path, '/')+1:]
 }
 
-// String returns the normalized full name; nothing for the zero value.
+// String returns the normalized full name, or "" for the zero value.
 func (r Repository) String() string {
 	if r.IsZero() {
 		return ""
@@ -172,8 +174,8 @@ func (r Repository) String() string {
 	return r.host + "/" + r.Path()
 }
 
-// Familiar returns the short form that people write: on Docker Hub without host
-// and without library/.
+// Familiar returns the usual short form: on Docker Hub without the host and without
+// library/.
 func (r Repository) Familiar() string {
 	if r.host == dockerHub {
 		return r.path
@@ -181,5 +183,19 @@ func (r Repository) Familiar() string {
 	return r.String()
 }
 
-// IsZero says that there is no repository.
+// IsZero reports whether there is no repository.
 func (r Repository) IsZero() bool { return r == Repository{} }
+
+// MarshalBinary encodes the repository for a cache that only the same version of
+// promoter reads.
+func (r Repository) MarshalBinary() ([]byte, error) { return []byte(r.host + "\n" + r.path), nil }
+
+// UnmarshalBinary decodes what MarshalBinary encoded.
+func (r *Repository) UnmarshalBinary(data []byte) error {
+	host, path, found := bytes.Cut(data, []byte("\n"))
+	if !found {
+		return errors.New("not an encoded repository")
+	}
+	r.host, r.path = string(host), string(path)
+	return nil
+}

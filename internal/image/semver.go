@@ -8,28 +8,27 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// version is a semantic version, read with the tolerance that tags need: a v in
-// front, fewer than three numbers, zeros in front of a number.
+// version is a semantic version, with the tolerance that tags need: a leading v, fewer
+// than three numbers, leading zeros.
 type version struct {
 	numbers  [3]uint64
-	extra    []number // numbers after the third, which only a filter lets in
+	extra    []number // numbers after the third, which only a filter permits
 	written  int      // how many numbers the text has
 	pre      string
 	metadata string
 }
 
-// plusForUnderscore turns a tag into the version that it stands for: tags cannot
-// hold a plus, so Helm writes an underscore.
+// plusForUnderscore returns the version of a tag: tags cannot contain a plus, so Helm
+// writes an underscore.
 // https://helm.sh/docs/topics/registries/#oci-feature-deprecation-and-behavior-changes-with-v380
 func plusForUnderscore(text string) string { return strings.Replace(text, "_", "+", 1) }
 
-// maxBareDigits is how long a version of one number may be. A longer one is a
-// date, the number of a build or a commit, and as a major version it would beat
-// every real one.
+// maxBareDigits is how long a version of one number may be. A longer one is a date, a
+// build number or a commit, and as a major version it would be above every real one.
 const maxBareDigits = 4
 
-// parseVersion reads a version. When a filter picked the text, a person has said
-// that it is a version: then one long number and more than three are let in.
+// parseVersion parses a version. If a filter selected the text, the user says that it is
+// a version: then one long number and more than three numbers are permitted.
 func parseVersion(text string, filtered bool) (version, bool) {
 	var v version
 	text, metadata, hasMetadata := strings.Cut(strings.TrimPrefix(text, "v"), "+")
@@ -68,7 +67,7 @@ func (v *version) add(part string) bool {
 	return true
 }
 
-// validIdentifiers says whether s is letters, digits and dashes between dots.
+// validIdentifiers reports whether s is letters, digits and dashes between dots.
 func validIdentifiers(s string) bool {
 	for part := range strings.SplitSeq(s, ".") {
 		if part == "" || strings.Contains(part, "_") || !all(part, classTag) {
@@ -78,16 +77,15 @@ func validIdentifiers(s string) bool {
 	return true
 }
 
-// semver returns the version for the check against a range, which knows three
+// semver converts the version for the check against a range, which supports three
 // numbers and no metadata.
 func (v version) semver() *semver.Version {
 	return semver.New(v.numbers[0], v.numbers[1], v.numbers[2], v.pre, "")
 }
 
-// compare orders by precedence as https://semver.org says, and after that by
-// what it leaves open: the version that is written with more numbers is greater
-// (1.20.0 over 1.20), then the one without metadata, then the one with greater
-// metadata.
+// compare orders by the precedence of https://semver.org, and then by what that leaves
+// open: the version with more numbers is greater (1.20.0 over 1.20), then the one
+// without metadata, then the one with greater metadata.
 func (v version) compare(w version) int {
 	for i := range v.numbers {
 		if order := cmp.Compare(v.numbers[i], w.numbers[i]); order != 0 {
@@ -112,7 +110,7 @@ func at(numbers []number, i int) number {
 	return number{}
 }
 
-// compareWith compares identifiers; a version without any is greater.
+// compareWith compares identifiers; none is greater.
 func compareWith(a, b string) int {
 	switch {
 	case a == b:
@@ -126,8 +124,8 @@ func compareWith(a, b string) int {
 	}
 }
 
-// compareIdentifiers orders by https://semver.org/#spec-item-11: numbers by
-// value and below words, words by bytes, and the longer list is greater.
+// compareIdentifiers orders by https://semver.org/#spec-item-11: numbers by value and
+// below text, text by bytes, and the longer list is greater.
 func compareIdentifiers(a, b string) int {
 	for {
 		left, restA, moreA := strings.Cut(a, ".")
@@ -155,4 +153,28 @@ func compareIdentifier(a, b string) int {
 	default:
 		return cmp.Compare(a, b)
 	}
+}
+
+// number is a decimal of any length, without sign: digits, and digits after a
+// dot. The zero value is zero.
+type number struct {
+	whole    string // without leading zeros
+	fraction string // without trailing zeros
+}
+
+// parseNumber parses digits with at most one dot between them. There is no sign: a dash
+// before the digits of a tag is a separator.
+func parseNumber(s string) (number, bool) {
+	whole, fraction, found := strings.Cut(s, ".")
+	if whole == "" || !all(whole, classDigit) || !all(fraction, classDigit) || found && fraction == "" {
+		return number{}, false
+	}
+	return number{strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")}, true
+}
+
+func (n number) compare(m number) int {
+	return cmp.Or(
+		cmp.Compare(len(n.whole), len(m.whole)),
+		cmp.Compare(n.whole, m.whole),
+		cmp.Compare(n.fraction, m.fraction))
 }

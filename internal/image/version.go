@@ -2,14 +2,14 @@ package image
 
 import "time"
 
-// Pin says what a file holds of a version: its tag, its digest, or both.
+// Pin is what a file contains of a version: its tag, its digest, or both.
 type Pin string
 
 // The ways to pin.
 const (
-	PinKeep      Pin = "keep"       // as the file has it now
-	PinTag       Pin = "tag"        // the tag alone
-	PinDigest    Pin = "digest"     // the digest alone
+	PinKeep      Pin = "keep"       // as the file has it
+	PinTag       Pin = "tag"        // the tag only
+	PinDigest    Pin = "digest"     // the digest only
 	PinTagDigest Pin = "tag+digest" // both
 )
 
@@ -17,17 +17,16 @@ const (
 type Version struct {
 	Tag       string
 	Digest    string    // algorithm:hex; empty: unknown
-	Version   string    // what people call it: the part of the tag that the policy compares
+	Version   string    // for display: the part of the tag that the policy compares
 	Created   time.Time // as the publisher says; zero: unknown
 	Revision  string    // commit of the source; empty: unknown
 	Source    string    // URL of the source repository; empty: unknown
 	Platforms []string  // os/arch, of an index; empty: unknown or one
 }
 
-// firstCreated is the year from which on a created time is believed. Builders
-// that want the same bits from the same source (ko, Jib, Bazel, buildpacks)
-// stamp 1970 or 1980.
+// firstCreated is the first year of a plausible created time. Reproducible builds (ko,
+// Jib, Bazel, buildpacks) use a fixed time in 1970 or 1980.
 const firstCreated = 1990
 
-// KnownCreated says whether a created time tells anything.
+// KnownCreated reports whether a created time is plausible.
 func KnownCreated(t time.Time) bool { return t.UTC().Year() >= firstCreated }
