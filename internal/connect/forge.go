@@ -1,0 +1,155 @@
+package connect
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/git"
+	"promoter/internal/outbound"
+	"promoter/internal/scm"
+	"promoter/internal/scm/gitea"
+	"promoter/internal/scm/github"
+	"promoter/internal/scm/gitlab"
+	"promoter/internal/scm/plain"
+	"promoter/internal/secret"
+)
+
+// Forge is a Git host of a session. One that cannot be used has an error, which is that
+// of its repositories.
+type Forge struct {
+	Config config.Forge
+	App    *App      // whose installations are used instead of SCM; nil: it has none
+	SCM    scm.Forge // nil for an App, which opens nothing itself
+	Err    error
+
+	public     scm.Forge // the same, without a credential; nil if there is none
+	credential git.Credential
+	token      func(context.Context) (secret.String, error) // instead of credential, for one that expires
+	knownHosts string                                       // a file
+}
+
+// Host returns the host of the forge.
+func (f *Forge) Host() string { return outbound.Host(f.Config.URL) }
+
+// wireForge wires a forge of the server file. Each kind of forge is a case.
+func (s *Session) wireForge(c config.Forge) *Forge {
+	f := &Forge{Config: c}
+	switch {
+	case c.Kind == config.ForgeGitHub && c.App != nil:
+		f.Err = s.wireApp(f)
+	case c.Kind == config.ForgeGit:
+		f.Err = s.wireGit(f)
+	default:
+		f.Err = s.wireToken(f)
+	}
+	return f
+}
+
+// wireToken wires a forge that is asked with a token, and without one. Git takes the
+// token as a password, beside the user name that the forge requires.
+func (s *Session) wireToken(f *Forge) error {
+	token, err := s.Server.Secret(f.Config.Token)
+	if err != nil {
+		return err
+	}
+	f.credential = git.Credential{Password: token}
+	if f.Config.Kind == config.ForgeGitLab {
+		f.credential.User = gitlab.GitUser
+	}
+	if f.SCM, err = s.openForge(f.Config, token); err != nil {
+		return err
+	}
+	f.public, err = s.openForge(f.Config, secret.String{})
+	return err
+}
+
+// openForge makes the adapter of a kind of forge. The zero token is none.
+func (s *Session) openForge(c config.Forge, token secret.String) (forge scm.Forge, err error) {
+	client := &http.Client{Transport: s.connections.HTTP.Forges}
+	switch c.Kind {
+	case config.ForgeGitHub:
+		forge, err = github.New(github.Options{URL: c.URL, Token: fixed(token), HTTP: client, Now: s.Server.Now, Pace: s.Server.writePace})
+	case config.ForgeGitLab:
+		forge, err = gitlab.New(gitlab.Options{URL: c.URL, Token: fixed(token), HTTP: client, Now: s.Server.Now, Pace: s.Server.writePace})
+	case config.ForgeGitea:
+		forge, err = gitea.New(gitea.Options{URL: c.URL, Token: fixed(token), HTTP: client, Now: s.Server.Now})
+	default:
+		return nil, fault.New(fault.Internal, "the forge %s is of kind %s, which is not implemented", c.Name, c.Kind)
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err)
+	}
+	return forge, nil
+}
+
+// fixed is the source of a token that does not expire.
+func fixed(token secret.String) func(context.Context) (secret.String, error) {
+	return func(context.Context) (secret.String, error) { return token, nil }
+}
+
+// wireApp wires a GitHub App.
+func (s *Session) wireApp(f *Forge) error {
+	id, key, err := s.Server.appCredential(f.Config)
+	if err != nil {
+		return err
+	}
+	app, err := github.NewApp(github.AppOptions{
+		URL: f.Config.URL, ID: strconv.FormatInt(id, 10), Key: key,
+		HTTP: &http.Client{Transport: s.connections.HTTP.Forges}, Now: s.Server.Now, Pace: s.Server.writePace,
+	})
+	if err != nil {
+		from := cmp.Or(f.Config.App.Key.String(), s.Server.AppFolder(f.Config.Name).Path(AppKeyFile))
+		return fmt.Errorf("the App of the forge %s, %s: %w", f.Config.Name, from, fault.Wrap(fault.Invalid, err))
+	}
+	if f.public, err = s.openForge(f.Config, secret.String{}); err != nil {
+		return err
+	}
+	f.App = &App{GitHub: app, forge: f, used: map[int64]*installation{}}
+	return nil
+}
+
+// wireGit wires plain Git. The known hosts are a file, because Git takes no other.
+func (s *Session) wireGit(f *Forge) (err error) {
+	f.SCM = plain.New(plain.Options{Base: f.Config.URL})
+	f.credential.User = f.Config.Username
+	if f.credential.Password, err = s.Server.Secret(f.Config.Password); err != nil {
+		return err
+	}
+	if f.credential.Key, err = s.Server.Secret(f.Config.SSHKey); err != nil {
+		return err
+	}
+	hosts, err := s.Server.Secret(f.Config.KnownHosts)
+	if err != nil || hosts.IsZero() {
+		return err
+	}
+	f.knownHosts = filepath.Join(s.dir, "known-hosts-"+f.Config.Name)
+	return os.WriteFile(f.knownHosts, []byte(hosts.Reveal()+"\n"), 0o600)
+}
+
+// Remote is how Git reaches a repository that is open. Each Git session asks again for
+// a token that expires.
+func (s *Session) Remote(r *Repository) git.Remote {
+	f, client := r.Forge, s.connections.HTTP.Git
+	return git.Remote{
+		URL: r.SCM.Info().CloneURL,
+		Credential: func(ctx context.Context) (git.Credential, error) {
+			if f.token == nil {
+				return f.credential, nil
+			}
+			token, err := f.token(ctx)
+			return git.Credential{Password: token}, err
+		},
+		HTTP:       &http.Client{Transport: client},
+		Dial:       client.DialContext,
+		KnownHosts: f.knownHosts,
+		AllowFile:  s.Server.Standalone,
+		Now:        s.Server.Now,
+	}
+}

@@ -1,0 +1,85 @@
+package connect
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"promoter/internal/config"
+	"promoter/internal/git"
+	"promoter/internal/outbound"
+)
+
+// forgeCache keeps the forges of the last session. The next one goes on with them as
+// long as their credentials are the same, with what they cache: answers with ETags,
+// rate limits, and tokens of installations.
+type forgeCache struct {
+	mutex  sync.Mutex
+	forges map[string]*Forge // by name
+}
+
+// replace makes the forges of a new session those of the cache.
+func (c *forgeCache) replace(forges map[string]*Forge) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for name, f := range forges {
+		if before := c.forges[name]; before != nil {
+			f.takeOver(before)
+		}
+	}
+	c.forges = forges
+}
+
+// takeOver continues with the adapters of the forge before, if its credential is the
+// same. Plain Git caches nothing.
+func (f *Forge) takeOver(before *Forge) {
+	if f.Err != nil || before.Err != nil || f.Config.Kind == config.ForgeGit || !sameCredential(f.credential, before.credential) {
+		return
+	}
+	f.SCM, f.public = before.SCM, before.public
+	if f.App != nil && before.App != nil {
+		f.App.older = before.App.usable()
+	}
+}
+
+func sameCredential(a, b git.Credential) bool {
+	return a.User == b.User && a.Password.Reveal() == b.Password.Reveal()
+}
+
+func (c *forgeCache) pauses() []Pause {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	var all []Pause
+	for _, name := range slices.Sorted(maps.Keys(c.forges)) {
+		all = append(all, c.forges[name].pauses()...)
+	}
+	return all
+}
+
+// pauses returns the pauses of the credentials of a forge, and of asking it without
+// one.
+func (f *Forge) pauses() (all []Pause) {
+	if f.Err != nil {
+		return nil
+	}
+	add := func(credential string, asked any) {
+		limited, ok := asked.(interface {
+			Paused() (outbound.Pause, bool)
+		})
+		if !ok {
+			return
+		}
+		if pause, paused := limited.Paused(); paused {
+			all = append(all, Pause{To: ToForge, Credential: credential, Pause: pause})
+		}
+	}
+	add("the token of "+f.Config.Name, f.SCM)
+	add("no credential", f.public)
+	if f.App != nil {
+		add("the App of "+f.Config.Name, f.App.GitHub)
+		for _, one := range f.App.installed() {
+			add("the installation at "+one.Installation.Account+" of the App of "+f.Config.Name, one)
+		}
+	}
+	return all
+}

@@ -1,0 +1,107 @@
+package connect
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/outbound"
+	"promoter/internal/registry/auth"
+)
+
+// What a request is sent to, for metrics, traces, and the status.
+const (
+	ToRegistry  = "registry"
+	ToForge     = "forge"
+	ToGit       = "git"
+	ToMachine   = "machine"   // the metadata services of a cloud
+	ToCollector = "collector" // of traces
+)
+
+// HTTPClients are one client for each kind of host, because they differ in the hosts
+// that may be asked over plain HTTP.
+type HTTPClients struct {
+	Registries *outbound.Client
+	Forges     *outbound.Client
+	Git        *outbound.Client
+	// machine reaches the metadata services of a cloud, for registry logins alone. All
+	// other clients refuse their addresses.
+	machine *outbound.Client
+}
+
+const (
+	gitTimeout = 30 * time.Minute // a first fetch may receive a large pack
+
+	// A metadata service answers at once or does not exist.
+	machineTimeout  = 5 * time.Second
+	machineAttempts = 2
+)
+
+func (c *Connections) newHTTPClients() (clients HTTPClients, err error) {
+	file := c.Server.File
+	var insecureRegistries, insecureForges []string
+	for _, registry := range file.Registries {
+		if registry.Insecure {
+			insecureRegistries = append(insecureRegistries, registry.Host)
+		}
+	}
+	for _, forge := range file.Forges {
+		if forge.Insecure {
+			insecureForges = append(insecureForges, outbound.Host(forge.URL))
+		}
+	}
+	if clients.Registries, err = c.NewHTTPClient(ToRegistry, insecureRegistries, 0); err != nil {
+		return clients, err
+	}
+	if clients.Forges, err = c.NewHTTPClient(ToForge, insecureForges, 0); err != nil {
+		return clients, err
+	}
+	if clients.Git, err = c.NewHTTPClient(ToGit, insecureForges, gitTimeout); err != nil {
+		return clients, err
+	}
+	hosts := auth.MetadataHosts(c.Server.Env)
+	clients.machine, err = outbound.New(outbound.Options{
+		Networks: auth.MetadataNetworks(hosts), Insecure: hosts,
+		Timeout: machineTimeout, Attempts: machineAttempts, Observe: c.observe(ToMachine), Now: c.Server.Now,
+	})
+	return clients, fault.Wrap(fault.Internal, err)
+}
+
+// NewHTTPClient makes a client with the networks and rate limits of the server file.
+// Loopback may be dialed only where a user works on repositories of the same machine. A
+// zero timeout is the default.
+func (c *Connections) NewHTTPClient(to string, insecure []string, timeout time.Duration) (*outbound.Client, error) {
+	client, err := outbound.New(outbound.Options{
+		Networks:      c.Server.File.Networks,
+		AllowLoopback: c.Server.local,
+		Insecure:      insecure,
+		Proxy:         http.ProxyFromEnvironment,
+		BudgetOf:      c.Server.budget,
+		Timeout:       timeout,
+		Observe:       c.observe(to),
+		Now:           c.Server.Now,
+	})
+	return client, fault.Wrap(fault.Internal, err)
+}
+
+func (c *Connections) observe(to string) func(context.Context, outbound.Answer) {
+	if c.hooks.Request == nil {
+		return nil
+	}
+	return func(ctx context.Context, answer outbound.Answer) { c.hooks.Request(ctx, to, answer) }
+}
+
+// budget returns the rate limit of a host: the first entry of the file that names it.
+func (s *Server) budget(host string) outbound.Budget {
+	i := slices.IndexFunc(s.File.RateLimits, func(limit config.RateLimit) bool {
+		return config.MatchGlob(limit.Host, host) || config.MatchGlob(limit.Host, outbound.Hostname(host))
+	})
+	if i < 0 {
+		return outbound.Budget{}
+	}
+	limit := s.File.RateLimits[i]
+	return outbound.Budget{PerSecond: float64(limit.PerSecond), Burst: limit.Burst, Concurrent: limit.Concurrent}
+}

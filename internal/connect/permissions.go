@@ -1,0 +1,182 @@
+package connect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/engine"
+	"promoter/internal/identity"
+	"promoter/internal/promotion"
+	"promoter/internal/scm"
+)
+
+// Limits returns the limits of the server file for a repository that is open. Where
+// several entries name an environment, all of them apply.
+func (s *Server) Limits(r *Repository) promotion.Limits {
+	var limits []config.Limit
+	for _, limit := range s.File.Limits {
+		if limit.Repositories == nil || r.Matches(limit.Repositories) {
+			limits = append(limits, limit)
+		}
+	}
+	if len(limits) == 0 {
+		return nil
+	}
+	return func(environment string) promotion.Limit { return combine(limits, environment) }
+}
+
+// combine returns the limits of an environment as one.
+func combine(limits []config.Limit, environment string) promotion.Limit {
+	var out promotion.Limit
+	for _, limit := range limits {
+		if limit.Environments != nil && !matchesAny(limit.Environments, environment) {
+			continue
+		}
+		out.Land = intersect(out.Land, limit.Land, config.LandPR)
+		out.Propose = intersect(out.Propose, limit.Propose, config.ProposeNever)
+		out.Approvals = max(out.Approvals, limit.Approvals)
+	}
+	return out
+}
+
+// intersect returns what two lists both allow; an empty list allows everything. If they
+// have nothing in common, only the strictest value is allowed.
+func intersect[T comparable](a, b []T, strictest T) []T {
+	switch {
+	case len(a) == 0:
+		return b
+	case len(b) == 0:
+		return a
+	}
+	common := slices.DeleteFunc(slices.Clone(a), func(value T) bool { return !slices.Contains(b, value) })
+	if len(common) == 0 {
+		return []T{strictest}
+	}
+	return common
+}
+
+func matchesAny(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(glob string) bool { return config.MatchGlob(glob, name) })
+}
+
+// permissions decide which users may give commands in comments on a repository: those
+// that the permissions of the server file name, and where none covers a target, those
+// who may write to the repository. It implements engine.Permissions.
+type permissions struct {
+	rules      []config.Permission // that cover the repository
+	signals    scm.Signals
+	repository string // its name
+}
+
+// Permissions returns the permissions of a repository that is open. The forge is asked
+// for each command.
+func (s *Server) Permissions(r *Repository) engine.Permissions {
+	p := permissions{signals: r.SCM.Signals(), repository: r.SCM.Info().Name}
+	for _, rule := range s.File.Permissions {
+		if rule.Repositories == nil || r.Matches(rule.Repositories) {
+			p.rules = append(p.rules, rule)
+		}
+	}
+	return p
+}
+
+// May implements engine.Permissions.
+func (p permissions) May(ctx context.Context, user identity.User, verb promotion.Verb, targets ...promotion.Target) (engine.Right, error) {
+	r := request{permissions: p, user: user, teams: map[string]bool{}}
+	if verb == promotion.VerbHelp || verb == promotion.VerbExplain || verb == promotion.VerbRefresh {
+		return r.related(ctx)
+	}
+	for _, target := range targets {
+		if right, err := r.about(ctx, verb, target); err != nil || !right.May {
+			return right, err
+		}
+	}
+	return engine.Right{May: len(targets) > 0}, nil
+}
+
+// request is the command of one user. Each fact is asked of the forge once.
+type request struct {
+	permissions permissions
+	user        identity.User
+	teams       map[string]bool
+	writes      *bool // nil: not asked yet
+}
+
+// related reports whether a rule names the user, or the user may write. The rules come
+// first, because not every forge tells every account who may write.
+func (r *request) related(ctx context.Context) (engine.Right, error) {
+	for _, rule := range r.permissions.rules {
+		if named, err := r.named(ctx, rule.Who); err != nil || named {
+			return engine.Right{May: named}, err
+		}
+	}
+	may, err := r.mayWrite(ctx)
+	return engine.Right{May: may}, err
+}
+
+// about decides about one target.
+func (r *request) about(ctx context.Context, verb promotion.Verb, target promotion.Target) (engine.Right, error) {
+	covered := false
+	for _, rule := range r.permissions.rules {
+		if !slices.Contains(rule.Verbs, string(verb)) || !inScope(rule.Scope, target) {
+			continue
+		}
+		covered = true
+		if named, err := r.named(ctx, rule.Who); err != nil || named {
+			return engine.Right{May: named}, err
+		}
+	}
+	if covered {
+		return engine.Right{Why: fmt.Sprintf("only users named by permissions in the server file may %s %s in %s", verb, target.Application, target.Environment)}, nil
+	}
+	may, err := r.mayWrite(ctx)
+	if err != nil || may {
+		return engine.Right{May: may}, err
+	}
+	return engine.Right{Why: fmt.Sprintf("only users who may write to %s may %s here", r.permissions.repository, verb)}, nil
+}
+
+// inScope reports whether a rule for the repository covers a target.
+func inScope(scope config.Scope, target promotion.Target) bool {
+	return (scope.Environments == nil || matchesAny(scope.Environments, target.Environment)) &&
+		(scope.Applications == nil || matchesAny(scope.Applications, target.Application))
+}
+
+// named reports whether a list names the user, or a team of the user.
+func (r *request) named(ctx context.Context, who []string) (bool, error) {
+	for _, name := range who {
+		team, isTeam := strings.CutPrefix(name, "team:")
+		if !isTeam {
+			if strings.EqualFold(name, r.user.Login) {
+				return true, nil
+			}
+			continue
+		}
+		member, known := r.teams[team]
+		if !known {
+			var err error
+			if member, err = r.permissions.signals.Member(ctx, team, r.user); err != nil {
+				return false, fmt.Errorf("ask whether %s is in %s: %w", r.user.Login, team, err)
+			}
+			r.teams[team] = member
+		}
+		if member {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (r *request) mayWrite(ctx context.Context) (bool, error) {
+	if r.writes == nil {
+		may, err := r.permissions.signals.MayWrite(ctx, r.user)
+		if err != nil {
+			return false, fmt.Errorf("ask whether %s may write to %s: %w", r.user.Login, r.permissions.repository, err)
+		}
+		r.writes = &may
+	}
+	return *r.writes, nil
+}

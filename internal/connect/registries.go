@@ -1,0 +1,190 @@
+package connect
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/image"
+	"promoter/internal/outbound"
+	"promoter/internal/registry"
+	"promoter/internal/registry/auth"
+	"promoter/internal/registry/auth/aws"
+	"promoter/internal/registry/auth/azure"
+	"promoter/internal/registry/auth/google"
+)
+
+// brokenCredential is an entry of the server file whose secret could not be read. The
+// repositories that may use it get the error: the registry is not asked without it.
+type brokenCredential struct {
+	entry config.Registry
+	keys  []identity.RepositoryKey
+	err   error
+}
+
+// wireRegistries makes the client that all repositories share. The server file names
+// the repositories that may use a credential; the client knows their keys.
+func (s *Session) wireRegistries() error {
+	var credentials []registry.Credential
+	for _, entry := range s.Server.File.Registries {
+		if !entry.HasCredentials() {
+			continue
+		}
+		var keys []identity.RepositoryKey
+		for _, r := range s.Repositories {
+			// The client takes a key with a star for a glob. No forge makes one.
+			if r.SCM != nil && r.Matches(entry.UsableBy) && !strings.Contains(string(r.Key()), "*") {
+				keys = append(keys, r.Key())
+			}
+		}
+		slices.Sort(keys)
+		keys = slices.Compact(keys)
+		credential, err := s.registryCredential(entry, keys)
+		if err != nil {
+			s.broken = append(s.broken, brokenCredential{entry, keys, err})
+			continue
+		}
+		credentials = append(credentials, credential)
+	}
+	client, err := registry.New(registry.Options{
+		Outbound:    s.connections.HTTP.Registries,
+		Credentials: credentials,
+		Logins:      s.connections.logins,
+		Memories:    s.connections.facts,
+		Docker:      s.Server.Standalone,
+		CacheDir:    s.CacheFolder("registries"),
+		Remembered:  s.connections.hooks.DigestCached,
+		Now:         s.Server.Now,
+	})
+	if err != nil {
+		return err
+	}
+	s.registries, s.answers = client, client.Pass()
+	return nil
+}
+
+func (s *Session) registryCredential(entry config.Registry, keys []identity.RepositoryKey) (registry.Credential, error) {
+	credential := registry.Credential{
+		Host: entry.Host, Repositories: entry.Repositories, Username: entry.Username, TokenHost: entry.TokenHost,
+		UsableAs: entry.UsableBy,
+	}
+	for _, key := range keys {
+		credential.UsableBy = append(credential.UsableBy, string(key))
+	}
+	var err error
+	if login := entry.Login; login.Provider != "" {
+		credential.Source, err = s.cloudLogin(entry.Host, login)
+		// The cache is kept under the identity: it changes with it, and not with a login.
+		credential.Identity = strings.Join([]string{string(login.Provider), login.Role, login.Key.String(), login.Tenant, login.Client}, " ")
+		return credential, err
+	}
+	reference := entry.Password
+	if reference.IsZero() {
+		reference = entry.Token
+	}
+	credential.Secret, err = s.Server.Secret(reference)
+	return credential, err
+}
+
+// cloudLogin makes the login of a cloud registry. Its provider is asked with the HTTP
+// client of registries.
+func (s *Session) cloudLogin(host string, login config.Login) (registry.Source, error) {
+	clients := s.connections.HTTP
+	machine := auth.Machine{
+		Vendor: clients.Registries, Metadata: clients.machine,
+		Env: s.Server.Env, Open: s.Server.SecretSources().Open, Now: s.Server.Now,
+	}
+	switch login.Provider {
+	case config.ProviderAWS:
+		return aws.New(machine, host, login.Role)
+	case config.ProviderGoogle:
+		key, err := s.Server.Secret(login.Key)
+		if err != nil {
+			return nil, err
+		}
+		return google.New(machine, host, key)
+	case config.ProviderAzure:
+		value, err := s.Server.Secret(login.Secret)
+		if err != nil {
+			return nil, err
+		}
+		return azure.New(machine, host, azure.Settings{Tenant: login.Tenant, Client: login.Client, Secret: value})
+	default:
+		return nil, fault.New(fault.Invalid, "there is no provider %s", login.Provider)
+	}
+}
+
+// Registry returns the registries with the permissions of one repository.
+func (s *Session) Registry(key identity.RepositoryKey) *registry.View { return s.answers.For(key) }
+
+// CheckCredential returns an error if the credential with which the repository would
+// ask for an image could not be read.
+func (s *Session) CheckCredential(key identity.RepositoryKey, asked image.Repository) error {
+	for _, b := range s.broken {
+		if Covers(b.entry, asked) && slices.Contains(b.keys, key) {
+			return fault.Wrap(fault.Invalid, b.err)
+		}
+	}
+	return nil
+}
+
+// Covers reports whether an entry of the server file is about an image.
+func Covers(entry config.Registry, asked image.Repository) bool {
+	return entry.Host == asked.Host() && (len(entry.Repositories) == 0 ||
+		slices.ContainsFunc(entry.Repositories, func(p image.Pattern) bool { return p.Match(asked) }))
+}
+
+// ForgetAnswers makes the session ask again about images that changed, and about
+// everything that failed.
+func (s *Session) ForgetAnswers(changed func(image.Repository) bool) { s.answers.Forget(changed) }
+
+// Flush writes the registry cache, so that a process that ends early does not ask again.
+func (s *Session) Flush() error { return s.registries.Flush() }
+
+// LocalRegistries are the registries as the machine of a user may ask them: with its
+// Docker configuration, also on loopback.
+type LocalRegistries struct{ client *registry.Client }
+
+// RegistryOptions configure LocalRegistries.
+type RegistryOptions struct {
+	CacheDir string   // keeps immutable facts between runs; empty: nothing is kept
+	Networks []string // private networks, as CIDR, in which registries may be
+	Now      func() time.Time
+}
+
+// NewLocalRegistries makes the client. It sends no request.
+func NewLocalRegistries(options RegistryOptions) (*LocalRegistries, error) {
+	networks, err := parseNetworks(options.Networks)
+	if err != nil {
+		return nil, err
+	}
+	client, err := outbound.New(outbound.Options{
+		AllowLoopback: true,
+		Networks:      networks,
+		Proxy:         http.ProxyFromEnvironment,
+		Now:           options.Now,
+	})
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err)
+	}
+	registries, err := registry.New(registry.Options{
+		Outbound: client,
+		Docker:   true,
+		CacheDir: options.CacheDir,
+		Now:      options.Now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &LocalRegistries{client: registries}, nil
+}
+
+// View returns the registries for one command: what can change is asked once.
+func (r *LocalRegistries) View() *registry.View { return r.client.For("") }
+
+// Close writes the cache.
+func (r *LocalRegistries) Close() error { return r.client.Flush() }

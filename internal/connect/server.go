@@ -1,0 +1,385 @@
+// Package connect turns the server file, or the environment of a user who has none,
+// into connections: Git hosts and their repositories, registries, HTTP clients, and
+// the limits and permissions of each repository.
+//
+// A Server is the configuration and does not change. Connections are what a process
+// keeps: HTTP clients, registry logins, and what each forge may be asked again for
+// free. A Session is one refresh of them: its repositories are open, and each registry
+// is asked at most once for what can change.
+//
+// A credential never reaches a host or a repository that the server file does not give
+// it to: see Sources, Session.CheckCredential, and registry.Credential.
+package connect
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/outbound"
+	"promoter/internal/scm/github"
+	"promoter/internal/secret"
+)
+
+// ServerFile is the name of the server file in the working directory.
+const ServerFile = "promoter-server.yaml"
+
+// configVariable names the server file where no flag does.
+const configVariable = "PROMOTER_CONFIG"
+
+// Options select the server file and its repositories.
+type Options struct {
+	// Config is the server file. If it is empty, PROMOTER_CONFIG names it, or
+	// promoter-server.yaml in the working directory is used if it exists.
+	Config string
+	// Repositories restrict the list of the file: OWNER/NAME or FORGE:OWNER/NAME.
+	// Without a file they are the list, as Git URLs. Empty: all of the file.
+	Repositories []string
+	// Networks are private networks, as CIDR, that may be dialed without a file.
+	Networks []string
+	Env      func(string) (string, bool)
+	Now      func() time.Time
+	// WritePace is the minimum time between two writes to a forge. Zero: what GitHub
+	// asks for; negative: none.
+	WritePace time.Duration
+}
+
+// Server is a list of repositories with the configuration that they need: the server
+// file, or what the environment of a user gives instead.
+type Server struct {
+	File    *config.Server // never nil
+	Targets []Target       // the listed repositories, in order
+	// Discover are forges whose GitHub App lists its repositories itself.
+	Discover []config.Forge
+	// Standalone reports that there is no server file.
+	Standalone bool
+	Env        func(string) (string, bool)
+	Now        func() time.Time
+
+	local     bool // standalone, and all repositories are on this machine
+	writePace time.Duration
+}
+
+// Target is a repository as it was listed.
+type Target struct {
+	Name  string // as in the server file, or its URL
+	Forge config.Forge
+
+	credential string // that it is opened with, in words; empty: none
+}
+
+// Address returns HOST/OWNER/NAME in lower case.
+func (t Target) Address() string { return address(t.Forge, t.Name) }
+
+func address(forge config.Forge, name string) string {
+	return strings.ToLower(outbound.Host(forge.URL) + "/" + name)
+}
+
+// OpenServer reads the server file and selects its repositories. It sends no request.
+func OpenServer(options Options) (*Server, error) {
+	file, found, err := findFile(options)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return openStandalone(options)
+	}
+	if len(options.Networks) > 0 {
+		return nil, fault.New(fault.Invalid, "--network is for repositories without a server's file: write networks in %s", file)
+	}
+	s := newServer(options)
+	if s.File, err = load(file, options.Env); err != nil {
+		if options.Config == "" && file != ServerFile {
+			err = fmt.Errorf("%w (%s names it)", err, configVariable)
+		}
+		return nil, err
+	}
+	return s, s.selectTargets(options.Repositories)
+}
+
+// OpenService is OpenServer for a service, which requires a server file.
+func OpenService(options Options) (*Server, error) {
+	if _, err := requireFile(options); err != nil {
+		return nil, err
+	}
+	return OpenServer(options)
+}
+
+// OpenFile reads the server file and selects no repositories.
+func OpenFile(options Options) (*Server, error) {
+	name, err := requireFile(options)
+	if err != nil {
+		return nil, err
+	}
+	s := newServer(options)
+	s.File, err = load(name, options.Env)
+	return s, err
+}
+
+// WithoutFile returns a Server without repositories that may dial the networks of the
+// options.
+func WithoutFile(options Options) (*Server, error) {
+	networks, err := parseNetworks(options.Networks)
+	s := newServer(options)
+	s.File = &config.Server{Networks: networks}
+	return s, err
+}
+
+func newServer(options Options) *Server {
+	pace := cmp.Or(options.WritePace, github.WritePace)
+	return &Server{Env: options.Env, Now: options.Now, writePace: max(pace, 0)}
+}
+
+// HasFile reports whether there is a server file, named or in the working directory.
+func HasFile(options Options) bool {
+	_, found, err := findFile(options)
+	return found || err != nil
+}
+
+// Validate checks a server file. Problems are not an error: they are the result.
+func Validate(file string, env func(string) (string, bool)) (config.Problems, error) {
+	_, problems, err := read(file, env)
+	return problems, err
+}
+
+// findFile selects the server file: a flag wins over the environment, and that over the
+// working directory.
+func findFile(options Options) (file string, found bool, err error) {
+	if options.Config != "" {
+		return options.Config, true, nil
+	}
+	if file, set := options.Env(configVariable); set && file != "" {
+		return file, true, nil
+	}
+	_, err = os.Lstat(ServerFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("look for the server's file: %w", err)
+	}
+	return ServerFile, true, nil
+}
+
+func requireFile(options Options) (string, error) {
+	file, found, err := findFile(options)
+	if err == nil && !found {
+		err = fault.New(fault.Invalid, "there is no %s here: name the server's file with --config", ServerFile)
+	}
+	return file, err
+}
+
+func load(file string, env func(string) (string, bool)) (*config.Server, error) {
+	loaded, problems, err := read(file, env)
+	if err != nil {
+		return nil, err
+	}
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, &config.Error{Problems: errs}
+	}
+	return loaded, nil
+}
+
+func read(file string, env func(string) (string, bool)) (*config.Server, config.Problems, error) {
+	data, err := readFile(file, config.MaxSize)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the server's file: %w", err)
+	}
+	loaded, problems := config.LoadServer(file, data, env)
+	return loaded, problems, nil
+}
+
+// readFile reads a file of at most limit bytes, and one more byte of a larger one, by
+// which the caller sees that it is too large.
+func readFile(name string, limit int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(file, limit+1))
+	return content, errors.Join(err, file.Close())
+}
+
+func parseNetworks(texts []string) ([]netip.Prefix, error) {
+	var networks []netip.Prefix
+	for _, text := range texts {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fault.New(fault.Invalid, "--network %q: want a network like 10.0.0.0/8", text)
+		}
+		networks = append(networks, network)
+	}
+	return networks, nil
+}
+
+// Repositories returns the names of the listed repositories, in order.
+func (s *Server) Repositories() []string {
+	names := make([]string, 0, len(s.Targets))
+	for _, t := range s.Targets {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// Secret resolves a reference of the file. The zero reference gives the zero secret.
+func (s *Server) Secret(reference config.Reference) (secret.String, error) {
+	if reference.IsZero() {
+		return secret.String{}, nil
+	}
+	return reference.Resolve(s.SecretSources())
+}
+
+// SecretSources is where the references of the file are resolved.
+func (s *Server) SecretSources() config.Sources {
+	return config.Sources{
+		Env:  s.Env,
+		Open: func(path string) (io.ReadCloser, error) { return os.Open(path) },
+	}
+}
+
+// Forges returns the forges of the file, also those without a repository, because
+// releases may be followed there. Without a file they are those of the targets.
+func (s *Server) Forges() []config.Forge {
+	if !s.Standalone {
+		return s.File.Forges
+	}
+	var forges []config.Forge
+	for _, t := range s.Targets {
+		forges = append(forges, t.Forge)
+	}
+	return forges
+}
+
+// Forge returns the forge of a name; the zero Forge if there is none.
+func (s *Server) Forge(name string) config.Forge {
+	for _, forge := range s.File.Forges {
+		if forge.Name == name {
+			return forge
+		}
+	}
+	return config.Forge{}
+}
+
+// DatabasePath returns the SQLite file.
+func (s *Server) DatabasePath() string {
+	return cmp.Or(s.File.Database.Path, filepath.Join(s.File.Data, "promoter.db"))
+}
+
+// selectTargets selects the repositories of the file that the user named, each once and
+// in the order of the file. Without names it selects all of the file, and those that
+// the Apps of other forges list.
+func (s *Server) selectTargets(named []string) error {
+	wanted := map[int]bool{}
+	var onApps []Target
+	seen := map[string]bool{}
+	for _, text := range named {
+		forge, name, qualified := strings.Cut(text, ":")
+		if !qualified {
+			forge, name = "", text
+		}
+		listed := s.listed(forge, name)
+		for _, i := range listed {
+			wanted[i] = true
+		}
+		var installed []Target
+		if len(listed) == 0 {
+			installed = s.onApps(forge, name)
+		}
+		switch len(listed) + len(installed) {
+		case 0:
+			return fault.New(fault.Invalid, "--repo %s: %s has no such repository; it has %s", outbound.Scrub(text), s.File.File, s.listAll())
+		case 1:
+		default:
+			return fault.New(fault.Invalid, "--repo %s: several forges have one, or may have: write FORGE:%[1]s", outbound.Scrub(text))
+		}
+		for _, t := range installed {
+			key := t.Forge.Name + ":" + strings.ToLower(t.Name)
+			if !seen[key] {
+				onApps = append(onApps, t)
+			}
+			seen[key] = true
+		}
+	}
+	for i, repository := range s.File.Repositories {
+		if len(named) == 0 || wanted[i] {
+			s.Targets = append(s.Targets, newTarget(s.Forge(repository.Forge), repository.Name))
+		}
+	}
+	s.Targets = append(s.Targets, onApps...)
+	if len(named) == 0 {
+		s.Discover = s.appsWithoutRepositories()
+	}
+	if len(s.Targets) == 0 && len(s.Discover) == 0 {
+		return fault.New(fault.Invalid, "%s names no repositories: add some under repositories", s.File.File)
+	}
+	return nil
+}
+
+func newTarget(forge config.Forge, name string) Target {
+	credential := "the credential of the forge " + forge.Name
+	if forge.App != nil {
+		credential = "the App of the forge " + forge.Name
+	}
+	return Target{Name: name, Forge: forge, credential: credential}
+}
+
+// listed returns the entries of the file that a --repo flag selects. An empty forge
+// stands for any.
+func (s *Server) listed(forge, name string) []int {
+	var found []int
+	for i, repository := range s.File.Repositories {
+		if repository.Name == name && (forge == "" || repository.Forge == forge) {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// onApps returns the repositories that a --repo flag may select on Apps that list their
+// repositories themselves: only GitHub knows which exist.
+func (s *Server) onApps(forge, name string) []Target {
+	owner, short, whole := strings.Cut(name, "/")
+	if !whole || owner == "" || short == "" || strings.Contains(short, "/") {
+		return nil
+	}
+	var found []Target
+	for _, app := range s.appsWithoutRepositories() {
+		if forge == "" || forge == app.Name {
+			found = append(found, newTarget(app, name))
+		}
+	}
+	return found
+}
+
+// appsWithoutRepositories returns the forges with an App of which the file names no
+// repository.
+func (s *Server) appsWithoutRepositories() []config.Forge {
+	named := map[string]bool{}
+	for _, repository := range s.File.Repositories {
+		named[repository.Forge] = true
+	}
+	var apps []config.Forge
+	for _, forge := range s.File.Forges {
+		if forge.App != nil && !named[forge.Name] {
+			apps = append(apps, forge)
+		}
+	}
+	return apps
+}
+
+func (s *Server) listAll() string {
+	var names []string
+	for _, repository := range s.File.Repositories {
+		names = append(names, repository.Forge+":"+repository.Name)
+	}
+	return fault.List(names)
+}

@@ -1,0 +1,185 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/registry"
+	"promoter/internal/scm"
+)
+
+// Parallel is how many repositories are opened or reconciled at once.
+const Parallel = 4
+
+// Session is one refresh of forges and repositories. Answers of registries that can
+// change are cached for its lifetime and shared by all its repositories.
+type Session struct {
+	Server       *Server
+	Repositories []*Repository
+	Unconfigured []Unconfigured // that Apps list and that have no config file
+	Notes        []string       // what was left out, and why
+
+	connections *Connections
+	dir         string // removed by Close
+	cache       string // kept; empty: dir is used
+	forges      map[string]*Forge
+	registries  *registry.Client
+	answers     *registry.Pass
+	broken      []brokenCredential
+}
+
+// Repository is one repository of a session.
+type Repository struct {
+	Name  string // as it was listed or found
+	Forge *Forge
+	SCM   scm.Repository // nil if it could not be opened
+	Err   error          // why it could not be opened
+
+	credential string // that it is opened with, in words; empty: none
+	name       qualifiedName
+}
+
+// Open wires the forges and registries and opens all repositories. A repository that
+// cannot be opened has its error. What outlives the session is kept in the cache
+// folder; nothing is kept if it is empty. The caller closes the session.
+func (c *Connections) Open(ctx context.Context, cache string) (_ *Session, err error) {
+	s := &Session{Server: c.Server, connections: c, cache: cache}
+	if s.dir, err = os.MkdirTemp("", "promoter-"); err != nil {
+		return nil, fmt.Errorf("make a temporary folder: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(s.dir))
+		}
+	}()
+	s.forges = map[string]*Forge{}
+	for _, forge := range c.Server.Forges() {
+		if s.forges[forge.Name] == nil {
+			s.forges[forge.Name] = s.wireForge(forge)
+		}
+	}
+	c.forges.replace(s.forges)
+
+	for _, t := range c.Server.Targets {
+		s.Repositories = append(s.Repositories, &Repository{Name: t.Name, Forge: s.forges[t.Forge.Name], credential: t.credential})
+	}
+	s.discover(ctx)
+	s.Each(func(r *Repository) { r.open(ctx) })
+	s.noteClockSkew()
+	return s, s.wireRegistries()
+}
+
+// Close flushes the registry cache and removes what is not kept.
+func (s *Session) Close() error {
+	var flushed error
+	if s.cache != "" {
+		flushed = s.registries.Flush()
+	}
+	return errors.Join(flushed, os.RemoveAll(s.dir))
+}
+
+// With opens other repositories on the forges of the session. Close is called on s
+// alone, when both are no longer used.
+func (s *Session) With(ctx context.Context, repositories []*Repository) (*Session, error) {
+	other := *s
+	other.Repositories, other.Unconfigured, other.Notes, other.broken = repositories, nil, nil, nil
+	other.Each(func(r *Repository) { r.open(ctx) })
+	return &other, other.wireRegistries() // which repository may use a credential depends on its name
+}
+
+// Each calls a function for all repositories, a few at a time.
+func (s *Session) Each(do func(*Repository)) {
+	var group errgroup.Group
+	group.SetLimit(Parallel)
+	for _, r := range s.Repositories {
+		group.Go(func() error {
+			do(r)
+			return nil
+		})
+	}
+	_ = group.Wait() // no function of the group fails
+}
+
+// Folder is where files of repositories are kept: mirrors, and what was found in them.
+// Unless Kept, Close removes it.
+func (s *Session) Folder() string {
+	if s.cache != "" {
+		return s.cache
+	}
+	return s.dir
+}
+
+// Kept reports whether Folder outlives the session.
+func (s *Session) Kept() bool { return s.cache != "" }
+
+// CacheFolder returns a folder that outlives the session; empty if nothing is kept.
+func (s *Session) CacheFolder(name string) string {
+	if s.cache == "" {
+		return ""
+	}
+	return filepath.Join(s.cache, name)
+}
+
+// Forge returns a forge by its name in the server file; nil if there is none.
+func (s *Session) Forge(name string) *Forge { return s.forges[name] }
+
+// Reopen opens the repository again, so that what is cached of it is not older than
+// one reconciliation.
+func (r *Repository) Reopen(ctx context.Context) *Repository {
+	fresh := &Repository{Name: r.Name, Forge: r.Forge, credential: r.credential}
+	fresh.open(ctx)
+	return fresh
+}
+
+func (r *Repository) open(ctx context.Context) {
+	if r.Err != nil {
+		return // it is only known to exist
+	}
+	if r.Err = r.Forge.Err; r.Err != nil {
+		return
+	}
+	if app := r.Forge.App; app != nil {
+		i, err := app.GitHub.InstallationOf(ctx, r.Name)
+		if err != nil {
+			r.Err = err
+			return
+		}
+		r.credential, r.Forge = installationCredential(i), app.use(ctx, i).forge
+		if r.Err = r.Forge.Err; r.Err != nil {
+			return
+		}
+	}
+	opened, err := r.Forge.SCM.Open(ctx, r.Name)
+	if err != nil {
+		r.Err = r.Advise(err)
+		return
+	}
+	r.SCM, r.name = opened, nameOf(opened.Info())
+}
+
+// Key returns the key of a repository that is open.
+func (r *Repository) Key() identity.RepositoryKey { return r.SCM.Info().Key }
+
+// Matches reports whether one of the globs of the server file names the repository.
+func (r *Repository) Matches(globs []string) bool { return r.name.matchesAny(globs) }
+
+// Advise adds to an error about the repository which credential to check.
+func (r *Repository) Advise(err error) error {
+	switch kind := fault.KindOf(err); {
+	case r.credential == "":
+		return err
+	case kind == fault.NotFound:
+		return fmt.Errorf("%w: it does not exist, or %s may not see it", err, r.credential)
+	case kind == fault.Unauthorized:
+		return fmt.Errorf("%w: check %s", err, r.credential)
+	default:
+		return err
+	}
+}
