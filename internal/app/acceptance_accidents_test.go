@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/scm/github/githubtest"
 )
@@ -113,12 +114,12 @@ networks: [127.0.0.0/8]
 	env := func(name string) (string, bool) {
 		return map[string]string{"ONE": other.token, "TWO": s.token}[name], true
 	}
-	server, err := app.OpenServer(app.ServerOptions{Config: file, Env: env, Now: s.clock.Now})
+	server, err := connect.OpenServer(connect.Options{Config: file, Env: env, Now: s.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	other.forge.Limit(true, s.clock.Now().Add(time.Hour))
-	results, err := server.Run(t.Context(), app.RunOptions{})
+	results, err := app.Run(t.Context(), server, app.RunOptions{})
 	if err != nil || len(results) != 2 || fault.KindOf(results[0].Err) != fault.RateLimited || results[1].Failed() {
 		t.Fatalf("%v: %+v", err, results)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/scm/gitlab/gitlabtest"
 )
 
@@ -26,10 +27,9 @@ func (s *story) permitted(permissions string) {
 		s.t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return s.token, name == "TOKEN" }
-	if s.server, err = app.OpenServer(app.ServerOptions{Config: file, Env: env, Now: s.clock.Now}); err != nil {
+	if s.server, err = connect.OpenServer(connect.Options{WritePace: -1, Config: file, Env: env, Now: s.clock.Now}); err != nil {
 		s.t.Fatal(err)
 	}
-	s.server.SetPace(0)
 }
 
 // says comments on a pull request.

@@ -40,7 +40,7 @@ func (s *story) toProd() engine.Report {
 func (s *story) gated(want ...string) {
 	s.t.Helper()
 	report := s.run()
-	looked, err := s.server.Observe(s.t.Context(), app.RunOptions{CacheDir: s.cache})
+	looked, err := app.Observe(s.t.Context(), s.server, app.RunOptions{CacheDir: s.cache})
 	if err != nil || !cmp.Equal(decision(looked[0].Report, "prod").Gates, decision(report, "prod").Gates) {
 		s.t.Errorf("explain says other than run: %v", err)
 	}

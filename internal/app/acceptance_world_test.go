@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/engine"
 	"promoter/internal/scm/github/githubtest"
@@ -48,7 +49,7 @@ type story struct {
 	repo    *githubtest.Repository
 	clock   *clock
 	cache   string // empty: every run begins with a fresh clone
-	server  *app.Server
+	server  *connect.Server
 	kind    string // of the forge
 	token   string
 	digests map[string]string // by NAME:TAG
@@ -134,7 +135,7 @@ func newStory(t testing.TB, kind, config string) *story {
 }
 
 // open opens the server's file about the repository.
-func (s *story) open(kind string) *app.Server {
+func (s *story) open(kind string) *connect.Server {
 	s.t.Helper()
 	right, repository := `token: "env:TOKEN"`, "acme/gitops"
 	if kind == "git" {
@@ -154,11 +155,10 @@ networks: [127.0.0.0/8]
 	token := s.forge.Token("promoter-bot", "repo", "read:org")
 	env := func(name string) (string, bool) { return token, name == "TOKEN" }
 	s.token = token
-	server, err := app.OpenServer(app.ServerOptions{Config: file, Env: env, Now: s.clock.Now})
+	server, err := connect.OpenServer(connect.Options{WritePace: -1, Config: file, Env: env, Now: s.clock.Now})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	server.SetPace(0)
 	return server
 }
 
@@ -184,7 +184,7 @@ func (s *story) pass() app.Result {
 
 func (s *story) passUnder(ctx context.Context) app.Result {
 	s.t.Helper()
-	results, err := s.server.Run(ctx, app.RunOptions{CacheDir: s.cache})
+	results, err := app.Run(ctx, s.server, app.RunOptions{CacheDir: s.cache})
 	if ctx.Err() != nil {
 		return app.Result{Err: err}
 	}
@@ -221,7 +221,7 @@ func (s *story) wait(d time.Duration) { s.clock.ahead.Add(int64(d)) }
 func (s *story) decide(order app.Order) {
 	s.t.Helper()
 	order.CacheDir = s.cache
-	if _, err := s.server.Decide(s.t.Context(), order); err != nil {
+	if _, err := app.Decide(s.t.Context(), s.server, order); err != nil {
 		s.t.Fatal(err)
 	}
 }

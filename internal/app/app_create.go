@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/scm/github"
 	"promoter/internal/secret"
@@ -46,7 +47,7 @@ type CreateOptions struct {
 
 // CreatedApp is an App that was made, and where its credentials are.
 type CreatedApp struct {
-	KeptApp
+	App           connect.StoredApp
 	Forge         string // its name in the server's file
 	URL           string // of its GitHub; empty: the public one
 	Folder        string // absolute
@@ -95,7 +96,7 @@ type creator struct {
 	options CreateOptions
 	forge   string
 
-	made KeptApp
+	made connect.StoredApp
 	done bool
 	fail error // that ends it
 }
@@ -110,15 +111,15 @@ func newCreator(options CreateOptions) (*creator, error) {
 	if !config.ValidName(forge) { // the server's file would refuse it, when the App is there
 		return nil, fault.New(fault.Invalid, "--forge %q: write small letters, digits and inner dashes, at most 40", forge)
 	}
-	known := s.forgeNamed(forge)
+	known := s.Forge(forge)
 	if known.Name != "" && known.Kind != config.ForgeGitHub {
 		return nil, fault.New(fault.Invalid, "--forge %s: it is of kind %s, and only GitHub knows Apps", forge, known.Kind)
 	}
-	ways, err := s.newWays()
+	connections, err := connect.New(s, connect.Hooks{})
 	if err != nil {
 		return nil, err
 	}
-	maker, err := s.newAppMaker(cmp.Or(options.GitHub, known.URL, github.PublicURL), ways.forges)
+	maker, err := newAppMaker(connections, cmp.Or(options.GitHub, known.URL, github.PublicURL))
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +127,8 @@ func newCreator(options CreateOptions) (*creator, error) {
 	if err != nil {
 		return nil, err
 	}
-	maker.folder, maker.organization = appFolder(folder), options.Organization
-	address, err := reachable(cmp.Or(options.URL, s.file.URL))
+	maker.folder, maker.organization = connect.AppFolder(folder), options.Organization
+	address, err := reachable(cmp.Or(options.URL, s.File.URL))
 	if err != nil {
 		return nil, err
 	}
@@ -157,22 +158,22 @@ func reachable(address string) (string, error) {
 }
 
 // creating is the server's file of the options, or an empty one.
-func creating(options CreateOptions) (*Server, error) {
+func creating(options CreateOptions) (*connect.Server, error) {
+	from := connect.Options{Config: options.Config, Networks: options.Networks, Env: options.Env, Now: options.Now}
 	if options.Config == "" {
-		networks, err := parseNetworks(options.Networks)
-		return &Server{file: &config.Server{Networks: networks}, env: options.Env, now: options.Now}, err
+		return connect.WithoutFile(from)
 	}
 	if len(options.Networks) > 0 {
 		return nil, fault.New(fault.Invalid, "--network is for who has no server's file: write networks in %s", options.Config)
 	}
-	return openFile(ServerOptions{Config: options.Config, Env: options.Env, Now: options.Now})
+	return connect.OpenFile(from)
 }
 
 // run answers the browser until the App is made or cannot be.
-func (c *creator) run(ctx context.Context, end context.CancelFunc) (KeptApp, error) {
+func (c *creator) run(ctx context.Context, end context.CancelFunc) (connect.StoredApp, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return KeptApp{}, fmt.Errorf("listen for the browser: %w", err)
+		return connect.StoredApp{}, fmt.Errorf("listen for the browser: %w", err)
 	}
 	host, word := listener.Addr().String(), rand.Text()+rand.Text()
 	c.manifest.Redirect = "http://" + host + server.SetupCallbackPath(c.forge)
@@ -181,32 +182,32 @@ func (c *creator) run(ctx context.Context, end context.CancelFunc) (KeptApp, err
 		Setups: []*server.Setup{{Name: c.forge, Secret: secret.New(word), Creator: &once{c, end}}}, Log: c.options.Log, Now: c.options.Now,
 	}, host)
 	if err != nil {
-		return KeptApp{}, errors.Join(err, listener.Close())
+		return connect.StoredApp{}, errors.Join(err, listener.Close())
 	}
 	c.options.Opened("http://" + host + server.SetupPath(c.forge, word))
 	return c.outcome(ctx, pages.Listen(ctx, listener, drainFor))
 }
 
 // appKept ends the work well, while Make still holds the lock.
-func (c *creator) appKept(kept KeptApp) []string {
+func (c *creator) appKept(kept connect.StoredApp) []string {
 	c.made, c.done = kept, true
 	return []string{"The credentials are in " + string(c.folder) + ".", "The terminal shows the lines for the server's file. This page can be closed."}
 }
 
 // outcome is what came of it all when the pages ended. Whoever fetches the key at that
 // moment is waited for, which the way out bounds: GitHub shows it once.
-func (c *creator) outcome(ctx context.Context, listened error) (KeptApp, error) {
+func (c *creator) outcome(ctx context.Context, listened error) (connect.StoredApp, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.done:
 		return c.made, nil
 	case c.fail != nil:
-		return KeptApp{}, c.fail
+		return connect.StoredApp{}, c.fail
 	case listened != nil:
-		return KeptApp{}, listened
+		return connect.StoredApp{}, listened
 	}
-	return KeptApp{}, context.Cause(ctx)
+	return connect.StoredApp{}, context.Cause(ctx)
 }
 
 // once ends the creator when its App was made, or when that failed for good.
@@ -230,15 +231,15 @@ func (o *once) Create(ctx context.Context, code string) (server.CreatedApp, erro
 }
 
 // created says where everything is.
-func (c *creator) created(kept KeptApp) CreatedApp {
+func (c *creator) created(kept connect.StoredApp) CreatedApp {
 	created := CreatedApp{
-		KeptApp: kept, Forge: c.forge, Folder: string(c.folder), Key: c.folder.path(appKeyFile), ClientSecret: c.folder.path(appClientFile),
+		App: kept, Forge: c.forge, Folder: string(c.folder), Key: c.folder.Path(connect.AppKeyFile), ClientSecret: c.folder.Path(connect.AppClientSecretFile),
 	}
 	if c.page != github.PublicURL {
 		created.URL = c.page
 	}
 	if kept.Hook != "" {
-		created.WebhookSecret = c.folder.path(appHookFile)
+		created.WebhookSecret = c.folder.Path(connect.AppHookSecretFile)
 	}
 	return created
 }

@@ -3,7 +3,12 @@ package app
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
+
+	"promoter/internal/config"
+	"promoter/internal/connect"
+	"promoter/internal/server"
 )
 
 // Ctrl-C while GitHub takes its time with the key: the pages stop waiting, and the App
@@ -15,7 +20,7 @@ func TestCreator_outcome_waitsForTheKey(t *testing.T) {
 	c.mu.Lock() // as Make does
 	stop()
 	type told struct {
-		kept KeptApp
+		kept connect.StoredApp
 		err  error
 	}
 	ended := make(chan told)
@@ -23,7 +28,7 @@ func TestCreator_outcome_waitsForTheKey(t *testing.T) {
 		kept, err := c.outcome(ctx, errors.New("answer what had begun: it took too long"))
 		ended <- told{kept, err}
 	}()
-	c.appKept(KeptApp{ID: 7})
+	c.appKept(connect.StoredApp{ID: 7})
 	c.mu.Unlock()
 	if got := <-ended; got.err != nil || got.kept.ID != 7 {
 		t.Errorf("got %+v", got)
@@ -45,5 +50,29 @@ func TestCreator_outcome(t *testing.T) {
 		if _, err := c.outcome(ctx, test.listen); !errors.Is(err, test.want) {
 			t.Errorf("got %v, want %v", err, test.want)
 		}
+	}
+}
+
+func TestAppName(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ organization, address, want string }{
+		{"acme", "https://promoter.example.com", "promoter-acme"},
+		{"", "https://promoter.example.com:8443/x", "promoter-example-com"},
+		{"", "https://ci.example.com", "promoter-ci-example-com"},
+		{"", "", ""},
+		{strings.Repeat("a", 30), "", ""},
+	} {
+		if got := appName(test.organization, test.address); got != test.want {
+			t.Errorf("%s %s: %q, want %q", test.organization, test.address, got, test.want)
+		}
+	}
+}
+
+// The page that an error names is the one that the service has.
+func TestAppSetupURL_isServed(t *testing.T) {
+	t.Parallel()
+	s := &connect.Server{File: &config.Server{URL: "https://promoter.example.com"}}
+	if got, want := s.AppSetupURL("a b"), "https://promoter.example.com"+server.SetupPath("a b", "SECRET"); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

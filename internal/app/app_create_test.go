@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 )
 
@@ -114,12 +115,12 @@ func TestCreateApp_thenServed(t *testing.T) {
 		t.Fatalf("%v, %d\n%s", err, status, page)
 	}
 	made, of := m.made, m.forge.Apps()[0]
-	if !strings.Contains(page, made.Install) || !strings.Contains(page, "promoter-acme was made") || strings.Contains(page, "PRIVATE KEY") {
+	if !strings.Contains(page, made.App.Install) || !strings.Contains(page, "promoter-acme was made") || strings.Contains(page, "PRIVATE KEY") {
 		t.Errorf("the page is\n%s", page)
 	}
 	want := app.CreatedApp{
-		KeptApp: app.KeptApp{
-			Schema: 1, ID: of.ID(), Slug: "promoter-acme", Owner: "acme", ClientID: made.ClientID, Page: m.forge.URL() + "/apps/promoter-acme",
+		App: connect.StoredApp{
+			Schema: 1, ID: of.ID(), Slug: "promoter-acme", Owner: "acme", ClientID: made.App.ClientID, Page: m.forge.URL() + "/apps/promoter-acme",
 			Install:  m.forge.URL() + "/apps/promoter-acme/installations/new",
 			Settings: m.forge.URL() + "/organizations/acme/settings/apps/promoter-acme", Hook: "https://promoter.example.com/webhooks/github",
 		},
@@ -139,7 +140,7 @@ func TestCreateApp_thenServed(t *testing.T) {
 		t.Errorf("the folder has the mode %v, %v", info.Mode(), err)
 	}
 	of.Install("acme", m.repo)
-	w := m.serveFile(fmt.Sprintf(`app: {id: %d, key: "file:%s"}`, made.ID, made.Key), fmt.Sprintf(`secret: "file:%s"`, made.WebhookSecret), nil)
+	w := m.serveFile(fmt.Sprintf(`app: {id: %d, key: "file:%s"}`, made.App.ID, made.Key), fmt.Sprintf(`secret: "file:%s"`, made.WebhookSecret), nil)
 	w.until("looked")
 	w.signedBy(of.Hook().Secret, http.StatusAccepted)
 	w.signedBy("another", http.StatusUnauthorized)
@@ -259,7 +260,7 @@ func TestCreateApp_conversion(t *testing.T) {
 	if status, page := m.get(to); status != http.StatusOK {
 		t.Errorf("when it is back: %d\n%s", status, page)
 	}
-	if err := <-m.ended; err != nil || m.made.ID == 0 {
+	if err := <-m.ended; err != nil || m.made.App.ID == 0 {
 		t.Errorf("%+v, %v", m.made, err)
 	}
 
@@ -307,7 +308,7 @@ func TestCreateApp_withoutWebhook(t *testing.T) {
 	if err := <-m.ended; err != nil {
 		t.Fatal(err)
 	}
-	if m.made.WebhookSecret != "" || m.made.Slug != "robot" || m.made.Owner != "app-owner" || m.forge.Apps()[0].Hook() != nil {
+	if m.made.WebhookSecret != "" || m.made.App.Slug != "robot" || m.made.App.Owner != "app-owner" || m.forge.Apps()[0].Hook() != nil {
 		t.Errorf("got %+v", m.made)
 	}
 	left, err := os.ReadDir(m.made.Folder)

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
+	"promoter/internal/outbound"
 	"promoter/internal/scm/github"
 	"promoter/internal/secret"
 	"promoter/internal/server"
@@ -19,26 +20,25 @@ type appMaker struct {
 	page         string // of the GitHub
 	organization string
 	manifest     github.ManifestOptions
-	folder       appFolder
+	folder       connect.AppFolder
 	github       *github.Forge // without a credential
 	// kept is told of the App, and says what comes next, in sentences.
-	kept func(KeptApp) []string
+	kept func(connect.StoredApp) []string
 
 	mu sync.Mutex // one App is made at a time
 }
 
 // newAppMaker makes one that asks by the way of forges.
-func (s *Server) newAppMaker(page string, way http.RoundTripper) (*appMaker, error) {
-	asked, err := github.New(github.Options{
-		URL: page, Token: always(secret.String{}), HTTP: &http.Client{Transport: way}, Now: s.now,
-	})
+func newAppMaker(c *connect.Connections, page string) (*appMaker, error) {
+	none := func(context.Context) (secret.String, error) { return secret.String{}, nil }
+	asked, err := github.New(github.Options{URL: page, Token: none, HTTP: &http.Client{Transport: c.HTTP.Forges}, Now: c.Server.Now})
 	return &appMaker{page: page, github: asked}, fault.Wrap(fault.Invalid, err)
 }
 
 // check says whether an App can be made: that it was described well, and that there
 // is a place for it.
 func (m *appMaker) check() (madeFolder bool, err error) {
-	if kept, err := m.folder.read(); err == nil {
+	if kept, err := m.folder.Read(); err == nil {
 		return false, fault.New(fault.Conflict, "%s holds the App %s already: install it at %s", m.folder, kept.Slug, kept.Install)
 	}
 	if _, err := github.Manifest(m.manifest); err != nil {
@@ -47,7 +47,7 @@ func (m *appMaker) check() (madeFolder bool, err error) {
 	if _, err := github.RegisterURL(m.page, m.organization); err != nil {
 		return false, err
 	}
-	return m.folder.prepare()
+	return m.folder.Prepare()
 }
 
 // Preview implements server.Maker.
@@ -55,7 +55,7 @@ func (m *appMaker) Preview(context.Context) (server.AppPreview, error) {
 	if _, err := m.check(); err != nil {
 		return server.AppPreview{}, err
 	}
-	available := server.AppPreview{GitHub: hostOf(m.page), Owner: m.organization, Hook: m.manifest.Hook}
+	available := server.AppPreview{GitHub: outbound.Host(m.page), Owner: m.organization, Hook: m.manifest.Hook}
 	var err error
 	if available.Manifest, err = github.Manifest(m.manifest); err != nil {
 		return server.AppPreview{}, err
@@ -87,7 +87,7 @@ func (m *appMaker) Create(ctx context.Context, code string) (server.CreatedApp, 
 	if err != nil {
 		return server.CreatedApp{}, err
 	}
-	kept, err := m.folder.keep(registered, m.manifest.Hook)
+	kept, err := m.folder.Store(registered, m.manifest.Hook)
 	if err != nil {
 		return server.CreatedApp{}, fmt.Errorf("the App %s was made, but its credentials could not be kept: %w: delete it at %s, and begin again",
 			registered.Slug, err, registered.Settings+"/advanced")
@@ -103,29 +103,10 @@ const maxAppName = 34
 func appName(organization, address string) string {
 	of := organization
 	if of == "" {
-		of = strings.ReplaceAll(strings.TrimPrefix(withoutPort(hostOf(address)), "promoter."), ".", "-")
+		of = strings.ReplaceAll(strings.TrimPrefix(outbound.Hostname(outbound.Host(address)), "promoter."), ".", "-")
 	}
 	if name := "promoter-" + of; of != "" && len(name) <= maxAppName {
 		return name
 	}
 	return ""
-}
-
-// appOf finds the id and the key of an App: those of the file, or those of the one
-// that was made.
-func (s *Server) appOf(forge config.Forge) (id int64, key secret.String, err error) {
-	if forge.App.Setup.IsZero() {
-		key, err = s.secret(forge.App.Key)
-		return forge.App.ID, key, err
-	}
-	folder := s.appFolder(forge.Name)
-	kept, err := folder.read()
-	if fault.KindOf(err) == fault.NotFound {
-		return 0, secret.String{}, fault.New(fault.Invalid, "the forge %s has no App yet: make it at %s", forge.Name, s.setupPage(forge.Name))
-	}
-	if err != nil {
-		return 0, secret.String{}, err
-	}
-	key, err = folder.secret(appKeyFile, s.sources())
-	return kept.ID, key, err
 }

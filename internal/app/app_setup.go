@@ -5,9 +5,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"path/filepath"
 
 	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/secret"
 	"promoter/internal/server"
@@ -16,56 +16,41 @@ import (
 // minSetup is how long the secret of a set-up is at least, in bytes.
 const minSetup = 32
 
-// appFolder is where the App of a forge is kept that the service had made.
-func (s *Server) appFolder(forge string) appFolder {
-	return appFolder(filepath.Join(s.file.Data, "apps", forge))
-}
-
-// setupPage is the address at which the App of a forge is made, for people: the
-// secret is left out.
-func (s *Server) setupPage(forge string) string {
-	return s.file.URL + server.SetupPath(forge, "SECRET")
-}
-
 // errNoApp says that a receiver waits for the App that sends to it.
 var errNoApp = errors.New("there is no App yet that sends webhooks to it")
 
 // appSecret is what the App signs its webhooks with that a forge has by setup.
-func (s *Server) appSecret(forge string) (secret.String, error) {
-	folder := s.appFolder(forge)
-	_, err := folder.read()
+func appSecret(s *connect.Server, forge string) (secret.String, error) {
+	folder := s.AppFolder(forge)
+	_, err := folder.Read()
 	switch {
 	case fault.KindOf(err) == fault.NotFound:
 		return secret.String{}, fault.Wrap(fault.Invalid, errNoApp)
 	case err != nil:
 		return secret.String{}, err
 	}
-	return folder.secret(appHookFile, s.sources())
+	return folder.Secret(connect.AppHookSecretFile, s.SecretSources())
 }
 
 // receiverSecret is what signs the webhooks of a receiver: a secret of the file, or
 // that of an App.
-func (s *Server) receiverSecret(entry config.Receiver) (secret.String, error) {
+func receiverSecret(s *connect.Server, entry config.Receiver) (secret.String, error) {
 	if entry.App != "" {
-		return s.appSecret(entry.App)
+		return appSecret(s, entry.App)
 	}
-	return s.secret(entry.Secret)
+	return s.Secret(entry.Secret)
 }
 
 // setups are the pages on which Apps are made. A forge that has its App needs the
 // secret no more.
 func (s *service) setups() ([]*server.Setup, error) {
-	way, err := s.newWays()
-	if err != nil {
-		return nil, err
-	}
 	var all []*server.Setup
 	for _, forge := range s.file.Forges {
 		if forge.App == nil || forge.App.Setup.IsZero() {
 			continue
 		}
-		made, err := s.setup(forge, way.forges)
-		if _, none := s.appFolder(forge.Name).read(); err != nil && none == nil {
+		made, err := s.setup(forge)
+		if _, none := s.server.AppFolder(forge.Name).Read(); err != nil && none == nil {
 			continue
 		}
 		if err != nil {
@@ -76,29 +61,29 @@ func (s *service) setups() ([]*server.Setup, error) {
 	return all, nil
 }
 
-func (s *service) setup(forge config.Forge, way http.RoundTripper) (*server.Setup, error) {
-	word, err := s.setupSecret(forge)
+func (s *service) setup(forge config.Forge) (*server.Setup, error) {
+	word, err := setupSecret(s.server, forge)
 	if err != nil {
 		return nil, err
 	}
-	maker, err := s.newAppMaker(forge.URL, way)
+	maker, err := newAppMaker(s.connections, forge.URL)
 	if err != nil {
 		return nil, err
 	}
-	maker.folder, maker.organization = s.appFolder(forge.Name), forge.App.Organization
+	maker.folder, maker.organization = s.server.AppFolder(forge.Name), forge.App.Organization
 	maker.manifest.Name = appName(forge.App.Organization, s.file.URL)
 	maker.manifest.Homepage, maker.manifest.Redirect = s.file.URL, s.file.URL+server.SetupCallbackPath(forge.Name)
-	receiver, hooked := s.receiverOfApp(forge.Name)
+	receiver, hooked := receiverOfApp(s.file, forge.Name)
 	if hooked {
 		maker.manifest.Hook = s.file.URL + hookPath(receiver.Name)
 	}
-	maker.kept = func(kept KeptApp) []string { return s.appMade(forge.Name, kept) }
+	maker.kept = func(kept connect.StoredApp) []string { return s.appMade(forge.Name, kept) }
 	return &server.Setup{Name: forge.Name, Secret: word, Creator: maker}, nil
 }
 
 // setupSecret fetches the secret of the page of a forge.
-func (s *Server) setupSecret(forge config.Forge) (secret.String, error) {
-	word, err := s.secret(forge.App.Setup)
+func setupSecret(s *connect.Server, forge config.Forge) (secret.String, error) {
+	word, err := s.Secret(forge.App.Setup)
 	const advice = "make one with openssl rand -hex 32"
 	switch {
 	case err != nil:
@@ -111,8 +96,8 @@ func (s *Server) setupSecret(forge config.Forge) (secret.String, error) {
 }
 
 // wantedSetup is the reference to that secret, as long as it is needed.
-func (s *Server) wantedSetup(forge config.Forge) config.Reference {
-	if _, err := s.appFolder(forge.Name).read(); err == nil {
+func wantedSetup(s *connect.Server, forge config.Forge) config.Reference {
+	if _, err := s.AppFolder(forge.Name).Read(); err == nil {
 		return config.Reference{}
 	}
 	return forge.App.Setup
@@ -122,8 +107,8 @@ func (s *Server) wantedSetup(forge config.Forge) config.Reference {
 func hookPath(receiver string) string { return "/webhooks/" + receiver }
 
 // receiverOfApp finds the receiver that the App of a forge sends to.
-func (s *Server) receiverOfApp(forge string) (config.Receiver, bool) {
-	for _, entry := range s.file.Receivers {
+func receiverOfApp(file *config.Server, forge string) (config.Receiver, bool) {
+	for _, entry := range file.Receivers {
 		if entry.App == forge {
 			return entry, true
 		}
@@ -133,15 +118,15 @@ func (s *Server) receiverOfApp(forge string) (config.Receiver, bool) {
 
 // appMade takes an App into use: its webhooks at once, its repositories with the next
 // round, which GitHub's word about the installation brings.
-func (s *service) appMade(forge string, kept KeptApp) []string {
+func (s *service) appMade(forge string, kept connect.StoredApp) []string {
 	s.Log.Info("a GitHub App was made", slog.String("forge", forge), slog.String("app", kept.Slug), slog.Int64("id", kept.ID), slog.String("owner", kept.Owner))
 	s.rounds.outdate()
 	const waits = "promoter sees the repositories with the next poll."
-	entry, hooked := s.receiverOfApp(forge)
+	entry, hooked := receiverOfApp(s.file, forge)
 	if !hooked {
 		return []string{"Nothing needs to be restarted.", waits}
 	}
-	receiver, err := s.receiver(entry, http.DefaultClient) // no sender of this kind asks anybody
+	receiver, err := newReceiver(s.server, entry, http.DefaultClient) // no sender of this kind asks anybody
 	if err != nil {
 		s.Log.Error("the webhooks of the App are not taken", slog.Any("error", err))
 		return []string{"Restart promoter: its webhooks could not be taken into use. The log says why."}

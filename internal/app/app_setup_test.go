@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 )
 
 const setupWord = "canary-setup-0123456789abcdef0123456789abcdef"
@@ -25,11 +26,10 @@ func (s *story) serveFile(right, receiver string, env map[string]string) *served
 	s.t.Helper()
 	file := s.appFile(right, receiver)
 	known := func(name string) (string, bool) { value, ok := env[name]; return value, ok }
-	server, err := app.OpenService(app.ServerOptions{Config: file, Env: known, Now: s.clock.Now})
+	server, err := connect.OpenService(connect.Options{WritePace: -1, Config: file, Env: known, Now: s.clock.Now})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	server.SetPace(0)
 	listener, err := (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		s.t.Fatal(err)
@@ -38,7 +38,7 @@ func (s *story) serveFile(right, receiver string, env map[string]string) *served
 	ctx, cancel := context.WithCancel(s.t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- server.Serve(ctx, app.ServeOptions{Listener: listener, Quiet: -1, Log: slog.New(slog.NewJSONHandler(w, nil))})
+		ended <- app.Serve(ctx, server, app.ServeOptions{Listener: listener, Quiet: -1, Log: slog.New(slog.NewJSONHandler(w, nil))})
 	}()
 	w.stop = func() error {
 		cancel()
@@ -176,7 +176,7 @@ func TestDoctor_setup(t *testing.T) {
 	file := s.appFile(`app: {setup: "env:SETUP"}`, `app: github`)
 	check := func(env map[string]string) string {
 		known := func(name string) (string, bool) { value, ok := env[name]; return value, ok }
-		findings, err := app.Doctor(t.Context(), app.ServerOptions{Config: file, Env: known, Now: s.clock.Now})
+		findings, err := app.Doctor(t.Context(), connect.Options{WritePace: -1, Config: file, Env: known, Now: s.clock.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,11 +231,11 @@ func TestServe_setupRefused(t *testing.T) {
 				}
 			}
 			known := func(name string) (string, bool) { return test.word, name == "SETUP" }
-			server, err := app.OpenService(app.ServerOptions{Config: s.appFile(`app: {setup: "env:SETUP"}`, `app: github`), Env: known, Now: s.clock.Now})
+			server, err := connect.OpenService(connect.Options{WritePace: -1, Config: s.appFile(`app: {setup: "env:SETUP"}`, `app: github`), Env: known, Now: s.clock.Now})
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = server.Serve(t.Context(), app.ServeOptions{Log: slog.New(slog.DiscardHandler)})
+			err = app.Serve(t.Context(), server, app.ServeOptions{Log: slog.New(slog.DiscardHandler)})
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), setupWord) {
 				t.Errorf("got %v", err)
 			}

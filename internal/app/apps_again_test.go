@@ -25,7 +25,7 @@ func TestRun_installationsFromRoundToRound(t *testing.T) {
 	round := func(what string, wantTokens int, wantFailed bool) {
 		t.Helper()
 		o.github.ResetRequests()
-		results, err := server.Run(t.Context(), app.RunOptions{CacheDir: filepath.Join(o.dir, "cache")})
+		results, err := app.Run(t.Context(), server, app.RunOptions{CacheDir: filepath.Join(o.dir, "cache")})
 		if err != nil {
 			t.Fatal(err)
 		}

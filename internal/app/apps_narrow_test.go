@@ -62,7 +62,7 @@ func TestRun_oneRepositoryOfAnApp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = server.Decide(t.Context(), app.Order{Verb: app.VerbHold, Environment: "dev"})
+	_, err = app.Decide(t.Context(), server, app.Order{Verb: app.VerbHold, Environment: "dev"})
 	if err == nil || !strings.Contains(err.Error(), "name it with --repo") {
 		t.Errorf("an order to all: %v", err)
 	}

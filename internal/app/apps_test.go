@@ -238,9 +238,9 @@ func TestRun_clockOfThisMachineIsWrong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.SetNow(func() time.Time { return o.now().Add(20 * time.Minute) })
+	server.Now = func() time.Time { return o.now().Add(20 * time.Minute) }
 	var notes []string
-	results, err := server.Run(t.Context(), app.RunOptions{Note: func(note string) { notes = append(notes, note) }})
+	results, err := app.Run(t.Context(), server, app.RunOptions{Note: func(note string) { notes = append(notes, note) }})
 	if err != nil || len(results) != 1 || did(results[0]) != fmt.Sprint([]engine.Action{engine.ActionPushed}) {
 		t.Errorf("got %v, %v", results, err)
 	}
@@ -265,7 +265,7 @@ func TestRun_appCannotBeUsed(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(o.dir, "app.pem"), []byte(test.key), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		results, err := server.Run(t.Context(), app.RunOptions{})
+		results, err := app.Run(t.Context(), server, app.RunOptions{})
 		if err != nil || len(results) != 1 || results[0].Repository != "github" || !strings.Contains(did(results[0]), test.words) {
 			t.Errorf("%s: %v, %v", name, results, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/scm/github"
 	"promoter/internal/scm/github/githubtest"
 )
@@ -69,7 +70,7 @@ func (o *orchard) repository(name string, files map[string]string) *githubtest.R
 }
 
 // open opens a server's file with the App, narrowed to some repositories.
-func (o *orchard) open(more string, narrowed ...string) (*app.Server, error) {
+func (o *orchard) open(more string, narrowed ...string) (*connect.Server, error) {
 	o.t.Helper()
 	key, file := filepath.Join(o.dir, "app.pem"), filepath.Join(o.dir, "server.yaml")
 	text := fmt.Sprintf(`version: 1
@@ -83,10 +84,7 @@ networks: [127.0.0.0/8]
 		}
 	}
 	none := func(string) (string, bool) { return "", false }
-	server, err := app.OpenServer(app.ServerOptions{Config: file, Repositories: narrowed, Env: none, Now: o.now})
-	if err == nil {
-		server.SetPace(0)
-	}
+	server, err := connect.OpenServer(connect.Options{WritePace: -1, Config: file, Repositories: narrowed, Env: none, Now: o.now})
 	return server, err
 }
 
@@ -97,7 +95,7 @@ func (o *orchard) run(more string, narrowed ...string) map[string]app.Result {
 		o.t.Fatal(err)
 	}
 	o.notes = nil
-	results, err := server.Run(o.t.Context(), app.RunOptions{
+	results, err := app.Run(o.t.Context(), server, app.RunOptions{
 		CacheDir: cmp.Or(o.cache, filepath.Join(o.dir, "cache")), DryRun: o.dryRun, Note: func(note string) { o.notes = append(o.notes, note) },
 	})
 	if err != nil {

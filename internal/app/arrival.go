@@ -46,15 +46,13 @@ func (s *service) arriving(hint event.Event) []queue.Trigger {
 		return nil
 	}
 	name, quiet := strings.ToLower(hint.Repository.Host+"/"+hint.Repository.Name), max(s.Quiet, 0)
-	for _, t := range s.targets {
-		if hostAndName(t) == name {
+	for _, t := range s.server.Targets {
+		if t.Address() == name {
 			return []queue.Trigger{{Kind: kindPoll, Key: everything, Debounce: quiet, MaxDebounce: quietTimes * quiet}}
 		}
 	}
-	for _, c := range s.everywhere {
-		if hint.Config && onHost(c, hint.Repository.Host) {
-			return []queue.Trigger{{Kind: kindArrival, Key: name, Debounce: quiet, MaxDebounce: quietTimes * quiet}}
-		}
+	if hint.Config && s.server.DiscoversOn(hint.Repository.Host) {
+		return []queue.Trigger{{Kind: kindArrival, Key: name, Debounce: quiet, MaxDebounce: quietTimes * quiet}}
 	}
 	return nil
 }
@@ -70,7 +68,7 @@ func (s *service) arrive(ctx context.Context, item queue.Item) (queue.Result, er
 		return queue.Result{}, err
 	}
 	defer release()
-	has, err := in.arrived(ctx, item.Key)
+	has, err := in.session.HasConfigFile(ctx, item.Key)
 	log := s.Log.With(slog.String("repository", item.Key))
 	switch kind := fault.KindOf(err); {
 	case kind == fault.Temporary || kind == fault.RateLimited:
@@ -85,29 +83,4 @@ func (s *service) arrive(ctx context.Context, item queue.Item) (queue.Result, er
 		return queue.Result{Forget: err == nil}, err
 	}
 	return queue.Result{Forget: true}, nil
-}
-
-// arrived says whether an App may see the repository HOST/OWNER/NAME, and whether it
-// has a config file.
-func (r *round) arrived(ctx context.Context, name string) (bool, error) {
-	host, short, _ := strings.Cut(name, "/")
-	failed := fault.New(fault.NotFound, "no forge of the server's file has it")
-	for _, c := range r.server.everywhere {
-		f := r.forges[c.Name]
-		if !onHost(c, host) || f.err != nil {
-			continue
-		}
-		i, err := f.app.app.InstallationOf(ctx, short)
-		if err != nil {
-			failed = err
-			continue
-		}
-		used := f.app.use(ctx, i)
-		if used.err != nil {
-			failed = used.err
-			continue
-		}
-		return used.github.Holds(ctx, short, ConfigFile)
-	}
-	return false, failed
 }

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
 	"promoter/internal/secret"
@@ -43,25 +45,25 @@ type Asking struct {
 
 // OpenRunning finds the service of a server's file: where it listens on this machine,
 // or at an address.
-func OpenRunning(options ServerOptions, asking Asking) (*Running, error) {
-	s, err := openFile(options)
+func OpenRunning(options connect.Options, asking Asking) (*Running, error) {
+	s, err := connect.OpenFile(options)
 	if err != nil {
 		return nil, err
 	}
-	token, err := s.apiToken()
+	token, err := apiToken(s)
 	if err != nil {
 		return nil, err
 	}
 	if token.IsZero() {
-		return nil, fault.New(fault.Invalid, "%s has no api.token, so the service answers no command: write api: {token: env:NAME} and start it anew", s.file.File)
+		return nil, fault.New(fault.Invalid, "%s has no api.token, so the service answers no command: write api: {token: env:NAME} and start it anew", s.File.File)
 	}
 	r := &Running{base: strings.TrimRight(asking.URL, "/"), token: token, hint: "is promoter serve running there?"}
-	way := outbound.Options{Networks: s.file.Networks, AllowLoopback: true, Timeout: askWithin, Attempts: 1, Now: s.now}
-	if way.TLS, err = s.trusting(asking); err != nil {
+	way := outbound.Options{Networks: s.File.Networks, AllowLoopback: true, Timeout: askWithin, Attempts: 1, Now: s.Now}
+	if way.TLS, err = s.ClientTLS(asking.URL, asking.CA); err != nil {
 		return nil, err
 	}
 	if asking.URL == "" {
-		r.base, way.Networks = s.here(way.Networks)
+		r.base, way.Networks = localAddress(s.File, way.Networks)
 		r.hint = "is promoter serve running on this machine? --url asks another one"
 	} else if err := checkAddress(asking.URL); err != nil {
 		return nil, err
@@ -75,12 +77,12 @@ func OpenRunning(options ServerOptions, asking Asking) (*Running, error) {
 }
 
 // here is where the service listens on this machine, and what may be dialled for it.
-func (s *Server) here(networks []netip.Prefix) (string, []netip.Prefix) {
-	host, scheme := local(s.file.Listen), "http://"
-	if s.file.TLS.On() {
+func localAddress(file *config.Server, networks []netip.Prefix) (string, []netip.Prefix) {
+	host, scheme := local(file.Listen), "http://"
+	if file.TLS.On() {
 		scheme = "https://"
 	}
-	if own, err := netip.ParseAddr(withoutPort(host)); err == nil {
+	if own, err := netip.ParseAddr(outbound.Hostname(host)); err == nil {
 		networks = append(slices.Clone(networks), netip.PrefixFrom(own, own.BitLen()))
 	}
 	return scheme + host, networks
@@ -158,7 +160,7 @@ func (r *Running) ask(ctx context.Context, method, path string, body, into any) 
 		return fault.New(fault.Temporary, "nobody answers at %s: %s", r.base, r.hint)
 	}
 	if err != nil {
-		return untrusted(err)
+		return connect.ExplainTLSError(err)
 	}
 	defer response.Body.Close() //nolint:errcheck // it is only read
 	data, err := outbound.ReadAll(response.Body, maxAnswer)

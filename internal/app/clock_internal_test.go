@@ -22,7 +22,7 @@ func TestTellClock(t *testing.T) {
 	} {
 		var log strings.Builder
 		now := func() time.Time { return at.Add(ahead) }
-		s := &service{Server: &Server{now: now}, ServeOptions: ServeOptions{Log: slog.New(slog.NewTextHandler(&log, nil))}, db: db}
+		s := &service{now: now, ServeOptions: ServeOptions{Log: slog.New(slog.NewTextHandler(&log, nil))}, db: db}
 		s.tellClock(t.Context())
 		if said := log.String(); (want == "") != (said == "") || !strings.Contains(said, want) {
 			t.Errorf("%v ahead: %q", ahead, said)

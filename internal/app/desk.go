@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/fault"
 	"promoter/internal/queue"
@@ -19,16 +20,16 @@ import (
 const minToken = 32
 
 // apiToken fetches the token of the API; a zero one is none.
-func (s *Server) apiToken() (secret.String, error) {
-	if s.file.API.IsZero() {
+func apiToken(s *connect.Server) (secret.String, error) {
+	if s.File.API.IsZero() {
 		return secret.String{}, nil
 	}
-	token, err := s.file.API.Resolve(s.sources())
+	token, err := s.Secret(s.File.API)
 	if err != nil {
 		return secret.String{}, fmt.Errorf("api.token: %w", err)
 	}
 	if len(token.Reveal()) < minToken {
-		return secret.String{}, fault.New(fault.Invalid, "api.token (%s) is shorter than %d characters: make one with openssl rand -hex 32", s.file.API, minToken)
+		return secret.String{}, fault.New(fault.Invalid, "api.token (%s) is shorter than %d characters: make one with openssl rand -hex 32", s.File.API, minToken)
 	}
 	return token, nil
 }
@@ -166,7 +167,7 @@ func (s *service) kept(ctx context.Context, what server.Replay) (store.Delivery,
 	case len(receivers) == 0:
 		return store.Delivery{}, fault.New(fault.NotFound, "there is no delivery %s: %s", what.ID, s.keptFor())
 	case len(receivers) > 1:
-		return store.Delivery{}, fault.New(fault.Invalid, "%s is a delivery of %s: name one with --receiver", what.ID, namesOf(receivers))
+		return store.Delivery{}, fault.New(fault.Invalid, "%s is a delivery of %s: name one with --receiver", what.ID, fault.List(receivers))
 	}
 	return s.store.Delivery(ctx, receivers[0], what.ID)
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
 )
@@ -33,7 +35,9 @@ type Finding struct {
 
 // doctor looks at what a server's file names, and changes nothing.
 type doctor struct {
-	*Server
+	server      *connect.Server
+	connections *connect.Connections
+	file        *config.Server // that of server
 
 	mu       sync.Mutex
 	findings []Finding
@@ -48,27 +52,27 @@ type heard struct {
 
 // Doctor checks all that the server's file names. An error says that it could not
 // look; what is wrong is in the findings.
-func Doctor(ctx context.Context, options ServerOptions) (findings []Finding, err error) {
-	s, err := OpenService(options)
+func Doctor(ctx context.Context, options connect.Options) (findings []Finding, err error) {
+	s, err := connect.OpenService(options)
 	if err != nil {
 		return nil, err
 	}
-	d := &doctor{Server: s, heard: map[string]heard{}}
-	s.watch = d.hear
+	d := &doctor{server: s, file: s.File, heard: map[string]heard{}}
+	if d.connections, err = connect.New(s, connect.Hooks{Request: d.hear}); err != nil {
+		return nil, err
+	}
 	d.secrets()
 	d.tls(ctx)
-	if err := d.receivers(); err != nil {
-		return nil, err
-	}
+	d.receivers()
 	d.database(ctx)
 	d.traced(ctx)
-	w, err := s.begin(ctx, "")
+	session, err := d.connections.Open(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	d.apps(ctx, w)
-	d.repositories(ctx, w)
+	defer func() { err = errors.Join(err, session.Close()) }()
+	d.apps(ctx, session)
+	d.repositories(ctx, session)
 	d.hosts()
 	slices.SortStableFunc(d.findings, inOrder)
 	return d.findings, context.Cause(ctx)
@@ -91,8 +95,8 @@ func (d *doctor) say(verdict Verdict, subject, fix, format string, args ...any) 
 
 // hear remembers what hosts say in passing. An answer that says nothing of a limit
 // leaves what was said before.
-func (d *doctor) hear(to string, answer outbound.Answer) {
-	if answer.Status == 0 || to != toForge {
+func (d *doctor) hear(_ context.Context, to string, answer outbound.Answer) {
+	if answer.Status == 0 || to != connect.ToForge {
 		return
 	}
 	d.mu.Lock()

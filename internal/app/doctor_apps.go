@@ -7,18 +7,19 @@ import (
 	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/scm/github"
 )
 
 // apps compares the GitHub App of each forge with what promoter needs of one.
-func (d *doctor) apps(ctx context.Context, w *work) {
-	for _, c := range d.allForges() {
-		f := w.forges[c.Name]
-		if f.err != nil || f.app == nil {
+func (d *doctor) apps(ctx context.Context, session *connect.Session) {
+	for _, c := range d.server.Forges() {
+		f := session.Forge(c.Name)
+		if f.Err != nil || f.App == nil {
 			continue // it is said with its repositories
 		}
 		subject := "forge " + c.Name
-		lacks, err := f.app.app.Lacks(ctx)
+		lacks, err := f.App.GitHub.Lacks(ctx)
 		if err != nil {
 			d.say(VerdictFail, subject, fixOf(err, "see docs/github.md"), "%v", err)
 			continue
@@ -59,7 +60,7 @@ func named(permissions []github.Permission, when bool) string {
 // told says whether the App of a forge is to send webhooks: its own receiver waits
 // for them, or one that takes GitHub's.
 func (d *doctor) told(c config.Forge) bool {
-	_, own := d.receiverOfApp(c.Name)
+	_, own := receiverOfApp(d.file, c.Name)
 	return own || slices.ContainsFunc(d.file.Receivers, func(r config.Receiver) bool { return r.Kind == "github" && r.App == "" })
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/scm/github"
 )
 
@@ -20,7 +21,7 @@ func (o *orchard) doctor(more string) string {
 		o.t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return serveSecret, name == "HOOK" }
-	findings, err := app.Doctor(o.t.Context(), app.ServerOptions{Config: filepath.Join(o.dir, "server.yaml"), Env: env, Now: o.now})
+	findings, err := app.Doctor(o.t.Context(), connect.Options{Config: filepath.Join(o.dir, "server.yaml"), Env: env, Now: o.now})
 	if err != nil {
 		o.t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func (d *doctor) secrets() {
 			continue
 		}
 		count++
-		if _, err := one.reference.Resolve(d.sources()); err != nil {
+		if _, err := one.reference.Resolve(d.server.SecretSources()); err != nil {
 			failed[one.of] = true
 			d.say(VerdictFail, one.of, "set the variable, or make the file readable for promoter", "%v", err)
 		}
@@ -29,7 +29,7 @@ func (d *doctor) secrets() {
 	if len(failed) == 0 {
 		d.say(VerdictOK, "secrets", "", "%d of %d are there", count, count)
 	}
-	if _, err := d.apiToken(); err != nil && !failed["api"] {
+	if _, err := apiToken(d.server); err != nil && !failed["api"] {
 		d.say(VerdictFail, "api", "", "%v", err)
 	}
 }
@@ -48,7 +48,7 @@ func (d *doctor) references() []reference {
 		of := "forge " + f.Name
 		all = append(all, reference{of, f.Token}, reference{of, f.Password}, reference{of, f.SSHKey}, reference{of, f.KnownHosts})
 		if f.App != nil {
-			all = append(all, reference{of, f.App.Key}, reference{of, d.wantedSetup(f)})
+			all = append(all, reference{of, f.App.Key}, reference{of, wantedSetup(d.server, f)})
 		}
 	}
 	for _, r := range d.file.Registries {
@@ -66,17 +66,13 @@ func (d *doctor) references() []reference {
 }
 
 // receivers makes each of them, as serve does at its start. Nothing is asked.
-func (d *doctor) receivers() error {
-	way, err := d.newWays()
-	if err != nil {
-		return err
-	}
+func (d *doctor) receivers() {
 	for _, entry := range d.file.Receivers {
 		subject := "receiver " + entry.Name
-		switch _, err := d.receiver(entry, &http.Client{Transport: way.forges}); {
+		switch _, err := newReceiver(d.server, entry, &http.Client{Transport: d.connections.HTTP.Forges}); {
 		case err != nil && d.failed(subject): // it was said with the secrets
 		case errors.Is(err, errNoApp):
-			d.say(VerdictWarn, subject, "make the App at "+d.setupPage(entry.App), "%v", errNoApp)
+			d.say(VerdictWarn, subject, "make the App at "+d.server.AppSetupURL(entry.App), "%v", errNoApp)
 		case err != nil:
 			says := strings.TrimPrefix(err.Error(), subject+": ")
 			d.say(VerdictFail, subject, "serve does not start with it: see docs/webhooks.md", "%s", says)
@@ -94,7 +90,6 @@ func (d *doctor) receivers() error {
 	default:
 		d.say(VerdictOK, "url", "", "%s", d.file.URL)
 	}
-	return nil
 }
 
 // failed says whether something about the subject failed already.
@@ -111,7 +106,7 @@ func (d *doctor) database(ctx context.Context) {
 		d.folder("data", d.file.Data, writeThere)
 		return
 	}
-	if filepath.Dir(d.databasePath()) != filepath.Clean(d.file.Data) {
+	if filepath.Dir(d.server.DatabasePath()) != filepath.Clean(d.file.Data) {
 		d.folder("data", d.file.Data, writeThere)
 	}
 	d.sqlite()
@@ -120,7 +115,7 @@ func (d *doctor) database(ctx context.Context) {
 const writeThere = "let promoter write there, or name another folder"
 
 func (d *doctor) sqlite() {
-	path := d.databasePath()
+	path := d.server.DatabasePath()
 	if !d.folder("database", filepath.Dir(path), writeThere) {
 		return
 	}
@@ -157,7 +152,7 @@ func (d *doctor) folder(subject, folder, fix string) bool {
 }
 
 func (d *doctor) postgres(ctx context.Context, url config.Reference) {
-	address, err := url.Resolve(d.sources())
+	address, err := url.Resolve(d.server.SecretSources())
 	if err != nil {
 		return // it was said with the secrets
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 )
 
 // Doctor says of each receiver what serve says at its start, whatever proves it.
@@ -85,7 +86,7 @@ func doctored(t *testing.T, text string, secrets map[string]string) map[string]s
 		t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { value, ok := secrets[name]; return value, ok }
-	findings, err := app.Doctor(t.Context(), app.ServerOptions{Config: file, Env: env, Now: time.Now})
+	findings, err := app.Doctor(t.Context(), connect.Options{Config: file, Env: env, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/scm"
@@ -14,25 +15,25 @@ import (
 )
 
 // repositories looks at each of them, and at the registries that their configs name.
-func (d *doctor) repositories(ctx context.Context, w *work) {
-	for _, note := range w.notes {
+func (d *doctor) repositories(ctx context.Context, session *connect.Session) {
+	for _, note := range session.Notes {
 		d.say(VerdictWarn, "forges", "", "%s", note)
 	}
-	if len(w.repositories) == 0 {
+	if len(session.Repositories) == 0 {
 		d.say(VerdictWarn, "repositories", "add repositories, or install the App on some", "there are none to work on")
 	}
 	asked := &registriesAsked{seen: map[string]bool{}}
-	w.each(func(r *repository) { d.repository(ctx, w, r, asked) })
+	session.Each(func(r *connect.Repository) { d.repository(ctx, session, r, asked) })
 	d.unasked(asked)
 }
 
-func (d *doctor) repository(ctx context.Context, w *work, r *repository, asked *registriesAsked) {
-	subject := "repository " + r.name
-	if r.err != nil {
-		d.say(VerdictFail, subject, fixOf(r.err, "see docs/forges.md for the rights that are needed"), "%v", r.err)
+func (d *doctor) repository(ctx context.Context, session *connect.Session, r *connect.Repository, asked *registriesAsked) {
+	subject := "repository " + r.Name
+	if r.Err != nil {
+		d.say(VerdictFail, subject, fixOf(r.Err, "see docs/forges.md for the rights that are needed"), "%v", r.Err)
 		return
 	}
-	info := r.scm.Info()
+	info := r.SCM.Info()
 	switch {
 	case info.Archived:
 		d.say(VerdictWarn, subject, "take it out of the file, or unarchive it", "it is archived: nothing can be done there")
@@ -43,7 +44,7 @@ func (d *doctor) repository(ctx context.Context, w *work, r *repository, asked *
 	}
 	d.stateBranch(ctx, r, subject)
 	var loaded *config.Config
-	err := w.survive(ctx, r, func(l *lane) error {
+	err := tryLane(ctx, session, r, laneSetup{}, func(l *lane) error {
 		refs, err := l.Remote.Refs(ctx)
 		if err != nil {
 			return err
@@ -52,21 +53,21 @@ func (d *doctor) repository(ctx context.Context, w *work, r *repository, asked *
 		return err
 	})
 	if err != nil {
-		d.say(VerdictFail, subject, fixOf(err, "check it with promoter validate"), "%v", advised(err, r))
+		d.say(VerdictFail, subject, fixOf(err, "check it with promoter validate"), "%v", r.Advise(err))
 		return
 	}
 	words := "opens, may be pushed to, and has a valid config"
-	if r.forge.config.Kind == config.ForgeGit { // which is not told before the push
+	if r.Forge.Config.Kind == config.ForgeGit { // which is not told before the push
 		words = "opens, and has a valid config"
 	}
 	d.say(VerdictOK, subject, "", "%s", words)
-	d.registries(ctx, w, r, loaded, asked)
+	d.registries(ctx, session, r, loaded, asked)
 }
 
 // stateBranch asks whether the forge lets promoter push what it remembers.
-func (d *doctor) stateBranch(ctx context.Context, r *repository, subject string) {
-	ruled, ok := r.scm.(scm.Ruled)
-	if !ok || !r.scm.Features().Rules {
+func (d *doctor) stateBranch(ctx context.Context, r *connect.Repository, subject string) {
+	ruled, ok := r.SCM.(scm.Ruled)
+	if !ok || !r.SCM.Features().Rules {
 		return
 	}
 	rules, err := ruled.Rules(ctx, state.Branch)
@@ -103,8 +104,8 @@ const askedTag = "latest"
 
 // registries asks each host for one image that the repository follows, with the
 // repository's right.
-func (d *doctor) registries(ctx context.Context, w *work, r *repository, loaded *config.Config, asked *registriesAsked) {
-	key := r.scm.Info().Key
+func (d *doctor) registries(ctx context.Context, session *connect.Session, r *connect.Repository, loaded *config.Config, asked *registriesAsked) {
+	key := r.SCM.Info().Key
 	for _, component := range loaded.Components {
 		followed, ok := component.Pattern.Repository()
 		if !ok || !asked.first(followed.Host()+" "+string(key)) {
@@ -112,15 +113,15 @@ func (d *doctor) registries(ctx context.Context, w *work, r *repository, loaded 
 		}
 		asked.first(followed.Host())
 		subject := "registry " + followed.Host()
-		err := w.check(key, followed)
+		err := session.CheckCredential(key, followed)
 		if err == nil {
-			_, err = w.pass.For(key).Resolve(ctx, image.Reference{Repository: followed, Tag: askedTag})
+			_, err = session.Registry(key).Resolve(ctx, image.Reference{Repository: followed, Tag: askedTag})
 		}
 		if err == nil || fault.KindOf(err) == fault.NotFound {
-			d.say(VerdictOK, subject, "", "answers %s about %s", r.name, followed.Path())
+			d.say(VerdictOK, subject, "", "answers %s about %s", r.Name, followed.Path())
 			continue
 		}
-		d.say(VerdictFail, subject, fixOf(err, "check its credential and usableBy in the server's file"), "%s: %v", r.name, err)
+		d.say(VerdictFail, subject, fixOf(err, "check its credential and usableBy in the server's file"), "%s: %v", r.Name, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -28,7 +29,7 @@ networks: [127.0.0.0/8]
 		s.t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return s.token, name == "TOKEN" }
-	findings, err := app.Doctor(s.t.Context(), app.ServerOptions{Config: file, Env: env, Now: now})
+	findings, err := app.Doctor(s.t.Context(), connect.Options{Config: file, Env: env, Now: now})
 	if err != nil {
 		s.t.Fatal(err)
 	}

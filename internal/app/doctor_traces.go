@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"promoter/internal/outbound"
 	"promoter/internal/telemetry"
 )
 
@@ -11,7 +12,7 @@ func (d *doctor) traced(ctx context.Context) {
 	if d.file.Traces.Endpoint == "" || d.failed("traces") {
 		return
 	}
-	where, err := d.collector()
+	where, err := collector(d.connections, "doctor")
 	if err == nil {
 		err = telemetry.Probe(ctx, where)
 	}
@@ -19,5 +20,5 @@ func (d *doctor) traced(ctx context.Context) {
 		d.say(VerdictWarn, "traces", fixOf(err, "see docs/service.md"), "%v", err)
 		return
 	}
-	d.say(VerdictOK, "traces", "", "the collector at %s takes them", hostOf(d.file.Traces.Endpoint))
+	d.say(VerdictOK, "traces", "", "the collector at %s takes them", outbound.Host(d.file.Traces.Endpoint))
 }

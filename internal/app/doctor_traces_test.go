@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/telemetry/telemetrytest"
 )
 
@@ -49,7 +50,7 @@ networks: [127.0.0.0/8]
 			}
 			return "Bearer canary", set && name == "OTLP"
 		}
-		findings, err := app.Doctor(t.Context(), app.ServerOptions{Config: file, Env: env, Now: workday})
+		findings, err := app.Doctor(t.Context(), connect.Options{Config: file, Env: env, Now: workday})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"promoter/internal/engine"
+	"promoter/internal/outbound"
 	"promoter/internal/queue"
 	"promoter/internal/scm"
 	"promoter/internal/store"
@@ -106,7 +107,9 @@ func (s *service) causeOf(ctx context.Context, item queue.Item) (store.DeliveryR
 }
 
 // hostOfRepository is that of its pages.
-func hostOfRepository(info scm.Info) string { return cmp.Or(hostOf(info.URL), hostOf(info.CloneURL)) }
+func hostOfRepository(info scm.Info) string {
+	return cmp.Or(outbound.Host(info.URL), outbound.Host(info.CloneURL))
+}
 
 // withHost is HOST/NAME.
 func withHost(info scm.Info) string {

@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/git"
 	"promoter/internal/scan"
+	"promoter/internal/store"
 )
 
 // ours is who our commits are by. It must not change: a branch that others worked
@@ -32,47 +32,53 @@ type lane struct {
 	objects gitObjects
 	mirror  *git.Mirror
 	known   *scan.Cache
-	work    *work
-	of      *repository
+	session *connect.Session
+	of      *connect.Repository
 }
 
-// lane opens the mirror of a repository and wires its lane. The caller closes the
+// laneSetup are what a lane has in a service.
+type laneSetup struct {
+	store *store.Store // nil: there is none
+	log   *slog.Logger
+}
+
+// newLane opens the mirror of a repository and wires its lane. The caller closes the
 // mirror.
-func (w *work) lane(ctx context.Context, r *repository) (*lane, error) {
-	if r.err != nil {
-		return nil, r.err
+func newLane(ctx context.Context, session *connect.Session, r *connect.Repository, options laneSetup) (*lane, error) {
+	if r.Err != nil {
+		return nil, r.Err
 	}
-	info := r.scm.Info()
-	folder := w.mirrorFolder(string(info.Key))
+	server, key := session.Server, r.Key()
+	folder := mirrorFolder(session, string(key))
 	mirror, err := git.Open(ctx, folder, git.Options{
-		Remote:      w.remote(r.forge, info),
-		BlobLimit:   w.server.file.Sizes.File,
-		PackLimit:   w.server.file.Sizes.Pack,
-		ObjectLimit: w.server.file.Sizes.Object,
+		Remote:      session.Remote(r),
+		BlobLimit:   server.File.Sizes.File,
+		PackLimit:   server.File.Sizes.Pack,
+		ObjectLimit: server.File.Sizes.Object,
 	})
 	if err != nil {
 		return nil, err
 	}
 	objects := gitObjects{&gitRemote{mirror: mirror}}
-	from, asked := sources{work: w, of: r}, w.newMoments(info.Key)
+	from, asked := session.Sources(r), newMoments(server.File, options.store, key)
 	known := scan.NewCache(filepath.Join(folder, "scan"))
-	l := &lane{objects: objects, mirror: mirror, known: known, work: w, of: r, Reconciler: engine.Reconciler{
+	l := &lane{objects: objects, mirror: mirror, known: known, session: session, of: r, Reconciler: engine.Reconciler{
 		Remote:  objects.gitRemote,
 		Objects: objects,
-		Files:   gitFiles{objects: objects, maxSize: w.server.file.Sizes.File, cache: known},
+		Files:   gitFiles{objects: objects, maxSize: server.File.Sizes.File, cache: known},
 		Registries: laneVersions{
-			versions: w.pass.For(info.Key), key: info.Key, check: w.check, releases: from.releases, moments: asked, now: w.server.now,
+			versions: session.Registry(key), key: key, check: session.CheckCredential, releases: from.Releases, moments: asked, now: server.Now,
 		},
-		Repository:  r.scm,
-		Limits:      w.server.caps(r.named),
-		Permissions: w.server.commanders(r.scm, r.named),
+		Repository:  r.SCM,
+		Limits:      server.Limits(r),
+		Permissions: server.Permissions(r),
 		By:          ours(),
-		Now:         w.server.now,
+		Now:         server.Now,
 		Pause:       pause,
 		Log:         slog.New(slog.DiscardHandler),
 	}}
-	l.Refresh = w.refresher(ctx, asked)
-	if r.scm.Features().Compare {
+	l.Refresh = refresher(ctx, session, asked, options.log)
+	if r.SCM.Features().Compare {
 		l.Compare = from
 	}
 	return l, nil
@@ -80,13 +86,9 @@ func (w *work) lane(ctx context.Context, r *repository) (*lane, error) {
 
 // mirrorFolder is where the mirror of a repository lies. Its name tells nothing,
 // because keys hold characters that no folder may have everywhere.
-func (w *work) mirrorFolder(key string) string {
+func mirrorFolder(session *connect.Session, key string) string {
 	sum := sha256.Sum256([]byte(key))
-	root := w.dir
-	if w.cache != "" {
-		root = w.cache
-	}
-	return filepath.Join(root, "mirrors", hex.EncodeToString(sum[:16]))
+	return filepath.Join(session.Folder(), "mirrors", hex.EncodeToString(sum[:16]))
 }
 
 // The pause before a pass begins anew, which doubles with each attempt, with
@@ -126,36 +128,23 @@ func (l *lane) config(ctx context.Context, refs engine.Refs) (*config.Config, st
 	return loaded, byDefault, err
 }
 
-// with opens the lane of a repository for one piece of work.
+// withLane opens the lane of a repository for one piece of work.
 // Also a defect that ends it lets go of the mirror, for which the next one would wait.
-func (w *work) with(ctx context.Context, r *repository, do func(*lane) error) (err error) {
-	l, err := w.lane(ctx, r)
+func withLane(ctx context.Context, session *connect.Session, r *connect.Repository, options laneSetup, do func(*lane) error) (err error) {
+	l, err := newLane(ctx, session, r, options)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.mirror.Close()) }()
 	err = do(l)
-	if w.cache != "" {
+	if session.Kept() {
 		err = errors.Join(err, l.known.Save())
 	}
 	return err
 }
 
-// survive is with, and a defect is the failure of this repository alone.
-func (w *work) survive(ctx context.Context, r *repository, do func(*lane) error) (err error) {
+// tryLane is withLane, and a defect is the failure of this repository alone.
+func tryLane(ctx context.Context, session *connect.Session, r *connect.Repository, options laneSetup, do func(*lane) error) (err error) {
 	defer fault.Survive(&err)
-	return w.with(ctx, r, do)
-}
-
-// each works on all repositories, a few at a time. None stops another.
-func (w *work) each(do func(*repository)) {
-	var group errgroup.Group
-	group.SetLimit(atOnce)
-	for _, r := range w.repositories {
-		group.Go(func() error {
-			do(r)
-			return nil
-		})
-	}
-	_ = group.Wait() // no function of the group fails
+	return withLane(ctx, session, r, options, do)
 }

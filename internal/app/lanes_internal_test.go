@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -77,26 +77,42 @@ func noEnv(string) (string, bool) { return "", false }
 // openLane opens the lane of a repository without a server's file.
 func openLane(t testing.TB, url string) *lane {
 	t.Helper()
-	return laneOf(t, ServerOptions{Repositories: []string{url}, Env: noEnv, Now: time.Now})
+	return laneOf(t, connect.Options{Repositories: []string{url}, Env: noEnv, Now: time.Now})
 }
 
-// laneOf opens the lane of the one repository that the options name.
-func laneOf(t testing.TB, options ServerOptions) *lane {
+// openSession opens the repositories of a server.
+func openSession(t testing.TB, server *connect.Server, cache string) *connect.Session {
 	t.Helper()
-	server, err := OpenServer(options)
+	connections, err := connect.New(server, connect.Hooks{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := server.begin(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := w.lane(t.Context(), w.repositories[0])
+	session, err := connections.Open(t.Context(), cache)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(l.mirror.Close(), w.close()); err != nil {
+		if err := session.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return session
+}
+
+// laneOf opens the lane of the one repository that the options name.
+func laneOf(t testing.TB, options connect.Options) *lane {
+	t.Helper()
+	server, err := connect.OpenServer(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := openSession(t, server, "")
+	l, err := newLane(t.Context(), w, w.Repositories[0], laneSetup{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.mirror.Close(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -297,8 +313,8 @@ func TestFiles_refusalStopsOnlyItsTarget(t *testing.T) {
 
 func TestMirrorFolder_tellsKeysApart(t *testing.T) {
 	t.Parallel()
-	w := &work{dir: "d"}
-	folders := []string{w.mirrorFolder("github.com/1"), w.mirrorFolder("github.com/12"), w.mirrorFolder("git:https://h/a")}
+	s := &connect.Session{}
+	folders := []string{mirrorFolder(s, "github.com/1"), mirrorFolder(s, "github.com/12"), mirrorFolder(s, "git:https://h/a")}
 	slices.Sort(folders)
 	if len(slices.Compact(folders)) != 3 {
 		t.Errorf("got %v", folders)

@@ -4,20 +4,12 @@ import (
 	"context"
 	"time"
 
+	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/outbound"
 	"promoter/internal/queue"
 	"promoter/internal/telemetry"
-)
-
-// What the hosts are that are asked, for the metrics.
-const (
-	toRegistry = "registry"
-	toForge    = "forge"
-	toGit      = "git"
-	toMachine  = "machine"
-	// toCollector is the collector of traces.
-	toCollector = "collector"
 )
 
 // How a look ends, for the metrics.
@@ -31,16 +23,16 @@ const (
 const actFailed = "failed"
 
 // newMetrics makes the metrics of a service.
-func (s *Server) newMetrics(work *queue.Queue) *telemetry.Metrics {
+func newMetrics(file *config.Server, now func() time.Time, backoffs func() []telemetry.Backoff, work *queue.Queue) *telemetry.Metrics {
 	var hosts []string
-	for _, forge := range s.file.Forges {
-		hosts = append(hosts, hostOf(forge.URL))
+	for _, forge := range file.Forges {
+		hosts = append(hosts, outbound.Host(forge.URL))
 	}
-	for _, registry := range s.file.Registries {
+	for _, registry := range file.Registries {
 		hosts = append(hosts, registry.Host)
 	}
 	return telemetry.New(telemetry.Options{
-		Hosts: hosts, Now: s.now, Backoffs: s.paused,
+		Hosts: hosts, Now: now, Backoffs: backoffs,
 		Work: func(ctx context.Context) (all []telemetry.Work, err error) {
 			stats, err := work.Stats(ctx)
 			for _, one := range stats {
@@ -51,30 +43,13 @@ func (s *Server) newMetrics(work *queue.Queue) *telemetry.Metrics {
 	})
 }
 
-// observe counts the requests of a way out. Only a service counts.
-func (s *Server) observe(to string) func(context.Context, outbound.Answer) {
-	if s.watch != nil {
-		return func(_ context.Context, answer outbound.Answer) { s.watch(to, answer) }
+// observeRequest counts a request and adds it to the trace.
+func observeRequest(ctx context.Context, counts *telemetry.Metrics, to string, answer outbound.Answer) {
+	followRequest(ctx, to, answer)
+	counts.Request(to, answer.Host, answer.Status, answer.Took)
+	if to == connect.ToForge && answer.Remaining >= 0 {
+		counts.RateLimit(answer.Host, answer.Remaining)
 	}
-	return func(ctx context.Context, answer outbound.Answer) {
-		counts := s.metrics // the way to the collector of traces is older
-		if counts == nil {
-			return
-		}
-		followRequest(ctx, to, answer)
-		counts.Request(to, answer.Host, answer.Status, answer.Took)
-		if to == toForge && answer.Remaining >= 0 {
-			counts.RateLimit(answer.Host, answer.Remaining)
-		}
-	}
-}
-
-// remembered counts what is known of digests.
-func (s *Server) remembered() func(bool) {
-	if s.metrics == nil {
-		return nil
-	}
-	return s.metrics.ImageMetadata
 }
 
 // measure counts what came of a look.

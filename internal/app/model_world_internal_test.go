@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/engine/modeltest"
@@ -53,7 +54,7 @@ func (s modelStart) perhaps(in int) bool { return s.random.IntN(in) == 0 }
 
 // served is a forge that runs, with one repository.
 type served struct {
-	options ServerOptions
+	options connect.Options
 	token   string // of promoter; empty: it needs none
 	dir     string // of the bare repository
 	bench   func(scm.Forge) scmtest.Bench
@@ -61,10 +62,10 @@ type served struct {
 
 // modelWorld lets processes of promoter work on a repository.
 type modelWorld struct {
-	server   *Server
-	registry *enginetest.Registry
-	caches   string // a folder of them
-	running  int    // processes, one inside the other
+	connections *connect.Connections
+	registry    *enginetest.Registry
+	caches      string // a folder of them
+	running     int    // processes, one inside the other
 }
 
 func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.World {
@@ -73,12 +74,16 @@ func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.Wor
 	// What waits for a limit waits for a clock that goes on. Commits and decisions
 	// have that of the story.
 	s.options.Now = func() time.Time { return clock.Now().Add(time.Since(begin)) }
-	server, err := OpenServer(s.options)
+	s.options.WritePace = -1
+	server, err := connect.OpenServer(s.options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.SetPace(0)
-	m := &modelWorld{server: server, registry: enginetest.NewRegistry(), caches: t.TempDir()}
+	connections, err := connect.New(server, connect.Hooks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &modelWorld{connections: connections, registry: enginetest.NewRegistry(), caches: t.TempDir()}
 	return modeltest.World{
 		Bench: s.bench(m.forge(t)), Store: newBareStore(t, s.dir), Clock: clock, Registry: m.registry, Reconciler: m.lane,
 		Secret: s.token,
@@ -93,16 +98,8 @@ func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.Wor
 // forge is the adapter as promoter wires it, for those who look on.
 func (m *modelWorld) forge(t *testing.T) scm.Forge {
 	t.Helper()
-	w, err := m.server.begin(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := w.close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return w.repositories[0].forge.scm
+	w := openSession(t, m.connections.Server, "")
+	return w.Repositories[0].Forge.SCM
 }
 
 // lane begins a process: the first has the mirror of those before, and so has one
@@ -113,19 +110,19 @@ func (m *modelWorld) lane(t *testing.T, fresh bool) (*engine.Reconciler, func(),
 	if !fresh && m.running < 2 {
 		cache = filepath.Join(m.caches, fmt.Sprint(m.running))
 	}
-	w, err := m.server.begin(t.Context(), cache)
+	w, err := m.connections.Open(t.Context(), cache)
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := w.lane(t.Context(), w.repositories[0])
+	l, err := newLane(t.Context(), w, w.Repositories[0], laneSetup{})
 	if err != nil {
-		return nil, nil, errors.Join(err, w.close())
+		return nil, nil, errors.Join(err, w.Close())
 	}
 	m.running++
 	l.Registries, l.Pause = m.registry, nil
 	return &l.Reconciler, func() {
 		m.running--
-		if err := errors.Join(l.known.Save(), l.mirror.Close(), w.close()); err != nil {
+		if err := errors.Join(l.known.Save(), l.mirror.Close(), w.Close()); err != nil {
 			t.Error(err)
 		}
 	}, nil
@@ -133,7 +130,7 @@ func (m *modelWorld) lane(t *testing.T, fresh bool) (*engine.Reconciler, func(),
 
 // serverFile writes the server's file about one repository on a forge that listens
 // on this machine, and returns how it is opened.
-func serverFile(t *testing.T, kind, url, repository, token string) ServerOptions {
+func serverFile(t *testing.T, kind, url, repository, token string) connect.Options {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "server.yaml")
 	text := fmt.Sprintf(`version: 1
@@ -147,7 +144,7 @@ rateLimits: [{host: "*", perSecond: 1000, burst: 10000}]
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return ServerOptions{Config: file, Env: func(name string) (string, bool) { return token, name == "TOKEN" }}
+	return connect.Options{WritePace: -1, Config: file, Env: func(name string) (string, bool) { return token, name == "TOKEN" }}
 }
 
 // modelAuthor is who commits where there is no forge.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/identity"
 	"promoter/internal/image"
@@ -27,11 +28,11 @@ type moments struct {
 }
 
 // newMoments is nil where there is no database: only answers of the round count then.
-func (w *work) newMoments(lane identity.RepositoryKey) *moments {
-	if w.store == nil {
+func newMoments(file *config.Server, kept *store.Store, lane identity.RepositoryKey) *moments {
+	if kept == nil {
 		return nil
 	}
-	return &moments{file: w.server.file, store: w.store, lane: lane}
+	return &moments{file: file, store: kept, lane: lane}
 }
 
 // asOf says since when answers about an image count: since the times of its
@@ -82,13 +83,13 @@ func (m *moments) refresh(ctx context.Context) error {
 }
 
 // refresher has registries asked again about what a config follows.
-func (w *work) refresher(ctx context.Context, m *moments) func(*config.Config) {
+func refresher(ctx context.Context, session *connect.Session, m *moments, log *slog.Logger) func(*config.Config) {
 	return func(c *config.Config) {
-		w.pass.Forget(func(asked image.Repository) bool {
+		session.ForgetAnswers(func(asked image.Repository) bool {
 			return slices.ContainsFunc(c.Components, func(one config.Component) bool { return one.Pattern.Match(asked) })
 		})
 		if err := m.refresh(ctx); err != nil {
-			w.log.WarnContext(ctx, "registries are not asked again", slog.String("key", string(m.lane)), slog.Any("error", err))
+			log.WarnContext(ctx, "registries are not asked again", slog.String("key", string(m.lane)), slog.Any("error", err))
 		}
 	}
 }
@@ -99,7 +100,7 @@ func (w *work) refresher(ctx context.Context, m *moments) func(*config.Config) {
 func timesOf(file *config.Server, component schedule.Times, asked image.Repository) schedule.Times {
 	times := component
 	for _, entry := range file.Registries {
-		if times.IsZero() && !entry.Poll.IsZero() && entry.Host == asked.Host() && covers(entry, asked) {
+		if times.IsZero() && !entry.Poll.IsZero() && connect.Covers(entry, asked) {
 			times = entry.Poll
 		}
 	}
@@ -112,11 +113,6 @@ func notOftener(file *config.Server, times schedule.Times) schedule.Times {
 		return schedule.Times{}
 	}
 	return times
-}
-
-// covers says whether an entry is about an image of its host.
-func covers(entry config.Registry, asked image.Repository) bool {
-	return len(entry.Repositories) == 0 || slices.ContainsFunc(entry.Repositories, func(p image.Pattern) bool { return p.Match(asked) })
 }
 
 // latest is the last of some times.

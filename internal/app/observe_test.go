@@ -23,7 +23,7 @@ func TestObserve_repositoriesInWhichNothingCanBeDone(t *testing.T) {
 		"acme/wrong": "the config cannot be used", "acme/none": "write one with 'promoter init'",
 	}
 	server := f.open(insecureRegistry, "acme/gitops", "acme/archived", "acme/wrong", "acme/none")
-	results, err := server.Observe(t.Context(), app.RunOptions{})
+	results, err := app.Observe(t.Context(), server, app.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

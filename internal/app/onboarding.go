@@ -2,10 +2,9 @@ package app
 
 import (
 	"sync"
-	"time"
 
+	"promoter/internal/connect"
 	"promoter/internal/identity"
-	"promoter/internal/scm/github"
 )
 
 // OnboardingState is the closed set of what can come of offering a config file to a
@@ -76,18 +75,30 @@ type onboarding struct {
 
 // candidate is a repository without a config file, as it was listed.
 type candidate struct {
-	*repository
-	key  identity.RepositoryKey
-	mark string // changes when the answer could
+	repository *connect.Repository
+	key        identity.RepositoryKey
+	mark       string // changes when the answer could
 }
 
-// newOnboarding is nil where nothing is offered to anybody.
-func (w *work) newOnboarding() *onboarding {
-	globs := w.server.file.Onboarding.Repositories
+// newOnboarding keeps the repositories without a config file of a session for later,
+// unless it is known what would come of them. It is nil if onboarding is off.
+func newOnboarding(session *connect.Session) *onboarding {
+	globs := session.Server.File.Onboarding.Repositories
 	if len(globs) == 0 {
 		return nil
 	}
-	return &onboarding{globs: globs, memory: readOnboarded(w.cacheFolder("onboarding"), w.server.now), left: maxOnboarded}
+	o := &onboarding{globs: globs, memory: readOnboarded(session.CacheFolder("onboarding"), session.Server.Now), left: maxOnboarded}
+	for _, found := range session.Unconfigured {
+		if !found.Repository.Matches(globs) || o.memory.has(found.Key, found.Version) != nil {
+			continue
+		}
+		c := candidate{repository: found.Repository, key: found.Key}
+		if found.Settled {
+			c.mark = found.Version
+		}
+		o.candidates = append(o.candidates, c)
+	}
+	return o
 }
 
 // has says whether repositories wait to be looked at.
@@ -125,28 +136,3 @@ func (o *onboarding) wait(n int) {
 	defer o.mutex.Unlock()
 	o.waiting += n
 }
-
-// consider keeps a repository that was found without a config file for later in the
-// round, unless it is known what would come of it.
-func (s *search) consider(used *installed, listed github.Listed) {
-	o := s.work.onboarding
-	if o == nil || listed.Archived || listed.Fork {
-		return
-	}
-	t := target{name: listed.Name, forge: used.config, rights: rightsOf(used.github.Installation)}
-	named := qualified{text: hostAndName(t), fold: true}
-	key, err := identity.ForgeKey(hostOf(t.forge.URL), listed.ID)
-	if err != nil || !named.fitsAny(o.globs) || o.memory.has(key, fingerprint(listed)) != nil {
-		return
-	}
-	c := candidate{repository: &repository{target: t, forge: used.forge}, key: key}
-	if settledAt(listed.Pushed, s.work.server.now()) {
-		c.mark = fingerprint(listed)
-	}
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	o.candidates = append(o.candidates, c)
-}
-
-// settledAt says whether a push is old enough to be told from the next one.
-func settledAt(pushed, now time.Time) bool { return !pushed.IsZero() && now.Sub(pushed) >= settled }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 )
 
@@ -22,7 +23,7 @@ func (o *onboarding) takeCandidates() []candidate {
 	defer o.mutex.Unlock()
 	all := o.candidates
 	o.candidates = nil
-	slices.SortFunc(all, func(a, b candidate) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(all, func(a, b candidate) int { return strings.Compare(a.repository.Name, b.repository.Name) })
 	if o.memory.kept() && len(all) > maxExamined {
 		o.waiting += len(all) - maxExamined
 		all = all[:maxExamined]
@@ -30,67 +31,69 @@ func (o *onboarding) takeCandidates() []candidate {
 	return all
 }
 
-// onboardAll offers a config file to the repositories that were found without one.
-// None stops another; tell is told what came of each that was looked at.
-func (w *work) onboardAll(ctx context.Context, dryRun bool, tell func(r *repository, came *Onboarding, err error)) error {
-	all := w.onboarding.takeCandidates()
+// onboardAll opens onboarding pull requests for the repositories that were found without
+// a config file. A failure of one does not affect others; tell is called with the result
+// of each.
+func onboardAll(ctx context.Context, session *connect.Session, o *onboarding, dryRun bool, tell func(r *connect.Repository, came *Onboarding, err error)) error {
+	all := o.takeCandidates()
 	if len(all) == 0 {
 		return nil
 	}
-	apart := &work{server: w.server, dir: w.dir, cache: w.cache, ways: w.ways, forges: w.forges, onboarding: w.onboarding}
-	byRepository := map[*repository]candidate{}
+	byRepository := map[*connect.Repository]candidate{}
+	var repositories []*connect.Repository
 	for _, c := range all {
 		byRepository[c.repository] = c
-		apart.repositories = append(apart.repositories, c.repository)
+		repositories = append(repositories, c.repository)
 	}
-	apart.each(func(r *repository) { r.open(ctx) })
-	if err := apart.wireRegistries(); err != nil { // who may ask which registry rests on their names
+	apart, err := session.With(ctx, repositories)
+	if err != nil {
 		return err
 	}
 	var mutex sync.Mutex
-	apart.each(func(r *repository) {
+	apart.Each(func(r *connect.Repository) {
 		if ctx.Err() != nil {
 			return
 		}
-		if w.onboarding.full() {
-			w.onboarding.wait(1)
+		if o.full() {
+			o.wait(1)
 			return
 		}
-		came, err := apart.onboardOne(ctx, byRepository[r], dryRun)
+		came, err := onboardOne(ctx, apart, o, byRepository[r], dryRun)
 		mutex.Lock()
 		defer mutex.Unlock()
 		if came != nil || err != nil {
 			tell(r, came, err)
 		}
 	})
-	return errors.Join(context.Cause(ctx), w.onboarding.memory.save())
+	return errors.Join(context.Cause(ctx), o.memory.save())
 }
 
 // onboardOne is what onboardAll does for one repository. No mirror is kept of those
 // that have no pull request: most are no GitOps repositories.
-func (w *work) onboardOne(ctx context.Context, c candidate, dryRun bool) (came *Onboarding, err error) {
-	if c.err != nil {
-		return nil, c.err
+func onboardOne(ctx context.Context, session *connect.Session, o *onboarding, c candidate, dryRun bool) (came *Onboarding, err error) {
+	r := c.repository
+	if r.Err != nil {
+		return nil, r.Err
 	}
-	if info := c.scm.Info(); info.Key != c.key { // another one has the name now
+	if r.Key() != c.key { // another one has the name now
 		return nil, nil //nolint:nilnil // the next round lists it
 	}
-	err = w.survive(ctx, c.repository, func(l *lane) error {
+	err = tryLane(ctx, session, r, laneSetup{}, func(l *lane) error {
 		l.DryRun = dryRun
-		if !l.mayOnboard(w.onboarding) {
+		if !l.mayOnboard(o) {
 			return nil
 		}
-		a, err := l.asking(ctx, w.onboarding)
+		a, err := l.asking(ctx, o)
 		if err != nil || a == nil {
-			return advised(err, c.repository)
+			return r.Advise(err)
 		}
 		came, err = a.offer(ctx)
-		return advised(err, c.repository)
+		return r.Advise(err)
 	})
 	if came == nil || !came.stands() {
-		err = errors.Join(err, os.RemoveAll(w.mirrorFolder(string(c.key))))
+		err = errors.Join(err, os.RemoveAll(mirrorFolder(session, string(c.key))))
 	}
-	w.onboarding.memory.settle(c.key, c.mark, lasting(came, err), true)
+	o.memory.settle(c.key, c.mark, lasting(came, err), true)
 	return came, err
 }
 

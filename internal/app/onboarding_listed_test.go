@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/scm/gitea/giteatest"
 	"promoter/internal/scm/github/githubtest"
 	"promoter/internal/scm/gitlab/gitlabtest"
@@ -96,13 +97,12 @@ networks: [127.0.0.0/8]
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
-	server, err := app.OpenServer(app.ServerOptions{
+	server, err := connect.OpenServer(connect.Options{WritePace: -1,
 		Config: file, Env: func(name string) (string, bool) { return f.token, name == "TOKEN" }, Now: s.clock.Now,
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	server.SetPace(0)
 	s.server = server
 }
 

@@ -35,14 +35,13 @@ type asking struct {
 // offered a config file, and whether anything may be.
 func (l *lane) mayOnboard(o *onboarding) bool {
 	info := l.Repository.Info()
-	return o != nil && l.of.named.fitsAny(o.globs) && l.Repository.Features().PullRequests &&
+	return o != nil && l.of.Matches(o.globs) && l.Repository.Features().PullRequests &&
 		!info.Archived && !info.Fork && info.MayPush
 }
 
 // onboard offers a config file to a listed repository in which a pass found none. It
 // is nil where that is not so.
-func (l *lane) onboard(ctx context.Context, report engine.Report) (*Onboarding, error) {
-	o := l.work.onboarding
+func (l *lane) onboard(ctx context.Context, o *onboarding, report engine.Report) (*Onboarding, error) {
 	if report.Config != nil || report.Unusable == "" || !l.mayOnboard(o) {
 		return nil, nil //nolint:nilnil // there is nothing to tell
 	}
@@ -178,7 +177,7 @@ func (a *asking) suggest(ctx context.Context) (*suggest.Suggestion, error) {
 		}
 	}
 	found := suggest.Found{Offered: true}
-	found.References, found.Files, err = scan.All(ctx, files, a.work.server.file.Sizes.File)
+	found.References, found.Files, err = scan.All(ctx, files, a.session.Server.File.Sizes.File)
 	if err != nil {
 		return nil, fmt.Errorf("scan the files of %s: %w", a.base, err)
 	}

@@ -39,6 +39,8 @@ type outcome struct {
 }
 
 const (
+	// maxOutcomes bounds the file, in bytes.
+	maxOutcomes = 32 << 20
 	// nothingFor is how long a repository in which nothing was found is left alone,
 	// although it was pushed to: most are no GitOps repositories and never will be.
 	nothingFor = 6 * time.Hour
@@ -62,7 +64,7 @@ func readOnboarded(folder string, now func() time.Time) *onboarded {
 	}
 	defer func() { _ = file.Close() }() // it was read
 	var known map[identity.RepositoryKey]outcome
-	if json.NewDecoder(io.LimitReader(file, maxUnconfigured)).Decode(&known) != nil {
+	if json.NewDecoder(io.LimitReader(file, maxOutcomes)).Decode(&known) != nil {
 		return o
 	}
 	for key, one := range known {

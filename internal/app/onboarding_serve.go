@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/queue"
 )
@@ -17,8 +18,8 @@ func (s *service) onboard(ctx context.Context, _ queue.Item) (queue.Result, erro
 		return queue.Result{}, err
 	}
 	defer release()
-	err = in.onboardAll(ctx, s.DryRun, func(r *repository, came *Onboarding, failed error) {
-		s.tellOnboarding(ctx, s.Log.With(slog.String("repository", r.name)), came, failed)
+	err = onboardAll(ctx, in.session, in.onboarding, s.DryRun, func(r *connect.Repository, came *Onboarding, failed error) {
+		s.tellOnboarding(ctx, s.Log.With(slog.String("repository", r.Name)), came, failed)
 	})
 	if note := in.onboarding.waitingNote(); note != "" {
 		s.Log.InfoContext(ctx, note)
@@ -36,15 +37,15 @@ func (r *round) onboardings() []queue.Trigger {
 }
 
 // onboardLane offers a config file to a listed repository in which a look found none.
-func (s *service) onboardLane(ctx context.Context, in *round, r *repository, report engine.Report) {
-	if in.onboarding == nil || report.Config != nil || report.Unusable == "" || r.scm == nil {
+func (s *service) onboardLane(ctx context.Context, in *round, r *connect.Repository, report engine.Report) {
+	if in.onboarding == nil || report.Config != nil || report.Unusable == "" || r.SCM == nil {
 		return
 	}
 	var came *Onboarding
-	err := in.with(ctx, r, func(l *lane) (err error) {
+	err := withLane(ctx, in.session, r, in.lanes, func(l *lane) (err error) {
 		l.DryRun = s.DryRun
-		came, err = l.onboard(ctx, report)
-		return advised(err, r)
+		came, err = l.onboard(ctx, in.onboarding, report)
+		return r.Advise(err)
 	})
 	if ctx.Err() == nil {
 		s.tellOnboarding(ctx, s.logOf(r), came, err)

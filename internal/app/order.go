@@ -11,6 +11,7 @@ import (
 	"promoter/internal/verb"
 
 	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/state"
@@ -55,24 +56,28 @@ type Carried struct {
 
 // Decide carries an order out on the one repository that was named: it writes it
 // to the repository's branch promoter/_state. The next pass acts on it.
-func (s *Server) Decide(ctx context.Context, order Order) (carried Carried, err error) {
+func Decide(ctx context.Context, s *connect.Server, order Order) (carried Carried, err error) {
 	if err := order.check(); err != nil {
 		return Carried{}, err
 	}
-	if len(s.everywhere) > 0 {
+	if len(s.Discover) > 0 {
 		return Carried{}, fault.New(fault.Invalid, "%s is for one repository: name it with --repo", order.Verb)
 	}
-	if len(s.targets) > 1 {
-		return Carried{}, fault.New(fault.Invalid, "%s is for one repository: name it with --repo; there are %s", order.Verb, namesOf(s.Repositories()))
+	if len(s.Targets) > 1 {
+		return Carried{}, fault.New(fault.Invalid, "%s is for one repository: name it with --repo; there are %s", order.Verb, fault.List(s.Repositories()))
 	}
-	w, err := s.begin(ctx, order.CacheDir)
+	connections, err := connect.New(s, connect.Hooks{})
 	if err != nil {
 		return Carried{}, err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	r := w.repositories[0]
-	err = w.with(ctx, r, func(l *lane) error {
-		d := deciding{Order: order, lane: l, work: w, repository: r, now: s.now().UTC()}
+	session, err := connections.Open(ctx, order.CacheDir)
+	if err != nil {
+		return Carried{}, err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	r := session.Repositories[0]
+	err = withLane(ctx, session, r, laneSetup{}, func(l *lane) error {
+		d := deciding{Order: order, lane: l, server: s, repository: r, now: s.Now().UTC()}
 		carried, err = d.decide(ctx)
 		return err
 	})
@@ -100,20 +105,20 @@ func (o Order) check() error {
 type deciding struct {
 	Order
 	lane       *lane
-	work       *work
-	repository *repository
+	server     *connect.Server
+	repository *connect.Repository
 	now        time.Time
 	config     *config.Config
 	byDefault  string // branch
 }
 
 func (d *deciding) decide(ctx context.Context) (Carried, error) {
-	if d.repository.scm.Info().Archived {
+	if d.repository.SCM.Info().Archived {
 		return Carried{}, fault.New(fault.Invalid, "the repository is archived: unarchive it first")
 	}
 	refs, err := d.lane.Remote.Refs(ctx)
 	if err != nil {
-		return Carried{}, advised(err, d.repository)
+		return Carried{}, d.repository.Advise(err)
 	}
 	if d.config, d.byDefault, err = d.lane.config(ctx, refs); err != nil {
 		return Carried{}, err
@@ -122,7 +127,7 @@ func (d *deciding) decide(ctx context.Context) (Carried, error) {
 	if err != nil {
 		return Carried{}, err
 	}
-	carried := Carried{Repository: d.repository.name, By: d.by(), Places: targets}
+	carried := Carried{Repository: d.repository.Name, By: d.by(), Places: targets}
 	changes, err := d.changes(ctx, &carried)
 	if err != nil {
 		return Carried{}, err
@@ -137,7 +142,7 @@ func (d *deciding) decide(ctx context.Context) (Carried, error) {
 // what the person says of themselves. It proves nothing: whoever may push the
 // branch may write any name into it.
 func (d *deciding) by() identity.User {
-	self := d.repository.scm.Info().Self
+	self := d.repository.SCM.Info().Self
 	if d.As != "" {
 		return identity.User{Host: self.Host, Login: d.As}
 	}
@@ -145,7 +150,7 @@ func (d *deciding) by() identity.User {
 		return self
 	}
 	for _, variable := range []string{"USER", "USERNAME"} {
-		if name, set := d.work.server.env(variable); set && name != "" {
+		if name, set := d.server.Env(variable); set && name != "" {
 			return identity.User{Login: name}
 		}
 	}

@@ -18,7 +18,7 @@ func TestDecide_saysWhetherItStoodThereAlready(t *testing.T) {
 		verb  app.Verb
 		stood bool
 	}{{app.VerbThaw, true}, {app.VerbHold, false}, {app.VerbResume, false}, {app.VerbFreeze, false}, {app.VerbThaw, false}, {app.VerbThaw, true}} {
-		carried, err := server.Decide(t.Context(), app.Order{Verb: step.verb, Environment: "dev"})
+		carried, err := app.Decide(t.Context(), server, app.Order{Verb: step.verb, Environment: "dev"})
 		if err != nil || carried.Stood != step.stood {
 			t.Errorf("%s: stood %v, %v, want %v", step.verb, carried.Stood, err, step.stood)
 		}
@@ -47,7 +47,7 @@ func TestDecide_theSubjectNamesTheApplication(t *testing.T) {
 		{app.Order{}, "Hold the repository"},
 	} {
 		step.order.Verb = app.VerbHold
-		if _, err := server.Decide(t.Context(), step.order); err != nil {
+		if _, err := app.Decide(t.Context(), server, step.order); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.TrimSpace(repository.Git("log", "-1", "--format=%B", "promoter/_state")); got != step.want {
@@ -63,7 +63,7 @@ func TestDecide_tooManyVersions(t *testing.T) {
 	for i := range 101 {
 		order.With = append(order.With, fmt.Sprintf("quay.io/acme/web:%d", i))
 	}
-	_, err := f.open("", "acme/gitops").Decide(t.Context(), order)
+	_, err := app.Decide(t.Context(), f.open("", "acme/gitops"), order)
 	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--with names more than 100 versions") {
 		t.Error(err)
 	}
@@ -84,7 +84,7 @@ func TestDecide_namesThatTheRepositoryDoesNotHave(t *testing.T) {
 		{"acme/wrong", app.Order{}, "the config cannot be used: .promoter.yaml:"},
 	} {
 		step.order.Verb = app.VerbHold
-		_, err := f.open(insecureRegistry, step.repository).Decide(t.Context(), step.order)
+		_, err := app.Decide(t.Context(), f.open(insecureRegistry, step.repository), step.order)
 		if err == nil || !strings.Contains(err.Error(), step.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%+v: %v, want %q", step, err, step.want)
 		}

@@ -47,7 +47,7 @@ func (d *deciding) environments() ([]string, error) {
 		return d.config.Order(), nil
 	}
 	if _, ok := d.config.Environment(d.Environment); !ok {
-		return nil, fault.New(fault.Invalid, "there is no environment %s here; there are %s", d.Environment, namesOf(d.config.Order()))
+		return nil, fault.New(fault.Invalid, "there is no environment %s here; there are %s", d.Environment, fault.List(d.config.Order()))
 	}
 	return []string{d.Environment}, nil
 }
@@ -59,7 +59,7 @@ func (d *deciding) every(applications []string) ([]promotion.Target, error) {
 		return nil, fault.New(fault.NotFound, "%s has no applications: no file of its branch belongs to it", d.Environment)
 	}
 	if len(applications) > 1 && (len(d.With) > 0 || d.Verb == VerbRollback) {
-		return nil, fault.New(fault.Invalid, "name the application with --app; %s has %s", d.Environment, namesOf(applications))
+		return nil, fault.New(fault.Invalid, "name the application with --app; %s has %s", d.Environment, fault.List(applications))
 	}
 	var targets []promotion.Target
 	for _, application := range applications {
@@ -80,7 +80,7 @@ func (d *deciding) having(environments []string, applications map[string][]strin
 	}
 	if len(targets) == 0 {
 		slices.Sort(known)
-		return nil, fault.New(fault.Invalid, "there is no application %s here; there are %s", d.Application, namesOf(slices.Compact(known)))
+		return nil, fault.New(fault.Invalid, "there is no application %s here; there are %s", d.Application, fault.List(slices.Compact(known)))
 	}
 	return targets, nil
 }

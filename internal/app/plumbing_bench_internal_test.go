@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"promoter/internal/benchtree"
+	"promoter/internal/connect"
 )
 
 // plumbing is what a careful person would script with Git's own commands: a bare
@@ -194,7 +195,7 @@ func laneOverHTTP(b *testing.B, base, name string) *lane {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	return laneOf(b, ServerOptions{Config: file, Env: noEnv, Now: time.Now})
+	return laneOf(b, connect.Options{Config: file, Env: noEnv, Now: time.Now})
 }
 
 // gitServer counts the time in which it has a request to answer.

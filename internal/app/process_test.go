@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/queue"
 )
 
@@ -46,19 +47,19 @@ func serveAsChild(text string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin) // it ends with the test
 		cancel()
 	}()
-	server, err := app.OpenService(app.ServerOptions{Config: o.File, Env: os.LookupEnv, Now: time.Now})
+	server, err := connect.OpenService(connect.Options{WritePace: -1, Config: o.File, Env: os.LookupEnv, Now: time.Now})
 	if err != nil {
 		return err
 	}
-	server.SetPace(0)
-	server.SetQueue(queue.Options{Lease: o.Lease, Poll: o.Lease / 15, FirstRetry: 100 * time.Millisecond, LastRetry: time.Second})
-	if o.Point != "" {
-		server.SetAround(o.around)
-	}
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-	return server.Serve(ctx, app.ServeOptions{Quiet: -1, Log: log, Listening: func(at net.Addr) {
-		log.Info("listening", slog.String("address", at.String()))
-	}})
+	options := app.ServeOptions{
+		Quiet: -1, Log: log, Listening: func(at net.Addr) { log.Info("listening", slog.String("address", at.String())) },
+		Queue: queue.Options{Lease: o.Lease, Poll: o.Lease / 15, FirstRetry: 100 * time.Millisecond, LastRetry: time.Second},
+	}
+	if o.Point != "" {
+		options.CommitHook = o.around
+	}
+	return app.Serve(ctx, server, options)
 }
 
 // process is one that serves.

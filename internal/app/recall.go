@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/server"
 	"promoter/internal/store"
@@ -21,16 +22,15 @@ type Recalled struct {
 // Recall reads the past from the repositories, without a service: landings from the
 // trailers on the environments' branches, and what people decided that still stands.
 // What the question narrows is narrowed as the service does; it has one page.
-func (s *Server) Recall(ctx context.Context, past server.HistoryQuery, options RunOptions) (_ Recalled, err error) {
-	recalled := Recalled{History: server.History{Schema: server.Schema, At: s.now().UTC(), Events: []server.Event{}}}
+func Recall(ctx context.Context, s *connect.Server, past server.HistoryQuery, options RunOptions) (_ Recalled, err error) {
+	recalled := Recalled{History: server.History{Schema: server.Schema, At: s.Now().UTC(), Events: []server.Event{}}}
 	var mutex sync.Mutex
 	var events []store.Event
-	none := func(context.Context, *work) ([]Result, error) { return nil, nil }
-	results, err := s.pass(ctx, options, none, func(ctx context.Context, l *lane, result *Result) (err error) {
+	results, err := forAll(ctx, s, options, nil, func(ctx context.Context, _ *onboarding, l *lane, result *Result) (err error) {
 		l.DryRun = true // who may only read may ask
 		var landed []engine.Landed
 		result.Report, landed, err = l.HistoryFromGit(ctx, past.Since)
-		found := bookOf(l, s.now()).standing(result.Report, landed)
+		found := bookOf(l, s.Now()).standing(result.Report, landed)
 		mutex.Lock()
 		defer mutex.Unlock()
 		events = append(events, found...)
@@ -63,11 +63,4 @@ func wanted(e store.Event, past server.HistoryQuery) bool {
 	is := func(asked, has string) bool { return asked == "" || asked == has }
 	component := past.Component == "" || slices.ContainsFunc(e.Versions, func(v store.EventVersion) bool { return v.Component == past.Component })
 	return is(past.Environment, e.Environment) && is(past.Application, e.Application) && component && !e.At.Before(past.Since)
-}
-
-// HasServerFile says whether there is a server's file, named or in this folder: then
-// there may be a service to ask.
-func HasServerFile(options ServerOptions) bool {
-	_, found, err := findServerFile(options)
-	return found || err != nil
 }

@@ -78,14 +78,14 @@ func (d *deciding) reference(text string) (string, image.Reference, error) {
 	}
 	reference, err := image.Parse(whole)
 	if err != nil {
-		return "", image.Reference{}, fault.New(fault.Invalid, "%q: %w; the components are %s", text, err, namesOf(d.components()))
+		return "", image.Reference{}, fault.New(fault.Invalid, "%q: %w; the components are %s", text, err, fault.List(d.components()))
 	}
 	if reference.Tag == "" && reference.Digest == "" {
 		return "", image.Reference{}, fault.New(fault.Invalid, "%q names no version: add :TAG, @DIGEST or both", text)
 	}
 	component, followed := d.follows(reference.Repository)
 	if !followed {
-		return "", image.Reference{}, fault.New(fault.Invalid, "%q: nothing follows %s; the components are %s", text, reference.Repository.Familiar(), namesOf(d.components()))
+		return "", image.Reference{}, fault.New(fault.Invalid, "%q: nothing follows %s; the components are %s", text, reference.Repository.Familiar(), fault.List(d.components()))
 	}
 	return component, reference, nil
 }

@@ -33,15 +33,15 @@ func (r *reopens) after(in *round, now time.Time, soonest, poll time.Duration) t
 // passes is when something that could not be opened is worth a new round, which comes
 // at a time or, where the forge named a later one, then; zero: nothing is.
 func (r *round) passes(at time.Time) (next time.Time) {
-	for _, one := range r.repositories {
-		if one.scm != nil {
+	for _, one := range r.session.Repositories {
+		if one.SCM != nil {
 			continue
 		}
-		switch fault.KindOf(one.err) {
+		switch fault.KindOf(one.Err) {
 		case fault.Temporary:
 			next = earlier(next, at)
 		case fault.RateLimited:
-			until, _ := fault.RetryAt(one.err)
+			until, _ := fault.RetryAt(one.Err)
 			next = earlier(next, latest(until, at))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/server"
 	"promoter/internal/webhook"
@@ -23,18 +24,18 @@ type SavedDelivery struct {
 const maxPayload = 2 << 20
 
 // ReadSaved says what the payload of a file hints at. It asks nobody.
-func ReadSaved(options ServerOptions, saved SavedDelivery) (server.Replayed, error) {
-	s, err := openFile(options)
+func ReadSaved(options connect.Options, saved SavedDelivery) (server.Replayed, error) {
+	s, err := connect.OpenFile(options)
 	if err != nil {
 		return server.Replayed{}, err
 	}
-	at := slices.IndexFunc(s.file.Receivers, func(r config.Receiver) bool { return r.Name == saved.Receiver })
+	at := slices.IndexFunc(s.File.Receivers, func(r config.Receiver) bool { return r.Name == saved.Receiver })
 	if at < 0 {
 		var names []string
-		for _, r := range s.file.Receivers {
+		for _, r := range s.File.Receivers {
 			names = append(names, r.Name)
 		}
-		return server.Replayed{}, fault.New(fault.Invalid, "--receiver %q: %s has the receivers %s", saved.Receiver, s.file.File, namesOf(names))
+		return server.Replayed{}, fault.New(fault.Invalid, "--receiver %q: %s has the receivers %s", saved.Receiver, s.File.File, fault.List(names))
 	}
 	header, err := headerOf(saved.Headers)
 	if err != nil {
@@ -44,7 +45,7 @@ func ReadSaved(options ServerOptions, saved SavedDelivery) (server.Replayed, err
 	if err != nil {
 		return server.Replayed{}, fmt.Errorf("read the payload: %w", err)
 	}
-	read, err := webhook.Read(string(s.file.Receivers[at].Kind), webhook.Request{Header: header, Body: body})
+	read, err := webhook.Read(string(s.File.Receivers[at].Kind), webhook.Request{Header: header, Body: body})
 	return replayedOf(saved.Receiver, read), err
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"promoter/internal/connect"
 	"promoter/internal/event"
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -18,10 +19,11 @@ import (
 // rounds hands out the present round of work of a service. A round is made anew
 // with each poll; an older one ends when the last look that uses it does.
 type rounds struct {
-	server *Server
-	folder string
-	store  *store.Store
-	log    *slog.Logger
+	connections *connect.Connections
+	clock       func() time.Time
+	folder      string
+	store       *store.Store
+	log         *slog.Logger
 
 	started atomic.Bool // this process polled
 
@@ -33,10 +35,12 @@ type rounds struct {
 
 // round is one round of work with what is shared in it.
 type round struct {
-	*work
-	byKey map[string]*repository
-	began time.Time
-	made  time.Time // when it could be used
+	session    *connect.Session
+	onboarding *onboarding
+	lanes      laneSetup
+	byKey      map[string]*connect.Repository
+	began      time.Time
+	made       time.Time // when it could be used
 
 	users   int  // guarded by rounds.mu
 	retired bool // guarded by rounds.mu
@@ -55,7 +59,7 @@ const failuresFor = 30 * time.Second
 func (r *rounds) use(ctx context.Context) (*round, func(), error) {
 	taken, before := r.take(), time.Time{}
 	if taken != nil {
-		if age := r.age(); age <= r.server.file.Poll*5/4 {
+		if age := r.age(); age <= r.connections.Server.File.Poll*5/4 {
 			return taken, func() { r.release(taken) }, nil
 		}
 		before = taken.began
@@ -82,7 +86,7 @@ func (r *rounds) age() time.Duration {
 	if r.old {
 		return math.MaxInt64
 	}
-	return max(r.server.now().Sub(r.now.made), 1)
+	return max(r.clock().Sub(r.now.made), 1)
 }
 
 // outdate has the next who needs a round make one.
@@ -135,25 +139,27 @@ func (r *rounds) renew(ctx context.Context, after time.Time) error {
 }
 
 func (r *rounds) begin(ctx context.Context) (*round, error) {
-	began := r.server.now()
-	w, err := r.server.begin(ctx, r.folder)
+	began := r.clock()
+	session, err := r.connections.Open(ctx, r.folder)
 	if err != nil {
 		return nil, err
 	}
 	if ctx.Err() != nil { // what could not be opened says nothing then
-		return nil, errors.Join(context.Cause(ctx), w.close())
+		return nil, errors.Join(context.Cause(ctx), session.Close())
 	}
-	w.store, w.log = r.store, r.log
-	made := &round{work: w, byKey: map[string]*repository{}, began: began, made: r.server.now(), heeded: map[event.Image]time.Time{}}
-	for _, note := range w.notes {
+	made := &round{
+		session: session, onboarding: newOnboarding(session), lanes: laneSetup{store: r.store, log: r.log},
+		byKey: map[string]*connect.Repository{}, began: began, made: r.clock(), heeded: map[event.Image]time.Time{},
+	}
+	for _, note := range session.Notes {
 		r.log.InfoContext(ctx, note)
 	}
-	for _, one := range w.repositories {
-		if one.scm == nil {
-			r.log.WarnContext(ctx, "a repository cannot be opened", slog.String("repository", one.name), slog.Any("error", one.err))
+	for _, one := range session.Repositories {
+		if one.SCM == nil {
+			r.log.WarnContext(ctx, "a repository cannot be opened", slog.String("repository", one.Name), slog.Any("error", one.Err))
 			continue
 		}
-		made.byKey[string(one.scm.Info().Key)] = one
+		made.byKey[string(one.Key())] = one
 	}
 	return made, nil
 }
@@ -174,7 +180,7 @@ func (r *rounds) replace(made *round) {
 
 // end keeps what the round learnt.
 func (r *rounds) end(over *round) {
-	if err := over.close(); err != nil {
+	if err := over.session.Close(); err != nil {
 		r.log.Warn("what was learnt of registries is not kept", slog.Any("error", err))
 	}
 }
@@ -182,7 +188,7 @@ func (r *rounds) end(over *round) {
 // flush keeps what a look learnt: a process that ends before its round does would ask
 // again.
 func (r *rounds) flush(in *round) {
-	if err := in.registries.Flush(); err != nil {
+	if err := in.session.Flush(); err != nil {
 		r.log.Warn("what was learnt of registries is not kept", slog.Any("error", err))
 	}
 }
@@ -196,16 +202,16 @@ func (r *rounds) close() error {
 	}
 	last := r.now
 	r.now = nil
-	return last.close()
+	return last.session.Close()
 }
 
 // unopened says why a repository of a forge could not be opened, if that may pass:
 // then it is not known which repositories the round lacks. Of no name: of any forge.
 func (r *round) unopened(forge string) error {
-	for _, one := range r.repositories {
-		ours := forge == "" || one.target.forge.Name == forge
-		if ours && one.scm == nil && fault.KindOf(one.err) != fault.NotFound {
-			return one.err
+	for _, one := range r.session.Repositories {
+		ours := forge == "" || one.Forge.Config.Name == forge
+		if ours && one.SCM == nil && fault.KindOf(one.Err) != fault.NotFound {
+			return one.Err
 		}
 	}
 	return nil
@@ -227,7 +233,7 @@ func (r *round) heed(hinted []store.ImageEvent, now time.Time) {
 		return
 	}
 	r.asked = now
-	r.pass.Forget(func(asked image.Repository) bool {
+	r.session.ForgetAnswers(func(asked image.Repository) bool {
 		for _, said := range fresh {
 			if said.Is(asked) {
 				return true

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/connect"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/fault"
 	"promoter/internal/queue"
@@ -83,16 +84,15 @@ networks: [127.0.0.0/8]
 		t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return d.token.Load().(string), name == "TOKEN" } //nolint:forcetypeassert // nothing else is stored
-	server, err := OpenService(ServerOptions{Config: file, Env: env, Now: d.clock.Now})
+	server, err := connect.OpenService(connect.Options{WritePace: -1, Config: file, Env: env, Now: d.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.SetPace(0)
-	db, err := server.openDatabase(t.Context())
+	db, err := openDatabase(t.Context(), server, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.service, err = server.service(t.Context(), db, ServeOptions{Quiet: -1, Log: slog.New(slog.DiscardHandler)}); err != nil {
+	if d.service, err = newService(t.Context(), server, db, ServeOptions{Quiet: -1, Log: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -133,7 +133,7 @@ func (d *desk) present() *round {
 func (d *desk) keyOf(name string) string {
 	d.t.Helper()
 	for key, r := range d.present().byKey {
-		if r.name == name {
+		if r.Name == name {
 			return key
 		}
 	}
@@ -319,14 +319,14 @@ func TestWith_aDefectLetsGo(t *testing.T) {
 	defer func() { runtime.KeepAlive(held) }()
 	func() {
 		defer func() { _ = recover() }()
-		_ = in.with(t.Context(), one, func(l *lane) error {
+		_ = withLane(t.Context(), in.session, one, in.lanes, func(l *lane) error {
 			held = l
 			panic("a defect")
 		})
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := in.with(ctx, one, func(*lane) error { return nil }); err != nil {
+	if err := withLane(ctx, in.session, one, in.lanes, func(*lane) error { return nil }); err != nil {
 		t.Error(err)
 	}
 }

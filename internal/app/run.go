@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"promoter/internal/promotion"
-
+	"promoter/internal/connect"
 	"promoter/internal/engine"
+	"promoter/internal/promotion"
 )
 
 // RunOptions say how a run works.
@@ -50,70 +50,80 @@ func (r Result) Moved() (name string, moved bool) {
 // the run as a whole; what fails in one repository is in its result and stops no
 // other. The results are in the order of the repositories; they are there too when
 // only the clearing up failed.
-func (s *Server) Run(ctx context.Context, options RunOptions) ([]Result, error) {
-	return s.pass(ctx, options, s.runRest(options), func(ctx context.Context, l *lane, result *Result) (err error) {
+func Run(ctx context.Context, s *connect.Server, options RunOptions) ([]Result, error) {
+	return forAll(ctx, s, options, onboardRest(options), func(ctx context.Context, o *onboarding, l *lane, result *Result) (err error) {
 		l.DryRun = options.DryRun
 		if result.Report, err = l.Reconcile(ctx); err == nil {
-			result.Onboarding, err = l.onboard(ctx, result.Report)
+			result.Onboarding, err = l.onboard(ctx, o, result.Report)
 		}
 		return err
 	})
 }
 
-// Observe looks at all repositories as Run does, and changes nothing.
-func (s *Server) Observe(ctx context.Context, options RunOptions) ([]Result, error) {
-	none := func(context.Context, *work) ([]Result, error) { return nil, nil }
-	return s.pass(ctx, options, none, func(ctx context.Context, l *lane, result *Result) (err error) {
-		l.DryRun = true // who may only read may ask
+// Observe reads all repositories as Run does, and changes nothing.
+func Observe(ctx context.Context, s *connect.Server, options RunOptions) ([]Result, error) {
+	return forAll(ctx, s, options, nil, func(ctx context.Context, _ *onboarding, l *lane, result *Result) (err error) {
+		l.DryRun = true // read access is enough
 		result.Report, err = l.Observe(ctx)
 		return err
 	})
 }
 
-// pass does something in the lanes of all repositories, and then the rest.
-func (s *Server) pass(
-	ctx context.Context, options RunOptions, rest func(context.Context, *work) ([]Result, error), do func(context.Context, *lane, *Result) error,
-) (_ []Result, err error) {
-	w, err := s.begin(ctx, options.CacheDir)
+// doFunc does something with one repository that is open.
+type doFunc func(ctx context.Context, o *onboarding, l *lane, result *Result) error
+
+// forAll opens all repositories, calls a function for each of them, and then another
+// one for the rest.
+func forAll(ctx context.Context, s *connect.Server, options RunOptions, rest func(context.Context, *connect.Session, *onboarding) ([]Result, error), do doFunc) (_ []Result, err error) {
+	connections, err := connect.New(s, connect.Hooks{})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
+	session, err := connections.Open(ctx, options.CacheDir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
 	if options.Note != nil {
-		for _, note := range w.notes {
+		for _, note := range session.Notes {
 			options.Note(note)
 		}
 	}
-	results := make([]Result, len(w.repositories))
-	watched := watch{progress: options.Progress, total: len(w.repositories)}
+	onboarding := newOnboarding(session)
+	results := make([]Result, len(session.Repositories))
+	watched := watch{progress: options.Progress, total: len(session.Repositories)}
 	watched.done(0)
-	index := map[*repository]int{}
-	for i, r := range w.repositories {
+	index := map[*connect.Repository]int{}
+	for i, r := range session.Repositories {
 		index[r] = i
 	}
-	w.each(func(r *repository) {
-		result := Result{Repository: r.name}
-		result.Err = w.survive(ctx, r, func(l *lane) error { return advised(do(ctx, l, &result), r) })
+	session.Each(func(r *connect.Repository) {
+		result := Result{Repository: r.Name}
+		result.Err = tryLane(ctx, session, r, laneSetup{}, func(l *lane) error { return r.Advise(do(ctx, onboarding, l, &result)) })
 		results[index[r]] = result
 		watched.done(1)
 	})
-	more, err := rest(ctx, w)
+	var more []Result
+	if rest != nil {
+		more, err = rest(ctx, session, onboarding)
+	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	return append(results, more...), err
 }
 
-// runRest offers a config file to the repositories that were found without one.
-func (s *Server) runRest(options RunOptions) func(context.Context, *work) ([]Result, error) {
-	return func(ctx context.Context, w *work) (more []Result, err error) {
-		err = w.onboardAll(ctx, options.DryRun, func(r *repository, came *Onboarding, failed error) {
+// onboardRest opens onboarding pull requests for the repositories that were found
+// without a config file.
+func onboardRest(options RunOptions) func(context.Context, *connect.Session, *onboarding) ([]Result, error) {
+	return func(ctx context.Context, session *connect.Session, o *onboarding) (more []Result, err error) {
+		err = onboardAll(ctx, session, o, options.DryRun, func(r *connect.Repository, came *Onboarding, failed error) {
 			if failed != nil || came.told() {
-				more = append(more, Result{Repository: r.name, Onboarding: came, Err: failed})
+				more = append(more, Result{Repository: r.Name, Onboarding: came, Err: failed})
 			}
 		})
 		slices.SortFunc(more, func(a, b Result) int { return strings.Compare(a.Repository, b.Repository) })
-		if note := w.onboarding.waitingNote(); note != "" && options.Note != nil {
+		if note := o.waitingNote(); note != "" && options.Note != nil {
 			options.Note(note)
 		}
 		return more, err

@@ -20,8 +20,7 @@ func TestRun_aDefectStopsNoOther(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			none := func(context.Context, *work) ([]Result, error) { return nil, nil }
-			results, err := d.pass(t.Context(), RunOptions{}, none, func(ctx context.Context, l *lane, result *Result) (err error) {
+			results, err := forAll(t.Context(), d.server, RunOptions{}, nil, func(ctx context.Context, _ *onboarding, l *lane, result *Result) (err error) {
 				if result.Repository == "acme/one" {
 					defect()
 				}

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,17 +9,19 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/fault"
+	"promoter/internal/outbound"
 	"promoter/internal/queue"
 	"promoter/internal/server"
 	"promoter/internal/store"
+	"promoter/internal/telemetry"
 	"promoter/internal/webhook"
 )
 
@@ -37,7 +38,9 @@ type ServeOptions struct {
 	Profiles     string
 	ProfilesOpen bool
 	Log          *slog.Logger
-	Version      string // of this release, for traces
+	Queue        queue.Options       // how the work queue works, if not as usual
+	CommitHook   database.CommitHook // observes each commit of the database; nil: none
+	Version      string              // of this release, for traces
 	// Listening is called with the address once requests are answered; nil: nobody
 	// wants to know.
 	Listening func(net.Addr)
@@ -52,92 +55,58 @@ const (
 // drainFor is how long requests and looks under way may take when promoter stops.
 const drainFor = 20 * time.Second
 
-// OpenService is OpenServer for Serve, which wants a server's file: a service has no
-// person's own environment.
-func OpenService(options ServerOptions) (*Server, error) {
-	if _, err := serviceFile(options); err != nil {
-		return nil, err
-	}
-	return OpenServer(options)
-}
-
-// serviceFile finds the file of a service.
-func serviceFile(options ServerOptions) (string, error) {
-	file, found, err := findServerFile(options)
-	if err == nil && !found {
-		err = fault.New(fault.Invalid, "there is no %s here: name the server's file with --config", ServerFile)
-	}
-	return file, err
-}
-
-// openFile is OpenService for commands that work on no repository.
-func openFile(options ServerOptions) (*Server, error) {
-	name, err := serviceFile(options)
-	if err != nil {
-		return nil, err
-	}
-	file, err := loadServer(name, options.Env)
-	if err != nil {
-		return nil, err
-	}
-	return &Server{file: file, env: options.Env, now: options.Now}, nil
-}
-
-// Serve takes webhooks, polls, and looks at repositories until the context ends. The
-// server is one of OpenService.
-func (s *Server) Serve(ctx context.Context, options ServeOptions) (err error) {
-	if options.Quiet == 0 {
-		options.Quiet = defaultQuiet
-	}
-	if err := os.MkdirAll(s.file.Data, 0o700); err != nil {
+// Serve receives webhooks, polls, and reconciles repositories until the context ends.
+// The server is one of connect.OpenService.
+func Serve(ctx context.Context, s *connect.Server, options ServeOptions) (err error) {
+	if err := os.MkdirAll(s.File.Data, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)
 	}
-	untrace, err := s.trace(ctx, &options)
-	if err != nil {
-		return err
-	}
-	defer untrace()
-	db, err := s.openDatabase(ctx)
+	db, err := openDatabase(ctx, s, options.CommitHook)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	svc, err := s.service(ctx, db, options)
+	return serveOn(ctx, s, db, options)
+}
+
+// serveOn is Serve with a database that is open.
+func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options ServeOptions) (err error) {
+	svc, err := newService(ctx, s, db, options)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, svc.rounds.close()) }()
+	defer func() { err = errors.Join(err, svc.close(ctx)) }()
 	return svc.run(ctx)
 }
 
 // openDatabase opens SQLite in the data folder, or the server that the file names.
-func (s *Server) openDatabase(ctx context.Context) (*database.DB, error) {
-	if reference := s.file.Database.URL; !reference.IsZero() {
-		url, err := reference.Resolve(s.sources())
+func openDatabase(ctx context.Context, s *connect.Server, hook database.CommitHook) (*database.DB, error) {
+	if reference := s.File.Database.URL; !reference.IsZero() {
+		url, err := s.Secret(reference)
 		if err != nil {
 			return nil, fmt.Errorf("database.url: %w", err)
 		}
-		return database.Open(ctx, database.Options{URL: url, CommitHook: s.around})
+		return database.Open(ctx, database.Options{URL: url, CommitHook: hook})
 	}
-	return database.Open(ctx, database.Options{Path: s.databasePath(), CommitHook: s.around, Now: s.now})
-}
-
-// databasePath is where the file of SQLite is.
-func (s *Server) databasePath() string {
-	return cmp.Or(s.file.Database.Path, filepath.Join(s.file.Data, "promoter.db"))
+	return database.Open(ctx, database.Options{Path: s.DatabasePath(), CommitHook: hook, Now: s.Now})
 }
 
 // service is a running Serve.
 type service struct {
-	*Server
 	ServeOptions
-	arrivals arrivals
+	server      *connect.Server
+	connections *connect.Connections
+	file        *config.Server // that of server
+	now         func() time.Time
+	arrivals    arrivals
 
-	db     *database.DB
-	queue  *queue.Queue
-	store  *store.Store
-	rounds *rounds
-	http   *server.Server
+	db      *database.DB
+	queue   *queue.Queue
+	store   *store.Store
+	rounds  *rounds
+	http    *server.Server
+	metrics *telemetry.Metrics
+	traces  *telemetry.Traces // nil: none are made
 
 	inflow    inflow
 	troubles  troubles
@@ -145,7 +114,10 @@ type service struct {
 	histories histories
 }
 
-func (s *Server) service(ctx context.Context, db *database.DB, options ServeOptions) (*service, error) {
+func newService(ctx context.Context, s *connect.Server, db *database.DB, options ServeOptions) (_ *service, err error) {
+	if options.Quiet == 0 {
+		options.Quiet = defaultQuiet
+	}
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -154,13 +126,30 @@ func (s *Server) service(ctx context.Context, db *database.DB, options ServeOpti
 	if err != nil {
 		return nil, err
 	}
-	s.metrics = s.newMetrics(work)
-	kept := store.New(db)
-	made := &service{
-		Server: s, ServeOptions: options, db: db, queue: work, store: kept,
-		rounds: &rounds{server: s, folder: s.file.Data, store: kept, log: options.Log},
+	made := &service{ServeOptions: options, server: s, file: s.File, now: s.Now, db: db, queue: work, store: store.New(db)}
+	made.metrics = newMetrics(s.File, s.Now, made.hostBackoffs, work)
+	made.connections, err = connect.New(s, connect.Hooks{
+		Request: func(ctx context.Context, to string, answer outbound.Answer) {
+			observeRequest(ctx, made.metrics, to, answer)
+		},
+		DigestCached: made.metrics.ImageMetadata,
+	})
+	if err != nil {
+		return nil, err
 	}
-	receivers, err := s.receivers()
+	if made.traces, err = newTraces(made.connections, host, options); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			made.closeTraces(ctx)
+		}
+	}()
+	if made.traces != nil {
+		made.Log = slog.New(telemetry.LogHandler(options.Log.Handler()))
+	}
+	made.rounds = &rounds{connections: made.connections, clock: s.Now, folder: s.File.Data, store: made.store, log: made.Log}
+	receivers, err := receivers(made.connections)
 	if err != nil {
 		return nil, err
 	}
@@ -168,33 +157,44 @@ func (s *Server) service(ctx context.Context, db *database.DB, options ServeOpti
 	if err != nil {
 		return nil, err
 	}
-	token, err := s.apiToken()
+	token, err := apiToken(s)
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := s.openCertificate(ctx, options.Log)
+	certificate, err := s.OpenCertificate(ctx, made.Log)
 	if err != nil {
 		return nil, err
 	}
 	made.http, err = server.New(server.Options{
-		TLS:       certificate.config(),
-		Receivers: receivers, Setups: setups, Inbox: made, Ready: db.Healthy, Metrics: s.metrics.Handler(), Admin: made, Token: token,
-		Observe: func(o server.Observation) { s.metrics.Webhook(o.Receiver, o.Status, o.Took) },
+		TLS:       certificate.Config(),
+		Receivers: receivers, Setups: setups, Inbox: made, Ready: db.Healthy, Metrics: made.metrics.Handler(), Admin: made, Token: token,
+		Observe: func(o server.Observation) { made.metrics.Webhook(o.Receiver, o.Status, o.Took) },
 		Trace:   made.followDelivery,
-		Log:     options.Log, Now: s.now,
+		Log:     made.Log, Now: s.Now,
 	})
 	return made, err
 }
 
-// receivers makes those of the file.
-func (s *Server) receivers() ([]*webhook.Receiver, error) {
-	way, err := s.newWays()
-	if err != nil {
-		return nil, err
+// close ends the present refresh and sends the last traces.
+func (s *service) close(ctx context.Context) error {
+	defer s.closeTraces(ctx)
+	return s.rounds.close()
+}
+
+// hostBackoffs are the backoffs of hosts for the metrics.
+func (s *service) hostBackoffs() (all []telemetry.Backoff) {
+	now := s.now()
+	for _, one := range s.connections.HostBackoffs() {
+		all = append(all, telemetry.Backoff{Target: one.To, Host: one.Host, Remaining: one.Until.Sub(now)})
 	}
+	return all
+}
+
+// receivers makes those of the file.
+func receivers(c *connect.Connections) ([]*webhook.Receiver, error) {
 	var all []*webhook.Receiver
-	for _, entry := range s.file.Receivers {
-		made, err := s.receiver(entry, &http.Client{Transport: way.forges})
+	for _, entry := range c.Server.File.Receivers {
+		made, err := newReceiver(c.Server, entry, &http.Client{Transport: c.HTTP.Forges})
 		if errors.Is(err, errNoApp) {
 			continue // it comes with the App
 		}
@@ -206,14 +206,14 @@ func (s *Server) receivers() ([]*webhook.Receiver, error) {
 	return all, nil
 }
 
-func (s *Server) receiver(entry config.Receiver, client *http.Client) (*webhook.Receiver, error) {
+func newReceiver(s *connect.Server, entry config.Receiver, client *http.Client) (*webhook.Receiver, error) {
 	options := webhook.Options{
 		Name: entry.Name, Kind: string(entry.Kind), Header: entry.Header, Audience: entry.Audience, Email: entry.Email,
-		Anonymous: entry.Anonymous, HTTP: client, Now: s.now,
+		Anonymous: entry.Anonymous, HTTP: client, Now: s.Now,
 	}
 	var err error
-	if options.Secret, err = s.receiverSecret(entry); err == nil {
-		options.PathSecret, err = s.secret(entry.PathSecret)
+	if options.Secret, err = receiverSecret(s, entry); err == nil {
+		options.PathSecret, err = s.Secret(entry.PathSecret)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("receiver %s: %w", entry.Name, err)
@@ -250,12 +250,12 @@ func (s *service) run(ctx context.Context) error {
 		group.Go(func() error { return s.serveProfiles(ctx, profiles) })
 	}
 	group.Go(func() error {
-		work := s.work
+		work := s.Queue
 		work.Kinds = map[string]queue.Worker{
 			kindOnboard: {Handler: s.onboard},
 			kindArrival: {Handler: s.arrive},
 
-			kindLane:  {Handler: s.look, Concurrency: atOnce},
+			kindLane:  {Handler: s.look, Concurrency: connect.Parallel},
 			kindPoll:  {Handler: s.poll},
 			kindSweep: {Handler: s.sweep},
 

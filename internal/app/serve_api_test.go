@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/server"
 )
@@ -26,7 +27,7 @@ func (w *served) running(token string) *app.Running {
 		w.t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return token, name == "API" }
-	running, err := app.OpenRunning(app.ServerOptions{Config: file, Env: env, Now: time.Now}, app.Asking{URL: w.url})
+	running, err := app.OpenRunning(connect.Options{Config: file, Env: env, Now: time.Now}, app.Asking{URL: w.url})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestOpenRunning_refuses(t *testing.T) {
 		{with, serveToken, "promoter", "not the address"},
 	} {
 		env := func(name string) (string, bool) { return test.token, name == "API" }
-		_, err := app.OpenRunning(app.ServerOptions{Config: test.file, Env: env, Now: time.Now}, app.Asking{URL: test.url})
+		_, err := app.OpenRunning(connect.Options{Config: test.file, Env: env, Now: time.Now}, app.Asking{URL: test.url})
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(fmt.Sprint(err), "canary") {
 			t.Errorf("%+v: %v", test, err)
 		}
@@ -124,11 +125,11 @@ func TestServe_profilesStayHere(t *testing.T) {
 	}
 	none := func(string) (string, bool) { return "", false }
 	for _, address := range []string{"0.0.0.0:0", ":0", "10.0.0.1:6060", "promoter.example.com:6060", "6060"} {
-		s, err := app.OpenService(app.ServerOptions{Config: file, Env: none, Now: time.Now})
+		s, err := connect.OpenService(connect.Options{Config: file, Env: none, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = s.Serve(t.Context(), app.ServeOptions{Profiles: address, Log: slog.New(slog.DiscardHandler)})
+		err = app.Serve(t.Context(), s, app.ServeOptions{Profiles: address, Log: slog.New(slog.DiscardHandler)})
 		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--pprof "+address) {
 			t.Errorf("%s: %v", address, err)
 		}

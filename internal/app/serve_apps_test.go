@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -42,11 +43,10 @@ networks: [127.0.0.0/8]
 		}
 	}
 	env := func(name string) (string, bool) { return serveSecret, name == "HOOK" }
-	server, err := app.OpenService(app.ServerOptions{Config: file, Env: env, Now: o.now})
+	server, err := connect.OpenService(connect.Options{WritePace: -1, Config: file, Env: env, Now: o.now})
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	server.SetPace(0)
 	listener, err := (&net.ListenConfig{}).Listen(o.t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		o.t.Fatal(err)
@@ -55,7 +55,7 @@ networks: [127.0.0.0/8]
 	ctx, cancel := context.WithCancel(o.t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- server.Serve(ctx, app.ServeOptions{Listener: listener, Quiet: -1, Log: slog.New(slog.NewJSONHandler(w.served, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		ended <- app.Serve(ctx, server, app.ServeOptions{Listener: listener, Quiet: -1, Log: slog.New(slog.NewJSONHandler(w.served, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	}()
 	w.stop = func() error {
 		cancel()

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/server"
 )
 
@@ -151,12 +152,12 @@ func (s *story) recalls(want []string) {
 		value, ok := map[string]string{"TOKEN": s.token, "HOOK": serveSecret, "API": serveToken}[name]
 		return value, ok
 	}
-	opened, err := app.OpenServer(app.ServerOptions{Config: file, Env: env, Now: s.clock.Now})
+	opened, err := connect.OpenServer(connect.Options{Config: file, Env: env, Now: s.clock.Now})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	past := server.HistoryQuery{Since: s.clock.Now().AddDate(0, -1, 0), Limit: 100}
-	recalled, err := opened.Recall(s.t.Context(), past, app.RunOptions{})
+	recalled, err := app.Recall(s.t.Context(), opened, past, app.RunOptions{})
 	if err != nil || len(recalled.Failures) > 0 {
 		s.t.Fatalf("%v, %+v", err, recalled.Failures)
 	}
@@ -164,7 +165,7 @@ func (s *story) recalls(want []string) {
 		s.t.Errorf("without a service (-want +got):\n%s", diff)
 	}
 	past.Environment, past.Component = "staging", "web"
-	if recalled, err = opened.Recall(s.t.Context(), past, app.RunOptions{}); err != nil || len(recalled.History.Events) != 1 {
+	if recalled, err = app.Recall(s.t.Context(), opened, past, app.RunOptions{}); err != nil || len(recalled.History.Events) != 1 {
 		s.t.Errorf("narrowed: %+v, %v", recalled.History, err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/database"
 )
 
@@ -74,12 +75,10 @@ func serveText(t *testing.T, s *story, quiet time.Duration, text string) *served
 		value, ok := map[string]string{"TOKEN": s.token, "HOOK": serveSecret, "API": serveToken}[name]
 		return value, ok
 	}
-	server, err := app.OpenService(app.ServerOptions{Config: file, Env: env, Now: s.clock.Now})
+	server, err := connect.OpenService(connect.Options{WritePace: -1, Config: file, Env: env, Now: s.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.SetPace(0)
-	server.SetAround(s.around)
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +87,7 @@ func serveText(t *testing.T, s *story, quiet time.Duration, text string) *served
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- server.Serve(ctx, app.ServeOptions{Listener: listener, Quiet: quiet, Log: slog.New(slog.NewJSONHandler(w, nil))})
+		ended <- app.Serve(ctx, server, app.ServeOptions{Listener: listener, Quiet: quiet, CommitHook: s.around, Log: slog.New(slog.NewJSONHandler(w, nil))})
 	}()
 	w.stop = func() error {
 		cancel()

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
+	"promoter/internal/connect/connecttest"
 	"promoter/internal/fault"
 )
 
@@ -27,7 +29,7 @@ func (w *served) asking(folder string, asking app.Asking) (*app.Running, error) 
 		w.t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return serveToken, name == "API" }
-	return app.OpenRunning(app.ServerOptions{Config: file, Env: env, Now: time.Now}, asking)
+	return app.OpenRunning(connect.Options{Config: file, Env: env, Now: time.Now}, asking)
 }
 
 // The service speaks TLS 1.2 and newer with HTTP/2. Commands believe its own certificate
@@ -36,8 +38,8 @@ func TestServe_tls(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	folder, other := t.TempDir(), t.TempDir()
-	app.WriteCertificate(t, folder, "1", time.Now().AddDate(0, 2, 0))
-	app.WriteCertificate(t, other, "9", time.Now().AddDate(0, 2, 0))
+	connecttest.WriteCertificate(t, folder, "1", time.Now().AddDate(0, 2, 0))
+	connecttest.WriteCertificate(t, other, "9", time.Now().AddDate(0, 2, 0))
 	w := serveAs(t, s, serving{quiet: -1, poll: "1h", receivers: fmt.Sprintf("tls: {certificate: \"file:%s/tls.crt\", key: \"file:%[1]s/tls.key\"}", folder)})
 	address := strings.TrimPrefix(w.url, "http://")
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/database/databasetest"
 	"promoter/internal/fault"
@@ -34,7 +35,7 @@ func serveOn(t *testing.T, s *story, db *database.DB) *served {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	options := app.ServeOptions{Listener: listener, Quiet: -1, Log: slog.New(slog.NewJSONHandler(w, nil))}
-	go func() { ended <- opened.ServeOn(ctx, db, options) }()
+	go func() { ended <- app.ServeOn(ctx, opened, db, options) }()
 	w.stop = func() error {
 		cancel()
 		return <-ended
@@ -46,7 +47,7 @@ func serveOn(t *testing.T, s *story, db *database.DB) *served {
 }
 
 // troubled opens the service of a story.
-func troubled(t *testing.T, s *story) (*served, *app.Server) {
+func troubled(t *testing.T, s *story) (*served, *connect.Server) {
 	t.Helper()
 	s.write("troubled.yaml", fmt.Sprintf(`version: 1
 data: %q
@@ -64,11 +65,10 @@ networks: [127.0.0.0/8]
 		value, ok := map[string]string{"TOKEN": s.token, "HOOK": serveSecret, "API": serveToken}[name]
 		return value, ok
 	}
-	opened, err := app.OpenService(app.ServerOptions{Config: filepath.Join(s.dir, "troubled.yaml"), Env: env, Now: s.clock.Now})
+	opened, err := connect.OpenService(connect.Options{WritePace: -1, Config: filepath.Join(s.dir, "troubled.yaml"), Env: env, Now: s.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened.SetPace(0)
 	return &served{story: s, lines: make(chan string, 1000)}, opened
 }
 
@@ -203,7 +203,7 @@ func TestServe_theFileIsDamaged(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	err := opened.Serve(ctx, app.ServeOptions{Log: slog.New(slog.NewJSONHandler(w, nil)), Listening: func(net.Addr) { t.Error("it answers") }})
+	err := app.Serve(ctx, opened, app.ServeOptions{Log: slog.New(slog.NewJSONHandler(w, nil)), Listening: func(net.Addr) { t.Error("it answers") }})
 	if fault.KindOf(err) != fault.Invalid {
 		t.Fatalf("%v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"promoter/internal/promotion"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/scm/github/githubtest"
@@ -46,7 +47,7 @@ func (f *fleet) repository(name string, files map[string]string) *githubtest.Rep
 }
 
 // open opens the server's file: the repositories, and what else stands in it.
-func (f *fleet) open(more string, repositories ...string) *app.Server {
+func (f *fleet) open(more string, repositories ...string) *connect.Server {
 	f.t.Helper()
 	var list strings.Builder
 	for _, name := range repositories {
@@ -62,7 +63,7 @@ repositories:
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		f.t.Fatal(err)
 	}
-	server, err := app.OpenServer(app.ServerOptions{Config: file, Env: f.lookup, Now: time.Now})
+	server, err := connect.OpenServer(connect.Options{Config: file, Env: f.lookup, Now: time.Now})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -75,9 +76,9 @@ func (f *fleet) lookup(name string) (string, bool) {
 }
 
 // run makes a pass and returns the results by repository.
-func (f *fleet) run(server *app.Server) map[string]app.Result {
+func (f *fleet) run(server *connect.Server) map[string]app.Result {
 	f.t.Helper()
-	results, err := server.Run(f.t.Context(), app.RunOptions{CacheDir: filepath.Join(f.dir, "cache")})
+	results, err := app.Run(f.t.Context(), server, app.RunOptions{CacheDir: filepath.Join(f.dir, "cache")})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -339,7 +340,7 @@ func TestRun_anInterruptedRunLeavesNothing(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	if _, err := server.Run(ctx, app.RunOptions{}); err == nil {
+	if _, err := app.Run(ctx, server, app.RunOptions{}); err == nil {
 		t.Error("an interrupted run is no error")
 	}
 	left, err := os.ReadDir(temporary)
@@ -353,7 +354,7 @@ func TestDecide_asWhoTheTokenIs(t *testing.T) {
 	f := newFleet(t)
 	repository := f.repository("acme/gitops", webIn("push"))
 	server := f.open(insecureRegistry, "acme/gitops")
-	carried, err := server.Decide(t.Context(), app.Order{Verb: app.VerbHold, Environment: "dev", Reason: "incident"})
+	carried, err := app.Decide(t.Context(), server, app.Order{Verb: app.VerbHold, Environment: "dev", Reason: "incident"})
 	if err != nil {
 		t.Fatal(err)
 	}

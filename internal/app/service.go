@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
@@ -55,8 +55,8 @@ func (s *service) look(ctx context.Context, item queue.Item) (queue.Result, erro
 		return queue.Result{}, err
 	}
 	in.heed(hinted, s.now())
-	begin, again := s.now(), known.again(ctx)
-	if again.scm != nil && string(again.scm.Info().Key) != item.Key { // another one has its name now
+	begin, again := s.now(), known.Reopen(ctx)
+	if again.SCM != nil && string(again.Key()) != item.Key { // another one has its name now
 		return s.unknown(ctx, item, in)
 	}
 	back := lookedBack{}
@@ -97,27 +97,19 @@ func (s *service) unknown(ctx context.Context, item queue.Item, in *round) (queu
 		return queue.Result{Next: s.now()}, nil
 	}
 	s.troubles.after(item.Key, engine.Report{}, s.now(), s.file.Poll)
-	if err := git.Remove(ctx, in.mirrorFolder(item.Key)); err != nil { // who took it from us wants that
+	if err := git.Remove(ctx, mirrorFolder(in.session, item.Key)); err != nil { // who took it from us wants that
 		return queue.Result{}, err
 	}
 	s.Log.InfoContext(ctx, "a repository is not worked on any more", slog.String("key", item.Key))
 	return queue.Result{Forget: true}, s.store.DeleteRepository(ctx, item.Key)
 }
 
-// again opens the repository once more: what is remembered of it is never older
-// than one look.
-func (r *repository) again(ctx context.Context) *repository {
-	fresh := &repository{target: r.target, forge: r.forge}
-	fresh.open(ctx)
-	return fresh
-}
-
-func (s *service) reconcile(ctx context.Context, in *round, r *repository, back *lookedBack) (report engine.Report, err error) {
-	err = in.with(ctx, r, func(l *lane) (err error) {
+func (s *service) reconcile(ctx context.Context, in *round, r *connect.Repository, back *lookedBack) (report engine.Report, err error) {
+	err = withLane(ctx, in.session, r, in.lanes, func(l *lane) (err error) {
 		l.DryRun, l.Log, l.Trace = s.DryRun, s.logOf(r), s.followLook(ctx, r)
 		report, err = l.Reconcile(ctx)
 		s.landedIn(ctx, l, &report, back)
-		return advised(err, r)
+		return r.Advise(err)
 	})
 	return report, err
 }
@@ -125,12 +117,12 @@ func (s *service) reconcile(ctx context.Context, in *round, r *repository, back 
 // logOf is for the lines about a repository: by its name for people, and by its key,
 // which a rename does not change and by which the lines of deliveries and of the queue
 // name it.
-func (s *service) logOf(r *repository) *slog.Logger {
-	return s.Log.With(slog.String("repository", r.name), slog.String("key", string(r.scm.Info().Key)))
+func (s *service) logOf(r *connect.Repository) *slog.Logger {
+	return s.Log.With(slog.String("repository", r.Name), slog.String("key", string(r.Key())))
 }
 
 // tell writes what came of a look: a line for it, and one for each effect.
-func (s *service) tell(ctx context.Context, r *repository, report engine.Report, err error, took time.Duration) {
+func (s *service) tell(ctx context.Context, r *connect.Repository, report engine.Report, err error, took time.Duration) {
 	log := s.logOf(r)
 	telemetry.Set(ctx, slog.String(traceResult, resultOf(report, err)))
 	for _, done := range report.Effects {
@@ -155,10 +147,10 @@ func (s *service) tell(ctx context.Context, r *repository, report engine.Report,
 
 // remember keeps how a look ended, all in one transaction. It says whether the repository
 // follows something new.
-func (s *service) remember(ctx context.Context, in *round, r *repository, report engine.Report, failed error, back lookedBack) (added bool, err error) {
-	info := r.scm.Info()
+func (s *service) remember(ctx context.Context, in *round, r *connect.Repository, report engine.Report, failed error, back lookedBack) (added bool, err error) {
+	info := r.SCM.Info()
 	lane := store.Repository{
-		Key: string(info.Key), Forge: r.target.forge.Name, Host: hostOfRepository(info), Name: cmp.Or(report.Name, info.Name),
+		Key: string(info.Key), Forge: r.Forge.Config.Name, Host: hostOfRepository(info), Name: cmp.Or(report.Name, info.Name),
 		Failure: failureOf(report, failed),
 	}
 	past, written := s.past(lane, report, back)
@@ -207,21 +199,12 @@ func (r *round) follows(c *config.Config) []store.Subscription {
 	for _, component := range c.Components {
 		all = append(all, store.Subscription{Image: component.Pattern})
 		if source, ok := c.Policy(component.Name).Release(); ok {
-			if release, ok := r.release(source); ok {
-				all = append(all, store.Subscription{Release: release})
+			if host, name, ok := r.session.SourceHost(source); ok {
+				all = append(all, store.Subscription{Release: store.Release{Host: host, Name: name}})
 			}
 		}
 	}
 	return all
-}
-
-// release finds the host of FORGE/OWNER/NAME.
-func (r *round) release(source string) (store.Release, bool) {
-	first, name, _ := strings.Cut(source, "/")
-	if f, ok := r.forges[first]; ok {
-		return store.Release{Host: hostOf(f.config.URL), Name: name}, true
-	}
-	return store.Release{Host: first, Name: name}, r.hasHost(first)
 }
 
 // next is when something in the repository changes by itself: a window opens, a soak

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/scm/gitea/giteatest"
 )
@@ -58,11 +59,10 @@ networks: [127.0.0.0/8]
 	}
 	token := s.forge.Token("promoter-bot", giteatest.Scopes()...)
 	env := func(name string) (string, bool) { return token, name == "TOKEN" }
-	server, err := app.OpenServer(app.ServerOptions{Config: file, Env: env, Now: s.clock.Now})
+	server, err := connect.OpenServer(connect.Options{WritePace: -1, Config: file, Env: env, Now: s.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.SetPace(0)
 	s.server = server
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/scm/gitlab/gitlabtest"
 )
@@ -73,7 +74,7 @@ func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 }
 
 // openGitLab opens a server's file about the project.
-func openGitLab(s *story, lab *gitlabtest.Server) *app.Server {
+func openGitLab(s *story, lab *gitlabtest.Server) *connect.Server {
 	s.t.Helper()
 	file := filepath.Join(s.dir, "gitlab.yaml")
 	text := fmt.Sprintf(`version: 1
@@ -87,13 +88,12 @@ networks: [127.0.0.0/8]
 		s.t.Fatal(err)
 	}
 	token := lab.Token("promoter-bot", "api")
-	server, err := app.OpenServer(app.ServerOptions{
+	server, err := connect.OpenServer(connect.Options{WritePace: -1,
 		Config: file, Env: func(name string) (string, bool) { return token, name == "TOKEN" }, Now: s.clock.Now,
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	server.SetPace(0)
 	return server
 }
 

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
+	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/outbound"
 	"promoter/internal/queue"
@@ -54,56 +54,51 @@ const (
 	uploadFor  = 10 * time.Second
 )
 
-// trace makes traces if the file names a collector, and lets the lines of the log name
-// them. The function sends the last ones.
-func (s *Server) trace(ctx context.Context, options *ServeOptions) (func(), error) {
-	if s.file.Traces.Endpoint == "" {
-		return func() {}, nil
+// newTraces makes traces if the server file names a collector; nil: it names none.
+func newTraces(c *connect.Connections, instance string, options ServeOptions) (*telemetry.Traces, error) {
+	if c.Server.File.Traces.Endpoint == "" {
+		return nil, nil //nolint:nilnil // no collector is no error
 	}
-	where, err := s.collector()
+	to, err := collector(c, instance)
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
-	where.Version, where.Log = options.Version, options.Log
-	made, err := telemetry.NewTraces(where) //nolint:contextcheck // the last spans are sent after its end
-	if err != nil {
-		return nil, err
-	}
-	s.traces = made
-	options.Log = slog.New(telemetry.LogHandler(options.Log.Handler()))
-	return func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), untraceFor)
-		defer cancel()
-		made.Close(ctx)
-	}, nil
+	to.Version, to.Log = options.Version, options.Log
+	return telemetry.NewTraces(to)
 }
 
-// collector says where spans go.
-func (s *Server) collector() (where telemetry.TraceOptions, err error) {
-	file := s.file.Traces
+// closeTraces sends the last spans.
+func (s *service) closeTraces(ctx context.Context) {
+	if s.traces == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), untraceFor)
+	defer cancel()
+	s.traces.Close(ctx)
+}
+
+// collector returns where spans are sent to.
+func collector(c *connect.Connections, instance string) (to telemetry.TraceOptions, err error) {
+	file := c.Server.File.Traces
 	headers := map[string]secret.String{}
 	for _, header := range file.Headers {
-		value, err := header.Value.Resolve(s.sources())
+		value, err := c.Server.Secret(header.Value)
 		if err != nil {
-			return where, fmt.Errorf("the header %s: %w", header.Name, err)
+			return to, fmt.Errorf("the header %s: %w", header.Name, err)
 		}
 		headers[header.Name] = value
 	}
 	var insecure []string
 	if file.Insecure {
-		insecure = []string{hostOf(file.Endpoint)}
+		insecure = []string{outbound.Host(file.Endpoint)}
 	}
-	way, err := s.way(toCollector, insecure, uploadFor)
+	client, err := c.NewHTTPClient(connect.ToCollector, insecure, uploadFor)
 	if err != nil {
-		return where, err
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
+		return to, err
 	}
 	return telemetry.TraceOptions{
-		Endpoint: file.Endpoint, Headers: headers, HTTP: way, Ratio: file.Ratio,
-		Service: file.Service, Instance: host, Now: s.now,
+		Endpoint: file.Endpoint, Headers: headers, HTTP: client, Ratio: file.Ratio,
+		Service: file.Service, Instance: instance, Now: c.Server.Now,
 	}, nil
 }
 
@@ -170,11 +165,11 @@ func (s *service) followRun(ctx context.Context, item queue.Item) (context.Conte
 }
 
 // followLook follows the parts of a look; nil: nobody does.
-func (s *service) followLook(ctx context.Context, r *repository) engine.Tracer {
+func (s *service) followLook(ctx context.Context, r *connect.Repository) engine.Tracer {
 	if telemetry.Parent(ctx) == "" {
 		return nil
 	}
-	telemetry.Set(ctx, slog.String(traceRepository, r.name))
+	telemetry.Set(ctx, slog.String(traceRepository, r.Name))
 	return func(ctx context.Context, part string) (context.Context, func([]engine.Effect, error)) {
 		began := s.now()
 		ctx, span := telemetry.Begin(ctx, part)

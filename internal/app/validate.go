@@ -2,7 +2,6 @@ package app
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -11,16 +10,6 @@ import (
 
 // ConfigFile is the name of the config file in a GitOps repository.
 const ConfigFile = config.FileName
-
-// ValidateServer checks a server file. Problems in it are not an error.
-func ValidateServer(file string, env func(string) (string, bool)) (config.Problems, error) {
-	data, err := readFile(file, config.MaxSize)
-	if err != nil {
-		return nil, fmt.Errorf("read the server's file: %w", err)
-	}
-	_, problems := config.LoadServer(file, data, env)
-	return problems, nil
-}
 
 // readFile reads a file: at most limit bytes and one more, so that the caller can
 // tell that it is too large.

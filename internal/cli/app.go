@@ -112,9 +112,9 @@ type createdReceiverJSON struct {
 func createdToJSON(c app.CreatedApp) createdJSON {
 	out := createdJSON{
 		Schema:    createdSchema,
-		App:       createdAppJSON{c.ID, c.Slug, c.Owner, c.ClientID, c.Page, c.Install, c.Settings},
+		App:       createdAppJSON{c.App.ID, c.App.Slug, c.App.Owner, c.App.ClientID, c.App.Page, c.App.Install, c.App.Settings},
 		Files:     createdFilesJSON{c.Key, c.ClientSecret, c.WebhookSecret},
-		Forges:    map[string]createdForgeJSON{c.Forge: {Kind: "github", URL: c.URL, App: createdKeyRef{c.ID, "file:" + c.Key}}},
+		Forges:    map[string]createdForgeJSON{c.Forge: {Kind: "github", URL: c.URL, App: createdKeyRef{c.App.ID, "file:" + c.Key}}},
 		Receivers: map[string]createdReceiverJSON{},
 	}
 	if c.WebhookSecret != "" {
@@ -130,7 +130,7 @@ func createdText(c app.CreatedApp) string {
 	if c.URL != "" {
 		address = fmt.Sprintf("url: %q, ", c.URL)
 	}
-	fmt.Fprintf(&b, "forges:\n  %s: {kind: github, %sapp: {id: %d, key: %q}}\n", c.Forge, address, c.ID, "file:"+c.Key)
+	fmt.Fprintf(&b, "forges:\n  %s: {kind: github, %sapp: {id: %d, key: %q}}\n", c.Forge, address, c.App.ID, "file:"+c.Key)
 	if c.WebhookSecret != "" {
 		fmt.Fprintf(&b, "receivers:\n  %s: {kind: github, secret: %q}\n", c.Forge, "file:"+c.WebhookSecret)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 )
 
 func newDoctor(system System) *cobra.Command {
@@ -22,7 +23,7 @@ func newDoctor(system System) *cobra.Command {
 			if err := checkOutput(output); err != nil {
 				return err
 			}
-			findings, err := app.Doctor(command.Context(), app.ServerOptions{Config: file, Env: system.Env, Now: time.Now})
+			findings, err := app.Doctor(command.Context(), connect.Options{Config: file, Env: system.Env, Now: time.Now})
 			if err != nil {
 				return err
 			}

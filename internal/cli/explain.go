@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 )
 
@@ -82,7 +83,7 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 		if err != nil {
 			return nil, err
 		}
-		return server.Observe(command.Context(), f.options(system, progress))
+		return app.Observe(command.Context(), server, f.options(system, progress))
 	}
 	if err := checkOutput(f.output); err != nil {
 		return nil, err
@@ -91,12 +92,12 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 	if err != nil {
 		return nil, err
 	}
-	registries, err := app.NewRegistries(app.RegistryOptions{CacheDir: f.cache, Networks: f.networks, Now: time.Now})
+	registries, err := connect.NewLocalRegistries(connect.RegistryOptions{CacheDir: f.cache, Networks: f.networks, Now: time.Now})
 	if err != nil {
 		return nil, err
 	}
 	preview, err := opened.Plan(command.Context(), checkout.Options{
-		Environments: []string{environment}, ShowOnly: true, Versions: registries.Versions(), Now: time.Now, Progress: progress.show,
+		Environments: []string{environment}, ShowOnly: true, Versions: registries.View(), Now: time.Now, Progress: progress.show,
 	})
 	if closing := registries.Close(); closing != nil {
 		say(system.Err, "%v", closing) // the next run asks again; this one is not worse for it

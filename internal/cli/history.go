@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/server"
 )
@@ -94,8 +95,8 @@ func (f *historyFlags) check() error {
 
 // read asks the service, or reads the repositories where there is none to ask.
 func (f *historyFlags) read(command *cobra.Command, system System) (app.Recalled, error) {
-	options := app.ServerOptions{Config: f.config, Env: system.Env, Now: time.Now}
-	if f.direct || !app.HasServerFile(options) {
+	options := connect.Options{Config: f.config, Env: system.Env, Now: time.Now}
+	if f.direct || !connect.HasFile(options) {
 		return f.recall(command, system)
 	}
 	if len(f.repositories) > 1 {
@@ -128,7 +129,7 @@ func (f *historyFlags) recall(command *cobra.Command, system System) (app.Recall
 	}
 	progress := newProgress(system)
 	defer progress.clear()
-	return opened.Recall(command.Context(), f.past, f.options(system, progress))
+	return app.Recall(command.Context(), opened, f.past, f.options(system, progress))
 }
 
 // historyText is one line for each event, the newest first, in columns, and one below

@@ -74,7 +74,7 @@ func runOrder(command *cobra.Command, flags *orderFlags, system System) error {
 		return err
 	}
 	flags.order.CacheDir = flags.cache
-	carried, err := server.Decide(command.Context(), flags.order)
+	carried, err := app.Decide(command.Context(), server, flags.order)
 	if err != nil {
 		return err
 	}

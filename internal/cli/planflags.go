@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"promoter/internal/app"
 	"promoter/internal/checkout"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/updater"
@@ -53,7 +53,7 @@ func (f *planFlags) preview(command *cobra.Command, system System) (*checkout.Ch
 	if err != nil {
 		return nil, nil, err
 	}
-	registries, err := app.NewRegistries(app.RegistryOptions{CacheDir: f.cache, Networks: f.networks, Now: time.Now})
+	registries, err := connect.NewLocalRegistries(connect.RegistryOptions{CacheDir: f.cache, Networks: f.networks, Now: time.Now})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -62,7 +62,7 @@ func (f *planFlags) preview(command *cobra.Command, system System) (*checkout.Ch
 		Environments: f.environments,
 		Paths:        f.paths,
 		Explicit:     given,
-		Versions:     registries.Versions(),
+		Versions:     registries.View(),
 		MaxFileSize:  f.maxFileSize,
 		Now:          time.Now,
 		Progress:     progress.show,

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/server"
 )
@@ -69,7 +70,7 @@ func runReplay(command *cobra.Command, flags replayFlags, delivery string, syste
 
 func replay(command *cobra.Command, flags replayFlags, delivery string, system System) (server.Replayed, error) {
 	if flags.file != "" {
-		return app.ReadSaved(app.ServerOptions{Config: flags.config, Env: system.Env, Now: time.Now},
+		return app.ReadSaved(connect.Options{Config: flags.config, Env: system.Env, Now: time.Now},
 			app.SavedDelivery{File: flags.file, Receiver: flags.receiver, Headers: flags.headers})
 	}
 	if len(flags.headers) > 0 {

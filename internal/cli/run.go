@@ -40,7 +40,7 @@ func runRun(command *cobra.Command, flags *targetFlags, color string, dryRun boo
 	progress := newProgress(system)
 	options := flags.options(system, progress)
 	options.DryRun = dryRun
-	results, failed := server.Run(command.Context(), options)
+	results, failed := app.Run(command.Context(), server, options)
 	progress.clear()
 	if results == nil {
 		return failed

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
 )
 
@@ -54,7 +55,7 @@ func runServe(command *cobra.Command, flags serveFlags, system System) error {
 	if flags.quiet < 0 {
 		return fault.New(fault.Invalid, "--quiet is below zero")
 	}
-	server, err := app.OpenService(app.ServerOptions{Config: flags.config, Env: system.Env, Now: time.Now})
+	server, err := connect.OpenService(connect.Options{Config: flags.config, Env: system.Env, Now: time.Now})
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func runServe(command *cobra.Command, flags serveFlags, system System) error {
 	if flags.quiet == 0 {
 		options.Quiet = -1
 	}
-	err = server.Serve(command.Context(), options)
+	err = app.Serve(command.Context(), server, options)
 	if errors.Is(err, context.Canceled) && command.Context().Err() != nil {
 		err = nil // it was asked to stop, and did
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 	"promoter/internal/server"
 )
 
@@ -26,7 +27,7 @@ func (f *runningFlags) addURL(command *cobra.Command) {
 }
 
 func (f *runningFlags) open(system System) (*app.Running, error) {
-	return app.OpenRunning(app.ServerOptions{Config: f.config, Env: system.Env, Now: time.Now}, app.Asking{URL: f.url, CA: f.ca})
+	return app.OpenRunning(connect.Options{Config: f.config, Env: system.Env, Now: time.Now}, app.Asking{URL: f.url, CA: f.ca})
 }
 
 func newStatus(system System) *cobra.Command {

@@ -22,7 +22,7 @@ func TestStatus_wrongAddress(t *testing.T) {
 	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) }))
 	t.Cleanup(refuses.Close)
 	for url, want := range map[string]string{
-		strings.Replace(plain.URL, "http:", "https:", 1):   "no TLS is spoken there: on this machine write http:// in --url",
+		strings.Replace(plain.URL, "http:", "https:", 1):   "the service does not use TLS: on this machine write http:// in --url",
 		strings.Replace(secured.URL, "https:", "http:", 1): "with 400 is no promoter, or it wants https:// in --url",
 		plain.URL:   "has no API: write api.token into its file",
 		secured.URL: "name its authority with --ca FILE",

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
+	"promoter/internal/connect"
 )
 
 // targetFlags say on which repositories a verb works.
@@ -29,11 +30,11 @@ func (f *targetFlags) add(command *cobra.Command) {
 // named says that a person named repositories, rather than being in one.
 func (f *targetFlags) named() bool { return f.config != "" || len(f.repositories) > 0 }
 
-func (f *targetFlags) open(system System) (*app.Server, error) {
+func (f *targetFlags) open(system System) (*connect.Server, error) {
 	if err := checkOutput(f.output); err != nil {
 		return nil, err
 	}
-	return app.OpenServer(app.ServerOptions{
+	return connect.OpenServer(connect.Options{
 		Config: f.config, Repositories: f.repositories, Networks: f.networks, Env: system.Env, Now: time.Now,
 	})
 }

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"promoter/internal/app"
 	"promoter/internal/checkout"
 	"promoter/internal/config"
+	"promoter/internal/connect"
 )
 
 func newValidate(system System) *cobra.Command {
@@ -50,7 +50,7 @@ func validate(dir string, withConfig bool, server string, system System) (proble
 	if server == "" {
 		return problems, nil
 	}
-	more, err := app.ValidateServer(server, system.Env)
+	more, err := connect.Validate(server, system.Env)
 	return append(problems, more...), err
 }
 

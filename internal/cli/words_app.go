@@ -49,10 +49,10 @@ func sayOpen(w io.Writer, address string) {
 
 // sayCreated says what is there and what comes next.
 func sayCreated(w io.Writer, c app.CreatedApp) {
-	say(w, "%s was made; its credentials are in %s, which only you may read", c.Slug, c.Folder)
-	sayMore(w, "  1. install it: %s", c.Install)
+	say(w, "%s was made; its credentials are in %s, which only you may read", c.App.Slug, c.Folder)
+	sayMore(w, "  1. install it: %s", c.App.Install)
 	sayMore(w, "  2. put the lines above into the server's file")
-	if c.Hook != "" {
-		sayMore(w, "  3. let GitHub reach %s", c.Hook)
+	if c.App.Hook != "" {
+		sayMore(w, "  3. let GitHub reach %s", c.App.Hook)
 	}
 }

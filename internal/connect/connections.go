@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"time"
 
 	"promoter/internal/outbound"
 	"promoter/internal/registry"
@@ -27,37 +28,44 @@ type Connections struct {
 	hooks  Hooks
 	forges forgeCache
 	logins *registry.Logins
-	facts  *registry.Memories
+	facts  *registry.Cache
 }
 
 // New makes the HTTP clients of a server. It sends no request.
 func New(server *Server, hooks Hooks) (*Connections, error) {
-	c := &Connections{Server: server, hooks: hooks, logins: registry.NewLogins(), facts: registry.NewMemories()}
+	c := &Connections{Server: server, hooks: hooks, logins: registry.NewLogins(), facts: registry.NewCache()}
 	var err error
 	c.HTTP, err = c.newHTTPClients()
 	return c, err
 }
 
-// Pause is a time until which a host is not asked: not at all, or not with one
+// Backoff is a time until which a host is not asked: not at all, or not with one
 // credential.
-type Pause struct {
+type Backoff struct {
 	To         string // ToForge, …
+	Host       string
 	Credential string // in words; empty: the whole host
-	outbound.Pause
+	Until      time.Time
+	Reason     string
 }
 
-// HostPauses lists the pauses of hosts that this process observes.
-func (c *Connections) HostPauses() (all []Pause) {
+func backoff(to, credential string, pause outbound.Pause) Backoff {
+	return Backoff{To: to, Host: pause.Host, Credential: credential, Until: pause.Until, Reason: pause.Why}
+}
+
+// HostBackoffs lists the hosts that this process does not ask for a while.
+func (c *Connections) HostBackoffs() (all []Backoff) {
 	for _, one := range []struct {
 		to     string
 		client *outbound.Client
 	}{{ToForge, c.HTTP.Forges}, {ToGit, c.HTTP.Git}, {ToMachine, c.HTTP.machine}, {ToRegistry, c.HTTP.Registries}} {
 		for _, pause := range one.client.Pauses() {
-			all = append(all, Pause{To: one.to, Pause: pause})
+			all = append(all, backoff(one.to, "", pause))
 		}
 	}
 	return all
 }
 
-// CredentialPauses lists the pauses of credentials of forges, by forge and credential.
-func (c *Connections) CredentialPauses() []Pause { return c.forges.pauses() }
+// CredentialBackoffs lists the credentials of forges that are not used for a while, by
+// forge and credential.
+func (c *Connections) CredentialBackoffs() []Backoff { return c.forges.backoffs() }

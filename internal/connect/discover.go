@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"promoter/internal/atomicfile"
-	"promoter/internal/engine"
+	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/scm/github"
@@ -56,7 +56,7 @@ func (s *Session) discover(ctx context.Context) {
 			d.note("the App is installed nowhere")
 		}
 		if d.unconfigured > 0 {
-			d.note("%d without %s left out", d.unconfigured, engine.ConfigFile)
+			d.note("%d without %s left out", d.unconfigured, config.FileName)
 		}
 		if d.archived > 0 {
 			d.note("%d archived left out", d.archived)
@@ -118,7 +118,7 @@ func (d *discovery) installation(ctx context.Context, i github.Installation) {
 	for n, one := range candidates {
 		group.Go(func() error {
 			if !d.known.has(one) {
-				configured[n], failed[n] = used.github.Holds(ctx, one.Name, engine.ConfigFile)
+				configured[n], failed[n] = used.github.Holds(ctx, one.Name, config.FileName)
 			}
 			return nil
 		})
@@ -169,7 +169,7 @@ func (s *Session) HasConfigFile(ctx context.Context, name string) (bool, error) 
 			failed = used.forge.Err
 			continue
 		}
-		return used.github.Holds(ctx, short, engine.ConfigFile)
+		return used.github.Holds(ctx, short, config.FileName)
 	}
 	return false, failed
 }

@@ -46,19 +46,18 @@ func sameCredential(a, b git.Credential) bool {
 	return a.User == b.User && a.Password.Reveal() == b.Password.Reveal()
 }
 
-func (c *forgeCache) pauses() []Pause {
+func (c *forgeCache) backoffs() []Backoff {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	var all []Pause
+	var all []Backoff
 	for _, name := range slices.Sorted(maps.Keys(c.forges)) {
-		all = append(all, c.forges[name].pauses()...)
+		all = append(all, c.forges[name].backoffs()...)
 	}
 	return all
 }
 
-// pauses returns the pauses of the credentials of a forge, and of asking it without
-// one.
-func (f *Forge) pauses() (all []Pause) {
+// backoffs returns those of the credentials of a forge, and of asking it without one.
+func (f *Forge) backoffs() (all []Backoff) {
 	if f.Err != nil {
 		return nil
 	}
@@ -70,7 +69,7 @@ func (f *Forge) pauses() (all []Pause) {
 			return
 		}
 		if pause, paused := limited.Paused(); paused {
-			all = append(all, Pause{To: ToForge, Credential: credential, Pause: pause})
+			all = append(all, backoff(ToForge, credential, pause))
 		}
 	}
 	add("the token of "+f.Config.Name, f.SCM)

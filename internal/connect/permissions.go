@@ -11,6 +11,7 @@ import (
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
+	"promoter/internal/verb"
 )
 
 // Limits returns the limits of the server file for a repository that is open. Where
@@ -83,18 +84,18 @@ func (s *Server) Permissions(r *Repository) engine.Permissions {
 	return p
 }
 
-// May implements engine.Permissions.
-func (p permissions) May(ctx context.Context, user identity.User, verb promotion.Verb, targets ...promotion.Target) (engine.Right, error) {
+// Allowed implements engine.Permissions.
+func (p permissions) Allowed(ctx context.Context, user identity.User, v verb.Verb, targets ...promotion.Target) (engine.Permission, error) {
 	r := request{permissions: p, user: user, teams: map[string]bool{}}
-	if verb == promotion.VerbHelp || verb == promotion.VerbExplain || verb == promotion.VerbRefresh {
+	if v == verb.Help || v == verb.Explain || v == verb.Refresh {
 		return r.related(ctx)
 	}
 	for _, target := range targets {
-		if right, err := r.about(ctx, verb, target); err != nil || !right.May {
+		if right, err := r.about(ctx, v, target); err != nil || !right.Allowed {
 			return right, err
 		}
 	}
-	return engine.Right{May: len(targets) > 0}, nil
+	return engine.Permission{Allowed: len(targets) > 0}, nil
 }
 
 // request is the command of one user. Each fact is asked of the forge once.
@@ -107,36 +108,36 @@ type request struct {
 
 // related reports whether a rule names the user, or the user may write. The rules come
 // first, because not every forge tells every account who may write.
-func (r *request) related(ctx context.Context) (engine.Right, error) {
+func (r *request) related(ctx context.Context) (engine.Permission, error) {
 	for _, rule := range r.permissions.rules {
 		if named, err := r.named(ctx, rule.Who); err != nil || named {
-			return engine.Right{May: named}, err
+			return engine.Permission{Allowed: named}, err
 		}
 	}
 	may, err := r.mayWrite(ctx)
-	return engine.Right{May: may}, err
+	return engine.Permission{Allowed: may}, err
 }
 
 // about decides about one target.
-func (r *request) about(ctx context.Context, verb promotion.Verb, target promotion.Target) (engine.Right, error) {
+func (r *request) about(ctx context.Context, v verb.Verb, target promotion.Target) (engine.Permission, error) {
 	covered := false
 	for _, rule := range r.permissions.rules {
-		if !slices.Contains(rule.Verbs, string(verb)) || !inScope(rule.Scope, target) {
+		if !slices.Contains(rule.Verbs, v) || !inScope(rule.Scope, target) {
 			continue
 		}
 		covered = true
 		if named, err := r.named(ctx, rule.Who); err != nil || named {
-			return engine.Right{May: named}, err
+			return engine.Permission{Allowed: named}, err
 		}
 	}
 	if covered {
-		return engine.Right{Why: fmt.Sprintf("only users named by permissions in the server file may %s %s in %s", verb, target.Application, target.Environment)}, nil
+		return engine.Permission{Reason: fmt.Sprintf("only users named by permissions in the server file may %s %s in %s", v, target.Application, target.Environment)}, nil
 	}
 	may, err := r.mayWrite(ctx)
 	if err != nil || may {
-		return engine.Right{May: may}, err
+		return engine.Permission{Allowed: may}, err
 	}
-	return engine.Right{Why: fmt.Sprintf("only users who may write to %s may %s here", r.permissions.repository, verb)}, nil
+	return engine.Permission{Reason: fmt.Sprintf("only users who may write to %s may %s here", r.permissions.repository, v)}, nil
 }
 
 // inScope reports whether a rule for the repository covers a target.

@@ -51,19 +51,19 @@ func (s *Session) wireRegistries() error {
 		credentials = append(credentials, credential)
 	}
 	client, err := registry.New(registry.Options{
-		Outbound:    s.connections.HTTP.Registries,
-		Credentials: credentials,
-		Logins:      s.connections.logins,
-		Memories:    s.connections.facts,
-		Docker:      s.Server.Standalone,
-		CacheDir:    s.CacheFolder("registries"),
-		Remembered:  s.connections.hooks.DigestCached,
-		Now:         s.Server.Now,
+		Outbound:     s.connections.HTTP.Registries,
+		Credentials:  credentials,
+		Logins:       s.connections.logins,
+		Cache:        s.connections.facts,
+		Docker:       s.Server.Standalone,
+		CacheDir:     s.CacheFolder("registries"),
+		ObserveCache: s.connections.hooks.DigestCached,
+		Now:          s.Server.Now,
 	})
 	if err != nil {
 		return err
 	}
-	s.registries, s.answers = client, client.Pass()
+	s.registries, s.answers = client, client.Batch()
 	return nil
 }
 

@@ -31,7 +31,7 @@ type Session struct {
 	cache       string // kept; empty: dir is used
 	forges      map[string]*Forge
 	registries  *registry.Client
-	answers     *registry.Pass
+	answers     *registry.Batch
 	broken      []brokenCredential
 }
 

@@ -1,4 +1,4 @@
-package app_test
+package connect_test
 
 import (
 	"errors"
@@ -7,20 +7,20 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/app"
+	"promoter/internal/connect"
 )
 
-func TestValidateServer(t *testing.T) {
+func TestValidate(t *testing.T) {
 	t.Parallel()
 	server := filepath.Join(t.TempDir(), "server.yaml")
 	if err := os.WriteFile(server, []byte("nonsense: 1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	problems, err := app.ValidateServer(server, os.LookupEnv)
+	problems, err := connect.Validate(server, os.LookupEnv)
 	if err != nil || len(problems.Errors()) == 0 || problems[0].File != server {
 		t.Errorf("%v, %v", problems, err)
 	}
-	_, err = app.ValidateServer(server+"-gone", os.LookupEnv)
+	_, err = connect.Validate(server+"-gone", os.LookupEnv)
 	if !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "read the server's file: ") {
 		t.Errorf("error: %v", err)
 	}

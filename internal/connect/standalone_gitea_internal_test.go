@@ -1,4 +1,4 @@
-package app
+package connect
 
 import (
 	"strings"
@@ -22,18 +22,18 @@ func TestOpenServer_onGitea(t *testing.T) {
 		base + "/acme/gitops.git":            {config.ForgeGitea, "acme/gitops"},
 		"https://git.example.com/acme/other": {config.ForgeGit, "https://git.example.com/acme/other"},
 	} {
-		s, err := OpenServer(ServerOptions{
+		s, err := OpenServer(Options{
 			Repositories: []string{address}, Now: time.Now,
 			Env: environment(map[string]string{giteaURLVariable: base + "/", giteaTokenVariable: "canary"}),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.targets[0]; got.forge.Kind != test.kind || got.name != test.name || test.kind == config.ForgeGitea && got.forge.URL != base {
+		if got := s.Targets[0]; got.Forge.Kind != test.kind || got.Name != test.name || test.kind == config.ForgeGitea && got.Forge.URL != base {
 			t.Errorf("%s: %+v", address, got)
 		}
 	}
-	_, err := OpenServer(ServerOptions{
+	_, err := OpenServer(Options{
 		Repositories: []string{base + "/acme/gitops"}, Now: time.Now, Env: environment(map[string]string{giteaURLVariable: base}),
 	})
 	if err == nil || !strings.Contains(err.Error(), "set "+giteaTokenVariable) {

@@ -1,4 +1,4 @@
-package app
+package connect
 
 import (
 	"context"
@@ -57,7 +57,7 @@ func place(environment, application string) promotion.Target {
 
 func TestPermissions_decideWhoMayCommand(t *testing.T) {
 	t.Parallel()
-	c := commanders{repository: "acme/gitops", permissions: []config.Permission{
+	c := permissions{repository: "acme/gitops", rules: []config.Permission{
 		permission("hold resume", "prod-*", "", "team:acme/sre", "Cho"),
 		permission("hold", "prod-eu", "shop", "dan"),
 		permission("promote", "", "blog", "eve"),
@@ -101,7 +101,7 @@ func TestPermissions_decideWhoMayCommand(t *testing.T) {
 // What could not be asked is neither yes nor no.
 func TestCommanders_noAnswer(t *testing.T) {
 	t.Parallel()
-	c := commanders{permissions: []config.Permission{permission("hold", "prod", "", "team:acme/broken", "ann")}, signals: &asked{broken: []string{"ann"}}}
+	c := permissions{rules: []config.Permission{permission("hold", "prod", "", "team:acme/broken", "ann")}, signals: &asked{broken: []string{"ann"}}}
 	for _, at := range []promotion.Target{place("prod", "shop"), place("dev", "shop")} {
 		if right, err := c.Allowed(t.Context(), identity.User{Login: "ann"}, verb.Hold, at); err == nil || right.Allowed {
 			t.Errorf("%v: %v", right, err)
@@ -116,7 +116,7 @@ func TestCommanders_noAnswer(t *testing.T) {
 func TestCommanders_asksOnce(t *testing.T) {
 	t.Parallel()
 	signals := &asked{writers: []string{"ann"}, members: []string{"ann"}}
-	c := commanders{signals: signals, permissions: []config.Permission{permission("hold", "prod", "", "team:acme/sre")}}
+	c := permissions{signals: signals, rules: []config.Permission{permission("hold", "prod", "", "team:acme/sre")}}
 	var many []promotion.Target
 	for _, environment := range []string{"dev", "prod", "staging"} {
 		for _, application := range []string{"a", "b", "c", "d"} {

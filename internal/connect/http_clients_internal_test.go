@@ -1,4 +1,4 @@
-package app
+package connect
 
 import (
 	"context"
@@ -34,12 +34,12 @@ func refuses(t *testing.T, way *outbound.Client, address string, want bool) bool
 	return fault.KindOf(err) == fault.Invalid && (strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "not dialled"))
 }
 
-func TestMachineWay_theServicesOfTheMachineAlone(t *testing.T) {
+func TestHTTPClients_metadataServicesOnlyForLogins(t *testing.T) {
 	t.Parallel()
-	s := &Server{file: &config.Server{}, now: time.Now, env: func(name string) (string, bool) {
+	s := &Server{File: &config.Server{}, Now: time.Now, Env: func(name string) (string, bool) {
 		return "http://127.0.0.1:1/msi/token", name == "IDENTITY_ENDPOINT"
 	}}
-	made, err := s.newWays()
+	made, err := New(s, Hooks{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,10 +55,10 @@ func TestMachineWay_theServicesOfTheMachineAlone(t *testing.T) {
 		"http://192.0.2.1/":                       false,
 		"https://10.0.0.1/":                       false,
 	} {
-		if got := refuses(t, made.machine, address, !machine); got == machine {
+		if got := refuses(t, made.HTTP.machine, address, !machine); got == machine {
 			t.Errorf("the way of the machine refuses %s: %v", address, got)
 		}
-		for name, other := range map[string]*outbound.Client{"registries": made.registries, "forges": made.forges, "git": made.git} {
+		for name, other := range map[string]*outbound.Client{"registries": made.HTTP.Registries, "forges": made.HTTP.Forges, "git": made.HTTP.Git} {
 			if !refuses(t, other, address, true) {
 				t.Errorf("the way of %s asks %s", name, address)
 			}

@@ -1,4 +1,4 @@
-package app
+package connect
 
 import (
 	"os"
@@ -22,27 +22,27 @@ func registered() github.Registered {
 // What is kept is read again, and another App never comes in its place.
 func TestAppFolder_keep(t *testing.T) {
 	t.Parallel()
-	folder := appFolder(filepath.Join(t.TempDir(), "apps", "github"))
-	if _, err := folder.read(); fault.KindOf(err) != fault.NotFound {
+	folder := AppFolder(filepath.Join(t.TempDir(), "apps", "github"))
+	if _, err := folder.Read(); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("before: %v", err)
 	}
-	if made, err := folder.prepare(); err != nil || !made {
+	if made, err := folder.Prepare(); err != nil || !made {
 		t.Fatalf("%t, %v", made, err)
 	}
-	kept, err := folder.keep(registered(), "https://promoter.example.com/webhooks/github")
+	kept, err := folder.Store(registered(), "https://promoter.example.com/webhooks/github")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := folder.read(); err != nil || again != kept {
+	if again, err := folder.Read(); err != nil || again != kept {
 		t.Errorf("%+v, %v, want %+v", again, err, kept)
 	}
-	if _, err := folder.prepare(); fault.KindOf(err) != fault.Conflict {
+	if _, err := folder.Prepare(); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("a second App: %v", err)
 	}
-	if _, err := folder.keep(registered(), ""); fault.KindOf(err) != fault.Conflict {
+	if _, err := folder.Store(registered(), ""); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("a second App: %v", err)
 	}
-	if again, err := folder.read(); err != nil || again != kept {
+	if again, err := folder.Read(); err != nil || again != kept {
 		t.Errorf("after it: %+v, %v", again, err)
 	}
 }
@@ -50,35 +50,20 @@ func TestAppFolder_keep(t *testing.T) {
 // A file that came in the meantime stops all of it: none is there, and no rest.
 func TestAppFolder_keep_allOrNone(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{appKeyFile, appHookFile, appClientFile, appFile} {
-		folder := appFolder(t.TempDir())
-		if err := os.WriteFile(folder.path(name), []byte("somebody's"), 0o600); err != nil {
+	for _, name := range []string{AppKeyFile, AppHookSecretFile, AppClientSecretFile, appFile} {
+		folder := AppFolder(t.TempDir())
+		if err := os.WriteFile(folder.Path(name), []byte("somebody's"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := folder.keep(registered(), ""); fault.KindOf(err) != fault.Conflict || strings.Contains(err.Error(), "canary") {
+		if _, err := folder.Store(registered(), ""); fault.KindOf(err) != fault.Conflict || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %v", name, err)
 		}
 		left, err := os.ReadDir(string(folder))
 		if err != nil || len(left) != 1 || left[0].Name() != name {
 			t.Errorf("%s: the folder holds %v, %v", name, left, err)
 		}
-		if data, err := os.ReadFile(folder.path(name)); err != nil || string(data) != "somebody's" {
+		if data, err := os.ReadFile(folder.Path(name)); err != nil || string(data) != "somebody's" {
 			t.Errorf("%s: %q, %v", name, data, err)
-		}
-	}
-}
-
-func TestAppName(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct{ organization, address, want string }{
-		{"acme", "https://promoter.example.com", "promoter-acme"},
-		{"", "https://promoter.example.com:8443/x", "promoter-example-com"},
-		{"", "https://ci.example.com", "promoter-ci-example-com"},
-		{"", "", ""},
-		{strings.Repeat("a", 30), "", ""},
-	} {
-		if got := appName(test.organization, test.address); got != test.want {
-			t.Errorf("%s %s: %q, want %q", test.organization, test.address, got, test.want)
 		}
 	}
 }
@@ -89,11 +74,11 @@ func FuzzAppFolder_read(f *testing.F) {
 	f.Add([]byte(`{"schema": 2, "id": -1}`))
 	f.Add([]byte(`null`))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		folder := appFolder(t.TempDir())
-		if err := os.WriteFile(folder.path(appFile), content, 0o600); err != nil {
+		folder := AppFolder(t.TempDir())
+		if err := os.WriteFile(folder.Path(appFile), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if kept, err := folder.read(); err == nil && kept.ID <= 0 {
+		if kept, err := folder.Read(); err == nil && kept.ID <= 0 {
 			t.Errorf("read %+v", kept)
 		}
 	})
@@ -103,7 +88,7 @@ func FuzzAppFolder_read(f *testing.F) {
 func TestAppFolder_keep_together(t *testing.T) {
 	t.Parallel()
 	for range 20 {
-		folder := appFolder(t.TempDir())
+		folder := AppFolder(t.TempDir())
 		begin, ended := make(chan bool), make(chan int64)
 		const many = 8
 		for id := range int64(many) {
@@ -111,7 +96,7 @@ func TestAppFolder_keep_together(t *testing.T) {
 				mine := registered()
 				mine.ID, mine.Key = id+1, secret.New(strconv.FormatInt(id+1, 10))
 				<-begin
-				if _, err := folder.keep(mine, ""); err != nil {
+				if _, err := folder.Store(mine, ""); err != nil {
 					mine.ID = 0
 				}
 				ended <- mine.ID
@@ -127,8 +112,8 @@ func TestAppFolder_keep_together(t *testing.T) {
 		if len(kept) != 1 {
 			t.Fatalf("kept %v", kept)
 		}
-		described, err := folder.read()
-		key, failed := os.ReadFile(folder.path(appKeyFile))
+		described, err := folder.Read()
+		key, failed := os.ReadFile(folder.Path(AppKeyFile))
 		if err != nil || failed != nil || described.ID != kept[0] || string(key) != strconv.FormatInt(kept[0], 10) {
 			t.Fatalf("%d: %+v with the key %s, %v, %v", kept[0], described, key, err, failed)
 		}

@@ -64,3 +64,22 @@ func TestPoll_costsNothingWhenIdle(t *testing.T) {
 		t.Errorf("with another token the poll costs %d requests, as if it was the one before", renewed)
 	}
 }
+
+// A backoff outlives the refresh in which it was asked for.
+func TestBackoffs_outliveRefreshes(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.poll()
+	d.github.Limit(false, d.clock.Now().Add(10*time.Minute))
+	for range 2 {
+		d.clock.Add(2 * time.Minute)
+		d.poll()
+		if got := d.connections.CredentialBackoffs(); len(got) != 1 || got[0].Credential != "the token of forge" {
+			t.Errorf("%+v", got)
+		}
+	}
+	d.clock.Add(10 * time.Minute)
+	if got := d.connections.CredentialBackoffs(); len(got) != 0 {
+		t.Errorf("after it: %+v", got)
+	}
+}

@@ -1,4 +1,4 @@
-package app
+package connect
 
 import (
 	"net/http"
@@ -18,8 +18,8 @@ import (
 	"promoter/internal/secret"
 )
 
-// Every forge tells of the pauses that it was asked for.
-func TestForge_pauses(t *testing.T) {
+// Every forge reports the backoff that it was asked for.
+func TestForge_backoffs(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	now := func() time.Time { return noon }
@@ -28,7 +28,7 @@ func TestForge_pauses(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	}))
 	t.Cleanup(server.Close)
-	token := always(secret.New("canary"))
+	token := fixed(secret.New("canary"))
 	forges := map[string]func() (scm.Forge, error){
 		"github": func() (scm.Forge, error) {
 			return github.New(github.Options{URL: server.URL, Token: token, HTTP: server.Client(), Now: now})
@@ -45,42 +45,23 @@ func TestForge_pauses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := &forge{config: config.Forge{Name: kind}, scm: asked}
-		if got := f.pauses(); got != nil {
+		f := &Forge{Config: config.Forge{Name: kind}, SCM: asked}
+		if got := f.backoffs(); got != nil {
 			t.Errorf("%s, unasked: %+v", kind, got)
 		}
 		if _, err := asked.Open(t.Context(), "acme/gitops"); err == nil {
 			t.Errorf("%s: opened", kind)
 		}
-		pauses := f.pauses()
+		pauses := f.backoffs()
 		for n := range pauses {
-			if !strings.HasPrefix(pauses[n].Why, "rate limited: ") {
-				t.Errorf("%s: because %q", kind, pauses[n].Why)
+			if !strings.HasPrefix(pauses[n].Reason, "rate limited: ") {
+				t.Errorf("%s: because %q", kind, pauses[n].Reason)
 			}
-			pauses[n].Why = ""
+			pauses[n].Reason = ""
 		}
-		want := []credentialPause{{"the token of " + kind, outbound.Pause{Host: hostOf(server.URL), Until: noon.Add(time.Minute)}}}
-		if diff := cmp.Diff(want, pauses, cmp.AllowUnexported(credentialPause{})); diff != "" {
+		want := []Backoff{{To: ToForge, Host: outbound.Host(server.URL), Credential: "the token of " + kind, Until: noon.Add(time.Minute)}}
+		if diff := cmp.Diff(want, pauses); diff != "" {
 			t.Errorf("%s:\n%s", kind, diff)
 		}
-	}
-}
-
-// A pause outlives the round in which it was asked for.
-func TestStanding_pausesOutliveRounds(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	d.poll()
-	d.github.Limit(false, d.clock.Now().Add(10*time.Minute))
-	for range 2 {
-		d.clock.Add(2 * time.Minute)
-		d.poll()
-		if got := d.standing.pauses(); len(got) != 1 || got[0].credential != "the token of forge" {
-			t.Errorf("%+v", got)
-		}
-	}
-	d.clock.Add(10 * time.Minute)
-	if got := d.standing.pauses(); len(got) != 0 {
-		t.Errorf("after it: %+v", got)
 	}
 }

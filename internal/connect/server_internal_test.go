@@ -1,4 +1,4 @@
-package app
+package connect
 
 import (
 	"context"
@@ -20,10 +20,10 @@ import (
 
 func TestQualified_fits(t *testing.T) {
 	t.Parallel()
-	forge := qualify(scm.Info{URL: "https://GitHub.com/Acme/Gitops", Name: "Acme/Gitops"})
-	plain := qualify(scm.Info{CloneURL: "ssh://git@git.example.com:2222/team/sub/gitops.git", Name: "gitops"})
+	forge := nameOf(scm.Info{URL: "https://GitHub.com/Acme/Gitops", Name: "Acme/Gitops"})
+	plain := nameOf(scm.Info{CloneURL: "ssh://git@git.example.com:2222/team/sub/gitops.git", Name: "gitops"})
 	for _, test := range []struct {
-		of   qualified
+		of   qualifiedName
 		glob string
 		want bool
 	}{
@@ -44,9 +44,9 @@ func TestQualified_fits(t *testing.T) {
 		{plain, "git.example.com:2222/Team/**", false},
 		{plain, "git.example.com/team/**", false},
 		{plain, "git.example.com:2222/team/*", false},
-		{qualified{}, "**", false},
+		{qualifiedName{}, "**", false},
 	} {
-		if got := test.of.fits(test.glob); got != test.want {
+		if got := test.of.matches(test.glob); got != test.want {
 			t.Errorf("%q fits %q: %v", test.of.text, test.glob, got)
 		}
 	}
@@ -60,7 +60,7 @@ func FuzzQualified_fits(f *testing.F) {
 	f.Fuzz(func(t *testing.T, glob, name string) {
 		literal := !strings.Contains(glob, "*")
 		readable := utf8.ValidString(glob) && utf8.ValidString(name)
-		if got := (qualified{text: name}).fits(glob); literal && name != "" && got != (glob == name && readable) {
+		if got := (qualifiedName{text: name}).matches(glob); literal && name != "" && got != (glob == name && readable) {
 			t.Errorf("%q fits %q: %v", name, glob, got)
 		}
 	})
@@ -85,10 +85,30 @@ func TestCaps_severalLimitsHoldTogether(t *testing.T) {
 			}, promotion.Limit{Land: []config.Land{pr}, Propose: []config.Propose{config.ProposeNever}},
 		},
 	} {
-		if diff := cmp.Diff(test.want, capOf(test.limits, "prod-eu")); diff != "" {
+		if diff := cmp.Diff(test.want, combine(test.limits, "prod-eu")); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)
 		}
 	}
+}
+
+func noEnv(string) (string, bool) { return "", false }
+
+func openSession(t *testing.T, s *Server) *Session {
+	t.Helper()
+	connections, err := New(s, Hooks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := connections.Open(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := session.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return session
 }
 
 // askedForge says by whom it was asked.
@@ -105,12 +125,12 @@ func TestSources_onlyTheSameOwnerIsAskedWithTheToken(t *testing.T) {
 	hub := config.Forge{Name: "hub", Kind: config.ForgeGitHub, URL: "https://github.com"}
 	twin := config.Forge{Name: "twin", Kind: config.ForgeGitHub, URL: "https://github.com"}
 	other := config.Forge{Name: "other", Kind: config.ForgeGitHub, URL: "https://git.example.com"}
-	w := &work{server: &Server{file: &config.Server{Forges: []config.Forge{hub, twin, other}}}, forges: map[string]*forge{
-		"hub":   {config: hub, scm: askedForge{"own"}, public: askedForge{"none"}},
-		"twin":  {config: twin, scm: askedForge{"twin"}, public: askedForge{"none of twin"}},
-		"other": {config: other, scm: askedForge{"other"}, public: askedForge{"none of other"}},
+	w := &Session{Server: &Server{File: &config.Server{Forges: []config.Forge{hub, twin, other}}}, forges: map[string]*Forge{
+		"hub":   {Config: hub, SCM: askedForge{"own"}, public: askedForge{"none"}},
+		"twin":  {Config: twin, SCM: askedForge{"twin"}, public: askedForge{"none of twin"}},
+		"other": {Config: other, SCM: askedForge{"other"}, public: askedForge{"none of other"}},
 	}}
-	s := sources{work: w, of: &repository{forge: w.forges["hub"], named: qualified{text: "github.com/Acme/gitops", fold: true}}}
+	s := w.Sources(&Repository{Forge: w.forges["hub"], name: qualifiedName{text: "github.com/Acme/gitops", fold: true}})
 	for source, want := range map[string]string{
 		"acme/web":                 "own acme/web",
 		"github.com/acme/web":      "own acme/web",
@@ -134,10 +154,10 @@ func TestSources_onlyTheSameOwnerIsAskedWithTheToken(t *testing.T) {
 			t.Errorf("%s is asked as %v, own %v, %v, want %q", source, asked, own, err, want)
 		}
 	}
-	if _, _, err := s.releases("gitlab/acme/web"); fault.KindOf(err) != fault.NotFound {
+	if _, _, err := s.Releases("gitlab/acme/web"); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a forge that is not there gives %v", err)
 	}
-	if _, _, err := s.releases("hub/acme/web"); fault.KindOf(err) != fault.Invalid {
+	if _, _, err := s.Releases("hub/acme/web"); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a forge without releases gives %v", err)
 	}
 }
@@ -149,7 +169,7 @@ func TestOpenServer_withoutAFile(t *testing.T) {
 		value, set := env[name]
 		return value, set
 	}
-	s, err := OpenServer(ServerOptions{
+	s, err := OpenServer(Options{
 		Repositories: []string{"https://github.com/acme/gitops.git", "https://git.example.com/acme/gitops", "https://git.example.com/acme/gitops"},
 		Env:          lookup, Now: time.Now,
 	})
@@ -159,7 +179,7 @@ func TestOpenServer_withoutAFile(t *testing.T) {
 	if diff := cmp.Diff([]string{"acme/gitops", "https://git.example.com/acme/gitops"}, s.Repositories()); diff != "" {
 		t.Error(diff)
 	}
-	hub, plain := s.targets[0].forge, s.targets[1].forge
+	hub, plain := s.Targets[0].Forge, s.Targets[1].Forge
 	if hub.Kind != config.ForgeGitHub || hub.Token.String() != "env:"+githubTokenVariable || s.local {
 		t.Errorf("%+v, local %v", hub, s.local)
 	}
@@ -173,15 +193,15 @@ func TestOpenServer_onGitLab(t *testing.T) {
 	t.Parallel()
 	for variable, want := range map[string]config.ForgeKind{gitlabTokenVariable: config.ForgeGitLab, gitPasswordVariable: config.ForgeGit} {
 		env := func(name string) (string, bool) { return "canary", name == variable }
-		s, err := OpenServer(ServerOptions{Repositories: []string{"https://gitlab.com/acme/platform/gitops.git"}, Env: env, Now: time.Now})
+		s, err := OpenServer(Options{Repositories: []string{"https://gitlab.com/acme/platform/gitops.git"}, Env: env, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.targets[0]; got.forge.Kind != want || want == config.ForgeGitLab && got.name != "acme/platform/gitops" {
+		if got := s.Targets[0]; got.Forge.Kind != want || want == config.ForgeGitLab && got.Name != "acme/platform/gitops" {
 			t.Errorf("with %s: %+v", variable, got)
 		}
 	}
-	_, err := OpenServer(ServerOptions{Repositories: []string{"https://gitlab.com/acme/gitops"}, Env: noEnv, Now: time.Now})
+	_, err := OpenServer(Options{Repositories: []string{"https://gitlab.com/acme/gitops"}, Env: noEnv, Now: time.Now})
 	if err == nil || !strings.Contains(err.Error(), "set "+gitlabTokenVariable) {
 		t.Errorf("got %v", err)
 	}
@@ -205,21 +225,21 @@ func TestOpenServer_advice(t *testing.T) {
 		"git@h.invalid:a":   "wants " + sshKeyVariable,
 		"https://github.co": "the repository",
 	} {
-		_, err := OpenServer(ServerOptions{Repositories: []string{address}, Env: lookup, Now: time.Now})
+		_, err := OpenServer(Options{Repositories: []string{address}, Env: lookup, Now: time.Now})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", address, err, want)
 		}
 	}
 	for address, want := range map[string]string{
-		"https://github.com/acme/gitops":      "not seen: it is not there, or the token in " + githubTokenVariable + " may not see it",
-		"https://git.example.com/acme/gitops": "not seen: it is not there, or the password in " + gitPasswordVariable + " may not see it",
+		"https://github.com/acme/gitops":      "not seen: it does not exist, or the token in " + githubTokenVariable + " may not see it",
+		"https://git.example.com/acme/gitops": "not seen: it does not exist, or the password in " + gitPasswordVariable + " may not see it",
 		"file:///srv/gitops.git":              "not seen",
 	} {
-		s, err := OpenServer(ServerOptions{Repositories: []string{address}, Env: lookup, Now: time.Now})
+		s, err := OpenServer(Options{Repositories: []string{address}, Env: lookup, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := advised(fault.New(fault.NotFound, "not seen"), &repository{target: s.targets[0]}).Error(); got != want {
+		if got := (&Repository{credential: s.Targets[0].credential}).Advise(fault.New(fault.NotFound, "not seen")).Error(); got != want {
 			t.Errorf("%s: %q, want %q", address, got, want)
 		}
 	}
@@ -231,7 +251,7 @@ func TestOpenServer_onlyFilesAreLocal(t *testing.T) {
 		true:  {"file:///srv/a", "FILE:///srv/b"},
 		false: {"file:///srv/a", "https://git.example.com/a/b"},
 	} {
-		s, err := OpenServer(ServerOptions{Repositories: urls, Env: noEnv, Now: time.Now})
+		s, err := OpenServer(Options{Repositories: urls, Env: noEnv, Now: time.Now})
 		if err != nil || s.local != want {
 			t.Errorf("%v: local %v, %v", urls, s.local, err)
 		}
@@ -244,14 +264,14 @@ func TestOpenServer_errorsHoldNoCredential(t *testing.T) {
 		"https://ann:canary@git.example.com/a/b", "https://canary@github.com/a/b", "https://ann:canary@git.example.com/%zz",
 		"ssh://git:canary@git.example.com/a", "ann:canary@git.example.com:a/b", "HTTPS://canary@git.example.com/a", "https://git.example.com/a?token=canary",
 	} {
-		_, err := OpenServer(ServerOptions{Repositories: []string{url}, Env: noEnv, Now: time.Now})
+		_, err := OpenServer(Options{Repositories: []string{url}, Env: noEnv, Now: time.Now})
 		if fault.KindOf(err) != fault.Invalid || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%q gives %v", url, err)
 		}
 	}
 	for _, url := range []string{"ssh://git@git.example.com/a/b", "git@git.example.com:a/b", "https://git.example.com/a@b/c"} {
 		env := func(name string) (string, bool) { return "set", name != configVariable }
-		if _, err := OpenServer(ServerOptions{Repositories: []string{url}, Env: env, Now: time.Now}); err != nil {
+		if _, err := OpenServer(Options{Repositories: []string{url}, Env: env, Now: time.Now}); err != nil {
 			t.Errorf("%q gives %v", url, err)
 		}
 	}
@@ -259,7 +279,7 @@ func TestOpenServer_errorsHoldNoCredential(t *testing.T) {
 
 func TestOpenServer_sshNeedsKeyAndHosts(t *testing.T) {
 	t.Parallel()
-	_, err := OpenServer(ServerOptions{Repositories: []string{"git@git.example.com:a/b"}, Env: noEnv, Now: time.Now})
+	_, err := OpenServer(Options{Repositories: []string{"git@git.example.com:a/b"}, Env: noEnv, Now: time.Now})
 	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), knownHostsVariable) {
 		t.Errorf("got %v", err)
 	}
@@ -278,7 +298,7 @@ func TestOpenServer_whichFile(t *testing.T) {
 	}
 	flag, variable := write("flag"), write("variable")
 	env := func(name string) (string, bool) { return variable, name == configVariable }
-	for want, options := range map[string]ServerOptions{
+	for want, options := range map[string]Options{
 		"acme/flag":     {Config: flag, Env: env},
 		"acme/variable": {Env: env},
 	} {
@@ -290,7 +310,7 @@ func TestOpenServer_whichFile(t *testing.T) {
 }
 
 // A forge that cannot be wired is the error of its repositories.
-func TestWork_forgeWithoutItsToken(t *testing.T) {
+func TestOpen_forgeWithoutItsToken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "server.yaml")
@@ -302,15 +322,12 @@ repositories: [{forge: lab, name: acme/b}]
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := OpenServer(ServerOptions{Config: file, Env: noEnv, Now: time.Now})
+	s, err := OpenServer(Options{Config: file, Env: noEnv, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := s.Run(t.Context(), RunOptions{})
-	if err != nil || len(results) != 1 {
-		t.Fatalf("got %v, %v", results, err)
-	}
-	if got := results[0].Err; fault.KindOf(got) != fault.Invalid || !strings.Contains(got.Error(), "LAB") {
+	session := openSession(t, s)
+	if got := session.Repositories[0].Err; fault.KindOf(got) != fault.Invalid || !strings.Contains(got.Error(), "LAB") {
 		t.Errorf("got %v", got)
 	}
 }

@@ -1,0 +1,64 @@
+// Package connecttest writes the files that tests of connections need.
+package connecttest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// WriteCertificate writes a certificate for promoter.example.com that ends at a time,
+// and its key, into a folder, as a Secret is mounted: both change at once, by a link.
+func WriteCertificate(t testing.TB, folder, serial string, until time.Time) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, _ := new(big.Int).SetString(serial, 10)
+	template := &x509.Certificate{
+		SerialNumber: number, Subject: pkix.Name{CommonName: "promoter.example.com"}, DNSNames: []string{"promoter.example.com"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: until.Add(-90 * 24 * time.Hour), NotAfter: until, IsCA: true, BasicConstraintsValid: true,
+	}
+	made, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	Swap(t, folder, serial, map[string][]byte{
+		"tls.crt": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: made}),
+		"tls.key": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}),
+	})
+}
+
+// Swap replaces the files of a folder in one step, with a link as a mounted Secret has.
+func Swap(t testing.TB, folder, version string, files map[string][]byte) {
+	t.Helper()
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(os.MkdirAll(filepath.Join(folder, version), 0o700))
+	for name, content := range files {
+		check(os.WriteFile(filepath.Join(folder, version, name), content, 0o600))
+		if _, err := os.Lstat(filepath.Join(folder, name)); err != nil {
+			check(os.Symlink(filepath.Join("..data", name), filepath.Join(folder, name)))
+		}
+	}
+	check(os.Symlink(version, filepath.Join(folder, "..new")))
+	check(os.Rename(filepath.Join(folder, "..new"), filepath.Join(folder, "..data")))
+}
