@@ -114,7 +114,7 @@ networks: [127.0.0.0/8]
 	env := func(name string) (string, bool) {
 		return map[string]string{"ONE": other.token, "TWO": s.token}[name], true
 	}
-	server, err := connect.OpenServer(connect.Options{Config: file, Env: env, Now: s.clock.Now})
+	server, err := connect.Connect(connect.Options{Config: file, Env: env, Now: s.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func (s *story) permitted(permissions string) {
 		s.t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return s.token, name == "TOKEN" }
-	if s.server, err = connect.OpenServer(connect.Options{WritePace: -1, Config: file, Env: env, Now: s.clock.Now}); err != nil {
+	if s.server, err = connect.Connect(connect.Options{WritePace: -1, Config: file, Env: env, Now: s.clock.Now}); err != nil {
 		s.t.Fatal(err)
 	}
 }

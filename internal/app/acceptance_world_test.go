@@ -49,7 +49,7 @@ type story struct {
 	repo    *githubtest.Repository
 	clock   *clock
 	cache   string // empty: every run begins with a fresh clone
-	server  *connect.Server
+	server  *connect.Connections
 	kind    string // of the forge
 	token   string
 	digests map[string]string // by NAME:TAG
@@ -135,7 +135,7 @@ func newStory(t testing.TB, kind, config string) *story {
 }
 
 // open opens the server's file about the repository.
-func (s *story) open(kind string) *connect.Server {
+func (s *story) open(kind string) *connect.Connections {
 	s.t.Helper()
 	right, repository := `token: "env:TOKEN"`, "acme/gitops"
 	if kind == "git" {
@@ -155,7 +155,7 @@ networks: [127.0.0.0/8]
 	token := s.forge.Token("promoter-bot", "repo", "read:org")
 	env := func(name string) (string, bool) { return token, name == "TOKEN" }
 	s.token = token
-	server, err := connect.OpenServer(connect.Options{WritePace: -1, Config: file, Env: env, Now: s.clock.Now})
+	server, err := connect.Connect(connect.Options{WritePace: -1, Config: file, Env: env, Now: s.clock.Now})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -238,7 +238,7 @@ func TestRun_clockOfThisMachineIsWrong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Now = func() time.Time { return o.now().Add(20 * time.Minute) }
+	server.Server.Now = func() time.Time { return o.now().Add(20 * time.Minute) }
 	var notes []string
 	results, err := app.Run(t.Context(), server, app.RunOptions{Note: func(note string) { notes = append(notes, note) }})
 	if err != nil || len(results) != 1 || did(results[0]) != fmt.Sprint([]engine.Action{engine.ActionPushed}) {

@@ -70,7 +70,7 @@ func (o *orchard) repository(name string, files map[string]string) *githubtest.R
 }
 
 // open opens a server's file with the App, narrowed to some repositories.
-func (o *orchard) open(more string, narrowed ...string) (*connect.Server, error) {
+func (o *orchard) open(more string, narrowed ...string) (*connect.Connections, error) {
 	o.t.Helper()
 	key, file := filepath.Join(o.dir, "app.pem"), filepath.Join(o.dir, "server.yaml")
 	text := fmt.Sprintf(`version: 1
@@ -84,7 +84,7 @@ networks: [127.0.0.0/8]
 		}
 	}
 	none := func(string) (string, bool) { return "", false }
-	server, err := connect.OpenServer(connect.Options{WritePace: -1, Config: file, Repositories: narrowed, Env: none, Now: o.now})
+	server, err := connect.Connect(connect.Options{WritePace: -1, Config: file, Repositories: narrowed, Env: none, Now: o.now})
 	return server, err
 }
 

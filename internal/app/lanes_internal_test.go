@@ -80,13 +80,9 @@ func openLane(t testing.TB, url string) *lane {
 	return laneOf(t, connect.Options{Repositories: []string{url}, Env: noEnv, Now: time.Now})
 }
 
-// openSession opens the repositories of a server.
-func openSession(t testing.TB, server *connect.Server, cache string) *connect.Session {
+// openSession opens all repositories.
+func openSession(t testing.TB, connections *connect.Connections, cache string) *connect.Session {
 	t.Helper()
-	connections, err := connect.New(server, connect.Hooks{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	session, err := connections.Open(t.Context(), cache)
 	if err != nil {
 		t.Fatal(err)
@@ -102,11 +98,11 @@ func openSession(t testing.TB, server *connect.Server, cache string) *connect.Se
 // laneOf opens the lane of the one repository that the options name.
 func laneOf(t testing.TB, options connect.Options) *lane {
 	t.Helper()
-	server, err := connect.OpenServer(options)
+	connections, err := connect.Connect(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := openSession(t, server, "")
+	w := openSession(t, connections, "")
 	l, err := newLane(t.Context(), w, w.Repositories[0], laneSetup{})
 	if err != nil {
 		t.Fatal(err)

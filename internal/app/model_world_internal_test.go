@@ -75,11 +75,7 @@ func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.Wor
 	// have that of the story.
 	s.options.Now = func() time.Time { return clock.Now().Add(time.Since(begin)) }
 	s.options.WritePace = -1
-	server, err := connect.OpenServer(s.options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	connections, err := connect.New(server, connect.Hooks{})
+	connections, err := connect.Connect(s.options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +94,7 @@ func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.Wor
 // forge is the adapter as promoter wires it, for those who look on.
 func (m *modelWorld) forge(t *testing.T) scm.Forge {
 	t.Helper()
-	w := openSession(t, m.connections.Server, "")
+	w := openSession(t, m.connections, "")
 	return w.Repositories[0].Forge.SCM
 }
 

@@ -56,21 +56,18 @@ type Carried struct {
 
 // Decide carries an order out on the one repository that was named: it writes it
 // to the repository's branch promoter/_state. The next pass acts on it.
-func Decide(ctx context.Context, s *connect.Server, order Order) (carried Carried, err error) {
+func Decide(ctx context.Context, c *connect.Connections, order Order) (carried Carried, err error) {
 	if err := order.check(); err != nil {
 		return Carried{}, err
 	}
+	s := c.Server
 	if len(s.Discover) > 0 {
 		return Carried{}, fault.New(fault.Invalid, "%s is for one repository: name it with --repo", order.Verb)
 	}
 	if len(s.Targets) > 1 {
 		return Carried{}, fault.New(fault.Invalid, "%s is for one repository: name it with --repo; there are %s", order.Verb, fault.List(s.Repositories()))
 	}
-	connections, err := connect.New(s, connect.Hooks{})
-	if err != nil {
-		return Carried{}, err
-	}
-	session, err := connections.Open(ctx, order.CacheDir)
+	session, err := c.Open(ctx, order.CacheDir)
 	if err != nil {
 		return Carried{}, err
 	}

@@ -22,15 +22,15 @@ type Recalled struct {
 // Recall reads the past from the repositories, without a service: landings from the
 // trailers on the environments' branches, and what people decided that still stands.
 // What the question narrows is narrowed as the service does; it has one page.
-func Recall(ctx context.Context, s *connect.Server, past server.HistoryQuery, options RunOptions) (_ Recalled, err error) {
-	recalled := Recalled{History: server.History{Schema: server.Schema, At: s.Now().UTC(), Events: []server.Event{}}}
+func Recall(ctx context.Context, c *connect.Connections, past server.HistoryQuery, options RunOptions) (_ Recalled, err error) {
+	recalled := Recalled{History: server.History{Schema: server.Schema, At: c.Server.Now().UTC(), Events: []server.Event{}}}
 	var mutex sync.Mutex
 	var events []store.Event
-	results, err := forAll(ctx, s, options, nil, func(ctx context.Context, _ *onboarding, l *lane, result *Result) (err error) {
+	results, err := forAll(ctx, c, options, nil, func(ctx context.Context, _ *onboarding, l *lane, result *Result) (err error) {
 		l.DryRun = true // who may only read may ask
 		var landed []engine.Landed
 		result.Report, landed, err = l.HistoryFromGit(ctx, past.Since)
-		found := bookOf(l, s.Now()).standing(result.Report, landed)
+		found := bookOf(l, c.Server.Now()).standing(result.Report, landed)
 		mutex.Lock()
 		defer mutex.Unlock()
 		events = append(events, found...)

@@ -50,8 +50,8 @@ func (r Result) Moved() (name string, moved bool) {
 // the run as a whole; what fails in one repository is in its result and stops no
 // other. The results are in the order of the repositories; they are there too when
 // only the clearing up failed.
-func Run(ctx context.Context, s *connect.Server, options RunOptions) ([]Result, error) {
-	return forAll(ctx, s, options, onboardRest(options), func(ctx context.Context, o *onboarding, l *lane, result *Result) (err error) {
+func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
+	return forAll(ctx, c, options, onboardRest(options), func(ctx context.Context, o *onboarding, l *lane, result *Result) (err error) {
 		l.DryRun = options.DryRun
 		if result.Report, err = l.Reconcile(ctx); err == nil {
 			result.Onboarding, err = l.onboard(ctx, o, result.Report)
@@ -61,8 +61,8 @@ func Run(ctx context.Context, s *connect.Server, options RunOptions) ([]Result, 
 }
 
 // Observe reads all repositories as Run does, and changes nothing.
-func Observe(ctx context.Context, s *connect.Server, options RunOptions) ([]Result, error) {
-	return forAll(ctx, s, options, nil, func(ctx context.Context, _ *onboarding, l *lane, result *Result) (err error) {
+func Observe(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
+	return forAll(ctx, c, options, nil, func(ctx context.Context, _ *onboarding, l *lane, result *Result) (err error) {
 		l.DryRun = true // read access is enough
 		result.Report, err = l.Observe(ctx)
 		return err
@@ -74,12 +74,8 @@ type doFunc func(ctx context.Context, o *onboarding, l *lane, result *Result) er
 
 // forAll opens all repositories, calls a function for each of them, and then another
 // one for the rest.
-func forAll(ctx context.Context, s *connect.Server, options RunOptions, rest func(context.Context, *connect.Session, *onboarding) ([]Result, error), do doFunc) (_ []Result, err error) {
-	connections, err := connect.New(s, connect.Hooks{})
-	if err != nil {
-		return nil, err
-	}
-	session, err := connections.Open(ctx, options.CacheDir)
+func forAll(ctx context.Context, c *connect.Connections, options RunOptions, rest func(context.Context, *connect.Session, *onboarding) ([]Result, error), do doFunc) (_ []Result, err error) {
+	session, err := c.Open(ctx, options.CacheDir)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func TestRun_aDefectStopsNoOther(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			results, err := forAll(t.Context(), d.server, RunOptions{}, nil, func(ctx context.Context, _ *onboarding, l *lane, result *Result) (err error) {
+			results, err := forAll(t.Context(), d.connections, RunOptions{}, nil, func(ctx context.Context, _ *onboarding, l *lane, result *Result) (err error) {
 				if result.Repository == "acme/one" {
 					defect()
 				}

@@ -152,7 +152,7 @@ func (s *story) recalls(want []string) {
 		value, ok := map[string]string{"TOKEN": s.token, "HOOK": serveSecret, "API": serveToken}[name]
 		return value, ok
 	}
-	opened, err := connect.OpenServer(connect.Options{Config: file, Env: env, Now: s.clock.Now})
+	opened, err := connect.Connect(connect.Options{Config: file, Env: env, Now: s.clock.Now})
 	if err != nil {
 		s.t.Fatal(err)
 	}

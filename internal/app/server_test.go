@@ -47,7 +47,7 @@ func (f *fleet) repository(name string, files map[string]string) *githubtest.Rep
 }
 
 // open opens the server's file: the repositories, and what else stands in it.
-func (f *fleet) open(more string, repositories ...string) *connect.Server {
+func (f *fleet) open(more string, repositories ...string) *connect.Connections {
 	f.t.Helper()
 	var list strings.Builder
 	for _, name := range repositories {
@@ -63,7 +63,7 @@ repositories:
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		f.t.Fatal(err)
 	}
-	server, err := connect.OpenServer(connect.Options{Config: file, Env: f.lookup, Now: time.Now})
+	server, err := connect.Connect(connect.Options{Config: file, Env: f.lookup, Now: time.Now})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func (f *fleet) lookup(name string) (string, bool) {
 }
 
 // run makes a pass and returns the results by repository.
-func (f *fleet) run(server *connect.Server) map[string]app.Result {
+func (f *fleet) run(server *connect.Connections) map[string]app.Result {
 	f.t.Helper()
 	results, err := app.Run(f.t.Context(), server, app.RunOptions{CacheDir: filepath.Join(f.dir, "cache")})
 	if err != nil {

@@ -59,7 +59,7 @@ networks: [127.0.0.0/8]
 	}
 	token := s.forge.Token("promoter-bot", giteatest.Scopes()...)
 	env := func(name string) (string, bool) { return token, name == "TOKEN" }
-	server, err := connect.OpenServer(connect.Options{WritePace: -1, Config: file, Env: env, Now: s.clock.Now})
+	server, err := connect.Connect(connect.Options{WritePace: -1, Config: file, Env: env, Now: s.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 }
 
 // openGitLab opens a server's file about the project.
-func openGitLab(s *story, lab *gitlabtest.Server) *connect.Server {
+func openGitLab(s *story, lab *gitlabtest.Server) *connect.Connections {
 	s.t.Helper()
 	file := filepath.Join(s.dir, "gitlab.yaml")
 	text := fmt.Sprintf(`version: 1
@@ -88,7 +88,7 @@ networks: [127.0.0.0/8]
 		s.t.Fatal(err)
 	}
 	token := lab.Token("promoter-bot", "api")
-	server, err := connect.OpenServer(connect.Options{WritePace: -1,
+	server, err := connect.Connect(connect.Options{WritePace: -1,
 		Config: file, Env: func(name string) (string, bool) { return token, name == "TOKEN" }, Now: s.clock.Now,
 	})
 	if err != nil {

@@ -30,11 +30,11 @@ func (f *targetFlags) add(command *cobra.Command) {
 // named says that a person named repositories, rather than being in one.
 func (f *targetFlags) named() bool { return f.config != "" || len(f.repositories) > 0 }
 
-func (f *targetFlags) open(system System) (*connect.Server, error) {
+func (f *targetFlags) open(system System) (*connect.Connections, error) {
 	if err := checkOutput(f.output); err != nil {
 		return nil, err
 	}
-	return connect.OpenServer(connect.Options{
+	return connect.Connect(connect.Options{
 		Config: f.config, Repositories: f.repositories, Networks: f.networks, Env: system.Env, Now: time.Now,
 	})
 }

@@ -31,6 +31,15 @@ type Connections struct {
 	facts  *registry.Cache
 }
 
+// Connect opens a server and makes its connections, for a command.
+func Connect(options Options) (*Connections, error) {
+	server, err := OpenServer(options)
+	if err != nil {
+		return nil, err
+	}
+	return New(server, Hooks{})
+}
+
 // New makes the HTTP clients of a server. It sends no request.
 func New(server *Server, hooks Hooks) (*Connections, error) {
 	c := &Connections{Server: server, hooks: hooks, logins: registry.NewLogins(), facts: registry.NewCache()}
