@@ -244,14 +244,14 @@ func TestCommands_refresh(t *testing.T) {
 	w := staged(t, threeEnvironments)
 	asked := 0
 	id := w.comment(1, "ada", "/promoter refresh")
-	lane := w.Reconciler()
-	lane.Refresh = func(c *config.Config) {
+	reconciler := w.Reconciler()
+	reconciler.Refresh = func(c *config.Config) {
 		if asked++; len(c.Components) != 2 {
 			t.Error("another config")
 		}
 		w.push(web, "1.2.0")
 	}
-	if report, err := lane.Reconcile(t.Context()); err != nil || report.Failed() {
+	if report, err := reconciler.Reconcile(t.Context()); err != nil || report.Failed() {
 		t.Fatal(err, report.Errors)
 	}
 	w.wantReactions(id, scm.ReactionDone)

@@ -146,7 +146,7 @@ func TestReconcile_requestsWhileManyWait(t *testing.T) {
 			open++
 		}
 	}
-	delete(w.Forge.Calls, "by hand")
+	delete(w.Forge.Calls, "by a user")
 	if asked := w.Forge.Calls; asked["checks"] != open || asked["reviews"] != open || len(asked) != 4 || asked["list open"] != 1 || asked["recent"] != 1 {
 		t.Errorf("with %d open it asked %v", open, asked)
 	}

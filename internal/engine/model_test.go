@@ -46,8 +46,8 @@ func modelOf(w *enginetest.World) modeltest.World {
 			if !fresh {
 				return w.Reconciler(), end, nil
 			}
-			lane, _ := w.FreshReconciler()
-			return lane, end, nil
+			reconciler, _ := w.FreshReconciler()
+			return reconciler, end, nil
 		},
 	}
 }

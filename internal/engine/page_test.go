@@ -23,9 +23,9 @@ func TestReconcile_keepsTextWhileAPartIsUnknown(t *testing.T) {
 	w.push(web, "1.1.0")
 	compare := &comparing{}
 	run := func() {
-		lane := w.Reconciler()
-		lane.Compare = compare
-		if report, err := lane.Reconcile(t.Context()); err != nil || report.Failed() {
+		reconciler := w.Reconciler()
+		reconciler.Compare = compare
+		if report, err := reconciler.Reconcile(t.Context()); err != nil || report.Failed() {
 			t.Fatalf("%v, %v", err, report)
 		}
 	}

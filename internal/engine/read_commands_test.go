@@ -396,9 +396,9 @@ func TestCommands_limitOfOneReconciliation(t *testing.T) {
 	for range 25 {
 		said = append(said, w.comment(1, "ada", "/promoter refresh"))
 	}
-	lane := w.Reconciler()
-	lane.DryRun = true
-	if _, err := lane.Reconcile(t.Context()); err != nil {
+	reconciler := w.Reconciler()
+	reconciler.DryRun = true
+	if _, err := reconciler.Reconcile(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.wantReactions(said[0])

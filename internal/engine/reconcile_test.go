@@ -91,9 +91,9 @@ func TestReconcile_dryRun(t *testing.T) {
 	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	before := w.Git.Branches()
-	lane := w.Reconciler()
-	lane.DryRun = true
-	report, err := lane.Reconcile(t.Context())
+	reconciler := w.Reconciler()
+	reconciler.DryRun = true
+	report, err := reconciler.Reconcile(t.Context())
 	if err != nil || w.Git.Pushes != 0 || len(w.Forge.All()) != 0 || len(before) != len(w.Git.Branches()) {
 		t.Errorf("a dry run wrote: %v", err)
 	}

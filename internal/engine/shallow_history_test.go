@@ -13,8 +13,8 @@ import (
 // fresh is a run whose mirror begins empty.
 func (w *world) fresh() engine.Report {
 	w.t.Helper()
-	lane, _ := w.FreshReconciler()
-	report, err := lane.Reconcile(w.t.Context())
+	reconciler, _ := w.FreshReconciler()
+	report, err := reconciler.Reconcile(w.t.Context())
 	if err != nil || report.Failed() {
 		w.t.Fatalf("the run failed: %v, %+v, %s", err, report.Errors, report.Unusable)
 	}

@@ -22,8 +22,8 @@ func TestReconcile_tracesItsParts(t *testing.T) {
 	var told []string
 	reconcile := func() []string {
 		told = nil
-		lane := w.Reconciler()
-		lane.Trace = func(ctx context.Context, part string) (context.Context, func([]engine.Effect, error)) {
+		reconciler := w.Reconciler()
+		reconciler.Trace = func(ctx context.Context, part string) (context.Context, func([]engine.Effect, error)) {
 			within, _ := ctx.Value(partKey{}).(string)
 			part = within + "/" + part
 			return context.WithValue(ctx, partKey{}, part), func(all []engine.Effect, err error) {
@@ -37,7 +37,7 @@ func TestReconcile_tracesItsParts(t *testing.T) {
 				told = append(told, line)
 			}
 		}
-		if _, err := lane.Reconcile(t.Context()); err != nil {
+		if _, err := reconciler.Reconcile(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return told

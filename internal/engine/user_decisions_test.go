@@ -127,9 +127,9 @@ func TestReconcile_serverLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
-	lane := w.Reconciler()
-	lane.Limits = func(string) promotion.Limit { return promotion.Limit{Land: []config.Land{config.LandPR}} }
-	if _, err := lane.Reconcile(t.Context()); err != nil {
+	reconciler := w.Reconciler()
+	reconciler.Limits = func(string) promotion.Limit { return promotion.Limit{Land: []config.Land{config.LandPR}} }
+	if _, err := reconciler.Reconcile(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.holds("dev", "1.0.0 1.0.0")

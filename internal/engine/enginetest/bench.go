@@ -9,7 +9,7 @@ import (
 	"promoter/internal/scm/scmtest"
 )
 
-// Bench is the world as people see it.
+// Bench returns the world for the suite of forges.
 func (w *World) Bench() scmtest.Bench {
 	return scmtest.Bench{
 		Forge: opener{w.Forge}, Name: w.Forge.Info().Name,
@@ -44,7 +44,7 @@ func (w *World) commit(_ *testing.T, c scmtest.Commit) string {
 
 func (w *World) delete(_ *testing.T, _, branch string) { w.Git.Set(branch, "") }
 
-// people are all who can use the pages of the forge.
+// people returns what users can do on the forge.
 func (w *World) people() scmtest.People {
 	if !w.Forge.Limits.PullRequests {
 		return scmtest.People{}
@@ -86,7 +86,7 @@ func (w *World) merge(t *testing.T, number int, method string) string {
 	return w.Git.Branch(pr.Base)
 }
 
-// Clean says whether a head can be merged into a branch.
+// Clean reports whether a head can be merged into a branch without conflicts.
 func (g *Git) Clean(base, head string) bool {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()

@@ -10,34 +10,34 @@ import (
 	"promoter/internal/fault"
 )
 
-// Clone is a mirror that began empty: it holds what was fetched at depth 1, and
-// the history for which it was asked.
+// Clone is a mirror that started empty: it contains what was fetched at depth 1, and
+// the history that was deepened.
 type Clone struct {
 	*Git
 	mutex sync.Mutex
 	here  map[string]bool
-	// Deepened counts the times that history was asked for.
+	// Deepened counts the calls of Deepen.
 	Deepened int
 }
 
-// FreshReconciler returns a lane whose mirror is empty, as that of a job without a cache.
+// FreshReconciler returns a process with an empty mirror, like a job without a cache.
 func (w *World) FreshReconciler() (*engine.Reconciler, *Clone) {
 	c := &Clone{Git: w.Git, here: map[string]bool{}}
-	lane := w.Reconciler()
-	lane.Remote, lane.Objects = c, cloned{objects{w.Git}, c}
-	return lane, c
+	reconciler := w.Reconciler()
+	reconciler.Remote, reconciler.Objects = c, cloned{objects{w.Git}, c}
+	return reconciler, c
 }
 
 // Fetch implements engine.Remote.
 func (c *Clone) Fetch(ctx context.Context, branches ...string) (map[string]string, error) {
 	heads, err := c.Git.Fetch(ctx, branches...)
 	for _, head := range heads {
-		c.take(head)
+		c.add(head)
 	}
 	return heads, err
 }
 
-func (c *Clone) take(id string) {
+func (c *Clone) add(id string) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.here[id] = true
@@ -57,7 +57,7 @@ func (c *Clone) Deepen(_ context.Context, branch string, since time.Time) error 
 		if err != nil {
 			return err
 		}
-		c.take(commit.ID)
+		c.add(commit.ID)
 		for _, parent := range commit.Parents {
 			if of, err := c.Objects().Commit(parent); err == nil && !of.Committer.When.Before(since) {
 				queue = append(queue, parent)
@@ -67,7 +67,7 @@ func (c *Clone) Deepen(_ context.Context, branch string, since time.Time) error 
 	return nil
 }
 
-// cloned reads only what is in the clone.
+// cloned reads what is in the clone.
 type cloned struct {
 	objects
 	clone *Clone
@@ -76,7 +76,7 @@ type cloned struct {
 // Commit implements engine.Objects.
 func (o cloned) Commit(id string) (engine.Commit, error) {
 	if !o.clone.has(id) {
-		return engine.Commit{}, fault.New(fault.NotFound, "the commit %q is not here", id)
+		return engine.Commit{}, fault.New(fault.NotFound, "the commit %q is not in the mirror", id)
 	}
 	commit, err := o.objects.Commit(id)
 	for _, parent := range commit.Parents {
@@ -102,7 +102,7 @@ func (o cloned) History(from string) iter.Seq2[engine.Commit, error] {
 func (o cloned) Changed(a, b string) ([]string, error) {
 	for _, id := range []string{a, b} {
 		if id != "" && !o.clone.has(id) {
-			return nil, fault.New(fault.NotFound, "the commit %q is not here", id)
+			return nil, fault.New(fault.NotFound, "the commit %q is not in the mirror", id)
 		}
 	}
 	return o.objects.Changed(a, b)
@@ -111,6 +111,6 @@ func (o cloned) Changed(a, b string) ([]string, error) {
 // Write implements engine.Objects.
 func (o cloned) Write(draft engine.Draft) (string, error) {
 	id, err := o.objects.Write(draft)
-	o.clone.take(id)
+	o.clone.add(id)
 	return id, err
 }

@@ -13,8 +13,7 @@ import (
 	"promoter/internal/image"
 )
 
-// Files reads the simplest of all formats: every line is one reference, perhaps as
-// an item of a list of YAML.
+// Files reads files in which every line is one reference, or a YAML list item of one.
 type Files struct{ Git *Git }
 
 // At implements engine.Files.
@@ -29,11 +28,11 @@ type tree struct {
 	environments []string
 }
 
-// Places implements engine.Tree.
+// Targets implements engine.Tree.
 func (t tree) Targets() map[promotion.Target]promotion.Current {
 	targets := map[promotion.Target]promotion.Current{}
 	for path, content := range t.files {
-		for _, target := range t.placesOf(path) {
+		for _, target := range t.targetsOf(path) {
 			present := targets[target]
 			for i, line := range strings.Split(strings.TrimSuffix(content, "\n"), "\n") {
 				if reference, found := t.reference(target, path, i+1, line); found {
@@ -51,7 +50,7 @@ func (t tree) Targets() map[promotion.Target]promotion.Current {
 	return targets
 }
 
-func (t tree) placesOf(path string) []promotion.Target {
+func (t tree) targetsOf(path string) []promotion.Target {
 	var targets []promotion.Target
 	for _, name := range t.environments {
 		environment, _ := t.config.Environment(name)
@@ -62,7 +61,7 @@ func (t tree) placesOf(path string) []promotion.Target {
 	return targets
 }
 
-// item begins a line of a list.
+// item starts a list item.
 const item = "- "
 
 func (t tree) reference(target promotion.Target, path string, line int, text string) (edit.Reference, bool) {
@@ -77,8 +76,7 @@ func (t tree) reference(target promotion.Target, path string, line int, text str
 	}, followed
 }
 
-// Rewrite implements engine.Tree. A reference keeps its form: a tag alone stays a
-// tag alone.
+// Rewrite implements engine.Tree. A reference without a digest stays without one.
 func (t tree) Rewrite(_ context.Context, target promotion.Target, moves []promotion.Move) (engine.Rewritten, error) {
 	out := engine.Rewritten{Files: map[string][]byte{}}
 	for _, r := range t.Targets()[target].References {

@@ -1,7 +1,10 @@
 package enginetest
 
 import (
+	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,7 +14,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// Bot is who promoter is on the forge.
+// Bot is the account of promoter.
 var Bot = identity.User{Host: "forge.example", Login: "promoter-bot"} //nolint:gochecknoglobals // a constant
 
 // Forge is a repository on a forge in memory, over a Git in memory.
@@ -19,27 +22,25 @@ type Forge struct {
 	Git    *Git
 	Now    func() time.Time
 	Method string // of merging: merge, squash, rebase; empty: merge
-	Bare   bool   // messages of squashed commits lose their trailers
-	// Protected is what it asks itself before something lands on a branch, and
-	// Secret what it asks and tells nobody: the words of its refusal, empty where it
-	// does not mind. Both are asked by the merges of promoter alone.
+	Bare   bool   // squashed commits lose the trailers of their messages
+	// Protected are the rules of branches, and Secret is a rule that no request
+	// returns: the message of its refusal, or empty. Both apply to merges by promoter.
 	Protected map[string]scm.Rules
 	Secret    func(number int) string
-	// Effect is asked before a write and after it, as that of Git.
+	// Effect is called before and after each write, as that of Git.
 	Effect func(before bool, what string) error
-	// Fail is asked before every request, also those that only read. Nil: none
-	// fails.
+	// Fail is called before every request, also those that only read. It may be nil.
 	Fail func(what string) error
 
 	mutex    sync.Mutex
 	pulls    []*pull
 	statuses map[string][]scm.Check // by commit
-	comments int64                  // ever said
+	comments int64                  // the last id
 	// reactions are ours, by the id of the comment.
 	reactions map[int64][]scm.Reaction
 	Calls     map[string]int
 	Merges    int
-	Limits    scm.Features // what it cannot do, where false
+	Limits    scm.Features // what it supports
 }
 
 type pull struct {
@@ -49,7 +50,7 @@ type pull struct {
 	deleted  time.Time // its branch
 }
 
-// NewForge makes a forge that can do everything.
+// NewForge returns a forge with all features.
 func NewForge(git *Git, now func() time.Time) *Forge {
 	return &Forge{
 		Git: git, Now: now, statuses: map[string][]scm.Check{}, reactions: map[int64][]scm.Reaction{}, Calls: map[string]int{},
@@ -81,16 +82,16 @@ func (f *Forge) Signals() scm.Signals { return signals{f} }
 // Conversation implements scm.Repository.
 func (f *Forge) Conversation() scm.Conversation { return conversation{f} }
 
-// call counts a request and takes the lock.
+// call counts a request and locks.
 func (f *Forge) call(what string) func() {
 	f.mutex.Lock()
 	f.Calls[what]++
-	f.follow()
+	f.update()
 	return f.mutex.Unlock
 }
 
-// follow lets the pull requests see what happened to their branches.
-func (f *Forge) follow() {
+// update updates the pull requests to their branches.
+func (f *Forge) update() {
 	branches := f.Git.Branches()
 	for _, p := range f.pulls {
 		head, there := branches[p.Head.Branch]
@@ -118,7 +119,7 @@ func (f *Forge) contains(base, head string) bool {
 	return f.Git.common(base, head) == head
 }
 
-// failing is the error of a request that fails.
+// failing returns the error of a request that fails.
 func (f *Forge) failing(what string) error {
 	if f.Fail == nil {
 		return nil
@@ -126,7 +127,7 @@ func (f *Forge) failing(what string) error {
 	return f.Fail(what)
 }
 
-// write runs an effect with what can go wrong around it.
+// write runs a write that may fail before or after it.
 func (f *Forge) write(what string, effect func() error) error {
 	if err := f.failing(what); err != nil {
 		return err
@@ -145,7 +146,7 @@ func (f *Forge) write(what string, effect func() error) error {
 	return f.Effect(false, what)
 }
 
-// find returns a pull request; the lock is held.
+// find returns a pull request. The caller holds the lock.
 func (f *Forge) find(number int) *pull {
 	i := slices.IndexFunc(f.pulls, func(p *pull) bool { return p.Number == number })
 	if i < 0 {
@@ -172,4 +173,234 @@ func (f *Forge) merge(p *pull, method, message string) error {
 	p.Merged = scm.Merged{Commit: commit, At: f.Now()}
 	f.Merges++
 	return nil
+}
+
+type pulls struct{ *Forge }
+
+// Open implements scm.PullRequests.
+func (f pulls) Open(context.Context) ([]scm.PullRequest, error) {
+	if err := f.failing("list open"); err != nil {
+		return nil, err
+	}
+	defer f.call("list open")()
+	var open []scm.PullRequest
+	for _, p := range f.pulls {
+		if p.State == scm.StateOpen {
+			open = append(open, p.PullRequest)
+		}
+	}
+	return open, nil
+}
+
+// Closed implements scm.PullRequests.
+func (f pulls) Closed(_ context.Context, head string, limit int) ([]scm.PullRequest, error) {
+	if err := f.failing("list closed"); err != nil {
+		return nil, err
+	}
+	defer f.call("list closed")()
+	var closed []scm.PullRequest
+	for _, p := range slices.Backward(f.pulls) {
+		if p.State != scm.StateOpen && p.Head.Branch == head && p.Head.Own && len(closed) < limit {
+			one := p.PullRequest
+			f.Git.mutex.Lock()
+			one.Head.Message = f.Git.commits[p.Head.Commit].Message
+			f.Git.mutex.Unlock()
+			closed = append(closed, one)
+		}
+	}
+	return closed, nil
+}
+
+// Create implements scm.PullRequests.
+func (f pulls) Create(_ context.Context, draft scm.Draft) (created scm.PullRequest, err error) {
+	err = f.write("create", func() error {
+		if slices.ContainsFunc(f.pulls, func(p *pull) bool {
+			return p.State == scm.StateOpen && p.Head.Own && p.Head.Branch == draft.Head && p.Base == draft.Base
+		}) {
+			return fault.New(fault.Conflict, "there is a pull request of %s already", draft.Head)
+		}
+		commit := f.Git.Branch(draft.Head)
+		if commit == "" {
+			return fault.New(fault.Invalid, "there is no branch %s", draft.Head)
+		}
+		created = scm.PullRequest{
+			Number: len(f.pulls) + 1, Title: draft.Title, Body: draft.Body, Author: Bot, Base: draft.Base, Draft: draft.AsDraft,
+			Head: scm.Head{Branch: draft.Head, Commit: commit, Own: true}, Labels: draft.Labels, Opened: f.Now(), State: scm.StateOpen,
+		}
+		created.URL = fmt.Sprintf("https://forge.example/acme/deploy/pull/%d", created.Number)
+		f.pulls = append(f.pulls, &pull{PullRequest: created})
+		return nil
+	})
+	return created, err
+}
+
+// Edit implements scm.PullRequests.
+func (f pulls) Edit(_ context.Context, number int, edit scm.Edit) error {
+	return f.write("edit", func() error {
+		p := f.find(number)
+		if edit.Title != nil {
+			p.Title = *edit.Title
+		}
+		if edit.Body != nil {
+			p.Body = *edit.Body
+		}
+		if edit.Closed != nil && *edit.Closed && p.State == scm.StateOpen {
+			p.State, p.ClosedAt, p.Closer = scm.StateClosed, f.Now(), Bot
+		}
+		return nil
+	})
+}
+
+// Merge implements scm.PullRequests.
+func (f pulls) Merge(_ context.Context, number int, merge scm.Merge) (merged scm.Merged, err error) {
+	err = f.write("merge", func() error {
+		p := f.find(number)
+		switch {
+		case p.State == scm.StateMerged:
+		case p.Head.Commit != merge.Head:
+			return fault.New(fault.Conflict, "the head moved")
+		case p.State == scm.StateOpen && f.forbids(p) != nil:
+			return f.forbids(p)
+		default:
+			method := f.Method
+			if method == "" {
+				method = "merge"
+			}
+			if err := f.merge(p, method, merge.Title+"\n\n"+merge.Message); err != nil {
+				return err
+			}
+		}
+		merged = p.Merged
+		return nil
+	})
+	return merged, err
+}
+
+type signals struct{ *Forge }
+
+// Checks implements scm.Signals. Our own status is readable when the rest fails.
+func (f signals) Checks(_ context.Context, commit string) ([]scm.Check, error) {
+	failed := f.failing("checks")
+	defer f.call("checks")()
+	latest := map[string]scm.Check{}
+	for _, c := range f.statuses[commit] {
+		if failed == nil || c.Own {
+			latest[c.Name] = c
+		}
+	}
+	var all []scm.Check
+	for _, c := range latest {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b scm.Check) int { return strings.Compare(a.Name, b.Name) })
+	return all, failed
+}
+
+// Reviews implements scm.Signals.
+func (f signals) Reviews(_ context.Context, number int) ([]scm.Review, error) {
+	if err := f.failing("reviews"); err != nil {
+		return nil, err
+	}
+	defer f.call("reviews")()
+	return slices.Clone(f.find(number).reviews), nil
+}
+
+// SetStatus implements scm.Signals.
+func (f signals) SetStatus(_ context.Context, commit string, status scm.Status) error {
+	return f.write("status", func() error {
+		f.statuses[commit] = append(f.statuses[commit], scm.Check{
+			Name: status.Context, State: status.State, Description: status.Description, At: f.Now(), Own: true,
+		})
+		return nil
+	})
+}
+
+// Member implements scm.Signals: the name of a team ends with its only member.
+func (f signals) Member(_ context.Context, team string, user identity.User) (bool, error) {
+	if err := f.failing("member"); err != nil {
+		return false, err
+	}
+	defer f.call("member")()
+	return strings.HasSuffix(team, "/"+user.Login), nil
+}
+
+// MayWrite implements scm.Signals.
+func (f signals) MayWrite(context.Context, identity.User) (bool, error) { return true, nil }
+
+// Rules implements scm.Ruled.
+func (f *Forge) Rules(_ context.Context, branch string) (scm.Rules, error) {
+	if err := f.failing("rules"); err != nil {
+		return scm.Rules{}, err
+	}
+	defer f.call("rules")()
+	return f.Protected[branch], nil
+}
+
+// forbids returns why a pull request may not be merged. The caller holds the lock.
+func (f *Forge) forbids(p *pull) error {
+	rules := f.Protected[p.Base]
+	if rules.Queue {
+		return refuses(scm.RuleQueue, "Changes must be made through the merge queue")
+	}
+	if given := f.approvals(p); given < rules.Approvals {
+		return refuses("", fmt.Sprintf("%d of %d approvals", given, rules.Approvals))
+	}
+	for _, name := range rules.Checks {
+		if !f.passed(p.Head.Commit, name) {
+			return refuses("", fmt.Sprintf("Required status check %q is expected", name))
+		}
+	}
+	if rules.Current && f.Git.behind(p.Base, p.Head.Commit) {
+		return fault.New(fault.Temporary, "the head is not up to date: %w", scm.ErrBehind)
+	}
+	if f.Secret != nil {
+		if message := f.Secret(p.Number); message != "" {
+			return refuses("", message)
+		}
+	}
+	return nil
+}
+
+func refuses(rule, message string) error {
+	return fault.Wrap(fault.Unauthorized, &scm.RefusedError{Rule: rule, Words: message})
+}
+
+// approvals counts the users whose last review is an approval.
+func (f *Forge) approvals(p *pull) int {
+	var by []string
+	for _, review := range slices.Backward(p.reviews) {
+		if review.Author.Login == Bot.Login || slices.Contains(by, review.Author.Login) {
+			continue
+		}
+		if review.State == scm.Approved {
+			by = append(by, review.Author.Login)
+		}
+	}
+	return len(by)
+}
+
+// passed reports whether the latest status with a name passed.
+func (f *Forge) passed(commit, name string) bool {
+	for _, check := range slices.Backward(f.statuses[commit]) {
+		if check.Name == name {
+			return check.State == scm.CheckPassed
+		}
+	}
+	return false
+}
+
+// behind reports whether a branch has commits that a head does not contain.
+func (g *Git) behind(base, head string) bool {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	return g.common(g.branches[base], head) != g.branches[base]
+}
+
+// HeadDeleted implements scm.Deletions.
+func (f *Forge) HeadDeleted(_ context.Context, number int) (time.Time, error) {
+	if err := f.failing("deletions"); err != nil {
+		return time.Time{}, err
+	}
+	defer f.call("deletions")()
+	return f.find(number).deleted, nil
 }

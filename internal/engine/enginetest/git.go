@@ -1,29 +1,30 @@
 package enginetest
 
 import (
-	"crypto/sha1" //nolint:gosec // names of commits, as Git makes them
+	"context"
+	"crypto/sha1" //nolint:gosec // commit ids, as in Git
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"promoter/internal/promotion"
-
 	"promoter/internal/engine"
 	"promoter/internal/fault"
+	"promoter/internal/promotion"
 	"promoter/internal/scm"
 )
 
-// Git is a repository in memory. Every commit keeps all its files.
+// Git is a repository in memory. Every commit contains all its files.
 type Git struct {
 	mutex    sync.Mutex
 	commits  map[string]stored
 	branches map[string]string
-	// Effect is asked before a push and after it. An error before refuses the
-	// push; one after loses the answer. Nil: neither.
+	// Effect is called before and after each push. An error before refuses the push;
+	// an error after it is a lost response. It may be nil.
 	Effect func(before bool, updates []engine.Update) error
 	// TooLarge are branches that cannot be fetched.
 	TooLarge map[string]bool
@@ -36,17 +37,17 @@ type stored struct {
 	files map[string]string
 }
 
-// NewGit makes a repository whose branch main holds the files.
+// NewGit returns a repository with the files on main.
 func NewGit(files map[string]string, at time.Time) *Git {
 	g := &Git{commits: map[string]stored{}, branches: map[string]string{}}
-	g.Commit("main", Human, at, "Begin", func(all map[string]string) { maps.Copy(all, files) })
+	g.Commit("main", Human, at, "Start", func(all map[string]string) { maps.Copy(all, files) })
 	return g
 }
 
-// Human is who commits by hand.
+// Human is the signature of a user.
 var Human = engine.Signature{Name: "Ada", Email: "ada@example.com"} //nolint:gochecknoglobals // a constant
 
-// Commit makes a commit of a person on a branch.
+// Commit commits to a branch as a user.
 func (g *Git) Commit(branch string, by engine.Signature, at time.Time, message string, change func(map[string]string)) string {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -80,7 +81,7 @@ func (g *Git) store(parents []string, files map[string]string, by engine.Signatu
 	return id
 }
 
-// trailers reads the last paragraph of a message.
+// trailers parses the last paragraph of a message.
 func trailers(message string) []promotion.Trailer {
 	paragraphs := strings.Split(strings.TrimRight(message, "\n"), "\n\n")
 	var found []promotion.Trailer
@@ -92,7 +93,7 @@ func trailers(message string) []promotion.Trailer {
 	return found
 }
 
-// Branch returns the commit of a branch; empty when there is none.
+// Branch returns the head of a branch; empty when it does not exist.
 func (g *Git) Branch(name string) string {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -106,7 +107,7 @@ func (g *Git) Branches() map[string]string {
 	return maps.Clone(g.branches)
 }
 
-// Set points a branch elsewhere, as a person's forced push does; empty deletes it.
+// Set moves a branch as a forced push does; empty deletes it.
 func (g *Git) Set(branch, commit string) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -124,8 +125,8 @@ func (g *Git) FilesOf(commit string) map[string]string {
 	return maps.Clone(g.commits[commit].files)
 }
 
-// Merge makes what a forge makes of a head: a merge commit, a squash, or the
-// commits anew. It fails where both sides changed one file.
+// Merge merges a head as a forge does: with a merge commit, a squash, or a rebase. It
+// fails when both sides changed a file.
 func (g *Git) Merge(base, head, method, message string, by engine.Signature, at time.Time) (string, error) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -193,3 +194,162 @@ func union(a, b map[string]string) map[string]bool {
 	}
 	return all
 }
+
+// Refs implements engine.Remote.
+func (g *Git) Refs(context.Context) (engine.Refs, error) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	g.Listings++
+	return engine.Refs{Default: "main", Branches: maps.Clone(g.branches)}, nil
+}
+
+// Fetch implements engine.Remote.
+func (g *Git) Fetch(_ context.Context, branches ...string) (map[string]string, error) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	g.Fetches++
+	heads := map[string]string{}
+	for _, branch := range branches {
+		if g.TooLarge[branch] {
+			return nil, fault.New(fault.Invalid, "an object of %s is over the limit", branch)
+		}
+		if commit := g.branches[branch]; commit != "" {
+			heads[branch] = commit
+		}
+	}
+	return heads, nil
+}
+
+// Deepen implements engine.Remote.
+func (g *Git) Deepen(context.Context, string, time.Time) error { return nil }
+
+// Push implements engine.Remote: all branches or none.
+func (g *Git) Push(_ context.Context, updates ...engine.Update) error {
+	if g.Effect != nil {
+		if err := g.Effect(true, updates); err != nil {
+			return err
+		}
+	}
+	if err := g.swap(updates); err != nil {
+		return err
+	}
+	if g.Effect != nil {
+		return g.Effect(false, updates)
+	}
+	return nil
+}
+
+func (g *Git) swap(updates []engine.Update) error {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	for _, u := range updates {
+		if g.branches[u.Branch] != u.Old {
+			return fault.New(fault.Conflict, "%s is no longer at %.7s", u.Branch, u.Old)
+		}
+	}
+	g.Pushes++
+	for _, u := range updates {
+		if u.New == "" {
+			delete(g.branches, u.Branch)
+		} else {
+			g.branches[u.Branch] = u.New
+		}
+	}
+	return nil
+}
+
+// objects implements engine.Objects, whose method Commit reads.
+type objects struct{ *Git }
+
+// Objects returns the objects of the repository.
+func (g *Git) Objects() engine.Objects { return objects{g} }
+
+// Commit implements engine.Objects.
+func (o objects) Commit(id string) (engine.Commit, error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	commit, found := o.commits[id]
+	if !found {
+		return engine.Commit{}, fault.New(fault.NotFound, "the commit %q does not exist", id)
+	}
+	return commit.Commit, nil
+}
+
+// History implements engine.Objects.
+func (o objects) History(from string) iter.Seq2[engine.Commit, error] {
+	return func(yield func(engine.Commit, error) bool) {
+		for id := from; id != ""; {
+			commit, err := o.Commit(id)
+			if !yield(commit, err) || err != nil || len(commit.Parents) == 0 {
+				return
+			}
+			id = commit.Parents[0]
+		}
+	}
+}
+
+// Read implements engine.Objects.
+func (o objects) Read(commit, path string, _ int64) ([]byte, error) {
+	content, found := o.FilesOf(commit)[path]
+	if !found {
+		return nil, fault.New(fault.NotFound, "there is no %s", path)
+	}
+	return []byte(content), nil
+}
+
+// All implements engine.Objects.
+func (o objects) All(commit string) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for path, content := range o.FilesOf(commit) {
+			if !yield(path, []byte(content)) {
+				return
+			}
+		}
+	}
+}
+
+// Changed implements engine.Objects.
+func (o objects) Changed(a, b string) ([]string, error) {
+	before, after := o.FilesOf(a), o.FilesOf(b)
+	var paths []string
+	for path := range union(before, after) {
+		was, had := before[path]
+		is, has := after[path]
+		if had != has || was != is {
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
+}
+
+// Write implements engine.Objects.
+func (o objects) Write(draft engine.Draft) (string, error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	files := maps.Clone(o.commits[draft.Parent].files)
+	if files == nil {
+		files = map[string]string{}
+	}
+	for path, content := range draft.Files {
+		if content == nil {
+			delete(files, path)
+		} else {
+			files[path] = string(content)
+		}
+	}
+	var parents []string
+	if draft.Parent != "" {
+		parents = []string{draft.Parent}
+	}
+	message := draft.Message
+	if len(draft.Trailers) > 0 {
+		message += "\n"
+	}
+	for _, t := range draft.Trailers {
+		message += t.Key + ": " + t.Value + "\n"
+	}
+	return o.store(parents, files, draft.By, message), nil
+}
+
+// Trailers implements engine.Objects.
+func (objects) Trailers(message string) []promotion.Trailer { return trailers(message) }

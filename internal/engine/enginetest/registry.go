@@ -24,26 +24,26 @@ type Registry struct {
 	tags    map[string]map[string]image.Version // repository, tag
 	digests map[string]image.Version            // every version that was ever pushed
 	gone    map[string]bool                     // digests that were deleted
-	Down    bool                                // nothing answers
+	Down    bool                                // no request is answered
 }
 
-// NewRegistry makes an empty registry.
+// NewRegistry returns an empty registry.
 func NewRegistry() *Registry {
 	return &Registry{tags: map[string]map[string]image.Version{}, digests: map[string]image.Version{}, gone: map[string]bool{}}
 }
 
-// Digest makes a digest of words.
-func Digest(words string) string {
-	sum := sha256.Sum256([]byte(words))
+// Digest returns the digest of some content.
+func Digest(content string) string {
+	sum := sha256.Sum256([]byte(content))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Push makes a tag point at an image that the words stand for.
-func (r *Registry) Push(repository, tag, words string, created time.Time) image.Version {
+// Push points a tag to the image with some content.
+func (r *Registry) Push(repository, tag, content string, created time.Time) image.Version {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	version := image.Version{
-		Tag: tag, Version: tag, Digest: Digest(words), Created: created, Revision: strings.TrimPrefix(Digest(words), "sha256:")[:40],
+		Tag: tag, Version: tag, Digest: Digest(content), Created: created, Revision: strings.TrimPrefix(Digest(content), "sha256:")[:40],
 	}
 	if r.tags[repository] == nil {
 		r.tags[repository] = map[string]image.Version{}
@@ -54,7 +54,7 @@ func (r *Registry) Push(repository, tag, words string, created time.Time) image.
 	return version
 }
 
-// Delete takes an image away, with all its tags.
+// Delete deletes an image with all its tags.
 func (r *Registry) Delete(repository, digest string) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -67,7 +67,7 @@ func (r *Registry) Select(_ context.Context, ask engine.VersionRequest) promotio
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if r.Down {
-		return promotion.Available{Err: fault.New(fault.Temporary, "the registry does not answer")}
+		return promotion.Available{Err: fault.New(fault.Temporary, "the registry does not respond")}
 	}
 	tags := r.tags[ask.Repository.String()]
 	if tag, moving := ask.Policy.Moving(); moving {
@@ -86,7 +86,7 @@ func (r *Registry) Resolve(_ context.Context, q promotion.Lookup) (image.Version
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if r.Down {
-		return image.Version{}, fault.New(fault.Temporary, "the registry does not answer")
+		return image.Version{}, fault.New(fault.Temporary, "the registry does not respond")
 	}
 	if q.Digest != "" {
 		if version := r.digests[q.Digest]; !r.gone[q.Digest] {

@@ -1,15 +1,23 @@
+// Package enginetest is an in-memory repository, registry and forge for tests of the
+// engine. They behave like real ones, also when that is inconvenient: pushes and merges
+// are conditional, responses can be lost, and users act at any time.
 package enginetest
 
 import (
+	"context"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"promoter/internal/engine"
+	"promoter/internal/identity"
+	"promoter/internal/promotion"
+	"promoter/internal/verb"
 )
 
-// By is who promoter commits as.
+// By is the signature of promoter.
 var By = engine.Signature{Name: "promoter", Email: "promoter@example.com"} //nolint:gochecknoglobals // a constant
 
 // World is one repository with its registry, its forge and its clock.
@@ -21,13 +29,13 @@ type World struct {
 	Permissions *Permissions
 }
 
-// Clock is a clock that tests move.
+// Clock is a clock that tests set.
 type Clock struct {
 	mutex sync.Mutex
 	now   time.Time
 }
 
-// NewClock makes a clock that stands at a time.
+// NewClock returns a clock at a time.
 func NewClock(at time.Time) *Clock { return &Clock{now: at} }
 
 // Now returns the time.
@@ -37,17 +45,17 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Add moves the clock on.
+// Add advances the clock.
 func (c *Clock) Add(d time.Duration) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// Noon is a working day in Berlin, outside every clock change.
+// Noon is noon on a working day in Berlin, not near a change of daylight saving time.
 func Noon() time.Time { return time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC) }
 
-// New makes a world around a config and files.
+// New returns a world with a config and files.
 func New(config string, files map[string]string) *World {
 	clock := NewClock(Noon())
 	all := maps.Clone(files)
@@ -56,10 +64,49 @@ func New(config string, files map[string]string) *World {
 	return &World{Git: git, Registry: NewRegistry(), Forge: NewForge(git, clock.Now), Clock: clock, Permissions: NewPermissions()}
 }
 
-// Reconciler is a process of promoter that looks at the world; several may race.
+// Reconciler returns a process of promoter; several may race.
 func (w *World) Reconciler() *engine.Reconciler {
 	return &engine.Reconciler{
 		Remote: w.Git, Objects: w.Git.Objects(), Files: Files{w.Git}, Registries: w.Registry, Repository: w.Forge,
 		By: By, Now: w.Clock.Now, Log: slog.New(slog.DiscardHandler), Permissions: w.Permissions,
 	}
+}
+
+// Permissions allows commands of everyone except strangers.
+type Permissions struct {
+	mutex sync.Mutex
+	// Strangers may do nothing. Only lists the users of a verb, and Where the
+	// environments of a user; without an entry it is everyone, everywhere.
+	Strangers map[string]bool
+	Only      map[verb.Verb][]string
+	Where     map[string][]string
+	// Fail may return an error for a user.
+	Fail  func(user identity.User) error
+	Asked int
+}
+
+// NewPermissions returns permissions without strangers.
+func NewPermissions() *Permissions {
+	return &Permissions{Strangers: map[string]bool{}, Only: map[verb.Verb][]string{}, Where: map[string][]string{}}
+}
+
+// Allowed implements engine.Permissions.
+func (r *Permissions) Allowed(_ context.Context, user identity.User, verb verb.Verb, targets ...promotion.Target) (engine.Permission, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.Asked++
+	if r.Fail != nil {
+		if err := r.Fail(user); err != nil {
+			return engine.Permission{}, err
+		}
+	}
+	if only, named := r.Only[verb]; named && !slices.Contains(only, user.Login) {
+		return engine.Permission{Reason: "only " + only[0] + " may " + string(verb)}, nil
+	}
+	for _, target := range targets {
+		if where, named := r.Where[user.Login]; named && !slices.Contains(where, target.Environment) {
+			return engine.Permission{Reason: "not in " + target.Environment}, nil
+		}
+	}
+	return engine.Permission{Allowed: !r.Strangers[user.Login]}, nil
 }

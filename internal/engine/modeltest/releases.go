@@ -23,40 +23,40 @@ func (s *story) newest(repository string) string {
 	return fmt.Sprintf("1.%d.0", s.released[repository])
 }
 
-// next releases the present minor version.
+// next releases the current minor version.
 func (s *story) next(repository string) string {
 	n, tag := s.released[repository], s.newest(repository)
-	s.tell("release %s %s", repository, tag)
+	s.log("release %s %s", repository, tag)
 	s.push(repository, tag)
-	s.order[reference(repository, tag)] = n
+	s.minorOf[reference(repository, tag)] = n
 	if s.moving && repository == worker {
-		s.order[s.move(n)] = n
+		s.minorOf[s.move(n)] = n
 	}
 	return tag
 }
 
-// move points the moving tag at a release and returns how a file holds it.
+// move points the moving tag to a release and returns its reference.
 func (s *story) move(n int) string {
-	words := seed(worker, fmt.Sprintf("1.%d.0", n))
+	text := seed(worker, fmt.Sprintf("1.%d.0", n))
 	created := enginetest.Noon().Add(time.Duration(n) * time.Second)
-	s.Registry.Push(worker, "released", words, created)
-	return worker + ":released@" + enginetest.Digest(words)
+	s.Registry.Push(worker, "released", text, created)
+	return worker + ":released@" + enginetest.Digest(text)
 }
 
-// moveBack points the moving tag at an older image.
+// moveBack points the moving tag to an older image.
 func (s *story) moveBack() {
 	n := s.released[worker]
 	if !s.moving || n < 2 {
-		s.nothing()
+		s.skip()
 		return
 	}
-	s.tell("the moving tag goes back")
+	s.log("the moving tag goes back")
 	s.move(1 + s.random.IntN(n-1))
 }
 
 func (s *story) registryDown() {
-	s.tell("run without a registry")
+	s.log("run without a registry")
 	s.Registry.Down = true
-	s.pass()
+	s.reconcile()
 	s.Registry.Down = false
 }

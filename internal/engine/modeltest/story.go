@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,41 +16,41 @@ import (
 	"promoter/internal/state"
 )
 
-// stateBranch is where people's decisions lie.
+// stateBranch contains the user decisions.
 const stateBranch = state.Branch
 
-// story is a world in which things happen by chance.
+// story is a world in which random events happen.
 type story struct {
 	World
 	shape
 	t      *testing.T
 	repo   scm.Repository
 	random *rand.Rand
-	told   []string
+	logged []string
 
-	released map[string]int             // the minor version of each repository
-	order    map[string]int             // of every reference that was ever released
-	held     map[string]map[string]bool // references that each place ever held
-	looked   map[string]string          // by branch, the commit that was checked
-	refused  map[string]map[string]bool // references that a person refused in a place
-	rolled   map[string]bool            // places that a person rolled back
-	theirs   map[string]string          // heads that a person committed to, with that commit
-	seen     map[int]scm.PullRequest    // every pull request that was ever open
-	fork     int                        // the number of that of a fork; 0: there is none
-	renamed  bool                       // the repository
-	guarded  bool                       // the forge wants ci before a merge into main
-	queued   bool                       // the forge merges into main by its queue alone
-	said     state.State                // what people had decided before the step
-	reported map[string]scm.CheckState  // what ci said last, by commit
-	reviewed map[int]map[string]review  // the last word of each person, by pull request
-	titled   map[int]string             // what people wrote as the title
-	resumes  map[state.Target]time.Time // when somebody said so last in a comment
-	passes   int                        // so far
-	idle     bool                       // nothing could be done of what was drawn
-	torn     bool                       // somebody acted in the middle of the step: what they said came too late for some of it
+	released        map[string]int             // the minor version of each repository
+	minorOf         map[string]int             // of every reference that was ever released
+	held            map[string]map[string]bool // references that each target ever had
+	verifiedHeads   map[string]string          // by branch, the commit that was checked
+	refused         map[string]map[string]bool // references that a user refused in a target
+	rolledBack      map[string]bool            // targets that a user rolled back
+	userHeads       map[string]string          // heads that a user committed to, with the commit
+	seen            map[int]scm.PullRequest    // every pull request that was ever open
+	fork            int                        // the number of the pull request of a fork; 0: none
+	renamed         bool                       // the repository
+	guarded         bool                       // the forge requires ci before a merge into main
+	queued          bool                       // the forge merges into main by a queue only
+	stored          state.State                // the state before the step
+	reported        map[string]scm.CheckState  // the last ci result, by commit
+	reviewed        map[int]map[string]review  // the last review of each user, by pull request
+	titles          map[int]string             // that users wrote
+	resumes         map[state.Target]time.Time // the last resume in a comment
+	reconciliations int                        // so far
+	skipped         bool                       // the event that was drawn cannot happen
+	interleaved     bool                       // a user acted in the middle of the step: too late for some of it
 
-	effect func(before bool, what string) error // around every push and every write to the forge
-	asked  func(what string) error              // before every request to the forge
+	onEffect  func(before bool, what string) error // around every push and every write to the forge
+	onRequest func(what string) error              // before every request to the forge
 }
 
 func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string) World, random *rand.Rand) *story {
@@ -57,11 +58,11 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 	s := &story{
 		t: t, random: random,
 		released: map[string]int{}, held: map[string]map[string]bool{}, refused: map[string]map[string]bool{},
-		theirs: map[string]string{}, looked: map[string]string{}, rolled: map[string]bool{}, seen: map[int]scm.PullRequest{},
-		reported: map[string]scm.CheckState{}, reviewed: map[int]map[string]review{}, titled: map[int]string{}, resumes: map[state.Target]time.Time{},
-		order: map[string]int{reference(web, "1.0.0"): 0, reference(worker, "1.0.0"): 0},
+		userHeads: map[string]string{}, verifiedHeads: map[string]string{}, rolledBack: map[string]bool{}, seen: map[int]scm.PullRequest{},
+		reported: map[string]scm.CheckState{}, reviewed: map[int]map[string]review{}, titles: map[int]string{}, resumes: map[state.Target]time.Time{},
+		minorOf: map[string]int{reference(web, "1.0.0"): 0, reference(worker, "1.0.0"): 0},
 	}
-	s.shape = shape{pushOnly: random.IntN(10) == 0, moving: random.IntN(3) == 0, apart: random.IntN(3) == 0}
+	s.shape = shape{pushOnly: random.IntN(10) == 0, moving: random.IntN(3) == 0, ownBranch: random.IntN(3) == 0}
 	s.World = world(t, random, files(s.config(random)))
 	s.open()
 	if s.People.Merge == nil && !s.pushOnly {
@@ -71,44 +72,44 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 	s.push(web, "1.0.0")
 	s.push(worker, "1.0.0")
 	if s.moving {
-		s.order[s.move(0)] = 0
+		s.minorOf[s.move(0)] = 0
 	}
-	if s.apart {
+	if s.ownBranch {
 		s.write(release, "README", "y\n")
 	}
 	s.settings()
-	for _, target := range places() {
+	for _, target := range targets() {
 		s.held[target], s.refused[target] = map[string]bool{}, map[string]bool{}
 	}
-	s.byPerson()
+	s.acceptCurrent()
 	return s
 }
 
-// settings are those of the repository on the forge.
+// settings sets up the repository on the forge.
 func (s *story) settings() {
 	s.t.Helper()
 	world, method := s.World.Bench.World, []string{"merge", "squash", "rebase"}[s.random.IntN(3)]
 	if world.Methods != nil {
-		s.tell("merges are made by the method %s", method)
+		s.log("the merge method is %s", method)
 		world.Methods(s.t, method)
 	}
 	switch chance := s.random.IntN(10); {
 	case s.pushOnly:
 	case chance < 2 && world.Protect != nil:
-		s.tell("main wants ci before a merge")
+		s.log("main requires ci before a merge")
 		s.guarded = true
 		world.Protect(s.t, ci)
 	case chance == 2 && world.Queue != nil:
-		s.tell("main wants a merge queue")
+		s.log("main requires a merge queue")
 		s.queued = true
 		world.Queue(s.t)
 	}
 }
 
-// ci is the status of a machine.
+// ci is the name of a check.
 const ci = "ci"
 
-// open opens the repository as somebody who only looks.
+// open opens the repository for the story itself.
 func (s *story) open() {
 	s.t.Helper()
 	var err error
@@ -117,41 +118,41 @@ func (s *story) open() {
 	}
 }
 
-func (s *story) tell(format string, args ...any) {
-	words := fmt.Sprintf(format, args...)
-	if s.Secret != "" && strings.Contains(words, s.Secret) {
-		s.t.Errorf("the credential is shown: %s", words)
+func (s *story) log(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if s.Secret != "" && strings.Contains(text, s.Secret) {
+		s.t.Errorf("the credential is visible: %s", text)
 	}
-	s.told = append(s.told, words)
+	s.logged = append(s.logged, text)
 }
 
-// step lets one thing happen, and often a run after what is none itself.
+// step lets one event happen, and often a run after it.
 func (s *story) step() {
 	s.Clock.Add(time.Minute)
-	s.remember()
-	before := s.passes
+	s.readState()
+	before := s.reconciliations
 	for range 5 {
-		s.idle = false
-		if s.pick(s.happenings()...)(); !s.idle {
+		s.skipped = false
+		if s.pick(s.events()...)(); !s.skipped {
 			break
 		}
 	}
-	if s.passes == before && s.random.IntN(2) == 0 {
+	if s.reconciliations == before && s.random.IntN(2) == 0 {
 		s.check()
-		s.remember()
+		s.readState()
 		s.run()
 	}
 }
 
-// nothing says that what was drawn cannot happen now.
-func (s *story) nothing() { s.idle = true }
+// skip reports that the event that was drawn cannot happen now.
+func (s *story) skip() { s.skipped = true }
 
-// remember keeps what people had decided before a step.
-func (s *story) remember() {
-	s.torn, s.said = false, state.State{}
+// readState keeps the user decisions from before a step.
+func (s *story) readState() {
+	s.interleaved, s.stored = false, state.State{}
 	if commit := s.head(stateBranch); commit != "" {
 		var err error
-		if s.said, err = state.Read(contents(s.Store.Files(commit))); err != nil {
+		if s.stored, err = state.Read(contents(s.Store.Files(commit))); err != nil {
 			s.t.Error(err)
 		}
 	}
@@ -167,7 +168,7 @@ func contents(files map[string]string) iter.Seq2[string, []byte] {
 	}
 }
 
-// write lets a person commit one file to a branch.
+// write commits one file to a branch as a user.
 func (s *story) write(branch, path, content string) {
 	s.commit(branch, path, content, "By hand")
 }
@@ -176,7 +177,51 @@ func (s *story) commit(branch, path, content, message string) string {
 	return s.Git.Commit(s.t, scmtest.Commit{By: scmtest.Ann, Branch: branch, Path: path, Content: content, Message: message})
 }
 
-// act is a person who decides now.
+// act is a decision of a user, now.
 func (s *story) act() state.Act {
 	return state.Act{By: identity.User{Host: s.repo.Info().Self.Host, Login: scmtest.Ann}, At: s.Clock.Now(), Why: "because"}
+}
+
+// finish checks that reconciliations write nothing any more some time after the last
+// event.
+func (s *story) finish() {
+	s.t.Helper()
+	s.log("the end")
+	for range 4 {
+		s.Clock.Add(2 * time.Hour)
+		s.readState()
+		s.reconcile()
+		s.check()
+	}
+	s.checkProgress()
+	s.reconcile() // time passed since the last one
+	s.disturbed(func(before bool, what string) error {
+		if !before && what != saying {
+			s.t.Errorf("reconciliations never rest: %s", what)
+		}
+		return nil
+	})
+}
+
+// checkProgress checks that the next release is promoted once nothing holds it.
+func (s *story) checkProgress() {
+	s.t.Helper()
+	everything := state.Target{Environment: state.All, Application: state.All}
+	changes := []state.Change{state.Resume(everything, s.act()), state.Thaw(state.All)}
+	for _, environment := range environments() {
+		changes = append(changes, state.Thaw(environment))
+	}
+	s.record("resume and thaw everything", changes...)
+	s.forgetRefused(everything)
+	s.released[web]++
+	tag := s.next(web)
+	for range 3 {
+		s.readState()
+		s.reconcile()
+		s.Clock.Add(2 * time.Hour)
+		s.check()
+	}
+	if !s.guarded && !s.queued && pushes(s.Store.Files(s.head("main"))[engine.ConfigFile]) && !slices.Contains(s.current("dev/shop"), reference(web, tag)) {
+		s.t.Errorf("dev never got web %s", tag)
+	}
 }

@@ -11,32 +11,32 @@ import (
 	"promoter/internal/state"
 )
 
-// revert takes back what a place holds.
+// revert reverts a reference of a target.
 func (s *story) revert() {
-	target := s.anyPlace()
-	s.byPerson()
-	branch, now := s.branchOf(target), s.present(target)
+	target := s.anyTarget()
+	s.acceptCurrent()
+	branch, now := s.branchOf(target), s.current(target)
 	i := s.random.IntN(len(now))
 	repository, _, _ := strings.Cut(now[i], ":")
 	older := reference(repository, "1.0.0")
 	if now[i] == older {
-		s.nothing()
+		s.skip()
 		return
 	}
-	s.tell("a person takes %s back in %s", now[i], target)
-	if s.made(target, now[i]) {
+	s.log("a user reverts %s in %s", now[i], target)
+	if s.madeByPromoter(target, now[i]) {
 		s.refused[target][now[i]] = true
 	}
 	content := s.Store.Files(s.head(branch))[target+".yaml"]
 	s.write(branch, target+".yaml", strings.ReplaceAll(content, now[i], older))
-	s.mine()
+	s.acceptUserChange()
 }
 
-// made says whether promoter put a reference there: its trailers tell.
-func (s *story) made(target, reference string) bool {
+// madeByPromoter reports whether promoter landed a reference, by its trailers.
+func (s *story) madeByPromoter(target, reference string) bool {
 	for _, commit := range line(s.Store, s.head(s.branchOf(target)), "") {
 		for _, landed := range promotion.ReadTrailers(commit.Trailers) {
-			if state.Target(landed.Target) != placeOf(target) {
+			if state.Target(landed.Target) != targetOf(target) {
 				continue
 			}
 			for _, pinned := range landed.Snapshot {
@@ -49,27 +49,27 @@ func (s *story) made(target, reference string) bool {
 	return false
 }
 
-// moveBase changes something else on the branches.
+// moveBase commits something unrelated to the branches.
 func (s *story) moveBase() {
-	s.tell("the base moves elsewhere")
-	s.byPerson()
+	s.log("an unrelated commit on the base")
+	s.acceptCurrent()
 	for _, branch := range s.branches() {
-		s.note(branch, "Elsewhere")
+		s.commitNote(branch, "Elsewhere")
 	}
-	s.mine()
+	s.acceptUserChange()
 }
 
-// note commits something that no place holds.
-func (s *story) note(branch, message string) {
+// commitNote commits something outside every target.
+func (s *story) commitNote(branch, message string) {
 	s.commit(branch, "README", s.Store.Files(s.head(branch))["README"]+"x\n", message)
 }
 
-// forgeTrailers commits something with trailers that say what never was.
+// forgeTrailers commits something with false trailers.
 func (s *story) forgeTrailers() {
 	s.push(web, "edge")
-	name := s.anyPlace()
-	target := placeOf(name)
-	s.tell("a person forges trailers of %s", target)
+	name := s.anyTarget()
+	target := targetOf(name)
+	s.log("a user forges trailers of %s", target)
 	parsed, err := image.Parse(reference(web, "edge"))
 	if err != nil {
 		s.t.Fatal(err)
@@ -80,27 +80,27 @@ func (s *story) forgeTrailers() {
 	}}) {
 		message += fmt.Sprintf("%s: %s\n", t.Key, t.Value)
 	}
-	s.byPerson()
-	s.note(s.branchOf(name), message)
-	s.mine()
+	s.acceptCurrent()
+	s.commitNote(s.branchOf(name), message)
+	s.acceptUserChange()
 }
 
-// changeConfig merges another config.
+// changeConfig commits another config.
 func (s *story) changeConfig() {
-	s.tell("the config changes")
-	s.byPerson()
+	s.log("the config changes")
+	s.acceptCurrent()
 	s.write("main", engine.ConfigFile, s.config(s.random))
-	s.mine()
+	s.acceptUserChange()
 }
 
-// rename gives the repository another name. The old one still leads to it.
+// rename renames the repository. The old name still leads to it.
 func (s *story) rename() {
 	if s.renamed {
-		s.nothing()
+		s.skip()
 		return
 	}
 	s.renamed = true
 	s.Name = s.World.Bench.World.Rename(s.t)
-	s.tell("a person renames the repository to %s", s.Name)
+	s.log("a user renames the repository to %s", s.Name)
 	s.open()
 }

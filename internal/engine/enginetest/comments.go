@@ -69,25 +69,25 @@ func (f *Forge) say(number int, marker, text string) error {
 	return nil
 }
 
-// comment adds a comment; the lock is held.
+// comment adds a comment. The caller holds the lock.
 func (f *Forge) comment(p *pull, author identity.User, body string) scm.Comment {
 	f.comments++
-	said := scm.Comment{
+	added := scm.Comment{
 		ID: f.comments, Number: p.Number, Author: author, Bot: author.Bot, Body: body, Created: f.Now(), Changed: f.Now(),
 	}
-	p.comments = append(p.comments, said)
-	return said
+	p.comments = append(p.comments, added)
+	return added
 }
 
-// Comment says something on a pull request as somebody else.
+// Comment comments on a pull request as a user.
 func (f *Forge) Comment(number int, author identity.User, body string) scm.Comment {
-	defer f.call("by hand")()
+	defer f.call("by a user")()
 	return f.comment(f.find(number), author, body)
 }
 
-// EditComment changes what somebody said.
+// EditComment edits a comment as its author.
 func (f *Forge) EditComment(id int64, body string) {
-	defer f.call("by hand")()
+	defer f.call("by a user")()
 	for _, p := range f.pulls {
 		for i := range p.comments {
 			if p.comments[i].ID == id {
@@ -97,16 +97,16 @@ func (f *Forge) EditComment(id int64, body string) {
 	}
 }
 
-// DeleteComment takes back what somebody said.
+// DeleteComment deletes a comment.
 func (f *Forge) DeleteComment(id int64) {
-	defer f.call("by hand")()
+	defer f.call("by a user")()
 	for _, p := range f.pulls {
 		p.comments = slices.DeleteFunc(p.comments, func(c scm.Comment) bool { return c.ID == id })
 	}
 }
 
-// ReactionsTo returns our reactions to a comment, in the order they were given.
+// ReactionsTo returns our reactions to a comment, in their order.
 func (f *Forge) ReactionsTo(id int64) []scm.Reaction {
-	defer f.call("by hand")()
+	defer f.call("by a user")()
 	return slices.Clone(f.reactions[id])
 }

@@ -9,7 +9,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// The forge in memory holds to the sentences of scm.Conversation.
+// The forge in memory keeps the contract of scm.Conversation.
 func TestConversation_conforms(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC)
@@ -18,16 +18,16 @@ func TestConversation_conforms(t *testing.T) {
 	ann := identity.User{Host: "forge.example", Login: "ann"}
 	first, second := f.Comment(1, ann, "first"), f.Comment(2, ann, "second")
 	f.EditComment(first.ID, "edited")
-	talk := f.Conversation()
-	said, err := talk.Recent(t.Context(), second.Changed, 10)
-	if err != nil || len(said) != 2 || said[0].ID != second.ID || said[1].Body != "edited" || !said[1].Edited || said[1].Number != 1 {
-		t.Errorf("recent: %+v, %v", said, err)
+	conversation := f.Conversation()
+	comments, err := conversation.Recent(t.Context(), second.Changed, 10)
+	if err != nil || len(comments) != 2 || comments[0].ID != second.ID || comments[1].Body != "edited" || !comments[1].Edited || comments[1].Number != 1 {
+		t.Errorf("recent: %+v, %v", comments, err)
 	}
-	if said, _ = talk.Recent(t.Context(), time.Time{}, 1); len(said) != 1 || said[0].ID != second.ID {
-		t.Errorf("the first: %+v", said)
+	if comments, _ = conversation.Recent(t.Context(), time.Time{}, 1); len(comments) != 1 || comments[0].ID != second.ID {
+		t.Errorf("the first: %+v", comments)
 	}
 	for range 2 {
-		if err := talk.React(t.Context(), second, scm.ReactionDone); err != nil {
+		if err := conversation.React(t.Context(), second, scm.ReactionDone); err != nil {
 			t.Error(err)
 		}
 	}
@@ -35,7 +35,7 @@ func TestConversation_conforms(t *testing.T) {
 		t.Errorf("reactions: %v", got)
 	}
 	f.DeleteComment(second.ID)
-	if err := talk.React(t.Context(), second, scm.ReactionDone); fault.KindOf(err) != fault.NotFound {
+	if err := conversation.React(t.Context(), second, scm.ReactionDone); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a deleted comment: %v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"promoter/internal/scm"
 )
 
-// around puts the story between promoter and the forge.
-func (s *story) around(r scm.Repository) scm.Repository {
+// intercept wraps the forge, so that the story can act around its requests.
+func (s *story) intercept(r scm.Repository) scm.Repository {
 	f := forge{r, s}
 	if ruled, ok := r.(scm.Ruled); ok {
 		return ruledForge{f, ruled}
@@ -18,47 +18,47 @@ func (s *story) around(r scm.Repository) scm.Repository {
 	return f
 }
 
-// doing carries out what changes something. Either side of it may break.
-func (s *story) doing(what string, do func() error) error {
-	if s.effect != nil {
-		if err := s.effect(true, what); err != nil {
+// withEffect runs an effect. The story may fail before or after it.
+func (s *story) withEffect(what string, do func() error) error {
+	if s.onEffect != nil {
+		if err := s.onEffect(true, what); err != nil {
 			return err
 		}
 	}
-	if err := do(); err != nil || s.effect == nil {
+	if err := do(); err != nil || s.onEffect == nil {
 		return err
 	}
-	return s.effect(false, what)
+	return s.onEffect(false, what)
 }
 
-// asking is before every request to the forge.
-func (s *story) asking(what string) error {
-	if s.asked == nil {
+// beforeRequest runs before every request to the forge.
+func (s *story) beforeRequest(what string) error {
+	if s.onRequest == nil {
 		return nil
 	}
-	return s.asked(what)
+	return s.onRequest(what)
 }
 
-func (s *story) writing(what string, do func() error) error {
-	if err := s.asking(what); err != nil {
+func (s *story) withWrite(what string, do func() error) error {
+	if err := s.beforeRequest(what); err != nil {
 		return err
 	}
-	return s.doing(what, do)
+	return s.withEffect(what, do)
 }
 
 type remote struct {
 	engine.Remote
-	*story
+	story *story
 }
 
 // Push implements engine.Remote.
 func (r remote) Push(ctx context.Context, updates ...engine.Update) error {
-	return r.doing("push", func() error { return r.Remote.Push(ctx, updates...) })
+	return r.story.withEffect("push", func() error { return r.Remote.Push(ctx, updates...) })
 }
 
 type forge struct {
 	scm.Repository
-	*story
+	story *story
 }
 
 type ruledForge struct {
@@ -68,7 +68,7 @@ type ruledForge struct {
 
 // Rules implements scm.Ruled.
 func (f ruledForge) Rules(ctx context.Context, branch string) (scm.Rules, error) {
-	if err := f.asking("rules"); err != nil {
+	if err := f.story.beforeRequest("rules"); err != nil {
 		return scm.Rules{}, err
 	}
 	return f.Ruled.Rules(ctx, branch)
@@ -87,12 +87,12 @@ func (f forge) Conversation() scm.Conversation {
 
 type pulls struct {
 	scm.PullRequests
-	*story
+	story *story
 }
 
 // Open implements scm.PullRequests.
 func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
-	if err := p.asking("list open"); err != nil {
+	if err := p.story.beforeRequest("list open"); err != nil {
 		return nil, err
 	}
 	return p.PullRequests.Open(ctx)
@@ -100,7 +100,7 @@ func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 
 // Closed implements scm.PullRequests.
 func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
-	if err := p.asking("list closed"); err != nil {
+	if err := p.story.beforeRequest("list closed"); err != nil {
 		return nil, err
 	}
 	return p.PullRequests.Closed(ctx, head, limit)
@@ -108,7 +108,7 @@ func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRe
 
 // Create implements scm.PullRequests.
 func (p pulls) Create(ctx context.Context, draft scm.Draft) (made scm.PullRequest, err error) {
-	err = p.writing("create", func() (err error) {
+	err = p.story.withWrite("create", func() (err error) {
 		made, err = p.PullRequests.Create(ctx, draft)
 		return err
 	})
@@ -117,15 +117,15 @@ func (p pulls) Create(ctx context.Context, draft scm.Draft) (made scm.PullReques
 
 // Edit implements scm.PullRequests.
 func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
-	return p.writing("edit", func() error { return p.PullRequests.Edit(ctx, number, edit) })
+	return p.story.withWrite("edit", func() error { return p.PullRequests.Edit(ctx, number, edit) })
 }
 
 // Merge implements scm.PullRequests.
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (merged scm.Merged, err error) {
-	err = p.writing("merge", func() (err error) {
+	err = p.story.withWrite("merge", func() (err error) {
 		merged, err = p.PullRequests.Merge(ctx, number, merge)
 		if err == nil {
-			p.mayMerge(number, merge.Head)
+			p.story.checkMerge(number, merge.Head)
 		}
 		return err
 	})
@@ -134,12 +134,12 @@ func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (merged s
 
 type signals struct {
 	scm.Signals
-	*story
+	story *story
 }
 
 // Checks implements scm.Signals. Our own status can be read where the rest fails.
 func (g signals) Checks(ctx context.Context, commit string) ([]scm.Check, error) {
-	failed := g.asking("checks")
+	failed := g.story.beforeRequest("checks")
 	all, err := g.Signals.Checks(ctx, commit)
 	if failed == nil {
 		return all, err
@@ -155,7 +155,7 @@ func (g signals) Checks(ctx context.Context, commit string) ([]scm.Check, error)
 
 // Reviews implements scm.Signals.
 func (g signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
-	if err := g.asking("reviews"); err != nil {
+	if err := g.story.beforeRequest("reviews"); err != nil {
 		return nil, err
 	}
 	return g.Signals.Reviews(ctx, number)
@@ -163,25 +163,25 @@ func (g signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) 
 
 // SetStatus implements scm.Signals.
 func (g signals) SetStatus(ctx context.Context, commit string, status scm.Status) error {
-	return g.writing("status", func() error { return g.Signals.SetStatus(ctx, commit, status) })
+	return g.story.withWrite("status", func() error { return g.Signals.SetStatus(ctx, commit, status) })
 }
 
 // Member implements scm.Signals.
-func (g signals) Member(ctx context.Context, team string, person identity.User) (bool, error) {
-	if err := g.asking("member"); err != nil {
+func (g signals) Member(ctx context.Context, team string, user identity.User) (bool, error) {
+	if err := g.story.beforeRequest("member"); err != nil {
 		return false, err
 	}
-	return g.Signals.Member(ctx, team, person)
+	return g.Signals.Member(ctx, team, user)
 }
 
 type conversation struct {
 	scm.Conversation
-	*story
+	story *story
 }
 
 // Recent implements scm.Conversation.
 func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([]scm.Comment, error) {
-	if err := c.asking("recent"); err != nil {
+	if err := c.story.beforeRequest("recent"); err != nil {
 		return nil, err
 	}
 	return c.Conversation.Recent(ctx, since, limit)
@@ -189,13 +189,13 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 
 // React implements scm.Conversation.
 func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
-	return c.writing("react", func() error { return c.Conversation.React(ctx, comment, reaction) })
+	return c.story.withWrite("react", func() error { return c.Conversation.React(ctx, comment, reaction) })
 }
 
-// saying writes only where a comment is not there yet.
+// saying is the name of the effect that writes only where a comment is missing.
 const saying = "say"
 
 // Say implements scm.Conversation.
 func (c conversation) Say(ctx context.Context, number int, marker, text string) error {
-	return c.writing(saying, func() error { return c.Conversation.Say(ctx, number, marker, text) })
+	return c.story.withWrite(saying, func() error { return c.Conversation.Say(ctx, number, marker, text) })
 }

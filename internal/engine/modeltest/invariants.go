@@ -1,0 +1,203 @@
+package modeltest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"promoter/internal/engine"
+	"promoter/internal/scm"
+	"promoter/internal/scm/scmtest"
+)
+
+// check checks the invariants.
+func (s *story) check() {
+	s.t.Helper()
+	open := s.openPullRequests()
+	s.checkOneOpenEach(open)
+	s.checkForkUntouched(open)
+	s.checkTitles(open)
+	s.checkUserCommits()
+	for _, branch := range s.branches() {
+		s.checkLandings(branch)
+	}
+}
+
+// checkOneOpenEach checks that each branch has at most one open pull request of ours.
+func (s *story) checkOneOpenEach(open []scm.PullRequest) {
+	s.t.Helper()
+	count := map[string]int{}
+	for _, pr := range open {
+		if pr.Head.Own {
+			if count[pr.Head.Branch]++; count[pr.Head.Branch] > 1 {
+				s.t.Errorf("two open pull requests of %s", pr.Head.Branch)
+			}
+		}
+	}
+}
+
+// checkForkUntouched checks that the pull request of a fork stays open, whatever its branch is called.
+func (s *story) checkForkUntouched(open []scm.PullRequest) {
+	s.t.Helper()
+	theirs := func(pr scm.PullRequest) bool { return pr.Number == s.fork }
+	if s.fork != 0 && !slices.ContainsFunc(open, theirs) {
+		s.t.Errorf("the pull request #%d of a fork is no longer open", s.fork)
+	}
+}
+
+// checkTitles checks that the title of a user is kept.
+func (s *story) checkTitles(open []scm.PullRequest) {
+	s.t.Helper()
+	for _, pr := range open {
+		if title, set := s.titles[pr.Number]; set && pr.Title != title {
+			s.t.Errorf("the title of #%d is %q, and a user wrote %q", pr.Number, pr.Title, title)
+		}
+	}
+}
+
+// checkUserCommits checks that commits of users are neither overwritten nor deleted.
+func (s *story) checkUserCommits() {
+	s.t.Helper()
+	for branch, commit := range s.userHeads {
+		if !s.contains(s.head(branch), commit) {
+			s.t.Errorf("the commit of a user on %s is gone", branch)
+		}
+	}
+}
+
+func (s *story) contains(head, commit string) bool {
+	for _, c := range line(s.Store, head, "") {
+		if c.ID == commit {
+			return true
+		}
+	}
+	return false
+}
+
+// checkLandings checks what landed since the last check: it is newer than before, was in
+// the parent before, was released, and was not refused.
+func (s *story) checkLandings(branch string) {
+	s.t.Helper()
+	head := s.head(branch)
+	if s.verifiedHeads[branch] == "" {
+		s.verifiedHeads[branch] = head
+	}
+	commits := line(s.Store, head, s.verifiedHeads[branch])
+	for _, commit := range slices.Backward(commits) {
+		if len(commit.Parents) == 0 {
+			continue
+		}
+		before := commit.Parents[0]
+		for _, target := range targets() {
+			if s.branchOf(target) == branch {
+				s.checkMoves(target, s.referencesIn(before, target), s.referencesIn(commit.ID, target))
+			}
+		}
+		s.checkOnlyReferences(branch, s.Store.Files(before), s.Store.Files(commit.ID))
+	}
+	s.verifiedHeads[branch] = head
+}
+
+// checkOnlyReferences checks that promoter changes references only, byte for byte.
+func (s *story) checkOnlyReferences(branch string, before, after map[string]string) {
+	s.t.Helper()
+	for _, target := range targets() {
+		path := target + ".yaml"
+		if now := after[path]; s.branchOf(target) == branch && now == list(strings.Split(strings.TrimPrefix(strings.TrimSpace(now), "- "), "\n- ")...) {
+			delete(before, path)
+			delete(after, path)
+		}
+	}
+	if !maps.Equal(before, after) {
+		s.t.Errorf("more than references changed on %s:\n%q\n%q", branch, before, after)
+	}
+}
+
+func (s *story) checkMoves(target string, before, after []string) {
+	s.t.Helper()
+	for i := range after {
+		if i < len(before) && after[i] != before[i] {
+			s.checkMove(target, before[i], after[i])
+			s.held[target][after[i]] = true
+		}
+	}
+}
+
+func (s *story) checkMove(target, before, after string) {
+	s.t.Helper()
+	environment, application, _ := strings.Cut(target, "/")
+	parent := map[string]string{"staging": "dev/", "prod": "staging/"}[environment]
+	is, released := s.minorOf[after]
+	held, stopped := s.stored.Held(targetOf(target), s.Clock.Now())
+	switch {
+	case !released:
+		s.t.Errorf("%s got %s, which was never released", target, after)
+	case s.rolledBack[target] && s.held[target][after]:
+	case stopped && !s.interleaved && !s.mayResume(held):
+		s.t.Errorf("%s got %s while it was on hold: %v", target, after, held)
+	case is <= s.minorOf[before]:
+		s.t.Errorf("%s went back from %s to %s", target, before, after)
+	case parent != "" && !s.held[parent+application][after]:
+		s.t.Errorf("%s got %s, which %s never had", target, after, parent+application)
+	case s.refused[target][after] && !s.interleaved:
+		s.t.Errorf("%s got %s, which a user refused", target, after)
+	}
+}
+
+// acceptCurrent accepts the current content of the branches, after checking it.
+func (s *story) acceptCurrent() {
+	s.t.Helper()
+	for _, branch := range s.branches() {
+		s.checkLandings(branch)
+	}
+	for _, target := range targets() {
+		for _, held := range s.current(target) {
+			s.held[target][held] = true
+		}
+	}
+}
+
+// acceptUserChange accepts a change of a user to the branches without checking the
+// invariants.
+func (s *story) acceptUserChange() {
+	s.t.Helper()
+	for _, branch := range s.branches() {
+		s.verifiedHeads[branch] = s.head(branch)
+	}
+	s.acceptCurrent()
+}
+
+// checkMerge checks that a merge by promoter passed the gates of the config and those of
+// the forge, for exactly the merged head, and that it was no draft.
+func (s *story) checkMerge(number int, head string) {
+	s.t.Helper()
+	pr := s.seen[number]
+	if s.interleaved || pr.Number == 0 {
+		return // it was opened or changed in this run
+	}
+	config, gated := s.Store.Files(s.head("main"))[engine.ConfigFile], strings.HasPrefix(pr.Head.Branch, "promoter/prod/")
+	switch wantsCI := gated && strings.Contains(config, gateChecks) || s.guarded && pr.Base == "main"; {
+	case s.queued && pr.Base == "main":
+		s.t.Errorf("#%d was merged past the merge queue", number)
+	case pr.Draft:
+		s.t.Errorf("#%d was merged, which is a draft", number)
+	case wantsCI && s.reported[head] != scm.CheckPassed:
+		s.t.Errorf("#%d was merged at %s, where ci is %q", number, head, s.reported[head])
+	case gated && strings.Contains(config, gateApprovals) && !s.approved(number, head):
+		s.t.Errorf("#%d was merged at %s without an approval: %v", number, head, s.reviewed[number])
+	}
+}
+
+// approved reports whether a user who counts approved a head, and none objects.
+func (s *story) approved(number int, head string) bool {
+	approvals := 0
+	for _, who := range []string{scmtest.Ann, scmtest.Bob} {
+		switch said := s.reviewed[number][who]; {
+		case said.state == scm.ChangesRequested:
+			return false
+		case said.state == scm.Approved && said.head == head:
+			approvals++
+		}
+	}
+	return approvals > 0
+}

@@ -1,0 +1,277 @@
+package modeltest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"promoter/internal/promotion"
+	"promoter/internal/scm"
+	"promoter/internal/scm/scmtest"
+	"promoter/internal/state"
+)
+
+// openPullRequests returns the open pull requests of everyone. A failure of the server may
+// hit the story itself once.
+func (s *story) openPullRequests() []scm.PullRequest {
+	s.t.Helper()
+	open, err := s.repo.PullRequests().Open(s.t.Context())
+	if err != nil {
+		open, err = s.repo.PullRequests().Open(s.t.Context())
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, pr := range open {
+		s.seen[pr.Number] = pr
+	}
+	return open
+}
+
+// anyPullRequest returns a random open pull request of ours.
+func (s *story) anyPullRequest() (scm.PullRequest, bool) {
+	open := slices.DeleteFunc(s.openPullRequests(), func(pr scm.PullRequest) bool { return !pr.Author.Same(s.repo.Info().Self) })
+	if len(open) == 0 {
+		s.skip()
+		return scm.PullRequest{}, false
+	}
+	slices.SortFunc(open, func(a, b scm.PullRequest) int { return a.Number - b.Number })
+	return open[s.random.IntN(len(open))], true
+}
+
+// merge merges a pull request as a user, by a random method.
+func (s *story) merge() {
+	pr, found := s.anyPullRequest()
+	if !found {
+		return
+	}
+	s.acceptCurrent()
+	method := []string{"merge", "squash", "rebase", "fast-forward"}[s.random.IntN(4)]
+	if bare := s.random.IntN(3) == 0; s.Bare != nil {
+		s.Bare(bare)
+	}
+	if method == "fast-forward" && !s.contains(pr.Head.Commit, s.head(pr.Base)) {
+		s.skip()
+		return
+	}
+	s.log("a user merges #%d (%s)", pr.Number, method)
+	if pr.Draft || !s.Clean(pr.Base, pr.Head.Commit) {
+		s.log("  which cannot be merged")
+		return
+	}
+	s.People.Merge(s.t, scmtest.Ann, pr.Number, method)
+	delete(s.userHeads, pr.Head.Branch)
+	s.acceptUserChange()
+}
+
+func (s *story) close() {
+	pr, found := s.anyPullRequest()
+	if !found {
+		return
+	}
+	s.log("a user closes #%d", pr.Number)
+	s.People.Close(s.t, scmtest.Ann, pr.Number)
+	if s.userHeads[pr.Head.Branch] != "" {
+		return // with a user's commit, a close is no decision about versions
+	}
+	for _, target := range targets() {
+		if !strings.HasPrefix(target, strings.Split(pr.Head.Branch, "/")[1]+"/") {
+			continue
+		}
+		now, base := s.current(target), s.referencesIn(s.parent(pr.Head.Commit), target)
+		for i, held := range s.referencesIn(pr.Head.Commit, target) {
+			if held != base[i] && !slices.Contains(now, held) {
+				s.refused[target][held] = true
+			}
+		}
+	}
+}
+
+func (s *story) parent(id string) string {
+	if parents := s.Store.Commit(id).Parents; len(parents) > 0 {
+		return parents[0]
+	}
+	return id
+}
+
+// reopen reopens a pull request, with its branch.
+func (s *story) reopen() {
+	open := s.openPullRequests()
+	if len(s.seen) == 0 {
+		s.skip()
+		return
+	}
+	numbers := slices.Sorted(maps.Keys(s.seen))
+	pr := s.seen[numbers[s.random.IntN(len(numbers))]]
+	now := s.head(pr.Head.Branch)
+	busy := slices.ContainsFunc(open, func(o scm.PullRequest) bool { return o.Head.Branch == pr.Head.Branch })
+	if !pr.Head.Own || busy || !s.closed(&pr) || now != "" && now != pr.Head.Commit {
+		s.skip()
+		return
+	}
+	s.log("a user reopens #%d", pr.Number)
+	s.People.Reopen(s.t, scmtest.Ann, pr.Number)
+	for _, target := range targets() {
+		for _, held := range s.referencesIn(pr.Head.Commit, target) {
+			delete(s.refused[target], held)
+		}
+	}
+}
+
+// closed reports whether a pull request was closed without a merge, and updates it.
+func (s *story) closed(pr *scm.PullRequest) bool {
+	all, err := s.repo.PullRequests().Closed(s.t.Context(), pr.Head.Branch, 100)
+	if err != nil {
+		return false
+	}
+	i := slices.IndexFunc(all, func(o scm.PullRequest) bool { return o.Number == pr.Number })
+	if i < 0 || all[i].State != scm.StateClosed {
+		return false
+	}
+	*pr = all[i]
+	return true
+}
+
+// commitToHead pushes a commit of a user to a branch of ours.
+func (s *story) commitToHead() {
+	pr, found := s.anyPullRequest()
+	if !found {
+		return
+	}
+	s.log("a user commits to %s", pr.Head.Branch)
+	s.userHeads[pr.Head.Branch] = s.commit(pr.Head.Branch, "mine", "x\n", "Mine")
+}
+
+// openFromFork opens a pull request that looks like ours from a fork.
+func (s *story) openFromFork() {
+	if s.fork != 0 {
+		s.skip()
+		return
+	}
+	s.log("a fork opens a pull request from a branch with our name")
+	s.fork = s.People.Fork(s.t, scmtest.Eve, "promoter/staging/shop", "main")
+}
+
+// retarget changes the base of a pull request, or changes it back.
+func (s *story) retarget() {
+	pr, found := s.anyPullRequest()
+	if !found {
+		return
+	}
+	const other = "other"
+	if s.head(other) == "" {
+		s.write(other, "README", "z\n")
+	}
+	base := other
+	if pr.Base == base {
+		base = s.branchOf(strings.TrimPrefix(pr.Head.Branch, "promoter/"))
+	}
+	s.log("a user changes the base of #%d to %s", pr.Number, base)
+	s.People.Retarget(s.t, scmtest.Ann, pr.Number, base)
+}
+
+func (s *story) draft() {
+	if pr, found := s.anyPullRequest(); found {
+		s.log("a user makes #%d a draft: %v", pr.Number, !pr.Draft)
+		s.People.Draft(s.t, scmtest.Ann, pr.Number, !pr.Draft)
+		delete(s.titles, pr.Number) // some forges change the title
+	}
+}
+
+func (s *story) deleteBranch() {
+	pr, found := s.anyPullRequest()
+	if !found {
+		return
+	}
+	s.log("a user deletes %s", pr.Head.Branch)
+	s.Git.Delete(s.t, scmtest.Ann, pr.Head.Branch)
+	delete(s.userHeads, pr.Head.Branch)
+}
+
+// review approves, objects, or comments as a user.
+func (s *story) review() {
+	pr, found := s.anyPullRequest()
+	if !found {
+		return
+	}
+	who := []string{scmtest.Ann, scmtest.Bob, scmtest.Eve}[s.random.IntN(3)]
+	states := []scm.ReviewState{scm.Approved, scm.Approved, scm.Commented, scm.ChangesRequested}
+	state := states[s.random.IntN(len(states))]
+	s.log("%s reviews #%[3]d: %[2]s", who, state, pr.Number)
+	s.People.Review(s.t, who, pr.Number, state)
+	if s.reviewed[pr.Number] == nil {
+		s.reviewed[pr.Number] = map[string]review{}
+	}
+	if state != scm.Commented {
+		s.reviewed[pr.Number][who] = review{state, pr.Head.Commit}
+	}
+}
+
+// review is the last review of a user, and its head.
+type review struct {
+	state scm.ReviewState
+	head  string
+}
+
+// retitle changes the title as a user.
+func (s *story) retitle() {
+	if pr, found := s.anyPullRequest(); found {
+		s.titles[pr.Number] = fmt.Sprintf("My title %d", s.reconciliations)
+		s.log("a user titles #%d %q", pr.Number, s.titles[pr.Number])
+		s.People.Retitle(s.t, scmtest.Ann, pr.Number, s.titles[pr.Number])
+	}
+}
+
+// comment comments as a user.
+func (s *story) comment() {
+	if pr, found := s.anyPullRequest(); found {
+		s.log("a user comments on #%d", pr.Number)
+		s.People.Comment(s.t, scmtest.Bob, pr.Number, "Nice <!-- promoter -->")
+	}
+}
+
+// reportCheck reports a check on a head.
+func (s *story) reportCheck() {
+	if pr, found := s.anyPullRequest(); found {
+		states := []scm.CheckState{scm.CheckPassed, scm.CheckPending, scm.CheckFailed}
+		state := states[s.random.IntN(len(states))]
+		s.log("ci of #%d: %s", pr.Number, state)
+		s.People.Status(s.t, scmtest.Robot, pr.Head.Commit, ci, state)
+		s.reported[pr.Head.Commit] = state
+	}
+}
+
+// command writes a command on a pull request, open or not, ours or not, as a user who
+// may or may not give commands.
+func (s *story) command() {
+	s.openPullRequests()
+	if len(s.seen) == 0 {
+		s.skip()
+		return
+	}
+	numbers := slices.Sorted(maps.Keys(s.seen))
+	pr := s.seen[numbers[s.random.IntN(len(numbers))]]
+	text := []string{
+		"hold because", "resume", "reject because", "promote prod", "promote staging", "promote moon", "refresh", "explain", "help", "sing",
+	}[s.random.IntN(10)]
+	who := []string{scmtest.Ann, scmtest.Ann, scmtest.Eve}[s.random.IntN(3)]
+	s.log("%s comments /promoter %s on #%d", who, text, pr.Number)
+	s.People.Comment(s.t, who, pr.Number, "So be it.\n\n/promoter "+text)
+	target, named := promotion.ParseHead(pr.Head.Branch)
+	if named && pr.Head.Own && text == "resume" && who == scmtest.Ann {
+		s.forgetRefused(state.Target(target))
+		s.resumes[state.Target(target)] = s.Clock.Now()
+	}
+}
+
+// mayResume reports whether a hold may end in the middle of a run, because of a comment
+// that may not have been processed yet.
+func (s *story) mayResume(held state.Held) bool {
+	for target, at := range s.resumes {
+		if !held.Freeze && held.Problem == "" && target == held.Place && !held.At.After(at) {
+			return true
+		}
+	}
+	return false
+}
