@@ -149,7 +149,7 @@ func TestDemo_aBrokenPromiseIsNoticed(t *testing.T) {
 		{
 			"nothing is asked for", func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
 				if args[0] == "promote" {
-					_, _ = io.WriteString(out, "x  Promote staging: for the testers\nwritten to promoter/_state as ann\n")
+					_, _ = io.WriteString(out, "x  Promote staging: for the testers\nrecorded in promoter/_state as ann\n")
 					return 0
 				}
 				return honest(ctx, out, args...)

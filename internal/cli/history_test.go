@@ -52,7 +52,7 @@ func TestHistory_nothing(t *testing.T) {
 	if err := os.WriteFile(file, []byte("version: 1\napi: {token: \"env:API\"}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for form, want := range map[string]string{"text": "promoter: nothing is known that fits\n", "json": ""} {
+	for form, want := range map[string]string{"text": "promoter: no events match\n", "json": ""} {
 		c := newConsole("API=" + strings.Repeat("canary-", 5))
 		code := c.run(t.Context(), "history", "--config", file, "--url", service.URL, "-o", form)
 		if code != exitDone || c.err.String() != want || strings.Contains(c.out.String(), "promoter:") {

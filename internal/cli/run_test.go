@@ -136,7 +136,7 @@ func TestOrder_textAndJSON(t *testing.T) {
 		Images: map[string]string{"worker": "quay.io/acme/worker:1@", "web": "quay.io/acme/web:1@sha256:2"},
 	}
 	want := "acme/gitops  Roll back shop in prod\n  prod/shop\n  prod\n  everywhere\n" +
-		"    web quay.io/acme/web:1@sha256:2\n    worker quay.io/acme/worker:1 (by its name: no digest of it is known)\n"
+		"    web quay.io/acme/web:1@sha256:2\n    worker quay.io/acme/worker:1 (by name: its digest is unknown)\n"
 	if diff := cmp.Diff(want, orderText(carried)); diff != "" {
 		t.Error(diff)
 	}

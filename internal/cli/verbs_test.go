@@ -9,11 +9,11 @@ import (
 func TestOfVerbs_wrong(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"frobnicate":      "promoter: there is no \"promoter frobnicate\": 'promoter --help' lists what there is\n",
-		"hystory":         "promoter: there is no \"promoter hystory\": did you mean history?\n",
-		"app crate":       "promoter: there is no \"promoter app crate\": did you mean create?\n",
-		"app frobnicate":  "promoter: there is no \"promoter app frobnicate\": 'promoter app --help' lists what there is\n",
-		"completion bish": "promoter: there is no \"promoter completion bish\": did you mean bash or fish or zsh?\n",
+		"frobnicate":      "promoter: unknown command \"promoter frobnicate\": 'promoter --help' lists the commands\n",
+		"hystory":         "promoter: unknown command \"promoter hystory\": did you mean history?\n",
+		"app crate":       "promoter: unknown command \"promoter app crate\": did you mean create?\n",
+		"app frobnicate":  "promoter: unknown command \"promoter app frobnicate\": 'promoter app --help' lists the commands\n",
+		"completion bish": "promoter: unknown command \"promoter completion bish\": did you mean bash or fish or zsh?\n",
 	} {
 		c := newConsole()
 		if code := c.run(t.Context(), strings.Fields(line)...); code != exitFailed || c.err.String() != want || c.out.Len() > 0 {

@@ -14,87 +14,84 @@ import (
 // decisions and errors carry with them.
 
 const (
-	wordRootShort = "Carry new image digests through the environments of a GitOps repository"
-	wordRootLong  = `promoter finds the image references in the YAML, Helm and kustomize files of a
-GitOps repository, learns from registries which versions are new, and changes
-exactly the bytes of the values.
+	wordRootShort = "Promote container images through the environments of a GitOps repository"
+	wordRootLong  = `promoter finds the image references in the YAML, Helm, and kustomize files of a GitOps
+repository, queries registries for new versions, and changes exactly the bytes of the
+values. It opens pull requests and promotes the same digests from environment to
+environment.
 
-Data goes to standard output, words to standard error.`
+Data goes to standard output, messages to standard error.`
 
 	wordPlanShort = "Show what would change in a checkout, and why"
-	wordPlanLong  = `plan finds the references in a folder, asks the registries, and shows what would
-change in each environment, and why. It writes nothing and needs no forge and no
-database: conditions and gates that need one are named as not evaluated.
+	wordPlanLong  = `plan finds the references in a folder, queries the registries, and shows what would change
+in each environment, and why. It writes nothing and needs no forge and no database;
+conditions and gates that need one are listed as not evaluated.
 
-With --with the named versions are taken as they are and no registry is asked;
-then the folder needs no .promoter.yaml and is one environment.
+With --with, plan uses the given versions and queries no registry. The folder then needs no
+.promoter.yaml and is one environment.
 
-Exit codes: 0 done; 1 an error in the config, something refused, or a registry
-that did not answer (the rest is still shown); 2 there are changes, with
---exit-code only.`
+Exit codes: 0 success; 1 a config error, a refused file, or a registry that did not respond
+(the rest is still printed); 2 there are changes, only with --exit-code.`
 	wordPlanExample = `  promoter plan
   promoter plan --env staging -o diff
   promoter plan --with quay.io/acme/web:1.5.0 --dir deploy`
 
-	wordApplyShort = "Write what plan shows into the files of a checkout"
-	wordApplyLong  = `apply does what plan does and writes the files. It commits nothing. An application
-with a file that cannot be written is left as it is, as a whole; the others are
-written, and the exit code is 1. An environment that waits for a person is
-written when --env names it. Files of branches that are not checked out are not
-written.
+	wordApplyShort = "Write the changes that plan shows to the files of a checkout"
+	wordApplyLong  = `apply does the same as plan and writes the files. It commits nothing. If one file of an
+application cannot be written, apply writes nothing for that application; it writes the
+others and exits with 1. An environment with propose: manual is written if --env names it.
+Files on branches that are not checked out are not written.
 
-Exit codes: 0 done; 1 an error in the config, something refused, or a registry
-that did not answer; 2 there were changes, with --exit-code only.`
+Exit codes: 0 success; 1 a config error, a refused file, or a registry that did not respond;
+2 there were changes, only with --exit-code.`
 	wordApplyExample = `  promoter apply
   promoter apply --with quay.io/acme/web:1.5.0@sha256:… --path 'apps/web/**'
   crane-list | promoter apply --with -`
 
-	wordValidateShort = "Check the config file"
-	wordValidateLong  = `validate reads .promoter.yaml, and with --server the server's file, and shows every
-problem with its place and what to do about it.
+	wordValidateShort = "Validate the config file"
+	wordValidateLong  = `validate checks .promoter.yaml, and with --server also the server file. It prints each problem
+with its file, line, and column, and how to fix it.
 
 Exit codes: 0 no errors (there may be warnings); 1 errors.`
 
-	wordDemoShort = "Show promoter at work on embedded parts"
-	wordDemoLong  = `demo starts a registry on loopback and makes a Git repository with dev, staging
-and prod in a temporary folder. It pushes new images and lets the real verbs carry
-them: at once, when somebody asks, after some time, and in a window; a bad image is
-taken back by hand. Then it starts the service, and a webhook of the registry brings
-the next image. It checks every step and exits with 1, naming the step, if one is
-not as promised. It touches nothing else and needs no network.
+	wordDemoShort = "Run promoter against an embedded registry and Git repository"
+	wordDemoLong  = `demo starts a registry on loopback and creates a Git repository with dev, staging, and prod in
+a temporary folder. It pushes new images and promotes them with the real commands: at once, on
+request, after a soak time, and in a window. A user reverts a bad image. Then demo starts the
+service, and a webhook from the registry delivers the next image. It checks each step; if one
+fails, it names the step and exits with 1. It changes nothing else and needs no network.
 
-Then everything keeps running to be played with, until Ctrl-C; with --once it ends.
+Everything keeps running until Ctrl-C. With --once, demo exits after the last step.
 
-With --forge github it tells the same with pull requests, on a server with GitHub's
-API on this machine, such as an emulator: staging is merged by a person, prod by
-promoter, and a closed pull request is an answer. It wants two tokens there,
-PROMOTER_GITHUB_TOKEN and, for the person, PROMOTER_DEMO_PERSON_TOKEN, makes a
-repository and removes it. Git it serves itself.`
+With --forge github, demo uses pull requests on a server with GitHub's API on this machine, such
+as an emulator: a user merges staging, promoter merges prod, and a closed pull request rejects its
+versions. It needs two tokens, PROMOTER_GITHUB_TOKEN and, for the user,
+PROMOTER_DEMO_PERSON_TOKEN. It creates a repository and removes it. demo serves Git itself.`
 
 	wordVersionShort = "Show the version"
 
-	flagDir         = "the folder to work in"
-	flagEnv         = "an environment to look at (repeatable; default: all)"
-	flagOutput      = "the form of the output: text, json or diff"
-	flagOutputPlain = "the form of the output: text or json"
-	flagWith        = "take this version as given: REPOSITORY[:TAG][@DIGEST], or - to read lines (repeatable)"
-	flagPath        = "look only at files that match this glob (repeatable)"
-	flagExitCode    = "exit with 2 when there are changes"
-	flagColor       = "color the output: auto, always or never"
-	flagCache       = "a folder to keep facts about images in, which never change"
-	flagNetwork     = "a private network, as CIDR, in which registries may lie (repeatable)"
-	flagMaxFileSize = "the size in bytes over which a file is not parsed"
-	flagForge       = "where the story is told: git, or github for one with pull requests"
-	flagForgeURL    = "the server with GitHub's API, on this machine: http://127.0.0.1:PORT"
-	flagKeep        = "keep the folder to look at"
-	flagOnce        = "end by itself after the last step, rather than with Ctrl-C"
-	flagServer      = "check this server file too"
+	flagDir         = "folder to work in"
+	flagEnv         = "only this environment (repeatable; default: all)"
+	flagOutput      = "output format: text, json, or diff"
+	flagOutputPlain = "output format: text or json"
+	flagWith        = "use this version: REPOSITORY[:TAG][@DIGEST], or - to read lines from standard input (repeatable)"
+	flagPath        = "only files that match this glob (repeatable)"
+	flagExitCode    = "exit with 2 if there are changes"
+	flagColor       = "color the output: auto, always, or never"
+	flagCache       = "folder that caches immutable facts about images"
+	flagNetwork     = "private network (CIDR) that may contain registries (repeatable)"
+	flagMaxFileSize = "maximum size in bytes of a file that is parsed"
+	flagForge       = "git, or github to use pull requests"
+	flagForgeURL    = "server with GitHub's API on this machine: http://127.0.0.1:PORT"
+	flagKeep        = "keep the folder"
+	flagOnce        = "exit after the last step"
+	flagServer      = "also validate this server file"
 
 	wordInterrupted = "interrupted"
-	wordNoArguments = "%[1]s takes no arguments, and got %[2]q: '%[1]s --help' lists its flags"
+	wordNoArguments = "%[1]s takes no arguments, got %[2]q: '%[1]s --help' lists its flags"
 	wordWrongFlag   = "%w: '%s --help' lists the flags"
-	wordNoVerb      = "there is no \"%[2]s %[1]s\": '%[2]s --help' lists what there is"
-	wordVerbMeant   = "there is no \"%[2]s %[1]s\": did you mean %[3]s?"
+	wordNoVerb      = "unknown command \"%[2]s %[1]s\": '%[2]s --help' lists the commands"
+	wordVerbMeant   = "unknown command \"%[2]s %[1]s\": did you mean %[3]s?"
 )
 
 // say writes one line to people. That they cannot be reached is no error of the

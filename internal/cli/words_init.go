@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	wordInitShort = "Write a .promoter.yaml from what is found in a checkout"
-	wordInitLong  = `init looks through a folder and writes a .promoter.yaml to start from: environments
-from the names of folders and files, components from the image references, and how
-versions are selected from the tags that stand there. Each guess has its reason in a
-comment. It asks no registry, and never overwrites a file.
+	wordInitShort = "Generate a .promoter.yaml from the files of a checkout"
+	wordInitLong  = `init scans a folder and writes a .promoter.yaml to start from: environments from the names of
+folders and files, components from the image references, and version selection from the tags in
+use. A comment gives the reason for each guess. It queries no registry and never overwrites a
+file.
 
-Exit codes: 0 done; 1 there is nothing to follow, or the file exists.`
+Exit codes: 0 success; 1 no image reference found, or the file exists.`
 	wordInitExample = `  promoter init
   promoter init --dir deploy -o -`
 
 	wordInitPresent = "%s exists and is not overwritten: remove it first, or write to another file with -o"
 
-	flagInitOutput = "the file to write, or - to show it (default: .promoter.yaml in the folder)"
+	flagInitOutput = "file to write, or - for standard output (default: .promoter.yaml in the folder)"
 )
 
 // maxPositions is how many places of one warning are listed.

@@ -16,58 +16,55 @@ import (
 )
 
 const (
-	wordRunShort = "Make one pass over repositories: propose, land, and end"
-	wordRunLong  = `run looks at every repository of the server's file once: it reads the files, asks
-the registries, opens, refreshes, lands or closes pull requests, pushes where the
-config says so, and ends. It is the scheduled container job. It needs no database:
-everything is read from Git, the registries and the forge each time, so that a pass
-that was lost, or interrupted, is made good by the next.
+	wordRunShort = "Reconcile all repositories once and exit"
+	wordRunLong  = `run reconciles every repository of the server file: it reads the files, queries the registries,
+opens, refreshes, merges, or closes pull requests, pushes where the config says so, and exits when
+nothing more lands. It is the scheduled container job. It needs no database: it reads everything
+from Git, the registries, and the forge, so the next run completes an interrupted one.
 
-Without a server's file, --repo takes the URL of a repository; credentials come from
-PROMOTER_GITHUB_TOKEN, PROMOTER_GITLAB_TOKEN, PROMOTER_GITEA_TOKEN with
-PROMOTER_GITEA_URL, PROMOTER_GIT_USERNAME and PROMOTER_GIT_PASSWORD, or
-PROMOTER_GIT_SSH_KEY and PROMOTER_GIT_KNOWN_HOSTS.
+Without a server file, --repo takes the URL of a repository. Credentials come from
+PROMOTER_GITHUB_TOKEN, PROMOTER_GITLAB_TOKEN, PROMOTER_GITEA_TOKEN with PROMOTER_GITEA_URL,
+PROMOTER_GIT_USERNAME and PROMOTER_GIT_PASSWORD, or PROMOTER_GIT_SSH_KEY and
+PROMOTER_GIT_KNOWN_HOSTS.
 
-Exit codes: 0 done; 1 something failed in a repository (the others are done); 130
-interrupted.`
+Exit codes: 0 success; 1 a repository failed (the others are done); 130 interrupted.`
 	wordRunExample = `  promoter run --config promoter-server.yaml --cache /var/cache/promoter
   promoter run --repo acme/gitops --dry-run
   promoter run --repo https://github.com/acme/gitops`
 
 	wordExplainShort = "Show every condition and gate of an environment"
-	wordExplainLong  = `explain shows for each application of an environment what is wanted there, every
-condition and gate with its state, its present value and its time, and why nothing
-happens. It changes nothing.
+	wordExplainLong  = `explain shows, for each application of an environment, the wanted snapshot, every condition and
+gate with its state, current value, and time, and what blocks the next step. It changes nothing.
 
-With --repo or --config it looks at repositories as run does. Without them it looks
-at the checkout in --dir as plan does; then what needs a forge is not evaluated.
+With --repo or --config it reads repositories as run does. Without them it reads the checkout in
+--dir as plan does; conditions that need a forge are then not evaluated.
 
-Exit codes: 0 done; 1 something could not be looked at.`
+Exit codes: 0 success; 1 an error.`
 	wordExplainExample = `  promoter explain prod
   promoter explain prod --app shop --repo acme/gitops`
 
-	wordOneEnvironment = "%s wants the name of one environment: '%[1]s prod'"
-	wordNoEnvironment  = "there is no environment %s here; there are %s"
-	wordNoApplication  = "there is no application %s in %s; there are %s"
+	wordOneEnvironment = "%s needs the name of one environment: '%[1]s prod'"
+	wordNoEnvironment  = "no environment %s; the environments are %s"
+	wordNoApplication  = "no application %s in %s; the applications are %s"
 
-	wordDecided    = "written to %s as %s; the next run, or look of the service, acts on it"
-	wordByName     = " (by its name: no digest of it is known)"
-	wordStoodThere = "nothing written: %s says so already"
+	wordDecided    = "recorded in %s as %s; takes effect on the next reconciliation"
+	wordByName     = " (by name: its digest is unknown)"
+	wordStoodThere = "nothing written: %s already contains it"
 	wordEverywhere = "everywhere"
-	wordToAndEnv   = "--to and --env both name the environment: write one of them"
+	wordToAndEnv   = "--to and --env both name the environment: use one of them"
 
-	flagConfig    = "the server's file (default: $PROMOTER_CONFIG, or promoter-server.yaml in this folder)"
-	flagRepo      = "a repository: OWNER/NAME or FORGE:OWNER/NAME of the server's file, or a URL where there is none (repeatable)"
-	flagMirrors   = "a folder to keep mirrors of repositories and facts about images in"
+	flagConfig    = "server file (default: $PROMOTER_CONFIG, or promoter-server.yaml in this folder)"
+	flagRepo      = "repository: OWNER/NAME or FORGE:OWNER/NAME of the server file, or a URL without one (repeatable)"
+	flagMirrors   = "folder that keeps mirrors of repositories and immutable facts about images"
 	flagDryRun    = "show what would be done, and write nothing"
-	flagApp       = "the application (default: all)"
-	flagOrderEnv  = "the environment (default: all)"
-	flagOneEnv    = "the environment; there has to be one"
-	flagReason    = "why, for others to read"
-	flagAs        = "who decides, where the credential is not a person's"
-	flagTo        = "the environment, as --env"
-	flagOrderWith = "the version to promote instead: REPOSITORY[:TAG][@DIGEST] (repeatable)"
-	flagUntil     = "when it ends by itself: a time, a day, or a duration (default: with thaw)"
+	flagApp       = "application (default: all)"
+	flagOrderEnv  = "environment (default: all)"
+	flagOneEnv    = "environment (required)"
+	flagReason    = "reason, shown to other users"
+	flagAs        = "user who decides, if the credential is not a user's"
+	flagTo        = "environment, same as --env"
+	flagOrderWith = "version to promote: REPOSITORY[:TAG][@DIGEST] (repeatable)"
+	flagUntil     = "when the freeze ends: a time, a day, or a duration (default: until thaw)"
 )
 
 // orderWords are the words of one verb that decides.
@@ -75,23 +72,23 @@ type orderWords struct{ short, long, example string }
 
 const orderEnd = `
 
-It is written to the branch promoter/_state of the repository, with who, when and
-why. Whoever may push there may do it; nobody passes a gate by it.
+It is written to the branch promoter/_state of the repository, with the user, time, and reason.
+Any user who may push that branch can do it; no gate is skipped.
 
-Exit codes: 0 written, or it stood there already; 1 not written.`
+Exit codes: 0 written, or already in effect; 1 not written.`
 
 func wordsHold() orderWords {
 	return orderWords{
-		"Let nothing move in an application or environment until it is resumed",
-		"hold stops promotions into a place: nothing is proposed, and an open pull request\nstays open and is not merged, until 'promoter resume'." + orderEnd,
+		"Pause promotions of an application or environment until resume",
+		"hold stops promotions to a target: promoter proposes nothing, and an open pull request\nstays open and is not merged, until 'promoter resume'." + orderEnd,
 		"  promoter hold --env prod --app shop --reason 'incident 42'",
 	}
 }
 
 func wordsResume() orderWords {
 	return orderWords{
-		"End a hold, a rollback and what was rejected in a place",
-		"resume ends a hold and the hold of a rollback, and drops what was rejected in the\nplace until now, so that it may be proposed again. A freeze stays: thaw ends it." + orderEnd,
+		"End a hold, a rollback, and rejections of a target",
+		"resume ends a hold and the hold of a rollback, and removes the rejections of the target,\nso that those versions may be proposed again. A freeze stays: thaw ends it." + orderEnd,
 		"  promoter resume --env prod --app shop",
 	}
 }
@@ -99,31 +96,31 @@ func wordsResume() orderWords {
 func wordsReject() orderWords {
 	return orderWords{
 		"Never propose these versions again",
-		"reject names versions that are not to be proposed: COMPONENT:TAG, or\nREPOSITORY[:TAG][@DIGEST]. Without --env they are rejected everywhere. What a tag\npoints to is asked of the registry. An open pull request with them is closed; newer\nversions go on." + orderEnd,
+		"reject names versions that promoter must not propose: COMPONENT:TAG, or\nREPOSITORY[:TAG][@DIGEST]. Without --env they are rejected everywhere. promoter queries the\nregistry for the digest of a tag. An open pull request with these versions is closed; newer\nversions proceed." + orderEnd,
 		"  promoter reject web:1.4.2 --reason 'leaks memory'\n  promoter reject --app shop --env prod quay.io/acme/web:1.4.2",
 	}
 }
 
 func wordsPromote() orderWords {
 	return orderWords{
-		"Ask for a promotion that waits for a person",
-		"promote asks for what waits in an environment with propose: manual, for one\napplication or for all of it. With --with the named versions are taken instead of\nthose of the environments before; the registry is asked what they are. Conditions\nand gates hold all the same." + orderEnd,
+		"Request a promotion to an environment with propose: manual",
+		"promote requests what waits in an environment with propose: manual, for one application\nor for all of them. With --with, promoter uses the given versions instead of those of the\nparent environments; it queries the registry for their digests. Conditions and gates still\napply." + orderEnd,
 		"  promoter promote --to prod --app shop\n  promoter promote --to prod --app shop --with quay.io/acme/web:1.4.3",
 	}
 }
 
 func wordsRollback() orderWords {
 	return orderWords{
-		"Go back to the versions of before, and hold",
-		"rollback asks for the versions that stood in a place before the present ones, as\nthe history of its branch tells them, and holds the place until 'promoter resume'." + orderEnd,
+		"Roll back to the previous versions, and hold",
+		"rollback requests the versions that the target had before the current ones, from the\nhistory of its branch, and holds the target until 'promoter resume'." + orderEnd,
 		"  promoter rollback --env prod --app shop --reason 'errors since 1.4.2'",
 	}
 }
 
 func wordsFreeze() orderWords {
 	return orderWords{
-		"Let nothing move in an environment, or anywhere, for a time",
-		"freeze stops promotions into an environment, or without --env into all of them,\nuntil a time or until 'promoter thaw'." + orderEnd,
+		"Pause all promotions to an environment, or everywhere",
+		"freeze stops promotions to an environment, or without --env to all environments, until a\ntime or until 'promoter thaw'." + orderEnd,
 		"  promoter freeze --until 2027-01-04 --reason 'end of the year'\n  promoter freeze --env prod --until 4h",
 	}
 }
@@ -131,7 +128,7 @@ func wordsFreeze() orderWords {
 func wordsThaw() orderWords {
 	return orderWords{
 		"End a freeze",
-		"thaw ends a freeze of an environment, or without --env that of the repository." + orderEnd,
+		"thaw ends the freeze of an environment, or without --env the freeze of the repository." + orderEnd,
 		"  promoter thaw --env prod",
 	}
 }

@@ -1,24 +1,23 @@
 package cli
 
 const (
-	wordServeShort = "Take webhooks, poll, and work on repositories until it is stopped"
-	wordServeLong  = `serve does all the time what run does once. Webhooks of registries and forges tell it
-that something may have changed; what they say is looked up and never believed. Without
-any webhook it looks at everything by itself, every five minutes ('poll').
+	wordServeShort = "Run as a service: receive webhooks, poll, and reconcile"
+	wordServeLong  = `serve does continuously what run does once. Webhooks from registries and forges trigger
+reconciliations; promoter verifies what they report and never trusts a payload. Without any
+webhook, serve polls, every five minutes by default ('poll').
 
-What it was told lies in a database before the sender gets an answer: SQLite in the
-data folder, or PostgreSQL ('database') when several replicas share the work. Losing the
-database costs nothing but its history: everything else is read from Git, the registries
-and the forges again.
+Events are stored in a database before the sender gets a response: SQLite in the data folder, or
+PostgreSQL ('database') if several replicas share the work. If the database is lost, only the
+history is lost: everything else is read again from Git, the registries, and the forges.
 
-It wants a server's file. Webhooks come to /webhooks/NAME; /healthz says that the process
-answers and /readyz that it can work. SIGTERM or Ctrl-C lets what is under way end.
+serve needs a server file. Webhooks arrive at /webhooks/NAME; /healthz reports that the process
+responds, /readyz that it can work. On SIGTERM or Ctrl-C, serve finishes the work in progress.
 
-Exit codes: 0 stopped; 1 it could not start, or could not go on.`
+Exit codes: 0 stopped; 1 it could not start or could not continue.`
 	wordServeExample = `  promoter serve --config promoter-server.yaml
   promoter serve --dry-run --log text`
 
-	flagQuiet    = "how long a repository is left alone after a webhook, so that many of them make one look"
-	flagLog      = "how the log is written: json or text"
-	flagLogLevel = "what is written to the log: debug, info, warn or error"
+	flagQuiet    = "debounce: how long to wait after a webhook before reconciling a repository"
+	flagLog      = "log format: json or text"
+	flagLogLevel = "log level: debug, info, warn, or error"
 )

@@ -94,7 +94,7 @@ func (s *show) askForStaging(ctx context.Context) error {
 	s.tell("It is what she wants. She asks for it, and the next run pushes it, with the digests of dev.")
 	_, err = s.promoter(ctx, []string{
 		"promote", "--repo", s.hub.url(), "--to", "staging", "--as", s.ann.name, "--reason", "for the testers",
-	}, `Promote .*: for the testers$`, `written to promoter/_state as ann`)
+	}, `Promote .*: for the testers$`, `recorded in promoter/_state as ann`)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (s *show) goOnByItself(ctx context.Context) error {
 	v := s.service
 	_, err := s.promoter(ctx, []string{
 		"promote", "--repo", s.hub.url(), "--to", "staging", "--app", "shop", "--as", s.ann.name, "--reason", "looks good in dev",
-	}, `written to promoter/_state as ann`)
+	}, `recorded in promoter/_state as ann`)
 	if err != nil {
 		return err
 	}
