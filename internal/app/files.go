@@ -5,7 +5,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/engine"
-	"promoter/internal/git"
+	"promoter/internal/git/object"
 	"promoter/internal/promotion"
 	"promoter/internal/scan"
 )
@@ -52,10 +52,10 @@ func (t gitTree) Rewrite(ctx context.Context, target promotion.Target, moves []p
 type scanned struct{ objects gitObjects }
 
 // Root implements scan.Repository.
-func (s scanned) Root(commit string) (git.ID, error) { return s.objects.root(commit) }
+func (s scanned) Root(commit string) (object.ID, error) { return s.objects.root(commit) }
 
 // List implements scan.Repository.
-func (s scanned) List(ctx context.Context, commit string) ([]git.Entry, error) {
+func (s scanned) List(ctx context.Context, commit string) ([]object.Entry, error) {
 	return s.objects.entries(ctx, commit)
 }
 
@@ -65,14 +65,14 @@ func (s scanned) Changed(before, after string) ([]string, error) {
 }
 
 // File implements scan.Repository.
-func (s scanned) File(commit, path string) (git.Entry, error) { return s.objects.at(commit)(path) }
+func (s scanned) File(commit, path string) (object.Entry, error) { return s.objects.at(commit)(path) }
 
 // Entry implements scan.Repository.
-func (s scanned) Entry(path string, mode git.Mode, id git.ID) git.Entry {
+func (s scanned) Entry(path string, mode object.Mode, id object.ID) object.Entry {
 	return s.objects.entry(path, mode, id)
 }
 
 // Content implements scan.Repository.
-func (s scanned) Content(file git.Entry, limit int64) ([]byte, error) {
+func (s scanned) Content(file object.Entry, limit int64) ([]byte, error) {
 	return s.objects.content(file, limit)
 }

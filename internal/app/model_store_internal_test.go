@@ -11,7 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"promoter/internal/engine"
-	"promoter/internal/git"
+	gitobject "promoter/internal/git/object"
 )
 
 // bareStore reads a bare repository as its server has it, past the mirror and the
@@ -70,7 +70,7 @@ func (b *bareStore) Commit(id string) engine.Commit {
 	}
 	b.must(err)
 	commit := engine.Commit{
-		ID: id, Message: found.Message, Trailers: trailersOf(git.ParseTrailers(found.Message)),
+		ID: id, Message: found.Message, Trailers: trailersOf(gitobject.ParseTrailers(found.Message)),
 		Committer: engine.Signature{Name: found.Committer.Name, Email: found.Committer.Email, When: found.Committer.When},
 	}
 	for _, parent := range found.ParentHashes {

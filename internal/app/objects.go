@@ -8,7 +8,7 @@ import (
 	"promoter/internal/promotion"
 
 	"promoter/internal/engine"
-	"promoter/internal/git"
+	"promoter/internal/git/object"
 	"promoter/internal/state"
 )
 
@@ -17,7 +17,7 @@ type gitObjects struct{ *gitRemote }
 
 // Commit implements engine.Objects.
 func (o gitObjects) Commit(id string) (engine.Commit, error) {
-	parsed, err := git.ParseID(id)
+	parsed, err := object.ParseID(id)
 	if err != nil {
 		return engine.Commit{}, err
 	}
@@ -27,7 +27,7 @@ func (o gitObjects) Commit(id string) (engine.Commit, error) {
 	return commitOf(commit), err
 }
 
-func commitOf(c git.Commit) engine.Commit {
+func commitOf(c object.Commit) engine.Commit {
 	commit := engine.Commit{
 		ID: c.ID.String(), Committer: engine.Signature(c.Committer), Message: c.Message, Shallow: c.Shallow,
 	}
@@ -40,10 +40,10 @@ func commitOf(c git.Commit) engine.Commit {
 
 // Trailers implements engine.Objects.
 func (gitObjects) Trailers(message string) []promotion.Trailer {
-	return trailersOf(git.ParseTrailers(message))
+	return trailersOf(object.ParseTrailers(message))
 }
 
-func trailersOf(found git.Trailers) []promotion.Trailer {
+func trailersOf(found object.Trailers) []promotion.Trailer {
 	var trailers []promotion.Trailer
 	for _, trailer := range found {
 		trailers = append(trailers, promotion.Trailer(trailer))
@@ -66,8 +66,8 @@ func (o gitObjects) History(from string) iter.Seq2[engine.Commit, error] {
 }
 
 // in looks into the tree of a commit while nobody else uses the mirror.
-func (o gitObjects) in(commit string, look func(*git.Tree) error) error {
-	id, err := git.ParseID(commit)
+func (o gitObjects) in(commit string, look func(*object.Tree) error) error {
+	id, err := object.ParseID(commit)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (o gitObjects) in(commit string, look func(*git.Tree) error) error {
 
 // Read implements engine.Objects.
 func (o gitObjects) Read(commit, path string, limit int64) (content []byte, err error) {
-	err = o.in(commit, func(tree *git.Tree) error {
+	err = o.in(commit, func(tree *object.Tree) error {
 		entry, err := tree.Entry(path)
 		if err != nil {
 			return err
@@ -114,9 +114,9 @@ func (o gitObjects) Write(draft engine.Draft) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	made := git.Draft{
+	made := object.Draft{
 		Parent: parent, Write: map[string][]byte{}, Message: draft.Message,
-		Author: git.Signature(draft.By), Committer: git.Signature(draft.By),
+		Author: object.Signature(draft.By), Committer: object.Signature(draft.By),
 	}
 	for path, content := range draft.Files {
 		if content == nil {
@@ -127,7 +127,7 @@ func (o gitObjects) Write(draft engine.Draft) (string, error) {
 	}
 	slices.Sort(made.Delete)
 	for _, trailer := range draft.Trailers {
-		made.Trailers = append(made.Trailers, git.Trailer(trailer))
+		made.Trailers = append(made.Trailers, object.Trailer(trailer))
 	}
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -137,9 +137,9 @@ func (o gitObjects) Write(draft engine.Draft) (string, error) {
 
 // entries lists the files of a commit. The list is made whole, because the store
 // is not for use while somebody else reads from it.
-func (o gitObjects) entries(ctx context.Context, commit string) ([]git.Entry, error) {
-	var entries []git.Entry
-	err := o.in(commit, func(tree *git.Tree) error {
+func (o gitObjects) entries(ctx context.Context, commit string) ([]object.Entry, error) {
+	var entries []object.Entry
+	err := o.in(commit, func(tree *object.Tree) error {
 		for entry, err := range tree.Files() {
 			if err == nil {
 				err = ctx.Err()
@@ -158,8 +158,8 @@ func (o gitObjects) entries(ctx context.Context, commit string) ([]git.Entry, er
 }
 
 // root returns the tree of a commit: of the same one, the files are the same.
-func (o gitObjects) root(commit string) (root git.ID, err error) {
-	err = o.in(commit, func(tree *git.Tree) error {
+func (o gitObjects) root(commit string) (root object.ID, err error) {
+	err = o.in(commit, func(tree *object.Tree) error {
 		root = tree.ID()
 		return nil
 	})
@@ -167,9 +167,9 @@ func (o gitObjects) root(commit string) (root git.ID, err error) {
 }
 
 // at finds single files of a commit.
-func (o gitObjects) at(commit string) func(path string) (git.Entry, error) {
-	return func(path string) (found git.Entry, err error) {
-		err = o.in(commit, func(tree *git.Tree) (err error) {
+func (o gitObjects) at(commit string) func(path string) (object.Entry, error) {
+	return func(path string) (found object.Entry, err error) {
+		err = o.in(commit, func(tree *object.Tree) (err error) {
 			found, err = tree.Entry(path)
 			return err
 		})
@@ -178,12 +178,12 @@ func (o gitObjects) at(commit string) func(path string) (git.Entry, error) {
 }
 
 // entry is a file that was listed before.
-func (o gitObjects) entry(path string, mode git.Mode, id git.ID) git.Entry {
+func (o gitObjects) entry(path string, mode object.Mode, id object.ID) object.Entry {
 	return o.mirror.Objects.File(path, mode, id)
 }
 
 // content reads a file of a listing.
-func (o gitObjects) content(entry git.Entry, limit int64) ([]byte, error) {
+func (o gitObjects) content(entry object.Entry, limit int64) ([]byte, error) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	return entry.Read(limit)
@@ -212,7 +212,7 @@ func (o gitObjects) All(commit string) iter.Seq2[string, []byte] {
 		}
 		total := 0
 		for _, entry := range entries {
-			if entry.Mode != git.Regular {
+			if entry.Mode != object.Regular {
 				continue
 			}
 			content, err := o.content(entry, maxWholeFile)

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"promoter/internal/fault"
-	"promoter/internal/git"
+	"promoter/internal/git/object"
 	"promoter/internal/promotion"
 	"promoter/internal/scan"
 	"promoter/internal/state"
@@ -85,7 +85,7 @@ func (d *deciding) having(environments []string, applications map[string][]strin
 	return targets, nil
 }
 
-func paths(entries []git.Entry) iter.Seq[string] {
+func paths(entries []object.Entry) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, entry := range entries {
 			if !yield(entry.Path) {

@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/engine"
 	"promoter/internal/git"
+	"promoter/internal/git/object"
 	"promoter/internal/telemetry"
 )
 
@@ -17,7 +18,7 @@ import (
 type gitRemote struct {
 	mirror *git.Mirror
 	mutex  sync.Mutex
-	listed map[string]git.ID // by branch, of the last listing; nil: none
+	listed map[string]object.ID // by branch, of the last listing; nil: none
 }
 
 // Refs implements engine.Remote.
@@ -118,9 +119,9 @@ func branchesOf(updates []engine.Update) (branches []string) {
 }
 
 // parseID reads a commit; the empty text is no commit.
-func parseID(text string) (git.ID, error) {
+func parseID(text string) (object.ID, error) {
 	if text == "" {
-		return git.ID{}, nil
+		return object.ID{}, nil
 	}
-	return git.ParseID(text)
+	return object.ParseID(text)
 }

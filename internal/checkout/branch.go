@@ -8,7 +8,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
-	"promoter/internal/git"
+	"promoter/internal/git/object"
 	"promoter/internal/scan"
 	"promoter/internal/updater"
 )
@@ -17,9 +17,9 @@ import (
 type branch struct {
 	name         string // empty: the default branch
 	environments []string
-	onDisk       bool      // the files are those of the folder, so apply can write them
-	commit       *git.Tree // of origin's branch, if not on disk
-	unavailable  string    // why the branch cannot be read; empty: it can
+	onDisk       bool         // the files are those of the folder, so apply can write them
+	commit       *object.Tree // of origin's branch, if not on disk
+	unavailable  string       // why the branch cannot be read; empty: it can
 	tree         *scan.Tree
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
-	"promoter/internal/git"
+	"promoter/internal/git/wire"
 	"promoter/internal/outbound"
 	"promoter/internal/scm"
 	"promoter/internal/scm/gitea"
@@ -30,7 +30,7 @@ type Forge struct {
 	Err    error
 
 	public     scm.Forge // the same, without a credential; nil if there is none
-	credential git.Credential
+	credential wire.Credential
 	token      func(context.Context) (secret.String, error) // instead of credential, for one that expires
 	knownHosts string                                       // a file
 }
@@ -59,7 +59,7 @@ func (s *Session) wireToken(f *Forge) error {
 	if err != nil {
 		return err
 	}
-	f.credential = git.Credential{Password: token}
+	f.credential = wire.Credential{Password: token}
 	if f.Config.Kind == config.ForgeGitLab {
 		f.credential.User = gitlab.GitUser
 	}
@@ -135,16 +135,16 @@ func (s *Session) wireGit(f *Forge) (err error) {
 
 // Remote is how Git reaches a repository that is open. Each Git session asks again for
 // a token that expires.
-func (s *Session) Remote(r *Repository) git.Remote {
+func (s *Session) Remote(r *Repository) wire.Remote {
 	f, client := r.Forge, s.connections.HTTP.Git
-	return git.Remote{
+	return wire.Remote{
 		URL: r.SCM.Info().CloneURL,
-		Credential: func(ctx context.Context) (git.Credential, error) {
+		Credential: func(ctx context.Context) (wire.Credential, error) {
 			if f.token == nil {
 				return f.credential, nil
 			}
 			token, err := f.token(ctx)
-			return git.Credential{Password: token}, err
+			return wire.Credential{Password: token}, err
 		},
 		HTTP:       &http.Client{Transport: client},
 		Dial:       client.DialContext,

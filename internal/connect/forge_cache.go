@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"promoter/internal/config"
-	"promoter/internal/git"
+	"promoter/internal/git/wire"
 	"promoter/internal/outbound"
 )
 
@@ -42,7 +42,7 @@ func (f *Forge) takeOver(before *Forge) {
 	}
 }
 
-func sameCredential(a, b git.Credential) bool {
+func sameCredential(a, b wire.Credential) bool {
 	return a.User == b.User && a.Password.Reveal() == b.Password.Reveal()
 }
 

@@ -18,7 +18,7 @@ import (
 	"sync"
 
 	"promoter/internal/config"
-	"promoter/internal/git"
+	"promoter/internal/git/object"
 	"promoter/internal/promotion"
 )
 
@@ -120,7 +120,7 @@ type savedScan struct {
 // savedFile is a file of a saved snapshot.
 type savedFile struct {
 	Path, ID string
-	Mode     git.Mode
+	Mode     object.Mode
 }
 
 func (s *snapshot) save(name string) error {
@@ -133,7 +133,7 @@ func (s *snapshot) save(name string) error {
 }
 
 func (s *snapshot) encode(w io.Writer) error {
-	files := map[string]git.Entry{} // environments may share some
+	files := map[string]object.Entry{} // environments may share some
 	for _, entries := range s.files {
 		maps.Copy(files, entries)
 	}
@@ -172,7 +172,7 @@ func (s *commitScanner) decode(content *bufio.Reader) (*snapshot, error) {
 		if err := decoder.Decode(&file); err != nil {
 			return nil, err //nolint:wrapcheck // as above
 		}
-		id, err := git.ParseID(file.ID)
+		id, err := object.ParseID(file.ID)
 		if err != nil {
 			return nil, err //nolint:wrapcheck // as above
 		}

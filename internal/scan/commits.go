@@ -8,7 +8,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
-	"promoter/internal/git"
+	"promoter/internal/git/object"
 	"promoter/internal/promotion"
 	"promoter/internal/updater"
 )
@@ -17,27 +17,27 @@ import (
 type Repository interface {
 	// Root returns the ID of the tree of a commit. With the same one, all files are
 	// the same.
-	Root(commit string) (git.ID, error)
+	Root(commit string) (object.ID, error)
 	// List returns all files of a commit.
-	List(ctx context.Context, commit string) ([]git.Entry, error)
+	List(ctx context.Context, commit string) ([]object.Entry, error)
 	// Changed returns the paths of the files in which two commits differ.
 	Changed(before, after string) ([]string, error)
 	// File returns one file of a commit; a NotFound fault if there is none.
-	File(commit, path string) (git.Entry, error)
+	File(commit, path string) (object.Entry, error)
 	// Entry returns a file that was listed earlier, without reading the commit.
-	Entry(path string, mode git.Mode, id git.ID) git.Entry
+	Entry(path string, mode object.Mode, id object.ID) object.Entry
 	// Content returns the content of a file: at most limit bytes and one more, so
 	// that the caller can tell that there are more.
-	Content(file git.Entry, limit int64) ([]byte, error)
+	Content(file object.Entry, limit int64) ([]byte, error)
 }
 
 // GitFile returns an entry of a Git tree as a file for the updater.
-func GitFile(entry git.Entry, read func() ([]byte, error)) updater.File {
+func GitFile(entry object.Entry, read func() ([]byte, error)) updater.File {
 	file := updater.File{Path: entry.Path, Read: read}
 	switch entry.Mode {
-	case git.Symlink:
+	case object.Symlink:
 		file.Mode = updater.Symlink
-	case git.Submodule:
+	case object.Submodule:
 		file.Mode = updater.Submodule
 	}
 	return file
@@ -60,15 +60,15 @@ const maxRecent = 3
 // snapshot is the state of the files of one commit. It does not change.
 type snapshot struct {
 	commit string
-	root   git.ID
+	root   object.ID
 	survey *updater.Survey
-	files  map[promotion.Target]map[string]git.Entry // by path
-	tree   *Tree                                     // for all environments of the scanner
+	files  map[promotion.Target]map[string]object.Entry // by path
+	tree   *Tree                                        // for all environments of the scanner
 }
 
 // difference lists the files in which a commit differs from another one.
 type difference struct {
-	files   []git.Entry // new ones, and those with another content or mode
+	files   []object.Entry // new ones, and those with another content or mode
 	removed []string
 }
 
@@ -110,7 +110,7 @@ func (s *commitScanner) scan(ctx context.Context, commit string) (*snapshot, err
 			return nil, err //nolint:wrapcheck // names the commit
 		}
 		changed.removed = nil
-		changed.files = slices.DeleteFunc(changed.files, func(file git.Entry) bool { return file.Path == config.FileName })
+		changed.files = slices.DeleteFunc(changed.files, func(file object.Entry) bool { return file.Path == config.FileName })
 	}
 	next, err := s.next(ctx, last, commit, changed)
 	if err != nil {
@@ -195,19 +195,19 @@ func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string,
 	return next, nil
 }
 
-func (s *commitScanner) file(entry git.Entry) updater.File {
+func (s *commitScanner) file(entry object.Entry) updater.File {
 	return GitFile(entry, func() ([]byte, error) { return s.repository.Content(entry, ReadLimit) })
 }
 
 // applyDifference returns the files of each target after the change, and reports
 // whether any file came or went.
-func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]git.Entry, changed difference) (_ map[promotion.Target]map[string]git.Entry, moved bool) {
-	after, copied := map[promotion.Target]map[string]git.Entry{}, map[promotion.Target]bool{}
+func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]object.Entry, changed difference) (_ map[promotion.Target]map[string]object.Entry, moved bool) {
+	after, copied := map[promotion.Target]map[string]object.Entry{}, map[promotion.Target]bool{}
 	maps.Copy(after, files)
-	own := func(target promotion.Target) map[string]git.Entry {
+	own := func(target promotion.Target) map[string]object.Entry {
 		if !copied[target] {
 			copied[target] = true
-			own := make(map[string]git.Entry, len(after[target]))
+			own := make(map[string]object.Entry, len(after[target]))
 			maps.Copy(own, after[target])
 			after[target] = own
 		}

@@ -15,7 +15,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
-	"promoter/internal/git"
+	"promoter/internal/git/object"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 )
@@ -23,12 +23,12 @@ import (
 // memory is a Repository whose commits are folders in memory.
 type memory struct {
 	commits  map[string]map[string]string // content by path
-	contents map[git.ID]string
+	contents map[object.ID]string
 	reads    int
 }
 
 func newMemory() *memory {
-	return &memory{commits: map[string]map[string]string{}, contents: map[git.ID]string{}}
+	return &memory{commits: map[string]map[string]string{}, contents: map[object.ID]string{}}
 }
 
 // commit adds a commit with these files and returns its ID.
@@ -43,15 +43,15 @@ func (m *memory) commit(files map[string]string) string {
 	return id
 }
 
-func (m *memory) Root(commit string) (git.ID, error) {
+func (m *memory) Root(commit string) (object.ID, error) {
 	if _, ok := m.commits[commit]; !ok {
-		return git.ID{}, fault.New(fault.NotFound, "there is no commit %s", commit)
+		return object.ID{}, fault.New(fault.NotFound, "there is no commit %s", commit)
 	}
-	return git.ParseID(commit)
+	return object.ParseID(commit)
 }
 
-func (m *memory) List(_ context.Context, commit string) ([]git.Entry, error) {
-	var all []git.Entry
+func (m *memory) List(_ context.Context, commit string) ([]object.Entry, error) {
+	var all []object.Entry
 	for path := range m.commits[commit] {
 		file, err := m.File(commit, path)
 		if err != nil {
@@ -80,19 +80,19 @@ func (m *memory) Changed(before, after string) ([]string, error) {
 	return paths, nil
 }
 
-func (m *memory) File(commit, path string) (git.Entry, error) {
+func (m *memory) File(commit, path string) (object.Entry, error) {
 	content, ok := m.commits[commit][path]
 	if !ok {
-		return git.Entry{}, fault.New(fault.NotFound, "there is no file %s", path)
+		return object.Entry{}, fault.New(fault.NotFound, "there is no file %s", path)
 	}
-	return m.Entry(path, git.Regular, sha1.Sum([]byte(content))), nil //nolint:gosec // as above
+	return m.Entry(path, object.Regular, sha1.Sum([]byte(content))), nil //nolint:gosec // as above
 }
 
-func (*memory) Entry(path string, mode git.Mode, id git.ID) git.Entry {
-	return git.Entry{Path: path, Mode: mode, ID: id}
+func (*memory) Entry(path string, mode object.Mode, id object.ID) object.Entry {
+	return object.Entry{Path: path, Mode: mode, ID: id}
 }
 
-func (m *memory) Content(file git.Entry, _ int64) ([]byte, error) {
+func (m *memory) Content(file object.Entry, _ int64) ([]byte, error) {
 	m.reads++
 	return []byte(m.contents[file.ID]), nil
 }
