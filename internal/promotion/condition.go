@@ -1,14 +1,16 @@
 package promotion
 
-import "time"
+import (
+	"time"
 
-// ConditionState is how a condition or gate stands.
+	"promoter/internal/config"
+)
+
+// ConditionState is the state of a condition or gate.
 type ConditionState string
 
-// The closed set of condition states. Unknown blocks like Waiting wherever a
-// promotion is carried out; only a checkout, where nothing is carried out, shows
-// it and goes on. Blocked is what no waiting helps with: a person has to change a
-// setting.
+// The states. Unknown blocks like Pending, except in a checkout, where nothing is
+// carried out. Blocked does not pass by waiting: a user has to change a setting.
 const (
 	Passed  ConditionState = "passed"
 	Pending ConditionState = "waiting"
@@ -17,20 +19,28 @@ const (
 	Unknown ConditionState = "unknown"
 )
 
-// Condition is one thing that must hold. Under after it decides proposing; as a
-// gate it decides landing. The same value is printed by the command line, the
-// pull request and the pages.
+// Condition is something that must be met: a condition of after before a promotion
+// is proposed, a gate before it lands. The command line, pull requests, and the
+// API show the same value.
 type Condition struct {
 	Name   string         `json:"name"` // as in the config file, with the parent before it: "staging healthy"
 	State  ConditionState `json:"state"`
 	Reason string         `json:"reason,omitempty"`
-	Value  string         `json:"value,omitempty"` // the present value, where there is one
-	Until  *time.Time     `json:"until,omitempty"` // when the state changes by itself, where that is known
-	Forge  bool           `json:"forge,omitempty"` // a gate that the forge asks by itself, not the config
+	Value  string         `json:"value,omitempty"` // the current value if there is one
+	Until  *time.Time     `json:"until,omitempty"` // when the state changes by itself, if known
+	Forge  bool           `json:"forge,omitempty"` // a gate of the forge, not of the config
 }
 
-// Blocks says whether the condition keeps a promotion from going on. A checkout
-// has no forge to ask, so there what is unknown is named and does not block.
+// StatusContext is the context of promoter's commit status. It must not change:
+// branch protection rules name it.
+const StatusContext = "promoter"
+
+const (
+	notEvaluated = "not evaluated: a checkout has no forge to ask"
+	noEvidence   = "no evidence source yet"
+)
+
+// Blocks reports whether the condition blocks a promotion.
 func (c Condition) Blocks(checkout bool) bool {
 	switch c.State {
 	case Passed:
@@ -52,6 +62,96 @@ func FirstBlocking(conditions []Condition, checkout bool) (Condition, bool) {
 	return Condition{}, false
 }
 
-// StatusContext is the context of promoter's one commit status. It must not
-// change: branch protection names it.
-const StatusContext = "promoter"
+// BlockedBy is the reason of what a condition blocks.
+func BlockedBy(c Condition) Reason {
+	r := Reason{Rule: RuleCondition, Message: c.Name}
+	if c.Reason != "" {
+		r.Message += ": " + c.Reason
+	}
+	if c.Until != nil {
+		r.Until = *c.Until
+	}
+	return r
+}
+
+// parentCondition is a condition below after as one parent configures it. Exactly
+// one of the functions is set; they fill in the state of the condition.
+type parentCondition struct {
+	name, value string
+	// inSource evaluates the condition for a snapshot where a source holds or held it.
+	inSource func(in *input, source Target, t tenure, c *Condition)
+	// ofVersions evaluates the condition by what registries report, also in a
+	// checkout.
+	ofVersions func(in *input, moves []Move, c *Condition)
+}
+
+// parentConditionKinds is the table of the conditions below after. Each kind
+// returns its conditions of one parent. The other conditions, which the decisions
+// call directly, are settle, sameVersion, drain, and the verification of images.
+var parentConditionKinds = []func(config.Parent) []parentCondition{healthy, soak, checks, tagged}
+
+// parentConditions evaluates what must be met in the parents before the moves are
+// proposed.
+func parentConditions(in *input, moves []Move) []Condition {
+	var conditions []Condition
+	for _, parent := range in.settings.After {
+		conditions = append(conditions, conditionsOf(in, parent, moves)...)
+	}
+	return conditions
+}
+
+// conditionsOf evaluates the conditions of one parent. If the application is absent
+// there, they apply to the environments upstream of it.
+func conditionsOf(in *input, parent config.Parent, moves []Move) []Condition {
+	var conditions []Condition
+	if in.obs.Checkout {
+		for _, kind := range parentConditionKinds {
+			for _, pc := range kind(parent) {
+				if pc.inSource != nil {
+					conditions = append(conditions, Condition{
+						Name: parent.Environment + " " + pc.name, Value: pc.value, State: Unknown, Reason: notEvaluated,
+					})
+				}
+			}
+		}
+	} else {
+		for _, source := range in.ix.sourcesIn(parent.Environment, in.target.Application) {
+			t, found := tenureOf(in, source, moves)
+			conditions = append(conditions, conditionsIn(in, parent, source, t, found)...)
+		}
+	}
+	for _, kind := range parentConditionKinds {
+		for _, pc := range kind(parent) {
+			if pc.ofVersions != nil {
+				c := Condition{Name: parent.Environment + " " + pc.name, Value: pc.value}
+				pc.ofVersions(in, moves, &c)
+				conditions = append(conditions, c)
+			}
+		}
+	}
+	return conditions
+}
+
+// conditionsIn evaluates the conditions of a parent for a tenure of a source. A
+// snapshot that was never there meets none.
+func conditionsIn(in *input, parent config.Parent, source Target, t tenure, found bool) []Condition {
+	var conditions []Condition
+	for _, kind := range parentConditionKinds {
+		for _, pc := range kind(parent) {
+			if pc.inSource == nil {
+				continue
+			}
+			c := Condition{Name: parent.Environment + " " + pc.name, Value: pc.value, State: Pending}
+			if parent.Environment != source.Environment {
+				c.Name += " (in " + source.Environment + ")"
+			}
+			if found {
+				pc.inSource(in, source, t, &c)
+			} else {
+				c.Reason = "not eligible in " + source.Environment + ": it never stood there"
+			}
+			conditions = append(conditions, c)
+		}
+	}
+	return conditions
+}

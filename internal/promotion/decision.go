@@ -2,127 +2,150 @@ package promotion
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"promoter/internal/image"
 	"promoter/internal/state"
 )
 
-// Target is one application in one environment: what a decision is about.
+// Target is one application in one environment.
 type Target struct {
 	Environment string
 	Application string
 }
 
-// Compare orders places by environment, then by application, both by name.
-func (p Target) Compare(other Target) int {
-	return cmp.Or(cmp.Compare(p.Environment, other.Environment), cmp.Compare(p.Application, other.Application))
+// Compare orders targets by environment, then by application, both by name.
+func (t Target) Compare(other Target) int {
+	return cmp.Or(cmp.Compare(t.Environment, other.Environment), cmp.Compare(t.Application, other.Application))
 }
 
-// State is what a decision says about a place.
+// State is the outcome of a decision.
 type State string
 
-// The closed set of states. Same, Absent and NoReference are the three ways of
-// having no difference; they need telling apart because a child treats them
-// differently. Rejected and Reverted are people's answers: they stand until the
-// place is resumed or a newer version is there.
+// The states. Same, Absent, and NoReference are three ways of having no
+// difference; a child environment treats them differently. Rejected and Reverted
+// last until the target is resumed or a newer version is available.
 const (
-	Same          State = "same"            // the references are there and say this snapshot already
+	Same          State = "same"            // the files have this snapshot already
 	Absent        State = "absent"          // the application has no files in this environment
 	NoReference   State = "no reference"    // files, but no reference to a followed component
 	Waiting       State = "waiting"         // a difference that may not be proposed yet
 	Proposed      State = "proposed"        // a difference that is proposed
-	Rejected      State = "rejected"        // a difference that a person refused
-	Reverted      State = "reverted"        // a difference that was here and that a person took back
+	Rejected      State = "rejected"        // a difference that a user rejected
+	Reverted      State = "reverted"        // a difference that a user reverted
 	Refused       State = "refused"         // a difference that cannot be written
-	NotCheckedOut State = "not checked out" // the environment's branch is not at hand
+	NotCheckedOut State = "not checked out" // the environment's branch is not available
 	Unanswered    State = "failed"          // a registry did not answer
 )
 
-// Rule names why a decision is as it is, for code that reads decisions.
+// Rule identifies why a decision is as it is, for code that reads decisions.
 type Rule string
 
 // The rules.
 const (
-	RuleNewer         Rule = "newer"          // a newer version is there
+	RuleNewer         Rule = "newer"          // a newer version is available
 	RuleParent        Rule = "parent"         // the parent environment has another version
-	RuleGiven         Rule = "given"          // a person named the version
+	RuleGiven         Rule = "given"          // a user named the version
 	RuleSame          Rule = "same"           // nothing differs
-	RuleAbsent        Rule = "absent"         // no files here
+	RuleAbsent        Rule = "absent"         // no files
 	RuleNoReference   Rule = "no-reference"   // files without a reference
 	RuleBackwards     Rule = "backwards"      // it would move a component back
-	RuleParentsDiffer Rule = "parents-differ" // the parents do not agree
-	RuleSameVersion   Rule = "same-version"   // the components' versions are not one
+	RuleParentsDiffer Rule = "parents-differ" // the parents have different versions
+	RuleSameVersion   Rule = "same-version"   // the components have different versions
 	RuleCondition     Rule = "condition"      // a condition blocks
-	RulePropose       Rule = "propose"        // nobody asked, or nobody may
-	RuleDigestUnknown Rule = "digest-unknown" // nothing says which digest a tag was
-	RuleNoVersion     Rule = "no-version"     // the registry has nothing to take
-	RuleRegistry      Rule = "registry"       // the registry gave no answer
+	RulePropose       Rule = "propose"        // the propose mode requires a request, or forbids it
+	RuleDigestUnknown Rule = "digest-unknown" // the digest behind a tag is unknown
+	RuleNoVersion     Rule = "no-version"     // the registry has no version to select
+	RuleRegistry      Rule = "registry"       // the registry did not answer
 	RuleRefused       Rule = "refused"        // a file cannot be written
-	RuleBranch        Rule = "branch"         // the branch is not at hand
-	RuleHeld          Rule = "held"           // a person holds the place
-	RuleFrozen        Rule = "frozen"         // a person froze the environment or the repository
-	RuleRejected      Rule = "rejected"       // a person rejected a version that it would bring
-	RuleReverted      Rule = "reverted"       // a person took back a version that it would bring
-	RuleRollback      Rule = "rollback"       // a person wants the versions of before
-	RuleLimit         Rule = "limit"          // as many pull requests as may be are open
-	RuleForge         Rule = "forge"          // plain Git has no pull requests
-	RuleForeign       Rule = "foreign"        // a person works on our branch
-	RuleGate          Rule = "gate"           // a gate keeps it from landing
-	RuleGone          Rule = "gone"           // the place is no more, or lands another way
+	RuleBranch        Rule = "branch"         // the branch is not available
+	RuleHeld          Rule = "held"           // a user put the target on hold
+	RuleFrozen        Rule = "frozen"         // a user froze the environment or the repository
+	RuleRejected      Rule = "rejected"       // a user rejected a version of it
+	RuleReverted      Rule = "reverted"       // a user reverted a version of it
+	RuleRollback      Rule = "rollback"       // a user requested the previous versions
+	RuleLimit         Rule = "limit"          // the limit of open pull requests is reached
+	RuleForge         Rule = "forge"          // the repository has no pull requests
+	RuleForeign       Rule = "foreign"        // a user works on promoter's branch
+	RuleGate          Rule = "gate"           // a gate blocks
+	RuleGone          Rule = "gone"           // the target no longer exists, or lands another way
 )
 
-// Reason says why a decision is as it is: the rule for code, the words for
-// people, and the time at which it may change by itself where one is known.
+// Reason is why a decision is as it is: the rule for code, the message for users,
+// and the time at which it may change by itself if that is known.
 type Reason struct {
 	Rule    Rule
 	Message string
 	Until   time.Time
 }
 
-// String returns the words.
+// String returns the message.
 func (r Reason) String() string { return r.Message }
 
-// Move is one component of a decision that changes its version.
+// Move is one component that changes its version.
 type Move struct {
 	Component string
-	From      image.Version // what the files say now; the zero version when they disagree
+	From      image.Version // in the files; the zero version if they disagree
 	To        image.Version
 }
 
-// Decision is what the engine wants for one place, always with its reason.
+// String describes the move as "web 1.4 -> 1.5"; two digests of one tag are told
+// apart.
+func (m Move) String() string {
+	from, to := Label(m.From), Label(m.To)
+	if from == to {
+		from, to = ShortDigest(m.From.Digest), ShortDigest(m.To.Digest)
+	}
+	if from == "" {
+		return m.Component + " -> " + to
+	}
+	return m.Component + " " + from + " -> " + to
+}
+
+// MoveOf returns the move of a component.
+func MoveOf(moves []Move, component string) (Move, bool) {
+	i := slices.IndexFunc(moves, func(m Move) bool { return m.Component == component })
+	if i < 0 {
+		return Move{}, false
+	}
+	return moves[i], true
+}
+
+func sameMoves(a, b []Move) bool {
+	return slices.EqualFunc(a, b, func(a, b Move) bool {
+		return a.Component == b.Component && SameRollout(a.To, b.To)
+	})
+}
+
+// Decision is what should happen to one target, always with the reason.
 type Decision struct {
 	Target
 	State      State
 	Reason     Reason
-	Snapshot   Snapshot // what the place would hold; present versions where nothing moves
-	Moves      []Move   // sorted by component; set when State is Waiting or Proposed
+	Snapshot   Snapshot // what the target would hold; current versions where nothing moves
+	Moves      []Move   // sorted by component; set if State is Waiting or Proposed
 	Conditions []Condition
 	Gates      []Condition
 
-	// Request is the request that this decision answers: it names the versions, or
-	// lets what is propose: manual go on. Nil: nobody asked, or for another
-	// snapshot. What becomes of it in the state is among Unrecorded.
+	// Request is the request that this decision fulfills: it names the versions, or
+	// allows what is propose: manual. Nil: there is none, or for another snapshot.
+	// StateUpdates returns what becomes of it.
 	Request *state.Request
-	// Fulfilled is a request of the place with which nothing is left to do: what
-	// it asked for stands here, or did.
+	// Fulfilled is a request of the target for which nothing is left to do.
 	Fulfilled *state.Request
 
 	// Disposition is what becomes of the target's open pull request if nothing is
 	// proposed. Nil: none is open, or it is not promoter's.
 	Disposition *Disposition
-	// OpenMoves are the moves of the target's open pull request if the registry did
+	// OpenMoves are the moves of the target's open pull request if a registry did
 	// not answer.
 	OpenMoves []Move
 }
 
 // Wanted returns the version that the decision wants for a component of its
-// place; false when the component stays as it is.
+// target; false if the component stays as it is.
 func (d Decision) Wanted(component string) (image.Version, bool) {
-	for _, move := range d.Moves {
-		if move.Component == component {
-			return move.To, true
-		}
-	}
-	return image.Version{}, false
+	move, moved := MoveOf(d.Moves, component)
+	return move.To, moved
 }

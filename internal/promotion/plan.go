@@ -1,3 +1,13 @@
+// Package promotion is the core of promoter. It decides, for every application in
+// every environment, which versions it should have, and why.
+//
+// Plan is pure: it reads observed values and the time, performs no input or
+// output, and returns the same decisions to the plan command, the service, and
+// the tests. The package knows no forge, no registry client, and no file format.
+//
+// The package has more than 25 files because each condition and each gate has a
+// file of its own (condition_*.go, gate_*.go) next to the table that lists them
+// (condition.go, gate.go).
 package promotion
 
 import (
@@ -5,199 +15,196 @@ import (
 	"time"
 
 	"promoter/internal/config"
-	"promoter/internal/image"
 	"promoter/internal/state"
 )
 
-// Plan decides about every place: environments parents first, in them the
-// applications by name. It is pure; the same observation and time give the same
-// decisions.
+// Plan decides about every target: environments in order, parents first, and in
+// each of them the applications by name.
 func Plan(observation Observation, now time.Time) []Decision {
-	s := newSurvey(observation)
+	ix := newIndex(observation)
 	decisions := make([]Decision, 0, len(observation.Targets))
-	for _, environment := range s.Scope() {
-		for _, application := range s.applicationsOf(environment) {
-			decisions = append(decisions, newPlanner(s, Target{environment, application}, now).plan())
+	for _, environment := range observation.Scope() {
+		for _, application := range ix.applicationsOf(environment) {
+			decisions = append(decisions, planTarget(newInput(ix, Target{environment, application}, now)))
 		}
 	}
 	return decisions
 }
 
-// planner decides about one place.
-type planner struct {
-	*survey
-	place    Target
-	settings config.Environment // within the server's limits
-	capped   []Condition        // what these changed
-	present  Current
-	standing []standing
-	sources  []Target // see sourcesOf
+// input is what the decision about one target is made from. It is read only.
+type input struct {
+	obs      *Observation
+	ix       *index
+	target   Target
+	settings config.Environment // within the limits of the server
+	limited  []Condition        // shows which settings the server limited
+	current  Current
+	refs     []currentRef
+	sources  []Target // where the snapshot comes from, see index.sourcesOf
+	history  history  // what the sources held
 	now      time.Time
 
-	stood     [][]stretch    // see stretches
-	back      bool           // see lookBack
-	request   *state.Request // that counts here; nil: none
+	request   *state.Request // that applies to the target; nil: none
 	fulfilled *state.Request // that is done
-	rolling   bool           // the decision is a rollback
 }
 
-func newPlanner(s *survey, target Target, now time.Time) *planner {
-	settings, capped := s.settings(target.Environment, target.Application)
-	p := &planner{
-		survey:   s,
-		place:    target,
-		settings: settings,
-		capped:   capped,
-		present:  s.Targets[target],
-		standing: s.standing[target],
-		sources:  s.sourcesOf(settings.After, target.Application),
-		now:      now,
+func newInput(ix *index, target Target, now time.Time) *input {
+	settings, limited := ix.obs.settings(target.Environment, target.Application)
+	in := &input{
+		obs: ix.obs, ix: ix, target: target, settings: settings, limited: limited,
+		current: ix.obs.Targets[target], refs: ix.refs[target],
+		sources: ix.sourcesOf(settings.After, target.Application), now: now,
 	}
-	p.takeRequest()
-	return p
+	in.history = newHistory(in)
+	in.request, in.fulfilled = requestOf(in)
+	return in
 }
 
-// plan decides. That nothing differs cannot be said of a place with files that
-// may hold something else.
-func (p *planner) plan() Decision {
-	d := p.hold(p.decide())
-	d.Fulfilled = p.fulfilledBy(d)
-	if d.State == Same && len(p.present.Refusals) > 0 {
-		d.State, d.Reason = Refused, RefusedBy(p.present.Refusals)
+// planTarget decides about one target.
+func planTarget(in *input) Decision {
+	d, rollback := decide(in)
+	d = applyHold(in, d, rollback)
+
+	if d.Fulfilled == nil {
+		d.Fulfilled = in.fulfilled
 	}
-	if open, found := p.open(); found && open.Foreign == "" && d.State != Proposed {
-		disposition := p.disposition(d, open)
+	if d.Fulfilled == nil && d.State == Same {
+		d.Fulfilled = in.obs.State.At(state.Target(in.target)).Request
+	}
+	if d.State == Same && len(in.current.Refusals) > 0 {
+		// A file that cannot be read may contain something else.
+		d.State, d.Reason = Refused, RefusedBy(in.current.Refusals)
+	}
+	if open, found := openPullRequest(in); found && open.Foreign == "" && d.State != Proposed {
+		disposition := dispose(in, d, open)
 		d.Disposition = &disposition
 		if d.State == Unanswered {
-			d.OpenMoves = p.movesTo(open.Snapshots[d.Application])
+			d.OpenMoves = movesTo(in, open.Snapshots[d.Application])
 		}
 	}
 	return d
 }
 
-// decide walks from what makes a decision impossible to what it would be.
-func (p *planner) decide() Decision {
-	if why, away := p.Unavailable[p.place.Environment]; away {
-		return p.decision(NotCheckedOut, Reason{Rule: RuleBranch, Message: why})
+// decide goes from what makes a decision impossible to where the versions come
+// from. It reports whether the decision is a rollback.
+func decide(in *input) (d Decision, rollback bool) {
+	if why, unavailable := in.obs.Unavailable[in.target.Environment]; unavailable {
+		return unchanged(in, NotCheckedOut, Reason{Rule: RuleBranch, Message: why}), false
 	}
-	if _, here := p.Targets[p.place]; !here {
-		return p.decision(Absent, absent(p.place))
+	if _, exists := in.obs.Targets[in.target]; !exists {
+		return unchanged(in, Absent, absent(in.target)), false
 	}
-	if len(p.standing) == 0 {
-		return p.withoutReference()
+	if len(in.refs) == 0 {
+		if len(in.current.Refusals) > 0 {
+			return unchanged(in, Refused, RefusedBy(in.current.Refusals)), false
+		}
+		return unchanged(in, NoReference, noReference(upstreamSnapshot(in))), false
 	}
-	if d, rolling := p.rollback(); rolling {
-		return d
+	if d, active := fromRollback(in); active {
+		return d, true
 	}
-	if d, named := p.fromRequest(); named {
-		return d
+	if d, active := fromRequest(in); active {
+		return d, false
 	}
-	if len(p.settings.After) == 0 || p.givenDirectly() {
-		return p.fromRegistry()
+	done := in.fulfilled
+	if in.request != nil && len(in.request.With) > 0 {
+		// The files have the requested versions: nothing is left of the request.
+		without := *in
+		without.request = nil
+		in, done = &without, in.request
 	}
-	return p.fromParents()
+	if len(in.settings.After) == 0 || explicitlyHere(in) {
+		d = fromRegistry(in)
+	} else {
+		d = fromParents(in)
+	}
+	d.Fulfilled = done
+	return d, false
 }
 
-// givenDirectly says that a person named both the environment and the versions:
-// then they go straight in, whatever stands before it.
-func (p *planner) givenDirectly() bool {
-	if !p.Requested[p.place.Environment] {
-		return false
-	}
-	return slices.ContainsFunc(p.standing, func(s standing) bool {
-		return p.Available[s.component].Explicit
+// explicitlyHere reports whether the user named both the environment and the
+// versions on the command line: then the versions go straight into it.
+func explicitlyHere(in *input) bool {
+	return in.obs.Requested[in.target.Environment] && slices.ContainsFunc(in.refs, func(ref currentRef) bool {
+		return in.obs.Available[ref.component].Explicit
 	})
 }
 
-// withoutReference tells files that hold none from files that could not be read.
-func (p *planner) withoutReference() Decision {
-	if len(p.present.Refusals) > 0 {
-		return p.decision(Refused, RefusedBy(p.present.Refusals))
+// unchanged is a decision that moves nothing.
+func unchanged(in *input, s State, reason Reason) Decision {
+	return Decision{Target: in.target, State: s, Reason: reason, Snapshot: in.snapshot(nil)}
+}
+
+// waiting is a decision for moves that cannot be proposed.
+func waiting(in *input, moves []Move, reason Reason) Decision {
+	return Decision{Target: in.target, State: Waiting, Reason: reason, Snapshot: in.snapshot(moves), Moves: moves}
+}
+
+// snapshot is what the target holds after the moves.
+func (in *input) snapshot(moves []Move) Snapshot {
+	snapshot := make(Snapshot, len(in.refs))
+	for _, ref := range in.refs {
+		snapshot[ref.component] = ref.pinned()
 	}
-	return p.decision(NoReference, noReference(p.parentSnapshot()))
-}
-
-// decision makes a decision that moves nothing.
-func (p *planner) decision(state State, reason Reason) Decision {
-	return Decision{Target: p.place, State: state, Reason: reason, Snapshot: p.snapshot(nil)}
-}
-
-// repositoryOf returns the repository of a component of the place.
-func (p *planner) repositoryOf(component string) image.Repository {
-	for _, s := range p.standing {
-		if s.component == component {
-			return s.repository
-		}
+	for _, move := range moves {
+		snapshot[move.Component] = Pinned{Repository: snapshot[move.Component].Repository, Version: move.To}
 	}
-	return image.Repository{}
+	return snapshot
 }
 
-// snapshot is what the place holds after the moves.
-func (p *planner) snapshot(moves []Move) Snapshot {
-	snapshot := Snapshot{}
-	for _, s := range p.standing {
-		snapshot[s.component] = s.pinned()
-	}
-	return snapshot.With(moves)
-}
-
-// propose makes the decision for a difference: proposed, unless people, a
-// condition, the way of proposing, or a file that cannot be written is in the way.
-func (p *planner) propose(moves []Move, reason Reason, conditions []Condition) Decision {
-	d := p.draft(moves, reason, conditions)
-	d.Request = p.requestFor(d.Snapshot)
-	if answer, why, answered := p.answered(moves); answered {
-		d.State, d.Reason = answer, why
-	} else if blocking, blocked := FirstBlocking(conditions, p.Checkout); blocked {
+// propose is the decision for moves: proposed, unless a user decision, a
+// condition, the propose mode, or a file that cannot be written prevents it.
+func propose(in *input, moves []Move, reason Reason, conditions []Condition) Decision {
+	d := draft(in, moves, reason, conditions)
+	d.Request = requestFor(in, d.Snapshot)
+	if s, why, decided := userDecision(in, moves); decided {
+		d.State, d.Reason = s, why
+	} else if blocking, blocked := FirstBlocking(conditions, in.obs.Checkout); blocked {
 		d.State, d.Reason = Waiting, BlockedBy(blocking)
-	} else if why, held := p.heldByPropose(d); held {
+	} else if why, held := heldByProposeMode(in, d); held {
 		d.State, d.Reason = Waiting, why
 	}
-	return p.refuse(d)
+	return refuse(in, d)
 }
 
-// draft is the decision for a difference that nothing is in the way of.
-func (p *planner) draft(moves []Move, reason Reason, conditions []Condition) Decision {
+// draft is the decision for moves that nothing prevents.
+func draft(in *input, moves []Move, reason Reason, conditions []Condition) Decision {
 	return Decision{
-		Target:     p.place,
-		State:      Proposed,
-		Reason:     reason,
-		Snapshot:   p.snapshot(moves),
-		Moves:      moves,
-		Conditions: conditions,
-		Gates:      p.gates(),
+		Target: in.target, State: Proposed, Reason: reason, Snapshot: in.snapshot(moves), Moves: moves,
+		Conditions: conditions, Gates: evaluateGates(in),
 	}
 }
 
-// refuse stops a decision where there is no way to land it, or a file cannot be
-// written.
-func (p *planner) refuse(d Decision) Decision {
-	if why, missing := p.needsForge(); missing {
-		d.State, d.Reason = Refused, why
+// refuse stops a decision that cannot be carried out, because the repository has
+// no pull requests or a file cannot be written.
+func refuse(in *input, d Decision) Decision {
+	if in.obs.PushOnly && in.settings.Land != config.LandPush {
+		d.State, d.Reason = Refused, Reason{Rule: RuleForge, Message: "land is " + string(in.settings.Land) +
+			", but here are no pull requests: it is plain Git, or they are switched off on the forge"}
 	}
-	if len(p.present.Refusals) > 0 {
-		d.State, d.Reason = Refused, RefusedBy(p.present.Refusals)
+	if len(in.current.Refusals) > 0 {
+		d.State, d.Reason = Refused, RefusedBy(in.current.Refusals)
 	}
 	return d
 }
 
-// heldByPropose says whether somebody has to ask first.
-func (p *planner) heldByPropose(d Decision) (Reason, bool) {
-	if why, never := p.neverProposed(); never {
+// heldByProposeMode returns why the propose mode of the environment keeps a
+// decision from being proposed.
+func heldByProposeMode(in *input, d Decision) (Reason, bool) {
+	if why, never := neverProposed(in); never {
 		return why, true
 	}
-	if p.settings.Propose != config.ProposeManual || p.Requested[p.place.Environment] || d.Request != nil {
+	if in.settings.Propose != config.ProposeManual || in.obs.Requested[in.target.Environment] || d.Request != nil {
 		return Reason{}, false
 	}
-	if p.request != nil {
+	if in.request != nil {
 		return Reason{Rule: RulePropose, Message: "propose is manual: another snapshot was asked for"}, true
 	}
 	return Reason{Rule: RulePropose, Message: "propose is manual: waits until a person asks for it"}, true
 }
 
-// neverProposed says whether the differences of the place are only reported.
-func (p *planner) neverProposed() (Reason, bool) {
-	if p.settings.Propose != config.ProposeNever {
+func neverProposed(in *input) (Reason, bool) {
+	if in.settings.Propose != config.ProposeNever {
 		return Reason{}, false
 	}
 	return Reason{Rule: RulePropose, Message: "propose is never: the difference is only reported"}, true

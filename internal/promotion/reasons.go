@@ -4,80 +4,63 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
+	"promoter/internal/state"
 )
 
-// Every reason is made here, so that the words are the same wherever the
-// decision is printed.
+// The reasons of decisions. They contain no current time: as long as nothing
+// changes, their text does not change either.
 
 func absent(target Target) Reason {
 	return Reason{Rule: RuleAbsent, Message: fmt.Sprintf("%s has no files in %s", target.Application, target.Environment)}
 }
 
-func noReference(parent Snapshot) Reason {
-	words := "the files hold no reference to a followed component"
-	if len(parent) > 0 {
-		words += "; the environment before has " + parent.String()
+func noReference(upstream Snapshot) Reason {
+	message := "the files hold no reference to a followed component"
+	if len(upstream) > 0 {
+		message += "; the environment before has " + upstream.String()
 	}
-	return Reason{Rule: RuleNoReference, Message: words}
+	return Reason{Rule: RuleNoReference, Message: message}
 }
 
-// nowhereBefore is the reason of a place whose application no environment before
-// it has.
-func nowhereBefore(application string) Reason {
+// nowhereUpstream is the reason of a target whose application exists in no upstream
+// environment.
+func nowhereUpstream(application string) Reason {
 	return Reason{Rule: RuleAbsent, Message: fmt.Sprintf("no environment before has files of %s", application)}
 }
 
-// nothingIn is the reason of a place after one whose files tell nothing.
-func nothingIn(environment string, refusals []edit.Refusal) Reason {
+// unknownUpstream is the reason of a target whose source has no usable files.
+func unknownUpstream(environment string, refusals []edit.Refusal) Reason {
 	if len(refusals) > 0 {
 		return Reason{Rule: RuleRefused, Message: fmt.Sprintf("what %s holds is not known: %s", environment, refusals[0])}
 	}
 	return Reason{Rule: RuleNoReference, Message: environment + " holds no reference to a followed component"}
 }
 
-// holdsNewer is the reason of a component that is ahead of what is offered.
-func holdsNewer(component string, present, offered image.Version) Reason {
-	return Reason{Rule: RuleSame, Message: fmt.Sprintf("holds %s %s already, which is newer than %s",
-		component, Label(present), Label(offered))}
-}
-
-func imageMissing(move Move) Condition {
-	return Condition{
-		Name: move.Component + " " + Label(move.To), State: Pending,
-		Reason: "image missing: the registry has it no more",
-	}
-}
-
-// notRechecked blocks where things are carried out: an incomplete answer proposes
-// nothing.
-func notRechecked(move Move) Condition {
-	return Condition{
-		Name: move.Component + " " + Label(move.To), State: Unknown,
-		Reason: "the registry did not say whether it still is the same",
-	}
-}
-
-func tagMoved(move Move, now image.Version) Condition {
-	return Condition{
-		Name: move.Component + " " + Label(move.To), State: Pending,
-		Reason: fmt.Sprintf("tag moved: it points at %s now, not at %s", ShortDigest(now.Digest), ShortDigest(move.To.Digest)),
-	}
-}
-
-// RefusedBy is the reason of a place that has files which cannot be written.
+// RefusedBy is the reason of a target with files that cannot be written.
 func RefusedBy(refusals []edit.Refusal) Reason {
-	words := refusals[0].String()
+	message := refusals[0].String()
 	if more := len(refusals) - 1; more > 0 {
-		words += fmt.Sprintf(" (and %d more)", more)
+		message += fmt.Sprintf(" (and %d more)", more)
 	}
-	return Reason{Rule: RuleRefused, Message: words}
+	return Reason{Rule: RuleRefused, Message: message}
 }
 
-// noVersion is the reason of a component that nothing is offered for.
+// AlreadySame is the reason of a target in which nothing differs.
+func AlreadySame() Reason {
+	return Reason{Rule: RuleSame, Message: "holds this already"}
+}
+
+func alreadyNewer(component string, current, available image.Version) Reason {
+	return Reason{Rule: RuleSame, Message: fmt.Sprintf("holds %s %s already, which is newer than %s",
+		component, Label(current), Label(available))}
+}
+
+// noVersion is the reason of a component without an available version.
 func noVersion(component string, available Available) Reason {
 	if available.Reason == "" {
 		return Reason{}
@@ -91,17 +74,26 @@ func noAnswer(component string, err error) Reason {
 	return Reason{Rule: RuleRegistry, Message: fmt.Sprintf("%s: %v", component, err), Until: until}
 }
 
-func newer(moves []Move) Reason {
-	return Reason{Rule: RuleNewer, Message: "newer: " + movesInWords(moves)}
+func newerMoves(moves []Move) Reason {
+	return Reason{Rule: RuleNewer, Message: "newer: " + movesText(moves)}
 }
 
-func given(moves []Move) Reason {
-	return Reason{Rule: RuleGiven, Message: "asked for: " + movesInWords(moves)}
+func explicitMoves(moves []Move) Reason {
+	return Reason{Rule: RuleGiven, Message: "asked for: " + movesText(moves)}
 }
 
-// fromParent is the reason of what the environments before hold, or did until
-// another snapshot came there.
-func fromParent(sources []Target, moves []Move, past bool) Reason {
+func requestedBy(moves []Move, request state.Request) Reason {
+	return Reason{Rule: RuleGiven, Message: fmt.Sprintf("asked for by %s: %s", actor(request.Act), movesText(moves))}
+}
+
+// nothingRequested is the reason of a request for versions that no file refers to.
+func nothingRequested(request state.Request) Reason {
+	return Reason{Rule: RuleGiven, Message: fmt.Sprintf("%s asked for %s, which nothing here refers to",
+		actor(request.Act), strings.Join(request.With, ", "))}
+}
+
+// fromUpstream is the reason of what the sources have, or had in the past.
+func fromUpstream(sources []Target, moves []Move, past bool) Reason {
 	names := make([]string, 0, len(sources))
 	for _, source := range sources {
 		names = append(names, source.Environment)
@@ -113,16 +105,32 @@ func fromParent(sources []Target, moves []Move, past bool) Reason {
 	case len(names) > 1:
 		verb = " have: "
 	}
-	return Reason{Rule: RuleParent, Message: strings.Join(names, " and ") + verb + movesInWords(moves)}
+	return Reason{Rule: RuleParent, Message: strings.Join(names, " and ") + verb + movesText(moves)}
 }
 
-// notEligible is the reason of a condition about a snapshot that an environment
-// never held.
-func notEligible(source Target) string {
-	return "not eligible in " + source.Environment + ": it never stood there"
+func parentsDiffer(component, a string, inA image.Version, b string, inB image.Version) Reason {
+	return Reason{Rule: RuleParentsDiffer, Message: fmt.Sprintf("the environments before differ: %s %s in %s, %s in %s",
+		component, Label(inA), a, Label(inB), b)}
 }
 
-func digestUntold(environment, component string, v image.Version) Reason {
+func disagrees(environment string, ref currentRef) Reason {
+	labels := make([]string, 0, len(ref.versions))
+	for _, v := range ref.versions {
+		labels = append(labels, Label(v))
+	}
+	slices.Sort(labels)
+	return Reason{Rule: RuleParentsDiffer, Message: fmt.Sprintf("%s holds several versions of %s: %q",
+		environment, ref.component, slices.Compact(labels))}
+}
+
+func digestUnknown(environment, component string, v image.Version) Reason {
+	return Reason{Rule: RuleDigestUnknown, Message: fmt.Sprintf("digest unknown: %s holds %s as the moving tag %s without its digest",
+		environment, component, v.Tag)}
+}
+
+// digestUnrecorded is the reason of a tag in a source whose digest at the time of
+// landing is in no trailer. Where the tag points now proves nothing.
+func digestUnrecorded(environment, component string, v image.Version) Reason {
 	return Reason{Rule: RuleDigestUnknown, Message: fmt.Sprintf("digest unknown: %s holds %s as the tag %s, and no commit tells which digest that was",
 		environment, component, v.Tag)}
 }
@@ -135,24 +143,53 @@ func movedBack(component string, from, to image.Version) Reason {
 	return Reason{Rule: RuleBackwards, Message: "moved back: " + Move{component, from, to}.String()}
 }
 
-// AlreadySame is the reason of a place in which nothing differs.
-func AlreadySame() Reason {
-	return Reason{Rule: RuleSame, Message: "holds this already"}
-}
-
-func BlockedBy(c Condition) Reason {
-	r := Reason{Rule: RuleCondition, Message: c.Name}
-	if c.Reason != "" {
-		r.Message += ": " + c.Reason
+// heldBy is the reason of a target that a user put on hold or froze.
+func heldBy(held state.Held) Reason {
+	if held.Problem != "" {
+		return Reason{Rule: RuleHeld, Message: fmt.Sprintf("held: the record of %s on %s cannot be read: %s", held.Place, state.Branch, held.Problem)}
 	}
-	if c.Until != nil {
-		r.Until = *c.Until
+	r := Reason{Rule: RuleHeld, Message: "held by "}
+	if held.Freeze {
+		r = Reason{Rule: RuleFrozen, Message: held.Place.String() + " is frozen by "}
+	}
+	r.Message += actor(held.Act) + " since " + day(held.At) + because(held.Act)
+	if held.Until != nil {
+		r.Until = held.Until.UTC()
 	}
 	return r
 }
 
-// movesInWords lists the moves as "web 1.4 -> 1.5, worker 2.0 -> 2.1".
-func movesInWords(moves []Move) string {
+func rejectedText(move Move, r state.Rejection) string {
+	text := fmt.Sprintf("%s was rejected by %s on %s", targetsText([]Move{move}), actor(r.Act), day(r.At))
+	if r.Number != 0 {
+		text += fmt.Sprintf(" (#%d)", r.Number)
+	}
+	return text + because(r.Act)
+}
+
+func revertedBefore(move Move, reverted Reversion) Reason {
+	message := targetsText([]Move{move}) + " was here before and was taken back"
+	if reverted.Commit != "" {
+		message += " (commit " + reverted.Commit[:min(len(reverted.Commit), shortHex)] + ")"
+	}
+	return Reason{Rule: RuleReverted, Message: message}
+}
+
+func rolledBack(moves []Move, back state.RolledBack) Reason {
+	return Reason{Rule: RuleRollback, Message: fmt.Sprintf("rolled back by %s on %s%s: %s",
+		actor(back.Act), day(back.At), because(back.Act), movesText(moves))}
+}
+
+func rollbackInvalid(component, text string) Reason {
+	return Reason{Rule: RuleRollback, Message: fmt.Sprintf("the rollback names %.200q for %s, which is no image of it", text, component)}
+}
+
+func rollbackNeverHere(component, text string) Reason {
+	return Reason{Rule: RuleRollback, Message: fmt.Sprintf("the rollback names %.200q for %s, which never stood here: ask for it with promote", text, component)}
+}
+
+// movesText lists moves as "web 1.4 -> 1.5, worker 2.0 -> 2.1".
+func movesText(moves []Move) string {
 	parts := make([]string, 0, len(moves))
 	for _, m := range moves {
 		parts = append(parts, m.String())
@@ -160,8 +197,8 @@ func movesInWords(moves []Move) string {
 	return strings.Join(parts, ", ")
 }
 
-// targetsInWords lists where the moves lead, as "web 1.5, worker 2.1".
-func targetsInWords(moves []Move) string {
+// targetsText lists where moves lead, as "web 1.5, worker 2.1".
+func targetsText(moves []Move) string {
 	parts := make([]string, 0, len(moves))
 	for _, m := range moves {
 		to := Label(m.To)
@@ -173,34 +210,19 @@ func targetsInWords(moves []Move) string {
 	return strings.Join(parts, ", ")
 }
 
-// String says the move in words; two digests of one tag are told apart.
-func (m Move) String() string {
-	from, to := Label(m.From), Label(m.To)
-	if from == to {
-		from, to = ShortDigest(m.From.Digest), ShortDigest(m.To.Digest)
+func actor(act state.Act) string {
+	if act.By.Login == "" {
+		return "somebody"
 	}
-	if from == "" {
-		return m.Component + " -> " + to
-	}
-	return m.Component + " " + from + " -> " + to
+	return act.By.Login
 }
 
-func parentsDiffer(component, a string, inA image.Version, b string, inB image.Version) Reason {
-	return Reason{Rule: RuleParentsDiffer, Message: fmt.Sprintf("the environments before differ: %s %s in %s, %s in %s",
-		component, Label(inA), a, Label(inB), b)}
-}
-
-func disagrees(environment string, s standing) Reason {
-	labels := make([]string, 0, len(s.versions))
-	for _, v := range s.versions {
-		labels = append(labels, Label(v))
+func because(act state.Act) string {
+	if act.Why == "" {
+		return ""
 	}
-	slices.Sort(labels)
-	return Reason{Rule: RuleParentsDiffer, Message: fmt.Sprintf("%s holds several versions of %s: %q",
-		environment, s.component, slices.Compact(labels))}
+	return ": " + act.Why
 }
 
-func digestUnknown(environment, component string, v image.Version) Reason {
-	return Reason{Rule: RuleDigestUnknown, Message: fmt.Sprintf("digest unknown: %s holds %s as the moving tag %s without its digest",
-		environment, component, v.Tag)}
-}
+func day(t time.Time) string    { return t.UTC().Format(time.DateOnly) }
+func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -3,28 +3,33 @@ package promotion
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"promoter/internal/identity"
 	"promoter/internal/image"
 )
 
-// Pinned is one component's place in a snapshot: which repository, and which
-// version of it.
+// Snapshot is an immutable set of components with their versions, of one
+// application.
+type Snapshot map[string]Pinned
+
+// Pinned is one component in a snapshot.
 type Pinned struct {
 	Repository image.Repository
 	Version    image.Version
 }
 
-// String returns repository:tag@digest; a part that is not known is left out,
-// its separator is not.
+// String returns repository:tag@digest; an unknown part is omitted, its separator
+// is not.
 func (p Pinned) String() string {
 	return p.Repository.String() + ":" + p.Version.Tag + "@" + p.Version.Digest
 }
 
-// Snapshot is an immutable set component -> version of one application.
-type Snapshot map[string]Pinned
+// snapshotScheme is the prefix of every snapshot id.
+const snapshotScheme = "v1:"
 
 // ID returns the label of the snapshot: "v1:" and the SHA-256, in lower-case
 // hex, of its sorted lines component=repository:tag@digest, each ended by a
@@ -35,7 +40,7 @@ func (s Snapshot) ID() string {
 	for _, component := range s.Components() {
 		hash.Write([]byte(component + "=" + s[component].String() + "\n"))
 	}
-	return "v1:" + hex.EncodeToString(hash.Sum(nil))
+	return snapshotScheme + hex.EncodeToString(hash.Sum(nil))
 }
 
 // With returns the snapshot after the moves.
@@ -52,7 +57,7 @@ func (s Snapshot) Components() []string {
 	return slices.Sorted(maps.Keys(s))
 }
 
-// String lists the components with their versions, for people.
+// String lists the components with their versions.
 func (s Snapshot) String() string {
 	parts := make([]string, 0, len(s))
 	for _, component := range s.Components() {
@@ -61,9 +66,9 @@ func (s Snapshot) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// SameRollout says whether two versions put the same bits into a cluster. Where
-// both digests are known they alone decide, because a new tag on the same digest
-// is a new label and no new roll-out; otherwise the tags are all there is.
+// SameRollout reports whether two versions put the same bits into a cluster. If
+// both digests are known, they alone decide, because a new tag on the same digest
+// is a new label and no new rollout.
 func SameRollout(a, b image.Version) bool {
 	if a.Digest != "" && b.Digest != "" {
 		return a.Digest == b.Digest
@@ -71,8 +76,8 @@ func SameRollout(a, b image.Version) bool {
 	return a.Tag != "" && a.Tag == b.Tag
 }
 
-// Label returns the shortest words that tell a person which version is meant:
-// the tag, with the first twelve digits of the digest where there is no tag.
+// Label returns the short name of a version: the tag, or the short digest if there
+// is no tag.
 func Label(v image.Version) string {
 	if v.Tag != "" {
 		return v.Tag
@@ -80,14 +85,24 @@ func Label(v image.Version) string {
 	return ShortDigest(v.Digest)
 }
 
-// shortHex is how many hex digits of a digest people are shown.
+// shortHex is how many hex digits of a digest are shown.
 const shortHex = 12
 
-// ShortDigest cuts a digest down to what a person compares by eye.
+// ShortDigest shortens a digest for display.
 func ShortDigest(digest string) string {
 	algorithm, hex, found := strings.Cut(digest, ":")
 	if !found || len(hex) <= shortHex {
 		return digest
 	}
 	return algorithm + ":" + hex[:shortHex]
+}
+
+// ID identifies one promotion, which is one attempt to bring a snapshot into a
+// target: REPOSITORY KEY/ENVIRONMENT/APPLICATION/SNAPSHOT/ATTEMPT with the first
+// twelve digits of the snapshot's id. Attempts count from 1: a snapshot that is
+// reverted and proposed again is another promotion. The format must not change.
+func ID(repository identity.RepositoryKey, target Target, snapshotID string, attempt int) string {
+	digits := strings.TrimPrefix(snapshotID, snapshotScheme)
+	return fmt.Sprintf("%s/%s/%s/%s/%d", repository, target.Environment, target.Application,
+		digits[:min(len(digits), shortHex)], attempt)
 }

@@ -6,6 +6,81 @@ import (
 	"promoter/internal/state"
 )
 
+// openPullRequest returns the open pull request of the target.
+func openPullRequest(in *input) (Open, bool) {
+	if len(in.obs.Open) == 0 {
+		return Open{}, false
+	}
+	open, found := in.obs.Open[HeadOf(in.settings, in.target.Application)]
+	return open, found
+}
+
+// openMoves returns the moves of an open pull request, as long as all of them are
+// wanted: users did not reject or revert them, and the config still selects them.
+// The versions come from the trailers of its head commit only.
+func openMoves(in *input, open Open) ([]Move, bool) {
+	if open.Foreign != "" {
+		return nil, false
+	}
+	moves := movesTo(in, open.Snapshots[in.target.Application])
+	for _, move := range moves {
+		if _, unwanted := unwantedVersion(in, move); unwanted || !selected(in, move) {
+			return nil, false
+		}
+	}
+	return moves, len(moves) > 0
+}
+
+// movesTo returns the moves from the files to a snapshot, without those that would
+// lead to an older version.
+func movesTo(in *input, snapshot Snapshot) []Move {
+	var moves []Move
+	for _, ref := range in.refs {
+		pinned, found := snapshot[ref.component]
+		if !found || pinned.Repository != ref.repository || !ref.differs(pinned.Version, in.ix.moving(ref.component)) {
+			continue
+		}
+		to := in.obs.Facts.describe(pinned.Repository, pinned.Version)
+		if _, back := ref.newerThan(to, in.obs.Policies[ref.component]); !back {
+			moves = append(moves, ref.move(to))
+		}
+	}
+	return moves
+}
+
+// unwantedVersion returns why users no longer want a version here: they decided
+// so, or its last landing in a source was reverted.
+func unwantedVersion(in *input, move Move) (Reason, bool) {
+	if _, why, decided := userDecisionOn(in, move); decided {
+		return why, true
+	}
+	for _, source := range in.sources {
+		landings := in.obs.Landings[source]
+		i := slices.IndexFunc(landings, func(l Landing) bool {
+			pinned, found := l.Snapshot[move.Component]
+			return found && SameRollout(pinned.Version, move.To)
+		})
+		if i >= 0 && landings[i].TakenBack {
+			return Reason{Rule: RuleReverted, Message: targetsText([]Move{move}) + " was taken back in " + source.Environment}, true
+		}
+	}
+	return Reason{}, false
+}
+
+// selected reports whether the config still selects a version that came from the
+// registry. For a version of a release only the forge knows, so it counts as
+// selected.
+func selected(in *input, move Move) bool {
+	policy := in.obs.Policies[move.Component]
+	if len(in.settings.After) > 0 || policy == nil || move.To.Tag == "" {
+		return true
+	}
+	if _, release := policy.Release(); release {
+		return true
+	}
+	return len(policy.Candidates([]string{move.To.Tag}).Ordered) > 0
+}
+
 // Disposition is what becomes of an open pull request whose target has nothing
 // proposed: it is kept, or closed.
 type Disposition struct {
@@ -13,76 +88,71 @@ type Disposition struct {
 	Reason Reason
 }
 
-// disposition returns what becomes of the open pull request of a target for which
+// dispose returns what becomes of the open pull request of a target for which
 // nothing is proposed. It is closed only if the files, a user, or the config show
-// that nothing can come of it. Everything else may pass.
-func (p *planner) disposition(d Decision, open Open) Disposition {
+// that nothing can come of it. All other obstacles may pass.
+func dispose(in *input, d Decision, open Open) Disposition {
+	keep := func(why Reason) Disposition { return Disposition{Reason: why} }
+	closing := func(why Reason) Disposition { return Disposition{Close: true, Reason: why} }
 	switch d.State {
 	case Refused, Unanswered, NotCheckedOut:
-		return Disposition{Reason: d.Reason}
+		return keep(d.Reason)
 	case Absent, NoReference:
-		return Disposition{Close: true, Reason: d.Reason}
+		return closing(d.Reason)
 	}
-	snapshot, told := open.Snapshots[d.Application]
-	if told && !p.differsFrom(snapshot) {
-		return Disposition{Close: true, Reason: AlreadySame()}
+
+	snapshot, known := open.Snapshots[d.Application]
+	differs := slices.ContainsFunc(in.refs, func(ref currentRef) bool {
+		pinned, found := snapshot[ref.component]
+		return found && ref.differs(pinned.Version, in.ix.moving(ref.component))
+	})
+	if known && !differs {
+		return closing(AlreadySame())
 	}
-	if d.Request != nil || p.State.At(state.Target(d.Target)).Rollback != nil {
-		return Disposition{Reason: d.Reason}
+	if d.Request != nil || in.obs.State.At(state.Target(d.Target)).Rollback != nil {
+		return keep(d.Reason)
 	}
-	moves := p.movesTo(snapshot)
+
+	moves := movesTo(in, snapshot)
 	for _, move := range moves {
-		if why, taken := p.takenBack(move); taken {
-			return Disposition{Close: true, Reason: why}
+		if why, unwanted := unwantedVersion(in, move); unwanted {
+			return closing(why)
 		}
 	}
-	held, isHeld := p.State.Held(state.Target(d.Target), p.now)
+	held, isHeld := in.obs.State.Held(state.Target(d.Target), in.now)
 	switch {
 	case isHeld:
-		return Disposition{Reason: heldBy(held)}
-	case !told:
-		return Disposition{Close: d.State != Waiting, Reason: d.Reason}
-	}
-	return p.unwanted(d, moves)
-}
-
-// unwanted closes what no longer is a way forward.
-func (p *planner) unwanted(d Decision, moves []Move) Disposition {
-	if len(moves) == 0 {
-		return Disposition{Close: true, Reason: Reason{Rule: RuleSame, Message: "the files are ahead of it"}}
+		return keep(heldBy(held))
+	case !known && d.State == Waiting:
+		return keep(d.Reason)
+	case !known:
+		return closing(d.Reason)
+	case len(moves) == 0:
+		return closing(Reason{Rule: RuleSame, Message: "the files are ahead of it"})
 	}
 	for _, move := range moves {
 		switch {
-		case !p.selects(move):
-			return Disposition{Close: true, Reason: Reason{Rule: RuleGone, Message: "the config does not select it any more: " + targetsInWords([]Move{move})}}
-		case d.State == Same && !p.comesFrom(move):
-			return Disposition{Close: true, Reason: Reason{Rule: RuleSame, Message: "no environment before holds it any more: " + targetsInWords([]Move{move})}}
+		case !selected(in, move):
+			return closing(Reason{Rule: RuleGone, Message: "the config does not select it any more: " + targetsText([]Move{move})})
+		case d.State == Same && !inSources(in, move):
+			return closing(Reason{Rule: RuleSame, Message: "no environment before holds it any more: " + targetsText([]Move{move})})
 		}
 	}
-	if why, never := p.neverProposed(); never {
-		return Disposition{Close: true, Reason: why}
+	if why, never := neverProposed(in); never {
+		return closing(why)
 	}
-	return Disposition{Reason: d.Reason}
+	return keep(d.Reason)
 }
 
-// differsFrom says whether the files hold anything else than a snapshot.
-func (p *planner) differsFrom(snapshot Snapshot) bool {
-	return slices.ContainsFunc(p.standing, func(s standing) bool {
-		pinned, has := snapshot[s.component]
-		return has && s.differs(pinned.Version, p.moving(s.component))
-	})
-}
-
-// comesFrom says whether a version still can come into the place: it stands, or
-// stood, in an environment before it. Of what comes from a registry silence says
-// nothing.
-func (p *planner) comesFrom(move Move) bool {
-	if len(p.settings.After) == 0 {
+// inSources reports whether a version is or was in a source. A registry that does
+// not list a version proves nothing, so without sources it counts as present.
+func inSources(in *input, move Move) bool {
+	if len(in.settings.After) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(p.sources, func(source Target) bool {
-		there, has := p.standingIn(source, move.Component)
-		return has && !there.differs(move.To, false) || slices.ContainsFunc(p.Landings[source], func(l Landing) bool {
+	return slices.ContainsFunc(in.sources, func(source Target) bool {
+		there, found := in.ix.ref(source, move.Component)
+		return found && !there.differs(move.To, false) || slices.ContainsFunc(in.obs.Landings[source], func(l Landing) bool {
 			pinned, landed := l.Snapshot[move.Component]
 			return landed && SameRollout(pinned.Version, move.To)
 		})

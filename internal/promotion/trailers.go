@@ -9,10 +9,10 @@ import (
 	"promoter/internal/image"
 )
 
-// Trailer is one line of a commit message for programs: "Key: value".
+// Trailer is one "Key: value" line at the end of a commit message.
 type Trailer struct{ Key, Value string }
 
-// The keys of our trailers. They must not change.
+// The keys of promoter's trailers. They must not change.
 const (
 	TrailerEnvironment = "Promoter-Environment"
 	TrailerApplication = "Promoter-Application"
@@ -20,14 +20,14 @@ const (
 	TrailerImage       = "Promoter-Image"
 )
 
-// Landed is what the trailers of a commit say that it put into one place.
+// Landed is what a commit brought into one target, according to its trailers.
 type Landed struct {
 	Target
 	SnapshotID string
 	Snapshot   Snapshot
 }
 
-// Trailers returns the trailers of a commit that puts the snapshots into the
+// Trailers returns the trailers of a commit that brings snapshots into the
 // applications of an environment. Each application begins a block of its own.
 func Trailers(environment string, snapshots map[string]Snapshot) []Trailer {
 	trailers := []Trailer{{TrailerEnvironment, environment}}
@@ -41,7 +41,7 @@ func Trailers(environment string, snapshots map[string]Snapshot) []Trailer {
 	return trailers
 }
 
-// image returns the reference of what is pinned: NAME[:TAG][@DIGEST].
+// image returns NAME[:TAG][@DIGEST].
 func (p Pinned) image() string {
 	text := p.Repository.String()
 	if p.Version.Tag != "" {
@@ -53,12 +53,12 @@ func (p Pinned) image() string {
 	return text
 }
 
-// maxTrailers is far more than one commit of ours has.
+// maxTrailers is far more than one commit of promoter has.
 const maxTrailers = 10_000
 
-// ReadTrailers reads what Trailers wrote. Whatever it cannot read is left out: a
-// commit may come from anybody. An application counts only when its images are
-// those of its snapshot id, and once.
+// ReadTrailers reads what Trailers wrote. It ignores what it cannot read, because
+// any user can write a commit: an application counts only once, and only if its
+// images are those of its snapshot id.
 func ReadTrailers(trailers []Trailer) []Landed {
 	var landed []Landed
 	var environment string
@@ -72,30 +72,26 @@ func ReadTrailers(trailers []Trailer) []Landed {
 		case strings.EqualFold(trailer.Key, TrailerSnapshot):
 			landed[len(landed)-1].SnapshotID = trailer.Value
 		case strings.EqualFold(trailer.Key, TrailerImage):
-			landed[len(landed)-1].Snapshot.read(trailer.Value)
+			landed[len(landed)-1].Snapshot.addImage(trailer.Value)
 		}
 	}
 	seen := map[Target]bool{}
 	return slices.DeleteFunc(landed, func(l Landed) bool {
-		again := seen[l.Target]
+		duplicate := seen[l.Target]
 		seen[l.Target] = true
-		return again || !l.whole()
+		valid := config.ValidName(l.Environment) && config.ValidName(l.Application) &&
+			len(l.Snapshot) > 0 && l.SnapshotID == l.Snapshot.ID()
+		return duplicate || !valid
 	})
 }
 
-// read adds COMPONENT=IMAGE. One that cannot be read is missing afterwards, so
+// addImage adds COMPONENT=IMAGE. If it cannot be read, the component is missing, so
 // that the id of the snapshot does not match.
-func (s Snapshot) read(text string) {
+func (s Snapshot) addImage(text string) {
 	component, reference, found := strings.Cut(text, "=")
 	pinned, err := image.Parse(reference)
-	if _, twice := s[component]; !found || component == "" || err != nil || twice {
+	if _, duplicate := s[component]; !found || component == "" || err != nil || duplicate {
 		return
 	}
 	s[component] = Pinned{Repository: pinned.Repository, Version: image.Version{Tag: pinned.Tag, Digest: pinned.Digest}}
-}
-
-// whole says whether what was read is what one application was brought to.
-func (l Landed) whole() bool {
-	return config.ValidName(l.Environment) && config.ValidName(l.Application) &&
-		len(l.Snapshot) > 0 && l.SnapshotID == l.Snapshot.ID()
 }

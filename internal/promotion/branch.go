@@ -7,8 +7,8 @@ import (
 	"promoter/internal/state"
 )
 
-// headPrefix is the first part of every branch of ours. The names always have
-// three parts, so none is a folder of another. They must not change.
+// HeadPrefix is the prefix of every head branch of promoter. Their names always
+// have three parts, so that none is a folder of another. They must not change.
 const HeadPrefix = "promoter/"
 
 // HeadBranch returns the head branch of an application in an environment.
@@ -20,8 +20,17 @@ func HeadBranch(environment, application string) string {
 // one pull request.
 func GroupBranch(environment string) string { return HeadBranch(environment, state.All) }
 
-// ParseHead reads the name of a head branch; the application of a group's is
-// state.All. It is false for every other branch, such as that of the state.
+// HeadOf returns the head branch of an application, as its environment groups pull
+// requests.
+func HeadOf(settings config.Environment, application string) string {
+	if settings.PullRequest.Group == config.GroupEnvironment {
+		return GroupBranch(settings.Name)
+	}
+	return HeadBranch(settings.Name, application)
+}
+
+// ParseHead parses the name of a head branch; the application of a group is
+// state.All. It is false for every other branch, such as the state branch.
 func ParseHead(branch string) (Target, bool) {
 	rest, ours := strings.CutPrefix(branch, HeadPrefix)
 	environment, application, three := strings.Cut(rest, "/")

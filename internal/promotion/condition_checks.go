@@ -1,0 +1,62 @@
+package promotion
+
+import (
+	"fmt"
+
+	"promoter/internal/config"
+)
+
+// checks requires that the checks of a pattern passed on the commit that brought a
+// snapshot into the parent.
+func checks(parent config.Parent) []parentCondition {
+	var conditions []parentCondition
+	for _, pattern := range parent.Checks {
+		conditions = append(conditions, parentCondition{name: "check " + pattern, inSource: func(_ *input, _ Target, t tenure, c *Condition) {
+			evaluateChecks(c, pattern, t.checks)
+		}})
+	}
+	return conditions
+}
+
+// evaluateChecks requires that all checks of a pattern passed. If there is none,
+// the system that runs them may not have started yet. Promoter's own status does
+// not count: a promotion would wait for itself.
+func evaluateChecks(c *Condition, pattern string, checks []Check) {
+	c.State, c.Reason = Pending, notReported
+	passed, all := 0, 0
+	var failed, running string
+	for _, check := range checks {
+		if check.Name == StatusContext || !config.MatchGlob(pattern, check.Name) {
+			continue
+		}
+		all++
+		switch check.State {
+		case Passed:
+			passed++
+		case Failed:
+			failed = firstName(failed, check.Name)
+		default:
+			running = firstName(running, check.Name)
+		}
+	}
+	switch {
+	case failed != "":
+		c.State, c.Reason = Failed, failed+" failed"
+	case running != "":
+		c.Reason = running + " has not finished"
+	case all > 0:
+		c.State, c.Reason = Passed, ""
+	}
+	if all > 1 {
+		c.Value = fmt.Sprintf("%d of %d passed", passed, all)
+	}
+}
+
+// firstName returns the name that sorts first, so that the order in which a forge
+// lists checks does not change the message.
+func firstName(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return min(a, b)
+}

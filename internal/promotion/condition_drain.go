@@ -1,0 +1,89 @@
+package promotion
+
+import (
+	"fmt"
+	"slices"
+
+	"promoter/internal/config"
+	"promoter/internal/schedule"
+	"promoter/internal/state"
+)
+
+// drain keeps a newer snapshot out until the current one met the conditions of
+// every child environment. It passes if the current one cannot meet them any more.
+func drain(in *input) []Condition {
+	for _, ref := range in.refs {
+		if _, rejected := in.obs.State.Rejected(state.Target(in.target), ref.repository, ref.recorded); rejected {
+			return nil
+		}
+	}
+	for _, environment := range in.obs.Config.Order() {
+		child := newInput(in.ix, Target{environment, in.target.Application}, in.now)
+		parent, follows := parentOf(child, in.target)
+		if !follows {
+			continue
+		}
+		moves := movesTo(child, in.snapshot(nil))
+		if _, _, decided := userDecision(child, moves); decided || len(moves) == 0 {
+			continue
+		}
+		blocking, blocked := FirstBlocking(conditionsOf(child, parent, moves), in.obs.Checkout)
+		if !blocked || blocking.State == Failed {
+			continue
+		}
+		return []Condition{{
+			Name: "drain", State: Pending, Until: blocking.Until,
+			Reason: fmt.Sprintf("%s is not through to %s yet: %s", in.snapshot(nil), environment, BlockedBy(blocking)),
+		}}
+	}
+	return nil
+}
+
+// parentOf returns the parent in the config through which a target is a source.
+func parentOf(in *input, source Target) (config.Parent, bool) {
+	for _, parent := range in.settings.After {
+		if slices.Contains(in.ix.sourcesIn(parent.Environment, in.target.Application), source) {
+			return parent, true
+		}
+	}
+	return config.Parent{}, false
+}
+
+// minReplaced is how many consecutive snapshots must be replaced too early before
+// a soak counts as starved: one may be chance.
+const minReplaced = 2
+
+// starvedSoaks shows the soaks that no snapshot will pass, because newer ones keep
+// replacing it.
+func starvedSoaks(in *input) []Condition {
+	var shown []Condition
+	for k, source := range in.sources {
+		parent, _ := parentOf(in, source)
+		settings := in.obs.Settings(source.Environment, source.Application)
+		if parent.Soak == 0 || settings.Newer != config.NewerRefresh {
+			continue
+		}
+		replaced := 0
+		for _, t := range in.history.all()[k] {
+			until := t.until
+			if !t.past {
+				until = in.now
+			}
+			if t.since.IsZero() || until.Sub(t.since) >= parent.Soak {
+				break
+			}
+			if t.past && !t.reverted {
+				replaced++
+			}
+		}
+		if replaced < minReplaced {
+			continue
+		}
+		shown = append(shown, Condition{
+			Name: parent.Environment + " soak", State: Pending, Value: schedule.FormatDuration(parent.Soak),
+			Reason: fmt.Sprintf("no snapshot gets through: %s takes every newer one (newer: refresh) before %s pass; newer: drain brings one through",
+				source.Environment, schedule.FormatDuration(parent.Soak)),
+		})
+	}
+	return shown
+}

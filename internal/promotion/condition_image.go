@@ -1,0 +1,44 @@
+package promotion
+
+import (
+	"fmt"
+
+	"promoter/internal/image"
+)
+
+// verifyImages requires that the registry still has the versions of the moves, and
+// that their tags still point to the same digests. Otherwise something else would
+// be written than what ran in the sources. No other version is selected instead.
+func verifyImages(in *input, moves []Move, fact func(*input, string, image.Version) Fact) []Condition {
+	var conditions []Condition
+	for _, move := range moves {
+		c := Condition{Name: move.Component + " " + Label(move.To), State: Pending}
+		f := fact(in, move.Component, move.To)
+		now, known := in.obs.Facts[f]
+		switch {
+		case !known && in.obs.Checkout:
+			continue
+		case !known: // an incomplete answer proposes nothing
+			c.State, c.Reason = Unknown, "the registry did not say whether it still is the same"
+		case isMissing(now):
+			c.Reason = "image missing: the registry has it no more"
+		case f.Digest == "" && move.To.Digest != "" && now.Digest != move.To.Digest:
+			c.Reason = fmt.Sprintf("tag moved: it points at %s now, not at %s", ShortDigest(now.Digest), ShortDigest(move.To.Digest))
+		default:
+			continue
+		}
+		conditions = append(conditions, c)
+	}
+	return conditions
+}
+
+// currentFact is the lookup that verifies a version: where its tag points now. A
+// moving tag is expected to move, so for it, and without a tag, only the digest
+// counts.
+func currentFact(in *input, component string, v image.Version) Fact {
+	fact := Fact{Repository: repositoryOf(in, component), Tag: v.Tag}
+	if in.ix.moving(component) || v.Tag == "" {
+		fact.Digest = v.Digest
+	}
+	return fact
+}

@@ -1,0 +1,127 @@
+package promotion
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/state"
+)
+
+const (
+	approvalsGate = "approvals"
+	teamPrefix    = "team:" // before GROUP/NAME
+)
+
+// approvals requires approvals of the pull request. Requested changes count even
+// if no approval is required.
+func approvals(in *input, open *Open) []Condition {
+	required := in.settings.Gates.Approvals
+	if required == nil {
+		if open == nil || len(open.Objections) == 0 {
+			return nil
+		}
+		required = &config.Approvals{}
+	}
+	gate := Condition{Name: approvalsGate, State: Passed}
+	if in.obs.Checkout {
+		gate.State, gate.Reason, gate.Value = Unknown, notEvaluated, fmt.Sprintf("%d wanted", required.Count)
+		return []Condition{gate}
+	}
+	given := 0
+	if open != nil {
+		given = len(approvedBy(in, *open))
+	}
+	if required.Count > 0 {
+		gate.Value = fmt.Sprintf("%d of %d", given, required.Count)
+	}
+	switch {
+	case open == nil:
+		gate.State, gate.Reason = Pending, noPullRequest
+	case len(open.Objections) > 0:
+		gate.State, gate.Reason = Pending, "changes requested by "+sortedNames(open.Objections)
+	case given < required.Count:
+		gate.State, gate.Reason = Pending, notApproved+byNames(required.From)+voidApprovals(withRequesters(in, *open), false)
+	}
+	return []Condition{gate}
+}
+
+// approvedBy returns the users whose approval counts, each once: those that the
+// config names, except the users who requested the promotion.
+func approvedBy(in *input, open Open) []string {
+	var by []string
+	for _, approval := range open.Approvals {
+		same := func(name string) bool { return strings.EqualFold(name, approval.By) }
+		if mayApprove(in.settings.Gates.Approvals, approval) && !slices.ContainsFunc(by, same) && !slices.ContainsFunc(requesters(in), same) {
+			by = append(by, approval.By)
+		}
+	}
+	return by
+}
+
+func mayApprove(required *config.Approvals, approval Approval) bool {
+	if required == nil || len(required.From) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(required.From, func(name string) bool {
+		team, isTeam := strings.CutPrefix(name, teamPrefix)
+		if !isTeam {
+			return strings.EqualFold(name, approval.By)
+		}
+		return slices.ContainsFunc(approval.Teams, func(of string) bool {
+			return strings.EqualFold(strings.TrimPrefix(of, teamPrefix), team)
+		})
+	})
+}
+
+// requesters returns the users who requested what is proposed here.
+func requesters(in *input) []string {
+	var names []string
+	record := in.obs.State.At(state.Target(in.target))
+	if record.Request != nil {
+		names = append(names, record.Request.By.Login)
+	}
+	if record.Rollback != nil {
+		names = append(names, record.Rollback.By.Login)
+	}
+	return names
+}
+
+// withRequesters adds the approvals of requesters to those that do not count.
+func withRequesters(in *input, open Open) Open {
+	open.Void = slices.Clone(open.Void)
+	for _, approval := range open.Approvals {
+		if slices.ContainsFunc(requesters(in), func(name string) bool { return strings.EqualFold(name, approval.By) }) {
+			open.Void = append(open.Void, Void{By: approval.By, Why: "they asked for this promotion"})
+		}
+	}
+	return open
+}
+
+// voidApprovals lists the approvals that do not count and why. For the forge these
+// are only those of promoter's own account.
+func voidApprovals(open Open, own bool) string {
+	var parts []string
+	for _, v := range open.Void {
+		if v.Own || !own {
+			parts = append(parts, fmt.Sprintf("that of %s does not count: %s", v.By, v.Why))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(parts, ", ")
+}
+
+// byNames names who may approve.
+func byNames(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " by " + strings.Join(names, " or ")
+}
+
+func sortedNames(names []string) string {
+	return strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", ")
+}

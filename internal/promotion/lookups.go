@@ -1,0 +1,154 @@
+package promotion
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/image"
+	"promoter/internal/state"
+)
+
+// Lookup is something that only a registry knows about a version.
+type Lookup struct {
+	Fact
+	Component string // one that needs it
+	Created   bool   // the date is needed too, not only the digest
+}
+
+func (l Lookup) key() string { return l.Repository.String() + ":" + l.Tag + "@" + l.Digest }
+
+// Lookups returns what Plan needs to know from registries, given the available
+// versions: the digests behind tags that differ, because two tags of one digest
+// are no rollout; where the tags of parents point now; and dates if only they give
+// an order. Nothing is looked up that would change no decision. The lookups are
+// sorted and unique.
+func Lookups(observation Observation) []Lookup {
+	ix, found := newIndex(observation), lookups{}
+	for _, environment := range observation.Scope() {
+		for _, application := range ix.applications[environment] {
+			in := newInput(ix, Target{environment, application}, time.Time{})
+			for i := range in.refs {
+				found.addComponent(in, i)
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(found), func(a, b Lookup) int { return strings.Compare(a.key(), b.key()) })
+}
+
+// lookups collects lookups, each once.
+type lookups map[Fact]Lookup
+
+// addUnknown looks up what is not known about a version.
+func (l lookups) addUnknown(ref currentRef, v image.Version, created bool) {
+	if v.Digest != "" && (!created || image.KnownCreated(v.Created)) {
+		return
+	}
+	fact := Fact{Repository: ref.repository, Tag: v.Tag, Digest: v.Digest}
+	l[fact] = Lookup{Fact: fact, Component: ref.component, Created: created || l[fact].Created}
+}
+
+// add looks up a version, whatever is known about it.
+func (l lookups) add(ref currentRef, fact Fact) {
+	l[fact] = Lookup{Fact: fact, Component: ref.component, Created: l[fact].Created}
+}
+
+// addComponent looks up what is not known about the versions that a component of a
+// target may move to: those of a rollback, of the open pull request, and of the
+// registry or the sources.
+func (l lookups) addComponent(in *input, i int) {
+	ref := in.refs[i]
+	if back := in.obs.State.At(state.Target(in.target)).Rollback; back != nil {
+		if to, valid := rollbackVersion(in, ref, back.Images[ref.component]); valid && ref.differs(to, in.ix.moving(ref.component)) {
+			l.add(ref, rollbackFact(in, ref.component, to))
+		}
+	}
+	l.addOpen(in, ref)
+	if len(in.settings.After) == 0 {
+		if available := in.obs.Available[ref.component]; available.Found && !available.Explicit {
+			l.addBetween(in, ref, available.Version)
+		}
+		return
+	}
+	for _, version := range sourceVersions(in, i) {
+		l.addBetween(in, ref, version)
+		l.addVerification(in, ref, version)
+		for _, parent := range in.settings.After {
+			if parent.Tagged == "" {
+				continue
+			}
+			l.addUnknown(ref, image.Version{Tag: parent.Tagged}, false)
+			if in.obs.Checkout {
+				l.addUnknown(ref, version, false)
+			}
+		}
+	}
+}
+
+// addOpen looks up the version of the open pull request, unless the registry just
+// reported it as available.
+func (l lookups) addOpen(in *input, ref currentRef) {
+	open, found := openPullRequest(in)
+	pinned, known := open.Snapshots[in.target.Application][ref.component]
+	if !found || !known || pinned.Repository != ref.repository || !ref.differs(pinned.Version, in.ix.moving(ref.component)) {
+		return
+	}
+	if available := in.obs.Available[ref.component]; len(in.settings.After) == 0 && available.Found && SameRollout(available.Version, pinned.Version) {
+		return
+	}
+	l.addBetween(in, ref, pinned.Version)
+	l.addVerification(in, ref, pinned.Version)
+}
+
+// sourceVersions returns the versions of a component that may come from the
+// sources: in a checkout those of their files, otherwise those that were there
+// since the version that the target has.
+func sourceVersions(in *input, i int) []image.Version {
+	var versions []image.Version
+	if in.obs.Checkout {
+		for _, source := range in.sources {
+			ref, _ := in.ix.ref(source, in.refs[i].component)
+			versions = append(versions, ref.versions...)
+		}
+		return versions
+	}
+	for _, tenures := range in.history.all() {
+		for _, t := range tenures {
+			if isNone(t.versions[i]) || !in.refs[i].differs(t.versions[i], in.ix.moving(in.refs[i].component)) {
+				break
+			}
+			versions = append(versions, t.versions[i])
+		}
+	}
+	return versions
+}
+
+// addBetween looks up what is not known about the current versions and a version
+// that looks different. No registry knows which digest a tag had in a parent.
+func (l lookups) addBetween(in *input, ref currentRef, other image.Version) {
+	policy := in.obs.Policies[ref.component]
+	created := isMoving(policy) || policy != nil && policy.NeedsCreated()
+	fromParent := len(in.settings.After) > 0 && !in.obs.Checkout
+	for _, v := range ref.versions {
+		if SameRollout(v, other) {
+			continue
+		}
+		l.addUnknown(ref, v, created)
+		if other.Digest != "" || !fromParent {
+			l.addUnknown(ref, other, created)
+		}
+	}
+}
+
+// addVerification looks up a version that verifyImages verifies: its tag may point
+// elsewhere by now.
+func (l lookups) addVerification(in *input, ref currentRef, v image.Version) {
+	switch {
+	case !ref.differs(v, false):
+	case !in.obs.Checkout:
+		l.add(ref, currentFact(in, ref.component, v))
+	case v.Tag != "" && !in.ix.moving(ref.component):
+		l.addUnknown(ref, image.Version{Tag: v.Tag}, false)
+	}
+}

@@ -1,0 +1,258 @@
+package promotion
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/state"
+)
+
+// Observation is everything that Plan reads.
+type Observation struct {
+	Config *config.Config
+
+	// Environments are those to decide about, parents first; none: all of them.
+	Environments []string
+
+	// Targets holds what the files say. An application without files in an
+	// environment has no entry for it.
+	Targets map[Target]Current
+
+	// Unavailable names the environments whose branch is not available, and why.
+	Unavailable map[string]string
+
+	// Available holds what the registries answered, by component. A component
+	// without an entry was not looked up and stays as it is.
+	Available map[string]Available
+
+	// Policies orders the versions of each component that files refer to.
+	Policies map[string]*image.Policy
+
+	// Facts is what registries reported about versions in files.
+	Facts Facts
+
+	// Requested names the environments that the command line named: a manual one is
+	// proposed, and explicit versions go straight into them.
+	Requested map[string]bool
+
+	// State is what users decided, from the branch promoter/_state.
+	State state.State
+
+	// Landings are the snapshots that were in a target, newest first. The first one
+	// equals what the files say.
+	Landings map[Target][]Landing
+
+	// Reverted are versions that users reverted in a target.
+	Reverted map[Target][]Reversion
+
+	// Open are the open pull requests of promoter's branches, by branch.
+	Open map[string]Open
+
+	// Protected is what the forge requires on branches, by the name that the config
+	// uses. A branch without an entry was not looked up.
+	Protected map[string]Protection
+
+	// Limits are the limits of the server file; nil: none.
+	Limits Limits
+
+	// PushOnly is set if the repository has no pull requests, as on plain Git.
+	PushOnly bool
+
+	// Explicit are versions that a request names for a target, by component.
+	Explicit map[Target]map[string]Available
+
+	// Checkout is set if there is no forge, no health, and no history of landings.
+	// What cannot be evaluated is then shown, and does not block.
+	Checkout bool
+}
+
+// Scope returns the environments to decide about, parents first.
+func (o Observation) Scope() []string {
+	if len(o.Environments) > 0 {
+		return o.Environments
+	}
+	return o.Config.Order()
+}
+
+// Current is what the files of one target say.
+type Current struct {
+	References []edit.Reference
+	Refusals   []edit.Refusal // files that may have a reference and cannot be written
+}
+
+// Available is the version of a component that a registry has, or a user named.
+type Available struct {
+	Version  image.Version
+	Found    bool          // Version is set
+	Explicit bool          // a user named the version: the order does not count
+	Reason   string        // why there is none, if Found is false
+	Held     []HeldVersion // newer versions that may not be selected yet
+	Err      error         // the registry did not answer
+}
+
+// HeldVersion is a newer version that may not be selected yet, with the condition
+// that shows why.
+type HeldVersion struct {
+	Version   image.Version
+	Condition Condition
+}
+
+// Facts is what registries reported about versions. The zero version means that
+// the registry has no such version.
+type Facts map[Fact]image.Version
+
+// Fact identifies a version: a repository with a tag, a digest, or both.
+type Fact struct {
+	Repository  image.Repository
+	Tag, Digest string
+}
+
+// isMissing reports whether the registry has no such version.
+func isMissing(fact image.Version) bool { return fact.Digest == "" && fact.Created.IsZero() }
+
+// complete adds what registries reported to the version of a reference.
+func (f Facts) complete(r edit.Reference) image.Version {
+	version := f[Fact{Repository: r.Repository, Tag: r.Tag, Digest: r.Digest}]
+	version.Tag = r.Tag
+	if r.Digest != "" {
+		version.Digest = r.Digest
+	}
+	return version
+}
+
+// describe adds what registries reported about a version, except its digest: a tag
+// may point elsewhere by now.
+func (f Facts) describe(repository image.Repository, v image.Version) image.Version {
+	fact, known := f[Fact{Repository: repository, Tag: v.Tag, Digest: v.Digest}]
+	if !known || v.Digest == "" {
+		return v
+	}
+	fact.Tag, fact.Digest = v.Tag, v.Digest
+	return fact
+}
+
+// Landing is a snapshot that is or was in a target. It is read from the trailers
+// of a commit on the environment's branch, or from the files if the commit is not
+// promoter's.
+type Landing struct {
+	Commit   string // hex; on the branch
+	Number   int    // of the pull request that brought it; 0: unknown
+	Snapshot Snapshot
+	// At is the earliest time at which it provably was there: the forge's time of
+	// the merge, or when promoter first saw it. Zero: unknown yet.
+	At time.Time
+	// Until is when another snapshot replaced it; zero: it is there now.
+	Until time.Time
+	// Checks are the statuses of the commit, if a child environment requires them.
+	Checks []Check
+	// TakenBack is set if a user reverted it, or edited it away.
+	TakenBack bool
+}
+
+// Check is what one status or check run reported about a commit.
+type Check struct {
+	Name  string
+	State ConditionState
+	At    time.Time
+}
+
+// Reversion is a version that was in a target and was reverted. It is not proposed
+// there again automatically.
+type Reversion struct {
+	Component string
+	Version   image.Version
+	Commit    string // that brought it
+}
+
+// Open is an open pull request of promoter, or one of a user that occupies
+// promoter's branch.
+type Open struct {
+	Number    int
+	URL       string
+	Head      string              // branch
+	Commit    string              // of the head, hex
+	Snapshots map[string]Snapshot // by application, from the trailers of the head commit
+	Foreign   string              // why promoter must not touch it, such as a commit of a user
+	Opened    time.Time
+	Draft     bool
+	Checks    []Check // on the head, without promoter's own
+	Blind     bool    // the credential cannot read all checks
+	// Approvals are those that count: of the current head, by users with permission,
+	// each once.
+	Approvals []Approval
+	// Votes are the approvals as a forge counts them, and Void those that do not
+	// count anywhere.
+	Votes []Vote
+	Void  []Void
+	// Objections are the users who requested changes on the current head.
+	Objections []string
+	// Changed is when something was last pushed to the head or said on it.
+	Changed time.Time
+	// Refused is set if the forge refused to merge this head, and nothing happened on
+	// it since.
+	Refused *Refusal
+}
+
+// Approval is one approval of a pull request that may count for the config.
+type Approval struct {
+	By    string // login
+	Teams []string
+	At    time.Time
+}
+
+// Vote is an approval of a user with write access who did not open the pull
+// request.
+type Vote struct {
+	By      string // login
+	Current bool   // it is for the current head
+}
+
+// Void is an approval that does not count for the config.
+type Void struct {
+	By, Why string
+	Own     bool // of promoter's own account: it does not count for the forge either
+}
+
+// Followed is a component as the files refer to it: one that a pattern matched has
+// a name of its own.
+type Followed struct {
+	Name       string
+	Repository image.Repository
+	Component  config.Component
+}
+
+// FollowedIn returns the components that the files of the selected targets refer
+// to, each once and sorted by name.
+func FollowedIn(c *config.Config, targets map[Target]Current, selected func(Target) bool) []Followed {
+	seen := map[string]Followed{}
+	for target, current := range targets {
+		if !selected(target) {
+			continue
+		}
+		for _, r := range current.References {
+			if _, known := seen[r.Component]; known {
+				continue
+			}
+			if match, ok := c.Follow(target.Environment, target.Application, r.Repository); ok {
+				component, _ := c.Component(match.Component)
+				seen[r.Component] = Followed{r.Component, r.Repository, component}
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(seen), func(a, b Followed) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// Policies returns the policies that order the versions of each component that the
+// files refer to.
+func Policies(c *config.Config, targets map[Target]Current) map[string]*image.Policy {
+	policies := map[string]*image.Policy{}
+	for _, f := range FollowedIn(c, targets, func(Target) bool { return true }) {
+		policies[f.Name] = c.Policy(f.Component.Name)
+	}
+	return policies
+}
