@@ -1,85 +1,104 @@
 package pullrequest
 
 import (
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
-
-	"promoter/internal/promotion"
+	"unicode/utf8"
 
 	"promoter/internal/config"
 	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/scm"
 )
 
-// Body returns our part of the text of a pull request, with its markers, at most
-// 65,536 runes. It is a function of the page alone.
+// The markers around promoter's part of a pull request body. They must not change:
+// text outside of them belongs to users.
+const (
+	beginMarker = "<!-- promoter:begin -->"
+	endMarker   = "<!-- promoter:end -->"
+)
+
+const (
+	maxBody       = 65_536 // runes of a body; GitHub accepts so many
+	minBody       = 500    // runes without which promoter's part is useless
+	maxCustomText = 16_384 // runes of the body in the config
+	maxCommits    = 30     // listed commits of one component
+	maxLink       = 500
+	shortCommit   = 7 // shown digits of a commit
+)
+
+// Body returns promoter's part of the body of a pull request, with its markers, at
+// most 65,536 runes.
 func Body(p Page) string {
-	var b writing
+	var b markdown
 	b.line(beginMarker)
 	b.line(titleMark(Title(p)))
-	b.paragraph(p.ownWords())
-	b.paragraph(p.standing())
-	p.versions(&b)
-	p.reasons(&b)
-	p.conditions(&b)
-	p.gates(&b)
-	p.steering(&b)
-	p.commits(&b)
+	b.paragraph(customText(p))
+	b.paragraph(onHold(p.Proposal))
+	p.writeVersions(&b)
+	p.writeReasons(&b)
+	p.writeConditions(&b)
+	p.writeGates(&b)
+	p.writeActions(&b)
+	p.writeCommits(&b)
 	b.line(endMarker)
-	return fit(strings.TrimSuffix(b.String(), "\n"), maxBody)
+	return truncate(strings.TrimSuffix(b.String(), "\n"), maxBody)
 }
 
-// maxOwnWords is the most runes of the config's words, so that what moves has room.
-const maxOwnWords = 16_384
-
-// ownWords are the words of the config, which may use any markup but our markers.
-func (p Page) ownWords() string {
+// customText is the body of the config, which may use any markup except the
+// markers.
+func customText(p Page) string {
 	text := p.fill(p.Environment.PullRequest.Body)
 	for _, marker := range []string{beginMarker, endMarker} {
 		text = strings.ReplaceAll(text, marker, "")
 	}
-	return shorten(strings.TrimSpace(strings.ToValidUTF8(text, "")), maxOwnWords)
+	return shorten(strings.TrimSpace(strings.ToValidUTF8(text, "")), maxCustomText)
 }
 
-// standing says why the pull request stands still, where it does.
-func (p Page) standing() string {
+// onHold is why the pull request is kept as it is.
+func onHold(p Proposal) string {
 	if p.Step != StepKeep || p.Reason.Message == "" {
 		return ""
 	}
-	return "**It stands still:** " + Sanitize(p.Reason.Message) + until(p.Reason.Until) + "."
+	return "**On hold:** " + Sanitize(p.Reason.Message) + until(p.Reason.Until) + "."
 }
 
-// grouped says whether a line has to tell which application it is about.
-func (p Page) grouped() bool { return len(p.Decisions) > 1 }
-
-// of puts the application before the cells of a row, where there are several.
-func (p Page) of(application string, cells ...string) []string {
-	if !p.grouped() {
+// row puts the application before the cells of a row if there are several.
+func (p Page) row(application string, cells ...string) []string {
+	if len(p.Decisions) < 2 {
 		return cells
 	}
 	return append([]string{application}, cells...)
 }
 
-// versions is the table of what moves.
-func (p Page) versions(b *writing) {
+func (p Page) writeVersions(b *markdown) {
 	var rows [][]string
 	for _, d := range p.Decisions {
-		for _, m := range p.shown(d) {
-			rows = append(rows, p.of(cell(d.Application),
-				cell(m.Component), present(m), cell(promotion.Label(m.To)), cell(promotion.ShortDigest(m.To.Digest)), created(m.To)))
+		for _, m := range p.movesOf(d) {
+			from := promotion.Label(m.From)
+			if from == promotion.Label(m.To) && m.From.Digest != m.To.Digest {
+				from = promotion.ShortDigest(m.From.Digest)
+			}
+			created := "unknown"
+			if image.KnownCreated(m.To.Created) { // a date and no age: the text must not change by itself
+				created = m.To.Created.UTC().Format(time.DateOnly)
+			}
+			rows = append(rows, p.row(cell(d.Application), cell(m.Component), cell(from),
+				cell(promotion.Label(m.To)), cell(promotion.ShortDigest(m.To.Digest)), created))
 		}
 	}
-	b.table(p.of("application", "component", "from", "to", "digest", "created"), rows)
+	b.table(p.row("application", "component", "from", "to", "digest", "created"), rows)
 }
 
-// reasons says why the versions are wanted. Of one that stands still the reason
-// for that is enough.
-func (p Page) reasons(b *writing) {
+func (p Page) writeReasons(b *markdown) {
 	if p.Step == StepKeep {
-		return
+		return // onHold gives the reason
 	}
 	for _, d := range p.Decisions {
 		about := "Why"
-		if p.grouped() {
+		if len(p.Decisions) > 1 {
 			about = "- " + code(d.Application)
 		}
 		b.line(about, ": ", Sanitize(d.Reason.Message), ".")
@@ -87,44 +106,26 @@ func (p Page) reasons(b *writing) {
 	b.line()
 }
 
-// present is what stands in the files; nothing where they disagree.
-func present(m promotion.Move) string {
-	if promotion.Label(m.From) == promotion.Label(m.To) && m.From.Digest != m.To.Digest {
-		return cell(promotion.ShortDigest(m.From.Digest))
-	}
-	return cell(promotion.Label(m.From))
-}
-
-// created is a date and no age: the same version has the same words tomorrow.
-func created(v image.Version) string {
-	if !image.KnownCreated(v.Created) {
-		return "unknown"
-	}
-	return v.Created.UTC().Format(time.DateOnly)
-}
-
-// conditions is the table of what has to hold before the versions are proposed.
-func (p Page) conditions(b *writing) {
+func (p Page) writeConditions(b *markdown) {
 	var rows [][]string
 	for _, d := range p.Decisions {
 		for _, c := range d.Conditions {
-			rows = append(rows, p.of(cell(d.Application), conditionCells(c)...))
+			rows = append(rows, p.row(cell(d.Application), conditionCells(c)...))
 		}
 	}
 	if len(rows) > 0 {
-		b.paragraph("**Before it is proposed**")
-		b.table(p.of("application", "condition", "state", "value", "why"), rows)
+		b.paragraph("**Conditions**")
+		b.table(p.row("application", "condition", "state", "value", "why"), rows)
 	}
 }
 
-// gates is the table of what has to hold before the pull request lands.
-func (p Page) gates(b *writing) {
+func (p Page) writeGates(b *markdown) {
 	var rows [][]string
 	for _, gate := range p.Gates {
 		rows = append(rows, conditionCells(gate))
 	}
 	if len(rows) > 0 {
-		b.paragraph("**Before it lands**")
+		b.paragraph("**Merge gates**")
 		b.table([]string{"gate", "state", "value", "why"}, rows)
 	}
 }
@@ -137,7 +138,7 @@ func conditionCells(c promotion.Condition) []string {
 	return []string{cell(c.Name), string(c.State), cell(c.Value), strings.TrimSpace(why)}
 }
 
-// until says when something changes by itself; nothing where that is not known.
+// until is when something changes by itself; empty if that is unknown.
 func until(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -145,46 +146,106 @@ func until(t time.Time) string {
 	return " (until " + t.UTC().Format("2006-01-02 15:04") + " UTC)"
 }
 
-// steering says what people can do.
-func (p Page) steering(b *writing) {
-	target := p.flags()
-	b.paragraph("**How to steer it**")
-	if p.Environment.Land == config.LandAutomerge {
-		b.line("- promoter merges it when everything has passed.")
-	} else {
-		b.line("- Merge it to land it.")
-	}
-	b.line("- Close it, and these versions are not proposed for ", code(p.Environment.Name), " again; newer ones are.")
-	b.line("- `promoter hold", target, "` keeps promoter from touching it; `promoter resume", target,
-		"` takes back a hold or a close.")
-	b.line("- `promoter reject` keeps versions out of every environment. After it landed, `promoter rollback", target,
-		"` goes back.")
-	b.line("- Or say it in a comment: `/promoter hold`, `resume`, `reject`, `promote`, `refresh`, `explain`; `/promoter help` tells which you may.")
-	b.line("- Push to its branch, and promoter leaves it to you. Text outside of this part stays as you write it.")
-	b.line()
-}
-
-// flags are what the verbs need to mean this place. In a group the reader chooses
-// the application.
-func (p Page) flags() string {
+// writeActions lists what users can do.
+func (p Page) writeActions(b *markdown) {
 	application := "APPLICATION"
 	if !p.Group && len(p.Decisions) == 1 {
 		application = p.Decisions[0].Application
 	}
-	return " --env " + p.Environment.Name + " --app " + application
+	target := " --env " + p.Environment.Name + " --app " + application
+	b.paragraph("**Actions**")
+	if p.Environment.Land == config.LandAutomerge {
+		b.line("- **Merge:** promoter merges this pull request when all gates have passed.")
+	} else {
+		b.line("- **Merge** this pull request to deploy these versions.")
+	}
+	b.line("- **Close** it to reject these versions for ", code(p.Environment.Name), "; newer versions are still proposed.")
+	b.line("- **Pause:** `promoter hold", target, "`. `promoter resume", target, "` ends the hold, and undoes a close.")
+	b.line("- **Reject** these versions in all environments: `promoter reject`.")
+	b.line("- **Roll back** after the merge: `promoter rollback", target, "`.")
+	b.line("- **Comment** `/promoter hold`, `resume`, `reject`, `promote`, `refresh`, or `explain`; `/promoter help` lists the commands that you may use.")
+	b.line("- **Edit:** if you push to this branch, promoter no longer changes it. Text outside of this section is kept.")
+	b.line()
 }
 
-// commits lists what lies between the versions.
-func (p Page) commits(b *writing) {
+// writeCommits lists the commits between the versions.
+func (p Page) writeCommits(b *markdown) {
 	written := map[Span]bool{}
 	for _, move := range p.moves() {
 		span, known := SpanOf(move)
-		comparison, told := p.Commits[span]
-		if !known || !told || len(comparison.Commits) == 0 || written[span] {
+		comparison, found := p.Commits[span]
+		if !known || !found || len(comparison.Commits) == 0 || written[span] {
 			continue
 		}
 		written[span] = true
-		b.paragraph("**Commits of " + code(move.Component) + "**" + linkTo(comparison.URL))
-		b.list(comparison)
+		b.paragraph("**Commits of " + code(move.Component) + "**" + compareLink(comparison.URL))
+		writeComparison(b, comparison)
 	}
+}
+
+// writeComparison lists the commits of a comparison, newest first.
+func writeComparison(b *markdown, comparison scm.Comparison) {
+	commits := comparison.Commits
+	for i := range min(len(commits), maxCommits) {
+		commit := commits[len(commits)-1-i]
+		title, _, _ := strings.Cut(commit.Message, "\n")
+		b.line("- ", code(commit.ID[:min(len(commit.ID), shortCommit)]), " ", code(title))
+	}
+	if more := max(comparison.Total, len(commits)) - min(len(commits), maxCommits); more > 0 {
+		b.line("- and ", strconv.Itoa(more), " more")
+	}
+	b.line()
+}
+
+// compareLink returns a link to a page of the forge, or nothing if the address is
+// not safe in Markdown.
+func compareLink(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Scheme != "https" && parsed.Scheme != "http" || parsed.Host == "" || len(address) > maxLink {
+		return ""
+	}
+	unsafe := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("<>()[]\\`\"|*", r) }
+	if strings.ContainsFunc(address, unsafe) {
+		return ""
+	}
+	return " ([compare](" + address + "))"
+}
+
+// MergeBody returns the body of a pull request with promoter's part replaced. Text
+// outside of the markers belongs to users and stays. A body without the markers
+// stays too: a user who removes promoter's part does not want it. If there is not
+// enough room for both, promoter's part is truncated.
+func MergeBody(existing, ours string) string {
+	if strings.TrimSpace(existing) == "" {
+		return ours
+	}
+	before, rest, begins := strings.Cut(existing, beginMarker)
+	_, after, ends := strings.Cut(rest, endMarker)
+	if !begins || !ends {
+		return existing
+	}
+	current := existing[len(before) : len(existing)-len(after)]
+	room := maxBody - utf8.RuneCountInString(before) - utf8.RuneCountInString(after)
+	if room < minBody {
+		return existing
+	}
+	ours = truncate(ours, room)
+	if strings.ReplaceAll(current, "\r\n", "\n") == ours { // some forges change line endings
+		return existing
+	}
+	return before + ours + after
+}
+
+const truncatedNote = "\n\n*Truncated: the rest exceeds the size of a pull request body.*\n\n" + endMarker
+
+// truncate cuts promoter's part at the end of a line to so many runes.
+func truncate(ours string, room int) string {
+	if utf8.RuneCountInString(ours) <= room {
+		return ours
+	}
+	head := string([]rune(ours)[:room-utf8.RuneCountInString(truncatedNote)])
+	if end := strings.LastIndexByte(head, '\n'); end > 0 {
+		head = head[:end]
+	}
+	return strings.TrimRight(head, "\n") + truncatedNote
 }

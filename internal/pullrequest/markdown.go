@@ -2,36 +2,38 @@ package pullrequest
 
 import "strings"
 
-// writing is Markdown that grows by lines.
-type writing struct{ strings.Builder }
+// markdown is a text that grows by lines.
+type markdown struct{ text strings.Builder }
 
-func (b *writing) line(parts ...string) {
+func (m *markdown) String() string { return m.text.String() }
+
+func (m *markdown) line(parts ...string) {
 	for _, part := range parts {
-		b.WriteString(part)
+		m.text.WriteString(part)
 	}
-	b.WriteByte('\n')
+	m.text.WriteByte('\n')
 }
 
 // paragraph writes a text with a blank line after it; nothing for no text.
-func (b *writing) paragraph(text string) {
+func (m *markdown) paragraph(text string) {
 	if text != "" {
-		b.line(text, "\n")
+		m.line(text, "\n")
 	}
 }
 
-// table writes a table; nothing when it has no rows.
-func (b *writing) table(head []string, rows [][]string) {
+// table writes a table; nothing if it has no rows.
+func (m *markdown) table(head []string, rows [][]string) {
 	if len(rows) == 0 {
 		return
 	}
-	b.row(head)
-	b.line("|", strings.Repeat(" --- |", len(head)))
+	m.row(head)
+	m.line("|", strings.Repeat(" --- |", len(head)))
 	for _, row := range rows {
-		b.row(row)
+		m.row(row)
 	}
-	b.line()
+	m.line()
 }
 
-func (b *writing) row(cells []string) {
-	b.line("| ", strings.Join(cells, " | "), " |")
+func (m *markdown) row(cells []string) {
+	m.line("| ", strings.Join(cells, " | "), " |")
 }

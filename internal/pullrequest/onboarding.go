@@ -1,99 +1,102 @@
 package pullrequest
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
-	"promoter/internal/promotion"
-
 	"promoter/internal/config"
+	"promoter/internal/promotion"
 )
 
-// OnboardingBranch is the head of the pull request that offers a config file to a
+// OnboardingBranch is the head of the pull request that adds a config file to a
 // repository without one. No environment can have such a name. It must not change:
-// by it a forge tells whether a repository was asked before.
+// a forge tells by it whether a repository was onboarded before.
 const OnboardingBranch = promotion.HeadPrefix + "_onboarding"
 
 // OnboardingTitle is the title of that pull request, and the subject of its commit.
-const OnboardingTitle = "Add .promoter.yaml, so that promoter follows this repository"
+const OnboardingTitle = "Configure promoter"
 
-// Onboarding is what that pull request tells. All of it comes from the files of the
-// repository and from registries.
+// Onboarding is the content of that pull request. All of it comes from the files
+// of the repository and from registries.
 type Onboarding struct {
 	Base         string // the default branch
 	Components   []OnboardingComponent
 	Environments []OnboardingEnvironment
-	Applications []string             // that the paths tell apart; may be none
-	Files        []OnboardingUse      // by path
-	Decisions    []promotion.Decision // what the config would lead to now
-	Unknown      []string             // why some of that is not known
+	Applications []string        // that the paths distinguish, if any
+	Files        []OnboardingUse // by path
+	Decisions    []promotion.Decision
+	Unknown      []string // why some decisions are unknown
 	Warnings     []OnboardingWarning
 }
 
-// OnboardingComponent is one row of what is followed.
+// OnboardingComponent is one component.
 type OnboardingComponent struct {
 	Name, Repository, Select string
 	Present                  string // the versions in the files
 	Off                      string // why it is not followed; empty: it is
 }
 
-// OnboardingEnvironment is one row of where versions go.
+// OnboardingEnvironment is one environment.
 type OnboardingEnvironment struct {
 	Name         string
 	Paths, After []string
 }
 
-// OnboardingUse is how many references a file holds.
+// OnboardingUse is how many references a file has.
 type OnboardingUse struct {
 	File  string
 	Count int
 }
 
-// OnboardingWarning is something that a person has to decide.
+// OnboardingWarning is something that a user has to decide.
 type OnboardingWarning struct{ Text, Advice string }
 
-// Bounds of the lists, so that the whole of it always has room for how to decline.
+// The lists are limited, so that there always is room for the instructions.
 const (
-	onboardingRows  = 40
-	onboardingItems = 10
+	maxOnboardingRows  = 40
+	maxOnboardingItems = 10
 )
 
-// OnboardingBody is our part of the text of that pull request, with its markers. It
-// holds the commands of nobody: outside text is shown harmless.
+// OnboardingBody returns promoter's part of the body of that pull request, with its
+// markers.
 func OnboardingBody(o Onboarding) string {
-	var b writing
+	var b markdown
 	b.line(beginMarker)
-	b.paragraph("This adds a config file for promoter, made from what stands in this repository. Nothing is followed or changed before it is merged.")
+	b.paragraph("This pull request adds a configuration for promoter, generated from the files of this repository. promoter changes nothing until it is merged.")
 	b.paragraph("**What to do**")
-	b.line("- **Merge it** to begin. Change it first where it guessed wrong: push to this branch, and promoter leaves it to you. The comments in the file say why each line is there.")
-	b.line("- **Close it** to decline. promoter does not ask this repository again, whoever closes it; a `.promoter.yaml` on ", code(o.Base), " begins at any time.")
+	b.line("- **Merge** this pull request to start. To correct the configuration first, push to this branch; promoter then no longer changes it. Comments in the file explain each setting.")
+	b.line("- **Close it** to decline. promoter does not ask this repository again. You can add a `.promoter.yaml` to ", code(o.Base), " later.")
 	b.line()
-	o.components(&b)
-	o.environments(&b)
-	o.uses(&b)
-	o.first(&b)
-	o.missing(&b)
-	o.after(&b)
+	o.writeComponents(&b)
+	o.writeEnvironments(&b)
+	o.writeFiles(&b)
+	o.writeFirst(&b)
+	o.writeOpenPoints(&b)
+	b.paragraph("**After the merge**")
+	b.line("- promoter reads `.promoter.yaml` from the default branch, and opens one pull request for each application and environment for which a newer version is available. It pushes to no branch of an environment and merges nothing, unless the configuration sets `land: push` or `land: automerge`.")
+	b.line("- Its branches begin with `promoter/`. User decisions, such as holds, are stored on the branch `promoter/_state`.")
+	b.line("- To stop it, delete the file.")
+	b.line()
 	b.line(endMarker)
-	return fit(strings.TrimSuffix(b.String(), "\n"), maxBody)
+	return truncate(strings.TrimSuffix(b.String(), "\n"), maxBody)
 }
 
-func (o Onboarding) components(b *writing) {
+func (o Onboarding) writeComponents(b *markdown) {
 	var rows [][]string
 	for _, c := range o.Components {
 		if c.Off == "" {
 			rows = append(rows, []string{cell(c.Name), cell(c.Repository), cell(c.Select), cell(c.Present)})
 		}
 	}
-	b.paragraph("**What it would follow**")
-	b.table([]string{"component", "repository", "which tags are versions", "in the files"}, rows[:min(len(rows), onboardingRows)])
-	more(b, len(rows)-onboardingRows)
+	b.paragraph("**Components**")
+	b.limitedTable([]string{"component", "repository", "selected versions", "current"}, rows)
 }
 
-func (o Onboarding) environments(b *writing) {
+func (o Onboarding) writeEnvironments(b *markdown) {
 	var rows [][]string
 	for _, e := range o.Environments {
-		paths, after := "the whole tree", "from the registries"
+		paths, after := "all files", "from the registries"
 		if len(e.Paths) > 0 {
 			paths = items(e.Paths, cell)
 		}
@@ -102,57 +105,54 @@ func (o Onboarding) environments(b *writing) {
 		}
 		rows = append(rows, []string{cell(e.Name), paths, after})
 	}
-	b.paragraph("**Where versions would go**" + o.applications())
-	b.table([]string{"environment", "files", "versions"}, rows[:min(len(rows), onboardingRows)])
-	more(b, len(rows)-onboardingRows)
-}
-
-// applications names what travels apart.
-func (o Onboarding) applications() string {
-	if len(o.Applications) == 0 {
-		return ""
+	applications := ""
+	if len(o.Applications) > 0 {
+		applications = ", for each application separately: " + items(o.Applications, code)
 	}
-	return ", for each application by itself: " + items(o.Applications, code)
+	b.paragraph("**Environments**" + applications)
+	b.limitedTable([]string{"environment", "files", "versions"}, rows)
 }
 
-func (o Onboarding) uses(b *writing) {
+func (o Onboarding) writeFiles(b *markdown) {
 	total := 0
 	var rows [][]string
 	for _, use := range o.Files {
 		total += use.Count
 		rows = append(rows, []string{cell(use.File), strconv.Itoa(use.Count)})
 	}
-	b.paragraph("**Where references stand**: " + strconv.Itoa(total) + " in " + counted(len(rows), "file"))
-	b.table([]string{"file", "references"}, rows[:min(len(rows), onboardingRows)])
-	more(b, len(rows)-onboardingRows)
+	files := "files"
+	if len(rows) == 1 {
+		files = "file"
+	}
+	b.paragraph(fmt.Sprintf("**References**: %d in %d %s", total, len(rows), files))
+	b.limitedTable([]string{"file", "references"}, rows)
 }
 
-// first is what would happen at once.
-func (o Onboarding) first(b *writing) {
-	b.paragraph("**What would be proposed first**")
-	n := 0
+// writeFirst lists what would be proposed right away.
+func (o Onboarding) writeFirst(b *markdown) {
+	var lines []string
 	for _, d := range o.Decisions {
 		if d.State != promotion.Proposed || len(d.Moves) == 0 {
 			continue
 		}
-		if n++; n > onboardingRows {
-			continue
+		target := d.Environment
+		if d.Application != config.DefaultApplication && d.Application != "" {
+			target += "/" + d.Application
 		}
-		var moves []string
-		for _, m := range d.Moves {
-			moves = append(moves, code(m.Component+" "+promotion.Label(m.From)+" -> "+promotion.Label(m.To)))
-		}
-		b.line("- ", code(placeName(d.Target)), ": ", items(moves, func(text string) string { return text }))
+		moves := items(d.Moves, func(m promotion.Move) string {
+			return code(m.Component + " " + promotion.Label(m.From) + " -> " + promotion.Label(m.To))
+		})
+		lines = append(lines, "- "+code(target)+": "+moves)
 	}
-	if n == 0 {
-		b.line("- Nothing: the files hold what would be chosen, or it is not known.")
+	if len(lines) == 0 {
+		lines = []string{"- Nothing: the files have the selected versions already, or they are unknown."}
 	}
-	more(b, n-onboardingRows)
-	b.line()
+	b.paragraph("**First pull requests**")
+	b.limitedList(lines)
 }
 
-// missing is what a person has to look at.
-func (o Onboarding) missing(b *writing) {
+// writeOpenPoints lists what needs the attention of a user.
+func (o Onboarding) writeOpenPoints(b *markdown) {
 	var lines []string
 	for _, c := range o.Components {
 		if c.Off != "" {
@@ -163,58 +163,43 @@ func (o Onboarding) missing(b *writing) {
 		lines = append(lines, "- "+Sanitize(w.Text)+": "+Sanitize(w.Advice)+".")
 	}
 	for _, why := range o.Unknown {
-		lines = append(lines, "- Not known: "+Sanitize(why)+".")
+		lines = append(lines, "- Unknown: "+Sanitize(why)+".")
 	}
-	if len(lines) == 0 {
-		return
+	if len(lines) > 0 {
+		b.paragraph("**Please check**")
+		b.limitedList(lines)
 	}
-	b.paragraph("**What was not found, or is for you to decide**")
-	for _, line := range lines[:min(len(lines), onboardingRows)] {
-		b.line(line)
-	}
-	more(b, len(lines)-onboardingRows)
-	b.line()
 }
 
-func (Onboarding) after(b *writing) {
-	b.paragraph("**What happens after the merge**")
-	b.line("- promoter reads `.promoter.yaml` from the default branch alone, and opens one pull request for each application and environment in which a newer version is wanted. It pushes to no branch of an environment and merges nothing unless the file says `land: push` or `land: automerge`.")
-	b.line("- Its branches begin with `promoter/`. What people decide, such as a hold, is kept on the branch `promoter/_state`.")
-	b.line("- To stop it, delete the file.")
-	b.line()
+func (m *markdown) limitedTable(head []string, rows [][]string) {
+	m.table(head, rows[:min(len(rows), maxOnboardingRows)])
+	m.more(len(rows) - maxOnboardingRows)
 }
 
-// placeName leaves the application out where there is one alone.
-func placeName(p promotion.Target) string {
-	if p.Application == config.DefaultApplication || p.Application == "" {
-		return p.Environment
+func (m *markdown) limitedList(lines []string) {
+	for _, line := range lines[:min(len(lines), maxOnboardingRows)] {
+		m.line(line)
 	}
-	return p.Environment + "/" + p.Application
-}
-
-// items shows the first of a list and counts the others.
-func items(all []string, show func(string) string) string {
-	var shown []string
-	for _, item := range all[:min(len(all), onboardingItems)] {
-		shown = append(shown, show(item))
-	}
-	text := strings.Join(shown, ", ")
-	if n := len(all) - onboardingItems; n > 0 {
-		text += " and " + strconv.Itoa(n) + " more"
-	}
-	return text
+	m.more(len(lines) - maxOnboardingRows)
+	m.line()
 }
 
 // more counts what a list leaves out.
-func more(b *writing, n int) {
+func (m *markdown) more(n int) {
 	if n > 0 {
-		b.line("…and ", strconv.Itoa(n), " more.\n")
+		m.line("…and ", strconv.Itoa(n), " more.\n")
 	}
 }
 
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
+// items lists the first items and counts the others.
+func items[T any](all []T, text func(T) string) string {
+	var shown []string
+	for _, item := range all[:min(len(all), maxOnboardingItems)] {
+		shown = append(shown, text(item))
 	}
-	return strconv.Itoa(n) + " " + what + "s"
+	list := strings.Join(shown, ", ")
+	if n := len(all) - maxOnboardingItems; n > 0 {
+		list += " and " + strconv.Itoa(n) + " more"
+	}
+	return list
 }

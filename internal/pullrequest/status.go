@@ -1,62 +1,51 @@
 package pullrequest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"promoter/internal/promotion"
-
-	"promoter/internal/config"
 	"promoter/internal/scm"
 )
 
-// maxDescription is the most runes of a status. GitHub takes so many.
+// maxDescription is the most runes of a status that GitHub accepts.
 const maxDescription = 140
 
-// StatusOf returns the commit status of a pull request of ours: passed when all that
-// the config asks holds, so that the status can be required. What the forge asks by
-// itself is not among it: it stands beside, and a status that waits for it would
-// keep people from merging, and a queue from taking it.
+// StatusOf returns the commit status of a pull request of promoter: passed if all
+// gates of the config passed, so that the status can be required. The gates of the
+// forge do not count: a status that waits for them would keep users and merge
+// queues from merging.
 func StatusOf(p Proposal) scm.Status {
 	if p.Step != StepPropose {
 		return status(scm.CheckPending, p.Reason.Message+until(p.Reason.Until))
 	}
 	gates := slices.DeleteFunc(slices.Clone(p.Gates), func(gate promotion.Condition) bool { return gate.Forge })
-	blocking, blocked := promotion.FirstBlocking(gates, false)
-	switch {
-	case !blocked && p.Open != nil && p.Open.Refused != nil:
+	if blocking, blocked := promotion.FirstBlocking(gates, false); blocked {
+		check := scm.CheckPending
+		if blocking.State == promotion.Failed {
+			check = scm.CheckFailed
+		}
+		why := promotion.BlockedBy(blocking)
+		return status(check, why.Message+until(why.Until))
+	}
+	if p.Open != nil && p.Open.Refused != nil {
 		return status(scm.CheckPassed, refusalDescription(*p.Open.Refused))
-	case !blocked:
-		return status(scm.CheckPassed, passedInWords(gates))
 	}
-	state := scm.CheckPending
-	if blocking.State == promotion.Failed {
-		state = scm.CheckFailed
-	}
-	why := promotion.BlockedBy(blocking)
-	return status(state, why.Message+until(why.Until))
-}
-
-// Ready says whether nothing keeps a proposal from landing but that it is not open
-// yet: then a look at once may land it.
-func Ready(p Proposal) bool {
-	_, blocked := promotion.FirstBlocking(p.Gates, false)
-	return !blocked && p.Step == StepPropose && p.Environment.Land == config.LandAutomerge
-}
-
-func passedInWords(gates []promotion.Condition) string {
 	switch len(gates) {
 	case 0:
-		return "nothing keeps it from landing"
+		return status(scm.CheckPassed, "nothing keeps it from landing")
 	case 1:
-		return gates[0].Name + " passed"
+		return status(scm.CheckPassed, gates[0].Name+" passed")
 	default:
-		return fmt.Sprintf("all %d gates passed", len(gates))
+		return status(scm.CheckPassed, fmt.Sprintf("all %d gates passed", len(gates)))
 	}
 }
 
-// StatusOfOthers returns the commit status of a pull request that is not ours: it
-// says so, and whether the config of its head can be used.
+// StatusOfOthers returns the commit status of a pull request that is not
+// promoter's: whether the config of its head is valid.
 func StatusOfOthers(config error) scm.Status {
 	if config != nil {
 		return status(scm.CheckFailed, "not a promotion; the config has an error: "+config.Error())
@@ -64,6 +53,59 @@ func StatusOfOthers(config error) scm.Status {
 	return status(scm.CheckPassed, "not a promotion")
 }
 
-func status(state scm.CheckState, words string) scm.Status {
-	return scm.Status{Context: promotion.StatusContext, State: state, Description: oneLine(words, maxDescription)}
+func status(state scm.CheckState, description string) scm.Status {
+	return scm.Status{Context: promotion.StatusContext, State: state, Description: oneLine(description, maxDescription)}
+}
+
+// The shortest and the longest time until a refused merge is tried again.
+const (
+	minRetry = 5 * time.Minute
+	maxRetry = 24 * time.Hour
+)
+
+// A refused merge is stored in the status of the head, because nothing else
+// belongs to the head and outlives the process: "refused 2026-11-18 11:00 UTC:
+// WORDS", or with ", RULE" before the colon. The format must not change.
+const (
+	refusedPrefix = "refused "
+	refusedTime   = "2006-01-02 15:04 UTC"
+)
+
+// NewRefusal returns a refusal as the status will store it. changed is when
+// something last changed about the head: the merge is tried again after as much
+// time has passed again, so that attempts become rare.
+func NewRefusal(rule, words string, now, changed time.Time) promotion.Refusal {
+	stored, _ := ParseRefusal(refusalDescription(promotion.Refusal{Rule: rule, Words: words, At: now}), changed)
+	return stored
+}
+
+func refusalDescription(r promotion.Refusal) string {
+	head := refusedPrefix + r.At.UTC().Format(refusedTime)
+	if r.Rule != "" {
+		head += ", " + r.Rule
+	}
+	return oneLine(head+": "+cmp.Or(oneLine(r.Words, maxDescription), "no reason given"), maxDescription)
+}
+
+// ParseRefusal parses the description of promoter's own status; false if it is not
+// a refusal.
+func ParseRefusal(description string, changed time.Time) (promotion.Refusal, bool) {
+	rest, refused := strings.CutPrefix(description, refusedPrefix)
+	if !refused || len(rest) < len(refusedTime) {
+		return promotion.Refusal{}, false
+	}
+	at, err := time.Parse(refusedTime, rest[:len(refusedTime)])
+	head, words, found := strings.Cut(rest[len(refusedTime):], ": ")
+	if err != nil || !found || strings.TrimSpace(words) == "" {
+		return promotion.Refusal{}, false
+	}
+	r := promotion.Refusal{Words: words, At: at.UTC()}
+	switch rule := strings.TrimPrefix(head, ", "); rule {
+	case "", scm.RuleQueue, scm.RuleSigned, scm.RuleLinear:
+		r.Rule = rule
+	default:
+		return promotion.Refusal{}, false
+	}
+	r.Until = r.At.Add(min(max(r.At.Sub(changed), minRetry), maxRetry)).Truncate(time.Minute)
+	return r, true
 }

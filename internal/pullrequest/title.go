@@ -1,25 +1,29 @@
 package pullrequest
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 
-	"promoter/internal/promotion"
-
 	"promoter/internal/config"
-	"promoter/internal/image"
+	"promoter/internal/promotion"
 )
 
-// maxTitle is the most runes of a title. Every forge takes so many.
-const maxTitle = 250
+const (
+	maxTitle  = 250 // runes of a title; every forge accepts so many
+	maxNamed  = 3   // items of a list in one line
+	maxListed = 50  // moves in a commit message; its trailers name all
+)
 
-// Title returns the title of a pull request, which is the subject of its commit
-// too: one line, at most 250 runes.
+// Title returns the title of a pull request, which is also the subject of its
+// commit: one line of at most 250 runes.
 func Title(p Page) string {
 	title := p.Environment.PullRequest.Title
 	if title == "" {
-		title = p.ownTitle()
+		title = defaultTitle(p)
 	} else {
 		title = p.fill(title)
 	}
@@ -27,85 +31,94 @@ func Title(p Page) string {
 	return shorten(title, maxTitle)
 }
 
-// ownTitle is the title where the config has none.
-func (p Page) ownTitle() string {
+// defaultTitle is the title if the config has none.
+func defaultTitle(p Page) string {
 	if len(p.Decisions) > 1 {
-		return fmt.Sprintf("Promote %d applications to %s: %s", len(p.Decisions), p.Environment.Name, some(p.applications()))
+		return fmt.Sprintf("Promote %d applications to %s: %s", len(p.Decisions), p.Environment.Name, firstOf(p.applications()))
 	}
-	words := "Promote " + p.what() + " to " + p.Environment.Name
-	if p.isRollback() {
-		words = "Roll back " + p.what() + " in " + p.Environment.Name
-	}
-	var targets []string
-	for _, move := range p.moves() {
-		targets = append(targets, target(move))
-	}
-	if len(targets) == 0 {
-		return words
-	}
-	return words + ": " + some(targets)
-}
-
-// what names the application, where the repository tells several apart.
-func (p Page) what() string {
+	what := "everything"
 	for _, application := range p.applications() {
 		if application != config.DefaultApplication {
-			return application
+			what = application
 		}
 	}
-	return "everything"
-}
-
-func (p Page) isRollback() bool {
-	return slices.ContainsFunc(p.Decisions, func(d promotion.Decision) bool { return d.Reason.Rule == promotion.RuleRollback })
-}
-
-// target says what a move leads to: the tag, or the digest where the tag stays.
-func target(m promotion.Move) string {
-	to := promotion.Label(m.To)
-	if promotion.Label(m.From) == to {
-		to = promotion.ShortDigest(m.To.Digest)
+	title := "Promote " + what + " to " + p.Environment.Name
+	if slices.ContainsFunc(p.Decisions, func(d promotion.Decision) bool { return d.Reason.Rule == promotion.RuleRollback }) {
+		title = "Roll back " + what + " in " + p.Environment.Name
 	}
-	return disarm(m.Component+" "+to, maxOutside)
+	var versions []string
+	for _, m := range p.moves() {
+		to := promotion.Label(m.To)
+		if promotion.Label(m.From) == to {
+			to = promotion.ShortDigest(m.To.Digest)
+		}
+		versions = append(versions, escape(m.Component+" "+to, maxName))
+	}
+	if len(versions) == 0 {
+		return title
+	}
+	return title + ": " + firstOf(versions)
 }
 
-// maxNamed is how many of a list are named in one line.
-const maxNamed = 3
+// fill replaces the placeholders of a text of the config. A placeholder with
+// several values, such as the versions of several components, lists them.
+func (p Page) fill(text string) string {
+	moves := p.moves()
+	each := func(of func(promotion.Move) string) string {
+		var values []string
+		for _, move := range moves {
+			if value := escape(of(move), maxName); value != "" && !slices.Contains(values, value) {
+				values = append(values, value)
+			}
+		}
+		return firstOf(values)
+	}
+	return strings.NewReplacer(
+		"{environment}", p.Environment.Name,
+		"{application}", firstOf(p.applications()),
+		"{component}", each(func(m promotion.Move) string { return m.Component }),
+		"{version}", each(func(m promotion.Move) string { return cmp.Or(m.To.Version, promotion.Label(m.To)) }),
+		"{tag}", each(func(m promotion.Move) string { return m.To.Tag }),
+		"{digest}", each(func(m promotion.Move) string { return m.To.Digest }),
+	).Replace(text)
+}
 
-// some names the first of a list and counts the others.
-func some(names []string) string {
+// firstOf lists the first items and counts the others.
+func firstOf(names []string) string {
 	if more := len(names) - maxNamed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
 	}
 	return strings.Join(names, ", ")
 }
 
-// fill replaces the placeholders of a text of the config. One that has several
-// values, such as the versions of several components, gets all of them.
-func (p Page) fill(text string) string {
-	moves := p.moves()
-	each := func(of func(promotion.Move) string) string {
-		var values []string
-		for _, move := range moves {
-			if value := disarm(of(move), maxOutside); value != "" && !slices.Contains(values, value) {
-				values = append(values, value)
-			}
-		}
-		return some(values)
-	}
-	return strings.NewReplacer(
-		"{environment}", p.Environment.Name,
-		"{application}", some(p.applications()),
-		"{component}", each(func(m promotion.Move) string { return m.Component }),
-		"{version}", each(func(m promotion.Move) string { return versionOrLabel(m.To) }),
-		"{tag}", each(func(m promotion.Move) string { return m.To.Tag }),
-		"{digest}", each(func(m promotion.Move) string { return m.To.Digest }),
-	).Replace(text)
+// titleMark is a comment in the body of a pull request with a hash of the title
+// that was written with it. Title and body are written in one request, so a title
+// that matches the body is promoter's, whatever was pushed since.
+func titleMark(title string) string {
+	sum := sha256.Sum256([]byte(title))
+	return "<!-- promoter:title " + hex.EncodeToString(sum[:8]) + " -->"
 }
 
-func versionOrLabel(v image.Version) string {
-	if v.Version != "" {
-		return v.Version
+// GaveTitle reports whether a title was written together with the body of a pull
+// request. False proves nothing: a user may have removed the mark.
+func GaveTitle(body, title string) bool { return strings.Contains(body, titleMark(title)) }
+
+// CommitMessage returns the subject, which is the title, and the body of the
+// commit of a page; trailers follow it. It mentions no user and references no
+// issue.
+func CommitMessage(p Page) (subject, body string) {
+	var lines []string
+	for _, d := range p.Decisions {
+		for _, move := range p.movesOf(d) {
+			line := escape(move.String(), maxReason)
+			if len(p.Decisions) > 1 {
+				line = d.Application + ": " + line
+			}
+			lines = append(lines, line)
+		}
 	}
-	return promotion.Label(v)
+	if more := len(lines) - maxListed; more > 0 {
+		lines = append(lines[:maxListed], fmt.Sprintf("and %d more", more))
+	}
+	return Title(p), strings.Join(lines, "\n")
 }

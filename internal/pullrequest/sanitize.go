@@ -1,0 +1,77 @@
+package pullrequest
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Text from outside, such as titles of commits and names of tags, is sanitized
+// before it is shown: it mentions no user, references nothing, ends no comment,
+// and starts no markup. Every user who can push to a source repository or a
+// registry can write such text.
+
+// zeroWidthSpace breaks up what a forge would interpret.
+const zeroWidthSpace = "\u200b"
+
+const (
+	maxName   = 120 // runes of a name or a title
+	maxReason = 600 // runes of a message that contains some
+)
+
+// Sanitize returns a message without any markup.
+func Sanitize(text string) string { return markup.Replace(escape(text, maxReason)) }
+
+var markup = strings.NewReplacer(
+	`\`, `\\`, "`", "'", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "|", `\|`,
+	"<", "&lt;", "&", "&amp;", "://", ":/"+zeroWidthSpace+"/", "www.", "www"+zeroWidthSpace+".",
+)
+
+// escape makes one line of a text in which no forge finds a mention, a reference,
+// or the end of a comment.
+func escape(text string, limit int) string {
+	return references.ReplaceAllString(signs.Replace(oneLine(text, limit)), "$1"+zeroWidthSpace+"$2")
+}
+
+var signs = strings.NewReplacer("@", "@"+zeroWidthSpace, "#", "#"+zeroWidthSpace, "-->", "--"+zeroWidthSpace+">", "<!--", "<!"+zeroWidthSpace+"--")
+
+// references are the references of GitLab, and those of GitHub with GH-.
+// https://docs.gitlab.com/user/markdown/#gitlab-specific-references
+// https://docs.github.com/en/get-started/writing-on-github/working-with-advanced-formatting/autolinked-references-and-urls
+var references = regexp.MustCompile(`([!$%&]|(?i:\bgh-))([0-9])`)
+
+// oneLine makes one line of a text, without invisible characters and without those
+// that change the direction of writing.
+func oneLine(text string, limit int) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case r == unicode.ReplacementChar || !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, text)
+	return shorten(strings.Join(strings.Fields(text), " "), limit)
+}
+
+// shorten cuts a text to so many runes.
+func shorten(text string, limit int) string {
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit-1]) + "…"
+	}
+	return text
+}
+
+// code returns a text from outside as a code span, which has no markup. Backticks
+// become apostrophes.
+func code(text string) string {
+	text = strings.ReplaceAll(escape(text, maxName), "`", "'")
+	if text == "" {
+		return ""
+	}
+	return "`" + text + "`"
+}
+
+// cell returns a code span for a table, in which a bar would end the cell.
+func cell(text string) string { return strings.ReplaceAll(code(text), "|", `\|`) }
