@@ -76,10 +76,10 @@ func TestDemo_onceTellsTheWholeStory(t *testing.T) {
 	told := s.out.String()
 	for _, step := range []string{
 		`^1\. A registry, and a GitOps repository with three applications in dev, staging and prod$`,
-		`^  dev/shop  same  holds this already$`,
+		`^  dev/shop  same  already up to date$`,
 		`^2\. The pipeline pushes new images: dev gets them at once$`,
 		`^    pushed [0-9a-f]{7}: newer: mail main-3f9c2ab -> main-a81d04e$`,
-		`^  staging/shop  waiting  propose is manual: waits until a person asks for it$`,
+		`^  staging/shop  waiting  propose is manual: waiting for a request$`,
 		`^3\. Staging waits for a person: Ann looks at the difference and asks for it$`,
 		`^\+    newTag: "1\.5\.0"      # quotes and comments stay$`,
 		`^\$ promoter promote --repo \S+ --to staging --as ann --reason 'for the testers'$`,
@@ -96,7 +96,7 @@ func TestDemo_onceTellsTheWholeStory(t *testing.T) {
 		`^Every branch is at the commit at which it was\.$`,
 		`^6\. A bad image: Ann takes it back by hand, and it does not come again$`,
 		`^    pushed [0-9a-f]{7}: newer: shop 1\.5\.0 -> 1\.6\.0$`,
-		`^  dev/shop  reverted  shop 1\.6\.0 was here before and was taken back \(commit [0-9a-f]{7,12}\)$`,
+		`^  dev/shop  reverted  shop 1\.6\.0 was here before and was reverted \(commit [0-9a-f]{7,12}\)$`,
 		`^    pushed [0-9a-f]{7}: newer: shop 1\.5\.0 -> 1\.6\.1$`,
 		`^7\. The service: the registry tells it of a new image, and dev has it a moment later$`,
 		`^\$ promoter serve --config \S+ --log text --quiet 100ms &$`,

@@ -221,7 +221,7 @@ func TestRun_comments_gitlab(t *testing.T) {
 			answers = append(answers, note.Body)
 		}
 	}
-	if len(answers) != 1 || !strings.Contains(answers[0], "is *waiting*: held by ada") {
+	if len(answers) != 1 || !strings.Contains(answers[0], "is *waiting*: on hold by ada") {
 		t.Errorf("answered %q", answers)
 	}
 	s.wait(time.Second)

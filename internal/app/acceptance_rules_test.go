@@ -76,7 +76,7 @@ func TestRun_requiredByGitHub_github(t *testing.T) {
 		s.repo.Permit("carol", "write")
 		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Checks: []string{"ci", promotion.StatusContext}, Approvals: 2, LastPush: true}})
 		head := s.repo.Pull(2).HeadCommit
-		s.gated("approvals: waiting 0 of 1", "protection approvals: waiting 0 of 2: main wants 2 approvals", "protection check ci: waiting: the check ci was not reported")
+		s.gated("approvals: waiting 0 of 1", "protection approvals: waiting 0 of 2: main requires 2 approvals", "protection check ci: waiting: the check ci was not reported")
 		s.repo.Review("promoter-bot", 2, "APPROVED")
 		s.repo.Review("ada", 2, "APPROVED")
 		s.repo.SetCheckRun("ci", head, "ci", "in_progress")
@@ -122,7 +122,7 @@ func TestRun_onlyWhoAskedApproved_github(t *testing.T) {
 		s.decide(app.Order{Verb: app.VerbPromote, Environment: "prod", Application: "shop", As: "ada"})
 		s.run()
 		s.repo.Review("ada", 2, "APPROVED")
-		s.gated("approvals: waiting 0 of 1: not approved yet; that of ada does not count: they asked for this promotion")
+		s.gated("approvals: waiting 0 of 1: not approved yet; the approval of ada does not count: they requested this promotion")
 	})
 }
 
@@ -136,7 +136,7 @@ func TestRun_requiredQueue_github(t *testing.T) {
 		tries   int
 	}{
 		"ruleset": {func(s *story) { s.repo.Rule("main", githubtest.Ruleset{Demands: queue}) }, "main takes changes only through its merge queue", 0},
-		"classic": {func(s *story) { s.repo.Protect("main", githubtest.Protection{Demands: queue}) }, "the forge refuses it: Changes must be made through the merge queue; let promoter bypass", 2},
+		"classic": {func(s *story) { s.repo.Protect("main", githubtest.Protection{Demands: queue}) }, "the forge refused the merge: Changes must be made through the merge queue; allow promoter to bypass", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -245,7 +245,7 @@ func TestRun_refusedMerge_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Conversations: true}})
-		s.gated("merge: blocked: the forge refuses it: A conversation must be resolved before this pull request can be merged.")
+		s.gated("merge: blocked: the forge refused the merge: A conversation must be resolved before this pull request can be merged.")
 		s.repo.EndRules()
 		s.calm()
 		s.wait(25 * time.Hour)
@@ -260,10 +260,10 @@ func TestRun_codeOwner_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Owner: "bob", Approvals: 1}})
-		s.gated("protection approvals: waiting 0 of 1: main wants 1 approval, and those of the files' owners (CODEOWNERS)")
+		s.gated("protection approvals: waiting 0 of 1: main requires 1 approval, and those of code owners (CODEOWNERS)")
 		s.wait(time.Minute)
 		s.repo.Review("ada", 2, "APPROVED")
-		s.gated("protection approvals: passed 1 of 1: if the files have owners", "merge: blocked: the forge refuses it: Waiting on code owner review from bob.")
+		s.gated("protection approvals: passed 1 of 1: if the files have owners", "merge: blocked: the forge refused the merge: Waiting on code owner review from bob.")
 		s.wait(time.Minute)
 		s.repo.Review("bob", 2, "APPROVED")
 		s.run()

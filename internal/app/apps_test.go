@@ -208,7 +208,7 @@ func TestRun_releasesOfAnotherInstallation(t *testing.T) {
 	for _, asked := range o.github.Asked() {
 		want := map[string]string{"acme/web": fmt.Sprintf("installation %d", acme.ID()), "globex/web": ""}[asked.Repository]
 		if asked.Route == "GET /repos/{owner}/{repo}/releases" && asked.By != want {
-			t.Errorf("the releases of %s were asked for by %q", asked.Repository, asked.By)
+			t.Errorf("the releases of %s were requested by %q", asked.Repository, asked.By)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestPoll_costsNothingWhenIdle(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	if now := d.clock.Now().UTC(); now.Add(time.Hour).Day() != now.Day() {
-		d.clock.Add(time.Hour) // comments are asked for by the day: the first poll of one asks anew
+		d.clock.Add(time.Hour) // comments are requested by the day: the first poll of one asks anew
 	}
 	first := d.cost()
 	if again := d.cost(); again != 0 || first == 0 {

@@ -102,7 +102,7 @@ func TestRun_onboarding(t *testing.T) {
 		t.Fatalf("pull requests: %+v", pulls)
 	}
 	for _, words := range []string{
-		"`web`", o.expand("`$R/acme/web`"), "`apps/dev/web.yaml` | 1", "after `dev`", "`web 1.4.0 -> 1.5.0`", "**Close it** to decline", "**What happens after the merge**",
+		"`web`", o.expand("`$R/acme/web`"), "`apps/dev/web.yaml` | 1", "after `dev`", "`web 1.4.0 -> 1.5.0`", "**Close it** to decline", "**After the merge**",
 	} {
 		if !strings.Contains(pulls[0].Body, words) {
 			t.Errorf("the text does not say %q:\n%s", words, pulls[0].Body)

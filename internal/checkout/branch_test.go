@@ -72,7 +72,7 @@ func TestPlan_branches(t *testing.T) {
 	options := w.options()
 	options.Explicit = w.given("quay.io/acme/web:3")
 	w.write("a.yaml", after)
-	dev, prod := "dev/default proposed: asked for: web 2 -> 3", "prod/default proposed: dev has: web 1 -> 2"
+	dev, prod := "dev/default proposed: requested: web 2 -> 3", "prod/default proposed: dev has: web 1 -> 2"
 	preview := w.expect(options, dev, prod)
 	if preview.Targets[0].Branch != "" || !preview.Targets[0].OnDisk || preview.Targets[1].Branch != "env/prod" || preview.Targets[1].OnDisk {
 		t.Errorf("places: %+v", preview.Targets)
@@ -84,7 +84,7 @@ func TestPlan_branches(t *testing.T) {
 
 	t.Log("with the other branch checked out, the default branch is origin's")
 	w.head(clone, "env/prod")
-	preview = w.expect(options, "dev/default proposed: asked for: web 1 -> 3", "prod/default waiting: would move back: web 2 -> 1")
+	preview = w.expect(options, "dev/default proposed: requested: web 1 -> 3", "prod/default waiting: would move back: web 2 -> 1")
 	if preview.Targets[0].OnDisk || !preview.Targets[1].OnDisk {
 		t.Errorf("places: %+v", preview.Targets)
 	}
@@ -157,7 +157,7 @@ func TestPlan_theDefaultBranchByItsName(t *testing.T) {
 	w.repository("main")
 	options := w.options()
 	options.Explicit = w.given("quay.io/acme/web:2")
-	preview := w.expect(options, "dev/default proposed: asked for: web 1 -> 2", "prod/default same: holds this already")
+	preview := w.expect(options, "dev/default proposed: requested: web 1 -> 2", "prod/default same: already up to date")
 	if !preview.Targets[0].OnDisk || !preview.Targets[1].OnDisk {
 		t.Errorf("places: %+v", preview.Targets)
 	}
@@ -169,7 +169,7 @@ func TestPlan_branchWithoutAClone(t *testing.T) {
 	options := w.options()
 	options.Explicit = w.given("quay.io/acme/web:2")
 	w.expect(options,
-		"dev/default proposed: asked for: web 1 -> 2",
+		"dev/default proposed: requested: web 1 -> 2",
 		"prod/default not checked out: branch env/prod: the folder is no Git clone")
 }
 

@@ -124,7 +124,7 @@ func TestOpenCheckout_brokenClone(t *testing.T) {
 	w := newWorld(t, map[string]string{".promoter.yaml": minimal, ".git": "nonsense", "a.yaml": before})
 	options := w.options()
 	options.Explicit = w.given("quay.io/acme/web:2")
-	w.expect(options, "dev/default proposed: asked for: web 1 -> 2")
+	w.expect(options, "dev/default proposed: requested: web 1 -> 2")
 	w.write(".promoter.yaml", branched)
 	if _, err := checkout.Open(w.dir, nil); err == nil || !strings.HasPrefix(err.Error(), "open the clone: open the Git repository of ") {
 		t.Errorf("error: %v", err)

@@ -39,7 +39,7 @@ environments:
 	if diff := cmp.Diff(want, w.read("apps/a.yaml")); diff != "" {
 		t.Error(diff)
 	}
-	w.expect(w.options(), "front/default same: holds this already", "back/default same: holds this already")
+	w.expect(w.options(), "front/default same: already up to date", "back/default same: already up to date")
 }
 
 func TestPlan_patternsAndOverrides(t *testing.T) {
@@ -65,7 +65,7 @@ environments:
 	}
 	preview := w.expect(w.options(),
 		"dev/fast proposed: newer: special 1.0.0 -> 1.5.0, team-a-web-HASH 1.0.0 -> 2.5.0, team-b-x-y-HASH 1.0.0 -> 2.5.0",
-		"dev/slow waiting: propose is manual: waits until a person asks for it")
+		"dev/slow waiting: propose is manual: waiting for a request")
 	if preview.Targets[1].Changed() {
 		t.Error("what waits would be written")
 	}
@@ -76,7 +76,7 @@ environments:
 	options.Environments = []string{"dev"}
 	_, preview = w.plan(options)
 	if target := preview.Targets[1]; !target.Changed() {
-		t.Errorf("asked for by name: %s: %s", target.State, target.Reason)
+		t.Errorf("requested by name: %s: %s", target.State, target.Reason)
 	}
 }
 

@@ -60,7 +60,7 @@ environments:
 	})
 	w.push("acme/web:1.4.0", "one")
 	w.push("acme/worker:1.0.0", "one")
-	w.expect(w.options(), "dev/default same: holds this already", "prod/default same: holds this already")
+	w.expect(w.options(), "dev/default same: already up to date", "prod/default same: already up to date")
 	if n := w.registry.RequestsFor("acme/web"); n == 0 || n > 4 {
 		t.Errorf("web was asked about %d times", n)
 	}
@@ -74,7 +74,7 @@ environments:
 	w.registry.Forget()
 	options := w.options()
 	options.Environments = []string{"prod"}
-	w.expect(options, "prod/default same: holds this already")
+	w.expect(options, "prod/default same: already up to date")
 	if len(w.registry.Requests()) > 0 {
 		t.Errorf("asked: %q", w.registry.Requests())
 	}
@@ -83,8 +83,8 @@ environments:
 	options = w.options()
 	options.Explicit = w.given("$R/acme/web:9.9.9", "$R/acme/missing:1")
 	preview := w.expect(options,
-		"dev/default proposed: asked for: web 1.4.0 -> 9.9.9",
-		"prod/default same: holds this already")
+		"dev/default proposed: requested: web 1.4.0 -> 9.9.9",
+		"prod/default same: already up to date")
 	if len(w.registry.Requests()) > 0 {
 		t.Errorf("asked: %q", w.registry.Requests())
 	}
@@ -104,12 +104,12 @@ func TestPlan_factsAreAskedAndAnswered(t *testing.T) {
 	w.push("acme/web:1.5.0", "same")
 	w.push("acme/web:stable", "same")
 	w.expect(w.options(),
-		"dev/shop same: holds this already",
-		"staging/shop same: holds this already",
+		"dev/shop same: already up to date",
+		"staging/shop same: already up to date",
 		"prod/shop absent: shop has no files in prod")
 	w.push("acme/web:stable", "other")
 	w.expect(w.options(),
-		"dev/shop same: holds this already",
+		"dev/shop same: already up to date",
 		"staging/shop proposed: dev has: web stable -> 1.5.0",
 		"prod/shop absent: shop has no files in prod")
 }

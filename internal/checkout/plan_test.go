@@ -38,9 +38,9 @@ func TestPlan_throughTheEnvironments(t *testing.T) {
 		w.push("acme/web:"+tag, tag)
 	}
 	preview := w.expect(w.options(),
-		"dev/blog same: holds this already",
+		"dev/blog same: already up to date",
 		"dev/shop proposed: newer: web 1.4.0 -> 1.5.0",
-		"staging/blog no reference: the files hold no reference to a followed component; the environment before has web 1.5.0",
+		"staging/blog no reference: no reference to a followed component; upstream has web 1.5.0",
 		"staging/shop proposed: dev has: web 1.3.0 -> 1.4.0",
 		"prod/blog absent: blog has no files in prod",
 		"prod/shop proposed: staging has: web 1.2.0 -> 1.3.0",

@@ -45,7 +45,7 @@ func everything(t *testing.T) *checkout.Preview {
 	}
 	proposed.Gates = []promotion.Condition{{Name: "windows office", State: promotion.Pending, Reason: "outside of window office", Until: &until}}
 
-	waiting := change(placeOf("staging/shop", promotion.Waiting, "propose is manual: waits until a person asks for it"), "s.yaml", "image: a:1\n", "image: a:2\n")
+	waiting := change(placeOf("staging/shop", promotion.Waiting, "propose is manual: waiting for a request"), "s.yaml", "image: a:1\n", "image: a:2\n")
 	waiting.Moves, waiting.OnDisk = []promotion.Move{{Component: "web"}}, true
 
 	away := placeOf("far/shop", promotion.NotCheckedOut, "origin/env/far is not in this clone: fetch it to see it")
@@ -60,9 +60,9 @@ func everything(t *testing.T) *checkout.Preview {
 	return &checkout.Preview{
 		Targets: []checkout.TargetPreview{
 			proposed,
-			placeOf("dev/default", promotion.Same, "holds this already"),
+			placeOf("dev/default", promotion.Same, "already up to date"),
 			placeOf("dev/gone", promotion.Absent, "gone has no files in dev"),
-			placeOf("dev/empty", promotion.NoReference, "the files hold no reference to a followed component"),
+			placeOf("dev/empty", promotion.NoReference, "no reference to a followed component"),
 			waiting,
 			placeOf("staging/down", promotion.Unanswered, "web: the registry does not answer"),
 			refused, away, other,

@@ -58,7 +58,7 @@ func everyResult() []app.Result {
 	opened := did(waiting, engine.ActionOpened, pullrequest.StepPropose)
 	opened.Number, opened.URL = 5, "https://github.com/acme/gitops/pull/5"
 	opened.Gates = []promotion.Condition{
-		{Name: "approvals", State: promotion.Pending, Value: "2 wanted"},
+		{Name: "approvals", State: promotion.Pending, Value: "2 required"},
 		{Name: "windows office", State: promotion.Passed},
 		{Name: "merge queue", State: promotion.Blocked, Reason: "main takes changes only through its merge queue", Forge: true},
 	}
@@ -69,7 +69,7 @@ func everyResult() []app.Result {
 	group := did(decided("live/a", promotion.Proposed, "x"), engine.ActionMerged, pullrequest.StepPropose)
 	group.Group, group.Number, group.Commit = true, 7, "aaaaaaaaaaaaaaaa"
 	group.Decisions = append(group.Decisions, decided("live/b", promotion.Proposed, "x"))
-	closed := did(decided("live/c", promotion.Same, "holds this already"), engine.ActionClosed, pullrequest.StepClose)
+	closed := did(decided("live/c", promotion.Same, "already up to date"), engine.ActionClosed, pullrequest.StepClose)
 	closed.Decisions, closed.Number = nil, 8
 
 	report := engine.Report{
@@ -83,7 +83,7 @@ func everyResult() []app.Result {
 		Errors:  []engine.PartialError{{What: "component web", Err: fault.New(fault.Temporary, "the registry does not answer")}},
 	}
 	for i := range 12 {
-		report.Decisions = append(report.Decisions, decided(fmt.Sprintf("many/app-%d", i), promotion.Same, "holds this already"))
+		report.Decisions = append(report.Decisions, decided(fmt.Sprintf("many/app-%d", i), promotion.Same, "already up to date"))
 	}
 	return []app.Result{
 		{Repository: "acme/gitops", Report: report},

@@ -178,7 +178,7 @@ func (s *show) takeBack(ctx context.Context) error {
 		return err
 	}
 	s.tell("The next run leaves it so, and says why.")
-	if _, err := s.run(ctx, `^  dev/shop  reverted  shop 1\.6\.0 was here before and was taken back `, `nothing to do$`); err != nil {
+	if _, err := s.run(ctx, `^  dev/shop  reverted  shop 1\.6\.0 was here before and was reverted `, `nothing to do$`); err != nil {
 		return err
 	}
 	good, err := s.registry.publish(ctx, made("shop", "1.6.1", 17))

@@ -87,7 +87,7 @@ func TestCommands_hold(t *testing.T) {
 	if diff := cmp.Diff(want, hold); diff != "" {
 		t.Errorf("hold (-want +got):\n%s", diff)
 	}
-	if body := w.pull(1).Body; !strings.Contains(body, "held by ada") {
+	if body := w.pull(1).Body; !strings.Contains(body, "on hold by ada") {
 		t.Errorf("the pull request says\n%s", body)
 	}
 	if got := w.subject(); !strings.HasPrefix(got, "Record") { // the last commit: it was answered
@@ -268,7 +268,7 @@ func TestCommands_explain(t *testing.T) {
 	id := w.comment(1, "ada", "/promoter explain")
 	w.run()
 	w.wantReactions(id, scm.ReactionDone)
-	w.wantAnswer(1, "`shop` in `staging` is *proposed*", "**Before it lands**", "| `check ci` | waiting |", "not reported yet", "`shop` in `prod` is *same*")
+	w.wantAnswer(1, "`shop` in `staging` is *proposed*", "**Merge gates**", "| `check ci` | waiting |", "not reported yet", "`shop` in `prod` is *same*")
 	w.calm()
 }
 

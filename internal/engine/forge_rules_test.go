@@ -74,7 +74,7 @@ func TestReconcile_forgeRulesAreGates(t *testing.T) {
 	t.Parallel()
 	w := protected(t, ", gates: {approvals: {count: 1, from: [eve]}}", scm.Rules{Checks: []string{"promoter", "ci"}, Approvals: 2})
 	approvals := func(own, theirs string) []string {
-		return []string{"approvals: waiting (" + own + " of 1) not approved yet by eve", "protection approvals: waiting (" + theirs + " of 2) main wants 2 approvals"}
+		return []string{"approvals: waiting (" + own + " of 1) not approved yet by eve", "protection approvals: waiting (" + theirs + " of 2) main requires 2 approvals"}
 	}
 	w.wantGates(w.run(), append(approvals("0", "0"), "protection check ci: waiting the check ci was not reported")...)
 	w.Forge.Review(2, "ada", scm.Approved)
@@ -157,7 +157,7 @@ func TestReconcile_refusedMerge(t *testing.T) {
 	w.push(web, "1.1.0")
 	w.run()
 	w.mergeByHand(1, "merge")
-	refused := "merge: blocked the forge refuses it: A conversation must be resolved"
+	refused := "merge: blocked the forge refused the merge: A conversation must be resolved"
 	w.wantGates(w.run(), refused)
 	tries := w.tries()
 	for range 3 {
@@ -264,7 +264,7 @@ func TestReconcile_approvalsThatDoNotCount(t *testing.T) {
 	w := protected(t, ", gates: {approvals: {count: 1}}", scm.Rules{Approvals: 1})
 	w.Forge.Review(2, enginetest.Bot.Login, scm.Approved)
 	own := "; that of promoter-bot does not count: it is promoter's own"
-	w.wantGates(w.run(), "approvals: waiting (0 of 1) not approved yet"+own, "protection approvals: waiting (0 of 1) main wants 1 approval"+own)
+	w.wantGates(w.run(), "approvals: waiting (0 of 1) not approved yet"+own, "protection approvals: waiting (0 of 1) main requires 1 approval"+own)
 }
 
 // Rules are read once for a branch in a pass, and only where something is to be

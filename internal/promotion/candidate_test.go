@@ -21,7 +21,7 @@ func TestPlan_onceEligibleStaysSo(t *testing.T) {
 		w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
 		return w, landing
 	}
-	const waits = "dev soak: there since 2026-11-18T10:50:00Z"
+	const waits = "dev soak: present since 2026-11-18T10:50:00Z"
 	t.Run("after the parent moved on", func(t *testing.T) {
 		t.Parallel()
 		w, _ := past(t)
@@ -51,7 +51,7 @@ func TestPlan_onceEligibleStaysSo(t *testing.T) {
 		landing.At = time.Time{}
 		w.Expect("staging/shop", promotion.Waiting, waits)
 	})
-	t.Run("not when it was taken back there", func(t *testing.T) {
+	t.Run("not when it was reverted there", func(t *testing.T) {
 		t.Parallel()
 		w, landing := past(t)
 		landing.TakenBack = true
@@ -111,7 +111,7 @@ func TestPlan_notWhatTheParentWentBackFrom(t *testing.T) {
 			w.Landed("dev/shop", promotiontest.Ago(4*time.Hour), promotiontest.Ago(3*time.Hour), test.first)
 			component, _, _ := strings.Cut(test.present, ":")
 			w.Stands("staging/shop", promotiontest.Ago(5*time.Hour), component+":1.4.0@"+promotiontest.Digest("4"))
-			w.Expect("staging/shop", promotion.Waiting, "dev soak: there since 2026-11-18T10:50:00Z")
+			w.Expect("staging/shop", promotion.Waiting, "dev soak: present since 2026-11-18T10:50:00Z")
 		})
 	}
 }
@@ -152,7 +152,7 @@ environments:
 		w.Stands("b", promotiontest.Ago(time.Minute), "web:1.6.0@"+promotiontest.Digest("6"))
 		w.Landed("b", promotiontest.Ago(2*time.Hour), promotiontest.Ago(time.Minute), "web:1.5.0@"+promotiontest.Digest("5"))
 		w.Stands("prod", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
-		w.Expect("prod", promotion.Waiting, "a soak: there since 2026-11-18T10:50:00Z")
+		w.Expect("prod", promotion.Waiting, "a soak: present since 2026-11-18T10:50:00Z")
 	})
 	t.Run("the one of several that is eligible", func(t *testing.T) {
 		t.Parallel()
@@ -169,7 +169,7 @@ environments:
 		w.Stands("a", promotiontest.Ago(2*time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
 		w.Stands("b", promotiontest.Ago(2*time.Hour), "web:1.6.0@"+promotiontest.Digest("6"))
 		w.Stands("prod", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
-		w.Expect("prod", promotion.Waiting, "the environments before differ: web 1.5.0 in a, 1.6.0 in b")
+		w.Expect("prod", promotion.Waiting, "the upstream environments differ: web 1.5.0 in a, 1.6.0 in b")
 	})
 	t.Run("each knows one component", func(t *testing.T) {
 		t.Parallel()

@@ -36,7 +36,7 @@ func TestPlan_noDifference(t *testing.T) {
 		w.Has("dev/shop", "web:1.5.0")
 		w.Has("staging/shop", "web:1.5.0")
 		w.Has("prod/shop", "web:1.4.0")
-		w.Expect("staging/shop", promotion.Same, "holds this already")
+		w.Expect("staging/shop", promotion.Same, "already up to date")
 		w.Expect("prod/shop", promotion.Proposed, "staging has: web 1.4.0 -> 1.5.0")
 	})
 	t.Run("absent is looked through to the grandparent", func(t *testing.T) {
@@ -53,15 +53,15 @@ func TestPlan_noDifference(t *testing.T) {
 		w.Has("dev/shop", "web:1.5.0")
 		w.Has("staging/shop")
 		w.Has("prod/shop", "web:1.4.0")
-		w.Expect("prod/shop", promotion.Waiting, "staging holds no reference to a followed component")
+		w.Expect("prod/shop", promotion.Waiting, "staging has no reference to a followed component")
 		w.Targets[w.Target("staging/shop")] = promotion.Current{Refusals: []edit.Refusal{{File: "a.yaml", Reason: "does not parse"}}}
-		w.Expect("prod/shop", promotion.Waiting, "what staging holds is not known: a.yaml: does not parse")
+		w.Expect("prod/shop", promotion.Waiting, "the versions of staging are unknown: a.yaml: does not parse")
 	})
 	t.Run("absent everywhere before", func(t *testing.T) {
 		t.Parallel()
 		w := promotiontest.NewCheckout(t, promotiontest.Chain)
 		w.Has("prod/shop", "web:1.4.0")
-		w.Expect("prod/shop", promotion.Waiting, "no environment before has files of shop")
+		w.Expect("prod/shop", promotion.Waiting, "no upstream environment has files of shop")
 	})
 	t.Run("no reference says what the parent has", func(t *testing.T) {
 		t.Parallel()
@@ -69,7 +69,7 @@ func TestPlan_noDifference(t *testing.T) {
 		w.Has("dev/shop", "web:1.5.0")
 		w.Has("staging/shop")
 		w.Expect("staging/shop", promotion.NoReference,
-			"the files hold no reference to a followed component; the environment before has web 1.5.0")
+			"no reference to a followed component; upstream has web 1.5.0")
 	})
 }
 
@@ -101,7 +101,7 @@ func TestPlan_severalParents(t *testing.T) {
 		w.Has("a", "web:1.6.0", "worker:2.1.0")
 		w.Has("b", "web:1.5.0", "worker:2.1.0")
 		w.Has("prod", "web:1.4.0", "worker:2.0.0")
-		d := w.Expect("prod", promotion.Waiting, "the environments before differ: web 1.6.0 in a, 1.5.0 in b")
+		d := w.Expect("prod", promotion.Waiting, "the upstream environments differ: web 1.6.0 in a, 1.5.0 in b")
 		if len(d.Moves) != 1 || d.Moves[0].Component != "worker" {
 			t.Errorf("what the parents agree on is not shown: %v", d.Moves)
 		}
@@ -112,7 +112,7 @@ func TestPlan_severalParents(t *testing.T) {
 		w.Has("a", "web:1.6.0", "web:1.5.0")
 		w.Has("b", "web:1.5.0")
 		w.Has("prod", "web:1.4.0")
-		w.Expect("prod", promotion.Waiting, `a holds several versions of web: ["1.5.0" "1.6.0"]`)
+		w.Expect("prod", promotion.Waiting, `a has several versions of web: ["1.5.0" "1.6.0"]`)
 	})
 }
 
@@ -133,7 +133,7 @@ func TestPlan_movingTagWithoutDigest(t *testing.T) {
 	w.Has("dev/shop", "moving:released")
 	w.Has("staging/shop", "moving:released@"+promotiontest.DigestA)
 	w.Expect("staging/shop", promotion.Waiting,
-		"digest unknown: dev holds moving as the moving tag released without its digest")
+		"digest unknown: dev references moving by the moving tag released without a digest")
 }
 
 func TestPlan_tagMovedSinceTheParent(t *testing.T) {
@@ -146,7 +146,7 @@ func TestPlan_tagMovedSinceTheParent(t *testing.T) {
 	w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
 	w.AddFact("web", "1.5.0", image.Version{Digest: promotiontest.DigestB})
 	w.Expect("staging/shop", promotion.Waiting,
-		"web 1.5.0: tag moved: it points at sha256:bbbbbbbbbbbb now, not at sha256:aaaaaaaaaaaa")
+		"web 1.5.0: tag moved: it now points to sha256:bbbbbbbbbbbb instead of sha256:aaaaaaaaaaaa")
 }
 
 func TestPlan_imageMissing(t *testing.T) {
@@ -157,9 +157,9 @@ func TestPlan_imageMissing(t *testing.T) {
 	w.Has("dev/other", "moving:released@"+promotiontest.DigestB)
 	w.Has("staging/other", "moving:released@"+promotiontest.DigestA)
 	w.AddFact("web", "1.5.0", image.Version{})
-	w.Expect("staging/shop", promotion.Waiting, "web 1.5.0: image missing: the registry has it no more")
+	w.Expect("staging/shop", promotion.Waiting, "web 1.5.0: image missing: no longer in the registry")
 	w.Facts[promotion.Fact{Repository: promotiontest.Repository("moving"), Tag: "released", Digest: promotiontest.DigestB}] = image.Version{}
-	w.Expect("staging/other", promotion.Waiting, "moving released: image missing: the registry has it no more")
+	w.Expect("staging/other", promotion.Waiting, "moving released: image missing: no longer in the registry")
 }
 
 func TestPlan_branchNotAtHand(t *testing.T) {
@@ -228,7 +228,7 @@ environments:
 	w.Has("dev", "web:1.4.0")
 	w.Has("drift", "web:1.4.0")
 	w.Publish("web:1.5.0")
-	w.Expect("dev", promotion.Waiting, "propose is manual: waits until a person asks for it")
+	w.Expect("dev", promotion.Waiting, "propose is manual: waiting for a request")
 	w.Expect("drift", promotion.Waiting, "propose is never: the difference is only reported")
 	w.Requested["dev"], w.Requested["drift"] = true, true
 	w.Expect("dev", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
@@ -254,7 +254,7 @@ func TestPlan_conditionsAndGates(t *testing.T) {
 	w.Has("prod", "web:1.4.0")
 	w.AddFact("web", "qa-passed", image.Version{Digest: promotiontest.DigestA})
 	d := w.Expect("prod", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
-	const later = "not evaluated: a checkout has no forge to ask"
+	const later = "not evaluated: a local checkout has no forge"
 	wantConditions := []promotion.Condition{
 		{Name: "dev healthy", State: promotion.Unknown, Reason: later},
 		{Name: "dev soak", State: promotion.Unknown, Reason: later, Value: "1d12h"},
@@ -268,7 +268,7 @@ func TestPlan_conditionsAndGates(t *testing.T) {
 	wantGates := []promotion.Condition{
 		{Name: "windows office", State: promotion.Pending, Reason: "outside of window office", Until: &opening},
 		{Name: "check lint", State: promotion.Unknown, Reason: later},
-		{Name: "approvals", State: promotion.Unknown, Reason: later, Value: "2 wanted"},
+		{Name: "approvals", State: promotion.Unknown, Reason: later, Value: "2 required"},
 	}
 	if diff := cmp.Diff(wantGates, d.Gates); diff != "" {
 		t.Errorf("gates (-want +got):\n%s", diff)
@@ -284,7 +284,7 @@ func TestPlan_tagged(t *testing.T) {
 		w.Has("prod", "web:1.4.0")
 		w.AddFact("web", "qa-passed", image.Version{Digest: promotiontest.DigestB})
 		w.Expect("prod", promotion.Waiting,
-			"dev tagged qa-passed: web: the tag points at sha256:bbbbbbbbbbbb, not at sha256:aaaaaaaaaaaa")
+			"dev tagged qa-passed: web: the tag points to sha256:bbbbbbbbbbbb instead of sha256:aaaaaaaaaaaa")
 	})
 	t.Run("waits while there is no such tag", func(t *testing.T) {
 		t.Parallel()
@@ -315,5 +315,5 @@ func TestPlan_unknownBlocksWhereThingsAreCarriedOut(t *testing.T) {
 	w.Has("prod", "web:1.4.0")
 	w.AddFact("web", "qa-passed", image.Version{Digest: promotiontest.DigestA})
 	w.AddFact("web", "1.5.0", image.Version{Digest: promotiontest.DigestA})
-	w.Expect("prod", promotion.Waiting, "dev healthy: no evidence source yet")
+	w.Expect("prod", promotion.Waiting, "dev healthy: no health source available")
 }

@@ -36,8 +36,8 @@ type Condition struct {
 const StatusContext = "promoter"
 
 const (
-	notEvaluated = "not evaluated: a checkout has no forge to ask"
-	noEvidence   = "no evidence source yet"
+	notEvaluated = "not evaluated: a local checkout has no forge"
+	noEvidence   = "no health source available"
 )
 
 // Blocks reports whether the condition blocks a promotion.
@@ -148,7 +148,7 @@ func conditionsIn(in *input, parent config.Parent, source Target, t tenure, foun
 			if found {
 				pc.inSource(in, source, t, &c)
 			} else {
-				c.Reason = "not eligible in " + source.Environment + ": it never stood there"
+				c.Reason = "not eligible in " + source.Environment + ": it was never there"
 			}
 			conditions = append(conditions, c)
 		}

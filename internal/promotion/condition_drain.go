@@ -33,7 +33,7 @@ func drain(in *input) []Condition {
 		}
 		return []Condition{{
 			Name: "drain", State: Pending, Until: blocking.Until,
-			Reason: fmt.Sprintf("%s is not through to %s yet: %s", in.snapshot(nil), environment, BlockedBy(blocking)),
+			Reason: fmt.Sprintf("%s has not reached %s yet: %s", in.snapshot(nil), environment, BlockedBy(blocking)),
 		}}
 	}
 	return nil
@@ -81,7 +81,7 @@ func starvedSoaks(in *input) []Condition {
 		}
 		shown = append(shown, Condition{
 			Name: parent.Environment + " soak", State: Pending, Value: schedule.FormatDuration(parent.Soak),
-			Reason: fmt.Sprintf("no snapshot gets through: %s takes every newer one (newer: refresh) before %s pass; newer: drain brings one through",
+			Reason: fmt.Sprintf("no version soaks long enough: %s is updated (newer: refresh) before %s have passed; newer: drain lets one through",
 				source.Environment, schedule.FormatDuration(parent.Soak)),
 		})
 	}

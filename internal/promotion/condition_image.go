@@ -19,11 +19,11 @@ func verifyImages(in *input, moves []Move, fact func(*input, string, image.Versi
 		case !known && in.obs.Checkout:
 			continue
 		case !known: // an incomplete answer proposes nothing
-			c.State, c.Reason = Unknown, "the registry did not say whether it still is the same"
+			c.State, c.Reason = Unknown, "not verified: the registry gave no answer"
 		case isMissing(now):
-			c.Reason = "image missing: the registry has it no more"
+			c.Reason = "image missing: no longer in the registry"
 		case f.Digest == "" && move.To.Digest != "" && now.Digest != move.To.Digest:
-			c.Reason = fmt.Sprintf("tag moved: it points at %s now, not at %s", ShortDigest(now.Digest), ShortDigest(move.To.Digest))
+			c.Reason = fmt.Sprintf("tag moved: it now points to %s instead of %s", ShortDigest(now.Digest), ShortDigest(move.To.Digest))
 		default:
 			continue
 		}

@@ -17,7 +17,7 @@ func versionsDiffer(in *input, moves []Move) (Reason, bool) {
 	components := snapshot.Components()
 	for _, component := range components[1:] {
 		if version(snapshot[component].Version) != version(snapshot[components[0]].Version) {
-			return Reason{Rule: RuleSameVersion, Message: "sameVersion: the components differ: " + snapshot.String()}, true
+			return Reason{Rule: RuleSameVersion, Message: "sameVersion: the components have different versions: " + snapshot.String()}, true
 		}
 	}
 	return Reason{}, false

@@ -32,7 +32,7 @@ func settle(in *input, moves []Move) []Condition {
 			last, since = move, at
 		}
 	}
-	c.Reason = fmt.Sprintf("%s is offered since %s", targetsText([]Move{last}), moment(since))
+	c.Reason = fmt.Sprintf("%s available since %s", targetsText([]Move{last}), moment(since))
 	if due := since.Add(settle); in.now.Before(due) {
 		c.Until = &due
 	} else {

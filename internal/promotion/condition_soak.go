@@ -27,19 +27,19 @@ func soak(parent config.Parent) []parentCondition {
 		case in.obs.Config.Settings(source.Environment, source.Application).Health != nil:
 			c.State, c.Reason = Unknown, noEvidence
 		case t.since.IsZero() && t.past:
-			c.Reason = "it is not known for how long it stood there"
+			c.Reason = "unknown how long it was there"
 		case t.since.IsZero():
 			// It is seen now for the first time. StateUpdates records the time.
 			c.Reason = "first seen now"
 			due(in.now.UTC())
 		case t.past:
 			until := earlier(t.until, in.now)
-			c.Reason = "there from " + moment(since) + " until " + moment(until)
+			c.Reason = "present from " + moment(since) + " until " + moment(until)
 			if !until.IsZero() && until.Sub(since) >= parent.Soak {
 				c.State = Passed
 			}
 		default:
-			c.Reason = "there since " + moment(since)
+			c.Reason = "present since " + moment(since)
 			due(since)
 		}
 	}}}

@@ -16,14 +16,14 @@ func tagged(parent config.Parent) []parentCondition {
 			fact, known := in.obs.Facts[Fact{Repository: repositoryOf(in, move.Component), Tag: parent.Tagged}]
 			switch {
 			case !known || move.To.Digest == "":
-				c.State, c.Reason = Unknown, fmt.Sprintf("not known for %s", move.Component)
+				c.State, c.Reason = Unknown, fmt.Sprintf("unknown for %s", move.Component)
 				return
 			case isMissing(fact):
 				c.State, c.Reason = Pending, fmt.Sprintf("%s: the registry has no such tag", move.Component)
 				return
 			case fact.Digest != move.To.Digest:
 				c.State = Pending
-				c.Reason = fmt.Sprintf("%s: the tag points at %s, not at %s",
+				c.Reason = fmt.Sprintf("%s: the tag points to %s instead of %s",
 					move.Component, ShortDigest(fact.Digest), ShortDigest(move.To.Digest))
 				return
 			}

@@ -54,7 +54,7 @@ func TestPlan_noDifferenceInLanes(t *testing.T) {
 		w.Stands("dev/shop", promotiontest.Ago(time.Minute), "web:1.5.0@"+promotiontest.Digest("5"))
 		w.Stands("staging/shop", promotiontest.Ago(time.Minute), "web:1.5.0@"+promotiontest.Digest("5"))
 		w.Stands("prod/shop", promotiontest.Ago(time.Minute), "web:1.4.0@"+promotiontest.Digest("4"))
-		w.Expect("staging/shop", promotion.Same, "holds this already")
+		w.Expect("staging/shop", promotion.Same, "already up to date")
 		w.Expect("prod/shop", promotion.Proposed, "staging has: web 1.4.0 -> 1.5.0")
 	})
 	t.Run("absent is looked through, and its conditions asked of the one before", func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestPlan_noDifferenceInLanes(t *testing.T) {
 		w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
 		w.Stands("prod/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
 		w.Expect("staging/shop", promotion.Absent, "shop has no files in staging")
-		w.Expect("prod/shop", promotion.Waiting, "staging soak (in dev): there since 2026-11-18T10:00:00Z")
+		w.Expect("prod/shop", promotion.Waiting, "staging soak (in dev): present since 2026-11-18T10:00:00Z")
 	})
 	t.Run("no reference keeps the next one waiting", func(t *testing.T) {
 		t.Parallel()
@@ -72,7 +72,7 @@ func TestPlan_noDifferenceInLanes(t *testing.T) {
 		w.Has("staging/shop")
 		w.Landed("staging/shop", promotiontest.Ago(9*time.Hour), promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
 		w.Stands("prod/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
-		w.Expect("prod/shop", promotion.Waiting, "staging holds no reference to a followed component")
+		w.Expect("prod/shop", promotion.Waiting, "staging has no reference to a followed component")
 	})
 }
 
@@ -87,12 +87,12 @@ environments:
 	w.Stands("dev", promotiontest.Ago(time.Hour), "web:1.6.0@"+promotiontest.Digest("6"))
 	w.Landed("dev", promotiontest.Ago(9*time.Hour), promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
 	w.Stands("prod", promotiontest.Ago(9*time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
-	w.Expect("prod", promotion.Waiting, "dev tagged qa-passed: not known for web")
+	w.Expect("prod", promotion.Waiting, "dev tagged qa-passed: unknown for web")
 	w.AddFact("web", "qa-passed", image.Version{Digest: promotiontest.Digest("5")})
 	w.Expect("prod", promotion.Proposed, "dev had: web 1.4.0 -> 1.5.0")
 	w.AddFact("web", "qa-passed", image.Version{Digest: promotiontest.Digest("6")})
 	w.Expect("prod", promotion.Proposed, "dev has: web 1.4.0 -> 1.6.0")
 	w.AddFact("web", "qa-passed", image.Version{Digest: promotiontest.Digest("9")})
 	w.Expect("prod", promotion.Waiting,
-		"dev tagged qa-passed: web: the tag points at sha256:999999999999, not at sha256:666666666666")
+		"dev tagged qa-passed: web: the tag points to sha256:999999999999 instead of sha256:666666666666")
 }

@@ -26,7 +26,7 @@ func approvals(in *input, open *Open) []Condition {
 	}
 	gate := Condition{Name: approvalsGate, State: Passed}
 	if in.obs.Checkout {
-		gate.State, gate.Reason, gate.Value = Unknown, notEvaluated, fmt.Sprintf("%d wanted", required.Count)
+		gate.State, gate.Reason, gate.Value = Unknown, notEvaluated, fmt.Sprintf("%d required", required.Count)
 		return []Condition{gate}
 	}
 	given := 0
@@ -93,7 +93,7 @@ func withRequesters(in *input, open Open) Open {
 	open.Void = slices.Clone(open.Void)
 	for _, approval := range open.Approvals {
 		if slices.ContainsFunc(requesters(in), func(name string) bool { return strings.EqualFold(name, approval.By) }) {
-			open.Void = append(open.Void, Void{By: approval.By, Why: "they asked for this promotion"})
+			open.Void = append(open.Void, Void{By: approval.By, Why: "they requested this promotion"})
 		}
 	}
 	return open
@@ -105,7 +105,7 @@ func voidApprovals(open Open, own bool) string {
 	var parts []string
 	for _, v := range open.Void {
 		if v.Own || !own {
-			parts = append(parts, fmt.Sprintf("that of %s does not count: %s", v.By, v.Why))
+			parts = append(parts, fmt.Sprintf("the approval of %s does not count: %s", v.By, v.Why))
 		}
 	}
 	if len(parts) == 0 {

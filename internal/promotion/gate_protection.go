@@ -59,7 +59,7 @@ func (r Protection) blocking() []Condition {
 	var gates []Condition
 	if r.Queue {
 		gates = append(gates, Condition{Name: scm.RuleQueue, State: Blocked, Reason: r.Branch +
-			" takes changes only through its merge queue: let promoter bypass it, or set land: pr and let people add the pull request to it"})
+			" accepts changes only through its merge queue: allow promoter to bypass it, or set land: pr and add the pull request to the queue"})
 	}
 	if r.Stuck != "" {
 		name := "merge method"
@@ -98,12 +98,12 @@ func (r Protection) approvals(open Open) []Condition {
 			special += ", one of them for the last push"
 		}
 		if r.Owners {
-			special += ", and those of the files' owners (CODEOWNERS)"
+			special += ", and those of code owners (CODEOWNERS)"
 		}
 		gate.State = Pending
-		gate.Reason = fmt.Sprintf("%s wants %d approval%s%s%s", r.Branch, r.Approvals, plural, special, voidApprovals(open, true))
+		gate.Reason = fmt.Sprintf("%s requires %d approval%s%s%s", r.Branch, r.Approvals, plural, special, voidApprovals(open, true))
 	case r.Owners:
-		gate.Reason = "if the files have owners, the forge decides whether they approved"
+		gate.Reason = "if the files have code owners, the forge decides whether they approved"
 	}
 	return []Condition{gate}
 }
@@ -120,9 +120,9 @@ func (r Protection) checks(open Open) []Condition {
 		i := slices.IndexFunc(open.Checks, func(c Check) bool { return c.Name == name })
 		switch {
 		case i < 0 && open.Blind:
-			gate.State, gate.Reason = Passed, "not known: the credential may not read all checks, so the forge decides"
+			gate.State, gate.Reason = Passed, "unknown: the credential cannot read all checks, so the forge decides"
 		case i < 0:
-			gate.Reason = fmt.Sprintf("the check %s was not reported; if nothing runs it on promoter's branches, let it run there, or take it out of what %s requires",
+			gate.Reason = fmt.Sprintf("the check %s was not reported; run it on promoter's branches, or remove it from the required checks of %s",
 				name, r.Branch)
 		case open.Checks[i].State == Passed:
 			gate.State = Passed
@@ -139,12 +139,12 @@ func (r Protection) checks(open Open) []Condition {
 // gate is the gate of a refused merge. Rules that promoter cannot read may be the
 // cause.
 func (r Refusal) gate(hidden string) Condition {
-	reason := "the forge refuses it: " + r.Words
+	reason := "the forge refused the merge: " + r.Words
 	switch r.Rule {
 	case scm.RuleQueue:
-		reason += "; let promoter bypass the queue, or set land: pr and let people add the pull request to it"
+		reason += "; allow promoter to bypass the queue, or set land: pr and add the pull request to the queue"
 	case scm.RuleSigned:
-		reason += "; promoter signs no commits: allow a way of merging whose commit the forge signs, such as squash"
+		reason += "; promoter signs no commits: allow a merge method whose commit the forge signs, such as squash"
 	case scm.RuleLinear:
 		reason += "; allow squash or rebase merges"
 	}

@@ -129,7 +129,7 @@ func TestGates_approvals(t *testing.T) {
 			nil, "ADA",
 			promotion.Condition{
 				State: promotion.Pending, Value: "1 of 2",
-				Reason: "not approved yet by team:acme/sre or eve; that of ada does not count: they asked for this promotion",
+				Reason: "not approved yet by team:acme/sre or eve; the approval of ada does not count: they requested this promotion",
 			},
 		},
 		{"enough", []promotion.Approval{sre("ada"), {By: "Eve"}}, nil, "", promotion.Condition{State: promotion.Passed, Value: "2 of 2"}},

@@ -23,7 +23,7 @@ func TestPlan_heldAndFrozen(t *testing.T) {
 	}{
 		{
 			"held", state.Hold(state.Target{Environment: "dev", Application: "shop"}, promotiontest.ByAda("looks odd")),
-			promotion.RuleHeld, "held by ada since 2026-11-18: looks odd",
+			promotion.RuleHeld, "on hold by ada since 2026-11-18: looks odd",
 			time.Time{},
 		},
 		{
@@ -55,7 +55,7 @@ func TestPlan_heldAndFrozen(t *testing.T) {
 		w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
 		w.Publish("web:1.5.0@" + promotiontest.Digest("5"))
 		w.Decides(state.Freeze("dev", promotiontest.ByAda(""), nil))
-		w.Expect("dev/shop", promotion.Same, "holds this already")
+		w.Expect("dev/shop", promotion.Same, "already up to date")
 	})
 	t.Run("it stands before other reasons to wait", func(t *testing.T) {
 		t.Parallel()

@@ -45,7 +45,7 @@ func (o *Observation) settings(environment, application string) (config.Environm
 	show := func(key, from, to string) {
 		if from != to {
 			shown = append(shown, Condition{
-				Name: "limit of the server", State: Passed, Value: key + ": " + to,
+				Name: "server limit", State: Passed, Value: key + ": " + to,
 				Reason: "the server does not allow " + key + ": " + from,
 			})
 		}

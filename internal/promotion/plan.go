@@ -180,7 +180,7 @@ func draft(in *input, moves []Move, reason Reason, conditions []Condition) Decis
 func refuse(in *input, d Decision) Decision {
 	if in.obs.PushOnly && in.settings.Land != config.LandPush {
 		d.State, d.Reason = Refused, Reason{Rule: RuleForge, Message: "land is " + string(in.settings.Land) +
-			", but here are no pull requests: it is plain Git, or they are switched off on the forge"}
+			", but this repository has no pull requests: it is plain Git, or they are disabled"}
 	}
 	if len(in.current.Refusals) > 0 {
 		d.State, d.Reason = Refused, RefusedBy(in.current.Refusals)
@@ -198,9 +198,9 @@ func heldByProposeMode(in *input, d Decision) (Reason, bool) {
 		return Reason{}, false
 	}
 	if in.request != nil {
-		return Reason{Rule: RulePropose, Message: "propose is manual: another snapshot was asked for"}, true
+		return Reason{Rule: RulePropose, Message: "propose is manual: another snapshot was requested"}, true
 	}
-	return Reason{Rule: RulePropose, Message: "propose is manual: waits until a person asks for it"}, true
+	return Reason{Rule: RulePropose, Message: "propose is manual: waiting for a request"}, true
 }
 
 func neverProposed(in *input) (Reason, bool) {

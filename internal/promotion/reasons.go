@@ -20,9 +20,9 @@ func absent(target Target) Reason {
 }
 
 func noReference(upstream Snapshot) Reason {
-	message := "the files hold no reference to a followed component"
+	message := "no reference to a followed component"
 	if len(upstream) > 0 {
-		message += "; the environment before has " + upstream.String()
+		message += "; upstream has " + upstream.String()
 	}
 	return Reason{Rule: RuleNoReference, Message: message}
 }
@@ -30,15 +30,15 @@ func noReference(upstream Snapshot) Reason {
 // nowhereUpstream is the reason of a target whose application exists in no upstream
 // environment.
 func nowhereUpstream(application string) Reason {
-	return Reason{Rule: RuleAbsent, Message: fmt.Sprintf("no environment before has files of %s", application)}
+	return Reason{Rule: RuleAbsent, Message: fmt.Sprintf("no upstream environment has files of %s", application)}
 }
 
 // unknownUpstream is the reason of a target whose source has no usable files.
 func unknownUpstream(environment string, refusals []edit.Refusal) Reason {
 	if len(refusals) > 0 {
-		return Reason{Rule: RuleRefused, Message: fmt.Sprintf("what %s holds is not known: %s", environment, refusals[0])}
+		return Reason{Rule: RuleRefused, Message: fmt.Sprintf("the versions of %s are unknown: %s", environment, refusals[0])}
 	}
-	return Reason{Rule: RuleNoReference, Message: environment + " holds no reference to a followed component"}
+	return Reason{Rule: RuleNoReference, Message: environment + " has no reference to a followed component"}
 }
 
 // RefusedBy is the reason of a target with files that cannot be written.
@@ -52,11 +52,11 @@ func RefusedBy(refusals []edit.Refusal) Reason {
 
 // AlreadySame is the reason of a target in which nothing differs.
 func AlreadySame() Reason {
-	return Reason{Rule: RuleSame, Message: "holds this already"}
+	return Reason{Rule: RuleSame, Message: "already up to date"}
 }
 
 func alreadyNewer(component string, current, available image.Version) Reason {
-	return Reason{Rule: RuleSame, Message: fmt.Sprintf("holds %s %s already, which is newer than %s",
+	return Reason{Rule: RuleSame, Message: fmt.Sprintf("already at %s %s, which is newer than %s",
 		component, Label(current), Label(available))}
 }
 
@@ -79,16 +79,16 @@ func newerMoves(moves []Move) Reason {
 }
 
 func explicitMoves(moves []Move) Reason {
-	return Reason{Rule: RuleGiven, Message: "asked for: " + movesText(moves)}
+	return Reason{Rule: RuleGiven, Message: "requested: " + movesText(moves)}
 }
 
 func requestedBy(moves []Move, request state.Request) Reason {
-	return Reason{Rule: RuleGiven, Message: fmt.Sprintf("asked for by %s: %s", actor(request.Act), movesText(moves))}
+	return Reason{Rule: RuleGiven, Message: fmt.Sprintf("requested by %s: %s", actor(request.Act), movesText(moves))}
 }
 
 // nothingRequested is the reason of a request for versions that no file refers to.
 func nothingRequested(request state.Request) Reason {
-	return Reason{Rule: RuleGiven, Message: fmt.Sprintf("%s asked for %s, which nothing here refers to",
+	return Reason{Rule: RuleGiven, Message: fmt.Sprintf("%s requested %s, which no file here references",
 		actor(request.Act), strings.Join(request.With, ", "))}
 }
 
@@ -109,7 +109,7 @@ func fromUpstream(sources []Target, moves []Move, past bool) Reason {
 }
 
 func parentsDiffer(component, a string, inA image.Version, b string, inB image.Version) Reason {
-	return Reason{Rule: RuleParentsDiffer, Message: fmt.Sprintf("the environments before differ: %s %s in %s, %s in %s",
+	return Reason{Rule: RuleParentsDiffer, Message: fmt.Sprintf("the upstream environments differ: %s %s in %s, %s in %s",
 		component, Label(inA), a, Label(inB), b)}
 }
 
@@ -119,19 +119,19 @@ func disagrees(environment string, ref currentRef) Reason {
 		labels = append(labels, Label(v))
 	}
 	slices.Sort(labels)
-	return Reason{Rule: RuleParentsDiffer, Message: fmt.Sprintf("%s holds several versions of %s: %q",
+	return Reason{Rule: RuleParentsDiffer, Message: fmt.Sprintf("%s has several versions of %s: %q",
 		environment, ref.component, slices.Compact(labels))}
 }
 
 func digestUnknown(environment, component string, v image.Version) Reason {
-	return Reason{Rule: RuleDigestUnknown, Message: fmt.Sprintf("digest unknown: %s holds %s as the moving tag %s without its digest",
+	return Reason{Rule: RuleDigestUnknown, Message: fmt.Sprintf("digest unknown: %s references %s by the moving tag %s without a digest",
 		environment, component, v.Tag)}
 }
 
 // digestUnrecorded is the reason of a tag in a source whose digest at the time of
 // landing is in no trailer. Where the tag points now proves nothing.
 func digestUnrecorded(environment, component string, v image.Version) Reason {
-	return Reason{Rule: RuleDigestUnknown, Message: fmt.Sprintf("digest unknown: %s holds %s as the tag %s, and no commit tells which digest that was",
+	return Reason{Rule: RuleDigestUnknown, Message: fmt.Sprintf("digest unknown: %s references %s by the tag %s, and no commit records the digest",
 		environment, component, v.Tag)}
 }
 
@@ -146,9 +146,9 @@ func movedBack(component string, from, to image.Version) Reason {
 // heldBy is the reason of a target that a user put on hold or froze.
 func heldBy(held state.Held) Reason {
 	if held.Problem != "" {
-		return Reason{Rule: RuleHeld, Message: fmt.Sprintf("held: the record of %s on %s cannot be read: %s", held.Place, state.Branch, held.Problem)}
+		return Reason{Rule: RuleHeld, Message: fmt.Sprintf("on hold: the record of %s on %s cannot be read: %s", held.Place, state.Branch, held.Problem)}
 	}
-	r := Reason{Rule: RuleHeld, Message: "held by "}
+	r := Reason{Rule: RuleHeld, Message: "on hold by "}
 	if held.Freeze {
 		r = Reason{Rule: RuleFrozen, Message: held.Place.String() + " is frozen by "}
 	}
@@ -168,7 +168,7 @@ func rejectedText(move Move, r state.Rejection) string {
 }
 
 func revertedBefore(move Move, reverted Reversion) Reason {
-	message := targetsText([]Move{move}) + " was here before and was taken back"
+	message := targetsText([]Move{move}) + " was here before and was reverted"
 	if reverted.Commit != "" {
 		message += " (commit " + reverted.Commit[:min(len(reverted.Commit), shortHex)] + ")"
 	}
@@ -181,11 +181,11 @@ func rolledBack(moves []Move, back state.RolledBack) Reason {
 }
 
 func rollbackInvalid(component, text string) Reason {
-	return Reason{Rule: RuleRollback, Message: fmt.Sprintf("the rollback names %.200q for %s, which is no image of it", text, component)}
+	return Reason{Rule: RuleRollback, Message: fmt.Sprintf("the rollback names %.200q for %s, which is not an image of this component", text, component)}
 }
 
 func rollbackNeverHere(component, text string) Reason {
-	return Reason{Rule: RuleRollback, Message: fmt.Sprintf("the rollback names %.200q for %s, which never stood here: ask for it with promote", text, component)}
+	return Reason{Rule: RuleRollback, Message: fmt.Sprintf("the rollback names %.200q for %s, which was never here: use promote instead", text, component)}
 }
 
 // movesText lists moves as "web 1.4 -> 1.5, worker 2.0 -> 2.1".

@@ -78,7 +78,7 @@ func TestPlan_rejectedByVersions(t *testing.T) {
 
 func TestPlan_whatWasTakenBackIsNotProposedAgain(t *testing.T) {
 	t.Parallel()
-	const words = "web 1.5.0 was here before and was taken back (commit 1a2b3c4d5e6f)"
+	const words = "web 1.5.0 was here before and was reverted (commit 1a2b3c4d5e6f)"
 	taken := func(w *promotiontest.Scenario, target string) {
 		w.Reverted[w.Target(target)] = []promotion.Reversion{{
 			Component: "web", Version: promotiontest.Version("1.5.0@" + promotiontest.Digest("5")), Commit: "1a2b3c4d5e6f7a8b9c",

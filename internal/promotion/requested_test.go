@@ -31,7 +31,7 @@ func TestPlan_requestForAManualEnvironment(t *testing.T) {
 		t.Parallel()
 		w := asking(t, state.Request{})
 		w.State = state.State{}
-		w.Expect("staging/shop", promotion.Waiting, "propose is manual: waits until a person asks for it")
+		w.Expect("staging/shop", promotion.Waiting, "propose is manual: waiting for a request")
 	})
 	t.Run("the newest, while it is not bound", func(t *testing.T) {
 		t.Parallel()
@@ -48,7 +48,7 @@ func TestPlan_requestForAManualEnvironment(t *testing.T) {
 	t.Run("bound to what is no candidate", func(t *testing.T) {
 		t.Parallel()
 		w := asking(t, state.Request{Snapshot: "v1:other"})
-		d := w.Expect("staging/shop", promotion.Waiting, "propose is manual: another snapshot was asked for")
+		d := w.Expect("staging/shop", promotion.Waiting, "propose is manual: another snapshot was requested")
 		if d.Request != nil {
 			t.Errorf("request: %+v", d.Request)
 		}
@@ -56,7 +56,7 @@ func TestPlan_requestForAManualEnvironment(t *testing.T) {
 	t.Run("bound to what landed is done", func(t *testing.T) {
 		t.Parallel()
 		w := asking(t, state.Request{Snapshot: promotiontest.Pinned("web:1.4.0@" + promotiontest.Digest("4")).ID()})
-		d := w.Expect("staging/shop", promotion.Waiting, "propose is manual: waits until a person asks for it")
+		d := w.Expect("staging/shop", promotion.Waiting, "propose is manual: waiting for a request")
 		if d.Fulfilled == nil {
 			t.Error("the request is not told as done")
 		}
@@ -72,7 +72,7 @@ func TestPlan_requestForAManualEnvironment(t *testing.T) {
 		t.Parallel()
 		w := asking(t, state.Request{})
 		w.Targets[w.Target("staging/shop")] = w.Targets[w.Target("dev/shop")]
-		if d := w.Expect("staging/shop", promotion.Same, "holds this already"); d.Fulfilled == nil {
+		if d := w.Expect("staging/shop", promotion.Same, "already up to date"); d.Fulfilled == nil {
 			t.Error("the request is not told as done")
 		}
 	})
@@ -95,20 +95,20 @@ func TestPlan_requestNamesVersions(t *testing.T) {
 	}
 	t.Run("what is here with these, past the order", func(t *testing.T) {
 		t.Parallel()
-		d := asking(t, promotiontest.Chain).Expect("staging/shop", promotion.Proposed, "asked for by ada: web 1.5.0 -> 1.4.3")
+		d := asking(t, promotiontest.Chain).Expect("staging/shop", promotion.Proposed, "requested by ada: web 1.5.0 -> 1.4.3")
 		if len(d.Moves) != 1 || d.Request == nil {
 			t.Errorf("moves %v, request %v", d.Moves, d.Request)
 		}
 	})
 	t.Run("conditions of what never stood before it", func(t *testing.T) {
 		t.Parallel()
-		asking(t, promotiontest.Soaking).Expect("staging/shop", promotion.Waiting, "dev soak: not eligible in dev: it never stood there")
+		asking(t, promotiontest.Soaking).Expect("staging/shop", promotion.Waiting, "dev soak: not eligible in dev: it was never there")
 	})
 	t.Run("conditions of what did", func(t *testing.T) {
 		t.Parallel()
 		w := asking(t, promotiontest.Soaking)
 		w.Landed("dev/shop", promotiontest.Ago(9*time.Hour), promotiontest.Ago(time.Hour), "web:1.4.3@"+promotiontest.Digest("3"), "worker:1.0.0@"+promotiontest.Digest("b"))
-		w.Expect("staging/shop", promotion.Proposed, "asked for by ada: web 1.5.0 -> 1.4.3")
+		w.Expect("staging/shop", promotion.Proposed, "requested by ada: web 1.5.0 -> 1.4.3")
 	})
 	t.Run("rejected stays rejected", func(t *testing.T) {
 		t.Parallel()
@@ -132,7 +132,7 @@ func TestPlan_requestNamesVersions(t *testing.T) {
 		t.Parallel()
 		w := asking(t, promotiontest.Chain)
 		w.Explicit = nil
-		w.Expect("staging/shop", promotion.Waiting, "ada asked for "+ref+", which nothing here refers to")
+		w.Expect("staging/shop", promotion.Waiting, "ada requested "+ref+", which no file here references")
 	})
 	t.Run("what stands here already is done, and the place goes on", func(t *testing.T) {
 		t.Parallel()

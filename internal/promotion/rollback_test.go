@@ -47,7 +47,7 @@ func TestPlan_rollback(t *testing.T) {
 		w.Landings[w.Target("staging/shop")] = nil
 		w.Stands("staging/shop", promotiontest.Ago(time.Minute), "web:1.4.0@"+promotiontest.Digest("4"))
 		w.Landings[w.Target("dev/shop")][0].At = promotiontest.Ago(9 * time.Hour)
-		w.Expect("staging/shop", promotion.Waiting, "held by ada since 2026-11-18: slow")
+		w.Expect("staging/shop", promotion.Waiting, "on hold by ada since 2026-11-18: slow")
 		w.Decides(state.Resume(w.StateTarget("staging/shop"), state.Act{At: promotiontest.Noon}))
 		w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.6.0")
 	})
@@ -61,7 +61,7 @@ func TestPlan_rollback(t *testing.T) {
 		t.Parallel()
 		w := rolling(t)
 		w.Facts[promotion.Fact{Repository: promotiontest.Repository("web"), Digest: promotiontest.Digest("4")}] = image.Version{}
-		w.Expect("staging/shop", promotion.Waiting, "web 1.4.0: image missing: the registry has it no more")
+		w.Expect("staging/shop", promotion.Waiting, "web 1.4.0: image missing: no longer in the registry")
 	})
 	t.Run("by its digest, wherever its tag points now", func(t *testing.T) {
 		t.Parallel()
@@ -88,7 +88,7 @@ func TestPlan_rollback(t *testing.T) {
 		w.Decides(state.Rollback(w.StateTarget("staging/shop"), state.RolledBack{
 			Act: promotiontest.ByAda(""), Images: map[string]string{"web": "quay.io/other/web:1.4.0"},
 		}))
-		w.Expect("staging/shop", promotion.Waiting, `the rollback names "quay.io/other/web:1.4.0" for web, which is no image of it`)
+		w.Expect("staging/shop", promotion.Waiting, `the rollback names "quay.io/other/web:1.4.0" for web, which is not an image of this component`)
 	})
 }
 
@@ -110,7 +110,7 @@ func TestPlan_aRollbackToWhatNeverStoodHere(t *testing.T) {
 			w.RegistryAnswers(image)
 			w.Decides(state.Rollback(w.StateTarget("staging/shop"), state.RolledBack{Act: promotiontest.ByAda(""), Images: promotiontest.Images(image)}))
 			d := w.Decide("staging/shop")
-			if d.State != promotion.Waiting || !strings.Contains(d.Reason.Message, "which never stood here") {
+			if d.State != promotion.Waiting || !strings.Contains(d.Reason.Message, "which was never here") {
 				t.Errorf("%s: %s", d.State, d.Reason)
 			}
 		})

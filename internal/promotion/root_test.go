@@ -32,7 +32,7 @@ func TestPlan_root(t *testing.T) {
 			"the present version is no difference",
 			[]string{"web:1.5.0"},
 			[]string{"web:1.5.0@" + promotiontest.DigestB},
-			promotion.Same, "holds this already",
+			promotion.Same, "already up to date",
 		},
 		{
 			"a moved tag is a new version",
@@ -44,13 +44,13 @@ func TestPlan_root(t *testing.T) {
 			"the same digest under a new tag is a new label",
 			[]string{"web:1.4.0@" + promotiontest.DigestA},
 			[]string{"web:1.5.0@" + promotiontest.DigestA},
-			promotion.Same, "holds this already",
+			promotion.Same, "already up to date",
 		},
 		{
 			"an older offer never downgrades",
 			[]string{"web:1.5.0"},
 			[]string{"web:1.4.0@" + promotiontest.DigestB},
-			promotion.Same, "holds web 1.5.0 already, which is newer than 1.4.0",
+			promotion.Same, "already at web 1.5.0, which is newer than 1.4.0",
 		},
 		{
 			"a tag that the policy cannot order gives way",
@@ -80,7 +80,7 @@ func TestPlan_root(t *testing.T) {
 			"files without a reference",
 			nil,
 			[]string{"web:1.5.0@" + promotiontest.DigestB},
-			promotion.NoReference, "the files hold no reference to a followed component",
+			promotion.NoReference, "no reference to a followed component",
 		},
 	}
 	for _, test := range tests {
@@ -114,7 +114,7 @@ func TestPlan_labelIsKnownByTheRegistry(t *testing.T) {
 	w.Has("dev/shop", "web:1.4.0")
 	w.Publish("web:1.5.0@" + promotiontest.DigestA)
 	w.AddFact("web", "1.4.0", image.Version{Digest: promotiontest.DigestA})
-	w.Expect("dev/shop", promotion.Same, "holds this already")
+	w.Expect("dev/shop", promotion.Same, "already up to date")
 }
 
 func TestPlan_movedBack(t *testing.T) {
@@ -239,7 +239,7 @@ func TestPlan_given(t *testing.T) {
 		w := promotiontest.NewCheckout(t, promotiontest.Chain)
 		w.Has("dev/shop", "web:1.5.0")
 		w.Name("web:1.4.0")
-		w.Expect("dev/shop", promotion.Proposed, "asked for: web 1.5.0 -> 1.4.0")
+		w.Expect("dev/shop", promotion.Proposed, "requested: web 1.5.0 -> 1.4.0")
 	})
 	t.Run("goes straight into a named environment", func(t *testing.T) {
 		t.Parallel()
@@ -248,7 +248,7 @@ func TestPlan_given(t *testing.T) {
 		w.Has("prod/shop", "web:1.3.0")
 		w.Name("web:1.5.0")
 		w.Requested["prod"] = true
-		w.Expect("prod/shop", promotion.Proposed, "asked for: web 1.3.0 -> 1.5.0")
+		w.Expect("prod/shop", promotion.Proposed, "requested: web 1.3.0 -> 1.5.0")
 	})
 	t.Run("goes into the root alone when none is named", func(t *testing.T) {
 		t.Parallel()
@@ -256,7 +256,7 @@ func TestPlan_given(t *testing.T) {
 		w.Has("dev/shop", "web:1.4.0")
 		w.Has("staging/shop", "web:1.4.0")
 		w.Name("web:1.5.0")
-		w.Expect("staging/shop", promotion.Same, "holds this already")
+		w.Expect("staging/shop", promotion.Same, "already up to date")
 	})
 }
 
@@ -275,7 +275,7 @@ environments: {dev: {paths: ["dev/{application}"]}}
 		w := promotiontest.NewCheckout(t, text)
 		w.Has("dev/shop", "web:1.4.0", "worker:1.4.0")
 		w.Publish("web:1.5.0")
-		w.Expect("dev/shop", promotion.Waiting, "sameVersion: the components differ: web 1.5.0, worker 1.4.0")
+		w.Expect("dev/shop", promotion.Waiting, "sameVersion: the components have different versions: web 1.5.0, worker 1.4.0")
 	})
 	t.Run("goes on when all are there", func(t *testing.T) {
 		t.Parallel()
@@ -285,7 +285,7 @@ environments: {dev: {paths: ["dev/{application}"]}}
 		d := w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0, worker 1.4.0 -> 1.5.0")
 		want := []promotion.Condition{{
 			Name: "settle", State: promotion.Unknown, Value: "2m",
-			Reason: "not evaluated: a checkout has no forge to ask",
+			Reason: "not evaluated: a local checkout has no forge",
 		}}
 		if diff := cmp.Diff(want, d.Conditions); diff != "" {
 			t.Errorf("conditions (-want +got):\n%s", diff)

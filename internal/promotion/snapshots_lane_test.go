@@ -35,7 +35,7 @@ func TestPlan_tagOnlyInLanes(t *testing.T) {
 		w := world(t, "web:1.5.0", "web:1.5.0@"+promotiontest.Digest("5"))
 		w.AddFact("web", "1.5.0", image.Version{Digest: promotiontest.Digest("9")})
 		w.Expect("staging/shop", promotion.Waiting,
-			"web 1.5.0: tag moved: it points at sha256:999999999999 now, not at sha256:555555555555")
+			"web 1.5.0: tag moved: it now points to sha256:999999999999 instead of sha256:555555555555")
 	})
 	t.Run("a trailer of a moving tag", func(t *testing.T) {
 		t.Parallel()
@@ -48,7 +48,7 @@ func TestPlan_tagOnlyInLanes(t *testing.T) {
 		w.Landed("dev/shop", promotiontest.Ago(2*time.Hour), promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
 		w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
 	})
-	const unknown = "digest unknown: dev holds web as the tag 1.5.0, and no commit tells which digest that was"
+	const unknown = "digest unknown: dev references web by the tag 1.5.0, and no commit records the digest"
 	t.Run("where the tag points now proves nothing", func(t *testing.T) {
 		t.Parallel()
 		w := world(t, "web:1.5.0", "")
@@ -64,22 +64,22 @@ func TestPlan_tagOnlyInLanes(t *testing.T) {
 		t.Parallel()
 		w := world(t, "moving:released", "")
 		w.Expect("staging/shop", promotion.Waiting,
-			"digest unknown: dev holds moving as the moving tag released without its digest")
+			"digest unknown: dev references moving by the moving tag released without a digest")
 	})
 	t.Run("the same tag in both is no difference", func(t *testing.T) {
 		t.Parallel()
 		w := promotiontest.New(t, promotiontest.Chain)
 		w.Has("dev/shop", "web:1.5.0")
 		w.Has("staging/shop", "web:1.5.0")
-		w.Expect("staging/shop", promotion.Same, "holds this already")
+		w.Expect("staging/shop", promotion.Same, "already up to date")
 	})
 }
 
 func TestPlan_imageMissingInLanes(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, version, words string }{
-		{"by its tag", "web:1.5.0@" + promotiontest.Digest("5"), "web 1.5.0: image missing: the registry has it no more"},
-		{"by its digest", "moving:released@" + promotiontest.Digest("5"), "moving released: image missing: the registry has it no more"},
+		{"by its tag", "web:1.5.0@" + promotiontest.Digest("5"), "web 1.5.0: image missing: no longer in the registry"},
+		{"by its digest", "moving:released@" + promotiontest.Digest("5"), "moving released: image missing: no longer in the registry"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestPlan_notRecheckedBlocks(t *testing.T) {
 	w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
 	w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
 	clear(w.Facts)
-	w.Expect("staging/shop", promotion.Waiting, "web 1.5.0: the registry did not say whether it still is the same")
+	w.Expect("staging/shop", promotion.Waiting, "web 1.5.0: not verified: the registry gave no answer")
 }
 
 func TestPlan_snapshotIsByFilesAndTrailersInLanes(t *testing.T) {
@@ -127,8 +127,8 @@ func TestPlan_newLabelInLanes(t *testing.T) {
 	w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
 	w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.9@"+promotiontest.Digest("5"))
 	w.Publish("web:1.5.1@" + promotiontest.Digest("5"))
-	w.Expect("dev/shop", promotion.Same, "holds this already")
-	w.Expect("staging/shop", promotion.Same, "holds this already")
+	w.Expect("dev/shop", promotion.Same, "already up to date")
+	w.Expect("staging/shop", promotion.Same, "already up to date")
 	w.Publish("web:1.5.0@" + promotiontest.Digest("6"))
 	w.Expect("dev/shop", promotion.Proposed, "newer: web sha256:555555555555 -> sha256:666666666666")
 }

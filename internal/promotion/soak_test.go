@@ -32,14 +32,14 @@ func TestPlan_soakInLanes(t *testing.T) {
 			func(w *promotiontest.Scenario) {
 				w.Stands("dev/shop", promotiontest.Ago(59*time.Minute), "web:1.5.0@"+promotiontest.Digest("5"))
 			},
-			promotion.Waiting, "dev soak: there since 2026-11-18T10:01:00Z", time.Minute,
+			promotion.Waiting, "dev soak: present since 2026-11-18T10:01:00Z", time.Minute,
 		},
 		{
 			"a time that is not yet counts as now",
 			func(w *promotiontest.Scenario) {
 				w.Stands("dev/shop", promotiontest.Ago(-5*time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
 			},
-			promotion.Waiting, "dev soak: there since 2026-11-18T11:00:00Z", time.Hour,
+			promotion.Waiting, "dev soak: present since 2026-11-18T11:00:00Z", time.Hour,
 		},
 		{
 			"no time is known",
@@ -71,7 +71,7 @@ func TestPlan_soakInLanes(t *testing.T) {
 				w.Landed("dev/shop", promotiontest.Ago(30*time.Minute), promotiontest.Ago(10*time.Minute), "web:1.5.1@"+promotiontest.Digest("5"))
 				w.Landed("dev/shop", time.Time{}, promotiontest.Ago(30*time.Minute), "web:1.5.1@"+promotiontest.Digest("5"))
 			},
-			promotion.Waiting, "dev soak: there since 2026-11-18T10:30:00Z", 30 * time.Minute,
+			promotion.Waiting, "dev soak: present since 2026-11-18T10:30:00Z", 30 * time.Minute,
 		},
 		{
 			"it begins again when it comes back",
@@ -80,7 +80,7 @@ func TestPlan_soakInLanes(t *testing.T) {
 				w.Landed("dev/shop", promotiontest.Ago(30*time.Minute), promotiontest.Ago(10*time.Minute), "web:1.5.0@"+promotiontest.Digest("5"))
 				w.Landed("dev/shop", promotiontest.Ago(9*time.Hour), promotiontest.Ago(30*time.Minute), "web:1.6.0@"+promotiontest.Digest("6"))
 			},
-			promotion.Waiting, "dev soak: there since 2026-11-18T10:50:00Z", 50 * time.Minute,
+			promotion.Waiting, "dev soak: present since 2026-11-18T10:50:00Z", 50 * time.Minute,
 		},
 	}
 	for _, test := range tests {
@@ -111,8 +111,8 @@ environments:
 	w := promotiontest.New(t, text)
 	w.Stands("dev", promotiontest.Ago(9*time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
 	w.Stands("prod", promotiontest.Ago(9*time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
-	d := w.Expect("prod", promotion.Waiting, "dev soak: no evidence source yet")
-	want := promotion.Condition{Name: "dev soak", State: promotion.Unknown, Reason: "no evidence source yet", Value: "1h"}
+	d := w.Expect("prod", promotion.Waiting, "dev soak: no health source available")
+	want := promotion.Condition{Name: "dev soak", State: promotion.Unknown, Reason: "no health source available", Value: "1h"}
 	if diff := cmp.Diff(want, promotiontest.ConditionNamed(t, d, "dev soak")); diff != "" {
 		t.Errorf("condition (-want +got):\n%s", diff)
 	}

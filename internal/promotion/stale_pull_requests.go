@@ -61,7 +61,7 @@ func unwantedVersion(in *input, move Move) (Reason, bool) {
 			return found && SameRollout(pinned.Version, move.To)
 		})
 		if i >= 0 && landings[i].TakenBack {
-			return Reason{Rule: RuleReverted, Message: targetsText([]Move{move}) + " was taken back in " + source.Environment}, true
+			return Reason{Rule: RuleReverted, Message: targetsText([]Move{move}) + " was reverted in " + source.Environment}, true
 		}
 	}
 	return Reason{}, false
@@ -128,14 +128,14 @@ func dispose(in *input, d Decision, open Open) Disposition {
 	case !known:
 		return closing(d.Reason)
 	case len(moves) == 0:
-		return closing(Reason{Rule: RuleSame, Message: "the files are ahead of it"})
+		return closing(Reason{Rule: RuleSame, Message: "the files are newer"})
 	}
 	for _, move := range moves {
 		switch {
 		case !selected(in, move):
-			return closing(Reason{Rule: RuleGone, Message: "the config does not select it any more: " + targetsText([]Move{move})})
+			return closing(Reason{Rule: RuleGone, Message: "no longer selected by the config: " + targetsText([]Move{move})})
 		case d.State == Same && !inSources(in, move):
-			return closing(Reason{Rule: RuleSame, Message: "no environment before holds it any more: " + targetsText([]Move{move})})
+			return closing(Reason{Rule: RuleSame, Message: "no longer in any upstream environment: " + targetsText([]Move{move})})
 		}
 	}
 	if why, never := neverProposed(in); never {

@@ -43,7 +43,7 @@ func againstOpen(in *input, open Open, moves []Move) ([]Move, []Condition) {
 	}
 	// An approval is work: it is not discarded for a newer version.
 	if by := approvedBy(in, open); len(by) > 0 {
-		return current, []Condition{newerWaits(open, moves, ", which is approved by "+sortedNames(by))}
+		return current, []Condition{newerWaits(open, moves, ", which was approved by "+sortedNames(by))}
 	}
 	return refreshed(in, moves, current), nil
 }
@@ -51,7 +51,7 @@ func againstOpen(in *input, open Open, moves []Move) ([]Move, []Condition) {
 func newerWaits(open Open, moves []Move, why string) Condition {
 	return Condition{
 		Name: "newer", State: Pending,
-		Reason: fmt.Sprintf("newer waits: %s, until #%d is decided%s", targetsText(moves), open.Number, why),
+		Reason: fmt.Sprintf("newer version waits: %s, until #%d is merged or closed%s", targetsText(moves), open.Number, why),
 	}
 }
 

@@ -142,11 +142,11 @@ func withdrawn(in *input, tenures []tenure, i int) (string, bool) {
 		return "", false
 	}
 	if tenures[i].reverted {
-		return "it was taken back there", true
+		return "it was reverted there", true
 	}
 	for c := range in.refs {
 		if wentBack(in, tenures, i, c) {
-			return "what came after it there moved back", true
+			return "a later change there moved back", true
 		}
 	}
 	return "", false

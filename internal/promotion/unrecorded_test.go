@@ -52,7 +52,7 @@ func TestPlan_settle(t *testing.T) {
 		t.Parallel()
 		w := settling(t)
 		d := w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0")
-		want := promotion.Condition{Name: "settle", State: promotion.Passed, Value: "2m", Reason: "web 1.5.0 is offered since 2026-11-18T10:57:00Z"}
+		want := promotion.Condition{Name: "settle", State: promotion.Passed, Value: "2m", Reason: "web 1.5.0 available since 2026-11-18T10:57:00Z"}
 		if diff := cmp.Diff(want, promotiontest.ConditionNamed(t, d, "settle")); diff != "" {
 			t.Errorf("condition (-want +got):\n%s", diff)
 		}
@@ -61,7 +61,7 @@ func TestPlan_settle(t *testing.T) {
 		t.Parallel()
 		w := settling(t)
 		available(w, promotiontest.Ago(time.Minute), "worker:2.1.0@"+promotiontest.Digest("1"))
-		d := w.Expect("dev/shop", promotion.Waiting, "settle: worker 2.1.0 is offered since 2026-11-18T10:59:00Z")
+		d := w.Expect("dev/shop", promotion.Waiting, "settle: worker 2.1.0 available since 2026-11-18T10:59:00Z")
 		if due := promotiontest.Noon.Add(time.Minute); !d.Reason.Until.Equal(due) {
 			t.Errorf("until %v, want %v", d.Reason.Until, due)
 		}
@@ -70,7 +70,7 @@ func TestPlan_settle(t *testing.T) {
 		t.Parallel()
 		w := settling(t)
 		w.Publish("worker:2.1.0@" + promotiontest.Digest("1"))
-		d := w.Expect("dev/shop", promotion.Waiting, "settle: worker 2.1.0 is offered since 2026-11-18T11:00:00Z")
+		d := w.Expect("dev/shop", promotion.Waiting, "settle: worker 2.1.0 available since 2026-11-18T11:00:00Z")
 		if due := promotiontest.Noon.Add(2 * time.Minute); !d.Reason.Until.Equal(due) {
 			t.Errorf("until %v, want %v", d.Reason.Until, due)
 		}
@@ -89,7 +89,7 @@ func TestPlan_settle(t *testing.T) {
 		t.Parallel()
 		w := settling(t)
 		available(w, promotiontest.Noon.Add(time.Hour), "worker:2.1.0@"+promotiontest.Digest("1"))
-		w.Expect("dev/shop", promotion.Waiting, "settle: worker 2.1.0 is offered since 2026-11-18T11:00:00Z")
+		w.Expect("dev/shop", promotion.Waiting, "settle: worker 2.1.0 available since 2026-11-18T11:00:00Z")
 	})
 	t.Run("a child does not settle", func(t *testing.T) {
 		t.Parallel()

@@ -23,7 +23,7 @@ func TestReply_golden(t *testing.T) {
 	waits := pullrequest.Proposal{Step: pullrequest.StepWait, Decisions: []promotion.Decision{{
 		Target: promotion.Target{Environment: "prod", Application: "shop"}, State: promotion.Waiting,
 		Reason:     promotion.Reason{Message: "staging soak: 3h of 24h", Until: opens},
-		Conditions: []promotion.Condition{{Name: "staging soak", State: promotion.Pending, Value: "3h of 24h", Reason: "there since 2026-11-18T08:00:00Z", Until: &opens}},
+		Conditions: []promotion.Condition{{Name: "staging soak", State: promotion.Pending, Value: "3h of 24h", Reason: "present since 2026-11-18T08:00:00Z", Until: &opens}},
 	}}}
 	for name, answers := range map[string][]pullrequest.Answered{
 		"help": {{Answer: state.Answer{Login: "ann", Command: "help", Reaction: "done", Words: "here you may use hold, help"}}},

@@ -120,7 +120,7 @@ func TestArrange_freeze(t *testing.T) {
 	t.Parallel()
 	until := promotiontest.Noon.AddDate(0, 0, 1)
 	for reason, change := range map[string]state.Change{
-		"held by ada since 2026-11-18":          state.Hold(state.Target{Environment: "dev", Application: "shop"}, promotiontest.ActOf("ada")),
+		"on hold by ada since 2026-11-18":       state.Hold(state.Target{Environment: "dev", Application: "shop"}, promotiontest.ActOf("ada")),
 		"dev is frozen by ada since 2026-11-18": state.Freeze("dev", promotiontest.ActOf("ada"), &until),
 	} {
 		for _, available := range []string{"web:1.4@" + promotiontest.DigestA, "web:1.5@" + promotiontest.DigestB} {

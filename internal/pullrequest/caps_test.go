@@ -51,7 +51,7 @@ func TestCaps_land(t *testing.T) {
 			if p.Environment.Land != test.want {
 				t.Errorf("land is %s, want %s", p.Environment.Land, test.want)
 			}
-			shown := len(p.Gates) > 0 && p.Gates[0].Name == "limit of the server" &&
+			shown := len(p.Gates) > 0 && p.Gates[0].Name == "server limit" &&
 				p.Gates[0].Reason == "the server does not allow land: "+string(test.wanted)
 			if shown != test.changed {
 				t.Errorf("gates %+v", p.Gates)
@@ -74,7 +74,7 @@ func TestCaps_propose(t *testing.T) {
 	if d.State != promotion.Waiting || d.Reason.Rule != promotion.RulePropose {
 		t.Errorf("%s: %s", d.State, d.Reason)
 	}
-	if gate := promotiontest.GateNamed(t, d.Gates, "limit of the server"); gate.Reason != "the server does not allow propose: automatic" || gate.Value != "propose: manual" {
+	if gate := promotiontest.GateNamed(t, d.Gates, "server limit"); gate.Reason != "the server does not allow propose: automatic" || gate.Value != "propose: manual" {
 		t.Errorf("%+v", gate)
 	}
 	w := capped(t, "", manual)
@@ -111,7 +111,7 @@ func TestPlan_plainGitHasNoPullRequests(t *testing.T) {
 	for _, land := range []string{"pr", "automerge"} {
 		w := capped(t, ", land: "+land, promotion.Limit{})
 		w.PushOnly = true
-		reason := "land is " + land + ", but here are no pull requests: it is plain Git, or they are switched off on the forge"
+		reason := "land is " + land + ", but this repository has no pull requests: it is plain Git, or they are disabled"
 		w.Expect("prod/shop", promotion.Refused, reason)
 		expectOnly(w, pullrequest.StepWait, false, reason)
 	}
@@ -119,5 +119,5 @@ func TestPlan_plainGitHasNoPullRequests(t *testing.T) {
 	w.PushOnly = true
 	expectOnly(w, pullrequest.StepPush, true, "newer: web 1.4 -> 1.5")
 	w.Available["web"] = promotion.Available{Version: promotiontest.Version("1.4"), Found: true}
-	w.Expect("prod/shop", promotion.Same, "holds this already")
+	w.Expect("prod/shop", promotion.Same, "already up to date")
 }

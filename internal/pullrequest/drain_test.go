@@ -31,7 +31,7 @@ func TestDrain_bringsOneThrough(t *testing.T) {
 	w := soaked(t, "drain")
 	w.Stood("dev/shop", 10*time.Minute, 0, "web:1.4@"+promotiontest.DigestA)
 	d := w.Decide("dev/shop")
-	if d.State != promotion.Waiting || !strings.HasPrefix(d.Reason.Message, "drain: web 1.4 is not through to staging yet: dev soak") {
+	if d.State != promotion.Waiting || !strings.HasPrefix(d.Reason.Message, "drain: web 1.4 has not reached staging yet: dev soak") {
 		t.Errorf("%s: %s", d.State, d.Reason)
 	}
 	if through := promotiontest.Noon.Add(24*time.Hour - 10*time.Minute); !d.Reason.Until.Equal(through) {
@@ -109,7 +109,7 @@ environments:
 // Where every newer one is taken at once, none gets through, and this is said.
 func TestDrain_refreshSaysThatNoneWill(t *testing.T) {
 	t.Parallel()
-	const none = "no snapshot gets through: dev takes every newer one (newer: refresh) before 1d pass; newer: drain brings one through"
+	const none = "no version soaks long enough: dev is updated (newer: refresh) before 1d have passed; newer: drain lets one through"
 	w := soaked(t, "refresh")
 	w.Stood("dev/shop", 2*time.Minute, 0, "web:1.4@"+promotiontest.DigestA)
 	w.Stood("dev/shop", 5*time.Minute, 2*time.Minute, "web:1.3.2@"+promotiontest.DigestC)

@@ -116,12 +116,12 @@ func TestArrange_groupWithNothingReady(t *testing.T) {
 	expectSummaries(w)
 
 	openGroup(w, bothOf()) // still wanted, for all we know
-	expectSummaries(w, "keep promoter/dev/_all [dev/jobs dev/shop]: holds this already")
+	expectSummaries(w, "keep promoter/dev/_all [dev/jobs dev/shop]: already up to date")
 
 	done := groupOf(t)
 	nothing(done)
 	openGroup(done, map[string]promotion.Snapshot{"shop": promotiontest.SnapshotOf("web:1.4@" + promotiontest.DigestA), "gone": promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB)})
-	expectSummaries(done, "close promoter/dev/_all [dev/shop]: holds this already")
+	expectSummaries(done, "close promoter/dev/_all [dev/shop]: already up to date")
 
 	foreign := groupOf(t)
 	openGroup(foreign, bothOf())
@@ -143,19 +143,19 @@ func TestArrange_groupChanged(t *testing.T) {
 	w := groupOf(t)
 	w.OpenPullRequest("promoter/dev/shop", 5, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 	expectSummaries(w,
-		"close promoter/dev/shop []: the applications of dev share one pull request now",
+		"close promoter/dev/shop []: the applications of dev now share one pull request",
 		"propose promoter/dev/_all [dev/jobs dev/shop]: jobs: newer: worker 2.0 -> 2.1 (and 1 more)",
 	)
 
 	back := oneOf(t, "")
 	back.OpenPullRequest(allBranch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 	expectSummaries(back,
-		"close promoter/dev/_all []: the applications of dev have pull requests of their own now",
+		"close promoter/dev/_all []: the applications of dev now have separate pull requests",
 		"propose promoter/dev/shop [dev/shop]: newer: web 1.4 -> 1.5",
 	)
 
 	empty := groupOf(t)
 	empty.Targets = map[promotion.Target]promotion.Current{}
 	openGroup(empty, bothOf())
-	expectSummaries(empty, "close promoter/dev/_all []: no environment has files of any application any more")
+	expectSummaries(empty, "close promoter/dev/_all []: no environment has files of any application")
 }

@@ -26,11 +26,11 @@ func TestArrange_whatIsLeft(t *testing.T) {
 		{"done by hand", func(w *promotiontest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.4@"+promotiontest.DigestA))
-		}, pullrequest.StepClose, "holds this already"},
+		}, pullrequest.StepClose, "already up to date"},
 		{"the files are ahead", func(w *promotiontest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.3@"+promotiontest.DigestB))
-		}, pullrequest.StepClose, "the files are ahead of it"},
+		}, pullrequest.StepClose, "the files are newer"},
 		{"rejected", func(w *promotiontest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
@@ -40,15 +40,15 @@ func TestArrange_whatIsLeft(t *testing.T) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 			w.Reverted[w.Target("dev/shop")] = []promotion.Reversion{{Component: "web", Version: promotiontest.Version("1.5@" + promotiontest.DigestB)}}
-		}, pullrequest.StepClose, "web 1.5 was here before and was taken back"},
+		}, pullrequest.StepClose, "web 1.5 was here before and was reverted"},
 		{"not selected any more", func(w *promotiontest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:nightly@"+promotiontest.DigestB))
-		}, pullrequest.StepClose, "the config does not select it any more: web nightly"},
+		}, pullrequest.StepClose, "no longer selected by the config: web nightly"},
 		{"the registry forgot it", func(w *promotiontest.Scenario) { // a list may not be whole: it is kept
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
-		}, pullrequest.StepKeep, "holds this already"},
+		}, pullrequest.StepKeep, "already up to date"},
 		{"the registry does not answer", func(w *promotiontest.Scenario) {
 			w.Available["web"] = promotion.Available{Err: promotiontest.ErrDown}
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
@@ -56,7 +56,7 @@ func TestArrange_whatIsLeft(t *testing.T) {
 		{"the files are gone", func(w *promotiontest.Scenario) {
 			delete(w.Targets, w.Target("dev/shop"))
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
-		}, pullrequest.StepClose, "no environment has files of shop any more"},
+		}, pullrequest.StepClose, "no environment has files of shop"},
 		{"the branch is away", func(w *promotiontest.Scenario) {
 			delete(w.Targets, w.Target("dev/shop"))
 			w.Unavailable["dev"] = "no branch env/dev"
@@ -65,7 +65,7 @@ func TestArrange_whatIsLeft(t *testing.T) {
 		{"no reference any more", func(w *promotiontest.Scenario) {
 			w.Targets[w.Target("dev/shop")] = promotion.Current{}
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
-		}, pullrequest.StepClose, "the files hold no reference to a followed component"},
+		}, pullrequest.StepClose, "no reference to a followed component"},
 		{"the registry has an older one now", func(w *promotiontest.Scenario) {
 			w.Publish("web:1.4.5@" + promotiontest.DigestC)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
@@ -74,7 +74,7 @@ func TestArrange_whatIsLeft(t *testing.T) {
 		{"trailers that say nothing", func(w *promotiontest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, nil)
-		}, pullrequest.StepClose, "holds this already"},
+		}, pullrequest.StepClose, "already up to date"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -149,14 +149,14 @@ func TestArrange_childKeepsWhatItsParentHas(t *testing.T) {
 		w.OpenPullRequest("promoter/staging/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 		return w
 	}
-	expectOnly(ahead(t), pullrequest.StepClose, false, "no environment before holds it any more: web 1.5")
+	expectOnly(ahead(t), pullrequest.StepClose, false, "no longer in any upstream environment: web 1.5")
 
 	w := ahead(t)
 	w.Landings[w.Target("dev/shop")] = []promotion.Landing{
 		{Commit: "b", Snapshot: promotiontest.SnapshotOf("web:1.4@" + promotiontest.DigestA)},
 		{Commit: "a", Snapshot: promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB), TakenBack: true},
 	}
-	expectOnly(w, pullrequest.StepClose, false, "web 1.5 was taken back in dev")
+	expectOnly(w, pullrequest.StepClose, false, "web 1.5 was reverted in dev")
 }
 
 func TestArrange_environmentGone(t *testing.T) {
@@ -165,7 +165,7 @@ func TestArrange_environmentGone(t *testing.T) {
 	w.Publish("web:1.4@" + promotiontest.DigestA)
 	w.OpenPullRequest("promoter/qa/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 	w.OpenPullRequest("promoter/_state", 8, nil) // none of ours, whatever somebody opened from it
-	expectOnly(w, pullrequest.StepClose, false, "the config has no environment qa any more")
+	expectOnly(w, pullrequest.StepClose, false, "environment qa is no longer in the config")
 	if p := only(w); p.Environment.Name != "qa" || p.Head != "promoter/qa/shop" || p.Open.Number != 7 {
 		t.Errorf("%+v", p)
 	}
@@ -189,8 +189,8 @@ func TestArrange_landsAnotherWay(t *testing.T) {
 	w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 	w.OpenPullRequest("promoter/dev/_all", 8, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 	want := []string{
-		"close promoter/dev/_all []: the applications of dev have pull requests of their own now",
-		"close promoter/dev/shop []: shop is pushed to dev now",
+		"close promoter/dev/_all []: the applications of dev now have separate pull requests",
+		"close promoter/dev/shop []: shop is now pushed to dev directly",
 		"land, push  [dev/shop]: newer: web 1.4 -> 1.5",
 	}
 	if diff := cmp.Diff(want, summaries(arrange(w))); diff != "" {

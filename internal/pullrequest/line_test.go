@@ -33,7 +33,7 @@ func TestArrange_order(t *testing.T) {
 	want := []string{
 		"propose promoter/staging/b [staging/b]: wanted",
 		"propose promoter/prod/e [prod/e]: wanted",
-		"close promoter/qa/shop []: the config has no environment qa any more",
+		"close promoter/qa/shop []: environment qa is no longer in the config",
 		"propose promoter/dev/c [dev/c]: wanted",
 		"propose promoter/dev/d [dev/d]: wanted",
 		"propose promoter/prod/a [prod/a]: wanted",
@@ -57,15 +57,15 @@ environments:
 	w.OpenPullRequest("promoter/dev/app-8", 8, promotiontest.SnapshotsOf("app-8", "web:1.5@"+promotiontest.DigestB)) // is open already
 	w.OpenPullRequest("promoter/dev/app-x", 9, promotiontest.SnapshotsOf("app-x", "web:1.5@"+promotiontest.DigestB)) // makes room
 	want := []string{
-		"close promoter/dev/app-x []: no environment has files of app-x any more",
+		"close promoter/dev/app-x []: no environment has files of app-x",
 		"propose promoter/dev/app-0 [dev/app-0]: newer: web 1.4 -> 1.5",
 		"propose promoter/dev/app-1 [dev/app-1]: newer: web 1.4 -> 1.5",
 	}
 	for i := range 6 {
-		want = append(want, fmt.Sprintf("wait promoter/dev/app-%d [dev/app-%[1]d]: waiting in line: place %d of 7", i+2, i+1))
+		want = append(want, fmt.Sprintf("wait promoter/dev/app-%d [dev/app-%[1]d]: waiting for the pull request limit: position %d of 7", i+2, i+1))
 	}
 	want = append(want, "propose promoter/dev/app-8 [dev/app-8]: newer: web 1.4 -> 1.5",
-		"wait promoter/dev/app-9 [dev/app-9]: waiting in line: place 7 of 7")
+		"wait promoter/dev/app-9 [dev/app-9]: waiting for the pull request limit: position 7 of 7")
 	proposals := arrange(w)
 	if diff := cmp.Diff(want, summaries(proposals)); diff != "" {
 		t.Error(diff)

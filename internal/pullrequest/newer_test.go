@@ -53,7 +53,7 @@ func TestNewer_refreshPausesAtAnApproval(t *testing.T) {
 
 	w.Approve("promoter/dev/shop", "ada")
 	d := w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4 -> 1.5")
-	expectShown(t, d, "newer", "newer waits: web 1.6, until #7 is decided, which is approved by ada")
+	expectShown(t, d, "newer", "newer version waits: web 1.6, until #7 is merged or closed, which was approved by ada")
 	if only(w).Land {
 		t.Error("one approval of two")
 	}
@@ -67,7 +67,7 @@ func TestNewer_queue(t *testing.T) {
 	t.Parallel()
 	w := openWith(t, ", newer: queue, land: automerge")
 	d := w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4 -> 1.5")
-	expectShown(t, d, "newer", "newer waits: web 1.6, until #7 is decided")
+	expectShown(t, d, "newer", "newer version waits: web 1.6, until #7 is merged or closed")
 	if !only(w).Land {
 		t.Error("what is open is not merged")
 	}
@@ -97,9 +97,9 @@ func TestNewer_openIsAskedAgain(t *testing.T) {
 		t.Error(diff)
 	}
 	for reason, fact := range map[string]*image.Version{
-		"web 1.5: the registry did not say whether it still is the same":                       nil,
-		"web 1.5: image missing: the registry has it no more":                                  {},
-		"web 1.5: tag moved: it points at sha256:dddddddddddd now, not at sha256:bbbbbbbbbbbb": {Digest: promotiontest.DigestD},
+		"web 1.5: not verified: the registry gave no answer":                                      nil,
+		"web 1.5: image missing: no longer in the registry":                                       {},
+		"web 1.5: tag moved: it now points to sha256:dddddddddddd instead of sha256:bbbbbbbbbbbb": {Digest: promotiontest.DigestD},
 	} {
 		if fact != nil {
 			w.AddFact("web", "1.5", *fact)

@@ -76,7 +76,7 @@ func TestOnboardingBody_harmless(t *testing.T) {
 func TestOnboardingBody_nothingFirst(t *testing.T) {
 	t.Parallel()
 	body := pullrequest.OnboardingBody(pullrequest.Onboarding{Base: "main", Unknown: []string{"component web: the registry did not answer"}})
-	for _, words := range []string{"Nothing: the files hold what would be chosen, or it is not known.", "Not known: component web: the registry did not answer."} {
+	for _, words := range []string{"Nothing: the files have the selected versions already, or they are unknown.", "Unknown: component web: the registry did not answer."} {
 		if !strings.Contains(body, words) {
 			t.Errorf("it does not say %q:\n%s", words, body)
 		}

@@ -62,7 +62,7 @@ func full() pullrequest.Page {
 	p.Environment.PullRequest.Body = "Runbook: https://example.com/runbook of {application} {version}"
 	opens := time.Date(2026, 11, 19, 8, 0, 0, 0, time.UTC)
 	p.Decisions[0].Conditions = []promotion.Condition{
-		{Name: "dev soak", State: promotion.Passed, Value: "1h", Reason: "there since 2026-11-18T09:00:00Z"},
+		{Name: "dev soak", State: promotion.Passed, Value: "1h", Reason: "present since 2026-11-18T09:00:00Z"},
 		{Name: "dev check e2e", State: promotion.Passed},
 	}
 	p.Gates = []promotion.Condition{
@@ -86,7 +86,7 @@ func hostile() pullrequest.Page {
 	attack := "Fix #12 for @acme/everyone <img src=x onerror=alert(1)> `code` | [x](https://evil.example) --> <!-- promoter:end -->\r\n/close \u202eevil"
 	d := &p.Decisions[0]
 	d.Moves[0].From.Tag, d.Moves[0].To.Tag = attack, "1.4.2"+attack
-	d.Reason.Message = "asked for by " + attack
+	d.Reason.Message = "requested by " + attack
 	d.Conditions[0].Reason, d.Conditions[0].Value, d.Conditions[0].Name = attack, attack, attack
 	for span, comparison := range p.Commits {
 		comparison.URL = "https://github.com/x) @everyone"
@@ -110,7 +110,7 @@ func group() pullrequest.Page {
 func kept() pullrequest.Page {
 	p := aPage(map[string][]promotion.Move{"shop": {aMove("web", "1.4.1", "1.5.0")}})
 	p.Step = pullrequest.StepKeep
-	p.Reason = promotion.Reason{Rule: promotion.RuleHeld, Message: "held by ann since 2026-11-18: the database moves", Until: promotiontest.Noon}
+	p.Reason = promotion.Reason{Rule: promotion.RuleHeld, Message: "on hold by ann since 2026-11-18: the database moves", Until: promotiontest.Noon}
 	p.Open = &promotion.Open{Number: 7, Snapshots: map[string]promotion.Snapshot{"shop": {
 		"web":    {Repository: promotiontest.Repository("web"), Version: image.Version{Tag: "1.4.2", Digest: "sha256:" + strings.Repeat("c", 64)}},
 		"worker": {Repository: promotiontest.Repository("worker"), Version: promotiontest.Version("2.0.0@" + promotiontest.DigestA)},

@@ -255,7 +255,7 @@ func limitOpen(proposals []Proposal, open map[string]promotion.Open) {
 	}
 	for _, queue := range waiting {
 		for i, p := range queue {
-			why := promotion.Reason{Rule: promotion.RuleLimit, Message: fmt.Sprintf("waiting in line: place %d of %d", i+1, len(queue))}
+			why := promotion.Reason{Rule: promotion.RuleLimit, Message: fmt.Sprintf("waiting for the pull request limit: position %d of %d", i+1, len(queue))}
 			p.Step, p.Reason, p.Land = StepWait, why, false
 			p.Decisions = slices.Clone(p.Decisions)
 			for k := range p.Decisions {

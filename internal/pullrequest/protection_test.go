@@ -42,7 +42,7 @@ func votes(logins ...string) []promotion.Vote {
 
 func TestProtection_becomesGates(t *testing.T) {
 	t.Parallel()
-	const notReported = "the check ci was not reported; if nothing runs it on promoter's branches, let it run there, or take it out of what main requires"
+	const notReported = "the check ci was not reported; run it on promoter's branches, or remove it from the required checks of main"
 	for name, test := range map[string]struct {
 		rules scm.Rules
 		open  promotion.Open
@@ -51,14 +51,14 @@ func TestProtection_becomesGates(t *testing.T) {
 		"no approval": {
 			scm.Rules{Approvals: 2},
 			promotion.Open{},
-			promotion.Condition{Name: "protection approvals", State: promotion.Pending, Value: "0 of 2", Reason: "main wants 2 approvals"},
+			promotion.Condition{Name: "protection approvals", State: promotion.Pending, Value: "0 of 2", Reason: "main requires 2 approvals"},
 		},
 		"one approval": {
 			scm.Rules{Approvals: 2, Owners: true},
 			promotion.Open{Votes: votes("ada")},
 			promotion.Condition{
 				Name: "protection approvals", State: promotion.Pending, Value: "1 of 2",
-				Reason: "main wants 2 approvals, and those of the files' owners (CODEOWNERS)",
+				Reason: "main requires 2 approvals, and those of code owners (CODEOWNERS)",
 			},
 		},
 		"enough": {
@@ -69,19 +69,19 @@ func TestProtection_becomesGates(t *testing.T) {
 		"the owners, perhaps": {
 			scm.Rules{Owners: true},
 			promotion.Open{},
-			promotion.Condition{Name: "protection approvals", State: promotion.Passed, Reason: "if the files have owners, the forge decides whether they approved"},
+			promotion.Condition{Name: "protection approvals", State: promotion.Passed, Reason: "if the files have code owners, the forge decides whether they approved"},
 		},
 		"before the last push": {
 			scm.Rules{Approvals: 1, NotByPusher: true},
 			promotion.Open{Votes: votes("ada before")},
-			promotion.Condition{Name: "protection approvals", State: promotion.Pending, Value: "1 of 1", Reason: "main wants 1 approval, one of them for the last push"},
+			promotion.Condition{Name: "protection approvals", State: promotion.Pending, Value: "1 of 1", Reason: "main requires 1 approval, one of them for the last push"},
 		},
 		"our own": {
 			scm.Rules{Approvals: 1},
 			promotion.Open{Void: []promotion.Void{{By: "bot", Why: "it is promoter's own", Own: true}, {By: "ben", Why: "it is a bot's"}}},
 			promotion.Condition{
 				Name: "protection approvals", State: promotion.Pending, Value: "0 of 1",
-				Reason: "main wants 1 approval; that of bot does not count: it is promoter's own",
+				Reason: "main requires 1 approval; the approval of bot does not count: it is promoter's own",
 			},
 		},
 		"not reported": {
@@ -92,7 +92,7 @@ func TestProtection_becomesGates(t *testing.T) {
 		"not readable": {
 			scm.Rules{Checks: []string{"ci"}},
 			promotion.Open{Blind: true},
-			promotion.Condition{Name: "protection check ci", State: promotion.Passed, Reason: "not known: the credential may not read all checks, so the forge decides"},
+			promotion.Condition{Name: "protection check ci", State: promotion.Passed, Reason: "unknown: the credential cannot read all checks, so the forge decides"},
 		},
 		"running": {
 			scm.Rules{Checks: []string{"ci"}},
@@ -109,7 +109,7 @@ func TestProtection_becomesGates(t *testing.T) {
 			promotion.Open{},
 			promotion.Condition{
 				Name: "merge queue", State: promotion.Blocked,
-				Reason: "main takes changes only through its merge queue: let promoter bypass it, or set land: pr and let people add the pull request to it",
+				Reason: "main accepts changes only through its merge queue: allow promoter to bypass it, or set land: pr and add the pull request to the queue",
 			},
 		},
 		"unsigned": {
@@ -188,7 +188,7 @@ func TestProtection_refused(t *testing.T) {
 			t.Errorf("refused %s ago, changed %s ago: lands %v", test.ago, test.changed, p.Land)
 		}
 		gate := promotiontest.GateNamed(t, p.Gates, "merge")
-		if gate.State != promotion.Blocked || gate.Reason != "the forge refuses it: No." || gate.Until == nil {
+		if gate.State != promotion.Blocked || gate.Reason != "the forge refused the merge: No." || gate.Until == nil {
 			t.Errorf("%+v", gate)
 		}
 		read, refused := pullrequest.ParseRefusal(pullrequest.StatusOf(p).Description, promotiontest.Noon.Add(-test.changed))
@@ -208,7 +208,7 @@ func TestProtection_refusedByARule(t *testing.T) {
 		}
 	}
 	w := protectedWorld(t, scm.Rules{Hidden: "more is asked"}, promotion.Open{Refused: refusal("", "No.", 0, time.Hour)})
-	if gate := promotiontest.GateNamed(t, only(w).Gates, "merge"); gate.Reason != "the forge refuses it: No.; more is asked" {
+	if gate := promotiontest.GateNamed(t, only(w).Gates, "merge"); gate.Reason != "the forge refused the merge: No.; more is asked" {
 		t.Errorf("%+v", gate)
 	}
 	w = protectedWorld(t, scm.Rules{Queue: true}, promotion.Open{Refused: refusal(scm.RuleQueue, "No.", 0, time.Hour)})
@@ -222,7 +222,7 @@ func TestProtection_refusedByARule(t *testing.T) {
 func FuzzParseRefusal(f *testing.F) {
 	for _, seed := range []string{
 		"refused 2026-11-18 11:00 UTC: No.", "refused 2026-11-18 11:00 UTC, merge queue: No: no.", "refused 2026-11-18 11:00 UTC, other: No.",
-		"refused 2026-13-18 11:00 UTC: No.", "refused ", "nothing keeps it from landing", "refused 2026-11-18 11:00 UTC: ",
+		"refused 2026-13-18 11:00 UTC: No.", "refused ", "ready to land", "refused 2026-11-18 11:00 UTC: ",
 	} {
 		f.Add(seed)
 	}

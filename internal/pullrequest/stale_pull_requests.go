@@ -65,17 +65,17 @@ func abandoned(observation promotion.Observation, decisions []promotion.Decision
 func whyAbandoned(target promotion.Target, settings config.Environment, known, decided bool) string {
 	switch {
 	case !known:
-		return fmt.Sprintf("the config has no environment %s any more", target.Environment)
+		return fmt.Sprintf("environment %s is no longer in the config", target.Environment)
 	case isGroup(target) && settings.PullRequest.Group == config.GroupEnvironment:
-		return "no environment has files of any application any more"
+		return "no environment has files of any application"
 	case isGroup(target):
-		return fmt.Sprintf("the applications of %s have pull requests of their own now", target.Environment)
+		return fmt.Sprintf("the applications of %s now have separate pull requests", target.Environment)
 	case !decided:
-		return fmt.Sprintf("no environment has files of %s any more", target.Application)
+		return fmt.Sprintf("no environment has files of %s", target.Application)
 	case settings.Land == config.LandPush:
-		return fmt.Sprintf("%s is pushed to %s now", target.Application, target.Environment)
+		return fmt.Sprintf("%s is now pushed to %s directly", target.Application, target.Environment)
 	default:
-		return fmt.Sprintf("the applications of %s share one pull request now", target.Environment)
+		return fmt.Sprintf("the applications of %s now share one pull request", target.Environment)
 	}
 }
 

@@ -36,7 +36,7 @@ func StatusOf(p Proposal) scm.Status {
 	}
 	switch len(gates) {
 	case 0:
-		return status(scm.CheckPassed, "nothing keeps it from landing")
+		return status(scm.CheckPassed, "ready to land")
 	case 1:
 		return status(scm.CheckPassed, gates[0].Name+" passed")
 	default:

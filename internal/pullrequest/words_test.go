@@ -67,7 +67,7 @@ func TestBody_isCutWhereItSaysSo(t *testing.T) {
 	if n := len([]rune(body)); n > 65_536 || n < 65_000 {
 		t.Errorf("%d runes", n)
 	}
-	if !strings.HasSuffix(body, "*The rest is left out: a pull request has no room for more.*\n\n"+endMarker) {
+	if !strings.HasSuffix(body, "*Truncated: the rest exceeds the size of a pull request body.*\n\n"+endMarker) {
 		t.Errorf("ends with %q", body[len(body)-200:])
 	}
 	_, message := pullrequest.CommitMessage(aPage(moves))
@@ -195,16 +195,16 @@ func TestStatusOf(t *testing.T) {
 		gates []promotion.Condition
 		want  string
 	}{
-		{pullrequest.StepPropose, nil, "passed nothing keeps it from landing"},
+		{pullrequest.StepPropose, nil, "passed ready to land"},
 		{pullrequest.StepPropose, []promotion.Condition{passed}, "passed check ci passed"},
 		{pullrequest.StepPropose, []promotion.Condition{passed, passed}, "passed all 2 gates passed"},
 		{pullrequest.StepPropose, []promotion.Condition{passed, waiting, failed}, "pending windows office: closed (until 2026-11-18 12:00 UTC)"},
 		{pullrequest.StepPropose, []promotion.Condition{failed}, "failed check e2e: e2e failed"},
 		{pullrequest.StepPropose, []promotion.Condition{unknown}, "pending check qa: " + strings.Repeat("é", 129) + "…"},
-		{pullrequest.StepKeep, []promotion.Condition{passed}, "pending held by ann"},
+		{pullrequest.StepKeep, []promotion.Condition{passed}, "pending on hold by ann"},
 	} {
 		got := pullrequest.StatusOf(pullrequest.Proposal{
-			Step: test.step, Gates: test.gates, Reason: promotion.Reason{Message: "held by ann"},
+			Step: test.step, Gates: test.gates, Reason: promotion.Reason{Message: "on hold by ann"},
 		})
 		if text := string(got.State) + " " + got.Description; text != test.want || got.Context != "promoter" {
 			t.Errorf("got %s %q, want %q", got.Context, text, test.want)
