@@ -92,7 +92,7 @@ func TestDemo_onGitHubTellsTheWholeStory(t *testing.T) {
 		`^  #1 Promote 3 applications to staging: blog, mail, shop \(open, by promoter-bot\)$`,
 		`^3\. A person merges it: ann$`,
 		`^  #1 .* \(merged, by ann\)$`,
-		`^  prod/shop  waiting  staging soak: there since \S+, until \S+Z$`,
+		`^  prod/shop  waiting  staging soak: present since \S+, until \S+Z$`,
 		`^An hour is too long for a demo\. ann shortens it to a second, and moves the window$`,
 		`^4\. Prod's pull request waits for its window and its check, then promoter merges it$`,
 		`^  prod  gate check e2e: waiting, not reported yet$`,

@@ -41,7 +41,7 @@ func TestRun_branchDeleted_github(t *testing.T) {
 		s.calm()
 		s.wait(time.Minute)
 		s.repo.DeleteBranch("ada", stagingHead)
-		s.because(s.run(), "staging", "held", "deleted")
+		s.because(s.run(), "staging", "on hold", "deleted")
 		s.pulls(stagingHead+" closed", stagingHead+" closed")
 	})
 }

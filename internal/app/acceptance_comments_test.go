@@ -83,7 +83,7 @@ func TestRun_comments_github(t *testing.T) {
 		forged, edited := s.says("mallory", 1, "/promoter resume"), s.says("ada", 1, "/promoter resume")
 		s.wait(time.Second)
 		s.repo.Reword(edited, "/promoter resume all")
-		s.because(s.run(), "staging", "waiting: ", "held", "bob", "the cart is empty")
+		s.because(s.run(), "staging", "waiting: ", "on hold", "bob", "the cart is empty")
 		s.reacted(held, "+1")
 		s.reacted(forged, "-1")
 		s.reacted(edited)
@@ -148,7 +148,7 @@ func TestRun_archived_github(t *testing.T) {
 		}
 		s.repo.SetArchived(false)
 		s.reacted(held)
-		s.because(s.run(), "staging", "held")
+		s.because(s.run(), "staging", "on hold")
 		s.reacted(held, "+1")
 	})
 }
@@ -214,7 +214,7 @@ func TestRun_comments_gitlab(t *testing.T) {
 	project.Say("mallory", 1, "/promoter reject mine is better")
 	project.Say("ada", 1, "/promoter hold the cart is empty")
 	project.Say("ada", 1, "/promoter explain")
-	s.because(s.run(), "staging", "waiting: ", "held", "ada", "the cart is empty")
+	s.because(s.run(), "staging", "waiting: ", "on hold", "ada", "the cart is empty")
 	var answers []string
 	for _, note := range project.Request(1).Notes {
 		if note.Author == "promoter-bot" && strings.Contains(note.Body, "promoter: answer") {

@@ -94,7 +94,7 @@ func TestRun_revertRejectsItsVersions_github(t *testing.T) {
 		s.repo.MergePull("ada", 1, "squash")
 		s.wait(time.Minute)
 		s.edit("ada", "main", "staging/shop.yaml", s.line("web:1.1.0"), s.line("web:1.0.0"))
-		s.because(s.run(), "staging", "reverted", "taken back")
+		s.because(s.run(), "staging", "reverted", "was reverted")
 		s.holds("prod", "1.0.0 1.0.0")
 		s.pulls(stagingHead + " merged")
 		s.calm()
@@ -116,8 +116,8 @@ func TestRun_revertRejectsItsVersions_plain(t *testing.T) {
 			s.edit("ada", "main", environment+"/shop.yaml", s.line("web:1.1.0"), s.line("web:1.0.0"))
 		}
 		report := s.run()
-		s.because(report, "dev", "reverted", "taken back")
-		s.because(report, "prod", "reverted", "taken back")
+		s.because(report, "dev", "reverted", "was reverted")
+		s.because(report, "prod", "reverted", "was reverted")
 		s.holds("staging", "1.1.0 1.0.0")
 		s.calm()
 		s.wait(40 * 24 * time.Hour)
@@ -151,7 +151,7 @@ func (s *story) remembered() {
 				s.t.Fatal(err)
 			}
 		}
-		s.because(s.run(), "dev", "held", "incident 12")
+		s.because(s.run(), "dev", "on hold", "incident 12")
 		s.holds("dev", "1.0.0 1.0.0")
 	}
 	s.decide(app.Order{Verb: app.VerbReject, Images: []string{"web:1.1.0"}, Reason: "it leaks"})

@@ -163,7 +163,7 @@ func TestRun_rollbackHoldsUntilResume_both(t *testing.T) {
 		s.holds("prod", "1.1.0 1.0.0")
 		s.calm()
 		s.release("web", "1.3.0")
-		s.because(s.run(), "prod", "held", "errors")
+		s.because(s.run(), "prod", "on hold", "errors")
 		s.holds("staging", "1.3.0 1.0.0")
 		s.holds("prod", "1.1.0 1.0.0")
 		s.wait(time.Minute)

@@ -122,7 +122,7 @@ func TestRun_manualMergeIsRecorded_github(t *testing.T) {
 				s.run()
 				s.wait(3 * 24 * time.Hour) // a commit's own time proves no soak
 				s.repo.MergePull("ada", 1, method)
-				s.because(s.run(), "prod", "staging soak: there since")
+				s.because(s.run(), "prod", "staging soak: present since")
 				s.calm()
 				s.wait(58 * time.Minute)
 				s.run()

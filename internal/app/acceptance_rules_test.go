@@ -80,7 +80,7 @@ func TestRun_requiredByGitHub_github(t *testing.T) {
 		s.repo.Review("promoter-bot", 2, "APPROVED")
 		s.repo.Review("ada", 2, "APPROVED")
 		s.repo.SetCheckRun("ci", head, "ci", "in_progress")
-		s.gated("approvals: waiting 0 of 1: not approved yet by carol; that of promoter-bot does not count: it is promoter's own",
+		s.gated("approvals: waiting 0 of 1: not approved yet by carol; the approval of promoter-bot does not count: it is promoter's own",
 			"protection approvals: waiting 1 of 2", "protection check ci: waiting: ci has not finished")
 		s.repo.SetCheckRun("ci", head, "ci", "success")
 		s.repo.Review("bob", 2, "APPROVED")

@@ -228,7 +228,7 @@ func (s *story) strangers() {
 		"prod/shop.json": `{"schema": 1, "request": {` + by + `, "with": ["` + s.host + `/acme/web:1.1.0"]}}`,
 	})
 	report := s.run()
-	s.because(report, "dev", "held", "mallory")
+	s.because(report, "dev", "on hold", "mallory")
 	if d := decision(report, "prod"); d.State == promotion.Proposed {
 		s.t.Errorf("a request by hand passed the soak: %+v", d)
 	}

@@ -95,7 +95,7 @@ func (s *show) mergeStaging(ctx context.Context) error {
 	if err := s.tellPull(ctx, 1, "merged, by "+s.ann.name); err != nil {
 		return err
 	}
-	if _, err := s.run(ctx, `^  staging/shop  same  `, `^  prod/shop  waiting  staging soak: there since .*, until `, `nothing to do$`); err != nil {
+	if _, err := s.run(ctx, `^  staging/shop  same  `, `^  prod/shop  waiting  staging soak: present since .*, until `, `nothing to do$`); err != nil {
 		return err
 	}
 	if err := s.shorten(ctx); err != nil {

@@ -95,7 +95,7 @@ func TestReconcile_botApprovalCountsForTheForge(t *testing.T) {
 	t.Parallel()
 	w := protected(t, ", gates: {approvals: {count: 1}}", scm.Rules{Approvals: 1})
 	w.Forge.Review(2, "approver[bot]", scm.Approved)
-	w.wantGates(w.run(), "approvals: waiting (0 of 1) not approved yet; that of approver[bot] does not count: it is a bot's", "protection approvals: passed (1 of 1)")
+	w.wantGates(w.run(), "approvals: waiting (0 of 1) not approved yet; the approval of approver[bot] does not count: it is a bot's", "protection approvals: passed (1 of 1)")
 	w = protected(t, "", scm.Rules{Approvals: 1})
 	w.Forge.Review(2, "approver[bot]", scm.Approved)
 	w.run()
@@ -130,7 +130,7 @@ func TestReconcile_mergeQueue(t *testing.T) {
 			w.run()
 			report := w.run()
 			w.wantGates(report, "merge queue: blocked")
-			if got := w.gates(report)[0]; !strings.Contains(got, "set land: pr and let people add the pull request") {
+			if got := w.gates(report)[0]; !strings.Contains(got, "set land: pr and add the pull request") {
 				t.Error(got)
 			}
 			if status := w.statusOf(w.pull(2).Head.Commit); !strings.HasPrefix(status, "passed") {
@@ -263,7 +263,7 @@ func TestReconcile_approvalsThatDoNotCount(t *testing.T) {
 	t.Parallel()
 	w := protected(t, ", gates: {approvals: {count: 1}}", scm.Rules{Approvals: 1})
 	w.Forge.Review(2, enginetest.Bot.Login, scm.Approved)
-	own := "; that of promoter-bot does not count: it is promoter's own"
+	own := "; the approval of promoter-bot does not count: it is promoter's own"
 	w.wantGates(w.run(), "approvals: waiting (0 of 1) not approved yet"+own, "protection approvals: waiting (0 of 1) main requires 1 approval"+own)
 }
 

@@ -36,7 +36,7 @@ func TestReconcile_holdAndResume(t *testing.T) {
 	w.decide(state.Hold(in("dev"), w.act("an incident")))
 	w.push(web, "1.1.0")
 	report := w.run()
-	wantReason(t, report, "dev", "held", "ada", "an incident")
+	wantReason(t, report, "dev", "on hold", "ada", "an incident")
 	w.holds("dev", "1.0.0 1.0.0")
 	w.calm()
 	w.decide(state.Resume(in("dev"), w.act("")))
