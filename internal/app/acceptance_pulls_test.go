@@ -224,8 +224,8 @@ func TestRun_limitOfOpenPullRequests_github(t *testing.T) {
 		s.repo.Commit("ada", "main", "Many", files)
 		report := s.run()
 		s.pulls("promoter/staging/app000 open", "promoter/staging/app001 open", "promoter/staging/app002 open")
-		if words := fmt.Sprint(report.Effects); !strings.Contains(words, "in line") {
-			s.t.Error("nobody is told the place in line")
+		if words := fmt.Sprint(report.Effects); !strings.Contains(words, "limit: position") {
+			s.t.Error("the position in the queue is missing")
 		}
 		s.calm()
 		s.repo.MergePull("ada", 2, "squash")
