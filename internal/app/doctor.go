@@ -46,7 +46,7 @@ type doctor struct {
 
 // heard is what a host said about its clock and its limit last.
 type heard struct {
-	answer    outbound.Answer
+	answer    outbound.Exchange
 	remaining int // below zero: it does not say
 }
 
@@ -95,7 +95,7 @@ func (d *doctor) say(verdict Verdict, subject, fix, format string, args ...any) 
 
 // hear remembers what hosts say in passing. An answer that says nothing of a limit
 // leaves what was said before.
-func (d *doctor) hear(_ context.Context, to string, answer outbound.Answer) {
+func (d *doctor) hear(_ context.Context, to string, answer outbound.Exchange) {
 	if answer.Status == 0 || to != connect.ToForge {
 		return
 	}

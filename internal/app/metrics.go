@@ -44,7 +44,7 @@ func newMetrics(file *config.Server, now func() time.Time, backoffs func() []tel
 }
 
 // observeRequest counts a request and adds it to the trace.
-func observeRequest(ctx context.Context, counts *telemetry.Metrics, to string, answer outbound.Answer) {
+func observeRequest(ctx context.Context, counts *telemetry.Metrics, to string, answer outbound.Exchange) {
 	followRequest(ctx, to, answer)
 	counts.Request(to, answer.Host, answer.Status, answer.Took)
 	if to == connect.ToForge && answer.Remaining >= 0 {

@@ -129,7 +129,7 @@ func newService(ctx context.Context, s *connect.Server, db *database.DB, options
 	made := &service{ServeOptions: options, server: s, file: s.File, now: s.Now, db: db, queue: work, store: store.New(db)}
 	made.metrics = newMetrics(s.File, s.Now, made.hostBackoffs, work)
 	made.connections, err = connect.New(s, connect.Hooks{
-		Request: func(ctx context.Context, to string, answer outbound.Answer) {
+		Request: func(ctx context.Context, to string, answer outbound.Exchange) {
 			observeRequest(ctx, made.metrics, to, answer)
 		},
 		DigestCached: made.metrics.ImageMetadata,

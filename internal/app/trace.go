@@ -203,7 +203,7 @@ func (s *service) followAct(ctx context.Context, began time.Time, done engine.Ef
 
 // followRequest is a request that was sent. What says no is an answer; what says
 // nothing, or that the server is at fault, is a failure.
-func followRequest(ctx context.Context, to string, answer outbound.Answer) {
+func followRequest(ctx context.Context, to string, answer outbound.Exchange) {
 	past := telemetry.CompletedSpan{
 		Name: strings.TrimSpace(answer.Method + " " + answer.Route), Client: true, Began: answer.Began, Took: answer.Took,
 	}

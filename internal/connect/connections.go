@@ -12,7 +12,7 @@ import (
 type Hooks struct {
 	// Request is called for each request that was sent, retries included, with what it
 	// was sent to and the context of the request.
-	Request func(ctx context.Context, to string, answer outbound.Answer)
+	Request func(ctx context.Context, to string, answer outbound.Exchange)
 	// DigestCached is called when a registry is asked about a digest, with whether the
 	// answer was cached.
 	DigestCached func(hit bool)
@@ -58,8 +58,8 @@ type Backoff struct {
 	Reason     string
 }
 
-func backoff(to, credential string, pause outbound.Pause) Backoff {
-	return Backoff{To: to, Host: pause.Host, Credential: credential, Until: pause.Until, Reason: pause.Why}
+func backoff(to, credential string, pause outbound.Backoff) Backoff {
+	return Backoff{To: to, Host: pause.Host, Credential: credential, Until: pause.Until, Reason: pause.Reason}
 }
 
 // HostBackoffs lists the hosts that this process does not ask for a while.
@@ -68,7 +68,7 @@ func (c *Connections) HostBackoffs() (all []Backoff) {
 		to     string
 		client *outbound.Client
 	}{{ToForge, c.HTTP.Forges}, {ToGit, c.HTTP.Git}, {ToMachine, c.HTTP.machine}, {ToRegistry, c.HTTP.Registries}} {
-		for _, pause := range one.client.Pauses() {
+		for _, pause := range one.client.Backoffs() {
 			all = append(all, backoff(one.to, "", pause))
 		}
 	}

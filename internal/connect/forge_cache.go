@@ -63,7 +63,7 @@ func (f *Forge) backoffs() (all []Backoff) {
 	}
 	add := func(credential string, asked any) {
 		limited, ok := asked.(interface {
-			Paused() (outbound.Pause, bool)
+			Paused() (outbound.Backoff, bool)
 		})
 		if !ok {
 			return

@@ -79,7 +79,7 @@ func (c *Connections) NewHTTPClient(to string, insecure []string, timeout time.D
 		AllowLoopback: c.Server.local,
 		Insecure:      insecure,
 		Proxy:         http.ProxyFromEnvironment,
-		BudgetOf:      c.Server.budget,
+		RateLimitOf:   c.Server.budget,
 		Timeout:       timeout,
 		Observe:       c.observe(to),
 		Now:           c.Server.Now,
@@ -87,21 +87,21 @@ func (c *Connections) NewHTTPClient(to string, insecure []string, timeout time.D
 	return client, fault.Wrap(fault.Internal, err)
 }
 
-func (c *Connections) observe(to string) func(context.Context, outbound.Answer) {
+func (c *Connections) observe(to string) func(context.Context, outbound.Exchange) {
 	if c.hooks.Request == nil {
 		return nil
 	}
-	return func(ctx context.Context, answer outbound.Answer) { c.hooks.Request(ctx, to, answer) }
+	return func(ctx context.Context, answer outbound.Exchange) { c.hooks.Request(ctx, to, answer) }
 }
 
 // budget returns the rate limit of a host: the first entry of the file that names it.
-func (s *Server) budget(host string) outbound.Budget {
+func (s *Server) budget(host string) outbound.RateLimit {
 	i := slices.IndexFunc(s.File.RateLimits, func(limit config.RateLimit) bool {
 		return config.MatchGlob(limit.Host, host) || config.MatchGlob(limit.Host, outbound.Hostname(host))
 	})
 	if i < 0 {
-		return outbound.Budget{}
+		return outbound.RateLimit{}
 	}
 	limit := s.File.RateLimits[i]
-	return outbound.Budget{PerSecond: float64(limit.PerSecond), Burst: limit.Burst, Concurrent: limit.Concurrent}
+	return outbound.RateLimit{PerSecond: float64(limit.PerSecond), Burst: limit.Burst, Concurrent: limit.Concurrent}
 }

@@ -31,7 +31,7 @@ func refuses(t *testing.T, way *outbound.Client, address string, want bool) bool
 		_ = resp.Body.Close()
 		return false
 	}
-	return fault.KindOf(err) == fault.Invalid && (strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "not dialled"))
+	return fault.KindOf(err) == fault.Invalid && (strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "not dialed"))
 }
 
 func TestHTTPClients_metadataServicesOnlyForLogins(t *testing.T) {

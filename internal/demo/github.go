@@ -98,7 +98,7 @@ func loopbackURL(text string) (string, error) {
 func newClient(now func() time.Time) (*http.Client, error) {
 	guarded, err := outbound.New(outbound.Options{
 		AllowLoopback: true, Attempts: 1, Now: now,
-		Budget: outbound.Budget{PerSecond: 10_000, Burst: 10_000},
+		RateLimit: outbound.RateLimit{PerSecond: 10_000, Burst: 10_000},
 	})
 	if err != nil {
 		return nil, err

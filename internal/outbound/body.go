@@ -9,10 +9,10 @@ import (
 	"promoter/internal/fault"
 )
 
-// body gives the place at the host back when the answer was read, closed, or
-// its time is over; libraries forget to close a body now and then.
+// body releases the slot at the host when it was read to its end, closed, or timed out:
+// libraries sometimes forget to close a body.
 type body struct {
-	io.ReadCloser
+	from io.ReadCloser
 	host string
 	done func()
 }
@@ -20,12 +20,12 @@ type body struct {
 func newBody(ctx context.Context, host string, from io.ReadCloser, done func()) *body {
 	done = sync.OnceFunc(done)
 	stop := context.AfterFunc(ctx, done)
-	return &body{ReadCloser: from, host: host, done: func() { stop(); done() }}
+	return &body{from: from, host: host, done: func() { stop(); done() }}
 }
 
-// Read reads, and ends the body's use with its end.
+// Read implements io.Reader. An error, also the end, releases the slot.
 func (b *body) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
+	n, err := b.from.Read(p)
 	if err == nil {
 		return n, nil
 	}
@@ -33,25 +33,25 @@ func (b *body) Read(p []byte) (int, error) {
 	if errors.Is(err, io.EOF) {
 		return n, err
 	}
-	return n, fault.Wrap(kindOfFailure(err), inWords(b.host, err))
+	return n, fault.Wrap(kindOfFailure(err), describe(b.host, err))
 }
 
-// Close closes the body and ends its use.
+// Close implements io.Closer and releases the slot.
 func (b *body) Close() error {
-	err := b.ReadCloser.Close()
+	err := b.from.Close()
 	b.done()
 	return err
 }
 
-// ReadAll reads at most limit bytes. A longer answer is an Invalid fault, never
-// a part of it.
+// ReadAll reads at most limit bytes. A longer response is an Invalid fault and never
+// truncated.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, err
 	}
 	if int64(len(data)) > limit {
-		return nil, fault.New(fault.Invalid, "the answer is larger than %d bytes", limit)
+		return nil, fault.New(fault.Invalid, "the response is larger than %d bytes", limit)
 	}
 	return data, nil
 }

@@ -32,11 +32,11 @@ func TestClient_timeoutCoversTheBody(t *testing.T) {
 	}
 }
 
-func TestClient_placeIsGivenBackWithoutClose(t *testing.T) {
+func TestClient_releasesSlotWithoutClose(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "answer") }))
 	t.Cleanup(server.Close)
-	c := newClient(t, Options{AllowLoopback: true, Budget: Budget{Concurrent: 1}, Timeout: 5 * time.Second}, nil)
+	c := newClient(t, Options{AllowLoopback: true, RateLimit: RateLimit{Concurrent: 1}, Timeout: 5 * time.Second}, nil)
 	for range 3 {
 		req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, server.URL, nil)
 		if err != nil {

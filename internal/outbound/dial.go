@@ -14,7 +14,7 @@ import (
 	"promoter/internal/fault"
 )
 
-// Bounds of one connection.
+// Limits of one connection.
 const (
 	dialTimeout     = 10 * time.Second
 	tlsTimeout      = 10 * time.Second
@@ -26,18 +26,18 @@ const (
 	expectedTimeout = time.Second
 )
 
-// addressCheck refuses an address that a name resolved to.
+// addressCheck refuses an address of a host.
 type addressCheck func(host string, addr netip.Addr) error
 
-// dialer dials only addresses that pass its check.
+// dialer dials only addresses that its check permits.
 type dialer struct {
 	check    addressCheck
 	resolver *net.Resolver // nil: the system's
 }
 
-// DialContext resolves and dials. The check runs between the two for every
-// address, on the one that the system is about to connect to, so that a second
-// look-up (DNS rebinding) cannot change the answer.
+// DialContext resolves and dials. The check runs between the two, for every address that
+// the system is about to connect to, so that a second lookup (DNS rebinding) cannot
+// change the result.
 func (d dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -47,19 +47,19 @@ func (d dialer) DialContext(ctx context.Context, network, address string) (net.C
 	base.ControlContext = func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(resolved)
 		if err != nil {
-			return fault.New(fault.Invalid, "address %q is not dialled", resolved)
+			return fault.New(fault.Invalid, "address %q is not dialed", resolved)
 		}
 		return d.check(host, to.Addr())
 	}
 	return base.DialContext(ctx, network, address)
 }
 
-// transports makes one pool of connections per rule: a connection that was
-// dialled under one is never used under another.
+// transports makes one connection pool per rule: a connection that was dialed under one
+// is never used under another.
 func (c *Client) transports(resolver *net.Resolver) {
 	c.secure = newTransport(dialer{check: c.checkSecure, resolver: resolver}, c.options.TLS)
 	c.plain = newTransport(dialer{check: c.checkPlain, resolver: resolver}, nil)
-	c.proxied = newTransport(dialer{check: proxyIsTheOperators, resolver: resolver}, c.options.TLS)
+	c.proxied = newTransport(dialer{check: permitProxy, resolver: resolver}, c.options.TLS)
 	c.proxied.Proxy = c.mustProxy
 	if resolver != nil {
 		c.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
@@ -68,8 +68,8 @@ func (c *Client) transports(resolver *net.Resolver) {
 	}
 }
 
-// DialContext opens a connection for a protocol other than HTTP, such as ssh, to
-// an address that passes the guard. No budget is kept for it.
+// DialContext opens a connection for a protocol other than HTTP, such as SSH, to an
+// address that the guard permits. It has no rate limit.
 func (c *Client) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := dialer{check: c.checkSecure}.DialContext(ctx, network, address)
 	if err != nil {
@@ -105,9 +105,9 @@ func (c *Client) checkSecure(host string, addr netip.Addr) error {
 	return nil
 }
 
-// checkPlain lets plain http go to the machine itself, where a person runs the
-// command, and to a host that is listed as insecure at an address that is
-// listed too. A listed name that resolves to the internet is refused.
+// checkPlain permits plain HTTP to the machine itself if a user runs the command there,
+// and to a host that is listed as insecure at an address that is listed too. A listed
+// name that resolves to the internet is refused.
 func (c *Client) checkPlain(host string, addr netip.Addr) error {
 	addr = plainAddress(addr)
 	if c.options.AllowLoopback && addr.IsLoopback() {
@@ -116,28 +116,28 @@ func (c *Client) checkPlain(host string, addr netip.Addr) error {
 	if c.insecureName(host) && c.guard.listed(addr) {
 		return nil
 	}
-	err := fault.New(fault.Invalid, "plain http to address %s is refused: the host must be marked insecure and the address must lie in `networks` of the server's file", addr)
+	err := fault.New(fault.Invalid, "plain http to address %s is refused: the host must be marked insecure and the address must be in `networks` of the server's file", addr)
 	return fault.Wrap(fault.Invalid, &refusalError{host: host, err: err})
 }
 
-// insecureName says that a host was listed under any port; which port is asked
+// insecureName reports whether a host was listed with any port; the port of the request
 // was checked before the dial.
 func (c *Client) insecureName(host string) bool {
 	host = strings.ToLower(host)
 	for listed := range c.insecure {
-		if hostname(listed) == host {
+		if Hostname(listed) == host {
 			return true
 		}
 	}
 	return false
 }
 
-// proxyIsTheOperators lets the proxy itself be dialled wherever it is: it comes
-// from the environment of the process, not from a repository.
-func proxyIsTheOperators(string, netip.Addr) error { return nil }
+// permitProxy permits the proxy at any address: it comes from the environment of the
+// process, not from a repository.
+func permitProxy(string, netip.Addr) error { return nil }
 
-// mustProxy gives the proxy and never none: without one the connection would
-// go straight to the target through a dialer that checks nothing.
+// mustProxy returns the proxy and never none: without one the connection would go
+// directly to the host through a dialer that checks nothing.
 func (c *Client) mustProxy(req *http.Request) (*url.URL, error) {
 	proxy, err := c.options.Proxy(req)
 	if err == nil && proxy == nil {
@@ -146,10 +146,9 @@ func (c *Client) mustProxy(req *http.Request) (*url.URL, error) {
 	return proxy, err
 }
 
-// checkBehindProxy does for a proxied request what the dialer does for others,
-// as far as it can be done from here: an address in the URL and every address
-// that the name has here must be allowed. A name that has none here is left to
-// the proxy, which alone can resolve it.
+// checkBehindProxy does for a proxied request what the dialer does for others, as far as
+// that is possible here: an address in the URL, and every address that the name resolves
+// to, must be permitted. A name that does not resolve here is left to the proxy.
 func (c *Client) checkBehindProxy(ctx context.Context, host string) error {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return c.checkSecure(host, addr)
@@ -166,7 +165,7 @@ func (c *Client) checkBehindProxy(ctx context.Context, host string) error {
 	return nil
 }
 
-// refusalError puts the name that was asked before the reason.
+// refusalError adds the name that was dialed.
 type refusalError struct {
 	host string
 	err  error

@@ -6,27 +6,27 @@ import (
 	"promoter/internal/fault"
 )
 
-// guard decides which addresses may be dialled.
+// guard decides which addresses may be dialed.
 type guard struct {
 	networks []netip.Prefix
 	loopback bool
 }
 
-// special is a block of addresses that is not the public internet.
+// special is an address block that is not part of the public internet.
 type special struct {
 	prefix netip.Prefix
 	name   string
 }
 
-// specials are the blocks of the IANA special-purpose address registries (RFC
-// 6890 and its successors) that a public service is not reached through.
+// specials are the blocks of the IANA special-purpose address registries (RFC 6890 and
+// its successors) in which there is no public service.
 var specials = []special{
 	{netip.MustParsePrefix("0.0.0.0/8"), "unspecified"},
 	{netip.MustParsePrefix("10.0.0.0/8"), "private"},
 	{netip.MustParsePrefix("100.64.0.0/10"), "carrier-grade NAT"},
 	{netip.MustParsePrefix("127.0.0.0/8"), "loopback"},
-	// Public by its number, but each virtual machine of Azure finds the services
-	// of its platform there, secrets among them.
+	// Not special by its number, but each virtual machine of Azure reaches the services
+	// of its platform there, which include secrets.
 	// https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
 	{netip.MustParsePrefix("168.63.129.16/32"), "Azure platform"},
 	{netip.MustParsePrefix("169.254.0.0/16"), "link-local"},
@@ -52,34 +52,29 @@ var specials = []special{
 	{netip.MustParsePrefix("ff00::/8"), "multicast"},
 }
 
-// globalUnicast is all that IANA gives out of IPv6. What lies outside and has
-// no name above is reserved.
+// globalUnicast is the part of IPv6 that IANA assigns. What is outside and not listed
+// above is reserved.
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
-// check returns a fault for an address that may not be dialled.
+// check returns a fault for an address that may not be dialed.
 func (g guard) check(addr netip.Addr) error {
 	addr = plainAddress(addr)
 	if !addr.IsValid() {
-		return fault.New(fault.Invalid, "an address that is none is not dialled")
+		return fault.New(fault.Invalid, "an invalid address is not dialed")
 	}
-	if g.allows(addr) {
+	if g.loopback && addr.IsLoopback() || g.listed(addr) {
 		return nil
 	}
 	if inner, ok := embedded(addr); ok {
 		return g.check(inner)
 	}
 	if name := specialName(addr); name != "" {
-		return fault.New(fault.Invalid, "address %s (%s) is not dialled: where that is wanted, list its network under `networks` in the server's file, or name it with --network", addr, name)
+		return fault.New(fault.Invalid, "address %s (%s) is not dialed: to permit it, list its network under `networks` in the server's file, or name it with --network", addr, name)
 	}
 	return nil
 }
 
-// allows says that the operator listed the address, or that it is the machine
-// itself and may be dialled.
-func (g guard) allows(addr netip.Addr) bool {
-	return (g.loopback && addr.IsLoopback()) || g.listed(addr)
-}
-
+// listed reports whether the operator listed the address.
 func (g guard) listed(addr netip.Addr) bool {
 	for _, network := range g.networks {
 		if network.Contains(addr) {
@@ -101,21 +96,21 @@ func specialName(addr netip.Addr) string {
 	return ""
 }
 
-// plainAddress takes the zone off, and the IPv6 dress off an IPv4-mapped
-// address, which the system dials as IPv4.
+// plainAddress removes the zone, and converts an IPv4-mapped address to IPv4, as which
+// the system dials it.
 func plainAddress(addr netip.Addr) netip.Addr {
 	return addr.Unmap().WithZone("")
 }
 
-// The IPv6 blocks that carry an IPv4 address which a translator or a tunnel
-// then dials.
+// The IPv6 blocks that contain an IPv4 address which a translator or a tunnel then
+// dials.
 var (
 	nat64      = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052
 	compatible = netip.MustParsePrefix("::/96")        // RFC 4291, deprecated
 	sixToFour  = netip.MustParsePrefix("2002::/16")    // RFC 3056
 )
 
-// embedded returns the IPv4 address that an IPv6 address stands for.
+// embedded returns the IPv4 address in an IPv6 address.
 func embedded(addr netip.Addr) (netip.Addr, bool) {
 	if !addr.Is6() || addr.IsUnspecified() || addr.IsLoopback() {
 		return netip.Addr{}, false
@@ -130,7 +125,7 @@ func embedded(addr netip.Addr) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// isISATAP knows the interface identifier of RFC 5214, section 6.1.
+// isISATAP detects the interface identifier of RFC 5214, section 6.1.
 func isISATAP(b [16]byte) bool {
 	return b[8]&^0x02 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
 }

@@ -9,7 +9,7 @@ import (
 	"promoter/internal/fault"
 )
 
-func TestGuard_refusesWhatIsNotTheInternet(t *testing.T) {
+func TestGuard_refusesSpecialAddresses(t *testing.T) {
 	t.Parallel()
 	refused := map[string]string{
 		"0.0.0.0":                        "unspecified",
@@ -76,7 +76,7 @@ func TestGuard_refusesWhatIsNotTheInternet(t *testing.T) {
 	}
 }
 
-func TestGuard_letsTheInternetPass(t *testing.T) {
+func TestGuard_permitsPublicAddresses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"1.1.1.1", "8.8.8.8", "100.63.255.255", "100.128.0.0", "172.32.0.1", "192.0.1.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::1.1.1.1", "2002:101:101::1"} {
 		if err := (guard{}).check(netip.MustParseAddr(text)); err != nil {
@@ -85,7 +85,7 @@ func TestGuard_letsTheInternetPass(t *testing.T) {
 	}
 }
 
-func TestGuard_networksAreTheOperators(t *testing.T) {
+func TestGuard_permitsListedNetworks(t *testing.T) {
 	t.Parallel()
 	g := guard{networks: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00:1::/32")}}
 	for text, allowed := range map[string]bool{
@@ -104,7 +104,7 @@ func TestGuard_networksAreTheOperators(t *testing.T) {
 	}
 }
 
-func TestGuard_loopbackIsForThePersonsMachine(t *testing.T) {
+func TestGuard_loopbackOnlyIfAllowed(t *testing.T) {
 	t.Parallel()
 	g := guard{loopback: true}
 	for text, allowed := range map[string]bool{
@@ -121,7 +121,7 @@ func TestGuard_loopbackIsForThePersonsMachine(t *testing.T) {
 	}
 }
 
-func TestGuard_anAddressThatIsNone(t *testing.T) {
+func TestGuard_refusesInvalidAddress(t *testing.T) {
 	t.Parallel()
 	if err := (guard{}).check(netip.Addr{}); err == nil {
 		t.Error("the zero address passed")
@@ -158,6 +158,6 @@ func TestDialContext_refusesLoopback(t *testing.T) {
 	}
 	for _, address := range []string{"127.0.0.1:22", "[::1]:22", "10.1.2.3:22", "169.254.169.254:22"} {
 		_, err := c.DialContext(t.Context(), "tcp", address)
-		mustRefuse(t, err, "is not dialled")
+		mustRefuse(t, err, "is not dialed")
 	}
 }

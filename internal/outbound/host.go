@@ -1,16 +1,281 @@
 package outbound
 
-import "net/url"
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
 
-// Host returns the host of a URL, with its port if it has one. It is empty for text
-// that is not a URL.
-func Host(address string) string {
-	parsed, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return parsed.Host
+	"promoter/internal/fault"
+)
+
+// RateLimit limits the requests to one host. A host at its limit, or in a backoff, delays
+// the requests to it and to no other.
+type RateLimit struct {
+	PerSecond  float64 // requests per second in the long run; zero: 50
+	Burst      int     // requests at once after a quiet time; zero: 100
+	Concurrent int     // requests in flight, bodies included; zero: 8
 }
 
-// Hostname returns a host without its port.
-func Hostname(host string) string { return (&url.URL{Host: host}).Hostname() }
+func (l RateLimit) withDefaults() RateLimit {
+	if l.PerSecond <= 0 {
+		l.PerSecond = 50
+	}
+	if l.Burst <= 0 {
+		l.Burst = 100
+	}
+	if l.Concurrent <= 0 {
+		l.Concurrent = 8
+	}
+	return l
+}
+
+// maxHosts bounds the hosts that are remembered, because config files name them.
+const maxHosts = 1024
+
+// hosts holds the state of each host.
+type hosts struct {
+	limit   func(host string) RateLimit
+	maxWait time.Duration
+	now     func() time.Time
+
+	mu   sync.Mutex
+	open map[string]*host
+}
+
+func newHosts(limit func(host string) RateLimit, maxWait time.Duration, now func() time.Time) *hosts {
+	return &hosts{limit: limit, maxWait: maxWait, now: now, open: map[string]*host{}}
+}
+
+// of returns the state of a host (host or host:port). If there are too many, it drops
+// those without requests or limits in effect.
+func (h *hosts) of(name string) *host {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if known, ok := h.open[name]; ok {
+		return known
+	}
+	if len(h.open) >= maxHosts {
+		now := h.now()
+		for name, known := range h.open {
+			if known.quiet(now) {
+				delete(h.open, name)
+			}
+		}
+	}
+	limit := h.limit(name).withDefaults()
+	made := &host{
+		name: name, maxWait: h.maxWait, now: h.now,
+		slots:    make(chan struct{}, limit.Concurrent),
+		interval: time.Duration(float64(time.Second) / limit.PerSecond),
+		burst:    limit.Burst,
+	}
+	h.open[name] = made
+	return made
+}
+
+// host is the state of one host.
+type host struct {
+	name     string
+	maxWait  time.Duration
+	now      func() time.Time
+	slots    chan struct{}
+	interval time.Duration // between two requests in the long run
+	burst    int
+
+	mu       sync.Mutex
+	next     time.Time // when the next request is due at the long-run rate
+	backoff  time.Time // until then the host gets no request
+	reason   string    // of the backoff
+	refusals int       // in a row, see refuse
+	failures int       // in a row, see fail
+}
+
+// enter takes a slot at the host; leave releases it.
+func (h *host) enter(ctx context.Context) error {
+	select {
+	case h.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fault.Wrap(kindOfFailure(ctx.Err()), ctx.Err())
+	}
+}
+
+func (h *host) leave() { <-h.slots }
+
+func (h *host) quiet(now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.slots) == 0 && h.next.Before(now) && h.backoff.Before(now)
+}
+
+// wait waits until the host may get one more request. A wait that is too long, or longer
+// than the context, is an error at once.
+func (h *host) wait(ctx context.Context) error {
+	for {
+		wait, reserved := h.reserve(h.now())
+		if wait <= 0 && reserved {
+			return nil
+		}
+		deadline, bounded := ctx.Deadline()
+		if wait > h.maxWait || bounded && wait >= deadline.Sub(h.now()) {
+			return h.limited(h.now().Add(wait))
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return fault.Wrap(kindOfFailure(err), err)
+		}
+		if reserved {
+			return nil
+		}
+	}
+}
+
+// reserve reserves the next request, and returns how long to wait for it. One that is
+// too far ahead is not reserved.
+func (h *host) reserve(now time.Time) (wait time.Duration, reserved bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.backoff.After(now) {
+		return h.backoff.Sub(now), false
+	}
+	// GCRA: next is the theoretical arrival time of the next request.
+	next := h.next
+	if next.Before(now) {
+		next = now
+	}
+	wait = next.Sub(now) - time.Duration(h.burst-1)*h.interval
+	if wait > h.maxWait {
+		return wait, false
+	}
+	h.next = next.Add(h.interval)
+	return max(wait, 0), true
+}
+
+// Bounds of a backoff.
+const (
+	firstPause   = time.Second      // after a refusal without a time; doubles with each further one
+	longestPause = 5 * time.Minute  // without a time
+	longestAsked = time.Hour        // of a Retry-After: a server's mistake must end
+	mayFail      = 3                // failed requests in a row before a backoff
+	firstRest    = 30 * time.Second // after those, up to a half less; doubles with each further failure
+)
+
+// refuse starts a backoff for the time that the server named, or for one that doubles
+// with each refusal in a row, and returns its end. An earlier end than the known one
+// changes nothing. A refusal during a backoff is of a request that was sent before: it
+// counts as the same refusal.
+func (h *host) refuse(now time.Time, asked time.Duration, named bool) time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.backoff.After(now) {
+		h.refusals++
+	}
+	pause := min(firstPause<<min(max(h.refusals-1, 0), 10), longestPause)
+	if named {
+		pause = min(asked, longestAsked)
+	}
+	if until := now.Add(pause); until.After(h.backoff) {
+		h.backoff, h.reason = until, "it asks for fewer requests"
+	}
+	return h.backoff
+}
+
+// fail counts a request that failed with all its retries. Several in a row start a
+// backoff that grows: each request would wait for the same failure, and many clients
+// that return at once keep a host down. A failure during a backoff is of a request that
+// was sent before.
+func (h *host) fail(now time.Time, reason string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.backoff.After(now) {
+		return
+	}
+	if h.failures++; h.failures < mayFail {
+		return
+	}
+	rest := jittered(min(firstRest<<min(h.failures-mayFail, 10), longestPause))
+	h.backoff = now.Add(rest)
+	h.reason = fmt.Sprintf("the last %d requests failed: %s", h.failures, reason)
+}
+
+// succeed resets refusals and failures.
+func (h *host) succeed() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.refusals, h.failures = 0, 0
+}
+
+// failure describes a result that counts as a failure; empty: it does not.
+func failure(resp *http.Response, err error) string {
+	switch {
+	case !worthRetrying(resp, err):
+		return ""
+	case err != nil:
+		return "no response" // the error may contain a URL
+	}
+	return fmt.Sprintf("%d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
+}
+
+func (h *host) limited(until time.Time) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	limit := &limitError{host: h.name, until: until}
+	if h.failures >= mayFail {
+		limit.reason = h.reason
+	}
+	return fault.Limited(until, limit)
+}
+
+// limitError is a host that gets no request until a time.
+type limitError struct {
+	host   string
+	until  time.Time
+	reason string // empty: the host asked for it
+}
+
+// Error names the host and the time.
+func (l *limitError) Error() string {
+	until := l.until.UTC().Format(time.RFC3339)
+	if l.reason != "" {
+		return "host " + l.host + " gets no requests until " + until + ": " + l.reason
+	}
+	return "host " + l.host + " limits requests until " + until
+}
+
+// Backoff is a time in which a host gets no request.
+type Backoff struct {
+	Host   string // host or host:port
+	Until  time.Time
+	Reason string // without a credential
+}
+
+// Backoffs lists the current ones, by host.
+func (c *Client) Backoffs() []Backoff {
+	now := c.options.Now()
+	var all []Backoff
+	c.hosts.mu.Lock()
+	for _, h := range c.hosts.open {
+		h.mu.Lock()
+		if h.backoff.After(now) {
+			all = append(all, Backoff{Host: h.name, Until: h.backoff, Reason: h.reason})
+		}
+		h.mu.Unlock()
+	}
+	c.hosts.mu.Unlock()
+	slices.SortFunc(all, func(a, b Backoff) int { return cmp.Compare(a.Host, b.Host) })
+	return all
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -37,10 +37,10 @@ func TestObserve(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	var told []Answer
+	var told []Exchange
 	client, err := New(Options{
 		AllowLoopback: true, Now: time.Now, Attempts: 2,
-		Observe: func(_ context.Context, a Answer) { told = append(told, a) },
+		Observe: func(_ context.Context, a Exchange) { told = append(told, a) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestObserve(t *testing.T) {
 	if skew := told[0].Skew.Abs(); skew > time.Minute { // of Go's own Date, in seconds
 		t.Errorf("the clocks differ by %v", skew)
 	}
-	want := []Answer{
+	want := []Exchange{
 		{Method: http.MethodGet, Host: host, Route: "/*", Status: 502, Remaining: -1},
 		{Method: http.MethodGet, Host: host, Route: "/*", Status: 200, Remaining: 4999},
 		{Method: http.MethodGet, Host: host, Route: "/search", Status: 200, Remaining: -1},
@@ -68,7 +68,7 @@ func TestObserve(t *testing.T) {
 		{Method: http.MethodGet, Host: nobody, Route: "/", Remaining: -1},
 		{Method: http.MethodGet, Host: nobody, Route: "/", Remaining: -1},
 	}
-	if diff := cmp.Diff(want, told, cmpopts.IgnoreFields(Answer{}, "Began", "Took", "Skew")); diff != "" {
+	if diff := cmp.Diff(want, told, cmpopts.IgnoreFields(Exchange{}, "Began", "Took", "Skew")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -1,14 +1,13 @@
-// Package outbound is the one way of promoter to other machines over HTTP.
+// Package outbound is the HTTP client for all other machines.
 //
-// A Client refuses what a config file of a stranger could make a server do:
-// it dials no loopback, link-local, private or otherwise special address, on
-// the first request as on every redirect, and it looks at the address that is
-// really dialled, so a name that changes its mind between two look-ups gains
-// nothing. It speaks https, and plain http only where the operator said so.
-// It keeps a budget for each host, repeats what is safe to repeat, waits as
-// long as a server asks, and gives errors that hold no credential.
+// A Client prevents what a config file could make a server do. It dials no loopback,
+// link-local, private or otherwise special address, on the first request as on every
+// redirect. It checks the address that is actually dialed, so a name that resolves
+// differently the second time gains nothing. It uses HTTPS, and plain HTTP only where
+// the operator permits it. It limits the requests to each host, retries what is safe to
+// retry, waits as long as a server asks, and returns errors without credentials.
 //
-// It never decides what a request means, and never holds a credential.
+// It does not decide what a request means, and holds no credential.
 package outbound
 
 import (
@@ -25,40 +24,38 @@ import (
 	"promoter/internal/fault"
 )
 
-// Options say where a Client may go and how fast.
+// Options configure where a Client may go and how fast.
 type Options struct {
-	// Networks are the private networks that may be dialled.
+	// Networks are the private networks that may be dialed.
 	Networks []netip.Prefix
-	// AllowLoopback lets the machine itself be dialled, in plain http too. Only
-	// for commands that a person runs on their own machine.
+	// AllowLoopback permits the machine itself, over plain HTTP too. Only for commands
+	// that a user runs on their own machine.
 	AllowLoopback bool
-	// Insecure names the hosts (host or host:port) that are spoken to in plain
-	// http when their address lies in Networks.
+	// Insecure names the hosts (host or host:port) that may use plain HTTP if their
+	// address is in Networks.
 	Insecure []string
-	// Proxy chooses the proxy of a request, like http.ProxyFromEnvironment. Nil:
-	// no proxy. Plain http never goes through one.
+	// Proxy selects the proxy of a request, like http.ProxyFromEnvironment. Nil: no
+	// proxy. Plain HTTP never uses one.
 	Proxy func(*http.Request) (*url.URL, error)
-	// Budget is what each host is asked at most.
-	Budget Budget
-	// BudgetOf gives a host (host or host:port) a budget of its own. Nil: every
-	// host has Budget.
-	BudgetOf func(host string) Budget
-	// TLS says whom to trust over https. Nil: the authorities of the system. Only for
-	// commands that ask a promoter; forges and registries are trusted as the system
-	// says.
+	// RateLimit is that of each host.
+	RateLimit RateLimit
+	// RateLimitOf returns the limit of one host (host or host:port). Nil: RateLimit.
+	RateLimitOf func(host string) RateLimit
+	// TLS configures trust over HTTPS. Nil: the system's authorities. Only for commands
+	// that call a promoter service; forges and registries use the system's.
 	TLS *tls.Config
-	// Timeout bounds a request with its repetitions, its pauses and its body, from
-	// the moment that it has a place at its host. Zero: one minute.
+	// Timeout bounds a request with its retries, waits and body, from the moment that it
+	// is admitted to its host. Zero: one minute.
 	Timeout time.Duration
-	// MaxWait is the longest time that a request waits for a budget or because a
-	// server asked for it; longer waits are a RateLimited fault with the time.
-	// Zero: ten seconds.
+	// MaxWait is the longest time that a request waits for a rate limit or because a
+	// server asks for it. Longer waits are a RateLimited fault with the time. Zero: ten
+	// seconds.
 	MaxWait time.Duration
 	// Attempts is how often a request is sent at most. Zero: three.
 	Attempts int
-	// Observe is told of every request that was sent, repetitions included, with the
-	// context of the request. Nil: nobody is.
-	Observe func(context.Context, Answer)
+	// Observe is called for every request that was sent, with the context of the
+	// request; retries are separate requests. May be nil.
+	Observe func(context.Context, Exchange)
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -88,12 +85,26 @@ func New(options Options) (*Client, error) {
 	if options.Now == nil {
 		return nil, errors.New("outbound: a client needs a clock")
 	}
-	options = withDefaults(options)
+	if options.Timeout <= 0 {
+		options.Timeout = defaultTimeout
+	}
+	if options.MaxWait <= 0 {
+		options.MaxWait = defaultMaxWait
+	}
+	if options.Attempts <= 0 {
+		options.Attempts = defaultAttempts
+	}
+	if options.Observe == nil {
+		options.Observe = func(context.Context, Exchange) {}
+	}
+	if options.RateLimitOf == nil {
+		options.RateLimitOf = func(string) RateLimit { return options.RateLimit }
+	}
 	c := &Client{
 		options:  options,
 		insecure: map[string]bool{},
 		guard:    guard{networks: options.Networks, loopback: options.AllowLoopback},
-		hosts:    newHosts(options.BudgetOf, options.MaxWait, options.Now),
+		hosts:    newHosts(options.RateLimitOf, options.MaxWait, options.Now),
 		lookup: func(ctx context.Context, host string) ([]netip.Addr, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 		},
@@ -105,52 +116,35 @@ func New(options Options) (*Client, error) {
 	return c, nil
 }
 
-func withDefaults(o Options) Options {
-	if o.Timeout <= 0 {
-		o.Timeout = defaultTimeout
-	}
-	if o.MaxWait <= 0 {
-		o.MaxWait = defaultMaxWait
-	}
-	if o.Attempts <= 0 {
-		o.Attempts = defaultAttempts
-	}
-	if o.Observe == nil {
-		o.Observe = func(context.Context, Answer) {}
-	}
-	if o.BudgetOf == nil {
-		o.BudgetOf = func(string) Budget { return o.Budget }
-	}
-	return o
-}
-
-// Insecure says that the operator listed the host for plain http.
+// Insecure reports whether the operator listed the host for plain HTTP.
 func (c *Client) Insecure(host string) bool {
 	host = strings.ToLower(host)
-	return c.insecure[host] || c.insecure[hostname(host)]
+	return c.insecure[host] || c.insecure[Hostname(host)]
 }
 
-// CloseIdleConnections closes connections that nobody uses.
+// CloseIdleConnections closes unused connections.
 func (c *Client) CloseIdleConnections() {
 	c.secure.CloseIdleConnections()
 	c.plain.CloseIdleConnections()
 	c.proxied.CloseIdleConnections()
 }
 
-// RoundTrip sends a request under the guard, the budget of its host and the
-// total timeout. It does not change the request.
+// RoundTrip sends a request within the guard, the rate limit of its host and the
+// timeout. It does not change the request.
 func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := c.admitted(req)
 	if err != nil {
-		closeBody(req)
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
 		return nil, redactFor(req, err)
 	}
 	resp.Request = req
 	return resp, nil
 }
 
-// admitted checks the request, takes a place at its host and sends it. The
-// place is given back with the end of the body.
+// admitted waits for a slot at the host, sends the request and checks the response. The
+// end of the body releases the slot.
 func (c *Client) admitted(req *http.Request) (*http.Response, error) {
 	host := c.hosts.of(req.URL.Host)
 	if err := host.enter(req.Context()); err != nil {
@@ -168,12 +162,12 @@ func (c *Client) admitted(req *http.Request) (*http.Response, error) {
 }
 
 func (c *Client) send(req *http.Request, host *host) (*http.Response, error) {
-	route, err := c.route(req)
+	via, err := c.transportFor(req)
 	if err != nil {
 		return nil, err
 	}
 	dropForeignCredentials(req)
-	resp, err := c.attempt(req, host, route)
+	resp, err := c.attempt(req, host, via)
 	if err != nil {
 		return nil, err
 	}
@@ -184,25 +178,21 @@ func (c *Client) send(req *http.Request, host *host) (*http.Response, error) {
 	return resp, nil
 }
 
-// route refuses a request that may not leave, or gives the transport for it.
-func (c *Client) route(req *http.Request) (http.RoundTripper, error) {
+// transportFor refuses a request that may not be sent, or returns its transport.
+func (c *Client) transportFor(req *http.Request) (http.RoundTripper, error) {
 	if err := checkRedirects(req); err != nil {
 		return nil, err
 	}
 	switch req.URL.Scheme {
 	case "https":
-		return c.secureRoute(req)
 	case "http":
 		if !c.options.AllowLoopback && !c.Insecure(req.URL.Host) {
-			return nil, fault.New(fault.Invalid, "plain http to %s is refused: only a host that the server's file marks insecure, at an address in its networks, is spoken to without TLS", req.URL.Host)
+			return nil, fault.New(fault.Invalid, "plain http to %s is refused: only a host that the server's file marks insecure, at an address in its networks, may be used without TLS", req.URL.Host)
 		}
 		return c.plain, nil
 	default:
-		return nil, fault.New(fault.Invalid, "scheme %q is refused: only https is spoken", req.URL.Scheme)
+		return nil, fault.New(fault.Invalid, "scheme %q is refused: only https is supported", req.URL.Scheme)
 	}
-}
-
-func (c *Client) secureRoute(req *http.Request) (http.RoundTripper, error) {
 	if c.options.Proxy == nil {
 		return c.secure, nil
 	}
@@ -216,14 +206,15 @@ func (c *Client) secureRoute(req *http.Request) (http.RoundTripper, error) {
 	return c.proxied, c.checkBehindProxy(req.Context(), req.URL.Hostname())
 }
 
-func closeBody(req *http.Request) {
-	if req.Body != nil {
-		_ = req.Body.Close()
+// Host returns the host of a URL, with its port if it has one. It is empty for text that
+// is not a URL.
+func Host(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return ""
 	}
+	return parsed.Host
 }
 
-// hostname takes the port off a host.
-func hostname(host string) string {
-	u := url.URL{Host: host}
-	return u.Hostname()
-}
+// Hostname returns a host without its port.
+func Hostname(host string) string { return (&url.URL{Host: host}).Hostname() }

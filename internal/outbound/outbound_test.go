@@ -82,7 +82,7 @@ func port(t *testing.T, server *httptest.Server) string {
 	return u.Port()
 }
 
-func TestClient_namesThatLeadInside(t *testing.T) {
+func TestClient_refusesNamesOfPrivateAddresses(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the request arrived")
@@ -93,7 +93,7 @@ func TestClient_namesThatLeadInside(t *testing.T) {
 			t.Parallel()
 			c := newClient(t, Options{}, address(to))
 			_, err := get(c, "https://registry.example.com:"+port(t, server)+"/")
-			mustRefuse(t, err, "is not dialled")
+			mustRefuse(t, err, "is not dialed")
 			if !strings.Contains(err.Error(), "registry.example.com") {
 				t.Errorf("error = %v, want the host in it", err)
 			}
@@ -103,7 +103,7 @@ func TestClient_namesThatLeadInside(t *testing.T) {
 		t.Parallel()
 		for _, host := range []string{"127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"} {
 			_, err := get(newClient(t, Options{}, nil), "https://"+host+":"+port(t, server)+"/")
-			mustRefuse(t, err, "is not dialled")
+			mustRefuse(t, err, "is not dialed")
 		}
 	})
 	t.Run("numbers that a resolver reads as an address", func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestClient_namesThatLeadInside(t *testing.T) {
 	})
 }
 
-func TestClient_rebindingGainsNothing(t *testing.T) {
+func TestClient_checksTheDialedAddress(t *testing.T) {
 	t.Parallel()
 	var arrived atomic.Bool
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Store(true) }))
@@ -191,7 +191,7 @@ func TestNew_needsAClock(t *testing.T) {
 func BenchmarkRoundTrip(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "answer") }))
 	defer server.Close()
-	c, err := New(Options{AllowLoopback: true, Now: time.Now, Budget: Budget{PerSecond: 1e9, Burst: 1 << 30}})
+	c, err := New(Options{AllowLoopback: true, Now: time.Now, RateLimit: RateLimit{PerSecond: 1e9, Burst: 1 << 30}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 	}
 }
 
-func TestClient_placesAreWaitedFor(t *testing.T) {
+func TestClient_waitsForSlot(t *testing.T) {
 	t.Parallel()
 	arrived, leave := make(chan struct{}, 2), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -210,7 +210,7 @@ func TestClient_placesAreWaitedFor(t *testing.T) {
 		<-leave
 	}))
 	t.Cleanup(server.Close)
-	c := newClient(t, Options{AllowLoopback: true, Budget: Budget{Concurrent: 1}}, nil)
+	c := newClient(t, Options{AllowLoopback: true, RateLimit: RateLimit{Concurrent: 1}}, nil)
 	done := make(chan error, 2)
 	for range 2 {
 		go func() {

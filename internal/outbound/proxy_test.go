@@ -45,7 +45,7 @@ func connectProxy(t *testing.T, to string, asked *atomic.Int64) *url.URL {
 	return u
 }
 
-func TestProxy_targetsAreCheckedFromHere(t *testing.T) {
+func TestProxy_checksTargets(t *testing.T) {
 	t.Parallel()
 	target := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "through") }))
 	t.Cleanup(target.Close)
@@ -71,7 +71,7 @@ func TestProxy_targetsAreCheckedFromHere(t *testing.T) {
 				t.Fatalf("body, err = %q, %v", body, err)
 			}
 			if !tc.allowed {
-				mustRefuse(t, err, "is not dialled")
+				mustRefuse(t, err, "is not dialed")
 				if asked.Load() != 0 {
 					t.Error("the proxy was asked")
 				}
@@ -80,7 +80,7 @@ func TestProxy_targetsAreCheckedFromHere(t *testing.T) {
 	}
 }
 
-func TestProxy_plainHTTPStaysOffIt(t *testing.T) {
+func TestProxy_notForPlainHTTP(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "direct") }))
 	t.Cleanup(server.Close)
@@ -91,14 +91,14 @@ func TestProxy_plainHTTPStaysOffIt(t *testing.T) {
 	}
 }
 
-func TestProxy_noneForTheHost(t *testing.T) {
+func TestProxy_bypassedForHost(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, Options{Attempts: 1, Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }}, address("127.0.0.1"))
 	_, err := get(c, "https://quay.example/")
-	mustRefuse(t, err, "is not dialled")
+	mustRefuse(t, err, "is not dialed")
 }
 
-func TestProxy_aSettingThatIsNone(t *testing.T) {
+func TestProxy_invalidSetting(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, Options{Proxy: func(*http.Request) (*url.URL, error) { return nil, errors.New("http://u:" + canary + "@[") }}, nil)
 	_, err := get(c, "https://quay.example/")

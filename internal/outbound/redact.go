@@ -16,8 +16,8 @@ import (
 	"promoter/internal/secret"
 )
 
-// redactedError is an error whose text is safe to show. The chain below stays for
-// errors.Is and errors.As.
+// redactedError is an error whose text is safe to show. It keeps the chain for errors.Is
+// and errors.As.
 type redactedError struct {
 	text string
 	err  error
@@ -26,12 +26,12 @@ type redactedError struct {
 // Error returns the safe text.
 func (r *redactedError) Error() string { return r.text }
 
-// Unwrap returns the error as it was.
+// Unwrap returns the original error.
 func (r *redactedError) Unwrap() error { return r.err }
 
-// Redact returns err with a text that is safe to show: URLs lose user, query
-// and fragment, values of an authorization header are struck out, and what a
-// server wrote after the first line is left out, as are control characters.
+// Redact returns err with a text that is safe to show: URLs lose user, query and
+// fragment, values of an authorization header are redacted, and only the first line
+// remains, without control characters.
 func Redact(err error) error {
 	if err == nil {
 		return nil
@@ -48,10 +48,10 @@ var (
 	auths = regexp.MustCompile(`(?i)\b(bearer|basic|token)[ :=]+[A-Za-z0-9._~+/=-]{8,}`)
 )
 
-// longestText is how much of a foreign text is shown, in bytes.
+// longestText is how much of an untrusted text is shown, in bytes.
 const longestText = 400
 
-// Scrub makes a text of unknown origin safe to show, see Redact.
+// Scrub makes an untrusted text safe to show, see Redact.
 func Scrub(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	text = links.ReplaceAllStringFunc(text, bareURL)
@@ -62,7 +62,7 @@ func Scrub(text string) string {
 	return strings.Map(visible, strings.ToValidUTF8(text, "�"))
 }
 
-// visible replaces what a terminal would obey, or a reader not see.
+// visible replaces control characters and other invisible ones.
 func visible(r rune) rune {
 	if unicode.IsPrint(r) {
 		return r
@@ -70,7 +70,7 @@ func visible(r rune) rune {
 	return unicode.ReplacementChar
 }
 
-// bareURL keeps scheme, host and path of a URL.
+// bareURL keeps the scheme, host and path of a URL.
 func bareURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -80,8 +80,8 @@ func bareURL(text string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// redactFor also strikes out the credential of this very request, in whatever
-// form a server may have sent it back.
+// redactFor also redacts the credential of this request, in any form in which a server
+// may have sent it back.
 func redactFor(req *http.Request, err error) error {
 	text := err.Error()
 	for _, value := range credentialsOf(req) {
@@ -94,7 +94,7 @@ func redactFor(req *http.Request, err error) error {
 	return &redactedError{text: text, err: err}
 }
 
-// credentialsOf lists the forms in which a request carries its credential.
+// credentialsOf lists the forms of a request's credential.
 func credentialsOf(req *http.Request) []string {
 	var found []string
 	for _, header := range credentialHeaders {
@@ -107,7 +107,7 @@ func credentialsOf(req *http.Request) []string {
 	return slices.DeleteFunc(found, func(s string) bool { return s == "" })
 }
 
-// kindOfFailure says what may be done about a request that got no answer.
+// kindOfFailure returns the kind of an error of a request without a response.
 func kindOfFailure(err error) fault.Kind {
 	if kind := fault.KindOf(err); kind != fault.Internal {
 		return kind

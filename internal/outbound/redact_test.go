@@ -14,7 +14,7 @@ import (
 
 const canary = "canary-5up3r-s3cret"
 
-func TestRedact_canary(t *testing.T) {
+func TestRedact_removesCredentials(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"user in a URL":        "Get \"https://robot:" + canary + "@quay.io/v2/\": no",
@@ -33,7 +33,7 @@ func TestRedact_canary(t *testing.T) {
 	}
 }
 
-func TestRedact_keepsTheChainAndWhatIsHarmless(t *testing.T) {
+func TestRedact_keepsChainAndHarmlessText(t *testing.T) {
 	t.Parallel()
 	if Redact(nil) != nil {
 		t.Error("nil became an error")
@@ -56,7 +56,7 @@ func TestScrub_isBounded(t *testing.T) {
 }
 
 // A terminal obeys what stands between the words of a server.
-func TestScrub_holdsNoControlCharacters(t *testing.T) {
+func TestScrub_removesControlCharacters(t *testing.T) {
 	t.Parallel()
 	if got, want := Scrub("missing realm: \x1b]0;owned\a\u202e\t\u00a0é"), "missing realm: �]0;owned����é"; got != want {
 		t.Errorf("Scrub = %q, want %q", got, want)
@@ -73,9 +73,9 @@ func FuzzScrub(f *testing.F) {
 	})
 }
 
-// TestClient_canaryInEveryFailure asks servers that fail in every way and send
+// TestClient_noCredentialInErrors asks servers that fail in every way and send
 // the credential back on their way down.
-func TestClient_canaryInEveryFailure(t *testing.T) {
+func TestClient_noCredentialInErrors(t *testing.T) {
 	t.Parallel()
 	raw := func(answer string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {

@@ -6,17 +6,16 @@ import (
 	"promoter/internal/fault"
 )
 
-// maxRedirects is how many redirects are followed. The limit stands here and
-// not in a http.Client, because the libraries that use this transport bring
-// their own clients.
+// maxRedirects is how many redirects are followed. The limit is here and not in an
+// http.Client, because the libraries that use this transport have their own clients.
 const maxRedirects = 5
 
 // credentialHeaders are the headers that carry a credential.
 var credentialHeaders = []string{"Authorization", "Cookie", "Private-Token", "Proxy-Authorization"}
 
-// checkRedirects refuses a request that is one redirect too many, that leads
-// from TLS to plain http, or that carries a body to another host: a body may
-// hold a credential, as that of a token service does.
+// checkRedirects refuses a request that is one redirect too many, that goes from TLS to
+// plain HTTP, or that carries a body to another host: a body may contain a credential,
+// as for a token service.
 func checkRedirects(req *http.Request) error {
 	count := 0
 	for before := previous(req); before != nil; before = previous(before) {
@@ -37,7 +36,7 @@ func sameHost(a, b *http.Request) bool {
 	return a.URL.Host == b.URL.Host && a.URL.Scheme == b.URL.Scheme
 }
 
-// previous returns the request whose redirect made this one.
+// previous returns the request whose redirect caused this one.
 func previous(req *http.Request) *http.Request {
 	if req.Response == nil {
 		return nil
@@ -45,12 +44,11 @@ func previous(req *http.Request) *http.Request {
 	return req.Response.Request
 }
 
-// dropForeignCredentials takes off what was sent to another host before in the
-// chain of redirects. net/http keeps an Authorization header towards a
-// subdomain and another port of the same host; neither is the host that the
-// credential is for. A header that was made for the new host stays. The Referer
-// that net/http makes of the address before goes too: a query may hold a secret,
-// and no server needs it.
+// dropForeignCredentials removes the credentials that were sent to another host earlier
+// in the chain of redirects. net/http keeps an Authorization header for a subdomain and
+// another port of the same host; neither is the host that the credential is for. A
+// header that was set for the new host stays. It also removes the Referer that net/http
+// adds: the query of the previous URL may contain a secret, and no server needs it.
 func dropForeignCredentials(req *http.Request) {
 	if previous(req) != nil {
 		req.Header.Del("Referer")
@@ -67,14 +65,14 @@ func dropForeignCredentials(req *http.Request) {
 	}
 }
 
-// checkLocation refuses a redirect to what is no URL; net/http would put the
-// server's words into its error.
+// checkLocation refuses a redirect to an invalid URL; net/http would include the server's
+// text in its error.
 func checkLocation(resp *http.Response) error {
 	if resp.StatusCode < 300 || resp.StatusCode > 399 {
 		return nil
 	}
 	if _, err := resp.Request.URL.Parse(resp.Header.Get("Location")); err != nil {
-		return fault.New(fault.Invalid, "%s redirects to what is no URL", resp.Request.URL.Host)
+		return fault.New(fault.Invalid, "%s redirects to an invalid URL", resp.Request.URL.Host)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-func TestClient_redirectsAreGuardedToo(t *testing.T) {
+func TestClient_guardsRedirects(t *testing.T) {
 	t.Parallel()
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the redirect was followed")
@@ -43,14 +43,14 @@ func TestClient_redirectsAreGuardedToo(t *testing.T) {
 			if err == nil {
 				t.Fatal("the redirect was answered")
 			}
-			if !strings.Contains(err.Error(), "refused") && !strings.Contains(err.Error(), "not dialled") && !strings.Contains(err.Error(), "scheme") {
+			if !strings.Contains(err.Error(), "refused") && !strings.Contains(err.Error(), "not dialed") && !strings.Contains(err.Error(), "scheme") {
 				t.Errorf("error = %v", err)
 			}
 		})
 	}
 }
 
-func TestClient_redirectsTellNoReferer(t *testing.T) {
+func TestClient_redirectsHaveNoReferer(t *testing.T) {
 	t.Parallel()
 	seen := make(chan string, 1)
 	second := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -103,7 +103,7 @@ func TestClient_noRedirectFromTLSToPlain(t *testing.T) {
 	mustRefuse(t, err, "plain http")
 }
 
-func TestClient_aBodyStaysWithItsHost(t *testing.T) {
+func TestClient_refusesRedirectOfBodyToAnotherHost(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		to      func(own, other string) string

@@ -14,90 +14,68 @@ import (
 	"promoter/internal/fault"
 )
 
-// Times between two attempts. The first doubles with every attempt or refusal.
 const (
-	firstBackoff = 250 * time.Millisecond
-	firstPause   = time.Second     // after a refusal that names no time
-	longestPause = 5 * time.Minute // of those
-	longestAsked = time.Hour       // of a Retry-After: a server's mistake must end
-	drained      = 64 << 10        // bytes read of an answer that is not wanted
+	firstBackoff = 250 * time.Millisecond // between two attempts; doubles with each
+	drained      = 64 << 10               // bytes read of a response that is discarded
 )
 
-// attempt sends the request, again where that is safe and may help. A server
-// error that stays is the answer; a refusal that stays is a RateLimited fault.
+// attempt sends the request, and again where that is safe and may help. A server error
+// that remains is the response; a refusal that remains is a RateLimited fault.
 func (c *Client) attempt(req *http.Request, h *host, via http.RoundTripper) (*http.Response, error) {
 	for n := 1; ; n++ {
-		if err := h.turn(req.Context()); err != nil {
+		if err := h.wait(req.Context()); err != nil {
 			return nil, err
 		}
 		resp, err := c.observed(req, via)
 		last := n >= c.options.Attempts || !repeatable(req)
-		if until, refused := c.refusal(resp, h); refused {
+		until, refused := c.refusal(resp, h)
+		switch {
+		case refused:
 			discard(resp)
 			if last {
 				return nil, h.limited(until)
 			}
-		} else if last || req.Context().Err() != nil || !worthRepeating(resp, err) {
-			return settled(h, resp, err)
-		} else {
+		case last || req.Context().Err() != nil || !worthRetrying(resp, err):
+			if reason := failure(resp, err); reason != "" {
+				h.fail(h.now(), reason)
+			} else if err == nil {
+				h.succeed()
+			}
+			if err != nil {
+				return nil, fault.Wrap(kindOfFailure(err), describe(h.name, err))
+			}
+			return resp, nil
+		default:
 			discard(resp)
 			if err := sleep(req.Context(), jittered(firstBackoff<<(n-1))); err != nil {
 				return nil, fault.Wrap(kindOfFailure(err), err)
 			}
 		}
-		if err := rewind(req); err != nil {
-			return nil, err
+		if req.GetBody != nil {
+			body, err := req.GetBody()
+			if err != nil {
+				return nil, fault.New(fault.Internal, "the body of a request cannot be sent again")
+			}
+			req.Body = body
 		}
 	}
 }
 
-func settled(h *host, resp *http.Response, err error) (*http.Response, error) {
-	why, down := failed(resp, err)
-	if down {
-		h.fail(h.now(), why)
-	} else if err == nil {
-		h.forgive()
-	}
-	if err != nil {
-		return nil, fault.Wrap(kindOfFailure(err), inWords(h.name, err))
-	}
-	return resp, nil
-}
-
-// inWords says for people what a failure of the network means.
-func inWords(host string, err error) error {
-	var named *net.DNSError
-	var timed net.Error
-	switch {
-	case errors.As(err, &named) && named.IsNotFound:
-		return fmt.Errorf("there is no host %s: %w", hostname(host), err)
-	case errors.As(err, &timed) && timed.Timeout():
-		return fmt.Errorf("%s did not answer in time: %w", host, err)
-	}
-	return err
-}
-
-// refusal says that the host wants no requests for a time, and until when. All
-// requests to the host wait then, and none to another.
+// refusal reports whether the host refuses requests for some time, and until when. All
+// requests to the host then wait, and none to another.
 func (c *Client) refusal(resp *http.Response, h *host) (time.Time, bool) {
 	if resp == nil {
 		return time.Time{}, false
 	}
 	now := c.options.Now()
 	asked, named := retryAfter(resp.Header.Get("Retry-After"), now)
-	switch resp.StatusCode {
-	case http.StatusTooManyRequests:
-	case http.StatusServiceUnavailable:
-		if !named {
-			return time.Time{}, false
-		}
-	default:
-		return time.Time{}, false
+	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable && named {
+		return h.refuse(now, asked, named), true
 	}
-	return h.refuse(now, asked, named), true
+	return time.Time{}, false
 }
 
-// retryAfter reads the header of RFC 9110, section 10.2.3: seconds or a date.
+// retryAfter parses the header of RFC 9110, section 10.2.3: seconds or a date.
 func retryAfter(value string, now time.Time) (time.Duration, bool) {
 	if seconds, err := strconv.ParseUint(value, 10, 32); err == nil {
 		return time.Duration(seconds) * time.Second, true
@@ -108,7 +86,7 @@ func retryAfter(value string, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// repeatable says that sending the request twice is the same as once.
+// repeatable reports whether sending the request twice has the same effect as once.
 func repeatable(req *http.Request) bool {
 	if hasBody(req) && req.GetBody == nil {
 		return false
@@ -122,54 +100,48 @@ func repeatable(req *http.Request) bool {
 
 func hasBody(req *http.Request) bool { return req.Body != nil && req.Body != http.NoBody }
 
-func rewind(req *http.Request) error {
-	if req.GetBody == nil {
-		return nil
+// worthRetrying reports whether the next attempt may succeed.
+func worthRetrying(resp *http.Response, err error) bool {
+	if err == nil {
+		switch resp.StatusCode {
+		case http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway,
+			http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return true
+		}
+		return false
 	}
-	fresh, err := req.GetBody()
-	if err != nil {
-		return fault.New(fault.Internal, "the body of a request cannot be sent again")
-	}
-	req.Body = fresh
-	return nil
-}
-
-// worthRepeating says that the next attempt may go better.
-func worthRepeating(resp *http.Response, err error) bool {
-	if err != nil {
-		return passing(err)
-	}
-	switch resp.StatusCode {
-	case http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway,
-		http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true
-	}
-	return false
-}
-
-// passing knows the failures of a network that go away by themselves.
-func passing(err error) bool {
-	var named *net.DNSError
-	if errors.As(err, &named) {
-		return named.IsTimeout || named.IsTemporary
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return dns.IsTimeout || dns.IsTemporary
 	}
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return true
 	}
-	for _, known := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.EPIPE} {
-		if errors.Is(err, known) {
+	for _, transient := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.EPIPE} {
+		if errors.Is(err, transient) {
 			return true
 		}
 	}
 	return false
 }
 
-// jittered spreads a wait over its upper half, so that clients who failed
-// together do not come back together.
-func jittered(d time.Duration) time.Duration {
-	return d/2 + rand.N(d/2+1)
+// describe explains a network failure to users.
+func describe(host string, err error) error {
+	var dns *net.DNSError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return fmt.Errorf("there is no host %s: %w", Hostname(host), err)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Errorf("%s did not answer in time: %w", host, err)
+	}
+	return err
 }
+
+// jittered spreads a wait over its upper half, so that clients that failed together do
+// not return together.
+func jittered(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 
 func discard(resp *http.Response) {
 	if resp == nil {

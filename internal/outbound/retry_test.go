@@ -158,7 +158,7 @@ func TestRetry_429BacksOffItsHostOnly(t *testing.T) {
 	})
 }
 
-func TestRetry_shortPausesAreWaitedFor(t *testing.T) {
+func TestRetry_waitsForShortRetryAfter(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func() (*http.Response, error){
 		"seconds":           status(429, "Retry-After", "3"),
@@ -182,7 +182,7 @@ func TestRetry_shortPausesAreWaitedFor(t *testing.T) {
 	}
 }
 
-func TestRetry_aDateIsATimeToo(t *testing.T) {
+func TestRetry_retryAfterMayBeADate(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for value, want := range map[string]time.Duration{
@@ -201,7 +201,7 @@ func TestRetry_aDateIsATimeToo(t *testing.T) {
 	}
 }
 
-func TestRetry_anAbsurdPauseEnds(t *testing.T) {
+func TestRetry_boundsRetryAfter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{answers: map[string]answers{"a.example": {status(429, "Retry-After", "4000000000")}}}
@@ -212,7 +212,7 @@ func TestRetry_anAbsurdPauseEnds(t *testing.T) {
 	})
 }
 
-func TestRetry_refusalsInARowDouble(t *testing.T) {
+func TestRetry_backoffDoublesWithRefusals(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := clock(t, Options{Attempts: 1})
@@ -231,7 +231,7 @@ func TestRetry_refusalsInARowDouble(t *testing.T) {
 }
 
 // Requests that were under way together are refused together: that is one refusal.
-func TestRetry_refusalsAtOnceAreOne(t *testing.T) {
+func TestRetry_countsConcurrentRefusalsOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, start := clock(t, Options{}), time.Now()
@@ -252,7 +252,7 @@ func TestRetry_refusalsAtOnceAreOne(t *testing.T) {
 	})
 }
 
-func TestRetry_theBodyIsSentAgain(t *testing.T) {
+func TestRetry_sendsBodyAgain(t *testing.T) {
 	t.Parallel()
 	var got []string
 	s := roundTrip(func(req *http.Request) (*http.Response, error) {
@@ -284,7 +284,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 // What failed is said in words before it is said in Go's.
-func TestRetry_failuresInWords(t *testing.T) {
+func TestRetry_explainsNetworkFailures(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
 		"a.example did not answer in time: timeout awaiting response headers": lateError{},

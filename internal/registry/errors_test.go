@@ -143,7 +143,7 @@ func TestErrors_guardedHosts(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, err := newClient(t, Options{Outbound: out}).For("a/1").Select(t.Context(), webRequest(t, f))
-			if s.Found || fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "refused") && !strings.Contains(err.Error(), "not dialled") {
+			if s.Found || fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "refused") && !strings.Contains(err.Error(), "not dialed") {
 				t.Errorf("selected %+v, err = %v", s, err)
 			}
 			if f.count("") != 0 {

@@ -218,7 +218,7 @@ func newOutbound(t testing.TB) *outbound.Client {
 	t.Helper()
 	out, err := outbound.New(outbound.Options{
 		AllowLoopback: true, Now: time.Now, Attempts: 1, MaxWait: time.Second,
-		Budget: outbound.Budget{PerSecond: 1e6, Burst: 1e6},
+		RateLimit: outbound.RateLimit{PerSecond: 1e6, Burst: 1e6},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -78,7 +78,7 @@ func (a *App) Skew() time.Duration { return a.signer.offset() }
 
 // Paused is the pause of the App's own credential; see Forge for those of its
 // installations.
-func (a *App) Paused() (pause outbound.Pause, on bool) { return a.hub.Paused() }
+func (a *App) Paused() (pause outbound.Backoff, on bool) { return a.hub.Paused() }
 
 // Self is who the App is to others: SLUG[bot].
 func (a *App) Self(ctx context.Context) (identity.User, error) {

@@ -16,16 +16,16 @@ type Pauses struct {
 }
 
 // Paused is the pause that is on, in the words of the error that calls end with.
-func (p *Pauses) Paused() (pause outbound.Pause, on bool) {
+func (p *Pauses) Paused() (pause outbound.Backoff, on bool) {
 	if p.gate == nil {
-		return outbound.Pause{}, false
+		return outbound.Backoff{}, false
 	}
 	p.gate.mu.Lock()
 	defer p.gate.mu.Unlock()
 	if !p.gate.until.After(p.gate.now()) {
-		return outbound.Pause{}, false
+		return outbound.Backoff{}, false
 	}
-	return outbound.Pause{Host: p.host, Until: p.gate.until, Why: "rate limited: " + p.gate.words}, true
+	return outbound.Backoff{Host: p.host, Until: p.gate.until, Reason: "rate limited: " + p.gate.words}, true
 }
 
 // without takes the credential of a request out of words that a forge answered it with:

@@ -55,7 +55,7 @@ func TestPauses_arePerCredential(t *testing.T) {
 		t.Fatal("the refusal is no error")
 	}
 	pause, on := asked.Paused()
-	want := outbound.Pause{Host: endpoint.Host, Until: noon.Add(time.Minute), Why: "rate limited: too often: Bearer ***"}
+	want := outbound.Backoff{Host: endpoint.Host, Until: noon.Add(time.Minute), Reason: "rate limited: too often: Bearer ***"}
 	if diff := cmp.Diff(want, pause); diff != "" || !on {
 		t.Errorf("on: %t, %s", on, diff)
 	}

@@ -12,7 +12,7 @@ import (
 
 // A host of which requests fail one after the other is left alone, longer each time
 // and at most for a while; others are asked as ever. One good answer ends it.
-func TestPause_failuresInARow(t *testing.T) {
+func TestBackoffs_afterFailuresInARow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := clock(t, Options{})
@@ -29,8 +29,8 @@ func TestPause_failuresInARow(t *testing.T) {
 			_, err := ask(c, s, "GET", "down.example", nil)
 			until, ok := fault.RetryAt(err)
 			rest := until.Sub(begin)
-			if !ok || len(s.asked["down.example"]) != asked || !strings.Contains(err.Error(), "left alone until") || !strings.Contains(err.Error(), "503 Service Unavailable") {
-				t.Fatalf("in the pause: %v", err)
+			if !ok || len(s.asked["down.example"]) != asked || !strings.Contains(err.Error(), "gets no requests until") || !strings.Contains(err.Error(), "503 Service Unavailable") {
+				t.Fatalf("in the backoff: %v", err)
 			}
 			want := min(firstRest<<n, longestPause)
 			if rest > want || rest < want/2-2*time.Second || n > 0 && n < 3 && rest < last/2 {
@@ -40,11 +40,11 @@ func TestPause_failuresInARow(t *testing.T) {
 			if _, err := ask(c, s, "GET", "fine.example", nil); err != nil {
 				t.Errorf("another host: %v", err)
 			}
-			if all := c.Pauses(); len(all) != 1 || all[0].Host != "down.example" || !all[0].Until.Equal(until) || all[0].Why == "" {
+			if all := c.Backoffs(); len(all) != 1 || all[0].Host != "down.example" || !all[0].Until.Equal(until) || all[0].Reason == "" {
 				t.Errorf("pauses: %+v", all)
 			}
 			<-time.After(rest)
-			if all := c.Pauses(); len(all) != 0 {
+			if all := c.Backoffs(); len(all) != 0 {
 				t.Errorf("pauses in the end: %+v", all)
 			}
 			if n == 7 {
@@ -60,14 +60,14 @@ func TestPause_failuresInARow(t *testing.T) {
 				t.Errorf("after it was up: %v", err)
 			}
 		}
-		if all := c.Pauses(); len(all) != 0 {
+		if all := c.Backoffs(); len(all) != 0 {
 			t.Errorf("it begins anew: %+v", all)
 		}
 	})
 }
 
 // What asks for a pause is among them too, with no more than that.
-func TestPause_asked(t *testing.T) {
+func TestBackoffs_requestedByTheHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, start := clock(t, Options{}), time.Now()
@@ -75,8 +75,8 @@ func TestPause_asked(t *testing.T) {
 		if _, err := ask(c, s, "GET", "a.example", nil); err == nil || !strings.Contains(err.Error(), "limits requests until") {
 			t.Errorf("err = %v", err)
 		}
-		want := Pause{Host: "a.example", Until: start.Add(time.Minute), Why: "it asks for fewer requests"}
-		if all := c.Pauses(); len(all) != 1 || all[0] != want {
+		want := Backoff{Host: "a.example", Until: start.Add(time.Minute), Reason: "it asks for fewer requests"}
+		if all := c.Backoffs(); len(all) != 1 || all[0] != want {
 			t.Errorf("%+v, want %+v", all, want)
 		}
 	})
@@ -84,7 +84,7 @@ func TestPause_asked(t *testing.T) {
 
 // Answers that are no failures of a host do not count: not found, no right, a name
 // that is none.
-func TestPause_onlyFailuresOfTheHost(t *testing.T) {
+func TestBackoffs_ignoreClientErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := clock(t, Options{})
@@ -94,7 +94,7 @@ func TestPause_onlyFailuresOfTheHost(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if all := c.Pauses(); len(all) != 0 {
+		if all := c.Backoffs(); len(all) != 0 {
 			t.Errorf("%+v", all)
 		}
 	})

@@ -11,10 +11,10 @@ import (
 	"promoter/internal/fault"
 )
 
-func TestBudget_burstThenRate(t *testing.T) {
+func TestRateLimit_burstThenRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, start := clock(t, Options{Budget: Budget{PerSecond: 2, Burst: 3}}), time.Now()
+		c, start := clock(t, Options{RateLimit: RateLimit{PerSecond: 2, Burst: 3}}), time.Now()
 		s := &script{answers: map[string]answers{"a.example": {status(200)}, "b.example": {status(200)}}}
 		for range 5 {
 			if _, err := ask(c, s, "GET", "a.example", nil); err != nil {
@@ -31,24 +31,24 @@ func TestBudget_burstThenRate(t *testing.T) {
 	})
 }
 
-func TestBudget_aLongQueueIsRateLimited(t *testing.T) {
+func TestRateLimit_longWaitIsAFault(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHosts(always(Budget{PerSecond: 0.1, Burst: 1, Concurrent: 1}), 5*time.Second, time.Now).of("a.example")
-		if err := h.turn(context.Background()); err != nil {
+		h := newHosts(always(RateLimit{PerSecond: 0.1, Burst: 1, Concurrent: 1}), 5*time.Second, time.Now).of("a.example")
+		if err := h.wait(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		err := h.turn(context.Background())
+		err := h.wait(context.Background())
 		if at, ok := fault.RetryAt(err); !ok || time.Until(at) != 10*time.Second {
 			t.Errorf("err = %v, retry in %v", err, time.Until(at))
 		}
 	})
 }
 
-func TestBudget_placesAreLimited(t *testing.T) {
+func TestRateLimit_boundsConcurrentRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHosts(always(Budget{Concurrent: 1}), time.Second, time.Now).of("a.example")
+		h := newHosts(always(RateLimit{Concurrent: 1}), time.Second, time.Now).of("a.example")
 		if err := h.enter(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -64,10 +64,10 @@ func TestBudget_placesAreLimited(t *testing.T) {
 	})
 }
 
-func TestBudget_hostsAreForgotten(t *testing.T) {
+func TestHosts_dropsQuietHosts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		known := newHosts(always(Budget{}), time.Second, time.Now)
+		known := newHosts(always(RateLimit{}), time.Second, time.Now)
 		known.of("blocked.example").refuse(time.Now(), time.Hour, true)
 		<-time.After(time.Second)
 		for i := range 3 * maxHosts {
@@ -82,21 +82,21 @@ func TestBudget_hostsAreForgotten(t *testing.T) {
 	})
 }
 
-func always(b Budget) func(string) Budget { return func(string) Budget { return b } }
+func always(b RateLimit) func(string) RateLimit { return func(string) RateLimit { return b } }
 
-func TestBudget_aHostMayHaveItsOwn(t *testing.T) {
+func TestRateLimit_perHost(t *testing.T) {
 	t.Parallel()
-	own := func(host string) Budget {
+	own := func(host string) RateLimit {
 		if host == "slow.example" {
-			return Budget{Concurrent: 1}
+			return RateLimit{Concurrent: 1}
 		}
-		return Budget{}
+		return RateLimit{}
 	}
 	known := newHosts(own, time.Second, time.Now)
-	if got := cap(known.of("slow.example").places); got != 1 {
+	if got := cap(known.of("slow.example").slots); got != 1 {
 		t.Errorf("the host has %d places, want its own", got)
 	}
-	if got := cap(known.of("other.example").places); got != (Budget{}).withDefaults().Concurrent {
+	if got := cap(known.of("other.example").slots); got != (RateLimit{}).withDefaults().Concurrent {
 		t.Errorf("another host has %d places, want the default", got)
 	}
 }
