@@ -176,7 +176,7 @@ func (a *asking) suggest(ctx context.Context) (*suggest.Suggestion, error) {
 			}
 		}
 	}
-	found := suggest.Found{Offered: true}
+	found := suggest.Found{ForPullRequest: true}
 	found.References, found.Files, err = scan.All(ctx, files, a.session.Server.File.Sizes.File)
 	if err != nil {
 		return nil, fmt.Errorf("scan the files of %s: %w", a.base, err)

@@ -17,9 +17,9 @@ func (a *asking) page(ctx context.Context, made *suggest.Suggestion) pullrequest
 	page := pullrequest.Onboarding{Base: a.base, Applications: made.Applications, Files: usesOf(made)}
 	for i := range made.Components {
 		c := &made.Components[i]
-		shown := pullrequest.OnboardingComponent{Name: c.Name, Repository: c.Repository.String(), Select: c.Selected(), Present: c.Present}
+		shown := pullrequest.OnboardingComponent{Name: c.Name, Repository: c.Repository.String(), Select: c.Selected(), Present: c.Current}
 		if !c.Active {
-			shown.Off = c.Because
+			shown.Off = c.Reason
 		}
 		page.Components = append(page.Components, shown)
 	}

@@ -6,86 +6,91 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/image"
 )
 
-// subject is a repository with all that the files say about it.
-type subject struct {
+// usage is a repository with all references to it.
+type usage struct {
 	repository image.Repository
 	artifact   image.Artifact
-	inside     []placed
+	inside     []placedReference
 	outside    []edit.Reference
 }
 
-// placed is a reference in an environment.
-type placed struct {
+// placedReference is a reference in an environment.
+type placedReference struct {
 	edit.Reference
 	environment string
 }
 
-// components suggests a component for each repository. Active are those that
-// stand in an environment; where none does, all are.
+// components suggests a component for each repository, sorted by name. Those
+// outside of the environments, and third-party images beside the user's own, are
+// not active. At least one is.
 func components(references []edit.Reference, l *layout) []Component {
-	subjects := subjectsOf(references, l)
-	names := componentNames(subjects)
-	out := make([]Component, 0, len(subjects))
-	for i := range subjects {
-		c := subjects[i].component(l)
+	usages := usagesOf(references, l)
+	isInside := func(u usage) bool { return len(u.inside) > 0 }
+	anyInside := slices.ContainsFunc(usages, isInside)
+	anyOwn := slices.ContainsFunc(usages, func(u usage) bool {
+		return !u.isThirdParty() && (isInside(u) || !anyInside)
+	})
+	names := componentNames(usages)
+	all := make([]Component, 0, len(usages))
+	for i := range usages {
+		u := &usages[i]
+		c := u.component(l)
 		c.Name = names[i]
-		out = append(out, c)
+		switch {
+		case anyInside && !isInside(*u):
+			c.Reason = join("In no environment.", c.Reason)
+		case anyOwn && u.isThirdParty():
+			c.Reason = join("A common image that is probably not yours.", c.Reason)
+		default:
+			c.Active = true
+		}
+		all = append(all, c)
 	}
-	activate(out, subjects)
-	slices.SortFunc(out, func(a, b Component) int { return cmp.Compare(a.Name, b.Name) })
-	return out
+	slices.SortFunc(all, func(a, b Component) int { return cmp.Compare(a.Name, b.Name) })
+	return all
 }
 
-// subjectsOf sorts the references by repository.
-func subjectsOf(references []edit.Reference, l *layout) []subject {
-	byRepository := map[image.Repository]*subject{}
-	var all []*subject
+// usagesOf groups the references by repository, sorted.
+func usagesOf(references []edit.Reference, l *layout) []usage {
+	byRepository := map[image.Repository]*usage{}
 	for _, r := range references {
-		s, known := byRepository[r.Repository]
+		u, known := byRepository[r.Repository]
 		if !known {
-			s = &subject{repository: r.Repository, artifact: artifactOf(r)}
-			byRepository[r.Repository] = s
-			all = append(all, s)
+			u = &usage{repository: r.Repository, artifact: artifactOf(r)}
+			byRepository[r.Repository] = u
 		}
 		if artifactOf(r) == image.ArtifactImage {
-			s.artifact = image.ArtifactImage
+			u.artifact = image.ArtifactImage
 		}
 		if environment, ok := l.environmentOf(r.Position.File); ok {
-			s.inside = append(s.inside, placed{r, environment})
+			u.inside = append(u.inside, placedReference{r, environment})
 		} else {
-			s.outside = append(s.outside, r)
+			u.outside = append(u.outside, r)
 		}
 	}
-	slices.SortFunc(all, func(a, b *subject) int { return cmp.Compare(a.repository.String(), b.repository.String()) })
-	out := make([]subject, 0, len(all))
-	for _, s := range all {
-		out = append(out, *s)
+	all := make([]usage, 0, len(byRepository))
+	for _, u := range byRepository {
+		all = append(all, *u)
 	}
-	return out
+	slices.SortFunc(all, func(a, b usage) int { return cmp.Compare(a.repository.String(), b.repository.String()) })
+	return all
 }
 
-// environmentOf returns the environment that a file was read as; the whole tree
-// has one for all.
-func (l *layout) environmentOf(file string) (name string, ok bool) {
-	if l.wholeTree() {
-		return l.environments[0].Name, true
-	}
-	name, ok = l.byFile[file]
-	return name, ok
-}
-
-func (s *subject) component(l *layout) Component {
-	roots, all := s.tags(l)
+func (u *usage) component(l *layout) Component {
+	canPin := func(r edit.Reference) bool { return r.Digest != "" || isChartVersion(r) }
 	c := Component{
-		Artifact: s.artifact, Repository: s.repository, Present: s.present(l),
-		TagOnly: !slices.ContainsFunc(s.references(), func(r edit.Reference) bool { return r.Digest != "" || chartVersion(r) }),
+		Artifact: u.artifact, Repository: u.repository, Current: u.current(l),
+		TagOnly: !slices.ContainsFunc(u.outside, canPin) &&
+			!slices.ContainsFunc(u.inside, func(r placedReference) bool { return canPin(r.Reference) }),
 	}
-	g := guess(roots, all, s.thirdParty())
-	c.Select, c.Because = g.Selection, g.because
+	roots, all := u.tags(l)
+	g := guessSelection(roots, all, u.isThirdParty())
+	c.Select, c.Reason = g.Selection, g.reason
 	if g.Tag != "" && c.TagOnly {
 		c.Pin = image.PinTagDigest
 	}
@@ -95,119 +100,85 @@ func (s *subject) component(l *layout) Component {
 	return c
 }
 
-func (s *subject) references() []edit.Reference {
-	out := slices.Clone(s.outside)
-	for _, p := range s.inside {
-		out = append(out, p.Reference)
-	}
-	return out
-}
-
 // tags returns the tags in the environments that versions enter first, and all
-// tags. What stands only in a base counts for both.
-func (s *subject) tags(l *layout) (roots, all []string) {
+// tags in environments. If there are none, the others count for both.
+func (u *usage) tags(l *layout) (roots, all []string) {
 	first := rankProd + 10
-	for _, p := range s.inside {
-		first = min(first, l.rankOf(p.environment))
+	for _, r := range u.inside {
+		first = min(first, l.rankOf(r.environment))
 	}
-	for _, p := range s.inside {
-		all = append(all, p.Tag)
-		if l.rankOf(p.environment) == first {
-			roots = append(roots, p.Tag)
+	for _, r := range u.inside {
+		all = append(all, r.Tag)
+		if l.rankOf(r.environment) == first {
+			roots = append(roots, r.Tag)
 		}
 	}
-	if len(s.inside) == 0 {
-		for _, r := range s.outside {
+	if len(u.inside) == 0 {
+		for _, r := range u.outside {
 			all = append(all, r.Tag)
 		}
 		roots = all
 	}
-	return usable(roots), usable(all)
+	return validTags(roots), validTags(all)
 }
 
-func (l *layout) rankOf(name string) int {
-	for _, e := range l.environments {
-		if e.Name == name {
-			return e.rank
+func validTags(tags []string) []string {
+	return slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return !image.ValidTag(tag) })
+}
+
+// isThirdParty reports whether the image is one that users run and do not build: an
+// official one of Docker Hub, or one of Kubernetes.
+func (u *usage) isThirdParty() bool {
+	host := u.repository.Host()
+	return host == hubHost && strings.HasPrefix(u.repository.Path(), "library/") ||
+		host == "registry.k8s.io" || host == "k8s.gcr.io"
+}
+
+// maxListed is how many versions or environments a comment lists.
+const maxListed = 4
+
+// current lists the versions in the files with their environments, in the order of
+// the environments: 1.4.2 (dev), 1.4.1 (staging, prod).
+func (u *usage) current(l *layout) string {
+	var versions []string
+	environments := map[string][]string{} // by version
+	add := func(r edit.Reference, environment string) {
+		version := versionText(r)
+		if !slices.Contains(versions, version) {
+			versions = append(versions, version)
+		}
+		if !slices.Contains(environments[version], environment) {
+			environments[version] = append(environments[version], environment)
 		}
 	}
-	return rankProd
-}
-
-// usable drops what is no tag.
-func usable(tags []string) []string {
-	var out []string
-	for _, tag := range tags {
-		if image.ValidTag(tag) {
-			out = append(out, tag)
-		}
-	}
-	return out
-}
-
-// maxPresent is how many versions the comment of a component names.
-const maxPresent = 4
-
-// present lists the versions in the files with their environments, in the order
-// of the environments: 1.4.2 (dev), 1.4.1 (staging, prod).
-func (s *subject) present(l *layout) string {
-	var p presence
 	for _, e := range l.environments {
-		for _, r := range s.inside {
+		for _, r := range u.inside {
 			if r.environment == e.Name {
-				p.add(short(r.Reference), e.Name)
+				add(r.Reference, e.Name)
 			}
 		}
 	}
-	for _, r := range s.outside {
-		p.add(short(r), "outside")
+	for _, r := range u.outside {
+		add(r, "in no environment")
 	}
-	return p.text(l.wholeTree())
-}
-
-// presence is versions with the places where they stand, in the order of finding.
-type presence struct {
-	versions []string
-	places   map[string][]string
-}
-
-func (p *presence) add(version, target string) {
-	if p.places == nil {
-		p.places = map[string][]string{}
-	}
-	if _, known := p.places[version]; !known {
-		p.versions = append(p.versions, version)
-	}
-	if !slices.Contains(p.places[version], target) {
-		p.places[version] = append(p.places[version], target)
-	}
-}
-
-// text names a few of the versions; the places only where there are several.
-func (p *presence) text(onePlace bool) string {
-	var texts []string
-	for _, version := range p.versions[:min(len(p.versions), maxPresent)] {
-		if !onePlace {
-			version = fmt.Sprintf("%s (%s)", version, list(p.places[version]))
+	if !l.isWholeTree() {
+		for i, version := range versions {
+			versions[i] = fmt.Sprintf("%s (%s)", version, list(environments[version], " and"))
 		}
-		texts = append(texts, version)
 	}
-	if more := len(p.versions) - maxPresent; more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more", more))
+	return list(versions, ", and")
+}
+
+// list joins a few texts and counts the rest after the given word.
+func list(texts []string, and string) string {
+	if more := len(texts) - maxListed; more > 0 {
+		return fmt.Sprintf("%s%s %d more", strings.Join(texts[:maxListed], ", "), and, more)
 	}
 	return strings.Join(texts, ", ")
 }
 
-// list joins a few names.
-func list(names []string) string {
-	if len(names) > maxPresent {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxPresent], ", "), len(names)-maxPresent)
-	}
-	return strings.Join(names, ", ")
-}
-
-// short is the version of a reference as a person names it.
-func short(r edit.Reference) string {
+// versionText is the version of a reference as a user names it.
+func versionText(r edit.Reference) string {
 	if r.Tag != "" && image.ValidTag(r.Tag) {
 		return r.Tag
 	}
@@ -217,43 +188,73 @@ func short(r edit.Reference) string {
 	return "no version"
 }
 
-// thirdParty says whether the image is one that people run and do not build: an
-// official one of Docker Hub, or one of Kubernetes.
-func (s *subject) thirdParty() bool {
-	host := s.repository.Host()
-	return host == hubHost && strings.HasPrefix(s.repository.Path(), "library/") ||
-		host == "registry.k8s.io" || host == "k8s.gcr.io"
-}
-
-// activate decides which components are written and which are offered in a
-// comment. At least one is written.
-func activate(out []Component, subjects []subject) {
-	inside := slices.ContainsFunc(subjects, func(s subject) bool { return len(s.inside) > 0 })
-	own := slices.ContainsFunc(subjects, func(s subject) bool {
-		return !s.thirdParty() && (len(s.inside) > 0 || !inside)
-	})
-	for i := range out {
-		s := &subjects[i]
-		switch {
-		case inside && len(s.inside) == 0:
-			out[i].Because = join("Stands only outside the environments.", out[i].Because)
-		case own && s.thirdParty():
-			out[i].Because = join("A common image that is probably not yours.", out[i].Because)
-		default:
-			out[i].Active = true
-		}
-	}
-}
-
-// join puts sentences behind one another; an empty one is none.
+// join joins sentences, without empty ones.
 func join(sentences ...string) string {
 	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
 }
 
-// written is the repository in the short form, where that says the same.
-func written(r image.Repository) string {
-	if same, err := image.ParseRepository(r.Familiar()); err == nil && same == r {
-		return r.Familiar()
+const (
+	nameChoices   = 7
+	maxNameLength = 33 // leaves room for a number within the 40 characters of a name
+)
+
+// componentNames names each repository after the end of its path, and if two would
+// have the same name, also after what tells them apart.
+func componentNames(usages []usage) []string {
+	choices := make([][nameChoices]string, len(usages))
+	for i := range usages {
+		choices[i] = usages[i].nameChoices()
 	}
-	return r.String()
+	names, used := make([]string, len(usages)), map[string]bool{}
+	for choice := range nameChoices {
+		counts := map[string]int{}
+		for i := range usages {
+			if names[i] == "" {
+				counts[choices[i][choice]]++
+			}
+		}
+		for i := range usages {
+			if name := choices[i][choice]; names[i] == "" && counts[name] == 1 && !used[name] && config.ValidName(name) {
+				names[i] = name
+			}
+		}
+		for _, name := range names {
+			used[name] = true
+		}
+	}
+	last := map[string]int{} // the last number of each base
+	for i := range names {
+		if names[i] != "" {
+			continue
+		}
+		base := slug(usages[i].repository.Name())
+		base = strings.Trim(base[:min(len(base), maxNameLength)], "-")
+		name := base
+		for n := max(last[base], 1); used[name]; {
+			n++
+			name, last[base] = fmt.Sprintf("%s-%d", base, n), n
+		}
+		names[i], used[name] = name, true
+	}
+	return names
+}
+
+// nameChoices returns possible names for the repository, the shortest first: its
+// own name, then with the kind of artifact, with a folder above it, with the host,
+// and with everything.
+func (u *usage) nameChoices() [nameChoices]string {
+	parts := strings.Split(u.repository.Path(), "/")
+	kind := parts[len(parts)-1]
+	if u.artifact != image.ArtifactImage {
+		kind += "-" + string(u.artifact)
+	}
+	host, _, _ := strings.Cut(u.repository.Host(), ".")
+	nearest, furthest := host, host
+	if len(parts) > 1 {
+		nearest, furthest = parts[len(parts)-2], parts[0]
+	}
+	return [nameChoices]string{
+		slug(u.repository.Name()), slug(kind), slug(nearest + "-" + kind), slug(furthest + "-" + kind), slug(host + "-" + kind),
+		slug(u.repository.Path()), slug(u.repository.String()),
+	}
 }

@@ -121,24 +121,24 @@ func TestConfig_warnings(t *testing.T) {
 				"apps/web/base/d.yaml a.io/x/web:1.0.0 a.io/x/side:1.0.0", "apps/web/overlays/dev/k.yaml a.io/x/web:latest a.io/x/side:latest",
 				"apps/web/overlays/prod/k.yaml a.io/x/web:latest",
 			},
-			[]string{"1 image stands in a base: apps/web/base/d.yaml:2:8"},
+			[]string{"1 image is in a base: apps/web/base/d.yaml:2:8"},
 		},
 		{
 			"a base of another application is no excuse",
 			[]string{
 				"apps/web/base/d.yaml a.io/x/web:1.0.0", "apps/web/overlays/dev/kustomization.yaml", "apps/api/overlays/dev/k.yaml a.io/x/web:latest",
 			},
-			[]string{"1 image stands in a base: apps/web/base/d.yaml:1:8"},
+			[]string{"1 image is in a base: apps/web/base/d.yaml:1:8"},
 		},
 		{
 			"values that all environments share",
 			[]string{"charts/web/values.yaml a.io/x/web:latest", "charts/web/values-dev.yaml a.io/x/api:latest", "charts/web/values-prod.yaml a.io/x/api:latest"},
-			[]string{"1 image stands in a base: charts/web/values.yaml:1:8"},
+			[]string{"1 image is in a base: charts/web/values.yaml:1:8"},
 		},
 		{
 			"elsewhere",
 			[]string{"dev/d.yaml a.io/x/web:latest", "prod/d.yaml a.io/x/web:latest", "tools/job.yaml a.io/x/job:latest"},
-			[]string{"1 image reference stands: tools/job.yaml:1:8"},
+			[]string{"1 image reference is outside all environments: tools/job.yaml:1:8"},
 		},
 		{"no environment", []string{"d.yaml a.io/x/web:latest"}, []string{"no environments were recognized:"}},
 		{"tags only", []string{"dev/d.yaml a.io/x/web:1.0.0"}, []string{"1 component is pinned by tag only:"}},

@@ -1,25 +1,27 @@
 package suggest
 
 import (
+	"cmp"
+	"path"
 	"slices"
 	"strings"
+
+	"promoter/internal/edit"
 )
 
-// family is a group of files with one layout, such as apps/*/overlays/ENV.
+// family is a group of files whose paths have the same form, such as
+// apps/*/overlays/ENVIRONMENT.
 type family struct {
-	key    string
-	spots  []spot
-	weight int // references, also those in a base that its environments share
+	key      string
+	readings []reading
+	weight   int // number of references, also those in a base that its environments share
 }
 
-// maxReadings is how many readings of one path are tried.
-const maxReadings = 4
-
-// families sorts files by layout. A file whose likeliest reading gets no company
-// is read in the next way. Taking one reading away can make another layout
-// unconvincing, so this goes on until all that are left convince.
+// families groups files by the form of their paths. A file whose likeliest reading
+// joins no convincing family is read in the next way. Removing a reading can make
+// another family unconvincing, so this repeats until all that are left convince.
 func families(files []candidate) []family {
-	byKey := byLayout(files)
+	byKey := groupByKey(files)
 	for range maxReadings {
 		good := convincing(byKey)
 		if len(good) == len(byKey) {
@@ -33,12 +35,12 @@ func families(files []candidate) []family {
 				files[i].readings = c.readings[1:]
 			}
 		}
-		byKey = byLayout(files)
+		byKey = groupByKey(files)
 	}
 	return convincing(byKey)
 }
 
-func byLayout(files []candidate) map[string]*family {
+func groupByKey(files []candidate) map[string]*family {
 	byKey := map[string]*family{}
 	for _, c := range files {
 		if len(c.readings) == 0 {
@@ -50,155 +52,156 @@ func byLayout(files []candidate) map[string]*family {
 			f = &family{key: first.key}
 			byKey[first.key] = f
 		}
-		f.spots = append(f.spots, first)
+		f.readings = append(f.readings, first)
 		f.weight += c.weight
 	}
 	return byKey
 }
 
-// convincing returns the families that are, by their keys.
 func convincing(byKey map[string]*family) []family {
-	out := make([]family, 0, len(byKey))
+	good := make([]family, 0, len(byKey))
 	for _, key := range sortedKeys(byKey) {
-		if byKey[key].convincing() {
-			out = append(out, *byKey[key])
+		if byKey[key].isConvincing() {
+			good = append(good, *byKey[key])
 		}
 	}
-	return out
+	return good
 }
 
-// convincing says whether the layout really tells environments apart: a word that
-// means nothing else, or two stages. Beside the name of an application a word
-// needs the same application in two stages.
-func (f *family) convincing() bool {
-	sure, steps := false, map[int]bool{}
-	stages := map[string]map[string]bool{}
-	for i := range f.spots {
-		s := &f.spots[i]
-		sure = sure || s.sure
-		steps[s.rank/10] = true
-		if stages[s.app] == nil {
-			stages[s.app] = map[string]bool{}
+// isConvincing reports whether the paths really name environments: by a word
+// without another meaning, or by two stages. Beside the name of an application, a
+// word needs the same application in two stages.
+func (f *family) isConvincing() bool {
+	certain, steps := false, map[int]bool{}
+	stages := map[string]map[string]bool{} // by application
+	for i := range f.readings {
+		r := &f.readings[i]
+		certain = certain || r.certain
+		steps[r.rank/10] = true
+		if stages[r.app] == nil {
+			stages[r.app] = map[string]bool{}
 		}
-		stages[s.app][s.canonical] = true
+		stages[r.app][r.canonical] = true
 	}
-	if f.spots[0].app == "" {
-		return sure || len(steps) > 1
+	if f.readings[0].app == "" {
+		return certain || len(steps) > 1
 	}
-	return sure && slices.ContainsFunc(sortedKeys(stages), func(app string) bool { return len(stages[app]) > 1 })
+	for _, of := range stages {
+		if len(of) > 1 {
+			return certain
+		}
+	}
+	return false
 }
 
-// values returns what stands in a column of the family, with the environments in
-// which each value is seen. Column at is the application beside the name of the
-// environment; the column behind the path is the member below it.
+// values returns the values in a column of the paths, with the environments in
+// which each occurs. The column of the environment has the application beside its
+// name, and columns after it the member below the environment.
 func (f *family) values(column int) map[string]map[string]bool {
-	out := map[string]map[string]bool{}
-	for i := range f.spots {
-		s := &f.spots[i]
-		value := s.value(column)
-		if out[value] == nil {
-			out[value] = map[string]bool{}
+	values := map[string]map[string]bool{}
+	for i := range f.readings {
+		r := &f.readings[i]
+		value := r.value(column)
+		if values[value] == nil {
+			values[value] = map[string]bool{}
 		}
-		out[value][s.canonical+"/"+s.region] = true
+		values[value][r.environmentID()] = true
 	}
-	return out
+	return values
 }
 
-func (s *spot) value(column int) string {
+func (r *reading) value(column int) string {
 	switch {
-	case column == s.at:
-		return s.app
-	case column > s.at:
-		return s.member()
+	case column == r.at:
+		return r.app
+	case column > r.at:
+		return r.member()
 	default:
-		return s.segments[column]
+		return r.segments[column]
 	}
 }
 
 // varying returns the columns that differ within the family, or whose one value
-// is one of many to come.
+// is the first of many.
 func (f *family) varying() []int {
-	first := &f.spots[0]
-	var out []int
+	first := &f.readings[0]
+	var columns []int
 	for column := range first.at {
-		if !variable(first.segments[column]) {
+		if !canVary(first.segments[column]) {
 			continue
 		}
 		inContainer := column > 0 && containers[strings.ToLower(first.segments[column-1])]
 		if len(f.values(column)) > 1 || inContainer {
-			out = append(out, column)
+			columns = append(columns, column)
 		}
 	}
 	if first.app != "" {
-		out = append(out, first.at)
+		columns = append(columns, first.at)
 	}
-	return out
+	return columns
 }
 
-// noColumn says that nothing in the path names the application.
+// noColumn means that the paths do not name the application.
 const noColumn = -1
 
-// capture returns the column that names the application: of several the inner
-// one, unless one name stands there below several outer ones.
-func (f *family) capture() int {
+// applicationColumn returns the column that names the application: the innermost
+// one that varies, unless it has the same value below several outer ones; or the
+// column below the environment, if every file with a reference is in a folder
+// there.
+func (f *family) applicationColumn() int {
+	first := &f.readings[0]
 	columns := f.varying()
-	if len(columns) == 0 {
-		return f.captureBelow()
-	}
-	inner := columns[len(columns)-1]
-	if len(columns) > 1 && f.ambiguous(inner, columns[:len(columns)-1]) {
-		inner = columns[0]
-	}
-	if f.travels(inner) {
-		return inner
-	}
-	return noColumn
-}
-
-// captureBelow returns the column below the environment, when every file with a
-// reference stands in a folder there.
-func (f *family) captureBelow() int {
-	first := &f.spots[0]
-	below := first.next
-	if first.at == len(first.segments)-1 {
-		return noColumn
-	}
-	for i := range f.spots {
-		if s := &f.spots[i]; s.member() == "" && (s.weight > 0 || f.weight == 0) {
+	column := first.next
+	if len(columns) > 0 {
+		column = columns[len(columns)-1]
+		if outer := columns[:len(columns)-1]; len(outer) > 0 && f.isAmbiguous(column, outer) {
+			column = columns[0]
+		}
+	} else {
+		if first.at == len(first.segments)-1 {
 			return noColumn
 		}
+		for i := range f.readings {
+			if r := &f.readings[i]; r.member() == "" && (r.weight > 0 || f.weight == 0) {
+				return noColumn
+			}
+		}
 	}
-	if f.travels(below) {
-		return below
+	if !f.canPromote(column) {
+		return noColumn
 	}
-	return noColumn
+	return column
 }
 
-// travels says whether some application is seen in two environments, so that it
-// can be promoted. A family of one environment cannot tell.
-func (f *family) travels(column int) bool {
+// canPromote reports whether some application is in two environments, so that it
+// can be promoted. With one environment this is unknown.
+func (f *family) canPromote(column int) bool {
 	environments := map[string]bool{}
-	for i := range f.spots {
-		environments[f.spots[i].canonical+"/"+f.spots[i].region] = true
+	for i := range f.readings {
+		environments[f.readings[i].environmentID()] = true
 	}
 	if len(environments) < 2 {
 		return true
 	}
-	values := f.values(column)
-	return slices.ContainsFunc(sortedKeys(values), func(v string) bool { return v != "" && len(values[v]) > 1 })
+	for value, in := range f.values(column) {
+		if value != "" && len(in) > 1 {
+			return true
+		}
+	}
+	return false
 }
 
-// ambiguous says whether a value of the inner column stands below different
+// isAmbiguous reports whether a value of the inner column occurs below different
 // values of the outer ones.
-func (f *family) ambiguous(inner int, outer []int) bool {
+func (f *family) isAmbiguous(inner int, outer []int) bool {
 	above := map[string]string{}
-	for i := range f.spots {
-		s := &f.spots[i]
+	for i := range f.readings {
+		r := &f.readings[i]
 		var prefix strings.Builder
 		for _, column := range outer {
-			prefix.WriteString(s.segments[column] + "/")
+			prefix.WriteString(r.segments[column] + "/")
 		}
-		value := s.value(inner)
+		value := r.value(inner)
 		if known, seen := above[value]; seen && known != prefix.String() {
 			return true
 		}
@@ -206,3 +209,83 @@ func (f *family) ambiguous(inner int, outer []int) bool {
 	}
 	return false
 }
+
+// placeholder is the name of the application in a glob.
+const placeholder = "{application}"
+
+// glob returns the path of the reading with the application in one column and * in
+// the others that vary.
+func (r *reading) glob(column int, varying []int) string {
+	segments := slices.Clone(r.segments[:r.next])
+	for _, i := range varying {
+		value := "*"
+		if i == column {
+			value = placeholder
+		}
+		if i == r.at {
+			segment := r.segments[i]
+			value = r.replace(segment[len(r.before):len(segment)-len(r.after)], value)
+		}
+		segments[i] = value
+	}
+	switch {
+	case column >= r.next:
+		segments = append(segments, placeholder)
+	case column == noColumn && r.hasRegionFolder():
+		segments = segments[:r.at+2]
+	case column == noColumn:
+		segments = segments[:r.at+1]
+	}
+	return strings.Join(segments, "/")
+}
+
+// simplify sorts globs, the deeper first, and drops those that others cover.
+func simplify(globs []string) []string {
+	slices.Sort(globs)
+	all := slices.Compact(globs)
+	var needed []string
+	for _, g := range all {
+		if !slices.ContainsFunc(all, func(other string) bool { return strings.HasPrefix(g, other+"/") }) {
+			needed = append(needed, g)
+		}
+	}
+	slices.SortStableFunc(needed, func(a, b string) int {
+		return cmp.Compare(strings.Count(b, "/"), strings.Count(a, "/"))
+	})
+	return needed
+}
+
+// addBases counts each reference in a base for the families beside it.
+func addBases(all []family, references []edit.Reference) {
+	prefixes := map[string]bool{}
+	for _, r := range references {
+		if prefix, ok := baseOf(r.Position.File); ok {
+			prefixes[prefix] = true
+		}
+	}
+	for prefix := range prefixes {
+		for i := range all {
+			if slices.ContainsFunc(all[i].readings, func(r reading) bool { return isBelow(r.file, prefix) }) {
+				all[i].weight++
+			}
+		}
+	}
+}
+
+// baseOf returns the folder whose environments share the file: the parent of its
+// base folder, or the folder of a values.yaml.
+func baseOf(file string) (prefix string, ok bool) {
+	segments := strings.Split(file, "/")
+	for i, segment := range segments[:len(segments)-1] {
+		if bases[strings.ToLower(segment)] {
+			return strings.Join(segments[:i], "/"), true
+		}
+	}
+	switch path.Base(file) {
+	case "values.yaml", "values.yml", "base.yaml", "common.yaml":
+		return strings.Join(segments[:len(segments)-1], "/"), true
+	}
+	return "", false
+}
+
+func isBelow(file, folder string) bool { return folder == "" || strings.HasPrefix(file, folder+"/") }

@@ -7,12 +7,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// keysOf returns the layouts that files are seen in, with * for what varies and
-// ENV for the environment.
+// keysOf returns the keys of the families of the files.
 func keysOf(files ...string) []string {
 	var in []candidate
 	for _, file := range files {
-		if c := read(file, 1); len(c.readings) > 0 {
+		if c := readPath(file, 1); len(c.readings) > 0 {
 			in = append(in, c)
 		}
 	}
@@ -30,14 +29,14 @@ func TestFamilies(t *testing.T) {
 		files []string
 		want  []string
 	}{
-		{"applications vary", []string{"apps/a/dev/k.yaml", "apps/b/prod/k.yaml"}, []string{"apps/?/" + mark}},
-		{"categories do not", []string{"apps/a/dev/k.yaml", "infra/a/dev/k.yaml"}, []string{"apps/?/" + mark, "infra/?/" + mark}},
-		{"categories below", []string{"dev/apps/a/k.yaml", "prod/apps/a/k.yaml"}, []string{mark + "/apps"}},
-		{"a region below", []string{"dev/eu/a/k.yaml"}, []string{mark + "/" + mark}},
-		{"a word in need of company", []string{"test/k.yaml"}, nil},
-		{"a word with company", []string{"test/k.yaml", "live/k.yaml"}, []string{mark}},
+		{"applications vary", []string{"apps/a/dev/k.yaml", "apps/b/prod/k.yaml"}, []string{"apps/?/" + environmentMark}},
+		{"categories do not", []string{"apps/a/dev/k.yaml", "infra/a/dev/k.yaml"}, []string{"apps/?/" + environmentMark, "infra/?/" + environmentMark}},
+		{"categories below", []string{"dev/apps/a/k.yaml", "prod/apps/a/k.yaml"}, []string{environmentMark + "/apps"}},
+		{"a region below", []string{"dev/eu/a/k.yaml"}, []string{environmentMark + "/" + environmentMark}},
+		{"an ambiguous word alone", []string{"test/k.yaml"}, nil},
+		{"two ambiguous words", []string{"test/k.yaml", "live/k.yaml"}, []string{environmentMark}},
 		{"an application in one stage only", []string{"web-dev/k.yaml", "api-prod/k.yaml"}, nil},
-		{"the second reading", []string{"dev-tools/overlays/prod/k.yaml"}, []string{"?/overlays/" + mark}},
+		{"the second reading", []string{"dev-tools/overlays/prod/k.yaml"}, []string{"?/overlays/" + environmentMark}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -49,9 +48,9 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-func TestTidy(t *testing.T) {
+func TestSimplify(t *testing.T) {
 	t.Parallel()
-	got := tidy([]string{"prod/{application}", "dev", "prod/apps/{application}", "dev/apps", "dev", "devel"})
+	got := simplify([]string{"prod/{application}", "dev", "prod/apps/{application}", "dev/apps", "dev", "devel"})
 	if diff := cmp.Diff([]string{"prod/apps/{application}", "prod/{application}", "dev", "devel"}, got); diff != "" {
 		t.Errorf("globs (-want +got):\n%s", diff)
 	}
@@ -67,13 +66,13 @@ func TestBaseOf(t *testing.T) {
 		}
 	}
 	if got, ok := baseOf("apps/web/overlays/dev/k.yaml"); ok {
-		t.Errorf("an overlay is taken for a base of %q", got)
+		t.Errorf("an overlay is a base of %q", got)
 	}
 }
 
-func TestArrange_playgroundAlone(t *testing.T) {
+func TestArrange_sandboxIsTheOnlyParent(t *testing.T) {
 	t.Parallel()
-	environments := []Environment{{Name: "prod", rank: rankProd}, {Name: "sandbox", rank: rankDev, aside: true}}
+	environments := []Environment{{Name: "prod", rank: rankProd}, {Name: "sandbox", rank: rankDev, sandbox: true}}
 	arrange(environments, map[string]string{})
 	if environments[0].Name != "sandbox" || !slices.Equal(environments[1].After, []string{"sandbox"}) {
 		t.Errorf("got %+v", environments)

@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"promoter/internal/edit"
+	"promoter/internal/image"
 )
 
-// draft writes the text of one suggestion.
+// draft is the text of a suggestion.
 type draft struct {
 	*Suggestion
 	layout     *layout
@@ -18,18 +19,48 @@ type draft struct {
 	text       strings.Builder
 }
 
-// line writes one line.
+func (d *draft) render() string {
+	d.header()
+	d.line("version: 1")
+
+	d.line("")
+	d.componentSection()
+
+	d.line("")
+	about := "Settings per application."
+	if d.layout.captures {
+		about = "Settings per application, by name or glob; {application} in the paths below is its name."
+	}
+	d.comment("", about+" settle waits until no image of the application got a newer version for that long, so that images built together are promoted together.")
+	d.line("#applications: {'*': {settle: 2m}}")
+
+	d.line("")
+	d.comment("", "Where versions go. Environments without after get them from the registries, the others from the environments in after. health is the source of health status, for healthy and soak.")
+	if d.layout.reason != "" {
+		d.comment("", d.layout.reason)
+	}
+	d.line("environments:")
+	for i := range d.Environments {
+		d.environment(&d.Environments[i])
+	}
+
+	d.line("")
+	d.comment("", "Time windows for gates. Deny overrides allow.")
+	d.line("#windows: {office: {kind: allow, schedule: '0 9 * * 1-4', duration: 7h, timeZone: Europe/Berlin}}")
+	return d.text.String()
+}
+
 func (d *draft) line(format string, args ...any) { fmt.Fprintf(&d.text, format+"\n", args...) }
 
-// comment writes prose. A setting that is turned off begins with # and no space
-// instead, so that taking the # away turns it on.
+// comment writes prose. A setting that is off begins with # and no space instead,
+// so that removing the # turns it on.
 func (d *draft) comment(indent, text string) {
 	for _, line := range wrap(text, 96-len(indent)) {
 		d.line("%s# %s", indent, line)
 	}
 }
 
-// wrap breaks a text into lines of a width in bytes, at spaces; line breaks stay.
+// wrap breaks a text at spaces into lines of at most width bytes. Line breaks stay.
 func wrap(text string, width int) []string {
 	var lines []string
 	for paragraph := range strings.SplitSeq(text, "\n") {
@@ -46,99 +77,65 @@ func wrap(text string, width int) []string {
 	return lines
 }
 
-func (d *draft) render() string {
-	d.header()
-	d.line("version: 1")
-	d.componentSection()
-	d.applicationSection()
-	d.environmentSection()
-	d.windowSection()
-	return d.text.String()
-}
-
 func (d *draft) header() {
-	d.comment("", "Which versions of images go where, and when. Written by "+d.writer()+" from what stands in this repository: each guess has its reason beside it.")
-	d.line("#")
-	repositories := map[string]bool{}
-	with := map[string]bool{}
+	author, last := "promoter init", "Commit it"
+	if d.found.ForPullRequest {
+		author, last = "promoter", "Merge its pull request"
+	}
+	repositories, with := map[string]bool{}, map[string]bool{}
 	for _, r := range d.references {
 		repositories[r.Repository.String()] = true
 		with[r.Position.File] = true
 	}
-	d.comment("", fmt.Sprintf("Looked at %s: %s in %s, of %s.", files(len(d.found.Files)),
-		count(len(d.references), "image reference", "image references"), files(len(with)),
+	d.comment("", "Which versions of images go where, and when. Written by "+author+" from the files of this repository. Comments give the reason of each guess.")
+	d.line("#")
+	d.comment("", fmt.Sprintf("Scanned %s: %s in %s, of %s.", fileCount(len(d.found.Files)),
+		count(len(d.references), "image reference", "image references"), fileCount(len(with)),
 		count(len(repositories), "repository", "repositories")))
 	d.line("#")
-	d.comment("", "What to do next:\n1. Read it through and change what is wrong.\n2. promoter validate checks it; promoter plan shows what it would change now, and why, and writes nothing.\n3. "+d.last()+": it is read from the default branch.")
+	d.comment("", "Next steps:\n1. Read the file and correct it.\n2. promoter validate checks it; promoter plan shows what it would change now, and why, and writes nothing.\n3. "+last+": it is read from the default branch.")
 	d.line("#")
-	d.comment("", "A line that begins with # and no space is a setting that is off: take the # away to turn it on. What stands behind \"or:\" can stand in its place.")
-}
-
-// writer is who a reader has to thank for the file.
-func (d *draft) writer() string {
-	if d.found.Offered {
-		return "promoter"
-	}
-	return "promoter init"
-}
-
-// last is what lets the file count.
-func (d *draft) last() string {
-	if d.found.Offered {
-		return "Merge its pull request"
-	}
-	return "Commit it"
+	d.comment("", "A line that begins with # and no space is a setting that is off: remove the # to turn it on. A value after \"or:\" is an alternative.")
 }
 
 func (d *draft) componentSection() {
-	d.line("")
 	d.comment("", "What is followed, and which of its tags are versions.")
 	if slices.ContainsFunc(d.Components, func(c Component) bool { return strings.Contains(c.Select.Semver, " <") }) {
 		d.comment("", "A semver range begins at the lowest version in the files and ends before the next major version, which is your decision.")
 	}
-	if tagsOnly(d.Components) > 0 {
-		d.comment("", "Where the files hold a tag only: a tag can be moved to another image later, and then two environments with one tag run two images. With pin: tag+digest each runs exactly the image that was tried before.")
+	if d.tagOnly() > 0 {
+		d.comment("", "Where the files have only a tag: a tag can be moved to another image later, and then two environments with the same tag run different images. With pin: tag+digest, each runs exactly the image that was tested before.")
 	}
 	d.line("components:")
 	for i := range d.Components {
-		if c := &d.Components[i]; c.Active {
-			d.component(c)
+		c := &d.Components[i]
+		if !c.Active {
+			continue
+		}
+		d.line("  %s:", quote(c.Name))
+		d.line("    %s", c.repositoryKey())
+		d.comment("    ", join("In the files: "+c.Current+".", c.Reason))
+		d.line("    select: %s", c.Selected())
+		switch {
+		case c.Pin != "":
+			d.line("    pin: %s", c.Pin)
+		case c.TagOnly:
+			d.line("    #pin: tag+digest")
 		}
 	}
 	for i := range d.Components {
 		if c := &d.Components[i]; !c.Active {
-			d.comment("  ", c.Because)
-			d.line("  #%s: {%s, select: %s%s}", quote(c.Name), c.repositoryKey(), selection(c.Select), c.pin(", "))
+			d.comment("  ", c.Reason)
+			d.line("  #%s: {%s, %s}", quote(c.Name), c.repositoryKey(), c.selectAndPin())
 		}
 	}
 	d.patterns()
 }
 
-func (d *draft) component(c *Component) {
-	d.line("  %s:", quote(c.Name))
-	d.line("    %s", c.repositoryKey())
-	d.comment("    ", join("In the files: "+c.Present+".", c.Because))
-	d.line("    select: %s", selection(c.Select))
-	switch {
-	case c.Pin != "":
-		d.line("    %s", c.pin(""))
-	case c.TagOnly:
-		d.line("    #pin: tag+digest")
-	}
-}
-
-// pin writes the key; nothing where the style of the file is kept.
-func (c *Component) pin(before string) string {
-	if c.Pin == "" {
-		return ""
-	}
-	return before + "pin: " + string(c.Pin)
-}
-
-// tagsOnly counts the components whose files hold no digest, and that would keep
-// it so.
-func tagsOnly(components []Component) (n int) {
-	for _, c := range components {
+// tagOnly counts the components whose references have no digest and would not get
+// one.
+func (d *draft) tagOnly() (n int) {
+	for _, c := range d.Components {
 		if c.Active && c.TagOnly && c.Pin == "" {
 			n++
 		}
@@ -146,59 +143,115 @@ func tagsOnly(components []Component) (n int) {
 	return n
 }
 
-func (d *draft) applicationSection() {
-	d.line("")
-	if !d.layout.captures {
-		d.comment("", "Settings per application. settle waits until no image of it got a newer version for that long, so that images built together travel together.")
-	} else {
-		d.comment("", "Settings per application, by name or glob; {application} in the paths below names it. settle waits until no image of it got a newer version for that long, so that images built together travel together.")
-	}
-	d.line("#applications: {'*': {settle: 2m}}")
-}
-
-func (d *draft) windowSection() {
-	d.line("")
-	d.comment("", "Times that gates ask for. Deny beats allow.")
-	d.line("#windows: {office: {kind: allow, schedule: '0 9 * * 1-4', duration: 7h, timeZone: Europe/Berlin}}")
-}
+// minPattern is how many components make a pattern worthwhile.
+const minPattern = 4
 
 // patterns shows how one component could follow many repositories.
 func (d *draft) patterns() {
-	groups := map[string][]*Component{}
+	groups, names := map[string][]*Component{}, map[string]bool{}
 	for i := range d.Components {
 		c := &d.Components[i]
-		if parent := path.Dir(c.Repository.String()); c.Active && c.Artifact == "image" && strings.Contains(parent, "/") {
+		names[c.Name] = true
+		if parent := path.Dir(c.Repository.String()); c.Active && c.Artifact == image.ArtifactImage && strings.Contains(parent, "/") {
 			groups[parent] = append(groups[parent], c)
 		}
 	}
-	taken := map[string]bool{}
-	for _, c := range d.Components {
-		taken[c.Name] = true
-	}
 	for _, parent := range sortedKeys(groups) {
-		name := "all-" + slug(path.Base(parent))
-		if !taken[name] && len(name) <= maxNameLength && sameSelection(groups[parent]) {
-			taken[name] = true
-			d.comment("  ", fmt.Sprintf("One component can follow all that match: the %d of %s are selected alike, and new ones would be found too.", len(groups[parent]), parent))
-			d.line("  #%s: {image: %s, select: %s%s}", quote(name), single(parent+"/*"),
-				selection(groups[parent][0].Select), groups[parent][0].pin(", "))
+		group, name := groups[parent], "all-"+slug(path.Base(parent))
+		differs := slices.ContainsFunc(group, func(c *Component) bool { return c.selectAndPin() != group[0].selectAndPin() })
+		if len(group) < minPattern || differs || names[name] || len(name) > maxNameLength {
+			continue
+		}
+		names[name] = true
+		d.comment("  ", fmt.Sprintf("One component can follow all that match: the %d of %s have the same selection, and new ones would be found too.", len(group), parent))
+		d.line("  #%s: {image: %s, %s}", quote(name), single(parent+"/*"), group[0].selectAndPin())
+	}
+}
+
+// maxParents is how many parents an alternative lists.
+const maxParents = 3
+
+func (d *draft) environment(e *Environment) {
+	isProd := e.rank >= rankProd
+	d.line("  %s:", quote(e.Name))
+	if e.reason != "" {
+		d.comment("    ", e.reason)
+	}
+	references, in := 0, map[string]bool{}
+	for _, r := range d.references {
+		if name, ok := d.layout.environmentOf(r.Position.File); ok && name == e.Name {
+			references++
+			in[r.Position.File] = true
+		}
+	}
+	if references == 0 {
+		d.comment("    ", "No image references yet.")
+	} else {
+		d.comment("    ", fmt.Sprintf("%s in %s.", count(references, "reference", "references"), fileCount(len(in))))
+	}
+	d.globs("paths", e.Paths)
+	d.globs("exclude", e.Exclude)
+	if len(e.After) > 0 {
+		soak := "1h"
+		if isProd {
+			soak = "24h"
+		}
+		conditions := make([]string, 0, len(e.After))
+		for _, parent := range e.After {
+			conditions = append(conditions, quote(parent)+": {healthy: true, soak: "+soak+"}")
+		}
+		if len(conditions) > maxParents {
+			d.line("    # Each parent may have conditions: {%s}", conditions[0])
+			d.line("    after: %s", quoteList(e.After))
+		} else {
+			d.line("    after: %s # or: {%s}", quoteList(e.After), strings.Join(conditions, ", "))
+		}
+		if isProd {
+			d.line("    propose: automatic # or: manual")
+		}
+	}
+	if len(e.After) == 0 && !isProd {
+		d.line("    land: pr # or: push")
+	} else {
+		d.line("    land: pr # or: automerge")
+	}
+	if isProd {
+		d.line("    #gates: {windows: [office], approvals: {count: 1}}")
+	}
+	name := e.Name
+	if d.layout.captures {
+		name = placeholder + "-" + name
+	}
+	if d.usesFlux() {
+		d.line("    #health: {flux: %s}", single("kustomization/flux-system/"+name))
+	} else {
+		d.line("    #health: {argocd: [%s]}", single(name))
+	}
+}
+
+// globs writes a list of globs: one in brackets, several on a line each.
+func (d *draft) globs(key string, globs []string) {
+	switch len(globs) {
+	case 0:
+	case 1:
+		d.line("    %s: [%s]", key, single(globs[0]))
+	default:
+		d.line("    %s:", key)
+		for _, g := range globs {
+			d.line("      - %s", single(g))
 		}
 	}
 }
 
-// manyAlike is how many components are worth a pattern.
-const manyAlike = 4
-
-func sameSelection(group []*Component) bool {
-	for _, c := range group {
-		if selection(c.Select) != selection(group[0].Select) || c.Pin != group[0].Pin {
-			return false
-		}
-	}
-	return len(group) >= manyAlike
+func (d *draft) usesFlux() bool {
+	return slices.ContainsFunc(d.found.Files, func(file string) bool {
+		return strings.Contains("/"+file, "/flux-system/") || strings.HasSuffix(file, "/gotk-sync.yaml")
+	}) || slices.ContainsFunc(d.references, func(r edit.Reference) bool {
+		return r.Shape == "helm-release" || r.Shape == "oci-repository"
+	})
 }
 
-// count says how many there are of a thing.
+// count returns a number with its noun.
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -206,4 +259,4 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-func files(n int) string { return count(n, "file", "files") }
+func fileCount(n int) string { return count(n, "file", "files") }

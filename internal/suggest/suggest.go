@@ -1,9 +1,17 @@
+// Package suggest writes a first .promoter.yaml for a repository. It guesses
+// environments from the paths of files, components from the image references in
+// them, and the selection of versions from the tags in the files. A comment in the
+// file gives the reason of each guess.
+//
+// The package is pure: the caller finds the files and the references. The returned
+// config always loads, because Config loads it before it returns it.
 package suggest
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"promoter/internal/config"
@@ -12,25 +20,23 @@ import (
 	"promoter/internal/image"
 )
 
-// Found is what a tree holds. References are of any repository: Config decides
-// which of them are images and not some other text with a colon.
+// Found is the content of a tree. References are of any repository: Config decides
+// which of them are images and not other text with a colon.
 type Found struct {
-	Files      []string // of the whole tree, slash separated, from its root
-	References []edit.Reference
-	Offered    bool // it is read in a pull request, and not by whoever asked for it in a checkout
+	Files          []string // slash separated, relative to the root of the tree
+	References     []edit.Reference
+	ForPullRequest bool // the file is read in a pull request, not by a user who ran init
 }
 
-// Suggestion is a config file and the thoughts behind it.
+// Suggestion is a config file and how it came about.
 type Suggestion struct {
 	Text         string // the file, with comments
 	Components   []Component
 	Environments []Environment
-	Applications []string         // that the paths capture; none when they capture none
+	Applications []string         // captured by the paths
 	Inside       []edit.Reference // in an environment
 	Outside      []edit.Reference // in no environment, so never changed
 	Warnings     []Warning
-
-	holds bool // it loads, and means what was meant
 }
 
 // Component is a repository to follow.
@@ -39,44 +45,50 @@ type Component struct {
 	Artifact   image.Artifact
 	Repository image.Repository
 	Select     image.Selection
-	Pin        image.Pin // empty: as the file has it
-	TagOnly    bool      // its places could hold a digest, and none does
+	Pin        image.Pin // empty: as in the file
+	TagOnly    bool      // its references could have a digest, and none does
 	Active     bool      // false: written as a comment
-	Because    string    // why it is selected so, or why it is not active
-	Present    string    // the versions in the files, by environment
+	Reason     string    // for the selection, or for not being active
+	Current    string    // the versions in the files, by environment
 }
 
-// Environment is a place in the tree that promotions go to.
+// Environment is a part of the tree that versions are promoted to.
 type Environment struct {
 	Name    string
 	Paths   []string // globs; none: the whole tree
 	Exclude []string // globs
 	After   []string
 	rank    int
-	aside   bool   // a playground
-	words   string // why it is one; empty when the paths say it
+	sandbox bool
+	reason  string // empty: the paths tell
 }
 
-// Warning is something that a person has to decide.
+// Warning describes a decision for the user.
 type Warning struct {
 	Text      string
 	Advice    string
-	Positions []edit.Position // where it is seen; may be none
+	Positions []edit.Position // may be empty
 }
 
-// ErrNothing says that a tree holds no reference that could be followed. A config
+// ErrNothing reports that a tree has no reference that could be followed. A config
 // must follow something.
 var ErrNothing = errors.New("no image reference was found")
 
-// Config suggests a config for what was found. ErrNothing is a NotFound fault.
+// Config suggests a config for a tree. ErrNothing is a NotFound fault.
 func Config(found Found) (*Suggestion, error) {
-	references := plausible(found.References)
+	references := imageReferences(found.References)
 	if len(references) == 0 {
-		return nil, fault.Wrap(fault.NotFound, fmt.Errorf("%w in %s", ErrNothing, files(len(found.Files))))
+		return nil, fault.Wrap(fault.NotFound, fmt.Errorf("%w in %s", ErrNothing, fileCount(len(found.Files))))
 	}
 	for _, l := range layouts(found.Files, references) {
-		s := l.suggestion(found, references)
-		if s.holds {
+		s := &Suggestion{Environments: l.environments, Components: components(references, l)}
+		d := draft{Suggestion: s, layout: l, found: found, references: references}
+		s.Text = d.render()
+		loaded, problems := config.Load(config.FileName, []byte(s.Text))
+		if problems.Err() == nil && l.matches(loaded) {
+			s.Inside, s.Outside = divide(loaded, references)
+			s.Applications = l.applications(loaded)
+			s.Warnings = d.warnings()
 			return s, nil
 		}
 		if len(s.Text) > config.MaxSize {
@@ -86,26 +98,9 @@ func Config(found Found) (*Suggestion, error) {
 	return nil, fault.New(fault.Invalid, "%d image references name more than one config can hold: write one with patterns, such as registry.example.com/team/**", len(references))
 }
 
-// suggestion writes the config of one layout. It counts only when it loads and
-// puts every file into the environment that was meant.
-func (l *layout) suggestion(found Found, references []edit.Reference) *Suggestion {
-	s := &Suggestion{Environments: l.environments, Components: components(references, l)}
-	d := draft{Suggestion: s, layout: l, found: found, references: references}
-	s.Text = d.render()
-	loaded, problems := config.Load(".promoter.yaml", []byte(s.Text))
-	if problems.Err() != nil || !l.holds(loaded) {
-		return s
-	}
-	s.holds = true
-	s.Inside, s.Outside = divide(loaded, references)
-	s.Applications = l.applications(loaded)
-	s.Warnings = d.warnings()
-	return s
-}
-
-// holds says whether the loaded paths lead every file to the environment that
-// the layout saw it in, and to no other.
-func (l *layout) holds(c *config.Config) bool {
+// matches reports whether the paths of the config assign every file to the
+// environment of the layout, and to no other.
+func (l *layout) matches(c *config.Config) bool {
 	for file, wanted := range l.byFile {
 		for i := range c.Environments {
 			e := &c.Environments[i]
@@ -117,7 +112,7 @@ func (l *layout) holds(c *config.Config) bool {
 	return true
 }
 
-// divide parts the references by whether they stand in an environment.
+// divide separates the references in environments from all others.
 func divide(c *config.Config, references []edit.Reference) (inside, outside []edit.Reference) {
 	for _, r := range references {
 		if slices.ContainsFunc(c.Environments, func(e config.Environment) bool {
@@ -132,30 +127,23 @@ func divide(c *config.Config, references []edit.Reference) (inside, outside []ed
 	return inside, outside
 }
 
-// applications returns the names that the paths capture from the files.
+// applications returns the names that the paths capture.
 func (l *layout) applications(c *config.Config) []string {
 	if !l.captures {
 		return nil
 	}
-	seen := map[string]bool{}
+	names := map[string]bool{}
 	for file := range l.byFile {
 		for i := range c.Environments {
 			if name, ok := c.Environments[i].Match(file); ok {
-				seen[name] = true
+				names[name] = true
 			}
 		}
 	}
-	return sortedKeys(seen)
+	return sortedKeys(names)
 }
 
-func sortedKeys[T any](m map[string]T) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
 func comparePositions(a, b edit.Position) int {
 	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

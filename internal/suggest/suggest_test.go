@@ -325,13 +325,13 @@ func BenchmarkConfig(b *testing.B) {
 	}
 }
 
-// A file that is offered says what to do in its pull request; its settings are those
-// of one that was asked for.
-func TestConfig_offered(t *testing.T) {
+// The comments of a file in a pull request differ from those of init, the settings
+// do not.
+func TestConfig_forPullRequest(t *testing.T) {
 	t.Parallel()
 	tree := found(t, "dev/d.yaml a.io/x/web:1.0.0", "base/d.yaml a.io/x/web:1.0.0", "prod/d.yaml a.io/x/web:1.0.0")
 	asked := suggestion(t, tree)
-	tree.Offered = true
+	tree.ForPullRequest = true
 	offered := suggestion(t, tree)
 	if strings.Contains(offered.Text, "promoter init") || !strings.Contains(offered.Text, "3. Merge its pull request:") {
 		t.Errorf("it says\n%s", offered.Text)

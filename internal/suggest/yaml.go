@@ -7,11 +7,11 @@ import (
 	"promoter/internal/image"
 )
 
-// plainText is text that every reader of YAML takes for text, anywhere.
+// plainText is text that every YAML parser reads as text, in every position.
 var plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*([:/][A-Za-z0-9._/-]*[A-Za-z0-9])?$`)
 
-// quote writes a text as a YAML scalar: plain where nobody can take it for
-// something else, in single quotes otherwise.
+// quote returns a text as a YAML scalar: plain if it cannot be read as anything
+// else, otherwise in single quotes.
 func quote(s string) string {
 	switch strings.ToLower(s) {
 	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
@@ -23,10 +23,10 @@ func quote(s string) string {
 	return single(s)
 }
 
-// single writes a text in single quotes, in which only these are special.
+// single returns a text in single quotes, in which only these are special.
 func single(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// quoteList writes a flow list.
+// quoteList returns a flow list.
 func quoteList(texts []string) string {
 	quoted := make([]string, 0, len(texts))
 	for _, text := range texts {
@@ -35,19 +35,32 @@ func quoteList(texts []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// repositoryKey writes the key and value that name a component's repository.
+// repositoryKey returns the key and value of the repository, in its short form if
+// that is the same repository.
 func (c *Component) repositoryKey() string {
-	if c.Artifact == image.ArtifactImage {
-		return "image: " + quote(written(c.Repository))
+	if c.Artifact != image.ArtifactImage {
+		return string(c.Artifact) + ": " + quote("oci://"+c.Repository.String())
 	}
-	return string(c.Artifact) + ": " + quote("oci://"+c.Repository.String())
+	name := c.Repository.String()
+	if same, err := image.ParseRepository(c.Repository.Familiar()); err == nil && same == c.Repository {
+		name = c.Repository.Familiar()
+	}
+	return "image: " + quote(name)
 }
 
-// Selected is the select of the component as the file has it.
-func (c *Component) Selected() string { return selection(c.Select) }
+// selectAndPin returns the keys select and pin within a flow mapping.
+func (c *Component) selectAndPin() string {
+	text := "select: " + c.Selected()
+	if c.Pin != "" {
+		text += ", pin: " + string(c.Pin)
+	}
+	return text
+}
 
-// selection writes select as a flow mapping.
-func selection(s image.Selection) string {
+// Selected returns the value of select as a flow mapping.
+func (c *Component) Selected() string { return formatSelection(c.Select) }
+
+func formatSelection(s image.Selection) string {
 	var key, value string
 	switch {
 	case s.Semver != "":

@@ -33,7 +33,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-func TestSelection_isReadBack(t *testing.T) {
+func TestFormatSelection_canBeRead(t *testing.T) {
 	t.Parallel()
 	for _, want := range []image.Selection{
 		{Semver: ">=1.2.0-0 <2-0"},
@@ -45,14 +45,14 @@ func TestSelection_isReadBack(t *testing.T) {
 		{Alphabetical: `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`},
 	} {
 		var got struct{ Semver, Tag, Newest, Numeric, Alphabetical, Filter string }
-		if err := yaml.Unmarshal([]byte(selection(want)), &got); err != nil {
+		if err := yaml.Unmarshal([]byte(formatSelection(want)), &got); err != nil {
 			t.Errorf("%+v: %v", want, err)
 		}
 		back := image.Selection{
 			Semver: got.Semver, Tag: got.Tag, Newest: got.Newest, Numeric: got.Numeric, Alphabetical: got.Alphabetical, Filter: got.Filter,
 		}
 		if !equalSelections(back, want) {
-			t.Errorf("%s is read as %+v", selection(want), back)
+			t.Errorf("%s is read as %+v", formatSelection(want), back)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func FuzzQuote(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if !speakable(text) {
+		if !isPrintable(text) {
 			return
 		}
 		var got struct {

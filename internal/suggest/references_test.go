@@ -19,13 +19,13 @@ func TestIsImage(t *testing.T) {
 		{"under the key image", "web:1.2", "image", shapeText, true},
 		{"under a key with image in it", "web:1.2", "sidecarImage", shapeText, true},
 		{"a host and a path", "quay.io/acme/web:1.2", "value", shapeText, true},
-		{"a tag that is filled in", "quay.io/acme/web:IMAGE_TAG", "image", shapeText, false},
+		{"a variable as a tag", "quay.io/acme/web:IMAGE_TAG", "image", shapeText, false},
 		{"a digest", "web" + digest, "value", shapeText, true},
 		{"a service and its port", "redis:6379", "value", shapeText, false},
 		{"a group of users", "system:masters", "name", shapeText, false},
 		{"a time of day", "12:30", "at", shapeText, false},
 		{"a host without a domain", "localhost:5000/web:1", "value", shapeText, false},
-		{"an address", "10.0.0.1:8080/web:1", "value", shapeText, false},
+		{"an IP address", "10.0.0.1:8080/web:1", "value", shapeText, false},
 		{"a name without a version", "quay.io/acme/web", "image", shapeText, false},
 		{"an entry of kustomize", "web:1.2", "images", "kustomize-images", true},
 		{"Helm values under image", "web:1.2", "image", shapeValues, true},
@@ -51,7 +51,7 @@ func TestIsImage(t *testing.T) {
 	}
 }
 
-func TestPlausible_leavesOutWhatNoEnvironmentChanges(t *testing.T) {
+func TestImageReferences_excludedFiles(t *testing.T) {
 	t.Parallel()
 	repository, err := image.ParseRepository("quay.io/acme/web")
 	if err != nil {
@@ -65,18 +65,17 @@ func TestPlausible_leavesOutWhatNoEnvironmentChanges(t *testing.T) {
 			Shape: "kustomize-images", Repository: repository, Tag: "1", Position: edit.Position{File: file, Line: min(i, 5)},
 		})
 	}
-	got := plausible(references)
+	got := imageReferences(references)
 	if len(got) != 2 || got[0].Position.File != "a.yaml" || got[1].Position.File != "b.yaml" {
 		t.Errorf("got %v", got)
 	}
 }
 
-// TestDefaultExcludes: the defaults of the config are globs that parse.
 func TestDefaultExcludes(t *testing.T) {
 	t.Parallel()
 	excluded := defaultExcludes()
 	if _, err := config.ParsePaths(config.DefaultExcludes()); err != nil || !excluded(".github/workflows/ci.yaml") || excluded("a.yaml") {
-		t.Errorf("the default excludes do not hold: %v", err)
+		t.Errorf("the default excludes do not match: %v", err)
 	}
 }
 

@@ -2,16 +2,16 @@ package suggest
 
 import "strings"
 
-// word is what people call a stage.
-type word struct {
-	canonical string // spellings of one stage share it
-	rank      int    // where it stands on the way to production
-	sure      bool   // false: it names other things as well, so it needs company
-	aside     bool   // a playground: nothing is promoted from it
+// stage is a step on the way to production, as teams name it.
+type stage struct {
+	canonical string // one for all spellings
+	rank      int    // order on the way to production
+	certain   bool   // false: the word has other meanings, so it needs another environment beside it
+	sandbox   bool   // nothing is promoted from it
 }
 
-// The ranks of stages. Tens are what people mean by a step; stages of one ten
-// mostly come in the order of their ones.
+// The ranks of stages. The tens are the steps of a typical chain; the ones order
+// the stages of one step.
 const (
 	rankDev     = 10
 	rankTest    = 20
@@ -19,8 +19,8 @@ const (
 	rankProd    = 40
 )
 
-// words are the names of stages in repositories.
-var words = map[string]word{
+// stages are the names of stages in repositories.
+var stages = map[string]stage{
 	"dev":         {"dev", rankDev, true, false},
 	"devel":       {"dev", rankDev, true, false},
 	"develop":     {"dev", rankDev, true, false},
@@ -54,42 +54,45 @@ var words = map[string]word{
 	"live":       {"prod", rankProd, false, false},
 }
 
-// findWord looks a token up, also one with a number behind it: prod2.
-func findWord(token string) (word, bool) {
-	found, ok := words[strings.TrimRight(strings.ToLower(token), "0123456789")]
+// findStage returns the stage that a token names, also with a number behind it:
+// prod2, or with another separator: pre_prod.
+func findStage(token string) (stage, bool) {
+	token = separators.ReplaceAllString(strings.ToLower(token), "-")
+	found, ok := stages[strings.TrimRight(token, "0123456789")]
 	return found, ok
 }
 
-// set makes a set of the fields of a text.
+// set returns the fields of a text as a set.
 func set(text string) map[string]bool {
-	out := map[string]bool{}
+	fields := map[string]bool{}
 	for _, field := range strings.Fields(text) {
-		out[field] = true
+		fields[field] = true
 	}
-	return out
+	return fields
 }
 
-// What else stands in the names of folders and files.
+// Other words in the names of folders and files.
 var (
-	// regions are parts of the names of places on earth, as clouds spell them.
+	// regions are parts of geographic names, as cloud providers spell them.
 	regions = set(`eu us ap ca sa af cn uk de fr jp au ch nl asia emea apac amer americas na latam
 		europe america australia africa canada global
 		east west north south central northeast northwest southeast southwest
 		eastus eastus2 westus westus2 westus3 westeurope northeurope
 		euw1 euw2 euw3 euc1 eun1 use1 use2 usw1 usw2 usc1 weu neu eus wus fra lon ams dub iad sfo nyc`)
 
-	// qualifiers stand beside the name of an environment and belong to it.
+	// qualifiers are parts of the name of an environment.
 	qualifiers = set(`a b c blue green primary secondary dr cluster k8s aws gcp azure eks gke aks onprem public private internal external`)
 
-	// categories are folders that hold many of a kind, and no application.
+	// categories are folders for many of a kind. They are not the name of an
+	// application.
 	categories = set(`app apps application applications service services workload workloads project projects
 		release releases component components chart charts tenant tenants team teams product products
 		cluster clusters environment environments env envs stage stages overlay overlays
 		deploy deployment deployments infrastructure infra platform kustomize k8s kubernetes
 		manifest manifests gitops helm argocd argo flux config configs addons argocd-apps helm-charts helmfile`)
 
-	// containers are the categories whose members are applications, so that even
-	// a single one is one of many to come.
+	// containers are the categories whose members are applications: even if there is
+	// only one, more will come.
 	containers = set(`app apps application applications service services workload workloads project projects
 		release releases component components chart charts tenant tenants team teams product products argocd-apps helm-charts`)
 
@@ -97,15 +100,15 @@ var (
 	parts = set(`base bases common shared default templates patches resources manifests crds files config
 		secrets components flux-system charts values`)
 
-	// stems stand beside the name of an environment in the name of a file.
+	// stems are parts of file names beside the name of an environment.
 	stems = set(`values value config settings env environment kustomization helm helmfile images image
 		overrides override secrets patch overlay cluster kustomize release params parameters vars`)
 
-	// tools are folders and files at the top that configure something else than
-	// what is deployed, as the default excludes of every environment are.
+	// tools are folders and files in the root that configure something other than
+	// deployments, in addition to the default excludes of every environment.
 	tools = set(`.circleci .buildkite .drone.yml .woodpecker .woodpecker.yml .travis.yml .cirrus.yml .semaphore .azuredevops
 		.azure-pipelines azure-pipelines.yml bitbucket-pipelines.yml .devcontainer .teamcity .vscode .idea`)
 
-	// bases are folders and files that several environments share.
+	// bases are folders that several environments share.
 	bases = set(`base bases _base common shared default _default components library`)
 )

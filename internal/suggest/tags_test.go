@@ -8,7 +8,7 @@ import (
 	"promoter/internal/image"
 )
 
-func TestGuess(t *testing.T) {
+func TestGuessSelection(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name       string
@@ -53,10 +53,10 @@ func TestGuess(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			tags := usable(strings.Fields(test.tags))
-			got := guess(tags, tags, test.thirdParty)
+			tags := validTags(strings.Fields(test.tags))
+			got := guessSelection(tags, tags, test.thirdParty)
 			if !equalSelections(got.Selection, test.want) {
-				t.Errorf("got %+v (%s)\nwant %+v", got.Selection, got.because, test.want)
+				t.Errorf("got %+v (%s)\nwant %+v", got.Selection, got.reason, test.want)
 			}
 		})
 	}
@@ -67,27 +67,27 @@ func equalSelections(a, b image.Selection) bool {
 		a.Alphabetical == b.Alphabetical && a.Filter == b.Filter && slices.Equal(a.Exclude, b.Exclude)
 }
 
-// TestGuess_rootsDecide lets production lag behind and use another scheme.
-func TestGuess_rootsDecide(t *testing.T) {
+// TestGuessSelection_rootsDecide lets production lag behind and use another scheme.
+func TestGuessSelection_rootsDecide(t *testing.T) {
 	t.Parallel()
-	got := guess([]string{"main-0a1b2c3"}, []string{"main-0a1b2c3", "1.2.3"}, false)
+	got := guessSelection([]string{"main-0a1b2c3"}, []string{"main-0a1b2c3", "1.2.3"}, false)
 	if got.Newest == "" {
 		t.Errorf("got %+v", got.Selection)
 	}
-	got = guess([]string{"2.0.0"}, []string{"2.0.0", "1.2.3", "0.1.0-alpine", "latest"}, false)
+	got = guessSelection([]string{"2.0.0"}, []string{"2.0.0", "1.2.3", "0.1.0-alpine", "latest"}, false)
 	if got.Semver != ">=1.2.3 <3" {
 		t.Errorf("got %+v", got.Selection)
 	}
 }
 
-// FuzzGuess: whatever the tags are, the selection is valid.
-func FuzzGuess(f *testing.F) {
+// FuzzGuessSelection: whatever the tags are, the selection is valid.
+func FuzzGuessSelection(f *testing.F) {
 	for _, seed := range []string{"1.2.3 v1", "main-0a1b2c3", "latest", "20240131", "1.2.3-rc.1 1.2.3_4", "99999999999999999999.1.2", "v1.2.3-4-gabcdef0", "a.b-1.2.3"} {
 		f.Add(seed, false)
 	}
 	f.Fuzz(func(t *testing.T, text string, thirdParty bool) {
-		tags := usable(strings.Fields(text))
-		g := guess(tags, tags, thirdParty)
+		tags := validTags(strings.Fields(text))
+		g := guessSelection(tags, tags, thirdParty)
 		if _, err := image.NewPolicy(g.Selection); err != nil {
 			t.Errorf("%q: %+v: %v", text, g.Selection, err)
 		}

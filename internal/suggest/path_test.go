@@ -6,7 +6,7 @@ import (
 	"promoter/internal/config"
 )
 
-func TestSee(t *testing.T) {
+func TestMatchSegment(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		segment            string
@@ -41,9 +41,9 @@ func TestSee(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.segment, func(t *testing.T) {
 			t.Parallel()
-			got, ok := see(test.segment, test.isFile)
+			got, ok := matchSegment(test.segment, test.isFile)
 			if ok != (test.name != "") {
-				t.Fatalf("seen: %t, %+v", ok, got)
+				t.Fatalf("found: %t, %+v", ok, got)
 			}
 			if ok && (got.name != test.name || got.region != test.region || got.app != test.app || got.before != test.before || got.after != test.after) {
 				t.Errorf("got %+v", got)
@@ -61,15 +61,15 @@ func TestIsRegion(t *testing.T) {
 	}
 }
 
-// FuzzSee: what is seen in a segment is a valid name, and the segment can be
-// written again from its parts.
-func FuzzSee(f *testing.F) {
+// FuzzMatchSegment checks that the name is valid and that the segment consists of
+// the parts.
+func FuzzMatchSegment(f *testing.F) {
 	for _, seed := range []string{"prod-eu", "web-dev.yaml", "pre_prod2", "a-b-c-dev-1", "-dev-", "dev..yaml"} {
 		f.Add(seed, true)
 		f.Add(seed, false)
 	}
 	f.Fuzz(func(t *testing.T, segment string, isFile bool) {
-		s, ok := see(segment, isFile)
+		s, ok := matchSegment(segment, isFile)
 		if !ok {
 			return
 		}
@@ -77,7 +77,7 @@ func FuzzSee(f *testing.F) {
 			t.Errorf("%q is not the name of an environment", s.name)
 		}
 		spelled := segment[len(s.before) : len(segment)-len(s.after)]
-		if again := s.around(spelled, s.app); again != segment {
+		if again := s.replace(spelled, s.app); again != segment {
 			t.Errorf("%q is written as %q", segment, again)
 		}
 	})
