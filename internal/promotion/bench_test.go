@@ -24,7 +24,7 @@ func BenchmarkPlan(b *testing.B) {
 
 // BenchmarkPlan_lanes decides about as many places, each with three landings. Of
 // half of the applications the newest one soaked, of the others a child looks back.
-func BenchmarkPlan_lanes(b *testing.B) {
+func BenchmarkPlan_withForge(b *testing.B) {
 	observation := promotiontest.LargeObservation(b)
 	observation.Checkout = false
 	observation.Landings = map[promotion.Target][]promotion.Landing{}

@@ -11,7 +11,7 @@ import (
 	"promoter/internal/state"
 )
 
-func TestPlan_onceEligibleStaysSo(t *testing.T) {
+func TestPlan_eligibleSnapshotStaysEligible(t *testing.T) {
 	t.Parallel()
 	past := func(t *testing.T) (*promotiontest.Scenario, *promotion.Landing) {
 		t.Helper()
@@ -93,7 +93,7 @@ func TestPlan_onceEligibleStaysSo(t *testing.T) {
 }
 
 // Where a parent itself went back, what it went back from is no candidate.
-func TestPlan_notWhatTheParentWentBackFrom(t *testing.T) {
+func TestPlan_skipsWhatTheParentWentBackFrom(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name                   string
@@ -181,7 +181,7 @@ environments:
 	})
 }
 
-func TestPlan_forwardAndBackWaitsInLanes(t *testing.T) {
+func TestPlan_forwardAndBackWaitsWithForge(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.New(t, promotiontest.Chain)
 	w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.6.0@"+promotiontest.Digest("6"), "worker:1.9.0@"+promotiontest.Digest("9"))

@@ -212,7 +212,7 @@ func targetsText(moves []Move) string {
 
 func actor(act state.Act) string {
 	if act.By.Login == "" {
-		return "somebody"
+		return "an unknown user"
 	}
 	return act.By.Login
 }

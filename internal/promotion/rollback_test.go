@@ -94,7 +94,7 @@ func TestPlan_rollback(t *testing.T) {
 
 // The state branch alone brings nothing past the conditions: a rollback goes to
 // what the history of the environment's branch holds, or nowhere.
-func TestPlan_aRollbackToWhatNeverStoodHere(t *testing.T) {
+func TestPlan_rollbackToWhatWasNeverHere(t *testing.T) {
 	t.Parallel()
 	for name, image := range map[string]string{
 		"another version":          "web:1.9.0@" + promotiontest.Digest("9"),

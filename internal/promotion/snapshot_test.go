@@ -23,7 +23,7 @@ func TestSnapshot_ID_isStable(t *testing.T) {
 	}
 }
 
-func TestSnapshot_ID_dependsOnNothingElse(t *testing.T) {
+func TestSnapshot_ID_dependsOnVersionsOnly(t *testing.T) {
 	t.Parallel()
 	a := promotion.Snapshot{"web": {Repository: promotiontest.Repository("web"), Version: image.Version{Tag: "1", Digest: promotiontest.DigestA}}}
 	b := promotion.Snapshot{"web": {Repository: promotiontest.Repository("web"), Version: image.Version{

@@ -46,7 +46,7 @@ func TestTrailers_areReadBack(t *testing.T) {
 	}
 }
 
-func TestReadTrailers_leavesOutWhatIsNotOurs(t *testing.T) {
+func TestReadTrailers_ignoresInvalidTrailers(t *testing.T) {
 	t.Parallel()
 	good := promotiontest.SnapshotOfImages(t, "web=quay.io/acme/web:1.4.2@"+promotiontest.DigestA)
 	block := func(environment, application, id string, images ...string) []promotion.Trailer {

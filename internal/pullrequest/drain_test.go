@@ -26,7 +26,7 @@ environments:
 }
 
 // Three snapshots in ten minutes: the first one stays until it is through.
-func TestDrain_bringsOneThrough(t *testing.T) {
+func TestDrain_letsOneSnapshotThrough(t *testing.T) {
 	t.Parallel()
 	w := soaked(t, "drain")
 	w.Stood("dev/shop", 10*time.Minute, 0, "web:1.4@"+promotiontest.DigestA)
@@ -50,7 +50,7 @@ func TestDrain_bringsOneThrough(t *testing.T) {
 		"propose promoter/staging/shop [staging/shop]: dev has: web 1.3 -> 1.4")
 }
 
-func TestDrain_letsGo(t *testing.T) {
+func TestDrain_passesIfTheCurrentSnapshotCannot(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
@@ -107,7 +107,7 @@ environments:
 }
 
 // Where every newer one is taken at once, none gets through, and this is said.
-func TestDrain_refreshSaysThatNoneWill(t *testing.T) {
+func TestDrain_refreshReportsStarvedSoak(t *testing.T) {
 	t.Parallel()
 	const none = "no version soaks long enough: dev is updated (newer: refresh) before 1d have passed; newer: drain lets one through"
 	w := soaked(t, "refresh")

@@ -40,7 +40,7 @@ func openGroup(w *promotiontest.Scenario, snapshots map[string]promotion.Snapsho
 	w.Open[allBranch] = open
 }
 
-func TestArrange_group(t *testing.T) {
+func TestPlan_group(t *testing.T) {
 	t.Parallel()
 	w := groupOf(t)
 	const together = "promoter/dev/_all [dev/jobs dev/shop]: jobs: newer: worker 2.0 -> 2.1 (and 1 more)"
@@ -57,7 +57,7 @@ func TestArrange_group(t *testing.T) {
 }
 
 // One that stops being ready leaves by a rebuild, and nothing lands before it.
-func TestArrange_groupMemberLeaves(t *testing.T) {
+func TestPlan_groupMemberLeaves(t *testing.T) {
 	t.Parallel()
 	w := groupOf(t)
 	openGroup(w, bothOf())
@@ -67,7 +67,7 @@ func TestArrange_groupMemberLeaves(t *testing.T) {
 }
 
 // One whose registry is silent stays as it is, and holds the merge up.
-func TestArrange_groupMemberUnanswered(t *testing.T) {
+func TestPlan_groupMemberWithRegistryError(t *testing.T) {
 	t.Parallel()
 	w := groupOf(t)
 	openGroup(w, bothOf())
@@ -83,7 +83,7 @@ func TestArrange_groupMemberUnanswered(t *testing.T) {
 }
 
 // The strictest of all members decides about landing.
-func TestArrange_groupStrictest(t *testing.T) {
+func TestPlan_groupUsesStrictestGates(t *testing.T) {
 	t.Parallel()
 	w := groupOf(t)
 	w.Has("dev/strict", "web:1.4@"+promotiontest.DigestA)
@@ -105,7 +105,7 @@ func TestArrange_groupStrictest(t *testing.T) {
 	}
 }
 
-func TestArrange_groupWithNothingReady(t *testing.T) {
+func TestPlan_groupWithNothingReady(t *testing.T) {
 	t.Parallel()
 	nothing := func(w *promotiontest.Scenario) {
 		w.Publish("web:1.4@"+promotiontest.DigestA, "worker:2.0@"+promotiontest.DigestA)
@@ -138,7 +138,7 @@ func TestArrange_groupWithNothingReady(t *testing.T) {
 }
 
 // The setting was changed while pull requests are open.
-func TestArrange_groupChanged(t *testing.T) {
+func TestPlan_groupChanged(t *testing.T) {
 	t.Parallel()
 	w := groupOf(t)
 	w.OpenPullRequest("promoter/dev/shop", 5, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))

@@ -14,7 +14,7 @@ import (
 
 // The branch of the offer is nobody's promotion: no environment has such a name, and
 // it is no folder of the state branch or of a head branch.
-func TestOnboardingBranch_isNoPlace(t *testing.T) {
+func TestOnboardingBranch_isNoTarget(t *testing.T) {
 	t.Parallel()
 	if target, ours := promotion.ParseHead(pullrequest.OnboardingBranch); ours {
 		t.Errorf("it is the head branch of %v", target)
@@ -55,7 +55,7 @@ func TestOnboardingBody_bounded(t *testing.T) {
 	}
 }
 
-func TestOnboardingBody_harmless(t *testing.T) {
+func TestOnboardingBody_sanitized(t *testing.T) {
 	t.Parallel()
 	evil := "@ann #1 --> <!-- promoter:end --> `x` | [a](https://evil.example.com)\n# big"
 	body := pullrequest.OnboardingBody(pullrequest.Onboarding{
@@ -73,7 +73,7 @@ func TestOnboardingBody_harmless(t *testing.T) {
 	}
 }
 
-func TestOnboardingBody_nothingFirst(t *testing.T) {
+func TestOnboardingBody_nothingToPropose(t *testing.T) {
 	t.Parallel()
 	body := pullrequest.OnboardingBody(pullrequest.Onboarding{Base: "main", Unknown: []string{"component web: the registry did not answer"}})
 	for _, words := range []string{"Nothing: the files have the selected versions already, or they are unknown.", "Unknown: component web: the registry did not answer."} {

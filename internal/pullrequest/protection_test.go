@@ -147,7 +147,7 @@ func TestProtection_becomesGates(t *testing.T) {
 }
 
 // Where people merge, or nothing is known, the forge tells them itself.
-func TestProtection_notAsked(t *testing.T) {
+func TestProtection_notLookedUp(t *testing.T) {
 	t.Parallel()
 	w := protectedWorld(t, scm.Rules{}, promotion.Open{})
 	if gates := w.Decide("prod/shop").Gates; len(gates) != 0 || !only(w).Land {
@@ -199,7 +199,7 @@ func TestProtection_refused(t *testing.T) {
 }
 
 // A rule that is known stands once, with its advice.
-func TestProtection_refusedByARule(t *testing.T) {
+func TestProtection_refusedByRule(t *testing.T) {
 	t.Parallel()
 	for rule, advice := range map[string]string{scm.RuleQueue: "bypass the queue", scm.RuleSigned: "squash", scm.RuleLinear: "rebase"} {
 		w := protectedWorld(t, scm.Rules{}, promotion.Open{Refused: refusal(rule, "No.", 0, time.Hour)})

@@ -72,7 +72,7 @@ func summaries(proposals []pullrequest.Proposal) []string {
 }
 
 // What a pull request is opened with is what the next pass finds on it.
-func TestGates_openedSaysWhatTheNextPassFinds(t *testing.T) {
+func TestOpened_matchesTheNextReconciliation(t *testing.T) {
 	t.Parallel()
 	before, after := gatedScenario(t, promotion.Open{}), gatedScenario(t, promotion.Open{Number: 7})
 	opened := pullrequest.Opened(arrange(before)[0])

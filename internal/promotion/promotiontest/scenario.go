@@ -18,7 +18,7 @@ import (
 	"promoter/internal/state"
 )
 
-// Noon is a working day in Berlin, outside every clock change.
+// Noon is on a working day in Berlin, away from clock changes.
 var Noon = time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC)
 
 const (
@@ -26,7 +26,7 @@ const (
 	DigestB = "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
-// Components is the head of the config of most tests.
+// Components is the components section of most test configs.
 const Components = `
 version: 1
 components:
@@ -35,7 +35,7 @@ components:
   moving: {image: quay.io/acme/moving, select: {tag: released}, pin: tag+digest}
 `
 
-// Chain is three environments after each other without conditions.
+// Chain is a config of three environments in a row without conditions.
 const Chain = Components + `
 environments:
   dev: {paths: ["dev/{application}"]}
@@ -43,7 +43,7 @@ environments:
   prod: {paths: ["prod/{application}"], after: [staging]}
 `
 
-// Scenario builds an observation in the words of the tests.
+// Scenario builds an observation.
 type Scenario struct {
 	T *testing.T
 	promotion.Observation
@@ -95,7 +95,7 @@ func Repository(component string) image.Repository {
 	return r
 }
 
-// Has puts references, written COMPONENT:TAG@DIGEST, into ENVIRONMENT/APPLICATION.
+// Has adds references, written COMPONENT:TAG@DIGEST, to ENVIRONMENT/APPLICATION.
 func (w *Scenario) Has(target string, references ...string) {
 	at := w.Target(target)
 	present := w.Targets[at]
@@ -117,7 +117,7 @@ func (w *Scenario) Target(text string) promotion.Target {
 	return promotion.Target{Environment: environment, Application: application}
 }
 
-// Publish says what the registry has, written COMPONENT:TAG@DIGEST.
+// Publish makes versions available, written COMPONENT:TAG@DIGEST.
 func (w *Scenario) Publish(texts ...string) {
 	for _, text := range texts {
 		component, rest, _ := strings.Cut(text, ":")
@@ -125,7 +125,7 @@ func (w *Scenario) Publish(texts ...string) {
 	}
 }
 
-// Name says what a person named.
+// Name makes versions explicit, as --with does.
 func (w *Scenario) Name(texts ...string) {
 	for _, text := range texts {
 		component, rest, _ := strings.Cut(text, ":")
@@ -133,12 +133,12 @@ func (w *Scenario) Name(texts ...string) {
 	}
 }
 
-// AddFact says what a registry tells of a tag in a file.
+// AddFact adds what a registry reports about a tag.
 func (w *Scenario) AddFact(component, tag string, v image.Version) {
 	w.Facts[promotion.Fact{Repository: Repository(component), Tag: tag}] = v
 }
 
-// Decide plans and returns the decision of one place.
+// Decide plans and returns the decision about one target.
 func (w *Scenario) Decide(target string) promotion.Decision {
 	w.T.Helper()
 	decisions := promotion.Plan(w.Observation, Noon)
@@ -150,7 +150,7 @@ func (w *Scenario) Decide(target string) promotion.Decision {
 	return decisions[i]
 }
 
-// Expect compares the state and the words of a decision.
+// Expect compares the state and the message of a decision.
 func (w *Scenario) Expect(target string, state promotion.State, reason string) promotion.Decision {
 	w.T.Helper()
 	d := w.Decide(target)
@@ -160,7 +160,8 @@ func (w *Scenario) Expect(target string, state promotion.State, reason string) p
 	return d
 }
 
-// New is a world in which decisions are carried out.
+// New returns a scenario with a history of landings, in which decisions are carried
+// out.
 func New(t *testing.T, text string) *Scenario {
 	t.Helper()
 	return Of(t, Load(t, text))
@@ -193,8 +194,8 @@ func Pinned(texts ...string) promotion.Snapshot {
 	return snapshot
 }
 
-// Landed says what stood in a place, in calls from the newest to the oldest. The
-// registry still has all of it.
+// Landed adds a landing; call it from the newest to the oldest. The registry still
+// has the images.
 func (w *Scenario) Landed(target string, at, until time.Time, texts ...string) *promotion.Landing {
 	w.RegistryAnswers(texts...)
 	p := w.Target(target)
@@ -202,13 +203,13 @@ func (w *Scenario) Landed(target string, at, until time.Time, texts ...string) *
 	return &w.Landings[p][len(w.Landings[p])-1]
 }
 
-// Stands says what stands in a place, in its files and by its trailers.
+// Stands sets the current versions of a target, in its files and trailers.
 func (w *Scenario) Stands(target string, at time.Time, texts ...string) *promotion.Landing {
 	w.Has(target, texts...)
 	return w.Landed(target, at, time.Time{}, texts...)
 }
 
-// RegistryAnswers says that tags point where the texts say.
+// RegistryAnswers adds the digests of tags, and reports images as existing.
 func (w *Scenario) RegistryAnswers(texts ...string) {
 	for component, pinned := range Pinned(texts...) {
 		v := pinned.Version
@@ -223,7 +224,7 @@ func (w *Scenario) RegistryAnswers(texts ...string) {
 	}
 }
 
-// Decides changes the state as people and passes do.
+// Decides applies changes to the state without validation.
 func (w *Scenario) Decides(changes ...state.Change) {
 	for _, change := range changes {
 		w.State = change(w.State)
@@ -232,7 +233,7 @@ func (w *Scenario) Decides(changes ...state.Change) {
 
 func (w *Scenario) StateTarget(target string) state.Target { return state.Target(w.Target(target)) }
 
-// ByAda is an act of a person, an hour ago.
+// ByAda is an act of a user, an hour ago.
 func ByAda(why string) state.Act {
 	return state.Act{By: identity.User{Host: "github.com", Login: "ada"}, At: Ago(time.Hour), Why: why}
 }
@@ -249,7 +250,7 @@ func ConditionNamed(t *testing.T, d promotion.Decision, name string) promotion.C
 	return promotion.Condition{}
 }
 
-// Soaking asks for a soak of an hour before staging.
+// Soaking is a config with a soak of an hour before staging.
 const Soaking = Components + `
 environments:
   dev: {paths: ["dev/{application}"]}
@@ -257,7 +258,7 @@ environments:
   prod: {paths: ["prod/{application}"], after: [staging]}
 `
 
-// Images writes components as the state remembers them.
+// Images returns images as the state stores them.
 func Images(texts ...string) map[string]string {
 	found := map[string]string{}
 	for component, pinned := range Pinned(texts...) {
@@ -266,7 +267,7 @@ func Images(texts ...string) map[string]string {
 	return found
 }
 
-// WithForge says that a forge is there: what it has not told is not there.
+// WithForge adds an empty forge.
 func (w *Scenario) WithForge() *Scenario {
 	w.Checkout = false
 	w.Open = map[string]promotion.Open{}
@@ -275,7 +276,7 @@ func (w *Scenario) WithForge() *Scenario {
 	return w
 }
 
-// OpenPullRequest puts a pull request of ours on a branch.
+// OpenPullRequest opens a pull request of promoter on a branch.
 func (w *Scenario) OpenPullRequest(branch string, number int, snapshots map[string]promotion.Snapshot) promotion.Open {
 	open := promotion.Open{Number: number, Head: branch, Commit: "c0ffee", Snapshots: snapshots, Opened: Noon.Add(-time.Hour)}
 	w.Open[branch] = open
@@ -292,7 +293,7 @@ func SnapshotOf(texts ...string) promotion.Snapshot {
 	return snapshot
 }
 
-// SnapshotsOf makes the snapshots of a pull request of one application.
+// SnapshotsOf returns the snapshots of a pull request of one application.
 func SnapshotsOf(application string, texts ...string) map[string]promotion.Snapshot {
 	return map[string]promotion.Snapshot{application: SnapshotOf(texts...)}
 }
@@ -301,7 +302,7 @@ func ActOf(login string) state.Act {
 	return state.Act{By: identity.User{Login: login}, At: Noon.Add(-time.Hour)}
 }
 
-// ChangeState makes changes of the state branch.
+// ChangeState applies changes to the state.
 func (w *Scenario) ChangeState(changes ...state.Change) {
 	w.T.Helper()
 	changed, err := w.State.Apply(changes...)
@@ -311,12 +312,12 @@ func (w *Scenario) ChangeState(changes ...state.Change) {
 	w.State = changed
 }
 
-// Request says who asked for a promotion into a place.
+// Request adds the request of a user for a target.
 func (w *Scenario) Request(target, login string) {
 	w.ChangeState(state.Ask(state.Target(w.Target(target)), state.Request{Act: ActOf(login)}))
 }
 
-// Reject says that a person rejected COMPONENT:TAG@DIGEST in a place.
+// Reject adds a rejection of COMPONENT:TAG@DIGEST in a target.
 func (w *Scenario) Reject(target string, texts ...string) {
 	images := map[string]string{}
 	for component, pinned := range SnapshotOf(texts...) {
@@ -332,8 +333,8 @@ const (
 	DigestD = "sha256:dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
 )
 
-// Stood says what stood in a place from AGO until UNTIL before noon, the newest
-// first; 0: it stands there now. The registry still has it.
+// Stood adds a landing that lasted from AGO until UNTIL before noon, the newest
+// first; 0: it is current. The registry still has the images.
 func (w *Scenario) Stood(target string, ago, until time.Duration, texts ...string) {
 	w.RegistryHas(texts...)
 	landing := promotion.Landing{Commit: "c0ffee", Snapshot: SnapshotOf(texts...), At: Noon.Add(-ago)}
@@ -344,7 +345,7 @@ func (w *Scenario) Stood(target string, ago, until time.Duration, texts ...strin
 	w.Landings[at] = append(w.Landings[at], landing)
 }
 
-// RegistryHas says that the registry's tags point where the texts say.
+// RegistryHas adds the digests of tags.
 func (w *Scenario) RegistryHas(texts ...string) {
 	for component, pinned := range SnapshotOf(texts...) {
 		w.AddFact(component, pinned.Version.Tag, pinned.Version)
@@ -359,7 +360,7 @@ func (w *Scenario) Approve(branch string, by ...string) {
 	w.Open[branch] = open
 }
 
-// Lookups returns what is asked, in words.
+// Lookups returns the lookups as text.
 func (w *Scenario) Lookups() []string {
 	var texts []string
 	for _, q := range promotion.Lookups(w.Observation) {

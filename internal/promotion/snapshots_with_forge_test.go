@@ -10,7 +10,7 @@ import (
 	"promoter/internal/promotion/promotiontest"
 )
 
-func TestPlan_tagOnlyInLanes(t *testing.T) {
+func TestPlan_tagOnlyWithForge(t *testing.T) {
 	t.Parallel()
 	world := func(t *testing.T, dev, trailer string) *promotiontest.Scenario {
 		t.Helper()
@@ -75,7 +75,7 @@ func TestPlan_tagOnlyInLanes(t *testing.T) {
 	})
 }
 
-func TestPlan_imageMissingInLanes(t *testing.T) {
+func TestPlan_imageMissingWithForge(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, version, words string }{
 		{"by its tag", "web:1.5.0@" + promotiontest.Digest("5"), "web 1.5.0: image missing: no longer in the registry"},
@@ -98,7 +98,7 @@ func TestPlan_imageMissingInLanes(t *testing.T) {
 }
 
 // An incomplete answer proposes nothing.
-func TestPlan_notRecheckedBlocks(t *testing.T) {
+func TestPlan_unverifiedImageBlocks(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.New(t, promotiontest.Chain)
 	w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
@@ -107,7 +107,7 @@ func TestPlan_notRecheckedBlocks(t *testing.T) {
 	w.Expect("staging/shop", promotion.Waiting, "web 1.5.0: not verified: the registry gave no answer")
 }
 
-func TestPlan_snapshotIsByFilesAndTrailersInLanes(t *testing.T) {
+func TestPlan_snapshotComesFromFilesAndTrailers(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.New(t, promotiontest.Chain)
 	w.Has("dev/shop", "web:1.4.0", "worker:2.0.0")
@@ -121,7 +121,7 @@ func TestPlan_snapshotIsByFilesAndTrailersInLanes(t *testing.T) {
 	}
 }
 
-func TestPlan_newLabelInLanes(t *testing.T) {
+func TestPlan_newTagOfSameDigestWithForge(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.New(t, promotiontest.Chain)
 	w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))

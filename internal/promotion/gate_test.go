@@ -78,7 +78,7 @@ func TestGates_checks(t *testing.T) {
 }
 
 // A pattern that our own status fits does not look at it.
-func TestGates_ownStatusNeverCounts(t *testing.T) {
+func TestGates_ignoreOwnStatus(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Components+`
 environments:
@@ -214,7 +214,7 @@ func TestGates_denyOverAllow(t *testing.T) {
 }
 
 // What is pushed is gated by windows alone, and a draft is not merged.
-func TestGates_byTheWayOfLanding(t *testing.T) {
+func TestGates_byLandMode(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Components+`
 windows: {always: {kind: allow, schedule: "* * * * *", duration: 1h}}

@@ -11,7 +11,7 @@ import (
 	"promoter/internal/promotion/promotiontest"
 )
 
-func TestPlan_soakInLanes(t *testing.T) {
+func TestPlan_soakWithForge(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
@@ -101,7 +101,7 @@ func TestPlan_soakInLanes(t *testing.T) {
 	}
 }
 
-func TestPlan_soakNeedsEvidenceWhereHealthIsKnown(t *testing.T) {
+func TestPlan_soakRequiresHealthIfConfigured(t *testing.T) {
 	t.Parallel()
 	const text = promotiontest.Components + `
 environments:

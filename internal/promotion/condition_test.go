@@ -46,7 +46,7 @@ environments:
 	}
 }
 
-func TestPlan_noDifferenceInLanes(t *testing.T) {
+func TestPlan_noDifferenceWithForge(t *testing.T) {
 	t.Parallel()
 	t.Run("same passes on", func(t *testing.T) {
 		t.Parallel()
@@ -76,7 +76,7 @@ func TestPlan_noDifferenceInLanes(t *testing.T) {
 	})
 }
 
-func TestPlan_taggedInLanes(t *testing.T) {
+func TestPlan_taggedWithForge(t *testing.T) {
 	t.Parallel()
 	const text = promotiontest.Components + `
 environments:

@@ -36,7 +36,7 @@ func expectShown(t *testing.T, d promotion.Decision, name, reason string) {
 	}
 }
 
-func TestNewer_refresh(t *testing.T) {
+func TestSupersede_refresh(t *testing.T) {
 	t.Parallel()
 	w := openWith(t, "")
 	w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4 -> 1.6")
@@ -44,7 +44,7 @@ func TestNewer_refresh(t *testing.T) {
 }
 
 // An approval pauses the refresh; one that does not count does not.
-func TestNewer_refreshPausesAtAnApproval(t *testing.T) {
+func TestSupersede_keepsApprovedPullRequest(t *testing.T) {
 	t.Parallel()
 	const settings = ", land: automerge, gates: {approvals: {count: 2, from: [ada, eve]}}"
 	w := openWith(t, settings)
@@ -63,7 +63,7 @@ func TestNewer_refreshPausesAtAnApproval(t *testing.T) {
 	}
 }
 
-func TestNewer_queue(t *testing.T) {
+func TestSupersede_queue(t *testing.T) {
 	t.Parallel()
 	w := openWith(t, ", newer: queue, land: automerge")
 	d := w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4 -> 1.5")
@@ -74,7 +74,7 @@ func TestNewer_queue(t *testing.T) {
 }
 
 // Somebody asked for the newer one by name of its snapshot: that decides.
-func TestNewer_queueEndsByARequest(t *testing.T) {
+func TestSupersede_queueEndsByRequest(t *testing.T) {
 	t.Parallel()
 	w := openWith(t, ", propose: manual")
 	request := state.Request{Act: promotiontest.ActOf("ada"), Snapshot: promotiontest.SnapshotOf("web:1.6@" + promotiontest.DigestC).ID()}
@@ -88,7 +88,7 @@ func TestNewer_queueEndsByARequest(t *testing.T) {
 
 // What is open is not what the registry just offered: it is asked again, and what
 // is gone, moved or not known does not land.
-func TestNewer_openIsAskedAgain(t *testing.T) {
+func TestSupersede_verifiesOpenVersion(t *testing.T) {
 	t.Parallel()
 	w := openWith(t, ", newer: queue, land: automerge")
 	w.Facts = promotion.Facts{}
@@ -117,7 +117,7 @@ func TestNewer_openIsAskedAgain(t *testing.T) {
 }
 
 // What is open is kept only as long as it is valid.
-func TestNewer_queueEnds(t *testing.T) {
+func TestSupersede_queueEnds(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
@@ -162,7 +162,7 @@ func TestNewer_queueEnds(t *testing.T) {
 
 // A registry that tells less than before never brings a pull request back, and
 // one component that is silent does not leave it.
-func TestNewer_neverBack(t *testing.T) {
+func TestSupersede_neverGoesBack(t *testing.T) {
 	t.Parallel()
 	open := promotiontest.SnapshotsOf("shop", "web:1.6@"+promotiontest.DigestC, "worker:2.1@"+promotiontest.DigestB)
 	tests := []struct {
@@ -203,7 +203,7 @@ func TestNewer_neverBack(t *testing.T) {
 
 // A child takes its parents' snapshot whole. While it only is older than what is
 // open, the pull request stays; once what is open was taken back there, it goes.
-func TestNewer_child(t *testing.T) {
+func TestSupersede_child(t *testing.T) {
 	t.Parallel()
 	soaking := func(t *testing.T) *promotiontest.Scenario {
 		t.Helper()

@@ -12,7 +12,7 @@ import (
 	"promoter/internal/state"
 )
 
-func TestQuestions_lanes(t *testing.T) {
+func TestLookups_withForge(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
@@ -69,7 +69,7 @@ func TestQuestions_lanes(t *testing.T) {
 }
 
 // What Plan goes no further without is always asked.
-func TestQuestions_everythingThatBlocksIsAsked(t *testing.T) {
+func TestLookups_containWhatBlocks(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.New(t, promotiontest.Chain)
 	w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"), "moving:released@"+promotiontest.Digest("6"), "worker:@"+promotiontest.Digest("7"))
@@ -84,7 +84,7 @@ func TestQuestions_everythingThatBlocksIsAsked(t *testing.T) {
 	}
 }
 
-func TestQuestions_imagesOfARollback(t *testing.T) {
+func TestLookups_imagesOfARollback(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, has, want string }{
 		{"a file with a tag alone", "web:1.5.0", "web:1.4.0"},

@@ -8,7 +8,7 @@ import (
 )
 
 // Other forges have other signs before the number of something.
-func TestHarmless_references(t *testing.T) {
+func TestSanitize_references(t *testing.T) {
 	t.Parallel()
 	for _, reference := range []string{"!12", "acme/web!12", "&12", "$12", "%12", "GH-12", "gh-12"} {
 		got := pullrequest.Sanitize("see " + reference)

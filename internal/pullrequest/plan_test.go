@@ -27,7 +27,7 @@ environments:
 	return w
 }
 
-func TestArrange_opens(t *testing.T) {
+func TestPlan_opens(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, "")
 	expectOnly(w, pullrequest.StepPropose, false, "newer: web 1.4 -> 1.5")
@@ -38,7 +38,7 @@ func TestArrange_opens(t *testing.T) {
 }
 
 // A place where nothing differs and nothing is open is no work.
-func TestArrange_nothing(t *testing.T) {
+func TestPlan_nothing(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, "")
 	w.Publish("web:1.4@" + promotiontest.DigestA)
@@ -47,7 +47,7 @@ func TestArrange_nothing(t *testing.T) {
 	}
 }
 
-func TestArrange_push(t *testing.T) {
+func TestPlan_push(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, ", land: push")
 	expectOnly(w, pullrequest.StepPush, true, "newer: web 1.4 -> 1.5")
@@ -66,7 +66,7 @@ func TestArrange_push(t *testing.T) {
 }
 
 // Whether promoter may merge.
-func TestArrange_land(t *testing.T) {
+func TestPlan_land(t *testing.T) {
 	t.Parallel()
 	wanted := promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB)
 	const automerge = ", land: automerge, gates: {checks: [ci]}"
@@ -102,7 +102,7 @@ func TestArrange_land(t *testing.T) {
 }
 
 // What a person works on is left alone, whatever is wanted.
-func TestArrange_foreign(t *testing.T) {
+func TestPlan_foreign(t *testing.T) {
 	t.Parallel()
 	for _, available := range []string{"web:1.5@" + promotiontest.DigestB, "web:1.4@" + promotiontest.DigestA} {
 		w := oneOf(t, ", land: automerge")
@@ -116,7 +116,7 @@ func TestArrange_foreign(t *testing.T) {
 
 // A hold or a freeze keeps what is open, and does not merge it. A rejection closes
 // it all the same.
-func TestArrange_freeze(t *testing.T) {
+func TestPlan_freeze(t *testing.T) {
 	t.Parallel()
 	until := promotiontest.Noon.AddDate(0, 0, 1)
 	for reason, change := range map[string]state.Change{
@@ -136,7 +136,7 @@ func TestArrange_freeze(t *testing.T) {
 }
 
 // The same observation gives the same proposals.
-func TestArrange_deterministic(t *testing.T) {
+func TestPlan_deterministic(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Chain).WithForge()
 	w.Publish("web:1.5@" + promotiontest.DigestB)
@@ -155,7 +155,7 @@ func TestArrange_deterministic(t *testing.T) {
 
 // BenchmarkArrange arranges 2,000 applications in 5 environments: everything is
 // proposed, and a tenth of it is open.
-func BenchmarkArrange(b *testing.B) {
+func BenchmarkPlan(b *testing.B) {
 	observation := promotiontest.LargeObservation(b)
 	observation.Checkout = false
 	observation.Open = map[string]promotion.Open{}

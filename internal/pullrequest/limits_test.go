@@ -25,7 +25,7 @@ func capped(t *testing.T, settings string, limit promotion.Limit) *promotiontest
 	return w
 }
 
-func TestCaps_land(t *testing.T) {
+func TestLimits_land(t *testing.T) {
 	t.Parallel()
 	push, automerge, pr := config.LandPush, config.LandAutomerge, config.LandPR
 	tests := []struct {
@@ -61,13 +61,13 @@ func TestCaps_land(t *testing.T) {
 }
 
 // What may not be pushed is proposed, and the push never happens.
-func TestCaps_pushBecomesPullRequest(t *testing.T) {
+func TestLimits_pushBecomesPullRequest(t *testing.T) {
 	t.Parallel()
 	w := capped(t, ", land: push", promotion.Limit{Land: []config.Land{config.LandPR, config.LandAutomerge}})
 	expectOnly(w, pullrequest.StepPropose, false, "newer: web 1.4 -> 1.5")
 }
 
-func TestCaps_propose(t *testing.T) {
+func TestLimits_propose(t *testing.T) {
 	t.Parallel()
 	manual := promotion.Limit{Propose: []config.Propose{config.ProposeManual, config.ProposeNever}}
 	d := capped(t, "", manual).Decide("prod/shop")
@@ -84,7 +84,7 @@ func TestCaps_propose(t *testing.T) {
 	}
 }
 
-func TestCaps_approvals(t *testing.T) {
+func TestLimits_approvals(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, settings, value, reason string }{
 		{"none in the config", "", "1 of 2", "not approved yet"},

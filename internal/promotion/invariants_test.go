@@ -17,7 +17,7 @@ import (
 // Whatever stood in the parents and whatever people said: what is proposed to a
 // child stood before it as a whole, leads forward, soaked where that is asked, and
 // is nothing that people do not want.
-func TestPlan_promisesOfAnyHistory(t *testing.T) {
+func TestPlan_invariantsOfRandomHistories(t *testing.T) {
 	t.Parallel()
 	proposed, c := 0, promotiontest.Load(t, promotiontest.Soaking)
 	for seed := range uint64(3000) {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestQuestions(t *testing.T) {
+func TestLookups(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string

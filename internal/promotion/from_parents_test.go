@@ -13,7 +13,7 @@ import (
 	"promoter/internal/promotion/promotiontest"
 )
 
-func TestPlan_childTakesWhatItsParentHolds(t *testing.T) {
+func TestPlan_childFollowsItsParent(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Chain)
 	w.Has("dev/shop", "web:1.5.0@"+promotiontest.DigestA, "worker:2.0.0")
@@ -162,7 +162,7 @@ func TestPlan_imageMissing(t *testing.T) {
 	w.Expect("staging/other", promotion.Waiting, "moving released: image missing: no longer in the registry")
 }
 
-func TestPlan_branchNotAtHand(t *testing.T) {
+func TestPlan_unavailableBranch(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Chain)
 	w.Unavailable["staging"] = "origin/staging is not in this clone"
@@ -173,7 +173,7 @@ func TestPlan_branchNotAtHand(t *testing.T) {
 		"staging is not checked out: origin/staging is not in this clone")
 }
 
-func TestPlan_branchNotAtHandWithoutApplications(t *testing.T) {
+func TestPlan_unavailableBranchWithoutApplications(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Chain)
 	w.Unavailable["dev"] = "away"
@@ -183,7 +183,7 @@ func TestPlan_branchNotAtHandWithoutApplications(t *testing.T) {
 	}
 }
 
-func TestPlan_refusalStopsThePlace(t *testing.T) {
+func TestPlan_refusalStopsTheTarget(t *testing.T) {
 	t.Parallel()
 	refusal := edit.Refusal{File: "dev/shop/broken.yaml", Line: 3, Reason: "does not parse"}
 	t.Run("with a difference", func(t *testing.T) {
@@ -307,7 +307,7 @@ func TestPlan_tagged(t *testing.T) {
 }
 
 // Outside of a checkout what is unknown blocks: it is never skipped.
-func TestPlan_unknownBlocksWhereThingsAreCarriedOut(t *testing.T) {
+func TestPlan_unknownConditionBlocksOutsideCheckout(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, gated)
 	w.Checkout = false

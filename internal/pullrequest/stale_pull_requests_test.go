@@ -14,7 +14,7 @@ import (
 )
 
 // Each way in which an open pull request comes to an end, or does not.
-func TestArrange_whatIsLeft(t *testing.T) {
+func TestPlan_stalePullRequests(t *testing.T) {
 	t.Parallel()
 	const branch = "promoter/dev/shop"
 	tests := []struct {
@@ -87,7 +87,7 @@ func TestArrange_whatIsLeft(t *testing.T) {
 }
 
 // What is only reported now has no pull request any more.
-func TestArrange_proposeNever(t *testing.T) {
+func TestPlan_proposeNever(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, ", propose: never")
 	w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
@@ -95,7 +95,7 @@ func TestArrange_proposeNever(t *testing.T) {
 }
 
 // A rollback that may not go on yet keeps its pull request, although it leads back.
-func TestArrange_rollbackIsKept(t *testing.T) {
+func TestPlan_keepsRollback(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, ", land: automerge")
 	w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.3@"+promotiontest.DigestC))
@@ -110,7 +110,7 @@ func TestArrange_rollbackIsKept(t *testing.T) {
 
 // Older versions that somebody asked for are no less wanted because the files are
 // ahead of them.
-func TestArrange_requestIsKept(t *testing.T) {
+func TestPlan_keepsRequest(t *testing.T) {
 	t.Parallel()
 	w := soaked(t, "refresh")
 	w.Environments = []string{"staging"}
@@ -126,7 +126,7 @@ func TestArrange_requestIsKept(t *testing.T) {
 }
 
 // A pull request whose trailers tell nothing is kept while something is wanted.
-func TestArrange_untoldIsKept(t *testing.T) {
+func TestPlan_keepsPullRequestWithoutTrailers(t *testing.T) {
 	t.Parallel()
 	w := soaked(t, "refresh")
 	w.Environments = []string{"staging"}
@@ -138,7 +138,7 @@ func TestArrange_untoldIsKept(t *testing.T) {
 }
 
 // A child keeps what is open as long as an environment before it has, or had, it.
-func TestArrange_childKeepsWhatItsParentHas(t *testing.T) {
+func TestPlan_childKeepsWhatItsParentHas(t *testing.T) {
 	t.Parallel()
 	ahead := func(t *testing.T) *promotiontest.Scenario {
 		t.Helper()
@@ -159,7 +159,7 @@ func TestArrange_childKeepsWhatItsParentHas(t *testing.T) {
 	expectOnly(w, pullrequest.StepClose, false, "web 1.5 was reverted in dev")
 }
 
-func TestArrange_environmentGone(t *testing.T) {
+func TestPlan_environmentGone(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, "")
 	w.Publish("web:1.4@" + promotiontest.DigestA)
@@ -172,7 +172,7 @@ func TestArrange_environmentGone(t *testing.T) {
 }
 
 // A pass that only looks at one environment leaves the others alone.
-func TestArrange_notLookedAt(t *testing.T) {
+func TestPlan_environmentOutOfScope(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Chain).WithForge()
 	w.Environments = []string{"dev"}
@@ -183,7 +183,7 @@ func TestArrange_notLookedAt(t *testing.T) {
 }
 
 // What lands another way now leaves no pull request behind.
-func TestArrange_landsAnotherWay(t *testing.T) {
+func TestPlan_landsAnotherWay(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, ", land: push")
 	w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))

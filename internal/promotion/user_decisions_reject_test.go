@@ -11,7 +11,7 @@ import (
 	"promoter/internal/state"
 )
 
-func TestPlan_rejectedByVersions(t *testing.T) {
+func TestPlan_rejectedVersions(t *testing.T) {
 	t.Parallel()
 	const words = "web 2.0.0 was rejected by ada on 2026-11-18 (#7): leaks"
 	rejecting := func(t *testing.T, target string) *promotiontest.Scenario {
@@ -76,7 +76,7 @@ func TestPlan_rejectedByVersions(t *testing.T) {
 	})
 }
 
-func TestPlan_whatWasTakenBackIsNotProposedAgain(t *testing.T) {
+func TestPlan_revertedVersionIsNotProposedAgain(t *testing.T) {
 	t.Parallel()
 	const words = "web 1.5.0 was here before and was reverted (commit 1a2b3c4d5e6f)"
 	taken := func(w *promotiontest.Scenario, target string) {

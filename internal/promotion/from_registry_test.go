@@ -13,7 +13,7 @@ import (
 	"promoter/internal/promotion/promotiontest"
 )
 
-func TestPlan_root(t *testing.T) {
+func TestPlan_fromRegistry(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
@@ -94,7 +94,7 @@ func TestPlan_root(t *testing.T) {
 	}
 }
 
-func TestPlan_snapshotIsNewPlusPresent(t *testing.T) {
+func TestPlan_snapshotCombinesNewAndCurrentVersions(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Chain)
 	w.Has("dev/shop", "web:1.4.0", "worker:2.0.0@"+promotiontest.DigestA)
@@ -139,7 +139,7 @@ func TestPlan_movedBack(t *testing.T) {
 	}
 }
 
-func TestPlan_registryThatDoesNotAnswer(t *testing.T) {
+func TestPlan_registryError(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Chain)
 	w.Has("dev/shop", "web:1.4.0")
@@ -150,7 +150,7 @@ func TestPlan_registryThatDoesNotAnswer(t *testing.T) {
 	w.Expect("dev/both", promotion.Proposed, "newer: worker 2.0.0 -> 2.1.0")
 }
 
-func TestPlan_nothingToTakeIsSaid(t *testing.T) {
+func TestPlan_reportsMissingVersion(t *testing.T) {
 	t.Parallel()
 	const why = "none of 12 tags matches: 0 excluded, 12 not parsed"
 	w := promotiontest.NewCheckout(t, promotiontest.Chain)
@@ -166,7 +166,7 @@ func TestPlan_nothingToTakeIsSaid(t *testing.T) {
 	}
 }
 
-func TestPlan_holdbackIsShownAndHoldsNothingElseUp(t *testing.T) {
+func TestPlan_heldVersionIsShownAndBlocksNothing(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Chain)
 	w.Has("dev/shop", "web:1.4.0")
@@ -182,7 +182,7 @@ func TestPlan_holdbackIsShownAndHoldsNothingElseUp(t *testing.T) {
 }
 
 // What may not be taken yet is no news where it stands already.
-func TestPlan_heldBackAndHereAlready(t *testing.T) {
+func TestPlan_heldVersionInTheFiles(t *testing.T) {
 	t.Parallel()
 	held := func(v string) promotion.Available {
 		return promotion.Available{
@@ -232,7 +232,7 @@ func TestPlan_severalReasons(t *testing.T) {
 	w.Expect("dev/shop", promotion.Unanswered, "worker: quay.io does not answer")
 }
 
-func TestPlan_given(t *testing.T) {
+func TestPlan_explicitVersions(t *testing.T) {
 	t.Parallel()
 	t.Run("is taken even if it is older", func(t *testing.T) {
 		t.Parallel()

@@ -99,7 +99,7 @@ func TestPlan_settle(t *testing.T) {
 	})
 }
 
-func TestUnrecorded_firstSeenWhereAChildSoaks(t *testing.T) {
+func TestStateUpdates_firstSeenWhereAChildSoaks(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.New(t, promotiontest.Soaking)
 	w.Stands("dev/shop", time.Time{}, "web:1.5.0@"+promotiontest.Digest("5"))
@@ -117,7 +117,7 @@ func TestUnrecorded_firstSeenWhereAChildSoaks(t *testing.T) {
 	}
 }
 
-func TestUnrecorded_minAgeIsRememberedOnce(t *testing.T) {
+func TestStateUpdates_recordMinAgeOnce(t *testing.T) {
 	t.Parallel()
 	const text = `
 version: 1
@@ -151,7 +151,7 @@ environments:
 	}
 }
 
-func TestUnrecorded_requests(t *testing.T) {
+func TestStateUpdates_requests(t *testing.T) {
 	t.Parallel()
 	asking := func(t *testing.T, target state.Target) *promotiontest.Scenario {
 		t.Helper()

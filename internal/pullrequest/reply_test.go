@@ -56,7 +56,7 @@ func TestReply_golden(t *testing.T) {
 	}
 }
 
-func TestAnswer_reactionsSayEnough(t *testing.T) {
+func TestAnswer_emptyIfReactionsAreEnough(t *testing.T) {
 	t.Parallel()
 	for _, a := range []state.Answer{
 		{Login: "ann", Command: "hold", Reaction: "done"}, {Login: "ann", Command: "explain", Reaction: "refused"}, {Login: "ann", Reaction: "unclear"},

@@ -57,7 +57,7 @@ func TestTitle_atMost250(t *testing.T) {
 	}
 }
 
-func TestBody_isCutWhereItSaysSo(t *testing.T) {
+func TestBody_truncated(t *testing.T) {
 	t.Parallel()
 	moves := map[string][]promotion.Move{}
 	for i := range 2000 {
@@ -78,7 +78,7 @@ func TestBody_isCutWhereItSaysSo(t *testing.T) {
 
 // TestBody_outsideTextIsHarmless looks at every line that text from outside
 // gets into: no sign that a forge acts upon stands in it.
-func TestBody_outsideTextIsHarmless(t *testing.T) {
+func TestBody_sanitizesOutsideText(t *testing.T) {
 	t.Parallel()
 	body := pullrequest.Body(hostile())
 	if strings.Count(body, beginMarker) != 1 || strings.Count(body, endMarker) != 1 || strings.Count(body, "-->") != 3 {
@@ -140,7 +140,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-func TestMergeBody_keepsWhatPeopleWrote(t *testing.T) {
+func TestMergeBody_keepsTextOfUsers(t *testing.T) {
 	t.Parallel()
 	ours := pullrequest.Body(full())
 	old := beginMarker + "\nold\n" + endMarker
@@ -171,7 +171,7 @@ func TestMergeBody_keepsWhatPeopleWrote(t *testing.T) {
 	}
 }
 
-func TestMergeBody_cutsOursForTheirs(t *testing.T) {
+func TestMergeBody_truncatesOwnPart(t *testing.T) {
 	t.Parallel()
 	theirs := strings.Repeat("é", 64_000)
 	got := pullrequest.MergeBody(theirs+beginMarker+endMarker, pullrequest.Body(full()))

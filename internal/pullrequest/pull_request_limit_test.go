@@ -14,7 +14,7 @@ import (
 )
 
 // Rollbacks, then what was requested, then closes, then the others.
-func TestArrange_order(t *testing.T) {
+func TestPlan_order(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Chain).WithForge()
 	w.OpenPullRequest("promoter/qa/shop", 7, nil)
@@ -44,7 +44,7 @@ func TestArrange_order(t *testing.T) {
 	}
 }
 
-func TestArrange_line(t *testing.T) {
+func TestPlan_pullRequestLimit(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Components+`
 environments:
@@ -77,7 +77,7 @@ environments:
 }
 
 // The first pass over 200 applications opens no storm.
-func TestArrange_firstPass(t *testing.T) {
+func TestPlan_firstReconciliation(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Chain).WithForge()
 	w.Publish("web:1.5@" + promotiontest.DigestB)
