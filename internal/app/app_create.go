@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/scm/github"
@@ -112,7 +113,7 @@ func newCreator(options CreateOptions) (*creator, error) {
 		return nil, fault.New(fault.Invalid, "--forge %q: write small letters, digits and inner dashes, at most 40", forge)
 	}
 	known := s.Forge(forge)
-	if known.Name != "" && known.Kind != config.ForgeGitHub {
+	if known.Name != "" && known.Kind != serverconfig.ForgeGitHub {
 		return nil, fault.New(fault.Invalid, "--forge %s: it is of kind %s, and only GitHub knows Apps", forge, known.Kind)
 	}
 	connections, err := connect.New(s, connect.Hooks{})

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/server"
 )
@@ -71,7 +71,7 @@ func TestAppName(t *testing.T) {
 // The page that an error names is the one that the service has.
 func TestAppSetupURL_isServed(t *testing.T) {
 	t.Parallel()
-	s := &connect.Server{File: &config.Server{URL: "https://promoter.example.com"}}
+	s := &connect.Server{File: &serverconfig.Config{URL: "https://promoter.example.com"}}
 	if got, want := s.AppSetupURL("a b"), "https://promoter.example.com"+server.SetupPath("a b", "SECRET"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

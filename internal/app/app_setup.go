@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/secret"
@@ -34,7 +34,7 @@ func appSecret(s *connect.Server, forge string) (secret.String, error) {
 
 // receiverSecret is what signs the webhooks of a receiver: a secret of the file, or
 // that of an App.
-func receiverSecret(s *connect.Server, entry config.Receiver) (secret.String, error) {
+func receiverSecret(s *connect.Server, entry serverconfig.Receiver) (secret.String, error) {
 	if entry.App != "" {
 		return appSecret(s, entry.App)
 	}
@@ -61,7 +61,7 @@ func (s *service) setups() ([]*server.Setup, error) {
 	return all, nil
 }
 
-func (s *service) setup(forge config.Forge) (*server.Setup, error) {
+func (s *service) setup(forge serverconfig.Forge) (*server.Setup, error) {
 	word, err := setupSecret(s.server, forge)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (s *service) setup(forge config.Forge) (*server.Setup, error) {
 }
 
 // setupSecret fetches the secret of the page of a forge.
-func setupSecret(s *connect.Server, forge config.Forge) (secret.String, error) {
+func setupSecret(s *connect.Server, forge serverconfig.Forge) (secret.String, error) {
 	word, err := s.Secret(forge.App.Setup)
 	const advice = "make one with openssl rand -hex 32"
 	switch {
@@ -96,9 +96,9 @@ func setupSecret(s *connect.Server, forge config.Forge) (secret.String, error) {
 }
 
 // wantedSetup is the reference to that secret, as long as it is needed.
-func wantedSetup(s *connect.Server, forge config.Forge) config.Reference {
+func wantedSetup(s *connect.Server, forge serverconfig.Forge) serverconfig.Reference {
 	if _, err := s.AppFolder(forge.Name).Read(); err == nil {
-		return config.Reference{}
+		return serverconfig.Reference{}
 	}
 	return forge.App.Setup
 }
@@ -107,13 +107,13 @@ func wantedSetup(s *connect.Server, forge config.Forge) config.Reference {
 func hookPath(receiver string) string { return "/webhooks/" + receiver }
 
 // receiverOfApp finds the receiver that the App of a forge sends to.
-func receiverOfApp(file *config.Server, forge string) (config.Receiver, bool) {
+func receiverOfApp(file *serverconfig.Config, forge string) (serverconfig.Receiver, bool) {
 	for _, entry := range file.Receivers {
 		if entry.App == forge {
 			return entry, true
 		}
 	}
-	return config.Receiver{}, false
+	return serverconfig.Receiver{}, false
 }
 
 // appMade takes an App into use: its webhooks at once, its repositories with the next

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
@@ -77,7 +77,7 @@ func OpenRunning(options connect.Options, asking Asking) (*Running, error) {
 }
 
 // here is where the service listens on this machine, and what may be dialled for it.
-func localAddress(file *config.Server, networks []netip.Prefix) (string, []netip.Prefix) {
+func localAddress(file *serverconfig.Config, networks []netip.Prefix) (string, []netip.Prefix) {
 	host, scheme := local(file.Listen), "http://"
 	if file.TLS.On() {
 		scheme = "https://"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
@@ -37,7 +37,7 @@ type Finding struct {
 type doctor struct {
 	server      *connect.Server
 	connections *connect.Connections
-	file        *config.Server // that of server
+	file        *serverconfig.Config // that of server
 
 	mu       sync.Mutex
 	findings []Finding

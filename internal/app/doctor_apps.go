@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/scm/github"
 )
@@ -59,9 +59,9 @@ func named(permissions []github.Permission, when bool) string {
 
 // told says whether the App of a forge is to send webhooks: its own receiver waits
 // for them, or one that takes GitHub's.
-func (d *doctor) told(c config.Forge) bool {
+func (d *doctor) told(c serverconfig.Forge) bool {
 	_, own := receiverOfApp(d.file, c.Name)
-	return own || slices.ContainsFunc(d.file.Receivers, func(r config.Receiver) bool { return r.Kind == "github" && r.App == "" })
+	return own || slices.ContainsFunc(d.file.Receivers, func(r serverconfig.Receiver) bool { return r.Kind == "github" && r.App == "" })
 }
 
 func (d *doctor) events(subject string, lacks github.Lacks) {

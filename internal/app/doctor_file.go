@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/database"
 )
 
@@ -37,7 +37,7 @@ func (d *doctor) secrets() {
 // reference is where a secret is, and whose.
 type reference struct {
 	of        string
-	reference config.Reference
+	reference serverconfig.Reference
 }
 
 func (d *doctor) references() []reference {
@@ -151,7 +151,7 @@ func (d *doctor) folder(subject, folder, fix string) bool {
 	return true
 }
 
-func (d *doctor) postgres(ctx context.Context, url config.Reference) {
+func (d *doctor) postgres(ctx context.Context, url serverconfig.Reference) {
 	address, err := url.Resolve(d.server.SecretSources())
 	if err != nil {
 		return // it was said with the secrets

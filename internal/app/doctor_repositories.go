@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -57,7 +58,7 @@ func (d *doctor) repository(ctx context.Context, session *connect.Session, r *co
 		return
 	}
 	words := "opens, may be pushed to, and has a valid config"
-	if r.Forge.Config.Kind == config.ForgeGit { // which is not told before the push
+	if r.Forge.Config.Kind == serverconfig.ForgeGit { // which is not told before the push
 		words = "opens, and has a valid config"
 	}
 	d.say(VerdictOK, subject, "", "%s", words)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/connect/connecttest"
 )
@@ -14,7 +14,7 @@ import (
 func TestDoctor_withoutTLS(t *testing.T) {
 	t.Parallel()
 	for listen, warns := range map[string]bool{"127.0.0.1:8080": false, "localhost:8080": false, "[::1]:8080": false, ":8080": true, "0.0.0.0:80": true, "10.0.0.1:80": true} {
-		d := &doctor{file: &config.Server{Listen: listen}}
+		d := &doctor{file: &serverconfig.Config{Listen: listen}}
 		d.tls(t.Context())
 		if (len(d.findings) == 1 && d.findings[0].Verdict == VerdictWarn) != warns {
 			t.Errorf("%s: %+v", listen, d.findings)
@@ -26,7 +26,7 @@ func TestDoctor_certificateExpires(t *testing.T) {
 	t.Parallel()
 	folder, until := t.TempDir(), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	connecttest.WriteCertificate(t, folder, "1", until)
-	file, problems := config.LoadServer("server.yaml", fmt.Appendf(nil,
+	file, problems := serverconfig.Load("server.yaml", fmt.Appendf(nil,
 		"version: 1\nlisten: \":8443\"\ntls:\n  certificate: \"file:%s/tls.crt\"\n  key: \"file:%[1]s/tls.key\"\n", folder), noEnv)
 	if file == nil {
 		t.Fatal(problems)

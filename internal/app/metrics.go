@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/outbound"
@@ -23,7 +23,7 @@ const (
 const actFailed = "failed"
 
 // newMetrics makes the metrics of a service.
-func newMetrics(file *config.Server, now func() time.Time, backoffs func() []telemetry.Backoff, work *queue.Queue) *telemetry.Metrics {
+func newMetrics(file *serverconfig.Config, now func() time.Time, backoffs func() []telemetry.Backoff, work *queue.Queue) *telemetry.Metrics {
 	var hosts []string
 	for _, forge := range file.Forges {
 		hosts = append(hosts, outbound.Host(forge.URL))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/identity"
@@ -19,7 +20,7 @@ import (
 // moments say for one look at a repository what answers of registries count: those
 // that were asked for after the last thing that makes them old.
 type moments struct {
-	file  *config.Server
+	file  *serverconfig.Config
 	store *store.Store
 	lane  identity.RepositoryKey
 
@@ -28,7 +29,7 @@ type moments struct {
 }
 
 // newMoments is nil where there is no database: only answers of the round count then.
-func newMoments(file *config.Server, kept *store.Store, lane identity.RepositoryKey) *moments {
+func newMoments(file *serverconfig.Config, kept *store.Store, lane identity.RepositoryKey) *moments {
 	if kept == nil {
 		return nil
 	}
@@ -97,7 +98,7 @@ func refresher(ctx context.Context, session *connect.Session, m *moments, log *s
 // timesOf is when the tags of an image are read: as its component says, else as the
 // first entry of the file does that names the image and has times. The zero times are
 // those of the poll, which nothing is read more often than.
-func timesOf(file *config.Server, component schedule.Times, asked image.Repository) schedule.Times {
+func timesOf(file *serverconfig.Config, component schedule.Times, asked image.Repository) schedule.Times {
 	times := component
 	for _, entry := range file.Registries {
 		if times.IsZero() && !entry.Poll.IsZero() && connect.Covers(entry, asked) {
@@ -108,7 +109,7 @@ func timesOf(file *config.Server, component schedule.Times, asked image.Reposito
 }
 
 // notOftener takes an interval for the poll that is not longer than that.
-func notOftener(file *config.Server, times schedule.Times) schedule.Times {
+func notOftener(file *serverconfig.Config, times schedule.Times) schedule.Times {
 	if every := times.Every(); every > 0 && every <= file.Poll {
 		return schedule.Times{}
 	}

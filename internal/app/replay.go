@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/server"
@@ -29,7 +29,7 @@ func ReadSaved(options connect.Options, saved SavedDelivery) (server.Replayed, e
 	if err != nil {
 		return server.Replayed{}, err
 	}
-	at := slices.IndexFunc(s.File.Receivers, func(r config.Receiver) bool { return r.Name == saved.Receiver })
+	at := slices.IndexFunc(s.File.Receivers, func(r serverconfig.Receiver) bool { return r.Name == saved.Receiver })
 	if at < 0 {
 		var names []string
 		for _, r := range s.File.Receivers {

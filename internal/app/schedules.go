@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/database"
 	"promoter/internal/queue"
 	"promoter/internal/schedule"
@@ -113,7 +114,7 @@ func (s *service) setSchedules(ctx context.Context, tx *database.Tx, lane string
 
 // schedulesOf are the times at which tags of a repository's images are read, beside
 // those of the poll. A pattern may find images of any entry.
-func schedulesOf(file *config.Server, c *config.Config) []string {
+func schedulesOf(file *serverconfig.Config, c *config.Config) []string {
 	var names []string
 	add := func(times schedule.Times) {
 		if !times.IsZero() && !slices.Contains(names, times.String()) {

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/fault"
@@ -96,7 +96,7 @@ type service struct {
 	ServeOptions
 	server      *connect.Server
 	connections *connect.Connections
-	file        *config.Server // that of server
+	file        *serverconfig.Config // that of server
 	now         func() time.Time
 	arrivals    arrivals
 
@@ -206,7 +206,7 @@ func receivers(c *connect.Connections) ([]*webhook.Receiver, error) {
 	return all, nil
 }
 
-func newReceiver(s *connect.Server, entry config.Receiver, client *http.Client) (*webhook.Receiver, error) {
+func newReceiver(s *connect.Server, entry serverconfig.Receiver, client *http.Client) (*webhook.Receiver, error) {
 	options := webhook.Options{
 		Name: entry.Name, Kind: string(entry.Kind), Header: entry.Header, Audience: entry.Audience, Email: entry.Email,
 		Anonymous: entry.Anonymous, HTTP: client, Now: s.Now,

@@ -4,8 +4,8 @@ import (
 	"context"
 	"log/slog"
 
-	"promoter/internal/config"
 	"promoter/internal/queue"
+	"promoter/internal/schedule"
 )
 
 // maxHinted is of how many images it is remembered at most that they were hinted at: who
@@ -45,5 +45,5 @@ func (s *service) sweep(ctx context.Context, _ queue.Item) (queue.Result, error)
 
 // keptFor says how long deliveries are kept.
 func (s *service) keptFor() string {
-	return "deliveries are kept for " + config.Words(s.file.Retention.Deliveries)
+	return "deliveries are kept for " + schedule.FormatDuration(s.file.Retention.Deliveries)
 }

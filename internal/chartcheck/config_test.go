@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 )
 
 // promoter reads the file that the chart makes, with the variables that the pod has.
@@ -27,7 +27,7 @@ func TestConfigMap_loads(t *testing.T) {
 				}
 				return
 			}
-			server, problems := config.LoadServer("promoter-server.yaml", []byte(text), func(name string) (string, bool) {
+			server, problems := serverconfig.Load("promoter-server.yaml", []byte(text), func(name string) (string, bool) {
 				value, found := variables[name]
 				return value, found
 			})
@@ -39,7 +39,7 @@ func TestConfigMap_loads(t *testing.T) {
 	}
 }
 
-func checkServer(t *testing.T, server *config.Server, variables map[string]string) {
+func checkServer(t *testing.T, server *serverconfig.Config, variables map[string]string) {
 	t.Helper()
 	if len(server.Forges) == 0 {
 		t.Error("the forges are lost")
@@ -79,7 +79,7 @@ func TestConfigMap_numbers(t *testing.T) {
 		if !found {
 			continue
 		}
-		server, problems := config.LoadServer("promoter-server.yaml", []byte(text), func(string) (string, bool) { return "", false })
+		server, problems := serverconfig.Load("promoter-server.yaml", []byte(text), func(string) (string, bool) { return "", false })
 		if server == nil {
 			t.Fatal(problems)
 		}

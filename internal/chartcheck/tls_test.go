@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 )
 
 // With a certificate promoter reads it where the pod has it, and the probes speak TLS.
@@ -16,7 +16,7 @@ func TestTLS(t *testing.T) {
 		if !found {
 			continue
 		}
-		server, problems := config.LoadServer("promoter-server.yaml", []byte(text), func(name string) (string, bool) { return "x", name == "GITHUB_TOKEN" })
+		server, problems := serverconfig.Load("promoter-server.yaml", []byte(text), func(name string) (string, bool) { return "x", name == "GITHUB_TOKEN" })
 		if server == nil {
 			t.Fatal(problems)
 		}

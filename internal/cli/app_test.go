@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -112,7 +112,7 @@ func TestAppCreate_text(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, c.err)
 	}
 	text := "version: 1\nnetworks: [127.0.0.0/8]\n" + strings.Replace(c.out.String(), "kind: github, url", "kind: github, insecure: true, url", 1)
-	loaded, problems := config.LoadServer("server.yaml", []byte(text), func(string) (string, bool) { return "", false })
+	loaded, problems := serverconfig.Load("server.yaml", []byte(text), func(string) (string, bool) { return "", false })
 	if len(problems) > 0 {
 		t.Fatalf("%v in\n%s", problems, text)
 	}

@@ -1,16 +1,49 @@
+// Package config loads .promoter.yaml, the file in each GitOps repository that
+// describes its components, environments, and promotions.
+//
+// Loading is strict and reports all problems at once: unknown keys, wrong types,
+// references to names that do not exist, and settings that contradict each other. Each
+// Problem has a position in the file and a hint how to fix it. A Config that was loaded
+// without errors needs no further validation: every pattern compiles, every name
+// exists, and every combination of overrides was validated.
+//
+// Every family of keys has one file with its raw form, its decoding, and its
+// validation. A gate (gate_*.go) or a condition (condition_*.go) is one file and one
+// row in a table.
+//
+// The package does no I/O.
 package config
+
+//go:generate go test . -run ^TestSchema_isCurrent$ -update
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"time"
+	"slices"
 
 	"promoter/internal/image"
-	"promoter/internal/schedule"
+	"promoter/internal/strictyaml"
 )
 
-// Config is a loaded .promoter.yaml. It is never changed after Load, and safe
-// for use by several goroutines. Lists are in the order of the file.
+// MaxSize is the largest file that is read, in bytes.
+const MaxSize = strictyaml.MaxSize
+
+// The vocabulary of what loading reports.
+type (
+	Position = strictyaml.Position
+	Problem  = strictyaml.Problem
+	Problems = strictyaml.Problems
+	Severity = strictyaml.Severity
+)
+
+// The severities.
+const (
+	SeverityError   = strictyaml.SeverityError
+	SeverityWarning = strictyaml.SeverityWarning
+)
+
+// Config is a loaded .promoter.yaml. It does not change after Load, and it is safe for
+// concurrent use. Lists are in the order of the file.
 type Config struct {
 	File         string
 	Components   []Component
@@ -18,198 +51,183 @@ type Config struct {
 	Environments []Environment
 	Windows      []Window
 
-	source    [sha256.Size]byte
-	captures  bool           // environments capture {application} from their paths
-	byName    map[string]int // components
-	policies  map[string]*image.Policy
-	exact     map[image.Repository][]int // indices of components without wildcards
-	patterns  []int                      // indices of components with wildcards
-	narrowed  bool                       // some application lists its components
-	bareNames bool                       // a matched repository may be named by its path alone
-	layers    []layer
-	raws      []rawOverride // settings of each environment as the file has them
-	order     []string      // environments, parents first
+	source   [sha256.Size]byte
+	index    componentIndex
+	policies map[string]*image.Policy // by component
+	layers   []layer
+	settings []rawOverride // of each environment, without layers
+	order    []string      // environments, parents first
 }
 
-// Fingerprint tells one file from another: the same bytes, the same text.
+// rawConfig is the file .promoter.yaml of a GitOps repository.
+//
+// The raw types mirror the file key by key. The JSON Schema is generated from them, and
+// their comments are its descriptions. Tags: yaml is the key; values lists the strings
+// that a key may have, the default first; required marks keys that must be present.
+type rawConfig struct {
+	strictyaml.Origin
+	// Version of this file's format.
+	Version strictyaml.Located[int] `yaml:"version" required:"true"`
+	// Components are the artifacts to promote, by name.
+	Components strictyaml.Map[*rawComponent] `yaml:"components"`
+	// Applications are settings per application. The key is a name or a pattern with *; later matching patterns take precedence over earlier ones, an exact name over all patterns.
+	Applications strictyaml.Map[*rawApplication] `yaml:"applications"`
+	// Environments are the locations in Git that versions are promoted to, by name.
+	Environments strictyaml.Map[*rawEnvironment] `yaml:"environments"`
+	// Windows are times, by name, that gates refer to.
+	Windows strictyaml.Map[*rawWindow] `yaml:"windows"`
+
+	Verify     strictyaml.Reserved   `yaml:"verify"`
+	Notify     strictyaml.Reserved   `yaml:"notify"`
+	Extensions strictyaml.Extensions `yaml:"x-*"`
+}
+
+// misplaced are hints for keys that are often written in the wrong section.
+var misplaced = map[string]string{
+	"soak":        "soak belongs to after: {PARENT: {soak: 24h}}",
+	"healthy":     "healthy belongs to after: {PARENT: {healthy: true}}",
+	"tagged":      "tagged belongs to after: {PARENT: {tagged: NAME}}",
+	"approvals":   "approvals belongs to gates",
+	"reviewers":   "reviewers belongs to pullRequest",
+	"assignees":   "assignees belongs to pullRequest",
+	"draft":       "draft belongs to pullRequest",
+	"group":       "group belongs to pullRequest",
+	"limit":       "limit belongs to pullRequest",
+	"semver":      "semver belongs to select",
+	"newest":      "newest belongs to select",
+	"minAge":      "minAge belongs to select",
+	"platforms":   "platforms belongs to select",
+	"registries":  "registries belong to the server file",
+	"credentials": "credentials belong to the server file",
+	"branch":      "branch is set once per environment, in environments",
+	"paths":       "paths are set once per environment, in environments",
+	"exclude":     "exclude is set per environment, and under select for tags",
+}
+
+// Load reads a .promoter.yaml; file is the name that problems refer to. The Config is
+// nil when a problem is an error.
+func Load(file string, data []byte) (*Config, Problems) {
+	in := &input{report: &strictyaml.Report{}, comparisons: maxComparisons}
+	if strictyaml.Decode(file, data, &in.raw, misplaced, in.report) {
+		CheckVersion(in.report, in.raw.Version, in.raw.Origin)
+		if in.namesAreValid() {
+			if c := build(file, in); !in.report.Failed() {
+				c.source = sha256.Sum256(data)
+				return c, in.report.Problems()
+			}
+		}
+	}
+	return nil, in.report.Problems()
+}
+
+// build turns the raw file into a Config. Later steps use what earlier ones made, and
+// every step continues after a problem.
+func build(file string, in *input) *Config {
+	c := &Config{File: file}
+	c.Windows = loadWindows(in)
+	c.Environments = loadEnvironments(in)
+	c.Components, c.policies = loadComponents(in)
+	c.index = indexComponents(c.Components)
+	c.Applications, c.layers = loadApplications(in, c)
+	c.index.restricted = slices.ContainsFunc(c.layers, func(l layer) bool { return l.raw.Components.IsSet() })
+	c.order = orderEnvironments(in, c.layers)
+	c.settings = loadSettings(in, c.layers)
+	for i, settings := range c.settings {
+		c.Environments[i].apply(settings)
+	}
+	loadWrites(in, c)
+	checkSameImage(in, c)
+	checkOverlaps(in, c)
+	warnUnused(in, c)
+	return c
+}
+
+// input is what the steps of loading read, and the report that they write to.
+type input struct {
+	report      *strictyaml.Report
+	raw         rawConfig
+	captures    bool // environments capture {application} from their paths
+	comparisons int  // how many are left
+
+	components, environments, windows strictyaml.Names
+}
+
+// Limits of one file. They bound what is compared pair by pair, and what one page shows.
+// maxComparisons counts comparisons of patterns, paths, and settings per application;
+// it keeps loading a malicious file under about a second.
+const (
+	maxComponents   = 2000
+	maxApplications = 2000
+	maxEnvironments = 500
+	maxWindows      = 500
+	maxComparisons  = 1_000_000
+)
+
+// namesAreValid checks every name that the file defines. It returns false when there
+// are too many to continue.
+func (in *input) namesAreValid() bool {
+	raw := &in.raw
+	in.components = strictyaml.NamesOf(raw.Components.Keys())
+	in.environments = strictyaml.NamesOf(raw.Environments.Keys())
+	in.windows = strictyaml.NamesOf(raw.Windows.Keys())
+	CheckNames(in.report, "component", raw.Components.Keys())
+	CheckNames(in.report, "environment", raw.Environments.Keys())
+	CheckNames(in.report, "window", raw.Windows.Keys())
+	few := true
+	for _, section := range []struct {
+		key      string
+		required bool
+		strictyaml.Origin
+		count, limit int
+	}{
+		{"components", true, raw.Components.Origin, len(raw.Components.Entries), maxComponents},
+		{"environments", true, raw.Environments.Origin, len(raw.Environments.Entries), maxEnvironments},
+		{"applications", false, raw.Applications.Origin, len(raw.Applications.Entries), maxApplications},
+		{"windows", false, raw.Windows.Origin, len(raw.Windows.Entries), maxWindows},
+	} {
+		if section.required && section.count == 0 && !section.Invalid {
+			in.report.Errorf(strictyaml.FirstSet(section.Origin, raw.Origin), "see docs/configuration.md", "there are no %s", section.key)
+		}
+		if section.count > section.limit {
+			in.report.Errorf(section.Position, "use patterns, or split the repository", "there are %d %s, more than %d", section.count, section.key, section.limit)
+			few = false
+		}
+	}
+	return few
+}
+
+// compare counts comparisons. It returns false when the file needs too many.
+func (in *input) compare(at Position, count int) bool {
+	if in.comparisons >= 0 {
+		if in.comparisons -= count; in.comparisons < 0 {
+			in.report.Errorf(at, "use fewer paths, patterns, names under only, and application patterns", "the file needs more than %d comparisons", maxComparisons)
+		}
+	}
+	return in.comparisons >= 0
+}
+
+// warnUnused warns about what has no effect: environments without components, and
+// windows that no gate refers to, whose author believes that they hold something back.
+func warnUnused(in *input, c *Config) {
+	used := map[string]bool{}
+	eachSettings(in, c.layers, func(_ string, raw *rawOverride) {
+		if raw.Gates != nil {
+			for _, window := range raw.Gates.Windows.Items {
+				used[window.Value] = true
+			}
+		}
+	})
+	for _, window := range c.Windows {
+		if !used[window.Name] {
+			in.report.Warnf(window.Position, "refer to it under gates.windows of an environment", "no gate uses the window %s", window.Name)
+		}
+	}
+	for _, environment := range c.Environments {
+		if len(c.Components) > 0 && len(componentsIn(c, environment.Name)) == 0 {
+			in.report.Warnf(environment.Position, "change only.environments of a component", "no component is used in %s", environment.Name)
+		}
+	}
+}
+
+// Fingerprint identifies the content of the file.
 func (c *Config) Fingerprint() string { return hex.EncodeToString(c.source[:]) }
-
-// Component is one artifact that is followed.
-type Component struct {
-	Position
-	Name     string
-	Artifact image.Artifact
-	Pattern  image.Pattern
-	Select   Select
-	Pin      image.Pin
-	Only     *Only          // nil: everywhere
-	Source   string         // source repository; empty: what the image's annotations say
-	Poll     schedule.Times // when its tags are read; zero: as the server's file says
-}
-
-// Select says which version of a component is wanted.
-type Select struct {
-	image.Selection
-	MinAge    time.Duration
-	Platforms []string // os/arch or os/arch/variant
-}
-
-// Only narrows a component. A nil list means all.
-type Only struct {
-	Applications []string // globs
-	Environments []string
-}
-
-// Application is settings of one application; from Config.Applications those of
-// one glob as it stands in the file, from Config.Application those that hold.
-type Application struct {
-	Position
-	Name        string   // a name or a glob
-	Components  []string // nil: all that the files refer to
-	Settle      time.Duration
-	SameVersion bool
-	Labels      map[string]string
-}
-
-// Window is a time that gates ask for by its name.
-type Window struct {
-	Position
-	Name string
-	schedule.Spec
-	Compiled schedule.Window
-}
-
-// Propose says who starts a promotion.
-type Propose string
-
-// The values of propose.
-const (
-	ProposeAutomatic Propose = "automatic"
-	ProposeManual    Propose = "manual"
-	ProposeNever     Propose = "never"
-)
-
-// Land says how a promotion reaches the branch.
-type Land string
-
-// The values of land.
-const (
-	LandPR        Land = "pr"        // people merge
-	LandAutomerge Land = "automerge" // promoter merges when everything holds
-	LandPush      Land = "push"      // a commit straight to the branch
-)
-
-// Newer says what a newer snapshot does to an open promotion.
-type Newer string
-
-// The values of newer.
-const (
-	NewerRefresh Newer = "refresh"
-	NewerQueue   Newer = "queue"
-	NewerDrain   Newer = "drain"
-)
-
-// Group says what shares one pull request.
-type Group string
-
-// The values of pullRequest.group.
-const (
-	GroupApplication Group = "application"
-	GroupEnvironment Group = "environment"
-)
-
-// OnFailure says what happens when a snapshot does not get healthy.
-type OnFailure string
-
-// The values of health.onFailure.
-const (
-	OnFailureStop     OnFailure = "stop"
-	OnFailureRollback OnFailure = "rollback"
-)
-
-// Environment is one place in Git that promotions go to. Settings returns it as
-// it holds for one application.
-type Environment struct {
-	Position
-	Name        string
-	Title       string
-	Branch      string   // empty: the default branch
-	Paths       []string // globs; nil: the whole tree
-	Exclude     []string // globs, beside the default excludes
-	After       []Parent
-	Propose     Propose
-	Land        Land
-	Newer       Newer
-	Gates       Gates
-	Health      *Health // nil: unmonitored
-	PullRequest PullRequest
-	Write       []Write
-	Labels      map[string]string
-
-	match *matcher
-}
-
-// Parent is an environment that a snapshot comes from, with what must hold there.
-type Parent struct {
-	Position
-	Environment string
-	Healthy     bool
-	Soak        time.Duration
-	Checks      []string // globs
-	Tagged      string
-}
-
-// Gates must hold before a promotion lands.
-type Gates struct {
-	Windows   []string
-	Checks    []string // globs
-	Approvals *Approvals
-}
-
-// Approvals is who must have approved.
-type Approvals struct {
-	Count int
-	From  []string // NAME or team:GROUP/NAME; nil: everybody who may write
-}
-
-// Health says where the state of an environment is known from. Exactly one of
-// the first five fields is set.
-type Health struct {
-	ArgoCD     []string // globs of applications
-	Flux       string   // kind/namespace/name
-	Check      string
-	Deployment string
-	API        bool
-
-	From      string // receiver of the server; empty: any
-	Timeout   time.Duration
-	OnFailure OnFailure
-}
-
-// PullRequest says what pull requests look like.
-type PullRequest struct {
-	Title, Body                  string // empty: promoter's own words
-	Labels, Reviewers, Assignees []string
-	Draft                        bool
-	Group                        Group
-	Limit                        int // open pull requests in the environment
-}
-
-// Write is one value that the default writer does not find. Exactly one of Path
-// and Regex is set.
-type Write struct {
-	Position
-	File      string // may hold {environment} and {application}
-	Path      string // of the value in YAML, in the grammar of the updater
-	Regex     string
-	Component string
-	Value     string // may hold {tag}, {version}, {digest}, {revision}, {component}, {environment}, {application}
-	Create    bool
-}
-
-// Defaults of settings.
-const (
-	DefaultLimit         = 20
-	DefaultHealthTimeout = 30 * time.Minute
-	DefaultWriteValue    = "{tag}"
-)

@@ -1,11 +1,14 @@
 package config
 
 import (
+	"bytes"
 	"os"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"promoter/internal/strictyaml"
+	"promoter/internal/strictyaml/strictyamltest"
 )
 
 const docsFile = "../../docs/configuration.md"
@@ -22,20 +25,13 @@ func TestDocs_blocks(t *testing.T) {
 		t.Fatalf("found %d blocks", len(blocks))
 	}
 	for _, block := range blocks {
-		loaded, problems := loadBlock(block[1])
-		if !loaded {
+		if bytes.HasPrefix(block[1], []byte("# promoter-server.yaml")) {
+			continue
+		}
+		if c, problems := Load("block", block[1]); c == nil {
 			t.Errorf("a block does not load:\n%s\n%s", problems, block[1])
 		}
 	}
-}
-
-func loadBlock(block []byte) (bool, Problems) {
-	if strings.HasPrefix(string(block), "# promoter-server.yaml") {
-		server, problems := LoadServer("block", block, func(string) (string, bool) { return "", false })
-		return server != nil, problems
-	}
-	c, problems := Load("block", block)
-	return c != nil, problems
 }
 
 // TestDocs_everyKey makes sure that no key is left out of the reference page.
@@ -51,28 +47,12 @@ func TestDocs_everyKey(t *testing.T) {
 			named[word] = true
 		}
 	}
-	for _, root := range []any{rawConfig{}, rawServer{}} {
-		for _, raw := range rawTypes(reflect.TypeOf(root), nil) {
-			for i := range raw.NumField() {
-				key, tagged := raw.Field(i).Tag.Lookup("yaml")
-				if tagged && key != extensionKeys && !named[key] {
-					t.Errorf("the key %s of %s is not in %s", key, raw.Name(), docsFile)
-				}
+	for _, raw := range strictyamltest.RawTypes(rawConfig{}) {
+		for i := range raw.NumField() {
+			key, tagged := raw.Field(i).Tag.Lookup("yaml")
+			if tagged && key != strictyaml.ExtensionKeys && !named[key] {
+				t.Errorf("the key %s of %s is not in %s", key, raw.Name(), docsFile)
 			}
-		}
-	}
-}
-
-// TestDocs_variables makes sure that the table of variables is that of the code.
-func TestDocs_variables(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile(docsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range variables() {
-		if !strings.Contains(string(text), "| `"+v.name+"` | `"+v.key+"`") {
-			t.Errorf("the variable %s for %s is not in the table", v.name, v.key)
 		}
 	}
 }

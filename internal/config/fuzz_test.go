@@ -80,13 +80,3 @@ func useAll(t *testing.T, c *config.Config, e *config.Environment, r image.Repos
 		c.Follow(e.Name, a.Name, r)
 	}
 }
-
-func FuzzLoadServer(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		server, problems := config.LoadServer("f.yaml", data, noEnv)
-		if data != nil {
-			checkProblems(t, server != nil, problems)
-		}
-	})
-}

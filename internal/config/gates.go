@@ -1,63 +1,68 @@
 package config
 
-import "strings"
+import "promoter/internal/strictyaml"
 
-// maxApprovals is more than any forge's rules ask for.
-const maxApprovals = 50
-
-// gatesLayer checks what one layer says about gates, before it is merged.
-func (l *loader) gatesLayer(g *rawGates) {
-	if g == nil || g.bad {
-		return
-	}
-	for _, window := range g.Windows.Value {
-		l.known("window", window, l.windowNames)
-	}
-	l.checkNames(g.Checks, "gates.checks")
-	a := g.Approvals
-	if a == nil || a.bad {
-		return
-	}
-	if a.Count.ok() && (a.Count.Value < 1 || a.Count.Value > maxApprovals) {
-		l.failf(a.Count.Position, "remove approvals when none is needed", "approvals.count must be 1 to %d", maxApprovals)
-	}
-	if a.From.ok() && len(a.From.Value) == 0 {
-		l.failf(a.From.Position, "leave from out for everybody who may write", "approvals.from is an empty list, so nobody could approve")
-	}
-	l.principals(a.From, "approvals.from")
+// Gates must be satisfied before a promotion lands.
+type Gates struct {
+	Windows   []string
+	Checks    []string // patterns
+	Approvals *Approvals
 }
 
-// gatesMerged refuses more approvals than there are people to give them. A team
-// counts as many, because its members are not known here.
-func (l *loader) gatesMerged(s *settings) {
-	if s.raw.Gates == nil || s.raw.Gates.Approvals == nil {
-		return
-	}
-	a := s.raw.Gates.Approvals
-	names := values(a.From)
-	if len(names) == 0 || strings.Contains(people(names), teamPrefix) || or(a.Count, 1) <= len(names) {
-		return
-	}
-	l.failf(a.Count.Position, "lower count, or name more people"+also(a.From.place, a.Count.place, "from"),
-		"%d approvals are wanted from %d people: %s", a.Count.Value, len(names), people(names))
+// rawGates must be satisfied before a promotion lands.
+type rawGates struct {
+	strictyaml.Origin
+	// Windows, by name, that must be open.
+	Windows strictyaml.List `yaml:"windows"`
+	// Checks are statuses (patterns) that must have succeeded on the pull request.
+	Checks strictyaml.List `yaml:"checks"`
+	// Approvals that the pull request needs.
+	Approvals *rawApprovals `yaml:"approvals"`
 }
 
-// teamPrefix stands before GROUP/NAME where a group of people is meant.
-const teamPrefix = "team:"
+// gate is one key of gates.
+type gate struct {
+	key string
+	// check validates the gate as one layer sets it, merged as an application has it.
+	check  func(in *input, raw *rawGates)
+	merged func(report *strictyaml.Report, raw *rawGates)
+	// needsPullRequest returns the origin of the setting that land: push contradicts,
+	// and withoutPullRequest is what to write instead.
+	needsPullRequest   func(raw *rawGates) strictyaml.Origin
+	withoutPullRequest string
+	// load fills the settings.
+	load func(raw *rawGates, out *Gates)
+}
 
-// principals checks names of people and teams.
-func (l *loader) principals(names list, key string) {
-	for _, name := range names.Value {
-		if name.ok() && !validPrincipal(name.Value) {
-			l.failf(name.Position, "write NAME or team:GROUP/NAME", "%s: %q names neither a person nor a team", key, name.Value)
+// gates are all gates. To add one, add a field to both structs above, and a row here
+// with its own file.
+var gates = []gate{windowsGate, checksGate, approvalsGate}
+
+func checkGates(in *input, raw *rawGates) {
+	if raw != nil && !raw.Invalid {
+		for _, gate := range gates {
+			gate.check(in, raw)
 		}
 	}
 }
 
-func validPrincipal(s string) bool {
-	name, team := strings.CutPrefix(s, teamPrefix)
-	if name == "" || strings.ContainsAny(name, " \t\n:@,") {
-		return false
+func checkGatesMerged(report *strictyaml.Report, s *settings) {
+	if s.raw.Gates != nil {
+		for _, gate := range gates {
+			gate.merged(report, s.raw.Gates)
+		}
 	}
-	return strings.Contains(name, "/") == team && !strings.HasPrefix(name, "/") && !strings.HasSuffix(name, "/")
 }
+
+func (raw *rawGates) gates() Gates {
+	var out Gates
+	if raw != nil {
+		for _, gate := range gates {
+			gate.load(raw, &out)
+		}
+	}
+	return out
+}
+
+// valid is for gates without a rule about merged settings.
+func valid(*strictyaml.Report, *rawGates) {}

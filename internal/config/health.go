@@ -1,90 +1,135 @@
 package config
 
 import (
-	"slices"
 	"strings"
+	"time"
+
+	"promoter/internal/glob"
+	"promoter/internal/strictyaml"
 )
 
-// ownStatus is the commit status that promoter itself sets. It never counts as a
-// check.
-const ownStatus = "promoter"
+// OnFailure is what happens when a snapshot does not become healthy.
+type OnFailure string
 
-// source is one of the keys of health that say where evidence comes from.
-type source struct {
-	key string
-	place
+// The values of health.onFailure.
+const (
+	OnFailureStop     OnFailure = "stop"
+	OnFailureRollback OnFailure = "rollback"
+)
+
+// DefaultHealthTimeout is how long a snapshot may take to become healthy.
+const DefaultHealthTimeout = 30 * time.Minute
+
+// Health is the source of health status of an environment. Exactly one of the first
+// five fields is set.
+type Health struct {
+	ArgoCD     []string // patterns of applications
+	Flux       string   // kind/namespace/name
+	Check      string
+	Deployment string
+	API        bool
+
+	From      string // receiver in the server file; empty: any
+	Timeout   time.Duration
+	OnFailure OnFailure
 }
 
-// sources returns the ones that are set, in the order of the documentation.
-func (h *rawHealth) sources() []source {
-	all := []source{
-		{"argocd", h.ArgoCD.place},
-		{"flux", h.Flux.place},
-		{"check", h.Check.place},
-		{"deployment", h.Deployment.place},
-		{"api", h.API.place},
-	}
-	var set []source
-	for _, s := range all {
-		if s.set() {
-			set = append(set, s)
+// rawHealth has exactly one of argocd, flux, check, deployment, and api.
+type rawHealth struct {
+	strictyaml.Origin
+	// ArgoCD names Argo CD applications, as patterns.
+	ArgoCD strictyaml.List `yaml:"argocd"`
+	// Flux names a Flux object: KIND/NAMESPACE/NAME.
+	Flux strictyaml.Located[string] `yaml:"flux"`
+	// Check names a commit status.
+	Check strictyaml.Located[string] `yaml:"check"`
+	// Deployment names a deployment environment of the forge.
+	Deployment strictyaml.Located[string] `yaml:"deployment"`
+	// API means that health is reported through promoter's API.
+	API strictyaml.Located[bool] `yaml:"api"`
+	// From names the only receiver in the server file that may report health.
+	From strictyaml.Located[string] `yaml:"from"`
+	// Timeout after which a snapshot that is not healthy has failed. Default: 30m.
+	Timeout strictyaml.Located[time.Duration] `yaml:"timeout"`
+	// OnFailure is what happens then.
+	OnFailure strictyaml.Located[string] `yaml:"onFailure" values:"stop rollback"`
+}
+
+// healthSource is one of the keys that name the source of health.
+type healthSource struct {
+	key string
+	strictyaml.Origin
+}
+
+// sources returns the ones that are present, in the order of the documentation.
+func (h *rawHealth) sources() []healthSource {
+	var present []healthSource
+	for _, s := range []healthSource{
+		{"argocd", h.ArgoCD.Origin},
+		{"flux", h.Flux.Origin},
+		{"check", h.Check.Origin},
+		{"deployment", h.Deployment.Origin},
+		{"api", h.API.Origin},
+	} {
+		if s.IsSet() {
+			present = append(present, s)
 		}
 	}
-	return set
+	return present
 }
 
-// healthLayer checks what one layer says about health, before it is merged.
-func (l *loader) healthLayer(h *rawHealth) {
-	if h == nil || h.bad {
+// mergeHealth lets a layer that names a source replace the source of the other: an
+// environment has one.
+func mergeHealth(base, over *rawHealth) *rawHealth {
+	if base != nil && over != nil && len(over.sources()) > 0 {
+		withoutSource := *base
+		withoutSource.ArgoCD, withoutSource.API = strictyaml.List{}, strictyaml.Located[bool]{}
+		withoutSource.Flux, withoutSource.Check, withoutSource.Deployment = strictyaml.Located[string]{}, strictyaml.Located[string]{}, strictyaml.Located[string]{}
+		base = &withoutSource
+	}
+	return strictyaml.Merge(base, over)
+}
+
+// checkHealth validates the health of one layer.
+func checkHealth(in *input, h *rawHealth) {
+	if h == nil || h.Invalid {
 		return
 	}
 	if sources := h.sources(); len(sources) > 1 {
-		l.failf(sources[1].Position, "keep one of them", "health has both %s and %s", sources[0].key, sources[1].key)
+		in.report.Errorf(sources[1].Position, "keep one of them", "health has both %s and %s", sources[0].key, sources[1].key)
 	}
-	l.healthValues(h)
-	if h.Timeout.ok() && h.Timeout.Value <= 0 {
-		l.failf(h.Timeout.Position, "write how long to wait, as in 20m", "health.timeout is not longer than nothing")
+	if h.ArgoCD.IsEmpty() {
+		in.report.Errorf(h.ArgoCD.Position, "name at least one Argo CD application", "health.argocd is an empty list")
 	}
-	if h.From.ok() && !ValidName(h.From.Value) {
-		l.failf(h.From.Position, "name a receiver of the server's file", "%q cannot be a receiver", h.From.Value)
+	if h.Flux.Valid() && !validFluxObject(h.Flux.Value) {
+		in.report.Errorf(h.Flux.Position, "write KIND/NAMESPACE/NAME, as in kustomization/flux-system/web", "%q is not a Flux object", h.Flux.Value)
 	}
-}
-
-func (l *loader) healthValues(h *rawHealth) {
-	if h.ArgoCD.ok() && len(h.ArgoCD.Value) == 0 {
-		l.failf(h.ArgoCD.Position, "name at least one Argo CD application", "health.argocd is an empty list")
+	if h.API.Valid() && !h.API.Value {
+		in.report.Errorf(h.API.Position, "remove the key api", "health.api is either true or absent")
 	}
-	for _, value := range slices.Concat(h.ArgoCD.Value, []at[string]{h.Check, h.Deployment}) {
-		if value.ok() && strings.TrimSpace(value.Value) == "" {
-			l.failf(value.Position, "give it a value", "health has an empty name")
+	if h.Check.Valid() && h.Check.Value == ownStatus {
+		in.report.Errorf(h.Check.Position, "name the status of a deployment", "promoter's own status never counts as health")
+	}
+	for _, value := range append([]strictyaml.Located[string]{h.Flux, h.Check, h.Deployment}, h.ArgoCD.Items...) {
+		if value.Valid() && strings.TrimSpace(value.Value) == "" {
+			in.report.Errorf(value.Position, "give it a value", "health has an empty name")
+		}
+		checkPlaceholders(in.report, value, "health", "application", "environment")
+		if value.Valid() && !in.captures && strings.Contains(value.Value, glob.Application) {
+			in.report.Errorf(value.Position, "write {application} into the paths of the environments, or the name here", "nothing captures {application}")
 		}
 	}
-	if h.Flux.ok() && !fluxObject(h.Flux.Value) {
-		l.failf(h.Flux.Position, "write KIND/NAMESPACE/NAME, as in kustomization/flux-system/web", "%q names no Flux object", h.Flux.Value)
+	if h.Timeout.Valid() && h.Timeout.Value <= 0 {
+		in.report.Errorf(h.Timeout.Position, "write how long to wait, as in 20m", "health.timeout must be longer than 0")
 	}
-	if h.API.ok() && !h.API.Value {
-		l.failf(h.API.Position, "remove the key api", "health.api is either true or not there")
-	}
-	if h.Check.Value == ownStatus && h.Check.ok() {
-		l.failf(h.Check.Position, "name the status of a deployment", "promoter's own status never counts as health")
-	}
-	for _, value := range slices.Concat(h.ArgoCD.Value, []at[string]{h.Flux, h.Check, h.Deployment}) {
-		l.healthPlaceholder(value)
+	if h.From.Valid() && !ValidName(h.From.Value) {
+		in.report.Errorf(h.From.Position, "name a receiver of the server file", "%q is not a valid name of a receiver", h.From.Value)
 	}
 }
 
-// healthPlaceholder refuses names that would be looked for with the word default
-// in them.
-func (l *loader) healthPlaceholder(value at[string]) {
-	l.placeholders(value, "health", "application", "environment")
-	if value.ok() && !l.config.captures && strings.Contains(value.Value, placeholderApplication) {
-		l.failf(value.Position, "write {application} into the paths of the environments, or the name here", "nothing captures {application}")
-	}
-}
-
-// fluxObject says whether s is kind/namespace/name of something that reports
+// validFluxObject reports whether s is kind/namespace/name of something that reports
 // readiness.
-func fluxObject(s string) bool {
+func validFluxObject(s string) bool {
 	parts := strings.Split(s, "/")
 	if len(parts) != 3 || parts[1] == "" || parts[2] == "" {
 		return false
@@ -93,22 +138,34 @@ func fluxObject(s string) bool {
 	return kind == "kustomization" || kind == "helmrelease"
 }
 
-// healthMerged checks what only the merged settings show.
-func (l *loader) healthMerged(s *settings) {
+// checkHealthMerged validates what only merged settings show.
+func checkHealthMerged(report *strictyaml.Report, s *settings) {
 	h := s.raw.Health
-	if h == nil || h.bad {
+	if h == nil || h.Invalid {
 		return
 	}
-	if len(h.sources()) == 0 {
-		if h.OnFailure.Value == string(OnFailureRollback) {
-			l.failf(h.OnFailure.Position, "add the source of health: argocd, flux, check, deployment or api",
-				"onFailure: rollback needs to know the health of %s", s.name)
-			return
-		}
-		l.failf(h.Position, "add one of argocd, flux, check, deployment and api", "health of %s does not say where it is known from", s.name)
+	rollback := h.OnFailure.Value == string(OnFailureRollback)
+	switch {
+	case len(h.sources()) > 0:
+	case rollback:
+		report.Errorf(h.OnFailure.Position, "add the source of health: argocd, flux, check, deployment, or api",
+			"onFailure: rollback needs to know the health of %s", s.name)
+		return
+	default:
+		report.Errorf(h.Position, "add one of argocd, flux, check, deployment, and api", "health of %s has no source", s.name)
 	}
-	if h.OnFailure.Value == string(OnFailureRollback) && s.raw.Propose.Value == string(ProposeNever) {
-		l.failf(h.OnFailure.Position, "remove one of them"+also(s.raw.Propose.place, h.OnFailure.place, "propose"),
-			"onFailure: rollback writes, but propose: never says that nothing is written into %s", s.name)
+	if rollback && s.raw.Propose.Value == string(ProposeNever) {
+		report.Errorf(h.OnFailure.Position, "remove one of them"+also(s.raw.Propose.Origin, h.OnFailure.Origin, "propose"),
+			"onFailure: rollback writes, but propose: never forbids writing into %s", s.name)
+	}
+}
+
+func (h *rawHealth) health() *Health {
+	if h == nil {
+		return nil
+	}
+	return &Health{
+		ArgoCD: h.ArgoCD.Strings(), Flux: h.Flux.Value, Check: h.Check.Value, Deployment: h.Deployment.Value, API: h.API.Value,
+		From: h.From.Value, Timeout: h.Timeout.Or(DefaultHealthTimeout), OnFailure: OnFailure(h.OnFailure.Or(string(OnFailureStop))),
 	}
 }

@@ -24,13 +24,13 @@ func TestLoad_hostile(t *testing.T) {
 	t.Parallel()
 	for what, test := range map[string]struct{ text, want string }{
 		"alias bomb in a list": {
-			"x-a: &a [x,x,x,x,x,x,x,x,x,x]\n" + bomb() + head + "environments: {dev: {paths: *h}}\n", "must be a text, not a list",
+			"x-a: &a [x,x,x,x,x,x,x,x,x,x]\n" + bomb() + head + "environments: {dev: {paths: *h}}\n", "must be a string, not a list",
 		},
 		"merge keys of merge keys": {
 			"x-a: &a {k: 1}\n" + mergeBomb() + "version: 1\ncomponents: *h\n", "expands to more than",
 		},
 		"merge keys in a long chain": {
-			"x-0: &a0 {k: 1}\n" + repeat(200, "x-b%[1]d: &b%[1]d {<<: *a0}\n") + chain(200) + "version: 1\ncomponents: *c199\n", "merge keys lead through",
+			"x-0: &a0 {k: 1}\n" + repeat(200, "x-b%[1]d: &b%[1]d {<<: *a0}\n") + chain(200) + "version: 1\ncomponents: *c199\n", "merge keys are nested",
 		},
 		"too many environments": {
 			head + "environments:\n" + repeat(501, "  e%d: {}\n"), "more than 500",
@@ -117,12 +117,12 @@ func TestLoad_encodings(t *testing.T) {
 		"a byte order mark is no column": {append([]byte("\xef\xbb\xbf"), "vershun: 1\n"...), `f.yaml:1:1: unknown key "vershun"`},
 		"CRLF":                           {bytes.ReplaceAll(good, []byte("\n"), []byte("\r\n")), `f.yaml:4:46: "nowhere"`},
 		"characters":                     {good, `f.yaml:4:46: "nowhere"`},
-		"Latin-1":                        {[]byte("version: 1\nx-a: gr\xfcn\n"), "f.yaml:2:8: the file is not UTF-8 text"},
-		"UTF-16":                         {[]byte("\xff\xfev\x00:\x00"), "f.yaml:1:1: the file is not UTF-8 text"},
+		"Latin-1":                        {[]byte("version: 1\nx-a: gr\xfcn\n"), "f.yaml:2:8: the file is not UTF-8"},
+		"UTF-16":                         {[]byte("\xff\xfev\x00:\x00"), "f.yaml:1:1: the file is not UTF-8"},
 		"no file at all":                 {nil, "f.yaml:1:1: the file is empty"},
 		"only comments":                  {[]byte("# a\n"), "f.yaml:1:1: the file is empty"},
-		"only a document start":          {[]byte("---\n"), "the file must be a mapping, not nothing"},
-		"a byte order mark before a syntax error": {append([]byte("\xef\xbb\xbf"), "a: @foo\nb: 1\n"...), "f.yaml:1:4: a value begins"},
+		"only a document start":          {[]byte("---\n"), "the file must be a mapping, not empty"},
+		"a byte order mark before a syntax error": {append([]byte("\xef\xbb\xbf"), "a: @foo\nb: 1\n"...), "f.yaml:1:4: the value starts"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

@@ -1,75 +1,123 @@
 package config
 
-import "strings"
+import (
+	"slices"
+	"strings"
 
-// landMerged refuses what land: push can never do: it writes straight to the
-// branch, so there is no pull request to check, approve or describe.
-func (l *loader) landMerged(s *settings) {
-	land := s.raw.Land
-	if land.Value == string(LandPush) {
-		l.pushGates(s, land)
+	"promoter/internal/strictyaml"
+)
+
+// Propose is who starts a promotion.
+type Propose string
+
+// The values of propose.
+const (
+	ProposeAutomatic Propose = "automatic"
+	ProposeManual    Propose = "manual"
+	ProposeNever     Propose = "never"
+)
+
+// Land is how a promotion reaches the branch.
+type Land string
+
+// The values of land.
+const (
+	LandPR        Land = "pr"        // users merge
+	LandAutomerge Land = "automerge" // promoter merges when gates and required checks pass
+	LandPush      Land = "push"      // promoter commits directly to the branch
+)
+
+// Newer is what a newer snapshot does to an open promotion.
+type Newer string
+
+// The values of newer.
+const (
+	NewerRefresh Newer = "refresh"
+	NewerQueue   Newer = "queue"
+	NewerDrain   Newer = "drain"
+)
+
+// defaultNewer keeps a promotion that a user requested as it was requested.
+func defaultNewer(propose strictyaml.Located[string]) Newer {
+	if propose.Value == string(ProposeManual) {
+		return NewerQueue
 	}
-	p := s.raw.PullRequest
-	if p != nil && land.Value == string(LandAutomerge) && p.Draft.Value {
-		l.failf(p.Draft.Position, "remove draft, or write land: pr"+also(land.place, p.Draft.place, "land"),
-			"land: automerge cannot merge a draft")
-	}
-	if p != nil && land.Value == string(LandPush) {
-		l.pushPullRequest(p, land)
-	}
+	return NewerRefresh
 }
 
-func (l *loader) pushGates(s *settings, land at[string]) {
-	g := s.raw.Gates
-	if g == nil {
-		return
-	}
-	const advice = "write land: automerge"
-	if len(g.Checks.Value) > 0 {
-		l.failf(g.Checks.Position, advice+", or ask for the checks under after of a child"+also(land.place, g.Checks.place, "land"),
-			"gates.checks needs a pull request, but %s has land: push", s.name)
-	}
-	if g.Approvals != nil && g.Approvals.set() {
-		l.failf(g.Approvals.Position, advice+", or propose: manual"+also(land.place, g.Approvals.place, "land"),
-			"gates.approvals needs a pull request, but %s has land: push", s.name)
-	}
-}
-
-// pushPullRequest refuses group: environment in any case, and words of a pull
-// request where they stand beside land: push. Words that an application inherits
-// from its environment while it pushes itself are simply not used.
-func (l *loader) pushPullRequest(p *rawPullRequest, land at[string]) {
-	hint := "write land: automerge, or remove it" + also(land.place, p.place, "land")
-	if p.Group.Value == string(GroupEnvironment) {
-		l.failf(p.Group.Position, hint, "group: environment makes one pull request of all, but land: push opens none")
-	}
-}
-
-// pushWords looks at one layer as it stands in the file.
-func (l *loader) pushWords(environment string, raw *rawOverride) {
+// checkPush refuses settings of a pull request next to land: push. Settings that an
+// application inherits from its environment while it pushes itself are not used.
+func checkPush(report *strictyaml.Report, environment string, raw *rawOverride) {
 	p := raw.PullRequest
-	if p == nil || p.bad || raw.Land.Value != string(LandPush) {
+	if p == nil || p.Invalid || raw.Land.Value != string(LandPush) {
 		return
 	}
 	var keys []string
 	for _, k := range []struct {
 		key string
-		place
+		strictyaml.Origin
 	}{
-		{"title", p.Title.place},
-		{"body", p.Body.place},
-		{"labels", p.Labels.place},
-		{"reviewers", p.Reviewers.place},
-		{"assignees", p.Assignees.place},
-		{"draft", p.Draft.place},
-		{"limit", p.Limit.place},
+		{"title", p.Title.Origin},
+		{"body", p.Body.Origin},
+		{"labels", p.Labels.Origin},
+		{"reviewers", p.Reviewers.Origin},
+		{"assignees", p.Assignees.Origin},
+		{"draft", p.Draft.Origin},
+		{"limit", p.Limit.Origin},
 	} {
-		if k.set() {
+		if k.IsSet() {
 			keys = append(keys, k.key)
 		}
 	}
 	if len(keys) > 0 {
-		l.failf(p.Position, "write land: automerge, or remove pullRequest"+also(raw.Land.place, p.place, "land"),
+		report.Errorf(p.Position, "write land: automerge, or remove pullRequest"+also(raw.Land.Origin, p.Origin, "land"),
 			"land: push of %s opens no pull request that could have %s", environment, strings.Join(keys, ", "))
 	}
+}
+
+// checkLandMerged refuses what needs a pull request where land: push opens none, and a
+// draft that cannot be merged.
+func checkLandMerged(report *strictyaml.Report, s *settings) {
+	land, p := s.raw.Land, s.raw.PullRequest
+	if land.Value == string(LandPush) && s.raw.Gates != nil {
+		for _, gate := range gates {
+			if at := gate.needsPullRequest(s.raw.Gates); at.IsSet() {
+				report.Errorf(at.Position, gate.withoutPullRequest+also(land.Origin, at, "land"),
+					"gates.%s needs a pull request, but %s has land: push", gate.key, s.name)
+			}
+		}
+	}
+	if p == nil {
+		return
+	}
+	if land.Value == string(LandAutomerge) && p.Draft.Value {
+		report.Errorf(p.Draft.Position, "remove draft, or write land: pr"+also(land.Origin, p.Draft.Origin, "land"),
+			"land: automerge cannot merge a draft")
+	}
+	if land.Value == string(LandPush) && p.Group.Value == string(GroupEnvironment) {
+		report.Errorf(p.Group.Position, "write land: automerge, or remove it"+also(land.Origin, p.Origin, "land"),
+			"group: environment combines applications in one pull request, but land: push opens none")
+	}
+}
+
+// checkNewerMerged validates newer against propose, and warns when there is no child that
+// drain could wait for.
+func checkNewerMerged(report *strictyaml.Report, s *settings, w *world) {
+	newer, propose := s.raw.Newer, s.raw.Propose
+	if propose.Value == string(ProposeManual) && newer.Valid() && newer.Value != string(NewerQueue) {
+		report.Errorf(newer.Position, "remove newer, or write newer: queue"+also(propose.Origin, newer.Origin, "propose"),
+			"propose: manual keeps what a user requested until it is merged or closed, which contradicts newer: %s", newer.Value)
+	}
+	if newer.Value != string(NewerDrain) {
+		return
+	}
+	for _, name := range slices.Concat(w.children[s.name], w.names) {
+		for _, e := range w.find(name).raw.After.Parents.Entries {
+			if e.Key.Value == s.name && e.Value.any() {
+				return
+			}
+		}
+	}
+	report.Warnf(newer.Position, "remove newer: drain, or add conditions to a child of "+s.name,
+		"newer: drain of %s waits for the conditions of its children, but no child has any", s.name)
 }

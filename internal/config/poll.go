@@ -1,81 +1,81 @@
 package config
 
 import (
-	"reflect"
 	"strings"
 	"time"
 
-	yaml "go.yaml.in/yaml/v3"
-
 	"promoter/internal/schedule"
+	"promoter/internal/strictyaml"
 )
 
-// maxPolls is how many different times the components of one file may name: each
-// has its repository looked at.
+// maxPolls is how many different polls the components of one file may have: each is
+// scheduled on its own.
 const maxPolls = 20
 
-// rawPoll is how often a registry is read: an interval, or a mapping with a schedule.
-type rawPoll struct {
-	place
-	rawSchedule
-	Every at[time.Duration]
+// RawPoll is how often a registry is read: an interval, or a mapping with a schedule.
+// Both config files use it.
+type RawPoll struct {
+	RawSchedule
+	every strictyaml.Located[time.Duration]
 }
 
-// decode reads the short form, an interval, or the mapping.
-func (p *rawPoll) decode(d *decoder, n *yaml.Node) {
-	p.place.Position = d.position(n)
+// RawSchedule is when a registry is read.
+type RawSchedule struct {
+	strictyaml.Origin
+	// Schedule is the time as cron: minute hour day month weekday.
+	Schedule strictyaml.Located[string] `yaml:"schedule" required:"true"`
+	// TimeZone by its name in the time zone database. Default: UTC.
+	TimeZone strictyaml.Located[string] `yaml:"timeZone"`
+}
+
+// Decode implements strictyaml.Decodable.
+func (p *RawPoll) Decode(d *strictyaml.Decoder, n *strictyaml.Node) {
+	p.Position = d.Position(n)
 	switch {
-	case n.Kind == yaml.MappingNode:
-		d.structure(n, reflect.ValueOf(&p.rawSchedule).Elem())
-		p.bad = p.rawSchedule.bad || p.Schedule.bad || p.TimeZone.bad
-	case n.Kind == yaml.ScalarNode && len(strings.Fields(n.Value)) > 1:
-		p.bad = true
-		d.failf(p.place.Position, `write {schedule: "0 6 * * 1-5", timeZone: Europe/Berlin}`, "%s is an interval, or a mapping with a schedule", d.key)
+	case n.Kind == strictyaml.MappingNode:
+		d.Struct(n, &p.RawSchedule)
+		p.Invalid = p.Invalid || p.Schedule.Invalid || p.TimeZone.Invalid
+	case n.Kind == strictyaml.ScalarNode && len(strings.Fields(n.Value)) > 1:
+		p.Invalid = true
+		d.Report.Errorf(p.Position, `write {schedule: "0 6 * * 1-5", timeZone: Europe/Berlin}`, "%s is an interval, or a mapping with a schedule", d.Key)
 	default:
-		p.Every.decode(d, n)
-		p.bad = p.Every.bad
+		p.every.Decode(d, n)
+		p.Invalid = p.every.Invalid
 	}
 }
 
-// times compiles what a file says. The second result is whether there is anything.
-func (p rawPoll) times(c *collector) (schedule.Times, bool) {
-	if !p.place.ok() {
-		return schedule.Times{}, false
-	}
+// Times compiles the poll. It returns false when the key is absent or after a problem.
+func (p RawPoll) Times(report *strictyaml.Report) (schedule.Times, bool) {
 	switch {
-	case p.Every.set() && p.Every.Value <= 0:
-		c.failf(p.Every.Position, "write how often to read the registry, as in 1h", "poll is not longer than nothing")
+	case !p.Valid():
 		return schedule.Times{}, false
-	case !p.Every.set() && !p.Schedule.set():
-		c.failf(p.place.Position, "add schedule: five cron fields, or write an interval alone, as in poll: 1h", "poll has no schedule")
+	case p.every.IsSet() && p.every.Value <= 0:
+		report.Errorf(p.every.Position, "write how often to read the registry, as in 1h", "poll must be longer than 0")
+		return schedule.Times{}, false
+	case !p.every.IsSet() && !p.Schedule.IsSet():
+		report.Errorf(p.Position, "add schedule: five cron fields, or write only an interval, as in poll: 1h", "poll has no schedule")
 		return schedule.Times{}, false
 	}
-	times, err := schedule.NewTimes(schedule.TimesSpec{Every: p.Every.Value, Schedule: p.Schedule.Value, TimeZone: p.TimeZone.Value})
+	times, err := schedule.NewTimes(schedule.TimesSpec{Every: p.every.Value, Schedule: p.Schedule.Value, TimeZone: p.TimeZone.Value})
 	if err != nil {
-		c.failf(p.blame(), "see polls in docs/configuration.md", "poll: %v", err)
-		return schedule.Times{}, false
+		refused := p.Schedule.Position
+		if _, err := schedule.NewTimes(schedule.TimesSpec{Schedule: "0 0 * * *", TimeZone: p.TimeZone.Value}); err != nil {
+			refused = p.TimeZone.Position
+		}
+		report.Errorf(refused, "see polls in docs/configuration.md", "poll: %v", err)
 	}
-	return times, true
+	return times, err == nil
 }
 
-// blame finds the key that the schedule package refused.
-func (p rawPoll) blame() Position {
-	_, err := schedule.NewTimes(schedule.TimesSpec{Schedule: "0 0 * * *", TimeZone: p.TimeZone.Value})
-	if err != nil {
-		return p.TimeZone.Position
-	}
-	return p.Schedule.Position
-}
-
-// countPolls bounds how many times a file names.
-func (l *loader) countPolls() {
+// checkPolls limits how many different polls a file has.
+func checkPolls(in *input, components []Component) {
 	seen := map[string]bool{}
-	for i, component := range l.config.Components {
+	for i, component := range components {
 		if name := component.Poll.String(); name != "" {
 			seen[name] = true
 		}
 		if len(seen) > maxPolls {
-			l.failf(l.raw.Components.Entries[i].Value.Poll.place.Position, "let components share their times",
+			in.report.Errorf(in.raw.Components.Entries[i].Value.Poll.Position, "let components share their polls",
 				"the components have more than %d different polls", maxPolls)
 			return
 		}

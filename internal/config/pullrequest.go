@@ -1,36 +1,98 @@
 package config
 
-import "strings"
+import (
+	"strings"
 
-// pullRequestPlaceholders are what a title and a body may hold.
-var pullRequestPlaceholders = []string{"environment", "application", "component", "version", "tag", "digest"}
+	"promoter/internal/strictyaml"
+)
 
-// maxLimit is more open pull requests than anybody reads.
+// Group is what shares one pull request.
+type Group string
+
+// The values of pullRequest.group.
+const (
+	GroupApplication Group = "application"
+	GroupEnvironment Group = "environment"
+)
+
+// DefaultLimit is how many pull requests may be open in an environment.
+const DefaultLimit = 20
+
+// PullRequest is the appearance of pull requests.
+type PullRequest struct {
+	Title, Body                  string // empty: the default
+	Labels, Reviewers, Assignees []string
+	Draft                        bool
+	Group                        Group
+	Limit                        int // open pull requests in the environment
+}
+
+// maxLimit is more open pull requests than a team can review.
 const maxLimit = 1000
 
-// pullRequestLayer checks what one layer says about pull requests.
-func (l *loader) pullRequestLayer(p *rawPullRequest) {
-	if p == nil || p.bad {
+// rawPullRequest is the appearance of pull requests.
+type rawPullRequest struct {
+	strictyaml.Origin
+	// Title of the pull request. Placeholders: {environment} {application} {component} {version} {tag} {digest}.
+	Title strictyaml.Located[string] `yaml:"title"`
+	// Body is placed above promoter's own part. The same placeholders.
+	Body strictyaml.Located[string] `yaml:"body"`
+	// Labels of the pull request.
+	Labels strictyaml.List `yaml:"labels"`
+	// Reviewers to request: NAME or team:GROUP/NAME.
+	Reviewers strictyaml.List `yaml:"reviewers"`
+	// Assignees of the pull request.
+	Assignees strictyaml.List `yaml:"assignees"`
+	// Draft opens the pull request as a draft.
+	Draft strictyaml.Located[bool] `yaml:"draft"`
+	// Group is what shares one pull request.
+	Group strictyaml.Located[string] `yaml:"group" values:"application environment"`
+	// Limit is how many pull requests may be open in this environment. Default: 20.
+	Limit strictyaml.Located[int] `yaml:"limit"`
+}
+
+// checkPullRequest validates the pull request settings of one layer.
+func checkPullRequest(report *strictyaml.Report, p *rawPullRequest) {
+	if p == nil || p.Invalid {
 		return
 	}
-	l.placeholders(p.Title, "pullRequest.title", pullRequestPlaceholders...)
-	l.placeholders(p.Body, "pullRequest.body", pullRequestPlaceholders...)
-	if p.Title.ok() && (strings.TrimSpace(p.Title.Value) == "" || strings.ContainsAny(p.Title.Value, "\r\n")) {
-		l.failf(p.Title.Position, "leave title out for promoter's own words", "pullRequest.title must be one line with words")
+	placeholders := []string{"environment", "application", "component", "version", "tag", "digest"}
+	checkPlaceholders(report, p.Title, "pullRequest.title", placeholders...)
+	checkPlaceholders(report, p.Body, "pullRequest.body", placeholders...)
+	if p.Title.Valid() && (strings.TrimSpace(p.Title.Value) == "" || strings.ContainsAny(p.Title.Value, "\r\n")) {
+		report.Errorf(p.Title.Position, "remove title for the default", "pullRequest.title must be one line that is not empty")
 	}
-	if p.Limit.ok() && (p.Limit.Value < 1 || p.Limit.Value > maxLimit) {
-		l.failf(p.Limit.Position, "write propose: never to open none", "pullRequest.limit must be 1 to %d", maxLimit)
+	if p.Limit.Valid() && (p.Limit.Value < 1 || p.Limit.Value > maxLimit) {
+		report.Errorf(p.Limit.Position, "write propose: never to open none", "pullRequest.limit must be 1 to %d", maxLimit)
 	}
-	for _, label := range p.Labels.Value {
-		if label.ok() && strings.TrimSpace(label.Value) == "" {
-			l.failf(label.Position, "remove it", "pullRequest.labels has an empty label")
+	for _, label := range p.Labels.Items {
+		if label.Valid() && strings.TrimSpace(label.Value) == "" {
+			report.Errorf(label.Position, "remove it", "pullRequest.labels has an empty label")
 		}
 	}
-	l.principals(p.Reviewers, "pullRequest.reviewers")
-	l.principals(p.Assignees, "pullRequest.assignees")
-	for _, name := range p.Assignees.Value {
+	CheckUsers(report, p.Reviewers, "pullRequest.reviewers")
+	CheckUsers(report, p.Assignees, "pullRequest.assignees")
+	for _, name := range p.Assignees.Items {
 		if strings.HasPrefix(name.Value, teamPrefix) {
-			l.failf(name.Position, "name a person, or put the team into reviewers", "a team cannot be assigned to a pull request")
+			report.Errorf(name.Position, "name a user, or add the team to reviewers", "a team cannot be assigned to a pull request")
 		}
+	}
+}
+
+// checkPullRequestOverride refuses what cannot differ for an application.
+func checkPullRequestOverride(report *strictyaml.Report, p *rawPullRequest) {
+	if p != nil && p.Limit.IsSet() {
+		report.Errorf(p.Limit.Position, "set limit in environments", "pullRequest.limit counts all applications of an environment, so it cannot differ for one")
+	}
+}
+
+func (p *rawPullRequest) pullRequest() PullRequest {
+	if p == nil {
+		p = &rawPullRequest{}
+	}
+	return PullRequest{
+		Title: p.Title.Value, Body: p.Body.Value, Draft: p.Draft.Value,
+		Labels: p.Labels.Strings(), Reviewers: p.Reviewers.Strings(), Assignees: p.Assignees.Strings(),
+		Group: Group(p.Group.Or(string(GroupApplication))), Limit: p.Limit.Or(DefaultLimit),
 	}
 }

@@ -3,45 +3,93 @@ package config
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"promoter/internal/glob"
+	"promoter/internal/strictyaml"
 )
 
-// settings is one environment as it holds for some applications.
+// The settings of an environment that may differ per application are merged key by key:
+// the layers of applications over the environment. Lists are replaced as a whole.
+
+// rawOverride is what may differ per application in an environment.
+type rawOverride struct {
+	strictyaml.Origin
+	// Propose is who starts a promotion into this environment.
+	Propose strictyaml.Located[string] `yaml:"propose" values:"automatic manual never"`
+	// Land is how a promotion reaches the branch.
+	Land strictyaml.Located[string] `yaml:"land" values:"pr automerge push"`
+	// Newer is what a newer snapshot does to an open promotion.
+	Newer strictyaml.Located[string] `yaml:"newer" values:"refresh queue drain"`
+	// After names the parent environments, with conditions that must hold there.
+	After rawAfter `yaml:"after"`
+	// Gates must be satisfied before a promotion lands.
+	Gates *rawGates `yaml:"gates"`
+	// Health is the source of health status of the environment.
+	Health *rawHealth `yaml:"health"`
+	// PullRequest is the appearance of pull requests.
+	PullRequest *rawPullRequest `yaml:"pullRequest"`
+}
+
+// merge puts one layer over another. Neither is changed.
+func merge(base rawOverride, over *rawOverride) rawOverride {
+	merged := *strictyaml.Merge(&base, over)
+	merged.Origin = base.Origin
+	merged.After = mergeAfter(base.After, over.After)
+	merged.Health = mergeHealth(base.Health, over.Health)
+	return merged
+}
+
+// settings is one environment as it applies to some applications.
 type settings struct {
 	name string
 	raw  rawOverride
 }
 
-// world is all environments as they hold for some applications: those without a
-// layer, those of one layer, or those of two.
+// world is all environments as they apply to some applications: without layers, with
+// one layer, or with two.
 type world struct {
 	base     []settings // in the order of the file
-	index    map[string]int
-	children map[string][]string  // by parent, without layers
-	changed  map[string]*settings // what the layers change; nil: no layers
+	children map[string][]string
+	changed  map[string]*settings // by layers; nil: there are none
 	names    []string             // of changed
 }
 
-func (w *world) find(name string) (*settings, bool) {
+func (w *world) find(name string) *settings {
 	if s := w.changed[name]; s != nil {
-		return s, true
+		return s
 	}
-	i, found := w.index[name]
-	if !found {
-		return nil, false
+	if i := slices.IndexFunc(w.base, func(s settings) bool { return s.name == name }); i >= 0 {
+		return &w.base[i]
 	}
-	return &w.base[i], true
+	return nil
 }
 
-// affected returns the environments to look at: all without layers, else those
-// that the layers change and the children of these.
+// over returns the world with layers over it, the strongest last.
+func (w *world) over(layers ...layer) *world {
+	out := &world{base: w.base, children: w.children, changed: map[string]*settings{}}
+	for _, layer := range layers {
+		for _, e := range layer.raw.Environments.Entries {
+			override, below := layer.overrides[e.Key.Value], out.find(e.Key.Value)
+			if override == nil || below == nil {
+				continue
+			}
+			if out.changed[below.name] == nil {
+				out.names = append(out.names, below.name)
+			}
+			out.changed[below.name] = &settings{name: below.name, raw: merge(below.raw, override)}
+		}
+	}
+	return out
+}
+
+// affected returns the environments to validate: all without layers, else those that the
+// layers change and their children.
 func (w *world) affected() []string {
 	var names []string
 	if w.changed == nil {
 		for _, s := range w.base {
 			names = append(names, s.name)
 		}
-		return names
 	}
 	for _, name := range w.names {
 		names = append(append(names, name), w.children[name]...)
@@ -49,142 +97,96 @@ func (w *world) affected() []string {
 	return names
 }
 
-// waitedFor says whether a child has a condition on the environment.
-func (w *world) waitedFor(parent string) bool {
-	for _, name := range slices.Concat(w.children[parent], w.names) {
-		child, _ := w.find(name)
-		for _, e := range child.raw.After.Parents.Entries {
-			c := e.Value
-			if e.Key.Value == parent && (c.Healthy.Value || c.Soak.Value > 0 || len(c.Checks.Value) > 0 || c.Tagged.set()) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// settings checks what each layer says, and then every combination that an
-// application can meet. Rules are about two settings at most, and each of two
-// settings comes from one layer, so all pairs of layers that can meet tell what
-// any application can meet.
-func (l *loader) settings() {
-	l.eachLayer(func(environment string, raw *rawOverride) {
-		l.pushWords(environment, raw)
-		l.afterLayer(raw.After)
-		l.gatesLayer(raw.Gates)
-		l.healthLayer(raw.Health)
-		l.pullRequestLayer(raw.PullRequest)
+// loadSettings validates what each layer sets, and then every combination that an
+// application can have. A rule involves two settings at most, and each comes from one
+// layer, so all pairs of layers that can apply together cover every application. It
+// returns the settings without layers.
+func loadSettings(in *input, layers []layer) []rawOverride {
+	eachSettings(in, layers, func(environment string, raw *rawOverride) {
+		checkPush(in.report, environment, raw)
+		checkAfter(in, raw.After)
+		checkGates(in, raw.Gates)
+		checkHealth(in, raw.Health)
+		checkPullRequest(in.report, raw.PullRequest)
 	})
-	base := l.baseWorld()
-	l.checkWorld(base)
-	layers := slices.DeleteFunc(slices.Clone(l.config.layers), func(layer layer) bool { return len(layer.overrides) == 0 })
+	base := &world{children: map[string][]string{}}
+	var out []rawOverride
+	for _, e := range in.raw.Environments.Entries {
+		for _, parent := range e.Value.After.Parents.Entries {
+			base.children[parent.Key.Value] = append(base.children[parent.Key.Value], e.Key.Value)
+		}
+		base.base = append(base.base, settings{name: e.Key.Value, raw: e.Value.rawOverride})
+		out = append(out, e.Value.rawOverride)
+	}
+	checkWorld(in, base)
+	layers = slices.DeleteFunc(slices.Clone(layers), func(l layer) bool { return len(l.overrides) == 0 })
 	for i := range layers {
-		l.checkWorld(l.layeredWorld(base, layers[i]))
+		checkWorld(in, base.over(layers[i]))
 		for j := range i {
-			if globsMeet(layers[i].glob, layers[j].glob) {
-				l.checkWorld(l.layeredWorld(base, layers[j], layers[i]))
+			if glob.NamesOverlap(layers[i].pattern, layers[j].pattern) {
+				checkWorld(in, base.over(layers[j], layers[i]))
 			}
 		}
-		if l.tooMany {
+		if in.comparisons < 0 {
 			break
 		}
 	}
-	for i, e := range l.raw.Environments.Entries {
-		raw := e.Value.settings()
-		l.config.raws = append(l.config.raws, raw)
-		l.config.Environments[i].apply(raw)
-	}
+	return out
 }
 
-// eachLayer visits the settings as they stand in the file.
-func (l *loader) eachLayer(visit func(environment string, raw *rawOverride)) {
-	for _, e := range l.raw.Environments.Entries {
-		if !e.Value.bad {
-			raw := e.Value.settings()
-			visit(e.Key.Value, &raw)
+// eachSettings visits the settings as they are written in the file.
+func eachSettings(in *input, layers []layer, visit func(environment string, raw *rawOverride)) {
+	for _, e := range in.raw.Environments.Entries {
+		if !e.Value.Invalid {
+			visit(e.Key.Value, &e.Value.rawOverride)
 		}
 	}
-	for _, layer := range l.config.layers {
+	for _, layer := range layers {
 		for _, e := range layer.raw.Environments.Entries {
-			if !e.Value.bad {
+			if !e.Value.Invalid {
 				visit(e.Key.Value, e.Value)
 			}
 		}
 	}
 }
 
-// baseWorld is the environments as they stand in the file.
-func (l *loader) baseWorld() *world {
-	w := &world{index: l.environmentNames.index, children: map[string][]string{}}
-	for _, e := range l.raw.Environments.Entries {
-		s := settings{name: e.Key.Value, raw: e.Value.settings()}
-		for _, parent := range s.raw.After.Parents.Entries {
-			w.children[parent.Key.Value] = append(w.children[parent.Key.Value], s.name)
-		}
-		w.base = append(w.base, s)
-	}
-	return w
-}
+// mergeCost is the cost of merging and validating one environment, in comparisons.
+const mergeCost = 5
 
-// compareSettings is the price of merging and checking one environment, measured
-// in comparisons of names.
-const compareSettings = 5
-
-// layeredWorld merges layers, the strongest last, over the environments.
-func (l *loader) layeredWorld(base *world, layers ...layer) *world {
-	w := &world{base: base.base, index: base.index, children: base.children, changed: map[string]*settings{}}
-	for _, layer := range layers {
-		for _, e := range layer.raw.Environments.Entries {
-			over := layer.overrides[e.Key.Value]
-			below, found := w.find(e.Key.Value)
-			if over == nil || !found {
-				continue
-			}
-			if w.changed[below.name] == nil {
-				w.names = append(w.names, below.name)
-			}
-			w.changed[below.name] = &settings{name: below.name, raw: merge(below.raw, over)}
-		}
-	}
-	return w
-}
-
-// checkWorld checks what an application can meet.
-func (l *loader) checkWorld(w *world) {
+// checkWorld validates merged settings.
+func checkWorld(in *input, w *world) {
 	for _, name := range w.affected() {
-		s, found := w.find(name)
-		if !found || !l.compare(s.raw.Position, compareSettings+len(s.raw.After.Parents.Entries)) {
+		s := w.find(name)
+		if s == nil || !in.compare(s.raw.Position, mergeCost+len(s.raw.After.Parents.Entries)) {
 			return
 		}
-		l.landMerged(s)
-		l.newerMerged(s, w)
-		l.gatesMerged(s)
-		l.healthMerged(s)
-		l.afterMerged(s, w)
+		checkLandMerged(in.report, s)
+		checkNewerMerged(in.report, s, w)
+		checkGatesMerged(in.report, s)
+		checkHealthMerged(in.report, s)
+		checkAfterMerged(in.report, s, w)
 	}
 }
 
-// also says, for the end of a hint, on which line the other of two keys stands
-// when it is not the same line.
-func also(other, here place, key string) string {
-	if !other.set() || other.Line == here.Line {
+// also is the end of a hint: the line of the other of two keys, when it is another line.
+func also(other, here strictyaml.Origin, key string) string {
+	if !other.IsSet() || other.Line == here.Line {
 		return ""
 	}
 	return fmt.Sprintf("; %s is on line %d", key, other.Line)
 }
 
-// Settings returns an environment as it holds for one application: overrides of
-// applications are merged key by key, lists replaced. It is the zero Environment
-// when there is none of that name.
+// Settings returns an environment as it applies to one application. It is the zero
+// Environment when there is none of that name.
 func (c *Config) Settings(environment, application string) Environment {
 	i := slices.IndexFunc(c.Environments, func(e Environment) bool { return e.Name == environment })
 	if i < 0 {
 		return Environment{}
 	}
 	out := c.Environments[i]
-	merged, changed := c.raws[i], false
-	for _, layer := range c.layersOf(application) {
-		if over := layer.overrides[environment]; over != nil {
+	merged, changed := c.settings[i], false
+	for _, layer := range c.layers {
+		if over := layer.overrides[environment]; over != nil && layer.matches(application) {
 			merged, changed = merge(merged, over), true
 		}
 	}
@@ -196,68 +198,11 @@ func (c *Config) Settings(environment, application string) Environment {
 
 // apply fills the settings that may differ per application, with defaults.
 func (e *Environment) apply(raw rawOverride) {
-	e.Propose = Propose(or(raw.Propose, string(ProposeAutomatic)))
-	e.Land = Land(or(raw.Land, string(LandPR)))
-	e.Newer = Newer(or(raw.Newer, string(defaultNewer(raw.Propose))))
-	e.After = parents(raw.After)
-	e.Gates = gates(raw.Gates)
-	e.Health = health(raw.Health)
-	e.PullRequest = pullRequest(raw.PullRequest)
+	e.Propose = Propose(raw.Propose.Or(string(ProposeAutomatic)))
+	e.Land = Land(raw.Land.Or(string(LandPR)))
+	e.Newer = Newer(raw.Newer.Or(string(defaultNewer(raw.Propose))))
+	e.After = raw.After.parents()
+	e.Gates = raw.Gates.gates()
+	e.Health = raw.Health.health()
+	e.PullRequest = raw.PullRequest.pullRequest()
 }
-
-// defaultNewer lets a promotion that a person asked for stay what they asked for.
-func defaultNewer(propose at[string]) Newer {
-	if propose.Value == string(ProposeManual) {
-		return NewerQueue
-	}
-	return NewerRefresh
-}
-
-func parents(raw rawAfter) []Parent {
-	var out []Parent
-	for _, e := range raw.Parents.Entries {
-		c := e.Value
-		out = append(out, Parent{
-			Position: e.Key.Position, Environment: e.Key.Value, Healthy: c.Healthy.Value,
-			Soak: c.Soak.Value, Checks: texts(c.Checks), Tagged: c.Tagged.Value,
-		})
-	}
-	return out
-}
-
-func gates(raw *rawGates) Gates {
-	if raw == nil {
-		return Gates{}
-	}
-	out := Gates{Windows: texts(raw.Windows), Checks: texts(raw.Checks)}
-	if raw.Approvals != nil {
-		out.Approvals = &Approvals{Count: or(raw.Approvals.Count, 1), From: texts(raw.Approvals.From)}
-	}
-	return out
-}
-
-func health(raw *rawHealth) *Health {
-	if raw == nil {
-		return nil
-	}
-	return &Health{
-		ArgoCD: texts(raw.ArgoCD), Flux: raw.Flux.Value, Check: raw.Check.Value,
-		Deployment: raw.Deployment.Value, API: raw.API.Value,
-		From: raw.From.Value, Timeout: or(raw.Timeout, DefaultHealthTimeout),
-		OnFailure: OnFailure(or(raw.OnFailure, string(OnFailureStop))),
-	}
-}
-
-func pullRequest(raw *rawPullRequest) PullRequest {
-	if raw == nil {
-		return PullRequest{Group: GroupApplication, Limit: DefaultLimit}
-	}
-	return PullRequest{
-		Title: raw.Title.Value, Body: raw.Body.Value, Draft: raw.Draft.Value,
-		Labels: texts(raw.Labels), Reviewers: texts(raw.Reviewers), Assignees: texts(raw.Assignees),
-		Group: Group(or(raw.Group, string(GroupApplication))), Limit: or(raw.Limit, DefaultLimit),
-	}
-}
-
-// people joins names for a message.
-func people(names []string) string { return strings.Join(names, ", ") }

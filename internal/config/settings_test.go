@@ -222,3 +222,12 @@ func BenchmarkLoad(b *testing.B) {
 		}
 	}
 }
+
+func times(t *testing.T, spec schedule.TimesSpec) schedule.Times {
+	t.Helper()
+	made, err := schedule.NewTimes(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}

@@ -5,112 +5,131 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"promoter/internal/glob"
+	"promoter/internal/strictyaml"
 )
 
-// writes reads the values that the default writer does not find.
-func (l *loader) writes() {
-	written := map[scalar]string{}
-	for i, e := range l.raw.Environments.Entries {
+// Write is one value that the default writer does not find. Exactly one of Path and
+// Regex is set.
+type Write struct {
+	Position
+	File      string // may contain {environment} and {application}
+	Path      string // of the value in YAML, in the grammar of the updater
+	Regex     string
+	Component string
+	Value     string // may contain {tag}, {version}, {digest}, {revision}, {component}, {environment}, {application}
+	Create    bool
+}
+
+// DefaultWriteValue is what is written by default.
+const DefaultWriteValue = "{tag}"
+
+// rawWrite is one value that the default writer does not find. It has exactly one of path and regex.
+type rawWrite struct {
+	strictyaml.Origin
+	// File from the root of the branch. Placeholders: {environment} {application}.
+	File strictyaml.Located[string] `yaml:"file" required:"true"`
+	// Path of the value in YAML: spec.values.image.tag, images[0].newTag, images[name=web].newTag.
+	Path strictyaml.Located[string] `yaml:"path"`
+	// Regex whose only group is the value.
+	Regex strictyaml.Located[string] `yaml:"regex"`
+	// Component whose version is written.
+	Component strictyaml.Located[string] `yaml:"component" required:"true"`
+	// Value to write. Placeholders: {tag} {version} {digest} {revision} {component} {environment} {application}. Default: {tag}.
+	Value strictyaml.Located[string] `yaml:"value"`
+	// Create the key when it is missing.
+	Create strictyaml.Located[bool] `yaml:"create"`
+}
+
+// loadWrites reads the values that the default writer does not find. Each is written
+// once per branch.
+func loadWrites(in *input, c *Config) {
+	type target struct{ branch, file, path, regex string }
+	written := map[target]string{} // environment
+	for i, e := range in.raw.Environments.Entries {
+		environment := &c.Environments[i]
 		for _, raw := range e.Value.Write {
-			if raw.bad {
+			if raw.Invalid {
 				continue
 			}
-			l.write(e.Key.Value, raw)
-			environment := &l.config.Environments[i]
+			checkWriteFile(in, raw)
+			checkWriteValue(in.report, raw)
+			checkWriteComponent(in, c, environment.Name, raw)
 			environment.Write = append(environment.Write, Write{
 				Position: raw.Position, File: raw.File.Value, Path: raw.Path.Value, Regex: raw.Regex.Value,
-				Component: raw.Component.Value, Value: or(raw.Value, DefaultWriteValue), Create: raw.Create.Value,
+				Component: raw.Component.Value, Value: raw.Value.Or(DefaultWriteValue), Create: raw.Create.Value,
 			})
-			l.writtenOnce(written, environment, raw)
+			if !raw.File.Valid() {
+				continue
+			}
+			file := strings.ReplaceAll(raw.File.Value, "{environment}", environment.Name)
+			key := target{environment.Branch, path.Clean(file), raw.Path.Value, raw.Regex.Value}
+			if other, twice := written[key]; twice {
+				in.report.Errorf(raw.Position, "keep one of them, or use {environment} in the file", "%s and %s write the same value of %s", other, environment.Name, file)
+			}
+			written[key] = environment.Name
 		}
 	}
 }
 
-// scalar is what one write changes.
-type scalar struct{ branch, file, path, regex string }
-
-func (l *loader) writtenOnce(written map[scalar]string, e *Environment, raw *rawWrite) {
-	if !raw.File.ok() {
-		return
-	}
-	file := strings.ReplaceAll(raw.File.Value, "{environment}", e.Name)
-	key := scalar{branch: e.Branch, file: path.Clean(file), path: raw.Path.Value, regex: raw.Regex.Value}
-	if other, twice := written[key]; twice {
-		l.failf(raw.Position, "keep one of them, or use {environment} in the file", "%s and %s write the same value of %s", other, e.Name, file)
-	}
-	written[key] = e.Name
-}
-
-func (l *loader) write(environment string, raw *rawWrite) {
-	l.writeFile(raw)
-	l.writePlace(raw)
-	l.writeValue(raw)
-	if !raw.Component.set() {
-		l.failf(raw.Position, "add component: NAME", "an entry of write says no component")
-		return
-	}
-	if !l.known("component", raw.Component, l.componentNames) {
-		return
-	}
-	component := l.config.Components[l.componentNames.index[raw.Component.Value]]
-	if isPattern(component.Pattern) {
-		l.failf(raw.Component.Position, "make a component of the one image", "%s is a pattern, so it does not say which image's version to write", component.Name)
-	}
-	if only := component.Only; only != nil && len(only.Environments) > 0 && !slices.Contains(only.Environments, environment) {
-		l.failf(raw.Component.Position, "change only.environments of "+component.Name, "%s is not used in %s, so it is never written there", component.Name, environment)
-	}
-}
-
-func (l *loader) writeFile(raw *rawWrite) {
-	switch file := raw.File; {
-	case !file.set():
-		l.failf(raw.Position, "add file: PATH", "an entry of write says no file")
-	case !file.ok():
-	case file.Value == "" || strings.ContainsAny(file.Value, "*\\") || path.IsAbs(file.Value) || hasDots(file.Value):
-		l.failf(file.Position, "write the path from the root of the branch, without * and ..", "%q is not the path of one file", file.Value)
-	case strings.Contains(file.Value, placeholderApplication) && !l.config.captures:
-		l.failf(file.Position, "write {application} into the paths of the environments, or the name here", "nothing captures {application}")
-	default:
-		l.placeholders(file, "write.file", "environment", "application")
-	}
-}
-
-func hasDots(file string) bool {
-	return slices.ContainsFunc(strings.Split(file, "/"), func(segment string) bool { return segment == ".." || segment == "." || segment == "" })
-}
-
-// writePlace checks the one of path and regex.
-func (l *loader) writePlace(raw *rawWrite) {
+func checkWriteFile(in *input, raw *rawWrite) {
+	file := raw.File
+	dots := func(segment string) bool { return segment == ".." || segment == "." || segment == "" }
 	switch {
-	case raw.Path.set() && raw.Regex.set():
-		l.failf(last(raw.Path.place, raw.Regex.place), "keep one of them", "an entry of write has both path and regex")
-	case !raw.Path.set() && !raw.Regex.set():
-		l.failf(raw.Position, "add path: KEY.KEY, or regex", "an entry of write does not say which value")
-	case raw.Create.Value && raw.Regex.set():
-		l.failf(raw.Create.Position, "remove create, or write path", "create: true needs a path: a regular expression cannot say where to add a value")
+	case !file.IsSet():
+		in.report.Errorf(raw.Position, "add file: PATH", "an entry of write has no file")
+	case !file.Valid():
+	case file.Value == "" || strings.ContainsAny(file.Value, "*\\") || path.IsAbs(file.Value) || slices.ContainsFunc(strings.Split(file.Value, "/"), dots):
+		in.report.Errorf(file.Position, "write the path from the root of the branch, without * and ..", "%q is not the path of one file", file.Value)
+	case strings.Contains(file.Value, glob.Application) && !in.captures:
+		in.report.Errorf(file.Position, "write {application} into the paths of the environments, or the name here", "nothing captures {application}")
+	default:
+		checkPlaceholders(in.report, file, "write.file", "environment", "application")
 	}
-	if raw.Path.ok() {
+}
+
+// checkWriteValue validates which value is written, and what is written.
+func checkWriteValue(report *strictyaml.Report, raw *rawWrite) {
+	switch {
+	case raw.Path.IsSet() && raw.Regex.IsSet():
+		report.Errorf(strictyaml.Last(raw.Path.Origin, raw.Regex.Origin), "keep one of them", "an entry of write has both path and regex")
+	case !raw.Path.IsSet() && !raw.Regex.IsSet():
+		report.Errorf(raw.Position, "add path: KEY.KEY, or regex", "an entry of write has neither path nor regex")
+	case raw.Create.Value && raw.Regex.IsSet():
+		report.Errorf(raw.Create.Position, "remove create, or write path", "create: true needs a path: a regular expression has no location for a new value")
+	}
+	if raw.Path.Valid() {
 		if err := checkYAMLPath(raw.Path.Value); err != nil {
-			l.failf(raw.Path.Position, "write spec.image.tag, images[0].newTag or images[name=web].newTag", "%q is not a YAML path: %v", raw.Path.Value, err)
+			report.Errorf(raw.Path.Position, "write spec.image.tag, images[0].newTag or images[name=web].newTag", "%q is not a YAML path: %v", raw.Path.Value, err)
 		}
 	}
-	if raw.Regex.ok() && l.expression(raw.Regex, "write.regex") {
-		l.writeGroup(raw.Regex)
+	if raw.Regex.Valid() && checkRegexp(report, raw.Regex, "write.regex") {
+		if compiled, err := regexp.Compile(raw.Regex.Value); err == nil && compiled.NumSubexp() != 1 {
+			report.Errorf(raw.Regex.Position, `put only the value into a group; write (?:…) for others`,
+				"write.regex has %d groups, but exactly one group is the value", compiled.NumSubexp())
+		}
+	}
+	versions := []string{"tag", "version", "digest", "revision"}
+	checkPlaceholders(report, raw.Value, "write.value", append(versions, "component", "environment", "application")...)
+	if v := raw.Value; v.Valid() && !slices.ContainsFunc(versions, func(p string) bool { return strings.Contains(v.Value, "{"+p+"}") }) {
+		report.Errorf(v.Position, "use {tag}, {version}, {digest} or {revision}", "write.value has no version, so it would never change")
 	}
 }
 
-// writeGroup wants to know which part of a match is the value.
-func (l *loader) writeGroup(expression at[string]) {
-	compiled, err := regexp.Compile(expression.Value)
-	if err == nil && compiled.NumSubexp() != 1 {
-		l.failf(expression.Position, `put the value alone into a group; write (?:…) for others`,
-			"write.regex has %d groups, but the one group is the value", compiled.NumSubexp())
+func checkWriteComponent(in *input, c *Config, environment string, raw *rawWrite) {
+	if !raw.Component.IsSet() {
+		in.report.Errorf(raw.Position, "add component: NAME", "an entry of write has no component")
+		return
 	}
-}
-
-func (l *loader) writeValue(raw *rawWrite) {
-	l.placeholders(raw.Value, "write.value", "tag", "version", "digest", "revision", "component", "environment", "application")
-	if v := raw.Value; v.ok() && !slices.ContainsFunc([]string{"{tag}", "{version}", "{digest}", "{revision}"}, func(p string) bool { return strings.Contains(v.Value, p) }) {
-		l.failf(v.Position, "use {tag}, {version}, {digest} or {revision}", "write.value holds no version, so it would never change")
+	if !in.report.Known("component", raw.Component, in.components) {
+		return
+	}
+	component, _ := c.Component(raw.Component.Value)
+	if isPattern(component.Pattern) {
+		in.report.Errorf(raw.Component.Position, "add a component for the one image", "%s is a pattern, so it does not determine which image's version to write", component.Name)
+	}
+	if !component.Only.allowsEnvironment(environment) {
+		in.report.Errorf(raw.Component.Position, "change only.environments of "+component.Name, "%s is not used in %s, so it is never written there", component.Name, environment)
 	}
 }

@@ -6,28 +6,28 @@ import (
 	"strings"
 )
 
-// maxPath bounds a YAML path, in bytes.
+// maxPath limits a YAML path, in bytes.
 const maxPath = 1024
 
 var (
 	errPathLong    = errors.New("it is too long")
 	errPathEmpty   = errors.New("a key is empty")
-	errPathStart   = errors.New("it begins with $ or a dot")
+	errPathStart   = errors.New("it starts with $ or a dot")
 	errPathQuote   = errors.New("a quote is not closed")
 	errPathBracket = errors.New("a bracket is not closed")
-	errPathInner   = errors.New("a bracket holds neither an index, nor KEY=VALUE, nor a key in quotes")
+	errPathInner   = errors.New("a bracket has neither an index, nor KEY=VALUE, nor a key in quotes")
 	errPathAfter   = errors.New("a step is followed by neither a dot nor a bracket")
 )
 
-// checkYAMLPath checks the path of a value: keys with dots between them, indices
-// and entries in brackets, and keys that hold dots in quotes, as in
+// checkYAMLPath validates the path of a value: keys with dots between them, indices and
+// entries in brackets, and keys with dots in quotes, as in
 //
 //	spec.values.image.tag
 //	images[0].newTag
 //	images[name=quay.io/acme/web].newTag
 //	metadata.annotations["example.com/tag"]
 //
-// The updater reads it; here a mistake is found before there is any file.
+// The updater interprets it; here a mistake is found before there is any file.
 func checkYAMLPath(path string) error {
 	switch {
 	case len(path) > maxPath:

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 )
 
@@ -150,7 +150,7 @@ func (c *Certificate) load() error {
 	return nil
 }
 
-func (s *Server) readTLS(key string, reference config.Reference) ([]byte, error) {
+func (s *Server) readTLS(key string, reference serverconfig.Reference) ([]byte, error) {
 	text, err := reference.Resolve(s.SecretSources())
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "%s: tls.%s: %w", s.File.TLS.Position, key, err)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect/connecttest"
 	"promoter/internal/fault"
 )
@@ -20,7 +20,7 @@ import (
 // certified is a Server with a certificate in a folder, and its log.
 func certified(t *testing.T, folder string, now *time.Time) (*Server, *bytes.Buffer, *slog.Logger) {
 	t.Helper()
-	file, problems := config.LoadServer("server.yaml", fmt.Appendf(nil,
+	file, problems := serverconfig.Load("server.yaml", fmt.Appendf(nil,
 		"version: 1\nlisten: \":8443\"\ntls:\n  certificate: \"file:%s/tls.crt\"\n  key: \"file:%[1]s/tls.key\"\n", folder), func(string) (string, bool) { return "", false })
 	if file == nil {
 		t.Fatal(problems)

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 	"promoter/internal/git/wire"
 	"promoter/internal/outbound"
@@ -24,7 +24,7 @@ import (
 // Forge is a Git host of a session. One that cannot be used has an error, which is that
 // of its repositories.
 type Forge struct {
-	Config config.Forge
+	Config serverconfig.Forge
 	App    *App      // whose installations are used instead of SCM; nil: it has none
 	SCM    scm.Forge // nil for an App, which opens nothing itself
 	Err    error
@@ -39,12 +39,12 @@ type Forge struct {
 func (f *Forge) Host() string { return outbound.Host(f.Config.URL) }
 
 // wireForge wires a forge of the server file. Each kind of forge is a case.
-func (s *Session) wireForge(c config.Forge) *Forge {
+func (s *Session) wireForge(c serverconfig.Forge) *Forge {
 	f := &Forge{Config: c}
 	switch {
-	case c.Kind == config.ForgeGitHub && c.App != nil:
+	case c.Kind == serverconfig.ForgeGitHub && c.App != nil:
 		f.Err = s.wireApp(f)
-	case c.Kind == config.ForgeGit:
+	case c.Kind == serverconfig.ForgeGit:
 		f.Err = s.wireGit(f)
 	default:
 		f.Err = s.wireToken(f)
@@ -60,7 +60,7 @@ func (s *Session) wireToken(f *Forge) error {
 		return err
 	}
 	f.credential = wire.Credential{Password: token}
-	if f.Config.Kind == config.ForgeGitLab {
+	if f.Config.Kind == serverconfig.ForgeGitLab {
 		f.credential.User = gitlab.GitUser
 	}
 	if f.SCM, err = s.openForge(f.Config, token); err != nil {
@@ -71,14 +71,14 @@ func (s *Session) wireToken(f *Forge) error {
 }
 
 // openForge makes the adapter of a kind of forge. The zero token is none.
-func (s *Session) openForge(c config.Forge, token secret.String) (forge scm.Forge, err error) {
+func (s *Session) openForge(c serverconfig.Forge, token secret.String) (forge scm.Forge, err error) {
 	client := &http.Client{Transport: s.connections.HTTP.Forges}
 	switch c.Kind {
-	case config.ForgeGitHub:
+	case serverconfig.ForgeGitHub:
 		forge, err = github.New(github.Options{URL: c.URL, Token: fixed(token), HTTP: client, Now: s.Server.Now, Pace: s.Server.writePace})
-	case config.ForgeGitLab:
+	case serverconfig.ForgeGitLab:
 		forge, err = gitlab.New(gitlab.Options{URL: c.URL, Token: fixed(token), HTTP: client, Now: s.Server.Now, Pace: s.Server.writePace})
-	case config.ForgeGitea:
+	case serverconfig.ForgeGitea:
 		forge, err = gitea.New(gitea.Options{URL: c.URL, Token: fixed(token), HTTP: client, Now: s.Server.Now})
 	default:
 		return nil, fault.New(fault.Internal, "the forge %s is of kind %s, which is not implemented", c.Name, c.Kind)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/git/wire"
 	"promoter/internal/outbound"
 )
@@ -33,7 +33,7 @@ func (c *forgeCache) replace(forges map[string]*Forge) {
 // takeOver continues with the adapters of the forge before, if its credential is the
 // same. Plain Git caches nothing.
 func (f *Forge) takeOver(before *Forge) {
-	if f.Err != nil || before.Err != nil || f.Config.Kind == config.ForgeGit || !sameCredential(f.credential, before.credential) {
+	if f.Err != nil || before.Err != nil || f.Config.Kind == serverconfig.ForgeGit || !sameCredential(f.credential, before.credential) {
 		return
 	}
 	f.SCM, f.public = before.SCM, before.public

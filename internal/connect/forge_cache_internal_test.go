@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/outbound"
 	"promoter/internal/scm"
 	"promoter/internal/scm/gitea"
@@ -45,7 +45,7 @@ func TestForge_backoffs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := &Forge{Config: config.Forge{Name: kind}, SCM: asked}
+		f := &Forge{Config: serverconfig.Forge{Name: kind}, SCM: asked}
 		if got := f.backoffs(); got != nil {
 			t.Errorf("%s, unasked: %+v", kind, got)
 		}

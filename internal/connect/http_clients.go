@@ -6,8 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
+	"promoter/internal/glob"
 	"promoter/internal/outbound"
 	"promoter/internal/registry/auth"
 )
@@ -96,8 +97,8 @@ func (c *Connections) observe(to string) func(context.Context, outbound.Exchange
 
 // budget returns the rate limit of a host: the first entry of the file that names it.
 func (s *Server) budget(host string) outbound.RateLimit {
-	i := slices.IndexFunc(s.File.RateLimits, func(limit config.RateLimit) bool {
-		return config.MatchGlob(limit.Host, host) || config.MatchGlob(limit.Host, outbound.Hostname(host))
+	i := slices.IndexFunc(s.File.RateLimits, func(limit serverconfig.RateLimit) bool {
+		return glob.MatchName(limit.Host, host) || glob.MatchName(limit.Host, outbound.Hostname(host))
 	})
 	if i < 0 {
 		return outbound.RateLimit{}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
 )
@@ -36,7 +36,7 @@ func refuses(t *testing.T, way *outbound.Client, address string, want bool) bool
 
 func TestHTTPClients_metadataServicesOnlyForLogins(t *testing.T) {
 	t.Parallel()
-	s := &Server{File: &config.Server{}, Now: time.Now, Env: func(name string) (string, bool) {
+	s := &Server{File: &serverconfig.Config{}, Now: time.Now, Env: func(name string) (string, bool) {
 		return "http://127.0.0.1:1/msi/token", name == "IDENTITY_ENDPOINT"
 	}}
 	made, err := New(s, Hooks{})

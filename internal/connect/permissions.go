@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/engine"
+	"promoter/internal/glob"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
@@ -17,7 +19,7 @@ import (
 // Limits returns the limits of the server file for a repository that is open. Where
 // several entries name an environment, all of them apply.
 func (s *Server) Limits(r *Repository) promotion.Limits {
-	var limits []config.Limit
+	var limits []serverconfig.Limit
 	for _, limit := range s.File.Limits {
 		if limit.Repositories == nil || r.Matches(limit.Repositories) {
 			limits = append(limits, limit)
@@ -30,10 +32,10 @@ func (s *Server) Limits(r *Repository) promotion.Limits {
 }
 
 // combine returns the limits of an environment as one.
-func combine(limits []config.Limit, environment string) promotion.Limit {
+func combine(limits []serverconfig.Limit, environment string) promotion.Limit {
 	var out promotion.Limit
 	for _, limit := range limits {
-		if limit.Environments != nil && !matchesAny(limit.Environments, environment) {
+		if limit.Environments != nil && !glob.MatchAnyName(limit.Environments, environment) {
 			continue
 		}
 		out.Land = intersect(out.Land, limit.Land, config.LandPR)
@@ -59,15 +61,11 @@ func intersect[T comparable](a, b []T, strictest T) []T {
 	return common
 }
 
-func matchesAny(globs []string, name string) bool {
-	return slices.ContainsFunc(globs, func(glob string) bool { return config.MatchGlob(glob, name) })
-}
-
 // permissions decide which users may give commands in comments on a repository: those
 // that the permissions of the server file name, and where none covers a target, those
 // who may write to the repository. It implements engine.Permissions.
 type permissions struct {
-	rules      []config.Permission // that cover the repository
+	rules      []serverconfig.Permission // that cover the repository
 	signals    scm.Signals
 	repository string // its name
 }
@@ -141,9 +139,9 @@ func (r *request) about(ctx context.Context, v verb.Verb, target promotion.Targe
 }
 
 // inScope reports whether a rule for the repository covers a target.
-func inScope(scope config.Scope, target promotion.Target) bool {
-	return (scope.Environments == nil || matchesAny(scope.Environments, target.Environment)) &&
-		(scope.Applications == nil || matchesAny(scope.Applications, target.Application))
+func inScope(scope serverconfig.Scope, target promotion.Target) bool {
+	return (scope.Environments == nil || glob.MatchAnyName(scope.Environments, target.Environment)) &&
+		(scope.Applications == nil || glob.MatchAnyName(scope.Applications, target.Application))
 }
 
 // named reports whether a list names the user, or a team of the user.

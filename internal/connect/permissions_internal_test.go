@@ -10,7 +10,7 @@ import (
 
 	"promoter/internal/promotion"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/scm"
@@ -37,7 +37,7 @@ func (a *asked) Member(_ context.Context, team string, person identity.User) (bo
 	return team == "acme/sre" && slices.Contains(a.members, person.Login), nil
 }
 
-func permission(verbs, environments, applications string, who ...string) config.Permission {
+func permission(verbs, environments, applications string, who ...string) serverconfig.Permission {
 	listed := func(text string) []string {
 		if text == "" {
 			return nil
@@ -48,7 +48,7 @@ func permission(verbs, environments, applications string, who ...string) config.
 	for _, name := range strings.Fields(verbs) {
 		allowed = append(allowed, verb.Verb(name))
 	}
-	return config.Permission{Scope: config.Scope{Environments: listed(environments), Applications: listed(applications)}, Verbs: allowed, Who: who}
+	return serverconfig.Permission{Scope: serverconfig.Scope{Environments: listed(environments), Applications: listed(applications)}, Verbs: allowed, Who: who}
 }
 
 func place(environment, application string) promotion.Target {
@@ -57,7 +57,7 @@ func place(environment, application string) promotion.Target {
 
 func TestPermissions_decideWhoMayCommand(t *testing.T) {
 	t.Parallel()
-	c := permissions{repository: "acme/gitops", rules: []config.Permission{
+	c := permissions{repository: "acme/gitops", rules: []serverconfig.Permission{
 		permission("hold resume", "prod-*", "", "team:acme/sre", "Cho"),
 		permission("hold", "prod-eu", "shop", "dan"),
 		permission("promote", "", "blog", "eve"),
@@ -101,7 +101,7 @@ func TestPermissions_decideWhoMayCommand(t *testing.T) {
 // What could not be asked is neither yes nor no.
 func TestCommanders_noAnswer(t *testing.T) {
 	t.Parallel()
-	c := permissions{rules: []config.Permission{permission("hold", "prod", "", "team:acme/broken", "ann")}, signals: &asked{broken: []string{"ann"}}}
+	c := permissions{rules: []serverconfig.Permission{permission("hold", "prod", "", "team:acme/broken", "ann")}, signals: &asked{broken: []string{"ann"}}}
 	for _, at := range []promotion.Target{place("prod", "shop"), place("dev", "shop")} {
 		if right, err := c.Allowed(t.Context(), identity.User{Login: "ann"}, verb.Hold, at); err == nil || right.Allowed {
 			t.Errorf("%v: %v", right, err)
@@ -116,7 +116,7 @@ func TestCommanders_noAnswer(t *testing.T) {
 func TestCommanders_asksOnce(t *testing.T) {
 	t.Parallel()
 	signals := &asked{writers: []string{"ann"}, members: []string{"ann"}}
-	c := permissions{signals: signals, rules: []config.Permission{permission("hold", "prod", "", "team:acme/sre")}}
+	c := permissions{signals: signals, rules: []serverconfig.Permission{permission("hold", "prod", "", "team:acme/sre")}}
 	var many []promotion.Target
 	for _, environment := range []string{"dev", "prod", "staging"} {
 		for _, application := range []string{"a", "b", "c", "d"} {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/image"
@@ -21,7 +21,7 @@ import (
 // brokenCredential is an entry of the server file whose secret could not be read. The
 // repositories that may use it get the error: the registry is not asked without it.
 type brokenCredential struct {
-	entry config.Registry
+	entry serverconfig.Registry
 	keys  []identity.RepositoryKey
 	err   error
 }
@@ -67,7 +67,7 @@ func (s *Session) wireRegistries() error {
 	return nil
 }
 
-func (s *Session) registryCredential(entry config.Registry, keys []identity.RepositoryKey) (registry.Credential, error) {
+func (s *Session) registryCredential(entry serverconfig.Registry, keys []identity.RepositoryKey) (registry.Credential, error) {
 	credential := registry.Credential{
 		Host: entry.Host, Repositories: entry.Repositories, Username: entry.Username, TokenHost: entry.TokenHost,
 		UsableAs: entry.UsableBy,
@@ -92,22 +92,22 @@ func (s *Session) registryCredential(entry config.Registry, keys []identity.Repo
 
 // cloudLogin makes the login of a cloud registry. Its provider is asked with the HTTP
 // client of registries.
-func (s *Session) cloudLogin(host string, login config.Login) (registry.Source, error) {
+func (s *Session) cloudLogin(host string, login serverconfig.Login) (registry.Source, error) {
 	clients := s.connections.HTTP
 	machine := auth.Machine{
 		Vendor: clients.Registries, Metadata: clients.machine,
 		Env: s.Server.Env, Open: s.Server.SecretSources().Open, Now: s.Server.Now,
 	}
 	switch login.Provider {
-	case config.ProviderAWS:
+	case serverconfig.ProviderAWS:
 		return aws.New(machine, host, login.Role)
-	case config.ProviderGoogle:
+	case serverconfig.ProviderGoogle:
 		key, err := s.Server.Secret(login.Key)
 		if err != nil {
 			return nil, err
 		}
 		return google.New(machine, host, key)
-	case config.ProviderAzure:
+	case serverconfig.ProviderAzure:
 		value, err := s.Server.Secret(login.Secret)
 		if err != nil {
 			return nil, err
@@ -133,7 +133,7 @@ func (s *Session) CheckCredential(key identity.RepositoryKey, asked image.Reposi
 }
 
 // Covers reports whether an entry of the server file is about an image.
-func Covers(entry config.Registry, asked image.Repository) bool {
+func Covers(entry serverconfig.Registry, asked image.Repository) bool {
 	return entry.Host == asked.Host() && (len(entry.Repositories) == 0 ||
 		slices.ContainsFunc(entry.Repositories, func(p image.Pattern) bool { return p.Match(asked) }))
 }

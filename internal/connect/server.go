@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
 	"promoter/internal/scm/github"
@@ -56,10 +57,10 @@ type Options struct {
 // Server is a list of repositories with the configuration that they need: the server
 // file, or what the environment of a user gives instead.
 type Server struct {
-	File    *config.Server // never nil
-	Targets []Target       // the listed repositories, in order
+	File    *serverconfig.Config // never nil
+	Targets []Target             // the listed repositories, in order
 	// Discover are forges whose GitHub App lists its repositories itself.
-	Discover []config.Forge
+	Discover []serverconfig.Forge
 	// Standalone reports that there is no server file.
 	Standalone bool
 	Env        func(string) (string, bool)
@@ -72,7 +73,7 @@ type Server struct {
 // Target is a repository as it was listed.
 type Target struct {
 	Name  string // as in the server file, or its URL
-	Forge config.Forge
+	Forge serverconfig.Forge
 
 	credential string // that it is opened with, in words; empty: none
 }
@@ -80,7 +81,7 @@ type Target struct {
 // Address returns HOST/OWNER/NAME in lower case.
 func (t Target) Address() string { return address(t.Forge, t.Name) }
 
-func address(forge config.Forge, name string) string {
+func address(forge serverconfig.Forge, name string) string {
 	return strings.ToLower(outbound.Host(forge.URL) + "/" + name)
 }
 
@@ -130,7 +131,7 @@ func OpenFile(options Options) (*Server, error) {
 func WithoutFile(options Options) (*Server, error) {
 	networks, err := parseNetworks(options.Networks)
 	s := newServer(options)
-	s.File = &config.Server{Networks: networks}
+	s.File = &serverconfig.Config{Networks: networks}
 	return s, err
 }
 
@@ -178,7 +179,7 @@ func requireFile(options Options) (string, error) {
 	return file, err
 }
 
-func load(file string, env func(string) (string, bool)) (*config.Server, error) {
+func load(file string, env func(string) (string, bool)) (*serverconfig.Config, error) {
 	loaded, problems, err := read(file, env)
 	if err != nil {
 		return nil, err
@@ -189,12 +190,12 @@ func load(file string, env func(string) (string, bool)) (*config.Server, error) 
 	return loaded, nil
 }
 
-func read(file string, env func(string) (string, bool)) (*config.Server, config.Problems, error) {
+func read(file string, env func(string) (string, bool)) (*serverconfig.Config, config.Problems, error) {
 	data, err := readFile(file, config.MaxSize)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the server's file: %w", err)
 	}
-	loaded, problems := config.LoadServer(file, data, env)
+	loaded, problems := serverconfig.Load(file, data, env)
 	return loaded, problems, nil
 }
 
@@ -231,7 +232,7 @@ func (s *Server) Repositories() []string {
 }
 
 // Secret resolves a reference of the file. The zero reference gives the zero secret.
-func (s *Server) Secret(reference config.Reference) (secret.String, error) {
+func (s *Server) Secret(reference serverconfig.Reference) (secret.String, error) {
 	if reference.IsZero() {
 		return secret.String{}, nil
 	}
@@ -239,8 +240,8 @@ func (s *Server) Secret(reference config.Reference) (secret.String, error) {
 }
 
 // SecretSources is where the references of the file are resolved.
-func (s *Server) SecretSources() config.Sources {
-	return config.Sources{
+func (s *Server) SecretSources() serverconfig.Sources {
+	return serverconfig.Sources{
 		Env:  s.Env,
 		Open: func(path string) (io.ReadCloser, error) { return os.Open(path) },
 	}
@@ -248,11 +249,11 @@ func (s *Server) SecretSources() config.Sources {
 
 // Forges returns the forges of the file, also those without a repository, because
 // releases may be followed there. Without a file they are those of the targets.
-func (s *Server) Forges() []config.Forge {
+func (s *Server) Forges() []serverconfig.Forge {
 	if !s.Standalone {
 		return s.File.Forges
 	}
-	var forges []config.Forge
+	var forges []serverconfig.Forge
 	for _, t := range s.Targets {
 		forges = append(forges, t.Forge)
 	}
@@ -260,13 +261,13 @@ func (s *Server) Forges() []config.Forge {
 }
 
 // Forge returns the forge of a name; the zero Forge if there is none.
-func (s *Server) Forge(name string) config.Forge {
+func (s *Server) Forge(name string) serverconfig.Forge {
 	for _, forge := range s.File.Forges {
 		if forge.Name == name {
 			return forge
 		}
 	}
-	return config.Forge{}
+	return serverconfig.Forge{}
 }
 
 // DatabasePath returns the SQLite file.
@@ -324,7 +325,7 @@ func (s *Server) selectTargets(named []string) error {
 	return nil
 }
 
-func newTarget(forge config.Forge, name string) Target {
+func newTarget(forge serverconfig.Forge, name string) Target {
 	credential := "the credential of the forge " + forge.Name
 	if forge.App != nil {
 		credential = "the App of the forge " + forge.Name
@@ -362,12 +363,12 @@ func (s *Server) onApps(forge, name string) []Target {
 
 // appsWithoutRepositories returns the forges with an App of which the file names no
 // repository.
-func (s *Server) appsWithoutRepositories() []config.Forge {
+func (s *Server) appsWithoutRepositories() []serverconfig.Forge {
 	named := map[string]bool{}
 	for _, repository := range s.File.Repositories {
 		named[repository.Forge] = true
 	}
-	var apps []config.Forge
+	var apps []serverconfig.Forge
 	for _, forge := range s.File.Forges {
 		if forge.App != nil && !named[forge.Name] {
 			apps = append(apps, forge)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 	"promoter/internal/scm"
 )
@@ -71,15 +72,15 @@ func TestCaps_severalLimitsHoldTogether(t *testing.T) {
 	pr, automerge, push := config.LandPR, config.LandAutomerge, config.LandPush
 	for _, test := range []struct {
 		name   string
-		limits []config.Limit
+		limits []serverconfig.Limit
 		want   promotion.Limit
 	}{
 		{"none", nil, promotion.Limit{}},
-		{"another environment", []config.Limit{{Scope: config.Scope{Environments: []string{"dev"}}, Land: []config.Land{pr}}}, promotion.Limit{}},
-		{"one", []config.Limit{{Scope: config.Scope{Environments: []string{"prod-*"}}, Land: []config.Land{pr, automerge}}}, promotion.Limit{Land: []config.Land{pr, automerge}}},
-		{"what both allow", []config.Limit{{Land: []config.Land{pr, automerge}, Approvals: 1}, {Land: []config.Land{automerge, push}, Approvals: 2}}, promotion.Limit{Land: []config.Land{automerge}, Approvals: 2}},
+		{"another environment", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"dev"}}, Land: []config.Land{pr}}}, promotion.Limit{}},
+		{"one", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"prod-*"}}, Land: []config.Land{pr, automerge}}}, promotion.Limit{Land: []config.Land{pr, automerge}}},
+		{"what both allow", []serverconfig.Limit{{Land: []config.Land{pr, automerge}, Approvals: 1}, {Land: []config.Land{automerge, push}, Approvals: 2}}, promotion.Limit{Land: []config.Land{automerge}, Approvals: 2}},
 		{
-			"nothing is allowed by both", []config.Limit{
+			"nothing is allowed by both", []serverconfig.Limit{
 				{Land: []config.Land{push}, Propose: []config.Propose{config.ProposeAutomatic}},
 				{Land: []config.Land{automerge}, Propose: []config.Propose{config.ProposeManual}},
 			}, promotion.Limit{Land: []config.Land{pr}, Propose: []config.Propose{config.ProposeNever}},
@@ -122,10 +123,10 @@ func (f askedForge) Compare(_ context.Context, repository, _, _ string, _ int) (
 
 func TestSources_onlyTheSameOwnerIsAskedWithTheToken(t *testing.T) {
 	t.Parallel()
-	hub := config.Forge{Name: "hub", Kind: config.ForgeGitHub, URL: "https://github.com"}
-	twin := config.Forge{Name: "twin", Kind: config.ForgeGitHub, URL: "https://github.com"}
-	other := config.Forge{Name: "other", Kind: config.ForgeGitHub, URL: "https://git.example.com"}
-	w := &Session{Server: &Server{File: &config.Server{Forges: []config.Forge{hub, twin, other}}}, forges: map[string]*Forge{
+	hub := serverconfig.Forge{Name: "hub", Kind: serverconfig.ForgeGitHub, URL: "https://github.com"}
+	twin := serverconfig.Forge{Name: "twin", Kind: serverconfig.ForgeGitHub, URL: "https://github.com"}
+	other := serverconfig.Forge{Name: "other", Kind: serverconfig.ForgeGitHub, URL: "https://git.example.com"}
+	w := &Session{Server: &Server{File: &serverconfig.Config{Forges: []serverconfig.Forge{hub, twin, other}}}, forges: map[string]*Forge{
 		"hub":   {Config: hub, SCM: askedForge{"own"}, public: askedForge{"none"}},
 		"twin":  {Config: twin, SCM: askedForge{"twin"}, public: askedForge{"none of twin"}},
 		"other": {Config: other, SCM: askedForge{"other"}, public: askedForge{"none of other"}},
@@ -180,10 +181,10 @@ func TestOpenServer_withoutAFile(t *testing.T) {
 		t.Error(diff)
 	}
 	hub, plain := s.Targets[0].Forge, s.Targets[1].Forge
-	if hub.Kind != config.ForgeGitHub || hub.Token.String() != "env:"+githubTokenVariable || s.local {
+	if hub.Kind != serverconfig.ForgeGitHub || hub.Token.String() != "env:"+githubTokenVariable || s.local {
 		t.Errorf("%+v, local %v", hub, s.local)
 	}
-	if plain.Kind != config.ForgeGit || plain.Username != "ann" || plain.Password.String() != "env:"+gitPasswordVariable || !plain.SSHKey.IsZero() {
+	if plain.Kind != serverconfig.ForgeGit || plain.Username != "ann" || plain.Password.String() != "env:"+gitPasswordVariable || !plain.SSHKey.IsZero() {
 		t.Errorf("%+v", plain)
 	}
 }
@@ -191,13 +192,13 @@ func TestOpenServer_withoutAFile(t *testing.T) {
 // A repository on gitlab.com is one of GitLab's, unless only Git has a credential.
 func TestOpenServer_onGitLab(t *testing.T) {
 	t.Parallel()
-	for variable, want := range map[string]config.ForgeKind{gitlabTokenVariable: config.ForgeGitLab, gitPasswordVariable: config.ForgeGit} {
+	for variable, want := range map[string]serverconfig.ForgeKind{gitlabTokenVariable: serverconfig.ForgeGitLab, gitPasswordVariable: serverconfig.ForgeGit} {
 		env := func(name string) (string, bool) { return "canary", name == variable }
 		s, err := OpenServer(Options{Repositories: []string{"https://gitlab.com/acme/platform/gitops.git"}, Env: env, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Targets[0]; got.Forge.Kind != want || want == config.ForgeGitLab && got.Name != "acme/platform/gitops" {
+		if got := s.Targets[0]; got.Forge.Kind != want || want == serverconfig.ForgeGitLab && got.Name != "acme/platform/gitops" {
 			t.Errorf("with %s: %+v", variable, got)
 		}
 	}

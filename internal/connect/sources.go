@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
 	"promoter/internal/scm"
@@ -106,7 +106,7 @@ func (s *Session) SourceHost(source string) (host, name string, ok bool) {
 }
 
 func (s *Session) hasHost(host string) bool {
-	return slices.ContainsFunc(s.Server.Forges(), func(c config.Forge) bool { return onHost(c, host) })
+	return slices.ContainsFunc(s.Server.Forges(), func(c serverconfig.Forge) bool { return onHost(c, host) })
 }
 
 // forgeOn returns the forge on a host; of several the preferred one.
@@ -124,7 +124,9 @@ func (s *Session) forgeOn(host string, preferred *Forge) *Forge {
 
 // DiscoversOn reports whether the Apps on a host list their repositories themselves.
 func (s *Server) DiscoversOn(host string) bool {
-	return slices.ContainsFunc(s.Discover, func(c config.Forge) bool { return onHost(c, host) })
+	return slices.ContainsFunc(s.Discover, func(c serverconfig.Forge) bool { return onHost(c, host) })
 }
 
-func onHost(c config.Forge, host string) bool { return strings.EqualFold(outbound.Host(c.URL), host) }
+func onHost(c serverconfig.Forge, host string) bool {
+	return strings.EqualFold(outbound.Host(c.URL), host)
+}

@@ -3,7 +3,7 @@ package connect
 import (
 	"strings"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/scm/gitlab"
@@ -78,14 +78,14 @@ func (env environment) target(address string) (Target, error) {
 	}
 
 	if name, ok := strings.CutPrefix(address, publicGitHub); ok {
-		forge := config.Forge{Name: "github", Kind: config.ForgeGitHub, URL: strings.TrimSuffix(publicGitHub, "/")}
+		forge := serverconfig.Forge{Name: "github", Kind: serverconfig.ForgeGitHub, URL: strings.TrimSuffix(publicGitHub, "/")}
 		return env.tokenTarget(forge, name, githubTokenVariable, "--repo %s%s: set %s to a token that may read and write its contents and pull requests",
 			publicGitHub, name, githubTokenVariable)
 	}
 	// With a password for Git and no token for GitLab, a repository there is plain Git.
 	onlyGit := env.reference(gitlabTokenVariable).IsZero() && !env.reference(gitPasswordVariable).IsZero()
 	if name, ok := strings.CutPrefix(address, publicGitLab); ok && !onlyGit {
-		forge := config.Forge{Name: "gitlab", Kind: config.ForgeGitLab, URL: gitlab.PublicURL}
+		forge := serverconfig.Forge{Name: "gitlab", Kind: serverconfig.ForgeGitLab, URL: gitlab.PublicURL}
 		return env.tokenTarget(forge, name, gitlabTokenVariable, "--repo %s%s: set %s to a token with the scope api and the role Developer",
 			publicGitLab, name, gitlabTokenVariable)
 	}
@@ -93,13 +93,13 @@ func (env environment) target(address string) (Target, error) {
 	if base, set := env(giteaURLVariable); set && base != "" {
 		base = strings.TrimRight(base, "/")
 		if name, ok := strings.CutPrefix(address, base+"/"); ok {
-			forge := config.Forge{Name: "gitea", Kind: config.ForgeGitea, URL: base}
+			forge := serverconfig.Forge{Name: "gitea", Kind: serverconfig.ForgeGitea, URL: base}
 			return env.tokenTarget(forge, name, giteaTokenVariable, "--repo: %s is set: set %s to a token with the scopes of docs/gitea.md",
 				giteaURLVariable, giteaTokenVariable)
 		}
 	}
 
-	forge := config.Forge{Name: "git", Kind: config.ForgeGit}
+	forge := serverconfig.Forge{Name: "git", Kind: serverconfig.ForgeGit}
 	forge.Username, _ = env(gitUserVariable)
 	forge.Password = env.reference(gitPasswordVariable)
 	forge.SSHKey = env.reference(sshKeyVariable)
@@ -112,7 +112,7 @@ func (env environment) target(address string) (Target, error) {
 
 // tokenTarget is a repository of a forge that is asked with the token of a variable. The
 // advice is the error if that is not set.
-func (env environment) tokenTarget(forge config.Forge, name, variable, advice string, arguments ...any) (Target, error) {
+func (env environment) tokenTarget(forge serverconfig.Forge, name, variable, advice string, arguments ...any) (Target, error) {
 	if forge.Token = env.reference(variable); forge.Token.IsZero() {
 		return Target{}, fault.New(fault.Invalid, advice, arguments...)
 	}
@@ -121,19 +121,19 @@ func (env environment) tokenTarget(forge config.Forge, name, variable, advice st
 }
 
 // reference refers to a variable if it is set.
-func (env environment) reference(variable string) config.Reference {
+func (env environment) reference(variable string) serverconfig.Reference {
 	if value, set := env(variable); !set || value == "" {
-		return config.Reference{}
+		return serverconfig.Reference{}
 	}
-	reference, err := config.ParseReference("env:" + variable)
+	reference, err := serverconfig.ParseReference("env:" + variable)
 	if err != nil {
-		return config.Reference{} // the names above are well formed
+		return serverconfig.Reference{} // the names above are well formed
 	}
 	return reference
 }
 
 // gitCredential names the variable whose value is sent to a repository of plain Git.
-func gitCredential(key string, forge config.Forge) string {
+func gitCredential(key string, forge serverconfig.Forge) string {
 	switch {
 	case strings.HasPrefix(key, "git:file:"):
 		return ""

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 )
 
 // Any server may be a Gitea: the environment says which one is.
@@ -16,11 +16,11 @@ func TestOpenServer_onGitea(t *testing.T) {
 		return func(name string) (string, bool) { value, set := values[name]; return value, set }
 	}
 	for address, test := range map[string]struct {
-		kind config.ForgeKind
+		kind serverconfig.ForgeKind
 		name string
 	}{
-		base + "/acme/gitops.git":            {config.ForgeGitea, "acme/gitops"},
-		"https://git.example.com/acme/other": {config.ForgeGit, "https://git.example.com/acme/other"},
+		base + "/acme/gitops.git":            {serverconfig.ForgeGitea, "acme/gitops"},
+		"https://git.example.com/acme/other": {serverconfig.ForgeGit, "https://git.example.com/acme/other"},
 	} {
 		s, err := OpenServer(Options{
 			Repositories: []string{address}, Now: time.Now,
@@ -29,7 +29,7 @@ func TestOpenServer_onGitea(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Targets[0]; got.Forge.Kind != test.kind || got.Name != test.name || test.kind == config.ForgeGitea && got.Forge.URL != base {
+		if got := s.Targets[0]; got.Forge.Kind != test.kind || got.Name != test.name || test.kind == serverconfig.ForgeGitea && got.Forge.URL != base {
 			t.Errorf("%s: %+v", address, got)
 		}
 	}

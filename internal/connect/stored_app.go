@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 	"promoter/internal/scm/github"
 	"promoter/internal/secret"
@@ -58,7 +58,7 @@ func (s *Server) AppSetupURL(forge string) string {
 
 // appCredential returns the ID and the key of an App: those of the server file, or the
 // stored ones.
-func (s *Server) appCredential(forge config.Forge) (id int64, key secret.String, err error) {
+func (s *Server) appCredential(forge serverconfig.Forge) (id int64, key secret.String, err error) {
 	if forge.App.Setup.IsZero() {
 		key, err = s.Secret(forge.App.Key)
 		return forge.App.ID, key, err
@@ -95,12 +95,12 @@ func (f AppFolder) Read() (StoredApp, error) {
 }
 
 // Secret reads a file of the folder with the checks of a file: reference.
-func (f AppFolder) Secret(name string, sources config.Sources) (secret.String, error) {
+func (f AppFolder) Secret(name string, sources serverconfig.Sources) (secret.String, error) {
 	path, err := filepath.Abs(f.Path(name))
 	if err != nil {
 		return secret.String{}, err
 	}
-	reference, err := config.ParseReference("file:" + path)
+	reference, err := serverconfig.ParseReference("file:" + path)
 	if err != nil {
 		return secret.String{}, err
 	}

@@ -34,15 +34,6 @@ func BenchmarkPattern_Match(b *testing.B) {
 	}
 }
 
-// Two of the worst patterns that the length allows.
-func BenchmarkPattern_Intersects(b *testing.B) {
-	one := mustPattern(b, "quay.io/"+strings.Repeat("a*", 100)+"b")
-	two := mustPattern(b, "quay.io/"+strings.Repeat("*a", 100)+"c")
-	for b.Loop() {
-		one.Intersects(two)
-	}
-}
-
 // Ten thousand tags.
 func BenchmarkPolicy_Candidates(b *testing.B) {
 	tags := make([]string, 10_000)

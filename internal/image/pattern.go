@@ -5,28 +5,28 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"promoter/internal/glob"
 )
 
-// anySegments stands in the segments of a pattern for any number of components,
-// also none.
+// anySegments matches any number of path components.
 const anySegments = "**"
 
-// Pattern is a set of repositories. In a component * stands for any characters
-// but the slash. A component ** stands for any number of components: at the end
-// for one or more, as in .gitignore. At the front it stands for a host and any
-// components below it. Names of Docker Hub are normalized as in Repository, so
-// acme/* is docker.io/acme/*. A * alone at the front is refused, because it could
-// stand for a host or for a namespace of Docker Hub.
+// Pattern is a set of repositories. In a component, * matches any text without a
+// slash. A component ** matches any number of components: at the end one or more, as
+// in .gitignore; at the front a host and any components below it. Names of Docker
+// Hub are normalized as in Repository, so acme/* is docker.io/acme/*. A single * at
+// the front is refused, because it could be a host or a namespace of Docker Hub.
 //
 // The zero value matches nothing.
 type Pattern struct {
 	text  string
 	exact Repository // set when the pattern has no wildcard, and then the rest is not
 	host  string
-	path  []string
+	path  string // in which ** may also match no component
 }
 
-// ParsePattern reads a pattern. A pattern has no tag and no digest.
+// ParsePattern parses a pattern. A pattern has no tag and no digest.
 func ParsePattern(s string) (Pattern, error) {
 	if !strings.Contains(s, "*") {
 		exact, err := ParseRepository(s)
@@ -43,15 +43,14 @@ func ParsePattern(s string) (Pattern, error) {
 		return Pattern{}, fmt.Errorf("image pattern %s: %w", quote(s), errFront)
 	}
 	host, path := splitPattern(segments)
-	pattern := Pattern{text: s, host: host, path: path}
-	if err := pattern.validate(); err != nil {
+	if err := validatePattern(host, path); err != nil {
 		return Pattern{}, fmt.Errorf("image pattern %s: %w", quote(s), err)
 	}
-	return pattern, nil
+	return Pattern{text: s, host: host, path: strings.Join(path, "/")}, nil
 }
 
-// splitPattern gives a pattern the normalized form that Match and Intersects
-// read: a host, and components in which ** may also stand for none.
+// splitPattern normalizes a pattern: it returns the host, and components in which **
+// may also match none.
 func splitPattern(segments []string) (host string, path []string) {
 	host, path = dockerHub, segments
 	switch first := segments[0]; {
@@ -69,10 +68,16 @@ func splitPattern(segments []string) (host string, path []string) {
 	return host, path
 }
 
-// hubPattern gives a pattern of Docker Hub at least the two components that each
-// repository there has.
+// hubPattern makes a pattern of Docker Hub require at least the two components that
+// each repository there has.
 func hubPattern(path []string) []string {
-	switch fixed := len(path) - count(path, anySegments); {
+	fixed := 0
+	for _, segment := range path {
+		if segment != anySegments {
+			fixed++
+		}
+	}
+	switch {
 	case len(path) == 1:
 		return []string{strings.TrimSuffix(officialPrefix, "/"), path[0]}
 	case fixed == 1:
@@ -82,84 +87,63 @@ func hubPattern(path []string) []string {
 	}
 }
 
-func count(segments []string, wanted string) (n int) {
-	for _, segment := range segments {
-		if segment == wanted {
-			n++
-		}
-	}
-	return n
-}
-
 var (
-	errFront   = errors.New("begin with a host, or with ** for any host: * could be a host or a namespace of Docker Hub")
+	errFront   = errors.New("start with a host, or with ** for any host: * could be a host or a namespace of Docker Hub")
 	errStars   = errors.New("** must stand alone between slashes")
-	errLiteral = errors.New("only lower-case letters, digits, '.', '_', '-' and * may stand in a path, and it has no tag")
+	errLiteral = errors.New("a path has only lower-case letters, digits, '.', '_', '-', and *, and no tag")
 	errGlob    = errors.New("no valid name can match it")
 )
 
-func (p Pattern) validate() error {
-	if !validHostGlob(p.host) {
+// validatePattern refuses what no valid name can match. A wildcard is checked with a
+// text that is valid wherever any text is: a letter, and in a host, which may end in a
+// port, a digit.
+func validatePattern(host string, path []string) error {
+	if strings.Contains(host, anySegments) || !validHost(strings.ReplaceAll(host, "*", "0")) ||
+		strings.Contains(host, "*") && strings.HasPrefix(host, "[") {
 		return errHost
 	}
-	for _, segment := range p.path {
+	for _, segment := range path {
 		switch {
 		case segment == anySegments:
 		case strings.Contains(segment, anySegments):
 			return errStars
 		case !all(strings.ReplaceAll(segment, "*", ""), classTag) || strings.ToLower(segment) != segment:
 			return errLiteral
-		case !componentsMeet(segment, "*"):
+		case !validComponent(strings.ReplaceAll(segment, "*", "a")):
 			return errGlob
 		}
 	}
 	return nil
 }
 
-// validHostGlob says whether a host may match; a bracketed address has no
-// wildcards.
-func validHostGlob(host string) bool {
-	if !strings.Contains(host, "*") {
-		return validHost(host)
-	}
-	return len(host) <= maxHost && !strings.Contains(host, anySegments) && hostsMeet(host, "*")
-}
-
-// Match says whether the repository is in the set.
+// Match reports whether the repository is in the set.
 func (p Pattern) Match(r Repository) bool {
-	if p.IsExact() {
+	switch {
+	case p.IsExact():
 		return p.exact == r
-	}
-	if r.IsZero() || p.text == "" || !globMatch(p.host, r.host) {
+	case r.IsZero() || p.text == "":
 		return false
+	case strings.HasPrefix(r.host, "["): // an address has no parts that a wildcard could match
+		return (p.host == r.host || p.host == "*") && glob.Match(p.path, r.Path())
 	}
-	var few [16]string // most paths are shorter, and then nothing is allocated
-	return segmentsMatch(p.path, r.appendSegments(few[:0]))
+	return glob.Match(p.host, r.host) && glob.Match(p.path, r.Path())
 }
 
-// MatchPath says whether a repository with that full path is in the set on one host
-// or another.
+// MatchPath reports whether a repository with that full path is in the set, on
+// whatever host.
 func (p Pattern) MatchPath(path string) bool {
 	if p.IsExact() {
 		return p.exact.Path() == path
 	}
-	return p.text != "" && segmentsMatch(p.path, strings.Split(path, "/"))
+	return p.text != "" && glob.Match(p.path, path)
 }
 
-// appendSegments appends the components of the full path.
-func (r Repository) appendSegments(segments []string) []string {
-	if r.official() {
-		segments = append(segments, strings.TrimSuffix(officialPrefix, "/"))
-	}
-	for rest, more := r.path, true; more; {
-		var segment string
-		segment, rest, more = strings.Cut(rest, "/")
-		segments = append(segments, segment)
-	}
-	return segments
+// Equal reports whether both patterns were normalized to the same one.
+func (p Pattern) Equal(q Pattern) bool {
+	return p.exact == q.exact && p.host == q.host && p.path == q.path
 }
 
-// IsExact says that the pattern has no wildcard.
+// IsExact reports whether the pattern has no wildcard.
 func (p Pattern) IsExact() bool { return !p.exact.IsZero() }
 
 // Repository returns the one repository of an exact pattern.
@@ -169,7 +153,7 @@ func (p Pattern) Repository() (Repository, bool) { return p.exact, p.IsExact() }
 func (p Pattern) String() string { return p.text }
 
 // Prefix returns what all matches have in common: the host, empty where it has a
-// star, and the components of the path before the first with a star. Both are
+// wildcard, and the components of the path before the first with a wildcard. Both are
 // normalized, as those of a Repository are.
 func (p Pattern) Prefix() (host, path string) {
 	if p.IsExact() {
@@ -178,31 +162,24 @@ func (p Pattern) Prefix() (host, path string) {
 	if !strings.Contains(p.host, "*") {
 		host = p.host
 	}
-	literal := p.path
-	if star := slices.IndexFunc(p.path, func(s string) bool { return strings.Contains(s, "*") }); star >= 0 {
-		literal = p.path[:star]
+	path, _, wild := strings.Cut(p.path, "*")
+	if wild {
+		path = path[:max(0, strings.LastIndexByte(path, '/'))]
 	}
-	return host, strings.Join(literal, "/")
+	return host, path
 }
 
-// Literals returns the literal parts of the path, in order. The path of every
-// match holds all of them, so a text without one of them names no match. The
-// host and Docker Hub's library/ are no such parts, because files leave them out
-// or spell them in other ways.
+// Literals returns the literal parts of the path, in order. The path of every match
+// contains all of them, so a text without one of them names no match. The host and
+// Docker Hub's library/ are left out, because files omit them or spell them in other
+// ways.
 func (p Pattern) Literals() []string {
 	path := p.path
 	if p.IsExact() {
-		path = strings.Split(p.exact.path, "/")
-	} else if p.host == dockerHub && len(path) == 2 && path[0]+"/" == officialPrefix {
-		path = path[1:]
+		path = p.exact.path
+	} else if short, official := strings.CutPrefix(path, officialPrefix); official && p.host == dockerHub && !strings.Contains(short, "/") {
+		path = short
 	}
-	var literals []string
-	for _, segment := range path {
-		for literal := range strings.SplitSeq(segment, "*") {
-			if literal != "" {
-				literals = append(literals, literal)
-			}
-		}
-	}
-	return literals
+	literals := strings.FieldsFunc(path, func(c rune) bool { return c == '/' || c == '*' })
+	return append([]string(nil), literals...)
 }

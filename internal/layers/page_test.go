@@ -54,7 +54,7 @@ type entry struct {
 
 func pageTable(t *testing.T, text string) map[string]entry {
 	t.Helper()
-	line := regexp.MustCompile("(?m)^\\| ([0-9]+) \\| `([^`]+)` \\| .* \\| (now|later) \\|$")
+	line := regexp.MustCompile("(?m)^\\| (-?[0-9]+) \\| `([^`]+)` \\| .* \\| (now|later) \\|$")
 	listed := map[string]entry{}
 	for _, found := range line.FindAllStringSubmatch(text, -1) {
 		floor, err := strconv.Atoi(found[1])

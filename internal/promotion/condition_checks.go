@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"promoter/internal/config"
+	"promoter/internal/glob"
 )
 
 // checks requires that the checks of a pattern passed on the commit that brought a
@@ -26,7 +27,7 @@ func evaluateChecks(c *Condition, pattern string, checks []Check) {
 	passed, all := 0, 0
 	var failed, running string
 	for _, check := range checks {
-		if check.Name == StatusContext || !config.MatchGlob(pattern, check.Name) {
+		if check.Name == StatusContext || !glob.MatchName(pattern, check.Name) {
 			continue
 		}
 		all++

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"promoter/internal/fault"
+	"promoter/internal/glob"
 	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/secret"
@@ -105,7 +106,7 @@ func identify(c Credential) (string, error) {
 func (e entry) matches(key identity.RepositoryKey, r image.Repository) bool {
 	return e.Host == r.Host() &&
 		(len(e.Repositories) == 0 || slices.ContainsFunc(e.Repositories, func(p image.Pattern) bool { return p.Match(r) })) &&
-		slices.ContainsFunc(e.UsableBy, func(glob string) bool { return globMatch(glob, string(key)) })
+		slices.ContainsFunc(e.UsableBy, func(pattern string) bool { return glob.Match(pattern, string(key)) })
 }
 
 // authenticator converts the entry to the library's type.
@@ -157,28 +158,4 @@ func (c *Client) grantFor(key identity.RepositoryKey, r image.Repository, n name
 	}
 	c.dockerGrants[r] = found
 	return found, nil
-}
-
-// globMatch matches a glob over the text of a key: * is any text without a slash, **
-// any text. It takes at most len(glob)*len(text) steps.
-func globMatch(glob, text string) bool {
-	reached := make([]bool, len(text)+1) // after which bytes of the text the glob so far may end
-	reached[0] = true
-	for i := 0; i < len(glob); i++ {
-		if glob[i] != '*' {
-			for j := len(text); j > 0; j-- {
-				reached[j] = reached[j-1] && text[j-1] == glob[i]
-			}
-			reached[0] = false
-			continue
-		}
-		slashes := strings.HasPrefix(glob[i:], "**")
-		for j := 1; j <= len(text); j++ {
-			reached[j] = reached[j] || reached[j-1] && (slashes || text[j-1] != '/')
-		}
-		if slashes {
-			i++
-		}
-	}
-	return reached[len(text)]
 }

@@ -212,29 +212,6 @@ func TestCredential_sendsBareTokensUnchanged(t *testing.T) {
 	}
 }
 
-func TestGlobMatch(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		glob, text string
-		ok         bool
-	}{
-		{"github.com/1", "github.com/1", true},
-		{"github.com/*", "github.com/1", true},
-		{"github.com/*", "github.com/1/2", false},
-		{"github.com/**", "github.com/1/2", true},
-		{"**", "anything/at:all", true},
-		{"*", "a/b", false},
-		{"*/1*", "a/12", true},
-		{"git:https://git.example/acme/*", "git:https://git.example/acme/shop", true},
-		{"", "a", false},
-		{"a", "", false},
-	} {
-		if got := globMatch(tc.glob, tc.text); got != tc.ok {
-			t.Errorf("globMatch(%q, %q) = %v", tc.glob, tc.text, got)
-		}
-	}
-}
-
 // The repositories that fit an entry are worked out for each round. That one of them
 // comes or goes costs the others nothing of what is known.
 func TestCredential_cacheOutlivesUsableBy(t *testing.T) {

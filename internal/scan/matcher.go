@@ -72,10 +72,9 @@ func (m *matcher) group(inventory *updater.Inventory, targets map[promotion.Targ
 		for _, target := range owners {
 			current := targets[target]
 			current.References = append(current.References, reference)
-			if len(owners) > 1 { // loading the config finds most overlaps; **/dev and a/** meet only in a file
+			if reason := m.ambiguous(target, owners, reference); reason != "" {
 				current.Refusals = append(current.Refusals, edit.Refusal{
-					File: reference.Position.File, Line: reference.Position.Line, Component: reference.Component,
-					Reason: fmt.Sprintf("both %s and %s write it: narrow the paths of one", owners[0].Environment, owners[1].Environment),
+					File: reference.Position.File, Line: reference.Position.Line, Component: reference.Component, Reason: reason,
 				})
 			}
 			targets[target] = current
@@ -88,6 +87,19 @@ func (m *matcher) group(inventory *updater.Inventory, targets map[promotion.Targ
 			targets[target] = current
 		}
 	}
+}
+
+// ambiguous returns why the config does not determine what is written to a reference,
+// empty if it does. Loading the config finds only overlaps that are certain; these are
+// overlaps that exist.
+func (m *matcher) ambiguous(target promotion.Target, owners []promotion.Target, reference edit.Reference) string {
+	if len(owners) > 1 {
+		return fmt.Sprintf("error in the config: both %s and %s write it: narrow the paths of one", owners[0].Environment, owners[1].Environment)
+	}
+	if first, second, ambiguous := m.config.Ambiguous(target.Environment, target.Application, reference.Repository); ambiguous {
+		return fmt.Sprintf("error in the config: the patterns of both %s and %s match %s: narrow one, or give them an only that does not overlap", first, second, reference.Repository)
+	}
+	return ""
 }
 
 // Follow implements updater.Follower.

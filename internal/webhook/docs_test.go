@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/webhook"
 )
 
@@ -101,7 +101,7 @@ func TestKinds_examples(t *testing.T) {
 		}
 		examples++
 		text := fmt.Sprintf("version: 1\nforges: {github: {kind: github, token: \"env:A\"}}\nrepositories: [{forge: github, name: acme/gitops}]\nreceivers:\n%s", entries)
-		file, problems := config.LoadServer("promoter-server.yaml", []byte(text), os.LookupEnv)
+		file, problems := serverconfig.Load("promoter-server.yaml", []byte(text), os.LookupEnv)
 		if len(problems) > 0 || len(file.Receivers) != 1 {
 			t.Errorf("the example has problems: %v\n%s", problems, found[1])
 			continue

@@ -1,0 +1,156 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/glob"
+	"promoter/internal/strictyaml"
+)
+
+// Application is the settings of one application. Config.Applications has those of one
+// pattern as written in the file, Config.Application those that apply.
+type Application struct {
+	Position
+	Name        string   // a name or a pattern
+	Components  []string // nil: all that the files refer to
+	Settle      time.Duration
+	SameVersion bool
+	Labels      map[string]string
+}
+
+// rawApplication is the settings of the applications that its key matches.
+type rawApplication struct {
+	strictyaml.Origin
+	// Components that the application consists of. Default: all that its files refer to.
+	Components strictyaml.List `yaml:"components"`
+	// Settle is how long no component may have had a newer version before a snapshot is taken.
+	Settle strictyaml.Located[time.Duration] `yaml:"settle"`
+	// SameVersion requires that all components have the same version.
+	SameVersion strictyaml.Located[bool] `yaml:"sameVersion"`
+	// Labels are free text for pages, filters, and metrics.
+	Labels strictyaml.Map[strictyaml.Located[string]] `yaml:"labels"`
+	// Environments are settings of environments that differ for these applications: merged key by key over the environment, lists replaced.
+	Environments strictyaml.Map[*rawOverride] `yaml:"environments"`
+
+	Notify strictyaml.Reserved `yaml:"notify"`
+}
+
+// layer is one entry of applications: settings for the names that it matches. Later
+// layers take precedence over earlier ones, an exact name over all patterns.
+type layer struct {
+	pattern   string
+	raw       *rawApplication
+	overrides map[string]*rawOverride // by environment
+}
+
+func (l layer) exact() bool { return !strings.Contains(l.pattern, "*") }
+
+func (l layer) matches(application string) bool { return glob.MatchName(l.pattern, application) }
+
+func loadApplications(in *input, c *Config) ([]Application, []layer) {
+	var applications []Application
+	var patterns, exact []layer
+	for _, e := range in.raw.Applications.Entries {
+		raw := e.Value
+		if raw.Invalid || !checkApplicationPattern(in, e.Key, "applications") {
+			continue
+		}
+		checkMembers(in, c, e.Key.Value, raw)
+		checkSameVersion(in, c, e.Key.Value, raw)
+		applications = append(applications, Application{
+			Position: e.Key.Position, Name: e.Key.Value, Components: raw.Components.Strings(),
+			Settle: raw.Settle.Value, SameVersion: raw.SameVersion.Value, Labels: labels(in.report, raw.Labels),
+		})
+		one := layer{pattern: e.Key.Value, raw: raw, overrides: map[string]*rawOverride{}}
+		for _, o := range raw.Environments.Entries {
+			if in.report.Known("environment", o.Key, in.environments) && !o.Value.Invalid {
+				one.overrides[o.Key.Value] = o.Value
+				checkPullRequestOverride(in.report, o.Value.PullRequest)
+			}
+		}
+		if one.exact() {
+			exact = append(exact, one)
+		} else {
+			patterns = append(patterns, one)
+		}
+	}
+	return applications, append(patterns, exact...)
+}
+
+// checkApplicationPattern validates a pattern of application names. It returns false for
+// one that cannot match any name. When no path captures a name, there is only the
+// default application.
+func checkApplicationPattern(in *input, pattern strictyaml.Located[string], key string) bool {
+	switch {
+	case !pattern.Valid():
+		return false
+	case !ValidNamePattern(pattern.Value):
+		in.report.Errorf(pattern.Position, "use "+NameRule+", and * for any part", "no application can have a name like %q", pattern.Value)
+		return false
+	case !in.captures && !glob.MatchName(pattern.Value, DefaultApplication):
+		in.report.Errorf(pattern.Position, `write {application} into the paths of the environments; without it everything is the application "`+DefaultApplication+`"`,
+			"there is no application %q for %s", pattern.Value, key)
+	}
+	return true
+}
+
+// checkMembers validates the components of an application.
+func checkMembers(in *input, c *Config, pattern string, raw *rawApplication) {
+	if raw.Components.IsEmpty() {
+		in.report.Errorf(raw.Components.Position, "remove components for all", "components is an empty list")
+	}
+	for _, name := range raw.Components.Items {
+		if !in.report.Known("component", name, in.components) {
+			continue
+		}
+		if component, _ := c.Component(name.Value); !component.Only.allowsSome(pattern) {
+			in.report.Errorf(name.Position, "change components here, or only.applications of the component",
+				"%s consists of %s, which is restricted to other applications", pattern, name.Value)
+		}
+	}
+}
+
+// checkSameVersion requires two components, each with a version: a moving tag has only
+// digests.
+func checkSameVersion(in *input, c *Config, pattern string, raw *rawApplication) {
+	if !raw.SameVersion.Value {
+		return
+	}
+	at, members := raw.SameVersion.Position, raw.Components.Strings()
+	if raw.Components.Valid() && len(raw.Components.Items) == 1 {
+		in.report.Errorf(at, "remove sameVersion, or add the other components", "sameVersion compares components, but %s has one", pattern)
+	}
+	for _, component := range c.Components {
+		member := len(raw.Components.Items) == 0 || slices.Contains(members, component.Name)
+		if component.Select.Tag != "" && member && component.Only.allowsSome(pattern) {
+			in.report.Errorf(at, "select "+component.Name+" by version, or leave it out of components",
+				"sameVersion cannot be satisfied: %s follows the moving tag %s, which has no version", component.Name, component.Select.Tag)
+		}
+	}
+}
+
+// Application returns the settings that apply to one application.
+func (c *Config) Application(name string) Application {
+	application := Application{Name: name} // the position is that of the strongest layer
+	for _, layer := range c.layers {
+		if !layer.matches(name) {
+			continue
+		}
+		raw := layer.raw
+		application.Position = raw.Position
+		if raw.Components.IsSet() {
+			application.Components = raw.Components.Strings()
+		}
+		application.Settle = raw.Settle.Or(application.Settle)
+		application.SameVersion = raw.SameVersion.Or(application.SameVersion)
+		for _, label := range raw.Labels.Entries {
+			if application.Labels == nil {
+				application.Labels = map[string]string{}
+			}
+			application.Labels[label.Key.Value] = label.Value.Value
+		}
+	}
+	return application
+}

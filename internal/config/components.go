@@ -1,0 +1,355 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"promoter/internal/glob"
+	"promoter/internal/image"
+	"promoter/internal/schedule"
+	"promoter/internal/strictyaml"
+)
+
+// Component is one artifact that is promoted.
+type Component struct {
+	Position
+	Name     string
+	Artifact image.Artifact
+	Pattern  image.Pattern
+	Select   Select
+	Pin      image.Pin
+	Only     *Only          // nil: used everywhere
+	Source   string         // source repository; empty: named by the image's annotations
+	Poll     schedule.Times // when its tags are read; zero: as in the server file
+}
+
+// Only restricts where a component is used. An empty list means everywhere.
+type Only struct {
+	Applications []string // patterns
+	Environments []string
+}
+
+// rawComponent is one artifact that is promoted. It has exactly one of image, chart, and artifact.
+type rawComponent struct {
+	strictyaml.Origin
+	// Image is the repository of a container image, without a tag. * matches one segment, ** many.
+	Image strictyaml.Located[string] `yaml:"image"`
+	// Chart is the repository of an OCI Helm chart: oci://HOST/PATH.
+	Chart strictyaml.Located[string] `yaml:"chart"`
+	// Artifact is the repository of any other OCI artifact: oci://HOST/PATH.
+	Artifact strictyaml.Located[string] `yaml:"artifact"`
+	// Select is which version to promote.
+	Select *rawSelect `yaml:"select" required:"true"`
+	// Pin is how the version is written: in the style of the file, or as tag, digest, or both.
+	Pin strictyaml.Located[string] `yaml:"pin" values:"keep tag digest tag+digest"`
+	// Only restricts the component to some applications or environments.
+	Only *rawOnly `yaml:"only"`
+	// Source is the source repository (HOST/OWNER/NAME), where the image's annotations do not name it.
+	Source strictyaml.Located[string] `yaml:"source"`
+	// Poll is how often the service reads the component's tags from the registry: an interval, or a schedule. Default: as in the server file.
+	Poll RawPoll `yaml:"poll"`
+
+	Verify strictyaml.Reserved `yaml:"verify"`
+	Notify strictyaml.Reserved `yaml:"notify"`
+}
+
+// rawOnly restricts where a component is used.
+type rawOnly struct {
+	strictyaml.Origin
+	// Applications, as names or patterns with *. Default: all.
+	Applications strictyaml.List `yaml:"applications"`
+	// Environments, by name. Default: all.
+	Environments strictyaml.List `yaml:"environments"`
+}
+
+func loadComponents(in *input) ([]Component, map[string]*image.Policy) {
+	var components []Component
+	policies := map[string]*image.Policy{}
+	for _, e := range in.raw.Components.Entries {
+		component := Component{Position: e.Key.Position, Name: e.Key.Value, Pin: image.Pin(e.Value.Pin.Or(string(image.PinKeep)))}
+		if raw := e.Value; !raw.Invalid {
+			loadArtifact(in.report, raw, &component)
+			if policy := loadSelect(in.report, raw, &component); policy != nil {
+				policies[component.Name] = policy
+			}
+			component.Source = raw.Source.Value
+			if raw.Source.Valid() && !validSource(raw.Source.Value) {
+				in.report.Errorf(raw.Source.Position, "write HOST/OWNER/NAME, as in github.com/acme/web", "%q is not a source repository", raw.Source.Value)
+			}
+			component.Poll, _ = raw.Poll.Times(in.report)
+			component.Only = loadOnly(in, component.Name, raw.Only)
+		}
+		components = append(components, component)
+	}
+	checkPolls(in, components)
+	return components, policies
+}
+
+// loadArtifact reads the one of image, chart, and artifact that is present.
+func loadArtifact(report *strictyaml.Report, raw *rawComponent, component *Component) {
+	type choice struct {
+		kind image.Artifact
+		strictyaml.Located[string]
+	}
+	choices := slices.DeleteFunc([]choice{
+		{image.ArtifactImage, raw.Image}, {image.ArtifactChart, raw.Chart}, {image.ArtifactOther, raw.Artifact},
+	}, func(c choice) bool { return !c.IsSet() })
+	if len(choices) == 0 {
+		component.Artifact = image.ArtifactImage
+		report.Errorf(component.Position, "add image: REPOSITORY", "the component %s has no image, chart, or artifact", component.Name)
+		return
+	}
+	if len(choices) > 1 {
+		report.Errorf(choices[1].Position, "split it into two components", "the component %s has both %s and %s", component.Name, choices[0].kind, choices[1].kind)
+	}
+	chosen := choices[0]
+	component.Artifact = chosen.kind
+	if !chosen.Valid() {
+		return
+	}
+	text, hasScheme := strings.CutPrefix(chosen.Value, "oci://")
+	switch {
+	case chosen.kind == image.ArtifactImage && hasScheme:
+		report.Errorf(chosen.Position, "remove oci://, or write chart: for a Helm chart", "an image does not start with oci://")
+	case strings.Contains(text, "://"):
+		report.Errorf(chosen.Position, "write HOST/PATH; charts must be in an OCI registry", "%q is not a repository of an OCI registry", chosen.Value)
+		return
+	}
+	pattern, err := image.ParsePattern(text)
+	if err == nil {
+		component.Pattern = pattern
+		return
+	}
+	if reference, notTagged := image.Parse(text); notTagged == nil && (reference.Tag != "" || reference.Digest != "") {
+		report.Errorf(chosen.Position, "write "+reference.Name+"; select determines the version", "%q has a version", chosen.Value)
+		return
+	}
+	report.Errorf(chosen.Position, "write HOST/PATH without a tag; * is one segment, ** many", "%v", err)
+}
+
+// validSource reports whether s is HOST/OWNER/NAME. The host may have a port, and an
+// owner may have several segments.
+func validSource(s string) bool {
+	segments := strings.Split(s, "/")
+	host, port, _ := strings.Cut(segments[0], ":")
+	if segments[0] = host; strings.Trim(port, "0123456789") != "" {
+		return false
+	}
+	return len(segments) >= 3 && !slices.ContainsFunc(segments, func(segment string) bool {
+		return segment == "" || segment == "." || segment == ".." || strings.ContainsAny(segment, " \t*:@?#\\")
+	})
+}
+
+func loadOnly(in *input, component string, raw *rawOnly) *Only {
+	if raw == nil || raw.Invalid {
+		return nil
+	}
+	for key, list := range map[string]strictyaml.List{"applications": raw.Applications, "environments": raw.Environments} {
+		if list.IsEmpty() {
+			in.report.Errorf(list.Position, "remove it to use the component everywhere", "only.%s is an empty list, so %s would be used nowhere", key, component)
+		}
+	}
+	if !raw.Applications.IsSet() && !raw.Environments.IsSet() {
+		in.report.Errorf(raw.Position, "add applications or environments, or remove only", "only of %s is empty", component)
+	}
+	for _, pattern := range raw.Applications.Items {
+		checkApplicationPattern(in, pattern, "only.applications")
+	}
+	for _, environment := range raw.Environments.Items {
+		in.report.Known("environment", environment, in.environments)
+	}
+	return &Only{Applications: raw.Applications.Strings(), Environments: raw.Environments.Strings()}
+}
+
+// allows reports whether the component is used in an application of an environment.
+func (o *Only) allows(environment, application string) bool {
+	return o == nil || o.allowsEnvironment(environment) && (len(o.Applications) == 0 || glob.MatchAnyName(o.Applications, application))
+}
+
+func (o *Only) allowsEnvironment(environment string) bool {
+	return o == nil || len(o.Environments) == 0 || slices.Contains(o.Environments, environment)
+}
+
+// allowsSome reports whether the component is used in some application that matches the
+// pattern.
+func (o *Only) allowsSome(pattern string) bool {
+	return o == nil || len(o.Applications) == 0 ||
+		slices.ContainsFunc(o.Applications, func(own string) bool { return glob.NamesOverlap(own, pattern) })
+}
+
+// overlaps reports whether both components are used in some application of some
+// environment.
+func (o *Only) overlaps(p *Only) bool {
+	if o == nil || p == nil {
+		return true
+	}
+	return (len(o.Environments) == 0 || slices.ContainsFunc(o.Environments, p.allowsEnvironment)) &&
+		(len(o.Applications) == 0 || slices.ContainsFunc(o.Applications, p.allowsSome))
+}
+
+func (o *Only) size() int {
+	if o == nil {
+		return 0
+	}
+	return len(o.Applications) + len(o.Environments)
+}
+
+// sameImage reports whether both patterns certainly match one repository: they are the
+// same pattern. What else two patterns have in common shows when a file refers to a
+// repository that both match, see Config.Ambiguous.
+func sameImage(a, b Component) bool {
+	return a.Pattern.String() != "" && a.Pattern.Equal(b.Pattern)
+}
+
+// checkSameImage refuses two components that both determine the version of an image in
+// the same place.
+func checkSameImage(in *input, c *Config) {
+	for _, group := range c.index.groups() {
+		for n, j := range group {
+			for _, i := range group[:n] {
+				a, b := c.Components[i], c.Components[j]
+				if !in.compare(b.Position, 1+a.Only.size()*b.Only.size()) {
+					return
+				}
+				if sameImage(a, b) && a.Only.overlaps(b.Only) {
+					in.report.Errorf(b.Position, "remove one, or give them an only that does not overlap",
+						"%s and %s both match %s in the same place", a.Name, b.Name, b.Pattern)
+				}
+			}
+		}
+	}
+}
+
+// componentIndex finds components by repository.
+type componentIndex struct {
+	byName     map[string]int
+	exact      map[image.Repository][]int // components without wildcards
+	patterns   []int                      // components with wildcards
+	restricted bool                       // some application lists its components
+	bareNames  bool                       // a repository that a pattern matches is named by its path only
+}
+
+func indexComponents(components []Component) componentIndex {
+	index := componentIndex{byName: map[string]int{}, exact: map[image.Repository][]int{}}
+	hosts := map[string]bool{}
+	for i, component := range components {
+		index.byName[component.Name] = i
+		if repository, exact := component.Pattern.Repository(); exact {
+			index.exact[repository] = append(index.exact[repository], i)
+		} else if pattern := component.Pattern.String(); pattern != "" {
+			index.patterns = append(index.patterns, i)
+			host, _, _ := strings.Cut(pattern, "/")
+			hosts[host] = true
+		}
+	}
+	// A path identifies a repository when all patterns are of one registry.
+	index.bareNames = len(hosts) <= 1
+	for host := range hosts {
+		index.bareNames = index.bareNames && !strings.Contains(host, "*")
+	}
+	return index
+}
+
+// groups returns the components that are compared with each other: those of one
+// repository, and all patterns.
+func (x componentIndex) groups() [][]int {
+	groups := [][]int{x.patterns}
+	for _, components := range x.exact {
+		groups = append(groups, components)
+	}
+	return groups
+}
+
+// Match is the component that a repository belongs to.
+type Match struct {
+	Component string // as the config file names it
+	// Name identifies the component in snapshots and pull requests. It is the name of
+	// the component, or the path of the repository when a pattern matched.
+	Name string
+}
+
+// Follow returns the component that a repository belongs to in an application of an
+// environment. An exact name takes precedence over a pattern.
+func (c *Config) Follow(environment, application string, r image.Repository) (Match, bool) {
+	for _, i := range c.index.exact[r] {
+		if c.used(i, environment, application) {
+			return Match{Component: c.Components[i].Name, Name: c.Components[i].Name}, true
+		}
+	}
+	for _, i := range c.index.patterns {
+		if c.Components[i].Pattern.Match(r) && c.used(i, environment, application) {
+			return Match{Component: c.Components[i].Name, Name: c.nameOfMatched(r)}, true
+		}
+	}
+	return Match{}, false
+}
+
+// Ambiguous returns two components whose patterns both match a repository in an
+// application of an environment, so that its version is not determined.
+func (c *Config) Ambiguous(environment, application string, r image.Repository) (first, second string, ambiguous bool) {
+	if len(c.index.patterns) < 2 {
+		return "", "", false
+	}
+	match, _ := c.Follow(environment, application, r)
+	if match.Component == "" || c.Components[c.index.byName[match.Component]].Pattern.IsExact() {
+		return "", "", false
+	}
+	for _, i := range c.index.patterns {
+		other := c.Components[i]
+		if other.Name != match.Component && other.Pattern.Match(r) && c.used(i, environment, application) {
+			return match.Component, other.Name, true
+		}
+	}
+	return "", "", false
+}
+
+// used reports whether a component is used in an application of an environment.
+func (c *Config) used(i int, environment, application string) bool {
+	if !c.Components[i].Only.allows(environment, application) {
+		return false
+	}
+	if !c.index.restricted {
+		return true
+	}
+	for _, layer := range slices.Backward(c.layers) {
+		if members := layer.raw.Components; members.IsSet() && layer.matches(application) {
+			return len(members.Items) == 0 || slices.ContainsFunc(members.Items, func(m strictyaml.Located[string]) bool {
+				return m.Value == c.Components[i].Name
+			})
+		}
+	}
+	return true
+}
+
+// nameOfMatched names a repository that a pattern matched: by its path where that is a
+// name and no other component has it, else by the slug of its path and a hash of its
+// full name.
+func (c *Config) nameOfMatched(r image.Repository) string {
+	if _, taken := c.index.byName[r.Path()]; taken || !c.index.bareNames {
+		return hashedName(r.Path(), r.String())
+	}
+	return nameOf(r.Path(), r.String())
+}
+
+// Component returns a component by its name in the file.
+func (c *Config) Component(name string) (Component, bool) {
+	i, found := c.index.byName[name]
+	if !found {
+		return Component{}, false
+	}
+	return c.Components[i], true
+}
+
+// Policy returns the compiled selection of a component, or nil.
+func (c *Config) Policy(component string) *image.Policy { return c.policies[component] }
+
+// componentsIn returns the indices of the components that are used in an environment.
+func componentsIn(c *Config, environment string) []int {
+	var used []int
+	for i, component := range c.Components {
+		if component.Only.allowsEnvironment(environment) {
+			used = append(used, i)
+		}
+	}
+	return used
+}

@@ -1,0 +1,13 @@
+package config
+
+import "promoter/internal/strictyaml"
+
+var checksCondition = condition{
+	key: "checks",
+	check: func(report *strictyaml.Report, parent string, raw *rawConditions) {
+		checkStatuses(report, raw.Checks, "after."+parent+".checks")
+	},
+	merged: func(*strictyaml.Report, string, *rawConditions, *settings) {},
+	isSet:  func(raw *rawConditions) bool { return len(raw.Checks.Items) > 0 },
+	load:   func(raw *rawConditions, out *Parent) { out.Checks = raw.Checks.Strings() },
+}

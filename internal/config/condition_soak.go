@@ -1,0 +1,25 @@
+package config
+
+import (
+	"promoter/internal/schedule"
+	"promoter/internal/strictyaml"
+)
+
+var soakCondition = condition{
+	key:   "soak",
+	check: func(*strictyaml.Report, string, *rawConditions) {},
+	// Newer snapshots can keep a soak from ever passing: the parent accepts each of them
+	// without a user, and none stays long enough.
+	merged: func(report *strictyaml.Report, child string, raw *rawConditions, parent *settings) {
+		settings := parent.raw
+		automatic := settings.Propose.Or(string(ProposeAutomatic)) == string(ProposeAutomatic)
+		lands := settings.Land.Value == string(LandAutomerge) || settings.Land.Value == string(LandPush)
+		if raw.Soak.Value > 0 && automatic && lands && settings.Newer.Or(string(NewerRefresh)) == string(NewerRefresh) {
+			report.Warnf(raw.Soak.Position, "write newer: drain in "+parent.name,
+				"%s accepts every newer snapshot at once; when they arrive more often than every %s, none reaches %s",
+				parent.name, schedule.FormatDuration(raw.Soak.Value), child)
+		}
+	},
+	isSet: func(raw *rawConditions) bool { return raw.Soak.Value > 0 },
+	load:  func(raw *rawConditions, out *Parent) { out.Soak = raw.Soak.Value },
+}

@@ -1,0 +1,320 @@
+package config
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"promoter/internal/glob"
+	"promoter/internal/strictyaml"
+)
+
+// Environment is one location in Git that versions are promoted to.
+// Config.Environments has it as written in the file, Config.Settings as it applies to
+// one application.
+type Environment struct {
+	Position
+	Name        string
+	Title       string
+	Branch      string   // empty: the default branch
+	Paths       []string // patterns; nil: the whole tree
+	Exclude     []string // patterns, in addition to the default excludes
+	After       []Parent
+	Propose     Propose
+	Land        Land
+	Newer       Newer
+	Gates       Gates
+	Health      *Health // nil: unmonitored
+	PullRequest PullRequest
+	Write       []Write
+	Labels      map[string]string
+
+	match *matcher
+}
+
+// rawEnvironment is one location in Git that versions are promoted to.
+type rawEnvironment struct {
+	rawOverride
+	// Title is shown on pages instead of the name.
+	Title strictyaml.Located[string] `yaml:"title"`
+	// Branch that holds the files. Default: the default branch of the repository.
+	Branch strictyaml.Located[string] `yaml:"branch"`
+	// Paths are patterns of the environment's files; a folder includes everything below it. Default: the whole tree.
+	Paths strictyaml.List `yaml:"paths"`
+	// Exclude are patterns of files that are left unchanged.
+	Exclude strictyaml.List `yaml:"exclude"`
+	// Write lists values that the default writer does not find.
+	Write []*rawWrite `yaml:"write"`
+	// Labels are free text for pages, filters, and metrics.
+	Labels strictyaml.Map[strictyaml.Located[string]] `yaml:"labels"`
+
+	Mirrors    strictyaml.Reserved `yaml:"mirrors"`
+	Repository strictyaml.Reserved `yaml:"repository"`
+	Verify     strictyaml.Reserved `yaml:"verify"`
+	Notify     strictyaml.Reserved `yaml:"notify"`
+}
+
+// loadEnvironments reads what is the same for all applications.
+func loadEnvironments(in *input) []Environment {
+	var environments []Environment
+	for _, e := range in.raw.Environments.Entries {
+		environment := Environment{Position: e.Key.Position, Name: e.Key.Value}
+		if raw := e.Value; !raw.Invalid {
+			environment.Title = raw.Title.Value
+			environment.Branch = raw.Branch.Value
+			environment.Paths = raw.Paths.Strings()
+			environment.Exclude = raw.Exclude.Strings()
+			environment.Labels = labels(in.report, raw.Labels)
+			environment.match = loadMatcher(in, e.Key.Value, raw)
+			in.captures = in.captures || environment.match.captures()
+			if raw.Branch.Valid() && !validBranch(raw.Branch.Value) {
+				in.report.Errorf(raw.Branch.Position, "write the name without refs/heads/", "%q is not a valid branch name", raw.Branch.Value)
+			}
+		}
+		environments = append(environments, environment)
+	}
+	if in.captures {
+		checkCaptures(in)
+	}
+	return environments
+}
+
+func loadMatcher(in *input, name string, raw *rawEnvironment) *matcher {
+	if raw.Paths.IsEmpty() {
+		in.report.Errorf(raw.Paths.Position, "remove paths for the whole tree", "paths is an empty list, which matches nothing")
+	}
+	m := newMatcher(parsePaths(in.report, raw.Paths), nil)
+	for _, exclude := range parsePaths(in.report, raw.Exclude) {
+		if exclude.Captures() {
+			i := slices.IndexFunc(raw.Exclude.Items, func(item strictyaml.Located[string]) bool { return item.Value == exclude.String() })
+			in.report.Errorf(raw.Exclude.Items[i].Position, "write * for it", "exclude cannot capture {application}")
+			continue
+		}
+		m.excludes = append(m.excludes, exclude)
+	}
+	// All files are excluded when each sample of each path is.
+	for _, path := range m.patterns() {
+		if !in.compare(raw.Exclude.Position, len(m.excludes)) || slices.ContainsFunc(path.Samples(), func(file string) bool { return !m.excluded(file) }) {
+			return m
+		}
+	}
+	in.report.Errorf(raw.Exclude.Position, "narrow exclude", "exclude matches all files of %s", name)
+	return m
+}
+
+func parsePaths(report *strictyaml.Report, texts strictyaml.List) []*glob.Path {
+	var paths []*glob.Path
+	for _, text := range texts.Items {
+		if !text.Valid() {
+			continue
+		}
+		path, err := glob.ParsePath(text.Value)
+		if invalid := (*glob.Error)(nil); errors.As(err, &invalid) {
+			report.Errorf(text.Position, invalid.Hint, "%q: %s", text.Value, invalid.Message)
+			continue
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// validBranch checks a name by the rules that matter for branches on forges.
+// https://git-scm.com/docs/git-check-ref-format
+func validBranch(s string) bool {
+	if s == "" || s == "@" || len(s) > 200 || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "refs/") ||
+		strings.ContainsAny(s, " ~^:?*[\\\x7f") || strings.Contains(s, "..") || strings.Contains(s, "@{") {
+		return false
+	}
+	for segment := range strings.SplitSeq(s, "/") {
+		if segment == "" || segment[0] == '.' || strings.HasSuffix(segment, ".") || strings.HasSuffix(segment, ".lock") {
+			return false
+		}
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' })
+}
+
+// checkCaptures requires that all paths capture {application} when one does: otherwise
+// an application of one environment would never be found in another.
+func checkCaptures(in *input) {
+	const hint = "write {application} into every path of every environment, or into none"
+	for _, e := range in.raw.Environments.Entries {
+		switch {
+		case e.Value.Invalid:
+		case !e.Value.Paths.IsSet():
+			in.report.Errorf(e.Key.Position, hint, "other environments capture {application} from their paths, but %s has no paths", e.Key.Value)
+		default:
+			for _, path := range e.Value.Paths.Items {
+				if path.Valid() && !strings.Contains(path.Value, glob.Application) {
+					in.report.Errorf(path.Position, hint, "other paths capture {application}, but this one does not")
+				}
+			}
+		}
+	}
+}
+
+// checkOverlaps refuses two environments that certainly write the same value: they are
+// on one branch, have a path in common, and use the same image. Other overlaps show when
+// a reference belongs to both; the reference is then refused.
+func checkOverlaps(in *input, c *Config) {
+	for j := range c.Environments {
+		for i := range j {
+			a, b := &c.Environments[i], &c.Environments[j]
+			if !in.compare(b.Position, 1) {
+				return
+			}
+			if a.match != nil && b.match != nil && a.Branch == b.Branch && writes(c, a) && writes(c, b) {
+				checkOverlap(in, c, a, b, in.raw.Environments.Entries[j].Value)
+			}
+		}
+	}
+}
+
+func checkOverlap(in *input, c *Config, a, b *Environment, raw *rawEnvironment) {
+	for _, p := range a.match.patterns() {
+		for n, q := range b.match.patterns() {
+			if !in.compare(b.Position, 2+len(a.match.excludes)+len(b.match.excludes)) {
+				return
+			}
+			both := slices.ContainsFunc(slices.Concat(p.Samples(), q.Samples()), func(file string) bool {
+				_, inA := a.Match(file)
+				_, inB := b.Match(file)
+				return inA && inB
+			})
+			if !both {
+				continue
+			}
+			if shareImage(in, c, a, b) {
+				where := b.Position
+				if n < len(raw.Paths.Items) {
+					where = raw.Paths.Items[n].Position
+				}
+				in.report.Errorf(where, "narrow paths, add exclude, or use another branch",
+					"%s and %s write the same files: %s and %s", a.Name, b.Name, describe(p), describe(q))
+			}
+			return
+		}
+	}
+}
+
+func describe(p *glob.Path) string {
+	if p == wholeTree {
+		return "the whole tree"
+	}
+	return p.String()
+}
+
+// writes returns false for an environment that is only observed.
+func writes(c *Config, e *Environment) bool {
+	return e.Propose != ProposeNever || slices.ContainsFunc(c.layers, func(l layer) bool {
+		over := l.overrides[e.Name]
+		return over != nil && over.Propose.IsSet() && over.Propose.Value != string(ProposeNever)
+	})
+}
+
+// shareImage reports whether both environments use the same component, or components
+// of the same image.
+func shareImage(in *input, c *Config, a, b *Environment) bool {
+	left, right := componentsIn(c, a.Name), componentsIn(c, b.Name)
+	if !in.compare(b.Position, len(c.Components)+len(left)*len(right)) {
+		return false
+	}
+	for _, i := range left {
+		for _, j := range right {
+			x, y := c.Components[i], c.Components[j]
+			repository, exact := x.Pattern.Repository()
+			other, otherExact := y.Pattern.Repository()
+			if i == j || sameImage(x, y) || exact && y.Pattern.Match(repository) || otherExact && x.Pattern.Match(other) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// DefaultExcludes are left unchanged in every environment: they configure forges and
+// pipelines, or are vendored. One does not apply to a path that names its folder
+// itself, such as .gitlab/agents/dev.
+func DefaultExcludes() []string {
+	return []string{
+		".github/**", ".gitlab-ci.yml", ".gitlab/**", ".gitea/**", ".forgejo/**", "vendor/**", "node_modules/**",
+	}
+}
+
+// matcher decides which files belong to an environment.
+type matcher struct {
+	paths    []*glob.Path // none: the whole tree
+	excludes []*glob.Path
+	defaults []string // top-level names of the default excludes
+}
+
+func newMatcher(paths, excludes []*glob.Path) *matcher {
+	m := &matcher{paths: paths, excludes: excludes}
+	for _, exclude := range DefaultExcludes() {
+		m.defaults = append(m.defaults, strings.TrimSuffix(exclude, "/**"))
+	}
+	return m
+}
+
+// wholeTree is the pattern of an environment without paths.
+var wholeTree = func() *glob.Path {
+	path, err := glob.ParsePath("**")
+	if err != nil {
+		panic(err)
+	}
+	return path
+}()
+
+func (m *matcher) patterns() []*glob.Path {
+	if len(m.paths) == 0 {
+		return []*glob.Path{wholeTree}
+	}
+	return m.paths
+}
+
+func (m *matcher) captures() bool { return slices.ContainsFunc(m.paths, (*glob.Path).Captures) }
+
+func (m *matcher) excluded(file string) bool {
+	for _, exclude := range m.excludes {
+		if _, ok := exclude.Match(file); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Match reports whether a file, by its path from the root of the branch, belongs to the
+// environment, and to which application. The first matching path decides.
+func (e *Environment) Match(file string) (application string, ok bool) {
+	m := e.match
+	if m == nil {
+		return DefaultApplication, true
+	}
+	top, _, _ := strings.Cut(file, "/")
+	byDefault := slices.Contains(m.defaults, top)
+	captured, included := "", len(m.paths) == 0 && !byDefault
+	for _, path := range m.paths {
+		if byDefault && !path.StartsIn(top) {
+			continue
+		}
+		if captured, included = path.Match(file); included {
+			break
+		}
+	}
+	switch {
+	case !included || m.excluded(file):
+		return "", false
+	case captured == "":
+		return DefaultApplication, true
+	default:
+		return nameOf(captured, captured), true
+	}
+}
+
+// Environment returns the environment of that name, as written in the file.
+func (c *Config) Environment(name string) (*Environment, bool) {
+	i := slices.IndexFunc(c.Environments, func(e Environment) bool { return e.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &c.Environments[i], true
+}

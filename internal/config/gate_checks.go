@@ -1,0 +1,17 @@
+package config
+
+import "promoter/internal/strictyaml"
+
+var checksGate = gate{
+	key:    "checks",
+	check:  func(in *input, raw *rawGates) { checkStatuses(in.report, raw.Checks, "gates.checks") },
+	merged: valid,
+	needsPullRequest: func(raw *rawGates) (none strictyaml.Origin) {
+		if len(raw.Checks.Items) > 0 {
+			return raw.Checks.Origin
+		}
+		return none
+	},
+	withoutPullRequest: "write land: automerge, or require the checks under after of a child",
+	load:               func(raw *rawGates, out *Gates) { out.Checks = raw.Checks.Strings() },
+}

@@ -1,0 +1,360 @@
+// Package serverconfig loads promoter-server.yaml, the file of the operator. It has the
+// settings that writers of a repository must not control: forges, registries, and their
+// credentials, receivers of webhooks, permissions, and limits.
+//
+// Loading works as in package config: strict, with all problems at once. The package
+// never holds a secret: the file has references to secrets, and Reference.Resolve
+// fetches one through functions that the caller passes.
+package serverconfig
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/schedule"
+	"promoter/internal/strictyaml"
+)
+
+//go:generate go test . -run ^TestSchema_isCurrent$ -update
+
+// Config is a loaded promoter-server.yaml. It has references to secrets and never a
+// secret, so it may be printed.
+type Config struct {
+	File         string
+	Listen       string
+	URL          string // without a slash at the end; empty: not known
+	Data         string
+	Poll         time.Duration
+	Database     Database
+	Retention    Retention
+	TLS          TLS
+	API          Reference // the token of the API; zero: there is none
+	Traces       Traces
+	Forges       []Forge
+	Repositories []Repository
+	Onboarding   Onboarding
+	Registries   []Registry
+	Receivers    []Receiver
+	Permissions  []Permission
+	Bypass       []Bypass
+	Limits       []Limit
+	RateLimits   []RateLimit
+	Sizes        Sizes
+	Networks     []netip.Prefix
+}
+
+// Database is SQLite in a file, or PostgreSQL when URL is set.
+type Database struct {
+	Path string // empty: promoter.db in the data folder
+	URL  Reference
+}
+
+// TLS is a certificate with its key, both in files. Its zero value is none: a proxy
+// terminates TLS.
+type TLS struct {
+	config.Position
+	Certificate, Key Reference
+}
+
+// On reports whether the server terminates TLS itself.
+func (t TLS) On() bool { return !t.Certificate.IsZero() }
+
+// Defaults of the server file.
+const (
+	DefaultListen = "127.0.0.1:8080"
+	DefaultData   = "promoter-data"
+	DefaultPoll   = 5 * time.Minute
+)
+
+// rawServer is the server's own file. It has what writers of a repository must not control.
+type rawServer struct {
+	strictyaml.Origin
+	// Version of this file's format.
+	Version strictyaml.Located[int] `yaml:"version" required:"true"`
+	// Listen is the address that the server listens on. Default: 127.0.0.1:8080.
+	Listen strictyaml.Located[string] `yaml:"listen"`
+	// URL is where users and webhooks reach the server.
+	URL strictyaml.Located[string] `yaml:"url"`
+	// Data is the folder for mirrors of repositories and for the SQLite database. Default: promoter-data.
+	Data strictyaml.Located[string] `yaml:"data"`
+	// Poll is how often everything is reconciled without any webhook. Default: 5m.
+	Poll strictyaml.Located[time.Duration] `yaml:"poll"`
+	// Database: SQLite in the data folder by default.
+	Database *rawDatabase `yaml:"database"`
+	// TLS is the certificate of the server. Default: none, and a proxy terminates TLS.
+	TLS *rawTLS `yaml:"tls"`
+	// API lets commands query the running server. Default: disabled.
+	API *rawAPI `yaml:"api"`
+	// Traces are sent to an OpenTelemetry collector. Default: disabled.
+	Traces *rawTraces `yaml:"traces"`
+	// Forges are the Git servers, by name.
+	Forges strictyaml.Map[*rawForge] `yaml:"forges"`
+	// Repositories are the GitOps repositories. A GitHub App needs none: it works on those where it is installed.
+	Repositories []*rawRepository `yaml:"repositories"`
+	// Onboarding proposes a config file to repositories that have none. Default: to none.
+	Onboarding *rawOnboarding `yaml:"onboarding"`
+	// Registries that need a credential, plain http, or a poll of their own. All others are queried anonymously.
+	Registries []*rawRegistry `yaml:"registries"`
+	// Receivers of webhooks, by name: /webhooks/NAME.
+	Receivers strictyaml.Map[*rawReceiver] `yaml:"receivers"`
+	// Permissions are which users may do what.
+	Permissions []*rawPermission `yaml:"permissions"`
+	// Bypass is which users may override conditions and gates.
+	Bypass []*rawBypass `yaml:"bypass"`
+	// Limits are what no repository's config file may exceed.
+	Limits []*rawLimit `yaml:"limits"`
+	// RateLimits are the maximum request rates per host.
+	RateLimits []*rawRateLimit `yaml:"rateLimits"`
+	// Sizes are the maximum sizes to read.
+	Sizes *rawSizes `yaml:"sizes"`
+	// Retention is how long the database keeps data.
+	Retention *rawRetention `yaml:"retention"`
+	// Networks are the private networks (CIDR) that may be dialed.
+	Networks strictyaml.List `yaml:"networks"`
+
+	Notify     strictyaml.Reserved   `yaml:"notify"`
+	Extensions strictyaml.Extensions `yaml:"x-*"`
+}
+
+// rawDatabase has one of path and url.
+type rawDatabase struct {
+	strictyaml.Origin
+	// Path of the SQLite file. Default: promoter.db in the data folder.
+	Path strictyaml.Located[string] `yaml:"path"`
+	// URL of a PostgreSQL database, by reference: env:NAME or file:PATH.
+	URL strictyaml.Located[string] `yaml:"url"`
+}
+
+// rawTLS is a certificate with its key.
+type rawTLS struct {
+	strictyaml.Origin
+	// Certificate in PEM, followed by its intermediates: file:PATH. It is read again when the file changes.
+	Certificate strictyaml.Located[string] `yaml:"certificate" required:"true"`
+	// Key of the certificate in PEM: file:PATH.
+	Key strictyaml.Located[string] `yaml:"key" required:"true"`
+}
+
+// rawAPI is how commands authenticate to the running server.
+type rawAPI struct {
+	strictyaml.Origin
+	// Token that a command presents, by reference: env:NAME or file:PATH; at least 32 characters.
+	Token strictyaml.Located[string] `yaml:"token" required:"true"`
+}
+
+// Sensitive implements strictyaml.Sensitive.
+func (*rawDatabase) Sensitive() {}
+
+// Sensitive implements strictyaml.Sensitive.
+func (*rawTLS) Sensitive() {}
+
+// Sensitive implements strictyaml.Sensitive.
+func (*rawAPI) Sensitive() {}
+
+// Load reads a promoter-server.yaml; file is the name that problems refer to. PROMOTER_*
+// variables of the environment take precedence over the file; data nil means that there
+// is no file. The Config is nil when a problem is an error.
+func Load(file string, data []byte, env func(string) (string, bool)) (*Config, config.Problems) {
+	in := &input{report: &strictyaml.Report{}}
+	if data != nil {
+		if !strictyaml.Decode(file, data, &in.raw, nil, in.report) {
+			return nil, in.report.Problems()
+		}
+		config.CheckVersion(in.report, in.raw.Version, in.raw.Origin)
+	}
+	applyVariables(in, env)
+	c := &Config{File: file}
+	loadListener(in, c)
+	c.Database = loadDatabase(in)
+	c.TLS = loadTLS(in)
+	c.Retention = loadRetention(in)
+	if raw := in.raw.API; raw != nil && !raw.Invalid {
+		c.API = in.reference(raw.Token, "api.token")
+	}
+	c.Traces = loadTraces(in)
+	c.Networks = loadNetworks(in)
+	c.Forges = loadForges(in)
+	c.Repositories = loadRepositories(in, c.Forges)
+	c.Onboarding = loadOnboarding(in)
+	c.Registries = loadRegistries(in, c.Poll)
+	c.Receivers = loadReceivers(in)
+	c.Permissions, c.Bypass = loadPermissions(in)
+	c.Limits = loadLimits(in)
+	c.RateLimits = loadRateLimits(in)
+	c.Sizes = loadSizes(in)
+	if in.report.Failed() {
+		return nil, in.report.Problems()
+	}
+	return c, in.report.Problems()
+}
+
+// input is the raw file and the report that the steps of loading write to.
+type input struct {
+	report *strictyaml.Report
+	raw    rawServer
+}
+
+// variables are the environment variables that set keys that differ between machines
+// which share a file.
+var variables = []struct {
+	name, key string
+	set       func(in *input, at strictyaml.Position, value string)
+}{
+	{"PROMOTER_LISTEN", "listen", func(in *input, at strictyaml.Position, v string) { in.raw.Listen = strictyaml.At(at, v) }},
+	{"PROMOTER_URL", "url", func(in *input, at strictyaml.Position, v string) { in.raw.URL = strictyaml.At(at, v) }},
+	{"PROMOTER_DATA", "data", func(in *input, at strictyaml.Position, v string) { in.raw.Data = strictyaml.At(at, v) }},
+	{"PROMOTER_POLL", "poll", func(in *input, at strictyaml.Position, v string) {
+		parsed, err := schedule.ParseDuration(v)
+		if err != nil {
+			in.report.Errorf(at, "write a number and a unit: 90s, 15m, 24h", "%v", err)
+		}
+		in.raw.Poll = strictyaml.At(at, parsed)
+		in.raw.Poll.Invalid = err != nil
+	}},
+	{"PROMOTER_DATABASE_PATH", "database.path", func(in *input, at strictyaml.Position, v string) {
+		in.raw.Database = &rawDatabase{Origin: strictyaml.Origin{Position: at}, Path: strictyaml.At(at, v)}
+	}},
+	// The variable has the secret itself, so that the key becomes a reference to the
+	// variable.
+	{"PROMOTER_DATABASE_URL", "database.url", func(in *input, at strictyaml.Position, _ string) {
+		in.raw.Database = &rawDatabase{Origin: strictyaml.Origin{Position: at}, URL: strictyaml.At(at, "env:"+at.File)}
+	}},
+}
+
+// applyVariables puts the variables that are set, and not empty, over the file.
+func applyVariables(in *input, env func(string) (string, bool)) {
+	for _, v := range variables {
+		if value, found := env(v.name); found && value != "" {
+			v.set(in, strictyaml.Position{File: v.name}, value)
+		}
+	}
+}
+
+func loadListener(in *input, c *Config) {
+	raw := &in.raw
+	c.Listen = raw.Listen.Or(DefaultListen)
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		in.report.Errorf(raw.Listen.Position, "write HOST:PORT or :PORT", "listen is not an address")
+	}
+	c.URL = in.url(raw.URL, "url")
+	c.Data = raw.Data.Or(DefaultData)
+	if raw.Data.Valid() && raw.Data.Value == "" {
+		in.report.Errorf(raw.Data.Position, "name a folder", "data is empty")
+	}
+	c.Poll = raw.Poll.Or(DefaultPoll)
+	if raw.Poll.Valid() && raw.Poll.Value <= 0 {
+		in.report.Errorf(raw.Poll.Position, "write how often to poll, as in 5m", "poll must be longer than 0")
+	}
+}
+
+func loadDatabase(in *input) Database {
+	raw := in.raw.Database
+	if raw == nil || raw.Invalid {
+		return Database{}
+	}
+	if raw.Path.IsSet() && raw.URL.IsSet() {
+		in.report.Errorf(strictyaml.Last(raw.Path.Origin, raw.URL.Origin), "keep path for SQLite or url for PostgreSQL", "database has both path and url")
+	}
+	return Database{Path: raw.Path.Value, URL: in.reference(raw.URL, "database.url")}
+}
+
+// loadTLS requires files: they are read again when a certificate is renewed.
+func loadTLS(in *input) TLS {
+	raw := in.raw.TLS
+	switch {
+	case raw == nil || raw.Invalid:
+		return TLS{}
+	case !raw.Certificate.IsSet() || !raw.Key.IsSet():
+		missing := "certificate"
+		if raw.Certificate.IsSet() {
+			missing = "key"
+		}
+		in.report.Errorf(raw.Position, "write certificate and key, or remove tls and let a proxy terminate it", "tls has no %s", missing)
+		return TLS{}
+	}
+	file := func(raw strictyaml.Located[string], key string) Reference {
+		reference := in.reference(raw, key)
+		if !reference.IsZero() && reference.File() == "" {
+			in.report.Errorf(raw.Position, "write file:/PATH", "%s is not in a file, which can be read again when it is renewed", key)
+		}
+		return reference
+	}
+	return TLS{Position: raw.Position, Certificate: file(raw.Certificate, "tls.certificate"), Key: file(raw.Key, "tls.key")}
+}
+
+// loadNetworks reads the private networks, and warns about one that contains every
+// address, which would disable the guard.
+func loadNetworks(in *input) []netip.Prefix {
+	var networks []netip.Prefix
+	for _, raw := range in.raw.Networks.Items {
+		if !raw.Valid() {
+			continue
+		}
+		network, err := netip.ParsePrefix(raw.Value)
+		switch {
+		case err != nil:
+			in.report.Errorf(raw.Position, "write an address and its length, as in 10.0.0.0/8", "%q is not a network", raw.Value)
+			continue
+		case network != network.Masked():
+			in.report.Errorf(raw.Position, "write "+network.Masked().String(), "%q has an address inside of the network", raw.Value)
+		case network.Bits() == 0:
+			in.report.Warnf(raw.Position, "name the networks of your registries and forges", "%q allows dialing every private address", raw.Value)
+		}
+		networks = append(networks, network.Masked())
+	}
+	return networks
+}
+
+// reference reads where a secret is. Its problems do not quote what is written: it may
+// be the secret itself.
+func (in *input) reference(raw strictyaml.Located[string], key string) Reference {
+	if !raw.Valid() {
+		return Reference{}
+	}
+	reference, err := ParseReference(raw.Value)
+	if err != nil {
+		in.report.Errorf(raw.Position, "write env:NAME, or file:/PATH with the secret in that file; if this was a secret, replace it",
+			"%s must be a reference: %v", key, err)
+	}
+	return reference
+}
+
+// url validates the address of a server. Its problems do not quote it: it may have a
+// password.
+func (in *input) url(raw strictyaml.Located[string], key string) string {
+	if !raw.Valid() {
+		return ""
+	}
+	parsed, err := url.Parse(raw.Value)
+	if err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" && parsed.Scheme != "ssh" {
+		in.report.Errorf(raw.Position, "write https://HOST", "%s is not the address of a server", key)
+		return ""
+	}
+	if _, password := parsed.User.Password(); password || parsed.User != nil && parsed.Scheme != "ssh" {
+		in.report.Errorf(raw.Position, "remove what is before @; name credentials by reference", "%s has a user or a password", key)
+		return ""
+	}
+	if parsed.RawQuery != "" || parsed.Fragment != "" {
+		in.report.Errorf(raw.Position, "remove what follows the path", "%s has a query or a fragment", key)
+	}
+	return strings.TrimRight(raw.Value, "/")
+}
+
+// checkHTTP allows plain http only where the entry enables it and some network is named:
+// the address must be in one.
+func (in *input) checkHTTP(what string, address strictyaml.Located[string], insecure strictyaml.Located[bool]) {
+	parsed, err := url.Parse(address.Value)
+	http := err == nil && parsed.Scheme == "http"
+	switch {
+	case http && !insecure.Value:
+		in.report.Errorf(address.Position, "write https, or add insecure: true", "%s uses plain http", what)
+	case insecure.Value && address.Valid() && !http:
+		in.report.Errorf(insecure.Position, "remove insecure, or write http", "%s is insecure, but its url is not http", what)
+	}
+	if insecure.Value && len(in.raw.Networks.Items) == 0 {
+		in.report.Errorf(insecure.Position, "add networks with the network of the host", "%s is insecure, but plain http is only allowed to addresses in networks, which is empty", what)
+	}
+}

@@ -1,0 +1,81 @@
+package serverconfig
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"promoter/internal/strictyaml"
+	"promoter/internal/strictyaml/strictyamltest"
+)
+
+const docsFile = "../../../docs/configuration.md"
+
+// TestDocs_everyKey makes sure that no key is left out of the reference page.
+func TestDocs_everyKey(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(docsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{}
+	for _, code := range regexp.MustCompile("`[^`\n]+`").FindAllString(string(text), -1) {
+		for _, word := range regexp.MustCompile(`[A-Za-z]+`).FindAllString(code, -1) {
+			named[word] = true
+		}
+	}
+	for _, raw := range strictyamltest.RawTypes(rawServer{}) {
+		for i := range raw.NumField() {
+			key, tagged := raw.Field(i).Tag.Lookup("yaml")
+			if tagged && key != strictyaml.ExtensionKeys && !named[key] {
+				t.Errorf("the key %s of %s is not in %s", key, raw.Name(), docsFile)
+			}
+		}
+	}
+}
+
+// TestDocs_variables makes sure that the table of variables is that of the code.
+func TestDocs_variables(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(docsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range variables {
+		if !strings.Contains(string(text), "| `"+v.name+"` | `"+v.key+"`") {
+			t.Errorf("the variable %s for %s is not in the table", v.name, v.key)
+		}
+	}
+}
+
+// TestDocs_serverFiles loads every example of a server's file on any page.
+func TestDocs_serverFiles(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := filepath.Glob("../../../docs/registries/*.md")
+	if err != nil || len(more) < 9 {
+		t.Fatalf("%d pages of registries: %v", len(more), err)
+	}
+	blocks := regexp.MustCompile("(?s)```yaml\n(# promoter-server.yaml\n.*?)```")
+	for _, page := range slices.Concat(pages, more) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := blocks.FindAllSubmatch(text, -1)
+		if slices.Contains(more, page) && len(found) == 0 {
+			t.Errorf("%s shows no server's file", page)
+		}
+		for _, block := range found {
+			if c, problems := Load("block", block[1], func(string) (string, bool) { return "", false }); c == nil || len(problems) > 0 {
+				t.Errorf("%s: a block does not load:\n%s\n%s", page, problems, block[1])
+			}
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package serverconfig
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/strictyaml"
+)
+
+// ForgeKind is the kind of a Git server.
+type ForgeKind string
+
+// The kinds of forges.
+const (
+	ForgeGitHub ForgeKind = "github"
+	ForgeGitLab ForgeKind = "gitlab"
+	ForgeGitea  ForgeKind = "gitea" // and Forgejo
+	ForgeGit    ForgeKind = "git"   // plain Git, push only
+)
+
+// Forge is a Git server with the credentials to use it.
+type Forge struct {
+	config.Position
+	Name       string
+	Kind       ForgeKind
+	URL        string // without a slash at the end
+	App        *App
+	Token      Reference
+	Username   string
+	Password   Reference
+	SSHKey     Reference
+	KnownHosts Reference
+	Insecure   bool
+}
+
+// App is a GitHub App: one with ID and Key, or with Setup one that promoter creates and
+// stores in its data folder.
+type App struct {
+	ID           int64
+	Key          Reference
+	Setup        Reference // the secret of the page that creates it
+	Organization string    // that owns the created one; empty: the account that creates it
+}
+
+// Repository is one GitOps repository.
+type Repository struct {
+	config.Position
+	Forge string
+	Name  string // OWNER/NAME; with plain Git, the path below the forge's URL
+}
+
+// Onboarding is which repositories get a pull request with a config file. Its zero value
+// is none.
+type Onboarding struct {
+	Repositories []string // patterns of GitOps repositories
+}
+
+// rawForge is a Git server with the credentials to use it.
+type rawForge struct {
+	strictyaml.Origin
+	// Kind of the server; git is plain Git, which only supports push.
+	Kind strictyaml.Located[string] `yaml:"kind" values:"github gitlab gitea git" required:"true"`
+	// URL of the server. Default: https://github.com or https://gitlab.com, by kind.
+	URL strictyaml.Located[string] `yaml:"url"`
+	// App is a GitHub App.
+	App *rawApp `yaml:"app"`
+	// Token by reference: env:NAME or file:PATH.
+	Token strictyaml.Located[string] `yaml:"token"`
+	// Username for plain Git over https.
+	Username strictyaml.Located[string] `yaml:"username"`
+	// Password for plain Git over https, by reference.
+	Password strictyaml.Located[string] `yaml:"password"`
+	// SSHKey is a private key for plain Git over ssh, by reference.
+	SSHKey strictyaml.Located[string] `yaml:"sshKey"`
+	// KnownHosts are the host keys for plain Git over ssh, by reference.
+	KnownHosts strictyaml.Located[string] `yaml:"knownHosts"`
+	// Insecure allows plain http to this host when its address is in networks.
+	Insecure strictyaml.Located[bool] `yaml:"insecure"`
+}
+
+// rawApp is a GitHub App: one with id and key, or one that is created with setup.
+type rawApp struct {
+	strictyaml.Origin
+	// ID of the App.
+	ID strictyaml.Located[int] `yaml:"id"`
+	// Key is the App's private key, by reference.
+	Key strictyaml.Located[string] `yaml:"key"`
+	// Setup is the secret of the page /setup/FORGE/SECRET, which creates the App and stores it in the data folder, by reference; at least 32 characters.
+	Setup strictyaml.Located[string] `yaml:"setup"`
+	// Organization that owns the App of setup. Default: the account of the user who creates it.
+	Organization strictyaml.Located[string] `yaml:"organization"`
+}
+
+// rawRepository is one GitOps repository.
+type rawRepository struct {
+	strictyaml.Origin
+	// Forge by its name in forges.
+	Forge strictyaml.Located[string] `yaml:"forge" required:"true"`
+	// Name on the forge, OWNER/NAME; with plain Git, the path below the forge's url.
+	Name strictyaml.Located[string] `yaml:"name" required:"true"`
+}
+
+// rawOnboarding is which repositories get a pull request with a config file.
+type rawOnboarding struct {
+	strictyaml.Origin
+	// Repositories as patterns: HOST/OWNER/NAME.
+	Repositories strictyaml.List `yaml:"repositories" required:"true"`
+}
+
+// Sensitive implements strictyaml.Sensitive.
+func (*rawForge) Sensitive() {}
+
+// Sensitive implements strictyaml.Sensitive.
+func (*rawApp) Sensitive() {}
+
+func loadForges(in *input) []Forge {
+	config.CheckNames(in.report, "forge", in.raw.Forges.Keys())
+	var forges []Forge
+	for _, e := range in.raw.Forges.Entries {
+		if !e.Value.Invalid {
+			forges = append(forges, loadForge(in, e.Key, e.Value))
+		}
+	}
+	return forges
+}
+
+func loadForge(in *input, name strictyaml.Located[string], raw *rawForge) Forge {
+	forge := Forge{
+		Position: name.Position, Name: name.Value, Kind: ForgeKind(raw.Kind.Value),
+		URL: in.url(raw.URL, "forges."+name.Value+".url"), Username: raw.Username.Value, Insecure: raw.Insecure.Value,
+		Token:      in.reference(raw.Token, "token"),
+		Password:   in.reference(raw.Password, "password"),
+		SSHKey:     in.reference(raw.SSHKey, "sshKey"),
+		KnownHosts: in.reference(raw.KnownHosts, "knownHosts"),
+	}
+	if !raw.Kind.IsSet() {
+		in.report.Errorf(name.Position, "add kind: github, gitlab, gitea or git", "the forge %s has no kind", name.Value)
+		return forge
+	}
+	if !raw.URL.IsSet() {
+		switch forge.Kind {
+		case ForgeGitHub:
+			forge.URL = "https://github.com"
+		case ForgeGitLab:
+			forge.URL = "https://gitlab.com"
+		case ForgeGitea, ForgeGit:
+			in.report.Errorf(name.Position, "add url: https://HOST", "the forge %s has no url", name.Value)
+		}
+	}
+	if raw.Kind.Valid() {
+		checkForgeCredentials(in.report, name, raw)
+	}
+	in.checkHTTP("the forge "+name.Value, raw.URL, raw.Insecure)
+	if raw.App != nil {
+		forge.App = loadApp(in, raw.App)
+	}
+	return forge
+}
+
+// checkForgeCredentials requires the credentials that the kind of forge supports.
+func checkForgeCredentials(report *strictyaml.Report, name strictyaml.Located[string], raw *rawForge) {
+	if raw.App != nil && raw.Kind.Value != string(ForgeGitHub) {
+		report.Errorf(raw.App.Position, "use token", "only GitHub has Apps, but %s is of kind %s", name.Value, raw.Kind.Value)
+	}
+	if raw.App != nil && raw.Token.IsSet() {
+		report.Errorf(raw.Token.Position, "keep app: it has its own rate limits and can be a reviewer", "the forge %s has both app and token", name.Value)
+	}
+	if raw.Kind.Value != string(ForgeGit) {
+		for _, key := range []struct {
+			key string
+			strictyaml.Origin
+		}{{"username", raw.Username.Origin}, {"password", raw.Password.Origin}, {"sshKey", raw.SSHKey.Origin}, {"knownHosts", raw.KnownHosts.Origin}} {
+			if key.IsSet() {
+				report.Errorf(key.Position, "use token", "%s is for plain Git, but %s is of kind %s", key.key, name.Value, raw.Kind.Value)
+			}
+		}
+		if raw.App == nil && !raw.Token.IsSet() {
+			report.Errorf(name.Position, "add token: env:NAME", "the forge %s has no credentials", name.Value)
+		}
+		return
+	}
+	// Plain Git: a password over https, or a key over ssh.
+	if raw.Token.IsSet() {
+		report.Errorf(raw.Token.Position, "use username and password", "plain Git has no tokens")
+	}
+	if raw.Password.IsSet() && raw.SSHKey.IsSet() {
+		report.Errorf(strictyaml.Last(raw.Password.Origin, raw.SSHKey.Origin), "keep one of them", "the forge %s has both password and sshKey", name.Value)
+	}
+	if raw.Username.IsSet() != raw.Password.IsSet() {
+		report.Errorf(strictyaml.FirstSet(raw.Username.Origin, raw.Password.Origin), "write both", "the forge %s has only one of username and password", name.Value)
+	}
+	if raw.SSHKey.IsSet() && !raw.KnownHosts.IsSet() {
+		report.Errorf(raw.SSHKey.Position, "add knownHosts: file:/PATH, in the format of ssh-keyscan", "sshKey of %s has no knownHosts, so any server would be trusted", name.Value)
+	}
+}
+
+// validOrganization is the login of an organization on GitHub.
+var validOrganization = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?$`)
+
+func loadApp(in *input, raw *rawApp) *App {
+	app := &App{
+		ID: int64(raw.ID.Value), Key: in.reference(raw.Key, "app.key"),
+		Setup: in.reference(raw.Setup, "app.setup"), Organization: raw.Organization.Value,
+	}
+	switch {
+	case raw.Invalid:
+	case !raw.Setup.IsSet():
+		if !raw.ID.IsSet() || raw.ID.Valid() && raw.ID.Value < 1 {
+			in.report.Errorf(strictyaml.FirstSet(raw.ID.Origin, raw.Origin), "write the number on the App's page on GitHub, or setup: env:NAME to create an App", "app has no id")
+		}
+		if !raw.Key.IsSet() {
+			in.report.Errorf(raw.Position, "add key: file:/PATH", "app has no private key")
+		}
+		if raw.Organization.IsSet() {
+			in.report.Errorf(raw.Organization.Position, "remove organization", "organization is for an App that is created with setup")
+		}
+	default:
+		if raw.ID.IsSet() || raw.Key.IsSet() {
+			in.report.Errorf(raw.Setup.Position, "keep id and key, or only setup", "app has both a key and setup")
+		}
+		// The credentials of the App are stored in the data folder, and GitHub redirects
+		// the browser back to promoter.
+		if in.raw.Database != nil && in.raw.Database.URL.IsSet() {
+			in.report.Errorf(raw.Setup.Position, "create the App with 'promoter app create', and write its id and key here",
+				"setup stores the App in the data folder, which replicas with a shared PostgreSQL database do not share")
+		}
+		if !in.raw.URL.IsSet() {
+			in.report.Errorf(raw.Setup.Position, "write url: https://HOST", "setup needs the url at which GitHub redirects the browser back to promoter")
+		}
+		if raw.Organization.Valid() && !validOrganization.MatchString(raw.Organization.Value) {
+			in.report.Errorf(raw.Organization.Position, "write it as in its address", "that is not the name of an organization")
+		}
+	}
+	return app
+}
+
+func loadRepositories(in *input, forges []Forge) []Repository {
+	names := strictyaml.NamesOf(in.raw.Forges.Keys())
+	seen := map[Repository]bool{}
+	var repositories []Repository
+	for _, raw := range in.raw.Repositories {
+		if raw.Invalid {
+			continue
+		}
+		if !raw.Forge.IsSet() {
+			in.report.Errorf(raw.Position, "add forge: NAME", "a repository has no forge")
+		} else {
+			in.report.Known("forge", raw.Forge, names)
+		}
+		path := strings.Trim(raw.Name.Value, "/")
+		switch {
+		case !raw.Name.IsSet():
+			in.report.Errorf(raw.Position, "add name: OWNER/NAME", "a repository has no name")
+		case raw.Name.Valid() && (strings.Contains(raw.Name.Value, "://") || strings.ContainsAny(raw.Name.Value, " *@?#\\") || !strings.Contains(path, "/")):
+			in.report.Errorf(raw.Name.Position, "write OWNER/NAME; the host is that of the forge", "that is not the name of a repository")
+		}
+		repository := Repository{Forge: raw.Forge.Value, Name: strings.TrimSuffix(path, ".git")}
+		if seen[repository] {
+			in.report.Errorf(raw.Position, "keep one of them", "duplicate repository %s", repository.Name)
+		}
+		seen[repository] = true
+		if slices.ContainsFunc(forges, func(f Forge) bool { return f.Name == repository.Forge && f.Kind == ForgeGit }) {
+			repository.Name = path // of a URL, in which .git may be needed
+		}
+		repository.Position = raw.Position
+		repositories = append(repositories, repository)
+	}
+	return repositories
+}
+
+func loadOnboarding(in *input) Onboarding {
+	raw := in.raw.Onboarding
+	if raw == nil || raw.Invalid {
+		return Onboarding{}
+	}
+	if !raw.Repositories.Invalid && len(raw.Repositories.Items) == 0 {
+		in.report.Errorf(raw.Position, "add repositories: [HOST/OWNER/*]", "onboarding names no repositories")
+	}
+	checkRepositoryPatterns(in.report, raw.Repositories, "repositories")
+	return Onboarding{Repositories: raw.Repositories.Strings()}
+}
+
+// checkRepositoryPatterns validates patterns of GitOps repositories.
+func checkRepositoryPatterns(report *strictyaml.Report, patterns strictyaml.List, key string) {
+	for _, pattern := range patterns.Items {
+		switch {
+		case !pattern.Valid():
+		case strings.TrimSpace(pattern.Value) == "" || strings.ContainsAny(pattern.Value, " ?[]{}\\"):
+			report.Errorf(pattern.Position, "write HOST/OWNER/NAME; * is one segment, ** many", "%s: that is not a pattern of repositories", key)
+		case pattern.Value == "**" || pattern.Value == "*":
+			report.Warnf(pattern.Position, "name the owners", "%s: this matches every repository", key)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package serverconfig
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/strictyaml"
+)
+
+// RateLimit is the maximum request rate of hosts. Zero means the default.
+type RateLimit struct {
+	config.Position
+	Host       string // pattern
+	PerSecond  int
+	Burst      int
+	Concurrent int
+}
+
+// Sizes are the maximum sizes to read, in bytes.
+type Sizes struct {
+	File, Pack, Object int64
+}
+
+// Retention is how long the database keeps data.
+type Retention struct {
+	Deliveries     time.Duration
+	DeliveriesSize int64         // in bytes
+	History        time.Duration // 0: forever
+}
+
+// Defaults of sizes and retention.
+const (
+	DefaultFileSize       = 1 << 20
+	DefaultPackSize       = 512 << 20
+	DefaultObjectSize     = 32 << 20
+	DefaultDeliveries     = 30 * 24 * time.Hour
+	DefaultDeliveriesSize = 1 << 30
+)
+
+// rawRateLimit is the maximum request rate of hosts.
+type rawRateLimit struct {
+	strictyaml.Origin
+	// Host as a pattern with *.
+	Host strictyaml.Located[string] `yaml:"host" required:"true"`
+	// PerSecond is the sustained rate of requests. Default: 50.
+	PerSecond strictyaml.Located[int] `yaml:"perSecond"`
+	// Burst of requests after a quiet time. Default: 100.
+	Burst strictyaml.Located[int] `yaml:"burst"`
+	// Concurrent requests. Default: 8.
+	Concurrent strictyaml.Located[int] `yaml:"concurrent"`
+}
+
+// rawSizes are sizes like 1MiB.
+type rawSizes struct {
+	strictyaml.Origin
+	// File is the largest file that is searched for references. Default: 1MiB.
+	File strictyaml.Located[string] `yaml:"file"`
+	// Pack is the most that one fetch may download. Default: 512MiB.
+	Pack strictyaml.Located[string] `yaml:"pack"`
+	// Object is the largest single Git object. Default: 32MiB.
+	Object strictyaml.Located[string] `yaml:"object"`
+}
+
+// rawRetention is how long the database keeps data.
+type rawRetention struct {
+	strictyaml.Origin
+	// Deliveries of webhooks. Default: 30d.
+	Deliveries strictyaml.Located[time.Duration] `yaml:"deliveries"`
+	// DeliveriesSize is the maximum size of all deliveries, as in 512MiB; the oldest are deleted first. Default: 1GiB.
+	DeliveriesSize strictyaml.Located[string] `yaml:"deliveriesSize"`
+	// History of promotions. Default: forever.
+	History strictyaml.Located[time.Duration] `yaml:"history"`
+}
+
+const (
+	maxRate      = 10_000    // more than any host allows
+	maxSize      = 16 << 30  // bytes
+	minRetention = time.Hour // what is kept for less could be deleted before it is used
+)
+
+func loadRateLimits(in *input) []RateLimit {
+	var limits []RateLimit
+	for _, raw := range in.raw.RateLimits {
+		if raw.Invalid {
+			continue
+		}
+		if !raw.Host.IsSet() || raw.Host.Valid() && (raw.Host.Value == "" || strings.ContainsAny(raw.Host.Value, " /?[]{}\\@")) {
+			in.report.Errorf(strictyaml.FirstSet(raw.Host.Origin, raw.Origin), "write host: HOST, or a pattern with *", "a rate limit has no host")
+		}
+		if !raw.PerSecond.IsSet() && !raw.Burst.IsSet() && !raw.Concurrent.IsSet() {
+			in.report.Errorf(raw.Position, "add perSecond, burst or concurrent", "a rate limit has no effect")
+		}
+		for _, number := range []struct {
+			key string
+			strictyaml.Located[int]
+		}{{"perSecond", raw.PerSecond}, {"burst", raw.Burst}, {"concurrent", raw.Concurrent}} {
+			if number.Valid() && (number.Value < 1 || number.Value > maxRate) {
+				in.report.Errorf(number.Position, "remove it for the default", "%s must be 1 to %d", number.key, maxRate)
+			}
+		}
+		limits = append(limits, RateLimit{
+			Position: raw.Position, Host: raw.Host.Value,
+			PerSecond: raw.PerSecond.Value, Burst: raw.Burst.Value, Concurrent: raw.Concurrent.Value,
+		})
+	}
+	return limits
+}
+
+func loadSizes(in *input) Sizes {
+	raw := in.raw.Sizes
+	if raw == nil {
+		raw = &rawSizes{}
+	}
+	return Sizes{
+		File:   loadSize(in.report, raw.File, "sizes.file", DefaultFileSize),
+		Pack:   loadSize(in.report, raw.Pack, "sizes.pack", DefaultPackSize),
+		Object: loadSize(in.report, raw.Object, "sizes.object", DefaultObjectSize),
+	}
+}
+
+// loadSize parses a whole number of KiB, MiB or GiB.
+func loadSize(report *strictyaml.Report, raw strictyaml.Located[string], key string, fallback int64) int64 {
+	if !raw.Valid() {
+		return fallback
+	}
+	for unit, bytes := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
+		if digits, found := strings.CutSuffix(raw.Value, unit); found {
+			if number, err := strconv.ParseInt(digits, 10, 32); err == nil && number >= 1 && number <= maxSize/bytes {
+				return number * bytes
+			}
+		}
+	}
+	report.Errorf(raw.Position, "write a number and KiB, MiB or GiB, at most 16GiB", "%s is not a size", key)
+	return 0
+}
+
+func loadRetention(in *input) Retention {
+	raw := in.raw.Retention
+	if raw == nil {
+		raw = &rawRetention{}
+	}
+	for _, duration := range []struct {
+		key string
+		strictyaml.Located[time.Duration]
+	}{{"deliveries", raw.Deliveries}, {"history", raw.History}} {
+		if duration.Valid() && duration.Value < minRetention {
+			in.report.Errorf(duration.Position, "write at least 1h, as in 30d", "retention.%s is too short", duration.key)
+		}
+	}
+	return Retention{
+		Deliveries:     raw.Deliveries.Or(DefaultDeliveries),
+		DeliveriesSize: loadSize(in.report, raw.DeliveriesSize, "retention.deliveriesSize", DefaultDeliveriesSize),
+		History:        raw.History.Or(0),
+	}
+}

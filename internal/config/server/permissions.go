@@ -1,0 +1,192 @@
+package serverconfig
+
+import (
+	"slices"
+
+	"promoter/internal/config"
+	"promoter/internal/strictyaml"
+	"promoter/internal/verb"
+)
+
+// Scope is where a rule of the server file applies. Lists are patterns; nil means
+// everywhere.
+type Scope struct {
+	Repositories []string
+	Applications []string
+	Environments []string
+}
+
+// Permission allows users to use verbs.
+type Permission struct {
+	config.Position
+	Scope
+	Verbs []verb.Verb
+	Who   []string // NAME or team:GROUP/NAME
+}
+
+// Bypass allows users to override conditions and gates.
+type Bypass struct {
+	config.Position
+	Scope
+	Conditions []string
+	Who        []string // NAME or team:GROUP/NAME
+}
+
+// Limit is what config files may not exceed.
+type Limit struct {
+	config.Position
+	Scope
+	Land      []config.Land    // nil: any
+	Propose   []config.Propose // nil: any
+	Approvals int              // at least
+}
+
+// rawPermission allows users to use verbs.
+type rawPermission struct {
+	strictyaml.Origin
+	// Verbs that are allowed.
+	Verbs strictyaml.List `yaml:"verbs" required:"true"`
+	// Repositories as patterns. Default: all.
+	Repositories strictyaml.List `yaml:"repositories"`
+	// Applications as patterns. Default: all.
+	Applications strictyaml.List `yaml:"applications"`
+	// Environments as patterns. Default: all.
+	Environments strictyaml.List `yaml:"environments"`
+	// Who: NAME or team:GROUP/NAME.
+	Who strictyaml.List `yaml:"who" required:"true"`
+}
+
+// rawBypass allows users to override conditions and gates.
+type rawBypass struct {
+	strictyaml.Origin
+	// Conditions and gates that may be overridden.
+	Conditions strictyaml.List `yaml:"conditions" required:"true"`
+	// Repositories as patterns. Default: all.
+	Repositories strictyaml.List `yaml:"repositories"`
+	// Applications as patterns. Default: all.
+	Applications strictyaml.List `yaml:"applications"`
+	// Environments as patterns. Default: all.
+	Environments strictyaml.List `yaml:"environments"`
+	// Who: NAME or team:GROUP/NAME.
+	Who strictyaml.List `yaml:"who" required:"true"`
+}
+
+// rawLimit is what config files may not exceed where it applies.
+type rawLimit struct {
+	strictyaml.Origin
+	// Repositories as patterns. Default: all.
+	Repositories strictyaml.List `yaml:"repositories"`
+	// Environments as patterns. Default: all.
+	Environments strictyaml.List `yaml:"environments"`
+	// Land lists the values of land that are allowed.
+	Land strictyaml.List `yaml:"land" values:"pr automerge push"`
+	// Propose lists the values of propose that are allowed.
+	Propose strictyaml.List `yaml:"propose" values:"automatic manual never"`
+	// Approvals that are required at least.
+	Approvals strictyaml.Located[int] `yaml:"approvals"`
+}
+
+func loadPermissions(in *input) (permissions []Permission, bypass []Bypass) {
+	for _, raw := range in.raw.Permissions {
+		required(in.report, raw.Origin, "permission", "verbs", raw.Verbs)
+		required(in.report, raw.Origin, "permission", "who", raw.Who)
+		config.CheckUsers(in.report, raw.Who, "who")
+		var verbs []verb.Verb
+		for i := range raw.Verbs.Items {
+			if in.report.OneOf(&raw.Verbs.Items[i], "verbs", verbNames()) {
+				verbs = append(verbs, verb.Verb(raw.Verbs.Items[i].Value))
+			}
+		}
+		permissions = append(permissions, Permission{
+			Position: raw.Position, Verbs: verbs, Who: raw.Who.Strings(),
+			Scope: loadScope(in.report, raw.Repositories, raw.Applications, raw.Environments),
+		})
+	}
+	for _, raw := range in.raw.Bypass {
+		required(in.report, raw.Origin, "bypass", "conditions", raw.Conditions)
+		required(in.report, raw.Origin, "bypass", "who", raw.Who)
+		config.CheckUsers(in.report, raw.Who, "who")
+		for i := range raw.Conditions.Items {
+			in.report.OneOf(&raw.Conditions.Items[i], "conditions", config.BypassNames())
+		}
+		bypass = append(bypass, Bypass{
+			Position: raw.Position, Conditions: raw.Conditions.Strings(), Who: raw.Who.Strings(),
+			Scope: loadScope(in.report, raw.Repositories, raw.Applications, raw.Environments),
+		})
+	}
+	return permissions, bypass
+}
+
+// verbNames returns the verbs that a permission can be granted for.
+func verbNames() []string {
+	var names []string
+	for _, v := range verb.Decisions() {
+		names = append(names, string(v))
+	}
+	return names
+}
+
+// required requires a list that is not empty: an empty one would never apply, although
+// its author believes that it does.
+func required(report *strictyaml.Report, section strictyaml.Origin, what, key string, values strictyaml.List) {
+	switch {
+	case values.IsEmpty():
+		report.Errorf(values.Position, "name at least one", "%s of a %s is empty", key, what)
+	case !section.Invalid && !values.IsSet():
+		report.Errorf(section.Position, "add "+key+": […]", "a %s has no %s", what, key)
+	}
+}
+
+func loadScope(report *strictyaml.Report, repositories, applications, environments strictyaml.List) Scope {
+	checkRepositoryPatterns(report, repositories, "repositories")
+	for _, list := range []struct {
+		key, kind string
+		names     bool
+		strictyaml.List
+	}{{"repositories", "repository", false, repositories}, {"applications", "application", true, applications}, {"environments", "environment", true, environments}} {
+		// Without the list the entry applies everywhere, which an empty one does not
+		// suggest.
+		if list.IsEmpty() {
+			report.Errorf(list.Position, "name at least one, or remove "+list.key+" to apply to all", "%s is empty", list.key)
+		}
+		for _, pattern := range list.Items {
+			if list.names && pattern.Valid() && !config.ValidNamePattern(pattern.Value) {
+				report.Errorf(pattern.Position, "use "+config.NameRule+", and * for any part", "no %s can have a name like %q", list.kind, pattern.Value)
+			}
+		}
+	}
+	return Scope{Repositories: repositories.Strings(), Applications: applications.Strings(), Environments: environments.Strings()}
+}
+
+func loadLimits(in *input) []Limit {
+	var limits []Limit
+	for _, raw := range in.raw.Limits {
+		if raw.Invalid {
+			continue
+		}
+		limit := Limit{Position: raw.Position, Approvals: raw.Approvals.Value, Scope: loadScope(in.report, raw.Repositories, strictyaml.List{}, raw.Environments)}
+		for _, land := range raw.Land.Strings() {
+			limit.Land = append(limit.Land, config.Land(land))
+		}
+		for _, propose := range raw.Propose.Strings() {
+			limit.Propose = append(limit.Propose, config.Propose(propose))
+		}
+		if !raw.Land.IsSet() && !raw.Propose.IsSet() && !raw.Approvals.IsSet() {
+			in.report.Errorf(raw.Position, "add land: [pr, automerge], propose or approvals", "a limit has no effect")
+		}
+		if raw.Land.IsEmpty() {
+			in.report.Errorf(raw.Land.Position, "name what is allowed", "land of a limit allows nothing")
+		}
+		if raw.Propose.IsEmpty() {
+			in.report.Errorf(raw.Propose.Position, "name what is allowed", "propose of a limit allows nothing")
+		}
+		if raw.Approvals.Valid() && (raw.Approvals.Value < 1 || raw.Approvals.Value > config.MaxApprovals) {
+			in.report.Errorf(raw.Approvals.Position, "remove approvals when none is needed", "approvals must be 1 to %d", config.MaxApprovals)
+		}
+		if raw.Approvals.Value > 0 && slices.Contains(limit.Land, config.LandPush) {
+			in.report.Errorf(raw.Approvals.Position, "remove push from land", "a limit requires approvals and allows land: push, which has none")
+		}
+		limits = append(limits, limit)
+	}
+	return limits
+}

@@ -1,0 +1,150 @@
+package serverconfig
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/receiver"
+	"promoter/internal/strictyaml"
+)
+
+// Receiver accepts the webhooks of one sender.
+type Receiver struct {
+	config.Position
+	Name       string
+	Kind       string // of package receiver
+	Secret     Reference
+	PathSecret Reference
+	App        string // the forge whose created App sends them
+	Header     string
+	Audience   string
+	Email      string
+	Anonymous  bool
+}
+
+// DefaultHeader is the header of a secret.
+const DefaultHeader = "Authorization"
+
+// rawReceiver accepts the webhooks of one sender. It has exactly one of secret, pathSecret, app, audience, and anonymous.
+type rawReceiver struct {
+	strictyaml.Origin
+	// Kind of the sender.
+	Kind strictyaml.Located[string] `yaml:"kind" required:"true"`
+	// Secret that signs the body or is sent in a header, by reference.
+	Secret strictyaml.Located[string] `yaml:"secret"`
+	// PathSecret is a part of the URL, /webhooks/NAME/SECRET, by reference; at least 32 characters.
+	PathSecret strictyaml.Located[string] `yaml:"pathSecret"`
+	// App accepts the webhook of the GitHub App that this forge has by setup, with the secret that was created with it.
+	App strictyaml.Located[string] `yaml:"app"`
+	// Header of the secret. Default: Authorization.
+	Header strictyaml.Located[string] `yaml:"header"`
+	// Audience of Google's identity token.
+	Audience strictyaml.Located[string] `yaml:"audience"`
+	// Email of the account in Google's identity token.
+	Email strictyaml.Located[string] `yaml:"email"`
+	// Anonymous accepts webhooks without any credential. A webhook only triggers a reconciliation, but each one costs work.
+	Anonymous strictyaml.Located[bool] `yaml:"anonymous"`
+}
+
+// Sensitive implements strictyaml.Sensitive.
+func (*rawReceiver) Sensitive() {}
+
+func loadReceivers(in *input) []Receiver {
+	config.CheckNames(in.report, "receiver", in.raw.Receivers.Keys())
+	var receivers []Receiver
+	for _, e := range in.raw.Receivers.Entries {
+		raw, name := e.Value, e.Key
+		if raw.Invalid {
+			continue
+		}
+		one := Receiver{
+			Position: name.Position, Name: name.Value, Kind: raw.Kind.Value,
+			Secret: in.reference(raw.Secret, "secret"), PathSecret: in.reference(raw.PathSecret, "pathSecret"),
+			App: raw.App.Value, Header: raw.Header.Value, Audience: raw.Audience.Value, Email: raw.Email.Value, Anonymous: raw.Anonymous.Value,
+		}
+		if !raw.Kind.IsSet() {
+			in.report.Errorf(name.Position, "add kind: the sender", "the receiver %s has no kind", name.Value)
+		}
+		if in.report.OneOf(&raw.Kind, "kind", receiver.Names()) {
+			kind, _ := receiver.Find(raw.Kind.Value)
+			checkReceiverCredential(in.report, name, raw, kind)
+			checkReceiverApp(in, name, raw, receivers)
+			one.Header = receiverHeader(in.report, raw, kind)
+		}
+		receivers = append(receivers, one)
+	}
+	return receivers
+}
+
+// checkReceiverCredential requires exactly one credential that the sender supports, or
+// an explicit anonymous.
+func checkReceiverCredential(report *strictyaml.Report, name strictyaml.Located[string], raw *rawReceiver, kind receiver.Kind) {
+	var found []string
+	for _, c := range []struct {
+		key string
+		strictyaml.Origin
+	}{
+		{receiver.Secret, raw.Secret.Origin}, {receiver.PathSecret, raw.PathSecret.Origin},
+		{receiver.App, raw.App.Origin}, {receiver.Audience, raw.Audience.Origin},
+	} {
+		if !c.IsSet() {
+			continue
+		}
+		if !slices.Contains(kind.Credentials, c.key) {
+			report.Errorf(c.Position, "use "+strings.Join(kind.Credentials, " or "), "%s does not support %s", kind.Name, c.key)
+		}
+		if found = append(found, c.key); len(found) == 2 {
+			report.Errorf(c.Position, "keep one of them", "the receiver %s has both %s and %s", name.Value, found[0], found[1])
+		}
+	}
+	switch {
+	case raw.Anonymous.Value && len(found) > 0:
+		report.Errorf(raw.Anonymous.Position, "remove anonymous", "the receiver %s is anonymous and has %s", name.Value, found[0])
+	case !raw.Anonymous.Value && len(found) == 0:
+		report.Errorf(name.Position, "add "+kind.Credentials[0]+", or anonymous: true", "the receiver %s has no credential", name.Value)
+	}
+	if raw.Audience.IsSet() != raw.Email.IsSet() {
+		report.Errorf(strictyaml.FirstSet(raw.Audience.Origin, raw.Email.Origin), "write both", "the receiver %s has only one of audience and email", name.Value)
+	}
+}
+
+// checkReceiverApp requires that the forge whose App sends webhooks has one by setup, and
+// that it has one receiver: an App has one webhook.
+func checkReceiverApp(in *input, name strictyaml.Located[string], raw *rawReceiver, others []Receiver) {
+	if !raw.App.Valid() {
+		return
+	}
+	bySetup := slices.ContainsFunc(in.raw.Forges.Entries, func(e strictyaml.Entry[*rawForge]) bool {
+		return e.Key.Value == raw.App.Value && !e.Value.Invalid && e.Value.App != nil && e.Value.App.Setup.IsSet()
+	})
+	if !bySetup {
+		in.report.Errorf(raw.App.Position, "name a forge with app: {setup: ...}, or write secret",
+			"the receiver %s refers to the App of the forge %q, which has none by setup", name.Value, raw.App.Value)
+		return
+	}
+	for _, other := range others {
+		if other.App == raw.App.Value {
+			in.report.Errorf(raw.App.Position, "keep one of them", "the receivers %s and %s refer to the App of one forge, which has one webhook", other.Name, name.Value)
+			return
+		}
+	}
+}
+
+func receiverHeader(report *strictyaml.Report, raw *rawReceiver, kind receiver.Kind) string {
+	outside := func(r rune) bool {
+		return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	switch {
+	case !raw.Header.Valid():
+		if raw.Secret.IsSet() && kind.CustomHeader {
+			return DefaultHeader
+		}
+	case !kind.CustomHeader:
+		report.Errorf(raw.Header.Position, "remove header", "%s has a fixed header", kind.Name)
+	case raw.Header.Value == "" || strings.ContainsFunc(raw.Header.Value, outside):
+		report.Errorf(raw.Header.Position, "write letters, digits and dashes", "header is not the name of an HTTP header")
+	}
+	return http.CanonicalHeaderKey(raw.Header.Value)
+}

@@ -1,0 +1,59 @@
+package serverconfig
+
+import (
+	"flag"
+	"path/filepath"
+	"testing"
+
+	"reflect"
+
+	reflectschema "github.com/invopop/jsonschema"
+
+	"promoter/internal/config"
+	"promoter/internal/receiver"
+	"promoter/internal/strictyaml"
+	"promoter/internal/strictyaml/strictyamltest"
+)
+
+// schema is generated with: go test . -run TestSchema_isCurrent -update.
+func schema() strictyamltest.Schema {
+	return strictyamltest.Schema{
+		File: "../../../config/promoter-server.schema.json", Root: rawServer{}, Sources: []string{".", ".."}, Version: 1,
+		Define: []any{config.RawSchedule{}},
+		Forms: map[reflect.Type][]*reflectschema.Schema{
+			reflect.TypeFor[config.RawPoll](): {{Type: "string", Pattern: strictyamltest.DurationPattern}, {Ref: "#/$defs/schedule"}},
+		},
+		Enums: map[string][]string{"receiver.kind": receiver.Names(), "bypass.conditions": config.BypassNames(), "permission.verbs": verbNames()},
+		Names: []reflect.Type{reflect.TypeFor[strictyaml.Map[*rawForge]](), reflect.TypeFor[strictyaml.Map[*rawReceiver]]()},
+	}
+}
+
+func TestSchema_isCurrent(t *testing.T) {
+	t.Parallel()
+	schema().CheckCurrent(t, flag.Lookup("update").Value.String() == "true")
+}
+
+func TestSchema_acceptsExamples(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{"../../../config/examples/server*.yaml", "testdata/valid/*.yaml"} {
+		for _, file := range strictyamltest.Files(t, pattern) {
+			if err := schema().Validate(t, file); err != nil {
+				t.Errorf("%s: the schema refuses what loads: %v", file, err)
+			}
+		}
+	}
+}
+
+// TestSchema_refuses lists the rules that an editor shows while a user types. The others
+// involve two places.
+func TestSchema_refuses(t *testing.T) {
+	t.Parallel()
+	for _, rule := range []string{
+		"server-key", "server-secret", "server-forge-kind", "server-receiver-kind", "server-permission", "server-sizes",
+		"server-registry-host", "server-repository", "server-registry-poll",
+	} {
+		if schema().Validate(t, filepath.Join("testdata/invalid", rule+".yaml")) == nil {
+			t.Errorf("%s: the schema accepts what does not load", rule)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package serverconfig
+
+import (
+	"net/textproto"
+	"strings"
+
+	"promoter/internal/strictyaml"
+)
+
+// Traces are sent to an OpenTelemetry collector. Without an endpoint there are none.
+type Traces struct {
+	Endpoint string // without a slash at the end
+	Headers  []Header
+	Ratio    float64 // above 0, up to 1
+	Service  string
+	Insecure bool
+}
+
+// Header is a header of a request, with its value by reference.
+type Header struct {
+	Name  string
+	Value Reference
+}
+
+// DefaultService is the service name in traces.
+const DefaultService = "promoter"
+
+// Limits of traces; names are in bytes.
+const (
+	maxService    = 100
+	maxHeaders    = 20
+	maxHeaderName = 100
+)
+
+// rawTraces is a collector that traces are sent to, by OTLP over HTTP.
+type rawTraces struct {
+	strictyaml.Origin
+	// Endpoint of the collector, without /v1/traces.
+	Endpoint strictyaml.Located[string] `yaml:"endpoint" required:"true"`
+	// Headers of each request, by name. A value is env:NAME or file:PATH.
+	Headers strictyaml.Map[strictyaml.Located[string]] `yaml:"headers"`
+	// Ratio of the traces that are kept, above 0. Default: 1, all.
+	Ratio strictyaml.Located[float64] `yaml:"ratio"`
+	// Service is the name of promoter in the collector. Default: promoter.
+	Service strictyaml.Located[string] `yaml:"service"`
+	// Insecure allows plain http to the collector when its address is in networks.
+	Insecure strictyaml.Located[bool] `yaml:"insecure"`
+}
+
+// Sensitive implements strictyaml.Sensitive.
+func (*rawTraces) Sensitive() {}
+
+func loadTraces(in *input) Traces {
+	raw := in.raw.Traces
+	if raw == nil || raw.Invalid {
+		return Traces{}
+	}
+	if !raw.Endpoint.IsSet() {
+		in.report.Errorf(raw.Position, "write endpoint: https://HOST, or remove traces to disable them", "traces has no endpoint")
+	}
+	traces := Traces{
+		Endpoint: in.url(raw.Endpoint, "traces.endpoint"), Headers: loadHeaders(in, raw.Headers),
+		Ratio: raw.Ratio.Or(1), Service: raw.Service.Or(DefaultService), Insecure: raw.Insecure.Value,
+	}
+	if strings.HasPrefix(traces.Endpoint, "ssh:") {
+		in.report.Errorf(raw.Endpoint.Position, "write https://HOST", "traces.endpoint is not the address of a collector")
+	}
+	in.checkHTTP("the collector of traces", raw.Endpoint, raw.Insecure)
+	if traces.Ratio <= 0 || traces.Ratio > 1 {
+		in.report.Errorf(raw.Ratio.Position, "write a number above 0, at most 1; remove traces to disable them", "the ratio of traces is %v", traces.Ratio)
+	}
+	if traces.Service == "" || len(traces.Service) > maxService {
+		in.report.Errorf(raw.Service.Position, "write a name of at most 100 bytes", "the service of traces is not a name")
+	}
+	return traces
+}
+
+func loadHeaders(in *input, raw strictyaml.Map[strictyaml.Located[string]]) []Header {
+	if len(raw.Entries) > maxHeaders {
+		in.report.Errorf(raw.Position, "remove some", "traces have more than %d headers", maxHeaders)
+	}
+	var headers []Header
+	for _, e := range raw.Entries {
+		name := textproto.CanonicalMIMEHeaderKey(e.Key.Value)
+		switch {
+		case !validHeaderName(name):
+			in.report.Errorf(e.Key.Position, "write a name such as Authorization", "%q is not the name of a header", e.Key.Value)
+		case name == "Content-Type" || name == "Content-Length" || name == "Host":
+			in.report.Errorf(e.Key.Position, "remove it", "the header %s is set by promoter", name)
+		}
+		headers = append(headers, Header{Name: name, Value: in.reference(e.Value, "the header "+name+" of traces")})
+	}
+	return headers
+}
+
+// validHeaderName accepts the common subset of the names in RFC 9110, section 5.1.
+func validHeaderName(name string) bool {
+	odd := strings.ContainsFunc(name, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_'
+	})
+	return name != "" && len(name) <= maxHeaderName && !odd
+}
