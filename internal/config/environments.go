@@ -153,47 +153,84 @@ func checkCaptures(in *input) {
 }
 
 // checkOverlaps refuses two environments that certainly write the same value: they are
-// on one branch, have a path in common, and use the same image. Other overlaps show when
+// on one branch, have a file in common, and use the same image. Other overlaps show when
 // a reference belongs to both; the reference is then refused.
 func checkOverlaps(in *input, c *Config) {
+	samples := make([][]sample, len(c.Environments))
+	for i, e := range c.Environments {
+		if e.match == nil || !writes(c, &e) {
+			continue
+		}
+		for n, path := range e.match.patterns() {
+			for _, file := range path.Samples() {
+				if _, matched := e.Match(file); matched {
+					samples[i] = append(samples[i], sample{file, path, n})
+				}
+			}
+		}
+	}
 	for j := range c.Environments {
 		for i := range j {
 			a, b := &c.Environments[i], &c.Environments[j]
 			if !in.compare(b.Position, 1) {
 				return
 			}
-			if a.match != nil && b.match != nil && a.Branch == b.Branch && writes(c, a) && writes(c, b) {
-				checkOverlap(in, c, a, b, in.raw.Environments.Entries[j].Value)
+			if a.Branch == b.Branch && len(samples[i]) > 0 && len(samples[j]) > 0 {
+				checkOverlap(in, c, a, b, samples[i], samples[j], in.raw.Environments.Entries[j].Value)
 			}
 		}
 	}
 }
 
-func checkOverlap(in *input, c *Config, a, b *Environment, raw *rawEnvironment) {
-	for _, p := range a.match.patterns() {
-		for n, q := range b.match.patterns() {
-			if !in.compare(b.Position, 2+len(a.match.excludes)+len(b.match.excludes)) {
-				return
-			}
-			both := slices.ContainsFunc(slices.Concat(p.Samples(), q.Samples()), func(file string) bool {
-				_, inA := a.Match(file)
-				_, inB := b.Match(file)
-				return inA && inB
-			})
-			if !both {
-				continue
-			}
-			if shareImage(in, c, a, b) {
-				where := b.Position
-				if n < len(raw.Paths.Items) {
-					where = raw.Paths.Items[n].Position
-				}
-				in.report.Errorf(where, "narrow paths, add exclude, or use another branch",
-					"%s and %s write the same files: %s and %s", a.Name, b.Name, describe(p), describe(q))
-			}
+// sample is a file that an environment certainly writes.
+type sample struct {
+	file string
+	path *glob.Path
+	n    int // index of the path
+}
+
+func checkOverlap(in *input, c *Config, a, b *Environment, ofA, ofB []sample, raw *rawEnvironment) {
+	report := func(p, q *glob.Path, n int) {
+		if !shareImage(in, c, a, b) {
+			return
+		}
+		where := b.Position
+		if n < len(raw.Paths.Items) {
+			where = raw.Paths.Items[n].Position
+		}
+		in.report.Errorf(where, "narrow paths, add exclude, or use another branch",
+			"%s and %s write the same files: %s and %s", a.Name, b.Name, describe(p), describe(q))
+	}
+	cost := func(samples []sample, e *Environment) int {
+		return len(samples) * (len(e.match.patterns()) + len(e.match.excludes))
+	}
+	if !in.compare(b.Position, cost(ofA, b)+cost(ofB, a)) {
+		return
+	}
+	for _, s := range ofA {
+		if _, both := b.Match(s.file); both {
+			q, n := b.match.pathOf(s.file)
+			report(s.path, q, n)
 			return
 		}
 	}
+	for _, s := range ofB {
+		if _, both := a.Match(s.file); both {
+			p, _ := a.match.pathOf(s.file)
+			report(p, s.path, s.n)
+			return
+		}
+	}
+}
+
+// pathOf returns the first path that matches a file.
+func (m *matcher) pathOf(file string) (path *glob.Path, index int) {
+	for i, path := range m.patterns() {
+		if _, ok := path.Match(file); ok {
+			return path, i
+		}
+	}
+	return wholeTree, 0
 }
 
 func describe(p *glob.Path) string {

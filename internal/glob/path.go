@@ -159,11 +159,10 @@ func (p *Path) capture(segment string) (application string, ok bool) {
 // pattern spells out. A pattern that matches them matches them by its own wildcards.
 func (p *Path) Samples() []string {
 	const unlikely = "\x01"
-	one := strings.NewReplacer("**", "**", "*", unlikely, Application, unlikely).Replace(strings.TrimSuffix(p.text, "/"))
-	var samples []string
-	for _, many := range []string{"", unlikely + "/" + unlikely + "/"} {
-		sample := strings.ReplaceAll(one+"/", "**/", many)
-		samples = append(samples, sample+unlikely)
+	one := strings.NewReplacer("**", "**", "*", unlikely, Application, unlikely).Replace(strings.TrimSuffix(p.text, "/")) + "/"
+	if !strings.Contains(one, "**/") {
+		return []string{one + unlikely}
 	}
-	return samples
+	many := unlikely + "/" + unlikely + "/"
+	return []string{strings.ReplaceAll(one, "**/", "") + unlikely, strings.ReplaceAll(one, "**/", many) + unlikely}
 }

@@ -246,17 +246,19 @@ func Merge[T any](base, override *T) *T {
 func mergeInto(merged, base reflect.Value) {
 	for i := range merged.NumField() {
 		to, from := merged.Field(i), base.Field(i)
-		switch value := to.Interface().(type) {
-		case Origin:
-		case interface{ IsSet() bool }:
-			if to.Kind() == reflect.Pointer && !to.IsNil() && !from.IsNil() {
-				both := reflect.New(to.Type().Elem())
-				both.Elem().Set(to.Elem())
-				mergeInto(both.Elem(), from.Elem())
-				to.Set(both)
-			} else if to.Kind() == reflect.Pointer && to.IsNil() || to.Kind() != reflect.Pointer && !value.IsSet() {
+		switch {
+		case to.Type() == reflect.TypeFor[Origin]() || !to.CanSet():
+		case to.Kind() != reflect.Pointer:
+			if value, ok := to.Addr().Interface().(interface{ IsSet() bool }); ok && !value.IsSet() {
 				to.Set(from)
 			}
+		case to.IsNil():
+			to.Set(from)
+		case !from.IsNil():
+			both := reflect.New(to.Type().Elem())
+			both.Elem().Set(to.Elem())
+			mergeInto(both.Elem(), from.Elem())
+			to.Set(both)
 		}
 	}
 }
