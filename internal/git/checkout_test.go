@@ -85,9 +85,9 @@ func TestCheckout_DetachedAt(t *testing.T) {
 		head *plumbing.Reference
 		want []string
 	}{
-		"a branch":           {plumbing.NewSymbolicReference(plumbing.HEAD, "refs/heads/local"), nil},
-		"a commit":           {plumbing.NewHashReference(plumbing.HEAD, commit), []string{"env/eu", "env/prod"}},
-		"a commit of nobody": {plumbing.NewHashReference(plumbing.HEAD, c.Commit(c.Files(nil))), nil},
+		"a branch":              {plumbing.NewSymbolicReference(plumbing.HEAD, "refs/heads/local"), nil},
+		"a commit":              {plumbing.NewHashReference(plumbing.HEAD, commit), []string{"env/eu", "env/prod"}},
+		"a commit of no branch": {plumbing.NewHashReference(plumbing.HEAD, c.Commit(c.Files(nil))), nil},
 	} {
 		c.Reference(test.head)
 		got, err := openClone(t, c, "").DetachedAt()
@@ -101,7 +101,7 @@ func TestCheckout_DefaultBranch(t *testing.T) {
 	t.Parallel()
 	c := gittest.NewClone(t)
 	if name, err := openClone(t, c, "").DefaultBranch(); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("a clone that never heard of it: %q, %v", name, err)
+		t.Errorf("a clone without the default branch: %q, %v", name, err)
 	}
 	head := plumbing.NewRemoteHEADReferenceName("origin")
 	c.Reference(plumbing.NewSymbolicReference(head, plumbing.NewRemoteReferenceName("origin", "release/main")))
@@ -119,7 +119,7 @@ func TestCheckout_Remote_missing(t *testing.T) {
 	c := gittest.NewClone(t)
 	_, err := openClone(t, c, "").Remote("env/prod")
 	if fault.KindOf(err) != fault.NotFound || err.Error() != "origin/env/prod is not in this clone" {
-		t.Errorf("a branch that is not at hand: %v", err)
+		t.Errorf("a branch that is not in the clone: %v", err)
 	}
 
 	gone := plumbing.NewHash("1234567890123456789012345678901234567890")

@@ -22,7 +22,7 @@ import (
 )
 
 // A server that believes that we have what we lack leaves it out, and says nothing.
-// The mirror is made anew then.
+// The mirror is created again.
 func TestFetch_incomplete(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
@@ -101,7 +101,7 @@ func TestFetch_brokenOff(t *testing.T) {
 	}
 }
 
-// between stands between client and server: it replaces what the server offers,
+// between proxies between client and server: it replaces what the server offers,
 // with as many bytes, and changes what the client asks for.
 func (w *web) between(available, by string, ask func([]byte) []byte) {
 	w.instead(func(rw http.ResponseWriter, r *http.Request) bool {
@@ -149,13 +149,13 @@ func TestFetch_neverComplete(t *testing.T) {
 	same(t, m, o, head)
 }
 
-// ending is a context that is found to have ended after so many looks.
+// ending is a context that ends after a number of calls of Err.
 type ending struct {
 	context.Context //nolint:containedctx // it is one
 	left            atomic.Int64
 }
 
-// Err says that the context ended.
+// Err reports whether the context ended.
 func (e *ending) Err() error {
 	if e.left.Add(-1) < 0 {
 		return context.Canceled
@@ -174,24 +174,24 @@ func TestFetch_ended(t *testing.T) {
 	fetched(t, m, "main")
 	next := o.commit("main", files{"apps/a1/f1.yaml": "new: 1\n", "apps/b/c/d.yaml": "d\n"})
 	failed := 0
-	for looks := int64(0); ; looks++ {
+	for checks := int64(0); ; checks++ {
 		ctx := &ending{Context: t.Context()}
-		ctx.left.Store(looks)
+		ctx.left.Store(checks)
 		_, err := m.Fetch(ctx, "main")
 		if err == nil {
 			break
 		}
 		failed++
 		if fault.KindOf(err) != fault.Temporary || !strings.Contains(err.Error(), context.Canceled.Error()) {
-			t.Errorf("after %d looks: %v: %v", looks, fault.KindOf(err), err)
+			t.Errorf("after %d checks: %v: %v", checks, fault.KindOf(err), err)
 		}
 		if id, _ := m.Have("main"); id != first {
-			t.Fatalf("after %d looks, the mirror has %s", looks, id)
+			t.Fatalf("after %d checks, the mirror has %s", checks, id)
 		}
 		nothingLeft(t, dir)
 	}
 	if failed < 3 {
-		t.Errorf("the context was looked at %d times", failed)
+		t.Errorf("the context was checked %d times", failed)
 	}
 	same(t, m, o, next)
 	if got := history(t, m, next); len(got) != 2 {
@@ -210,7 +210,7 @@ func nothingLeft(t *testing.T, dir string) {
 }
 
 // A server may name any default branch, and end the history as often as it likes.
-func TestFetch_hostileWordsBeforeThePack(t *testing.T) {
+func TestFetch_limitsResponseBeforePack(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
 	o.commit("main", many(10))
@@ -257,7 +257,7 @@ func TestFetch_tooLarge(t *testing.T) {
 			head := fetched(t, m, "main")["main"]
 			sizes(t, m, head, map[string]bool{"a.yaml": false, "exact.yaml": false, "big.yaml": true})
 
-			// One more, in a later fetch: looked at twice, then remembered.
+			// One more, in a later fetch: checked twice, then recorded.
 			next := o.commit("main", files{"more.yaml": strings.Repeat("m", 2000), "a.yaml": "a: 2\n"})
 			o.repack()
 			fetched(t, m, "main")

@@ -132,7 +132,7 @@ func TestFetch_emptyRepository(t *testing.T) {
 	}
 }
 
-// The idle pass is one listing: a fetch that finds nothing new asks for no more.
+// A fetch that finds nothing new makes one request, for the list of references.
 func TestFetch_idle(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
@@ -445,7 +445,7 @@ func TestDeepen_afterAMoveToAnotherBranch(t *testing.T) {
 	}
 }
 
-// What a head changes can be seen too when the mirror was made anew, and when a
+// What a head changes can be seen also in a new mirror, and when a
 // head was moved far back.
 func TestFetch_headsOfANewMirror(t *testing.T) {
 	t.Parallel()
@@ -472,8 +472,8 @@ func TestFetch_headsOfANewMirror(t *testing.T) {
 	}
 }
 
-// A branch that the remote does not have any more leaves the mirror whoever asks
-// for what: promotions leave many behind.
+// A branch that was deleted on the remote is removed from the mirror by any fetch:
+// promotions leave many behind.
 func TestFetch_forgetsBranchesThatAreGone(t *testing.T) {
 	t.Parallel()
 	o, ids := grown(t, 2)

@@ -18,7 +18,6 @@ import (
 )
 
 // token is the credential that must never be seen.
-
 const token = "ghs_16C7e42F292c6912E7710c838347Ae178B4a"
 
 func with(c wire.Credential) func(context.Context) (wire.Credential, error) {
@@ -26,7 +25,6 @@ func with(c wire.Credential) func(context.Context) (wire.Credential, error) {
 }
 
 // guarded lets requests through that carry the header, and answers 401 to others.
-
 func (w *web) guarded(authorization string) {
 	w.instead(func(rw http.ResponseWriter, r *http.Request) bool {
 		if r.Header.Get("Authorization") == authorization {
@@ -74,7 +72,6 @@ func TestHTTP_credentials(t *testing.T) {
 }
 
 // unseen fails for an error that shows the token in any form.
-
 func unseen(t *testing.T, err error) {
 	t.Helper()
 	for _, form := range []string{token, base64.StdEncoding.EncodeToString([]byte("me:" + token)), base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))} {
@@ -146,12 +143,6 @@ func TestHTTP_answers(t *testing.T) {
 		})
 	}
 }
-
-// The credential stays with its host, whatever a redirect says.
-
-// A server that keeps nothing of what it is told about the boundary leaves out
-
-// what lies below it. That is seen, and fetched again into an empty mirror.
 
 func TestHTTP_redirects(t *testing.T) {
 	t.Parallel()

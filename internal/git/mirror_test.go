@@ -47,7 +47,7 @@ func TestOpen_damaged(t *testing.T) {
 			fetched(t, m, "main")
 			same(t, m, o, head)
 			if _, err := os.Stat(filepath.Join(dir, "cache")); err != nil {
-				t.Error("what others keep in the folder is gone")
+				t.Error("other files in the directory were removed")
 			}
 			nothingLeft(t, dir)
 		})
@@ -133,7 +133,7 @@ func TestOpen_oneAtATime(t *testing.T) {
 	openedIn(t, dir, o.remoteFile())
 }
 
-// A mirror goes when nobody uses it, and is made anew when somebody wants it again.
+// Remove waits until the mirror is not used; Open creates it again.
 func TestRemove(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
@@ -159,8 +159,8 @@ func TestRemove(t *testing.T) {
 	openedIn(t, dir, o.remoteFile())
 }
 
-// Packs of many fetches become one, and nothing is lost by it.
-func TestFetch_tidy(t *testing.T) {
+// The packs of many fetches are joined, and no object is lost.
+func TestFetch_joinsSmallPacks(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
 	main := o.commit("main", many(30))

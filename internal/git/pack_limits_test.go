@@ -54,7 +54,7 @@ func handMade(t testing.TB, count uint32, objects ...packed) []byte {
 	return b.Bytes()
 }
 
-// delta says what it is made from and what it makes, in sizes.
+// delta is the start of a delta: the sizes of its base and of its result.
 func delta(from, made uint64) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(nil, from), made)
 }

@@ -22,7 +22,6 @@ import (
 )
 
 // us is who commits in these tests.
-
 var us = object.Signature{Name: "promoter", Email: "promoter@example.com", When: epoch.Add(1000 * time.Hour)}
 
 func written(t testing.TB, m *git.Mirror, parent object.ID, change files) object.ID {
@@ -39,7 +38,6 @@ func written(t testing.TB, m *git.Mirror, parent object.ID, change files) object
 }
 
 // allWays are the transports with ssh.
-
 func allWays(o *origin) map[string]wire.Remote {
 	all := ways(o)
 	all["ssh"] = o.serveSSH().remote()
@@ -158,8 +156,6 @@ func TestPush_lostRace(t *testing.T) {
 	}
 }
 
-// A branch that moves while the push is on its way: the server compares too.
-
 func TestPush_lostRaceInside(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
@@ -183,12 +179,6 @@ func TestPush_lostRaceInside(t *testing.T) {
 		t.Error("their commit is gone")
 	}
 }
-
-// A refusal of what nobody moved is told in the server's words, once.
-
-// Without leave to push the service itself refuses.
-
-// The push is done and its answer lost: the branches tell.
 
 func TestPush_invalid(t *testing.T) {
 	t.Parallel()
@@ -325,7 +315,6 @@ func TestPush_lostAnswer(t *testing.T) {
 }
 
 // take lets the origin have a commit as a push would, and returns it.
-
 func (o *origin) take(id, parent object.ID, content string) object.ID {
 	o.t.Helper()
 	other := opened(o.t, o.remoteFile())
@@ -338,8 +327,6 @@ func (o *origin) take(id, parent object.ID, content string) object.ID {
 	}
 	return id
 }
-
-// The connection dies before the server did anything.
 
 func TestPush_lostRequest(t *testing.T) {
 	t.Parallel()

@@ -27,18 +27,7 @@ import (
 )
 
 // passphrase opens the client's key in these tests.
-
 const passphrase = "correct horse battery staple"
-
-// sshServer serves an origin over ssh with Git's own programs.
-
-// serveSSH starts the server; it ends with the test, all its programs with it.
-
-// knownHosts writes a file that holds the key for the server.
-
-// exec runs the command in a shell, as sshd does, beside the origin.
-
-// answer lets the server answer in place of Git's program.
 
 func TestSSH_fetchAndPush(t *testing.T) {
 	t.Parallel()
@@ -118,12 +107,12 @@ func TestSSH_refused(t *testing.T) {
 		"no known hosts":     {func(r *wire.Remote) { r.KnownHosts = empty + "/none" }, fault.Invalid, "read the known hosts"},
 		"a wrong key":        {func(r *wire.Remote) { r.Credential = with(wire.Credential{Key: wrong}) }, fault.Unauthorized, "rejected the SSH key"},
 		"a wrong password":   {func(r *wire.Remote) { r.Credential = with(wire.Credential{User: "other", Password: wrong}) }, fault.Unauthorized, "rejected the SSH key"},
-		"nobody":             {func(r *wire.Remote) { r.Credential = nil }, fault.Unauthorized, "rejected the SSH key"},
+		"no credential":      {func(r *wire.Remote) { r.Credential = nil }, fault.Unauthorized, "rejected the SSH key"},
 		"no passphrase":      {func(r *wire.Remote) { r.Credential = with(wire.Credential{Key: locked}) }, fault.Invalid, "configure its passphrase"},
 		"a wrong passphrase": {func(r *wire.Remote) { r.Credential = with(wire.Credential{Key: locked, Passphrase: wrong}) }, fault.Invalid, "does not decrypt"},
 		"no key at all":      {func(r *wire.Remote) { r.Credential = with(wire.Credential{Key: secret.New("hello")}) }, fault.Invalid, "not a private key"},
 		"no such repository": {func(r *wire.Remote) { r.URL += "/none" }, fault.NotFound, "does not appear to be a git repository"},
-		"nobody who answers": {func(r *wire.Remote) { r.URL = "ssh://git@" + nobody + "/x" }, fault.Temporary, "connect to the server"},
+		"a closed port":      {func(r *wire.Remote) { r.URL = "ssh://git@" + closedAddress + "/x" }, fault.Temporary, "connect to the server"},
 		"a failed credential": {func(r *wire.Remote) {
 			r.Credential = func(context.Context) (wire.Credential, error) {
 				return wire.Credential{}, fault.New(fault.Invalid, "no file")
@@ -140,7 +129,7 @@ func TestSSH_refused(t *testing.T) {
 			}
 			for _, value := range []string{passphrase, "PRIVATE", wrong.Reveal()} {
 				if strings.Contains(err.Error(), value) {
-					t.Errorf("the error holds a secret: %v", err)
+					t.Errorf("the error contains a secret: %v", err)
 				}
 			}
 		})
@@ -157,8 +146,6 @@ func TestSSH_password(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// A program's words come beside its answer; they are waited for.
 
 func TestSSH_lastWords(t *testing.T) {
 	t.Parallel()
@@ -182,7 +169,7 @@ func TestSSH_lastWords(t *testing.T) {
 			t.Errorf("%q: %v: %v", words, fault.KindOf(err), err)
 		}
 		if last := strings.TrimSpace(words[strings.LastIndex(strings.TrimSpace(words), "\n")+1:]); !strings.Contains(err.Error(), strings.TrimPrefix(strings.TrimPrefix(last, "remote: "), "ERROR: ")) {
-			t.Errorf("%q is not told: %v", words, err)
+			t.Errorf("%q is not reported: %v", words, err)
 		}
 	}
 }
@@ -208,7 +195,7 @@ func TestSSH_hangs(t *testing.T) {
 			t.Errorf("%v: %v", fault.KindOf(err), err)
 		}
 	case <-time.After(time.Minute):
-		t.Fatal("the end of the context is not obeyed")
+		t.Fatal("the call does not end with the context")
 	}
 }
 
@@ -223,7 +210,7 @@ type sshServer struct {
 
 	mu       sync.Mutex
 	commands []string
-	instead  func(command string, channel ssh.Channel) bool // of Git's program, when it says so
+	instead  func(command string, channel ssh.Channel) bool // of Git's program, if it returns true
 }
 
 func newSigner(t testing.TB) (ssh.Signer, ed25519.PrivateKey) {
@@ -301,13 +288,13 @@ func (s *sshServer) serve(conn net.Conn) {
 			if meta.User() == "git" && slices.Equal(key.Marshal(), s.client.PublicKey().Marshal()) {
 				return nil, nil //nolint:nilnil // no restrictions
 			}
-			return nil, errors.New("nobody we know")
+			return nil, errors.New("unknown user")
 		},
 		PasswordCallback: func(meta ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
 			if meta.User() == "other" && string(password) == passphrase {
 				return nil, nil //nolint:nilnil // no restrictions
 			}
-			return nil, errors.New("nobody we know")
+			return nil, errors.New("unknown user")
 		},
 	}
 	config.AddHostKey(s.host)

@@ -199,7 +199,7 @@ type web struct {
 
 	mu       sync.Mutex
 	requests []string                                      // method, path and query
-	answer   func(http.ResponseWriter, *http.Request) bool // instead of Git's own, when it says so
+	answer   func(http.ResponseWriter, *http.Request) bool // instead of Git's own, if it returns true
 }
 
 func (o *origin) serve() *web {
@@ -229,7 +229,7 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// instead answers requests in place of Git, where f says that it did.
+// instead answers requests in place of Git if f returns true.
 func (w *web) instead(f func(http.ResponseWriter, *http.Request) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -282,22 +282,22 @@ func fetched(t testing.TB, m *git.Mirror, branches ...string) map[string]object.
 	return found
 }
 
-// nobody is an address that nobody listens on. A port that was free a moment ago may
-// be somebody else's now; this one is given to nobody who asks for any.
-const nobody = "127.0.0.1:1"
+// closedAddress is an address without a listener. A port that was free before may be in use
+// now; this one is never assigned to a listener that asks for any port.
+const closedAddress = "127.0.0.1:1"
 
 func contextWith(t testing.TB, timeout time.Duration) (context.Context, context.CancelFunc) {
 	t.Helper()
 	return context.WithTimeout(t.Context(), timeout)
 }
 
-// twoWays are the transports that stories about history are told over.
+// twoWays are the transports of tests about history.
 func twoWays() map[string]bool { return map[string]bool{"file": true, "http": true} }
 
 // hour is when the n-th commit of an origin is made.
 func hour(n int) time.Time { return epoch.Add(time.Duration(n) * time.Hour) }
 
-// ways are the transports that every story is told over.
+// ways are the transports of most tests.
 func ways(o *origin) map[string]wire.Remote {
 	return map[string]wire.Remote{"file": o.remoteFile(), "http": o.serve().remote()}
 }

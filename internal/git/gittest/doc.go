@@ -1,10 +1,10 @@
-// Package gittest is the Git behind the forges that tests run: real bare
-// repositories, commits and merges made of real objects, and smart HTTP served by
-// git itself, so that a clone, a push and a fake's API see the same branches.
+// Package gittest provides the Git side of fake forges: real bare repositories,
+// commits and merges of real objects, and smart HTTP served by git itself, so that a
+// clone, a push, and the API of a fake see the same branches. It also runs git for
+// tests and writes objects by hand, including invalid ones.
 //
-// The fakes hold it under their own lock and have the words and the rules; here is
-// what all of them do alike. What must not fail panics with an error, which a
-// fake takes where it knows the test that failed.
+// The fakes do the locking and have the rules and messages of their forges. What must
+// not fail panics with an error, which a fake recovers where it knows the test.
 //
 // Support code for tests: it needs the program git.
 package gittest

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// Git runs git in bare repositories below one folder of a test.
+// Git runs git in bare repositories below one directory of a test.
 type Git struct {
 	path string
 	root string
 }
 
-// New finds git; a test without it is skipped.
+// New finds git, or skips the test.
 func New(t testing.TB) *Git {
 	t.Helper()
 	path, err := exec.LookPath("git")
@@ -27,7 +27,7 @@ func New(t testing.TB) *Git {
 	return &Git{path: path, root: t.TempDir()}
 }
 
-// Author is who a commit is by, and when.
+// Author is the author or the committer of a commit, and the time.
 type Author struct {
 	Name, Email string
 	At          time.Time
@@ -40,7 +40,7 @@ func (a Author) environment(role string) []string {
 	}
 }
 
-// environment keeps the configuration of the machine out.
+// environment excludes the configuration of the machine.
 func (g *Git) environment() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + g.root, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
@@ -48,7 +48,7 @@ func (g *Git) environment() []string {
 	}
 }
 
-// try runs git and returns what it prints, without the last line end.
+// try runs git and returns its output without the last line feed.
 func (g *Git) try(dir string, extra []string, stdin string, args ...string) (string, error) {
 	command := exec.Command(g.path, args...) //nolint:noctx // it ends by itself in milliseconds
 	command.Dir = dir
@@ -68,7 +68,7 @@ func (g *Git) must(dir string, extra []string, stdin string, args ...string) str
 	return out
 }
 
-// check panics with what went wrong.
+// check panics with the first error.
 func check(errs ...error) {
 	for _, err := range errs {
 		if err != nil {
@@ -77,22 +77,22 @@ func check(errs ...error) {
 	}
 }
 
-// Setup says what a forge does with its repositories.
+// Setup is how a forge configures its repositories.
 type Setup struct {
 	// Hidden are the refs that no push may touch, for instance refs/pull.
 	Hidden []string
-	// Refusal is what git prints for a push to a protected branch, line by line;
-	// BRANCH stands for its name.
+	// Refusal is what git prints for a push to a protected branch, line by line.
+	// BRANCH is replaced by its name.
 	Refusal []string
 }
 
-// Init makes a bare repository with the branch main to come, which allows what
-// forges allow. The name is that of its folder.
+// Init creates an empty bare repository whose first branch will be main, with the
+// settings of a forge. The name is that of its directory.
 func (g *Git) Init(name string, setup Setup) *Repository {
 	r := &Repository{git: g, dir: filepath.Join(g.root, name+".git")}
 	g.must(g.root, nil, "", "init", "--quiet", "--bare", "--initial-branch=main", "--template=", r.dir)
 	var config strings.Builder
-	// Nothing tidies up in the background, where it would outlive a test.
+	// No garbage collection in the background, which could outlive the test.
 	config.WriteString("[http]\n\treceivepack = true\n[receive]\n\tautogc = false\n\tdenyDeleteCurrent = ignore\n")
 	for _, ref := range setup.Hidden {
 		config.WriteString("\thideRefs = " + ref + "\n")

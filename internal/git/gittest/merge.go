@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Landing is a head that is to land on a base, both commits.
+// Landing is a merge of a head into a base, both commits.
 type Landing struct {
 	Base, Head string
 	Message    string // of the commit that the forge makes
-	// By is the author of that commit; a rebase keeps the authors. Committer is who
-	// the forge says committed.
+	// By is the author of that commit; a rebase keeps the authors. Committer is the
+	// committer that the forge records.
 	By, Committer Author
 }
 
-// Merge returns the tree of both sides together, false when they conflict.
+// Merge returns the merged tree, and false if the sides conflict.
 func (r *Repository) Merge(ours, theirs string) (tree string, clean bool) {
 	out, err := r.Try("merge-tree", "--write-tree", "--allow-unrelated-histories", ours, theirs)
 	tree, _, _ = strings.Cut(out, "\n")
 	return tree, err == nil
 }
 
-// MergeCommit makes a commit of two parents. Like the other ways of landing it
-// moves no branch, and says false when the two conflict.
+// MergeCommit creates a commit with two parents. Like Squash and Rebase, it moves no
+// branch and returns false if the two conflict.
 func (r *Repository) MergeCommit(l Landing) (commit string, clean bool) {
 	tree, clean := r.Merge(l.Base, l.Head)
 	if !clean {
@@ -31,7 +31,7 @@ func (r *Repository) MergeCommit(l Landing) (commit string, clean bool) {
 	return r.Write(tree, l.Message, l.By, l.Committer, l.Base, l.Head), true
 }
 
-// Squash makes one commit of all that the head brings.
+// Squash creates one commit with all changes of the head.
 func (r *Repository) Squash(l Landing) (commit string, clean bool) {
 	tree, clean := r.Merge(l.Base, l.Head)
 	if !clean {
@@ -40,8 +40,8 @@ func (r *Repository) Squash(l Landing) (commit string, clean bool) {
 	return r.Write(tree, l.Message, l.By, l.Committer, l.Base), true
 }
 
-// Rebase writes every commit of the head anew on the base, with its message and
-// its author at the committer's time.
+// Rebase writes every commit of the head again on top of the base, with its message
+// and its author, at the committer's time.
 func (r *Repository) Rebase(l Landing) (commit string, clean bool) {
 	onto := l.Base
 	for _, one := range r.Between(l.Base, l.Head) {
@@ -56,10 +56,10 @@ func (r *Repository) Rebase(l Landing) (commit string, clean bool) {
 	return onto, true
 }
 
-// Pick applies one commit on top of another, false when it conflicts. A stand-in
-// for the target with the picked commit's parent makes the merge base right, which
-// git 2.39 takes from history only.
+// Pick applies one commit on top of another and returns false if it conflicts. It
+// merges with a copy of the target whose parent is that of the picked commit, because
+// git 2.39 takes the merge base only from history.
 func (r *Repository) Pick(commit, onto string) (tree string, clean bool) {
-	nobody := Author{Name: "t", Email: "t", At: time.Unix(0, 0)}
-	return r.Merge(r.Write(onto+"^{tree}", "stand-in", nobody, nobody, commit+"^"), commit)
+	by := Author{Name: "t", Email: "t", At: time.Unix(0, 0)}
+	return r.Merge(r.Write(onto+"^{tree}", "copy", by, by, commit+"^"), commit)
 }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// preReceive refuses pushes to the branches named in the file "protected", with
-// the words of the file "refusal".
+// preReceive refuses pushes to the branches listed in the file "protected", with the
+// message in the file "refusal".
 const preReceive = `#!/bin/sh
 [ -f protected ] || exit 0
 while read -r old new ref; do
@@ -19,8 +19,8 @@ while read -r old new ref; do
 done
 `
 
-// refuse prepares the hook. No process begins meanwhile: it would hold the hook open
-// for a moment, and Linux runs no program that is open for writing.
+// refuse writes the hook. No process may start meanwhile: it would inherit the open
+// file, and Linux does not run a program that is open for writing.
 func (r *Repository) refuse(words []string) {
 	hooks := filepath.Join(r.dir, "hooks")
 	syscall.ForkLock.RLock()
@@ -32,7 +32,7 @@ func (r *Repository) refuse(words []string) {
 	)
 }
 
-// Protect lets Git refuse every push to these branches, and to no others.
+// Protect makes Git refuse all pushes to these branches, and to no others.
 func (r *Repository) Protect(branches ...string) {
 	text := ""
 	for _, branch := range branches {

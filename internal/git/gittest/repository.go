@@ -13,13 +13,13 @@ type Repository struct {
 	dir string
 }
 
-// Dir is its folder.
+// Dir returns its directory.
 func (r *Repository) Dir() string { return r.dir }
 
 // Run runs git in it and returns what it prints, without the last line end.
 func (r *Repository) Run(args ...string) string { return r.git.must(r.dir, nil, "", args...) }
 
-// Try is Run for what may fail.
+// Try is Run for commands that may fail.
 func (r *Repository) Try(args ...string) (string, error) { return r.git.try(r.dir, nil, "", args...) }
 
 // Head returns the commit of a branch, empty when there is none.
@@ -51,7 +51,7 @@ func (r *Repository) Heads() map[string]string {
 	return heads
 }
 
-// Update moves a branch; with an old commit only from there.
+// Update moves a branch; if old is set, only from that commit.
 func (r *Repository) Update(branch, commit, old string) {
 	args := []string{"update-ref", "refs/heads/" + branch, commit}
 	if old != "" {
@@ -63,8 +63,7 @@ func (r *Repository) Update(branch, commit, old string) {
 // Delete deletes a branch.
 func (r *Repository) Delete(branch string) { r.Run("update-ref", "-d", "refs/heads/"+branch) }
 
-// Take brings a branch of another repository, or of this one, with its commits
-// under a ref here.
+// Take fetches a branch of another repository, or of this one, to a ref of this one.
 func (r *Repository) Take(from *Repository, branch, ref string) {
 	if from == r {
 		r.Run("update-ref", ref, "refs/heads/"+branch)
@@ -73,7 +72,7 @@ func (r *Repository) Take(from *Repository, branch, ref string) {
 	r.Run("fetch", "--quiet", from.dir, "+refs/heads/"+branch+":"+ref)
 }
 
-// Ancestor says whether a can be reached from b.
+// Ancestor reports whether a is reachable from b.
 func (r *Repository) Ancestor(a, b string) bool {
 	_, err := r.Try("merge-base", "--is-ancestor", a, b)
 	return err == nil
@@ -84,7 +83,7 @@ func (r *Repository) Between(base, head string) []string {
 	return strings.Fields(r.Run("rev-list", "--reverse", "--topo-order", base+".."+head))
 }
 
-// Message is that of a commit, without blanks at its end.
+// Message returns the message of a commit without trailing white space.
 func (r *Repository) Message(commit string) string {
 	return strings.TrimSpace(r.Run("log", "-1", "--format=%B", commit))
 }
@@ -98,8 +97,8 @@ func (r *Repository) Write(tree, message string, by, committer Author, parents .
 	return r.git.must(r.dir, append(by.environment("AUTHOR"), committer.environment("COMMITTER")...), message, args...)
 }
 
-// WithFiles returns the tree of a commit with these files changed. An empty commit
-// is an empty tree.
+// WithFiles returns the tree of a commit with these files changed. An empty commit ID
+// stands for an empty tree.
 func (r *Repository) WithFiles(commit string, files map[string]string) string {
 	index := filepath.Join(r.dir, "index.support")
 	defer func() { _ = os.Remove(index) }()
@@ -116,8 +115,8 @@ func (r *Repository) WithFiles(commit string, files map[string]string) string {
 	return r.git.must(r.dir, env, "", "write-tree")
 }
 
-// Add commits these files to a branch and returns the commit. A branch that is
-// not there begins at main, and main without a parent.
+// Add commits files to a branch and returns the commit. A new branch starts at main,
+// and main without a parent.
 func (r *Repository) Add(branch, message string, by Author, files map[string]string) string {
 	before := r.Head(branch)
 	parent := before

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// maxPack bounds what a push may send, in bytes.
+// maxPack is the largest push, in bytes.
 const maxPack = 512 << 20
 
 // Visit is one request of a Git client.
 type Visit struct {
-	Name    string // of the repository: what stands before .git
+	Name    string // of the repository: the path before .git
 	Service string // info/refs, upload-pack or receive-pack
 	Pushes  bool   // it writes, or asks what it may write to
 	Request *http.Request
@@ -23,7 +23,7 @@ type Visit struct {
 // Route names the request as the fakes count it, for instance "GIT upload-pack".
 func (v Visit) Route() string { return "GIT " + v.Service }
 
-// Moved leads to another name of the repository below a root, as forges do after
+// Moved redirects to another name of the repository below a root, as forges do after
 // a rename.
 func (v Visit) Moved(root, name string) http.HandlerFunc {
 	_, rest, _ := strings.Cut(v.Request.URL.Path, ".git/")
@@ -37,16 +37,16 @@ func (v Visit) Moved(root, name string) http.HandlerFunc {
 	}
 }
 
-// Refuse answers with a status and plain words.
+// Refuse answers with a status and a plain text message.
 func Refuse(status int, words string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, words+"\n") // a client that went away wants no answer
+		_, _ = io.WriteString(w, words+"\n") // the client may be gone
 	}
 }
 
-// Unknown asks for a credential that the server knows, in the words of the forge.
+// Unknown answers that the credential is not valid, with the message of the forge.
 func Unknown(realm, words string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="`+realm+`"`)
@@ -54,15 +54,15 @@ func Unknown(realm, words string) http.HandlerFunc {
 	}
 }
 
-// Admission is what a forge says to a visit.
+// Admission is how a forge answers a Visit.
 type Admission struct {
-	Refused    http.HandlerFunc // set: it answers, and nothing else is looked at
+	Refused    http.HandlerFunc // set: it answers, and the rest is ignored
 	Repository *Repository
-	Login      string // who comes, for Git's own logs
-	// Pushed is called after a push and before its answer is sent: a client that
-	// has the answer sees what came of it.
+	Login      string // of the user, for Git's own logs
+	// Pushed is called after a push and before its response is sent, so that a client
+	// with the response sees the effects.
 	Pushed func()
-	Lose   bool // carry a push out and break the connection
+	Lose   bool // perform the push, then close the connection
 }
 
 // Serve serves NAME.git over smart HTTP below the root of a server.
@@ -74,7 +74,7 @@ func (g *Git) Serve(w http.ResponseWriter, r *http.Request, admit func(Visit) Ad
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxPack))
 	if err != nil {
-		return // the client went away
+		return // the client is gone
 	}
 	visit := Visit{Name: name, Service: strings.TrimPrefix(rest, "git-"), Request: r}
 	visit.Pushes = visit.Service == "receive-pack" || r.URL.Query().Get("service") == "git-receive-pack"
@@ -108,14 +108,14 @@ func (g *Git) backend(said Admission, rest string) http.Handler {
 	}
 }
 
-// withBody makes the body one of known length, which CGI needs.
+// withBody returns the request with a body of known length, which CGI requires.
 func withBody(r *http.Request, body []byte) *http.Request {
 	r = r.Clone(r.Context())
 	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	return r
 }
 
-// kept is an answer that is sent later, or never.
+// kept is a response that is sent later, or never.
 type kept struct {
 	header http.Header
 	status int
@@ -125,11 +125,11 @@ type kept struct {
 // Header returns the headers.
 func (k *kept) Header() http.Header { return k.header }
 
-// WriteHeader keeps the status.
+// WriteHeader records the status.
 func (k *kept) WriteHeader(status int) { k.status = status }
 
 func (k *kept) send(w http.ResponseWriter) {
 	maps.Copy(w.Header(), k.header)
 	w.WriteHeader(k.status)
-	_, _ = w.Write(k.Bytes()) // a client that went away wants no answer
+	_, _ = w.Write(k.Bytes()) // the client may be gone
 }

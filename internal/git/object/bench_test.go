@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkObjects has one event of five environments in a tree of 20,000 files:
-// what a pass does between fetch and push, without finding and rewriting.
+// what a reconciliation does between fetch and push, without finding and rewriting.
 func BenchmarkObjects(b *testing.B) {
 	packed := newRepo(b)
 	parent := packed.importFiles(b, "main", benchFiles(benchtree.Full()))
@@ -48,7 +48,7 @@ func benchmarkObjects(b *testing.B, parent object.ID, open func() *object.Store)
 			}
 		})
 	}
-	// What was just written is at hand.
+	// What was just written is in memory.
 	b.Run("changed", func(b *testing.B) {
 		for b.Loop() {
 			if paths, err := warm.Changed(parent, event.child); len(paths) != 5 || err != nil {

@@ -61,7 +61,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// A clone of depth 2 ends at a commit that has parents, and says so.
+// A clone of depth 2 ends at a commit that has parents and is Shallow.
 func TestHistory_shallowBoundary(t *testing.T) {
 	t.Parallel()
 	origin := newRepo(t)

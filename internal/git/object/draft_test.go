@@ -221,7 +221,7 @@ func TestWrite_refused(t *testing.T) {
 		"a disordered tree":          {draft(disordered, map[string]string{"c": ""}), fault.Invalid, "the directory / is not in Git's order"},
 		"a name that is there twice": {draft(double, map[string]string{"a": ""}), fault.Invalid, "the directory / has two entries a"},
 		"a malformed tree":           {draft(malformed, map[string]string{"a": ""}), fault.Invalid, "the tree is malformed at byte 0"},
-		"nobody's":                   {nobody, fault.Invalid, "the author: a signature needs a name and an email address"},
+		"without a name":             {nobody, fault.Invalid, "the author: a signature needs a name and an email address"},
 		"without a time":             {never, fault.Invalid, "the committer: the signature of"},
 		"without a message":          {silent, fault.Invalid, "a commit needs a message"},
 		"a long path":                {draft(modes, map[string]string{long: ""}), fault.Invalid, "is not a valid path"},
@@ -359,7 +359,7 @@ func tryDraft(t *testing.T, o *object.Store, parent object.ID, files map[string]
 	return id, want
 }
 
-// Messages out of pieces that matter to Git, thousands of them.
+// Random messages of parts that Git treats specially.
 func TestParseTrailers_random(t *testing.T) {
 	t.Parallel()
 	pieces := []string{

@@ -45,7 +45,7 @@ func TestBetween_asGitDoes(t *testing.T) {
 	r := newRepo(t)
 	commits := merged(t, r) // the merge first, the root last
 	tip := commits[0]
-	for _, content := range []string{"first", "second", "third"} { // what a pass lands: one commit for each environment
+	for _, content := range []string{"first", "second", "third"} { // one commit for each environment
 		tip = r.write(t, draft(tip, map[string]string{"apps/web/prod/kustomization.yaml": content, "new/" + content: content}))
 	}
 	tip = r.write(t, draft(tip, nil, "a/b"))

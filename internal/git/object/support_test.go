@@ -36,7 +36,7 @@ func newRepo(t testing.TB) *repo {
 	return openRepo(dir)
 }
 
-// openRepo opens a repository anew, as after a restart.
+// openRepo opens a repository again, as after a restart.
 func openRepo(dir string) *repo {
 	options := filesystem.Options{KeepDescriptors: true}
 	store := &counted{Storage: filesystem.NewStorageWithOptions(osfs.New(dir), cache.NewObjectLRU(16<<20), options)}
