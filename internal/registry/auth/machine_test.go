@@ -11,7 +11,7 @@ import (
 	"promoter/internal/registry/auth/authtest"
 )
 
-func TestMetadataHosts_whatThePlatformNames(t *testing.T) {
+func TestMetadataHosts_endpointsOfThePlatform(t *testing.T) {
 	t.Parallel()
 	fixed := []string{"169.254.169.254", "169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"}
 	for value, want := range map[string]string{
@@ -57,8 +57,8 @@ func TestFile(t *testing.T) {
 	if got, err := m.File("f", "/a"); err != nil || got.Reveal() != "token" {
 		t.Errorf("got %v, %v", got, err)
 	}
-	for path, words := range map[string]string{"/empty": "f: /empty is empty", "/large": "larger than", "/none": "f: open /none: file does not exist"} {
-		if _, err := m.File("f", path); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), words) {
+	for path, want := range map[string]string{"/empty": "f: /empty is empty", "/large": "larger than", "/none": "f: open /none: file does not exist"} {
+		if _, err := m.File("f", path); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

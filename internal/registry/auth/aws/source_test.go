@@ -48,7 +48,7 @@ func (s *scene) source(t *testing.T, host, role string) *aws.Source {
 	return source
 }
 
-// login logs in and holds the login against the account.
+// login logs in and compares the login with the account.
 func (s *scene) login(t *testing.T, host, role string) {
 	t.Helper()
 	username, password, expires, err := s.source(t, host, role).Login(t.Context())
@@ -132,7 +132,7 @@ func TestLogin_everyIdentity(t *testing.T) {
 				}
 				s.login(t, host, tc.role)
 				if diff := cmp.Diff(tc.asked, s.Calls()); diff != "" {
-					t.Errorf("asked (-want +got):\n%s", diff)
+					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 			})
 		})
@@ -177,7 +177,7 @@ func TestLogin_otherPartition(t *testing.T) {
 	})
 }
 
-func TestNew_otherHosts(t *testing.T) {
+func TestNew_refusesOtherHosts(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{
 		"", "amazonaws.com", "1234.dkr.ecr.eu-central-1.amazonaws.com", "123456789012.dkr.ecr.eu-central-1.amazonaws.com.evil.test",
@@ -239,13 +239,13 @@ func TestLogin_refused(t *testing.T) {
 				t.Errorf("err = %v (%s), want %s: …%s…", err, fault.KindOf(err), tc.kind, tc.words)
 			}
 			if err != nil && strings.Contains(err.Error(), "canary") {
-				t.Errorf("a secret is out: %v", err)
+				t.Errorf("the error contains a secret: %v", err)
 			}
 		})
 	}
 }
 
-func TestLogin_answersThatAreNone(t *testing.T) {
+func TestLogin_invalidResponses(t *testing.T) {
 	t.Parallel()
 	say := func(status int, body string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -281,8 +281,8 @@ func TestLogin_answersThatAreNone(t *testing.T) {
 	}
 }
 
-// A role's keys are good for an hour: each login asks for new ones.
-func TestLogin_longAfter(t *testing.T) {
+// A role's keys are valid for an hour: each login requests new ones.
+func TestLogin_requestsNewKeysEachTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t)

@@ -103,7 +103,7 @@ func TestLogin_everyIdentity(t *testing.T) {
 					t.Errorf("login %s %s until %s", username, password.Reveal(), expires)
 				}
 				if diff := cmp.Diff(tc.asked, s.Calls()); diff != "" {
-					t.Errorf("asked (-want +got):\n%s", diff)
+					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 			})
 		})
@@ -168,13 +168,13 @@ func TestLogin_refused(t *testing.T) {
 				t.Errorf("err = %v (%s), want %s: …%s…", err, fault.KindOf(err), tc.kind, tc.words)
 			}
 			if err != nil && strings.Contains(err.Error(), "canary") {
-				t.Errorf("a secret is out: %v", err)
+				t.Errorf("the error contains a secret: %v", err)
 			}
 		})
 	}
 }
 
-func TestLogin_answersThatAreNone(t *testing.T) {
+func TestLogin_invalidResponses(t *testing.T) {
 	t.Parallel()
 	for _, service := range []string{"login.microsoftonline.com", host} {
 		for body, kind := range map[string]fault.Kind{
@@ -194,7 +194,7 @@ func TestLogin_answersThatAreNone(t *testing.T) {
 	}
 }
 
-func TestLogin_aTokenThatDoesNotSayItsEnd(t *testing.T) {
+func TestLogin_tokenWithoutExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, token := range []string{"opaque", "a.b.c", "a.e30.c", "a.eyJleHAiOi0xfQ.c"} {
@@ -209,7 +209,7 @@ func TestLogin_aTokenThatDoesNotSayItsEnd(t *testing.T) {
 	})
 }
 
-func TestNew_otherHosts(t *testing.T) {
+func TestNew_refusesOtherHosts(t *testing.T) {
 	t.Parallel()
 	for host, ok := range map[string]bool{
 		"acme.azurecr.io": true, "ACME.azurecr.io": true, "acme.azurecr.us": true,

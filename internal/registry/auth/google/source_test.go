@@ -109,7 +109,7 @@ func TestLogin_everyIdentity(t *testing.T) {
 					t.Errorf("login %s %s until %s", username, password.Reveal(), expires)
 				}
 				if diff := cmp.Diff(tc.asked, s.Calls()); diff != "" {
-					t.Errorf("asked (-want +got):\n%s", diff)
+					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 			})
 		})
@@ -181,13 +181,13 @@ func TestLogin_refused(t *testing.T) {
 				t.Errorf("err = %v (%s), want %s: …%s…", err, fault.KindOf(err), tc.kind, tc.words)
 			}
 			if err != nil && strings.Contains(err.Error(), "canary") {
-				t.Errorf("a secret is out: %v", err)
+				t.Errorf("the error contains a secret: %v", err)
 			}
 		})
 	}
 }
 
-func TestLogin_answersThatAreNone(t *testing.T) {
+func TestLogin_invalidResponses(t *testing.T) {
 	t.Parallel()
 	for body, kind := range map[string]fault.Kind{
 		"":                                     fault.Temporary,
@@ -205,7 +205,7 @@ func TestLogin_answersThatAreNone(t *testing.T) {
 	}
 }
 
-func TestNew_otherHosts(t *testing.T) {
+func TestNew_refusesOtherHosts(t *testing.T) {
 	t.Parallel()
 	for host, ok := range map[string]bool{
 		"gcr.io": true, "eu.gcr.io": true, "us-docker.pkg.dev": true, "EU.gcr.io": true,

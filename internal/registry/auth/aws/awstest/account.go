@@ -1,7 +1,7 @@
-// Package awstest is an account of AWS for tests: STS, the APIs of both registries,
-// the agent of a container, and the metadata service of a virtual machine. It is
-// strict: a question that Amazon would refuse is refused with Amazon's words, and
-// one that it could not have got fails the test.
+// Package awstest is an AWS account for tests: STS, the APIs of both registries, the
+// agent of a container, and the metadata service of a virtual machine. It is strict: a
+// request that Amazon would refuse is refused with Amazon's error codes, and a malformed
+// one fails the test.
 package awstest
 
 import (
@@ -20,13 +20,13 @@ const (
 	// Role may be assumed by the user, by the machine, and with WebToken.
 	Role     = "arn:aws:iam::123456789012:role/reader"
 	WebToken = "canary-web-token"
-	// AgentToken is what the agent of a container wants to see.
+	// AgentToken is what the agent of a container requires.
 	AgentToken = "canary-agent-token"
 	// ProfileRole is the role of the virtual machine.
 	ProfileRole = "machine-role"
 )
 
-// sessionLife is how long the keys of a role are good.
+// sessionLife is how long the keys of a role are valid.
 const sessionLife = time.Hour
 
 // Account is such an account.
@@ -39,7 +39,7 @@ type Account struct {
 	sessions int
 	logins   int
 	imds     int
-	// Denied are actions that nobody may call.
+	// Denied are actions that no identity may call.
 	Denied map[string]bool
 	// Life of a login. Twelve hours.
 	Life time.Duration
@@ -47,10 +47,10 @@ type Account struct {
 	Ahead time.Duration
 }
 
-// key is one pair of keys, and until when it is good.
+// key is one pair of keys and its expiry.
 type key struct {
 	secret, session string
-	until           time.Time // zero: always
+	until           time.Time // zero: never expires
 }
 
 // New makes an account.
@@ -92,24 +92,24 @@ func (a *Account) Local() map[string]http.Handler {
 	}
 }
 
-// Password is the one that login number n gave, from 1.
+// Password is that of login number n, from 1.
 func Password(n int) string { return fmt.Sprintf("canary-password-%d", n) }
 
-// Logins returns how many logins were given.
+// Logins returns how many logins were issued.
 func (a *Account) Logins() int {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	return a.logins
 }
 
-// deny answers in the way of the JSON protocol.
+// deny responds as the JSON protocol does.
 func deny(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 	w.WriteHeader(status)
 	_, _ = fmt.Fprintf(w, `{"__type":"com.amazonaws.ecr#%s","message":%q}`, code, message)
 }
 
-// session makes keys that run out.
+// session makes keys that expire.
 func (a *Account) session() (id string, made key) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -123,7 +123,7 @@ func (a *Account) session() (id string, made key) {
 	return id, made
 }
 
-// answerKeys answers as the agent and the virtual machine do.
+// answerKeys responds as the agent and the virtual machine do.
 func (a *Account) answerKeys(w http.ResponseWriter) {
 	id, made := a.session()
 	_, _ = fmt.Fprintf(w, `{"Code":"Success","Type":"AWS-HMAC","AccessKeyId":%q,"SecretAccessKey":%q,"Token":%q,"Expiration":%q}`,
@@ -149,8 +149,8 @@ func (a *Account) agent(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// instance is the metadata service, which answers only with a token that was got
-// with PUT (IMDSv2).
+// instance is the metadata service, which requires a token that was requested with PUT
+// (IMDSv2).
 func (a *Account) instance(w http.ResponseWriter, r *http.Request) {
 	const roles = "/latest/meta-data/iam/security-credentials/"
 	token := func() string {
@@ -180,5 +180,5 @@ func (a *Account) instance(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// trusted says whether the trust policy of the role names who asks.
+// trusted reports whether the trust policy of the role names the caller.
 func trusted(role string) bool { return strings.HasSuffix(role, ":role/reader") }

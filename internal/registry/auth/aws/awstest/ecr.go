@@ -14,7 +14,7 @@ func (a *Account) login(w http.ResponseWriter, r *http.Request, region, service 
 		target = "SpencerFrontendService.GetAuthorizationToken"
 	}
 	if r.Method != http.MethodPost || r.URL.Path != "/" || r.Header.Get("X-Amz-Target") != target || r.Header.Get("Content-Type") != "application/x-amz-json-1.1" || body != "{}" {
-		a.t.Errorf("%s was asked %s %s for %q: %s", service, r.Method, r.URL.Path, r.Header.Get("X-Amz-Target"), body)
+		a.t.Errorf("%s got %s %s for %q: %s", service, r.Method, r.URL.Path, r.Header.Get("X-Amz-Target"), body)
 	}
 	if code := a.verify(r, body, region, service); code != "" {
 		deny(w, http.StatusBadRequest, code, "the signature of "+r.Header.Get("Authorization"))

@@ -12,12 +12,12 @@ func (a *Account) sts(w http.ResponseWriter, r *http.Request, region string) {
 	body, form := a.form(r)
 	action := form.Get("Action")
 	if form.Get("Version") != "2011-06-15" || form.Get("RoleSessionName") == "" || r.Method != http.MethodPost {
-		a.t.Errorf("STS was asked %s with %q", r.Method, form.Encode())
+		a.t.Errorf("STS got %s with %q", r.Method, form.Encode())
 	}
 	switch action {
 	case "AssumeRoleWithWebIdentity":
 		if r.Header.Get("Authorization") != "" {
-			a.t.Error("a question with a web identity is signed")
+			a.t.Error("a request with a web identity is signed")
 		}
 		if form.Get("WebIdentityToken") != WebToken {
 			a.refuse(w, http.StatusBadRequest, "InvalidIdentityToken", "token "+form.Get("WebIdentityToken"))
@@ -44,7 +44,7 @@ func (a *Account) sts(w http.ResponseWriter, r *http.Request, region string) {
 		action, id, made.secret, made.session, made.until.Format(time.RFC3339))
 }
 
-// refuse answers in the way of the query protocol.
+// refuse responds as the query protocol does.
 func (a *Account) refuse(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "text/xml")
 	w.WriteHeader(status)
@@ -55,7 +55,7 @@ func (a *Account) form(r *http.Request) (string, url.Values) {
 	body := a.body(r)
 	form, err := url.ParseQuery(body)
 	if err != nil || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
-		a.t.Errorf("STS was asked with %q: %v", r.Header.Get("Content-Type"), err)
+		a.t.Errorf("STS got %q: %v", r.Header.Get("Content-Type"), err)
 	}
 	return body, form
 }

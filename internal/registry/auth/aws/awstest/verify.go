@@ -17,7 +17,7 @@ import (
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-signing-elements.html
 var signature = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=([A-Z0-9]+)/(\d{8})/([a-z0-9-]+)/([a-z-]+)/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$`)
 
-// verify returns the code with which AWS refuses a signature; empty: it is good.
+// verify returns the code with which AWS refuses a signature; empty: it is valid.
 func (a *Account) verify(r *http.Request, body, region, service string) string {
 	parts := signature.FindStringSubmatch(r.Header.Get("Authorization"))
 	if parts == nil {
@@ -62,7 +62,7 @@ func (a *Account) verify(r *http.Request, body, region, service string) string {
 	return ""
 }
 
-// coversAll says that host, content type and all headers of AWS are signed.
+// coversAll reports whether host, content type and all headers of AWS are signed.
 func coversAll(r *http.Request, signed []string) bool {
 	wanted := []string{"host", "content-type"}
 	for name := range r.Header {

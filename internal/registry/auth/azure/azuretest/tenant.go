@@ -1,7 +1,7 @@
-// Package azuretest is a tenant of Azure with one registry for tests: Entra ID, the
-// token services of the registry, and the metadata services of machines. It is
-// strict: what Azure would refuse is refused with its words, and what it could not
-// have got fails the test.
+// Package azuretest is an Azure tenant with one registry for tests: Entra ID, the token
+// services of the registry, and the metadata services of machines. It is strict: a
+// request that Azure would refuse is refused with its error codes, and a malformed one
+// fails the test.
 package azuretest
 
 import (
@@ -60,9 +60,8 @@ func (r *Registry) Vendor() map[string]http.Handler {
 	}
 }
 
-// Tokens are the token services of the registry itself: /oauth2/exchange for
-// logins, and /oauth2/token, which gives a client of the registry what it pulls
-// with.
+// Tokens are the token services of the registry itself: /oauth2/exchange for logins, and
+// /oauth2/token for the tokens to pull with.
 func (r *Registry) Tokens() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /oauth2/exchange", r.exchange)
@@ -78,14 +77,14 @@ func (r *Registry) Local() map[string]http.Handler {
 	}
 }
 
-// Logins returns how many refresh tokens were given.
+// Logins returns how many refresh tokens were issued.
 func (r *Registry) Logins() int {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return r.logins
 }
 
-// Refresh is the refresh token that was given as number n, from 1, and ends then.
+// Refresh is refresh token number n, from 1, with its expiry.
 func Refresh(n int, ends time.Time) string {
 	claims := fmt.Sprintf(`{"jti":"canary-%d","exp":%d,"grant_type":"refresh_token"}`, n, ends.Unix())
 	return "eyJhbGciOiJSUzI1NiJ9." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2lnbmF0dXJl"
@@ -110,7 +109,7 @@ func (r *Registry) entra(w http.ResponseWriter, req *http.Request) {
 	}
 	form := r.form(req)
 	if req.Method != http.MethodPost || form.Get("grant_type") != "client_credentials" || !slices.Contains(strings.Fields(form.Get("scope")), audience+"/.default") {
-		r.t.Errorf("Entra ID was asked %s %s: %s", req.Method, req.URL.Path, form.Encode())
+		r.t.Errorf("Entra ID got %s %s: %s", req.Method, req.URL.Path, form.Encode())
 	}
 	federated := form.Get("client_assertion") == Assertion && form.Get("client_assertion_type") == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 	switch {
@@ -125,11 +124,11 @@ func (r *Registry) entra(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// exchange gives a refresh token for a token of Entra ID.
+// exchange issues a refresh token for a token of Entra ID.
 func (r *Registry) exchange(w http.ResponseWriter, req *http.Request) {
 	form := r.form(req)
 	if form.Get("grant_type") != "access_token" || form.Get("service") != r.host {
-		r.t.Errorf("the exchange was asked %s", form.Encode())
+		r.t.Errorf("the exchange got %s", form.Encode())
 	}
 	if form.Get("access_token") != access || r.Denied["exchange"] {
 		refuse(w, http.StatusUnauthorized, `{"errors":[{"code":"UNAUTHORIZED","message":"retrieving permissions failed %s"}]}`, form.Get("access_token"))
@@ -142,7 +141,7 @@ func (r *Registry) exchange(w http.ResponseWriter, req *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"refresh_token":%q}`, Refresh(n, r.now().Add(r.Life)))
 }
 
-// token gives a pull token to who logs in with the newest refresh token.
+// token issues a pull token for a refresh token.
 func (r *Registry) token(w http.ResponseWriter, req *http.Request) {
 	username, password, _ := req.BasicAuth()
 	good := username == "00000000-0000-0000-0000-000000000000" && strings.HasPrefix(password, "eyJ")
@@ -153,7 +152,7 @@ func (r *Registry) token(w http.ResponseWriter, req *http.Request) {
 	_, _ = fmt.Fprint(w, `{"access_token":"`+PullToken+`"}`)
 }
 
-// PullToken is what the registry takes for a pull.
+// PullToken is what the registry accepts for a pull.
 const PullToken = "canary.pull.token"
 
 // instance is the metadata service of a virtual machine.
@@ -165,7 +164,7 @@ func (r *Registry) instance(w http.ResponseWriter, req *http.Request) {
 	r.manage(w, req.URL.Query())
 }
 
-// appService is the service beside a process in App Service or Container Apps.
+// appService is the identity service of App Service and Container Apps.
 func (r *Registry) appService(w http.ResponseWriter, req *http.Request) {
 	if req.Header.Get("X-Identity-Header") != Header || req.URL.Path != "/msi/token" || req.URL.Query().Get("api-version") != "2019-08-01" {
 		refuse(w, http.StatusForbidden, `{"statusCode":403,"message":"canary"}`)

@@ -1,7 +1,7 @@
-// Package googletest is a project of Google's cloud for tests: its token services,
-// the impersonation of service accounts, and the metadata service of a machine. It
-// is strict: what Google would refuse is refused with its words, and what it could
-// not have got fails the test.
+// Package googletest is a Google Cloud project for tests: its token services, the
+// impersonation of service accounts, and the metadata service of a machine. It is strict:
+// a request that Google would refuse is refused with its error codes, and a malformed one
+// fails the test.
 package googletest
 
 import (
@@ -72,7 +72,7 @@ func (p *Project) KeyFile() string {
 }
 
 // ExternalFile is the file of the federated identity; source is the JSON of its
-// credential_source, impersonated whether it takes on the service account.
+// credential_source, and impersonated selects whether it impersonates the service account.
 func (p *Project) ExternalFile(source string, impersonated bool) string {
 	more := ""
 	if impersonated {
@@ -96,17 +96,17 @@ func (p *Project) Local() map[string]http.Handler {
 	return map[string]http.Handler{"169.254.169.254": http.HandlerFunc(p.metadata)}
 }
 
-// Token is the one that was given as number n, from 1.
+// Token is token number n, from 1.
 func Token(n int) string { return fmt.Sprintf("canary-ya29.token-%d", n) }
 
-// Tokens returns how many tokens were given.
+// Tokens returns how many tokens were issued.
 func (p *Project) Tokens() int {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return p.tokens
 }
 
-func (p *Project) give(w http.ResponseWriter, form string) {
+func (p *Project) issue(w http.ResponseWriter, form string) {
 	p.mutex.Lock()
 	p.tokens++
 	n := p.tokens
@@ -122,16 +122,16 @@ func (p *Project) token(w http.ResponseWriter, r *http.Request) {
 	if form["grant_type"] != "urn:ietf:params:oauth:grant-type:jwt-bearer" {
 		p.t.Errorf("grant_type = %q", form["grant_type"])
 	}
-	if why := p.judge(form["assertion"]); why != "" || p.Denied["token"] {
+	if why := p.check(form["assertion"]); why != "" || p.Denied["token"] {
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = fmt.Fprintf(w, `{"error":"invalid_grant","error_description":%q}`, why+form["assertion"])
 		return
 	}
-	p.give(w, rfc6749)
+	p.issue(w, rfc6749)
 }
 
-// judge says what is wrong with an assertion.
-func (p *Project) judge(assertion string) string {
+// check returns what is wrong with an assertion.
+func (p *Project) check(assertion string) string {
 	parts := strings.Split(assertion, ".")
 	if len(parts) != 3 {
 		return "not a JWT"
@@ -166,7 +166,7 @@ func (p *Project) decode(part string, into any) {
 		err = json.Unmarshal(data, into)
 	}
 	if err != nil {
-		p.t.Errorf("a part of the assertion is not understood: %v", err)
+		p.t.Errorf("a part of the assertion is not valid: %v", err)
 	}
 }
 
@@ -186,7 +186,7 @@ func (p *Project) sts(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, `{"error":"invalid_grant","error_description":%q}`, form["subject_token"])
 		return
 	}
-	p.give(w, `{"access_token":%q,"issued_token_type":"urn:ietf:params:oauth:token-type:access_token","token_type":"Bearer","expires_in":3600}`)
+	p.issue(w, `{"access_token":%q,"issued_token_type":"urn:ietf:params:oauth:token-type:access_token","token_type":"Bearer","expires_in":3600}`)
 }
 
 // impersonation is generateAccessToken of the IAM credentials API.
@@ -198,17 +198,17 @@ func (p *Project) impersonation(w http.ResponseWriter, r *http.Request) {
 	err := json.NewDecoder(r.Body).Decode(&asked)
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/projects/-/serviceAccounts/"+Email+":generateAccessToken" ||
 		err != nil || len(asked.Scope) != 1 || asked.Scope[0] != scope || asked.Lifetime != "3600s" {
-		p.t.Errorf("impersonation was asked %s %s: %+v, %v", r.Method, r.URL.Path, asked, err)
+		p.t.Errorf("impersonation got %s %s: %+v, %v", r.Method, r.URL.Path, asked, err)
 	}
 	if r.Header.Get("Authorization") != "Bearer "+Token(p.Tokens()) || p.Denied["impersonation"] {
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = fmt.Fprint(w, `{"error":{"code":403,"message":"canary","status":"PERMISSION_DENIED"}}`)
 		return
 	}
-	p.give(w, `{"accessToken":%q,"expireTime":"`+p.now().Add(time.Hour).UTC().Format(time.RFC3339)+`"}`)
+	p.issue(w, `{"accessToken":%q,"expireTime":"`+p.now().Add(time.Hour).UTC().Format(time.RFC3339)+`"}`)
 }
 
-// metadata is the metadata service, which refuses who does not name Google.
+// metadata is the metadata service, which requires the header that names Google.
 func (p *Project) metadata(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Metadata-Flavor", "Google")
 	switch {
@@ -217,7 +217,7 @@ func (p *Project) metadata(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet || r.URL.Path != "/computeMetadata/v1/instance/service-accounts/default/token" || p.Denied["metadata"]:
 		w.WriteHeader(http.StatusNotFound)
 	default:
-		p.give(w, rfc6749)
+		p.issue(w, rfc6749)
 	}
 }
 
@@ -228,7 +228,7 @@ func (p *Project) form(r *http.Request, path string) map[string]string {
 		err = r.ParseForm()
 	}
 	if err != nil || r.Method != http.MethodPost || r.URL.Path != path {
-		p.t.Errorf("asked %s %s: %v", r.Method, r.URL.Path, err)
+		p.t.Errorf("got %s %s: %v", r.Method, r.URL.Path, err)
 	}
 	form := map[string]string{}
 	for name := range r.PostForm {

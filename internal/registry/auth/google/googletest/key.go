@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// testKey makes the key of the service account, a short one: it is made often.
+// testKey makes the key of the service account; a short one, because tests make many.
 func testKey(t testing.TB) *rsa.PrivateKey {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 1024)
