@@ -100,14 +100,14 @@ func TestDemo_onceTellsTheWholeStory(t *testing.T) {
 		`^    pushed [0-9a-f]{7}: newer: shop 1\.5\.0 -> 1\.6\.1$`,
 		`^7\. The service: the registry tells it of a new image, and dev has it a moment later$`,
 		`^\$ promoter serve --config \S+ --log text --quiet 100ms &$`,
-		`^POST http://127\.0\.0\.1:\d+/webhooks/registry: \{"delivery":"[0-9a-f]{64}-1","hints":1\}$`,
-		` msg=delivery receiver=registry delivery=[0-9a-f]{64}-1 event=push hints=1 `,
+		`^POST http://127\.0\.0\.1:\d+/webhooks/registry: \{"delivery":"[0-9a-f]{64}-1","events":1\}$`,
+		` msg="webhook received" receiver=registry delivery=[0-9a-f]{64}-1 event=push events=1 `,
 		` msg=pushed repository=acme/gitops .* environment=dev `,
 		`^dev was pushed [0-9.]+m?s after the webhook\.$`,
-		`^127\.0\.0\.1:\d+/acme/gitops  (resting|waiting|running), looked at \d+s ago`,
+		`^127\.0\.0\.1:\d+/acme/gitops  (idle|waiting|running), reconciled \d+s ago`,
 		`^\d+s ago  registry  push  [0-9a-f]{64}-1$`,
 		`^8\. Ann asks for it in staging, and the service goes on to prod by itself$`,
-		`^POST http://127\.0\.0\.1:\d+/webhooks/argocd: \{"delivery":"[0-9a-f]{64}","hints":1\}$`,
+		`^POST http://127\.0\.0\.1:\d+/webhooks/argocd: \{"delivery":"[0-9a-f]{64}","events":1\}$`,
 		`^staging was pushed [0-9.]+m?s after the webhook\.$`,
 		`^prod was pushed [0-9.]+s after the webhook\.$`,
 		`^9\. Who did what$`,
@@ -249,7 +249,7 @@ func postByHand(t *testing.T, printed string) {
 		return
 	}
 	defer func() { _ = response.Body.Close() }()
-	if answer, err := io.ReadAll(response.Body); response.StatusCode != http.StatusAccepted || !strings.Contains(string(answer), `"hints":1`) {
+	if answer, err := io.ReadAll(response.Body); response.StatusCode != http.StatusAccepted || !strings.Contains(string(answer), `"events":1`) {
 		t.Errorf("status %d: %s, %v", response.StatusCode, answer, err)
 	}
 }

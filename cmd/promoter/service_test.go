@@ -57,7 +57,7 @@ func followLog(log io.Reader, looked chan<- string) {
 		if line.Address != "" {
 			address = line.Address
 		}
-		if line.Msg == "looked" && !told {
+		if line.Msg == "reconciled" && !told {
 			looked <- address
 			told = true
 		}

@@ -28,16 +28,16 @@ func BenchmarkBurst(b *testing.B) {
 			}
 			ours := s.serve(b)
 			for range burstOver {
-				ours.until("looked")
+				ours.until("reconciled")
 			}
 			to := newSender(b, ours, w.Host+"/acme/web", "burst")
 			looks := 0.0
 			for b.Loop() {
-				before := ours.metric("promoter_looks_total")
+				before := ours.metric("promoter_reconciliations_total")
 				w.Release("acme/web")
 				to.pace(burst/burstFor.Seconds(), burstFor)
 				ours.rests()
-				looks += ours.metric("promoter_looks_total") - before
+				looks += ours.metric("promoter_reconciliations_total") - before
 			}
 			b.ReportMetric(looks/burstOver/float64(b.N), "looks/lane")
 			b.ReportMetric(0, "ns/op")

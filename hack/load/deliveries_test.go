@@ -22,7 +22,7 @@ func BenchmarkDeliveries(b *testing.B) {
 		b.Run(kind.Name, func(b *testing.B) {
 			w := newWorld(b)
 			ours := service{folder: b.TempDir(), database: kind.New(b), world: w, repositories: []string{w.follower("one", "acme/web")}, receivers: receivers}.serve(b)
-			ours.until("looked")
+			ours.until("reconciled")
 			to := newSender(b, ours, w.Host+"/acme/web", "own")
 			var took samples
 			flood := 0.0

@@ -71,7 +71,7 @@ func looked(p *process) (last line) {
 	p.b.Helper()
 	seen := map[string]bool{}
 	for len(seen) < manyRepositories {
-		last = p.until("looked")
+		last = p.until("reconciled")
 		seen[last.Repository] = true
 	}
 	return last

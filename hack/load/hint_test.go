@@ -21,7 +21,7 @@ func BenchmarkHint(b *testing.B) {
 					folder: b.TempDir(), database: kind.New(b), world: w, receivers: receivers,
 					repositories: []string{w.tree(size)}, arguments: []string{"--quiet", "0"},
 				}.serve(b)
-				ours.until("looked")
+				ours.until("reconciled")
 				var whole, look time.Duration
 				for b.Loop() {
 					moved := benchtree.ImagePath(42)
@@ -29,7 +29,7 @@ func BenchmarkHint(b *testing.B) {
 					begin := time.Now()
 					newSender(b, ours, w.Host+"/"+moved, fmt.Sprint("hint-", begin.UnixNano())).post()
 					ours.until("pushed")
-					end := ours.until("looked")
+					end := ours.until("reconciled")
 					took, err := time.ParseDuration(end.Took)
 					if err != nil {
 						b.Fatal(err)

@@ -168,13 +168,13 @@ func TestServe_comment(t *testing.T) {
 	s.release("web", "1.1.0")
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
 	w.until("opened")
-	w.until("looked")
+	w.until("reconciled")
 	post := func(number int, id int64) {
 		t.Helper()
 		if status := w.post("forge", s.commented(number, id), "X-GitHub-Event", "issue_comment", "X-GitHub-Delivery", fmt.Sprint("comment-", id)); status != http.StatusAccepted {
 			t.Fatalf("the webhook was answered with %d", status)
 		}
-		w.until("looked")
+		w.until("reconciled")
 	}
 	post(1, 4711)
 	s.toldBelow(1)
@@ -185,7 +185,7 @@ func TestServe_comment(t *testing.T) {
 	lost := s.says("ada", 1, "/promoter reject it leaks")
 	s.wait(6 * time.Minute)
 	w.until("closed")
-	w.until("looked")
+	w.until("reconciled")
 	s.reacted(lost, "+1")
 	s.pulls(stagingHead + " closed")
 	if err := w.stop(); err != nil {

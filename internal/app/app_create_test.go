@@ -115,7 +115,7 @@ func TestCreateApp_thenServed(t *testing.T) {
 		t.Fatalf("%v, %d\n%s", err, status, page)
 	}
 	made, of := m.made, m.forge.Apps()[0]
-	if !strings.Contains(page, made.App.Install) || !strings.Contains(page, "promoter-acme was made") || strings.Contains(page, "PRIVATE KEY") {
+	if !strings.Contains(page, made.App.Install) || !strings.Contains(page, "promoter-acme was created") || strings.Contains(page, "PRIVATE KEY") {
 		t.Errorf("the page is\n%s", page)
 	}
 	want := app.CreatedApp{
@@ -141,10 +141,10 @@ func TestCreateApp_thenServed(t *testing.T) {
 	}
 	of.Install("acme", m.repo)
 	w := m.serveFile(fmt.Sprintf(`app: {id: %d, key: "file:%s"}`, made.App.ID, made.Key), fmt.Sprintf(`secret: "file:%s"`, made.WebhookSecret), nil)
-	w.until("looked")
+	w.until("reconciled")
 	w.signedBy(of.Hook().Secret, http.StatusAccepted)
 	w.signedBy("another", http.StatusUnauthorized)
-	w.until("looked")
+	w.until("reconciled")
 	if err := w.stop(); err != nil {
 		t.Error(err)
 	}

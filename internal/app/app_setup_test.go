@@ -125,7 +125,7 @@ func TestServe_setup(t *testing.T) {
 	of.Install("acme", s.repo)
 	w.signedBy(of.Hook().Secret, http.StatusAccepted)
 	w.signedBy("anything", http.StatusUnauthorized)
-	w.until("looked")
+	w.until("reconciled")
 
 	if status, words := b.get(page); status != http.StatusConflict || !strings.Contains(words, "holds the App promoter-acme already") {
 		t.Errorf("the page again: %d\n%s", status, words)
@@ -135,7 +135,7 @@ func TestServe_setup(t *testing.T) {
 	}
 
 	w = s.serveFile(right, receiver, nil)
-	w.until("looked")
+	w.until("reconciled")
 	w.signedBy(of.Hook().Secret, http.StatusAccepted)
 	if status, _ := b.get(page); status != http.StatusNotFound {
 		t.Errorf("the page without its secret: %d", status)

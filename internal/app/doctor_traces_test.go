@@ -35,9 +35,9 @@ networks: [127.0.0.0/8]
 		want   string
 	}{
 		{http.StatusOK, "ok traces: the collector at " + strings.TrimPrefix(collector.URL(), "http://") + " takes them ()"},
-		{http.StatusForbidden, "warn traces: the collector answers 403: check headers of traces"},
-		{http.StatusNotFound, "warn traces: the collector answers 404: check endpoint of traces"},
-		{http.StatusBadGateway, "warn traces: the collector answers 502 (try again"},
+		{http.StatusForbidden, "warn traces: the collector responds with 403: check traces.headers"},
+		{http.StatusNotFound, "warn traces: the collector responds with 404: check traces.endpoint"},
+		{http.StatusBadGateway, "warn traces: the collector responds with 502 (try again"},
 		{0, "fail traces: "},
 	} {
 		if test.status == 0 {

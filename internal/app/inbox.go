@@ -57,8 +57,8 @@ const maxTold = 20
 // toldOf writes the line of a delivery. By the keys, the lines of the looks are
 // found that it brought about.
 func (s *service) toldOf(ctx context.Context, taken server.Accepted, work []queue.Trigger) {
-	s.Log.InfoContext(ctx, "delivery", slog.String("receiver", taken.Receiver), slog.String("delivery", taken.ID),
-		slog.String("event", taken.EventType), slog.Int("hints", len(taken.Events)), slog.Any("keys", firstKeys(work)))
+	s.Log.InfoContext(ctx, "webhook received", slog.String("receiver", taken.Receiver), slog.String("delivery", taken.ID),
+		slog.String("event", taken.EventType), slog.Int("events", len(taken.Events)), slog.Any("keys", firstKeys(work)))
 }
 
 func firstKeys(work []queue.Trigger) []string {

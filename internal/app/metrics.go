@@ -14,8 +14,8 @@ import (
 
 // How a look ends, for the metrics.
 const (
-	lookDone    = "done"
-	lookTrouble = "trouble" // a part of it failed, or nothing can be done in it
+	lookDone    = "succeeded"
+	lookTrouble = "partial" // a part of it failed, or nothing can be done in it
 	lookFailed  = "failed"
 )
 

@@ -37,7 +37,7 @@ func (s *service) tellPolling(ctx context.Context, status *server.Status) error 
 	}
 	for _, one := range slices.Concat(s.connections.HostBackoffs(), s.connections.CredentialBackoffs()) {
 		status.Backoffs = append(status.Backoffs, server.Backoff{
-			To: one.To, Host: one.Host, Credential: one.Credential, Until: one.Until.UTC(), Reason: one.Reason,
+			Peer: one.To, Host: one.Host, Credential: one.Credential, Until: one.Until.UTC(), Reason: one.Reason,
 		})
 	}
 	return err

@@ -185,7 +185,7 @@ func (s *service) close(ctx context.Context) error {
 func (s *service) hostBackoffs() (all []telemetry.Backoff) {
 	now := s.now()
 	for _, one := range s.connections.HostBackoffs() {
-		all = append(all, telemetry.Backoff{Target: one.To, Host: one.Host, Remaining: one.Until.Sub(now)})
+		all = append(all, telemetry.Backoff{Peer: one.To, Host: one.Host, Remaining: one.Until.Sub(now)})
 	}
 	return all
 }

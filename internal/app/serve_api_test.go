@@ -43,7 +43,7 @@ func TestServe_statusAndReplay(t *testing.T) {
 	if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`)); status != http.StatusAccepted {
 		t.Fatal(status)
 	}
-	w.until("looked")
+	w.until("reconciled")
 	running := w.running(serveToken)
 	status, err := running.Status(t.Context())
 	if err != nil {

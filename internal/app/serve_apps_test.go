@@ -122,7 +122,7 @@ func TestServe_hintsOfOthersAreCheap(t *testing.T) {
 	stranger := o.repository("eve/code", map[string]string{"README": "words"})
 	o.app.Install("acme")
 	w := o.serve("")
-	w.until("looked")
+	w.until("reconciled")
 	before := len(o.github.Asked())
 	for range 3 {
 		w.hook("push", w.about(code, `"ref": "refs/heads/topic", `))

@@ -32,26 +32,26 @@ func TestServe_aPauseOutlivesRounds(t *testing.T) {
 		response.WriteHeader(http.StatusTooManyRequests)
 	})
 	w.wait(6 * time.Minute)
-	w.until("trouble")
-	w.until("looked")
+	w.until("reconcile error")
+	w.until("reconciled")
 	until := s.clock.Now().Add(30 * time.Minute)
 	s.registry.Replace(nil) // nothing is wrong any more, but nobody asks
 	w.registry.Forget()
 	w.polled()
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
-	w.until("looked")
+	w.until("reconciled")
 	w.polled()
 	if web, worker := s.registry.RequestsFor("acme/web"), s.registry.RequestsFor("acme/worker"); web+worker != 0 {
 		t.Errorf("in the pause %d questions about web, %d about worker", web, worker)
 	}
 	status := w.status()
-	if len(status.Backoffs) != 1 || status.Backoffs[0].Host != s.host || status.Backoffs[0].To != "registry" || status.Backoffs[0].Until.Sub(until).Abs() > time.Minute {
+	if len(status.Backoffs) != 1 || status.Backoffs[0].Host != s.host || status.Backoffs[0].Peer != "registry" || status.Backoffs[0].Until.Sub(until).Abs() > time.Minute {
 		t.Errorf("pauses %+v, want until %v", status.Backoffs, until)
 	}
 	if failure := status.Repositories[0].Failure; !strings.Contains(failure, "limits requests until") {
 		t.Errorf("the lane says %q", failure)
 	}
-	if text := w.page("/metrics"); !strings.Contains(text, `promoter_host_pause_seconds{host="`+s.host+`",to="registry"}`) {
+	if text := w.page("/metrics"); !strings.Contains(text, `promoter_host_backoff_seconds{host="`+s.host+`",peer="registry"}`) {
 		t.Error("the metrics do not tell")
 	}
 	w.wait(until.Sub(s.clock.Now()) + time.Minute)
@@ -73,7 +73,7 @@ func TestServe_statusOfSchedules(t *testing.T) {
 	w.wait(6 * time.Minute)
 	status := w.status()
 	for len(status.Schedules) != 2 || s.clock.Now().Sub(status.Schedules[1].Last) > time.Minute {
-		w.until("looked")
+		w.until("reconciled")
 		status = w.status()
 	}
 	if len(status.Schedules) != 2 {

@@ -59,7 +59,7 @@ func realRegistryTells(t *testing.T, program string) {
 	told.resume(w.url)
 	s.platforms("web", "1.1.0")
 	w.until("opened")
-	w.until("looked")
+	w.until("reconciled")
 	s.holds("dev", "1.1.0 1.0.0")
 	s.pulls(stagingHead + " open")
 	if err := w.stop(); err != nil {

@@ -50,7 +50,7 @@ func githubEvent(t testing.TB, name string, repository map[string]any, changes m
 func (w *served) tell(name string, changes map[string]any) {
 	w.t.Helper()
 	w.send(name, changes)
-	w.until("looked")
+	w.until("reconciled")
 }
 
 func (w *served) send(name string, changes map[string]any) {
@@ -76,7 +76,7 @@ func TestServe_forgeEvents(t *testing.T) {
 	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
 	s.release("web", "1.1.0")
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
-	w.until("looked")
+	w.until("reconciled")
 	s.pulls(stagingHead + " open")
 
 	s.repo.LabelPull(1, "mine")
@@ -90,7 +90,7 @@ func TestServe_forgeEvents(t *testing.T) {
 	s.pulls(stagingHead + " closed")
 	s.release("web", "1.2.0")
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.2.0"}`))
-	w.until("looked")
+	w.until("reconciled")
 	s.pulls(stagingHead+" closed", stagingHead+" open")
 	s.repo.MergePull("ada", 2, "merge")
 	w.tell("pull-request-closed", pullAction("closed", 2))
@@ -124,7 +124,7 @@ func TestServe_checkRun(t *testing.T) {
 			w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
 			s.release("web", "1.1.0")
 			w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
-			w.until("looked")
+			w.until("reconciled")
 			s.repo.MergePull("ada", 1, "squash")
 			w.tell("pull-request-closed", pullAction("closed", 1))
 			s.repo.SetCheckRun("ci", s.repo.Pull(2).HeadCommit, "e2e", "success")
@@ -144,7 +144,7 @@ func TestServe_pushToOurBranch(t *testing.T) {
 	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
 	s.release("web", "1.1.0")
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
-	w.until("looked")
+	w.until("reconciled")
 	mine := s.repo.Commit("ada", stagingHead, "Mine", map[string]string{"mine": "x\n"})
 	for range 2 {
 		w.tell("push", map[string]any{"ref": "refs/heads/" + stagingHead})
@@ -168,7 +168,7 @@ func TestServe_pushes(t *testing.T) {
 	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
 	s.release("web", "1.1.0")
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
-	w.until("looked")
+	w.until("reconciled")
 	s.pulls("promoter/dev/shop open")
 	s.repo.MergePull("ada", 1, "squash")
 	w.tell("push", map[string]any{"ref": "refs/heads/env/dev"})
@@ -209,7 +209,7 @@ func TestServe_aReleaseBeforeItsImage(t *testing.T) {
 		if status := w.post("forge", body, "X-GitHub-Event", event, "X-GitHub-Delivery", fmt.Sprint(time.Now().UnixNano())); status != http.StatusAccepted {
 			t.Fatalf("the release: %d", status)
 		}
-		w.until("looked")
+		w.until("reconciled")
 	}
 	released()
 	s.holds("dev", "1.0.0 1.0.0")
@@ -224,7 +224,7 @@ func TestServe_aReleaseBeforeItsImage(t *testing.T) {
 	}
 	s.release("web", "1.1.0")
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
-	w.until("looked")
+	w.until("reconciled")
 	s.holds("dev", "1.1.0 1.0.0")
 	s.pulls(stagingHead + " open")
 	if err := w.stop(); err != nil {
@@ -241,7 +241,7 @@ func TestServe_ownEventsEnd(t *testing.T) {
 	s.forge.ResetRequests()
 	s.release("web", "1.1.0")
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
-	w.until("looked")
+	w.until("reconciled")
 	looks := 1
 	for ; looks < 6; looks++ {
 		events := w.ownEvents()
@@ -251,7 +251,7 @@ func TestServe_ownEventsEnd(t *testing.T) {
 		for _, event := range events {
 			w.send(event, map[string]any{"ref": "refs/heads/" + stagingHead})
 		}
-		w.until("looked")
+		w.until("reconciled")
 		w.rests()
 	}
 	if looks > 2 {

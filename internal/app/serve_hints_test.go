@@ -63,7 +63,7 @@ func TestServe_aHundred(t *testing.T) {
 	}
 	w.wait(61 * time.Minute)
 	w.until("opened")
-	w.until("looked")
+	w.until("reconciled")
 	s.holds("dev", "1.2.0 1.0.0")
 	s.pulls(stagingHead + " open")
 	if n := s.listed("acme/web"); n != 1 {
@@ -74,7 +74,7 @@ func TestServe_aHundred(t *testing.T) {
 		t.Errorf("%d looks, of which one of the hundred was left", looks)
 	}
 	s.wait(61 * time.Minute)
-	w.until("looked")
+	w.until("reconciled")
 	if looks := w.rests(); looks != 0 {
 		t.Errorf("%d looks more", looks)
 	}
@@ -93,7 +93,7 @@ func (w *served) looks() (n int) {
 	for {
 		select {
 		case line := <-w.lines:
-			if strings.Contains(line, `"msg":"looked"`) {
+			if strings.Contains(line, `"msg":"reconciled"`) {
 				n++
 			}
 		default:
@@ -150,7 +150,7 @@ func TestServe_notThere(t *testing.T) {
 		if status := w.post("images", s.expand(body)); status != http.StatusAccepted {
 			t.Fatalf("%s: %d", body, status)
 		}
-		w.until("looked")
+		w.until("reconciled")
 	}
 	for _, environment := range []string{"dev", "staging", "prod"} {
 		s.holds(environment, "1.0.0 1.0.0")
@@ -173,13 +173,13 @@ func TestServe_allLost(t *testing.T) {
 	s.release("web", "1.1.0")
 	w.wait(6 * time.Minute) // five, and up to a tenth more
 	w.until("opened")
-	w.until("looked")
+	w.until("reconciled")
 	s.holds("dev", "1.1.0 1.0.0")
 	s.pulls(stagingHead + " open")
 	s.repo.MergePull("ada", 1, "squash")
 	w.wait(6 * time.Minute)
 	w.until("opened")
-	w.until("looked")
+	w.until("reconciled")
 	s.pulls(stagingHead+" merged", prodHead+" open")
 	if err := w.stop(); err != nil {
 		t.Error(err)

@@ -58,18 +58,18 @@ func TestServe_history(t *testing.T) {
 		t.Fatal(status)
 	}
 	w.until("opened")
-	w.until("looked")
+	w.until("reconciled")
 	s.repo.MergePull("ada", 1, "merge")
 	merged := fmt.Sprintf(`{"action": "closed", "repository": {"id": %d, "full_name": "acme/gitops", "html_url": "%s/acme/gitops"}}`, s.repo.ID(), s.forge.URL())
 	if status := w.post("forge", merged, "X-GitHub-Event", "pull_request", "X-GitHub-Delivery", "merge-1"); status != http.StatusAccepted {
 		t.Fatal(status)
 	}
 	w.until("opened")
-	w.until("looked")
+	w.until("reconciled")
 	s.repo.ClosePull("ada", 2)
 	closed := strings.Replace(merged, "merge", "close", 1)
 	w.post("forge", closed, "X-GitHub-Event", "pull_request", "X-GitHub-Delivery", "close-1")
-	w.until("looked")
+	w.until("reconciled")
 	want := []string{"landed staging 1.1.0", "opened prod 1.1.0", "opened staging 1.1.0", "pushed dev 1.1.0", "reject prod 1.1.0"}
 	if diff := cmp.Diff(want, w.told(server.HistoryQuery{})); diff != "" {
 		t.Fatalf("history (-want +got):\n%s", diff)
@@ -92,7 +92,7 @@ func TestServe_history(t *testing.T) {
 	}
 	w.pages(5)
 	w.post("images", image)
-	w.until("looked")
+	w.until("reconciled")
 	if diff := cmp.Diff(want, w.told(server.HistoryQuery{})); diff != "" {
 		t.Errorf("after another look (-want +got):\n%s", diff)
 	}

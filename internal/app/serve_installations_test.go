@@ -57,16 +57,16 @@ func TestServe_installationsAdd(t *testing.T) {
 	o.repository("globex/gitops", webIn("pr"))
 	acme := o.app.Install("acme", one)
 	w := o.serve("")
-	w.untilOf("looked", "acme/one")
+	w.untilOf("reconciled", "acme/one")
 
 	w.pass(2 * time.Minute)
 	globex := o.app.Install("globex")
 	w.hook("installation", w.installation(globex, "globex", "created"))
-	w.untilOf("looked", "globex/gitops")
+	w.untilOf("reconciled", "globex/gitops")
 	w.pass(2 * time.Minute)
 	acme.Select(one, two)
 	w.hook("installation_repositories", w.installation(acme, "acme", "added"))
-	w.untilOf("looked", "acme/two")
+	w.untilOf("reconciled", "acme/two")
 	if n := len(two.Pulls()); n != 1 {
 		t.Errorf("%d pull requests in the new repository", n)
 	}
@@ -94,7 +94,7 @@ func TestServe_installationsEnd(t *testing.T) {
 			acme := o.app.Install("acme")
 			o.app.Install("globex")
 			w := o.serve("")
-			w.untilOf("looked", "acme/gitops")
+			w.untilOf("reconciled", "acme/gitops")
 
 			w.pass(2 * time.Minute)
 			test.end(acme)
@@ -109,10 +109,10 @@ func TestServe_installationsEnd(t *testing.T) {
 				w.hook("push", w.about(gone, `"ref": "refs/heads/main", `))
 				w.hook("status", w.about(gone, ``))
 				w.hook("push", w.about(stays, `"ref": "refs/heads/main", `))
-				w.untilOf("looked", "globex/gitops")
+				w.untilOf("reconciled", "globex/gitops")
 				w.pass(2 * time.Hour) // over a poll
 				w.hook("installation", w.installation(acme, "acme", test.action))
-				w.untilOf("looked", "globex/gitops")
+				w.untilOf("reconciled", "globex/gitops")
 			}
 			for _, asked := range o.github.Asked()[before:] {
 				if asked.By == fmt.Sprintf("installation %d", acme.ID()) || asked.By == "unknown" || asked.Repository == "acme/gitops" && asked.By != "app promoter" {
@@ -123,7 +123,7 @@ func TestServe_installationsEnd(t *testing.T) {
 				acme.Resume()
 				w.pass(2 * time.Minute)
 				w.hook("installation", w.installation(acme, "acme", "unsuspend"))
-				w.untilOf("looked", "acme/gitops")
+				w.untilOf("reconciled", "acme/gitops")
 			}
 			if err := w.stop(); err != nil {
 				t.Error(err)
@@ -141,11 +141,11 @@ func TestServe_repositoryEvents(t *testing.T) {
 	two := o.repository("acme/two", webIn("pr"))
 	acme := o.app.Install("acme", one, two)
 	w := o.serve("")
-	w.untilOf("looked", "acme/two")
+	w.untilOf("reconciled", "acme/two")
 	w.pass(2 * time.Minute)
 	two.Rename("other")
 	w.hook("repository", w.about(two, `"action": "renamed", `))
-	w.untilOf("looked", "acme/two") // as it was listed
+	w.untilOf("reconciled", "acme/two") // as it was listed
 	w.pass(2 * time.Minute)
 	acme.Select(one)
 	w.hook("installation_repositories", w.installation(acme, "acme", "removed"))
@@ -153,7 +153,7 @@ func TestServe_repositoryEvents(t *testing.T) {
 	before := len(o.github.Asked())
 	w.hook("status", w.about(two, ``))
 	w.hook("push", w.about(one, `"ref": "refs/heads/main", `))
-	w.untilOf("looked", "acme/one")
+	w.untilOf("reconciled", "acme/one")
 	for _, asked := range o.github.Asked()[before:] {
 		if asked.Repository == two.FullName() {
 			t.Errorf("%s was asked of a repository that was taken away", asked.Route)

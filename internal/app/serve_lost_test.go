@@ -17,7 +17,7 @@ func (w *served) polled(acts ...string) {
 	for _, act := range acts {
 		w.until(act)
 	}
-	w.until("looked")
+	w.until("reconciled")
 }
 
 // Not one webhook arrives: a poll sees that a pull request was merged or closed, and

@@ -37,7 +37,7 @@ func TestServe_metrics(t *testing.T) {
 	w := serve(t, s)
 	s.release("web", "1.1.0")
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
-	w.until("looked")
+	w.until("reconciled")
 	w.post("images", s.expand(`{"image": "$R/acme/unknown:1"}`))
 	w.post("images", "{}", "X-Signature", "sha256=00")
 	w.post("canary", "{}")
@@ -47,20 +47,20 @@ func TestServe_metrics(t *testing.T) {
 	}
 	text := w.page("/metrics")
 	for _, want := range []string{
-		`promoter_deliveries_total\{receiver="images",status="2xx"\} 2`,
-		`promoter_deliveries_total\{receiver="images",status="4xx"\} 1`,
-		`promoter_deliveries_total\{receiver="\(unknown\)",status="4xx"\} 1`,
-		`promoter_hints_total\{followed="true",kind="image"\} 1`,
-		`promoter_hints_total\{followed="false",kind="image"\} 1`,
-		`promoter_hint_to_act_seconds_count\{act="opened"\} 1`,
-		`promoter_acts_total\{act="opened"\} 1`,
-		`promoter_acts_total\{act="pushed"\} 1`,
-		`promoter_looks_total\{result="done"\} [2-9]`,
+		`promoter_webhooks_total\{receiver="images",status="2xx"\} 2`,
+		`promoter_webhooks_total\{receiver="images",status="4xx"\} 1`,
+		`promoter_webhooks_total\{receiver="\(unknown\)",status="4xx"\} 1`,
+		`promoter_events_total\{followed="true",kind="image"\} 1`,
+		`promoter_events_total\{followed="false",kind="image"\} 1`,
+		`promoter_event_to_action_seconds_count\{action="opened"\} 1`,
+		`promoter_actions_total\{action="opened"\} 1`,
+		`promoter_actions_total\{action="pushed"\} 1`,
+		`promoter_reconciliations_total\{result="succeeded"\} [2-9]`,
 		`promoter_work_failing\{kind="repository"\} 0`,
-		`promoter_requests_total\{host="` + regexp.QuoteMeta(forge.Host) + `",status="2xx",to="forge"\} [1-9]\d*`,
-		`promoter_requests_total\{host="` + regexp.QuoteMeta(s.expand("$R")) + `",status="2xx",to="registry"\} [1-9]\d*`,
+		`promoter_outbound_requests_total\{host="` + regexp.QuoteMeta(forge.Host) + `",status="2xx",peer="forge"\} [1-9]\d*`,
+		`promoter_outbound_requests_total\{host="` + regexp.QuoteMeta(s.expand("$R")) + `",status="2xx",peer="registry"\} [1-9]\d*`,
 		`promoter_rate_limit_remaining\{host="` + regexp.QuoteMeta(forge.Host) + `"\} \d+`,
-		`promoter_facts_total\{from="registry"\} [1-9]\d*`,
+		`promoter_image_metadata_total\{source="registry"\} [1-9]\d*`,
 		`go_goroutines \d+`,
 	} {
 		if !regexp.MustCompile(`(?m)^` + want + `$`).MatchString(text) {
@@ -92,7 +92,7 @@ func TestServe_logs(t *testing.T) {
 		Hints                     int
 		Keys                      []string
 	}
-	decoded(t, w.until("delivery"), &delivery)
+	decoded(t, w.until("webhook received"), &delivery)
 	if delivery.Receiver != "images" || delivery.Delivery == "" || delivery.Hints != 1 || len(delivery.Keys) != 1 {
 		t.Errorf("the line of the delivery: %+v", delivery)
 	}
@@ -100,7 +100,7 @@ func TestServe_logs(t *testing.T) {
 		"pushed": `"environment":"dev","applications":["shop"],"commit":"`,
 		"opened": `"environment":"staging","applications":["shop"],"pull_request":1,"commit":"`,
 	}
-	for _, message := range []string{"pushed", "opened", "looked"} {
+	for _, message := range []string{"pushed", "opened", "reconciled"} {
 		var line struct{ Repository, Key string }
 		text := w.until(message)
 		if !strings.Contains(text, said[message]) {

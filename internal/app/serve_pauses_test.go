@@ -27,9 +27,9 @@ func TestServe_pauseOfAnInstallation(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := o.serve(fmt.Sprintf("api: {token: \"file:%s\"}\n", token))
-	w.untilOf("looked", "globex/gitops")
+	w.untilOf("reconciled", "globex/gitops")
 	want := []server.Backoff{{
-		To: "forge", Host: strings.TrimPrefix(o.github.URL(), "http://"), Credential: "the installation at acme of the App of github", Until: until.UTC(),
+		Peer: "forge", Host: strings.TrimPrefix(o.github.URL(), "http://"), Credential: "the installation at acme of the App of github", Until: until.UTC(),
 		Reason: "rate limited: API rate limit exceeded for user ID 1.",
 	}}
 	later := cmp.Comparer(func(a, b time.Time) bool { return a.Sub(b).Abs() <= time.Second }) // the end is rounded up

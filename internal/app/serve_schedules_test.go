@@ -35,13 +35,13 @@ func TestServe_readWhenTheScheduleComes(t *testing.T) {
 	w.registry.Forget()
 	w.wait(6 * time.Minute)
 	w.until("opened")
-	w.until("looked")
+	w.until("reconciled")
 	s.holds("dev", "1.0.0 1.1.0")
 	if web, worker := s.listed("acme/web"), s.listed("acme/worker"); web != 0 || worker != 1 {
 		t.Errorf("with the poll the tags of web were read %d times, of worker %d times", web, worker)
 	}
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
-	w.until("looked")
+	w.until("reconciled")
 	s.holds("dev", "1.1.0 1.1.0")
 	if n := s.listed("acme/web"); n != 1 {
 		t.Errorf("for the webhook the tags of web were read %d times", n)
@@ -92,7 +92,7 @@ func TestServe_schedulesOutliveTheProcess(t *testing.T) {
 	s.release("web", "1.1.0")
 	restart(time.Minute)
 	for s.listed("acme/worker") == 0 {
-		w.until("looked")
+		w.until("reconciled")
 	}
 	if web, worker := s.listed("acme/web"), s.listed("acme/worker"); web != 0 || worker != 1 {
 		t.Errorf("after a restart the tags of web were read %d times, of worker %d times", web, worker)
@@ -115,7 +115,7 @@ func TestServe_schedulesOutliveTheProcess(t *testing.T) {
 func (s *story) untilWeb(w *served, version string) {
 	s.t.Helper()
 	for !strings.HasPrefix(s.versionsOf("dev"), version+" ") {
-		w.until("looked")
+		w.until("reconciled")
 	}
 }
 
@@ -148,7 +148,7 @@ registries:
 	looks := func(n int) {
 		t.Helper()
 		for range n {
-			w.until("looked")
+			w.until("reconciled")
 		}
 	}
 	for period := range 3 {

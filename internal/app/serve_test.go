@@ -94,7 +94,7 @@ func serveText(t *testing.T, s *story, quiet time.Duration, text string) *served
 		return <-ended
 	}
 	t.Cleanup(cancel)
-	w.until("looked")
+	w.until("reconciled")
 	w.rests()
 	return w
 }
@@ -169,7 +169,7 @@ func TestServe_hints(t *testing.T) {
 		t.Fatalf("the webhook of the image: %d", status)
 	}
 	w.until("opened")
-	w.until("looked")
+	w.until("reconciled")
 	s.holds("dev", "1.1.0 1.0.0")
 	s.pulls(stagingHead + " open")
 
@@ -179,7 +179,7 @@ func TestServe_hints(t *testing.T) {
 		t.Fatalf("the webhook of the merge: %d", status)
 	}
 	w.until("opened")
-	w.until("looked")
+	w.until("reconciled")
 	s.pulls(stagingHead+" merged", prodHead+" open")
 
 	s.forge.ResetRequests()
@@ -190,7 +190,7 @@ func TestServe_hints(t *testing.T) {
 		t.Errorf("a forged webhook: %d", status)
 	}
 	w.post("images", image)
-	w.until("looked")
+	w.until("reconciled")
 	for route, n := range s.forge.Requests() {
 		if changes(route) {
 			t.Errorf("the same webhook again: %d times %s", n, route)

@@ -96,7 +96,7 @@ func TestServe_traces(t *testing.T) {
 	image := s.expand(`{"image": "$R/acme/web:1.1.0"}`)
 	const foreign = "0af7651916cd43dd8448eb211c80319c"
 	w.post("hidden/"+hiddenHook, s.expand(`{"docker_url": "$R/acme/web", "repository": "acme/web", "namespace": "acme", "name": "web", "updated_tags": ["1.1.0"]}`), "Traceparent", "00-"+foreign+"-b7ad6b7169203331-01")
-	w.until("delivery")
+	w.until("webhook received")
 	w.post("images", image)
 	w.post("images", image, "X-Signature", "sha256=00")
 	w.post("canary-of-nobody", image)
@@ -105,13 +105,13 @@ func TestServe_traces(t *testing.T) {
 		Trace string `json:"trace_id"`
 	}
 	decoded(t, w.until("opened"), &line)
-	w.until("looked")
+	w.until("reconciled")
 	if err := w.stop(); err != nil {
 		t.Fatal(err)
 	}
 
 	all := forest(collector.Spans())
-	deliveries := all.named("delivery")
+	deliveries := all.named("webhook")
 	if len(deliveries) != 2 {
 		t.Fatalf("%d deliveries:\n%s", len(deliveries), all)
 	}
@@ -119,8 +119,8 @@ func TestServe_traces(t *testing.T) {
 	if first.Attributes["promoter.receiver"] != "hidden" { // it ended last
 		first, second = second, first
 	}
-	has(t, first, "receiver=hidden", "hints=1")
-	has(t, second, "receiver=images", "hints=1")
+	has(t, first, "receiver=hidden", "events=1")
+	has(t, second, "receiver=images", "events=1")
 	if diff := cmp.Diff([]telemetrytest.Link{{Trace: foreign, ID: "b7ad6b7169203331"}}, first.Links); diff != "" || first.Parent != "" {
 		t.Errorf("the sender's trace is to be a link (-want +got):\n%s", diff)
 	}
@@ -144,9 +144,9 @@ func TestServe_traces(t *testing.T) {
 // checkLook follows the look of both deliveries.
 func checkLook(t *testing.T, all forest, first, second telemetrytest.Span) {
 	t.Helper()
-	look := all.of(first.Trace).one(t, "look")
+	look := all.of(first.Trace).one(t, "reconcile")
 	has(t, look, "repository=acme/gitops", "attempt=1", "deliveries=2", "result=done")
-	pointer := all.of(second.Trace).one(t, "look")
+	pointer := all.of(second.Trace).one(t, "reconcile")
 	if diff := cmp.Diff([]telemetrytest.Link{{Trace: second.Trace, ID: second.ID}}, look.Links); diff != "" {
 		t.Errorf("the look (-want +got):\n%s", diff)
 	}
@@ -180,7 +180,7 @@ func checkRequests(t *testing.T, all forest) {
 		if span.Kind != "SPAN_KIND_CLIENT" {
 			continue
 		}
-		kinds[span.Attributes["promoter.to"]]++
+		kinds[span.Attributes["promoter.peer"]]++
 		method, route := span.Attributes["http.request.method"], span.Attributes["url.template"]
 		if span.Name != method+" "+route || span.Attributes["http.response.status_code"] == "0" ||
 			!strings.HasPrefix(span.Attributes["server.address"], "127.0.0.1:") ||
@@ -203,15 +203,15 @@ func TestServe_tracesOfDays(t *testing.T) {
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, tracedTo(t, collector.URL(), 2*time.Hour))
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.0.0"}`))
-	w.until("delivery")
+	w.until("webhook received")
 	w.wait(121 * time.Minute)
-	w.until("looked")
+	w.until("reconciled")
 	if err := w.stop(); err != nil {
 		t.Fatal(err)
 	}
 	all := forest(collector.Spans())
-	delivery := all.one(t, "delivery")
-	looks := slices.DeleteFunc(all.named("look"), func(s telemetrytest.Span) bool { return len(s.Links) == 0 })
+	delivery := all.one(t, "webhook")
+	looks := slices.DeleteFunc(all.named("reconcile"), func(s telemetrytest.Span) bool { return len(s.Links) == 0 })
 	if len(looks) != 2 {
 		t.Fatalf("%d looks have links:\n%s", len(looks), all)
 	}
@@ -237,8 +237,8 @@ func TestServe_tracesAway(t *testing.T) {
 		t.Errorf("the webhook: %d", status)
 	}
 	w.until("opened")
-	w.until("traces are not delivered")
-	if page := w.page("/metrics"); !regexp.MustCompile(`promoter_requests_total\{host="127.0.0.1:\d+",status="5xx",to="collector"\} \d`).MatchString(page) {
+	w.until("traces not exported")
+	if page := w.page("/metrics"); !regexp.MustCompile(`promoter_outbound_requests_total\{host="127.0.0.1:\d+",status="5xx",peer="collector"\} \d`).MatchString(page) {
 		t.Errorf("the requests to the collector are not counted:\n%s", page)
 	}
 	if err := w.stop(); err != nil {
@@ -253,7 +253,7 @@ func TestServe_noTraces(t *testing.T) {
 	w := serve(t, s)
 	s.release("web", "1.1.0")
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`), "Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-	for _, message := range []string{"delivery", "opened", "looked"} {
+	for _, message := range []string{"webhook received", "opened", "reconciled"} {
 		if line := w.until(message); strings.Contains(line, "trace_id") {
 			t.Error(line)
 		}

@@ -41,7 +41,7 @@ func serveOn(t *testing.T, s *story, db *database.DB) *served {
 		return <-ended
 	}
 	t.Cleanup(cancel)
-	w.until("looked")
+	w.until("reconciled")
 	w.rests()
 	return w
 }
@@ -108,7 +108,7 @@ func TestServe_theServerIsGone(t *testing.T) {
 	if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.0.9"}`)); status != http.StatusAccepted {
 		t.Fatalf("before: %d", status)
 	}
-	w.until("looked")
+	w.until("reconciled")
 	wire.Cut()
 	s.release("web", "1.1.0")
 	image := s.expand(`{"image": "$R/acme/web:1.1.0"}`)
@@ -128,7 +128,7 @@ func TestServe_theServerIsGone(t *testing.T) {
 		t.Errorf("when it is back: %d", status)
 	}
 	w.until("opened")
-	w.until("looked")
+	w.until("reconciled")
 	if status := w.health("/readyz"); status != http.StatusOK {
 		t.Errorf("ready when it is back: %d", status)
 	}
@@ -157,7 +157,7 @@ func TestServe_theDiskIsFull(t *testing.T) {
 			t.Fatalf("the delivery %d: %d", accepted, status)
 		}
 	}
-	if line := w.until("a request failed"); !strings.Contains(line, "the disk is full; free some space") {
+	if line := w.until("request failed"); !strings.Contains(line, "the disk is full; free some space") {
 		t.Errorf("the log says %s", line)
 	}
 	w.keeps(db, accepted)
@@ -167,7 +167,7 @@ func TestServe_theDiskIsFull(t *testing.T) {
 		t.Errorf("when there is room: %d", status)
 	}
 	w.until("opened")
-	w.until("looked")
+	w.until("reconciled")
 	w.keeps(db, accepted+1)
 	if got := w.told(server.HistoryQuery{Environment: "staging"}); len(got) != 1 {
 		t.Errorf("the history: %v", got)

@@ -128,13 +128,13 @@ func (s *service) tell(ctx context.Context, r *connect.Repository, report engine
 	for _, done := range report.Effects {
 		switch {
 		case done.Err != nil:
-			log.WarnContext(ctx, "not done", append(aboutAct(done), slog.String("act", string(done.Action)), slog.Any("error", done.Err))...)
+			log.WarnContext(ctx, "action failed", append(aboutAct(done), slog.String("act", string(done.Action)), slog.Any("error", done.Err))...)
 		case done.Action != engine.ActionNone:
 			log.InfoContext(ctx, string(done.Action), aboutAct(done)...)
 		}
 	}
 	for _, trouble := range report.Errors {
-		log.WarnContext(ctx, "trouble", slog.String("what", trouble.What), slog.Any("error", trouble.Err))
+		log.WarnContext(ctx, "reconcile error", slog.String("what", trouble.What), slog.Any("error", trouble.Err))
 	}
 	if err != nil {
 		return // the queue has a line for it
@@ -142,7 +142,7 @@ func (s *service) tell(ctx context.Context, r *connect.Repository, report engine
 	if report.Unusable != "" {
 		log = log.With(slog.String("state", report.Unusable))
 	}
-	log.InfoContext(ctx, "looked", slog.Int("decisions", len(report.Decisions)), slog.Duration("took", took))
+	log.InfoContext(ctx, "reconciled", slog.Int("targets", len(report.Decisions)), slog.Duration("took", took))
 }
 
 // remember keeps how a look ended, all in one transaction. It says whether the repository

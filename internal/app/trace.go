@@ -25,17 +25,17 @@ const (
 	traceHost   = "server.address"
 	traceRoute  = "url.template"
 
-	traceTo           = "promoter.to"
+	traceTo           = "promoter.peer"
 	traceReceiver     = "promoter.receiver"
 	traceDelivery     = "promoter.delivery"
 	traceEvent        = "promoter.event"
-	traceHints        = "promoter.hints"
+	traceEvents       = "promoter.events"
 	traceIgnored      = "promoter.ignored"
 	traceKeys         = "promoter.keys"
 	traceKey          = "promoter.key"
 	traceRepository   = "promoter.repository"
 	traceAttempt      = "promoter.attempt"
-	traceHintedAt     = "promoter.hinted_at"
+	traceTriggeredAt  = "promoter.triggered_at"
 	traceDeliveries   = "promoter.deliveries"
 	traceResult       = "promoter.result"
 	traceBranches     = "promoter.branches"
@@ -46,7 +46,7 @@ const (
 )
 
 // spanLook is the span of a look at a repository.
-const spanLook = "look"
+const spanLook = "reconcile"
 
 // What the end waits for the collector, and what a request to it may take.
 const (
@@ -105,9 +105,9 @@ func collector(c *connect.Connections, instance string) (to telemetry.TraceOptio
 // followDelivery is a webhook that was proven: strangers make no spans. Whatever trace
 // the sender is at is told and decides nothing.
 func (s *service) followDelivery(ctx context.Context, taken server.Accepted, traceparent string) (context.Context, func(int, error)) {
-	ctx, span := s.traces.Begin(ctx, telemetry.RootSpan{Name: "delivery", Server: true, At: taken.At, Links: []string{traceparent}},
+	ctx, span := s.traces.Begin(ctx, telemetry.RootSpan{Name: "webhook", Server: true, At: taken.At, Links: []string{traceparent}},
 		slog.String(traceReceiver, taken.Receiver), slog.String(traceDelivery, taken.ID), slog.String(traceEvent, taken.EventType),
-		slog.Int(traceHints, len(taken.Events)))
+		slog.Int(traceEvents, len(taken.Events)))
 	if taken.Ignored != "" {
 		span.Set(slog.String(traceIgnored, taken.Ignored))
 	}
@@ -150,7 +150,7 @@ func (s *service) followRun(ctx context.Context, item queue.Item) (context.Conte
 		return ctx, func(error) {}
 	}
 	if !item.TriggeredAt.IsZero() {
-		span.Set(slog.String(traceHintedAt, item.TriggeredAt.UTC().Format(time.RFC3339Nano)))
+		span.Set(slog.String(traceTriggeredAt, item.TriggeredAt.UTC().Format(time.RFC3339Nano)))
 	}
 	ends := []*telemetry.Span{span}
 	for _, other := range others {

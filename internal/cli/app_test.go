@@ -66,7 +66,7 @@ func press(t *testing.T, address string) {
 		t.Fatalf("no button in\n%s", page)
 	}
 	page = ask(t, http.MethodPost, html.UnescapeString(action[1]), url.Values{"manifest": {html.UnescapeString(manifest[1])}})
-	if !strings.Contains(page, "was made") {
+	if !strings.Contains(page, "was created") {
 		t.Errorf("the last page is\n%s", page)
 	}
 }

@@ -59,11 +59,11 @@ func runReplay(command *cobra.Command, flags replayFlags, delivery string, syste
 	}
 	switch {
 	case flags.file != "" || flags.dryRun:
-		say(system.Err, "nothing was played")
+		say(system.Err, "dry run, nothing triggered")
 	case len(replayed.Repositories) > 0:
-		say(system.Err, "%s looked at", count(len(replayed.Repositories), "repository is", "repositories are"))
+		say(system.Err, "triggered %s", count(len(replayed.Repositories), "repository", "repositories"))
 	default:
-		say(system.Err, "nobody follows that: no repository is looked at")
+		say(system.Err, "no repository subscribes to it: nothing was triggered")
 	}
 	return nil
 }
@@ -88,14 +88,14 @@ func replayedText(replayed server.Replayed) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { b.WriteString(visible(fmt.Sprintf(format, args...)) + "\n") }
 	line("%s  %s  %s", replayed.Receiver, replayed.EventType, replayed.ID)
-	for _, hint := range replayed.Events {
-		line("  %s", hint)
+	for _, event := range replayed.Events {
+		line("  %s", event)
 	}
 	if replayed.Ignored != "" {
 		line("  nothing: %s", replayed.Ignored)
 	}
-	for _, lane := range replayed.Repositories {
-		line("  -> %s", lane)
+	for _, repository := range replayed.Repositories {
+		line("  -> %s", repository)
 	}
 	return b.String()
 }

@@ -19,7 +19,7 @@ func TestNewLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log.Info("looked", slog.Duration("took", 1234*time.Millisecond+time.Microsecond))
+		log.Info("reconciled", slog.Duration("took", 1234*time.Millisecond+time.Microsecond))
 		log.Debug("not written")
 		if !strings.Contains(out.String(), want) || strings.Count(out.String(), "\n") != 1 {
 			t.Errorf("%s: %s", format, out.String())

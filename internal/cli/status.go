@@ -64,13 +64,13 @@ func newStatus(system System) *cobra.Command {
 func statusText(status server.Status) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { b.WriteString(visible(fmt.Sprintf(format, args...)) + "\n") }
-	for _, lane := range status.Repositories {
-		line("%s  %s", lane.Name, strings.Join(laneFacts(status.At, lane), ", "))
-		if lane.Failure != "" {
-			line("  %s", lane.Failure)
+	for _, repository := range status.Repositories {
+		line("%s  %s", repository.Name, strings.Join(repositoryFacts(status.At, repository), ", "))
+		if repository.Failure != "" {
+			line("  %s", repository.Failure)
 		}
-		if lane.LastError != "" && lane.LastError != lane.Failure {
-			line("  %s", lane.LastError)
+		if repository.LastError != "" && repository.LastError != repository.Failure {
+			line("  %s", repository.LastError)
 		}
 	}
 	for i, text := range pollingLines(status) {
@@ -92,22 +92,22 @@ func statusText(status server.Status) string {
 	return b.String()
 }
 
-// laneFacts say where a lane stands.
-func laneFacts(now time.Time, lane server.Repository) []string {
-	facts := []string{string(lane.State)}
-	if lane.ReconciledAt.IsZero() {
-		facts = append(facts, "never looked at")
+// repositoryFacts describe the state of a repository.
+func repositoryFacts(now time.Time, repository server.Repository) []string {
+	facts := []string{string(repository.State)}
+	if repository.ReconciledAt.IsZero() {
+		facts = append(facts, "never reconciled")
 	} else {
-		facts = append(facts, "looked at "+ago(now, lane.ReconciledAt))
+		facts = append(facts, "reconciled "+ago(now, repository.ReconciledAt))
 	}
-	if !lane.WaitingSince.IsZero() {
-		facts = append(facts, "hinted at "+ago(now, lane.WaitingSince))
+	if !repository.WaitingSince.IsZero() {
+		facts = append(facts, "triggered "+ago(now, repository.WaitingSince))
 	}
-	if lane.Attempts > 0 {
-		facts = append(facts, "failed "+count(lane.Attempts, "time", "times"))
+	if repository.Attempts > 0 {
+		facts = append(facts, "failed "+count(repository.Attempts, "time", "times"))
 	}
-	switch left := lane.NextRun.Sub(now).Round(time.Second); {
-	case lane.NextRun.IsZero() || lane.State == server.StateRunning:
+	switch left := repository.NextRun.Sub(now).Round(time.Second); {
+	case repository.NextRun.IsZero() || repository.State == server.StateRunning:
 	case left > 0:
 		facts = append(facts, fmt.Sprintf("next in %v", left))
 	default:

@@ -28,7 +28,7 @@ func pollingLines(status server.Status) []string {
 		if one.Credential != "" {
 			with = " with " + one.Credential
 		}
-		lines = append(lines, fmt.Sprintf("waiting: %s (%s) is sent nothing%s until %s: %s", one.Host, one.To, with, one.Until.Format(time.RFC3339), one.Reason))
+		lines = append(lines, fmt.Sprintf("waiting: %s (%s) is sent nothing%s until %s: %s", one.Host, one.Peer, with, one.Until.Format(time.RFC3339), one.Reason))
 	}
 	return lines
 }

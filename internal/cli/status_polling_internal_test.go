@@ -14,8 +14,8 @@ func TestPollingLines_pauses(t *testing.T) {
 	t.Parallel()
 	until := time.Date(2026, 6, 1, 11, 30, 0, 0, time.UTC)
 	got := pollingLines(server.Status{Backoffs: []server.Backoff{
-		{To: "registry", Host: "quay.io", Until: until, Reason: "it asks for fewer requests"},
-		{To: "forge", Host: "api.github.com", Credential: "the token of github", Until: until, Reason: "rate limited: wait"},
+		{Peer: "registry", Host: "quay.io", Until: until, Reason: "it asks for fewer requests"},
+		{Peer: "forge", Host: "api.github.com", Credential: "the token of github", Until: until, Reason: "rate limited: wait"},
 	}})
 	want := []string{
 		"waiting: quay.io (registry) is sent nothing until 2026-06-01T11:30:00Z: it asks for fewer requests",

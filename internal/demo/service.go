@@ -74,7 +74,7 @@ func (s *show) startService(ctx context.Context) (err error) {
 		return err
 	}
 	v.url = "http://" + found[1]
-	_, _, err = v.said(ctx, `msg=looked `)
+	_, _, err = v.said(ctx, `msg=reconciled `)
 	return err
 }
 

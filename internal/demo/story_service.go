@@ -31,7 +31,7 @@ func (s *show) landByWebhook(ctx context.Context) error {
 		return err
 	}
 	_, err = s.promoter(ctx, []string{"status", "--config", v.file, "--url", v.url},
-		`/acme/gitops  (resting|waiting|running), looked at \d+s ago`, `^\d+s ago  registry  push  [0-9a-f]{64}-1$`)
+		`/acme/gitops  (idle|waiting|running), reconciled \d+s ago`, `^\d+s ago  registry  push  [0-9a-f]{64}-1$`)
 	return err
 }
 
@@ -42,7 +42,7 @@ func (s *show) served(ctx context.Context, environment string, since time.Time) 
 		return err
 	}
 	var lines []string
-	for _, pattern := range []string{`msg=pushed .* environment=` + environment + ` `, `msg=looked `} {
+	for _, pattern := range []string{`msg=pushed .* environment=` + environment + ` `, `msg=reconciled `} {
 		more, _, err := s.service.said(ctx, pattern)
 		if err != nil {
 			return err

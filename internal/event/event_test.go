@@ -42,13 +42,13 @@ func TestImage_Is(t *testing.T) {
 	}
 }
 
-func TestHint_Valid(t *testing.T) {
+func TestEvent_Valid(t *testing.T) {
 	t.Parallel()
 	acme := event.Repository{Host: "github.com", Name: "acme/gitops"}
 	for _, test := range []struct {
-		name string
-		hint event.Event
-		want bool
+		name  string
+		event event.Event
+		want  bool
 	}{
 		{"nothing", event.Event{}, false},
 		{"an image", event.Event{Kind: event.KindImage, Image: event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"}}, true},
@@ -69,7 +69,7 @@ func TestHint_Valid(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := test.hint.Valid(); got != test.want {
+			if got := test.event.Valid(); got != test.want {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})

@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -15,68 +13,86 @@ import (
 	"promoter/internal/fault"
 )
 
-// AdminAPI answers what the commands of people ask who run the service.
+// AdminAPI answers the commands of the service's operators.
 type AdminAPI interface {
 	Status(ctx context.Context) (Status, error)
-	History(ctx context.Context, past HistoryQuery) (History, error)
-	Replay(ctx context.Context, what Replay) (Replayed, error)
+	History(ctx context.Context, query HistoryQuery) (History, error)
+	Replay(ctx context.Context, request Replay) (Replayed, error)
 }
 
-// Schema is the number of the forms of the API. It goes up when a reader of the old
-// ones would misread the new ones.
+// Schema is the version of the JSON of the API. It increases with incompatible changes.
 const Schema = 1
 
-// Status is what the service knows of its work.
+// Status is the state of the service.
 type Status struct {
 	Schema       int          `json:"schema"`
-	At           time.Time    `json:"at"` // of the service's clock
-	Repositories []Repository `json:"lanes"`
-	Deliveries   []Delivery   `json:"deliveries"` // the newest first
+	At           time.Time    `json:"at"` // by the clock of the service
+	Repositories []Repository `json:"repositories"`
+	Deliveries   []Delivery   `json:"deliveries"` // newest first
 	Schedules    []Schedule   `json:"schedules"`
-	Backoffs     []Backoff    `json:"pauses"` // of the process that answers
+	Backoffs     []Backoff    `json:"backoffs"` // of the process that answers
 }
 
-// RepositoryState is where a lane stands.
+// RepositoryState is the state of a repository queue.
 type RepositoryState string
 
-// The states of lanes.
+// The states of a repository queue.
 const (
-	StateIdle    RepositoryState = "resting"
-	StateWaiting RepositoryState = "waiting" // it was hinted at
+	StateIdle    RepositoryState = "idle"
+	StateWaiting RepositoryState = "waiting" // it was triggered
 	StateRunning RepositoryState = "running"
-	StateFailing RepositoryState = "failing" // the last look failed; it is tried again
+	StateFailing RepositoryState = "failing" // the last reconciliation failed; it is retried
 )
 
-// Repository is the work of one repository. Times that are not known are left out.
+// Repository is the state of one repository. Unknown times are omitted.
 type Repository struct {
-	Name         string          `json:"repository"` // HOST/NAME; the key where it was never looked at
+	Name         string          `json:"repository"` // HOST/NAME; the key if it was never reconciled
 	Key          string          `json:"key"`
 	Forge        string          `json:"forge,omitempty"`
 	State        RepositoryState `json:"state"`
-	ReconciledAt time.Time       `json:"lookedAt,omitzero"`   // the last time that a look ended
-	Failure      string          `json:"failure,omitempty"`   // why that look failed, or a part of it
-	WaitingSince time.Time       `json:"waiting,omitzero"`    // since the first hint that no good look has read
-	NextRun      time.Time       `json:"next,omitzero"`       // the next look, if nobody hints
-	Attempts     int             `json:"attempts,omitempty"`  // since the last look that did well
-	LastError    string          `json:"lastError,omitempty"` // of the last run, when it failed
+	ReconciledAt time.Time       `json:"reconciledAt,omitzero"` // end of the last reconciliation
+	Failure      string          `json:"failure,omitempty"`     // why that failed, or a part of it
+	WaitingSince time.Time       `json:"waitingSince,omitzero"` // first trigger that no successful run has read
+	NextRun      time.Time       `json:"nextRun,omitzero"`      // without a trigger
+	Attempts     int             `json:"attempts,omitempty"`    // since the last successful run
+	LastError    string          `json:"lastError,omitempty"`   // of the last run, if it failed
 	FailedAt     time.Time       `json:"failedAt,omitzero"`
 }
 
-// Delivery is a webhook that was kept.
+// Delivery is a stored webhook.
 type Delivery struct {
 	Receiver   string    `json:"receiver"`
 	ID         string    `json:"id"`
-	EventType  string    `json:"event"`
+	EventType  string    `json:"eventType"`
 	ReceivedAt time.Time `json:"receivedAt"`
-	SeenAt     time.Time `json:"seenAt"` // the last time
+	SeenAt     time.Time `json:"seenAt"` // last time
 	Times      int       `json:"times"`
 }
 
-// Replay asks for a delivery to be played again.
+// Schedule is a schedule that reads tags. Unknown times are omitted.
+type Schedule struct {
+	Schedule     string    `json:"schedule"`         // poll, or a cron expression
+	Repositories int       `json:"repositories"`     // that use it
+	Last         time.Time `json:"last,omitzero"`    // when it last fired
+	Next         time.Time `json:"next,omitzero"`    // when it fires next
+	Failing      string    `json:"failing,omitzero"` // why the last time is retried
+}
+
+// Backoff is a host that receives no requests from the answering process until a time,
+// or none with one credential.
+type Backoff struct {
+	Peer       string    `json:"peer"` // forge, registry, git, or machine
+	Host       string    `json:"host"`
+	Credential string    `json:"credential,omitempty"` // of a forge; empty: all
+	Until      time.Time `json:"until"`
+	Reason     string    `json:"reason"`
+}
+
+// Replay requests that a stored delivery is accepted again.
 type Replay struct {
 	ID       string `json:"id"`
-	Receiver string `json:"receiver"` // empty: whichever took it
-	DryRun   bool   `json:"dryRun"`   // only say what it means
+	Receiver string `json:"receiver"` // empty: any
+	DryRun   bool   `json:"dryRun"`   // only return what it means
 }
 
 // Replayed is what a delivery means now.
@@ -84,24 +100,19 @@ type Replayed struct {
 	Schema       int      `json:"schema"`
 	Receiver     string   `json:"receiver"`
 	ID           string   `json:"id"`
-	EventType    string   `json:"event"`
-	Events       []string `json:"hints"`
-	Ignored      string   `json:"ignored,omitempty"` // why there are none
-	Repositories []string `json:"lanes"`             // the keys of the repositories that are looked at
+	EventType    string   `json:"eventType"`
+	Events       []string `json:"events"`
+	Ignored      string   `json:"ignored,omitempty"` // why there are no events
+	Repositories []string `json:"repositories"`      // the keys of those that it triggers
 }
-
-const bearer = "Bearer "
 
 var errToken = errors.New("a wrong or missing token")
 
-// shown lets those in who show the token. Hashes are compared, so that the time says
-// nothing about its length either.
-func (s *Server) shown(next echo.HandlerFunc) echo.HandlerFunc {
-	want := sha256.Sum256([]byte(s.Token.Reveal()))
+// requireToken refuses requests without the token.
+func (s *Server) requireToken(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		token, ok := strings.CutPrefix(c.Request().Header.Get(echo.HeaderAuthorization), bearer)
-		got := sha256.Sum256([]byte(token))
-		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 || !ok {
+		token, ok := strings.CutPrefix(c.Request().Header.Get(echo.HeaderAuthorization), "Bearer ")
+		if !equal(token, s.Token.Reveal()) || !ok {
 			return fault.Wrap(fault.Unauthorized, errToken)
 		}
 		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
@@ -117,16 +128,16 @@ func (s *Server) status(c echo.Context) error {
 	return c.JSON(http.StatusOK, status)
 }
 
-// maxQuestion bounds what a command may ask, in bytes.
-const maxQuestion = 64 << 10
+// maxAPIRequest limits the body of a request, in bytes.
+const maxAPIRequest = 64 << 10
 
 func (s *Server) replay(c echo.Context) error {
-	var what Replay
-	body := json.NewDecoder(http.MaxBytesReader(c.Response(), c.Request().Body, maxQuestion))
-	if err := body.Decode(&what); err != nil || what.ID == "" {
-		return fault.New(fault.Invalid, "no delivery is named")
+	var request Replay
+	body := json.NewDecoder(http.MaxBytesReader(c.Response(), c.Request().Body, maxAPIRequest))
+	if err := body.Decode(&request); err != nil || request.ID == "" {
+		return fault.New(fault.Invalid, "the request names no delivery")
 	}
-	replayed, err := s.Admin.Replay(c.Request().Context(), what)
+	replayed, err := s.Admin.Replay(c.Request().Context(), request)
 	if err != nil {
 		return err
 	}

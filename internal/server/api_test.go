@@ -43,7 +43,7 @@ func (w *world) ask(t *testing.T, method, path, authorization, body string) *htt
 }
 
 // Only who shows the token is answered, and the token is nowhere in what is said.
-func TestAPI_token(t *testing.T) {
+func TestAPI_requiresTheToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withAPI(desk{}))
 	for authorization, want := range map[string]int{
@@ -62,7 +62,7 @@ func TestAPI_token(t *testing.T) {
 	}
 }
 
-func TestAPI_absent(t *testing.T) {
+func TestAPI_isAbsentWithoutAToken(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*server.Options){
 		"no token": func(o *server.Options) { o.Admin = desk{} },
@@ -77,7 +77,7 @@ func TestAPI_absent(t *testing.T) {
 	}
 }
 
-func TestAPI_answers(t *testing.T) {
+func TestAPI_answersJSON(t *testing.T) {
 	t.Parallel()
 	const shown = "Bearer " + apiToken
 	w := newWorld(t, withAPI(desk{}))

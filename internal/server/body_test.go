@@ -15,7 +15,7 @@ import (
 const dockerPush = `{"repository":{"repo_name":"acme/web"},"push_data":{"tag":"1"}}`
 
 // Bodies that are large, cut off, compressed, empty, or of unknown length.
-func TestWebhook_oddBodies(t *testing.T) {
+func TestWebhook_handlesUnusualBodies(t *testing.T) {
 	t.Parallel()
 	forge, hub := "/webhooks/forge", "/webhooks/hub/"+pathSecret
 	var small bytes.Buffer
@@ -30,14 +30,14 @@ func TestWebhook_oddBodies(t *testing.T) {
 		status  int
 		body    string
 	}{
-		{"as large as may be", post(forge, push+strings.Repeat(" ", 2<<20-len(push))), http.StatusAccepted, `"hints":1`},
+		{"as large as may be", post(forge, push+strings.Repeat(" ", 2<<20-len(push))), http.StatusAccepted, `"events":1`},
 		{"one byte larger", post(forge, push+strings.Repeat(" ", 2<<20-len(push)+1)), http.StatusRequestEntityTooLarge, "larger than 2 MiB"},
 		{"larger, of an unknown name", post("/webhooks/nobody", strings.Repeat(" ", 2<<20+1)), http.StatusRequestEntityTooLarge, "larger than 2 MiB"},
-		{"without a length", chunked(post(forge, push)), http.StatusAccepted, `"hints":1`},
+		{"without a length", chunked(post(forge, push)), http.StatusAccepted, `"events":1`},
 		{"larger, without a length", chunked(post(forge, push+strings.Repeat(" ", 2<<20))), http.StatusRequestEntityTooLarge, "larger than 2 MiB"},
 		{"compressed", post(forge, small.String(), "Content-Encoding", "gzip"), http.StatusUnsupportedMediaType, "compressed"},
 		{"compressed, it says", post(forge, push, "Content-Encoding", "br"), http.StatusUnsupportedMediaType, "compressed"},
-		{"not compressed, it says", post(forge, push, "Content-Encoding", "Identity"), http.StatusAccepted, `"hints":1`},
+		{"not compressed, it says", post(forge, push, "Content-Encoding", "Identity"), http.StatusAccepted, `"events":1`},
 		{"empty", post(forge, ""), http.StatusBadRequest, "no JSON"},
 		{"empty, by the path", post(hub, ""), http.StatusBadRequest, "no JSON"},
 		{"cut off", cutOff(post(forge, push)), http.StatusBadRequest, "the body cannot be read"},
@@ -69,7 +69,7 @@ type broken struct{}
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // Only a POST is a webhook.
-func TestWebhook_methods(t *testing.T) {
+func TestWebhook_refusesOtherMethods(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions} {
 		for _, path := range []string{"/webhooks/forge", "/webhooks/nobody", "/webhooks/hub/" + pathSecret} {
@@ -88,7 +88,7 @@ func TestWebhook_methods(t *testing.T) {
 
 // An unknown receiver, a wrong credential and none have the same answer, byte for
 // byte, but for the number of the request.
-func TestWebhook_sameAnswer(t *testing.T) {
+func TestWebhook_unknownReceiversGetTheSameResponse(t *testing.T) {
 	t.Parallel()
 	var first string
 	var headers http.Header
@@ -114,7 +114,7 @@ func TestWebhook_sameAnswer(t *testing.T) {
 }
 
 // However a URL with a secret is wrong, the secret is in no log and no answer.
-func TestWebhook_strayPaths(t *testing.T) {
+func TestWebhook_refusesOtherPaths(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{
 		"/webhooks/hub/" + pathSecret + "/", "/webhooks/hub/" + pathSecret + "/more", "/webhook/hub/" + pathSecret,

@@ -1,7 +1,11 @@
-// Package server is the HTTP side of the service: routes, limits, and the kinds of
-// errors as statuses. It knows webhooks by their receivers and everything else by
-// small interfaces; what a request means is decided elsewhere.
+// Package server is the HTTP side of the service: routes, limits, and the statuses of
+// errors. It accepts webhooks of receivers, and answers the admin API and the set-up of
+// GitHub Apps through small interfaces that other packages implement.
 //
-// Nothing here writes a URL to a log, a metric or an answer: the secret of a
-// receiver may be part of it.
+// A webhook goes from Server.webhook (webhook.go) through package webhook, which
+// verifies and decodes it, to Inbox.Accept, which stores it; then it is answered with
+// 202.
+//
+// URLs never appear in logs, metrics, or responses: they may contain the secret of a
+// receiver.
 package server

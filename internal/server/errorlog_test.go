@@ -27,7 +27,7 @@ func (f *full) Accept() (net.Conn, error) {
 }
 
 // That nobody can connect is seen without debugging, and passes.
-func TestListen_cannotAccept(t *testing.T) {
+func TestListen_logsAcceptErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, listener := newWorld(t, nil), &full{pipes: newPipes()}

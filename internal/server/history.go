@@ -12,7 +12,7 @@ import (
 	"promoter/internal/schedule"
 )
 
-// HistoryQuery asks for a part of the history. What is empty narrows nothing.
+// HistoryQuery selects events. Empty fields do not restrict.
 type HistoryQuery struct {
 	Repository  string // its name, HOST/NAME, or its key
 	Environment string
@@ -20,26 +20,26 @@ type HistoryQuery struct {
 	Component   string
 	Since       time.Time
 	Limit       int    // at most MaxEvents
-	After       string // Next of the answer before
+	After       string // Next of the previous page
 }
 
-// History is a page of what promoter did and saw, the newest first.
+// History is a page of events, newest first.
 type History struct {
 	Schema int       `json:"schema"`
-	At     time.Time `json:"at"` // of the clock of whoever answers
+	At     time.Time `json:"at"` // by the clock of the service
 	Events []Event   `json:"events"`
-	Next   string    `json:"next,omitempty"` // asks for the next page; empty: there is none
+	Next   string    `json:"next,omitempty"` // selects the next page; empty: there is none
 }
 
-// Event is one thing that promoter did or saw. What is not known is left out.
+// Event is one thing that promoter did or observed. Unknown fields are omitted.
 type Event struct {
 	ID          string              `json:"id"`
 	At          time.Time           `json:"at"`
-	Repository  string              `json:"repository"` // HOST/NAME as it was then
-	Key         string              `json:"key"`        // of the repository; a rename does not change it
+	Repository  string              `json:"repository"` // HOST/NAME at that time
+	Key         string              `json:"key"`        // a rename does not change it
 	Environment string              `json:"environment"`
 	Application string              `json:"application"`
-	Action      string              `json:"act"`
+	Action      string              `json:"action"`
 	Promotion   string              `json:"promotion,omitempty"`
 	Snapshot    string              `json:"snapshot,omitempty"`
 	Versions    []Version           `json:"versions"`
@@ -64,86 +64,86 @@ type PullRequest struct {
 	URL    string `json:"url,omitempty"`
 }
 
-// Reason says why: the rule for programs, the words for people.
+// Reason is why it happened: a rule for programs, a message for users.
 type Reason struct {
 	Rule    string `json:"rule,omitempty"`
-	Message string `json:"words"`
+	Message string `json:"message"`
 }
 
-// TriggeringDelivery is the webhook that brought something about.
+// TriggeringDelivery is the webhook that triggered an event.
 type TriggeringDelivery struct {
 	Receiver string `json:"receiver"`
 	ID       string `json:"id"`
 }
 
-// Bounds of a page of the history.
+// Limits of a history request.
 const (
 	MaxEvents     = 1000
 	defaultEvents = 100
-	maxNarrowing  = 500 // bytes of each parameter
+	maxParameter  = 500 // bytes
 )
 
 func (s *Server) history(c echo.Context) error {
-	past, err := s.past(c)
+	query, err := s.historyQuery(c)
 	if err != nil {
 		return err
 	}
-	history, err := s.Admin.History(c.Request().Context(), past)
+	history, err := s.Admin.History(c.Request().Context(), query)
 	if err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, history)
 }
 
-// past reads the question. What is not known, or cannot be read, is refused: without it
-// all would be told.
-func (s *Server) past(c echo.Context) (past HistoryQuery, err error) {
-	past.Limit = defaultEvents
+// historyQuery parses the parameters. Unknown or invalid ones are errors: without them,
+// the response would contain more than was requested.
+func (s *Server) historyQuery(c echo.Context) (query HistoryQuery, err error) {
+	query.Limit = defaultEvents
 	into := map[string]*string{
-		"repository": &past.Repository, "environment": &past.Environment, "application": &past.Application,
-		"component": &past.Component, "after": &past.After,
+		"repository": &query.Repository, "environment": &query.Environment, "application": &query.Application,
+		"component": &query.Component, "after": &query.After,
 	}
-	asked, err := url.ParseQuery(c.Request().URL.RawQuery)
+	values, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {
-		return past, fault.New(fault.Invalid, "the parameters cannot be read: %w", err)
+		return query, fault.New(fault.Invalid, "the parameters cannot be read: %w", err)
 	}
-	for name, values := range asked {
-		if len(values) != 1 || len(values[0]) > maxNarrowing {
-			return past, fault.New(fault.Invalid, "%.50q stands there %d times, or is too long", name, len(values))
+	for name, given := range values {
+		if len(given) != 1 || len(given[0]) > maxParameter {
+			return query, fault.New(fault.Invalid, "the parameter %.50q is given %d times, or is too long", name, len(given))
 		}
 		switch text, known := into[name]; {
 		case known:
-			*text = values[0]
+			*text = given[0]
 		case name == "since":
-			past.Since, err = Since(values[0], s.Now())
+			query.Since, err = Since(given[0], s.Now())
 		case name == "limit":
-			past.Limit, err = limitOf(values[0])
+			query.Limit, err = parseLimit(given[0])
 		default:
-			err = fault.New(fault.Invalid, "%.50q is no parameter: write repository, environment, application, component, since, limit or after", name)
+			err = fault.New(fault.Invalid, "%.50q is not a parameter: use repository, environment, application, component, since, limit, or after", name)
 		}
 		if err != nil {
-			return past, err
+			return query, err
 		}
 	}
-	return past, nil
+	return query, nil
 }
 
-func limitOf(text string) (int, error) {
+func parseLimit(text string) (int, error) {
 	limit, err := strconv.Atoi(text)
 	if err != nil || limit < 1 || limit > MaxEvents {
-		return 0, fault.New(fault.Invalid, "limit is not 1 to %d", MaxEvents)
+		return 0, fault.New(fault.Invalid, "limit must be between 1 and %d", MaxEvents)
 	}
 	return limit, nil
 }
 
-// Since reads a time, or how long it is ago: 7d.
+// Since parses a time, or a duration before now, as in 7d.
 func Since(text string, now time.Time) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
 	}
 	ago, err := schedule.ParseDuration(text)
 	if err != nil {
-		return time.Time{}, fault.New(fault.Invalid, "since is neither a duration, as in 7d, nor a time, as in 2026-01-31T00:00:00Z")
+		return time.Time{}, fault.New(fault.Invalid, "since must be a duration, as in 7d, or a time, as in 2026-01-31T00:00:00Z")
 	}
 	return now.Add(-ago), nil
 }

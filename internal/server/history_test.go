@@ -27,7 +27,7 @@ func (d desk) History(context.Context, server.HistoryQuery) (server.History, err
 	return server.History{Schema: server.Schema, Events: []server.Event{}}, d.err
 }
 
-func TestHistory_question(t *testing.T) {
+func TestHistory_parsesParameters(t *testing.T) {
 	t.Parallel()
 	var past server.HistoryQuery
 	w := newWorld(t, withAPI(asked{past: &past}))
@@ -49,7 +49,7 @@ func TestHistory_question(t *testing.T) {
 	}
 }
 
-func TestHistory_refuses(t *testing.T) {
+func TestHistory_refusesInvalidParameters(t *testing.T) {
 	t.Parallel()
 	var past server.HistoryQuery
 	w := newWorld(t, withAPI(asked{past: &past}))

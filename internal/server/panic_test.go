@@ -16,7 +16,7 @@ func (broke) Accept(context.Context, server.Accepted) error { panic("out of chee
 
 // A defect is one request's: it is answered so that the sender tries again, is in the log
 // with its place, and says nothing to a stranger.
-func TestWebhook_panic(t *testing.T) {
+func TestWebhook_panicFailsOnlyItsRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *server.Options) { o.Inbox = broke{} })
 	got := w.answer(post("/webhooks/forge", push))
@@ -34,7 +34,7 @@ func TestWebhook_panic(t *testing.T) {
 }
 
 // So is one of any other page.
-func TestServer_panic(t *testing.T) {
+func TestServer_panicFailsOnlyItsRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *server.Options) { o.Ready = func(context.Context) error { panic("out of cheese") } })
 	got := w.answer(newRequest(http.MethodGet, "/readyz", nil))

@@ -2,93 +2,74 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
+	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
 	"golang.org/x/time/rate"
 
+	"promoter/internal/fault"
 	"promoter/internal/secret"
 	"promoter/internal/webhook"
 )
 
-// Options wire a Server.
+// Options configure a Server.
 type Options struct {
-	// Receivers take webhooks, each at /webhooks/NAME.
+	// Receivers accept webhooks, each at /webhooks/NAME.
 	Receivers []*webhook.Receiver
-	// Inbox keeps what they take.
+	// Inbox stores accepted webhooks.
 	Inbox Inbox
-	// Ready says whether webhooks can be kept at this moment.
+	// Ready reports whether webhooks can be stored at the moment.
 	Ready func(ctx context.Context) error
-	// Metrics answers /metrics; nil: there are none.
+	// Metrics answers /metrics; nil: not found.
 	Metrics http.Handler
-	// Admin answers the API to whoever shows its token; nil: there is none.
+	// Admin answers the API to requests with Token; nil: not found.
 	Admin AdminAPI
 	Token secret.String
-	// Setups make GitHub Apps, each at /setup/NAME. None: there is no such address.
+	// Setups create GitHub Apps, each at /setup/NAME.
 	Setups []*Setup
-	// Trace is told of a webhook that was proven before it is kept, gives the context
-	// that it is kept with, and is told how it was answered; nil: nobody follows. The
-	// traceparent is the sender's own, if it has one.
-	Trace func(ctx context.Context, taken Accepted, traceparent string) (context.Context, func(status int, err error))
-	// Observe is told of every webhook; nil: nobody is.
+	// Trace, if set, is called with each webhook before it is stored. It returns the
+	// context to store it with, and a function that receives the result. The traceparent is
+	// that of the sender, if any.
+	Trace func(ctx context.Context, accepted Accepted, traceparent string) (context.Context, func(status int, err error))
+	// Observe, if set, is called after every webhook.
 	Observe func(Observation)
-	// TLS is spoken on the listener; nil: plain http.
+	// TLS is the configuration of the listener; nil: plain HTTP.
 	TLS *tls.Config
 	Log *slog.Logger
 	Now func() time.Time
-	// Rate is how many requests a receiver takes in a second, and Burst how many at
-	// once. Zero: 50 and 200.
+	// Rate is how many requests per second a receiver accepts, and Burst how many at once.
+	// Zero: 50 and 200.
 	Rate, Burst int
-}
-
-// Inbox makes webhooks durable.
-type Inbox interface {
-	// Accept keeps a delivery. When it returns nil, the delivery is on the disk and what
-	// it hints at will be looked at.
-	Accept(ctx context.Context, taken Accepted) error
-}
-
-// Accepted is a delivery that was proven and read, with what it was read from.
-type Accepted struct {
-	webhook.Delivery
-	Receiver string // its name
-	Sender   string // its kind
-	At       time.Time
-	Header   http.Header // without credentials
-	Body     []byte
-}
-
-// Observation is how one webhook ended.
-type Observation struct {
-	Receiver string // empty: there is none of that name
-	Status   int    // of HTTP
-	Events   int
-	Took     time.Duration
 }
 
 // Server answers requests. It is an http.Handler.
 type Server struct {
 	Options
-	echo  *echo.Echo
-	decoy *receiver // stands for every name that is none
-
-	refusals *rate.Limiter // of their lines in the log
+	echo     *echo.Echo
+	refusals *rate.Limiter // of log lines about refused webhooks
 
 	mu        sync.RWMutex
 	receivers map[string]*receiver
+	unknown   *receiver // replaces receivers that do not exist
 }
 
-// Defaults of the limits on one receiver.
+// Default limits of one receiver.
 const (
 	defaultRate  = 50
 	defaultBurst = 200
 )
 
-// New makes a Server. Inbox, Ready, Log and Now are required.
+// New returns a Server. Inbox, Ready, Log, and Now are required.
 func New(options Options) (*Server, error) {
 	if options.Rate <= 0 {
 		options.Rate = defaultRate
@@ -99,35 +80,23 @@ func New(options Options) (*Server, error) {
 	if options.Observe == nil {
 		options.Observe = func(Observation) {}
 	}
-	s := &Server{Options: options, echo: echo.New(), receivers: map[string]*receiver{}}
-	s.refusals = rate.NewLimiter(rate.Every(refusalEvery), refusalsAtOnce)
+	s := newServer(options)
 	for _, one := range options.Receivers {
-		s.receivers[one.Name()] = s.limited(one)
+		s.Add(one)
 	}
-	decoy, err := newDecoy()
+	unknown, err := newUnknownReceiver()
 	if err != nil {
 		return nil, err
 	}
-	s.decoy = s.limited(decoy)
-	s.route()
-	return s, s.routeSetups()
-}
-
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
-
-// route names every address that there is. A GET of a webhook is 405 and of
-// anything else 404, which the library does.
-func (s *Server) route() {
-	s.echo.HideBanner, s.echo.HidePort = true, true
-	s.echo.HTTPErrorHandler = s.fail
-	s.echo.Use(s.identify, s.record)
+	s.unknown = s.limited(unknown)
 	s.echo.POST("/webhooks/:receiver", s.webhook)
 	s.echo.POST("/webhooks/:receiver/:secret", s.webhook)
-	s.echo.Match([]string{http.MethodGet, http.MethodHead}, "/healthz", alive)
+	s.echo.Match([]string{http.MethodGet, http.MethodHead}, "/healthz", func(c echo.Context) error {
+		return c.String(http.StatusOK, "ok\n") // the process answers; /readyz reports whether it can work
+	})
 	s.echo.Match([]string{http.MethodGet, http.MethodHead}, "/readyz", s.ready)
 	if s.Admin != nil && !s.Token.IsZero() {
-		api := s.echo.Group("/api/v1", s.shown)
+		api := s.echo.Group("/api/v1", s.requireToken)
 		api.GET("/status", s.status)
 		api.GET("/history", s.history)
 		api.POST("/replay", s.replay)
@@ -135,21 +104,125 @@ func (s *Server) route() {
 	if s.Metrics != nil {
 		s.echo.GET("/metrics", echo.WrapHandler(s.Metrics))
 	}
+	return s, s.routeSetups()
 }
 
-// alive says that the process answers; whether it can work is for ready to say.
-func alive(c echo.Context) error {
-	return c.String(http.StatusOK, "ok\n")
+// newServer returns a Server without routes.
+func newServer(options Options, middleware ...echo.MiddlewareFunc) *Server {
+	s := &Server{Options: options, echo: echo.New(), receivers: map[string]*receiver{}}
+	s.refusals = rate.NewLimiter(rate.Every(refusalEvery), refusalBurst)
+	s.echo.HideBanner, s.echo.HidePort = true, true
+	s.echo.HTTPErrorHandler = s.respondError
+	s.echo.Use(append([]echo.MiddlewareFunc{s.logRequest}, middleware...)...)
+	return s
 }
 
-// readyWithin is how long the database may take to answer.
-const readyWithin = 3 * time.Second
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+
+// readyTimeout is how long the database may take to answer.
+const readyTimeout = 3 * time.Second
 
 func (s *Server) ready(c echo.Context) error {
-	ctx, cancel := context.WithTimeout(c.Request().Context(), readyWithin)
+	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
 	defer cancel()
 	if err := s.Ready(ctx); err != nil {
 		return c.String(http.StatusServiceUnavailable, "not ready: "+err.Error()+"\n")
 	}
 	return c.String(http.StatusOK, "ready\n")
+}
+
+// requestIDHeader identifies a request in the log and in the response. The value that a
+// client sends is ignored.
+const requestIDHeader = "X-Request-Id"
+
+func requestID(c echo.Context) string { return c.Response().Header().Get(requestIDHeader) }
+
+// logRequest assigns an ID to each request, handles its error, and logs it with its
+// route: the path may contain a secret.
+func (s *Server) logRequest(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		c.Response().Header().Set(requestIDHeader, rand.Text())
+		begin := s.Now()
+		if err := s.recovered(c, func() error { return next(c) }); err != nil {
+			s.respondError(err, c)
+		}
+		s.Log.DebugContext(c.Request().Context(), "request",
+			slog.String("request", requestID(c)), slog.String("method", c.Request().Method), slog.String("route", c.Path()),
+			slog.Int("status", c.Response().Status), slog.Duration("took", s.Now().Sub(begin)))
+		return nil
+	}
+}
+
+// recovered turns a panic into an error of its request. net/http would close the
+// connection, and log it at the level of errors of clients.
+func (s *Server) recovered(c echo.Context, do func() error) (err error) {
+	defer func() {
+		value := recover()
+		if value == nil {
+			return
+		}
+		if value == http.ErrAbortHandler { //nolint:errorlint // the value of a panic is not wrapped
+			panic(value)
+		}
+		s.Log.ErrorContext(c.Request().Context(), "request panicked", slog.String("request", requestID(c)), slog.String("route", c.Path()),
+			slog.String("panic", fmt.Sprint(value)), slog.String("stack", string(debug.Stack())))
+		err = fault.Defect(value)
+	}()
+	return do()
+}
+
+// Limits of a client.
+const (
+	headerTimeout = 10 * time.Second
+	readTimeout   = 30 * time.Second
+	writeTimeout  = 60 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 64 << 10
+)
+
+// Listen serves the listener until the context ends. Then it finishes the requests in
+// progress, for at most the drain time, and returns nil.
+func (s *Server) Listen(ctx context.Context, listener net.Listener, drain time.Duration) error {
+	server := &http.Server{
+		Handler: s, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(netLog{s.Log.Handler()}, slog.LevelDebug),
+	}
+	serve := server.Serve
+	if s.TLS != nil { // with HTTP/2
+		server.TLSConfig = s.TLS.Clone()
+		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- serve(listener) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("listen on %s: %w", listener.Addr(), err)
+	case <-ctx.Done():
+	}
+	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	if err := server.Shutdown(draining); err != nil {
+		return errors.Join(fmt.Errorf("finish requests in progress: %w", err), server.Close())
+	}
+	return nil
+}
+
+// netLog receives the log of net/http at the debug level. Nearly all of it is about
+// errors of clients; an Accept error is an error of this process, for instance too many
+// open files.
+type netLog struct{ slog.Handler }
+
+// Enabled implements slog.Handler: Handle decides with the message.
+func (l netLog) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements slog.Handler.
+func (l netLog) Handle(ctx context.Context, record slog.Record) error {
+	if strings.HasPrefix(record.Message, "http: Accept error") {
+		record.Level = slog.LevelError
+	}
+	if !l.Handler.Enabled(ctx, record.Level) {
+		return nil
+	}
+	return l.Handler.Handle(ctx, record)
 }

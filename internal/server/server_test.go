@@ -115,7 +115,7 @@ func (w *world) answer(r *http.Request) *httptest.ResponseRecorder {
 	return recorder
 }
 
-func TestWebhook_statuses(t *testing.T) {
+func TestWebhook_answersWithTheStatusOfTheError(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name    string
@@ -124,9 +124,9 @@ func TestWebhook_statuses(t *testing.T) {
 		body    string
 		taken   int
 	}{
-		{"a push", post("/webhooks/forge", push), http.StatusAccepted, `{"delivery":"d-1","hints":1}`, 1},
-		{"not meant for us", post("/webhooks/forge", push, "X-GitHub-Event", "star"), http.StatusAccepted, `{"delivery":"d-1","hints":0,"ignored":"the event does not matter"}`, 0},
-		{"an image, by the path", post("/webhooks/hub/"+pathSecret, `{"repository":{"repo_name":"acme/web"},"push_data":{"tag":"1"}}`), http.StatusAccepted, `"hints":1`, 1},
+		{"a push", post("/webhooks/forge", push), http.StatusAccepted, `{"delivery":"d-1","events":1}`, 1},
+		{"not meant for us", post("/webhooks/forge", push, "X-GitHub-Event", "star"), http.StatusAccepted, `{"delivery":"d-1","events":0,"ignored":"the event does not matter"}`, 0},
+		{"an image, by the path", post("/webhooks/hub/"+pathSecret, `{"repository":{"repo_name":"acme/web"},"push_data":{"tag":"1"}}`), http.StatusAccepted, `"events":1`, 1},
 		{"a wrong signature", post("/webhooks/forge", push, "X-Hub-Signature-256", "sha256=00"), http.StatusUnauthorized, `{"error":"unknown receiver, or a wrong or missing credential"}`, 0},
 		{"no signature", post("/webhooks/forge", push, "X-Hub-Signature-256", ""), http.StatusUnauthorized, `{"error":"unknown receiver, or a wrong or missing credential"}`, 0},
 		{"a wrong secret in the path", post("/webhooks/hub/wrong", push), http.StatusUnauthorized, `{"error":"unknown receiver, or a wrong or missing credential"}`, 0},
@@ -151,7 +151,7 @@ func TestWebhook_statuses(t *testing.T) {
 }
 
 // What cannot be kept is not answered with success: the sender tries again.
-func TestWebhook_notDurable(t *testing.T) {
+func TestWebhook_isNotAcceptedUnlessStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.inbox.err = fault.New(fault.Temporary, "the disk is full: canary-of-the-database")
@@ -165,7 +165,7 @@ func TestWebhook_notDurable(t *testing.T) {
 }
 
 // The secret of a path is in no log, and nothing that is a credential is kept.
-func TestWebhook_secrets(t *testing.T) {
+func TestWebhook_revealsNoSecret(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.answer(post("/webhooks/hub/"+pathSecret, `{"repository":{"repo_name":"acme/web"},"push_data":{"tag":"1"}}`, "Authorization", "canary"))
@@ -181,7 +181,7 @@ func TestWebhook_secrets(t *testing.T) {
 	}
 }
 
-func TestWebhook_limit(t *testing.T) {
+func TestWebhook_limitsTheRate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *server.Options) { o.Rate, o.Burst = 1, 2 })
 	var codes []int
@@ -199,7 +199,7 @@ func TestWebhook_limit(t *testing.T) {
 	}
 }
 
-func TestReady(t *testing.T) {
+func TestReady_reportsWhyNot(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the database does not answer")
 	w := newWorld(t, func(o *server.Options) { o.Ready = func(context.Context) error { return broken } })

@@ -98,7 +98,7 @@ func back(state, code string) string {
 
 // The page has the button and what it brings about, needs no script, may send its
 // form to that GitHub alone, and tells nobody its address.
-func TestSetup_page(t *testing.T) {
+func TestSetup_showsTheButton(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	answer := b.get(server.SetupPath("github", setupSecret))
@@ -127,7 +127,7 @@ func TestSetup_page(t *testing.T) {
 }
 
 // A wrong secret, an unknown forge, a missing or invented state get the same answer.
-func TestSetup_unproven(t *testing.T) {
+func TestSetup_refusesWithoutTheSecret(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	want := ""
@@ -150,7 +150,7 @@ func TestSetup_unproven(t *testing.T) {
 }
 
 // Without a set-up there is no such address.
-func TestSetup_none(t *testing.T) {
+func TestSetup_isAbsentByDefault(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	for _, path := range []string{server.SetupPath("github", setupSecret), server.SetupCallbackPath("github")} {
@@ -163,12 +163,12 @@ func TestSetup_none(t *testing.T) {
 }
 
 // A state is good once and for an hour, and of open pages the last 64 work.
-func TestSetup_states(t *testing.T) {
+func TestSetup_stateIsValidOnce(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	first := b.state()
 	answer := b.get(back(first, "code-1"))
-	if page := text(t, answer); answer.StatusCode != http.StatusOK || !strings.Contains(page, "promoter-&lt;acme&gt; was made") ||
+	if page := text(t, answer); answer.StatusCode != http.StatusOK || !strings.Contains(page, "promoter-&lt;acme&gt; was created") ||
 		!strings.Contains(page, `href="https://github.com/apps/p/installations/new"`) || !strings.Contains(page, "Have patience.") {
 		t.Errorf("%d\n%s", answer.StatusCode, page)
 	}
@@ -198,11 +198,11 @@ func TestSetup_states(t *testing.T) {
 
 // Who comes back without a code is told that nothing was made; an accident lets the
 // same code be tried again, a refusal does not. All words are on the page.
-func TestSetup_failures(t *testing.T) {
+func TestSetup_reportsFailures(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	answer := b.get(back(b.state(), ""))
-	if page := text(t, answer); answer.StatusCode != http.StatusBadRequest || !strings.Contains(page, "no App was made") {
+	if page := text(t, answer); answer.StatusCode != http.StatusBadRequest || !strings.Contains(page, "no App was created") {
 		t.Errorf("%d\n%s", answer.StatusCode, page)
 	}
 	for _, test := range []struct {
@@ -222,8 +222,8 @@ func TestSetup_failures(t *testing.T) {
 		if again := b.get(back(state, "c")).StatusCode; again != test.again {
 			t.Errorf("%v: the second time %d", test.err, again)
 		}
-		if line := "the set-up of an App failed"; !strings.Contains(b.log.String(), line) || !strings.Contains(b.log.String(), test.err.Error()) {
-			t.Errorf("whoever reads the log hears nothing of it:\n%s", b.log)
+		if line := "App set-up failed"; !strings.Contains(b.log.String(), line) || !strings.Contains(b.log.String(), test.err.Error()) {
+			t.Errorf("the log lacks it:\n%s", b.log)
 		}
 		b.log.Reset()
 	}
@@ -236,7 +236,7 @@ func TestSetup_failures(t *testing.T) {
 
 // A set-up alone answers nothing else, and only under its own name: another site's
 // name that leads to this machine is refused.
-func TestNewSetupServer(t *testing.T) {
+func TestNewSetupServer_answersOnlyItsHosts(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	var err error
@@ -263,7 +263,7 @@ func TestNewSetupServer(t *testing.T) {
 
 // A receiver that comes later is taken into account, and takes the place of its
 // namesake.
-func TestServer_add(t *testing.T) {
+func TestServer_addsReceivers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	send := func(key string) int {

@@ -47,7 +47,7 @@ func (p *pipes) dial() net.Conn {
 
 // Who does not come to the end of the headers or the body is sent away, and keeps
 // nobody else waiting. Stopping waits for what has begun, and not for ever.
-func TestListen_slow(t *testing.T) {
+func TestListen_closesSlowConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, listener := newWorld(t, nil), newPipes()

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -15,97 +17,174 @@ import (
 	"promoter/internal/webhook"
 )
 
-// maxBody bounds what a sender may post, in bytes.
+// Inbox makes webhooks durable.
+type Inbox interface {
+	// Accept stores a delivery. When it returns nil, the delivery and the work that it
+	// triggers are on disk.
+	Accept(ctx context.Context, accepted Accepted) error
+}
+
+// Accepted is a delivery that was verified and decoded, with its source.
+type Accepted struct {
+	webhook.Delivery
+	Receiver string // its name
+	Sender   string // its kind
+	At       time.Time
+	Header   http.Header // without credentials
+	Body     []byte
+}
+
+// Observation is the result of one webhook.
+type Observation struct {
+	Receiver string // empty: unknown
+	Status   int    // of HTTP
+	Events   int
+	Took     time.Duration
+}
+
+// maxBody limits the body of a webhook, in bytes.
 const maxBody = 2 << 20
 
-// receiver is one with its limit.
+// receiver is a webhook receiver with its limits.
 type receiver struct {
 	*webhook.Receiver
-	name    string // empty: the decoy
+	name    string // empty: the unknown receiver
 	limiter *rate.Limiter
-	room    room
+	budget  bodyBudget
 }
 
 func (s *Server) limited(one *webhook.Receiver) *receiver {
 	return &receiver{Receiver: one, name: one.Name(), limiter: rate.NewLimiter(rate.Limit(s.Rate), s.Burst)}
 }
 
-// webhook takes one delivery. An unknown receiver is asked like a known one, so
-// that neither the answer nor the time tells which names there are.
+// Add adds a receiver, or replaces that of the same name.
+func (s *Server) Add(one *webhook.Receiver) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.receivers[one.Name()] = s.limited(one)
+}
+
+// receipt is the response to an accepted webhook.
+type receipt struct {
+	Delivery string `json:"delivery,omitempty"`
+	Events   int    `json:"events"`
+	Ignored  string `json:"ignored,omitempty"` // why it triggers nothing
+}
+
+// webhook handles one delivery. An unknown receiver is handled like a known one, so that
+// neither the response nor its time reveals which receivers exist.
 func (s *Server) webhook(c echo.Context) error {
 	begin := s.Now()
-	to := s.receiverOf(c.Param("receiver"))
-	var hints accepted
-	err := s.survived(c, func() (err error) {
-		hints, err = s.take(c, to, begin)
+	s.mu.RLock()
+	to, ok := s.receivers[c.Param("receiver")]
+	s.mu.RUnlock()
+	if !ok {
+		to = s.unknown
+	}
+	var accepted receipt
+	err := s.recovered(c, func() (err error) {
+		accepted, err = s.accept(c, to, begin)
 		return err
 	})
 	if err == nil {
-		err = c.JSON(http.StatusAccepted, hints)
+		err = c.JSON(http.StatusAccepted, accepted)
 	} else {
-		s.fail(err, c)
-		s.refused(c, to, begin, err)
+		s.respondError(err, c)
+		s.logRefusal(c, to, begin, err)
 	}
-	s.Observe(Observation{Receiver: to.name, Status: c.Response().Status, Events: hints.Hints, Took: s.Now().Sub(begin)})
+	s.Observe(Observation{Receiver: to.name, Status: c.Response().Status, Events: accepted.Events, Took: s.Now().Sub(begin)})
 	return err
 }
 
-// accepted is the answer to a webhook that was taken.
-type accepted struct {
-	Delivery string `json:"delivery,omitempty"`
-	Hints    int    `json:"hints"`
-	Ignored  string `json:"ignored,omitempty"` // why nothing comes of it
-}
-
-func (s *Server) take(c echo.Context, to *receiver, at time.Time) (accepted, error) {
+// accept reads, verifies, decodes, and stores a delivery.
+func (s *Server) accept(c echo.Context, to *receiver, at time.Time) (receipt, error) {
+	r := c.Request()
 	if !to.limiter.AllowN(at, 1) {
-		return accepted{}, fault.Limited(at.Add(time.Second), errors.New("this receiver gets more than it may"))
+		return receipt{}, fault.Limited(at.Add(time.Second), errors.New("this receiver gets more requests than it accepts"))
 	}
-	from := &held{Reader: http.MaxBytesReader(c.Response(), c.Request().Body, maxBody), in: &to.room}
-	defer from.leave()
-	body, err := readBody(c.Request(), from, at)
-	if err != nil {
-		return accepted{}, err
-	}
-	request := webhook.Request{Header: c.Request().Header, PathSecret: c.Param("secret"), Body: body}
-	delivery, err := to.Receive(c.Request().Context(), request)
-	if err != nil {
-		return accepted{}, err
-	}
-	told := accepted{Delivery: delivery.ID, Hints: len(delivery.Events), Ignored: delivery.Ignored}
-	taken := Accepted{
-		Delivery: delivery, Receiver: to.name, Sender: to.Kind(), At: at,
-		Header: to.LoggableHeaders(c.Request().Header), Body: body,
-	}
-	if err := s.keep(c.Request(), taken); err != nil {
-		return accepted{}, err
-	}
-	return told, nil
-}
-
-// readBody reads a body of known bounds. One that is compressed is refused: no sender
-// does that, and a small one can be made to become a large one.
-func readBody(r *http.Request, from io.Reader, at time.Time) ([]byte, error) {
+	// No sender compresses bodies, and a small compressed body can be very large.
 	if coding := r.Header.Get(echo.HeaderContentEncoding); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, echo.NewHTTPError(http.StatusUnsupportedMediaType, "the body is compressed: send it as it is")
+		return receipt{}, echo.NewHTTPError(http.StatusUnsupportedMediaType, "the body is compressed: send it uncompressed")
 	}
-	body, err := io.ReadAll(from)
+	reader := &budgetReader{Reader: http.MaxBytesReader(c.Response(), r.Body, maxBody), budget: &to.budget}
+	defer reader.release()
+	body, err := io.ReadAll(reader)
 	if err != nil {
-		return nil, unread(err, at)
+		return receipt{}, bodyError(err, at)
 	}
-	return body, nil
+	delivery, err := to.Receive(r.Context(), webhook.Request{Header: r.Header, PathSecret: c.Param("secret"), Body: body})
+	if err != nil {
+		return receipt{}, err
+	}
+	accepted := Accepted{
+		Delivery: delivery, Receiver: to.name, Sender: to.Kind(), At: at,
+		Header: to.LoggableHeaders(r.Header), Body: body,
+	}
+	if err := s.persist(r, accepted); err != nil {
+		return receipt{}, err
+	}
+	return receipt{Delivery: delivery.ID, Events: len(delivery.Events), Ignored: delivery.Ignored}, nil
 }
 
-// unread says why a body could not be read.
-func unread(err error, at time.Time) error {
+// persist stores a delivery that has events, and reports the result to the tracer. The
+// sender's trace is in the header https://www.w3.org/TR/trace-context/#traceparent-header.
+func (s *Server) persist(r *http.Request, accepted Accepted) (err error) {
+	ctx := r.Context()
+	if s.Trace != nil {
+		var end func(int, error)
+		ctx, end = s.Trace(ctx, accepted, r.Header.Get("Traceparent"))
+		defer func() {
+			if err != nil {
+				end(statusOf(err), err)
+				return
+			}
+			end(http.StatusAccepted, nil)
+		}()
+	}
+	if len(accepted.Events) > 0 {
+		return s.Inbox.Accept(ctx, accepted)
+	}
+	s.Log.InfoContext(ctx, "webhook received", slog.String("receiver", accepted.Receiver), slog.String("delivery", accepted.ID),
+		slog.String("event", accepted.EventType), slog.Int("events", 0), slog.String("ignored", accepted.Ignored))
+	return nil
+}
+
+// bodyError returns why a body could not be read.
+func bodyError(err error, at time.Time) error {
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, "the body is larger than 2 MiB")
 	}
-	if errors.Is(err, errNoRoom) {
+	if errors.Is(err, errBudgetExceeded) {
 		return fault.Limited(at.Add(time.Second), err)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return echo.NewHTTPError(http.StatusRequestTimeout, "the body did not come within 30 seconds")
+		return echo.NewHTTPError(http.StatusRequestTimeout, "the body did not arrive within 30 seconds")
 	}
 	return fault.New(fault.Invalid, "the body cannot be read")
+}
+
+// Refusals are logged some at once and then rarely, so that they cannot fill a disk. The
+// limit is common to all names, known or not, so that it does not reveal which receivers
+// exist. The metrics count all.
+const (
+	refusalBurst = 20
+	refusalEvery = 10 * time.Second
+)
+
+// unknownReceiver replaces unknown names in the log, as in the metrics.
+const unknownReceiver = "(unknown)"
+
+// logRefusal logs a webhook that its sender must correct. Internal errors have a log line
+// already.
+func (s *Server) logRefusal(c echo.Context, to *receiver, at time.Time, err error) {
+	status := c.Response().Status
+	if status >= http.StatusInternalServerError || !s.refusals.AllowN(at, 1) {
+		return
+	}
+	name := to.name
+	if name == "" {
+		name = unknownReceiver
+	}
+	s.Log.WarnContext(c.Request().Context(), "webhook refused", slog.String("receiver", name),
+		slog.String("request", requestID(c)), slog.Int("status", status), slog.String("error", publicMessage(err, status)))
 }

@@ -1,14 +1,12 @@
-// Package telemetry counts and measures what a service does, for Prometheus; follows
-// single pieces of work as traces, for a collector of OpenTelemetry; and shows how the
-// process spends its time and memory, for pprof.
+// Package telemetry provides the metrics of the service for Prometheus, its traces for
+// an OpenTelemetry collector, and profiles for pprof.
 //
-// A Metrics is made for each service; there are no counters of the process. The
-// number of time series is bounded whatever strangers send and config files name:
-// no repository, image, person or address is a label, and hosts are those of the
-// server's file and a few more. No value is a secret or could hold one.
+// Metrics belong to one service, not to the process. The number of time series is
+// bounded, whatever senders send and config files name: repositories, images, users, and
+// addresses are not labels, and hosts are those of the server file and a few more. No
+// value contains a secret.
 //
-// Traces name repositories and what was done in them, and no path of a request, which
-// may hold a secret. They are made where the server's file names a collector, else
-// nothing is: a context without a span costs a look into it. What the collector does
-// not take is dropped.
+// Traces name repositories and what was done in them, but no request paths, which may
+// contain a secret. Without a collector in the server file, tracing costs one lookup in
+// the context. Spans that the collector does not accept are dropped.
 package telemetry

@@ -3,6 +3,8 @@ package telemetry
 import (
 	"net/http"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,22 +12,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics are those of one service. All methods may be called by many at once.
+// Metrics are the metrics of one service. They are safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
 	hosts    *hosts
 
-	deliveries *prometheus.CounterVec
-	delivery   prometheus.Histogram
-	hints      *prometheus.CounterVec
-	hintToAct  *prometheus.HistogramVec
-	looks      *prometheus.CounterVec
-	look       prometheus.Histogram
-	acts       *prometheus.CounterVec
-	requests   *prometheus.CounterVec
-	request    *prometheus.HistogramVec
-	remaining  *prometheus.GaugeVec
-	facts      *prometheus.CounterVec
+	webhooks        *prometheus.CounterVec
+	webhook         prometheus.Histogram
+	events          *prometheus.CounterVec
+	eventToAction   *prometheus.HistogramVec
+	reconciliations *prometheus.CounterVec
+	reconciliation  prometheus.Histogram
+	actions         *prometheus.CounterVec
+	requests        *prometheus.CounterVec
+	request         *prometheus.HistogramVec
+	remaining       *prometheus.GaugeVec
+	metadata        *prometheus.CounterVec
 }
 
 // Buckets, in seconds.
@@ -35,44 +37,44 @@ var (
 	long   = []float64{1, 2, 5, 10, 15, 20, 30, 45, 60, 120, 300, 600, 1800, 3600}
 )
 
-// Options wire Metrics.
+// Options configure Metrics.
 type Options struct {
-	// Hosts always have a label of their own: those of the server's file.
+	// Hosts always have a label of their own: those of the server file.
 	Hosts []string
-	// Work counts the work that there is, at each scrape but not more often than every
-	// few seconds.
+	// Work counts the work, at each scrape but not more often than every few seconds.
 	Work Counter
 	Now  func() time.Time
-	// Backoffs lists the hosts that are sent nothing. Nil: nobody knows.
+	// Backoffs lists the hosts that receive no requests. Nil: unknown.
 	Backoffs func() []Backoff
 }
 
-// New makes the metrics of a service.
+// New returns the metrics of a service.
 func New(options Options) *Metrics {
 	m := &Metrics{
-		registry:   prometheus.NewRegistry(),
-		hosts:      newHosts(options.Hosts),
-		deliveries: counter("deliveries_total", "Webhooks by receiver and status.", "receiver", "status"),
-		delivery:   histogram("delivery_seconds", "How long webhooks took to be answered.", short),
-		hints:      counter("hints_total", "Hints of webhooks by what they are about, and whether somebody follows it.", "kind", "followed"),
-		hintToAct:  histograms("hint_to_act_seconds", "From the first hint to the end of the look that did something.", long, "act"),
-		looks:      counter("looks_total", "Looks at repositories by how they ended.", "result"),
-		look:       histogram("look_seconds", "How long looks at repositories took.", middle),
-		acts:       counter("acts_total", "What was done about proposals.", "act"),
-		requests:   counter("requests_total", "Requests that were sent, repetitions included.", "to", "host", "status"),
-		request:    histograms("request_seconds", "From a request to the head of its answer.", short, "to"),
-		remaining:  gauge("rate_limit_remaining", "Requests that a forge still allows, as its last answer said.", "host"),
-		facts:      counter("facts_total", "What digests say about themselves, by where it was read.", "from"),
+		registry:        prometheus.NewRegistry(),
+		hosts:           newHosts(options.Hosts),
+		webhooks:        counter("webhooks_total", "Webhooks by receiver and status.", "receiver", "status"),
+		webhook:         histogram("webhook_duration_seconds", "Time to answer webhooks.", short),
+		events:          counter("events_total", "Events of webhooks by kind, and whether a repository subscribes to them.", "kind", "subscribed"),
+		eventToAction:   histograms("event_to_action_seconds", "Time from the first trigger to the end of the reconciliation that took an action.", long, "action"),
+		reconciliations: counter("reconciliations_total", "Reconciliations of repositories by result.", "result"),
+		reconciliation:  histogram("reconciliation_duration_seconds", "Duration of reconciliations.", middle),
+		actions:         counter("actions_total", "Actions on branches and pull requests.", "action"),
+		requests:        counter("outbound_requests_total", "Outbound requests, including retries.", "peer", "host", "status"),
+		request:         histograms("outbound_request_duration_seconds", "Time from a request to the header of its response.", short, "peer"),
+		remaining:       gauge("rate_limit_remaining", "Requests that a forge still allows, according to its last response.", "host"),
+		metadata:        counter("image_metadata_total", "Reads of image metadata, by source.", "source"),
 	}
 	m.registry.MustRegister(
-		m.deliveries, m.delivery, m.hints, m.hintToAct, m.looks, m.look, m.acts, m.requests, m.request, m.remaining, m.facts,
-		newWork(options.Work, options.Now), newPauses(options.Backoffs, m.hosts),
+		m.webhooks, m.webhook, m.events, m.eventToAction, m.reconciliations, m.reconciliation, m.actions,
+		m.requests, m.request, m.remaining, m.metadata,
+		newWork(options.Work, options.Now), newBackoffs(options.Backoffs, m.hosts),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
 }
 
-// namespace stands before all names.
+// namespace is the prefix of all names.
 const namespace = "promoter"
 
 func counter(name, help string, labels ...string) *prometheus.CounterVec {
@@ -91,67 +93,109 @@ func histograms(name, help string, buckets []float64, labels ...string) *prometh
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
 }
 
-// Handler answers scrapes. What cannot be counted at the moment is left out.
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil)
+}
+
+// Handler answers scrapes. Metrics that cannot be collected are omitted.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 }
 
-// noReceiver stands for every name that is none: no receiver can be called so.
-const noReceiver = "(unknown)"
+// unknownReceiver replaces the names of unknown receivers. No receiver can have it.
+const unknownReceiver = "(unknown)"
 
-// Webhook counts a webhook. An empty receiver is one that there is none of.
+// Webhook counts a webhook. An empty receiver is an unknown one.
 func (m *Metrics) Webhook(receiver string, status int, took time.Duration) {
 	if receiver == "" {
-		receiver = noReceiver
+		receiver = unknownReceiver
 	}
-	m.deliveries.WithLabelValues(receiver, class(status)).Inc()
-	m.delivery.Observe(took.Seconds())
+	m.webhooks.WithLabelValues(receiver, statusClass(status)).Inc()
+	m.webhook.Observe(took.Seconds())
 }
 
-// WebhookEvent counts a hint of one of the kinds of package event.
-func (m *Metrics) WebhookEvent(kind string, followed bool) {
-	m.hints.WithLabelValues(kind, strconv.FormatBool(followed)).Inc()
+// WebhookEvent counts an event of one of the kinds of package event.
+func (m *Metrics) WebhookEvent(kind string, subscribed bool) {
+	m.events.WithLabelValues(kind, strconv.FormatBool(subscribed)).Inc()
 }
 
-// Reconciled counts a look at a repository. The result is one of a closed set.
+// Reconciled counts a reconciliation. The result is one of a closed set.
 func (m *Metrics) Reconciled(result string, took time.Duration) {
-	m.looks.WithLabelValues(result).Inc()
-	m.look.Observe(took.Seconds())
+	m.reconciliations.WithLabelValues(result).Inc()
+	m.reconciliation.Observe(took.Seconds())
 }
 
-// Action counts what was done about a proposal, which is one of a closed set.
-func (m *Metrics) Action(act string) { m.acts.WithLabelValues(act).Inc() }
+// Action counts an action, which is one of a closed set.
+func (m *Metrics) Action(action string) { m.actions.WithLabelValues(action).Inc() }
 
-// EventToAction measures from the first hint to what came of it.
-func (m *Metrics) EventToAction(act string, took time.Duration) {
-	m.hintToAct.WithLabelValues(act).Observe(max(took, 0).Seconds())
+// EventToAction measures the time from the first trigger to an action.
+func (m *Metrics) EventToAction(action string, took time.Duration) {
+	m.eventToAction.WithLabelValues(action).Observe(max(took, 0).Seconds())
 }
 
-// Request counts a request. To says what kind of host that is, of a closed set;
-// status zero is no answer.
-func (m *Metrics) Request(to, host string, status int, took time.Duration) {
-	m.requests.WithLabelValues(to, m.hosts.label(host), class(status)).Inc()
-	m.request.WithLabelValues(to).Observe(took.Seconds())
+// Request counts an outbound request. The peer is a kind of host, from a closed set;
+// status zero means no response.
+func (m *Metrics) Request(peer, host string, status int, took time.Duration) {
+	m.requests.WithLabelValues(peer, m.hosts.label(host), statusClass(status)).Inc()
+	m.request.WithLabelValues(peer).Observe(took.Seconds())
 }
 
-// RateLimit keeps what a forge said about its limit last.
+// RateLimit records the remaining requests that a forge reported.
 func (m *Metrics) RateLimit(host string, remaining int) {
 	m.remaining.WithLabelValues(m.hosts.label(host)).Set(float64(remaining))
 }
 
-// ImageMetadata counts what a digest says about itself: remembered, or asked for.
-func (m *Metrics) ImageMetadata(remembered bool) {
-	from := "registry"
-	if remembered {
-		from = "memory"
+// ImageMetadata counts a read of the metadata of a digest, from the cache or the
+// registry.
+func (m *Metrics) ImageMetadata(cached bool) {
+	source := "registry"
+	if cached {
+		source = "cache"
 	}
-	m.facts.WithLabelValues(from).Inc()
+	m.metadata.WithLabelValues(source).Inc()
 }
 
-// class is the class of a status of HTTP.
-func class(status int) string {
+// statusClass returns the class of an HTTP status.
+func statusClass(status int) string {
 	if status < 100 || status > 599 {
 		return "none"
 	}
 	return strconv.Itoa(status/100) + "xx"
+}
+
+// maxHosts is the number of hosts that have a label besides those of the server file.
+// Config files of repositories name registries, so their number must be limited.
+const maxHosts = 50
+
+// otherHosts replaces all hosts without a label. No host can have this name.
+const otherHosts = "(other)"
+
+// hosts assigns labels to hosts.
+type hosts struct {
+	mu    sync.Mutex
+	known map[string]bool
+	left  int
+}
+
+func newHosts(always []string) *hosts {
+	h := &hosts{known: map[string]bool{}, left: maxHosts}
+	for _, host := range always {
+		h.known[strings.ToLower(host)] = true
+	}
+	return h
+}
+
+func (h *hosts) label(host string) string {
+	host = strings.ToLower(host)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.known[host]:
+	case h.left == 0:
+		return otherHosts
+	default:
+		h.left--
+		h.known[strings.Clone(host)] = true
+	}
+	return host
 }

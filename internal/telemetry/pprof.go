@@ -5,8 +5,8 @@ import (
 	"net/http/pprof"
 )
 
-// Profiles answers /debug/pprof/. It shows what the process holds in memory, so it
-// is for nobody but who runs it.
+// Profiles answers /debug/pprof/. Profiles show the memory of the process, so only its
+// operators may see them.
 func Profiles() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)

@@ -14,8 +14,7 @@ import (
 	"promoter/internal/outbound"
 )
 
-// Span is a piece of work that is under way. A nil one belongs to no trace, and all
-// that is told to it is forgotten.
+// Span is work in progress. A nil Span belongs to no trace, and ignores all calls.
 type Span struct {
 	made trace.Span
 	of   *Traces
@@ -28,7 +27,7 @@ func spanOf(ctx context.Context) *Span {
 	return span
 }
 
-// Begin begins a span within that of the context. Where there is none, none begins.
+// Begin begins a child of the span of the context. Without one, it returns nil.
 func Begin(ctx context.Context, name string, attributes ...slog.Attr) (context.Context, *Span) {
 	within := spanOf(ctx)
 	if within == nil {
@@ -39,16 +38,16 @@ func Begin(ctx context.Context, name string, attributes ...slog.Attr) (context.C
 	})
 }
 
-// CompletedSpan is work that is over.
+// CompletedSpan is work that has ended.
 type CompletedSpan struct {
 	Name   string
-	Client bool // it is a request that was sent
+	Client bool // it is an outbound request
 	Began  time.Time
 	Took   time.Duration
-	Failed string // why it did not succeed; empty: it did
+	Failed string // the error; empty: it succeeded
 }
 
-// Add adds work that is over to the span of the context.
+// Add adds work that has ended to the span of the context.
 func Add(ctx context.Context, past CompletedSpan, attributes ...slog.Attr) {
 	within := spanOf(ctx)
 	if within == nil {
@@ -65,17 +64,17 @@ func Add(ctx context.Context, past CompletedSpan, attributes ...slog.Attr) {
 	made.End(trace.WithTimestamp(past.Began.Add(past.Took)))
 }
 
-// Set tells the span of the context more about its work.
+// Set sets attributes of the span of the context.
 func Set(ctx context.Context, attributes ...slog.Attr) { spanOf(ctx).Set(attributes...) }
 
-// Set tells more about the work.
+// Set sets attributes.
 func (s *Span) Set(attributes ...slog.Attr) {
 	if s != nil {
 		s.made.SetAttributes(keyValues(attributes)...)
 	}
 }
 
-// End ends the span. An error says why the work failed.
+// End ends the span, with an error if the work failed.
 func (s *Span) End(err error) {
 	if s == nil {
 		return
@@ -86,8 +85,8 @@ func (s *Span) End(err error) {
 	s.made.End(trace.WithTimestamp(s.of.now()))
 }
 
-// Parent is the traceparent by which later work continues the span. Empty: the trace
-// is not kept.
+// Parent returns the traceparent with which later work continues the span. Empty: the
+// trace is not sampled.
 func (s *Span) Parent() string {
 	if s == nil {
 		return ""
@@ -96,11 +95,10 @@ func (s *Span) Parent() string {
 	return fmt.Sprintf("00-%s-%s-%s", about.TraceID(), about.SpanID(), about.TraceFlags())
 }
 
-// Parent is that of the span of the context.
+// Parent returns the traceparent of the span of the context.
 func Parent(ctx context.Context) string { return spanOf(ctx).Parent() }
 
-// keyValues are attributes as OpenTelemetry has them. A value that does not want to be
-// seen, a secret, is not.
+// keyValues converts attributes. Secrets resolve to a placeholder.
 func keyValues(attributes []slog.Attr) []attribute.KeyValue {
 	all := make([]attribute.KeyValue, 0, len(attributes))
 	for _, a := range attributes {
@@ -121,8 +119,7 @@ func keyValues(attributes []slog.Attr) []attribute.KeyValue {
 	return all
 }
 
-// valid is a text as OTLP takes it. One that is no UTF-8 would take all spans with it
-// that go in the same request.
+// valid returns valid UTF-8: otherwise the whole request with the span would be refused.
 func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
 func allValid(texts []string) []string {
@@ -132,3 +129,28 @@ func allValid(texts []string) []string {
 	}
 	return all
 }
+
+// LogHandler adds the trace to log records: trace_id and span_id, the names that
+// OpenTelemetry uses in formats other than its own.
+// https://opentelemetry.io/docs/specs/otel/compatibility/logging_trace_context/
+func LogHandler(to slog.Handler) slog.Handler { return logHandler{to} }
+
+type logHandler struct{ slog.Handler }
+
+// Handle implements slog.Handler.
+func (h logHandler) Handle(ctx context.Context, record slog.Record) error {
+	if span := spanOf(ctx); span != nil {
+		about := span.made.SpanContext()
+		record = record.Clone()
+		record.AddAttrs(slog.String("trace_id", about.TraceID().String()), slog.String("span_id", about.SpanID().String()))
+	}
+	return h.Handler.Handle(ctx, record)
+}
+
+// WithAttrs implements slog.Handler.
+func (h logHandler) WithAttrs(attributes []slog.Attr) slog.Handler {
+	return logHandler{h.Handler.WithAttrs(attributes)}
+}
+
+// WithGroup implements slog.Handler.
+func (h logHandler) WithGroup(name string) slog.Handler { return logHandler{h.Handler.WithGroup(name)} }

@@ -47,14 +47,14 @@ func page(t *testing.T, m *telemetry.Metrics) string {
 func one() *telemetry.Metrics {
 	m := telemetry.New(telemetry.Options{
 		Now:  time.Now,
-		Work: func(context.Context) ([]telemetry.Work, error) { return []telemetry.Work{{Kind: "lane"}}, nil },
+		Work: func(context.Context) ([]telemetry.Work, error) { return []telemetry.Work{{Kind: "repository"}}, nil },
 		Backoffs: func() []telemetry.Backoff {
-			return []telemetry.Backoff{{Target: "registry", Host: "quay.io", Remaining: time.Minute}}
+			return []telemetry.Backoff{{Peer: "registry", Host: "quay.io", Remaining: time.Minute}}
 		},
 	})
 	m.Webhook("quay", 202, time.Second)
 	m.WebhookEvent("image", true)
-	m.Reconciled("done", time.Second)
+	m.Reconciled("succeeded", time.Second)
 	m.Action("opened")
 	m.EventToAction("opened", time.Second)
 	m.Request("forge", "github.com", 200, time.Second)
@@ -64,7 +64,7 @@ func one() *telemetry.Metrics {
 }
 
 // The list in the documents is what is exported: names, types and labels.
-func TestEveryMetricIsListed(t *testing.T) {
+func TestMetrics_areDocumented(t *testing.T) {
 	t.Parallel()
 	text := page(t, one())
 	var exported []string
@@ -103,7 +103,7 @@ func TestEveryMetricIsListed(t *testing.T) {
 func made(t *testing.T) []string {
 	t.Helper()
 	var all string
-	for _, file := range []string{"metrics.go", "work.go", "pauses.go"} {
+	for _, file := range []string{"metrics.go", "collectors.go"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func made(t *testing.T) []string {
 }
 
 // Config files name hosts: those of the server's file have labels, and so many more.
-func TestHostsAreBounded(t *testing.T) {
+func TestHosts_areLimited(t *testing.T) {
 	t.Parallel()
 	m := telemetry.New(telemetry.Options{Hosts: []string{"GitHub.com"}, Work: noWork, Now: time.Now})
 	for i := range 1000 {
@@ -122,12 +122,12 @@ func TestHostsAreBounded(t *testing.T) {
 	}
 	m.Request("forge", "github.com", 0, 0)
 	text := page(t, m)
-	if n := strings.Count(text, "\npromoter_requests_total{"); n != 52 {
+	if n := strings.Count(text, "\npromoter_outbound_requests_total{"); n != 52 {
 		t.Errorf("%d series of requests", n)
 	}
 	for _, want := range []string{
-		`promoter_requests_total{host="github.com",status="none",to="forge"} 1`,
-		`promoter_requests_total{host="(other)",status="2xx",to="registry"} 950`,
+		`promoter_outbound_requests_total{host="github.com",peer="forge",status="none"} 1`,
+		`promoter_outbound_requests_total{host="(other)",peer="registry",status="2xx"} 950`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("no %s", want)
@@ -135,19 +135,19 @@ func TestHostsAreBounded(t *testing.T) {
 	}
 }
 
-func TestUnknownReceiversAreOne(t *testing.T) {
+func TestWebhook_unknownReceiversShareALabel(t *testing.T) {
 	t.Parallel()
 	m := telemetry.New(telemetry.Options{Work: noWork, Now: time.Now})
 	m.Webhook("", 401, time.Millisecond)
 	m.Webhook("", 401, time.Millisecond)
-	if text := page(t, m); !strings.Contains(text, `promoter_deliveries_total{receiver="(unknown)",status="4xx"} 2`) {
+	if text := page(t, m); !strings.Contains(text, `promoter_webhooks_total{receiver="(unknown)",status="4xx"} 2`) {
 		t.Error(text)
 	}
 }
 
 // Scrapes ask the database every few seconds at most, and when it does not answer
 // the other metrics are there.
-func TestWork(t *testing.T) {
+func TestWork_isCountedEveryFewSeconds(t *testing.T) {
 	t.Parallel()
 	var now clock
 	now.advance(time.Hour)
@@ -157,30 +157,30 @@ func TestWork(t *testing.T) {
 		if broken {
 			return nil, errors.New("canary of a database")
 		}
-		return []telemetry.Work{{Kind: "lane", Waiting: asked, Running: 2, Failing: 3, Oldest: 90 * time.Second}}, nil
+		return []telemetry.Work{{Kind: "repository", Waiting: asked, Running: 2, Failing: 3, Oldest: 90 * time.Second}}, nil
 	}})
 	for _, want := range []string{
-		`promoter_work_waiting{kind="lane"} 1`, `promoter_work_running{kind="lane"} 2`,
-		`promoter_work_failing{kind="lane"} 3`, `promoter_work_oldest_hint_seconds{kind="lane"} 90`,
+		`promoter_work_waiting{kind="repository"} 1`, `promoter_work_running{kind="repository"} 2`,
+		`promoter_work_failing{kind="repository"} 3`, `promoter_work_oldest_trigger_seconds{kind="repository"} 90`,
 	} {
 		if text := page(t, m); !strings.Contains(text, want+"\n") {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
 	now.advance(5 * time.Second)
-	if text := page(t, m); !strings.Contains(text, `promoter_work_waiting{kind="lane"} 2`) {
+	if text := page(t, m); !strings.Contains(text, `promoter_work_waiting{kind="repository"} 2`) {
 		t.Error("it is not asked again")
 	}
 	broken = true
 	now.advance(5 * time.Second)
 	m.Action("opened")
 	text := page(t, m)
-	if strings.Contains(text, "promoter_work") || strings.Contains(text, "canary") || !strings.Contains(text, `promoter_acts_total{act="opened"} 1`) {
+	if strings.Contains(text, "promoter_work") || strings.Contains(text, "canary") || !strings.Contains(text, `promoter_actions_total{action="opened"} 1`) {
 		t.Errorf("with a broken database:\n%s", text)
 	}
 }
 
-func TestProfiles(t *testing.T) {
+func TestProfiles_answerOnlyPprof(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]int{"/debug/pprof/": 200, "/debug/pprof/heap": 200, "/debug/pprof/cmdline": 200, "/": 404, "/metrics": 404} {
 		answer := httptest.NewRecorder()
@@ -191,20 +191,20 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// Pauses are told as long as they are on; of hosts that share a label the longest.
-func TestPauses(t *testing.T) {
+// Of hosts that share a label, the longest backoff is reported.
+func TestBackoffs_areReportedWhileActive(t *testing.T) {
 	t.Parallel()
 	var list []telemetry.Backoff
 	m := telemetry.New(telemetry.Options{Work: noWork, Now: time.Now, Backoffs: func() []telemetry.Backoff { return list }})
-	if text := page(t, m); strings.Contains(text, "promoter_host_pause") {
-		t.Error("there is a pause of nobody")
+	if text := page(t, m); strings.Contains(text, "promoter_host_backoff") {
+		t.Error("there is a backoff without a host")
 	}
 	for i := range 60 {
-		list = append(list, telemetry.Backoff{Target: "registry", Host: fmt.Sprintf("r%d.example.com", i), Remaining: time.Duration(i) * time.Second})
+		list = append(list, telemetry.Backoff{Peer: "registry", Host: fmt.Sprintf("r%d.example.com", i), Remaining: time.Duration(i) * time.Second})
 	}
 	text := page(t, m)
-	for _, want := range []string{`{host="r7.example.com",to="registry"} 7`, `{host="(other)",to="registry"} 59`} {
-		if !strings.Contains(text, "\npromoter_host_pause_seconds"+want+"\n") {
+	for _, want := range []string{`{host="r7.example.com",peer="registry"} 7`, `{host="(other)",peer="registry"} 59`} {
+		if !strings.Contains(text, "\npromoter_host_backoff_seconds"+want+"\n") {
 			t.Errorf("%s is missing in\n%s", want, text)
 		}
 	}

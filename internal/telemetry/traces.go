@@ -17,40 +17,40 @@ import (
 	"promoter/internal/secret"
 )
 
-// TraceOptions say where spans go.
+// TraceOptions configure the export of spans.
 type TraceOptions struct {
 	// Endpoint is the collector's address, to which /v1/traces is added.
 	Endpoint string
-	// Headers go with each request to it.
+	// Headers are sent with each request.
 	Headers map[string]secret.String
-	// HTTP is the way to it.
+	// HTTP sends the requests.
 	HTTP http.RoundTripper
-	// Ratio of the traces that are kept: above 0, up to 1.
+	// Ratio is the part of the traces that is sampled: above 0, up to 1.
 	Ratio float64
-	// Service, Version and Instance say who made the spans.
+	// Service, Version, and Instance identify the process.
 	Service, Version, Instance string
 	Log                        *slog.Logger
 	Now                        func() time.Time
 }
 
-// Traces are those of one service. A nil one makes no span. All methods may be called
-// by many at once.
+// Traces are the traces of one service. Nil Traces create no spans. They are safe for
+// concurrent use.
 type Traces struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
-	abandon  context.CancelFunc // ends what is being sent
+	abandon  context.CancelFunc // ends requests in progress
 	log      *slog.Logger
 	now      func() time.Time
 }
 
-// What waits for the collector at most, and what goes in one request: spans of about
-// half a KiB. What comes when all places are taken is dropped.
+// Limits of the spans, of about half a KiB each, that wait for the collector, and of one
+// request. Further spans are dropped.
 const (
 	maxSpans = 2048
 	perBatch = 512
 )
 
-// Bounds of one span. A text is cut to so many bytes, and a list to so many texts.
+// Limits of one span. Texts are truncated to maxText bytes, lists to maxTexts.
 const (
 	maxAttributes = 32
 	maxText       = 400
@@ -58,15 +58,14 @@ const (
 	maxLinks      = 32
 )
 
-// How long spans wait for company, and how long a request to the collector may take.
+// How long spans are collected for a request, and the timeout of requests.
 const (
 	gatherFor   = 5 * time.Second
 	uploadFor   = 10 * time.Second
 	scopeTraces = "promoter"
 )
 
-// NewTraces makes the traces of a service. The collector is first spoken to when
-// there is something to tell it.
+// NewTraces returns the traces of a service. It does not connect to the collector.
 func NewTraces(o TraceOptions) (*Traces, error) {
 	over, abandon := context.WithCancel(context.Background())
 	exporter, err := otlptrace.New(over, newCollector(over, o))
@@ -95,30 +94,31 @@ func limits() sdk.SpanLimits {
 	return bounds
 }
 
-// Close sends what waits until the context ends. No span is made afterwards.
+// Close sends the remaining spans until the context ends. No spans are created
+// afterwards.
 func (t *Traces) Close(ctx context.Context) {
 	if t == nil {
 		return
 	}
 	defer context.AfterFunc(ctx, t.abandon)()
 	if err := t.provider.Shutdown(ctx); err != nil {
-		t.log.WarnContext(ctx, "the last traces are not delivered", slog.Any("error", err))
+		t.log.WarnContext(ctx, "last traces not exported", slog.Any("error", err))
 	}
 }
 
-// RootSpan is a span that continues none of this process.
+// RootSpan is a span without a parent in this process.
 type RootSpan struct {
 	Name   string
-	Server bool      // it is about a request that was taken
+	Server bool      // it is about an inbound request
 	At     time.Time // zero: now
-	// Parent is the traceparent of a span of before, or of another process. Empty: a
+	// Parent is the traceparent of an earlier span, or of another process. Empty: a new
 	// trace begins.
 	Parent string
-	// Links are the traceparents of what it has to do with besides.
+	// Links are the traceparents of related spans.
 	Links []string
 }
 
-// Begin begins a span. It is nil where the trace is not kept.
+// Begin begins a span. It is nil if the trace is not sampled.
 func (t *Traces) Begin(ctx context.Context, root RootSpan, attributes ...slog.Attr) (context.Context, *Span) {
 	if t == nil {
 		return ctx, nil
@@ -139,8 +139,8 @@ func (t *Traces) Begin(ctx context.Context, root RootSpan, attributes ...slog.At
 	return t.start(trace.ContextWithSpanContext(ctx, read(root.Parent)), ctx, root.Name, options)
 }
 
-// start begins a span under whatever from holds. A trace that is not kept leaves the
-// context as it is, so that nothing below costs anything.
+// start begins a span as a child of that in from. If the trace is not sampled, it
+// returns ctx, so that nothing below it costs anything.
 func (t *Traces) start(from, ctx context.Context, name string, options []trace.SpanStartOption) (context.Context, *Span) {
 	inner, made := t.tracer.Start(from, valid(name), options...)
 	if !made.SpanContext().IsSampled() {
@@ -152,7 +152,7 @@ func (t *Traces) start(from, ctx context.Context, name string, options []trace.S
 
 const traceparent = "traceparent"
 
-// read reads a traceparent. What is none is no valid context.
+// read parses a traceparent. An invalid one is an invalid context.
 // https://www.w3.org/TR/trace-context/#traceparent-header
 func read(text string) trace.SpanContext {
 	if text == "" {

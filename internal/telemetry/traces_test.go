@@ -68,7 +68,7 @@ const (
 
 // A span of before is continued, another one is linked, and what belongs to it hangs
 // below.
-func TestTraces(t *testing.T) {
+func TestTraces_exportSpans(t *testing.T) {
 	t.Parallel()
 	collector := telemetrytest.New(t)
 	traces, _ := traced(t, collector.URL()+"/", nil)
@@ -120,7 +120,7 @@ func TestTraces(t *testing.T) {
 }
 
 // A list is cut: a pull request may be about a thousand applications.
-func TestTraces_lists(t *testing.T) {
+func TestTraces_limitLists(t *testing.T) {
 	t.Parallel()
 	collector := telemetrytest.New(t)
 	traces, _ := traced(t, collector.URL(), nil)
@@ -133,7 +133,7 @@ func TestTraces_lists(t *testing.T) {
 }
 
 // What is no UTF-8, which a sender may put into a header, takes no batch with it.
-func TestTraces_odd(t *testing.T) {
+func TestTraces_replaceInvalidUTF8(t *testing.T) {
 	t.Parallel()
 	collector := telemetrytest.New(t)
 	traces, written := traced(t, collector.URL(), nil)
@@ -147,7 +147,7 @@ func TestTraces_odd(t *testing.T) {
 }
 
 // What one process ends another one continues.
-func TestTraces_parent(t *testing.T) {
+func TestTraces_continueATraceparent(t *testing.T) {
 	t.Parallel()
 	collector := telemetrytest.New(t)
 	traces, _ := traced(t, collector.URL(), nil)
@@ -168,7 +168,7 @@ func TestTraces_parent(t *testing.T) {
 
 // Without traces, or where a trace is not kept, everything may be called, and nothing
 // is made, sent or allocated.
-func TestTraces_none(t *testing.T) {
+func TestTraces_nilCreatesNoSpans(t *testing.T) {
 	t.Parallel()
 	collector := telemetrytest.New(t)
 	rare, _ := traced(t, collector.URL(), func(o *telemetry.TraceOptions) { o.Ratio = 1e-18 })
@@ -193,7 +193,7 @@ func TestTraces_none(t *testing.T) {
 }
 
 // A collector that is away costs a line of the log now and then, and nothing else.
-func TestTraces_away(t *testing.T) {
+func TestTraces_logAnUnreachableCollectorOnce(t *testing.T) {
 	t.Parallel()
 	collector := telemetrytest.New(t)
 	collector.Answer(http.StatusForbidden)
@@ -209,7 +209,7 @@ func TestTraces_away(t *testing.T) {
 	flood()
 	traces.Close(t.Context())
 	text := written.String()
-	if n := strings.Count(text, "\n"); n != 1 || !strings.Contains(text, "traces are not delivered") || !strings.Contains(text, "403") {
+	if n := strings.Count(text, "\n"); n != 1 || !strings.Contains(text, "traces not exported") || !strings.Contains(text, "403") {
 		t.Errorf("the log:\n%s", text)
 	}
 	if strings.Contains(text, "canary") {
@@ -221,7 +221,7 @@ func TestTraces_away(t *testing.T) {
 }
 
 // The line comes again after a while, and one when the collector takes traces again.
-func TestTraces_again(t *testing.T) {
+func TestTraces_logRecovery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		answers := &answers{status: http.StatusServiceUnavailable}
@@ -244,7 +244,7 @@ func TestTraces_again(t *testing.T) {
 			line, _, _ = strings.Cut(line, " error=")
 			lines = append(lines, strings.TrimSpace(line))
 		}
-		want := []string{`"traces are not delivered" lost=1`, `"traces are not delivered" lost=3`, `"traces are delivered again" lost=3`}
+		want := []string{`"traces not exported" lost=1`, `"traces not exported" lost=3`, `"traces exported again" lost=3`}
 		if diff := cmp.Diff(want, lines); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -259,7 +259,7 @@ func (a *answers) RoundTrip(*http.Request) (*http.Response, error) {
 }
 
 // A collector that does not answer holds nobody up, and the end no longer than it may.
-func TestTraces_stuck(t *testing.T) {
+func TestTraces_closeDoesNotWaitForAStuckCollector(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		traces, written := traced(t, "https://collector.example.com", func(o *telemetry.TraceOptions) { o.HTTP = stuck{} })
@@ -273,7 +273,7 @@ func TestTraces_stuck(t *testing.T) {
 			t.Errorf("the end took %v", took)
 		}
 		synctest.Wait()
-		if !strings.Contains(written.String(), "the last traces are not delivered") {
+		if !strings.Contains(written.String(), "last traces not exported") {
 			t.Errorf("the log:\n%s", written)
 		}
 	})
@@ -287,7 +287,7 @@ func (stuck) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-func TestLines(t *testing.T) {
+func TestLogHandler_addsTheTrace(t *testing.T) {
 	t.Parallel()
 	collector := telemetrytest.New(t)
 	traces, _ := traced(t, collector.URL(), nil)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestHostOf(t *testing.T) {
+func TestHostOf_dropsDefaultPorts(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"https://Git.example.com/acme/web": "git.example.com", "https://git.example.com:443/a": "git.example.com",
@@ -20,7 +20,7 @@ func TestHostOf(t *testing.T) {
 }
 
 // A form without the field, and what only says that it is one, is no payload.
-func TestRequest_payload(t *testing.T) {
+func TestRequest_payloadOfAForm(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ kind, body, want string }{
 		{"application/json", `payload=1`, `payload=1`},

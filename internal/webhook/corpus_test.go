@@ -132,7 +132,7 @@ func TestCorpus_decodesRealPayloads(t *testing.T) {
 }
 
 // One byte of a signed body that is another, and it is not from who it says.
-func TestCorpus_flipped(t *testing.T) {
+func TestCorpus_refusesChangedPayloads(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {
 		switch s.folder {

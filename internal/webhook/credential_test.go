@@ -98,7 +98,7 @@ func signature(with func() hash.Hash, key string, body []byte) string {
 }
 
 // One byte of a signed body that is another, and it is not from who it says.
-func TestReceive_flipped(t *testing.T) {
+func TestReceive_refusesChangedBodies(t *testing.T) {
 	t.Parallel()
 	signed := map[string]bool{}
 	for _, p := range payloads(t) {
@@ -133,7 +133,7 @@ func refused(t *testing.T, what string, c credential, r webhook.Request) {
 }
 
 // Whatever is not the credential of a kind is refused, in the same words.
-func TestReceive_credentials(t *testing.T) {
+func TestReceive_acceptsOnlyItsCredential(t *testing.T) {
 	t.Parallel()
 	for _, kind := range webhook.Kinds() {
 		t.Run(kind, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestReceive_credentials(t *testing.T) {
 }
 
 // A signature is one behind its prefix alone, and one of other bytes is none.
-func TestReceive_prefix(t *testing.T) {
+func TestReceive_refusesPrefixesOfSecrets(t *testing.T) {
 	t.Parallel()
 	for _, kind := range webhook.Kinds() {
 		c, body := credentialOf(kind), []byte("{")
@@ -181,7 +181,7 @@ func TestReceive_prefix(t *testing.T) {
 }
 
 // A secret in a header may stand alone, or behind Bearer.
-func TestReceive_bearer(t *testing.T) {
+func TestReceive_acceptsBearerTokens(t *testing.T) {
 	t.Parallel()
 	for _, kind := range webhook.Kinds() {
 		c := credentialOf(kind)
@@ -202,7 +202,7 @@ func TestReceive_bearer(t *testing.T) {
 }
 
 // Gitea signs in two headers, and one that is right is enough.
-func TestReceive_eitherHeader(t *testing.T) {
+func TestReceive_acceptsEitherHeader(t *testing.T) {
 	t.Parallel()
 	c, body := credentialOf("gitea"), []byte("{")
 	r := webhook.Request{Header: http.Header{}, Body: body}
@@ -212,7 +212,7 @@ func TestReceive_eitherHeader(t *testing.T) {
 	}
 }
 
-func TestNew_refuses(t *testing.T) {
+func TestNew_refusesIncompleteOptions(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name    string
@@ -232,7 +232,7 @@ func TestNew_refuses(t *testing.T) {
 }
 
 // What anybody may post needs no credential, and has one sender like the others.
-func TestReceive_anonymous(t *testing.T) {
+func TestReceive_anonymousAcceptsAll(t *testing.T) {
 	t.Parallel()
 	made, err := webhook.New(webhook.Options{Name: "hook", Kind: "generic", Anonymous: true})
 	if err != nil {

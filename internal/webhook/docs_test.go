@@ -17,7 +17,7 @@ import (
 )
 
 // Every kind that a file may name is one that there is, and the other way round.
-func TestKinds_schema(t *testing.T) {
+func TestKinds_areThoseOfTheSchema(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(filepath.Join("..", "..", "config", "promoter-server.schema.json"))
 	if err != nil {
@@ -52,7 +52,7 @@ func TestKinds_schema(t *testing.T) {
 
 // Every kind has a line in the table of docs/webhooks.md, and a part that says how to
 // set it up, with a page of its sender. There is no part about what is no kind.
-func TestKinds_documented(t *testing.T) {
+func TestKinds_areDocumented(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "webhooks.md"))
 	if err != nil {
@@ -87,7 +87,7 @@ func TestKinds_documented(t *testing.T) {
 }
 
 // The entries that docs/webhooks.md shows are valid, and make receivers.
-func TestKinds_examples(t *testing.T) {
+func TestKinds_examplesAreValid(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "webhooks.md"))
 	if err != nil {

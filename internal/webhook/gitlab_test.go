@@ -13,7 +13,7 @@ import (
 )
 
 // A signing token signs id, time and body; one of several signatures is enough.
-func TestGitLab_signingToken(t *testing.T) {
+func TestGitLab_verifiesSigningTokens(t *testing.T) {
 	t.Parallel()
 	key := []byte("0123456789abcdef0123456789abcdef")
 	token := "whsec_" + base64.StdEncoding.EncodeToString(key)

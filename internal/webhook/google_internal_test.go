@@ -15,7 +15,7 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r
 
 // The library asks twice when two requests come as the first answer arrives, which no
 // test can have it do: the second question gets what the first one got.
-func TestGoogle_askedTwice(t *testing.T) {
+func TestGoogle_cachesKeysForAWhile(t *testing.T) {
 	t.Parallel()
 	now, asked := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC), 0
 	transport := &keyTransport{now: func() time.Time { return now }, next: answers(func(*http.Request) (*http.Response, error) {

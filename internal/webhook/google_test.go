@@ -21,7 +21,7 @@ const (
 	pusher   = "promoter@acme.iam.gserviceaccount.com"
 )
 
-func TestGoogle_tokens(t *testing.T) {
+func TestGoogle_verifiesIdentityTokens(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	key, stranger := g.keys["one"], newKey(t)
@@ -60,7 +60,7 @@ func TestGoogle_tokens(t *testing.T) {
 }
 
 // A token ends by our clock, and keys are asked for once.
-func TestGoogle_expires(t *testing.T) {
+func TestGoogle_refusesExpiredTokens(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	r := g.receiver(t)
@@ -81,7 +81,7 @@ func TestGoogle_expires(t *testing.T) {
 
 // A new key is fetched when a token comes that is signed with it. Unknown keys do not
 // have Google asked each time.
-func TestGoogle_rotation(t *testing.T) {
+func TestGoogle_fetchesRotatedKeys(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	rs := jwt.SigningMethodRS256
@@ -112,7 +112,7 @@ func TestGoogle_rotation(t *testing.T) {
 }
 
 // Where the keys cannot be had, nothing is proven; what is known goes on.
-func TestGoogle_keysFail(t *testing.T) {
+func TestGoogle_refusesWithoutKeys(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	keys, err := g.shown()
@@ -154,7 +154,7 @@ func TestGoogle_keysFail(t *testing.T) {
 
 // An endpoint that does not answer holds a request for ten seconds, those with a known
 // key not at all, and nothing for ever.
-func TestGoogle_keysHang(t *testing.T) {
+func TestGoogle_limitsTheWaitForKeys(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	known := "Bearer " + g.token(t, "one", g.keys["one"], jwt.SigningMethodRS256, g.claims())

@@ -53,8 +53,8 @@ func payloads(t testing.TB) []payload {
 // said is what a payload is read as.
 type said struct {
 	ID      string        `json:"id,omitempty"`
-	Event   string        `json:"event,omitempty"`
-	Hints   []event.Event `json:"hints,omitempty"`
+	Event   string        `json:"eventType,omitempty"`
+	Hints   []event.Event `json:"events,omitempty"`
 	Ignored string        `json:"ignored,omitempty"`
 	Error   string        `json:"error,omitempty"`
 }
@@ -108,7 +108,7 @@ func (p payload) said(t *testing.T) said {
 }
 
 // Every sender has payloads that mean something, and one that cannot be read.
-func TestPayloads_everyKind(t *testing.T) {
+func TestPayloads_existForEveryKind(t *testing.T) {
 	t.Parallel()
 	hints, errors := map[string]int{}, map[string]int{}
 	for _, p := range payloads(t) {

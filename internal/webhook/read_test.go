@@ -8,7 +8,7 @@ import (
 )
 
 // What was proven when it came is read without a proof.
-func TestRead(t *testing.T) {
+func TestDecode_needsNoCredential(t *testing.T) {
 	t.Parallel()
 	body := webhook.Request{Body: []byte(`{"image": "quay.io/acme/web:1"}`)}
 	got, err := webhook.Read("generic", body)

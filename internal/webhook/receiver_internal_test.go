@@ -10,7 +10,7 @@ import (
 
 // The HMAC of the body is made once for every kind, whatever its credential is and
 // whether it is right: time tells nobody which kind a receiver has.
-func TestReceive_sameWork(t *testing.T) {
+func TestReceive_signsOnceForEveryKind(t *testing.T) {
 	t.Parallel()
 	for _, kind := range Kinds() {
 		for _, options := range []Options{
@@ -41,7 +41,7 @@ func TestReceive_sameWork(t *testing.T) {
 }
 
 // A receiver without a secret signs with a key that nobody knows.
-func TestNew_unknownKey(t *testing.T) {
+func TestNew_withoutASecretUsesARandomKey(t *testing.T) {
 	t.Parallel()
 	options := Options{Kind: "quay", PathSecret: secret.New(strings.Repeat("s", minPathSecret))}
 	one, err := New(options)
@@ -58,7 +58,7 @@ func TestNew_unknownKey(t *testing.T) {
 }
 
 // What a sender calls things is cut and cleaned before it is kept or shown.
-func TestSettled_names(t *testing.T) {
+func TestNormalize_limitsNames(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", 100)
 	for _, test := range []struct{ id, event, wantEvent string }{

@@ -14,30 +14,29 @@ import (
 	"promoter/internal/server"
 )
 
-type followed struct{}
+type traced struct{}
 
-// followedInbox keeps with which context it was asked.
-type followedInbox struct {
+// tracedInbox records the contexts.
+type tracedInbox struct {
 	inbox
 	marks []any
 }
 
-func (i *followedInbox) Accept(ctx context.Context, taken server.Accepted) error {
-	i.marks = append(i.marks, ctx.Value(followed{}))
+func (i *tracedInbox) Accept(ctx context.Context, taken server.Accepted) error {
+	i.marks = append(i.marks, ctx.Value(traced{}))
 	return i.inbox.Accept(ctx, taken)
 }
 
-// Who follows is told of webhooks that were proven, and of no other, and how each was
-// answered. What it gives goes on to the inbox.
-func TestFollow(t *testing.T) {
+// Only verified webhooks are traced. The inbox gets the context of the tracer.
+func TestTrace_receivesVerifiedWebhooksAndTheirResult(t *testing.T) {
 	t.Parallel()
 	var told []string
-	kept := &followedInbox{}
+	kept := &tracedInbox{}
 	w := newWorld(t, func(o *server.Options) {
 		o.Inbox = kept
 		o.Trace = func(ctx context.Context, taken server.Accepted, parent string) (context.Context, func(int, error)) {
 			about := fmt.Sprintf("%s %s %s %d %q %s", taken.Receiver, taken.ID, taken.EventType, len(taken.Events), taken.Ignored, parent)
-			return context.WithValue(ctx, followed{}, "mark"), func(status int, err error) {
+			return context.WithValue(ctx, traced{}, "mark"), func(status int, err error) {
 				told = append(told, fmt.Sprintf("%s: %d %v", about, status, err))
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"promoter/internal/fault"
 )
 
-// statusOf maps what may be done about an error to what HTTP calls it.
+// statusOf returns the HTTP status of an error.
 func statusOf(err error) int {
 	if known, ok := errors.AsType[*echo.HTTPError](err); ok {
 		return known.Code
@@ -34,27 +34,30 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// retryLater is how many seconds a sender should wait when nothing better is known.
+// retryLater is how many seconds a sender should wait if the error has no time.
 const retryLater = 5
 
-// fail answers an error. What went wrong in here is for the log and not for a
-// stranger.
-func (s *Server) fail(err error, c echo.Context) {
+// respondError answers with an error. Details of internal errors are only logged.
+func (s *Server) respondError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
 	status := statusOf(err)
 	if _, isHTTP := errors.AsType[*echo.HTTPError](err); !isHTTP && status >= http.StatusInternalServerError {
-		s.Log.ErrorContext(c.Request().Context(), "a request failed", slog.String("request", requestID(c)), slog.String("error", err.Error()))
+		s.Log.ErrorContext(c.Request().Context(), "request failed", slog.String("request", requestID(c)), slog.String("error", err.Error()))
 	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		c.Response().Header().Set("Retry-After", strconv.Itoa(s.retryAfter(err)))
+		seconds := retryLater
+		if at, known := fault.RetryAt(err); known {
+			seconds = max(1, int(math.Ceil(at.Sub(s.Now()).Seconds())))
+		}
+		c.Response().Header().Set("Retry-After", strconv.Itoa(seconds))
 	}
-	_ = c.JSON(status, map[string]string{"error": wordsOf(err, status)}) // a client that went away wants no answer
+	_ = c.JSON(status, map[string]string{"error": publicMessage(err, status)}) // the client may have gone
 }
 
-// wordsOf is what a stranger may read of an error.
-func wordsOf(err error, status int) string {
+// publicMessage returns what anyone may read of an error.
+func publicMessage(err error, status int) string {
 	if known, isHTTP := errors.AsType[*echo.HTTPError](err); isHTTP {
 		if text, ok := known.Message.(string); ok {
 			return text
@@ -63,13 +66,4 @@ func wordsOf(err error, status int) string {
 		return err.Error()
 	}
 	return http.StatusText(status)
-}
-
-// retryAfter is in whole seconds, rounded up.
-func (s *Server) retryAfter(err error) int {
-	at, known := fault.RetryAt(err)
-	if !known {
-		return retryLater
-	}
-	return max(1, int(math.Ceil(at.Sub(s.Now()).Seconds())))
 }

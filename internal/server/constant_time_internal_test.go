@@ -16,27 +16,27 @@ import (
 	"promoter/internal/webhook"
 )
 
-// takenInbox counts what was taken.
-type takenInbox struct{ n int }
+// countingInbox counts accepted webhooks.
+type countingInbox struct{ n int }
 
-func (i *takenInbox) Accept(context.Context, Accepted) error {
+func (i *countingInbox) Accept(context.Context, Accepted) error {
 	i.n++
 	return nil
 }
 
-// An unknown name goes all the way of a known one: if somebody knew the secret of the
-// decoy, its webhook would be taken. So nothing is skipped that would take time.
-func TestDecoy_sameWay(t *testing.T) {
+// An unknown name takes the path of a known one: with the secret of the unknown receiver,
+// its webhook would be accepted. So no step is skipped that would take time.
+func TestWebhook_unknownReceiverTakesTheSamePath(t *testing.T) {
 	t.Parallel()
-	box := &takenInbox{}
+	box := &countingInbox{}
 	s, err := New(Options{
 		Inbox: box, Ready: func(context.Context) error { return nil }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	const key, body = "the secret of the decoy", `{"repository": {"id": 7, "full_name": "acme/gitops", "html_url": "https://github.com/acme/gitops"}}`
-	one, err := webhook.New(webhook.Options{Kind: s.decoy.Kind(), Secret: secret.New(key)})
+	const key, body = "the secret of the unknown receiver", `{"repository": {"id": 7, "full_name": "acme/gitops", "html_url": "https://github.com/acme/gitops"}}`
+	one, err := webhook.New(webhook.Options{Kind: s.unknown.Kind(), Secret: secret.New(key)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,19 +51,18 @@ func TestDecoy_sameWay(t *testing.T) {
 		return w.Code
 	}
 	if status := post(); status != http.StatusUnauthorized || box.n != 0 {
-		t.Errorf("before: %d, %d taken", status, box.n)
+		t.Errorf("before: %d, %d accepted", status, box.n)
 	}
-	s.decoy = s.limited(one)
+	s.unknown = s.limited(one)
 	if status := post(); status != http.StatusAccepted || box.n != 1 {
-		t.Errorf("with its secret known: %d, %d taken", status, box.n)
+		t.Errorf("with its secret known: %d, %d accepted", status, box.n)
 	}
 }
 
-// Nobody knows the secret of a decoy, not even that of another process.
-func TestDecoy_ofItsOwn(t *testing.T) {
+func TestUnknownReceiver_hasARandomSecret(t *testing.T) {
 	t.Parallel()
-	for _, key := range []string{"", "github", "decoy"} {
-		d, err := newDecoy()
+	for _, key := range []string{"", "github", "unknown"} {
+		d, err := newUnknownReceiver()
 		if err != nil {
 			t.Fatal(err)
 		}

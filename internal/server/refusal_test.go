@@ -18,7 +18,7 @@ func (w *world) send(r *http.Request) int {
 }
 
 // A webhook that is refused has a line, so that who sets one up sees it come.
-func TestRefused_line(t *testing.T) {
+func TestWebhook_logsRefusals(t *testing.T) {
 	t.Parallel()
 	large := strings.Repeat("x", 3<<20)
 	for name, test := range map[string]struct {
@@ -36,7 +36,7 @@ func TestRefused_line(t *testing.T) {
 			w := newWorld(t, nil)
 			w.send(test.request)
 			said := w.log.String()
-			if !strings.Contains(said, `level=WARN msg="a webhook was refused"`) || !strings.Contains(said, test.want) || strings.Contains(said, "canary") {
+			if !strings.Contains(said, `level=WARN msg="webhook refused"`) || !strings.Contains(said, test.want) || strings.Contains(said, "canary") {
 				t.Errorf("no %q in\n%s", test.want, said)
 			}
 		})
@@ -44,11 +44,11 @@ func TestRefused_line(t *testing.T) {
 }
 
 // Whoever knocks all the time does not fill the log.
-func TestRefused_bounded(t *testing.T) {
+func TestWebhook_limitsTheRatesLogLinesOfRefusals(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
 	w := newWorld(t, func(o *server.Options) { o.Now = func() time.Time { return now } })
-	lines := func() int { return strings.Count(w.log.String(), "a webhook was refused") }
+	lines := func() int { return strings.Count(w.log.String(), "webhook refused") }
 	for range 150 {
 		w.send(post("/webhooks/none", push))
 	}
@@ -65,13 +65,13 @@ func TestRefused_bounded(t *testing.T) {
 }
 
 // A delivery that means no work has its line too.
-func TestIgnored_line(t *testing.T) {
+func TestWebhook_logsIgnoredDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	if status := w.send(post("/webhooks/forge", `{"zen": "keep it simple"}`, "X-GitHub-Event", "ping")); status != http.StatusAccepted {
 		t.Fatal(status)
 	}
-	if want := `level=INFO msg=delivery receiver=forge delivery=d-1 event=ping hints=0 ignored="a ping"`; !strings.Contains(w.log.String(), want) {
+	if want := `level=INFO msg="webhook received" receiver=forge delivery=d-1 event=ping events=0 ignored="a ping"`; !strings.Contains(w.log.String(), want) {
 		t.Errorf("no %q in\n%s", want, w.log)
 	}
 }

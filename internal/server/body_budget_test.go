@@ -21,7 +21,7 @@ func (s slowly) Read([]byte) (int, error) {
 
 // Bodies that do not come to their end fill a bounded part of the memory, whoever
 // posts them, and keep nobody from other receivers.
-func TestWebhook_room(t *testing.T) {
+func TestWebhook_refusesBodiesBeyondTheBudget(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/webhooks/forge", "/webhooks/nobody"} {
 		w := newWorld(t, nil)

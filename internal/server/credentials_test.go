@@ -32,9 +32,8 @@ func (s storing) Accept(ctx context.Context, taken server.Accepted) error {
 	})
 }
 
-// Nothing that proves a sender is on the disk, in the log, in an answer or in what is
-// observed, whichever way it came.
-func TestKept_noCredential(t *testing.T) {
+// No credential is on disk, in the log, in a response, or in an observation.
+func TestWebhook_storesAndLogsNoCredential(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	db, err := database.Open(t.Context(), database.Options{Path: filepath.Join(folder, "promoter.db"), Now: time.Now})
@@ -104,7 +103,7 @@ func search(t *testing.T, folder, text string) (n int) {
 
 // The same delivery again is stored once, and taken each time: sending it again is how
 // people repair things.
-func TestKept_again(t *testing.T) {
+func TestReplay_ofStoredDeliveriesDecodesTheSame(t *testing.T) {
 	t.Parallel()
 	db, err := database.Open(t.Context(), database.Options{Path: filepath.Join(t.TempDir(), "promoter.db"), Now: time.Now})
 	if err != nil {

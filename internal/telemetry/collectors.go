@@ -1,0 +1,124 @@
+package telemetry
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Counter counts the work of each kind. The kinds are a closed set.
+type Counter func(context.Context) ([]Work, error)
+
+// Work is the amount of work of one kind.
+type Work struct {
+	Kind                      string
+	Waiting, Running, Failing int
+	Oldest                    time.Duration // age of the oldest trigger that no successful run has read
+}
+
+// A count is reused for a few seconds, so that several scrapers do not cost the database
+// more than one query; and it has a timeout.
+const (
+	countEvery   = 5 * time.Second
+	countTimeout = 3 * time.Second
+)
+
+// work is a prometheus.Collector.
+type work struct {
+	count Counter
+	now   func() time.Time
+
+	waiting, running, failing, oldest *prometheus.Desc
+
+	mu   sync.Mutex
+	at   time.Time
+	last []Work
+	err  error
+}
+
+func newWork(count Counter, now func() time.Time) *work {
+	return &work{
+		count: count, now: now,
+		waiting: desc("work_waiting", "Work that was triggered and does not run.", "kind"),
+		running: desc("work_running", "Work that runs.", "kind"),
+		failing: desc("work_failing", "Work whose last run failed.", "kind"),
+		oldest:  desc("work_oldest_trigger_seconds", "Age of the oldest trigger that no successful run has read.", "kind"),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (w *work) Describe(to chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{w.waiting, w.running, w.failing, w.oldest} {
+		to <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (w *work) Collect(to chan<- prometheus.Metric) {
+	all, err := w.cached()
+	if err != nil {
+		to <- prometheus.NewInvalidMetric(w.waiting, err)
+		return
+	}
+	for _, one := range all {
+		for desc, value := range map[*prometheus.Desc]float64{
+			w.waiting: float64(one.Waiting), w.running: float64(one.Running),
+			w.failing: float64(one.Failing), w.oldest: one.Oldest.Seconds(),
+		} {
+			to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, one.Kind)
+		}
+	}
+}
+
+// cached returns the last count, or its error, if it is recent.
+func (w *work) cached() ([]Work, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.now()
+	if !w.at.IsZero() && now.Sub(w.at) < countEvery {
+		return w.last, w.err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
+	defer cancel()
+	w.last, w.err = w.count(ctx)
+	w.at = now
+	return w.last, w.err
+}
+
+// Backoff is a host that receives no requests for some time.
+type Backoff struct {
+	Peer, Host string
+	Remaining  time.Duration
+}
+
+// backoffs is a prometheus.Collector.
+type backoffs struct {
+	list      func() []Backoff
+	hosts     *hosts
+	remaining *prometheus.Desc
+}
+
+func newBackoffs(list func() []Backoff, hosts *hosts) *backoffs {
+	if list == nil {
+		list = func() []Backoff { return nil }
+	}
+	return &backoffs{list: list, hosts: hosts, remaining: desc("host_backoff_seconds", "Remaining backoff of a host.", "peer", "host")}
+}
+
+// Describe implements prometheus.Collector.
+func (b *backoffs) Describe(to chan<- *prometheus.Desc) { to <- b.remaining }
+
+// Collect implements prometheus.Collector. Of the hosts that share a label, the longest
+// backoff is reported.
+func (b *backoffs) Collect(to chan<- prometheus.Metric) {
+	remaining := map[[2]string]time.Duration{}
+	for _, one := range b.list() {
+		labels := [2]string{one.Peer, b.hosts.label(one.Host)}
+		remaining[labels] = max(remaining[labels], one.Remaining)
+	}
+	for labels, longest := range remaining {
+		to <- prometheus.MustNewConstMetric(b.remaining, prometheus.GaugeValue, longest.Seconds(), labels[0], labels[1])
+	}
+}
