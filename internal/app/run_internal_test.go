@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/engine"
 	"promoter/internal/fault"
+	"promoter/internal/parallel"
 )
 
 // A defect in one lane is the failure of its repository. The others are worked on, also
@@ -14,8 +14,12 @@ import (
 func TestRun_aDefectStopsNoOther(t *testing.T) {
 	t.Parallel()
 	for name, defect := range map[string]func(){
-		"in the lane":  func() { panic("a defect") },
-		"side by side": func() { engine.Concurrently([]int{1, 2}, func(int) { panic("a defect") }) },
+		"in the lane": func() { panic("a defect") },
+		"side by side": func() {
+			if err := parallel.ForEach(2, []int{1, 2}, func(int) error { panic("a defect") }); err != nil {
+				panic(err)
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
+	"promoter/internal/parallel"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
@@ -20,20 +19,14 @@ import (
 // limits those of each host.
 const registryRequests = 8
 
-// Concurrently calls ask for each value, at most registryRequests at a time, and waits
-// for all of them. A panic in a goroutine would end the process, so it continues in the
-// caller, which may recover it.
-func Concurrently[T any](values []T, ask func(T)) {
-	var group errgroup.Group
-	group.SetLimit(registryRequests)
-	for _, value := range values {
-		group.Go(func() (err error) {
-			defer fault.Survive(&err)
-			ask(value)
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
+// concurrently calls ask for each value, at most registryRequests at a time, and waits
+// for all of them. A panic continues in the caller, which may recover it.
+func concurrently[T any](values []T, ask func(T)) {
+	err := parallel.ForEach(registryRequests, values, func(value T) error {
+		ask(value)
+		return nil
+	})
+	if err != nil {
 		panic(err)
 	}
 }
@@ -55,7 +48,7 @@ func selectVersions(ctx context.Context, registries Registries, o Observation) m
 			Policy: o.Promotion.Config.Policy(f.Component.Name), FirstSeen: firstSeen(o.Promotion.State, f.Name),
 		}})
 	}
-	Concurrently(selections, func(s *selection) { s.Available = registries.Select(ctx, s.request) })
+	concurrently(selections, func(s *selection) { s.Available = registries.Select(ctx, s.request) })
 	available := map[string]promotion.Available{}
 	for _, s := range selections {
 		available[s.request.Name] = s.Available
@@ -136,7 +129,7 @@ func resolveFacts(ctx context.Context, registries Registries, o Observation) pro
 	for _, lookup := range promotion.Lookups(o.Promotion) {
 		resolutions = append(resolutions, &resolution{Lookup: lookup})
 	}
-	Concurrently(resolutions, func(one *resolution) { one.version, one.err = registries.Resolve(ctx, one.Lookup) })
+	concurrently(resolutions, func(one *resolution) { one.version, one.err = registries.Resolve(ctx, one.Lookup) })
 	facts := promotion.Facts{}
 	maps.Copy(facts, o.Promotion.Facts)
 	for _, one := range resolutions {
