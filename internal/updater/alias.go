@@ -6,8 +6,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// noteAliases reports the aliases that change along with their anchors. An anchor
-// may stand on a changed scalar or on a mapping around it.
+// noteAliases reports the aliases that change along with their anchors. The
+// anchor may be on a changed scalar or on a mapping that contains it.
 func (r *rewriter) noteAliases(changes []change) {
 	streams := map[*stream]map[*yaml.Node]bool{}
 	for _, c := range changes {
@@ -36,15 +36,15 @@ func (r *rewriter) noteAliases(changes []change) {
 	}
 }
 
-// aliases finds the aliases of what has changed.
+// aliases finds the aliases of changed nodes.
 type aliases struct {
 	changed map[*yaml.Node]bool
-	moved   map[*yaml.Node]bool // anchored nodes that hold something changed
+	moved   map[*yaml.Node]bool // anchored nodes that contain a change
 	found   []*yaml.Node
 }
 
-// visit says whether something changed stands in the node. Anchors stand before
-// their aliases, so one walk is enough.
+// visit reports whether the node contains a change. Anchors precede their
+// aliases, so a single walk is enough.
 func (a *aliases) visit(n *yaml.Node) bool {
 	if n.Kind == yaml.AliasNode {
 		if a.moved[n.Alias] {

@@ -10,19 +10,19 @@ import (
 	"promoter/internal/edit"
 )
 
-// analysis is one file with all that was found in it.
+// analysis is the result of analyzing one file.
 type analysis struct {
-	stream   *stream // nil: the file was not looked at
+	stream   *stream // nil if the file was not read
 	template bool    // the stream has lines but no documents
 	sites    []site
 	refusals []edit.Refusal
 	notes    []Note
 	declared []declaration
-	asks     bool // for a source that another file may declare
+	asks     bool // needs a source that another file may declare
 }
 
-// analyze reads and parses a file, if it may hold a reference, and asks the
-// shapes.
+// analyze reads a file, parses it if it may contain a reference, and runs the
+// shapes on it.
 func (i *Inventory) analyze(file File) analysis {
 	content, refusal := i.updater.read(file)
 	if refusal != nil {
@@ -52,7 +52,7 @@ func (i *Inventory) analyze(file File) analysis {
 	}
 }
 
-// find asks the shapes about a parsed file.
+// find runs the shapes on a parsed file.
 func (i *Inventory) find(file string, parsed *stream) analysis {
 	f := i.newFinder(file, parsed)
 	f.addWrites(i.updater.writes(file))
@@ -63,8 +63,8 @@ func (i *Inventory) find(file string, parsed *stream) analysis {
 	return f.analysis()
 }
 
-// findInUnknown looks at a file that promised nothing and does not parse. It is
-// refused only if it looks as if it held a reference.
+// findInUnknown handles a file of unknown kind that does not parse. The file is
+// refused only if it appears to contain a reference.
 func (i *Inventory) findInUnknown(file string, content []byte, problem error) analysis {
 	found := i.findInTemplate(file, content)
 	refused := analysis{}
@@ -88,8 +88,8 @@ func (f *finder) analysis() analysis {
 	return analysis{stream: f.stream, sites: f.sites, refusals: f.refusals, notes: f.notes, declared: f.declared, asks: f.asks}
 }
 
-// refuseSyntax refuses a file that does not parse, at the line that the parser
-// names at the start of its error: "line 25: could not find expected ':'".
+// refuseSyntax refuses a file that does not parse, at the line given at the
+// start of the parser's error: "line 25: could not find expected ':'".
 func refuseSyntax(file, what string, err error) edit.Refusal {
 	refusal := edit.Refusal{File: file, Line: 1, Reason: what + err.Error()}
 	target, words, found := strings.Cut(err.Error(), ": ")

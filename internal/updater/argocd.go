@@ -9,14 +9,15 @@ import (
 )
 
 // Shapes of Argo CD's Application and ApplicationSet: the revision of a source,
-// and the parameters that it gives a chart.
+// and the parameters passed to a chart.
 const (
 	shapeArgoSource     edit.Shape = "argocd-source"
 	shapeArgoParameters edit.Shape = "argocd-parameters"
 )
 
-// findArgoSource looks at a source of an application. A revision of a Git
-// repository stays; that of a chart or artifact in a registry is its version.
+// findArgoSource inspects a source of an application. The revision of a Git
+// repository is not changed; that of a chart or artifact in a registry is its
+// version.
 func findArgoSource(f *finder, m *yaml.Node) {
 	followed, found := f.argoRepository(m)
 	if !found {
@@ -30,9 +31,9 @@ func findArgoSource(f *finder, m *yaml.Node) {
 	f.addArtifact(shapeArgoSource, m, revision, followed, "targetRevision")
 }
 
-// argoRepository returns the component of a source. With a chart the URL of a
-// registry has no scheme, or oci://; without one it needs oci://, because
-// everything else is Git.
+// argoRepository returns the component of a source. With a chart, the registry
+// URL has no scheme or has oci://. Without a chart it must have oci://, because
+// every other URL is a Git repository.
 func (f *finder) argoRepository(m *yaml.Node) (Followed, bool) {
 	url, chart := lookupText(m, "repoURL"), lookupText(m, "chart")
 	if chart != "" && !strings.Contains(url, "://") {
@@ -45,8 +46,8 @@ func (f *finder) argoRepository(m *yaml.Node) (Followed, bool) {
 	return f.follow(repository)
 }
 
-// findArgoParameters looks at helm.parameters, a list of names and values. The
-// dotted names make groups like those of a values file.
+// findArgoParameters inspects helm.parameters, a list of names and values.
+// Dotted names form groups like those in a values file.
 func findArgoParameters(f *finder, m *yaml.Node) {
 	list := lookup(m, "parameters")
 	if list == nil || list.Kind != yaml.SequenceNode || len(f.keys) == 0 || f.keys[len(f.keys)-1] != "helm" {
@@ -61,8 +62,8 @@ func findArgoParameters(f *finder, m *yaml.Node) {
 	}
 }
 
-// parameterGroups makes a mapping out of all parameters whose names differ in the
-// last part only, in the order of the list.
+// parameterGroups builds a mapping from all parameters whose names differ only
+// in the last part, in list order.
 func parameterGroups(list *yaml.Node) []*yaml.Node {
 	var groups []*yaml.Node
 	byPrefix := map[string]*yaml.Node{}

@@ -6,20 +6,20 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// holder is a literal block scalar whose text is a stream of its own. Line by
-// line that text stands in the outer stream, behind the block's indentation.
+// holder is a literal block scalar whose text is parsed as a separate stream.
+// The outer stream contains the same text line by line, indented.
 type holder struct {
 	stream *stream
 	node   *yaml.Node
-	inner  []int // offsets of the lines' first bytes in the inner text
-	outer  []int // the same in the outer stream
+	inner  []int // offsets of line starts in the inner text
+	outer  []int // the same offsets in the outer stream
 	indent string
-	eol    string // the line break that ends the block's first line
+	eol    string // the line break after the block header
 }
 
-// blockLines returns the lines of a block scalar's text as they stand in the
-// stream, without indentation and line break. At is where the indicator stands;
-// the value says how many lines there are and how deep they are indented.
+// blockLines returns the lines of a block scalar's text as they appear in the
+// stream, without indentation and line breaks. The indicator is at offset at;
+// value determines the number of lines and their indentation.
 func (s *stream) blockLines(at int, value string) (lines []span, indent int, err error) {
 	indent = -1
 	for line := range strings.SplitSeq(strings.TrimSuffix(value, "\n"), "\n") {
@@ -42,7 +42,8 @@ func (s *stream) blockLines(at int, value string) (lines []span, indent int, err
 	return lines, max(indent, 0), nil
 }
 
-// lineEnd returns the offset of the line break at or after an offset.
+// lineEnd returns the offset of the first line break at or after the given
+// offset.
 func (s *stream) lineEnd(at int) int {
 	for at < len(s.data) && lineBreak(s.data[at:]) == 0 {
 		at++
@@ -50,7 +51,7 @@ func (s *stream) lineEnd(at int) int {
 	return at
 }
 
-// nextLine returns the offset of the next line's first byte.
+// nextLine returns the offset of the start of the next line.
 func (s *stream) nextLine(at int) int {
 	at = s.lineEnd(at)
 	if at < len(s.data) {
@@ -59,7 +60,8 @@ func (s *stream) nextLine(at int) int {
 	return at
 }
 
-// blockSpan is the span of a block scalar's text if it is one line.
+// blockSpan returns the span of a block scalar's text if the text is a single
+// line.
 func (s *stream) blockSpan(n *yaml.Node, at int) (span, error) {
 	value := strings.TrimRight(n.Value, "\n")
 	if value == "" {
@@ -72,7 +74,7 @@ func (s *stream) blockSpan(n *yaml.Node, at int) (span, error) {
 	return lines[0], nil
 }
 
-// hold parses the text of a literal block scalar as a stream of its own.
+// hold parses the text of a literal block scalar as a separate stream.
 func (s *stream) hold(n *yaml.Node) (*stream, error) {
 	at, err := s.offset(n.Line, n.Column)
 	if err != nil {
@@ -90,7 +92,7 @@ func (s *stream) hold(n *yaml.Node) (*stream, error) {
 	return inner, nil
 }
 
-// matchLines finds each line of the text in the outer stream.
+// matchLines locates each line of the text in the outer stream.
 func (h *holder) matchLines(at int) error {
 	if h.node.Style&yaml.LiteralStyle == 0 {
 		return errSpan
@@ -109,7 +111,8 @@ func (h *holder) matchLines(at int) error {
 	return nil
 }
 
-// outerOffset converts an offset of the inner text to one of the outer stream.
+// outerOffset converts an offset in the inner text to an offset in the outer
+// stream.
 func (h *holder) outerOffset(offset int) (int, error) {
 	low, high := 0, len(h.inner)
 	for low < high {

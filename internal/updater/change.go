@@ -10,25 +10,25 @@ import (
 	"promoter/internal/image"
 )
 
-// change is one wish: that a scalar has another value, that a mapping has
-// another key, or that it loses one.
+// change is a requested change: set a scalar to another value, add a key to a
+// mapping, or remove a key.
 type change struct {
-	scalar  scalar // with a key: the value behind which a new key goes, or the value that goes
+	scalar  scalar // with a key: the value after which the new key is added, or the value to remove
 	value   string
-	key     string // of a key that is made or removed, or that the scalar gets; empty: the scalar keeps its key
+	key     string // key to add, remove, or rename to; empty to keep the scalar's key
 	remove  bool
-	rename  bool       // the scalar gets the value and the key
-	mapping *yaml.Node // with a key
+	rename  bool       // change both the value and the key
+	mapping *yaml.Node // set with a key
 }
 
-// replacement is a span of a stream that gets other bytes.
+// replacement is a span of a stream and its new content.
 type replacement struct {
 	stream *stream
 	span   span
 	text   string
 }
 
-// replacement finds the bytes of the change.
+// replacement returns the byte replacement for the change.
 func (c *change) replacement() (replacement, error) {
 	switch {
 	case c.remove:
@@ -48,13 +48,13 @@ func (c *change) replacement() (replacement, error) {
 	}
 	text, err := spell(n, string(c.scalar.stream.data[found.start:found.end]), c.value)
 	if found.start == found.end {
-		text = " " + text // behind the colon of a key without a value
+		text = " " + text // after the colon of a key without a value
 	}
 	return replacement{c.scalar.stream, found, text}, err
 }
 
-// isText says whether the site holds something of a version that is neither tag
-// nor digest, so that no pin applies.
+// isText reports whether the site contains a part of a version that is neither
+// a tag nor a digest, so that pinning does not apply.
 func (s *site) isText() bool {
 	if s.tag == nil {
 		return false
@@ -67,7 +67,7 @@ func (s *site) isText() bool {
 	}
 }
 
-// editsOfText returns the change of a site to which no pin applies.
+// editsOfText returns the change for a site to which pinning does not apply.
 func (s *site) editsOfText(v image.Version) ([]change, error) {
 	text, err := s.text(v)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *site) editsOfText(v image.Version) ([]change, error) {
 	return s.tag.become(text), nil
 }
 
-// text is what the site shall hold of the version.
+// text returns the text that the site must contain for the version.
 func (s *site) text(v image.Version) (string, error) {
 	text := v.Tag
 	switch s.tag.spells {
@@ -104,7 +104,7 @@ func (s *site) text(v image.Version) (string, error) {
 	return text, nil
 }
 
-// isRevision says whether the text is a full commit id.
+// isRevision reports whether the text is a full commit ID.
 func isRevision(s string) bool {
 	return len(s) == 40 && strings.Trim(s, "0123456789abcdef") == ""
 }

@@ -10,16 +10,16 @@ import (
 	"promoter/internal/image"
 )
 
-// ociScheme is what charts and artifacts in registries have before their name in
-// the objects of Helm, Flux and Argo CD.
+// ociScheme is the prefix of charts and artifacts in registries, as used in
+// Helm, Flux and Argo CD objects.
 const ociScheme = "oci://"
 
-// exactVersion is a version of SemVer 2 with all three numbers. Helm, Flux and
-// Argo CD read everything else as a range, also 1.2.
+// exactVersion matches a SemVer 2 version with all three numbers. Helm, Flux
+// and Argo CD treat anything else as a range, including 1.2.
 var exactVersion = regexp.MustCompile(`^v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$`)
 
-// ociRepository returns the repository name of an oci:// URL and of a path below
-// it, which may be empty. Other URLs lead to no registry.
+// ociRepository returns the repository name for an oci:// URL and a path below
+// it, which may be empty. Other URLs do not refer to a registry.
 func ociRepository(url, below string) (string, bool) {
 	name, found := strings.CutPrefix(url, ociScheme)
 	if !found {
@@ -36,8 +36,8 @@ func chartName(name, below string) string {
 	return name + "/" + below
 }
 
-// addChart adds the site of a chart's version. Without one the engine takes the
-// newest chart by itself, and there is nothing to write.
+// addChart adds the site of a chart's version. If no version is set, the
+// deployment tool selects the newest chart and there is nothing to write.
 func (f *finder) addChart(shape edit.Shape, version *yaml.Node, followed Followed) {
 	if !isText(version) {
 		return
@@ -54,8 +54,8 @@ func (f *finder) addChart(shape edit.Shape, version *yaml.Node, followed Followe
 	}
 }
 
-// addArtifact adds the site of a scalar that is a tag, a digest or both, and of
-// no range.
+// addArtifact adds the site of a scalar that is a tag, a digest, or both, but
+// not a range.
 func (f *finder) addArtifact(shape edit.Shape, m, revision *yaml.Node, followed Followed, key string) {
 	if !isText(revision) {
 		return
@@ -72,7 +72,7 @@ func (f *finder) addArtifact(shape edit.Shape, m, revision *yaml.Node, followed 
 	}
 }
 
-// isObject says whether the mapping is an object of Kubernetes of the kind, in
+// isObject reports whether the mapping is a Kubernetes object of the kind, in
 // any version of the group.
 func isObject(m *yaml.Node, group, kind string) bool {
 	return lookupText(m, "kind") == kind && strings.HasPrefix(lookupText(m, "apiVersion"), group+"/")

@@ -10,18 +10,17 @@ import (
 )
 
 // shapeChartDependency is the version of a chart that another chart, or a
-// kustomization, takes from a registry.
+// kustomization, pulls from a registry.
 const shapeChartDependency edit.Shape = "chart-dependency"
 
-// chartLock is the file in which Helm notes the versions that the ranges of a
-// Chart.yaml gave, with a digest over both. In lower case.
+// chartLock is the file in which Helm records the versions resolved from the
+// ranges in Chart.yaml, with a digest over both. It is in lower case.
 const chartLock = "chart.lock"
 
-// findChartDependencies looks at a mapping that says which version of a chart in
-// a registry is taken: a dependency of a Chart.yaml, an entry of kustomize's
-// helmCharts, or the HelmChart of k3s. The registry's URL stands beside the
-// chart's name or ends in it. The alias of a dependency is only what the values
-// call it.
+// findChartDependencies inspects a mapping that sets the version of a chart in
+// a registry: a dependency in Chart.yaml, an entry of kustomize's helmCharts,
+// or a k3s HelmChart. The registry URL is either next to the chart's name or
+// ends in it. The alias of a dependency only affects how values refer to it.
 func findChartDependencies(f *finder, m *yaml.Node) {
 	chart := lookupText(m, "chart")
 	repository, found := ociRepository(chart, "")
@@ -38,9 +37,9 @@ func findChartDependencies(f *finder, m *yaml.Node) {
 	}
 }
 
-// addDependency adds the version of a dependency. In a Chart.lock it stands too,
-// and Helm refuses to build a chart whose lock does not fit, so that a change
-// of one without the other would break the chart.
+// addDependency adds the version of a dependency. Chart.lock also contains the
+// version, and Helm refuses to build a chart whose lock does not match, so
+// changing one without the other would break the chart.
 func (f *finder) addDependency(version *yaml.Node, followed Followed) {
 	if strings.EqualFold(path.Base(f.path), chartLock) && isText(version) {
 		f.add(site{shape: shapeChartDependency, followed: followed, tag: &part{scalar: f.scalar(version), spells: spellsLocked}})

@@ -1,11 +1,12 @@
 // Package updater finds the references to followed artifacts in the files of a
 // branch and rewrites them, changing only the bytes of the value.
 //
-// It never serializes YAML. It parses a file, finds the byte span of each scalar
-// that says which version runs, replaces those spans, parses the result and
-// proves that the two streams have the same documents and the same nodes but for
-// the wanted scalars. What it cannot prove it refuses, with file, line and
-// reason. docs/writing.md lists the shapes that it knows and what it refuses.
+// It never serializes YAML. It parses a file, finds the byte span of each
+// scalar that sets the running version, replaces those spans, parses the
+// result, and proves that the two streams have the same documents and nodes
+// except for the intended scalars. It refuses any change that it cannot prove,
+// with file, line and reason. docs/writing.md lists the supported shapes and
+// the refusals.
 //
-// One shape stands in one file, and the table in shapes.go names them all.
+// Each shape has its own file. The table in shapes.go lists them all.
 package updater

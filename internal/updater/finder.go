@@ -18,24 +18,24 @@ type finder struct {
 	sources  *sources
 	path     string // of the file
 	stream   *stream
-	claimed  map[*yaml.Node]bool   // scalars that a shape has looked at
-	owners   map[*yaml.Node]string // the components of the sites by their scalars
-	written  map[*yaml.Node]bool   // scalars that the configuration names
-	parents  []*yaml.Node          // the mappings around the node that is looked at, the outermost first
-	keys     []string              // the keys from the document's root to the node that is looked at; items of lists have none
+	claimed  map[*yaml.Node]bool   // scalars that a shape has inspected
+	owners   map[*yaml.Node]string // components of the sites, keyed by their scalars
+	written  map[*yaml.Node]bool   // scalars named in the configuration
+	parents  []*yaml.Node          // mappings that enclose the current node, outermost first
+	keys     []string              // keys from the document root to the current node; list items add none
 
 	registries []string // of a template, which has no values to look them up in
 
-	marked   []marked // scalars with marks, in the order of the file
+	marked   []marked // scalars with markers, in file order
 	sites    []site
 	refusals []edit.Refusal
 	notes    []Note
 	declared []declaration
-	asks     bool // for a source that another file may declare
+	asks     bool // needs a source that another file may declare
 }
 
-// walk visits a node and all below it, in the order of the file. Aliases are not
-// followed: what they stand for is visited where it is written.
+// walk visits a node and all nodes below it, in file order. It does not follow
+// aliases, because their targets are visited where they are defined.
 func (f *finder) walk(n *yaml.Node) {
 	switch n.Kind {
 	case yaml.DocumentNode, yaml.SequenceNode:
@@ -76,7 +76,8 @@ func (f *finder) visitScalar(n *yaml.Node) {
 	}
 }
 
-// follow returns the component that the repository name stands for, if one does.
+// follow returns the component for the repository name, if the name is
+// followed.
 func (f *finder) follow(name string) (Followed, bool) {
 	reference, err := image.Parse(name)
 	if err != nil || reference.Tag != "" || reference.Digest != "" {
@@ -85,11 +86,12 @@ func (f *finder) follow(name string) (Followed, bool) {
 	return f.follower.Follow(f.path, reference.Repository)
 }
 
-// scalar returns the node as a scalar of the stream that is walked.
+// scalar returns the node as a scalar of the current stream.
 func (f *finder) scalar(n *yaml.Node) scalar { return scalar{f.stream, n} }
 
-// add collects a site and claims its scalars, so that no other shape looks at
-// them. What an alias or a merge shows again is collected once.
+// add records a site and claims its scalars, so that no other shape inspects
+// them. A site that is reachable again through an alias or a merge is recorded
+// once.
 func (f *finder) add(s site) {
 	again := true
 	for _, p := range s.parts() {
@@ -115,8 +117,8 @@ func (f *finder) add(s site) {
 	f.sites = append(f.sites, s)
 }
 
-// covered is an error if the configuration names one scalar of a site but not the
-// other: tag and digest could disagree.
+// covered returns an error if the configuration names one scalar of a site but
+// not the other, because tag and digest could then disagree.
 func (f *finder) covered(s *site) error {
 	if s.shape != shapeWrite && s.tag != nil && s.digest != nil &&
 		f.written[s.tag.scalar.node] != f.written[s.digest.scalar.node] {
@@ -127,7 +129,7 @@ func (f *finder) covered(s *site) error {
 
 var errHalfWritten = errors.New("a write entry names one of tag and digest here; it must name both")
 
-// claim keeps other shapes from looking at scalars.
+// claim prevents other shapes from inspecting the scalars.
 func (f *finder) claim(nodes ...*yaml.Node) {
 	for _, n := range nodes {
 		if n != nil {
@@ -136,8 +138,8 @@ func (f *finder) claim(nodes ...*yaml.Node) {
 	}
 }
 
-// refuse collects a place that is left as it is. A mark on the place says what
-// the shape could not know, so nothing is refused there.
+// refuse records a node that is left unchanged. A marker on the node supplies
+// what the shape could not determine, so nothing is refused there.
 func (f *finder) refuse(n *yaml.Node, component, format string, args ...any) {
 	if m, found := f.marker(n); f.written[n] || found && !m.ignore || f.stream.ignores(n) {
 		return
@@ -151,11 +153,11 @@ func (f *finder) refuseAt(s scalar, component, reason string) {
 	})
 }
 
-// note collects something that a person should know.
+// note records information for the user.
 func (f *finder) note(n *yaml.Node, format string, args ...any) {
 	f.notes = append(f.notes, Note{Position: f.at(n), Text: fmt.Sprintf(format, args...)})
 }
 
-// at returns where a node starts in the file, or the file alone where that
-// cannot be told.
+// at returns the position of a node in the file, or only the file if the
+// position is unknown.
 func (f *finder) at(n *yaml.Node) edit.Position { return scalar{f.stream, n}.position(f.path) }

@@ -8,8 +8,8 @@ import (
 	"promoter/internal/image"
 )
 
-// addGroup adds the site of a mapping whose tag and digest stand under keys of
-// their own. Either may be nil. Keys are those that must not stand twice.
+// addGroup adds the site of a mapping whose tag and digest have separate keys.
+// Either may be nil. The given keys must not be duplicated in the mapping.
 func (f *finder) addGroup(m *yaml.Node, s site, tag, digest *yaml.Node, keys ...string) {
 	f.claim(tag, digest)
 	for _, key := range keys {
@@ -33,8 +33,9 @@ func (f *finder) addGroup(m *yaml.Node, s site, tag, digest *yaml.Node, keys ...
 	f.add(s)
 }
 
-// problem says why a scalar cannot be the tag or digest that its key promises;
-// nothing if it can. Empty is well: the key is there and says nothing.
+// problem returns why a scalar cannot be the tag or digest that its key
+// implies, or "" if it can. An empty value is valid: the key exists without a
+// version.
 func (p *part) problem() string {
 	share := p.share()
 	tag, digest := p.read()

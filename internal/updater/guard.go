@@ -9,12 +9,13 @@ import (
 	"promoter/internal/edit"
 )
 
-// largestSearched is the size in bytes up to which a file over the limit is still
-// searched for followed names.
+// largestSearched is the size in bytes up to which a file over the limit is
+// still searched for followed names.
 const largestSearched = 32 << 20
 
-// read returns the content of a file that must be parsed, or why it is left as
-// it is. Neither: it cannot hold a reference.
+// read returns the content of a file that must be parsed, or the reason why the
+// file is left unchanged. It returns neither if the file cannot contain a
+// reference.
 func (u *Updater) read(file File) (content []byte, refusal *edit.Refusal) {
 	if file.Mode == Submodule {
 		return nil, refuseFile(file, "a submodule: promoter does not look into other repositories; exclude the path")
@@ -36,7 +37,7 @@ func (u *Updater) read(file File) (content []byte, refusal *edit.Refusal) {
 	return u.guard(file, kind, content)
 }
 
-// guard looks at a content before it is parsed.
+// guard checks content before it is parsed.
 func (u *Updater) guard(file File, kind fileKind, content []byte) ([]byte, *edit.Refusal) {
 	if decoded, wide := decodeUTF16(content); wide {
 		if !u.may.pass(decoded) {
@@ -61,7 +62,7 @@ func (u *Updater) guard(file File, kind fileKind, content []byte) ([]byte, *edit
 	return u.guardText(file, kind, content)
 }
 
-// guardText looks for what no parser should see.
+// guardText checks for content that must not reach a parser.
 func (u *Updater) guardText(file File, kind fileKind, content []byte) ([]byte, *edit.Refusal) {
 	if line := conflictLine(content); line > 0 {
 		refusal := refuseFile(file, "conflict markers: the merge was not finished")
@@ -78,8 +79,8 @@ func (u *Updater) tooLarge() string {
 	return fmt.Sprintf("over the limit of %d bytes for one file: exclude the path or raise the limit", u.options.MaxFileSize)
 }
 
-// refuseUnread refuses a file whose content was not looked at, if its name
-// promises manifests.
+// refuseUnread refuses a file whose content was not read if its name indicates
+// manifests.
 func (u *Updater) refuseUnread(file File, kind fileKind, reason string) *edit.Refusal {
 	if kind != kindManifest && kind != kindTemplate {
 		return nil
@@ -87,12 +88,13 @@ func (u *Updater) refuseUnread(file File, kind fileKind, reason string) *edit.Re
 	return refuseFile(file, reason)
 }
 
-// refuseFile refuses a file as a whole, at its first line: editors open it there.
+// refuseFile refuses a whole file. It reports the first line so that editors
+// can open it there.
 func refuseFile(file File, reason string) *edit.Refusal {
 	return &edit.Refusal{File: file.Path, Line: 1, Reason: reason}
 }
 
-// writes returns the configured places of a file.
+// writes returns the configured locations in a file.
 func (u *Updater) writes(file string) []Write {
 	if u.options.Writes == nil {
 		return nil
@@ -100,13 +102,13 @@ func (u *Updater) writes(file string) []Write {
 	return u.options.Writes(file)
 }
 
-// isPointer says whether the content stands for one that Git LFS keeps. Its
-// specification makes this the first line, and a pointer smaller than 1,024 bytes.
+// isPointer reports whether the content is a Git LFS pointer. The LFS
+// specification requires this first line and a size below 1,024 bytes.
 func isPointer(content []byte) bool {
 	return len(content) < 1024 && bytes.HasPrefix(content, []byte("version https://git-lfs.github.com/spec/"))
 }
 
-// conflictLine returns the line of the first conflict marker of Git, or 0.
+// conflictLine returns the line of the first Git conflict marker, or 0.
 func conflictLine(content []byte) int {
 	start := markerAt(content, "<<<<<<< ")
 	if start < 0 || markerAt(content[start:], "=======") < 0 || markerAt(content[start:], ">>>>>>> ") < 0 {
@@ -126,8 +128,8 @@ func markerAt(content []byte, marker string) int {
 	return -1
 }
 
-// decodeUTF16 decodes text that starts with one of UTF-16's byte order marks, or
-// has a zero in one of its first two bytes, as YAML 1.2 tells the encodings apart.
+// decodeUTF16 decodes text that starts with a UTF-16 byte order mark or has a
+// zero in one of its first two bytes, which is how YAML 1.2 detects encodings.
 func decodeUTF16(content []byte) (text []byte, wide bool) {
 	if len(content) < 2 {
 		return nil, false

@@ -8,12 +8,12 @@ import (
 	"promoter/internal/edit"
 )
 
-// shapeHelmRelease is the chart's version in Flux's HelmRelease and HelmChart.
+// shapeHelmRelease is the chart version in Flux's HelmRelease and HelmChart.
 const shapeHelmRelease edit.Shape = "helm-release"
 
-// findHelmRelease looks at the chart of a release. Its repository stands in the
-// source, mostly in another file. A release with chartRef has its version in the
-// OCIRepository that it refers to.
+// findHelmRelease inspects the chart of a release. The source, usually in
+// another file, defines its repository. A release with chartRef has its version
+// in the OCIRepository that it refers to.
 func findHelmRelease(f *finder, m *yaml.Node) {
 	var chart *yaml.Node
 	switch {
@@ -30,7 +30,7 @@ func findHelmRelease(f *finder, m *yaml.Node) {
 	}
 }
 
-// fluxChart returns the component that a chart and its source stand for.
+// fluxChart returns the component for a chart and its source.
 func (f *finder) fluxChart(m, chart *yaml.Node) (Followed, bool) {
 	name := lookupText(chart, "chart")
 	if name == "" {
@@ -47,12 +47,13 @@ func (f *finder) fluxChart(m, chart *yaml.Node) (Followed, bool) {
 	return f.follow(repository)
 }
 
-// namesRepository are the keys of a values group that say whose the tag is.
+// namesRepository are the keys of a values group that identify the repository
+// of its tag.
 var namesRepository = []string{"repository", "image", "name", "hub", "registry"}
 
-// refuseBareTags refuses the tags in the values of a followed chart that have no
-// repository beside them: it stands in the chart, which is not here, so they may
-// be the tags of a followed image.
+// refuseBareTags refuses tags in the values of a followed chart that have no
+// repository next to them. The chart, which is not available here, defines the
+// repository, so they may be the tags of a followed image.
 func (f *finder) refuseBareTags(values *yaml.Node, ofImage bool) {
 	if values == nil {
 		return

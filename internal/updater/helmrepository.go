@@ -6,11 +6,11 @@ import (
 	"promoter/internal/edit"
 )
 
-// shapeHelmRepository is Flux's HelmRepository. It holds no version; releases in
-// other files need its URL.
+// shapeHelmRepository is Flux's HelmRepository. It contains no version;
+// releases in other files need its URL.
 const shapeHelmRepository edit.Shape = "helm-repository"
 
-// Group and kinds of Flux's sources.
+// Group and kinds of Flux sources.
 const (
 	fluxSourceGroup    = "source.toolkit.fluxcd.io"
 	kindHelmRepository = "HelmRepository"
@@ -18,20 +18,20 @@ const (
 	kindHelmChart      = "HelmChart"
 )
 
-// anyNamespace stands for all namespaces in the key of a source.
+// anyNamespace matches all namespaces in the key of a source.
 const anyNamespace = "*"
 
-// findHelmRepository declares where a HelmRepository points, for the releases in
-// other files.
+// findHelmRepository declares the URL of a HelmRepository for releases in other
+// files.
 func findHelmRepository(f *finder, m *yaml.Node) {
 	if isObject(m, fluxSourceGroup, kindHelmRepository) {
 		f.declareSource(m, kindHelmRepository)
 	}
 }
 
-// declareSource declares the URL of a source. Its namespace may be set elsewhere,
-// by kustomize for example, and is empty then. One word goes to those who do not
-// know the namespace either.
+// declareSource declares the URL of a source. Its namespace may be set
+// elsewhere, for example by kustomize, and is then empty. A second declaration
+// with anyNamespace serves references whose namespace is also unknown.
 func (f *finder) declareSource(m *yaml.Node, kind string) {
 	name, namespace := lookupText(m, "metadata", "name"), lookupText(m, "metadata", "namespace")
 	url := lookupText(m, "spec", "url")
@@ -42,8 +42,8 @@ func (f *finder) declareSource(m *yaml.Node, kind string) {
 	f.declare(sourceKey{kind, anyNamespace, name}, url)
 }
 
-// sourceOf returns where the source points that an object refers to. The
-// namespace is the object's own where the reference has none.
+// sourceOf returns the URL of the source that an object refers to. If the
+// reference has no namespace, the object's own namespace applies.
 func (f *finder) sourceOf(reference *yaml.Node, namespace string) (url string, found bool) {
 	kind, name := lookupText(reference, "kind"), lookupText(reference, "name")
 	if own := lookupText(reference, "namespace"); own != "" {

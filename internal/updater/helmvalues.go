@@ -8,17 +8,18 @@ import (
 	"promoter/internal/edit"
 )
 
-// shapeHelmValues is a group of keys in the values of a Helm chart, which name
-// repository, tag and digest each in a scalar of its own.
+// shapeHelmValues is a group of keys in the values of a Helm chart, with
+// separate scalars for repository, tag and digest.
 const shapeHelmValues edit.Shape = "helm-values"
 
-// helmValuesKeys are the keys of which a group has one.
+// helmValuesKeys are the keys of which a group must have at least one.
 var helmValuesKeys = []string{"tag", "digest", "version", "sha", "sha256", "imageTag", "image_tag", "imageDigest"}
 
 // versionKeys pairs the keys that charts use for one version. The first pair of
-// which a group has a key counts. A version stands for a tag only where there is
-// no tag: beside a name, or an image without a slash, it is that of a chart or a
-// package. A name under a key that says image is no such.
+// which a group has a key applies. "version" is treated as a tag only if the
+// group has no tag: next to a name, or to an image without a slash, it is the
+// version of a chart or package. A name under a key that contains "image" is
+// exempt from this rule.
 var versionKeys = []struct {
 	tag, unless           string
 	digests, repositories []string
@@ -29,11 +30,11 @@ var versionKeys = []struct {
 	{"image_tag", "", []string{"image_digest"}, []string{"image_repository", "image_name", "image"}},
 }
 
-// pinnedSuffix ends the repository of charts that put only a colon between it and
-// the tag: the tag is then the digest without its algorithm.
+// pinnedSuffix ends the repository of charts that put only a colon between
+// repository and tag. The tag is then the digest without its algorithm.
 const pinnedSuffix = "@sha256"
 
-// findHelmValues looks at a mapping that may be a group of values.
+// findHelmValues inspects a mapping that may be a group of values.
 func findHelmValues(f *finder, m *yaml.Node) {
 	for _, keys := range versionKeys {
 		tag, tagKey := firstOf(m, []string{keys.tag})
@@ -57,8 +58,8 @@ func findHelmValues(f *finder, m *yaml.Node) {
 	findHub(f, m)
 }
 
-// addValuesGroup adds a group whose repository is known. A group in which
-// nothing states a version leaves it to the chart.
+// addValuesGroup adds a group whose repository is known. A group without a
+// version leaves the version to the chart.
 func (f *finder) addValuesGroup(m *yaml.Node, followed Followed, tag, digest *yaml.Node, keys ...string) {
 	if !isText(tag) && !isText(digest) {
 		return
@@ -66,8 +67,8 @@ func (f *finder) addValuesGroup(m *yaml.Node, followed Followed, tag, digest *ya
 	f.addGroup(m, site{shape: shapeHelmValues, followed: followed}, tag, digest, append(keys, "repository", "registry")...)
 }
 
-// firstOf returns the value of the first of the keys that a mapping has with a
-// scalar, and that key.
+// firstOf returns the first of the keys that has a scalar value in the mapping,
+// with that value.
 func firstOf(m *yaml.Node, keys []string) (value *yaml.Node, key string) {
 	for _, key := range keys {
 		if value := lookup(m, key); isScalar(value) {
@@ -77,8 +78,7 @@ func firstOf(m *yaml.Node, keys []string) (value *yaml.Node, key string) {
 	return nil, ""
 }
 
-// repositoryKeys returns the keys beside the key of a tag that name its
-// repository.
+// repositoryKeys returns the keys next to a tag key that name its repository.
 func (f *finder) repositoryKeys(m *yaml.Node, tagKey string, keys []string) []string {
 	if tagKey != "version" {
 		return keys
@@ -93,9 +93,9 @@ func (f *finder) repositoryKeys(m *yaml.Node, tagKey string, keys []string) []st
 	return keys
 }
 
-// groupNames returns the repository names that the group may mean, the likeliest
-// first. Behind the first key that names one, a word without a slash is only what
-// the group calls itself, as in repository: quay.io/acme/nginx, name: nginx.
+// groupNames returns the repository names that the group may refer to, the most
+// likely first. After the first key that names one, a word without a slash is
+// only the group's own name, as in repository: quay.io/acme/nginx, name: nginx.
 func (f *finder) groupNames(m *yaml.Node, keys []string) []string {
 	var names []string
 	for _, key := range keys {
@@ -111,8 +111,8 @@ func (f *finder) groupNames(m *yaml.Node, keys []string) []string {
 	return names
 }
 
-// withRegistry returns the name behind each registry that the chart may put
-// before it, and alone where there is none.
+// withRegistry returns the name prefixed with each registry that the chart may
+// use, or the name alone if there is none.
 func (f *finder) withRegistry(m *yaml.Node, name string) []string {
 	var names []string
 	for _, registry := range f.globalRegistries() {
@@ -133,8 +133,8 @@ func firstText(m *yaml.Node, keys ...string) string {
 	return ""
 }
 
-// globalRegistries returns the registries that the values which surround the
-// present node set for all images.
+// globalRegistries returns the registries that the values around the current
+// node set for all images.
 func (f *finder) globalRegistries() []string {
 	var found []string
 	for _, root := range f.parents {
@@ -148,13 +148,13 @@ func (f *finder) globalRegistries() []string {
 	return found
 }
 
-// joinName puts a registry or folder before a name.
+// joinName prefixes a name with a registry or folder.
 func joinName(prefix, name string) string {
 	prefix = strings.TrimPrefix(prefix, "oci://")
 	return strings.TrimRight(prefix, "/") + "/" + strings.TrimLeft(name, "/")
 }
 
-// findHub looks at a hub and tag that several images share: each image of the
+// findHub inspects a hub and tag shared by several images: each image in the
 // values below is hub/image.
 func findHub(f *finder, m *yaml.Node) {
 	hub, tag := lookupText(m, "hub"), lookup(m, "tag")

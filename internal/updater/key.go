@@ -8,14 +8,14 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// Why a key is not made or removed.
+// Reasons why a key is not added or removed.
 var (
 	errKeyFirst   = errors.New("the key stands first in its list entry and cannot be removed with its line")
 	errKeyComment = errors.New("a comment stands with the key that has to go")
 	errKeyLayout  = errors.New("the layout leaves no safe place for another key")
 )
 
-// addKey makes a key with a value, behind the part that is there.
+// addKey adds a key with a value after the existing part.
 func (s *site) addKey(key, value string) ([]change, error) {
 	if value == "" || s.room == nil {
 		return nil, nil
@@ -33,13 +33,13 @@ func (s *site) removeKey(key string) ([]change, error) {
 	return []change{{scalar: gone.scalar, key: key, remove: true, mapping: s.room.mapping}}, nil
 }
 
-// renameKey makes the entry's only part the other one: a tag alone becomes a
-// digest alone, or the other way round. Line and comment stay.
+// renameKey turns the entry's only part into the other one: a tag becomes a
+// digest, or the reverse. The line and its comment are kept.
 func (s *site) renameKey(key, value string) []change {
 	return []change{{scalar: s.parts()[0].scalar, value: value, key: key, rename: true, mapping: s.room.mapping}}
 }
 
-// renaming replaces key and value and keeps what stands between them.
+// renaming replaces key and value and keeps the text between them.
 func (c *change) renaming() (replacement, error) {
 	value := c.scalar.node
 	index := pairOf(c.mapping, value)
@@ -66,8 +66,8 @@ func (c *change) renaming() (replacement, error) {
 
 func (s *stream) textOf(at span) string { return string(s.data[at.start:at.end]) }
 
-// addition puts a new key behind the line of the value beside it, or in a flow
-// mapping behind the value.
+// addition inserts a new key after the line of the adjacent value, or in a flow
+// mapping after the value.
 func (c *change) addition() (replacement, error) {
 	index := pairOf(c.mapping, c.scalar.node)
 	if index < 0 || c.scalar.isBlock() {
@@ -92,7 +92,7 @@ func (c *change) addition() (replacement, error) {
 	return replacement{stream, span{end, end}, text}, nil
 }
 
-// pair writes key and value in the style of the pair beside them.
+// pair formats key and value in the style of the adjacent pair.
 func (c *change) pair(beside *yaml.Node) (string, error) {
 	value, err := spell(&yaml.Node{Style: c.scalar.node.Style &^ yaml.TaggedStyle}, "", c.value)
 	key := c.key
@@ -102,8 +102,8 @@ func (c *change) pair(beside *yaml.Node) (string, error) {
 	return key + ": " + value, err
 }
 
-// gap returns what stands between the first two pairs of a flow mapping: a comma
-// and the space that its author likes.
+// gap returns the text between the first two pairs of a flow mapping: a comma
+// and the author's whitespace.
 func (s *stream) gap(m *yaml.Node) (string, error) {
 	if len(m.Content) < 4 {
 		return ", ", nil
@@ -123,8 +123,8 @@ func (s *stream) gap(m *yaml.Node) (string, error) {
 	return gap, nil
 }
 
-// lineBreakAt returns the line break at an offset; at the end of a stream that
-// has none, the one that the stream uses.
+// lineBreakAt returns the line break at an offset. At the end of a stream
+// without a final line break, it returns the one that the stream uses.
 func (s *stream) lineBreakAt(at int) string {
 	if at < len(s.data) {
 		return string(s.data[at : at+lineBreak(s.data[at:])])
@@ -135,7 +135,7 @@ func (s *stream) lineBreakAt(at int) string {
 	return "\n"
 }
 
-// removal takes the line of a key, or in a flow mapping the pair.
+// removal removes the line of a key, or the pair in a flow mapping.
 func (c *change) removal() (replacement, error) {
 	index := pairOf(c.mapping, c.scalar.node)
 	if index < 0 {
@@ -161,7 +161,8 @@ func (c *change) removal() (replacement, error) {
 	return stream.withoutLine(pair)
 }
 
-// withoutPair removes a pair of a flow mapping with the gap on one side.
+// withoutPair removes a pair from a flow mapping together with the gap on one
+// side.
 func (s *stream) withoutPair(m *yaml.Node, index int, pair span) (replacement, error) {
 	if index+2 < len(m.Content) {
 		next, err := s.offset(m.Content[index+2].Line, m.Content[index+2].Column)
@@ -174,7 +175,7 @@ func (s *stream) withoutPair(m *yaml.Node, index int, pair span) (replacement, e
 	return replacement{s, span{before.end, pair.end}, ""}, err
 }
 
-// withoutLine removes a line on which nothing stands but the pair.
+// withoutLine removes a line that contains only the pair.
 func (s *stream) withoutLine(pair span) (replacement, error) {
 	start := pair.start
 	for start > 0 && s.data[start-1] == ' ' {
@@ -196,14 +197,14 @@ func (s *stream) withoutLine(pair span) (replacement, error) {
 	return replacement{s, span{start, s.nextLine(pair.end)}, ""}, nil
 }
 
-// startsLine says whether a line starts at the offset.
+// startsLine reports whether a line starts at the offset.
 func (s *stream) startsLine(at int) bool {
 	c := s.data[at-1]
 	return c == '\n' || c == '\r'
 }
 
-// lineEndBefore returns where the line break starts that ends right before the
-// offset.
+// lineEndBefore returns the start of the line break that ends immediately
+// before the offset.
 func (s *stream) lineEndBefore(at int) int {
 	at--
 	if at > 0 && s.data[at] == '\n' && s.data[at-1] == '\r' {
@@ -216,7 +217,7 @@ func hasComment(n *yaml.Node) bool {
 	return n.HeadComment != "" || n.LineComment != "" || n.FootComment != ""
 }
 
-// pairOf returns the index of the key whose value the node is, or -1.
+// pairOf returns the index of the key whose value is the node, or -1.
 func pairOf(m, value *yaml.Node) int {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		if m.Content[i+1] == value {

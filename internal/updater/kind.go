@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// fileKind is what a file's name promises.
+// fileKind is the kind of a file, derived from its name.
 type fileKind string
 
-// The kinds of files.
+// File kinds.
 const (
 	kindManifest fileKind = "manifest" // YAML or JSON by its extension
 	kindTemplate fileKind = "template" // a template by its extension
-	kindUnknown  fileKind = "unknown"  // read, and believed if it parses
-	kindOther    fileKind = "other"    // known to hold no manifests: not read
+	kindUnknown  fileKind = "unknown"  // read, and used if it parses
+	kindOther    fileKind = "other"    // contains no manifests; not read
 )
 
-// kinds are the names and extensions that tell what a file holds, the name first.
-// Everything else is unknown.
+// kinds lists the names and extensions of each kind, the name first. All other
+// files are of unknown kind.
 var kinds = map[fileKind]string{
 	kindManifest: ".yaml .yml .json",
 	kindTemplate: ".tpl .gotmpl .tmpl",
@@ -35,7 +35,7 @@ var kinds = map[fileKind]string{
 		"procfile brewfile license licence notice copying codeowners owners authors maintainers readme changelog version",
 }
 
-// ownConfig is promoter's own file, which names repositories and holds no
+// ownConfig is promoter's own file, which names repositories but contains no
 // references.
 const ownConfig = ".promoter.yaml"
 
@@ -52,7 +52,7 @@ func newKindTable() kindTable {
 	return table
 }
 
-// of returns what a file's name promises.
+// of returns the kind for a file name.
 func (t kindTable) of(file string) fileKind {
 	name := strings.ToLower(path.Base(file))
 	switch name {
@@ -73,6 +73,6 @@ func (t kindTable) of(file string) fileKind {
 	return kindUnknown
 }
 
-// isJSON says whether the name promises JSON. The settings of many tools are JSON
-// with comments, which no parser of manifests reads.
+// isJSON reports whether the file name indicates JSON. Many tools keep settings
+// as JSON with comments, which no manifest parser reads.
 func isJSON(file string) bool { return strings.EqualFold(path.Ext(file), ".json") }

@@ -7,11 +7,11 @@ import (
 	"promoter/internal/image"
 )
 
-// shapeKustomize is an entry of kustomize's images list, which Kustomizations of
-// Flux have too.
+// shapeKustomize is an entry of kustomize's images list, which Flux
+// Kustomizations also have.
 const shapeKustomize edit.Shape = "kustomize-images"
 
-// findKustomizeImages looks at the entries of an images list.
+// findKustomizeImages inspects the entries of an images list.
 func findKustomizeImages(f *finder, m *yaml.Node) {
 	list := lookup(m, "images")
 	if list == nil || list.Kind != yaml.SequenceNode {
@@ -24,9 +24,9 @@ func findKustomizeImages(f *finder, m *yaml.Node) {
 	}
 }
 
-// findKustomizeImage looks at one entry. The new name is the repository where
-// there is one; else the name is. The name selects the images that are changed
-// and never changes itself.
+// findKustomizeImage inspects one entry. The repository is newName if set,
+// otherwise name. The name selects the images to change and is never changed
+// itself.
 func findKustomizeImage(f *finder, entry *yaml.Node) {
 	name, newName := lookup(entry, "name"), lookup(entry, "newName")
 	tag, digest := lookup(entry, "newTag"), lookup(entry, "digest")

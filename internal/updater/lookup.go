@@ -2,11 +2,11 @@ package updater
 
 import "sigs.k8s.io/kustomize/kyaml/yaml"
 
-// maxMerges is how many mappings one look-up reads through merge keys. Hostile
-// files multiply them.
+// maxMerges limits how many mappings one lookup reads through merge keys,
+// because hostile files multiply them.
 const maxMerges = 64
 
-// resolve returns the node that an alias stands for, else the node itself.
+// resolve returns the target of an alias, or the node itself.
 func resolve(n *yaml.Node) *yaml.Node {
 	if n != nil && n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -14,9 +14,9 @@ func resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// lookup returns the value of a key in a mapping, or nil. An alias is followed to
-// its anchor. Of duplicate keys the last counts, as with the parsers that allow
-// them. Own keys come before merged ones.
+// lookup returns the value of a key in a mapping, or nil. It resolves aliases.
+// If a key is duplicated, the last one wins, as in parsers that allow
+// duplicates. Own keys take precedence over merged ones.
 func lookup(m *yaml.Node, key string) *yaml.Node {
 	budget := maxMerges
 	return lookupMerged(m, key, &budget)
@@ -45,7 +45,7 @@ func lookupMerged(m *yaml.Node, key string, budget *int) *yaml.Node {
 	return nil
 }
 
-// lookupPath follows keys through mappings.
+// lookupPath follows keys through nested mappings.
 func lookupPath(n *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {
 		n = lookup(n, key)
@@ -53,7 +53,7 @@ func lookupPath(n *yaml.Node, keys ...string) *yaml.Node {
 	return n
 }
 
-// lookupText returns the value of a scalar that the keys lead to, or nothing.
+// lookupText returns the value of the scalar at the keys, or "".
 func lookupText(n *yaml.Node, keys ...string) string {
 	if found := lookupPath(n, keys...); isScalar(found) {
 		return found.Value
@@ -63,13 +63,12 @@ func lookupText(n *yaml.Node, keys ...string) string {
 
 func isScalar(n *yaml.Node) bool { return n != nil && n.Kind == yaml.ScalarNode }
 
-// isText says whether the node is a scalar that holds something: not nothing
-// and not null.
+// isText reports whether the node is a scalar that is neither empty nor null.
 func isText(n *yaml.Node) bool { return isScalar(n) && n.Value != "" && n.Tag != "!!null" }
 
 func isMerge(key *yaml.Node) bool { return key.Tag == "!!merge" }
 
-// mergeSources returns the mappings that the value of a merge key names.
+// mergeSources returns the mappings that a merge key refers to.
 func mergeSources(value *yaml.Node) []*yaml.Node {
 	value = resolve(value)
 	if value.Kind == yaml.MappingNode {

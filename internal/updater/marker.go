@@ -10,16 +10,16 @@ import (
 	"promoter/internal/edit"
 )
 
-// shapeMarker is a scalar that a comment behind it names a component for.
+// shapeMarker is a scalar with a trailing comment that names its component.
 const shapeMarker edit.Shape = "marker"
 
-// What the comments of marks hold: promoter's own and Flux's.
+// Markers in comments: promoter's own and Flux's.
 const (
 	markOwn  = "promoter:"
 	markFlux = `"$imagepolicy"`
 )
 
-// The fields that a mark may name.
+// The fields that a marker may name.
 const (
 	fieldTag     = "tag"
 	fieldDigest  = "digest"
@@ -27,28 +27,28 @@ const (
 	fieldName    = "name" // Flux: the repository, which never changes
 )
 
-// marker is a comment behind a value that says which component's version, or
-// which part of it, the value holds.
+// marker is a trailing comment that states which component's version, or which
+// part of it, the value contains.
 type marker struct {
 	component string
-	field     string // tag, digest, version, name; empty: what the value looks like
-	ignore    bool   // the line stays as it is
+	field     string // tag, digest, version, name; if empty, derived from the value
+	ignore    bool   // the line is not changed
 }
 
-// marked is a scalar with a mark.
+// marked is a scalar with a marker.
 type marked struct {
 	marker
 	scalar   scalar
-	mapping  *yaml.Node // that holds the scalar; nil: a list does
+	mapping  *yaml.Node // the mapping that contains the scalar; nil if it is in a list
 	followed Followed
 }
 
-// hasMarkers says whether the text may hold marks at all.
+// hasMarkers reports whether the text may contain markers.
 func hasMarkers(data []byte) bool {
 	return bytes.Contains(data, []byte(markOwn)) || bytes.Contains(data, []byte(markFlux))
 }
 
-// marker returns the mark in the comment behind a scalar, if there is one.
+// marker returns the marker in the comment after a scalar, if any.
 func (f *finder) marker(n *yaml.Node) (marker, bool) {
 	if !f.stream.marks || n.Kind != yaml.ScalarNode {
 		return marker{}, false
@@ -65,8 +65,8 @@ func (f *finder) marker(n *yaml.Node) (marker, bool) {
 	return parseMarker(strings.TrimSpace(string(comment)))
 }
 
-// visitMarker remembers a marked scalar. Its site is made when all shapes were
-// asked, because a mark on what they find says nothing new.
+// visitMarker records a marked scalar. Its site is created after all shapes
+// have run, because a marker on a site that a shape found is redundant.
 func (f *finder) visitMarker(n *yaml.Node) {
 	m, found := f.marker(n)
 	if !found || m.ignore || m.field == fieldName {
@@ -84,7 +84,7 @@ func (f *finder) visitMarker(n *yaml.Node) {
 	f.marked = append(f.marked, mark)
 }
 
-// parseMarker reads the text of a comment.
+// parseMarker parses the text of a comment.
 func parseMarker(comment string) (marker, bool) {
 	if rest, found := strings.CutPrefix(comment, markOwn); found {
 		component, field, _ := strings.Cut(strings.TrimSpace(rest), ".")

@@ -5,18 +5,18 @@ import (
 	"regexp"
 )
 
-// largestWeighed is the size in bytes up to which the names in a file that is not
-// parsed are compared. The largest bundles of CRDs have some 5 MiB.
+// largestWeighed is the size in bytes up to which names in an unparsed file are
+// compared. The largest CRD bundles are about 5 MiB.
 const largestWeighed = 8 << 20
 
-// splitName is a key with a value that says one half of a reference whose other
-// half stands elsewhere, or a registry's URL.
+// splitName matches a key with a value that is one half of a reference whose
+// other half is elsewhere, or a registry URL.
 var splitName = regexp.MustCompile(`(?i)(?:registry|hub|repository|repo|tag|digest|sha|sha256|chart)["']?[ \t]*:[ \t]*["']?[^\s"'{}\[\],|>#]|oci://`)
 
-// mayHold says whether a file that is not parsed, and in which a followed name
-// stands, may hold a reference. Bundles of CRDs and dashboards have words such as web or
-// operator in their prose. A name that stands whole on its line is compared;
-// halves of one may belong together anywhere.
+// mayHold reports whether an unparsed file that contains a followed name may
+// contain a reference. Bundles of CRDs and dashboards contain words such as web
+// or operator in prose. Only a name that is complete on its line is compared;
+// halves of a name may belong together anywhere in the file.
 func (u *Updater) mayHold(file string, content []byte) bool {
 	if len(content) > largestWeighed || len(u.writes(file)) > 0 || hasMarkers(content) || splitName.Match(content) {
 		return true

@@ -11,17 +11,17 @@ import (
 	"promoter/internal/edit"
 )
 
-// shapeNested is YAML that a block scalar holds. What is found in it has the
-// shapes of its own.
+// shapeNested is YAML inside a block scalar. References found in it have their
+// own shapes.
 const shapeNested edit.Shape = "nested"
 
-// maxNesting is how deep YAML in YAML is read: a ConfigMap in the values of an
-// Application in a patch is two.
+// maxNesting is the maximum depth of YAML in YAML. A ConfigMap in the values of
+// an Application in a patch has depth two.
 const maxNesting = 4
 
-// findNested looks into literal block scalars whose text is YAML with a mapping
-// or a list, such as helm.values, patches and files of ConfigMaps. Other text is
-// prose or a script and stays.
+// findNested inspects literal block scalars whose text is YAML with a mapping
+// or a list, such as helm.values, patches and files in ConfigMaps. Other text
+// is prose or a script and is not changed.
 func findNested(f *finder, n *yaml.Node) bool {
 	if !strings.Contains(n.Value, ":") {
 		return false
@@ -38,7 +38,7 @@ func findNested(f *finder, n *yaml.Node) bool {
 	return true
 }
 
-// Why the text of a scalar is not looked into.
+// Reasons why the text of a scalar is not inspected.
 var (
 	errNoBlock = errors.New("it is no literal block (|)")
 	errNesting = errors.New("too many blocks stand in each other")
@@ -56,12 +56,12 @@ func (f *finder) hold(n *yaml.Node) (*stream, error) {
 	}
 }
 
-// manifestKeys are keys whose text is YAML or JSON by their meaning: values and
+// manifestKeys are keys whose text is YAML or JSON by definition: values and
 // patches of Argo CD, Flux, kustomize and k3s.
 var manifestKeys = []string{"values", "valuesContent", "patch", "templatePatch"}
 
-// refuseHeld refuses text that must be YAML, mentions a followed repository and
-// cannot be edited.
+// refuseHeld refuses text that must be YAML, mentions a followed repository,
+// and cannot be edited.
 func (f *finder) refuseHeld(n *yaml.Node, problem error) {
 	key := f.key()
 	if extension := path.Ext(key); extension != ".yaml" && extension != ".yml" && extension != ".json" && !slices.Contains(manifestKeys, key) {
@@ -80,7 +80,7 @@ func (f *finder) refuseHeld(n *yaml.Node, problem error) {
 	}
 }
 
-// depth is how many scalars the stream is held by.
+// depth returns the nesting depth of the stream.
 func (s *stream) depth() (depth int) {
 	for ; s.holder != nil; s = s.holder.stream {
 		depth++
@@ -88,8 +88,8 @@ func (s *stream) depth() (depth int) {
 	return depth
 }
 
-// isStructured says whether every document that says something is a mapping or a
-// list, and one does.
+// isStructured reports whether every non-empty document is a mapping or a list,
+// and at least one exists.
 func (s *stream) isStructured() bool {
 	found := false
 	for _, document := range s.documents {
@@ -105,7 +105,7 @@ func (s *stream) isStructured() bool {
 	return found
 }
 
-// walkInside visits a stream that a scalar holds and returns to the outer one.
+// walkInside visits a stream inside a scalar and then returns to the outer one.
 func (f *finder) walkInside(inner *stream) {
 	outer, keys, parents := f.stream, f.keys, f.parents
 	f.stream, f.keys, f.parents = inner, nil, nil

@@ -9,8 +9,8 @@ import (
 // shapeOCIRepository is the ref of Flux's OCIRepository.
 const shapeOCIRepository edit.Shape = "oci-repository"
 
-// findOCIRepository looks at spec.url and spec.ref. Of several fields in ref Flux
-// takes the digest first, then semver, then the tag.
+// findOCIRepository inspects spec.url and spec.ref. If ref has several fields,
+// Flux uses the digest first, then semver, then the tag.
 func findOCIRepository(f *finder, m *yaml.Node) {
 	if !isObject(m, fluxSourceGroup, kindOCIRepository) {
 		return

@@ -8,18 +8,18 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// step is one part of a YAML path: a key of a mapping, or an entry of a list by
+// step is one part of a YAML path: a mapping key, or a list entry selected by
 // its index or by one of its keys.
 type step struct {
 	key   string
 	index int  // with list
-	list  bool // the step chooses an entry of a list
-	// where chooses the entry whose key has the value: [name=web].
+	list  bool // the step selects a list entry
+	// where selects the entry whose key has the value: [name=web].
 	where, is string
 }
 
-// parsePath reads a path: keys between dots, "quoted" or ['quoted'] where they
-// have dots themselves, [2] for an index and [name=web] for an entry.
+// parsePath parses a path: keys separated by dots, "quoted" or ['quoted'] if
+// they contain dots, [2] for an index and [name=web] for an entry.
 func parsePath(path string) ([]step, error) {
 	var steps []step
 	for rest := path; rest != ""; {
@@ -38,7 +38,7 @@ func parsePath(path string) ([]step, error) {
 	return steps, nil
 }
 
-// cutStep cuts the first step of a path.
+// cutStep returns the first step of a path and the rest.
 func cutStep(path string) (first step, rest string, err error) {
 	switch {
 	case path == "":
@@ -91,7 +91,7 @@ func cutQuoted(path string) (key, rest string, err error) {
 	return path[1 : end+1], path[end+2:], nil
 }
 
-// follow returns the node that a path leads to from n, or nil.
+// followPath returns the node at the path below n, or nil.
 func followPath(n *yaml.Node, steps []step) *yaml.Node {
 	for _, s := range steps {
 		if n = s.from(resolve(n)); n == nil {
@@ -101,7 +101,7 @@ func followPath(n *yaml.Node, steps []step) *yaml.Node {
 	return n
 }
 
-// from takes the step from a node, or returns nil.
+// from applies the step to a node and returns the result, or nil.
 func (s step) from(n *yaml.Node) *yaml.Node {
 	switch {
 	case !s.list:

@@ -8,19 +8,19 @@ import (
 	"promoter/internal/image"
 )
 
-// target is what a site shall state: the tag, the digest, or both.
+// target is what a site must contain: the tag, the digest, or both.
 type target struct {
-	tag, digest string // empty: not stated
+	tag, digest string // empty if absent
 }
 
-// Advice for files that have no place for what the pin demands.
+// Advice for files that have no location for what the pin requires.
 var (
 	errNoPlaceForDigest = errors.New("the file has no place for a digest: set pin: tag+digest to write tag@digest, or give the file a digest key")
 	errNoPlaceForTag    = errors.New("the file has no place for a tag: give the file a tag key, or set pin: digest")
 )
 
-// target decides what the site shall state of the version. Tag and digest always
-// belong to the same version: what is stated is stated anew or taken away.
+// target determines what the site must contain for the version. Tag and digest
+// always belong to the same version: each existing one is updated or removed.
 func (s *site) target(v image.Version) (target, error) {
 	tag, digest := s.present()
 	holdTag, holdDigest := tag != "", digest != ""
@@ -41,13 +41,13 @@ func (s *site) target(v image.Version) (target, error) {
 	return s.fill(v, holdTag, holdDigest)
 }
 
-// keepsTag says that the tag stays beside the digest even where the digest alone
-// is asked for: a Helm chart would put its own default in the tag's place.
+// keepsTag reports whether the tag stays next to the digest even if only the
+// digest is requested. Otherwise a Helm chart would use its own default tag.
 func (s *site) keepsTag() bool {
 	return s.room == nil && s.tag != nil && s.tag.spells == spellsTag && s.tag.share() != ""
 }
 
-// fits says whether the file has a place for what shall be stated.
+// fits reports whether the file has a location for the parts to write.
 func (s *site) fits(holdTag, holdDigest bool) error {
 	if s.room != nil {
 		return nil
@@ -61,7 +61,8 @@ func (s *site) fits(holdTag, holdDigest bool) error {
 	return nil
 }
 
-// tagTakesDigest says whether the digest may stand in the tag's scalar.
+// tagTakesDigest reports whether the digest may be appended to the tag's
+// scalar.
 func (s *site) tagTakesDigest() bool {
 	if s.tag == nil {
 		return false
@@ -77,7 +78,7 @@ func (s *site) tagTakesDigest() bool {
 	}
 }
 
-// fill takes from the version what shall be stated.
+// fill sets the parts to write from the version.
 func (s *site) fill(v image.Version, holdTag, holdDigest bool) (target, error) {
 	name := s.followed.Repository.Familiar()
 	var t target
@@ -99,7 +100,7 @@ func (s *site) fill(v image.Version, holdTag, holdDigest bool) (target, error) {
 	return t, nil
 }
 
-// edits returns what brings the site to the version.
+// edits returns the changes that update the site to the version.
 func (s *site) edits(v image.Version) ([]change, error) {
 	if s.isText() {
 		return s.editsOfText(v)
@@ -119,8 +120,8 @@ func (s *site) edits(v image.Version) ([]change, error) {
 	return append(changes, more...), err
 }
 
-// exchange is the change of an entry that has a tag alone and shall have a digest
-// alone, or the other way round; nothing where it is otherwise.
+// exchange returns the change for an entry that has only a tag and needs only a
+// digest, or the reverse. Otherwise it returns nil.
 func (s *site) exchange(want target) []change {
 	tag, digest := s.present()
 	switch {
@@ -135,8 +136,8 @@ func (s *site) exchange(want target) []change {
 	}
 }
 
-// editTag changes the scalar that holds the tag, and with it the digest that it
-// holds or shall hold.
+// editTag changes the scalar that contains the tag, together with the digest
+// that it has or must have.
 func (s *site) editTag(want target) ([]change, error) {
 	if s.tag == nil {
 		return s.addTag(want.tag)
@@ -157,7 +158,7 @@ func (s *site) editTag(want target) ([]change, error) {
 	return s.tag.become(share), nil
 }
 
-// addTag makes the key of a tag where there is room for one.
+// addTag adds a tag key if the mapping allows it.
 func (s *site) addTag(tag string) ([]change, error) {
 	if s.room == nil {
 		return nil, nil
@@ -165,15 +166,15 @@ func (s *site) addTag(tag string) ([]change, error) {
 	return s.addKey(s.room.tagKey, tag)
 }
 
-// digestStandsInTag says where a digest without a scalar of its own goes: into
-// the tag's scalar, or under a new key.
+// digestStandsInTag reports whether a digest without its own scalar is appended
+// to the tag's scalar instead of getting a new key.
 func (s *site) digestStandsInTag() bool {
 	_, digest := s.tag.read()
 	return s.room == nil || digest != "" || s.tag.spells == spellsReference
 }
 
-// editDigest changes the scalar that holds the digest alone, or makes or removes
-// its key.
+// editDigest changes the scalar that contains only the digest, or adds or
+// removes its key.
 func (s *site) editDigest(want target) ([]change, error) {
 	switch {
 	case s.digest == nil && s.room != nil && (s.tag == nil || !s.digestStandsInTag()):
@@ -193,7 +194,7 @@ func (s *site) editDigest(want target) ([]change, error) {
 	}
 }
 
-// dropTag takes the tag away: its key where that is the updater's to remove.
+// dropTag removes the tag, including its key if the updater may remove it.
 func (s *site) dropTag() ([]change, error) {
 	if s.room != nil && s.tag.share() != "" {
 		return s.removeKey(s.room.tagKey)
@@ -201,8 +202,8 @@ func (s *site) dropTag() ([]change, error) {
 	return s.tag.become(""), nil
 }
 
-// become is the change of a scalar's share to another text; nothing if it has it
-// already.
+// become returns the change of a scalar's share to another text, or nil if they
+// are equal.
 func (p *part) become(share string) []change {
 	value := p.before + share + p.after
 	if value == p.scalar.value() {

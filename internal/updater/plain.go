@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Plain scalars that a reader of YAML 1.1 or 1.2 does not take for text. Sources:
-// the types of YAML 1.1 (bool, int, float, null, timestamp, merge, value) as
-// PyYAML reads them, the core schema of YAML 1.2, and Go's reader, which takes
-// underscores in all numbers.
+// Plain scalars that a YAML 1.1 or 1.2 parser does not read as text. Sources:
+// the YAML 1.1 types (bool, int, float, null, timestamp, merge, value) as
+// implemented by PyYAML, the YAML 1.2 core schema, and Go's parser, which
+// accepts underscores in all numbers.
 var (
 	numberLike = regexp.MustCompile(`^[-+]?(0[bB][01_]+|0[oO]?[0-7_]+|0[xX][0-9a-fA-F_]+|` +
 		`[0-9][0-9_]*(:[0-9_]+)*(\.[0-9_]*)?([eE][-+]?[0-9_]+)?|` +
@@ -16,7 +16,7 @@ var (
 	dateLike = regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?$`)
 )
 
-// plainIsText says whether every reader takes the plain scalar for text.
+// plainIsText reports whether every parser reads the plain scalar as text.
 func plainIsText(s string) bool {
 	switch strings.ToLower(s) {
 	case "", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "<<", "=", ".nan":
@@ -25,9 +25,9 @@ func plainIsText(s string) bool {
 	return !numberLike.MatchString(s) && !dateLike.MatchString(s)
 }
 
-// plainIsSafe says whether the text may stand plain anywhere: in block and flow
-// context, as a value of a mapping. It allows what references, tags, digests
-// and options are made of, and no more.
+// plainIsSafe reports whether the text is valid as a plain scalar in any
+// context: in block and flow collections, and as a mapping value. It allows
+// only the characters used in references, tags, digests and options.
 func plainIsSafe(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -42,8 +42,9 @@ func plainIsSafe(s string) bool {
 	return s != "" && s != "---" && s != "..."
 }
 
-// plainStaysSafe says whether the new text may stand plain where the old one did:
-// both start and end alike, and what is new between has safe letters only.
+// plainStaysSafe reports whether the new text is a valid plain scalar where the
+// old one was: both have the same start and end, and the new part between
+// contains only safe characters.
 func plainStaysSafe(old, value string) bool {
 	before, after := 0, 0
 	for before < len(old) && before < len(value) && old[before] == value[before] {

@@ -5,19 +5,19 @@ import (
 	"encoding/binary"
 )
 
-// prefilter says quickly which contents cannot hold a followed name.
+// prefilter is a fast check for content that cannot contain a followed name.
 type prefilter struct {
 	everything bool
-	few        [][]byte // searched one after another
+	few        [][]byte // searched one by one
 	many       *gramTable
 }
 
-// fewLiterals is how many literals are searched one after another before a table
-// for all of them is faster. Measured on small manifests.
+// fewLiterals is the number of literals up to which a linear search is faster
+// than one table for all of them. Measured on small manifests.
 const fewLiterals = 8
 
-// newPrefilter makes a filter out of a follower's literals. Marks and the kinds
-// that shapes need of other files always pass.
+// newPrefilter builds a filter from a follower's literals. Markers, and the
+// kinds that shapes need from other files, always pass.
 func newPrefilter(literals []string, shapes *shapeSet) prefilter {
 	if len(literals) == 0 {
 		return prefilter{everything: true}
@@ -44,7 +44,7 @@ func newPrefilter(literals []string, shapes *shapeSet) prefilter {
 	return p
 }
 
-// pass says whether the content may hold a followed name.
+// pass reports whether the content may contain a followed name.
 func (p *prefilter) pass(content []byte) bool {
 	if p.everything {
 		return true
@@ -57,17 +57,19 @@ func (p *prefilter) pass(content []byte) bool {
 	return p.many != nil && p.many.in(content)
 }
 
-// gramSize is the length of the pieces by which the table finds literals.
+// gramSize is the length of the byte sequences that the table uses to find
+// literals.
 const gramSize = 4
 
-// gramTable finds any of many literals in one pass: each is known by its rarest
-// piece of four bytes, and only where one of those stands is anything compared.
+// gramTable finds any of many literals in one scan. Each literal is indexed by
+// its rarest four-byte sequence, and literals are compared only where that
+// sequence occurs.
 type gramTable struct {
-	seen     [1 << 16 / 64]uint64 // bits of the pieces' hashes
+	seen     [1 << 16 / 64]uint64 // bits of the sequence hashes
 	literals map[uint32][]gram
 }
 
-// gram is a literal and where its piece stands in it.
+// gram is a literal and the offset of its indexed sequence.
 type gram struct {
 	literal []byte
 	offset  int
@@ -99,7 +101,7 @@ func newGramTable(literals [][]byte) *gramTable {
 // hashPiece maps four bytes to sixteen bits, by Knuth's multiplicative method.
 func hashPiece(piece uint32) uint32 { return piece * 2654435761 >> 16 }
 
-// in says whether one of the literals stands in the content.
+// in reports whether the content contains one of the literals.
 func (t *gramTable) in(content []byte) bool {
 	for i := 0; i+gramSize <= len(content); i++ {
 		piece := binary.LittleEndian.Uint32(content[i:])

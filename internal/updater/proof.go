@@ -8,21 +8,22 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// proof compares a rewritten file with what was wanted: the same documents and
-// the same nodes, but for the wanted scalars.
+// proof compares a rewritten file with the intended result: the same documents
+// and nodes, except for the intended scalars.
 type proof struct {
-	values  map[*yaml.Node]string   // old scalars and the values they shall have
+	values  map[*yaml.Node]string   // old scalars and their intended values
 	added   map[*yaml.Node][]change // by mapping
-	removed map[*yaml.Node]bool     // old values whose pairs are gone
-	renamed map[*yaml.Node]string   // old values and the keys that they shall have
-	inner   map[*yaml.Node]*stream  // old scalars whose text is a stream with changes
+	removed map[*yaml.Node]bool     // old values whose pairs are removed
+	renamed map[*yaml.Node]string   // old values and their intended keys
+	inner   map[*yaml.Node]*stream  // old scalars whose text is a changed stream
 	anchors map[*yaml.Node]*yaml.Node
-	// loose are the nodes of a pair without a value that gets one. The parser attaches the
-	// comment behind "key:" to the key, and behind "key: value" to the value.
+	// loose are the nodes of a pair that gets its first value. The parser
+	// attaches the comment after "key:" to the key, and after "key: value" to
+	// the value.
 	loose map[*yaml.Node]bool
 }
 
-// newProof collects what the changes of one file want.
+// newProof collects the intended changes of one file.
 func newProof(changes []change) *proof {
 	p := &proof{
 		values: map[*yaml.Node]string{}, added: map[*yaml.Node][]change{},
@@ -46,7 +47,7 @@ func newProof(changes []change) *proof {
 	return p
 }
 
-// stream proves the text of a stream.
+// stream verifies the text of a stream.
 func (p *proof) stream(old *stream, data []byte) error {
 	documents, err := parse(data)
 	if err != nil {
@@ -106,7 +107,7 @@ func sameComments(a, b *yaml.Node) bool {
 	return a.HeadComment == b.HeadComment && a.LineComment == b.LineComment && a.FootComment == b.FootComment
 }
 
-// mapping compares the pairs of a mapping, with those that came and went.
+// mapping compares the pairs of a mapping, including added and removed ones.
 func (p *proof) mapping(old, now *yaml.Node) error {
 	if len(p.added[old]) == 0 && len(p.removed) == 0 && len(p.renamed) == 0 {
 		return p.nodes(old.Content, now.Content)
@@ -138,7 +139,7 @@ func (p *proof) mapping(old, now *yaml.Node) error {
 	return nil
 }
 
-// pair returns an old pair, with the key that it shall have.
+// pair returns an old pair with its intended key.
 func (p *proof) pair(key, value *yaml.Node) []*yaml.Node {
 	if name, renamed := p.renamed[value]; renamed {
 		other := *key
@@ -148,13 +149,13 @@ func (p *proof) pair(key, value *yaml.Node) []*yaml.Node {
 	return []*yaml.Node{key, value}
 }
 
-// isPair says whether a new pair is the wanted one.
+// isPair reports whether a new pair is the intended one.
 func isPair(key, value *yaml.Node, c change) bool {
 	return key.Value == c.key && isScalar(value) && value.Value == c.value && value.Tag == "!!str" &&
 		!hasComment(key) && !hasComment(value)
 }
 
-// scalar compares a scalar: it is as it was, or as it is wanted.
+// scalar compares a scalar: it must be unchanged or have its intended value.
 func (p *proof) scalar(old, now *yaml.Node) error {
 	if inner := p.inner[old]; inner != nil && old.Tag == now.Tag && old.Style == now.Style {
 		return p.stream(inner, []byte(now.Value))
@@ -175,8 +176,8 @@ func (p *proof) scalar(old, now *yaml.Node) error {
 	return nil
 }
 
-// textAs says whether a changed scalar is text, in the style of the old one or in
-// quotes that keep it text.
+// textAs reports whether a changed scalar is text, in the style of the old one
+// or in quotes that keep it text.
 func textAs(old, now *yaml.Node) bool {
 	if old.Style&yaml.TaggedStyle != 0 {
 		return old.Tag == now.Tag && now.Style&yaml.TaggedStyle != 0

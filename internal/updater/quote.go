@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// spell writes a value in the style in which the scalar stands now. A plain
-// scalar becomes quoted if the value is not text to every reader or not safe
+// spell formats a value in the current style of the scalar. A plain scalar is
+// quoted if some parser would not read the value as text or if it is not safe
 // without quotes.
 func spell(n *yaml.Node, raw, value string) (string, error) {
 	switch {
@@ -27,7 +27,7 @@ func spell(n *yaml.Node, raw, value string) (string, error) {
 	}
 }
 
-// spellBlock writes the one line of a block scalar.
+// spellBlock formats the single line of a block scalar.
 func spellBlock(value string) (string, error) {
 	if value == "" || isBlank(value[0]) || isBlank(value[len(value)-1]) {
 		return "", fmt.Errorf("the wanted value %q cannot stand in a block scalar", shorten(value))
@@ -35,8 +35,8 @@ func spellBlock(value string) (string, error) {
 	return value, nil
 }
 
-// respell writes a double-quoted scalar anew and keeps the escapes of the part in
-// front that stays, such as JSON's \/.
+// respell formats a double-quoted scalar and keeps the escapes in the unchanged
+// prefix, such as JSON's \/.
 func respell(raw, old, value string) string {
 	same := 0
 	for same < len(old) && same < len(value) && old[same] == value[same] {
@@ -49,7 +49,7 @@ func respell(raw, old, value string) string {
 	return strings.TrimSuffix(raw, tail) + quoteDouble(value[same:])[1:]
 }
 
-// quoteDouble writes a double-quoted scalar, valid in YAML and in JSON.
+// quoteDouble formats a double-quoted scalar that is valid in YAML and JSON.
 func quoteDouble(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
 }
