@@ -103,8 +103,8 @@ func TestArgoKustomizeImages(t *testing.T) {
 	})
 }
 
-// A generated tag cannot be changed where it is used. With a mark where it is
-// set, and one that keeps the place of use, the set is whole.
+// A generated tag cannot be changed where it is used. With one marker where it
+// is set, and one that excludes the place of use, all references are covered.
 func TestArgoApplicationSet_generatedTags(t *testing.T) {
 	t.Parallel()
 	set := func(tag, use string) string {

@@ -61,7 +61,7 @@ func benchTree(size benchtree.Size) []benchtree.File {
 	return files
 }
 
-// BenchmarkScan looks at 20,000 files for one image and for all 2,000.
+// BenchmarkScan scans 20,000 files for one image and for all 2,000.
 func BenchmarkScan(b *testing.B) {
 	tree := benchTree(benchtree.Full())
 	names := benchtree.Full().Images()
@@ -79,7 +79,7 @@ func BenchmarkScan(b *testing.B) {
 }
 
 // BenchmarkRewrite scans 20,000 files for all 2,000 images and rewrites every
-// file that holds one.
+// file that contains one.
 func BenchmarkRewrite(b *testing.B) {
 	tree := benchTree(benchtree.Full())
 	byPath := map[string]benchtree.File{}

@@ -50,7 +50,8 @@ func TestChartDependencies(t *testing.T) {
 	})
 }
 
-// Helm builds no chart whose lock does not fit, and only Helm can write one.
+// Helm refuses to build a chart with an outdated lock, and only Helm can update
+// it.
 func TestChartLock(t *testing.T) {
 	t.Parallel()
 	lock := func(version string) string {

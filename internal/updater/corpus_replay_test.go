@@ -11,7 +11,7 @@ import (
 	"promoter/internal/updater"
 )
 
-// outcome is how one commit came out.
+// outcome is the result for one commit.
 type outcome string
 
 const (
@@ -22,9 +22,9 @@ const (
 	skipped outcome = "skipped"
 )
 
-// TestCorpus_bumps replays real commits: the file before, the image and its new
-// version must give the file after where the commit changed every line of that
-// image. Wrong bytes are never right; refused is the second best.
+// TestCorpus_bumps replays real commits: with the file before, the image and
+// its new version, the result must equal the file after if the commit changed
+// every line of that image. Wrong bytes always fail; a refusal is acceptable.
 func TestCorpus_bumps(t *testing.T) {
 	t.Parallel()
 	counts := map[bool]map[outcome]int{true: {}, false: {}}
@@ -65,9 +65,9 @@ func (b bump) replay(t *testing.T) (outcome, string) {
 	return b.judge(t, got, result, rewriteOne(t, follower, b.Path, b.after, wanted))
 }
 
-// judge compares with the commit. Where the file has further places of the same
-// image, which the commit left, rewriting the file after the commit must come to
-// the same bytes.
+// judge compares the result with the commit. If the file has further references
+// to the same image that the commit did not change, rewriting the file after
+// the commit must produce the same bytes.
 func (b bump) judge(t *testing.T, got []byte, result, afterwards updater.Result) (outcome, string) {
 	t.Helper()
 	if string(got) == string(b.after) {
@@ -125,8 +125,8 @@ func wantedOf(wishes map[image.Repository]bumpWish) func(string) (image.Version,
 	}
 }
 
-// rewriteOne scans and rewrites a branch of one file. The refusals of the scan
-// stand before those of the rewrite.
+// rewriteOne scans and rewrites a branch of one file. It returns the refusals
+// of the scan before those of the rewrite.
 func rewriteOne(t *testing.T, follower updater.Follower, path string, data []byte, wanted func(string) (image.Version, bool)) updater.Result {
 	t.Helper()
 	inventory := scanOne(t, follower, path, data)
@@ -146,7 +146,7 @@ func scanOne(t *testing.T, follower updater.Follower, path string, data []byte) 
 
 func oneFile(path string, data []byte) tree { return tree{path: entry{data: data}} }
 
-// everything follows every repository, each as a component of its own.
+// everything follows every repository, each as a separate component.
 type everything struct{}
 
 func (everything) Follow(_ string, r image.Repository) (updater.Followed, bool) {
@@ -157,8 +157,8 @@ func (everything) Named(string, string) (updater.Followed, bool) { return update
 
 func (everything) Literals() []string { return nil }
 
-// TestCorpus_presentVersions writes to every file of the corpus the versions
-// that it has already: not a byte may change.
+// TestCorpus_presentVersions rewrites every file of the corpus to its current
+// versions and checks that no byte changes.
 func TestCorpus_presentVersions(t *testing.T) {
 	t.Parallel()
 	files, references, several := 0, 0, 0
@@ -179,7 +179,7 @@ func TestCorpus_presentVersions(t *testing.T) {
 	t.Logf("%d files, %d references; %d images have several versions in a file and were left", files, references, several)
 }
 
-// presentVersions returns the version of each component that has one only.
+// presentVersions returns the version of each component that has exactly one.
 func presentVersions(references []edit.Reference) (present map[string]image.Version, mixed int) {
 	present = map[string]image.Version{}
 	several := map[string]bool{}

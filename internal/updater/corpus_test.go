@@ -15,8 +15,8 @@ import (
 	"promoter/internal/image"
 )
 
-// bump is one commit of the corpus: a file before and after, and the lines that
-// changed. The names of its fields are the corpus's.
+// bump is one commit of the corpus: a file before and after, and the changed
+// lines. Field names follow the corpus.
 type bump struct {
 	Dir    string `json:"dir"`
 	Path   string `json:"path"`
@@ -26,8 +26,8 @@ type bump struct {
 	before, after []byte
 }
 
-// bumpEdit is one changed line. The image is given as far as the makers of the
-// corpus found it: sometimes it is a tag or the word sha256 instead.
+// bumpEdit is one changed line. The image is recorded as extracted by the
+// corpus: sometimes it is a tag or the word sha256 instead.
 type bumpEdit struct {
 	Old      string `json:"old"`
 	New      string `json:"new"`
@@ -38,14 +38,14 @@ type bumpEdit struct {
 	Image    string `json:"image"`
 }
 
-// Reasons for which a commit says nothing about the writer.
+// Reasons why a commit is not usable as a test case.
 var (
 	errUnnamed     = errors.New("a changed line names no repository")
 	errTwoVersions = errors.New("one image gets two versions in one file")
 	errTwoStyles   = errors.New("the commit changes the style of some references of an image and not of others")
 )
 
-// corpus returns the folder of the commits; without one the test is skipped.
+// corpus returns the folder of the commits, or skips the test if there is none.
 func corpus(t *testing.T) string {
 	t.Helper()
 	root := os.Getenv("PROMOTER_CORPUS")
@@ -96,14 +96,14 @@ func readOne(t *testing.T, pattern string) []byte {
 	return data
 }
 
-// bumpWish is what a commit did to one repository.
+// bumpWish is the change that a commit made to one repository.
 type bumpWish struct {
 	version image.Version
 	pin     image.Pin
 }
 
-// wishes reads from the changed lines which repository got which version. It
-// looks at text and neighbors on its own, without the code under test.
+// wishes determines the new version of each repository from the changed lines.
+// It parses text and neighboring keys independently of the code under test.
 func (b bump) wishes() (map[image.Repository]bumpWish, error) {
 	wishes := map[image.Repository]bumpWish{}
 	for _, line := range b.edits {
@@ -122,7 +122,7 @@ func (b bump) wishes() (map[image.Repository]bumpWish, error) {
 	return wishes, nil
 }
 
-// merge joins what two lines of one image say.
+// merge combines two changed lines of one image.
 func (w bumpWish) merge(other bumpWish) (bumpWish, error) {
 	if w.pin != other.pin {
 		return w, errTwoStyles
@@ -138,7 +138,7 @@ func (w bumpWish) merge(other bumpWish) (bumpWish, error) {
 	return w, nil
 }
 
-// style says how the commit wanted the reference written.
+// style returns the pin style that the commit used for the reference.
 func style(old, now image.Reference) image.Pin {
 	switch {
 	case (old.Tag == "") == (now.Tag == "") && (old.Digest == "") == (now.Digest == ""):
@@ -172,7 +172,7 @@ func (e bumpEdit) references(b bump) (old, now image.Reference, err error) {
 	return old, now, errors.Join(oldErr, nowErr)
 }
 
-// around returns the text without spaces and quotes that holds the token.
+// around returns the text without spaces and quotes that contains the token.
 func (e bumpEdit) around(line, token string) string {
 	for _, word := range referenceText.FindAllString(line, -1) {
 		if strings.HasSuffix(word, token) {
@@ -182,7 +182,7 @@ func (e bumpEdit) around(line, token string) string {
 	return ""
 }
 
-// versionText reads TAG, DIGEST or TAG@DIGEST.
+// versionText parses TAG, DIGEST or TAG@DIGEST.
 func versionText(repository, text string) (image.Reference, error) {
 	if image.ValidDigest(text) {
 		return image.Parse(repository + "@" + text)
@@ -190,7 +190,7 @@ func versionText(repository, text string) (image.Reference, error) {
 	return image.Parse(repository + ":" + text)
 }
 
-// neighbor returns the repository that stands beside the changed scalar.
+// neighbor returns the repository next to the changed scalar.
 func (e bumpEdit) neighbor(data []byte) (string, bool) {
 	segments := strings.Split(e.Path, ".")
 	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
@@ -207,7 +207,7 @@ func (e bumpEdit) neighbor(data []byte) (string, bool) {
 	}
 }
 
-// lookUp follows a path of the corpus, whose keys may hold dots themselves.
+// lookUp follows a path of the corpus, whose keys may contain dots.
 func lookUp(node *yaml.Node, segments []string) (scalar, parent *yaml.Node) {
 	for node.Kind == yaml.DocumentNode {
 		node = node.Content[0]
@@ -238,7 +238,7 @@ func descend(parent, child *yaml.Node, rest []string) (*yaml.Node, *yaml.Node) {
 	return lookUp(child, rest)
 }
 
-// groupRepository reads the repository of a values group or image list entry.
+// groupRepository returns the repository of a values group or image list entry.
 func groupRepository(group *yaml.Node) (string, bool) {
 	fields := map[string]string{}
 	for i := 0; group != nil && i+1 < len(group.Content); i += 2 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestShapes_documented keeps the list of docs/writing.md current.
+// TestShapes_documented checks that the list in docs/writing.md is current.
 func TestShapes_documented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/writing.md")

@@ -27,7 +27,7 @@ func engineFollower() followedComponents {
 	return follower
 }
 
-// rewriteTo brings both components to a tag and a digest.
+// rewriteTo updates both components to a tag and a digest.
 func rewriteTo(t *testing.T, data []byte, tag, digest string) updater.Result {
 	t.Helper()
 	inventory := scanOne(t, engineFollower(), "f.yaml", data)
@@ -35,7 +35,7 @@ func rewriteTo(t *testing.T, data []byte, tag, digest string) updater.Result {
 	return inventory.Rewrite(context.Background(), oneFile("f.yaml", data).file("f.yaml"), wanted)
 }
 
-// FuzzRewrite holds the engine to its promises, whatever the file and the tag.
+// FuzzRewrite checks the guarantees of the updater for any file and tag.
 func FuzzRewrite(f *testing.F) {
 	seeds, err := filepath.Glob(filepath.Join(goldenDir, "*", "before", "*"))
 	if err != nil {
@@ -76,8 +76,9 @@ func checkPromises(t *testing.T, data []byte, tag string) {
 	}
 }
 
-// checkLoads loads both files with the full parser: the scalars that differ are
-// strings, and as many as were changed, or fewer where a held text has several.
+// checkLoads loads both files with the full parser. The scalars that differ
+// must be strings, and there must be as many as were changed, or fewer if a
+// nested text contains several.
 func checkLoads(t *testing.T, data []byte, result updater.Result) {
 	t.Helper()
 	before, after := leaves(t, data), leaves(t, result.Content)
@@ -102,8 +103,8 @@ func checkLoads(t *testing.T, data []byte, result updater.Result) {
 	}
 }
 
-// leaves returns the scalars of a stream with their types; nil if it does not
-// parse.
+// leaves returns the scalars of a stream with their types, or nil if it does
+// not parse.
 func leaves(t *testing.T, data []byte) []string {
 	t.Helper()
 	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
@@ -130,14 +131,14 @@ func appendLeaves(found []string, n *yaml.Node) []string {
 	return found
 }
 
-// checkLines compares the lines: those of no change are as they were.
+// checkLines checks that lines without a change are identical.
 func checkLines(t *testing.T, data []byte, result updater.Result) {
 	t.Helper()
 	touched := map[int]bool{}
 	for _, change := range result.Changes {
 		touched[change.Line] = true
 		if strings.Contains(change.From+change.To, "\n") {
-			return // a line came or went
+			return // a line was added or removed
 		}
 	}
 	before, after := strings.Split(string(data), "\n"), strings.Split(string(result.Content), "\n")

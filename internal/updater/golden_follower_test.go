@@ -43,8 +43,8 @@ func (c goldenCase) writes(file string) []updater.Write {
 	return writes
 }
 
-// followedComponents follows repositories by name, without applications: what
-// the configuration does in the product.
+// followedComponents follows repositories by name, without applications, as the
+// configuration does in production.
 type followedComponents struct {
 	byName       map[string]updater.Followed
 	byRepository map[image.Repository]updater.Followed

@@ -18,16 +18,16 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// goldenRender says how a tree is rendered and which images must come out: the
-// effect of the edit and not only the scalar.
+// goldenRender defines how a tree is rendered and which images the output must
+// contain. It tests the effect of the edit and not only the scalar.
 type goldenRender struct {
 	Kustomize   string   // folder
 	Helm        string   // folder of the chart
 	Values      []string // files, relative to the chart
 	Release     string   // file with a HelmRelease whose values are used
 	Application string   // file with an Argo CD Application whose values, parameters or images are used
-	Shows       []string // images that stand in the result
-	Hides       []string // images that do not
+	Shows       []string // images that the output must contain
+	Hides       []string // images that the output must not contain
 }
 
 func (r goldenRender) name() string {
@@ -86,7 +86,8 @@ func (r goldenRender) kustomize(t *testing.T, dir string, files tree) string {
 	return string(text)
 }
 
-// setImages does what "kustomize edit set image [NAME=]NEWNAME[:TAG][@DIGEST]" does.
+// setImages does what "kustomize edit set image [NAME=]NEWNAME[:TAG][@DIGEST]"
+// does.
 func setImages(t *testing.T, files tree, path string, images []string) tree {
 	t.Helper()
 	form := regexp.MustCompile(`^(?:([^=]+)=)?([^@]+?)(?::([^/:@]+))?(?:@(.+))?$`)
@@ -160,7 +161,7 @@ func (r goldenRender) values(t *testing.T, files tree) map[string]any {
 	return values
 }
 
-// argoSpec is the part of an Argo CD Application that says how to render.
+// argoSpec is the part of an Argo CD Application that controls rendering.
 type argoSpec struct {
 	Helm struct {
 		Values       string
@@ -177,7 +178,7 @@ func applicationSource(t *testing.T, files tree, path string) argoSpec {
 	return application.Spec.Source
 }
 
-// parseObject reads the first document of a file.
+// parseObject decodes the first document of a file.
 func parseObject(t *testing.T, files tree, path string, into any) {
 	t.Helper()
 	file, found := files[path]

@@ -19,12 +19,12 @@ import (
 	"promoter/internal/updater"
 )
 
-// goldenDir holds one folder per case: the trees before and after, case.yaml
-// with what is wanted, and expected.json with the structured result.
+// goldenDir has one folder per case: the trees before and after, case.yaml with
+// the input, and expected.json with the structured result.
 const goldenDir = "../../testdata/updater"
 
-// update writes expected.json from the present result. The trees are never
-// written: they are made by hand, because they say what is right.
+// update writes expected.json from the current result. It never writes the
+// trees: they are maintained by hand because they define the correct result.
 var update = flag.Bool("update", false, "write the structured results of the golden cases")
 
 // goldenCase is the content of a case.yaml.
@@ -35,7 +35,7 @@ type goldenCase struct {
 	Write      []goldenWrite
 	Render     []goldenRender
 	Strings    []string // values that must load as strings in the tree after
-	Variants   *bool    // false: the case is about bytes, other line ends would change it
+	Variants   *bool    // false if the case tests exact bytes, so that other line endings would change it
 }
 
 // goldenResult is the content of an expected.json.
@@ -88,7 +88,7 @@ func testGolden(t *testing.T, dir string) {
 	}
 }
 
-// readCase reads a case.yaml strictly, so that a misspelt key is no silent gap.
+// readCase reads a case.yaml strictly, so that a misspelled key is an error.
 func readCase(t *testing.T, path string) goldenCase {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -104,7 +104,7 @@ func readCase(t *testing.T, path string) goldenCase {
 	return wanted
 }
 
-// rewriteTree scans a tree and rewrites every file of it.
+// rewriteTree scans a tree and rewrites every file in it.
 func rewriteTree(t *testing.T, wanted goldenCase, before tree) (tree, goldenResult) {
 	t.Helper()
 	inventory := scanTree(t, wanted, before)
@@ -165,8 +165,8 @@ func compareResult(t *testing.T, path string, result goldenResult) {
 	}
 }
 
-// checkChanges asserts that the changes tell the whole truth: each text stands
-// at its position, and the lines that differ are exactly those of the changes.
+// checkChanges asserts that the changes are complete: each text is at its
+// position, and the lines that differ are exactly those of the changes.
 func checkChanges(t *testing.T, before, after tree, changes []edit.Change) {
 	t.Helper()
 	touched := map[string]map[int]bool{}
@@ -191,7 +191,7 @@ func checkChanges(t *testing.T, before, after tree, changes []edit.Change) {
 	}
 }
 
-// textAt returns the text from a position on.
+// textAt returns the text that starts at a position.
 func textAt(data []byte, line, column int) string {
 	text := string(bytes.TrimPrefix(data, []byte(byteOrderMark)))
 	rows := lines([]byte(text))
@@ -205,12 +205,12 @@ func textAt(data []byte, line, column int) string {
 	return string(row[column-1:]) + strings.Join(rows[line:], "")
 }
 
-// lines cuts a file after each line feed, as editors and Git count lines.
+// lines splits a file after each line feed, as editors and Git count lines.
 func lines(data []byte) []string { return strings.SplitAfter(string(data), "\n") }
 
-// checkReturn asserts that the way back leads to the first bytes: v1 -> v2 -> v1
-// changes nothing. It is asked where the files had one version of each component
-// and no pin or quote of another form was wanted.
+// checkReturn asserts that a rollback restores the original bytes: v1 -> v2 ->
+// v1 changes nothing. It runs only if the files had one version of each
+// component and no different pin or quoting was requested.
 func checkReturn(t *testing.T, wanted goldenCase, before, after tree) {
 	t.Helper()
 	versions, one := versionsOf(t, wanted, before)
@@ -225,7 +225,7 @@ func checkReturn(t *testing.T, wanted goldenCase, before, after tree) {
 	}
 }
 
-// versionsOf returns the versions that a tree states, if each component has one.
+// versionsOf returns the versions in a tree, if each component has exactly one.
 func versionsOf(t *testing.T, wanted goldenCase, files tree) (versions map[string]goldenVersion, one bool) {
 	t.Helper()
 	versions = map[string]goldenVersion{}
@@ -243,7 +243,7 @@ func versionsOf(t *testing.T, wanted goldenCase, files tree) (versions map[strin
 	return versions, true
 }
 
-// checkStrings asserts that each text is a string, and no number, boolean or
+// checkStrings asserts that each text is a string, and not a number, boolean or
 // date, wherever it is the value of a tag.
 func checkStrings(t *testing.T, after tree, texts []string) {
 	t.Helper()

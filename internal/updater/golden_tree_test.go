@@ -22,10 +22,10 @@ const byteOrderMark = "\ufeff"
 // entry is one file of a tree in memory.
 type entry struct {
 	data []byte
-	link string // target of a symbolic link; empty: a regular file
+	link string // target of a symbolic link; empty for a regular file
 }
 
-// tree holds files by their slash separated path.
+// tree maps slash-separated paths to files.
 type tree map[string]entry
 
 // readTree reads a folder.
@@ -55,7 +55,7 @@ func readTree(t *testing.T, dir string) tree {
 	return files
 }
 
-// write makes the tree below dir.
+// write writes the tree to dir.
 func (files tree) write(t *testing.T, dir string) {
 	t.Helper()
 	for path, file := range files {
@@ -64,7 +64,7 @@ func (files tree) write(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 		if file.link != "" {
-			continue // nothing that renders reads through a link
+			continue // no renderer reads through a link
 		}
 		if err := os.WriteFile(full, file.data, 0o644); err != nil {
 			t.Fatal(err)
@@ -72,7 +72,7 @@ func (files tree) write(t *testing.T, dir string) {
 	}
 }
 
-// files yields the tree in the order of its paths, as a walk does.
+// files yields the tree in path order, like a directory walk.
 func (files tree) files() iter.Seq2[updater.File, error] {
 	return func(yield func(updater.File, error) bool) {
 		for _, path := range slices.Sorted(maps.Keys(files)) {
@@ -93,12 +93,12 @@ func (files tree) file(path string) updater.File {
 	return file
 }
 
-// pathOf returns where a relative link leads.
+// pathOf returns the target of a relative link.
 func pathOf(path, link string) string { return pathpkg.Join(pathpkg.Dir(path), link) }
 
 func (files tree) clone() tree { return maps.Clone(files) }
 
-// texts returns the contents for comparing.
+// texts returns the contents for comparison.
 func (files tree) texts() map[string]string {
 	texts := make(map[string]string, len(files))
 	for path, file := range files {
@@ -119,8 +119,9 @@ func (files tree) mapped(change func(string) string) tree {
 	return changed
 }
 
-// testVariants repeats a case with other line ends, with a byte order mark and
-// without the final newline: the same scalars change at the same places.
+// testVariants repeats a case with other line endings, with a byte order mark
+// and without the final newline. The same scalars must change at the same
+// positions.
 func testVariants(t *testing.T, wanted goldenCase, before, after tree, result goldenResult) {
 	for name, change := range map[string]func(string) string{
 		"carriage returns": func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
@@ -143,7 +144,7 @@ func testVariants(t *testing.T, wanted goldenCase, before, after tree, result go
 	}
 }
 
-// places returns where a result changed or refused something.
+// places returns the positions that a result changed or refused.
 func places(result goldenResult) []string {
 	var all []string
 	for _, change := range result.Changes {

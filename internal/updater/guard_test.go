@@ -12,7 +12,7 @@ import (
 	"promoter/internal/updater"
 )
 
-// scanFile scans one file for web and returns what was refused and found.
+// scanFile scans one file for web and returns the refusals and the references.
 func scanFile(t *testing.T, file updater.File, options updater.Options) (refused string, references int) {
 	t.Helper()
 	follower := newFollowedComponents()
@@ -56,7 +56,7 @@ func TestGuard_refusesUnsafeFiles(t *testing.T) {
 		name, path, text string
 		mode             updater.Mode
 		options          updater.Options
-		refused          string // empty: not refused
+		refused          string // empty if not refused
 		found            int
 	}{
 		{name: "over the limit", text: held + long, options: small, refused: "over the limit of 64 bytes"},
@@ -127,9 +127,9 @@ func TestGuard_unreadable(t *testing.T) {
 	}
 }
 
-// TestGuard_hostile gives files that multiply. None may be found to hold
-// anything, and the test would not end if one took time that grows with more
-// than its size.
+// TestGuard_hostile scans files that expand exponentially. None may contain a
+// reference, and the test would not finish if the time for one grew faster than
+// its size.
 func TestGuard_hostile(t *testing.T) {
 	t.Parallel()
 	bomb := "a0: &a0 [" + webV1 + "]\n"

@@ -11,8 +11,7 @@ metadata: {name: acme, namespace: flux-system}
 spec: {type: oci, url: "oci://quay.io/acme/charts"}
 `
 
-// release returns a HelmRelease whose chart has the version and comes from the
-// source.
+// release returns a HelmRelease with the chart version and the source.
 func release(version, sourceRef string) string {
 	return `apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease

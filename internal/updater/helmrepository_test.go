@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Two teams may call their sources the same; the one that counts is that of the
-// namespace, and where files name none, the nearest one.
+// Two teams may use the same name for their sources. The source in the same
+// namespace applies and, if the files name no namespace, the nearest one.
 func TestHelmRepository_sameNames(t *testing.T) {
 	t.Parallel()
 	other := strings.Replace(acmeCharts, "quay.io/acme/charts", "quay.io/other/charts", 1)

@@ -65,8 +65,8 @@ func TestHelmValues_shapes(t *testing.T) {
 	})
 }
 
-// TestHelmValues_shortNames follows the redis of Docker Hub, whose name many
-// groups and images of other registries have too.
+// TestHelmValues_shortNames follows redis on Docker Hub, a name that many
+// groups and images in other registries share.
 func TestHelmValues_shortNames(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]string{
@@ -82,7 +82,7 @@ func TestHelmValues_shortNames(t *testing.T) {
 	}
 }
 
-// TestHelmValues_pin is the table of docs/writing.md.
+// TestHelmValues_pin covers the table in docs/writing.md.
 func TestHelmValues_pin(t *testing.T) {
 	t.Parallel()
 	group := func(rest string) string { return "web:\n  repository: quay.io/acme/web\n" + rest }

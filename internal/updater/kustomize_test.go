@@ -10,7 +10,7 @@ func entryOf(lines string) string {
 	return "images:\n  - name: web\n    newName: quay.io/acme/web\n" + lines
 }
 
-// TestKustomize_pin is the table of docs/writing.md.
+// TestKustomize_pin covers the table in docs/writing.md.
 func TestKustomize_pin(t *testing.T) {
 	t.Parallel()
 	tag, digest := "    newTag: v1\n", "    digest: "+digest1+"\n"
@@ -83,7 +83,8 @@ func TestKustomize_layouts(t *testing.T) {
 	})
 }
 
-// The name of an entry selects; changing it would make the entry select nothing.
+// The name of an entry is a selector. If it changed, the entry would select
+// nothing.
 func TestKustomize_namesSelect(t *testing.T) {
 	t.Parallel()
 	checkShapes(t, []shapeCase{

@@ -35,7 +35,7 @@ func TestNested_textThatIsNoYAML(t *testing.T) {
 	})
 }
 
-// YAML in YAML in YAML is read a few levels deep, and then no more.
+// YAML in YAML in YAML is read up to a limited depth.
 func TestNested_depthIsBounded(t *testing.T) {
 	t.Parallel()
 	nested := func(levels int, image string) string {

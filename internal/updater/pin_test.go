@@ -9,7 +9,7 @@ import (
 	"promoter/internal/updater"
 )
 
-// TestPin_moving: a moving tag always has its digest beside it.
+// TestPin_moving checks that a moving tag always has a digest next to it.
 func TestPin_moving(t *testing.T) {
 	t.Parallel()
 	version := image.Version{Tag: "released", Digest: digest2}
@@ -40,7 +40,8 @@ func TestPin_moving(t *testing.T) {
 	}
 }
 
-// TestPin_halfVersions: what a version does not have is never guessed.
+// TestPin_halfVersions checks that missing parts of a version are never
+// guessed.
 func TestPin_halfVersions(t *testing.T) {
 	t.Parallel()
 	for before, want := range map[string]string{
@@ -65,7 +66,7 @@ func TestPin_halfVersions(t *testing.T) {
 	}
 }
 
-// rewriteWeb brings a file to a version of web.
+// rewriteWeb updates a file to a version of web.
 func rewriteWeb(t *testing.T, followed updater.Followed, before string, version image.Version) (content, refused string) {
 	t.Helper()
 	repository, err := image.ParseRepository("quay.io/acme/web")

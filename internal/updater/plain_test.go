@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestPlain_text holds plainIsText against what readers of YAML 1.1 and 1.2
-// take plain scalars for.
+// TestPlain_text tests plainIsText with plain scalars that YAML 1.1 and 1.2
+// parsers interpret differently.
 func TestPlain_text(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{
@@ -31,7 +31,7 @@ func TestPlain_text(t *testing.T) {
 	}
 }
 
-// TestPlain_parser asks the parser about what is called text.
+// TestPlain_parser checks with the parser that text is read as text.
 func TestPlain_parser(t *testing.T) {
 	t.Parallel()
 	for i := range 20000 {

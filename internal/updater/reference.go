@@ -11,12 +11,13 @@ import (
 	"promoter/internal/image"
 )
 
-// shapeReference is a scalar that is a whole reference: image: quay.io/acme/web:1.4.2.
+// shapeReference is a scalar that is a whole reference: image:
+// quay.io/acme/web:1.4.2.
 const shapeReference edit.Shape = "reference"
 
-// findReference looks whether a scalar is a whole reference, alone, after a
+// findReference checks whether a scalar is a whole reference: alone, after a
 // scheme, or after the equals sign of an argument. A reference without tag and
-// digest says no version and is a name.
+// digest states no version and is only a name.
 func findReference(f *finder, n *yaml.Node) bool {
 	value := f.scalar(n).value()
 	if !strings.ContainsAny(value, ":@") || strings.HasPrefix(f.key(), imageUpdater) {
@@ -42,20 +43,22 @@ func findReference(f *finder, n *yaml.Node) bool {
 	return true
 }
 
-// imageUpdater starts the annotations in which Argo CD's image updater has the
-// constraints on versions, as in web=quay.io/acme/web:1.x. None says what runs.
+// imageUpdater is the prefix of the annotations in which Argo CD Image Updater
+// keeps version constraints, as in web=quay.io/acme/web:1.x. None of them sets
+// the running version.
 const imageUpdater = "argocd-image-updater.argoproj.io/"
 
-// isTag says whether NAME@DIGEST is a tag with its digest, as its key says in
-// tag: 1.4.2@sha256:…: whoever names 1.4.2 as if it were a repository of Docker Hub
-// means this tag, and the name is not kept.
+// isTag reports whether NAME@DIGEST is a tag with its digest, based on its key,
+// as in tag: 1.4.2@sha256:…. If 1.4.2 is followed as if it were a Docker Hub
+// repository, this tag is meant, and the name is not kept.
 func isTag(r image.Reference, key string) bool {
 	key = strings.ToLower(key)
 	return r.Tag == "" && !strings.Contains(r.Name, "/") && (strings.HasSuffix(key, "tag") || strings.HasSuffix(key, "version"))
 }
 
-// isAddress says whether the text may as well be a host and its port, as in
-// redis:6379: a name without a slash and a number that few images have as a tag.
+// isAddress reports whether the text may also be a host and port, as in
+// redis:6379: a name without a slash, and a number that few images use as a
+// tag.
 func isAddress(r image.Reference) bool {
 	if r.Digest != "" || strings.Contains(r.Name, "/") {
 		return false
@@ -64,10 +67,11 @@ func isAddress(r image.Reference) bool {
 	return err == nil && (port >= 100 || port == 80)
 }
 
-// saysImage says whether a key or option says that its value is an image.
+// saysImage reports whether a key or option indicates that its value is an
+// image.
 func saysImage(key string) bool { return strings.Contains(strings.ToLower(key), "image") }
 
-// key returns the nearest key above the node that is looked at.
+// key returns the nearest key above the current node.
 func (f *finder) key() string {
 	if len(f.keys) == 0 {
 		return ""
@@ -75,13 +79,13 @@ func (f *finder) key() string {
 	return f.keys[len(f.keys)-1]
 }
 
-// referenceSchemes are the transports that tools put before a reference. A web
-// address that looks like one, such as https://quay.io/acme/web:v1, is none.
+// referenceSchemes are the transports that tools put before a reference. A
+// similar web address, such as https://quay.io/acme/web:v1, is not a reference.
 var referenceSchemes = []string{"oci://", "docker://", "docker-image://"}
 
-// cutReference cuts what may stand around a reference: spaces, among them those
-// that are not YAML's, the name of an option or variable with its equals sign,
-// and a scheme. A sentence with an equals sign is no option.
+// cutReference removes what may surround a reference: spaces, including those
+// that are not YAML whitespace, the name of an option or variable with its
+// equals sign, and a scheme. A sentence with an equals sign is not an option.
 func cutReference(value string) (before, name, after string) {
 	name = strings.TrimFunc(value, unicode.IsSpace)
 	at := strings.Index(value, name)
@@ -98,9 +102,9 @@ func cutReference(value string) (before, name, after string) {
 }
 
 // refuseOther refuses a value that starts like a reference to a followed
-// repository and is none: its version is a variable, it is a list, or it is
-// misspelled. Patterns over references, as policies have them, and text with
-// spaces are no references. Before stands in front of what is written.
+// repository but is not one: its version is a variable, it is a list, or it is
+// misspelled. Patterns over references, as in policies, and text with spaces
+// are not references. before is the text that precedes written.
 func refuseOther(f *finder, n *yaml.Node, before, written string) bool {
 	value := fillRegistry(written)
 	name := value[:versionStart(value)]
@@ -108,7 +112,7 @@ func refuseOther(f *finder, n *yaml.Node, before, written string) bool {
 		return false // redis:6379,other:6379 and redis:$(PORT) are addresses
 	}
 	if name == "" || len(name) == len(value) || strings.ContainsAny(value, " \n*") || value[len(name):] == pinnedSuffix {
-		return false // charts put the hex digits of a tag behind a repository that ends in @sha256
+		return false // charts put the hex digits of a digest after a repository that ends in @sha256
 	}
 	followed, found := f.follow(name)
 	switch {
@@ -122,8 +126,8 @@ func refuseOther(f *finder, n *yaml.Node, before, written string) bool {
 	return true
 }
 
-// versionStart returns where the name of a reference ends: at its first colon or
-// at sign behind the host, or at a placeholder.
+// versionStart returns the end of a reference's name: the offset of its first
+// colon or at sign after the host, or of a placeholder.
 func versionStart(value string) int {
 	end := variableStart(value)
 	host := max(strings.IndexByte(value[:end], '/'), 0)

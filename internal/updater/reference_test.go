@@ -12,7 +12,7 @@ const (
 	webV2 = "quay.io/acme/web:v2"
 )
 
-// swapped is a case in which every v1 of web becomes v2.
+// swapped returns a case in which every v1 of web becomes v2.
 func swapped(name, before string) shapeCase {
 	return shapeCase{name: name, before: before, after: strings.ReplaceAll(before, webV1, webV2)}
 }
@@ -116,8 +116,8 @@ func TestReference_aliases(t *testing.T) {
 	})
 }
 
-// TestReference_shortNames follows the redis of Docker Hub, whose name is also
-// that of a host.
+// TestReference_shortNames follows redis on Docker Hub, whose name is also a
+// host name.
 func TestReference_shortNames(t *testing.T) {
 	t.Parallel()
 	for before, refused := range map[string]string{

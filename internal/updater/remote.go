@@ -9,19 +9,20 @@ import (
 	"promoter/internal/edit"
 )
 
-// shapeRemote is a remote resource of kustomize at a commit of the repository
-// that an image of the same kustomization is built from.
+// shapeRemote is a remote kustomize resource at a commit of the repository from
+// which an image of the same kustomization is built.
 const shapeRemote edit.Shape = "remote-resource"
 
-// commitRef is the commit of a remote resource. Names of branches and tags stay:
-// only a commit can be the revision of an image.
+// commitRef matches the commit of a remote resource. Branch and tag names are
+// not changed: only a commit can be the revision of an image.
 var commitRef = regexp.MustCompile(`[?&]ref=([0-9a-f]{40})(?:&|$)`)
 
-// remoteKeys are the lists of a kustomization that may hold remote resources.
+// remoteKeys are the lists of a kustomization that may contain remote
+// resources.
 var remoteKeys = []string{"resources", "components", "bases", "crds"}
 
-// findRemotes looks at the remote resources of a kustomization and at the
-// components that its images list has.
+// findRemotes inspects the remote resources of a kustomization and the
+// components in its images list.
 func findRemotes(f *finder, m *yaml.Node) {
 	components := f.builtComponents(m)
 	if len(components) == 0 {
@@ -40,14 +41,14 @@ func findRemotes(f *finder, m *yaml.Node) {
 	}
 }
 
-// built is a component with the source that it is built from, as host/path.
+// built is a component and its source repository, as host/path.
 type built struct {
 	Followed
 	source string
 }
 
 // builtComponents returns the components of the images list whose source is
-// known, each once.
+// known, without duplicates.
 func (f *finder) builtComponents(m *yaml.Node) []built {
 	list := lookup(m, "images")
 	if list == nil || list.Kind != yaml.SequenceNode {
@@ -69,8 +70,8 @@ func (f *finder) builtComponents(m *yaml.Node) []built {
 	return all
 }
 
-// findRemote looks at one remote resource. Several images of one source may have
-// different revisions, and then nothing says which one is meant.
+// findRemote inspects one remote resource. Several images with the same source
+// may have different revisions, and the intended one is then ambiguous.
 func findRemote(f *finder, n *yaml.Node, components []built) {
 	value := f.scalar(n).value()
 	found := commitRef.FindStringSubmatchIndex(value)
@@ -97,9 +98,9 @@ func findRemote(f *finder, n *yaml.Node, components []built) {
 	}
 }
 
-// leadsInto says whether a plain URL of kustomize leads into a repository.
-// Kustomize separates the path in the repository by // or, where it knows the
-// host, by the number of segments.
+// leadsInto reports whether a plain kustomize URL refers to a repository or a
+// path in it. Kustomize separates the path in the repository by // or, for
+// known hosts, by the number of segments.
 func leadsInto(address, source string) bool {
 	rest, found := strings.CutPrefix(address, source)
 	if !found || source == "" {
@@ -109,8 +110,8 @@ func leadsInto(address, source string) bool {
 	return rest == "" || rest[0] == '/'
 }
 
-// plainRepository brings the forms of a Git URL to host/path: without scheme,
-// user, and with a slash after the host.
+// plainRepository normalizes a Git URL to host/path: without scheme and user,
+// and with a slash after the host.
 func plainRepository(url string) string {
 	url = strings.TrimPrefix(url, "git::")
 	scheme, rest, found := strings.Cut(url, "://")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzPlainRepository asserts that the forms of a Git URL come to one form that
-// reading again does not change, and that a repository leads into itself.
+// FuzzPlainRepository asserts that normalizing a Git URL is idempotent and that
+// a repository leads into itself.
 func FuzzPlainRepository(f *testing.F) {
 	for _, seed := range []string{
 		"https://github.com/acme/web", "git@github.com:acme/web.git", "ssh://git@github.com:22/acme/web", "git::https://u:p@h/x",

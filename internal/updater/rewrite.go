@@ -11,17 +11,18 @@ import (
 	"promoter/internal/image"
 )
 
-// Result is a file after a rewrite.
+// Result is the result of rewriting a file.
 type Result struct {
-	Content  []byte // nil: unchanged
+	Content  []byte // nil if unchanged
 	Changes  []edit.Change
 	Refusals []edit.Refusal // of this rewrite; those of the scan are in the inventory
 	Notes    []Note
 }
 
-// Rewrite brings the references of a file to the wanted versions. A component for
-// which wanted says false stays as it is. A file of which a place is refused is
-// rewritten in its other places: the caller decides what a refusal stops.
+// Rewrite updates the references in a file to the wanted versions. A component
+// for which wanted returns false is not changed. If one reference in a file is
+// refused, the others are still rewritten; the caller decides whether a refusal
+// is fatal.
 func (i *Inventory) Rewrite(ctx context.Context, file File, wanted func(component string) (image.Version, bool)) Result {
 	if ctx.Err() != nil {
 		return Result{Refusals: []edit.Refusal{{File: file.Path, Reason: context.Cause(ctx).Error()}}}
@@ -38,7 +39,7 @@ func (i *Inventory) Rewrite(ctx context.Context, file File, wanted func(componen
 	return r.result
 }
 
-// rewriter makes the changes of one file.
+// rewriter applies the changes to one file.
 type rewriter struct {
 	inventory *Inventory
 	file      string
@@ -48,14 +49,14 @@ type rewriter struct {
 	result  Result
 }
 
-// planned is a change with its bytes in the file.
+// planned is a change with its location in the file.
 type planned struct {
 	change
 	bytes replacement
 	site  *site
 }
 
-// planAll finds the changes of all sites.
+// planAll plans the changes of all sites.
 func (r *rewriter) planAll(wanted func(string) (image.Version, bool)) {
 	r.signed = r.stream.signed()
 	for i := range r.sites {
@@ -70,7 +71,7 @@ func (r *rewriter) planAll(wanted func(string) (image.Version, bool)) {
 	}
 }
 
-// plan finds the changes of a site. All of them are made or none.
+// plan plans the changes of a site, either all of them or none.
 func (r *rewriter) plan(s *site, version image.Version) error {
 	changes, err := s.edits(version)
 	if err == nil && len(changes) > 0 && r.signed {
@@ -94,8 +95,8 @@ func (r *rewriter) plan(s *site, version image.Version) error {
 	return nil
 }
 
-// join sorts the changes and makes one out of equal ones, which sites have that
-// share a scalar. Two components that want different texts in one place are both
+// join sorts the changes and merges equal ones from sites that share a scalar.
+// If two components require different text in the same location, both are
 // refused.
 func (r *rewriter) join() {
 	slices.SortStableFunc(r.planned, func(a, b planned) int { return cmp.Compare(a.bytes.span.start, b.bytes.span.start) })
@@ -146,8 +147,8 @@ func (r *rewriter) prove(content []byte, changes []change) error {
 	return newProof(changes).stream(r.stream, content)
 }
 
-// proveTemplate proves a template by looking at it again: the same lines are
-// whole references, with the wanted values.
+// proveTemplate proves a template by scanning it again: the same lines must be
+// whole references with the intended values.
 func (r *rewriter) proveTemplate(content []byte, changes []change) error {
 	again := r.inventory.findInTemplate(r.file, content)
 	if len(again.sites) != len(r.sites) || len(again.refusals) != len(r.refusals) {

@@ -14,8 +14,8 @@ type scalar struct {
 	node   *yaml.Node
 }
 
-// value is what the scalar says: nothing where it says null. A block scalar's
-// last line breaks are not part of it.
+// value returns the value of the scalar, or "" if it is null. It excludes the
+// trailing line breaks of a block scalar.
 func (s scalar) value() string {
 	if s.node.Tag == "!!null" {
 		return ""
@@ -30,8 +30,8 @@ func (s scalar) isBlock() bool {
 	return s.node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
 }
 
-// position returns where the scalar's text starts in the file; for a node whose
-// bytes cannot be told, where the parser saw it.
+// position returns where the scalar's text starts in the file. If the byte
+// offset is unknown, it returns the position reported by the parser.
 func (s scalar) position(file string) edit.Position {
 	at, err := s.stream.offset(s.node.Line, s.node.Column)
 	if s.node.Kind == yaml.ScalarNode {

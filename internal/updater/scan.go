@@ -15,11 +15,11 @@ import (
 	"promoter/internal/fault"
 )
 
-// batchSize is how many files a worker takes at once. Handing over single small
-// files would cost more than looking at them.
+// batchSize is the number of files sent to a worker at once. Sending small
+// files one by one would cost more than scanning them.
 const batchSize = 32
 
-// Inventory is what a scan found in a branch.
+// Inventory is the result of scanning a branch.
 type Inventory struct {
 	References []edit.Reference
 	Refusals   []edit.Refusal
@@ -29,15 +29,15 @@ type Inventory struct {
 	sources *sources
 }
 
-// finding is what was found in one file.
+// finding is the result of scanning one file.
 type finding struct {
 	references []edit.Reference
 	refusals   []edit.Refusal
 	notes      []Note
 }
 
-// Scan looks at the files of a branch. Nothing of them is kept but what they
-// refer to. The order of the files does not matter.
+// Scan scans the files of a branch. It keeps only the references found in them.
+// The order of the files does not matter.
 func (u *Updater) Scan(ctx context.Context, files iter.Seq2[File, error]) (*Inventory, error) {
 	inventory := &Inventory{updater: u, sources: newSources()}
 	waiting, err := inventory.scan(ctx, files)
@@ -54,8 +54,8 @@ func (u *Updater) Scan(ctx context.Context, files iter.Seq2[File, error]) (*Inve
 	return inventory, nil
 }
 
-// scan looks at files side by side. It returns those that asked for a source
-// which another file may declare.
+// scan scans files in parallel. It returns the files that need a source that
+// another file may declare.
 func (i *Inventory) scan(ctx context.Context, files iter.Seq2[File, error]) ([]File, error) {
 	batches := make(chan []File)
 	var (
@@ -90,7 +90,7 @@ func (i *Inventory) scan(ctx context.Context, files iter.Seq2[File, error]) ([]F
 	return waiting, err
 }
 
-// send hands the files to the workers in batches.
+// send sends the files to the workers in batches.
 func send(ctx context.Context, files iter.Seq2[File, error], batches chan<- []File) error {
 	batch := make([]File, 0, batchSize)
 	hand := func() error {
@@ -119,8 +119,8 @@ func send(ctx context.Context, files iter.Seq2[File, error], batches chan<- []Fi
 	return hand()
 }
 
-// scanFile adds what one file holds. False: it must be looked at again when all
-// sources are known, and nothing was added.
+// scanFile adds the findings of one file. It returns false, without adding
+// anything, if the file must be scanned again when all sources are known.
 func (i *Inventory) scanFile(file File, found *finding) bool {
 	a := i.analyze(file)
 	if a.asks && !i.sources.complete {
@@ -134,7 +134,7 @@ func (i *Inventory) scanFile(file File, found *finding) bool {
 	return true
 }
 
-// reference is what a site states now.
+// reference returns the current reference of a site.
 func (s *site) reference(file string) edit.Reference {
 	tag, digest := s.present()
 	return edit.Reference{
@@ -143,7 +143,7 @@ func (s *site) reference(file string) edit.Reference {
 		Key:        s.key,
 		Position:   s.parts()[0].scalar.position(file),
 		Repository: s.followed.Repository,
-		// Copies: the texts are pieces of the file, which would stay in memory.
+		// Clone, because substrings would keep the whole file in memory.
 		Tag:    strings.Clone(tag),
 		Digest: strings.Clone(digest),
 	}
@@ -155,7 +155,7 @@ func (i *Inventory) collect(f finding) {
 	i.Notes = append(i.Notes, f.notes...)
 }
 
-// sort makes the order independent of the workers.
+// sort makes the order independent of worker scheduling.
 func (i *Inventory) sort() {
 	slices.SortStableFunc(i.References, func(a, b edit.Reference) int { return comparePositions(a.Position, b.Position) })
 	slices.SortStableFunc(i.Notes, func(a, b Note) int { return comparePositions(a.Position, b.Position) })

@@ -9,8 +9,8 @@ import (
 	"promoter/internal/updater"
 )
 
-// A defect while one file is looked at is the failure of the scan alone, and nobody
-// waits for the worker that met it: neither who reads the files nor the others.
+// A panic while one file is scanned fails only the scan, and neither the reader
+// of the files nor the other workers block on the failed worker.
 func TestScan_aDefect(t *testing.T) {
 	t.Parallel()
 	for _, workers := range []int{1, 4} {

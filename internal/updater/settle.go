@@ -8,8 +8,8 @@ import (
 	"promoter/internal/image"
 )
 
-// settle ends the search in a file: marks become sites, and what stands on an
-// ignored line is dropped.
+// settle completes the search in a file: it turns markers into sites and drops
+// sites on ignored lines.
 func (f *finder) settle() {
 	for i, mark := range f.marked {
 		component, found := f.owners[mark.scalar.node]
@@ -24,15 +24,15 @@ func (f *finder) settle() {
 	f.dropIgnored()
 }
 
-// addMarked adds the site of a marked scalar, with the digest that is marked
-// beside it.
+// addMarked adds the site of a marked scalar, including the digest marked next
+// to it.
 func (f *finder) addMarked(i int) {
 	mark := f.marked[i]
 	s := site{shape: shapeMarker, followed: mark.followed}
 	switch p := mark.part(); {
 	case p.spells == spellsDigest || p.spells == spellsHex:
 		if j := f.sibling(i, isTagMark); j >= 0 {
-			return // the tag's mark makes the site of both
+			return // the tag's marker creates the site for both
 		}
 		s.digest = p
 	default:
@@ -50,8 +50,9 @@ func (f *finder) addMarked(i int) {
 	f.sites = append(f.sites, s)
 }
 
-// sibling returns the other mark of the same mapping and component that fits, or
-// -1. Only the nearest ones are asked: a list may have any number of marks.
+// sibling returns the index of the matching other marker of the same mapping
+// and component, or -1. It checks only the nearest markers, because a list may
+// have any number of them.
 func (f *finder) sibling(i int, fits func(marked) bool) int {
 	const near = 8
 	mark := f.marked[i]
@@ -72,8 +73,8 @@ func isDigestMark(m marked) bool {
 	return p.spells == spellsDigest || p.spells == spellsHex
 }
 
-// part says how a marked scalar spells its share of the version: as the mark
-// says, else as the value looks.
+// part returns how a marked scalar spells its share of the version: as the
+// marker specifies, otherwise as the value suggests.
 func (m marked) part() *part {
 	value := m.scalar.value()
 	switch m.field {
@@ -98,7 +99,7 @@ func (m marked) part() *part {
 	}
 }
 
-// dropIgnored drops the sites of which a scalar stands on an ignored line.
+// dropIgnored drops the sites that have a scalar on an ignored line.
 func (f *finder) dropIgnored() {
 	kept := f.sites[:0]
 	for _, s := range f.sites {
@@ -113,8 +114,9 @@ func (f *finder) dropIgnored() {
 	f.sites = kept
 }
 
-// ignores says whether the line of a node says so in a comment. That of a block
-// scalar stands behind its indicator: in the text there are no comments.
+// ignores reports whether a comment on the node's line excludes it from
+// changes. For a block scalar, the comment follows the indicator, because its
+// text has no comments.
 func (s *stream) ignores(n *yaml.Node) bool {
 	if !s.marks {
 		return false
@@ -131,8 +133,8 @@ func (s *stream) ignores(n *yaml.Node) bool {
 	return ignoresLine(string(s.data[at:s.lineEnd(at)]))
 }
 
-// ignoresLine says whether the rest of a line ends in the comment that keeps the
-// line as it is.
+// ignoresLine reports whether the rest of a line ends in a comment that
+// excludes the line from changes.
 func ignoresLine(rest string) bool {
 	at := strings.LastIndexByte(rest, '#')
 	if at < 0 || at > 0 && !isBlank(rest[at-1]) {

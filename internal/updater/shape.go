@@ -6,27 +6,27 @@ import (
 	"promoter/internal/edit"
 )
 
-// shape is one form in which references stand in files. Mapping and scalar are
-// how it finds them; a shape has one of the two.
+// shape is one form in which files contain references. Each shape has either a
+// mapping or a scalar function.
 type shape struct {
 	name edit.Shape
-	// keys are those of which a mapping must have at least one for the shape to
-	// look at it.
+	// keys are the keys of which a mapping must have at least one to match the
+	// shape.
 	keys []string
-	// mapping looks at such a mapping, before its values are visited.
+	// mapping inspects a matching mapping before its values are visited.
 	mapping func(f *finder, m *yaml.Node)
-	// scalar looks at a scalar that is a value and that no shape has claimed. It
-	// says whether the scalar is its own, so that later shapes are not asked.
+	// scalar inspects a scalar value that no shape has claimed. It reports
+	// whether the shape claims the scalar, so that later shapes are skipped.
 	scalar func(f *finder, n *yaml.Node) bool
-	// literals are texts for which a file must be read even if it holds no
-	// followed name, because another file needs what it says.
+	// literals are texts for which a file must be read even if it contains no
+	// followed name, because another file needs its content.
 	literals []string
 }
 
-// shapeSet is shapes in the order in which they are asked.
+// shapeSet is a list of shapes in evaluation order.
 type shapeSet struct {
 	all   []shape
-	byKey map[string]uint64 // the shapes that look at a mapping with the key, one bit each
+	byKey map[string]uint64 // the shapes that inspect a mapping with the key, one bit each
 }
 
 func newShapeSet(all []shape) *shapeSet {
@@ -39,7 +39,7 @@ func newShapeSet(all []shape) *shapeSet {
 	return set
 }
 
-// of returns the shapes that look at the mapping.
+// of returns the shapes that inspect the mapping.
 func (x *shapeSet) of(m *yaml.Node) (bits uint64) {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		bits |= x.byKey[m.Content[i].Value]
@@ -50,8 +50,8 @@ func (x *shapeSet) of(m *yaml.Node) (bits uint64) {
 	return bits
 }
 
-// ofMerged returns the shapes that look at what a merge key brings in, one level
-// deep.
+// ofMerged returns the shapes that inspect the mappings of a merge key, one
+// level deep.
 func (x *shapeSet) ofMerged(n *yaml.Node) (bits uint64) {
 	for _, source := range mergeSources(n) {
 		for i := 0; i+1 < len(source.Content); i += 2 {

@@ -17,7 +17,7 @@ const (
 	commit2 = "2222222222222222222222222222222222222222"
 )
 
-// acme is what the cases of the shapes follow and want.
+// acme returns the components and versions for the shape tests.
 func acme(pin image.Pin) goldenCase {
 	return goldenCase{
 		Components: map[string]goldenComponent{
@@ -37,16 +37,16 @@ func acme(pin image.Pin) goldenCase {
 	}
 }
 
-// shapeCase is a file, or several, and what becomes of them.
+// shapeCase is one or more files and the expected result.
 type shapeCase struct {
 	name    string
-	path    string            // empty: file.yaml
+	path    string            // default file.yaml
 	before  string            //
-	after   string            // empty: the bytes stay
-	others  map[string]string // further files of the branch, which stay
+	after   string            // empty if the bytes are unchanged
+	others  map[string]string // further files of the branch, which must not change
 	kinds   string            // shapes of the changes, each once, in order
-	refused string            // part of a refusal; empty: none
-	noted   string            // part of a note; empty: none
+	refused string            // part of a refusal; empty if none
+	noted   string            // part of a note; empty if none
 	pin     image.Pin
 }
 
@@ -113,7 +113,7 @@ func (r goldenResult) refusalTexts() string {
 	return strings.Join(texts, "\n")
 }
 
-// checkHub follows the redis of Docker Hub and says what becomes of a file.
+// checkHub follows redis on Docker Hub and checks the result for a file.
 func checkHub(t *testing.T, before, after, refused string) {
 	t.Helper()
 	c := goldenCase{

@@ -1,9 +1,9 @@
 package updater
 
-// knownShapes returns all forms in which references are found without
-// configuration. docs/writing.md has a line for each. Of scalar shapes the first
-// that owns a scalar wins. It is a function because a shape may walk on with all
-// of them.
+// knownShapes returns all shapes that are found without configuration.
+// docs/writing.md has a line for each. The first scalar shape that claims a
+// scalar wins. This is a function rather than a variable because a shape may
+// walk with all of them recursively.
 func knownShapes() []shape {
 	return []shape{
 		{name: shapeKustomize, keys: []string{"images"}, mapping: findKustomizeImages},

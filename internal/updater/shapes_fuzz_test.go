@@ -11,9 +11,9 @@ import (
 	"promoter/internal/edit"
 )
 
-// FuzzShapes rewrites whatever it is given, beside a file with chart sources:
-// nothing panics, the changes alone lead from the old bytes to the new ones,
-// and applying twice is applying once.
+// FuzzShapes rewrites any input next to a file with chart sources. Nothing may
+// panic, the changes alone must transform the old bytes into the new ones, and
+// applying them must be idempotent.
 func FuzzShapes(f *testing.F) {
 	seeds, err := filepath.Glob(filepath.Join(goldenDir, "*", "before", "*"))
 	if err != nil {
@@ -40,7 +40,7 @@ func FuzzShapes(f *testing.F) {
 	})
 }
 
-// apply makes the changes by their positions, from back to front.
+// apply applies the changes by their positions, from back to front.
 func apply(data []byte, changes []edit.Change) string {
 	changes = slices.Clone(changes)
 	slices.SortStableFunc(changes, func(a, b edit.Change) int {

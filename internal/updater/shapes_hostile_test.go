@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Lists that multiply must not: each case would take minutes if one list were
-// walked for each entry of another.
+// Repeated lists must not multiply the work: each case would take minutes if
+// one list were walked for each entry of another.
 func TestShapes_hostileLists(t *testing.T) {
 	t.Parallel()
 	const many = 5000

@@ -9,21 +9,20 @@ import (
 	"promoter/internal/image"
 )
 
-// site is one place that says which version of a component runs. The version
-// stands on one scalar or on two.
+// site is a location in a file that sets the version of a component, in one
+// scalar or in two.
 type site struct {
 	shape    edit.Shape
-	key      string // the last of the keys that lead to it
+	key      string // the last key on its path
 	followed Followed
-	tag      *part // nil: the file has no scalar for it
-	digest   *part // nil: the file has none, or the tag's scalar holds it too
-	// room is the mapping of which keys for a missing tag or digest may be made
-	// and whole lines removed. Nil: the keys stay as they are.
+	tag      *part // nil if the file has no scalar for it
+	digest   *part // nil if the file has none, or if the tag's scalar contains it too
+	// room is the mapping in which keys for a missing tag or digest may be
+	// added and whole lines removed. If nil, the keys are not changed.
 	room *room
 }
 
-// room is a mapping whose keys the updater knows well enough to add and remove
-// them.
+// room is a mapping whose keys the updater may add and remove.
 type room struct {
 	stream    *stream
 	mapping   *yaml.Node
@@ -35,18 +34,18 @@ type room struct {
 type part struct {
 	scalar scalar
 	spells spelling
-	// before and after are what the value has around its share: an option's
-	// name, a scheme, the rest of a URL.
+	// before and after surround the share in the value: an option name, a
+	// scheme, or the rest of a URL.
 	before, after string
-	name          string // with spellsReference: the repository as it is written
+	name          string // with spellsReference: the repository as written
 	template      string // with spellsTemplate
-	// create is the key that the mapping shall have behind the scalar; empty: the
-	// scalar itself is meant.
+	// create is the key to add to the mapping after the scalar. If empty, the
+	// part is the scalar itself.
 	create  string
 	mapping *yaml.Node
 }
 
-// spelling is a way to write a version, or half of one, in a scalar.
+// spelling is how a scalar contains a version, or half of one.
 type spelling string
 
 // The spellings.
@@ -55,14 +54,14 @@ const (
 	spellsTag       spelling = "tag"          // tag[@digest]
 	spellsDigest    spelling = "digest"       // algorithm:hex
 	spellsHex       spelling = "hex"          // the digest without its algorithm
-	spellsChart     spelling = "chart"        // a chart's version, '+' where the tag has '_'
-	spellsLocked    spelling = "locked chart" // a chart's version that only Helm can change
+	spellsChart     spelling = "chart"        // a chart version, '+' where the tag has '_'
+	spellsLocked    spelling = "locked chart" // a chart version that only Helm can change
 	spellsVersion   spelling = "version"      // the version that the policy compares
 	spellsRevision  spelling = "revision"     // the commit that the image was built from
-	spellsTemplate  spelling = "template"     // what the configuration says
+	spellsTemplate  spelling = "template"     // a template from the configuration
 )
 
-// share is what the value holds between before and after.
+// share returns the text of the value between before and after.
 func (p *part) share() string {
 	value := p.scalar.value()
 	if len(value) < len(p.before)+len(p.after) {
@@ -71,7 +70,7 @@ func (p *part) share() string {
 	return value[len(p.before) : len(value)-len(p.after)]
 }
 
-// read returns the tag and digest that the part states now.
+// read returns the current tag and digest of the part.
 func (p *part) read() (tag, digest string) {
 	if p == nil {
 		return "", ""
@@ -101,8 +100,8 @@ func (p *part) read() (tag, digest string) {
 	}
 }
 
-// readTemplate returns what a configured place states; nothing while its key is
-// still to be made.
+// readTemplate returns the current tag and digest of a configured location, or
+// nothing if its key does not exist yet.
 func (p *part) readTemplate(share string) (tag, digest string) {
 	if p.create != "" {
 		return "", ""
@@ -116,7 +115,7 @@ func cutVersion(s string) (tag, digest string) {
 	return strings.TrimPrefix(tag, ":"), digest
 }
 
-// present returns what the site states now.
+// present returns the current tag and digest of the site.
 func (s *site) present() (tag, digest string) {
 	tag, digest = s.tag.read()
 	if _, own := s.digest.read(); own != "" {
@@ -136,15 +135,15 @@ func (s *site) parts() []*part {
 	return parts
 }
 
-// newReference makes the site of a scalar that holds a whole reference.
+// newReference returns the site of a scalar that is a whole reference.
 func newReference(shape edit.Shape, s scalar, followed Followed, ref image.Reference, before, after string) site {
 	return site{shape: shape, followed: followed, tag: &part{
 		scalar: s, spells: spellsReference, before: before, after: after, name: ref.Name,
 	}}
 }
 
-// digestPart makes the part of a scalar that holds a digest, with or without its
-// algorithm.
+// digestPart returns the part for a scalar that contains a digest, with or
+// without its algorithm.
 func digestPart(s scalar) *part {
 	if value := s.value(); len(value) == 64 && !strings.Contains(value, ":") {
 		return &part{scalar: s, spells: spellsHex}

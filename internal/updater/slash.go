@@ -7,17 +7,17 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// JSON and YAML 1.2 allow \/ in a string, the parser does not. Such a stream is
-// parsed with \e in its place, an escape that is as long and that hardly a stream
-// has, and the values are put right afterwards.
+// JSON and YAML 1.2 allow \/ in a string, but the parser does not. Such a
+// stream is parsed with \e instead, an escape of the same length that streams
+// rarely contain, and the values are corrected afterwards.
 const (
 	escapedSlash = `\/`
 	standIn      = `\e`
 	standInValue = "\x1b"
 )
 
-// parseSlashes parses a stream with escaped slashes. False: it has none, or has
-// what stands in for them.
+// parseSlashes parses a stream with escaped slashes. It returns false if the
+// stream has none, or if it already contains the substitute.
 func parseSlashes(data []byte) (documents []*yaml.Node, ok bool) {
 	if !bytes.Contains(data, []byte(escapedSlash)) || hasEscape(data) {
 		return nil, false
@@ -41,7 +41,8 @@ func parseSlashes(data []byte) (documents []*yaml.Node, ok bool) {
 	return documents, true
 }
 
-// hasEscape says whether the stream has the stand-in, or its value, in any form.
+// hasEscape reports whether the stream contains the substitute, or its value,
+// in any form.
 func hasEscape(data []byte) bool {
 	lower := bytes.ToLower(data)
 	for _, form := range []string{standIn, standInValue, `\x1b`, `001b`} {
@@ -52,7 +53,7 @@ func hasEscape(data []byte) bool {
 	return false
 }
 
-// putSlashes puts the slashes back into the values of a node and those below.
+// putSlashes restores the slashes in the values of a node and its descendants.
 func putSlashes(n *yaml.Node) {
 	if n.Style&yaml.DoubleQuotedStyle != 0 {
 		n.Value = strings.ReplaceAll(n.Value, standInValue, "/")

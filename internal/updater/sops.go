@@ -2,13 +2,13 @@ package updater
 
 import "errors"
 
-// errSigned is why a file of SOPS is not changed. Source: the section "Message
-// Authentication Code" of https://getsops.io/docs/.
+// errSigned is the reason why a file managed by SOPS is not changed. Source:
+// the section "Message Authentication Code" of https://getsops.io/docs/.
 var errSigned = errors.New("SOPS signs all values of the file, also those that it does not encrypt, and would refuse to decrypt it: " +
 	"change the value with sops, move it to another file, or set mac_only_encrypted")
 
-// signed says whether SOPS signs the values of a file, encrypted or not. Its
-// signature stands beside them, unless they are asked to be left out.
+// signed reports whether SOPS signs the values of a file, encrypted or not. The
+// signature covers unencrypted values too, unless they are explicitly excluded.
 func (s *stream) signed() bool {
 	for _, document := range s.documents {
 		for _, root := range document.Content {

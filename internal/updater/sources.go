@@ -6,28 +6,29 @@ import (
 	"sync"
 )
 
-// sourceKey names an object of a cluster that objects in other files refer to,
+// sourceKey identifies a cluster object that objects in other files refer to,
 // such as a HelmRepository.
 type sourceKey struct{ kind, namespace, name string }
 
-// pointing is where the sources of one name point that stand in a folder or
-// below it.
+// pointing is the URL of the sources with one name in a folder and its
+// subfolders.
 type pointing struct {
 	url     string
-	several bool // not all to the same URL
+	several bool // they have different URLs
 }
 
-// sources is what all files of a branch declare. It is filled by a first scan;
-// files that asked before it was complete are scanned again.
+// sources is the set of sources declared in all files of a branch. The first
+// scan fills it; files that need a source before it is complete are scanned
+// again.
 type sources struct {
 	mu       sync.Mutex
-	byKey    map[sourceKey]map[string]pointing // by folder; each holds what its own folders hold
+	byKey    map[sourceKey]map[string]pointing // by folder; each entry includes the subfolders
 	complete bool
 }
 
 func newSources() *sources { return &sources{byKey: map[sourceKey]map[string]pointing{}} }
 
-// sourcesOf returns what the files of a survey declare.
+// sourcesOf returns the sources declared in the files of a survey.
 func sourcesOf(s *Survey) *sources {
 	all := newSources()
 	for path, found := range s.files {
@@ -39,8 +40,8 @@ func sourcesOf(s *Survey) *sources {
 	return all
 }
 
-// declare says that the file holds the source and where it points. Nothing is
-// added once the sources are complete.
+// declare records that the file declares a source with the URL. It adds nothing
+// once the sources are complete.
 func (f *finder) declare(key sourceKey, url string) {
 	f.declared = append(f.declared, declaration{key.kind, key.namespace, key.name, url})
 	f.sources.declare(f.path, key, url)
@@ -68,9 +69,9 @@ func (s *sources) declare(file string, key sourceKey, url string) {
 	}
 }
 
-// source returns where a source points. During the first scan it is unknown, and
-// the file is scanned again later. Where several files declare it differently,
-// the nearest one counts; equally near ones that differ make it unknown.
+// source returns the URL of a source. During the first scan it is unknown, and
+// the file is scanned again later. If several files declare different URLs, the
+// nearest one applies; if equally near ones differ, the URL is unknown.
 func (f *finder) source(key sourceKey) (url string, found bool) {
 	s := f.sources
 	s.mu.Lock()
@@ -88,7 +89,8 @@ func (f *finder) source(key sourceKey) (url string, found bool) {
 	return "", false
 }
 
-// foldersOf yields the folders of a path, from its own to the root, which is "".
+// foldersOf yields the folders of a path, from its own to the root, which is
+// "".
 func foldersOf(file string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for {

@@ -9,15 +9,15 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// Why the bytes of a scalar cannot be told.
+// Reasons why the byte span of a scalar cannot be determined.
 var (
 	errSpan      = errors.New("the scalar's bytes cannot be told for certain")
 	errManyLines = errors.New("the value is spread over several lines")
 )
 
-// span returns the bytes of a scalar as they stand in the stream, with quotes but
-// without anchor and tag. For a block scalar it is the text of its one line. The
-// bytes are read back and compared with the parser's value.
+// span returns the byte span of a scalar in the stream, including quotes but
+// without anchor and tag. For a block scalar it is the text of its single line.
+// The bytes are decoded and compared with the parser's value.
 func (s *stream) span(n *yaml.Node) (span, error) {
 	at, err := s.offset(n.Line, n.Column)
 	if err != nil {
@@ -38,8 +38,9 @@ func (s *stream) span(n *yaml.Node) (span, error) {
 	}
 }
 
-// skipProperties moves over anchors, tags, and the space and comments after
-// them. Without a property it does not move: the parser's position is exact.
+// skipProperties advances past anchors and tags and the space and comments
+// after them. Without a property it does not advance, because the parser's
+// position is then exact.
 func skipProperties(data []byte, at int) int {
 	for at < len(data) && (data[at] == '&' || data[at] == '!') {
 		for at < len(data) && !isSpace(data[at:]) {
@@ -50,7 +51,7 @@ func skipProperties(data []byte, at int) int {
 	return at
 }
 
-// skipSpace moves over blanks, line breaks and comments.
+// skipSpace advances past blanks, line breaks and comments.
 func skipSpace(data []byte, at int) int {
 	for at < len(data) {
 		switch {
@@ -71,8 +72,8 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 func isSpace(data []byte) bool { return isBlank(data[0]) || lineBreak(data) > 0 }
 
-// plainSpan is the span of a plain scalar on one line, which stands in the file
-// letter by letter.
+// plainSpan returns the span of a plain scalar on one line, whose text equals
+// its value.
 func (s *stream) plainSpan(n *yaml.Node, at int) (span, error) {
 	if n.Value == "" {
 		return s.missingSpan(at)
@@ -90,8 +91,9 @@ func (s *stream) plainSpan(n *yaml.Node, at int) (span, error) {
 	return found, nil
 }
 
-// missingSpan is the place behind a key's colon where a value could stand. The
-// parser sees it there, or in flow context at what follows.
+// missingSpan returns the empty span after a key's colon where a value could
+// be. The parser reports that position or, in flow context, the position of the
+// next token.
 func (s *stream) missingSpan(at int) (span, error) {
 	for at > 0 && isBlank(s.data[at-1]) {
 		at--
@@ -102,7 +104,7 @@ func (s *stream) missingSpan(at int) (span, error) {
 	return span{at, at}, nil
 }
 
-// quotedSpan is the span of a quoted scalar.
+// quotedSpan returns the span of a quoted scalar.
 func (s *stream) quotedSpan(n *yaml.Node, at int, quote byte) (span, error) {
 	if at >= len(s.data) || s.data[at] != quote {
 		return span{}, errSpan
@@ -134,8 +136,8 @@ func quotedEnd(data []byte, at int, quote byte) int {
 	return -1
 }
 
-// spells says whether a quoted scalar has the value. Escapes and line breaks are
-// left to the parser, which reads the scalar alone.
+// spells reports whether a quoted scalar has the value. The parser, run on the
+// scalar alone, handles escapes and line breaks.
 func spells(raw []byte, value string) bool {
 	inner := raw[1 : len(raw)-1]
 	if !bytes.ContainsAny(inner, "\\'\n\r\t") && !bytes.ContainsFunc(inner, isWideBreak) {
@@ -146,8 +148,8 @@ func spells(raw []byte, value string) bool {
 		documents[0].Content[0].Value == value
 }
 
-// isWideBreak says whether the parser breaks a line at a character that is not
-// ASCII.
+// isWideBreak reports whether the parser treats a non-ASCII character as a line
+// break.
 func isWideBreak(r rune) bool {
 	return r >= utf8.RuneSelf && (r == '\u0085' || r == '\u2028' || r == '\u2029')
 }

@@ -9,7 +9,7 @@ import (
 
 var errOverlap = errors.New("two changes would meet in the same bytes")
 
-// outward converts a replacement in held text to one in the file.
+// outward converts a replacement in nested text to one in the file.
 func (r replacement) outward() (replacement, error) {
 	for r.stream.holder != nil {
 		h := r.stream.holder
@@ -27,8 +27,8 @@ func (r replacement) outward() (replacement, error) {
 	return r, nil
 }
 
-// splice replaces the spans from back to front. It sorts the replacements, which
-// are all of the file.
+// splice applies the replacements from back to front. It sorts them; all of
+// them must refer to the file.
 func splice(data []byte, replacements []replacement) ([]byte, error) {
 	slices.SortStableFunc(replacements, func(a, b replacement) int { return cmp.Compare(a.span.start, b.span.start) })
 	size, end := len(data), 0

@@ -10,13 +10,13 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// stream is YAML text with its documents: a file, or text that a scalar of
-// another stream holds.
+// stream is YAML text with its documents: a file, or the text of a scalar in
+// another stream.
 type stream struct {
 	text
 	documents []*yaml.Node
-	holder    *holder // nil: the stream is a file
-	marks     bool    // the text may hold marks
+	holder    *holder // nil if the stream is a file
+	marks     bool    // the text may contain markers
 }
 
 // newStream parses a file.
@@ -36,8 +36,7 @@ func parse(data []byte) ([]*yaml.Node, error) {
 	return documents, err
 }
 
-// parseAll runs the parser. A defect of it that makes it panic is an error like
-// any other.
+// parseAll runs the parser. It converts a panic in the parser to an error.
 func parseAll(data []byte) (documents []*yaml.Node, err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
@@ -58,7 +57,7 @@ func parseAll(data []byte) (documents []*yaml.Node, err error) {
 	}
 }
 
-// fileOffset converts an offset of the stream to one of the file.
+// fileOffset converts an offset in the stream to an offset in the file.
 func (s *stream) fileOffset(offset int) (int, error) {
 	for s.holder != nil {
 		outer, err := s.holder.outerOffset(offset)

@@ -16,22 +16,24 @@ import (
 	"promoter/internal/fault"
 )
 
-// Survey is what the files of one commit hold, file by file, so that what another
-// commit holds is found from the files that differ; the others are not read. A
-// survey does not change, and those of two commits share what they have in common.
+// Survey is the content of the files of one commit, file by file. The survey of
+// another commit is derived from the files that differ, without reading the
+// others. A survey is immutable, and the surveys of two commits share their
+// common parts.
 type Survey struct {
 	updater *Updater
 	sources *sources // of all files
 	files   map[string]*surveyed
 }
 
-// surveyed is what one file holds. A file that holds nothing has none.
+// surveyed is the content of one file. A file without content of interest has
+// none.
 type surveyed struct {
 	References []edit.Reference
 	Refusals   []edit.Refusal
 	Declared   []declaration
-	Waits      bool // what it refers to rests on sources in other files
-	Unread     bool // it could not be read, which may work another time
+	Waits      bool // its references depend on sources in other files
+	Unread     bool // it could not be read; reading it may succeed later
 }
 
 // declaration is a source that a file declares, for references in other files.
@@ -44,17 +46,17 @@ func (u *Updater) Survey() *Survey {
 	return s
 }
 
-// Difference is how the files of a commit differ from those of a survey.
+// Difference describes how the files of a commit differ from those of a survey.
 type Difference struct {
-	Files []File   // new ones, and those with another content or mode
-	Gone  []string // paths
-	// Open finds a file that is the same, where it has to be looked at again
-	// because a source that it refers to is another one.
+	Files []File   // added files, and files with changed content or mode
+	Gone  []string // removed paths
+	// Open opens an unchanged file that must be scanned again because a source
+	// that it refers to has changed.
 	Open func(path string) (File, error)
 }
 
-// Next returns the survey of the commit that differs like that, and the paths of
-// the files in which other things may be found than before.
+// Next returns the survey of the commit with that difference, and the paths of
+// the files whose findings may have changed.
 func (s *Survey) Next(ctx context.Context, d Difference) (*Survey, []string, error) {
 	next := &Survey{updater: s.updater, sources: s.sources, files: maps.Clone(s.files)}
 	for _, path := range d.Gone {
@@ -85,14 +87,15 @@ func (s *Survey) Next(ctx context.Context, d Difference) (*Survey, []string, err
 	return next, slices.Compact(touched), nil
 }
 
-// declaresOther says whether any of the files declares other sources than before.
+// declaresOther reports whether any of the files declares different sources
+// than before.
 func (s *Survey) declaresOther(before *Survey, paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool {
 		return !slices.Equal(s.at(path).Declared, before.at(path).Declared)
 	})
 }
 
-// waiting returns all files that wait for sources.
+// waiting returns all files that depend on sources in other files.
 func (s *Survey) waiting(d Difference) ([]File, error) {
 	given := make(map[string]File, len(d.Files))
 	for _, file := range d.Files {
@@ -115,7 +118,7 @@ func (s *Survey) waiting(d Difference) ([]File, error) {
 	return waiting, nil
 }
 
-// look notes what the files hold, side by side.
+// look surveys the files in parallel.
 func (s *Survey) look(ctx context.Context, files []File, from *sources) error {
 	inventory := &Inventory{updater: s.updater, sources: from}
 	var mutex sync.Mutex
@@ -148,8 +151,8 @@ func (f *surveyed) empty() bool {
 	return len(f.References)+len(f.Refusals)+len(f.Declared) == 0 && !f.Waits && !f.Unread
 }
 
-// survey looks at one file. What waits is looked at again when the sources are
-// known.
+// survey scans one file. A file that depends on sources in other files is
+// scanned again when the sources are known.
 func (i *Inventory) survey(file File) *surveyed {
 	found := &surveyed{}
 	if read := file.Read; read != nil {
@@ -167,7 +170,7 @@ func (i *Inventory) survey(file File) *surveyed {
 	return found
 }
 
-// at returns what a file holds.
+// at returns the content of a file.
 func (s *Survey) at(path string) *surveyed {
 	if found := s.files[path]; found != nil {
 		return found
@@ -175,8 +178,8 @@ func (s *Survey) at(path string) *surveyed {
 	return &surveyed{}
 }
 
-// Unread returns the files that could not be read: they belong to the difference
-// of whatever comes next.
+// Unread returns the files that could not be read. They must be part of the
+// next difference.
 func (s *Survey) Unread() []string {
 	var paths []string
 	for path, found := range s.files {
@@ -187,7 +190,7 @@ func (s *Survey) Unread() []string {
 	return paths
 }
 
-// Inventory returns what some of the files hold, without notes.
+// Inventory returns the inventory of some of the files, without notes.
 func (s *Survey) Inventory(paths ...string) *Inventory {
 	inventory := &Inventory{updater: s.updater, sources: s.sources}
 	for _, path := range paths {
@@ -199,15 +202,15 @@ func (s *Survey) Inventory(paths ...string) *Inventory {
 	return inventory
 }
 
-// maxSurvey bounds a survey that is read back, in bytes.
+// maxSurvey limits the size in bytes of an encoded survey that is read.
 const maxSurvey = 256 << 20
 
-// Encode writes the survey down. It must not be read for another follower or other
-// options, or by a build that finds other things in the same files.
+// Encode writes the survey. It must not be read with another follower or other
+// options, or by a build that finds different content in the same files.
 func (s *Survey) Encode(w io.Writer) error {
 	encoder := gob.NewEncoder(w)
 	err := encoder.Encode(len(s.files))
-	for path, found := range s.files { // one by one: all at once would be in memory twice
+	for path, found := range s.files { // one by one: all at once would double the memory
 		err = cmp.Or(err, encoder.Encode(path), encoder.Encode(found))
 	}
 	if err != nil {
@@ -216,7 +219,7 @@ func (s *Survey) Encode(w io.Writer) error {
 	return nil
 }
 
-// ReadSurvey reads what Encode wrote.
+// ReadSurvey reads a survey that Encode wrote.
 func (u *Updater) ReadSurvey(r io.Reader) (*Survey, error) {
 	s, files := u.Survey(), 0
 	decoder := gob.NewDecoder(io.LimitReader(r, maxSurvey))

@@ -25,7 +25,7 @@ func surveyFollower(t *testing.T) updater.Follower {
 	})
 }
 
-// branchFiles are the files of a branch, which counts how often they are read.
+// branchFiles are the files of a branch. It counts how often they are read.
 type branchFiles struct {
 	content map[string]string
 	reads   int
@@ -51,7 +51,7 @@ func (b *branchFiles) all() iter.Seq2[updater.File, error] {
 	}
 }
 
-// difference is how the branch differs from what it was.
+// difference returns how the branch differs from its previous content.
 func (b *branchFiles) difference(before map[string]string, unread []string) updater.Difference {
 	d := updater.Difference{Open: func(path string) (updater.File, error) { return b.file(path), nil }}
 	for path, content := range b.content {
@@ -67,8 +67,8 @@ func (b *branchFiles) difference(before map[string]string, unread []string) upda
 	return d
 }
 
-// possible are contents that a file may have: references, sources that they rest
-// on, files that are refused, and files without any.
+// possible returns random file content: references, the sources that they need,
+// refused content, and content without references.
 func possible(r *rand.Rand) string {
 	version := fmt.Sprintf("1.%d.0", r.IntN(4))
 	name := []string{"acme", "other"}[r.IntN(2)]
@@ -89,7 +89,8 @@ func possible(r *rand.Rand) string {
 	}
 }
 
-// edited is the branch after some files came, changed, moved or went.
+// edited returns the branch after some files were added, changed, moved or
+// removed.
 func edited(r *rand.Rand, content map[string]string) map[string]string {
 	next := maps.Clone(content)
 	for range r.IntN(4) {
@@ -107,7 +108,7 @@ func edited(r *rand.Rand, content map[string]string) map[string]string {
 	return next
 }
 
-// What is found from the differences is what a scan of all files finds.
+// A survey derived from differences must equal a scan of all files.
 func TestSurvey_randomEdits(t *testing.T) {
 	t.Parallel()
 	u := updater.New(surveyFollower(t), updater.Options{Workers: 1})
@@ -116,7 +117,7 @@ func TestSurvey_randomEdits(t *testing.T) {
 	}
 }
 
-// followEdits edits a branch a hundred times, in the same way for the same seed.
+// followEdits edits a branch a hundred times, deterministically for each seed.
 func followEdits(t *testing.T, u *updater.Updater, seed uint64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // no secret
@@ -146,7 +147,7 @@ func followEdits(t *testing.T, u *updater.Updater, seed uint64) {
 	}
 }
 
-// checkTouched holds that nothing changed in files that are not named.
+// checkTouched checks that files that are not listed have not changed.
 func checkTouched(t *testing.T, before, after *updater.Survey, files map[string]string, touched []string) {
 	t.Helper()
 	for path := range files {
@@ -164,7 +165,7 @@ func surveyDiff(want, got *updater.Inventory) string {
 		cmpopts.EquateEmpty(), cmp.Comparer(func(a, b image.Repository) bool { return a == b }))
 }
 
-// reread is a survey as another process finds it.
+// reread encodes and decodes a survey, as another process would read it.
 func reread(t *testing.T, u *updater.Updater, survey *updater.Survey) *updater.Survey {
 	t.Helper()
 	var kept bytes.Buffer

@@ -12,16 +12,16 @@ import (
 	"promoter/internal/image"
 )
 
-// shapeTemplate is a line of a template whose value is a whole reference.
+// shapeTemplate is a template line whose value is a whole reference.
 const shapeTemplate edit.Shape = "template-line"
 
-// templateLine is a line of a template with a key or list entry, a value, and
-// nothing else but a comment. Group 1 is the value with its quotes.
+// templateLine matches a template line that consists of a key or list entry, a
+// value, and optionally a comment. Group 1 is the value with its quotes.
 var templateLine = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)*(?:["']?[A-Za-z0-9_./-]+["']?:[ \t]+|-[ \t]+)("[^"\\]*"|'[^']*'|[^\s"'#{}&*!|>%@` + "`" + `,\[\]][^\s,\[\]{}]*)[ \t]*,?[ \t]*(?:#.*)?\r?$`)
 
-// findInTemplate looks at a template line by line. A line whose value is a whole
-// reference is a site; a line that mentions a followed repository otherwise is
-// refused, unless it is a comment.
+// findInTemplate inspects a template line by line. A line whose value is a
+// whole reference is a site. Any other line that mentions a followed repository
+// is refused, unless it is a comment.
 func (i *Inventory) findInTemplate(file string, content []byte) analysis {
 	parsed := &stream{text: newText(content), marks: hasMarkers(content)}
 	f := i.newFinder(file, parsed)
@@ -44,8 +44,8 @@ func (i *Inventory) findInTemplate(file string, content []byte) analysis {
 	return found
 }
 
-// isComment says whether nothing but a comment, of YAML or of the template, stands
-// on the line.
+// isComment reports whether the line contains only a comment, of YAML or of the
+// template language.
 func isComment(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	if bytes.HasPrefix(line, []byte("#")) {
@@ -55,7 +55,7 @@ func isComment(line []byte) bool {
 	return open && (bytes.HasSuffix(line, []byte("*/}}")) || bytes.HasSuffix(line, []byte("*/ -}}")))
 }
 
-// inComment says whether a comment of the template is open after the line.
+// inComment reports whether a template comment is open after the line.
 func inComment(line []byte, open bool) bool {
 	if opening := bytes.LastIndex(line, []byte("/*")); opening >= 0 && bytes.Contains(line, []byte("{{")) {
 		return bytes.LastIndex(line, []byte("*/")) < opening
@@ -63,7 +63,7 @@ func inComment(line []byte, open bool) bool {
 	return open && !bytes.Contains(line, []byte("*/"))
 }
 
-// visitLine looks at one line of a template.
+// visitLine inspects one line of a template.
 func (f *finder) visitLine(number, start int, line string) {
 	if ignoresLine(line) {
 		return
@@ -90,7 +90,7 @@ func (f *finder) refuseMention(number int, component, name string) {
 		" and is not a whole reference to it; change it by hand, or keep the version in the values")
 }
 
-// lineScalar makes the node that the parser would make of a value.
+// lineScalar returns the node that the parser would return for a value.
 func lineScalar(s *stream, number, start int, raw string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: raw, Line: number}
 	n.Column = s.position("", start).Column
@@ -104,8 +104,8 @@ func lineScalar(s *stream, number, start int, raw string) *yaml.Node {
 	return n
 }
 
-// addTemplateSite adds a line's value if it is a whole reference. Key is what
-// stands before it.
+// addTemplateSite adds a line's value if it is a whole reference. key is the
+// text before the value.
 func (f *finder) addTemplateSite(n *yaml.Node, key string) bool {
 	before, name, after := cutReference(n.Value)
 	reference, err := image.Parse(name)
@@ -124,10 +124,10 @@ func (f *finder) refuseLine(number int, component, reason string) {
 	f.refusals = append(f.refusals, edit.Refusal{File: f.path, Line: number, Component: component, Reason: reason})
 }
 
-// nameLike is a run of what repository names are made of.
+// nameLike matches a run of characters used in repository names.
 var nameLike = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9._/:@-]*`)
 
-// mentions yields what on a line may be a repository's name, without tag and
+// mentions yields the possible repository names on a line, without tag and
 // digest.
 func mentions(line string) iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -145,14 +145,14 @@ func mentions(line string) iter.Seq[string] {
 	}
 }
 
-// nearKey is how many bytes before a value its key is looked for. Without a bound
-// a hostile line would be read once for each of its words.
+// nearKey is how many bytes before a value its key is searched for. Without a
+// limit, a hostile line would be read once for each of its words.
 const nearKey = 64
 
 // mentioned returns the name in a word of a line, or nothing. Web addresses are
-// no names. A name of one segment is a word of every language and counts only
-// with a version behind it, or what could become one behind a word that says
-// image: redis:{{ .port }} is an address.
+// not names. A name of one segment may be an ordinary word, so it counts only
+// with a version after it, or with a possible version if the key contains
+// "image": redis:{{ .port }} is an address.
 func mentioned(line string, start, end int) string {
 	word := line[start:end]
 	if scheme, rest, found := strings.Cut(word, "://"); found {

@@ -24,8 +24,8 @@ func TestTemplate_lines(t *testing.T) {
 	})
 }
 
-// TestTemplate_shortNames follows the redis of Docker Hub, whose name is a key
-// and a host in many charts.
+// TestTemplate_shortNames follows redis on Docker Hub, whose name is a key and
+// a host in many charts.
 func TestTemplate_shortNames(t *testing.T) {
 	t.Parallel()
 	const head = "{{- if .Values.on }}\n"

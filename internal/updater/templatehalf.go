@@ -6,18 +6,19 @@ import (
 	"strings"
 )
 
-// halfName is a line of a template with a key and a value that may be half of a
+// halfName matches a template line with a key and a value that may be half of a
 // name.
 var halfName = regexp.MustCompile(`(?m)^[ \t]*(?:-[ \t]+)?["']?([A-Za-z_]+)["']?:[ \t]+["']?([A-Za-z0-9][A-Za-z0-9._/:-]*)["']?[ \t]*,?[ \t]*(?:#.*)?\r?$`)
 
-// Ends of the keys, in lower case, that name a registry or a folder of one, and
-// of those that name what lies in it.
+// Suffixes, in lower case, of keys that name a registry or a folder in one, and
+// of keys that name a repository in it.
 var (
 	registryKeys = []string{"registry", "hub", "repository", "repo", "url"}
 	innerKeys    = []string{"repository", "repo", "image", "chart"}
 )
 
-// maxRegistries is how many registries of a template each name is tried with.
+// maxRegistries limits how many registries of a template each name is tried
+// with.
 const maxRegistries = 32
 
 // registriesIn returns the first registries that a template names.
@@ -35,8 +36,8 @@ func registriesIn(content []byte) []string {
 	return found
 }
 
-// joined returns the followed repository that the name on a line stands for
-// behind a registry of the same template.
+// joined returns the followed repository that results from the name on a line
+// and a registry in the same template.
 func (f *finder) joined(line string) (name string, followed Followed, found bool) {
 	match := halfName.FindStringSubmatch(line)
 	if match == nil || !endsInAny(match[1], innerKeys) {

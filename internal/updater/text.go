@@ -8,7 +8,8 @@ import (
 	"promoter/internal/edit"
 )
 
-// byteOrderMark is UTF-8's. The parser counts no column for it.
+// byteOrderMark is the UTF-8 byte order mark. The parser does not count it as a
+// column.
 const byteOrderMark = "\ufeff"
 
 var errOutside = errors.New("the parser's position lies outside the file")
@@ -16,13 +17,13 @@ var errOutside = errors.New("the parser's position lies outside the file")
 // span is a range of bytes.
 type span struct{ start, end int }
 
-// text is the bytes of a stream with the starts of its lines, as the parser
+// text is the content of a stream with the starts of its lines as the parser
 // counts them: YAML 1.1 breaks lines at LF, CR LF, CR, NEL, LS and PS.
 type text struct {
 	data  []byte
-	lines []int // offsets of the lines' first bytes
-	// Where the last questions ended. Places are asked for in the order of the
-	// file, and a hostile file is one line with a million of them.
+	lines []int // offsets of line starts
+	// Where the last lookups ended. Positions are looked up in file order, and
+	// a hostile file may be one line with a million of them.
 	parsed, seen cursor
 }
 
@@ -46,7 +47,7 @@ func newText(data []byte) text {
 	return t
 }
 
-// lineBreak returns the length of the line break that data starts with, or 0.
+// lineBreak returns the length of the line break at the start of data, or 0.
 func lineBreak(data []byte) int {
 	switch c := data[0]; {
 	case c == '\n':
@@ -64,7 +65,8 @@ func lineBreak(data []byte) int {
 	}
 }
 
-// offset converts the parser's line and column, in characters from 1, to bytes.
+// offset converts the parser's line and column, in characters from 1, to a byte
+// offset.
 func (t *text) offset(line, column int) (int, error) {
 	if line < 1 || line > len(t.lines) || column < 1 {
 		return 0, errOutside
@@ -88,8 +90,8 @@ func (t *text) offset(line, column int) (int, error) {
 	return at, nil
 }
 
-// position converts an offset to the line and column that people see: lines as
-// editors and Git count them, by LF alone.
+// position converts an offset to the line and column shown to users. Lines end
+// at LF only, as in editors and Git.
 func (t *text) position(file string, offset int) edit.Position {
 	if t.seen.line == 0 || t.seen.offset > offset {
 		t.seen = cursor{t.lines[0], 1, 1}

@@ -7,38 +7,39 @@ import (
 	"promoter/internal/image"
 )
 
-// DefaultMaxFileSize is the size in bytes over which a file is not parsed,
-// unless the options say otherwise.
+// DefaultMaxFileSize is the size in bytes above which a file is not parsed,
+// unless the options set another limit.
 const DefaultMaxFileSize = 1 << 20
 
-// Followed is a component as it is followed at one place: what it is called, what
-// it holds and how it is written.
+// Followed is a component as followed in one file: its name, its artifact, and
+// how its version is written.
 type Followed struct {
 	Component  string
 	Artifact   image.Artifact
 	Repository image.Repository
 	Pin        image.Pin // empty: keep
-	Moving     bool      // the tag may point elsewhere, so a digest is always written
+	Moving     bool      // the tag may move, so a digest is always written
 	TagStays   bool      // a wanted version without a tag is another build of the tag in the file
-	Source     string    // URL of the source repository; empty: unknown
-	// Numeric says that the tags are plain numbers. Of an image without one,
-	// redis:6379 is an address and stays, except under a key that says image.
+	Source     string    // URL of the source repository; empty if unknown
+	// Numeric reports that the tags are plain numbers. If it is false,
+	// redis:6379 is an address and is not changed, except under a key that
+	// contains "image".
 	Numeric bool
 }
 
-// Follower says which repositories are followed where.
+// Follower defines which repositories are followed in which files.
 type Follower interface {
-	// Follow returns the component that stands for the repository in the file.
+	// Follow returns the component for the repository in the file.
 	Follow(file string, repository image.Repository) (Followed, bool)
-	// Named returns the component of that name, as markers give it.
+	// Named returns the component with the name used in a marker.
 	Named(file, component string) (Followed, bool)
-	// Literals returns texts of which every file that can hold a reference has
-	// at least one, such as the last segments of repositories. None: every file
-	// may hold one.
+	// Literals returns texts of which every file with a reference contains at
+	// least one, such as the last segments of repositories. If it returns none,
+	// any file may contain a reference.
 	Literals() []string
 }
 
-// Mode says what an entry of a tree is.
+// Mode is the type of a tree entry.
 type Mode string
 
 // The modes of entries.
@@ -50,30 +51,31 @@ const (
 
 // File is one entry of a branch.
 type File struct {
-	Path string // slash separated, relative to the root of the branch
+	Path string // slash-separated, relative to the root of the branch
 	Mode Mode
 	Size int64 // in bytes
-	// Read returns the content, for a symbolic link that of the file it leads
-	// to. Nil: it cannot be read, as with a submodule.
+	// Read returns the content; for a symbolic link, the content of its target.
+	// Nil if the entry cannot be read, as with a submodule.
 	Read func() ([]byte, error)
 }
 
-// Options limit the work. The zero value means the defaults.
+// Options limit the work. The zero value selects the defaults.
 type Options struct {
 	MaxFileSize int64 // bytes; 0: DefaultMaxFileSize
-	Workers     int   // files looked at side by side; 0: as many as processors
-	// Writes returns the configured places of a file; nil: there are none.
+	Workers     int   // number of files scanned in parallel; 0: number of processors
+	// Writes returns the configured locations in a file. Nil if there are none.
 	Writes func(file string) []Write
 }
 
-// Note is something about a file that a person should know and that stops
-// nothing, such as an alias that changes along with its anchor.
+// Note is information about a file that does not prevent an update, such as an
+// alias that changes along with its anchor.
 type Note struct {
 	edit.Position
 	Text string
 }
 
-// Updater scans branches for the references that its follower follows.
+// Updater scans branches for references to the artifacts that its follower
+// follows.
 type Updater struct {
 	follower Follower
 	options  Options

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// variableStart returns where the first placeholder starts that something else
-// fills in: ${…}, $(…) or {{…}}. Without one it is the text's length.
+// variableStart returns the offset of the first placeholder: ${…}, $(…) or
+// {{…}}. Without one it returns the length of the text.
 func variableStart(s string) int {
 	start := len(s)
 	for _, opening := range []string{"${", "$(", "{{"} {
@@ -18,12 +18,12 @@ func variableStart(s string) int {
 	return start
 }
 
-// defaulted is a variable with a default, as Compose and Flux have them, in front
-// of a name: ${REGISTRY:-quay.io}/ or ${REGISTRY:=quay.io}/.
+// defaulted matches a variable with a default, as in Compose and Flux, before a
+// name: ${REGISTRY:-quay.io}/ or ${REGISTRY:=quay.io}/.
 var defaulted = regexp.MustCompile(`^\$\{\w+:?[-=]([^${}]*)\}`)
 
-// fillRegistry puts the default in the place of a variable that starts a
-// reference.
+// fillRegistry replaces a variable at the start of a reference with its
+// default.
 func fillRegistry(s string) string {
 	if match := defaulted.FindStringSubmatch(s); match != nil {
 		return match[1] + s[len(match[0]):]
@@ -31,11 +31,11 @@ func fillRegistry(s string) string {
 	return s
 }
 
-// isVariable says whether the text holds a placeholder.
+// isVariable reports whether the text contains a placeholder.
 func isVariable(s string) bool { return variableStart(s) < len(s) }
 
-// shorten makes outside text fit a reason: cut to a length, on one line, and
-// without anything that a terminal would obey.
+// shorten makes untrusted text suitable for a reason: truncated, on one line,
+// and without control characters.
 func shorten(s string) string {
 	const most = 120
 	cut := len(s) > most

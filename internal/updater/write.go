@@ -12,24 +12,25 @@ import (
 	"promoter/internal/image"
 )
 
-// shapeWrite is a place that the configuration names.
+// shapeWrite is a location that the configuration names.
 const shapeWrite edit.Shape = "write"
 
-// Write is a configured place where the default writer is not enough: a scalar by
-// its path, or the one group of a regular expression over the file's text.
+// Write is a configured location for which the default shapes are not enough: a
+// scalar by its path, or the single group of a regular expression over the
+// file's text.
 type Write struct {
-	Path      string // YAML path; empty: Regex
+	Path      string // YAML path; if empty, Regex is used
 	Regex     string // with one group, which matches within one value
 	Component string
-	// Value holds the placeholders {component}, {version}, {tag}, {digest} and
-	// {revision}. Placeholders of the place, such as {environment}, are filled in
-	// by the caller.
+	// Value contains the placeholders {component}, {version}, {tag}, {digest}
+	// and {revision}. The caller fills in placeholders of the target, such as
+	// {environment}.
 	Value  string
-	Create bool // make the key of the path's last step where it is missing
+	Create bool // create the key of the path's last step if it is missing
 }
 
-// addWrites makes sites of the configured places. They come first, so that no
-// shape looks at their scalars.
+// addWrites adds the sites of the configured locations. It runs first, so that
+// no shape inspects their scalars.
 func (f *finder) addWrites(writes []Write) {
 	if len(writes) > 0 {
 		f.written = map[*yaml.Node]bool{}
@@ -71,7 +72,7 @@ func (f *finder) addWrite(w Write) error {
 	return nil
 }
 
-// only returns the node at the path in the one document that has it, or nil.
+// only returns the node at the path if exactly one document has it, or nil.
 func (f *finder) only(steps []step, path string) (found *yaml.Node, err error) {
 	for _, document := range f.stream.documents {
 		for _, root := range document.Content {
@@ -87,8 +88,8 @@ func (f *finder) only(steps []step, path string) (found *yaml.Node, err error) {
 	return found, nil
 }
 
-// addCreated makes the site of a key that is not there. It goes behind the last
-// scalar of its mapping.
+// addCreated adds the site of a key that does not exist. The key is added after
+// the last scalar of its mapping.
 func (f *finder) addCreated(w Write, s site, steps []step) error {
 	last := steps[len(steps)-1]
 	parent, err := f.only(steps[:len(steps)-1], w.Path)
@@ -111,7 +112,7 @@ func (f *finder) addCreated(w Write, s site, steps []step) error {
 	return fmt.Errorf("write: the mapping at %s has no scalar behind which the key could be made", w.Path)
 }
 
-// addRegex makes sites of all matches of a regular expression.
+// addRegex adds sites for all matches of a regular expression.
 func (f *finder) addRegex(w Write, s site) error {
 	expression, err := regexp.Compile(w.Regex)
 	if err != nil || expression.NumSubexp() != 1 {
@@ -137,7 +138,7 @@ func (f *finder) addRegex(w Write, s site) error {
 
 var errNotInValue = errors.New("a match does not stand within one value")
 
-// partOf returns the part of the scalar in which bytes of the file stand.
+// partOf returns the part for the scalar that contains the matched bytes.
 func (f *finder) partOf(match span) (*part, error) {
 	for _, document := range f.stream.documents {
 		if n := f.scalarAround(document, match); n != nil {
@@ -147,7 +148,7 @@ func (f *finder) partOf(match span) (*part, error) {
 	return nil, errNotInValue
 }
 
-// scalarAround returns the scalar of which the bytes are part, or nil.
+// scalarAround returns the scalar that contains the bytes, or nil.
 func (f *finder) scalarAround(n *yaml.Node, match span) *yaml.Node {
 	if isScalar(n) {
 		found, err := f.stream.span(n)
@@ -163,8 +164,8 @@ func (f *finder) scalarAround(n *yaml.Node, match span) *yaml.Node {
 	return nil
 }
 
-// partWithin splits a scalar's value around the bytes. Values with escapes are
-// not as they stand in the file.
+// partWithin splits a scalar's value around the bytes. A value with escapes
+// differs from its text in the file and cannot be split.
 func (f *finder) partWithin(n *yaml.Node, match span) (*part, error) {
 	found, err := f.stream.span(n)
 	if err != nil {
@@ -184,11 +185,11 @@ func (f *finder) partWithin(n *yaml.Node, match span) (*part, error) {
 	}, nil
 }
 
-// placeholder is what a template may hold.
+// placeholder matches the placeholders of a template.
 var placeholder = regexp.MustCompile(`\{(component|version|tag|digest|revision)\}`)
 
-// fillTemplate fills in a template. A version that does not have what it asks for
-// is an error.
+// fillTemplate fills in a template. It returns an error if the version lacks a
+// value that the template requires.
 func fillTemplate(template, component string, v image.Version) (string, error) {
 	var missing string
 	text := placeholder.ReplaceAllStringFunc(template, func(name string) string {
@@ -206,8 +207,8 @@ func fillTemplate(template, component string, v image.Version) (string, error) {
 	return text, nil
 }
 
-// readTemplate reads tag and digest out of a text that a template made; nothing
-// if it did not.
+// readTemplate extracts tag and digest from text generated by a template. It
+// returns nothing if the text does not match.
 func readTemplate(template, text string) (tag, digest string) {
 	var pattern strings.Builder
 	var names []string
