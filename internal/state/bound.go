@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// How much of a record is kept; of the lists the oldest entries go first.
+// Limits of a record. When a list is full, its oldest entries are dropped
+// first.
 const (
 	maxSeen       = 20
 	maxClosings   = 50
@@ -17,7 +18,7 @@ const (
 	maxWritten    = 768 << 10 // bytes; leaves room in a file for keys of later releases
 )
 
-// bound brings a record into the form in which it is written and read back.
+// bound normalizes a record to the form in which it is written and read back.
 func (r *Record) bound() {
 	r.Schema = Schema
 	for _, t := range r.times() {
@@ -34,7 +35,8 @@ func (r *Record) bound() {
 	r.fit()
 }
 
-// fit drops the oldest half of the lists until the record can be written.
+// fit drops the oldest half of the lists until the record is small enough to
+// write.
 func (r *Record) fit() {
 	for len(marshal(*r)) > maxWritten && len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Seen)+len(r.Heard) > 0 {
 		r.boundHeard(len(r.Heard) / 2)
@@ -55,8 +57,8 @@ func last[T any](list []T, n int) []T {
 	return list[len(list)-n:]
 }
 
-// lastOfEach keeps the newest versions of every component: a component with many
-// must not make the waiting of another begin anew.
+// lastOfEach keeps the newest versions of every component, so that a component
+// with many versions does not reset the waiting time of another.
 func lastOfEach(versions []Version) []Version {
 	count := map[string]int{}
 	for _, v := range versions {
@@ -75,7 +77,7 @@ func cut(words string) string {
 	return words
 }
 
-// acts returns what people did, wherever it stands.
+// acts returns all user decisions in the record.
 func (r *Record) acts() []*Act {
 	var acts []*Act
 	for _, act := range []*Act{r.Hold, r.Resumed} {
@@ -98,7 +100,7 @@ func (r *Record) acts() []*Act {
 	return acts
 }
 
-// times returns every time of the record.
+// times returns all times in the record.
 func (r *Record) times() []*time.Time {
 	var times []*time.Time
 	for _, act := range r.acts() {
@@ -122,7 +124,7 @@ func (r *Record) times() []*time.Time {
 	return append(times, r.heardTimes()...)
 }
 
-// words returns every text of the record that people wrote.
+// words returns all user-written text in the record.
 func (r *Record) words() []*string {
 	var words []*string
 	for _, act := range r.acts() {
@@ -134,7 +136,7 @@ func (r *Record) words() []*string {
 	return append(words, r.heardWords()...)
 }
 
-// clone copies everything that a change may write to.
+// clone copies everything that a change may modify.
 func (r Record) clone() Record {
 	r.Hold, r.Resumed, r.Freeze = copied(r.Hold), copied(r.Resumed), copied(r.Freeze)
 	r.Request, r.Rollback, r.Reopened = copied(r.Request), copied(r.Rollback), copied(r.Reopened)
@@ -161,7 +163,8 @@ func copied[T any](p *T) *T {
 	return &c
 }
 
-// empty says that the record says nothing, to any release: its file can go.
+// empty reports whether the record has no content for any release, so that its
+// file can be deleted.
 func (r Record) empty() bool {
 	read, _ := members(r.source)
 	for _, m := range read {

@@ -5,20 +5,21 @@ import (
 	"unicode"
 )
 
-// Change is what one writer wants of the state. It is pure, and applying it twice
-// is applying it once, so whoever loses the race for the branch reads it again
-// and applies the same changes to what is there now.
+// Change is a change to the state. It is pure and idempotent: on a push
+// conflict, the writer reads the branch again and applies the same changes to
+// the new state.
 type Change func(State) State
 
-// at makes a change of one place.
+// at returns a change to one target.
 func at(target Target, change func(*Record)) Change {
 	return func(s State) State { return s.With(target, change) }
 }
 
-// maxSubject is the most runes of a commit's subject.
+// maxSubject limits a commit subject, in runes.
 const maxSubject = 120
 
-// Subject is the subject of the commit of one change: "Hold shop in prod: reason".
+// Subject returns the commit subject for one change: "Hold shop in prod:
+// reason".
 func Subject(verb string, target Target, why string) string {
 	subject := verb + " " + target.String()
 	if why = oneLine(why); why != "" {
@@ -30,7 +31,7 @@ func Subject(verb string, target Target, why string) string {
 	return subject
 }
 
-// oneLine makes one line of words that came from outside.
+// oneLine puts untrusted text on one line.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)

@@ -58,11 +58,11 @@ func TestReject_anyOfTheVersions(t *testing.T) {
 	for text, want := range map[string]bool{
 		web2:                                    true,
 		worker2:                                 true,
-		"quay.io/acme/worker:3@" + digestB:      true, // the same bits under another tag
-		"quay.io/acme/web:2.0.0":                true, // nothing tells the digest
+		"quay.io/acme/worker:3@" + digestB:      true, // the same digest under another tag
+		"quay.io/acme/web:2.0.0":                true, // the digest is unknown
 		"quay.io/mirror/web:2.0.0":              false,
 		"quay.io/acme/worker:3.0.0":             false,
-		"quay.io/acme/web:2.0.0@" + digestOf(1): false, // the tag was moved to other bits
+		"quay.io/acme/web:2.0.0@" + digestOf(1): false, // the tag was moved to another digest
 		"quay.io/acme/web@" + digestA:           true,
 	} {
 		if got := rejected(t, s, shop, text); got != want {
@@ -98,12 +98,12 @@ func TestResume_dropsWhatWasBefore(t *testing.T) {
 		t.Errorf("the neighbor was resumed at %v", got)
 	}
 
-	// A close from before that is only seen now is answered already.
+	// A close from before the resume, seen only now, has no effect.
 	same(t, s, apply(t, s, state.Reject(shop, reject(1, web2))))
 	if s = apply(t, s, state.Reject(shop, reject(3, web2))); !rejected(t, s, shop, web2) {
 		t.Error("a close after resuming is no answer")
 	}
-	// The clock of the second who resumes may be late.
+	// The clock of the second user who resumes may be slow.
 	s = apply(t, s, state.Resume(shop, act("cho", 1)))
 	if got := s.At(shop).Resumed.By.Login; got != "ben" {
 		t.Errorf("resumed by %s", got)
@@ -297,7 +297,7 @@ func TestRejected_anImageThatNobodyCanRead(t *testing.T) {
 	}
 }
 
-// Who resumes an environment means all that stands still in it.
+// Resuming an environment resumes all holds in it.
 func TestResume_wide(t *testing.T) {
 	t.Parallel()
 	shop, other := state.Target{Environment: "prod", Application: "shop"}, state.Target{Environment: "dev", Application: "shop"}
@@ -316,8 +316,8 @@ func TestResume_wide(t *testing.T) {
 	}
 }
 
-// A request that would keep every pass busy is refused where it is made, not cut:
-// it would be another one.
+// A request that exceeds the limits is refused when it is made, not truncated,
+// because a truncated one would be a different request.
 func TestApply_tooManyWishes(t *testing.T) {
 	t.Parallel()
 	before := state.State{}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Closed remembers that promoter itself closes a pull request. It is written
+// Closed records that promoter itself closes a pull request. It is written
 // before the close.
 func Closed(target Target, number int, reason string, when time.Time) Change {
 	return at(target, func(r *Record) {
@@ -16,8 +16,8 @@ func Closed(target Target, number int, reason string, when time.Time) Change {
 	})
 }
 
-// ReopenedOnce remembers that the deleted head branch of a pull request was
-// pushed again, which is done once.
+// ReopenedOnce records that the deleted head branch of a pull request was
+// pushed again, which happens only once.
 func ReopenedOnce(target Target, number int, when time.Time) Change {
 	return at(target, func(r *Record) {
 		if r.Reopened == nil {

@@ -1,12 +1,13 @@
-// Package state is what the branch promoter/_state of a GitOps repository holds:
-// what people decided about promotions, and the few facts that no file can tell.
+// Package state reads and writes the promoter/_state branch of a GitOps
+// repository: user decisions about promotions, and the few facts that cannot be
+// derived from other files.
 //
-// It is an orphan branch with one small JSON file per place, an environment with
-// an application, so that two writers meet only when they decide about the same
-// place. The package reads, changes and writes these files as values; the branch
-// itself is pushed by whoever holds the repository. docs/formats.md describes the
-// schema, which must not change but by a new version.
+// It is an orphan branch with one small JSON file per target, an application in
+// an environment, so that two writers conflict only on the same target. The
+// package reads, changes and writes these files as values; the caller pushes
+// the branch. docs/formats.md describes the schema, which must not change
+// without a new version.
 //
-// Nothing in it is a right: whoever may push the branch may hold and ask, and
-// nobody passes a gate by it.
+// The state grants no permissions: any user who can push the branch can hold a
+// target or request a promotion, but no decision on the branch bypasses a gate.
 package state

@@ -6,8 +6,8 @@ import (
 	"reflect"
 )
 
-// Diff returns the files to write so that a branch that holds before holds s; nil
-// content deletes a file.
+// Diff returns the files to write so that a branch with the state before has
+// the state s. Nil content deletes a file.
 func (s State) Diff(before State) map[string][]byte {
 	files := map[string][]byte{}
 	for target, record := range s.records.all() {
@@ -27,8 +27,8 @@ func (s State) Diff(before State) map[string][]byte {
 	return files
 }
 
-// encode returns the file of a record. What this release does not know of, and
-// what it did not change, stays as it was read.
+// encode returns the file content for a record. Keys that this release does not
+// know, and values that it did not change, are preserved as read.
 func (r Record) encode() []byte {
 	content := marshal(r)
 	if r.source != nil {
@@ -43,12 +43,12 @@ func (r Record) encode() []byte {
 	return append(bytes.TrimSpace(out.Bytes()), '\n')
 }
 
-// marshal returns what this schema knows of a record, as compact JSON. It fails
-// for no record: bound made its times ones that can be written.
+// marshal returns the known keys of a record as compact JSON. It cannot fail,
+// because bound normalizes all times to valid ones.
 func marshal(v Record) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // people read the files
+	encoder.SetEscapeHTML(false) // the files are also read by users
 	if encoder.Encode(v) != nil {
 		return []byte("{}")
 	}

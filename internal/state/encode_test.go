@@ -119,20 +119,21 @@ func TestDiff_keepsWhatLaterReleasesWrote(t *testing.T) {
 		t.Errorf("file (-want +got):\n%s", diff)
 	}
 
-	// Another hold is another act: what is not known of the first does not hold of it.
+	// Another hold is another decision, so unknown keys of the first do not
+	// apply to it.
 	again := apply(t, before, state.Hold(shop, act("cho", 5)))
 	if text := string(again.Diff(before)["prod/shop.json"]); strings.Contains(text, "OPS-1") || !strings.Contains(text, "OPS-2") {
 		t.Errorf("writes %s", text)
 	}
-	// A record that says nothing to this release may say something to another.
+	// A record that is empty for this release may have content for another.
 	empty := before.With(shop, func(r *state.Record) { r.Hold, r.Request, r.Closings = nil, nil, nil })
 	if text := string(empty.Diff(before)["prod/shop.json"]); !strings.Contains(text, `"note"`) {
 		t.Errorf("writes %q", text)
 	}
 }
 
-// FuzzRead: no file makes reading fail in another way than it says, and what is
-// written back is read as the same.
+// FuzzRead checks that reading fails only in the documented ways and that
+// written state reads back equal.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(heldFile))
 	f.Add([]byte(`{"schema":1,"x":{"a":1},"hold":{"at":"2026-11-18T11:00:00.7+01:00","t":1},"rejections":[null,{"images":{"a":"b"},"n":0}]}`))

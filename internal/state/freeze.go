@@ -2,8 +2,8 @@ package state
 
 import "time"
 
-// Freeze stops an environment, or with All the repository, until it is thawed or
-// until the time, if there is one.
+// Freeze stops an environment, or the repository with All, until it is thawed
+// or until the given time, if any.
 func Freeze(environment string, act Act, until *time.Time) Change {
 	return at(Target{environment, All}, func(r *Record) { r.Freeze = &Frozen{Act: act, Until: until} })
 }

@@ -5,35 +5,36 @@ import (
 	"time"
 )
 
-// CommentWindow is how far back comments are heard. An older command that nobody heard
-// is not carried out any more.
+// CommentWindow is the maximum age of comments to process. An older unprocessed
+// command is ignored.
 const CommentWindow = 7 * 24 * time.Hour
 
-// maxHeard is how many comments of one repository are remembered.
+// maxHeard limits the processed comments stored for one repository.
 const maxHeard = 500
 
-// ProcessedComment is a comment whose command was carried out, refused or not understood, so
-// that it is heard once. It stands in the record of the repository alone.
+// ProcessedComment is a comment whose command was executed, rejected or not
+// recognized, stored so that it is processed only once. It is only in the
+// record of the repository.
 type ProcessedComment struct {
 	ID   int64     `json:"id"`
-	At   time.Time `json:"at"`             // it was written
-	Owed *Answer   `json:"owed,omitempty"` // nil: it was given, or there is none
+	At   time.Time `json:"at"`             // when it was written
+	Owed *Answer   `json:"owed,omitempty"` // nil if it was sent, or if there is none
 }
 
-// Answer is what is still to be said about a comment.
+// Answer is a pending reply to a comment.
 type Answer struct {
 	Number   int    `json:"number"` // of the pull request
 	Login    string `json:"login"`
-	Command  string `json:"command,omitempty"` // as it was understood; empty: it was not
+	Command  string `json:"command,omitempty"` // as parsed; empty if not recognized
 	Reaction string `json:"reaction"`
 	Words    string `json:"words,omitempty"`
 }
 
-// heardIn is the place whose record says which comments were heard.
+// heardIn returns the target whose record lists the processed comments.
 func heardIn() Target { return Target{All, All} }
 
-// Hear remembers that comments were heard. It is written together with what they
-// decided.
+// Hear records that comments were processed. It is written together with the
+// resulting decisions.
 func Hear(now time.Time, heard ...ProcessedComment) Change {
 	return at(heardIn(), func(r *Record) {
 		r.forget(CommentsSince(now))
@@ -45,7 +46,7 @@ func Hear(now time.Time, heard ...ProcessedComment) Change {
 	})
 }
 
-// Answered remembers that a comment was answered.
+// Answered records that the reply to a comment was sent.
 func Answered(id int64) Change {
 	return at(heardIn(), func(r *Record) {
 		for i := range r.Heard {
@@ -56,19 +57,20 @@ func Answered(id int64) Change {
 	})
 }
 
-// PassOver remembers that nothing is left to hear that was written before a time.
+// PassOver records that all comments written before a time are processed.
 func PassOver(before time.Time) Change {
 	return at(heardIn(), func(r *Record) { r.forget(before) })
 }
 
-// CommentsSince is the time from which comments are heard where nothing else is
-// remembered: the beginning of a day, so that the question is the same all day.
+// CommentsSince returns the default start time for listing comments. It is the
+// beginning of a day, so that the request stays the same all day.
 func CommentsSince(now time.Time) time.Time {
 	return utc(now.Add(-CommentWindow)).Truncate(24 * time.Hour)
 }
 
-// HearsFrom returns the time from which comments are to be asked for. It is false
-// where the record cannot be read that says which were heard: then none is.
+// HearsFrom returns the start time for listing comments. It returns false if
+// the record of processed comments cannot be read; no comment is then
+// processed.
 func (s State) HearsFrom(now time.Time) (time.Time, bool) {
 	_, broken := s.broken[heardIn()]
 	from := CommentsSince(now)
@@ -78,7 +80,7 @@ func (s State) HearsFrom(now time.Time) (time.Time, bool) {
 	return from, !broken
 }
 
-// Hears says whether a comment is still to be heard.
+// Hears reports whether a comment is still to be processed.
 func (s State) Hears(id int64, written, now time.Time) bool {
 	from, knows := s.HearsFrom(now)
 	if !knows || utc(written).Before(from) || written.Before(now.Add(-CommentWindow)) {
@@ -87,13 +89,14 @@ func (s State) Hears(id int64, written, now time.Time) bool {
 	return !slices.ContainsFunc(s.At(heardIn()).Heard, func(h ProcessedComment) bool { return h.ID == id })
 }
 
-// Owed returns the comments that are still to be answered, in the order in which
-// they were written.
+// Owed returns the comments with pending replies, in the order in which they
+// were written.
 func (s State) Owed() []ProcessedComment {
 	return slices.DeleteFunc(slices.Clone(s.At(heardIn()).Heard), func(h ProcessedComment) bool { return h.Owed == nil })
 }
 
-// boundHeard keeps the newest comments. What is forgotten is never heard again.
+// boundHeard keeps the newest comments. Dropped comments are never processed
+// again.
 func (r *Record) boundHeard(most int) {
 	slices.SortStableFunc(r.Heard, func(a, b ProcessedComment) int { return a.At.Compare(b.At) })
 	if over := len(r.Heard) - most; over > 0 {
@@ -102,8 +105,8 @@ func (r *Record) boundHeard(most int) {
 	}
 }
 
-// forget drops what was written before a time, and hears nothing from before it any
-// more. A year that cannot be written is left out.
+// forget drops comments written before a time and prevents processing of older
+// ones. It ignores a year that cannot be encoded.
 func (r *Record) forget(before time.Time) {
 	before = utc(before)
 	if (r.HeardFrom == nil || before.After(*r.HeardFrom)) && before.Year() <= 9999 {
@@ -112,7 +115,8 @@ func (r *Record) forget(before time.Time) {
 	r.Heard = slices.DeleteFunc(r.Heard, func(h ProcessedComment) bool { return utc(h.At).Before(before) })
 }
 
-// heardTimes, heardWords and clonedHeard are parts of what a record does as a whole.
+// heardTimes, heardWords and clonedHeard are the comment-related parts of
+// times, words and clone.
 func (r *Record) heardTimes() []*time.Time {
 	var times []*time.Time
 	if r.HeardFrom != nil {

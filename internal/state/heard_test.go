@@ -9,7 +9,7 @@ import (
 	"promoter/internal/state"
 )
 
-// heardAt is a comment, some minutes after noon.
+// heardAt returns a comment written some minutes after noon.
 func heardAt(id int64, minutes int) state.ProcessedComment {
 	return state.ProcessedComment{ID: id, At: after(minutes)}
 }
@@ -20,7 +20,8 @@ func owes(id int64, minutes int) state.ProcessedComment {
 	return h
 }
 
-// hears reads the branch again, and says whether a comment is still to be heard.
+// hears reads the branch again and reports whether a comment is still to be
+// processed.
 func hears(t *testing.T, s state.State, id int64, minutes int, now time.Time) bool {
 	t.Helper()
 	return read(t, whole(s)).Hears(id, after(minutes), now)
@@ -70,7 +71,8 @@ func TestHear_nothingOld(t *testing.T) {
 	}
 }
 
-// Who writes more commands than are remembered lets none be heard twice.
+// A user who writes more commands than are stored cannot cause one to be
+// processed twice.
 func TestHear_boundsWhatIsRemembered(t *testing.T) {
 	t.Parallel()
 	s := state.State{}
@@ -103,7 +105,7 @@ func TestAnswered(t *testing.T) {
 	}
 }
 
-// Where the record cannot be read, nobody knows what was heard.
+// If the record cannot be read, the processed comments are unknown.
 func TestHears_brokenRecord(t *testing.T) {
 	t.Parallel()
 	s := read(t, map[string]string{"_all/_all.json": `{"schema":1,"heard":7}`})
@@ -112,8 +114,8 @@ func TestHears_brokenRecord(t *testing.T) {
 	}
 }
 
-// A release that knows nothing of comments keeps what it does not know; so does this
-// one of what later ones write.
+// A release without support for comments preserves unknown keys, and so does
+// this release for keys of later ones.
 func TestHear_keepsWhatLaterReleasesWrote(t *testing.T) {
 	t.Parallel()
 	s := read(t, map[string]string{"_all/_all.json": `{"schema":1,"heardFrom":"2026-11-11T00:00:00Z","heard":[{"id":1,"at":"2026-11-18T11:00:00Z","url":"x"}]}`})

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// A later release may add keys to schema 1. A record that it wrote keeps them
-// when this one rewrites it: now is what is to be written, then what this release
-// understood of the file, raw the file itself.
+// A later release may add keys to schema 1. When this release rewrites a
+// record, it preserves them: now is the record to write, then is what this
+// release parsed from the file, and raw is the file itself.
 
 // keep merges two records, whose keys are all known, with the file.
 func keep(now, then, raw []byte) []byte {
@@ -24,8 +24,8 @@ func keep(now, then, raw []byte) []byte {
 	return object(out)
 }
 
-// merge returns the members of an object, each in the words of the file where it
-// still says the same.
+// merge returns the members of an object. Unchanged members keep their original
+// text from the file.
 func merge(now, then []byte, read []member) []member {
 	wanted, _ := members(now)
 	before, _ := members(then)
@@ -62,8 +62,9 @@ func keepValue(now, then, raw json.RawMessage) json.RawMessage {
 	return object(out)
 }
 
-// sameAct says whether two objects are of one act, so that what is not known of
-// the first still holds of the second: a request that was taken, not another one.
+// sameAct reports whether two objects describe the same decision, so that
+// unknown keys of the first also apply to the second: a request that was bound
+// to a snapshot, and not another one.
 func sameAct(a, b json.RawMessage) bool {
 	first, isObject := members(a)
 	second, _ := members(b)
@@ -74,8 +75,8 @@ func sameAct(a, b json.RawMessage) bool {
 	return isObject && named && dated && bytes.Equal(by.value, otherBy.value) && bytes.Equal(at.value, otherAt.value)
 }
 
-// keepElements returns a list whose elements that were there before are written
-// as in the file; false for what is no list.
+// keepElements returns a list whose unchanged elements keep their original text
+// from the file. It returns false if the value is not a list.
 func keepElements(now, then, raw json.RawMessage) (json.RawMessage, bool) {
 	var wanted, before, read []json.RawMessage
 	if json.Unmarshal(now, &wanted) != nil || json.Unmarshal(then, &before) != nil || json.Unmarshal(raw, &read) != nil {
@@ -101,8 +102,8 @@ func raws(list []json.RawMessage) [][]byte {
 	return out
 }
 
-// knownKey says whether a key of a record is one of schema 1 as it is here. The
-// library reads keys without regard to case.
+// knownKey reports whether the key is part of schema 1 in this release. Case is
+// ignored, as in the JSON library.
 func knownKey(key string) bool {
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Record]()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")

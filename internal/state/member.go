@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// member is one key of a JSON object with its value, in the order of the file.
+// member is one key of a JSON object with its value, in file order.
 type member struct {
 	key   string
 	value json.RawMessage
 }
 
-// members returns the members of an object; false for what is none, or for one
-// that says a key twice. Two keys that differ in case alone are one.
+// members returns the members of an object. It returns false if the value is
+// not an object or has duplicate keys. Keys that differ only in case are
+// duplicates.
 func members(raw []byte) ([]member, bool) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if start, err := decoder.Token(); err != nil || start != json.Delim('{') || !json.Valid(raw) {
@@ -35,10 +36,10 @@ func members(raw []byte) ([]member, bool) {
 	return list, true
 }
 
-// fold brings keys that differ in case alone to one form.
+// fold normalizes keys that differ only in case.
 func fold(key string) string { return strings.ToLower(strings.ToUpper(key)) }
 
-// find returns the member of a key.
+// find returns the member with the key.
 func find(list []member, key string) (member, bool) {
 	i := slices.IndexFunc(list, func(m member) bool { return strings.EqualFold(m.key, key) })
 	if i < 0 {
@@ -47,12 +48,12 @@ func find(list []member, key string) (member, bool) {
 	return list[i], true
 }
 
-// object writes the members as an object.
+// object encodes the members as an object.
 func object(list []member) []byte {
 	var out bytes.Buffer
 	for i, m := range list {
 		out.WriteByte("{,"[min(i, 1)])
-		key, _ := json.Marshal(m.key) // a string can always be written
+		key, _ := json.Marshal(m.key) // encoding a string cannot fail
 		out.Write(key)
 		out.WriteByte(':')
 		out.Write(m.value)

@@ -9,14 +9,14 @@ import (
 	"promoter/internal/state"
 )
 
-// answer is a change with the question whether it still counts.
+// answer is a change and a check whether it is still in effect.
 type answer struct {
 	name   string
 	change state.Change
 	counts func(state.State) bool
 }
 
-// answers are decisions that do not contradict each other.
+// answers returns decisions that do not contradict each other.
 func answers(t *testing.T) []answer {
 	request := state.Request{Act: act("req", 3)}
 	return []answer{
@@ -44,7 +44,8 @@ type branch struct {
 	moved int
 }
 
-// push writes the changes if nobody wrote since; else the writer loads again.
+// push writes the changes if no other writer has written since; otherwise the
+// writer loads the state again.
 func (b *branch) push(before, after state.State, at int) bool {
 	if at != b.moved {
 		return false
@@ -61,8 +62,8 @@ func (b *branch) push(before, after state.State, at int) bool {
 }
 
 // TestApply_twoWritersKeepBothDecisions races two writers over every pair of
-// decisions, both ways, with a lost race and with a lost answer after which the
-// same change is written once more.
+// decisions, in both orders, with a lost race and with a lost response after
+// which the same change is written again.
 func TestApply_twoWritersKeepBothDecisions(t *testing.T) {
 	t.Parallel()
 	for i, first := range answers(t) {

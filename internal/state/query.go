@@ -7,17 +7,18 @@ import (
 	"promoter/internal/image"
 )
 
-// Held is one reason for which a place stands still.
+// Held is a reason why a target is on hold.
 type Held struct {
 	Act
 	Freeze  bool
-	Place   Target     // where it was said
-	Until   *time.Time // when it ends by itself
-	Problem string     // why the file of the place cannot be read; nobody held it then
+	Place   Target     // the target of the hold or freeze
+	Until   *time.Time // when it expires
+	Problem string     // why the file of the target cannot be read; there is then no user decision
 }
 
-// Held returns the hold or freeze that keeps a place from moving now, the widest
-// one first. A file that cannot be read may hold one, and so it holds.
+// Held returns the hold or freeze that currently stops a target, the widest one
+// first. A file that cannot be read might contain one, so its target is on
+// hold.
 func (s State) Held(target Target, now time.Time) (Held, bool) {
 	for _, wide := range target.within() {
 		if problem, broken := s.broken[wide]; broken {
@@ -34,9 +35,9 @@ func (s State) Held(target Target, now time.Time) (Held, bool) {
 	return Held{}, false
 }
 
-// Rejected returns the rejection of a version in a place, by its digest or, where
-// one side knows none, by its repository and tag. The component's name plays no
-// part: what it is called may change, what was rejected does not.
+// Rejected returns the rejection of a version in a target, by its digest or, if
+// either digest is unknown, by repository and tag. The component name is
+// ignored, because a component can be renamed.
 func (s State) Rejected(target Target, repository image.Repository, version image.Version) (Rejection, bool) {
 	for _, wide := range target.within() {
 		for _, rejection := range s.At(wide).Rejections {
@@ -65,9 +66,9 @@ func (r Rejection) covers(repository image.Repository, version image.Version) bo
 	return false
 }
 
-// ResumedAt returns when a place, or one that holds it, was last resumed: what
-// people did to a pull request before does not count any more. It is the zero
-// time when that never was.
+// ResumedAt returns when a target, or one that contains it, was last resumed.
+// Earlier user actions on a pull request no longer count. It returns the zero
+// time if the target was never resumed.
 func (s State) ResumedAt(target Target) time.Time {
 	var last time.Time
 	for _, wide := range target.within() {
@@ -78,7 +79,7 @@ func (s State) ResumedAt(target Target) time.Time {
 	return last
 }
 
-// SeenAt returns since when a snapshot stands in a place, or last stood there.
+// SeenAt returns since when a target has a snapshot, or when it last had it.
 func (s State) SeenAt(target Target, snapshot string) (time.Time, bool) {
 	for _, seen := range slices.Backward(s.At(target).Seen) {
 		if seen.Snapshot == snapshot {
@@ -88,7 +89,7 @@ func (s State) SeenAt(target Target, snapshot string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// OfferedAt returns when a version was first offered to a place.
+// OfferedAt returns when a version first became available to a target.
 func (s State) OfferedAt(target Target, version Version) (time.Time, bool) {
 	versions := s.At(target).Versions
 	if i := slices.IndexFunc(versions, version.same); i >= 0 {

@@ -9,18 +9,18 @@ import (
 	"promoter/internal/fault"
 )
 
-// Limits of the branch, far above what promoter writes. One file holds one place:
-// in a repository that tells no applications apart, that is every component there
-// is, several times over.
+// Limits of the branch, far above what promoter writes. One file contains one
+// target: in a repository without separate applications, that is every
+// component, several times over.
 const (
 	maxFile  = 1 << 20 // bytes
 	maxFiles = 50_000
 	maxTotal = 64 << 20 // bytes
 )
 
-// Read reads the files of the branch. A file that cannot be read is a Problem of
-// its place, see State.Held. A file of a newer schema is an Invalid fault, because
-// what it says might forbid anything: promoter has to be upgraded first.
+// Read reads the files of the branch. A file that cannot be read is a Problem
+// of its target, see State.Held. A file with a newer schema is an Invalid
+// fault, because it might forbid anything: promoter must be upgraded first.
 func Read(files iter.Seq2[string, []byte]) (State, error) {
 	s := State{records: &table{}, broken: map[Target]Problem{}}
 	count, total := 0, 0
@@ -55,7 +55,7 @@ var (
 	errObject   = errors.New("it is no JSON object with every key once")
 )
 
-// decode reads one file.
+// decode decodes one file.
 func decode(content []byte) (Record, error) {
 	if len(content) > maxFile {
 		return Record{}, errTooLarge
@@ -72,8 +72,8 @@ func decode(content []byte) (Record, error) {
 	return record, nil
 }
 
-// checkSchema looks at the number before anything else: another schema may have
-// other types under the same names.
+// checkSchema checks the schema version first, because another schema may use
+// other types for the same keys.
 func checkSchema(content []byte) error {
 	var head struct {
 		Schema int `json:"schema"`
@@ -90,7 +90,7 @@ func checkSchema(content []byte) error {
 	return nil
 }
 
-// known reads what this schema knows of a file, with times as they are written.
+// known decodes the known keys of a file, with times as written.
 func known(content []byte) (Record, error) {
 	var record Record
 	if err := json.Unmarshal(content, &record); err != nil {

@@ -105,8 +105,9 @@ func TestRead_tooManyFiles(t *testing.T) {
 	}
 }
 
-// TestRead_saysWhoWroteIt: whoever may push the branch may hold; what they
-// wrote is shown with their name and is no right.
+// TestRead_saysWhoWroteIt checks that the state shows the author of a hold. Any
+// user who can push the branch can hold a target; the name grants no
+// permissions.
 func TestRead_saysWhoWroteIt(t *testing.T) {
 	t.Parallel()
 	s := read(t, map[string]string{"prod/shop.json": `{"schema": 1, "bypass": true,

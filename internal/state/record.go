@@ -6,27 +6,27 @@ import (
 	"promoter/internal/identity"
 )
 
-// Branch is the branch that holds the state.
+// Branch is the branch that contains the state.
 const Branch = "promoter/_state"
 
 // Schema is the version of the files that this package writes.
 const Schema = 1
 
-// All stands for every environment or application in a Place. No environment or
+// All selects every environment or application in a Target. No environment or
 // application can have this name.
 const All = "_all"
 
-// Target is what a record is about: an application in an environment, an
-// environment (Application is All), or the repository (both are All).
+// Target identifies the subject of a record: an application in an environment,
+// an environment (Application is All), or the repository (both are All).
 type Target struct {
 	Environment string
 	Application string
 }
 
-// Record is what is known about one place: one file.
+// Record is the state of one target, stored in one file.
 type Record struct {
 	Schema     int         `json:"schema"`
-	Hold       *Act        `json:"hold,omitempty"`   // until resumed: nothing is proposed and nothing lands
+	Hold       *Act        `json:"hold,omitempty"`   // until resumed: nothing is proposed or merged
 	Freeze     *Frozen     `json:"freeze,omitempty"` // the same, for an environment or the repository
 	Resumed    *Act        `json:"resumed,omitempty"`
 	Request    *Request    `json:"request,omitempty"`
@@ -36,74 +36,76 @@ type Record struct {
 	Reopened   *Reopened   `json:"reopened,omitempty"`
 	Seen       []Seen      `json:"seen,omitempty"`
 	Versions   []Version   `json:"versions,omitempty"`
-	// HeardFrom and Heard are in the record of the repository alone. HeardFrom is the
-	// time before which no comment is heard any more.
+	// HeardFrom and Heard are only in the record of the repository. Comments
+	// written before HeardFrom are not processed.
 	HeardFrom *time.Time         `json:"heardFrom,omitempty"`
 	Heard     []ProcessedComment `json:"heard,omitempty"`
 
-	source []byte // of the file that it was read from; nil: none
+	source []byte // of the file that it was read from; nil if none
 }
 
-// Act is who decided, when and why.
+// Act is a user decision: by whom, when and why.
 type Act struct {
 	By  identity.User `json:"by"`
 	At  time.Time     `json:"at"` // UTC
 	Why string        `json:"why,omitempty"`
 }
 
-// Frozen is a hold of an environment or of the repository that may end by itself.
+// Frozen is a hold of an environment or of the repository that may expire.
 type Frozen struct {
 	Act
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// Request asks for a promotion that waits for somebody to ask.
+// Request is a request for a promotion that requires one.
 type Request struct {
 	Act
-	// With names versions, REPOSITORY[:TAG][@DIGEST], that go in instead of those
-	// of the environments before. The registry is asked what they are.
+	// With lists explicit versions, REPOSITORY[:TAG][@DIGEST], to use instead
+	// of those of the upstream environments. They are resolved in the registry.
 	With []string `json:"with,omitempty"`
-	// Snapshot is the id of the snapshot that the request was taken for. Empty
-	// until then; afterwards it counts for no other.
+	// Snapshot is the ID of the snapshot to which the request is bound. It is
+	// empty at first; once set, the request applies to no other snapshot.
 	Snapshot string `json:"snapshot,omitempty"`
 }
 
-// RolledBack asks for the versions that a place held before.
+// RolledBack is a request to restore the previous versions of a target.
 type RolledBack struct {
 	Act
 	Images map[string]string `json:"images"` // component: repository:tag@digest
 }
 
-// Rejection says that versions are not to be proposed in the place again. In the
-// record of the repository it holds everywhere.
+// Rejection prevents versions from being proposed again in the target. In the
+// record of the repository it applies everywhere.
 type Rejection struct {
 	Act
 	Images map[string]string `json:"images"`           // component: repository:tag@digest
 	Number int               `json:"number,omitempty"` // of the pull request that was closed
 }
 
-// Closing is a pull request that promoter closed by itself. It is written before
-// the close, so that no crash makes it look like a person's answer.
+// Closing is a pull request that promoter closed by itself. It is written
+// before the close, so that after a crash it is not mistaken for a user
+// decision.
 type Closing struct {
 	Number int       `json:"number"`
 	Reason string    `json:"reason"`
 	At     time.Time `json:"at"`
 }
 
-// Reopened remembers that a deleted head branch was pushed again once.
+// Reopened records that a deleted head branch was pushed again once.
 type Reopened struct {
 	Number int       `json:"number"` // of the pull request whose branch was deleted
 	At     time.Time `json:"at"`
 }
 
-// Seen is when a snapshot was first seen in the place: the beginning of its soak
-// where no forge tells the time of a merge.
+// Seen records when a snapshot was first seen in the target, which starts its
+// soak if no forge reports the merge time.
 type Seen struct {
-	Snapshot string    `json:"snapshot"` // its id
+	Snapshot string    `json:"snapshot"` // its ID
 	At       time.Time `json:"at"`
 }
 
-// Version is when a version of a component was first offered to the place.
+// Version records when a version of a component first became available to the
+// target.
 type Version struct {
 	Component string    `json:"component"`
 	Tag       string    `json:"tag,omitempty"`

@@ -2,9 +2,9 @@ package state
 
 import "maps"
 
-// Reject says that versions are not to be proposed in a place again; in the place
-// of the repository: nowhere. A rejection from before the place was resumed, such
-// as an older close that is only seen now, changes nothing.
+// Reject prevents versions from being proposed again in a target or, for the
+// repository, in any target. A rejection from before the target was resumed,
+// such as an older close that is detected late, has no effect.
 func Reject(target Target, rejection Rejection) Change {
 	return at(target, func(r *Record) {
 		if r.Resumed != nil && utc(rejection.At).Before(r.Resumed.At) || len(rejection.Images) == 0 {

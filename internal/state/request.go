@@ -2,16 +2,17 @@ package state
 
 import "slices"
 
-// MaxWith is how many versions a request may name. Each is a question to a
-// registry, in every pass until the request is done.
+// MaxWith limits the versions in a request. Each one requires a registry lookup
+// in every reconciliation until the request is done.
 const MaxWith = 100
 
-// maxImage is the longest text of a version in bytes, above what the parts of a
-// reference may have together.
+// maxImage limits a version in a request, in bytes. It is more than the parts
+// of a reference can have together.
 const maxImage = 1024
 
-// bounded says whether a request is none that keeps a pass busy. A shorter one
-// would be another request, so it is not cut.
+// bounded reports whether the request is within the limits. A longer request is
+// refused rather than truncated, because a truncated one would be a different
+// request.
 func (r *Request) bounded() bool {
 	if r == nil {
 		return true
@@ -20,7 +21,7 @@ func (r *Request) bounded() bool {
 	return len(r.With) <= MaxWith && !slices.ContainsFunc(r.With, long)
 }
 
-// Ask asks for a promotion into a place.
+// Ask requests a promotion to a target.
 func Ask(target Target, request Request) Change {
 	return at(target, func(r *Record) {
 		if r.Request == nil || !r.Request.same(request) {
@@ -29,8 +30,8 @@ func Ask(target Target, request Request) Change {
 	})
 }
 
-// Take binds a request to the snapshot that it was taken for. Another request
-// that came meanwhile is left alone.
+// Take binds a request to a snapshot. A different request that arrived in the
+// meantime is left unchanged.
 func Take(target Target, request Request, snapshot string) Change {
 	return at(target, func(r *Record) {
 		if r.Request != nil && r.Request.same(request) {
@@ -39,8 +40,8 @@ func Take(target Target, request Request, snapshot string) Change {
 	})
 }
 
-// Fulfill drops a request that is done, or that nothing can come of. Another
-// request that came meanwhile is left alone.
+// Fulfill drops a request that is done or cannot be fulfilled. A different
+// request that arrived in the meantime is left unchanged.
 func Fulfill(target Target, request Request) Change {
 	return at(target, func(r *Record) {
 		if r.Request != nil && r.Request.same(request) {
@@ -49,7 +50,8 @@ func Fulfill(target Target, request Request) Change {
 	})
 }
 
-// same says whether two values are one request, bound or not.
+// same reports whether two values are the same request, regardless of the
+// snapshot.
 func (r Request) same(other Request) bool {
 	return utc(r.At).Equal(utc(other.At)) && r.By.Same(other.By)
 }

@@ -2,10 +2,11 @@ package state
 
 import "slices"
 
-// Resume ends the hold and the rollback of a place and drops what was rejected
-// there until now, so that it may be proposed again. Resuming an environment
-// resumes every application in it, and the repository all of them: whoever says
-// "go on" does not know who held what. A freeze stays: it is thawed.
+// Resume ends the hold and the rollback of a target and drops its rejections up
+// to now, so that the versions may be proposed again. Resuming an environment
+// resumes every application in it, and resuming the repository resumes
+// everything, because a user who resumes may not know which holds exist. A
+// freeze is not affected; it must be thawed.
 func Resume(target Target, act Act) Change {
 	return func(s State) State {
 		s = resumeOne(target, act)(s)

@@ -1,7 +1,7 @@
 package state
 
-// Rollback brings a place back to the versions of the rollback and holds it until
-// it is resumed. What was asked for there before is dropped.
+// Rollback restores the versions of the rollback in a target and holds the
+// target until it is resumed. It drops a pending request.
 func Rollback(target Target, rollback RolledBack) Change {
 	return at(target, func(r *Record) {
 		hold := rollback.Act

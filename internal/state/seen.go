@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// FirstSeen remembers since when a snapshot stands in a place. It changes nothing
-// while the same one stands, and begins anew when it comes back after another.
+// FirstSeen records since when a target has a snapshot. It does nothing while
+// the snapshot stays the same. If the snapshot returns after another one, the
+// time starts again.
 func FirstSeen(target Target, snapshot string, when time.Time) Change {
 	return at(target, func(r *Record) {
 		if n := len(r.Seen); n == 0 || r.Seen[n-1].Snapshot != snapshot {
@@ -15,8 +16,8 @@ func FirstSeen(target Target, snapshot string, when time.Time) Change {
 	})
 }
 
-// FirstOffered remembers when a version was first offered to a place. Its At is
-// kept only when the version is new there.
+// FirstOffered records when a version first became available to a target. It
+// does nothing if the version is already recorded.
 func FirstOffered(target Target, version Version) Change {
 	return at(target, func(r *Record) {
 		if !slices.ContainsFunc(r.Versions, version.same) {
@@ -25,7 +26,7 @@ func FirstOffered(target Target, version Version) Change {
 	})
 }
 
-// same says whether two values are of one version, whenever they were offered.
+// same reports whether two values are the same version, regardless of the time.
 func (v Version) same(other Version) bool {
 	return v.Component == other.Component && v.Tag == other.Tag && v.Digest == other.Digest
 }

@@ -9,25 +9,25 @@ import (
 	"promoter/internal/fault"
 )
 
-// State is every record of the branch. The zero value is an empty branch. It is a
-// value: changing it makes another.
+// State is the set of all records on the branch. The zero value is an empty
+// branch. It is immutable: a change returns a new state.
 type State struct {
 	records *table
 	broken  map[Target]Problem
 	draft   *draft // set while Apply works
 }
 
-// draft is what Apply has to tell beside what it makes.
+// draft collects the additional results of Apply.
 type draft struct{ refused []Problem }
 
-// At returns the record of exactly one place, the zero one when there is none. It
-// is read only.
+// At returns the record of exactly the target, or the zero record. The result
+// is read-only.
 func (s State) At(target Target) Record {
 	record, _ := s.records.find(target)
 	return record
 }
 
-// Targets returns the places that have a record, sorted: the repository first,
+// Targets returns the targets that have a record, sorted: the repository first,
 // then the environments, each before its applications.
 func (s State) Targets() []Target {
 	var targets []Target
@@ -38,9 +38,9 @@ func (s State) Targets() []Target {
 	return targets
 }
 
-// With returns the state in which the record of a place is changed. The change
-// gets a copy. A place whose file could not be read stays as it is: overwriting
-// the file would lose what it says, so a person has to repair it. Apply tells.
+// With returns the state with a changed record. The change gets a copy. A
+// target whose file could not be read is not changed, because overwriting the
+// file would lose its content; a user must repair it. Apply reports this.
 func (s State) With(target Target, change func(*Record)) State {
 	if problem, broken := s.broken[target]; broken {
 		s.refuse(problem)
@@ -56,7 +56,7 @@ func (s State) With(target Target, change func(*Record)) State {
 		s.refuse(Problem{Place: target, Reason: errWith.Error()})
 		return s
 	}
-	record = record.clone() // what the change put in is its own
+	record = record.clone() // the change may have stored its own values
 	record.bound()
 	s.records = s.records.with(target, record)
 	return s
@@ -68,8 +68,8 @@ func (s State) refuse(problem Problem) {
 	}
 }
 
-// Apply makes the changes one after the other. Those of a place whose file cannot
-// be read are left out, and named by an Invalid fault; the others are made.
+// Apply applies the changes in order. Changes to a target whose file cannot be
+// read are skipped and reported as an Invalid fault; the others are applied.
 func (s State) Apply(changes ...Change) (State, error) {
 	work := &draft{}
 	next := State{records: s.records, broken: s.broken, draft: work}
@@ -83,22 +83,22 @@ func (s State) Apply(changes ...Change) (State, error) {
 	return next, nil
 }
 
-// Problems returns the files that could not be read, sorted by place. Their
-// places are held until somebody repairs them.
+// Problems returns the files that could not be read, sorted by target. Their
+// targets are on hold until a user repairs them.
 func (s State) Problems() []Problem {
 	return slices.SortedFunc(maps.Values(s.broken), func(a, b Problem) int { return a.Place.compare(b.Place) })
 }
 
-// Problem is a file of the branch that could not be read.
+// Problem is a file on the branch that could not be read.
 type Problem struct {
 	Place  Target
 	Reason string
 }
 
-// String says the problem in one line.
+// String describes the problem in one line.
 func (p Problem) String() string { return p.Place.path() + " on " + Branch + ": " + p.Reason }
 
-// compare sorts what is wider before what it holds.
+// compare sorts wider targets before those that they contain.
 func (p Target) compare(q Target) int {
 	if c := strings.Compare(wideFirst(p.Environment), wideFirst(q.Environment)); c != 0 {
 		return c
@@ -113,7 +113,7 @@ func wideFirst(name string) string {
 	return name
 }
 
-// String names the place for people.
+// String returns the target for display.
 func (p Target) String() string {
 	switch {
 	case p.Environment == All:
@@ -125,11 +125,11 @@ func (p Target) String() string {
 	}
 }
 
-// within returns the places whose records count for a place, the widest first.
+// within returns the targets whose records apply to a target, the widest first.
 func (p Target) within() []Target {
 	return slices.Compact([]Target{{All, All}, {p.Environment, All}, p})
 }
 
-// utc is how times are kept: whole seconds, so that what is read back is what was
+// utc normalizes times to whole seconds, so that a time is read back as
 // written.
 func utc(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }

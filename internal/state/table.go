@@ -5,14 +5,14 @@ import (
 	"maps"
 )
 
-// table holds the records of a state in parts. Who changes one place copies one
-// part: a first pass over thousands of places changes them one by one, and a copy
-// of everything each time took 40 s for 10,000.
+// table is a copy-on-write map of records in parts. Changing one target copies
+// one part: the first reconciliation changes thousands of targets one by one,
+// and copying everything each time took 40 s for 10,000.
 type table [parts]map[Target]Record
 
 const parts = 256
 
-// part returns the part of a place, by its FNV-1a hash.
+// part returns the part of a target, by its FNV-1a hash.
 func (p Target) part() uint32 {
 	hash := uint32(2166136261)
 	for _, name := range [2]string{p.Environment, p.Application} {
@@ -23,7 +23,7 @@ func (p Target) part() uint32 {
 	return hash % parts
 }
 
-// find returns the record of a place. A nil table is empty.
+// find returns the record of a target. A nil table is empty.
 func (t *table) find(target Target) (Record, bool) {
 	if t == nil {
 		return Record{}, false
@@ -32,8 +32,8 @@ func (t *table) find(target Target) (Record, bool) {
 	return record, found
 }
 
-// with returns a copy in which the place has the record, or none if it says
-// nothing.
+// with returns a copy with the record for the target, or without one if the
+// record is empty.
 func (t *table) with(target Target, record Record) *table {
 	next := table{}
 	if t != nil {
@@ -51,7 +51,7 @@ func (t *table) with(target Target, record Record) *table {
 	return &next
 }
 
-// put adds a record to a table that nobody else has yet.
+// put adds a record to a table that is not shared yet.
 func (t *table) put(target Target, record Record) {
 	i := target.part()
 	if t[i] == nil {
@@ -60,7 +60,7 @@ func (t *table) put(target Target, record Record) {
 	t[i][target] = record
 }
 
-// all returns every record, in no order.
+// all returns every record, in no particular order.
 func (t *table) all() iter.Seq2[Target, Record] {
 	return func(yield func(Target, Record) bool) {
 		if t == nil {

@@ -27,7 +27,7 @@ const (
 	worker2 = "quay.io/acme/worker:2.0.0@" + digestB
 )
 
-// act is somebody's act, some minutes after noon.
+// act returns a decision of a user, some minutes after noon.
 func act(login string, minutes int) state.Act {
 	return state.Act{By: identity.User{Host: "github.com", Login: login}, At: after(minutes), Why: "because"}
 }
@@ -46,7 +46,7 @@ func reject(minutes int, images ...string) state.Rejection {
 	return r
 }
 
-// apply makes the changes and fails the test when one cannot be made.
+// apply applies the changes and fails the test if one is refused.
 func apply(t *testing.T, s state.State, changes ...state.Change) state.State {
 	t.Helper()
 	next, err := s.Apply(changes...)
@@ -56,7 +56,7 @@ func apply(t *testing.T, s state.State, changes ...state.Change) state.State {
 	return next
 }
 
-// read reads the files as a branch that holds exactly them.
+// read reads the files as a branch with exactly these files.
 func read(t *testing.T, files map[string]string) state.State {
 	t.Helper()
 	branch := map[string][]byte{}
@@ -70,7 +70,7 @@ func read(t *testing.T, files map[string]string) state.State {
 	return s
 }
 
-// whole is what a state writes to an empty branch.
+// whole returns the files that a state writes to an empty branch.
 func whole(s state.State) map[string]string {
 	files := map[string]string{}
 	for path, content := range s.Diff(state.State{}) {
@@ -79,7 +79,7 @@ func whole(s state.State) map[string]string {
 	return files
 }
 
-// same compares two states by what they write.
+// same compares two states by the files that they write.
 func same(t *testing.T, want, got state.State) {
 	t.Helper()
 	if diff := cmp.Diff(whole(want), whole(got)); diff != "" {
@@ -87,7 +87,7 @@ func same(t *testing.T, want, got state.State) {
 	}
 }
 
-// rejected asks for a version written as a reference.
+// rejected reports whether a version, written as a reference, is rejected.
 func rejected(t *testing.T, s state.State, target state.Target, text string) bool {
 	t.Helper()
 	r, err := image.Parse(text)
@@ -98,7 +98,7 @@ func rejected(t *testing.T, s state.State, target state.Target, text string) boo
 	return found
 }
 
-// held returns the words of what holds a place.
+// held returns the description of what holds a target.
 func held(s state.State, target state.Target, now time.Time) string {
 	h, found := s.Held(target, now)
 	switch {
