@@ -11,18 +11,18 @@ import (
 	"promoter/internal/secret"
 )
 
-// account is somebody who asks the API of a forge.
+// account is a user of a forge's API.
 type account struct {
 	client *http.Client
-	api    string // URL without a slash at its end
+	api    string // URL without a trailing slash
 	token  secret.String
 	login  string
 }
 
-// maxAnswer bounds an answer of the API, in bytes.
+// maxAnswer limits a response of the API, in bytes.
 const maxAnswer = 16 << 20
 
-// statusError is an answer that is no success.
+// statusError is a response with an error status.
 type statusError struct {
 	method, path string
 	status       int
@@ -33,8 +33,8 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("the forge answers %s %s with %d: %s", e.method, e.path, e.status, e.said)
 }
 
-// ask sends a request to the API and reads the answer into the value, if there is
-// one.
+// ask sends a request to the API and decodes the response into the value, if it
+// is not nil.
 func (a account) ask(ctx context.Context, method, path string, body, into any) error {
 	var text bytes.Buffer
 	if body != nil {
@@ -69,7 +69,7 @@ func (a account) ask(ctx context.Context, method, path string, body, into any) e
 	return nil
 }
 
-// wordsOf returns what an error of the API says.
+// wordsOf returns the message of an API error.
 func wordsOf(data []byte) string {
 	var said struct{ Message string }
 	if err := json.Unmarshal(data, &said); err != nil || said.Message == "" {

@@ -10,22 +10,23 @@ import (
 	"github.com/go-git/go-git/v5/storage"
 )
 
-// bridge keeps a repository on this disk and one that is known by the API alone
-// the same. The forge's branches are the truth: they are brought here before
-// anybody is told of them, and a push counts when they have moved there. Objects
-// have the same ids on both sides, which is checked for each.
+// bridge synchronizes a local repository with one that is only reachable
+// through the API. The forge's branches are authoritative: they are fetched
+// before they are advertised, and a push succeeds once they have moved there.
+// Objects have the same IDs on both sides, which is verified for each one.
+//
 // https://docs.github.com/en/rest/git
 type bridge struct {
 	forge  account
 	path   string // /repos/OWNER/NAME
 	storer storage.Storer
-	both   map[plumbing.Hash]bool // the forge has these too
+	both   map[plumbing.Hash]bool // objects that the forge has too
 }
 
-// headsPath names the branches of the API: those that begin so.
+// headsPath is the prefix of branches in the API.
 const headsPath = "/git/matching-refs/heads/"
 
-// bring lets every branch here be where it is at the forge.
+// bring moves every local branch to its position at the forge.
 func (b *bridge) bring(ctx context.Context) error {
 	there, err := b.branches(ctx)
 	if err != nil {
@@ -66,7 +67,8 @@ func (b *bridge) branches(ctx context.Context) (map[plumbing.ReferenceName]plumb
 	return branches, nil
 }
 
-// push moves branches at the forge, and here, from where the pusher saw them.
+// push moves branches at the forge and locally, from the position that the
+// pusher has seen.
 func (b *bridge) push(ctx context.Context, commands []*packp.Command) error {
 	there, err := b.branches(ctx)
 	if err != nil {

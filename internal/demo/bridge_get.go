@@ -12,7 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// keep stores what the forge told of an object, if that is the object.
+// keep stores an object from the forge if the forge's data results in its ID.
 func (b *bridge) keep(id plumbing.Hash, encode func(plumbing.EncodedObject) error) error {
 	made := b.storer.NewEncodedObject()
 	if err := encode(made); err != nil {

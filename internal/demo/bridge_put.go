@@ -12,13 +12,13 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// body is what a request says.
+// body is the body of a request.
 type body map[string]any
 
-// named is how the API names an object.
+// named is an object reference in the API.
 type named struct{ SHA string }
 
-// put gives the forge one object. It must compute the id that Git computes.
+// put uploads one object to the forge, which must compute the same ID as Git.
 func (b *bridge) put(ctx context.Context, kind string, id plumbing.Hash, what body) error {
 	var answer named
 	if err := b.forge.ask(ctx, "POST", b.path+"/git/"+kind, what, &answer); err != nil {
@@ -55,7 +55,7 @@ func (b *bridge) putCommit(ctx context.Context, id plumbing.Hash) error {
 	})
 }
 
-// signature is a person in the API.
+// signature is an author or committer in the API.
 type signature struct {
 	Name  string    `json:"name"`
 	Email string    `json:"email"`
@@ -64,7 +64,8 @@ type signature struct {
 
 func signed(s object.Signature) signature { return signature{s.Name, s.Email, s.When} }
 
-// inGit is the same in an object, which knows no parts of seconds.
+// inGit returns the signature of a Git object, which has no fractions of a
+// second.
 func (s signature) inGit() object.Signature {
 	return object.Signature{Name: s.Name, Email: s.Email, When: s.Date.Truncate(time.Second)}
 }
@@ -91,7 +92,7 @@ func (b *bridge) putTree(ctx context.Context, id plumbing.Hash) error {
 	return b.put(ctx, "trees", id, body{"tree": entries})
 }
 
-// entry is one name of a tree in the API.
+// entry is one entry of a tree in the API.
 type entry struct {
 	Path string `json:"path"`
 	Mode string `json:"mode"`

@@ -120,8 +120,8 @@ func TestWhatTheForgeTellsIsChecked(t *testing.T) {
 	}
 }
 
-// TestABranchThatIsGoneThereGoesHere looks at both sides after somebody deleted it
-// at the forge.
+// TestABranchThatIsGoneThereGoesHere checks both sides after a branch was
+// deleted at the forge.
 func TestABranchThatIsGoneThereGoesHere(t *testing.T) {
 	t.Parallel()
 	forge := canned{}

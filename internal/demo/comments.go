@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// comments stand in for the list of a repository's comments, and for reactions, where
-// a counterpart has only the comments of each pull request.
+// comments replaces the repository comment list, and reactions, for a forge
+// server that has only the comments of each pull request.
 type comments struct {
 	standIn
 	forge     account
@@ -21,13 +21,12 @@ type comments struct {
 	reactions map[string][]string // by comment
 }
 
-// lookForComments finds out whether the counterpart lists the comments of a
-// repository.
+// lookForComments checks whether the server lists the comments of a repository.
 func (g *github) lookForComments(ctx context.Context) error {
 	return g.comments.learn(g.promoter.ask(ctx, "GET", g.path+"/issues/comments?per_page=1", nil, nil))
 }
 
-// before answers instead of the counterpart what it has not.
+// before handles the requests that the server does not support.
 func (c *comments) before(next http.Handler) http.Handler {
 	routes := http.NewServeMux()
 	routes.HandleFunc("GET /repos/{owner}/{name}/issues/comments", c.list)
@@ -35,14 +34,14 @@ func (c *comments) before(next http.Handler) http.Handler {
 	return c.standIn.before(routes, next)
 }
 
-// comment is one of the API, with all that it says.
+// comment is a comment in the API, with all its fields.
 type comment struct {
 	said    body
 	changed time.Time
 }
 
-// list answers with all of them on one page: those of every pull request, the one
-// that is the longest unchanged first.
+// list returns the comments of all pull requests on one page, the least
+// recently updated first.
 func (c *comments) list(w http.ResponseWriter, r *http.Request) {
 	said := []body{}
 	if page := r.URL.Query().Get("page"); page != "" && page != "1" {
@@ -88,7 +87,7 @@ func (c *comments) all(ctx context.Context, path string) (all []comment, err err
 	return all, nil
 }
 
-// react keeps what promoter says of a comment.
+// react stores promoter's reaction to a comment.
 func (c *comments) react(w http.ResponseWriter, r *http.Request) {
 	var reaction struct{ Content string }
 	if err := json.NewDecoder(io.LimitReader(r.Body, maxAnswer)).Decode(&reaction); err != nil {

@@ -12,26 +12,25 @@ import (
 	"time"
 )
 
-// Options say where the demo shows itself.
+// Options configure the demo.
 type Options struct {
-	// Out takes the story and what the verbs print.
+	// Out receives the story and the output of the commands.
 	Out io.Writer
-	// Promoter runs one command line of promoter, prints to out, and returns the
+	// Promoter runs one promoter command line, prints to out, and returns the
 	// exit code.
 	Promoter func(ctx context.Context, out io.Writer, args ...string) int
-	// Once ends after the last step. Otherwise everything keeps running until the
-	// context ends, to play with.
+	// Once exits after the last step. Otherwise everything keeps running until
+	// the context is done, for you to try out.
 	Once bool
-	// Keep leaves the folder there to look at.
+	// Keep keeps the folder for inspection.
 	Keep bool
-	// GitHub is where pull requests are. Nil: the story on plain Git.
+	// GitHub is the server for pull requests. If nil, the demo uses plain Git.
 	GitHub *GitHub
 	Now    func() time.Time
 }
 
-// Run shows the demo. An error means that a promise was broken, or that the
-// surroundings failed, and names the step. The folder is removed in every case
-// unless it is kept.
+// Run runs the demo. An error names the step and means that a check failed or
+// that the environment failed. The folder is always removed unless Keep is set.
 func Run(ctx context.Context, options Options) (err error) {
 	folder, err := os.MkdirTemp("", "promoter-demo-")
 	if err != nil {
@@ -67,17 +66,17 @@ func Run(ctx context.Context, options Options) (err error) {
 	return nil
 }
 
-// show is one performance.
+// show is one run of the demo.
 type show struct {
 	Options
 	folder   string
 	registry *registry
 	hub      *hub
-	github   *github  // nil: the story on plain Git
+	github   *github  // nil: plain Git
 	service  *service // nil before it is started
 	ann      *person
 	target   []string // the flags that name the repository
-	want     sample   // what main has to hold now
+	want     sample   // the expected content of main
 	before   []version
 	after    []version
 	number   int    // of the step
@@ -90,7 +89,7 @@ func newShow(ctx context.Context, options Options, folder string, r *registry) (
 		return nil, err
 	}
 	s := &show{Options: options, folder: folder, registry: r, hub: h}
-	// Prod's window opens long after the demo, until somebody moves it.
+	// Prod's window opens long after the demo, until the user moves it.
 	s.want = sample{host: r.host, config: config, opens: later(options.Now(), time.Hour), holds: map[place]version{}}
 	if options.GitHub != nil {
 		return s, s.onGitHub(ctx)
@@ -100,12 +99,12 @@ func newShow(ctx context.Context, options Options, folder string, r *registry) (
 	return s, err
 }
 
-// later is a time as a config says it.
+// later returns a time in config format.
 func later(now time.Time, by time.Duration) time.Time {
 	return now.UTC().Truncate(time.Second).Add(by)
 }
 
-// close ends the service, and what the show began elsewhere.
+// close stops the service and removes the remote resources of the demo.
 func (s *show) close(ctx context.Context) (err error) {
 	if s.service != nil {
 		err = s.service.end()
@@ -116,7 +115,7 @@ func (s *show) close(ctx context.Context) (err error) {
 	return err
 }
 
-// perform tells the story, and names the step in which it ended early.
+// perform runs the steps and names the one that failed.
 func (s *show) perform(ctx context.Context) error {
 	for _, chapter := range s.chapters() {
 		s.number++
@@ -133,8 +132,8 @@ func (s *show) perform(ctx context.Context) error {
 	return nil
 }
 
-// promoter runs a verb on the repository, and holds what it prints, its exit code
-// and the files of main against what is promised: every pattern matches in it.
+// promoter runs a command on the repository and checks its output, its exit
+// code and the files of main: every pattern must match the output.
 func (s *show) promoter(ctx context.Context, args []string, promised ...string) (string, error) {
 	fmt.Fprintf(s.Out, "\n$ promoter %s\n", inWords(args))
 	var printed strings.Builder
@@ -150,7 +149,7 @@ func (s *show) promoter(ctx context.Context, args []string, promised ...string) 
 	return printed.String(), s.compare(ctx)
 }
 
-// says fails unless a line of what a verb printed matches.
+// says returns an error unless a line of the output matches.
 func says(verb, printed, pattern string) error {
 	if !regexp.MustCompile(`(?m)` + pattern).MatchString(printed) {
 		return fmt.Errorf("promise broken: promoter %s does not say %q", verb, pattern)
@@ -158,7 +157,7 @@ func says(verb, printed, pattern string) error {
 	return nil
 }
 
-// compare holds the files of main against what is promised, wherever it moved.
+// compare checks that the files of main have the expected content.
 func (s *show) compare(ctx context.Context) error {
 	if s.github != nil {
 		if err := s.github.sync(ctx); err != nil {
@@ -168,12 +167,12 @@ func (s *show) compare(ctx context.Context) error {
 	return s.hub.compare(s.want.tree())
 }
 
-// run makes one pass over the repository.
+// run reconciles the repository once.
 func (s *show) run(ctx context.Context, promised ...string) (string, error) {
 	return s.promoter(ctx, append([]string{"run"}, s.target...), promised...)
 }
 
-// inWords writes a command line as a shell reads it.
+// inWords formats a command line for a shell.
 func inWords(args []string) string {
 	quoted := make([]string, 0, len(args))
 	for _, arg := range args {
@@ -185,13 +184,13 @@ func inWords(args []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// tell says something to whoever watches.
+// tell prints a message to the user.
 func (s *show) tell(format string, args ...any) {
 	fmt.Fprintf(s.Out, "\n"+format+"\n", args...)
 }
 
-// maxWait bounds how long the demo waits for what a decision names: more would be
-// a broken promise.
+// maxWait limits how long the demo waits for the time that a decision names. A
+// longer wait is a failure.
 const maxWait = 10 * time.Second
 
 // wait waits until the time that a decision names, and not longer.
@@ -214,7 +213,7 @@ func (s *show) wait(ctx context.Context, until time.Time) error {
 	}
 }
 
-// untilIn returns the last time that the lines of a pattern name.
+// untilIn returns the latest time in the lines that match a pattern.
 func untilIn(printed, pattern string) (time.Time, error) {
 	var last time.Time
 	for _, found := range regexp.MustCompile(`(?m)`+pattern+`.*, until (\S+)`).FindAllStringSubmatch(printed, -1) {

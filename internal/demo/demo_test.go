@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// The whole story with the real verbs is told by the tests of cmd/promoter; here is
-// what needs the parts of the demo.
+// The tests of cmd/promoter cover the whole demo with the real commands. These
+// tests need access to its parts.
 
 // newTestShow makes a show of which the registry runs until the end of the test.
 func newTestShow(t *testing.T, promoter func(context.Context, io.Writer, ...string) int) *show {
@@ -43,7 +43,7 @@ func TestARegistryThatIsGone(t *testing.T) {
 	}
 }
 
-// TestTheFilesAreCompared looks at each way in which files may differ.
+// TestTheFilesAreCompared covers each way in which files may differ.
 func TestTheFilesAreCompared(t *testing.T) {
 	t.Parallel()
 	s := newTestShow(t, nil)

@@ -1,7 +1,7 @@
 package demo
 
-// The files of the sample. HOST, TAG and so on stand for what fill puts in.
-// Quotes, comments and odd spaces are there to be kept.
+// The files of the sample. HOST, TAG and so on are placeholders for fill.
+// Quotes, comments and unusual spaces test that they are preserved.
 
 const environments = `environments:
   dev:
@@ -19,7 +19,7 @@ const environments = `environments:
     land: push
 `
 
-// environmentsOnGitHub are those of the story with pull requests.
+// environmentsOnGitHub are the environments of the demo with pull requests.
 const environmentsOnGitHub = `environments:
   dev:
     paths: ["apps/{application}/dev"]
@@ -54,7 +54,7 @@ const (
 	configOnGitHub = components + environmentsOnGitHub
 )
 
-// serverFile is promoter's own config about the repository NAME at the forge URL.
+// serverFile is promoter's own config for the repository NAME at the forge URL.
 const serverFile = `version: 1
 forges:
   github: {kind: github, url: "URL", token: "env:TOKEN", insecure: true}

@@ -12,18 +12,18 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// gitHost serves the bare repository on loopback to the service, which reads no
-// folders of others.
+// gitHost serves the bare repository on loopback to the service, which does not
+// read local folders.
 type gitHost struct {
 	*loopback
 	git   gitServer
-	mutex sync.Mutex // one conversation about branches at a time
+	mutex sync.Mutex // serializes operations on branches
 	refs  storer.ReferenceStorer
 	now   func() time.Time
-	moved chan time.Time // when main was pushed to; only the last one is kept
+	moved chan time.Time // when main was pushed to; only the last time is kept
 }
 
-// gitName is the repository on that host.
+// gitName is the name of the repository on that host.
 const gitName = "acme/gitops"
 
 func startGitHost(ctx context.Context, h *hub, now func() time.Time) (*gitHost, error) {
@@ -38,7 +38,7 @@ func startGitHost(ctx context.Context, h *hub, now func() time.Time) (*gitHost, 
 	return g, err
 }
 
-// alone lets one in at a time.
+// alone serializes requests.
 func (g *gitHost) alone(serve http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.mutex.Lock()
@@ -47,7 +47,7 @@ func (g *gitHost) alone(serve http.HandlerFunc) http.Handler {
 	})
 }
 
-// push moves all branches from where the pusher saw them, or none.
+// push moves all branches from the positions that the pusher has seen, or none.
 func (g *gitHost) push(_ context.Context, commands []*packp.Command) error {
 	for _, command := range commands {
 		ref, err := g.refs.Reference(command.Name)

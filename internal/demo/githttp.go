@@ -18,18 +18,19 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport/server"
 )
 
-// gitServer serves one bare repository over smart HTTP, by the library's server
-// side: whole histories, no shallow ones, which is what small repositories need.
+// gitServer serves one bare repository over smart HTTP with the library's
+// server support: full clones only, which is enough for small repositories.
+//
 // https://git-scm.com/docs/http-protocol
 type gitServer struct {
 	storer storer.Storer
-	// bring is called before the branches are told.
+	// bring is called before the branches are advertised.
 	bring func(context.Context) error
 	// push moves branches after their objects have arrived.
 	push func(context.Context, []*packp.Command) error
 }
 
-// maxPush bounds what a client sends, in bytes.
+// maxPush limits a client's request, in bytes.
 const maxPush = 16 << 20
 
 func (g *gitServer) infoRefs(w http.ResponseWriter, r *http.Request) {
@@ -52,7 +53,7 @@ func (g *gitServer) infoRefs(w http.ResponseWriter, r *http.Request) {
 	answer(w, service+"-advertisement", refs.Encode)
 }
 
-// session begins a session of the library, which tells the branches.
+// session starts a session of the library, which advertises the branches.
 func (g *gitServer) session(service string) (transport.Session, error) {
 	switch service {
 	case transport.UploadPackServiceName:
@@ -68,10 +69,10 @@ func (g *gitServer) library() transport.Transport {
 	return server.NewServer(server.MapLoader{only().String(): g.storer})
 }
 
-// only names the only repository that there is.
+// only returns the endpoint of the only repository.
 func only() *transport.Endpoint { return &transport.Endpoint{Protocol: "file", Path: "/"} }
 
-// answer sends what the protocol says, whole or not at all.
+// answer sends a complete protocol response, or none.
 func answer(w http.ResponseWriter, kind string, encode func(io.Writer) error) {
 	var body bytes.Buffer
 	if err := encode(&body); err != nil {
@@ -80,7 +81,7 @@ func answer(w http.ResponseWriter, kind string, encode func(io.Writer) error) {
 	}
 	w.Header().Set("Content-Type", "application/x-"+kind)
 	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = w.Write(body.Bytes()) // a client that went away wants no answer
+	_, _ = w.Write(body.Bytes()) // the client may have disconnected
 }
 
 // uploadPack sends the objects that a client lacks.
@@ -91,7 +92,7 @@ func (g *gitServer) uploadPack(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	const kind = transport.UploadPackServiceName + "-result"
-	if !done { // it asks what we share: nothing, until it says that this is all
+	if !done { // negotiation: nothing in common until the client sends done
 		answer(w, kind, func(out io.Writer) error { return (&packp.ServerResponse{}).Encode(out, false) })
 		return
 	}
@@ -111,7 +112,8 @@ func (g *gitServer) pack(ctx context.Context, request *packp.UploadPackRequest) 
 	return session.UploadPack(ctx, request)
 }
 
-// readUpload reads what a client wants and has, and whether that is all.
+// readUpload reads the wants and haves of a client, and whether the client is
+// done.
 func (g *gitServer) readUpload(r *http.Request) (request *packp.UploadPackRequest, done bool, err error) {
 	body, err := bodyOf(r)
 	if err != nil {
@@ -133,7 +135,7 @@ func (g *gitServer) readUpload(r *http.Request) (request *packp.UploadPackReques
 	return request, done, lines.Err()
 }
 
-// receivePack takes the objects of a push, and lets push move the branches.
+// receivePack stores the objects of a push and calls push to move the branches.
 func (g *gitServer) receivePack(w http.ResponseWriter, r *http.Request) {
 	body, err := bodyOf(r)
 	if err != nil {
@@ -157,7 +159,7 @@ func (g *gitServer) receivePack(w http.ResponseWriter, r *http.Request) {
 	answer(w, transport.ReceivePackServiceName+"-result", report.Encode)
 }
 
-// receive keeps the objects, which a push that only deletes has none of.
+// receive stores the objects. A push that only deletes branches has none.
 func (g *gitServer) receive(ctx context.Context, request *packp.ReferenceUpdateRequest) error {
 	commands := request.Commands
 	if slices.ContainsFunc(commands, func(c *packp.Command) bool { return c.Action() != packp.Delete }) {
@@ -168,7 +170,7 @@ func (g *gitServer) receive(ctx context.Context, request *packp.ReferenceUpdateR
 	return g.push(ctx, commands)
 }
 
-// bodyOf opens the body, which Git compresses when it is long.
+// bodyOf opens the body, which Git compresses if it is long.
 func bodyOf(r *http.Request) (io.Reader, error) {
 	body := io.LimitReader(r.Body, maxPush)
 	if r.Header.Get("Content-Encoding") != "gzip" {

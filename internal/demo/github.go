@@ -19,21 +19,22 @@ import (
 	"promoter/internal/secret"
 )
 
-// GitHub is a counterpart with GitHub's API on this machine. It needs no Git side:
-// the demo brings one.
+// GitHub is a server with GitHub's API on this machine. It needs no Git
+// endpoint, because the demo provides one.
 type GitHub struct {
 	// URL of the API, on loopback.
 	URL string
-	// Promoter and Person are the tokens of two accounts: the demo acts as the
-	// second one where a person answers.
+	// Promoter and Person are the tokens of two accounts. The demo acts as the
+	// second one for user actions.
 	Promoter, Person secret.String
-	// Variable names the environment variable that holds Promoter's token, for the
-	// server's file.
+	// Variable names the environment variable with Promoter's token, for the
+	// server's config file.
 	Variable string
 }
 
-// github is the counterpart with one repository of the demo. On loopback it looks
-// like a GitHub Enterprise server: the API is handed on, Git is served here.
+// github is the server with one repository of the demo. On loopback it looks
+// like a GitHub Enterprise server: API requests are forwarded, and Git is
+// served here.
 type github struct {
 	*loopback
 	promoter, person account
@@ -43,13 +44,13 @@ type github struct {
 	statuses         *statuses
 	comments         *comments
 	git              gitServer
-	mutex            sync.Mutex // one conversation about branches at a time
+	mutex            sync.Mutex // serializes operations on branches
 }
 
-// apiPath is where a GitHub Enterprise server has its API.
+// apiPath is the API path of a GitHub Enterprise server.
 const apiPath = "/api/v3"
 
-// openGitHub makes a repository at the counterpart and puts Git beside it.
+// openGitHub creates a repository on the server and serves Git for it.
 func openGitHub(ctx context.Context, options GitHub, h *hub, now func() time.Time) (*github, error) {
 	api, err := loopbackURL(options.URL)
 	if err != nil {
@@ -80,8 +81,8 @@ func openGitHub(ctx context.Context, options GitHub, h *hub, now func() time.Tim
 	return g, nil
 }
 
-// loopbackURL refuses any other machine: tokens are sent there, and repositories
-// made and removed.
+// loopbackURL rejects URLs of other machines, because the demo sends tokens to
+// the server and creates and removes repositories there.
 func loopbackURL(text string) (string, error) {
 	parsed, err := url.Parse(text)
 	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" ||
@@ -94,7 +95,7 @@ func loopbackURL(text string) (string, error) {
 	return strings.TrimRight(parsed.String(), "/"), nil
 }
 
-// newClient dials loopback, as fast as the bridge has something to say.
+// newClient returns a client that connects to loopback without rate limits.
 func newClient(now func() time.Time) (*http.Client, error) {
 	guarded, err := outbound.New(outbound.Options{
 		AllowLoopback: true, Attempts: 1, Now: now,
@@ -109,7 +110,7 @@ func newClient(now func() time.Time) (*http.Client, error) {
 	}, nil
 }
 
-// meet asks who the tokens are of.
+// meet looks up the users of the tokens.
 func (g *github) meet(ctx context.Context) error {
 	for _, a := range []*account{&g.promoter, &g.person} {
 		var user struct{ Login string }
@@ -132,7 +133,7 @@ func (g *github) meet(ctx context.Context) error {
 	return nil
 }
 
-// create makes the person's repository, to which promoter may push.
+// create creates the user's repository, to which promoter may push.
 func (g *github) create(ctx context.Context, now time.Time) error {
 	name := "promoter-demo-" + now.UTC().Format("20060102-150405.000")
 	var made struct {
@@ -149,7 +150,7 @@ func (g *github) create(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// close ends Git's side, and removes the repository unless it is kept.
+// close stops the Git server and removes the repository unless it is kept.
 func (g *github) close(ctx context.Context, keep bool) error {
 	err := g.stop()
 	if keep {
@@ -158,10 +159,10 @@ func (g *github) close(ctx context.Context, keep bool) error {
 	return errors.Join(err, g.remove(ctx))
 }
 
-// removeTimeout bounds the clearing up, which an interruption does not stop.
+// removeTimeout limits the cleanup, which an interrupt does not stop.
 const removeTimeout = 10 * time.Second
 
-// remove takes the repository away again.
+// remove deletes the repository.
 func (g *github) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
@@ -183,7 +184,7 @@ func (g *github) routes() http.Handler {
 	return routes
 }
 
-// guarded lets those in who have one of the tokens, one at a time.
+// guarded admits requests with one of the tokens, one at a time.
 func (g *github) guarded(serve http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, password, _ := r.BasicAuth(); password != g.promoter.token.Reveal() && password != g.person.token.Reveal() {
@@ -197,9 +198,9 @@ func (g *github) guarded(serve http.HandlerFunc) http.Handler {
 	})
 }
 
-// api hands the requests on.
+// api forwards requests to the server.
 func (g *github) api() http.Handler {
-	target, _ := url.Parse(g.promoter.api) // it was parsed before
+	target, _ := url.Parse(g.promoter.api) // validated before
 	return &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport: g.promoter.client.Transport,
@@ -209,7 +210,7 @@ func (g *github) api() http.Handler {
 	}
 }
 
-// sync brings what happened at the counterpart here.
+// sync fetches changes from the server.
 func (g *github) sync(ctx context.Context) error {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// journal keeps the lines that the service prints, while the story goes on.
+// journal keeps the lines that the service prints while the demo continues.
 type journal struct {
 	mutex  sync.Mutex
-	part   []byte // of a line that has no end yet
+	part   []byte // an incomplete line
 	lines  []string
 	shown  int
 	change chan struct{}
@@ -22,7 +22,7 @@ type journal struct {
 
 func newJournal() *journal { return &journal{change: make(chan struct{}, 1)} }
 
-// Write takes what is printed.
+// Write records output.
 func (j *journal) Write(p []byte) (int, error) {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
@@ -41,11 +41,11 @@ func (j *journal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// errOver says that nothing more will be printed.
+// errOver means that the service will print nothing more.
 var errOver = errors.New("promoter serve ended")
 
-// next waits for a line that matches among those that were not shown, and returns
-// the lines up to it, and what the pattern found in it.
+// next waits for a matching line among those not shown yet. It returns the
+// lines up to it and the submatches of the pattern.
 func (j *journal) next(ctx context.Context, over <-chan struct{}, pattern string) (lines, found []string, err error) {
 	wanted := regexp.MustCompile(pattern)
 	late := time.NewTimer(maxService)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// loopback is a server on loopback, in this process.
+// loopback is an in-process server on loopback.
 type loopback struct {
 	host   string
 	server *http.Server
@@ -36,7 +36,7 @@ func startLoopback(ctx context.Context, handler http.Handler) (*loopback, error)
 	return l, nil
 }
 
-// stop ends the server and waits until it has ended.
+// stop stops the server and waits until it has stopped.
 func (l *loopback) stop() error {
 	err := l.server.Close()
 	if served := <-l.served; !errors.Is(served, http.ErrServerClosed) {

@@ -12,8 +12,10 @@ import (
 	"time"
 )
 
-// notifier tells somebody of every manifest that was pushed, as the CNCF distribution
-// registry does: an envelope of events, with a header that proves where it is from.
+// notifier sends a notification for every pushed manifest, as the CNCF
+// distribution registry does: an envelope of events, with a header that
+// authenticates the sender.
+//
 // https://distribution.github.io/distribution/about/notifications/
 type notifier struct {
 	next http.Handler
@@ -21,27 +23,27 @@ type notifier struct {
 
 	mutex  sync.Mutex
 	client *http.Client
-	to     string // a URL; empty: nobody
+	to     string // a URL; empty: no receiver
 	secret string
 	told   []notified
 }
 
-// notified is a notification with its answer.
+// notified is a notification and its response.
 type notified struct {
 	repository, tag string
-	at              time.Time // it was sent
+	at              time.Time // when it was sent
 	status          int
 	answer          string
 }
 
-// tell begins to tell somebody.
+// tell starts sending notifications.
 func (n *notifier) tell(client *http.Client, to, secret string) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	n.client, n.to, n.secret = client, to, secret
 }
 
-// last is the latest notification.
+// last returns the latest notification.
 func (n *notifier) last() (notified, bool) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
@@ -51,8 +53,8 @@ func (n *notifier) last() (notified, bool) {
 	return n.told[len(n.told)-1], true
 }
 
-// ServeHTTP serves the registry. A push is over when its notification is answered,
-// or could not be sent: a real registry tries again then.
+// ServeHTTP serves the registry. A push returns after its notification was
+// answered or failed; a real registry would retry.
 func (n *notifier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	seen := &statusWriter{ResponseWriter: w}
 	n.next.ServeHTTP(seen, r)
@@ -62,13 +64,13 @@ func (n *notifier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// statusWriter remembers the status.
+// statusWriter records the status.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
 }
 
-// WriteHeader passes the status on.
+// WriteHeader forwards the status.
 func (s *statusWriter) WriteHeader(status int) {
 	s.status = status
 	s.ResponseWriter.WriteHeader(status)
@@ -98,7 +100,7 @@ func (n *notifier) notify(ctx context.Context, host, repository, tag, mediaType,
 	one.status, one.answer = send(n.client, request)
 }
 
-// send returns the status and the body of the answer, or what went wrong.
+// send returns the status and the body of the response, or the error.
 func send(client *http.Client, request *http.Request) (status int, answer string) {
 	response, err := client.Do(request)
 	if err != nil {
@@ -112,7 +114,7 @@ func send(client *http.Client, request *http.Request) (status int, answer string
 	return response.StatusCode, strings.TrimSpace(string(text))
 }
 
-// envelopeOf is the notification of one push.
+// envelopeOf returns the notification for one push.
 func envelopeOf(id, host, repository, tag, mediaType, digest string) body {
 	return body{"events": []body{{
 		"id": id, "action": "push", "request": body{"host": host, "method": http.MethodPut},

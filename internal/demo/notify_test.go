@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// audience is a receiver that keeps what it is told.
+// audience is a receiver that records notifications.
 type audience struct {
 	mutex  sync.Mutex
 	status int

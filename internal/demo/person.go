@@ -23,10 +23,10 @@ const (
 	mainBranch = plumbing.ReferenceName("refs/heads/main")
 )
 
-// hub is the bare repository to which everybody pushes.
+// hub is the bare repository shared by all users.
 type hub struct {
 	dir        string
-	address    string // where it is served; empty: only on this disk
+	address    string // where it is served; empty if only on disk
 	repository *gogit.Repository
 }
 
@@ -40,7 +40,7 @@ func newHub(dir string) (*hub, error) {
 	return &hub{dir: dir, repository: repository}, nil
 }
 
-// url is how the verbs reach the repository.
+// url returns the repository URL for the commands.
 func (h *hub) url() string {
 	if h.address != "" {
 		return h.address
@@ -52,7 +52,8 @@ func (h *hub) url() string {
 	return "file://" + path
 }
 
-// compare fails unless main holds exactly these files and bytes.
+// compare returns an error unless main has exactly these files with this
+// content.
 func (h *hub) compare(want tree) error {
 	got, err := h.files()
 	if err != nil {
@@ -108,7 +109,7 @@ func (h *hub) refs() (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// log writes the commits of main, newest first, as git log --oneline does.
+// log prints the commits of main, newest first, like git log --oneline.
 func (h *hub) log(out io.Writer) error {
 	head, err := h.repository.Reference(mainBranch, true)
 	if err != nil {
@@ -125,16 +126,16 @@ func (h *hub) log(out io.Writer) error {
 	})
 }
 
-// person works on the repository by hand, in a clone.
+// person is a user who works on a clone of the repository.
 type person struct {
 	name string
 	dir  string
 	now  func() time.Time
-	auth transport.AuthMethod // nil: on this disk nobody asks
+	auth transport.AuthMethod // nil: no authentication for a local repository
 	*gogit.Repository
 }
 
-// newPerson begins with an empty clone.
+// newPerson creates a person with an empty clone.
 func newPerson(name, dir string, h *hub, now func() time.Time) (*person, error) {
 	clone, err := gogit.PlainInitWithOptions(dir, &gogit.PlainInitOptions{InitOptions: gogit.InitOptions{DefaultBranch: mainBranch}})
 	if err != nil {
@@ -147,7 +148,7 @@ func newPerson(name, dir string, h *hub, now func() time.Time) (*person, error) 
 	return &person{name: name, dir: dir, now: now, Repository: clone}, nil
 }
 
-// pull brings the clone to what main is.
+// pull updates the clone to main.
 func (p *person) pull(ctx context.Context) error {
 	work, err := p.Worktree()
 	if err != nil {
@@ -163,7 +164,7 @@ func (p *person) pull(ctx context.Context) error {
 	return nil
 }
 
-// push commits the files that are given and pushes. It returns the commit.
+// push commits the given files and pushes. It returns the commit.
 func (p *person) push(ctx context.Context, files tree, message string) (string, error) {
 	work, err := p.Worktree()
 	if err != nil {

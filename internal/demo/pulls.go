@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// pullRequest is a pull request as the forge tells it.
+// pullRequest is a pull request in the forge's API.
 type pullRequest struct {
 	Number   int
 	Title    string
@@ -20,7 +20,8 @@ type pullRequest struct {
 	Updated  time.Time `json:"updated_at"`
 }
 
-// how says in which state it is, and by whom where that is told.
+// how returns the state of the pull request and, if known, the user who changed
+// it.
 func (p pullRequest) how() string {
 	switch {
 	case p.Merged:
@@ -36,14 +37,14 @@ func (p pullRequest) String() string { return fmt.Sprintf("  #%d %s (%s)", p.Num
 
 func (g *github) pull(number int) string { return fmt.Sprintf("%s/pulls/%d", g.path, number) }
 
-// look asks for one pull request.
+// look fetches one pull request.
 func (g *github) look(ctx context.Context, number int) (pullRequest, error) {
 	var pull pullRequest
 	err := g.person.ask(ctx, "GET", g.pull(number), nil, &pull)
 	return pull, err
 }
 
-// list tells all pull requests, each with the time of its last change.
+// list lists all pull requests, each with the time of its last change.
 func (g *github) list(ctx context.Context) (string, error) {
 	var all []pullRequest
 	if err := g.person.ask(ctx, "GET", g.path+"/pulls?state=all&per_page=100", nil, &all); err != nil {
@@ -52,7 +53,7 @@ func (g *github) list(ctx context.Context) (string, error) {
 	slices.SortFunc(all, func(a, b pullRequest) int { return a.Number - b.Number })
 	var lines []string
 	for _, listed := range all {
-		pull, err := g.look(ctx, listed.Number) // a list does not tell who merged
+		pull, err := g.look(ctx, listed.Number) // a list does not include who merged
 		if err != nil {
 			return "", err
 		}
@@ -61,7 +62,7 @@ func (g *github) list(ctx context.Context) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// merge merges a pull request as the person, and returns when that was done.
+// merge merges a pull request as the user and returns when it was merged.
 func (g *github) merge(ctx context.Context, number int) (time.Time, error) {
 	if err := g.person.ask(ctx, "PUT", g.pull(number)+"/merge", body{"merge_method": "merge"}, nil); err != nil {
 		return time.Time{}, err
@@ -73,12 +74,12 @@ func (g *github) merge(ctx context.Context, number int) (time.Time, error) {
 	return merged.At, err
 }
 
-// closePull closes a pull request as the person.
+// closePull closes a pull request as the user.
 func (g *github) closePull(ctx context.Context, number int) error {
 	return g.person.ask(ctx, "PATCH", g.pull(number), body{"state": "closed"}, nil)
 }
 
-// check reports a passed check of the head.
+// check reports a passed check on the head.
 func (g *github) check(ctx context.Context, number int, name string) error {
 	pull, err := g.look(ctx, number)
 	if err != nil {

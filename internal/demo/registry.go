@@ -59,7 +59,7 @@ func (r *registry) push(ctx context.Context, repository, tag string, created tim
 	return digest.String(), err
 }
 
-// build makes an image without layers, which is all that a digest needs.
+// build returns an image without layers, which is enough for a digest.
 func build(repository, tag string, created time.Time) (v1.Image, error) {
 	image, err := mutate.CreatedAt(empty.Image, v1.Time{Time: created})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// version is one image that was pushed.
+// version is one pushed image.
 type version struct {
 	application string
 	tag, digest string
@@ -16,12 +16,12 @@ type version struct {
 
 func (v version) String() string { return v.application + " " + v.tag }
 
-// made is a version that is not pushed yet.
+// made returns a version that is not pushed yet.
 func made(application, tag string, day int) version {
 	return version{application: application, tag: tag, created: time.Date(2026, time.March, day, 9, 30, 0, 0, time.UTC)}
 }
 
-// firstRelease is what the repository holds when the story begins.
+// firstRelease is the initial content of the repository.
 func firstRelease() []version {
 	return []version{made("shop", "1.4.2", 2), made("blog", "2.0.1", 2), made("mail", "main-3f9c2ab", 2)}
 }
@@ -34,12 +34,12 @@ func secondRelease() []version {
 // place is one application in one environment.
 type place struct{ environment, application string }
 
-// sample is what the repository has to hold: made without the verbs, which must
-// arrive at the same bytes.
+// sample is the expected content of the repository. It is generated without the
+// promoter commands, which must produce the same bytes.
 type sample struct {
 	host   string
 	config string    // the template of the config
-	soak   string    // of prod, where the template asks for one
+	soak   string    // of prod, if the template has one
 	opens  time.Time // the window of prod
 	holds  map[place]version
 }
@@ -51,7 +51,7 @@ func (s *sample) take(environment string, versions ...version) {
 	}
 }
 
-// file names the file of a place and what it is made of.
+// file returns the file of a target and its template.
 func (p place) file() (path, template string) {
 	dir := "apps/" + p.application + "/" + p.environment + "/"
 	switch p.application {
@@ -64,7 +64,7 @@ func (p place) file() (path, template string) {
 	}
 }
 
-// tree is the content of a repository by path.
+// tree maps paths to the content of a repository.
 type tree map[string]string
 
 func (t tree) names() []string { return slices.Sorted(maps.Keys(t)) }

@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// standIn answers what a counterpart lacks.
+// standIn handles requests that a server does not support.
 type standIn struct{ needed atomic.Bool }
 
-// learn takes the answer to a question about what may be lacking: the counterpart knows
-// no such page then.
+// learn takes the response to a probe. A server without the feature responds
+// with not found.
 func (s *standIn) learn(err error) error {
 	var refused *statusError
 	if errors.As(err, &refused) && refused.status == http.StatusNotFound {
@@ -20,7 +20,7 @@ func (s *standIn) learn(err error) error {
 	return err
 }
 
-// before answers by routes where the counterpart lacks them, else by the next one.
+// before uses routes if the server lacks them, and next otherwise.
 func (s *standIn) before(routes *http.ServeMux, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, route := routes.Handler(r); route != "" && s.needed.Load() {

@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// statuses stand in for the statuses of commits where a counterpart has none.
+// statuses replaces commit statuses for a server without them.
 type statuses struct {
 	standIn
-	by    string // whose they are
+	by    string // the author of the statuses
 	mutex sync.Mutex
 	said  map[string][]body // by commit, newest first
 }
 
-// lookForStatuses finds out, with a commit that is there, whether the counterpart
-// has statuses.
+// lookForStatuses checks, with an existing commit, whether the server has
+// statuses.
 func (g *github) lookForStatuses(ctx context.Context, commit string) error {
 	return g.statuses.learn(g.promoter.ask(ctx, "GET", g.path+"/commits/"+commit+"/statuses", nil, nil))
 }
 
-// before answers instead of the counterpart what it has not.
+// before handles the requests that the server does not support.
 func (s *statuses) before(next http.Handler) http.Handler {
 	routes := http.NewServeMux()
 	routes.HandleFunc("GET /repos/{owner}/{name}/commits/{commit}/statuses", s.list)
@@ -57,5 +57,5 @@ func (s *statuses) set(w http.ResponseWriter, r *http.Request) {
 func reply(w http.ResponseWriter, status int, what any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(what) // a client that went away wants no answer
+	_ = json.NewEncoder(w).Encode(what) // the client may have disconnected
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// chapter is one step of the story. It ends with the check of its promise.
+// chapter is one step of the demo. It ends with a check of the result.
 type chapter struct {
 	title string
 	tell  func(context.Context) error
@@ -30,7 +30,8 @@ func (s *show) chapters() []chapter {
 	}
 }
 
-// begin fills the registry and the repository: everything is up to date.
+// begin fills the registry and the repository, so that everything is up to
+// date.
 func (s *show) begin(ctx context.Context) error {
 	if _, err := s.fill(ctx); err != nil {
 		return err
@@ -131,7 +132,7 @@ func (s *show) landInProd(ctx context.Context) error {
 	return err
 }
 
-// moveWindow is a commit by hand: an hour is too long for a demo.
+// moveWindow commits a config change, because an hour is too long for a demo.
 func (s *show) moveWindow(ctx context.Context) error {
 	s.want.opens = later(s.Now(), 2*time.Second)
 	s.tell("An hour is too long for a demo. Ann moves the window to %s: a commit in %s, and 'git push'.",
@@ -191,7 +192,7 @@ func (s *show) takeBack(ctx context.Context) error {
 	return err
 }
 
-// revert puts the shop of dev back to what it was, by hand.
+// revert restores the previous version of the shop in dev with a manual commit.
 func (s *show) revert(ctx context.Context) error {
 	if err := s.ann.pull(ctx); err != nil {
 		return err
@@ -218,7 +219,7 @@ Next: 'promoter init' in a clone of your own repository, then 'promoter plan', t
 	return nil
 }
 
-// invite lists what there is to play with.
+// invite lists commands to try.
 func (s *show) invite() {
 	if s.github != nil {
 		s.inviteOnGitHub()

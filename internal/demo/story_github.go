@@ -11,7 +11,7 @@ import (
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 )
 
-// onGitHub sets the stage for the story with pull requests.
+// onGitHub prepares the demo with pull requests.
 func (s *show) onGitHub(ctx context.Context) (err error) {
 	if s.github, err = openGitHub(ctx, *s.GitHub, s.hub, s.Now); err != nil {
 		return err
@@ -82,9 +82,10 @@ func (s *show) proposeStaging(ctx context.Context) (err error) {
 	return s.tellPull(ctx, 1, "open, by "+s.github.promoter.login)
 }
 
-// mergeStaging lets the person answer. What prod waits for takes too long for a
-// demo, so the person changes that too, while nothing is open: a head that is behind
-// its base would have to be merged with it, which an emulator may not do.
+// mergeStaging merges the staging pull request as the user. The gates of prod
+// take too long for a demo, so the user also shortens them, while no pull
+// request is open: a head that is behind its base would have to be updated,
+// which an emulator may not support.
 func (s *show) mergeStaging(ctx context.Context) error {
 	s.tell("It is what %s wants.", s.ann.name)
 	merged, err := s.github.merge(ctx, 1)
@@ -104,14 +105,14 @@ func (s *show) mergeStaging(ctx context.Context) error {
 	return s.wait(ctx, merged.Add(shortSoak))
 }
 
-// What prod waits for after it was shortened. The window leaves time to see the
-// pull request wait.
+// The shortened gates of prod. The window leaves time to see the pull request
+// wait.
 const (
 	shortSoak   = time.Second
 	shortWindow = 5 * time.Second
 )
 
-// shorten is a commit by hand.
+// shorten commits the shortened gates.
 func (s *show) shorten(ctx context.Context) error {
 	s.want.soak, s.want.opens = shortSoak.String(), later(s.Now(), shortWindow)
 	s.tell("An hour is too long for a demo. %s shortens it to a second, and moves the window\nto %s: a commit in %s, and 'git push'.",
@@ -130,7 +131,7 @@ func (s *show) mergeProd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A slow machine sees the window open already.
+	// On a slow machine the window may be open already.
 	if gate := `^  prod  gate windows change: waiting, .*until ` + s.want.opens.Format(time.RFC3339) + `$`; s.Now().Before(s.want.opens) {
 		if err := says("run", printed, gate); err != nil {
 			return err
@@ -224,8 +225,7 @@ Next: a token and 'promoter run --repo https://github.com/OWNER/NAME --dry-run'.
 	return nil
 }
 
-// tellPull shows a pull request, and holds what the forge says of it against what
-// is promised.
+// tellPull prints a pull request and checks its state at the forge.
 func (s *show) tellPull(ctx context.Context, number int, promised string) error {
 	pull, err := s.github.look(ctx, number)
 	if err != nil {
@@ -238,7 +238,7 @@ func (s *show) tellPull(ctx context.Context, number int, promised string) error 
 	return nil
 }
 
-// inviteOnGitHub lists what there is to play with.
+// inviteOnGitHub lists commands to try.
 func (s *show) inviteOnGitHub() {
 	s.tell(`Everything keeps running until Ctrl-C. In another terminal, with the same tokens:
 
