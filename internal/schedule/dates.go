@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// dates is one span of time. A zero time is no bound.
+// dates is one span of time. A zero time means no bound.
 type dates struct{ from, until time.Time }
 
 func newRange(from, until string, zone *time.Location) (dates, error) {
@@ -24,8 +24,8 @@ func newRange(from, until string, zone *time.Location) (dates, error) {
 	return dates{from: start, until: end}, nil
 }
 
-// parseBound reads a day or a time. A day stands for its first instant, or with
-// days for the first instant of that many days later.
+// parseBound parses a day or a time. A day means its first instant or, with
+// days, the first instant that many days later.
 func parseBound(key, s string, zone *time.Location, days int) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil

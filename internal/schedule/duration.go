@@ -10,13 +10,14 @@ const (
 	day  = 24 * time.Hour
 	week = 7 * day
 
-	// MaxDuration is the longest duration that a config file may say: ten years.
+	// MaxDuration is the longest duration that a config file may contain: ten
+	// years.
 	MaxDuration = 3650 * day
 
 	maxDurationText = 64 // bytes
 )
 
-// ParseDuration reads Go's durations with d for 24 hours and w for seven days,
+// ParseDuration parses Go's durations with d for 24 hours and w for seven days,
 // as in 1w2d, 72h or 1.5d. A duration is not negative.
 func ParseDuration(s string) (time.Duration, error) {
 	total, ok := sumParts(s)
@@ -29,8 +30,8 @@ func ParseDuration(s string) (time.Duration, error) {
 	return total, nil
 }
 
-// sumParts adds number and unit, number and unit. More than MaxDuration is
-// enough to know, so the sum cannot overflow.
+// sumParts sums pairs of number and unit. It stops above MaxDuration, so the
+// sum cannot overflow.
 func sumParts(s string) (total time.Duration, ok bool) {
 	if s == "0" {
 		return 0, true
@@ -73,8 +74,8 @@ func parsePart(number, unit string) (time.Duration, bool) {
 	}
 }
 
-// FormatDuration writes a duration of the config as people write it: whole weeks
-// and days where there are any, and no parts that are zero.
+// FormatDuration formats a duration for display: whole weeks and days if there
+// are any, and no zero parts.
 func FormatDuration(d time.Duration) string {
 	var b strings.Builder
 	for _, unit := range []struct {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// model finds the starts of a schedule the slow way: for every minute of the
-// wall clock it asks which instants read so. It knows nothing of periods.
+// model finds the starts of a schedule by brute force: for every minute of the
+// wall clock it computes the matching instants. It does not use periods.
 type model struct {
 	zone    *time.Location
 	offsets []time.Duration // all that occur in the days of the test

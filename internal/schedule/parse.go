@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ParseTimes reads what String gives.
+// ParseTimes parses the result of String.
 func ParseTimes(name string) (Times, error) {
 	if interval, ok := strings.CutPrefix(name, "every "); ok {
 		every, err := ParseDuration(interval)

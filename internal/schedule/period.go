@@ -4,12 +4,12 @@ import "time"
 
 // period is the time between two clock changes of a zone.
 type period struct {
-	start, end time.Time     // zero: there is no change on that side
+	start, end time.Time     // zero if there is no change on that side
 	offset     time.Duration // of the wall clock from UTC
 	before     time.Duration // the offset before start
 }
 
-// periodAt returns the period that holds t, in the zone of t.
+// periodAt returns the period that contains t, in the zone of t.
 func periodAt(t time.Time) period {
 	var p period
 	p.start, p.end = t.ZoneBounds()
@@ -26,10 +26,10 @@ func offsetAt(t time.Time) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// skipped is how much of the wall clock was left out at the start.
+// skipped returns how much of the wall clock was skipped at the start.
 func (p period) skipped() time.Duration { return max(0, p.offset-p.before) }
 
-// repeated is how much of the wall clock comes for the second time at the start.
+// repeated returns how much of the wall clock is repeated at the start.
 func (p period) repeated() time.Duration { return max(0, p.before-p.offset) }
 
 // startOfDay returns the first instant of a day, which in some zones is not at

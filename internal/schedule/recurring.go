@@ -11,16 +11,16 @@ import (
 
 const (
 	maxExpression = 256 // bytes of a cron expression
-	// maxOpening is the longest duration of one opening. What is longer is a
-	// range of dates.
+	// maxOpening is the longest duration of one opening. Use a range of dates
+	// for longer ones.
 	maxOpening = 366 * day
 )
 
-// recurring is spans of one length that begin by a cron schedule.
+// recurring is a set of spans of one length that begin by a cron schedule.
 //
-// The schedule runs on a clock without a zone (a time in UTC that reads as the
-// wall clock does), so it knows no clock changes. The period maps the wall clock
-// to instants.
+// The schedule runs on a clock without a zone (a time in UTC that shows the
+// wall clock), so it is unaware of clock changes. The period maps the wall
+// clock to instants.
 type recurring struct {
 	schedule *cron.SpecSchedule
 	duration time.Duration
@@ -45,7 +45,7 @@ func newRecurring(expression string, duration time.Duration, zone *time.Location
 	return r, nil
 }
 
-// newStarts is when spans begin, which have no length yet.
+// newStarts returns the starts of spans without a length.
 func newStarts(expression string, zone *time.Location) (*recurring, error) {
 	schedule, err := parseCron(expression)
 	if err != nil {
@@ -59,8 +59,8 @@ func newStarts(expression string, zone *time.Location) (*recurring, error) {
 	}, nil
 }
 
-// parseCron reads five fields. The parser would also take a zone in front, which
-// would hide the window's own.
+// parseCron parses five fields. The parser would also accept a leading zone,
+// which would hide the window's own.
 func parseCron(expression string) (*cron.SpecSchedule, error) {
 	if len(expression) > maxExpression || strings.Contains(expression, "=") {
 		return nil, fmt.Errorf("schedule %.80q is not five cron fields like \"0 9 * * 1-5\"", expression)
@@ -75,7 +75,7 @@ func parseCron(expression string) (*cron.SpecSchedule, error) {
 		return nil, fmt.Errorf("schedule %.80q is not five cron fields", expression)
 	}
 	schedule.Location = time.UTC
-	// A leap day is the rarest thing that a schedule can name, and 2024 has one.
+	// A leap day is the rarest date that a schedule can name, and 2024 has one.
 	if schedule.Next(time.Date(2023, time.December, 31, 0, 0, 0, 0, time.UTC)).IsZero() {
 		return nil, fmt.Errorf("schedule %.80q never comes: no month has that day", expression)
 	}
@@ -83,13 +83,13 @@ func parseCron(expression string) (*cron.SpecSchedule, error) {
 }
 
 // covering finds the last start that is not after t. Most openings end before
-// the next one starts, so the first start found is usually the one.
+// the next one starts, so the first start found is usually the result.
 func (r *recurring) covering(t time.Time) (end time.Time, inside bool) {
 	low, found := r.first(t.Add(1 - r.duration))
 	if !found || low.After(t) {
 		return time.Time{}, false
 	}
-	// Invariant: a start lies in [low, t], and none in [high, t].
+	// Invariant: a start is in [low, t], and none in [high, t].
 	for high := t.Add(1); ; {
 		next, found := r.first(low.Add(1))
 		if !found || next.After(t) {
@@ -105,8 +105,8 @@ func (r *recurring) covering(t time.Time) (end time.Time, inside bool) {
 	}
 }
 
-// first looks into one period of the zone after the other: between two clock
-// changes the wall clock runs evenly.
+// first searches the periods of the zone in order: between two clock changes
+// the wall clock is continuous.
 func (r *recurring) first(t time.Time) (time.Time, bool) {
 	for limit := t.Add(horizon); !t.After(limit); {
 		period := periodAt(t.In(r.zone))
@@ -142,7 +142,7 @@ func (r *recurring) firstIn(p period, t time.Time) (time.Time, bool) {
 }
 
 // next returns the first time of the schedule from t on, on a wall clock with
-// the offset, that is before the end; the zero end is none.
+// the offset, that is before the end. A zero end means no limit.
 func (r *recurring) next(t time.Time, offset time.Duration, end time.Time) (time.Time, bool) {
 	wall := r.schedule.Next(t.UTC().Add(offset - 1))
 	if wall.IsZero() {

@@ -6,24 +6,24 @@ import (
 )
 
 const (
-	// horizon is how far State looks for the next change.
+	// horizon is how far ahead State searches for the next change.
 	horizon = 5 * 366 * day
-	// maxSteps bounds the search within the horizon: enough for a deny and an
-	// allow that fight every day of five years.
+	// maxSteps limits the search within the horizon: enough for a deny and an
+	// allow that alternate every day for five years.
 	maxSteps = 4096
 )
 
-// Windows is the windows of one gate.
+// Windows are the windows of one gate.
 type Windows []Window
 
-// State is how a set of windows stands.
+// State is the state of a set of windows.
 type State struct {
 	Open   bool
-	Reason string    // for people; names the windows that decide
-	Until  time.Time // the next change: closing or opening; zero: none was found in the next five years
+	Reason string    // for display; names the windows that decide
+	Until  time.Time // the next change; zero if there is none in the next five years
 }
 
-// State says whether the windows are open, why, and until when.
+// State reports whether the windows are open, why, and until when.
 func (ws Windows) State(now time.Time) State {
 	allows, denies := ws.of(Allow), ws.of(Deny)
 	if denying := denies.at(now); len(denying) > 0 {
@@ -59,7 +59,7 @@ func (ws Windows) of(kind Kind) Windows {
 	return chosen
 }
 
-// at returns the windows that hold t.
+// at returns the windows that contain t.
 func (ws Windows) at(t time.Time) Windows {
 	var holding Windows
 	for _, w := range ws {
@@ -70,7 +70,7 @@ func (ws Windows) at(t time.Time) Windows {
 	return holding
 }
 
-// names joins the names with a verb for one or for several.
+// names joins the names with a verb in singular or plural.
 func (ws Windows) names(one, several string) string {
 	names := make([]string, len(ws))
 	for i, w := range ws {
@@ -83,8 +83,8 @@ func (ws Windows) names(one, several string) string {
 	return strings.TrimSpace(noun + strings.Join(names, ", ") + " " + verb)
 }
 
-// covering returns the latest end of the spans that hold t; the zero time is an
-// end that never comes.
+// covering returns the latest end of the spans that contain t. The zero time
+// means no end.
 func (ws Windows) covering(t time.Time) (end time.Time, inside bool) {
 	for _, w := range ws {
 		ends, holds := w.spans.covering(t)
@@ -111,8 +111,9 @@ func (ws Windows) first(t time.Time) (start time.Time, found bool) {
 	return start, found
 }
 
-// nextOpening goes from the end of a deny to the start of an allow until a time
-// is in an allow and in no deny. The zero time: none was found.
+// nextOpening alternates between the end of a deny and the start of an allow
+// until a time is in an allow and in no deny. It returns the zero time if there
+// is none.
 func nextOpening(allows, denies Windows, now time.Time) time.Time {
 	t, limit := now, now.Add(horizon)
 	for range maxSteps {
@@ -139,7 +140,7 @@ func nextOpening(allows, denies Windows, now time.Time) time.Time {
 }
 
 // nextClosing returns the start of the next deny or the end of the allows,
-// whichever comes first. The zero time: none was found.
+// whichever comes first. It returns the zero time if there is none.
 func nextClosing(allows, denies Windows, now time.Time) time.Time {
 	limit := now.Add(horizon)
 	closing := limit
@@ -155,8 +156,8 @@ func nextClosing(allows, denies Windows, now time.Time) time.Time {
 	return closing
 }
 
-// end goes from the end of a window to the end of one that takes over, until
-// none does or the limit is reached.
+// end follows overlapping windows from end to end until none follows or the
+// limit is reached.
 func (ws Windows) end(t, limit time.Time) time.Time {
 	for range maxSteps {
 		end, inside := ws.covering(t)

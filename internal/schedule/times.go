@@ -6,15 +6,14 @@ import (
 	"time"
 )
 
-// TimesSpec is when something comes again, as the config files say it: after each
-// Every, or by a Schedule.
+// TimesSpec configures recurring times: after each Every, or by a Schedule.
 type TimesSpec struct {
 	Every    time.Duration
 	Schedule string // five cron fields: minute, hour, day of month, month, day of week
 	TimeZone string // name of the IANA database, with Schedule; empty: UTC
 }
 
-// Times are when something comes again. The zero value is never.
+// Times are recurring times. The zero value never occurs.
 type Times struct {
 	every  time.Duration
 	starts *recurring
@@ -44,22 +43,23 @@ func NewTimes(s TimesSpec) (Times, error) {
 	return Times{starts: starts, name: strings.Join(strings.Fields(s.Schedule), " ") + " " + zone.String()}, nil
 }
 
-// Equal says that both are the same times.
+// Equal reports whether both are the same times.
 func (t Times) Equal(other Times) bool { return t.name == other.name }
 
-// IsZero says that there are none.
+// IsZero reports whether there are no times.
 func (t Times) IsZero() bool { return t.every == 0 && t.starts == nil }
 
-// String is the same for the same times, and for no others; ParseTimes reads it.
+// String returns a text that is equal exactly for equal times. ParseTimes
+// parses it.
 func (t Times) String() string { return t.name }
 
-// Every is the interval; zero: they are those of a schedule.
+// Every returns the interval, or zero for a schedule.
 func (t Times) Every() time.Duration { return t.every }
 
-// After returns the first time after another one: of a schedule by the wall clock of
-// its zone, so that a time which the clock leaves out comes late, and one that it
-// shows twice comes once. A schedule for every hour follows elapsed time. The zero
-// time: none comes.
+// After returns the first time after another one. A schedule uses the wall
+// clock of its zone: a skipped time comes late, and a repeated time comes once.
+// An hourly schedule follows elapsed time. It returns the zero time if there is
+// none.
 func (t Times) After(last time.Time) time.Time {
 	switch {
 	case t.every > 0:

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones on machines without a database, such as our container image
+	_ "time/tzdata" // for machines without a time zone database, such as our container image
 )
 
-// Kind says what a window does.
+// Kind is the effect of a window.
 type Kind string
 
 // The kinds of windows.
@@ -17,34 +17,34 @@ const (
 	Deny  Kind = "deny"
 )
 
-// Spec is a window as the config file says it: Schedule and Duration, or From
-// and Until, of which one may be missing.
+// Spec configures a window: Schedule and Duration, or From and Until, of which
+// one may be missing.
 type Spec struct {
 	Kind     Kind
 	Schedule string        // five cron fields: minute, hour, day of month, month, day of week
 	Duration time.Duration // of each opening, as elapsed time
 	From     string        // YYYY-MM-DD, or a time of RFC 3339
-	Until    string        // the same; a day is inside as a whole, a time is not
+	Until    string        // the same; a day is included as a whole, a time is not
 	TimeZone string        // name of the IANA database; empty: UTC
 }
 
-// Window is a set of spans of time that it allows or denies.
+// Window is a set of time spans that it allows or denies.
 type Window struct {
 	name  string
 	kind  Kind
 	spans spans
 }
 
-// spans is a set of spans of time. Both answers are cheap at any time.
+// spans is a set of time spans. Both methods are cheap at any time.
 type spans interface {
-	// covering returns the end of the latest span that holds t; the zero time
-	// when it has none.
+	// covering returns the end of the latest span that contains t, or the zero
+	// time if the span has no end.
 	covering(t time.Time) (end time.Time, inside bool)
 	// first returns the first start that is not before t.
 	first(t time.Time) (start time.Time, found bool)
 }
 
-// NewWindow compiles a window. The name is for the reasons of State.
+// NewWindow compiles a window. The name is used in the reasons of State.
 func NewWindow(name string, s Spec) (Window, error) {
 	if s.Kind != Allow && s.Kind != Deny {
 		return Window{}, fmt.Errorf("kind %.80q is neither allow nor deny", s.Kind)
@@ -75,7 +75,7 @@ func newSpans(s Spec, zone *time.Location) (spans, error) {
 	}
 }
 
-// loadZone refuses Local, because the same file must mean the same everywhere.
+// loadZone rejects Local, because a file must have the same meaning everywhere.
 func loadZone(name string) (*time.Location, error) {
 	if strings.EqualFold(name, "local") {
 		return nil, errors.New("time zone Local depends on the machine: name a zone like Europe/Berlin")
