@@ -12,9 +12,9 @@ import (
 
 var update = flag.Bool("update", false, "write what the chart makes as what is wanted")
 
-// What the chart makes of each value file stands beside it, so that a change of the
-// chart shows what it changes. -update writes the files anew; .ci/run
-// holds them against helm itself.
+// The rendered chart for each value file is stored next to it, so that the
+// effect of a chart change is visible. -update writes the files again; .ci/run
+// compares them with the output of helm.
 func TestRendered(t *testing.T) {
 	t.Parallel()
 	for name, file := range cases(t) {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Every pod runs as nobody special, on a root that it cannot write, with no right that
-// it does not need.
+// Every pod runs as non-root, with a read-only root file system, and without
+// unnecessary privileges.
 func TestPods_rights(t *testing.T) {
 	t.Parallel()
 	podWants := map[string]any{

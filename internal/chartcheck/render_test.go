@@ -83,7 +83,7 @@ func cases(t *testing.T) map[string]string {
 	return named
 }
 
-// object is a Kubernetes object with what the tests look at.
+// object is a Kubernetes object with the fields that the tests use.
 type object struct {
 	Kind     string
 	Metadata struct {

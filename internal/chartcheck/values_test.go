@@ -31,7 +31,7 @@ func TestSchema_isThatOfTheValues(t *testing.T) {
 	compare(t, "values", root, valuesOf(t, folder+"/values.yaml"))
 }
 
-// compare looks at objects whose keys are ours.
+// compare compares objects whose keys the chart defines.
 func compare(t *testing.T, target string, want schema, values map[string]any) {
 	t.Helper()
 	if want.AdditionalProperties != false {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Survive makes an error of a panic, so that it ends the work at hand alone. It is
-// deferred itself, with the error that the function returns:
+// Survive converts a panic to an error, so that it ends only the current work.
+// Defer it directly, with the address of the function's error result:
 //
 //	defer fault.Survive(&err)
 func Survive(err *error) {
@@ -18,8 +18,9 @@ func Survive(err *error) {
 	}
 }
 
-// Defect is the error about a recovered panic. Called by who recovered, it tells where
-// that was. One that somebody panics with anew, in place of a goroutine, stays what it was.
+// Defect returns the error for a recovered panic, including its location. If a
+// panic is raised again, for example on behalf of a goroutine, the original
+// error is kept.
 func Defect(value any) error {
 	if err, ok := value.(error); ok {
 		if known, ok := errors.AsType[*defect](err); ok {
@@ -29,13 +30,14 @@ func Defect(value any) error {
 	return Wrap(Internal, &defect{fmt.Sprintf("a defect of promoter, please report it: panic: %v%s", value, where())})
 }
 
-// defect is the error about a panic.
+// defect is the error for a panic.
 type defect struct{ text string }
 
-// Error returns what happened, and where.
+// Error returns the panic and its location.
 func (d *defect) Error() string { return d.text }
 
-// where is the place in code that panicked; empty: it is not on the stack.
+// where returns the location in code that panicked, or "" if it is not on the
+// stack.
 func where() string {
 	callers := make([]uintptr, 64)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])

@@ -1,8 +1,8 @@
-// Package fault names the closed set of error kinds of promoter. A kind says
-// what may be done next: retry later, wait until a time, give up, ask a person.
+// Package fault defines the closed set of error kinds. A kind determines how to
+// proceed: retry later, wait until a time, give up, or ask a user.
 //
-// Adapters make faults; only two places read them: the lane policy (retry,
-// wait, give up) and the mapping to HTTP statuses and exit codes. Everything
+// Adapters create faults. Only two places read them: the retry policy of the
+// work queue, and the mapping to HTTP statuses and exit codes. Everything in
 // between wraps with %w and the noun it acted on.
 package fault
 
@@ -12,25 +12,25 @@ import (
 	"time"
 )
 
-// Kind says what may be done about an error.
+// Kind is how to handle an error.
 type Kind string
 
 // The closed set of kinds. An error without a fault in its chain is Internal.
 const (
-	Internal     Kind = "internal"     // a defect of promoter: report it
-	Invalid      Kind = "invalid"      // the input is wrong: a person must change it
-	NotFound     Kind = "not found"    // the thing is not there (any more)
-	Conflict     Kind = "conflict"     // somebody else was faster: read again and retry
-	Unauthorized Kind = "unauthorized" // the credential may not do this: no retry
+	Internal     Kind = "internal"     // a bug in promoter: report it
+	Invalid      Kind = "invalid"      // the input is wrong: a user must change it
+	NotFound     Kind = "not found"    // the object does not exist (any more)
+	Conflict     Kind = "conflict"     // lost a race: read again and retry
+	Unauthorized Kind = "unauthorized" // the credential lacks permission: no retry
 	RateLimited  Kind = "rate limited" // wait until Error.RetryAt
 	Temporary    Kind = "temporary"    // retry with back-off
 )
 
-// Error is an error with a kind. Its text is the text of the wrapped error:
-// the kind is data for the caller, not words for the reader.
+// Error is an error with a kind. Its text is the text of the wrapped error: the
+// kind is for the caller and not part of the message.
 type Error struct {
 	Kind    Kind
-	RetryAt time.Time // only for RateLimited; zero when the server named no time
+	RetryAt time.Time // only for RateLimited; zero if the server sent no time
 	Err     error
 }
 
@@ -40,7 +40,8 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the wrapped error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// New makes an error of the kind; format and arguments are those of fmt.Errorf.
+// New returns an error of the kind. Format and arguments are those of
+// fmt.Errorf.
 func New(kind Kind, format string, args ...any) error {
 	return &Error{Kind: kind, Err: fmt.Errorf(format, args...)}
 }
@@ -53,13 +54,13 @@ func Wrap(kind Kind, err error) error {
 	return &Error{Kind: kind, Err: err}
 }
 
-// Limited makes a RateLimited error that may be retried at the given time; a
-// zero time means that the server did not say when.
+// Limited returns a RateLimited error that may be retried at the given time. A
+// zero time means that the server did not send one.
 func Limited(retryAt time.Time, err error) error {
 	return &Error{Kind: RateLimited, RetryAt: retryAt, Err: err}
 }
 
-// KindOf returns the outermost kind in the chain of err, Internal when there is
+// KindOf returns the outermost kind in the chain of err, Internal if there is
 // none, and the empty kind for a nil error.
 func KindOf(err error) Kind {
 	if err == nil {
@@ -71,7 +72,7 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// RetryAt returns the time at which a rate limited call may be tried again.
+// RetryAt returns when a rate-limited call may be retried.
 func RetryAt(err error) (time.Time, bool) {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Kind != RateLimited || e.RetryAt.IsZero() {

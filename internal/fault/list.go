@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// maxListed is how many names List shows.
+// maxListed is the number of names that List shows.
 const maxListed = 20
 
-// List joins names for an error message. Of many, it shows the first ones.
+// List joins names for an error message. It truncates long lists.
 func List(names []string) string {
 	if len(names) == 0 {
 		return "none"

@@ -97,7 +97,7 @@ func TestCorpus_references(t *testing.T) {
 	}
 }
 
-// parsed checks validity and says whether there is more to check.
+// parsed checks validity and reports whether there is more to check.
 func parsed(t *testing.T, row referenceRow) (Reference, bool) {
 	t.Helper()
 	text := row.text(t)
@@ -111,9 +111,9 @@ func parsed(t *testing.T, row referenceRow) (Reference, bool) {
 	return r, err == nil
 }
 
-// checkStrict reads rows of the grammar without Docker Hub. There the first
-// component is always a domain; here it is one only by Docker's rule, so it is
-// compared only where the rule says so.
+// checkStrict reads grammar rows without Docker Hub. There, the first component
+// is always a domain; here it is one only under Docker's rule, so it is
+// compared only if that rule applies.
 func checkStrict(t *testing.T, row referenceRow) {
 	r, ok := parsed(t, row)
 	if !ok {

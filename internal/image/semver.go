@@ -27,8 +27,9 @@ func plusForUnderscore(text string) string { return strings.Replace(text, "_", "
 // build number or a commit, and as a major version it would be above every real one.
 const maxBareDigits = 4
 
-// parseVersion parses a version. If a filter selected the text, the user says that it is
-// a version: then one long number and more than three numbers are permitted.
+// parseVersion parses a version. If a filter selected the text, the user has
+// declared it a version: one long number and more than three numbers are then
+// permitted.
 func parseVersion(text string, filtered bool) (version, bool) {
 	var v version
 	text, metadata, hasMetadata := strings.Cut(strings.TrimPrefix(text, "v"), "+")

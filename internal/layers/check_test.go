@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// rules is what a tree is held against.
+// rules are the import rules for a tree.
 type rules struct {
 	table  map[string]place
 	owners map[string][]string

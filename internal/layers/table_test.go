@@ -1,6 +1,6 @@
 package layers
 
-// place says where a package stands.
+// place is the layer of a package.
 type place struct {
 	floor int
 	// support marks code that only tests and other support code may import.
@@ -11,11 +11,11 @@ type place struct {
 // module is the path of this Go module.
 const module = "promoter"
 
-// table gives every package its floor. docs/architecture.md explains the
-// floors; packages that later releases bring already have theirs.
+// table assigns every package to a layer. docs/architecture.md explains the
+// layers; packages planned for later releases are already listed.
 //
-// A package whose name ends in "test" needs no line: it is support code and
-// stands on the floor of the package whose folder holds it, which it may import.
+// A package whose name ends in "test" needs no line: it is test support and
+// belongs to the layer of its parent package, which it may import.
 var table = map[string]place{
 	"internal/glob":       {floor: -1},
 	"internal/image":      {floor: 0},
@@ -103,7 +103,7 @@ var table = map[string]place{
 	"hack/testlog":         {floor: 10, support: true},
 }
 
-// anyPackage stands in the owners of a module for "every package".
+// anyPackage means "every package" in the owners of a module.
 const anyPackage = "*"
 
 // owners names, for every third-party module, the packages whose shipped code

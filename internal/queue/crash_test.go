@@ -53,7 +53,7 @@ func kill(t *testing.T, o orders, stored int) story {
 	return s
 }
 
-// place makes an empty database for victims and says where it is.
+// place creates an empty database for victims and returns its location.
 func place(t *testing.T, kind databasetest.Kind) orders {
 	t.Helper()
 	o := kind.New(t)

@@ -47,7 +47,7 @@ func New(ctx context.Context, db *database.DB, name string) (*Queue, error) {
 	})
 }
 
-// Trigger says that there may be work.
+// Trigger is a notification that there may be work.
 type Trigger struct {
 	Kind, Key string
 	// Debounce delays the run, because more triggers may follow. Each of them starts the

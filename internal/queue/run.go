@@ -86,8 +86,8 @@ func (q *Queue) Claim(ctx context.Context, kind string, limit int, lease time.Du
 	return items, wait, nil
 }
 
-// ErrLost says that a run has lost its lease: its key may have another run. Its kind is
-// fault.Conflict.
+// ErrLost means that a run has lost its lease: its key may have another run.
+// Its kind is fault.Conflict.
 var ErrLost = errors.New("the lease of this run is lost")
 
 // change updates the row of a run, if the run still holds the lease: owner is the name of

@@ -20,7 +20,7 @@ const victimVariable = "PROMOTER_TEST_VICTIM"
 type orders struct {
 	Path, URL string
 	Prefix    string // of its keys
-	Point     point  // where it kills itself; empty: somebody else does
+	Point     point  // where it kills itself; empty if it is killed from outside
 }
 
 // point is a stage of a trigger.
@@ -117,7 +117,7 @@ func (o orders) work(q *queue.Queue) {
 	}
 }
 
-// victimLease is how long a replica waits for the work of a dead one. Whoever claims
+// victimLease is how long a replica waits for the work of a dead one. A claim
 // gives up after half of it.
 const victimLease = 2 * time.Second
 

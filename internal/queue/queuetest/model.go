@@ -294,8 +294,8 @@ func (s *story) use() {
 	}
 }
 
-// ended tells how something ended, and whether it took effect: exactly when no other
-// run of the key has begun since.
+// ended reports how a run ended and whether that took effect: it does exactly
+// when no other run of the key has begun since.
 func (s *story) ended(r run, what string, err error) bool {
 	s.Helper()
 	lost := s.isLost(r)
@@ -360,7 +360,7 @@ func (s *story) release(r run) {
 	}
 }
 
-// crash ends all processes and begins with new ones. Nobody ends the runs.
+// crash stops all processes and starts new ones. The runs are not ended.
 func (s *story) crash() {
 	s.Helper()
 	s.tell("crash")

@@ -23,7 +23,7 @@ func Run(t *testing.T, kind databasetest.Kind) {
 	}
 }
 
-// Clock is a clock that only moves when it is told to.
+// Clock is a clock that only moves when Move is called.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -59,7 +59,7 @@ func single(t *testing.T, kind databasetest.Kind) *process {
 	return newProcess(t, databasetest.Open(t, kind.New(t)))
 }
 
-// run works on lanes until the test ends or stops it.
+// run processes keys until the test ends or stops it.
 func (p *process) run(concurrent int, o queue.Options, handler queue.Handler) {
 	p.Helper()
 	o.Kinds = map[string]queue.Worker{"repository": {Handler: handler, Concurrency: concurrent}}
@@ -112,7 +112,7 @@ func (p *process) comes(key string, want func(queue.Entry) bool) queue.Entry {
 	}
 }
 
-// idle is a row that nobody works on and nothing is due of.
+// idle reports whether no process works on the row and nothing is due.
 func idle(e queue.Entry) bool { return e.Owner == "" && e.NotBefore.IsZero() }
 
 // lines is a log.
@@ -256,7 +256,7 @@ var loops = map[string]func(*testing.T, databasetest.Kind){
 	},
 }
 
-// announce tells of each run.
+// announce returns a handler that announces each run.
 func announce(runs chan<- string) queue.Handler {
 	return func(ctx context.Context, item queue.Item) (queue.Result, error) {
 		select {
@@ -268,7 +268,7 @@ func announce(runs chan<- string) queue.Handler {
 	}
 }
 
-// say tells it when somebody wants to know.
+// say announces a run if a receiver is ready.
 func say(runs chan<- string, key string) {
 	select {
 	case runs <- key:
@@ -306,7 +306,7 @@ var leases = map[string]func(*testing.T, databasetest.Kind){
 	"a run is canceled when another one holds its lease": func(t *testing.T, kind databasetest.Kind) {
 		p := single(t, kind)
 		causes, o := make(chan error, 10), short()
-		o.Lease = time.Hour // whose end is not what tells it
+		o.Lease = time.Hour // so that its expiry is not what is announced
 		p.run(1, o, untilTheEnd(causes))
 		p.trigger("a")
 		p.comes("a", func(e queue.Entry) bool { return e.Owner != "" })
@@ -416,7 +416,7 @@ func (p *process) leaseOf(key string) time.Time {
 	return database.Time(micros)
 }
 
-// untilTheEnd runs until its context ends, and tells why it did.
+// untilTheEnd runs until its context ends, and sends the cause.
 func untilTheEnd(causes chan<- error) queue.Handler {
 	return func(ctx context.Context, _ queue.Item) (queue.Result, error) {
 		<-ctx.Done()
