@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// service is promoter serve over the demo's registry and repository, with its
-// database in the folder of the demo.
+// service runs promoter serve with the demo's registry and repository. Its
+// database is in the demo's folder.
 type service struct {
 	*journal
 	file    string // the server's file
@@ -23,16 +23,16 @@ type service struct {
 	git     *gitHost
 	stop    context.CancelFunc
 	over    chan struct{}
-	code    int  // of the end
-	missed  bool // it ended when it was still needed, which was said
+	code    int  // exit code
+	missed  bool // it exited while still needed, and this was reported
 }
 
-// maxService bounds how long the service may take for anything. More would be a
-// broken promise, also on a slow machine.
+// maxService limits how long the service may take for any step. Exceeding it is
+// a failure, even on a slow machine.
 const maxService = 15 * time.Second
 
-// serviceFile is promoter's own config about the repository at GIT. Secrets lie in
-// files of FOLDER.
+// serviceFile is promoter's own config for the repository at GIT. Secrets are
+// in files of FOLDER.
 const serviceFile = `version: 1
 listen: 127.0.0.1:0
 data: "FOLDER/data"
@@ -49,7 +49,7 @@ receivers:
 networks: [127.0.0.0/8]
 `
 
-// startService starts the real command and waits until it has looked once.
+// startService starts the real command and waits until it has reconciled once.
 func (s *show) startService(ctx context.Context) (err error) {
 	v := &service{journal: newJournal(), secrets: map[string]string{}, over: make(chan struct{})}
 	if v.client, err = newClient(s.Now); err != nil {
@@ -78,7 +78,7 @@ func (s *show) startService(ctx context.Context) (err error) {
 	return err
 }
 
-// write makes the folder with the secrets and the server's file.
+// write creates the folder with the secrets and the server's config file.
 func (v *service) write(folder, registry string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("make a folder for the service: %w", err)
@@ -97,7 +97,8 @@ func (v *service) write(folder, registry string) error {
 	return nil
 }
 
-// end stops the service and waits until it has ended, then Git beside it.
+// end stops the service, waits until it has stopped, and then stops the Git
+// server.
 func (v *service) end() error {
 	v.stop()
 	<-v.over
@@ -108,7 +109,7 @@ func (v *service) end() error {
 	return err
 }
 
-// pushed waits until the service has pushed to main, and says when that was.
+// pushed waits until the service has pushed to main, and returns when that was.
 func (v *service) pushed(ctx context.Context) (time.Time, error) {
 	late := time.NewTimer(maxService)
 	defer late.Stop()
@@ -124,8 +125,8 @@ func (v *service) pushed(ctx context.Context) (time.Time, error) {
 	}
 }
 
-// said waits for a line of the service that matches, and returns the lines before it
-// too, and what the pattern found.
+// said waits for a matching log line of the service. It returns the lines up to
+// it and the submatches of the pattern.
 func (v *service) said(ctx context.Context, pattern string) (lines, found []string, err error) {
 	lines, found, err = v.next(ctx, v.over, pattern)
 	if errors.Is(err, errOver) {
@@ -134,7 +135,7 @@ func (v *service) said(ctx context.Context, pattern string) (lines, found []stri
 	return lines, found, err
 }
 
-// miss is the error that the service ended before the story did.
+// miss returns the error that the service exited before the end of the demo.
 func (v *service) miss() error {
 	v.missed = true
 	return fmt.Errorf("promise broken: promoter serve ended, and said\n%s", v.all())

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// landByWebhook starts the service, and lets the registry tell it of a new image.
+// landByWebhook starts the service, and the registry notifies it of a new
+// image.
 func (s *show) landByWebhook(ctx context.Context) error {
 	if err := s.startService(ctx); err != nil {
 		return err
@@ -35,7 +36,8 @@ func (s *show) landByWebhook(ctx context.Context) error {
 	return err
 }
 
-// served waits until the service has pushed what is wanted, and shows what it says.
+// served waits until the service has pushed the expected versions, and prints
+// its log.
 func (s *show) served(ctx context.Context, environment string, since time.Time) error {
 	at, err := s.service.pushed(ctx)
 	if err != nil {
@@ -54,8 +56,8 @@ func (s *show) served(ctx context.Context, environment string, since time.Time) 
 	return s.compare(ctx)
 }
 
-// goOnByItself lets a person ask. That is no event on plain Git, so the next webhook
-// brings it about; the end of the soak needs none.
+// goOnByItself requests a promotion as the user. On plain Git this causes no
+// event, so the next webhook triggers it; the end of the soak needs no trigger.
 func (s *show) goOnByItself(ctx context.Context) error {
 	v := s.service
 	_, err := s.promoter(ctx, []string{
@@ -83,7 +85,7 @@ func (s *show) goOnByItself(ctx context.Context) error {
 	return s.served(ctx, "prod", begin)
 }
 
-// inviteToPost says how to post a webhook by hand.
+// inviteToPost explains how to post a webhook manually.
 func (s *show) inviteToPost() {
 	v, folder := s.service, s.folder
 	s.tell(`The service runs at %[1]s, and the registry tells it of every push. A webhook by hand:

@@ -258,7 +258,8 @@ func (a *answers) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Body: http.NoBody, Header: http.Header{}}, nil
 }
 
-// A collector that does not answer holds nobody up, and the end no longer than it may.
+// A collector that does not respond blocks no caller, and delays Close only up
+// to its limit.
 func TestTraces_closeDoesNotWaitForAStuckCollector(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
