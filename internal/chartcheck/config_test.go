@@ -7,7 +7,7 @@ import (
 	serverconfig "promoter/internal/config/server"
 )
 
-// promoter reads the file that the chart makes, with the variables that the pod has.
+// promoter can read the rendered config file with the variables of the pod.
 func TestConfigMap_loads(t *testing.T) {
 	t.Parallel()
 	for name, file := range cases(t) {
@@ -56,7 +56,8 @@ func checkServer(t *testing.T, server *serverconfig.Config, variables map[string
 	}
 }
 
-// environment is what a container has, a word for each that comes from a Secret.
+// environment returns the variables of a container, with a placeholder for each
+// one from a Secret.
 func environment(c container) map[string]string {
 	variables := map[string]string{}
 	for _, one := range c.Env {
@@ -70,7 +71,7 @@ func environment(c container) map[string]string {
 	return variables
 }
 
-// Numbers keep their form on the way through Helm, which knows only floats.
+// Numbers keep their format in Helm, which supports only floats.
 func TestConfigMap_numbers(t *testing.T) {
 	t.Parallel()
 	out := mustRender(t, cases(t)["serve-sqlite-full"])

@@ -34,7 +34,8 @@ func TestPods_rights(t *testing.T) {
 	})
 }
 
-// What promoter writes to is a volume: the root of the pod is read-only.
+// Every path that promoter writes to is a volume, because the root file system
+// is read-only.
 func TestPods_writableFolders(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, made pod) {
@@ -53,7 +54,7 @@ func TestPods_writableFolders(t *testing.T) {
 	})
 }
 
-// written lists the folders that the arguments and variables name.
+// written returns the folders that the arguments and variables name.
 func written(c container) []string {
 	var folders []string
 	for _, argument := range c.Args {
@@ -72,10 +73,11 @@ func written(c container) []string {
 	return folders
 }
 
-// drain is how long `serve` lets finish what is under way: drainFor of internal/app.
+// drain is how long `serve` waits for work in progress: drainFor of
+// internal/app.
 const drain = 20
 
-// A pod has longer to end than promoter needs.
+// The termination grace period of a pod is longer than promoter needs to stop.
 func TestPods_endInTime(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, made pod) {

@@ -7,7 +7,7 @@ import (
 	"helm.sh/helm/v3/pkg/strvals"
 )
 
-// What does not fit together is refused when the chart is rendered, with what to do.
+// Inconsistent values are rejected at render time, with advice.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ set, says string }{
@@ -56,7 +56,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// least is what has to be said.
+// least returns the required values.
 func least() map[string]any {
 	return map[string]any{
 		"image":  map[string]any{"repository": "registry.example.com/promoter"},
@@ -64,7 +64,7 @@ func least() map[string]any {
 	}
 }
 
-// Nothing but the place of the image and a forge has to be said, and no Secret is made.
+// Only the image and a forge are required, and no Secret is created.
 func TestLeast(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"serve", "cronjob"} {

@@ -22,9 +22,9 @@ const folder = "../../charts/promoter"
 // load reads the chart once.
 var load = sync.OnceValues(func() (*chart.Chart, error) { return loader.Load(folder) })
 
-// rendered is what a release would be.
+// rendered is the rendered chart of a release.
 type rendered struct {
-	text  string // as `helm template` prints it
+	text  string // as printed by `helm template`
 	notes string
 }
 
@@ -58,7 +58,7 @@ func render(values map[string]any) (rendered, error) {
 	return out, nil
 }
 
-// valuesOf reads a file of values.
+// valuesOf reads a values file.
 func valuesOf(t *testing.T, file string) map[string]any {
 	t.Helper()
 	values, err := chartutil.ReadValuesFile(file)
@@ -68,7 +68,7 @@ func valuesOf(t *testing.T, file string) map[string]any {
 	return values
 }
 
-// cases lists the value files, by the name of the case.
+// cases returns the value files by test case.
 func cases(t *testing.T) map[string]string {
 	t.Helper()
 	const suffix = "-values.yaml"
@@ -131,7 +131,7 @@ type container struct {
 	}
 }
 
-// objects parses what was rendered.
+// objects parses the rendered text.
 func objects(t *testing.T, text string) []object {
 	t.Helper()
 	var all []object
@@ -149,7 +149,7 @@ func objects(t *testing.T, text string) []object {
 	}
 }
 
-// pod returns the pod that a Deployment or a CronJob makes.
+// pod returns the pod template of a Deployment or a CronJob.
 func (o object) pod() (pod, bool) {
 	switch o.Kind {
 	case "Deployment":

@@ -7,7 +7,8 @@ import (
 	serverconfig "promoter/internal/config/server"
 )
 
-// With a certificate promoter reads it where the pod has it, and the probes speak TLS.
+// With a certificate, promoter reads it from its mount path, and the probes use
+// TLS.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	out := mustRender(t, cases(t)["serve-tls"])

@@ -10,13 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// schema is as much of values.schema.json as the tests read.
+// schema is the part of values.schema.json that the tests use.
 type schema struct {
 	Properties           map[string]schema
 	AdditionalProperties any `json:"additionalProperties"`
 }
 
-// The schema knows every value of values.yaml, and the file every value of the schema.
+// values.schema.json and values.yaml contain the same values.
 func TestSchema_isThatOfTheValues(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(folder + "/values.schema.json")

@@ -18,7 +18,7 @@ type rules struct {
 	free   map[string]bool
 }
 
-// source is one Go file and what it imports.
+// source is one Go file and its imports.
 type source struct {
 	file    string // slash-separated, from the root of the module
 	imports []string
@@ -27,9 +27,9 @@ type source struct {
 func (s source) pkg() string  { return path.Dir(s.file) }
 func (s source) isTest() bool { return strings.HasSuffix(s.file, "_test.go") }
 
-// readSources parses the imports of every Go file below the root, whatever its
-// build constraints say. It reads the files itself instead of asking the go
-// command, whose answer the test cache does not see change.
+// readSources parses the imports of every Go file below the root, regardless of
+// build constraints. It reads the files directly instead of running the go
+// command, because the test cache would not detect changes in its output.
 func readSources(root fs.FS) ([]source, error) {
 	var found []source
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -48,7 +48,7 @@ func readSources(root fs.FS) ([]source, error) {
 	return found, err
 }
 
-// skipped tells the folders that the go command leaves out as well.
+// skipped reports whether the go command also ignores the folder.
 func skipped(folder string) bool {
 	return folder == "testdata" || folder == "vendor" ||
 		len(folder) > 1 && strings.ContainsAny(folder[:1], "._")
@@ -75,7 +75,7 @@ func readSource(root fs.FS, name string) (source, error) {
 }
 
 // check returns one sentence for every import that breaks the rules and for
-// every package without a floor, sorted.
+// every package without a layer, sorted.
 func (r rules) check(sources []source) []string {
 	var broken []string
 	for _, one := range sources {
@@ -93,8 +93,8 @@ func (r rules) check(sources []source) []string {
 	return slices.Compact(broken)
 }
 
-// place looks a package up; support packages named …test inherit the floor of
-// the package above them.
+// place looks up a package. Support packages named …test belong to the layer of
+// their parent package.
 func (r rules) place(pkg string) (place, bool) {
 	if found, ok := r.table[pkg]; ok {
 		return found, true
@@ -119,7 +119,7 @@ func (r rules) objection(from source, imported string) string {
 	return ""
 }
 
-// inside judges an import of this module's own package.
+// inside checks an import of a package of this module.
 func (r rules) inside(from source, pkg string) string {
 	target, ok := r.place(pkg)
 	if !ok {
@@ -139,8 +139,9 @@ func (r rules) inside(from source, pkg string) string {
 	return fmt.Sprintf("floor %d imports %s on floor %d: %s", own.floor, pkg, target.floor, direction)
 }
 
-// mayMeet allows lower floors, an external test its own package, a support
-// package what it supports, and tests the support packages of their own floor.
+// mayMeet reports whether an import is allowed: of a lower layer, of its own
+// package by an external test, of the supported package by a support package,
+// and of the support packages of its own layer by a test.
 func (r rules) mayMeet(from source, own place, pkg string, target place) bool {
 	switch {
 	case target.floor < own.floor:
@@ -156,7 +157,7 @@ func (r rules) mayMeet(from source, own place, pkg string, target place) bool {
 	}
 }
 
-// outside judges an import of a third-party package.
+// outside checks an import of a third-party package.
 func (r rules) outside(from source, imported string) string {
 	owning, allowed, ok := r.owner(imported)
 	if !ok {
@@ -175,7 +176,7 @@ func (r rules) outside(from source, imported string) string {
 	return fmt.Sprintf("imports %s, which belongs to %s", owning, strings.Join(allowed, ", "))
 }
 
-// owner finds the listed module that holds the imported package.
+// owner finds the listed module that contains the imported package.
 func (r rules) owner(imported string) (owning string, allowed []string, ok bool) {
 	for candidate := imported; candidate != "."; candidate = path.Dir(candidate) {
 		if allowed, ok = r.owners[candidate]; ok {

@@ -41,7 +41,7 @@ func TestTheTableKnowsEveryOwner(t *testing.T) {
 	}
 }
 
-// TestCheckFinds holds the checker against trees that break one rule each.
+// TestCheckFinds runs the checker on trees that break one rule each.
 func TestCheckFinds(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -9,7 +9,8 @@ import (
 )
 
 // TestTheArchitecturePageHasTheSameTable compares docs/architecture.md with the
-// table: same packages, same floors, and "now" for exactly those that have code.
+// table: the same packages and layers, and "now" for exactly those that have
+// code.
 func TestTheArchitecturePageHasTheSameTable(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
@@ -46,7 +47,7 @@ func TestTheArchitecturePageHasTheSameTable(t *testing.T) {
 	}
 }
 
-// entry is one line of the page's table.
+// entry is one line of the table in the page.
 type entry struct {
 	floor int
 	now   bool

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestNoPackageHoldsState allows variables at package level only while nothing
-// writes them: errors, compiled expressions, tables.
+// TestNoPackageHoldsState allows package-level variables only if nothing writes
+// to them: errors, compiled expressions, tables.
 func TestNoPackageHoldsState(t *testing.T) {
 	t.Parallel()
 	written, err := findState(os.DirFS(filepath.Join("..", "..")))
@@ -30,7 +30,7 @@ func TestNoPackageHoldsState(t *testing.T) {
 	}
 }
 
-// findState returns a sentence for every write to a variable at package level in
+// findState returns a sentence for every write to a package-level variable in
 // code that is not a test.
 func findState(root fs.FS) ([]string, error) {
 	packages, files, err := parsePackages(root)
@@ -72,7 +72,7 @@ func parsePackages(root fs.FS) (map[string][]*ast.File, *token.FileSet, error) {
 	return packages, files, err
 }
 
-// packageVariables returns the names of the variables at package level.
+// packageVariables returns the package-level variables by name.
 func packageVariables(parsed []*ast.File) map[string]*ast.ValueSpec {
 	globals := map[string]*ast.ValueSpec{}
 	for _, file := range parsed {
@@ -95,7 +95,7 @@ func packageVariables(parsed []*ast.File) map[string]*ast.ValueSpec {
 	return globals
 }
 
-// stateFinder looks for writes in one file.
+// stateFinder finds writes in one file.
 type stateFinder struct {
 	globals map[string]*ast.ValueSpec
 	files   *token.FileSet
@@ -128,7 +128,7 @@ func (f *stateFinder) visit(node ast.Node) bool {
 	return true
 }
 
-// writesFirst tells the calls that write to their first argument.
+// writesFirst reports whether the call writes to its first argument.
 func writesFirst(called ast.Expr) bool {
 	switch fun := called.(type) {
 	case *ast.Ident:
@@ -147,7 +147,8 @@ func writesFirst(called ast.Expr) bool {
 	return false
 }
 
-// mutable finds variables at package level that exist only to be written.
+// mutable finds package-level variables of types that exist only to be
+// modified.
 func (f *stateFinder) mutable(spec *ast.ValueSpec) {
 	for _, name := range spec.Names {
 		if f.globals[name.Name] != spec {
@@ -161,8 +162,9 @@ func (f *stateFinder) mutable(spec *ast.ValueSpec) {
 	}
 }
 
-// holder tells sync.Mutex, sync.Once, atomic.Int64 and their like; functions of
-// these packages such as sync.OnceValue give a value that is never written.
+// holder recognizes sync.Mutex, sync.Once, atomic.Int64 and similar types.
+// Functions of these packages such as sync.OnceValue return a value that is
+// never written.
 func holder(expression ast.Expr) string {
 	var held string
 	if expression == nil {
@@ -184,8 +186,8 @@ func holder(expression ast.Expr) string {
 	return held
 }
 
-// written reports the expressions whose root is a variable at package level. A
-// name that the parser resolved to something else is another variable.
+// written reports the expressions whose root is a package-level variable. A
+// name that the parser resolved otherwise is a different variable.
 func (f *stateFinder) written(expressions ...ast.Expr) {
 	for _, expression := range expressions {
 		name := root(expression)
@@ -204,7 +206,7 @@ func (f *stateFinder) report(name *ast.Ident, why string) {
 	f.found = append(f.found, fmt.Sprintf("%s:%d: package variable %s %s", at.Filename, at.Line, name.Name, why))
 }
 
-// root strips indices, fields, pointers and slices down to a name.
+// root reduces indexes, fields, pointers and slices to a name.
 func root(expression ast.Expr) *ast.Ident {
 	for {
 		switch e := expression.(type) {

@@ -106,9 +106,9 @@ var table = map[string]place{
 // anyPackage means "every package" in the owners of a module.
 const anyPackage = "*"
 
-// owners names, for every third-party module, the packages whose shipped code
-// may import it. None: only tests. Test files, support code and internal/demo
-// may import every module of the list.
+// owners lists, for every third-party module, the packages whose shipped code
+// may import it. Without a package, only tests may import it. Test files,
+// support code and internal/demo may import every listed module.
 var owners = map[string][]string{
 	"github.com/Masterminds/semver/v3":         {"internal/image"},
 	"github.com/bmatcuk/doublestar/v4":         {"internal/glob"},
@@ -162,5 +162,5 @@ var owners = map[string][]string{
 }
 
 // freeOfOwners are the shipped packages that may import every listed module:
-// the demo builds its counterparts out of them.
+// the demo uses them to build its servers.
 var freeOfOwners = map[string]bool{"internal/demo": true}

@@ -17,10 +17,11 @@ import (
 	"promoter/internal/queue"
 )
 
-// story is what a victim said until it died.
+// story is the output of a victim until it died.
 type story struct{ stored, ran map[string]bool }
 
-// kill has a victim work until it killed itself, or until it stored so many triggers.
+// kill runs a victim until it kills itself or has stored the given number of
+// triggers.
 func kill(t *testing.T, o orders, stored int) story {
 	t.Helper()
 	text, err := json.Marshal(o)
@@ -74,7 +75,7 @@ func place(t *testing.T, kind databasetest.Kind) orders {
 	return orders{Path: o.Path, URL: o.URL.Reveal()}
 }
 
-// rest is what is left after a victim's death, and does it.
+// rest is the work that is left after a victim's death. It also does this work.
 type rest struct{ rows, waiting map[string]bool }
 
 func after(t *testing.T, o orders) rest {
@@ -156,7 +157,8 @@ func TestCrash_atAnyMomentLosesNoTrigger(t *testing.T) {
 	})
 }
 
-// TestCrash_atEveryStageLosesNoTrigger has a process kill itself at each point.
+// TestCrash_atEveryStageLosesNoTrigger lets a process kill itself at each
+// point.
 func TestCrash_atEveryStageLosesNoTrigger(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
@@ -182,7 +184,7 @@ func TestCrash_atEveryStageLosesNoTrigger(t *testing.T) {
 					if len(left.rows)+len(left.waiting) > 0 {
 						t.Errorf("nothing was committed, and there are %v and %v", left.rows, left.waiting)
 					}
-				case afterCommit, acknowledged: // it may have been worked on since
+				case afterCommit, acknowledged: // it may have been processed since
 					if len(left.rows) == 0 {
 						t.Error("nothing is there of what was committed")
 					}

@@ -45,8 +45,8 @@ func BenchmarkDelivery(b *testing.B) {
 	}
 }
 
-// pace makes the deliveries of one iteration when they are due, whether the earlier ones
-// have ended or not, and returns how long each took.
+// pace makes the deliveries of one iteration when they are due, whether or not
+// the earlier ones have ended, and returns how long each took.
 func pace(b *testing.B, round int, deliver func(n int, id string) error) []time.Duration {
 	b.Helper()
 	type due struct {

@@ -13,7 +13,7 @@ func TestQueue_suite(t *testing.T) {
 	databasetest.Each(t, queuetest.Run)
 }
 
-// `make model` plays longer.
+// `make model` runs longer.
 func TestModel_agreesWithTheQueue(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) { queuetest.Play(t, kind, 2*time.Second) })

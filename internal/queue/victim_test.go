@@ -13,7 +13,7 @@ import (
 	"promoter/internal/secret"
 )
 
-// victimVariable marks a process of this test binary that is to be killed.
+// victimVariable marks a process of this test binary that will be killed.
 const victimVariable = "PROMOTER_TEST_VICTIM"
 
 // orders configure the process.
@@ -26,7 +26,7 @@ type orders struct {
 // point is a stage of a trigger.
 type point string
 
-// The points, in their order.
+// The points, in order.
 const (
 	inTransaction point = "in the transaction"
 	beforeCommit  point = "just before the commit"
@@ -36,7 +36,8 @@ const (
 	worked        point = "worked"
 )
 
-// victim is the process. What it says on standard output is there when it dies.
+// victim is the main function of the process. Its standard output is still
+// readable after it dies.
 func victim() {
 	var o orders
 	if err := json.Unmarshal([]byte(os.Getenv(victimVariable)), &o); err != nil {
@@ -65,7 +66,7 @@ func (o orders) database() database.Options {
 	return options
 }
 
-// reach is the end at the ordered point.
+// reach kills the process at the configured point.
 func (o orders) reach(here point) {
 	if here != o.Point {
 		return
@@ -104,7 +105,7 @@ func (o orders) trigger(db *database.DB, q *queue.Queue, hand int) {
 	}
 }
 
-// work does every second key.
+// work processes every second key.
 func (o orders) work(q *queue.Queue) {
 	err := q.Run(context.Background(), queue.Options{
 		Kinds:  map[string]queue.Worker{"repository": {Handler: o.handle, Concurrency: 2}},

@@ -13,7 +13,8 @@ type model struct {
 	hourly  bool
 }
 
-// instants returns when the wall clock, written as a time in UTC, counts.
+// instants returns the instants that match a wall-clock time, written as a time
+// in UTC.
 func (m model) instants(wall time.Time) []time.Time {
 	var found []time.Time
 	for _, offset := range m.offsets { // the offset before the change first

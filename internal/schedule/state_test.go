@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// clock reads a time of the tests: RFC 3339.
+// clock parses an RFC 3339 time.
 func clock(t testing.TB, s string) time.Time {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, s)

@@ -99,7 +99,8 @@ func TestTimes_After(t *testing.T) {
 	}
 }
 
-// Whatever compiles goes forward, and reads as it is called.
+// For every schedule that compiles, times increase, and its name parses to an
+// equal schedule.
 func FuzzTimes(f *testing.F) {
 	for _, seed := range []string{"0 6 * * 1-5", "*/5 * * * *", "59 23 29 2 *", "0 0 31 */2 *", "@daily", "1,2 3-4 * * SUN", "0 0 * * *\n"} {
 		f.Add(seed, "Europe/Berlin", int64(1_790_000_000))

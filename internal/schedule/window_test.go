@@ -66,7 +66,7 @@ func TestNewWindow_oneDay(t *testing.T) {
 	}
 }
 
-// Days do not begin at midnight everywhere.
+// Days do not begin at midnight in every zone.
 func TestStartOfDay(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ zone, day, want string }{
