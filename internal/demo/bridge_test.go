@@ -15,10 +15,10 @@ import (
 	"promoter/internal/secret"
 )
 
-// The bridge is walked in both directions by the tests of cmd/promoter, over an
-// independent emulator; here is what a forge may do wrong.
+// The tests of cmd/promoter cover the bridge in both directions with an
+// independent emulator. These tests cover forge errors.
 
-// canned is a forge that has one answer for each request, "METHOD /path".
+// canned is a forge with one fixed response per request, "METHOD /path".
 type canned map[string]string
 
 func (c canned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +30,8 @@ func (c canned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, text)
 }
 
-// bridged is a repository with one commit on main, and a bridge to the forge.
+// bridged returns a repository with one commit on main, and a bridge to the
+// forge.
 func bridged(t *testing.T, forge http.Handler) (*bridge, *hub, plumbing.Hash) {
 	t.Helper()
 	h, err := newHub(t.TempDir() + "/gitops.git")
@@ -49,7 +50,7 @@ func bridged(t *testing.T, forge http.Handler) (*bridge, *hub, plumbing.Hash) {
 	return b, h, plumbing.NewHash(id)
 }
 
-// annAt is the person at a forge.
+// annAt returns the user's account at a forge.
 func annAt(t *testing.T, forge http.Handler) account {
 	t.Helper()
 	server := httptest.NewServer(forge)
@@ -68,7 +69,7 @@ func wantError(t *testing.T, what string, err error, words string) {
 	}
 }
 
-// told is the list of branches with main at a commit.
+// told returns the list of branches with main at a commit.
 func told(id plumbing.Hash) string {
 	return fmt.Sprintf(`[{"ref":"refs/heads/main","object":{"sha":"%s"}}]`, id)
 }

@@ -13,7 +13,7 @@ import (
 // The tests of cmd/promoter cover the whole demo with the real commands. These
 // tests need access to its parts.
 
-// newTestShow makes a show of which the registry runs until the end of the test.
+// newTestShow returns a show whose registry runs until the end of the test.
 func newTestShow(t *testing.T, promoter func(context.Context, io.Writer, ...string) int) *show {
 	t.Helper()
 	registry, err := startRegistry(t.Context(), time.Now)
@@ -28,7 +28,8 @@ func newTestShow(t *testing.T, promoter func(context.Context, io.Writer, ...stri
 	return s
 }
 
-// TestARegistryThatIsGone ends the demo in the step that needs it.
+// TestARegistryThatIsGone checks that the demo ends in the step that needs the
+// registry.
 func TestARegistryThatIsGone(t *testing.T) {
 	t.Parallel()
 	var s *show
@@ -77,7 +78,7 @@ func TestAPersonPullsAndPushes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second finds nothing new
+	for range 2 { // the second run finds nothing new
 		if err := bob.pull(t.Context()); err != nil {
 			t.Fatal(err)
 		}

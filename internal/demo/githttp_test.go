@@ -19,7 +19,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 )
 
-// local moves the branches of the repository itself.
+// local moves the branches in the repository itself.
 func (h *hub) local(_ context.Context, commands []*packp.Command) error {
 	for _, command := range commands {
 		if command.Name == "refs/heads/closed" {
@@ -38,7 +38,7 @@ func (h *hub) local(_ context.Context, commands []*packp.Command) error {
 	return nil
 }
 
-// served is a repository that is served over HTTP, and its URL.
+// served returns a repository that is served over HTTP, and its URL.
 func served(t *testing.T, bring func(context.Context) error) (*hub, string) {
 	t.Helper()
 	h, err := newHub(filepath.Join(t.TempDir(), "served.git"))
@@ -57,7 +57,7 @@ func served(t *testing.T, bring func(context.Context) error) (*hub, string) {
 
 func quiet(context.Context) error { return nil }
 
-// realGit runs Git's own program in a folder.
+// realGit runs the git command in a folder.
 func realGit(t *testing.T, dir string, args ...string) (string, error) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=ann", "-c", "user.email=ann@example.com"}, args...)...)
@@ -66,7 +66,7 @@ func realGit(t *testing.T, dir string, args ...string) (string, error) {
 	return string(said), err
 }
 
-// TestRealGitClonesAndPushes lets Git's own program work with the server.
+// TestRealGitClonesAndPushes runs the git command against the server.
 func TestRealGitClonesAndPushes(t *testing.T) {
 	t.Parallel()
 	_, url := served(t, quiet)
@@ -104,7 +104,8 @@ func TestRealGitClonesAndPushes(t *testing.T) {
 	}
 }
 
-// TestALongRequestMayBeCompressed sends what Git sends when it has much to say.
+// TestALongRequestMayBeCompressed sends a compressed request, as git does for
+// long ones.
 func TestALongRequestMayBeCompressed(t *testing.T) {
 	t.Parallel()
 	h, url := served(t, quiet)

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// policyRow is a row of Flux's and Kargo's tables.
+// policyRow is a row of the test tables of Flux and Kargo.
 type policyRow struct {
 	Case   string `json:"case"`
 	Policy string `json:"policy"`
@@ -50,11 +50,11 @@ func TestCorpus_fluxPolicies(t *testing.T) {
 	}
 }
 
-// checkFluxPolicy compares the best tag. On purpose different: there is no
-// descending order here, because the older one is never the version to take, so
-// the rows about the order's name are not read and those with desc must give
+// checkFluxPolicy compares the best tag. Intended differences: there is no
+// descending order here, because the older version is never the one to select,
+// so rows about the name of the order are skipped, and rows with desc must give
 // another tag than the expected one, or the only one. Tags that begin with a
-// dash are no tags and are skipped.
+// dash are invalid and skipped.
 func checkFluxPolicy(t *testing.T, row policyRow) {
 	selection := Selection{Semver: row.Params.Range}
 	switch row.Policy {
@@ -75,7 +75,7 @@ func checkFluxPolicy(t *testing.T, row policyRow) {
 	}
 	ordered := tagsOf(policy.Candidates(row.Tags))
 	if row.ExpectError {
-		// Flux fails when one tag is no number; here the others still count.
+		// Flux fails if one tag is not a number; here the others still count.
 		if len(ordered) > 0 && row.Case != "With invalid numerical value" {
 			t.Errorf("got %q", ordered)
 		}
@@ -89,7 +89,7 @@ func checkFluxPolicy(t *testing.T, row policyRow) {
 
 // TestCorpus_fluxFilters compares the texts that a filter extracts. Flux names
 // the group in a template; here it is always called version. Flux keeps one tag
-// for each text; here all tags stay and the tie is broken.
+// for each text; here all tags are kept and the tie is broken.
 func TestCorpus_fluxFilters(t *testing.T) {
 	t.Parallel()
 	var rows []policyRow
@@ -102,7 +102,7 @@ func TestCorpus_fluxFilters(t *testing.T) {
 				pattern = strings.Replace(pattern, "(", "(?P<version>", 1)
 			}
 			if pattern == "" {
-				pattern = ".*" // an empty filter is one that is not set
+				pattern = ".*" // an empty filter means no filter
 			}
 			var got []string
 			for _, candidate := range mustPolicy(t, Selection{Alphabetical: pattern}).Candidates(row.Tags).Ordered {
@@ -129,8 +129,8 @@ func TestCorpus_kargo(t *testing.T) {
 	}
 }
 
-// checkKargo compares what is selected. On purpose different: v1.0 is a version
-// here, which Kargo's strict mode ignores.
+// checkKargo compares the selected versions. Intended difference: v1.0 is a
+// version here, but Kargo's strict mode ignores it.
 func checkKargo(t *testing.T, row policyRow) {
 	allow := strings.Join(row.Params.Allow, "|")
 	selection := Selection{Semver: "*", Filter: allow, Exclude: row.Params.Ignore}
@@ -157,7 +157,7 @@ func checkKargo(t *testing.T, row policyRow) {
 	}
 }
 
-// sortByCreated does what the caller of a newest policy does.
+// sortByCreated sorts the tags as the caller of a newest policy does.
 func sortByCreated(row policyRow) []string {
 	policy := &Policy{strategy: byNewest}
 	version := func(tag string) Version {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// expression is a text, or one of the few Go expressions that stand for long
+// expression is a text, or one of the few Go expressions that generate long
 // ones.
 type expression string
 
@@ -38,8 +38,8 @@ func (e *expression) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// referenceRow is a row of the distribution project's tables. Each of its tests
-// has its own columns.
+// referenceRow is a row of the distribution project's test tables. Each of its
+// tests has its own columns.
 type referenceRow struct {
 	Source     string          `json:"source"`
 	Input      json.RawMessage `json:"input"`
@@ -134,9 +134,9 @@ func checkReferenceRegexp(t *testing.T, row referenceRow) {
 	}
 }
 
-// checkFullName reads rows of names alone. On purpose different: the regular
-// expression has no limit on the length, so its longest row has a path that is
-// within ours only because the origin counts the first component as domain.
+// checkFullName reads rows with names only. Intended difference: the regular
+// expression has no length limit, so its longest row has a path that is within
+// our limit only because the original counts the first component as domain.
 func checkFullName(t *testing.T, row referenceRow) {
 	text := row.text(t)
 	r, err := ParseRepository(text)
@@ -163,7 +163,8 @@ func checkDomain(t *testing.T, row referenceRow) {
 	}
 }
 
-// checkNormalized reads rows with Docker Hub's rules. On purpose different: none.
+// checkNormalized reads rows with Docker Hub's rules. There are no intended
+// differences.
 func checkNormalized(t *testing.T, row referenceRow) {
 	r, ok := parsed(t, row)
 	if !ok || row.Full == "" {
@@ -175,14 +176,15 @@ func checkNormalized(t *testing.T, row referenceRow) {
 	}
 }
 
-// normalized is what the distribution project prints for a reference.
+// normalized returns the form in which the distribution project prints a
+// reference.
 func normalized(r Reference) string {
 	r.Name = r.Repository.String()
 	return r.String()
 }
 
-// checkAny reads rows in which a bare digest or id is a reference too. On
-// purpose different: in a file neither names an image, so we refuse them.
+// checkAny reads rows in which a bare digest or ID is also a reference.
+// Intended difference: in a file neither names an image, so both are rejected.
 func checkAny(t *testing.T, row referenceRow) {
 	if strings.HasPrefix(row.Full, "sha256:") {
 		row.Valid = false
@@ -192,9 +194,9 @@ func checkAny(t *testing.T, row referenceRow) {
 	}
 }
 
-// checkDockerRef reads rows that name what Docker would pull. On purpose
-// different: latest is never implied, and a tag beside a digest stays, because
-// the file says it.
+// checkDockerRef reads rows that name what Docker would pull. Intended
+// differences: latest is never implied, and a tag next to a digest is kept,
+// because the file contains it.
 func checkDockerRef(t *testing.T, row referenceRow) {
 	r, ok := parsed(t, row)
 	if !ok {
@@ -211,9 +213,9 @@ func checkDockerRef(t *testing.T, row referenceRow) {
 	}
 }
 
-// checkCanonical reads rows that are valid only in the normalized form. On
-// purpose different: we read every form and give the normalized one, so a row is
-// valid when nothing had to be changed.
+// checkCanonical reads rows that are valid only in the normalized form.
+// Intended difference: every form is accepted and normalized here, so a row is
+// valid if normalization changes nothing.
 func checkCanonical(t *testing.T, row referenceRow) {
 	text := row.text(t)
 	r := mustRepository(t, text)
@@ -239,10 +241,10 @@ func checkComposed(t *testing.T, row referenceRow) {
 	}
 }
 
-// checkGlob reads rows of path.Match over the familiar form with its tag. On
-// purpose different: our patterns have no tag and no [classes], and a * alone at
-// the front could be a host or a namespace; all these are refused, with one row
-// left that both read.
+// checkGlob reads rows of path.Match over the familiar form with its tag.
+// Intended differences: our patterns have no tag and no [classes], and a
+// leading * alone could be a host or a namespace. All these are rejected,
+// except for one row that both accept.
 func checkGlob(t *testing.T, row referenceRow) {
 	pattern, err := ParsePattern(row.Pattern)
 	if strings.ContainsAny(row.Pattern, "[:") || strings.HasPrefix(row.Pattern, "*/") {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// readCorpus reads a table of other projects' tests. It is data for tests that
-// is no part of this project, so the test is skipped where it is not there.
+// readCorpus reads a table from the tests of other projects. The data is not
+// part of this repository, so the test is skipped if it is missing.
 func readCorpus(t *testing.T, name string, rows any) {
 	t.Helper()
 	corpus := os.Getenv("PROMOTER_CORPUS")
