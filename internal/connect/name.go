@@ -2,11 +2,10 @@ package connect
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"promoter/internal/glob"
 	"promoter/internal/outbound"
 	"promoter/internal/scm"
 )
@@ -30,23 +29,12 @@ func nameOf(info scm.Info) qualifiedName {
 	return qualifiedName{text: strings.ToLower(parsed.Host) + "/" + strings.TrimSuffix(strings.Trim(parsed.Path, "/"), ".git")}
 }
 
-// matches reports whether a glob of the server file matches the name: * stands for text
-// without a slash, ** for any. Text that is not UTF-8 matches nothing, because a regular
-// expression takes each of its bytes for the same character.
-func (n qualifiedName) matches(glob string) bool {
-	if n.text == "" || !utf8.ValidString(n.text) || !utf8.ValidString(glob) {
-		return false
-	}
-	parts := strings.Split(glob, "**")
-	for i, part := range parts {
-		parts[i] = strings.ReplaceAll(regexp.QuoteMeta(part), `\*`, "[^/]*")
-	}
-	flags := "(?s)"
+// matches reports whether a pattern of the server file matches the name.
+func (n qualifiedName) matches(pattern string) bool {
 	if n.fold {
-		flags = "(?si)"
+		return n.text != "" && glob.Match(strings.ToLower(pattern), strings.ToLower(n.text))
 	}
-	pattern, err := regexp.Compile(flags + "^" + strings.Join(parts, ".*") + "$")
-	return err == nil && pattern.MatchString(n.text)
+	return n.text != "" && glob.Match(pattern, n.text)
 }
 
 func (n qualifiedName) matchesAny(globs []string) bool { return slices.ContainsFunc(globs, n.matches) }

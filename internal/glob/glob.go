@@ -5,14 +5,16 @@ package glob
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
 
 // Match reports whether a name of segments between slashes matches a pattern. As in
-// shells, ** must stand alone between slashes to match several segments.
+// shells, ** must be alone between slashes to match several segments. Text that is not
+// UTF-8 matches nothing, because the library takes all invalid bytes for one character.
 func Match(pattern, name string) bool {
-	return doublestar.MatchUnvalidated(literal.Replace(pattern), name)
+	return utf8.ValidString(pattern) && utf8.ValidString(name) && doublestar.MatchUnvalidated(literal.Replace(pattern), name)
 }
 
 // MatchName reports whether a name matches a pattern in which * also matches slashes,

@@ -20,6 +20,8 @@ func TestMatch(t *testing.T) {
 		{"**", "anything/at:all", true},
 		{"*/1*", "a/12", true},
 		{"git:https://git.example/acme/*", "git:https://git.example/acme/shop", true},
+		{"\xff", "\xfe", false},
+		{"*", "\xfe", false},
 		{"", "a", false},
 		{"a", "", false},
 		{"a?c", "abc", false},
