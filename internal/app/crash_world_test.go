@@ -256,7 +256,7 @@ func (m *mortal) keptAll() {
 
 // key is that of the lane.
 func (m *mortal) key() string {
-	key, err := identity.ForgeKey(m.forge.Host(), m.repo.ID())
+	key, err := identity.ForgeKey(m.forge.Host(), identity.NumericID(m.repo.ID()))
 	if err != nil {
 		m.t.Fatal(err)
 	}

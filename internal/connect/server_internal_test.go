@@ -221,7 +221,7 @@ func TestOpenServer_advice(t *testing.T) {
 		"":                  "--repo is empty: write the repository's URL",
 		"/srv/gitops.git":   "write a repository of this machine as file:///srv/gitops.git",
 		"acme/gitops":       "as in https://git.example.com/acme/gitops",
-		"ftp://host/a/b":    "must begin with https",
+		"ftp://host/a/b":    "must start with https",
 		"https://a:b@h/x":   "the URL holds a user or a password",
 		"git@h.invalid:a":   "wants " + sshKeyVariable,
 		"https://github.co": "the repository",

@@ -71,7 +71,7 @@ func (i Image) Is(r image.Repository) bool {
 type Repository struct {
 	Host string // of the pages for people, with its port
 	Name string // OWNER/NAME, of as many parts as the forge has; a rename changes it
-	ID   int64  // on the forge; zero: the sender does not say
+	ID   string // on the forge; empty: the sender does not report it
 }
 
 // maxText bounds each text of a hint, in bytes: none of what it names is longer.
@@ -80,7 +80,7 @@ const maxText = 512
 // Valid says whether the hint says something that can be looked for. What a sender
 // leaves out or stretches makes no hint.
 func (h Event) Valid() bool {
-	for _, text := range []string{h.Image.Host, h.Image.Path, h.Image.Tag, h.Image.Digest, h.Repository.Host, h.Repository.Name, h.Subject} {
+	for _, text := range []string{h.Image.Host, h.Image.Path, h.Image.Tag, h.Image.Digest, h.Repository.Host, h.Repository.Name, h.Repository.ID, h.Subject} {
 		if len(text) > maxText || !utf8.ValidString(text) || strings.ContainsFunc(text, notPrintable) {
 			return false
 		}
@@ -89,7 +89,7 @@ func (h Event) Valid() bool {
 	case KindImage:
 		return h.Image.Path != "" && (h.Image.Host == "" || !h.Image.Repository().IsZero())
 	case KindRelease, KindRepository, KindComment:
-		return h.Repository.Host != "" && (h.Repository.Name != "" || h.Repository.ID > 0)
+		return h.Repository.Host != "" && (h.Repository.Name != "" || h.Repository.ID != "")
 	case KindInstallation:
 		return h.Repository.Host != ""
 	case KindHealth:

@@ -63,7 +63,7 @@ func TestEvent_Valid(t *testing.T) {
 		{"a long text", event.Event{Kind: event.KindImage, Image: event.Image{Path: strings.Repeat("a", 600)}}, false},
 		{"a push", event.Event{Kind: event.KindRepository, Repository: acme}, true},
 		{"a push to nothing", event.Event{Kind: event.KindRepository, Repository: event.Repository{Host: "github.com"}}, false},
-		{"only an id", event.Event{Kind: event.KindRelease, Repository: event.Repository{Host: "github.com", ID: 7}}, true},
+		{"only an id", event.Event{Kind: event.KindRelease, Repository: event.Repository{Host: "github.com", ID: "7"}}, true},
 		{"an installation", event.Event{Kind: event.KindInstallation, Repository: event.Repository{Host: "github.com"}}, true},
 		{"another kind", event.Event{Kind: "weather", Repository: acme}, false},
 	} {

@@ -1,3 +1,6 @@
+// Package identity identifies repositories, by a key that survives renames, and users of
+// a forge. Two spellings of one thing are equal. No value and no error of this package
+// contains a credential.
 package identity
 
 import (
@@ -6,53 +9,53 @@ import (
 	"net"
 	"net/url"
 	"path"
-	"strconv"
 	"strings"
 )
 
-// RepositoryKey names a GitOps repository for good: HOST/ID with the numeric id
-// of a forge, so that a rename changes nothing, or git:URL for plain Git, which
-// knows no ids.
+// RepositoryKey identifies a GitOps repository permanently: HOST/ID with the ID that the
+// forge assigns, so that a rename changes nothing, or git:URL for plain Git, which has no
+// IDs.
 type RepositoryKey string
 
 // gitPrefix marks the keys of plain Git. What follows is a URL with "://", so no
 // host with a port looks like it.
 const gitPrefix = "git:"
 
-// Limits in bytes: of a forge's host with its port, and of a repository's URL.
+// Limits in bytes: of a forge's host with its port, of an ID, and of a repository's URL.
 const (
 	maxHost = 253 + len(":65535")
+	maxID   = 128
 	maxURL  = 2048
 )
 
-// The errors say what is wrong and never quote the URL, which may hold a
-// password.
+// The errors never quote the URL, which may have a password.
 var (
 	errHost    = errors.New("the host of the forge is not a host name with an optional port")
-	errURL     = errors.New("the repository's URL cannot be read")
-	errScheme  = errors.New("the repository's URL must begin with https, http, ssh, git or file, or be USER@HOST:PATH")
+	errURL     = errors.New("the repository's URL is malformed")
+	errScheme  = errors.New("the repository's URL must start with https, http, ssh, git or file, or be USER@HOST:PATH")
 	errQuery   = errors.New("the repository's URL must have no query and no fragment")
 	errPath    = errors.New("the repository's URL must have a path without '..'")
 	errNoHost  = errors.New("the repository's URL has no valid host")
 	errTooLong = fmt.Errorf("the repository's URL is longer than %d bytes", maxURL)
 )
 
-// ForgeKey returns the key of a repository on a forge.
-func ForgeKey(host string, id int64) (RepositoryKey, error) {
+// ForgeKey returns the key of a repository on a forge. The ID is opaque: a number, a
+// UUID, or whatever the forge uses, without spaces and slashes.
+func ForgeKey(host, id string) (RepositoryKey, error) {
 	parsed, err := url.Parse("https://" + host)
 	if err != nil || len(host) > maxHost || parsed.Host != host || !validHost(parsed.Hostname()) {
 		return "", errHost
 	}
-	if id <= 0 {
-		return "", fmt.Errorf("the repository's id on %s must be positive, not %d", host, id)
+	if id == "" || len(id) > maxID || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c == '/' || c > '~' }) {
+		return "", fmt.Errorf("%.40q is not the ID of a repository on %s", id, host)
 	}
-	return RepositoryKey(normalizeHost(parsed) + "/" + strconv.FormatInt(id, 10)), nil
+	return RepositoryKey(normalizeHost(parsed) + "/" + id), nil
 }
 
-// GitKey returns the key of a repository of plain Git. User, password, default
-// port, trailing slashes and .git are left out, and the host is lower case.
-// USER@HOST:PATH, which Git reads as ssh, becomes an ssh URL. A file URL keeps
-// its .git: on a disk, a and a.git are two folders.
+// GitKey returns the key of a repository of plain Git. User, password, default port,
+// trailing slashes, and .git are removed, and the host is in lower case. USER@HOST:PATH,
+// which is ssh for Git, becomes an ssh URL. A file URL keeps its .git: on a disk, a and
+// a.git are two folders.
 func GitKey(raw string) (RepositoryKey, error) {
 	if len(raw) > maxURL {
 		return "", errTooLong
@@ -78,7 +81,7 @@ func GitKey(raw string) (RepositoryKey, error) {
 		return "", err
 	}
 	clean = strings.TrimRight(strings.TrimSuffix(clean, ".git"), "/")
-	if clean != path.Clean(clean) { // nothing is left, or . or .., as of a folder ..git
+	if clean != path.Clean(clean) { // it is empty, . or .., as in a folder ..git
 		return "", errPath
 	}
 	normal := url.URL{Scheme: parsed.Scheme, Host: normalizeHost(parsed), Path: clean}
@@ -87,7 +90,7 @@ func GitKey(raw string) (RepositoryKey, error) {
 
 func fileKey(parsed *url.URL) (RepositoryKey, error) {
 	if parsed.Host != "" && !strings.EqualFold(parsed.Host, "localhost") {
-		return "", errors.New("a file URL names no other machine: write file:///PATH")
+		return "", errors.New("a file URL cannot name another machine: write file:///PATH")
 	}
 	clean, err := cleanPath(parsed.Path)
 	if err != nil {
@@ -97,7 +100,7 @@ func fileKey(parsed *url.URL) (RepositoryKey, error) {
 	return RepositoryKey(gitPrefix + normal.String()), nil
 }
 
-// cleanPath joins doubled slashes and drops those at the end.
+// cleanPath merges doubled slashes and removes those at the end.
 func cleanPath(p string) (string, error) {
 	for part := range strings.SplitSeq(p, "/") {
 		if part == ".." {
@@ -110,9 +113,9 @@ func cleanPath(p string) (string, error) {
 	return "", errPath
 }
 
-// fromSCP turns [USER@]HOST:PATH into a URL. Git reads it so when a colon stands
-// before the first slash. A path without a slash in front is below the user's
-// home there; servers that host Git make no difference.
+// fromSCP turns [USER@]HOST:PATH into a URL. Git interprets it so when a colon precedes
+// the first slash. A path without a leading slash is relative to the user's home there;
+// servers that host Git make no difference.
 // https://git-scm.com/docs/git-clone#_git_urls
 func fromSCP(raw string) (string, bool) {
 	if strings.Contains(raw, "://") {
@@ -126,8 +129,8 @@ func fromSCP(raw string) (string, bool) {
 		separator = "]:"
 	}
 	host, rest, found := strings.Cut(raw, separator)
-	// An @ in the path is a password, in a URL whose scheme was forgotten; a
-	// second colon is one of Git's transport helpers, which run commands.
+	// An @ in the path is a password, in a URL without its scheme; a second colon is
+	// one of Git's transport helpers, which run commands.
 	if !found || strings.Contains(host, "/") || strings.HasPrefix(rest, ":") || strings.Contains(rest, "@") {
 		return "", false
 	}
@@ -135,8 +138,8 @@ func fromSCP(raw string) (string, bool) {
 	return "ssh://" + host + "/" + (&url.URL{Path: rest}).EscapedPath(), true
 }
 
-// validHost says whether s is an IP address or a name of letters, digits, dots,
-// dashes and underscores.
+// validHost reports whether s is an IP address or a name of letters, digits, dots, dashes,
+// and underscores.
 func validHost(s string) bool {
 	if strings.Contains(s, ":") {
 		return net.ParseIP(s) != nil

@@ -9,18 +9,19 @@ func TestForgeKey(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		host string
-		id   int64
+		id   string
 		want RepositoryKey
 	}{
-		{"github.com", 42, "github.com/42"},
-		{"GitHub.com:443", 42, "github.com/42"},
-		{"git.example.com:8443", 1, "git.example.com:8443/1"},
-		{"[::1]:3000", 7, "[::1]:3000/7"},
-		{"[::1]", 7, "[::1]/7"},
+		{"github.com", "42", "github.com/42"},
+		{"GitHub.com:443", "42", "github.com/42"},
+		{"git.example.com:8443", "1", "git.example.com:8443/1"},
+		{"[::1]:3000", "7", "[::1]:3000/7"},
+		{"[::1]", "7", "[::1]/7"},
+		{"bitbucket.org", "{3f1a2c-9d}", "bitbucket.org/{3f1a2c-9d}"},
 	} {
 		got, err := ForgeKey(test.host, test.id)
 		if err != nil || got != test.want {
-			t.Errorf("ForgeKey(%q, %d) = %q, %v, want %q", test.host, test.id, got, err, test.want)
+			t.Errorf("ForgeKey(%q, %q) = %q, %v, want %q", test.host, test.id, got, err, test.want)
 		}
 	}
 }
@@ -31,13 +32,13 @@ func TestForgeKey_refuses(t *testing.T) {
 		"", "github.com/acme", "https://github.com", "user@github.com", ":443", "a b", "github.com?x", "github.com#x",
 		strings.Repeat("a", 300),
 	} {
-		if got, err := ForgeKey(host, 1); err == nil {
+		if got, err := ForgeKey(host, "1"); err == nil {
 			t.Errorf("ForgeKey(%q) = %q", host, got)
 		}
 	}
-	for _, id := range []int64{0, -1} {
+	for _, id := range []string{"", "a b", "a/b", "ü", strings.Repeat("1", 200)} {
 		if _, err := ForgeKey("github.com", id); err == nil {
-			t.Errorf("the id %d was taken", id)
+			t.Errorf("the ID %q is accepted", id)
 		}
 	}
 }
@@ -105,11 +106,19 @@ func TestGitKey_errorsHoldNoPassword(t *testing.T) {
 	}
 }
 
-func TestPerson_Same(t *testing.T) {
+func TestUser_Same(t *testing.T) {
 	t.Parallel()
 	ann := User{Host: "github.com", Login: "Ann"}
 	if !ann.Same(User{Host: "GitHub.com", Login: "ann", Bot: true}) {
 		t.Error("Ann is not ann")
+	}
+	renamed, recycled := User{Host: "github.com", ID: "1", Login: "anna"}, User{Host: "github.com", ID: "2", Login: "ann"}
+	ann.ID = "1"
+	if !ann.Same(renamed) || ann.Same(recycled) {
+		t.Error("an ID does not take precedence over a login")
+	}
+	if !ann.Same(User{Host: "github.com", Login: "ann"}) {
+		t.Error("without an ID, the login does not count")
 	}
 	if ann.Same(User{Host: "gitlab.com", Login: "Ann"}) || ann.Same(User{Host: "github.com", Login: "Anna"}) {
 		t.Error("Ann is somebody else")

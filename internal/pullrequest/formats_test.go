@@ -59,7 +59,7 @@ func TestFormats_ids(t *testing.T) {
 	if got := lines[id+1]; got != snapshot.ID() {
 		t.Errorf("the page says %s, the id is %s", got, snapshot.ID())
 	}
-	key, err := identity.ForgeKey("github.com", 4711)
+	key, err := identity.ForgeKey("github.com", "4711")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -191,9 +191,9 @@ func TestRepositories(t *testing.T) {
 			said event.Repository
 			want []string
 		}{
-			{event.Repository{Host: "github.com", Name: "renamed/since", ID: 7}, []string{"github.com/7"}},
+			{event.Repository{Host: "github.com", Name: "renamed/since", ID: "7"}, []string{"github.com/7"}},
 			{event.Repository{Host: "github.com", Name: "ACME/gitops"}, []string{"github.com/7"}},
-			{event.Repository{Host: "gitlab.com", Name: "acme/gitops", ID: 7}, nil},
+			{event.Repository{Host: "gitlab.com", Name: "acme/gitops", ID: "7"}, nil},
 		} {
 			if diff := cmp.Diff(test.want, about(test.said)); diff != "" {
 				b.Errorf("%+v (-want +got):\n%s", test.said, diff)
@@ -202,7 +202,7 @@ func TestRepositories(t *testing.T) {
 		if err := b.DeleteRepository(b.Context(), repository.Key); err != nil {
 			b.Fatal(err)
 		}
-		if got := about(event.Repository{Host: "github.com", ID: 7}); got != nil {
+		if got := about(event.Repository{Host: "github.com", ID: "7"}); got != nil {
 			b.Errorf("after it was deleted: %v", got)
 		}
 	})

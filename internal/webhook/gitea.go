@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"promoter/internal/event"
+	"promoter/internal/identity"
 )
 
 // giteaSignature is the HMAC of the JSON, in Gitea's own header or in GitHub's. Where
@@ -93,7 +94,7 @@ func (e giteaEvent) about(hint event.Event) (Delivery, error) {
 		return Delivery{}, lacks("repository")
 	}
 	host := firstOf(hostOf(e.Repository.HTMLURL), hostOf(e.Repository.CloneURL))
-	hint.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: e.Repository.ID}
+	hint.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: identity.NumericID(e.Repository.ID)}
 	return Delivery{Events: []event.Event{hint}}, nil
 }
 

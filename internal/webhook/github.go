@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"promoter/internal/event"
+	"promoter/internal/identity"
 )
 
 // githubEvent is what events of GitHub have in common, as far as it matters.
@@ -121,6 +122,6 @@ func (e githubEvent) about(hint event.Event, host string) (Delivery, error) {
 	if e.Repository == nil {
 		return Delivery{}, lacks("repository")
 	}
-	hint.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: e.Repository.ID}
+	hint.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: identity.NumericID(e.Repository.ID)}
 	return Delivery{Events: []event.Event{hint}}, nil
 }

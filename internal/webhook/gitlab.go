@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"promoter/internal/event"
+	"promoter/internal/identity"
 )
 
 // gitlabProof is the secret token itself in a header, or a signature with what GitLab
@@ -87,7 +88,7 @@ func (e gitlabEvent) repository(header http.Header) event.Repository {
 		path = strings.Trim(home.Path, "/")
 	}
 	host := firstOf(hostOf(e.Project.URL), hostOf(e.Repository.URL), hostOf(header.Get("X-Gitlab-Instance")))
-	return event.Repository{Host: host, Name: path, ID: max(e.Project.ID, e.ProjectID)}
+	return event.Repository{Host: host, Name: path, ID: identity.NumericID(max(e.Project.ID, e.ProjectID))}
 }
 
 func gitlab(r Request) (Delivery, error) {

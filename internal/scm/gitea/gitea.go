@@ -84,5 +84,5 @@ func (f *Forge) person(user *sdk.User) identity.User {
 	if user == nil || user.UserName == "" || user.ID == ghost {
 		return identity.User{}
 	}
-	return identity.User{Host: f.host, Login: user.UserName, Bot: user.ID < 0}
+	return identity.User{Host: f.host, ID: identity.NumericID(user.ID), Login: user.UserName, Bot: user.ID < 0}
 }

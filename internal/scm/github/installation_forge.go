@@ -8,6 +8,7 @@ import (
 
 	gogithub "github.com/google/go-github/v62/github"
 
+	"promoter/internal/identity"
 	"promoter/internal/scm/rest"
 	"promoter/internal/secret"
 )
@@ -65,7 +66,7 @@ func (i *Installed) Token(ctx context.Context) (secret.String, error) { return i
 
 // Listed is a repository in a list.
 type Listed struct {
-	ID       int64
+	ID       string
 	Name     string // OWNER/NAME
 	Fork     bool   // of another repository
 	Archived bool   // or disabled by GitHub: it takes no writes
@@ -89,7 +90,7 @@ func (i *Installed) Repositories(ctx context.Context) ([]Listed, error) {
 	for _, one := range found {
 		if _, _, err := splitName(one.GetFullName()); err == nil {
 			all = append(all, Listed{
-				ID: one.GetID(), Name: one.GetFullName(), Fork: one.GetFork(), Archived: one.GetArchived() || one.GetDisabled(),
+				ID: identity.NumericID(one.GetID()), Name: one.GetFullName(), Fork: one.GetFork(), Archived: one.GetArchived() || one.GetDisabled(),
 				Branch: one.GetDefaultBranch(), Pushed: one.GetPushedAt().UTC(),
 			})
 		}

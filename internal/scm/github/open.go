@@ -67,7 +67,7 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 // describe makes the addresses itself: Git's gets the credential, and by the host
 // of the other one the server's file gives rights. No answer may lead elsewhere.
 func (f *Forge) describe(found *gogithub.Repository) (scm.Info, error) {
-	key, err := identity.ForgeKey(f.host, found.GetID())
+	key, err := identity.ForgeKey(f.host, identity.NumericID(found.GetID()))
 	if err != nil {
 		return scm.Info{}, fault.New(fault.Temporary, "the answer describes no repository: %w", err)
 	}
@@ -125,7 +125,7 @@ func (f *Forge) person(user *gogithub.User) identity.User {
 	if login == "" {
 		return identity.User{}
 	}
-	return identity.User{Host: f.host, Login: login, Bot: user.GetType() == "Bot" || strings.HasSuffix(login, "[bot]")}
+	return identity.User{Host: f.host, ID: identity.NumericID(user.GetID()), Login: login, Bot: user.GetType() == "Bot" || strings.HasSuffix(login, "[bot]")}
 }
 
 // Info returns what GitHub said when the repository was opened.

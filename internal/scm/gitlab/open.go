@@ -73,7 +73,7 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 // describe makes the addresses itself: Git's gets the credential, and by the host
 // of the other one the server's file gives rights. No answer may lead elsewhere.
 func (f *Forge) describe(found *gogitlab.Project) (scm.Info, error) {
-	key, err := identity.ForgeKey(f.host, int64(found.ID))
+	key, err := identity.ForgeKey(f.host, identity.NumericID(found.ID))
 	if err != nil {
 		return scm.Info{}, fault.New(fault.Temporary, "the answer describes no project: %w", err)
 	}

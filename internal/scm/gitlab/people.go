@@ -27,7 +27,7 @@ func (f *Forge) account(ctx context.Context) (account, error) {
 		return account{}, err
 	}
 	person := f.person(user.Username)
-	person.Bot = person.Bot || user.Bot
+	person.ID, person.Bot = identity.NumericID(user.ID), person.Bot || user.Bot
 	f.self, f.told = account{id: user.ID, person: person}, f.now()
 	return f.self, nil
 }
@@ -49,7 +49,11 @@ func (f *Forge) personOf(user *gogitlab.BasicUser) identity.User {
 	if user == nil {
 		return identity.User{}
 	}
-	return f.person(user.Username)
+	person := f.person(user.Username)
+	if person.Login != "" {
+		person.ID = identity.NumericID(user.ID)
+	}
+	return person
 }
 
 // userID returns the number of an account, zero when there is none of that name or
