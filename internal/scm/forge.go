@@ -7,17 +7,16 @@ import (
 	"promoter/internal/identity"
 )
 
-// Forge opens repositories by the names that people write.
+// Forge opens repositories by the names that users configure.
 type Forge interface {
-	// Open asks for one repository, OWNER/NAME, and follows a rename. A
-	// repository that is not there, or that the credential may not see, is a
-	// NotFound fault.
+	// Open fetches one repository, OWNER/NAME, and follows a rename. A repository
+	// that does not exist, or that the credential cannot see, is a NotFound fault.
 	Open(ctx context.Context, name string) (Repository, error)
 }
 
-// Repository is one repository on a forge with what can be asked about it.
+// Repository is one repository on a forge.
 type Repository interface {
-	// Info is what the forge said when the repository was opened.
+	// Info returns what the forge reported when the repository was opened.
 	Info() Info
 	Features() Features
 
@@ -29,50 +28,50 @@ type Repository interface {
 // Info describes a repository.
 type Info struct {
 	Key           identity.RepositoryKey
-	Name          string // OWNER/NAME as it is now, which a rename changes
-	URL           string // of the page for people; empty where there is none
+	Name          string // OWNER/NAME at present; a rename changes it
+	URL           string // of the web page; empty if there is none
 	CloneURL      string // without a credential
-	DefaultBranch string // empty: the repository is empty, or only Git can tell
+	DefaultBranch string // empty: the repository is empty, or only Git knows
 	Archived      bool
 	Fork          bool // of another repository
-	MayPush       bool // the credential may push; true where the forge does not say
+	MayPush       bool // the credential may push; true if the forge does not report it
 	Self          identity.User
 }
 
-// Features says what a forge has. The zero value is plain Git.
+// Features lists what a forge supports. The zero value is plain Git.
 type Features struct {
-	PullRequests bool // else there are never any, and opening one is Invalid
-	Closers      bool // the forge names who closed a pull request
+	PullRequests bool // if false, there are never any, and opening one is Invalid
+	Closers      bool // the forge reports who closed a pull request
 	Approvals    bool
 	Statuses     bool // statuses can be read and set
 	Comments     bool
-	Teams        bool // members of teams can be asked
+	Teams        bool // team membership can be queried
 	Compare      bool // Comparer is implemented
 	Releases     bool // Releases is implemented
-	GuardedMerge bool // a merge can be bound to the head's id
+	GuardedMerge bool // a merge can be restricted to a head commit
 	Rules        bool // Ruled is implemented
 }
 
-// Comparer is implemented by forges that can list the commits between two others.
-// It belongs to the forge, because components come from repositories of their own.
+// Comparer is implemented by forges that can list the commits between two revisions.
+// It belongs to the forge because components have their own repositories.
 type Comparer interface {
-	// Compare lists the commits that to has and from has not, oldest first, at
-	// most limit. Repositories and commits that are gone, or that the credential
-	// may not see, are a NotFound fault.
+	// Compare lists the commits reachable from to but not from from, oldest first, at
+	// most limit. A repository or commit that does not exist, or that the credential
+	// cannot see, is a NotFound fault.
 	Compare(ctx context.Context, repository, from, to string, limit int) (Comparison, error)
 }
 
-// Comparison is a list of commits that may have been cut.
+// Comparison is a list of commits, which may be truncated.
 type Comparison struct {
 	Commits []Commit
-	Total   int    // of commits; more than are listed when the list was cut
-	URL     string // of the page for people; empty where there is none
+	Total   int    // number of commits; exceeds the length of a truncated list
+	URL     string // of the web page; empty if there is none
 }
 
 // Releases is implemented by forges that publish releases.
 type Releases interface {
-	// Releases lists the published releases of a repository, newest first, at
-	// most limit. Drafts are none.
+	// Releases lists the published releases of a repository, newest first, at most
+	// limit. Drafts are not included.
 	Releases(ctx context.Context, repository string, limit int) ([]Release, error)
 }
 
@@ -80,5 +79,5 @@ type Releases interface {
 type Release struct {
 	Tag        string
 	Prerelease bool
-	Published  time.Time // zero: the forge does not say
+	Published  time.Time // zero: not reported by the forge
 }

@@ -7,42 +7,43 @@ import (
 	"promoter/internal/identity"
 )
 
-// PullRequests reads and steers pull requests, which GitLab calls merge requests.
+// PullRequests reads and changes pull requests, which GitLab calls merge requests.
 type PullRequests interface {
-	// Open lists all that are open, of everybody: one reading per pass.
+	// Open lists all open pull requests, by any author. It is called once per
+	// reconciliation.
 	Open(ctx context.Context) ([]PullRequest, error)
-	// Closed lists the closed and merged ones whose head is the named branch of
-	// this very repository, newest first, at most limit.
+	// Closed lists the closed and merged pull requests whose head is the named branch
+	// of this repository (not of a fork), newest first, at most limit.
 	Closed(ctx context.Context, head string, limit int) ([]PullRequest, error)
-	// Create opens one. A second one for the same head and base is a Conflict
-	// fault, whatever the forge itself would do.
+	// Create opens a pull request. A second one for the same head and base is a
+	// Conflict fault, even on a forge that would allow it.
 	Create(ctx context.Context, draft Draft) (PullRequest, error)
-	// Edit changes what is set in the edit, and nothing else.
+	// Edit changes the fields that are set in edit, and nothing else.
 	Edit(ctx context.Context, number int, edit Edit) error
-	// Merge merges when the head still is merge.Head: else a Conflict fault.
-	// Already merged is success. What the forge forbids (protection, a required
-	// check, a merge queue, no allowed method) is Unauthorized with its words;
-	// what it only finds out of date or is still computing is Temporary, and wraps
-	// ErrBehind in the former case.
+	// Merge merges if the head is still merge.Head; otherwise it returns a Conflict
+	// fault. A pull request that is already merged is a success. A merge that the
+	// forge forbids (protection, a required check, a merge queue, no allowed method)
+	// is Unauthorized with the forge's message. A head that is out of date, or whose
+	// mergeability is still being computed, is Temporary; the former wraps ErrBehind.
 	Merge(ctx context.Context, number int, merge Merge) (Merged, error)
 }
 
-// Deletions is implemented by repositories whose forge tells when the branch of a
-// closed pull request was deleted. Without it a close and a deletion that happened
-// between two looks are one.
+// Deletions is implemented by repositories whose forge reports when the branch of a
+// closed pull request was deleted. Without it, a close and a deletion between two
+// reconciliations cannot be distinguished.
 type Deletions interface {
 	// HeadDeleted returns when the head branch of a pull request was first deleted
-	// since that was opened last; the zero time where nothing tells.
+	// since the pull request was last opened, or the zero time if unknown.
 	HeadDeleted(ctx context.Context, number int) (time.Time, error)
 }
 
-// PullRequest is one pull request as the forge tells it. Title and body are for
-// people: no decision reads them.
+// PullRequest is one pull request as reported by the forge. Title and body are
+// informational: no decision depends on them.
 type PullRequest struct {
 	Number   int
 	URL      string
 	Title    string
-	Body     string // empty where the head lies elsewhere: that text is a stranger's
+	Body     string // empty if the head is in a fork: that text is untrusted
 	Author   identity.User
 	Head     Head
 	Base     string // branch
@@ -50,67 +51,67 @@ type PullRequest struct {
 	Labels   []string
 	Opened   time.Time
 	State    PullRequestState
-	Closer   identity.User // set when closed, the forge has Closers, and tells it of this one
+	Closer   identity.User // set when closed, if the forge has Closers and reports it for this one
 	ClosedAt time.Time     // set when closed or merged
 	Merged   Merged        // set when merged
 }
 
-// Head is where the commits of a pull request come from.
+// Head is the source of the commits of a pull request.
 type Head struct {
 	Branch string
 	Commit string // hex
-	Own    bool   // the branch lies in the base repository itself, not in a fork
-	// Message is that of the head commit, which outlives its branch. Only Closed
-	// sets it.
+	Own    bool   // the branch is in the base repository, not in a fork
+	// Message is the message of the head commit, which outlives its branch. Only
+	// Closed sets it.
 	Message string
 }
 
-// PullRequestState is the closed set of states.
+// PullRequestState is the state of a pull request.
 type PullRequestState string
 
-// The states of a pull request.
+// States of a pull request.
 const (
 	StateOpen   PullRequestState = "open"
 	StateClosed PullRequestState = "closed"
 	StateMerged PullRequestState = "merged"
 )
 
-// Draft is a pull request to open. The head branch lies in the repository.
+// Draft is a pull request to open. The head branch is in the repository.
 type Draft struct {
 	Head, Base  string
-	Title, Body string // cut to the forge's limits by the adapter
+	Title, Body string // truncated to the forge's limits by the adapter
 	AsDraft     bool
 	Labels      []string
-	Reviewers   []string // NAME or team:GROUP/NAME; one that the forge refuses is left out
+	Reviewers   []string // NAME or team:GROUP/NAME; those that the forge rejects are omitted
 	Assignees   []string
 }
 
-// Edit holds what to change; nil leaves it.
+// Edit holds the fields to change; nil leaves a field unchanged.
 type Edit struct {
 	Title, Body *string
 	Base        *string
-	Closed      *bool    // true closes, false opens again
-	AddLabels   []string // labels of people are never taken away
+	Closed      *bool    // true closes, false reopens
+	AddLabels   []string // labels added by users are never removed
 }
 
-// Merge says what exactly is to be merged.
+// Merge specifies exactly what to merge.
 type Merge struct {
 	Head    string // commit in hex; any other head is a Conflict
-	Base    string // branch, whose rules choose the way of merging; empty: any way is tried
-	Title   string // of the commit that lands, where the forge makes one
+	Base    string // branch, whose rules determine the merge method; empty: try any method
+	Title   string // of the merge commit, if the forge creates one
 	Message string // its body, with the trailers
 }
 
-// Merged says what came of a merge.
+// Merged is the result of a merge.
 type Merged struct {
-	Commit string // that stands on the base branch now, hex; empty: the forge does not say
+	Commit string // on the base branch, hex; empty: not reported by the forge
 	At     time.Time
 }
 
-// Commit is one commit as a forge tells it.
+// Commit is one commit as reported by a forge.
 type Commit struct {
 	ID        string // hex
 	Message   string
-	Author    string // a name for people
+	Author    string // display name
 	Committed time.Time
 }

@@ -6,50 +6,51 @@ import (
 )
 
 // ErrBehind is wrapped by the error of a merge that the forge refuses because the
-// head is out of date with its base, or conflicts with it: a head that is built
-// anew may land. Other Temporary faults of a merge pass by themselves.
+// head is out of date with its base or conflicts with it: a rebuilt head may be
+// merged. Other Temporary faults of a merge resolve by themselves.
 var ErrBehind = errors.New("the head is out of date with its base")
 
-// The rules by which a forge may refuse a merge for good. They are also the names
-// of what then blocks.
+// Rules by which a forge may permanently refuse a merge. They also name what blocks
+// the merge.
 const (
 	RuleQueue  = "merge queue"
 	RuleSigned = "signed commits"
 	RuleLinear = "linear history"
 )
 
-// RefusedError is in the chain of an Unauthorized error of a merge: what the forge's
-// own rules say against it. An adapter that cannot tell leaves it out.
+// RefusedError is in the chain of an Unauthorized merge error: the forge's own rule
+// that forbids the merge. An adapter that cannot determine it omits it.
 type RefusedError struct {
-	Rule  string // one of the rules above; empty: the words tell
-	Words string // the forge's, without what was asked
+	Rule  string // one of the rules above; empty: see Words
+	Words string // the forge's message, without the request
 }
 
-// Error returns the forge's words.
+// Error returns the forge's message.
 func (e *RefusedError) Error() string { return e.Words }
 
-// Ruled is implemented by repositories whose forge tells what it asks itself
-// before anything lands on a branch (Features.Rules).
+// Ruled is implemented by repositories whose forge reports what it requires before a
+// merge into a branch (Features.Rules).
 type Ruled interface {
-	// Rules tells what the forge asks on the branch. What the credential may not
-	// read is left zero and named in Rules.Hidden; a branch without protection has
-	// the zero Rules.
+	// Rules returns the forge's requirements for the branch. Settings that the
+	// credential cannot read are zero and listed in Rules.Hidden. A branch without
+	// protection has the zero Rules.
 	Rules(ctx context.Context, branch string) (Rules, error)
 }
 
-// Rules is what a forge asks itself before anything lands on a branch.
+// Rules is what a forge requires before a merge into a branch.
 type Rules struct {
-	Checks       []string // contexts and names of checks that must have passed
-	Approvals    int      // how many are wanted
-	Owners       bool     // the owners of the touched files must approve (CODEOWNERS)
-	NotByPusher  bool     // the last one who pushed to the head does not count
-	Current      bool     // the head must hold all of the base
-	Queue        bool     // nothing lands but through the forge's merge queue
+	Checks       []string // contexts and names of required checks
+	Approvals    int      // number of required approvals
+	Owners       bool     // approval of the code owners of the changed files is required (CODEOWNERS)
+	NotByPusher  bool     // approval by the last user who pushed to the head does not count
+	Current      bool     // the head must be up to date with the base
+	Queue        bool     // merges only through the forge's merge queue
 	Signed       bool     // commits must be signed
 	Linear       bool     // no merge commits
-	PullRequests bool     // nothing is pushed straight to the branch
-	// Stuck says why no way of merging that the repository allows keeps the rules,
-	// and what to do about it, in words; empty: one does, or it is not known.
+	PullRequests bool     // no direct pushes to the branch
+	// Stuck is the reason why no merge method that the repository allows satisfies
+	// the rules, and how to fix it. It is empty if there is such a method, or if
+	// unknown.
 	Stuck  string
-	Hidden string // what could not be read and why, in words; empty: nothing
+	Hidden string // what could not be read, and why; empty: nothing
 }

@@ -7,29 +7,30 @@ import (
 	"promoter/internal/identity"
 )
 
-// Signals reads what people and machines say about a commit, and says our own.
+// Signals reads checks and reviews of a commit, and sets promoter's own status.
 type Signals interface {
-	// Checks lists the latest result of every check and status of the commit, all
-	// pages. Without Statuses there are none. What could be read comes along with an
-	// error about the rest: our own status is read where checks are not.
+	// Checks lists the latest result of every check and status of the commit, from
+	// all pages. Without Statuses the list is empty. On a partial failure it returns
+	// what it could read along with the error: our own status can be read even if
+	// checks cannot.
 	Checks(ctx context.Context, commit string) ([]Check, error)
-	// Reviews lists every review of a pull request, oldest first. Without
-	// Approvals there are none.
+	// Reviews lists every review of a pull request, oldest first. Without Approvals
+	// the list is empty.
 	Reviews(ctx context.Context, number int) ([]Review, error)
-	// SetStatus sets the one status of its context. Without Statuses it does
-	// nothing. A commit of a fork, on which the forge can set none, is a NotFound
-	// fault.
+	// SetStatus sets the status of a context. Without Statuses it does nothing. A
+	// commit of a fork, for which the forge cannot set a status, is a NotFound fault.
 	SetStatus(ctx context.Context, commit string, status Status) error
-	// Member says whether a person is in GROUP/NAME. Without Teams nobody is.
+	// Member reports whether a user is in GROUP/NAME. Without Teams it returns false.
 	Member(ctx context.Context, team string, person identity.User) (bool, error)
-	// MayWrite says whether a person may push to the repository, asked live.
+	// MayWrite reports whether a user may push to the repository. The result is not
+	// cached.
 	MayWrite(ctx context.Context, person identity.User) (bool, error)
 }
 
-// CheckState is the closed set of results.
+// CheckState is the result of a check.
 type CheckState string
 
-// The results of checks. Neutral and skipped checks have passed.
+// Results of checks. Neutral and skipped checks have passed.
 const (
 	CheckPassed  CheckState = "passed"
 	CheckPending CheckState = "pending"
@@ -42,15 +43,15 @@ type Check struct {
 	State CheckState
 	URL   string
 	At    time.Time
-	Own   bool // set by our identity
-	// Description is what a status says in words; empty for check runs.
+	Own   bool // set by our own account
+	// Description is the text of a status; empty for check runs.
 	Description string
 }
 
-// ReviewState is the closed set of what a review says.
+// ReviewState is the state of a review.
 type ReviewState string
 
-// The states of reviews.
+// States of a review.
 const (
 	Approved         ReviewState = "approved"
 	ChangesRequested ReviewState = "changes requested"
@@ -58,71 +59,73 @@ const (
 	Dismissed        ReviewState = "dismissed"
 )
 
-// Review is what one person said about one commit.
+// Review is one user's review of one commit.
 type Review struct {
 	Author identity.User
 	State  ReviewState
-	Commit string // it was given for; empty: the forge does not say
+	Commit string // that was reviewed; empty: not reported by the forge
 	At     time.Time
-	// MayWrite says that the reviewer may push; an approval of somebody who may
-	// not counts nowhere.
+	// MayWrite reports whether the reviewer may push. The approval of a user who may
+	// not push never counts.
 	MayWrite bool
 }
 
-// Status is what promoter says about a commit.
+// Status is the status that promoter sets on a commit.
 type Status struct {
 	Context     string
 	State       CheckState
-	Description string // cut to the forge's limit by the adapter
+	Description string // truncated to the forge's limit by the adapter
 	URL         string
 }
 
-// Conversation reads what is said on pull requests, and says our own.
+// Conversation reads and writes comments on pull requests.
 type Conversation interface {
-	// Comments lists the comments of a pull request, oldest first. Without
-	// Comments there are none.
+	// Comments lists the comments of a pull request, oldest first. Without Comments
+	// the list is empty.
 	Comments(ctx context.Context, number int) ([]Comment, error)
 	// Recent lists the comments on all pull requests of the repository, open and
-	// closed, that were written or edited at since or later, the longest unchanged
-	// first, at most limit. Where there are more, the latest changed are left out,
-	// and the caller goes on with the Changed of the last one as since, which lists
-	// that one again: limit must be more than what is said within one second.
-	// Comments on issues, on lines of the changes and of the forge itself are none.
-	// A forge that lists no edits, which GitLab is, lists a comment by the time it
-	// was written, with Edited as it is now. Without Comments there are none.
+	// closed, that were created or edited at or after since, least recently changed
+	// first, at most limit. If there are more, the most recently changed are omitted;
+	// the caller continues with the Changed of the last one as since, which lists
+	// that one again. Therefore limit must exceed the number of comments within one
+	// second. Comments on issues, review comments on lines, and system comments of
+	// the forge are not included. A forge that does not list edits, such as GitLab,
+	// lists a comment by its creation time, with Edited as it is now. Without
+	// Comments the list is empty.
 	Recent(ctx context.Context, since time.Time, limit int) ([]Comment, error)
-	// Say makes the one comment of ours that holds the marker say the text: it is
-	// written, edited, or left as it is. Without Comments it does nothing.
+	// Say creates or updates our comment that contains the marker, or leaves it if it
+	// already has this text. Without Comments it does nothing.
 	Say(ctx context.Context, number int, marker, text string) error
-	// React adds our reaction to a comment that Comments or Recent listed. One
-	// that is there already is left; other reactions stay. A comment that is gone
-	// is a NotFound fault. Without Comments it does nothing.
+	// React adds our reaction to a comment that Comments or Recent listed. An
+	// existing reaction is left, and so are other reactions. A comment that no longer
+	// exists is a NotFound fault. Without Comments it does nothing.
 	React(ctx context.Context, comment Comment, reaction Reaction) error
 }
 
-// MaxComment is how many bytes of a comment are read; the rest is cut.
+// MaxComment is the number of bytes of a comment that are read; the rest is
+// truncated.
 const MaxComment = 64 << 10
 
 // Comment is one comment.
 type Comment struct {
 	ID     int64
-	Number int // of the pull request that it stands on
+	Number int // of its pull request
 	Author identity.User
-	// Bot says that a machine wrote it: the account of one, or an app in the name
-	// of a person. False where the forge does not tell.
+	// Bot reports whether a machine wrote the comment: a bot account, or an app on
+	// behalf of a user. It is false if the forge does not report it.
 	Bot     bool
 	Body    string // at most MaxComment bytes
 	Created time.Time
-	Changed time.Time // by which Recent lists it: last edited, else created
-	// Edited says that it is not what it was when it was created. Where the forge
-	// tells an edit and a reaction of somebody not apart, both count.
+	Changed time.Time // sort key of Recent: last edited, else created
+	// Edited reports whether the comment changed since it was created. If the forge
+	// does not distinguish an edit from a user's reaction, both count.
 	Edited bool
 }
 
-// Reaction is the closed set of our reactions to a comment.
+// Reaction is one of our reactions to a comment.
 type Reaction string
 
-// The reactions to a command.
+// Reactions to a command.
 const (
 	ReactionDone    Reaction = "done"    // thumbs up
 	ReactionRefused Reaction = "refused" // thumbs down

@@ -7,10 +7,11 @@ import (
 	"promoter/internal/scm"
 )
 
-// behind finds one that was closed or merged before all that were looked through. Gitea
-// tells one of a base and a head, in whatever state, and not which one of several: so it
-// is asked for the default branch alone, and once while nothing is closed or opened. A
-// server that does not know the question tells of none.
+// behind finds a pull request that was closed or merged before all scanned ones.
+// Gitea returns one pull request for a base and a head, in any state, without
+// specifying which of several. Therefore it is queried for the default branch only,
+// and once until a pull request is closed or opened. A server without this endpoint
+// returns none.
 // https://github.com/go-gitea/gitea/pull/29242
 func (p pulls) behind(ctx context.Context, known *archive, head string) ([]scm.PullRequest, error) {
 	p.forge.mu.Lock()

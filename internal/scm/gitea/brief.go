@@ -5,30 +5,31 @@ import (
 	"strings"
 )
 
-// Wishes for which the library has no options.
+// Query parameters for which the library has no options.
 const (
-	// brief asks for commits without what nobody here reads: files, statistics and
-	// whether signatures are good, each of which costs the server a run of Git.
+	// brief omits data of commits that is not used here: files, statistics and
+	// signature verification, each of which costs the server a run of Git.
 	brief = "files=false&stat=false&verification=false"
-	// byIndex asks for statuses by their index, the highest first, as this word
-	// means: by time, those of one second may be in another order on each page.
+	// byIndex sorts statuses by index, highest first, as the parameter implies:
+	// sorted by time, statuses of the same second may change their order between
+	// pages.
 	byIndex = "sort=leastindex"
 )
 
-// wishing adds wishes to the query of every request.
+// wishing adds parameters to the query of every request.
 type wishing struct {
 	next   http.RoundTripper
 	wishes string
 }
 
-// RoundTrip sends a copy of the request with the wishes in its query.
+// RoundTrip sends a copy of the request with the additional parameters.
 func (w wishing) RoundTrip(req *http.Request) (*http.Response, error) {
 	asked := req.Clone(req.Context())
 	asked.URL.RawQuery = strings.TrimPrefix(asked.URL.RawQuery+"&"+w.wishes, "&")
 	return w.next.RoundTrip(asked)
 }
 
-// wishing is the client for requests with wishes.
+// wishing returns the client for requests with additional parameters.
 func (f *Forge) wishing(wishes string) *http.Client {
 	client := *f.http
 	client.Transport = wishing{f.http.Transport, wishes}

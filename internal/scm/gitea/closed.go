@@ -15,35 +15,36 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// maxScanned bounds how many pages of closed pull requests are looked through for a
-// head: Gitea has no filter for it. What lies behind was closed long ago; see behind.
+// maxScanned bounds the number of pages of closed pull requests that are scanned for
+// a head: Gitea has no filter for it. Later pages were closed long ago; see behind.
 const maxScanned = 20
 
-// archive is what is known of the closed pull requests of one repository.
+// archive caches the closed pull requests of one repository.
 type archive struct {
 	mark  mark
-	pulls []scm.PullRequest            // from branches of the repository itself, the newest first
-	ends  map[int]end                  // by number, what a list does not tell
+	pulls []scm.PullRequest            // from branches of the repository itself, newest first
+	ends  map[int]end                  // by number, what a list does not include
 	cut   bool                         // there are older ones
-	older map[string][]scm.PullRequest // by head, of those
+	older map[string][]scm.PullRequest // by head, of the older ones
 }
 
-// mark changes whenever a pull request is closed, opened again or merged.
+// mark changes whenever a pull request is closed, reopened or merged.
 type mark struct {
 	total   string
 	number  int64
 	updated time.Time
 }
 
-// end is how one pull request ended. It stands as long as it ended at that time.
+// end is how one pull request ended. It is valid as long as the time of closing is
+// the same.
 type end struct {
 	at              time.Time
 	commit, message string
 	closer          identity.User
 }
 
-// Closed lists those that are closed or merged. The list of all is read once and
-// kept while its newest change and its length are the same.
+// Closed lists closed and merged pull requests. The full list is read once and cached
+// while its latest change and its length are the same.
 func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
 	noun := p.noun("closed pull requests from %s", rest.OneLine(head))
 	if err := rest.CheckLimit(limit); err != nil {
@@ -71,7 +72,7 @@ func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRe
 	return closed, nil
 }
 
-// endOf returns how a pull request ended, where that is known.
+// endOf returns how a pull request ended, if known.
 func (a *archive) endOf(number int) (end, bool) {
 	if a == nil {
 		return end{}, false
@@ -80,7 +81,7 @@ func (a *archive) endOf(number int) (end, bool) {
 	return ended, ok
 }
 
-// archive returns what is known, read anew when anything was closed or opened.
+// archive returns the cached pull requests, read again if any was closed or opened.
 func (p pulls) archive(ctx context.Context) (*archive, error) {
 	now, err := p.mark(ctx)
 	if err != nil {
@@ -119,8 +120,8 @@ func (p pulls) mark(ctx context.Context) (mark, error) {
 	return now, nil
 }
 
-// scan lists the closed ones from our own branches, without their texts, and says
-// whether there are older ones.
+// scan lists the closed pull requests from our own branches, without their texts, and
+// reports whether there are older ones.
 func (p pulls) scan(ctx context.Context) (all []scm.PullRequest, cut bool, err error) {
 	read, count := p.list(ctx, sdk.StateClosed, ""), 0
 	all, err = pages(0, func(page sdk.ListOptions) ([]*sdk.PullRequest, *sdk.Response, error) {
@@ -137,7 +138,7 @@ func (p pulls) scan(ctx context.Context) (all []scm.PullRequest, cut bool, err e
 	return all, cut, err
 }
 
-// end asks for what a list does not tell, once for every ending.
+// end fetches what a list does not include, once each time a pull request is closed.
 func (p pulls) end(ctx context.Context, known *archive, pull scm.PullRequest) (end, error) {
 	p.forge.mu.Lock()
 	ended, ok := known.ends[pull.Number]
@@ -164,8 +165,8 @@ func (p pulls) end(ctx context.Context, known *archive, pull scm.PullRequest) (e
 	return ended, nil
 }
 
-// head returns the commit with which a pull request ended. What the list tells is
-// where its branch stands now, which may be used again.
+// head returns the commit with which a pull request ended. A list has the current
+// commit of the branch, which may have been reused.
 func (p pulls) head(ctx context.Context, pull scm.PullRequest) (string, error) {
 	ref, resp, err := p.forge.api(ctx).GetRepoRef(p.owner, p.name, fmt.Sprintf("pull/%d/head", pull.Number))
 	switch err = answered(resp, err); {
@@ -179,7 +180,7 @@ func (p pulls) head(ctx context.Context, pull scm.PullRequest) (string, error) {
 	return strings.ToLower(ref.Object.SHA), nil
 }
 
-// message is that of a commit, empty where the commit is gone.
+// message returns the message of a commit, empty if the commit does not exist.
 func (p pulls) message(ctx context.Context, commit string) (string, error) {
 	if !rest.IsCommit(commit) {
 		return "", nil
@@ -194,7 +195,7 @@ func (p pulls) message(ctx context.Context, commit string) (string, error) {
 	return strings.TrimRight(found.RepoCommit.Message, "\n"), nil
 }
 
-// closer is who closed a pull request last, as its timeline tells.
+// closer returns the user who last closed a pull request, from its timeline.
 func (p pulls) closer(ctx context.Context, pull scm.PullRequest) (identity.User, error) {
 	events, err := p.timeline(ctx, pull.Number, pull.ClosedAt.Add(-time.Second))
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// conversation is the talk below a pull request.
+// conversation holds the comments of a pull request.
 type conversation struct{ *repository }
 
-// Comments lists them all. Comments on lines of the diff are not among them.
+// Comments lists all comments, except review comments on lines of the diff.
 func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, error) {
 	comments, err := c.whole(ctx, number)
 	return rest.CutComments(comments), err
 }
 
-// whole lists the comments of a pull request with their whole texts.
+// whole lists the comments of a pull request with their full texts.
 func (c conversation) whole(ctx context.Context, number int) ([]scm.Comment, error) {
 	if c.withoutPull {
 		return nil, nil
@@ -39,8 +39,8 @@ func (c conversation) translate(comment *sdk.Comment, number int) scm.Comment {
 	}
 }
 
-// Say writes, edits or leaves our comment. The marker is put before a text that
-// does not hold it.
+// Say creates, updates or leaves our comment. The marker is prepended to a text that
+// does not contain it.
 func (c conversation) Say(ctx context.Context, number int, marker, text string) error {
 	if c.withoutPull {
 		return nil

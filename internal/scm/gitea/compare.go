@@ -15,11 +15,11 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// longestRevision bounds what names a commit: an id, a tag or a branch.
+// longestRevision bounds the length of a revision: a commit ID, a tag or a branch.
 const longestRevision = 255
 
-// Compare lists the commits between two others. Gitea answers with all of them, the
-// newest first, and for a commit that is not there with an accident.
+// Compare lists the commits between two revisions. Gitea returns all of them, newest
+// first, and a 5xx error for a commit that does not exist.
 func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit int) (scm.Comparison, error) {
 	noun := "comparison in " + rest.OneLine(repository)
 	owner, name, err := splitName(repository)
@@ -43,16 +43,16 @@ func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit 
 	}, nil
 }
 
-// inPath is a revision as a part of an address.
+// inPath escapes a revision for a URL path.
 func inPath(revision string) string { return (&url.URL{Path: revision}).EscapedPath() }
 
-// isRevision refuses what Gitea would read as two revisions, or as one of another
-// account.
+// isRevision rejects what Gitea would parse as two revisions, or as a revision of
+// another account.
 func isRevision(name string) bool {
 	return name != "" && len(name) <= longestRevision && !strings.Contains(name, "..") && !strings.ContainsAny(name, ": \n?#")
 }
 
-// missing says of an accident which commit is not there.
+// missing determines which commit does not exist after a 5xx error.
 func (f *Forge) missing(ctx context.Context, owner, name string, cause error, revisions ...string) error {
 	if statusOf(cause) < http.StatusInternalServerError {
 		return cause
@@ -67,7 +67,7 @@ func (f *Forge) missing(ctx context.Context, owner, name string, cause error, re
 	return cause
 }
 
-// commitsOf turns the list around: the oldest first.
+// commitsOf reverses the list: oldest first.
 func commitsOf(found []*sdk.Commit) []scm.Commit {
 	var commits []scm.Commit
 	for _, commit := range slices.Backward(found) {

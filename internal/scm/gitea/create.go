@@ -10,13 +10,13 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Create opens a pull request. Gitea itself refuses a second one for the same head
-// and base. When its answer is lost, the pull request is looked up and not asked for
-// again.
+// Create opens a pull request. Gitea itself rejects a second one for the same head
+// and base. If the response is lost, the pull request is looked up, and the request
+// is not repeated.
 //
-// Labels, assignees and reviewers are separate requests, because one name that
-// Gitea refuses would refuse the whole. When one of those fails, the pull request is
-// returned beside the error: it is open.
+// Labels, assignees and reviewers are separate requests, because one name that Gitea
+// rejects would fail the whole request. If one of those fails, the pull request is
+// returned along with the error: it is open.
 func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, error) {
 	noun := p.noun("pull request from %s", rest.OneLine(draft.Head))
 	wanted := sdk.CreatePullRequestOption{Head: draft.Head, Base: draft.Base, Title: cutTitle(draft.Title), Body: cutBody(draft.Body)}
@@ -38,8 +38,8 @@ func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, er
 	return opened, err
 }
 
-// lost looks for a pull request whose creation got no answer. One of somebody
-// else, or with another text, was there before.
+// lost looks for a pull request whose creation got no response. A pull request by
+// another user, or with another text, existed before.
 func (p pulls) lost(ctx context.Context, wanted sdk.CreatePullRequestOption, cause error) (scm.PullRequest, error) {
 	found, err := pages(1, p.list(ctx, sdk.StateOpen, ""), func(pull *sdk.PullRequest) (scm.PullRequest, bool) {
 		translated := p.translate(pull)
@@ -52,7 +52,7 @@ func (p pulls) lost(ctx context.Context, wanted sdk.CreatePullRequestOption, cau
 	return found[0], nil
 }
 
-// decorate sets what could make Gitea refuse the first request.
+// decorate sets the fields that could make Gitea reject the first request.
 func (p pulls) decorate(ctx context.Context, pull *scm.PullRequest, draft scm.Draft) error {
 	if len(draft.Labels) > 0 {
 		labels, err := p.label(ctx, pull.Number, draft.Labels)

@@ -1,12 +1,12 @@
-// Package gitea is the forge Gitea, and Forgejo, which grew out of it and speaks
-// the same API: pull requests, statuses, reviews and comments with one token, over
-// one HTTP client that the caller guards.
+// Package gitea implements scm for Gitea, and for Forgejo, which is a fork with the
+// same API: pull requests, statuses, reviews and comments with one token, over an
+// HTTP client that the caller provides.
 //
-// The client library knows no context per call and asks the server's version
-// first. So a client is made for each call, which sends nothing by itself, and what
-// two versions do differently is told by their answers.
+// The client library has no context per call and requests the server's version first.
+// Therefore a client is created for each call, which sends nothing by itself, and
+// differences between versions are detected from responses.
 //
-// An opened repository lives for one pass: what it remembers of labels,
-// permissions and statuses is never older. What became of closed pull requests is
-// remembered by the Forge, as long as the list of them did not change.
+// An opened repository lives for one reconciliation: its cached labels, permissions
+// and statuses are never older. The Forge caches how closed pull requests ended as
+// long as their list does not change.
 package gitea

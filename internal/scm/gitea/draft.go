@@ -7,13 +7,13 @@ import (
 	"promoter/internal/scm"
 )
 
-// draftPrefix makes a draft. Gitea and Forgejo know drafts by their titles alone,
-// and by these two beginnings unless somebody changed WORK_IN_PROGRESS_PREFIXES.
+// draftPrefix marks a draft. Gitea and Forgejo recognize drafts only by their titles,
+// with these two prefixes unless WORK_IN_PROGRESS_PREFIXES is configured.
 // https://docs.gitea.com/usage/pull-request#work-in-progress-pull-requests
 const draftPrefix = "WIP: "
 
-// draftPrefixes are the beginnings that mean it, first those of every server, then
-// those that people add: they count where the server itself calls it a draft.
+// draftPrefixes returns the prefixes of drafts: first the defaults, then common
+// custom ones, which count only if the server itself reports a draft.
 func draftPrefixes(told bool) []string {
 	prefixes := []string{"WIP:", "[WIP]"}
 	if told {
@@ -22,8 +22,8 @@ func draftPrefixes(told bool) []string {
 	return prefixes
 }
 
-// draftOf takes the beginning off the title of a draft, and remembers it: an edit of
-// the title leaves a draft one.
+// draftOf removes the prefix from the title of a draft, and caches it, so that
+// editing the title keeps the draft state.
 func (p pulls) draftOf(pull scm.PullRequest) (draft bool, title string) {
 	prefix := prefixOf(pull.Title, pull.Draft)
 	p.mu.Lock()
@@ -32,7 +32,7 @@ func (p pulls) draftOf(pull scm.PullRequest) (draft bool, title string) {
 	return pull.Draft || prefix != "", pull.Title[len(prefix):]
 }
 
-// prefixOf returns what makes a title that of a draft, with the blanks behind it.
+// prefixOf returns the draft prefix of a title, with the following blanks.
 func prefixOf(title string, told bool) string {
 	for _, prefix := range draftPrefixes(told) {
 		if len(title) >= len(prefix) && strings.EqualFold(title[:len(prefix)], prefix) {
@@ -43,7 +43,7 @@ func prefixOf(title string, told bool) string {
 	return ""
 }
 
-// keptPrefix is that of a pull request as it is now.
+// keptPrefix returns the current draft prefix of a pull request.
 func (p pulls) keptPrefix(ctx context.Context, number int) (string, error) {
 	p.mu.Lock()
 	prefix, known := p.drafts[number]

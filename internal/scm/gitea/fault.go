@@ -12,17 +12,17 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// refusedError is an answer of Gitea that is an error. The library gives its text
-// without the status.
+// refusedError is an error response of Gitea. The library returns its text without
+// the status.
 type refusedError struct {
 	status int
 	words  string
 }
 
-// Error returns Gitea's words.
+// Error returns Gitea's message.
 func (r *refusedError) Error() string { return r.words }
 
-// answered puts the status of an answer to the error of the library.
+// answered adds the status of a response to the library's error.
 func answered(resp *sdk.Response, err error) error {
 	if err == nil || resp == nil || resp.Response == nil || resp.StatusCode < http.StatusMultipleChoices {
 		return err
@@ -30,8 +30,8 @@ func answered(resp *sdk.Response, err error) error {
 	return &refusedError{status: resp.StatusCode, words: cleaned(resp.StatusCode, err.Error())}
 }
 
-// cleaned leaves out what the library says of an answer without a message, which
-// is the request and the whole body: a page of a proxy, for instance.
+// cleaned removes what the library reports for a response without a message, which is
+// the request and the whole body: the page of a proxy, for instance.
 func cleaned(status int, words string) string {
 	if words == "" || strings.HasPrefix(words, "unknown API error") || strings.HasPrefix(words, "body read on HTTP error") {
 		return http.StatusText(status)
@@ -39,7 +39,7 @@ func cleaned(status int, words string) string {
 	return rest.OneLine(words)
 }
 
-// wordsIn are those of a body that the library did not read.
+// wordsIn returns the message of a body that the library did not read.
 func wordsIn(status int, data []byte) string {
 	var body struct {
 		Message string `json:"message"`
@@ -50,8 +50,8 @@ func wordsIn(status int, data []byte) string {
 	return rest.OneLine(body.Message)
 }
 
-// explain gives an error of the library a kind, and puts what was asked before
-// Gitea's words.
+// explain converts an error of the library to a fault and prefixes Gitea's message
+// with the request.
 func explain(noun string, err error) error { return rest.Explain("Gitea", noun, err, answerOf) }
 
 func answerOf(err error) (rest.Answer, bool) {
@@ -63,7 +63,7 @@ func answerOf(err error) (rest.Answer, bool) {
 	return rest.Answer{Status: told.status, Kind: kind, Words: told.words, Advice: advice}, true
 }
 
-// statusOf returns the HTTP status of an error, zero when Gitea gave none.
+// statusOf returns the HTTP status of an error, zero if there is none.
 func statusOf(err error) int {
 	if told, ok := errors.AsType[*refusedError](err); ok {
 		return told.status
@@ -71,11 +71,11 @@ func statusOf(err error) int {
 	return rest.StatusOf(err)
 }
 
-// lockedRef is what Gitea answers with status 403 when two writes meet. It is no
-// matter of permissions.
+// lockedRef is Gitea's message, with status 403, when two writes collide. It is not
+// about permissions.
 const lockedRef = "cannot lock ref"
 
-// judge says what may be done about an answer, and what a person can do.
+// judge returns the kind of fault of a response, and advice for the user.
 func judge(told *refusedError) (fault.Kind, string) {
 	switch status := told.status; status {
 	case http.StatusUnauthorized:
@@ -91,7 +91,7 @@ func judge(told *refusedError) (fault.Kind, string) {
 		return fault.Unauthorized, ": an archived repository is read-only"
 	case http.StatusNotFound, http.StatusGone, http.StatusUnavailableForLegalReasons:
 		return fault.NotFound, ""
-	case http.StatusConflict, http.StatusPreconditionFailed: // the latter for what was merged meanwhile
+	case http.StatusConflict, http.StatusPreconditionFailed: // the latter if it was merged in the meantime
 		return fault.Conflict, ""
 	case http.StatusRequestTimeout:
 		return fault.Temporary, ""
@@ -103,7 +103,8 @@ func judge(told *refusedError) (fault.Kind, string) {
 	}
 }
 
-// lacking says where to look. Which scope a token lacks, Gitea says itself.
+// lacking returns advice on where to look. Gitea itself names the scope that a token
+// lacks.
 func lacking(words string) string {
 	if strings.Contains(words, "scope") {
 		return ": make a token with the scopes of docs/gitea.md"

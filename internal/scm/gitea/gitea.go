@@ -16,39 +16,40 @@ import (
 	"promoter/internal/secret"
 )
 
-// Options say which server is meant and how it is asked.
+// Options configures access to a server.
 type Options struct {
-	// URL of the pages for people, with the path below which the server lies. The
-	// API is below /api/v1.
+	// URL is the URL of the web pages, including the path of the server. The API is
+	// below /api/v1.
 	URL string
-	// Token gives the credential; it is asked for before every request. An absent
-	// one asks without a credential.
+	// Token returns the credential; it is called before every request. If absent,
+	// requests are anonymous.
 	Token func(ctx context.Context) (secret.String, error)
 	// HTTP sends the requests. Its own redirect policy is not used.
 	HTTP *http.Client
-	// Now is the clock.
+	// Now returns the current time.
 	Now func() time.Time
-	// Pace is the distance between two writes. Zero: none, for Gitea asks for none.
+	// Pace is the minimum interval between two writes. Zero: none; Gitea does not
+	// require one.
 	Pace time.Duration
 }
 
-// Forge is one Gitea or Forgejo with one credential: an scm.Forge, scm.Comparer
-// and scm.Releases. It is safe for many goroutines.
+// Forge is one Gitea or Forgejo server with one credential: an scm.Forge,
+// scm.Comparer and scm.Releases. It is safe for concurrent use.
 type Forge struct {
 	rest.Pauses // of this credential
 
-	host string // of the pages for people, which names repositories and persons
-	page string // the address of those pages, without a slash at its end
+	host string // of the web pages, which identifies repositories and users
+	page string // URL of the web pages, without a trailing slash
 	http *http.Client
 	now  func() time.Time
 
 	mu     sync.Mutex
-	self   identity.User // asked for once an hour
-	told   time.Time     // when that was
+	self   identity.User // refreshed once an hour
+	told   time.Time     // time of that refresh
 	closed map[identity.RepositoryKey]*archive
 }
 
-// New makes a Forge. It sends no request. URL, Token, HTTP and Now are required.
+// New returns a Forge. It sends no request. URL, Token, HTTP and Now are required.
 func New(options Options) (*Forge, error) {
 	if options.Token == nil || options.HTTP == nil || options.Now == nil {
 		return nil, errors.New("gitea: a forge needs a token source, an HTTP client and a clock")
@@ -66,8 +67,8 @@ func New(options Options) (*Forge, error) {
 	return made, nil
 }
 
-// api is the client for one call. Making it sends nothing: without a version the
-// library asks for none.
+// api returns the client for one call. Creating it sends nothing: with an empty
+// version the library does not request one.
 func (f *Forge) api(ctx context.Context) *sdk.Client { return f.client(ctx, f.http) }
 
 func (f *Forge) client(ctx context.Context, over *http.Client) *sdk.Client {
@@ -76,9 +77,9 @@ func (f *Forge) client(ctx context.Context, over *http.Client) *sdk.Client {
 	return client
 }
 
-// person translates an account. Those of the server itself have negative ids: the
-// one of Actions is a bot, and Ghost stands for accounts that were deleted. Other
-// bots are not told apart.
+// person converts an account. Accounts of the server itself have negative IDs: the
+// one of Actions is a bot, and Ghost stands for deleted accounts. Other bots cannot
+// be distinguished.
 func (f *Forge) person(user *sdk.User) identity.User {
 	const ghost = -1
 	if user == nil || user.UserName == "" || user.ID == ghost {

@@ -9,12 +9,12 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// labelColor is that of labels which promoter makes.
+// labelColor is the color of labels that promoter creates.
 const labelColor = "#ededed"
 
-// label adds labels and returns all of the pull request. Gitea knows labels by their
-// ids: those of the repository, then of its organization. One that is missing is
-// made, or left out where the account may make none.
+// label adds labels and returns all labels of the pull request. Gitea identifies
+// labels by ID: those of the repository, then of its organization. A missing label is
+// created, or omitted if the account may not create labels.
 func (p pulls) label(ctx context.Context, number int, names []string) ([]string, error) {
 	noun := p.noun("labels of pull request %d", number)
 	var ids []int64
@@ -41,7 +41,7 @@ func (p pulls) label(ctx context.Context, number int, names []string) ([]string,
 	return told, nil
 }
 
-// labelID returns zero for a label that is not there and may not be made.
+// labelID returns zero for a label that does not exist and may not be created.
 func (p pulls) labelID(ctx context.Context, name string) (int64, error) {
 	id, err := p.knownLabel(ctx, name)
 	if err != nil || id != 0 {
@@ -61,8 +61,8 @@ func (p pulls) labelID(ctx context.Context, name string) (int64, error) {
 	return made.ID, nil
 }
 
-// knownLabel returns zero for a label that is not there. All are asked for once for
-// a pass.
+// knownLabel returns zero for a label that does not exist. All labels are fetched
+// once per reconciliation.
 func (p pulls) knownLabel(ctx context.Context, name string) (int64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +88,7 @@ func (p pulls) listLabels(ctx context.Context) (map[string]int64, error) {
 		return p.forge.api(ctx).ListOrgLabels(p.owner, sdk.ListOrgLabelsOptions{ListOptions: page})
 	})
 	switch fault.KindOf(explain("labels", err)) {
-	case "", fault.NotFound, fault.Unauthorized: // the owner is a person, or the token may not see the organization
+	case "", fault.NotFound, fault.Unauthorized: // the owner is a user, or the token cannot read the organization
 	default:
 		return nil, err
 	}

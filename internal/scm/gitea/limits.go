@@ -7,12 +7,12 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// limitPrefix begins the headers of limits. Gitea itself sends none; proxies before
-// it do.
+// limitPrefix is the prefix of rate limit headers. Gitea itself sends none; proxies
+// do.
 const limitPrefix = "X-Ratelimit-"
 
-// limited says that an answer is a limit. Gitea has none of its own: a proxy before
-// it, or a public server's, answers 429.
+// limited reports whether a response is a rate limit. Gitea has none of its own: a
+// proxy, or a public server's, responds with 429.
 func limited(resp *http.Response, data []byte) (words string, refused bool) {
 	if resp.StatusCode != http.StatusTooManyRequests {
 		return "", false
@@ -20,7 +20,7 @@ func limited(resp *http.Response, data []byte) (words string, refused bool) {
 	var body struct {
 		Message string `json:"message"`
 	}
-	_ = json.Unmarshal(data, &body) // else there are no words
+	_ = json.Unmarshal(data, &body) // no message if this fails
 	if body.Message == "" {
 		body.Message = http.StatusText(resp.StatusCode)
 	}

@@ -16,9 +16,8 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// waysOf returns the allowed ways of merging in the order in which they are tried:
-// the one that the repository prefers, then those that keep our commit, copy it,
-// and make another.
+// waysOf returns the allowed merge methods in the order in which they are tried: the
+// repository's default, then those that keep our commit, copy it, and create another.
 func waysOf(found *sdk.Repository) []sdk.MergeStyle {
 	allowed := map[sdk.MergeStyle]bool{
 		sdk.MergeStyleMerge: found.AllowMerge, sdk.MergeStyleRebase: found.AllowRebase, sdk.MergeStyleRebaseMerge: found.AllowRebaseMerge,
@@ -37,9 +36,9 @@ func waysOf(found *sdk.Repository) []sdk.MergeStyle {
 	return ways
 }
 
-// Merge merges in the first allowed way. The settings may have changed since the
-// repository was opened: then the next is tried. When Gitea refuses or its answer is
-// lost, the pull request is looked at before anything is said.
+// Merge merges with the first allowed method. If the settings changed since the
+// repository was opened, the next one is tried. If Gitea refuses, or its response is
+// lost, the pull request is read before a result is returned.
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
 	noun := p.noun("merge of pull request %d", number)
 	err := fault.New(fault.Unauthorized, "%s: the repository allows no way of merging", noun)
@@ -55,8 +54,8 @@ func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merg
 	return p.look(ctx, noun, number, merge, err)
 }
 
-// merge asks for one way. The library says nothing of a refusal, so its body is read
-// here. It is in memory.
+// merge requests one method. The library does not return the message of a refusal, so
+// its body is read here. It is in memory.
 func (p pulls) merge(ctx context.Context, number int, way sdk.MergeStyle, merge scm.Merge) error {
 	done, resp, err := p.forge.api(ctx).MergePullRequest(p.owner, p.name, int64(number), sdk.MergePullRequestOption{
 		Style: way, HeadCommitId: merge.Head, Title: merge.Title, Message: merge.Message,
@@ -71,8 +70,8 @@ func (p pulls) merge(ctx context.Context, number int, way sdk.MergeStyle, merge 
 	return &refusedError{status: resp.StatusCode, words: wordsIn(resp.StatusCode, data)}
 }
 
-// merged asks what came of a merge, which Gitea does not say. That it merged is
-// certain.
+// merged fetches the result of a merge, which Gitea's response does not include. The
+// merge itself is certain.
 func (p pulls) merged(ctx context.Context, number int) scm.Merged {
 	pull, _, err := p.forge.api(ctx).GetPullRequest(p.owner, p.name, int64(number))
 	if err != nil || !pull.HasMerged {
@@ -81,7 +80,7 @@ func (p pulls) merged(ctx context.Context, number int) scm.Merged {
 	return mergedOf(pull)
 }
 
-// Words by which Gitea tells its refusals of a merge apart.
+// Messages that distinguish Gitea's refusals of a merge.
 // https://github.com/go-gitea/gitea/blob/main/routers/api/v1/repo/pull.go
 var (
 	wordsWay     = regexp.MustCompile(`(?i)allowed merge style|DivergingFastForwardOnly`)
@@ -92,15 +91,15 @@ var (
 	wordsSigning = regexp.MustCompile(`(?i)won.?t sign|would not be signed|signed commits`)
 )
 
-// refusesWay says that another way may be allowed.
+// refusesWay reports whether another method may be allowed.
 func refusesWay(err error) bool {
 	status := statusOf(err)
 	return (status == http.StatusMethodNotAllowed || status == http.StatusInternalServerError) && wordsWay.MatchString(err.Error())
 }
 
-// judgeMerge says what may be done about a refused merge. What Gitea forbids stays
-// forbidden until a person or a check acts. "Try again later" is said of a head that
-// conflicts, and of one that Gitea is still looking at.
+// judgeMerge classifies a refused merge. What Gitea forbids remains forbidden until a
+// user or a check acts. "Try again later" is returned for a head that has conflicts,
+// and for one that Gitea is still checking.
 func judgeMerge(noun string, err error) error {
 	status, words := statusOf(err), err.Error()
 	refused := &scm.RefusedError{Words: words}
@@ -121,8 +120,8 @@ func judgeMerge(noun string, err error) error {
 	return fault.New(fault.Unauthorized, "%s: Gitea answered %d: %w", noun, status, refused)
 }
 
-// look says what became of a merge that was refused or got no answer. A closed pull
-// request is one that Gitea does not find.
+// look determines the outcome of a merge that was refused or got no response. Gitea
+// returns "not found" for a closed pull request.
 func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merge, cause error) (scm.Merged, error) {
 	if status := statusOf(cause); fault.KindOf(cause) == fault.RateLimited || status == http.StatusUnauthorized || status == http.StatusForbidden {
 		return scm.Merged{}, cause
@@ -149,8 +148,8 @@ func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merg
 	return scm.Merged{}, p.named(ctx, told.Base, cause)
 }
 
-// named adds which checks the branch wants, where Gitea says no more than that not
-// all of them succeeded.
+// named adds which checks the branch requires, if Gitea reports only that not all of
+// them succeeded.
 func (p pulls) named(ctx context.Context, base string, cause error) error {
 	refused, ok := errors.AsType[*scm.RefusedError](cause)
 	if !ok || !strings.Contains(refused.Words, "required status checks") {

@@ -16,29 +16,30 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// repository is one repository for one pass: what it remembers is never older.
+// repository is one repository during one reconciliation: its cached data is never
+// older.
 type repository struct {
 	forge       *Forge
 	owner, name string
 	info        scm.Info
-	ways        []sdk.MergeStyle // of merging, in the order in which they are tried
-	linear      bool             // none of them makes a merge commit
-	withoutPull bool             // pull requests are switched off
+	ways        []sdk.MergeStyle // merge methods, in the order in which they are tried
+	linear      bool             // no method creates a merge commit
+	withoutPull bool             // pull requests are disabled
 
 	mu      sync.Mutex
 	writers map[string]bool // by login in lower case
 	said    rest.Said[scm.Status]
-	labels  map[string]int64 // ids by name; nil: not asked yet
-	drafts  map[int]string   // by number, what makes the title one of a draft
+	labels  map[string]int64 // IDs by name; nil: not fetched yet
+	drafts  map[int]string   // by number, the draft prefix of the title
 }
 
-// features are what Gitea and Forgejo have.
+// features is what Gitea and Forgejo support.
 var features = scm.Features{
 	PullRequests: true, Closers: true, Approvals: true, Statuses: true, Comments: true,
 	Teams: true, Compare: true, Releases: true, GuardedMerge: true, Rules: true,
 }
 
-// Open asks for a repository, and once for the account of the credential.
+// Open fetches a repository, and the account of the credential if it is not cached.
 func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	noun := "repository " + rest.OneLine(name)
 	owner, short, err := splitName(name)
@@ -66,8 +67,9 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	}, nil
 }
 
-// describe makes the addresses itself: Git's gets the credential, and by the host
-// of the other one the server's file gives rights. No answer may lead elsewhere.
+// describe builds the URLs itself: the clone URL receives the credential, and the
+// server config grants permissions by the host of the web URL. No response may
+// redirect them.
 func (f *Forge) describe(found *sdk.Repository) (scm.Info, error) {
 	key, err := identity.ForgeKey(f.host, identity.NumericID(found.ID))
 	if err != nil {
@@ -82,16 +84,16 @@ func (f *Forge) describe(found *sdk.Repository) (scm.Info, error) {
 		Archived: found.Archived, Fork: found.Fork, MayPush: (found.Permissions == nil || found.Permissions.Push) && !found.Mirror,
 	}
 	if found.Empty {
-		info.DefaultBranch = "" // it is the name of a branch to come
+		info.DefaultBranch = "" // the branch does not exist yet
 	}
 	return info, nil
 }
 
-// accountKept is how long the name of our account is believed: a service lives long,
-// and accounts can be renamed.
+// accountKept is how long the name of our account is cached: the service is
+// long-running, and accounts can be renamed.
 const accountKept = time.Hour
 
-// account asks who the credential belongs to. Without one it is nobody.
+// account fetches the account of the credential. Without a credential it is empty.
 func (f *Forge) account(ctx context.Context) (identity.User, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,11 +108,10 @@ func (f *Forge) account(ctx context.Context) (identity.User, error) {
 	return f.self, nil
 }
 
-// Info returns what Gitea said when the repository was opened.
+// Info returns what Gitea reported when the repository was opened.
 func (r *repository) Info() scm.Info { return r.info }
 
-// Features returns all that there are. Where pull requests are switched off, what is
-// about them is none.
+// Features returns all features, without those of pull requests if they are disabled.
 func (r *repository) Features() scm.Features {
 	if r.withoutPull {
 		return rest.NoPulls{}.Without(features)
@@ -126,23 +127,23 @@ func (r *repository) PullRequests() scm.PullRequests {
 	return pulls{r}
 }
 
-// Signals returns what is said about its commits.
+// Signals returns the checks and reviews of the repository.
 func (r *repository) Signals() scm.Signals { return signals{r} }
 
 // Conversation returns the comments on its pull requests.
 func (r *repository) Conversation() scm.Conversation { return conversation{r} }
 
-// noun names a thing of the repository for errors.
+// noun formats a description of an object of the repository for errors.
 func (r *repository) noun(format string, args ...any) string {
 	return fmt.Sprintf(format, args...) + " of " + r.info.Name
 }
 
-// safeName is what owners, repositories, teams and accounts are named of.
+// safeName matches the names of owners, repositories, teams and accounts.
 var safeName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 
 func isName(name string) bool { return safeName.MatchString(name) && strings.Trim(name, ".") != "" }
 
-// splitName takes OWNER/NAME apart.
+// splitName splits OWNER/NAME.
 func splitName(name string) (owner, short string, err error) {
 	owner, short, found := strings.Cut(name, "/")
 	if !found || !isName(owner) || !isName(short) {

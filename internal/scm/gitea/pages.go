@@ -8,11 +8,11 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// perPage is how many things are asked for. A server gives at most what its
-// MAX_RESPONSE_ITEMS says, which is 50 unless somebody changed it.
+// perPage is the requested page size. A server returns at most MAX_RESPONSE_ITEMS,
+// which is 50 by default.
 const perPage = 50
 
-// pages reads a list to its end, or until it has limit things that keep wants.
+// pages reads a list completely, or until it has limit items that keep accepts.
 func pages[S, T any](limit int, read func(sdk.ListOptions) ([]S, *sdk.Response, error), keep func(S) (T, bool)) ([]T, error) {
 	seen := 0
 	return rest.Pages(limit, func(page rest.Page) ([]T, int, error) {
@@ -35,8 +35,8 @@ func pages[S, T any](limit int, read func(sdk.ListOptions) ([]S, *sdk.Response, 
 	})
 }
 
-// more says whether another page follows. Some lists have links, some tell only how
-// many things there are in all, and the server may give fewer than were asked for.
+// more reports whether another page follows. Some lists have links, some report only
+// the total count, and the server may return fewer items than requested.
 func more(resp *sdk.Response, seen, got int) bool {
 	switch total, err := strconv.Atoi(resp.Header.Get("X-Total-Count")); {
 	case got == 0:
@@ -50,5 +50,5 @@ func more(resp *sdk.Response, seen, got int) bool {
 	}
 }
 
-// all keeps everything.
+// all accepts every item.
 func all[T any](one T) (T, bool) { return one, true }

@@ -10,8 +10,8 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// assign sets assignees. Gitea answers with an accident when one of them may not be
-// assigned, so those who may are asked for first.
+// assign sets assignees. Gitea returns a 5xx error if one of them may not be
+// assigned, so the allowed ones are fetched first.
 func (p pulls) assign(ctx context.Context, number int, names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -36,7 +36,7 @@ func (p pulls) assign(ctx context.Context, number int, names []string) error {
 	return explain(noun, answered(resp, err))
 }
 
-// review asks for reviews. Gitea refuses all names because of one.
+// review requests reviews. Gitea rejects all names because of one.
 func (p pulls) review(ctx context.Context, number int, names []string) error {
 	err := rest.ForAll(rest.Reviewers(names, p.owner, p.info.Self.Login), func(names []string) error {
 		var wanted sdk.PullReviewRequestOptions
@@ -47,7 +47,7 @@ func (p pulls) review(ctx context.Context, number int, names []string) error {
 	return explain(p.noun("reviewers of pull request %d", number), err)
 }
 
-// refusesName says that Gitea does not know somebody, or not as a reader.
+// refusesName reports whether Gitea does not know a user, or not as a reader.
 func refusesName(err error) bool {
 	status := statusOf(err)
 	return status == http.StatusUnprocessableEntity || status == http.StatusNotFound

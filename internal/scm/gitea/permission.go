@@ -13,8 +13,8 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// writer says whether a person may push, asked once per pass, and whether that was
-// told.
+// writer reports whether a user may push, cached per reconciliation, and whether that
+// is known.
 func (s signals) writer(ctx context.Context, person identity.User) (may, told bool, err error) {
 	login := strings.ToLower(person.Login)
 	s.mu.Lock()
@@ -33,8 +33,8 @@ func (s signals) writer(ctx context.Context, person identity.User) (may, told bo
 	return may, true, nil
 }
 
-// permitted asks for a permission. An account that is gone has none. Gitea tells
-// those of others to administrators of the repository alone.
+// permitted fetches a permission. A deleted account has none. Gitea returns the
+// permissions of other users only to administrators of the repository.
 func (s signals) permitted(ctx context.Context, person identity.User) (may, told bool, err error) {
 	if person.Bot || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {
 		return false, true, nil
@@ -55,9 +55,9 @@ func (s signals) permitted(ctx context.Context, person identity.User) (may, told
 	return false, true, nil
 }
 
-// MayWrite asks Gitea each time. To an account that is no administrator it tells who
-// may be assigned: who is not among them may not push, and of the others it is not
-// known.
+// MayWrite queries Gitea on each call. To a non-administrator, Gitea returns the
+// users who may be assigned: a user who is not among them may not push; for the
+// others it is unknown.
 func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, error) {
 	noun := s.noun("permission of %s", rest.OneLine(person.Login))
 	may, told, err := s.permitted(ctx, person)

@@ -14,8 +14,8 @@ import (
 // pulls are the pull requests of a repository.
 type pulls struct{ *repository }
 
-// Open lists the open ones, the oldest first: what is opened while the pages are
-// read comes last and moves nothing.
+// Open lists the open pull requests, oldest first: one that is opened while the pages
+// are read comes last and does not shift the others.
 func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 	all, err := pages(0, p.list(ctx, sdk.StateOpen, "oldest"), func(pull *sdk.PullRequest) (scm.PullRequest, bool) {
 		return p.translate(pull), true
@@ -23,17 +23,17 @@ func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 	return all, explain(p.noun("open pull requests"), err)
 }
 
-// list reads one page. Gitea sorts by oldest, recentupdate and others, and without
-// a word by creation, the newest first; it knows no filter by head.
+// list reads one page. Gitea sorts by oldest, recentupdate and others, by default by
+// creation, newest first; it has no filter by head.
 func (p pulls) list(ctx context.Context, state sdk.StateType, sort string) func(sdk.ListOptions) ([]*sdk.PullRequest, *sdk.Response, error) {
 	return func(page sdk.ListOptions) ([]*sdk.PullRequest, *sdk.Response, error) {
 		return p.forge.api(ctx).ListRepoPullRequests(p.owner, p.name, sdk.ListPullRequestsOptions{ListOptions: page, State: state, Sort: sort})
 	}
 }
 
-// translate takes the branch from the head's label: its ref becomes refs/pull/N/head
-// when the branch is gone. A pull request that was pushed without a branch (AGit)
-// has no label, and is nobody's branch.
+// translate takes the branch from the head's label: the ref becomes refs/pull/N/head
+// when the branch is deleted. A pull request that was pushed without a branch (AGit)
+// has no label, and belongs to no branch.
 func (p pulls) translate(pull *sdk.PullRequest) scm.PullRequest {
 	translated := scm.PullRequest{
 		Number: int(pull.Index), URL: p.info.URL + "/pulls/" + strconv.FormatInt(pull.Index, 10), Title: pull.Title, Author: p.forge.person(pull.Poster),

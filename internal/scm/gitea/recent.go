@@ -10,9 +10,8 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Recent lists the comments of the whole repository. Gitea lists them by the time
-// they were written, whatever since is about, so that all are read before they are
-// cut.
+// Recent lists the comments of the whole repository. Gitea sorts them by creation
+// time, whatever since refers to, so all are read before they are truncated.
 func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([]scm.Comment, error) {
 	noun := c.noun("recent comments")
 	if err := rest.CheckLimit(limit); err != nil {
@@ -26,20 +25,19 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 		return c.forge.api(ctx).ListRepoIssueComments(c.owner, c.name, sdk.ListIssueCommentOptions{ListOptions: page, Since: since})
 	}, func(comment *sdk.Comment) (scm.Comment, bool) {
 		told := c.translate(comment, rest.NumberIn(comment.PRURL))
-		return told, told.Number != 0 && !told.Changed.Before(since) // the others stand on issues
+		return told, told.Number != 0 && !told.Changed.Before(since) // the others are on issues
 	})
 	comments = rest.ByChange(comments)
 	return rest.CutComments(comments[:min(limit, len(comments))]), explain(noun, err)
 }
 
-// reactionOf is the name of one of ours. A server may allow others than these; it
-// refuses those that its [ui] REACTIONS leaves out.
+// reactionOf returns the name of one of our reactions. A server may allow others; it
+// rejects those that its [ui] REACTIONS omits.
 func reactionOf(reaction scm.Reaction) string {
 	return map[scm.Reaction]string{scm.ReactionDone: "+1", scm.ReactionRefused: "-1", scm.ReactionUnclear: "confused"}[reaction]
 }
 
-// React adds one reaction. Gitea answers with the one that is there where we added
-// it before.
+// React adds one reaction. Gitea returns the existing one if we added it before.
 func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
 	if c.withoutPull {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Releases lists published releases. Gitea shows drafts to who may push, unless
-// they are not wanted.
+// Releases lists published releases. Gitea returns drafts to users who may push,
+// unless they are excluded.
 func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]scm.Release, error) {
 	noun := "releases of " + rest.OneLine(repository)
 	owner, name, err := splitName(repository)

@@ -8,8 +8,8 @@ import (
 	"promoter/internal/scm"
 )
 
-// Reviews lists all submitted reviews. Whether a reviewer may push is asked once
-// per person, and only for reviews that could count.
+// Reviews lists all submitted reviews. Whether a reviewer may push is queried once
+// per user, and only for reviews that could count.
 func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
 	if s.withoutPull {
 		return nil, nil
@@ -37,7 +37,7 @@ func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) 
 	return reviews, nil
 }
 
-// reviewOf leaves out requests for a review, and our own that were not submitted.
+// reviewOf omits review requests, and our own pending reviews.
 func (s signals) reviewOf(given *sdk.PullReview) (scm.Review, bool) {
 	review := scm.Review{Author: s.forge.person(given.Reviewer), Commit: given.CommitID, At: given.Submitted.UTC()}
 	switch given.State {
@@ -56,8 +56,8 @@ func (s signals) reviewOf(given *sdk.PullReview) (scm.Review, bool) {
 	return review, true
 }
 
-// counts says whether a reviewer may push. Gitea tells that to administrators of the
-// repository; everybody else sees which reviews it counts itself.
+// counts reports whether a reviewer may push. Gitea returns that to administrators of
+// the repository; other users see which reviews Gitea itself counts.
 func (s signals) counts(ctx context.Context, review scm.Review, official bool) (bool, error) {
 	may, told, err := s.writer(ctx, review.Author)
 	if err != nil || told {

@@ -13,8 +13,8 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Rules tells what the protection of a branch asks. Everybody who reads the
-// repository sees a part of it, administrators see the whole.
+// Rules returns what the protection of a branch requires. Users with read access see
+// a part of it, administrators see all of it.
 func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error) {
 	noun := r.noun("rules of branch %s", rest.OneLine(branch))
 	found, resp, err := r.forge.api(ctx).GetRepoBranch(r.owner, r.name, branch)
@@ -41,14 +41,14 @@ func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error
 		return scm.Rules{}, explain(noun, err)
 	}
 	rules.Current, rules.Signed = whole.BlockOnOutdatedBranch, whole.RequireSignedCommits
-	// Gitea asks the owners of the touched files for their reviews by itself. With
-	// this rule, requests that were not answered block.
+	// Gitea itself requests reviews from the owners of the changed files. With this
+	// rule, unanswered requests block the merge.
 	rules.Owners = whole.BlockOnOfficialReviewRequests
 	return rules, nil
 }
 
-// wantChecks leaves patterns to the forge: which statuses they mean, it knows when
-// they come.
+// wantChecks adds required checks. Patterns are reported as hidden: only the forge
+// knows which statuses they match.
 func (r *repository) wantChecks(rules *scm.Rules, contexts []string) {
 	for _, context := range contexts {
 		if strings.ContainsAny(context, `*?[{\`) {
@@ -66,8 +66,8 @@ func hide(rules *scm.Rules, words string) {
 	rules.Hidden = words
 }
 
-// protection finds the rule that is in force on a branch, nil where its name is not
-// told. The list has no pages.
+// protection finds the rule in effect for a branch, nil if its name is not reported.
+// The list is not paginated.
 func (r *repository) protection(ctx context.Context, branch *sdk.Branch) (*sdk.BranchProtection, error) {
 	if branch.EffectiveBranchProtectionName == "" {
 		return nil, nil //nolint:nilnil // not told is no error

@@ -10,11 +10,11 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// signals are what is said about commits.
+// signals holds the checks and reviews of commits.
 type signals struct{ *repository }
 
-// Checks lists the latest status of every context. Gitea has nothing else: what
-// Actions found out are statuses too.
+// Checks lists the latest status of every context. Gitea has no other checks: results
+// of Actions are statuses too.
 func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error) {
 	noun := s.noun("checks of commit %.12s", rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
@@ -24,7 +24,7 @@ func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error)
 	return checks, explain(noun, err)
 }
 
-// statuses reads all of them, and remembers ours. The highest id of a context is the
+// statuses reads all statuses, and caches ours. The highest ID of a context is the
 // latest: times are in seconds.
 func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, error) {
 	found, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Status, *sdk.Response, error) {
@@ -56,8 +56,8 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 	return checks, nil
 }
 
-// translate takes warnings and skipped ones for passed, as Gitea itself does when
-// it puts statuses together.
+// translate counts warnings and skipped statuses as passed, as Gitea itself does for
+// the combined status.
 func (s signals) translate(status *sdk.Status) scm.Check {
 	check := scm.Check{
 		Name: status.Context, State: scm.CheckFailed, Description: status.Description, URL: status.TargetURL,
@@ -72,8 +72,8 @@ func (s signals) translate(status *sdk.Status) scm.Check {
 	return check
 }
 
-// SetStatus sets the status, unless it stands there already: each setting is an
-// entry that people see.
+// SetStatus sets the status, unless it is already set: each one is an entry that
+// users see.
 func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status) error {
 	noun := s.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
 	if !rest.IsCommit(commit) {

@@ -11,8 +11,8 @@ import (
 	"promoter/internal/identity"
 )
 
-// Member asks for a membership. Gitea shows the teams of an organization to its
-// members, and who is in a team to those in it and to owners.
+// Member queries a membership. Gitea shows the teams of an organization to its
+// members, and the members of a team to the team and to owners.
 func (s signals) Member(ctx context.Context, team string, person identity.User) (bool, error) {
 	group, name, _ := strings.Cut(team, "/")
 	if !isName(group) || !isName(name) || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {
@@ -35,8 +35,8 @@ func (s signals) Member(ctx context.Context, team string, person identity.User) 
 	return true, nil
 }
 
-// teamFault says what to do about a team that may not be seen. What is not there has
-// no members.
+// teamFault returns the error for a team that cannot be read. A team that does not
+// exist has no members.
 func (s signals) teamFault(noun string, err error) error {
 	if statusOf(err) == http.StatusNotFound {
 		return nil

@@ -4,7 +4,7 @@ import "promoter/internal/scm/rest"
 
 // Limits in characters. Gitea has none for bodies; this one keeps pages readable.
 const (
-	maxTitle       = 250 // of a pull request; the column takes 255
+	maxTitle       = 250 // of a pull request; the column allows 255
 	maxBody        = 65536
 	maxLabel       = 50
 	maxDescription = 255 // of a status

@@ -1,5 +1,5 @@
-// Package plain is the forge that is none: a repository that only Git can reach.
-// Everything lands there by push. It never asks anybody: whether the repository
+// Package plain implements scm for repositories that only Git can access, without a
+// forge API. All changes are pushed. It sends no requests: whether a repository
 // exists is found out by the first fetch.
 package plain
 
@@ -14,10 +14,10 @@ import (
 	"promoter/internal/scm"
 )
 
-// Options say where the repositories lie.
+// Options specifies where the repositories are.
 type Options struct {
-	// Base is the URL below which names are looked up, for instance
-	// https://git.example.com/gitops. Empty: every name is a whole URL, or
+	// Base is the URL below which names are resolved, for instance
+	// https://git.example.com/gitops. Empty: every name is a full URL, or
 	// USER@HOST:PATH.
 	Base string
 }
@@ -25,11 +25,11 @@ type Options struct {
 // Forge opens repositories of plain Git.
 type Forge struct{ base string }
 
-// New makes the forge.
+// New returns a Forge.
 func New(options Options) *Forge { return &Forge{base: strings.TrimRight(options.Base, "/")} }
 
-// Open makes the repository of a name, which is a path below the base or a whole
-// URL. A URL that no repository can have is Invalid.
+// Open returns the repository of a name, which is a path below the base or a full
+// URL. An unsupported URL is Invalid.
 func (f *Forge) Open(_ context.Context, name string) (scm.Repository, error) {
 	address := f.address(name)
 	key, err := identity.GitKey(address)
@@ -46,9 +46,9 @@ func (f *Forge) address(name string) string {
 	return f.base + "/" + strings.TrimLeft(name, "/")
 }
 
-// withoutCredential drops passwords, and users where they are half of a
-// password. The user of ssh is part of the address. The URL is known to parse;
-// USER@HOST:PATH has no place for a password and stays.
+// withoutCredential removes passwords, and users where they are part of a credential.
+// The user of ssh is part of the address. The URL is known to parse; USER@HOST:PATH
+// has no password and is kept.
 func withoutCredential(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.User == nil {
@@ -62,44 +62,45 @@ func withoutCredential(address string) string {
 	return parsed.String()
 }
 
-// repository has no more than Git.
+// repository is a plain Git repository.
 type repository struct{ info scm.Info }
 
-// Info is made of the URL alone.
+// Info is derived from the URL alone.
 func (r repository) Info() scm.Info { return r.info }
 
 // Features are those of plain Git.
 func (repository) Features() scm.Features { return scm.Features{} }
 
-// PullRequests has none.
+// PullRequests returns an implementation without pull requests.
 func (r repository) PullRequests() scm.PullRequests { return pullRequests(r) }
 
-// Signals has none.
+// Signals returns an implementation without checks and reviews.
 func (repository) Signals() scm.Signals { return signals{} }
 
-// Conversation has none.
+// Conversation returns an implementation without comments.
 func (repository) Conversation() scm.Conversation { return conversation{} }
 
-// pullRequests are none, and never will be.
+// pullRequests is always empty.
 type pullRequests struct{ info scm.Info }
 
-// Open lists none.
+// Open returns an empty list.
 func (pullRequests) Open(context.Context) ([]scm.PullRequest, error) { return nil, nil }
 
-// Closed lists none.
+// Closed returns an empty list.
 func (pullRequests) Closed(context.Context, string, int) ([]scm.PullRequest, error) { return nil, nil }
 
-// Create is Invalid: the config asks for what plain Git has not.
+// Create returns an Invalid fault: the config requires a feature that plain Git
+// lacks.
 func (p pullRequests) Create(_ context.Context, draft scm.Draft) (scm.PullRequest, error) {
 	return scm.PullRequest{}, fault.New(fault.Invalid, "pull request from %s in %s: plain Git has no pull requests, only pushes", draft.Head, p.info.Name)
 }
 
-// Edit finds none.
+// Edit returns a NotFound fault.
 func (p pullRequests) Edit(_ context.Context, number int, _ scm.Edit) error {
 	return p.missing(number)
 }
 
-// Merge finds none.
+// Merge returns a NotFound fault.
 func (p pullRequests) Merge(_ context.Context, number int, _ scm.Merge) (scm.Merged, error) {
 	return scm.Merged{}, p.missing(number)
 }
@@ -108,31 +109,31 @@ func (p pullRequests) missing(number int) error {
 	return fault.New(fault.NotFound, "pull request %d of %s: plain Git has no pull requests", number, p.info.Name)
 }
 
-// signals are none; nobody is known to Git.
+// signals is always empty; plain Git has no users.
 type signals struct{}
 
-// Checks lists none.
+// Checks returns an empty list.
 func (signals) Checks(context.Context, string) ([]scm.Check, error) { return nil, nil }
 
-// Reviews lists none.
+// Reviews returns an empty list.
 func (signals) Reviews(context.Context, int) ([]scm.Review, error) { return nil, nil }
 
 // SetStatus does nothing.
 func (signals) SetStatus(context.Context, string, scm.Status) error { return nil }
 
-// Member knows nobody.
+// Member returns false.
 func (signals) Member(context.Context, string, identity.User) (bool, error) { return false, nil }
 
-// MayWrite knows nobody.
+// MayWrite returns false.
 func (signals) MayWrite(context.Context, identity.User) (bool, error) { return false, nil }
 
-// conversation is silence.
+// conversation is always empty.
 type conversation struct{}
 
-// Comments lists none.
+// Comments returns an empty list.
 func (conversation) Comments(context.Context, int) ([]scm.Comment, error) { return nil, nil }
 
-// Recent lists none.
+// Recent returns an empty list.
 func (conversation) Recent(context.Context, time.Time, int) ([]scm.Comment, error) { return nil, nil }
 
 // Say does nothing.

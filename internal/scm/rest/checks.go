@@ -2,7 +2,7 @@ package rest
 
 import "promoter/internal/scm"
 
-// Worst leaves one result per name, the first place of each name kept.
+// Worst keeps the worst result per name, in order of first occurrence.
 func Worst(checks []scm.Check) []scm.Check {
 	targets := map[string]int{}
 	var kept []scm.Check

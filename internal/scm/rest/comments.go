@@ -12,7 +12,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// CutComments bounds the bodies of comments.
+// CutComments truncates the bodies of comments.
 func CutComments(comments []scm.Comment) []scm.Comment {
 	for i := range comments {
 		comments[i].Body = CutBytes(comments[i].Body, scm.MaxComment)
@@ -20,8 +20,7 @@ func CutComments(comments []scm.Comment) []scm.Comment {
 	return comments
 }
 
-// ByChange puts the comment that is the longest unchanged first, and lists none
-// twice.
+// ByChange sorts comments, least recently changed first, and removes duplicates.
 func ByChange(comments []scm.Comment) []scm.Comment {
 	slices.SortStableFunc(comments, func(a, b scm.Comment) int {
 		return cmp.Or(a.Changed.Compare(b.Changed), cmp.Compare(a.ID, b.ID))
@@ -29,13 +28,13 @@ func ByChange(comments []scm.Comment) []scm.Comment {
 	return slices.CompactFunc(comments, func(a, b scm.Comment) bool { return a.ID == b.ID })
 }
 
-// Since is the second of a time, which is as fine as some forges tell time. Before
-// there were forges nothing was said.
+// Since truncates a time to the second, the precision of some forges. It never
+// returns a time before 2005.
 func Since(at time.Time) time.Time {
 	return Later(at.UTC().Truncate(time.Second), time.Date(2005, 1, 1, 0, 0, 0, 0, time.UTC))
 }
 
-// CutBytes returns the first characters of a text that fit into limit bytes.
+// CutBytes truncates a text to at most limit bytes, at a character boundary.
 func CutBytes(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -46,8 +45,8 @@ func CutBytes(text string, limit int) string {
 	return text[:limit]
 }
 
-// NumberIn is the number at the end of an address of a forge, as in
-// https://HOST/OWNER/NAME/pulls/12#comment-5, zero where there is none.
+// NumberIn returns the number at the end of a web address, as in
+// https://HOST/OWNER/NAME/pulls/12#comment-5, or zero if there is none.
 func NumberIn(address string) int {
 	parsed, err := url.Parse(address)
 	if err != nil {

@@ -1,10 +1,9 @@
-// Package rest is what the adapters of forges share that are asked by REST: a
-// client that keeps the forge's limits, the words of refusals, lists in pages,
-// texts cut to limits.
+// Package rest holds what the adapters of REST forges share: an HTTP client that
+// respects the forge's rate limits, error messages, pagination, and text truncation.
 //
-// The credential is sent to the API's host and to no other, and never appears in
-// an error. Answers are bounded and kept with their ETags, per credential. After
-// the forge asked for a pause no request is sent until it is over.
+// The credential is sent only to the API's host and never appears in an error.
+// Responses are bounded and cached with their ETags, per credential. After the forge
+// requests a pause, no request is sent until it is over.
 //
-// It knows no forge: what differs is handed in.
+// The package is independent of any forge: differences are parameters.
 package rest

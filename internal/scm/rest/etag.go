@@ -12,12 +12,12 @@ import (
 	"promoter/internal/fault"
 )
 
-// maxKept is how many bytes of answers are kept, compressed. A page of 100 pull
-// requests has 2 MB and shrinks to a twentieth.
+// maxKept is the maximum size of cached responses in bytes, compressed. A page of 100
+// pull requests has 2 MB and compresses to a twentieth of that.
 const maxKept = 16 << 20
 
-// cache asks again for what it knows with the ETag of the answer. The answer "not
-// modified" is short, and GitHub does not count it against the limit.
+// cache sends conditional requests with the ETag of the cached response. A "not
+// modified" response is short, and GitHub does not count it against the rate limit.
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate
 type cache struct {
 	next http.RoundTripper
@@ -25,11 +25,11 @@ type cache struct {
 	mu    sync.Mutex
 	bytes int
 	known map[question]*list.Element // of *answer
-	used  *list.List                 // the latest first
+	used  *list.List                 // most recent first
 }
 
-// question is what was asked with which credential: an answer to one credential
-// is never given to another.
+// question is a request and its credential: a response to one credential is never
+// returned to another.
 type question struct {
 	credential  [sha256.Size]byte
 	url, accept string
@@ -46,8 +46,8 @@ func newCache(next http.RoundTripper) *cache {
 	return &cache{next: next, known: map[question]*list.Element{}, used: list.New()}
 }
 
-// RoundTrip sends a GET with the ETag of the known answer, and gives that answer
-// when the server says that nothing changed. Others pass through.
+// RoundTrip sends a GET with the ETag of the cached response, and returns that
+// response if the server reports no change. Other requests pass through.
 func (c *cache) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Method != http.MethodGet {
 		return c.next.RoundTrip(req)
@@ -81,7 +81,7 @@ func (c *cache) find(asked question) *answer {
 	return element.Value.(*answer)
 }
 
-// keep remembers a whole answer that has an ETag.
+// keep caches a complete response that has an ETag.
 func (c *cache) keep(asked question, resp *http.Response) error {
 	etag := resp.Header.Get("ETag")
 	if resp.StatusCode != http.StatusOK || etag == "" {
@@ -119,8 +119,8 @@ func (c *cache) drop(element *list.Element) {
 	c.bytes -= len(old.packed)
 }
 
-// restore puts the known answer in the place of "not modified". Headers that are
-// new, as the limits, stay.
+// restore replaces a "not modified" response with the cached one. New headers, such
+// as the rate limits, are kept.
 func (a *answer) restore(resp *http.Response) error {
 	data, err := unpack(a.packed)
 	if err != nil {

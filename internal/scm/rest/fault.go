@@ -10,23 +10,24 @@ import (
 	"promoter/internal/outbound"
 )
 
-// Answer is an answer of a forge that is an error.
+// Answer is an error response of a forge.
 type Answer struct {
-	Status int // of HTTP
+	Status int // HTTP status
 	Kind   fault.Kind
-	Words  string // of the forge, on one line
-	Advice string // what a person can do, from its colon on; empty: nothing known
+	Words  string // the forge's message, on one line
+	Advice string // how to fix it, from its colon on; empty: unknown
 }
 
-// Explain gives an error of a forge's library a kind, and puts what was asked
-// before the words of the forge. Answer takes the forge's own errors apart. The
-// answer itself, which holds the request, is not in the chain of the result.
+// Explain converts an error of a forge's client library to a fault and prefixes the
+// forge's message with the request. The answer function parses the forge's own
+// errors. The response itself, which holds the request, is not in the chain of the
+// result.
 func Explain(forge, noun string, err error, answer func(error) (Answer, bool)) error {
 	if err == nil {
 		return nil
 	}
 	if failed, ok := errors.AsType[*url.Error](err); ok {
-		err = failed.Err // the other words are the method and the whole URL
+		err = failed.Err // the rest is the method and the full URL
 	}
 	if known, ok := errors.AsType[*fault.Error](err); ok {
 		return &fault.Error{Kind: known.Kind, RetryAt: known.RetryAt, Err: fmt.Errorf("%s: %w", noun, outbound.Redact(err))}
@@ -43,16 +44,16 @@ func Explain(forge, noun string, err error, answer func(error) (Answer, bool)) e
 	return fault.New(fault.Temporary, "%s: %w", noun, outbound.Redact(err))
 }
 
-// answerError is an answer of a forge in words, without the answer itself.
+// answerError is the text of a forge's error response, without the response.
 type answerError struct {
 	status int
 	text   string
 }
 
-// Error returns what was asked and the forge's words.
+// Error returns the request and the forge's message.
 func (a *answerError) Error() string { return a.text }
 
-// StatusOf returns the HTTP status of an error that Explain made of an answer,
+// StatusOf returns the HTTP status of an error that Explain created from a response,
 // else zero.
 func StatusOf(err error) int {
 	if told, ok := errors.AsType[*answerError](err); ok {

@@ -13,31 +13,31 @@ import (
 	"promoter/internal/outbound"
 )
 
-// Bounds of the gate.
+// Limits of the gate.
 const (
-	MaxAnswer    = 48 << 20         // bytes of one answer: 100 texts of 65,536 characters, six bytes each
+	MaxAnswer    = 48 << 20         // bytes per response: 100 texts of 65,536 characters, six bytes each
 	longestTurn  = 30 * time.Second // that a write waits for its turn
-	firstPause   = time.Minute      // after a secondary limit that names no time; doubles
-	longestPause = time.Hour        // of those
-	longestAsked = 24 * time.Hour   // a server's mistake must end
+	firstPause   = time.Minute      // after a secondary limit without a time; doubles
+	longestPause = time.Hour        // maximum of those
+	longestAsked = 24 * time.Hour   // bounds an incorrect time from the server
 )
 
-// Limits say how a forge tells its limits.
+// Limits describes how a forge reports its rate limits.
 type Limits struct {
-	// Prefix of the headers whose names end in Remaining and Reset, in the form of
-	// http.Header. Reset is in seconds of Unix.
+	// Prefix is the prefix of the headers that end in Remaining and Reset, in the
+	// form of http.Header. Reset is in Unix seconds.
 	Prefix string
-	// Refused says that an answer is a refusal because of a limit, and in which
-	// words. It is asked about each answer of the kind 4xx.
+	// Refused reports whether a response is a rate limit refusal, and returns its
+	// message. It is called for every 4xx response.
 	Refused func(resp *http.Response, data []byte) (words string, refused bool)
 }
 
-// gate keeps a forge's limits for one credential. When the forge asks for a pause,
-// or the last request of its time is spent, nothing is sent until it is over: the
-// calls fail at once and name the time.
+// gate enforces a forge's rate limits for one credential. When the forge requests a
+// pause, or the limit is exhausted, no request is sent until the pause is over: calls
+// fail immediately with the end time.
 //
-// It takes the limits' headers off the answers, so that the library under it
-// does not keep them a second time by another clock.
+// It removes the rate limit headers from responses, so that the client library does
+// not enforce them a second time with another clock.
 type gate struct {
 	next http.RoundTripper
 	now  func() time.Time
@@ -46,13 +46,14 @@ type gate struct {
 	limits Limits
 
 	mu      sync.Mutex
-	until   time.Time // no request before
-	words   string    // of the forge, for that pause
-	strikes int       // secondary limits in a row
-	write   time.Time // the next one's turn
+	until   time.Time // no requests before this time
+	words   string    // the forge's message for that pause
+	strikes int       // consecutive secondary limits
+	write   time.Time // earliest time of the next write
 }
 
-// RoundTrip sends the request, unless a pause is on. The answer is in memory.
+// RoundTrip sends the request, unless a pause is in effect. The response body is in
+// memory.
 func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := g.admit(req); err != nil {
 		closeBody(req)
@@ -63,7 +64,7 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("ask %s: %w", req.URL.Host, err)
 	}
 	data, err := outbound.ReadAll(resp.Body, MaxAnswer)
-	_ = resp.Body.Close() // it was read
+	_ = resp.Body.Close() // already read
 	if err != nil {
 		return nil, cutOff(req.URL.Host, err)
 	}
@@ -74,7 +75,8 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// cutOff says that an answer was not whole. What it answered may have been done.
+// cutOff returns the error for an incomplete response. The request may have taken
+// effect.
 func cutOff(host string, err error) error {
 	if fault.KindOf(err) != fault.Internal {
 		return fmt.Errorf("read the answer of %s: %w", host, err)
@@ -108,7 +110,7 @@ func (g *gate) paused() error {
 	return limited(g.until, g.words)
 }
 
-// turn gives a write its place in line.
+// turn reserves the next slot for a write.
 func (g *gate) turn() (time.Duration, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -142,7 +144,8 @@ func limited(until time.Time, words string) error {
 	return fault.Limited(until, fmt.Errorf("rate limited until %s: %s", until.UTC().Format(time.RFC3339), words))
 }
 
-// note reads the limits of an answer. A refusal is the error.
+// note reads the rate limits of a response. It returns an error if the response is a
+// refusal.
 func (g *gate) note(req *http.Request, resp *http.Response, data []byte) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -169,8 +172,8 @@ func (g *gate) note(req *http.Request, resp *http.Response, data []byte) error {
 	return nil
 }
 
-// end says when the pause ends that a refusal asks for: by Retry-After, by the
-// reset of the limit that is spent, or after a time of our own.
+// end returns the end of the pause that a refusal requests: from Retry-After, from
+// the reset of the exhausted limit, or after a default backoff.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
 func (g *gate) end(now time.Time, head http.Header, spent bool) time.Time {
 	if asked, ok := retryAfter(head.Get("Retry-After"), now); ok {
@@ -180,7 +183,7 @@ func (g *gate) end(now time.Time, head http.Header, spent bool) time.Time {
 		return Later(reset, now.Add(time.Second)) // the two clocks may differ
 	}
 	if g.until.After(now) {
-		return g.until // of a request that was under way before the pause: the same refusal
+		return g.until // request sent before the pause: the same refusal
 	}
 	pause := min(firstPause<<min(g.strikes, 10), longestPause)
 	g.strikes++

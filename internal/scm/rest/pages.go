@@ -4,11 +4,11 @@ import "promoter/internal/fault"
 
 // Sizes of lists.
 const (
-	PerPage  = 100 // the most that GitHub and GitLab give
-	maxPages = 100 // of one list: a longer one is refused, never cut
+	PerPage  = 100 // maximum of GitHub and GitLab
+	maxPages = 100 // per list: a longer list is an error, never truncated
 )
 
-// Everything is the limit of a list that is read to its end.
+// Everything is the limit of a list that is read completely.
 const Everything = 0
 
 // Page is one page of a list.
@@ -17,8 +17,8 @@ type Page struct {
 	Size   int
 }
 
-// Pages reads a list to its end, or until read has given limit things. Read also
-// tells the number of the next page, zero after the last one.
+// Pages reads a list completely, or until read has returned limit items. Read also
+// returns the number of the next page, zero after the last one.
 func Pages[T any](limit int, read func(Page) (list []T, next int, err error)) ([]T, error) {
 	page := Page{Size: PerPage}
 	if limit > 0 {
@@ -42,7 +42,8 @@ func Pages[T any](limit int, read func(Page) (list []T, next int, err error)) ([
 	return nil, fault.New(fault.Invalid, "the list is longer than %d pages", maxPages)
 }
 
-// CheckLimit refuses to list nothing, which is a mistake of the caller.
+// CheckLimit rejects a limit that would list nothing, which is a mistake of the
+// caller.
 func CheckLimit(limit int) error {
 	if limit <= Everything {
 		return fault.New(fault.Internal, "the limit of a list must be positive, not %d", limit)

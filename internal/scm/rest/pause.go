@@ -8,14 +8,15 @@ import (
 	"promoter/internal/secret"
 )
 
-// Pauses tell of the pause that a forge asked for, of one credential. The zero value
-// tells of none; see Options.
+// Pauses reports the pause that a forge requested for one credential. The zero value
+// reports none; see Options.
 type Pauses struct {
 	host string
 	gate *gate
 }
 
-// Paused is the pause that is on, in the words of the error that calls end with.
+// Paused returns the pause in effect, with the message of the error that calls fail
+// with.
 func (p *Pauses) Paused() (pause outbound.Backoff, on bool) {
 	if p.gate == nil {
 		return outbound.Backoff{}, false
@@ -28,8 +29,8 @@ func (p *Pauses) Paused() (pause outbound.Backoff, on bool) {
 	return outbound.Backoff{Host: p.host, Until: p.gate.until, Reason: "rate limited: " + p.gate.words}, true
 }
 
-// without takes the credential of a request out of words that a forge answered it with:
-// they are kept, and told to others than who asked.
+// without removes the credential of a request from the forge's message, because the
+// message is kept and shown to others.
 func without(words string, req *http.Request) string {
 	_, token, found := strings.Cut(req.Header.Get("Authorization"), " ")
 	if !found || token == "" {

@@ -2,11 +2,11 @@ package rest
 
 import "strings"
 
-// teamPrefix marks a team among reviewers: team:GROUP/NAME.
+// teamPrefix marks a team in a list of reviewers: team:GROUP/NAME.
 const teamPrefix = "team:"
 
-// Reviewers leaves out our own account, which forges refuse as the author, and teams
-// of other owners.
+// Reviewers removes our own account, which forges reject as the author, and teams of
+// other owners.
 func Reviewers(names []string, owner, self string) []string {
 	var kept []string
 	for _, name := range names {
@@ -20,7 +20,8 @@ func Reviewers(names []string, owner, self string) []string {
 	return kept
 }
 
-// PeopleAndTeams tells persons from teams, of which it returns the names alone.
+// PeopleAndTeams separates users from teams, and returns team names without the
+// prefix.
 func PeopleAndTeams(names []string) (people, teams []string) {
 	for _, name := range names {
 		if team, ok := strings.CutPrefix(name, teamPrefix); ok {
@@ -33,8 +34,8 @@ func PeopleAndTeams(names []string) (people, teams []string) {
 	return people, teams
 }
 
-// ForAll asks for all names at once. A forge that refuses all of them because of one
-// is asked for one by one, and those that it refuses are left out.
+// ForAll requests all names at once. If the forge rejects the request because of one
+// name, each name is requested separately, and rejected names are omitted.
 func ForAll(names []string, ask func([]string) error, refused func(error) bool) error {
 	if len(names) == 0 {
 		return nil

@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// Said remembers what we say about commits, by the context of each status, so that
-// nothing is said twice: each setting of a status is an entry that people see. The
-// zero value remembers nothing. It is safe for many goroutines.
+// Said caches the statuses that we set on commits, by context, so that no status is
+// set twice: each one is an entry that users see. The zero value is empty. It is safe
+// for concurrent use.
 type Said[V any] struct {
 	mu   sync.Mutex
-	ours map[statusKey]V // our latest
+	ours map[statusKey]V // our latest status
 	read map[string]bool // commits whose statuses are known
 }
 
 type statusKey struct{ commit, context string }
 
-// Remember keeps our latest status of a context.
+// Remember stores our latest status of a context.
 func (s *Said[V]) Remember(commit, context string, status V) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -26,7 +26,7 @@ func (s *Said[V]) Remember(commit, context string, status V) {
 	s.ours[statusKey{strings.ToLower(commit), context}] = status
 }
 
-// Read says that all statuses of the commit were read, and ours remembered.
+// Read records that all statuses of the commit were read, and ours stored.
 func (s *Said[V]) Read(commit string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,8 +36,8 @@ func (s *Said[V]) Read(commit string) {
 	s.read[strings.ToLower(commit)] = true
 }
 
-// Latest returns our latest status, the zero one where there is none. It says false
-// where that is not known yet.
+// Latest returns our latest status, or the zero value if there is none. It returns
+// false if the statuses have not been read yet.
 func (s *Said[V]) Latest(commit, context string) (V, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +46,7 @@ func (s *Said[V]) Latest(commit, context string) (V, bool) {
 	return status, ok || s.read[commit]
 }
 
-// Ours is Latest; where that is not known, the statuses of the commit are read first.
+// Ours is like Latest, but reads the statuses of the commit first if necessary.
 func (s *Said[V]) Ours(commit, context string, read func() error) (V, error) {
 	if latest, known := s.Latest(commit, context); known {
 		return latest, nil

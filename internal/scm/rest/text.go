@@ -7,8 +7,8 @@ import (
 	"promoter/internal/outbound"
 )
 
-// Shorten cuts a text of more than limit characters and says so at its end, in
-// words that are shorter than the limit.
+// Shorten truncates a text of more than limit characters and appends words, which
+// must be shorter than the limit.
 func Shorten(text string, limit int, words string) string {
 	if cut := CutRunes(text, limit); cut == text {
 		return text
@@ -16,7 +16,7 @@ func Shorten(text string, limit int, words string) string {
 	return CutRunes(text, limit-len([]rune(words))) + words
 }
 
-// CutRunes returns the first characters of a text.
+// CutRunes returns the first limit characters of a text.
 func CutRunes(text string, limit int) string {
 	count := 0
 	for i := range text {
@@ -28,13 +28,13 @@ func CutRunes(text string, limit int) string {
 	return text
 }
 
-// SameText compares texts as people read them: forms of forges send line breaks
-// of two bytes, and blanks at the end are dropped.
+// SameText compares texts ignoring line break style and trailing blanks: web forms of
+// forges send CRLF.
 func SameText(a, b string) bool {
 	return strings.TrimSpace(strings.ReplaceAll(a, "\r\n", "\n")) == strings.TrimSpace(strings.ReplaceAll(b, "\r\n", "\n"))
 }
 
-// OneLine makes words of a forge safe to show, bounded and without line breaks.
+// OneLine makes a forge's message safe to display: bounded and without line breaks.
 func OneLine(text string) string {
 	if len(text) > 4096 {
 		text = text[:4096]
@@ -43,8 +43,8 @@ func OneLine(text string) string {
 	return outbound.Scrub(strings.Join(lines, "; "))
 }
 
-// hexCommit is a commit's whole id, in SHA-1 or SHA-256.
+// hexCommit matches a full commit ID, SHA-1 or SHA-256.
 var hexCommit = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// IsCommit says whether a text is a commit's whole id in hex.
+// IsCommit reports whether a text is a full commit ID in hex.
 func IsCommit(id string) bool { return hexCommit.MatchString(strings.ToLower(id)) }

@@ -13,31 +13,31 @@ import (
 	"promoter/internal/secret"
 )
 
-// maxRedirects is how many are followed; forges send one after a rename.
+// maxRedirects is the number of redirects to follow; forges send one after a rename.
 const maxRedirects = 3
 
-// Options say how one forge is asked with one credential.
+// Options configures access to one forge with one credential.
 type Options struct {
-	// Endpoint is the API. The credential goes to its host alone.
+	// Endpoint is the API. The credential is sent only to its host.
 	Endpoint *url.URL
-	// Token gives the credential; it is asked for before every request. An absent
-	// one asks without a credential.
+	// Token returns the credential; it is called before every request. If absent,
+	// requests are anonymous.
 	Token func(ctx context.Context) (secret.String, error)
 	// HTTP sends the requests. Its own redirect policy is not used.
 	HTTP *http.Client
-	// Now is the clock.
+	// Now returns the current time.
 	Now func() time.Time
-	// Pace is the distance between two writes. Zero: none.
+	// Pace is the minimum interval between two writes. Zero: none.
 	Pace time.Duration
-	// Limits say how the forge tells its limits.
+	// Limits describes how the forge reports its rate limits.
 	Limits Limits
-	// Pauses is made to tell of the pauses of this credential. Nil: nobody asks.
+	// Pauses, if set, reports the pauses of this credential.
 	Pauses *Pauses
 }
 
-// NewClient makes the client of one forge: a credential is put on, then what is
-// known is asked for conditionally, then the limits are kept. All fields but Pace
-// and Pauses are required.
+// NewClient returns the HTTP client of one forge. It adds the credential, sends
+// conditional requests for cached responses, and enforces the rate limits. All fields
+// but Pace and Pauses are required.
 func NewClient(options Options) *http.Client {
 	base := options.HTTP.Transport
 	if base == nil {
@@ -54,8 +54,8 @@ func NewClient(options Options) *http.Client {
 	}
 }
 
-// checkRedirect follows renames, on the same host and with the same method: a
-// write that becomes a reading would look like a success.
+// checkRedirect follows renames on the same host with the same method: a write
+// redirected as a GET would look like a success.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	switch {
@@ -71,15 +71,14 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 
 func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
 
-// signer puts the credential on requests to the API, and takes it out of what
-// comes back as an error.
+// signer adds the credential to requests to the API, and redacts it in errors.
 type signer struct {
 	next     http.RoundTripper
 	token    func(ctx context.Context) (secret.String, error)
 	endpoint *url.URL
 }
 
-// RoundTrip sends a copy of the request.
+// RoundTrip sends a copy of the request with the credential.
 func (s *signer) RoundTrip(req *http.Request) (*http.Response, error) {
 	token, err := s.token(req.Context())
 	if err != nil {
@@ -87,7 +86,7 @@ func (s *signer) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	signed := req.Clone(req.Context())
-	signed.Header.Del("Authorization") // that a library may have set
+	signed.Header.Del("Authorization") // may have been set by a library
 	if !token.IsZero() && sameOrigin(req.URL, s.endpoint) {
 		signed.Header.Set("Authorization", "Bearer "+token.Reveal())
 	}
@@ -102,7 +101,7 @@ func (s *signer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// struckError is an error whose text held the credential.
+// struckError is an error whose text contained the credential.
 type struckError struct {
 	text string
 	err  error
@@ -111,11 +110,11 @@ type struckError struct {
 // Error returns the text without the credential.
 func (s *struckError) Error() string { return s.text }
 
-// Unwrap returns the error as it was.
+// Unwrap returns the original error.
 func (s *struckError) Unwrap() error { return s.err }
 
-// struck takes the credential out of the text of an error, where a server or a
-// proxy sent it back in what is no answer.
+// struck redacts the credential in the text of an error, in case a server or a proxy
+// echoed it in an invalid response.
 func struck(err error, token secret.String) error {
 	if token.IsZero() || !strings.Contains(err.Error(), token.Reveal()) {
 		return err
@@ -123,7 +122,7 @@ func struck(err error, token secret.String) error {
 	return &struckError{text: strings.ReplaceAll(err.Error(), token.Reveal(), secret.Redacted), err: err}
 }
 
-// strike takes the credential out of a body that the gate has read already.
+// strike redacts the credential in a body that the gate has already read.
 func strike(resp *http.Response, token secret.String) {
 	data, _ := io.ReadAll(resp.Body) // from memory, which cannot fail
 	setBody(resp, bytes.ReplaceAll(data, []byte(token.Reveal()), []byte(secret.Redacted)))
