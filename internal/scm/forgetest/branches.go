@@ -8,8 +8,8 @@ import (
 	"promoter/internal/scm/scmtest"
 )
 
-// Branches are those of a repository as people with clones see and change them. The
-// repository of a fake embeds it.
+// Branches gives access to the branches of a repository as users with clones have it.
+// The repository of a fake embeds it.
 type Branches struct {
 	front  *Front
 	bare   *gittest.Repository
@@ -17,17 +17,18 @@ type Branches struct {
 	pushed func(who string)
 }
 
-// Branches are those of a bare repository. The fake says who commits as an account,
-// which it makes if need be, and looks at the branches after every change.
+// Branches returns the branches of a bare repository. The fake provides author, which
+// returns the commit author of an account, creating it if necessary, and pushed,
+// which is called after every change.
 func (f *Front) Branches(bare *gittest.Repository, author func(who string) gittest.Author, pushed func(who string)) Branches {
 	return Branches{front: f, bare: bare, author: author, pushed: pushed}
 }
 
-// Dir is the folder of the bare repository.
+// Dir returns the directory of the bare repository.
 func (b Branches) Dir() string { return b.bare.Dir() }
 
-// Commit adds a commit with these changed files to a branch, as a push of who,
-// and returns its id. A branch that is not there begins at main.
+// Commit adds a commit with these changed files to a branch, as a push by who, and
+// returns its ID. A branch that does not exist starts at main.
 func (b Branches) Commit(who, branch, message string, files map[string]string) string {
 	var made string
 	b.front.Act(func() {
@@ -37,7 +38,7 @@ func (b Branches) Commit(who, branch, message string, files map[string]string) s
 	return made
 }
 
-// SetHead points a branch at a commit, as a forced push of who.
+// SetHead points a branch at a commit, as a force push by who.
 func (b Branches) SetHead(who, branch, commit string) {
 	b.front.Act(func() {
 		b.bare.Update(branch, commit, "")
@@ -45,7 +46,7 @@ func (b Branches) SetHead(who, branch, commit string) {
 	})
 }
 
-// DeleteBranch deletes a branch as who; what is open from it is closed.
+// DeleteBranch deletes a branch as who; open pull requests from it are closed.
 func (b Branches) DeleteBranch(who, branch string) {
 	b.front.Act(func() {
 		b.bare.Delete(branch)
@@ -53,21 +54,21 @@ func (b Branches) DeleteBranch(who, branch string) {
 	})
 }
 
-// Head returns the commit of a branch, empty when there is none.
+// Head returns the commit of a branch, empty if it does not exist.
 func (b Branches) Head(branch string) string {
 	var commit string
 	b.front.Act(func() { commit = b.bare.Head(branch) })
 	return commit
 }
 
-// Git runs git in the bare repository and returns what it prints.
+// Git runs git in the bare repository and returns its output.
 func (b Branches) Git(args ...string) string {
 	var out string
 	b.front.Act(func() { out = b.bare.Run(args...) })
 	return out
 }
 
-// Hands are what the suite does to the branches; self is the account under test.
+// Hands returns the Git operations of the suite; self is the account under test.
 func (b Branches) Hands(self string) scmtest.Git {
 	return scmtest.Git{
 		Commit: func(_ *testing.T, c scmtest.Commit) string {

@@ -1,9 +1,8 @@
-// Package forgetest is what the fakes of the forges do alike around their own
-// rules: requests carried out one at a time, counted, watched, and met by the
-// trouble that a test asks for; bodies read strictly; answers and their pages as they
-// are sent; the branches of a repository in the hands of people. Git has the same lock
-// and meets the same trouble.
+// Package forgetest holds what the fakes of the forges have in common: requests are
+// executed one at a time, counted, watched, and hit by the failures that a test
+// injects; bodies are decoded strictly; replies are paginated and sent; users change
+// branches. Git requests use the same lock and get the same failures.
 //
-// No forge is known here. Routes, words, permissions and what becomes of pull
-// requests are of each fake, and gittest has the Git below.
+// The package is independent of any forge. Routes, messages, permissions and the
+// behavior of pull requests are defined by each fake, and gittest provides Git.
 package forgetest

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Fake is what a fake tells of itself.
+// Fake describes a fake.
 type Fake struct {
-	Name        string // of its package, for what a failed test says
+	Name        string // of its package, for messages of failed tests
 	Now         func() time.Time
 	ContentType string       // of its JSON
 	MaxBody     int64        // of a request to the API, in bytes
-	Finish      func(*Reply) // adds the headers of every answer; nil: none
+	Finish      func(*Reply) // adds headers to every reply; nil: none
 }
 
-// Front is where the requests to a fake come in. It has the lock of the whole fake:
-// requests and the acts of people happen one at a time.
+// Front receives the requests to a fake. It has the lock of the whole fake: requests
+// and user actions run one at a time.
 type Front struct {
 	t    testing.TB
 	fake Fake
@@ -33,7 +33,7 @@ type Front struct {
 // New returns the front of a fake that serves this test.
 func New(t testing.TB, fake Fake) *Front { return &Front{t: t, fake: fake, counts: map[string]int{}} }
 
-// Act runs f alone; an error that it panics with, as those of gittest, fails the
+// Act runs f exclusively; an error that f panics with, as gittest does, fails the
 // test.
 func (f *Front) Act(do func()) {
 	f.t.Helper()
@@ -44,7 +44,7 @@ func (f *Front) Act(do func()) {
 	}
 }
 
-// failure runs something and returns the error that it panics with.
+// failure calls a function and returns the error that it panics with.
 func failure(do func()) (err error) {
 	defer func() {
 		switch failed := recover().(type) {
@@ -59,8 +59,8 @@ func failure(do func()) (err error) {
 	return nil
 }
 
-// Serve carries out one request to the API, whose "METHOD /route" is known, and
-// answers it. Trouble and a limit come before the handling.
+// Serve executes one request to the API, whose "METHOD /route" is known, and sends
+// the reply. Injected failures and a rate limit take precedence.
 func (f *Front) Serve(w http.ResponseWriter, r *http.Request, route string, handle func(body []byte) *Reply) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, f.fake.MaxBody))
 	if err != nil {
@@ -75,7 +75,7 @@ func (f *Front) Serve(w http.ResponseWriter, r *http.Request, route string, hand
 	answer.send(w, f.fake.ContentType)
 }
 
-// answer carries a request out, or lets trouble have its way.
+// answer executes a request, or applies an injected failure.
 func (f *Front) answer(route string, handle func() *Reply) (answer *Reply, lose bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 
 const route = "POST /things/{name}"
 
-// shop is a fake with one route, whose things are counted.
+// shop is a fake with one route, which counts its items.
 type shop struct {
 	forgetest.Traffic
 	front  *forgetest.Front
@@ -47,7 +47,7 @@ func (s *shop) add(r *http.Request, body []byte) *forgetest.Reply {
 	return forgetest.Answer(http.StatusCreated, map[string]string{forgetest.WithValues(route, r).PathValue("name"): string(body)})
 }
 
-// ask adds a thing and returns the answer as status, headers and text.
+// ask adds an item and returns the response as status, headers and text.
 func (s *shop) ask(t *testing.T) (*http.Response, string, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/things/red", strings.NewReader("ball"))
@@ -63,7 +63,8 @@ func (s *shop) ask(t *testing.T) (*http.Response, string, error) {
 	return resp, string(text), err
 }
 
-// wants holds one more answer to a status, a text, and the things that are there then.
+// wants checks the status and text of one more response, and the number of items
+// after it.
 func (s *shop) wants(t *testing.T, status int, text string, things int) {
 	t.Helper()
 	resp, got, err := s.ask(t)
@@ -100,7 +101,7 @@ func TestFront_Serve(t *testing.T) {
 func TestFront_trouble(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.front.Fail("GET ", forgetest.Answer(http.StatusTeapot, nil)) // stays for another route
+	s.front.Fail("GET ", forgetest.Answer(http.StatusTeapot, nil)) // remains for another route
 	s.front.Fail("/things", forgetest.Answer(http.StatusBadGateway, forgetest.Plain("sorry\n")))
 	s.wants(t, http.StatusBadGateway, "sorry\n", 0)
 	s.Lose(forgetest.AnyWrite)
@@ -123,7 +124,7 @@ func TestFront_Limit(t *testing.T) {
 	s.wants(t, http.StatusCreated, `{"red":"ball"}`, 2)
 }
 
-// failing records what a front says about a test.
+// failing records what a front reports to a test.
 type failing struct {
 	testing.TB
 	said []string
@@ -150,7 +151,7 @@ func TestFront_failuresFailTheTest(t *testing.T) {
 		if recover() != "a bug" {
 			t.Error("a panic that is no error was swallowed")
 		}
-		front.Act(func() {}) // the lock is free
+		front.Act(func() {}) // the lock is released
 	}()
 	front.Act(func() { panic("a bug") })
 }

@@ -6,8 +6,8 @@ import (
 	"promoter/internal/git/gittest"
 )
 
-// ServeGit serves NAME.git over smart HTTP. The fake admits a visit, unless trouble
-// comes first, and says what comes of a push.
+// ServeGit serves NAME.git over smart HTTP. The fake authorizes a request, unless an
+// injected failure comes first, and handles the effects of a push.
 func (f *Front) ServeGit(git *gittest.Git, w http.ResponseWriter, r *http.Request, admit func(gittest.Visit) gittest.Admission) {
 	git.Serve(w, r, func(visit gittest.Visit) gittest.Admission {
 		f.happen(visit.Route())
@@ -26,7 +26,7 @@ func (f *Front) ServeGit(git *gittest.Git, w http.ResponseWriter, r *http.Reques
 	})
 }
 
-// follow looks at the branches after a push.
+// follow calls pushed after a push.
 func (f *Front) follow(pushed func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

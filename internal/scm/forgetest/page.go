@@ -7,11 +7,11 @@ import (
 	"strconv"
 )
 
-// Page is a page of a list; the first one is number 1.
+// Page is a page of a list, counted from 1.
 type Page struct{ Number, Size int }
 
-// PageOf reads the parameters of a request. Without a size, or with one that is
-// none, it is the standard one, and never more than most.
+// PageOf parses the parameters of a request. A missing or invalid size is the
+// standard one; it is never more than most.
 func PageOf(number, size string, standard, most int) Page {
 	return Page{Number: bounded(number, 1, 1<<20), Size: bounded(size, standard, most)}
 }
@@ -24,7 +24,7 @@ func bounded(text string, standard, most int) int {
 	return min(n, most)
 }
 
-// Last is the number of the last page of a list of this length.
+// Last returns the number of the last page of a list of this length.
 func (p Page) Last(length int) int { return max(1, (length+p.Size-1)/p.Size) }
 
 // Cut returns the elements of a page.
@@ -33,7 +33,7 @@ func Cut[T any](p Page, all []T) []T {
 	return all[begin:min(begin+p.Size, len(all))]
 }
 
-// Link is an entry of the header Link: the same query for another page.
+// Link returns an entry of the Link header: the same query for another page.
 func Link(address string, query url.Values, page int, relation string) string {
 	other := maps.Clone(query)
 	other.Set("page", strconv.Itoa(page))

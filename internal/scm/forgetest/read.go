@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Read decodes the JSON body of a request strictly. A key that no struct has fails
-// the test, and so does text that was cut in the middle of a character. The error
-// says that it is to be refused.
+// Read decodes the JSON body of a request strictly. An unknown key fails the test,
+// and so does text that was truncated in the middle of a character. On error, the
+// request is to be rejected.
 func (f *Front) Read(route string, body []byte, into any) error {
 	if !utf8.Valid(body) || bytes.Contains(body, []byte(`\ufffd`)) || bytes.ContainsRune(body, utf8.RuneError) {
 		f.t.Errorf("%s: %s: the body is no whole text: %.200q", f.fake.Name, route, body)

@@ -11,7 +11,7 @@ func TestFront_Read(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, body string
-		words      string // of what the test is told; empty: nothing
+		words      string // substring of the reported failure; empty: none
 		refused    bool
 	}{
 		{"as it should be", `{"body":"hä?"}`, "", false},

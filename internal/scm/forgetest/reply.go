@@ -8,23 +8,23 @@ import (
 	"net/http"
 )
 
-// Reply is an answer of an API before it is sent.
+// Reply is a response of an API before it is sent.
 type Reply struct {
 	Status int
 	Header http.Header
-	Body   any // sent as JSON, Plain as it is; nil: none
+	Body   any // sent as JSON, Plain unchanged; nil: none
 }
 
-// Plain is a body that is no JSON. Its reply has a content type of its own.
+// Plain is a body that is not JSON. Its reply has its own content type.
 type Plain string
 
-// Answer is a reply without headers so far.
+// Answer returns a reply without headers.
 func Answer(status int, body any) *Reply {
 	return &Reply{Status: status, Header: http.Header{}, Body: body}
 }
 
-// Unless is the reply with a tag of its body, or "not modified" to who has it
-// already.
+// Unless returns the reply with an ETag of its body, or "not modified" if the client
+// has it already.
 func (a *Reply) Unless(r *http.Request, cacheControl string) *Reply {
 	if r.Method != http.MethodGet || a.Status != http.StatusOK {
 		return a
@@ -38,14 +38,14 @@ func (a *Reply) Unless(r *http.Request, cacheControl string) *Reply {
 	return a
 }
 
-// Text is the body as it is sent.
+// Text returns the body as it is sent.
 func (a *Reply) Text() []byte {
 	if plain, is := a.Body.(Plain); is {
 		return []byte(plain)
 	}
 	text, err := json.Marshal(a.Body)
 	if err != nil {
-		panic(err) // of values that a fake made
+		panic(err) // values are created by a fake
 	}
 	return text
 }
@@ -61,5 +61,5 @@ func (a *Reply) send(w http.ResponseWriter, contentType string) {
 		w.Header().Set("Content-Type", contentType)
 	}
 	w.WriteHeader(a.Status)
-	_, _ = w.Write(a.Text()) // a client that went away wants no answer
+	_, _ = w.Write(a.Text()) // the client may be gone
 }

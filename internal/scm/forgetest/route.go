@@ -2,8 +2,8 @@ package forgetest
 
 import "net/http"
 
-// WithValues is a request with the values of its path, which a multiplexer gives
-// only to what it calls itself.
+// WithValues returns a request with its path values, which a multiplexer otherwise
+// sets only for handlers that it calls itself.
 func WithValues(pattern string, r *http.Request) *http.Request {
 	found := r
 	mux := http.NewServeMux()

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Traffic is what a test sees of the requests to a fake, and does to them. The fake
-// embeds it.
+// Traffic lets a test inspect and manipulate the requests to a fake. The fake embeds
+// it.
 type Traffic struct{ front *Front }
 
-// Traffic are the requests that come in here.
+// Traffic returns the requests of this front.
 func (f *Front) Traffic() Traffic { return Traffic{front: f} }
 
-// Watch lets somebody see every request, as "METHOD /route", just before it is
-// looked at: a person or another process may be faster. Nil ends it.
+// Watch calls see for every request, as "METHOD /route", just before it is executed,
+// to simulate a concurrent user or process. Nil ends it.
 func (t Traffic) Watch(see func(route string)) { t.front.Act(func() { t.front.watcher = see }) }
 
-// Lose carries the next request whose "METHOD /route" contains the text out and
-// breaks the connection instead of answering.
+// Lose executes the next request whose "METHOD /route" contains the text and breaks
+// the connection instead of replying.
 func (t Traffic) Lose(route string) { t.front.trouble(trouble{route: route, lose: true}) }
 
 // Lift ends the rate limit.
@@ -31,7 +31,7 @@ func (t Traffic) Requests() map[string]int {
 	return counts
 }
 
-// Total counts all requests, and those of them that are no GET.
+// Total counts all requests, and those that are not GET.
 func (t Traffic) Total() (all, writes int) {
 	for route, n := range t.Requests() {
 		all += n
@@ -42,5 +42,5 @@ func (t Traffic) Total() (all, writes int) {
 	return all, writes
 }
 
-// ResetRequests begins the count again.
+// ResetRequests resets the counters.
 func (t Traffic) ResetRequests() { t.front.Act(func() { clear(t.front.counts) }) }

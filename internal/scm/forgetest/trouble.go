@@ -6,38 +6,38 @@ import (
 	"time"
 )
 
-// AnyWrite stands for the route of every request to the API that is no GET.
+// AnyWrite stands for the route of every request to the API that is not a GET.
 const AnyWrite = "WRITE"
 
-// trouble is what happens to one request that matches.
+// trouble is a failure injected into one matching request.
 type trouble struct {
 	route string
-	lose  bool // carry it out and break the connection
+	lose  bool // execute it and break the connection
 	reply *Reply
 }
 
-// hits says whether the trouble is for a route.
+// hits reports whether the failure applies to a route.
 func (one trouble) hits(route string) bool {
 	writes := !strings.HasPrefix(route, "G") // GET, GIT
 	return one.route == AnyWrite && writes || strings.Contains(route, one.route)
 }
 
-// limit answers everything until a time.
+// limit rejects all requests until a time.
 type limit struct {
 	until time.Time
 	reply func(now time.Time) *Reply
 }
 
-// Fail gives the next request whose "METHOD /route" contains the text this reply,
-// and carries nothing out. Git gets no more than its status.
+// Fail sends this reply to the next request whose "METHOD /route" contains the text,
+// without executing it. Git receives only its status.
 func (f *Front) Fail(route string, reply *Reply) { f.trouble(trouble{route: route, reply: reply}) }
 
-// Limit answers all requests to the API so until the time.
+// Limit sends this reply to all requests to the API until the time.
 func (f *Front) Limit(until time.Time, reply func(now time.Time) *Reply) {
 	f.Act(func() { f.limit = limit{until: until, reply: reply} })
 }
 
-// limited is the answer of a limit that is in force.
+// limited returns the reply of a limit that is in effect.
 func (f *Front) limited() *Reply {
 	if f.limit.reply == nil {
 		return nil
@@ -51,7 +51,7 @@ func (f *Front) limited() *Reply {
 
 func (f *Front) trouble(one trouble) { f.Act(func() { f.troubles = append(f.troubles, one) }) }
 
-// happen shows a request to who watches.
+// happen reports a request to the watcher.
 func (f *Front) happen(route string) {
 	f.mu.Lock()
 	see := f.watcher
@@ -61,7 +61,7 @@ func (f *Front) happen(route string) {
 	}
 }
 
-// meet counts a request, and returns the first trouble for it, which is over then.
+// meet counts a request, and removes and returns the first failure injected for it.
 func (f *Front) meet(route string) trouble {
 	f.counts[route]++
 	i := slices.IndexFunc(f.troubles, func(one trouble) bool { return one.hits(route) })

@@ -15,8 +15,8 @@ func closedOf(t *testing.T, repo scm.Repository, branch string) []scm.PullReques
 	return all
 }
 
-// A closed pull request keeps its head, although Gitea tells where the branch stands
-// now: a rejection is about what was closed.
+// A closed pull request keeps its head, although Gitea returns the current commit of
+// the branch: a rejection applies to the commit that was closed.
 func TestClosed_headOfAnOldOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -33,7 +33,7 @@ func TestClosed_headOfAnOldOne(t *testing.T) {
 	}
 }
 
-// Who closed it is told by the timeline, also after many words and a second close.
+// The closer is read from the timeline, even after many comments and a second close.
 func TestClosed_lastCloser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, giteatest.Options{MaxItems: 5})
@@ -105,8 +105,8 @@ func TestClosed_commitIsGone(t *testing.T) {
 	}
 }
 
-// What was declined before all that are looked through is not forgotten, and is asked
-// for once while nothing is closed.
+// A declined pull request older than all scanned ones is still found, and looked up
+// once as long as no pull request is closed.
 func TestClosed_behindAllThatAreListed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, giteatest.Options{MaxItems: 1})

@@ -62,7 +62,7 @@ func TestCreate_people(t *testing.T) {
 	}
 }
 
-// What fails after the pull request is open is told beside it.
+// Failures after the pull request is open are returned along with it.
 func TestCreate_decorationFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,8 +17,8 @@ func deletedAt(t *testing.T, repo scm.Repository, number int) time.Time {
 	return at
 }
 
-// A branch whose going closed a pull request is told apart from one that somebody
-// deleted after closing it.
+// Deleting a branch, which closes its pull request, is distinguished from deleting
+// the branch after closing the pull request.
 func TestHeadDeleted_readsTheTimeline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, giteatest.Options{MaxItems: 2})

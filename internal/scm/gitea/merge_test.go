@@ -11,8 +11,8 @@ import (
 	"promoter/internal/scm/gitea/giteatest"
 )
 
-// Right after a head came, Gitea does not merge: it looks for conflicts first. That
-// passes by itself, and is nothing for which a head is built anew.
+// Right after a push to the head, Gitea refuses to merge: it checks for conflicts
+// first. That resolves by itself and does not require a rebuilt head.
 func TestMerge_lateLook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -30,8 +30,8 @@ func TestMerge_lateLook(t *testing.T) {
 	}
 }
 
-// A branch that wants its heads up to date is told apart: a head that is built anew
-// may land.
+// A refusal by a branch that requires up-to-date heads wraps ErrBehind: a rebuilt
+// head may be merged.
 func TestMerge_outdated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -60,7 +60,7 @@ func TestMerge_conflict(t *testing.T) {
 	}
 }
 
-// Whoever is faster makes Gitea fail to lock a ref, which it calls forbidden.
+// A concurrent write makes Gitea fail to lock a ref, which it reports as forbidden.
 func TestMerge_lockedRefIsNoPermission(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

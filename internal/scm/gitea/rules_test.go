@@ -38,7 +38,7 @@ func TestRules_administrator(t *testing.T) {
 	}
 }
 
-// Without being an administrator a part is told, and what is missing is named.
+// A non-administrator gets a part of the rules, and the missing part is listed.
 func TestRules_writer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -40,8 +40,8 @@ func (w *world) person(login string) identity.User {
 	return identity.User{Host: w.Host(), Login: login}
 }
 
-// An account that is no administrator hears of nobody's permissions. Then those
-// reviews count that Gitea counts itself.
+// A non-administrator cannot read the permissions of other users. Then the reviews
+// count that Gitea itself counts.
 func TestReviews_withoutAdministrator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -215,7 +215,8 @@ func TestOpen_withoutPullRequests(t *testing.T) {
 	want(t, "create", err, fault.Invalid, "switched off")
 }
 
-// A fork of the same owner, or a head without a branch, is nobody's branch here.
+// A fork of the same owner, or a head without a branch, is not a branch of the
+// repository.
 func TestOpen_headsWithoutABranch(t *testing.T) {
 	t.Parallel()
 	pulls := `[{"number":1,"html_url":"javascript:alert(1)","head":{"label":"","ref":"refs/pull/1/head","repo_id":7},"base":{"ref":"main","repo_id":7}},

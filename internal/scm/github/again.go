@@ -7,17 +7,17 @@ import (
 	gogithub "github.com/google/go-github/v62/github"
 )
 
-// credential is one that can be made anew.
+// credential is a credential that can be replaced.
 type credential interface {
-	// begin names the present credential, before it is used.
+	// begin identifies the current credential before it is used.
 	begin(ctx context.Context) (int, error)
-	// answered looks at the answer that a credential got. It says whether the
-	// request is worth another try: the credential was refused, and there is, or can
-	// be, another.
+	// answered inspects the response to a request with the credential. It reports
+	// whether to repeat the request: the credential was rejected, and there is, or
+	// can be, another one.
 	answered(used int, answer *http.Response) (again bool)
 }
 
-// again sends a request that was refused a second time, with another credential.
+// again repeats a rejected request once, with another credential.
 type again struct {
 	next       http.RoundTripper
 	credential credential
@@ -32,7 +32,7 @@ func (a *again) RoundTrip(req *http.Request) (*http.Response, error) {
 	second := req.Clone(req.Context())
 	if req.GetBody != nil {
 		if second.Body, err = req.GetBody(); err != nil {
-			return resp, nil //nolint:nilerr // the first answer says what is wrong
+			return resp, nil //nolint:nilerr // the first response holds the error
 		}
 	}
 	_ = resp.Body.Close() // in memory
@@ -53,7 +53,7 @@ func (a *again) once(req *http.Request) (resp *http.Response, another bool, err 
 	return resp, a.credential.answered(used, resp), nil
 }
 
-// renewing lets a forge send again what was refused.
+// renewing lets a forge repeat rejected requests with a new credential.
 func (f *Forge) renewing(c credential) {
 	client := f.api.Client()
 	client.Transport = &again{next: client.Transport, credential: c}

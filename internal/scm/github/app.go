@@ -15,29 +15,28 @@ import (
 	"promoter/internal/secret"
 )
 
-// AppOptions say which GitHub App is meant and how its GitHub is asked.
+// AppOptions configures access to GitHub as a GitHub App.
 type AppOptions struct {
 	URL, API string        // as in Options
-	ID       string        // the number or the client id that the App's page shows
+	ID       string        // number or client ID shown on the App's page
 	Key      secret.String // private key: PEM with PKCS#1 or PKCS#8
 	HTTP     *http.Client
 	Now      func() time.Time
-	Pace     time.Duration // between two writes of one installation, see WritePace
+	Pace     time.Duration // between two writes per installation, see WritePace
 }
 
-// App is one GitHub App. Its own credential finds installations and makes their
-// tokens, and does nothing else; see Use for the rest. It is safe for many
-// goroutines.
+// App is one GitHub App. Its own credential only finds installations and creates
+// their tokens; see Use for everything else. It is safe for concurrent use.
 type App struct {
 	options AppOptions
 	hub     *Forge // with the App's own credential
 	signer  *appSigner
 
 	mu    sync.Mutex
-	known *appAnswer // asked for once
+	known *appAnswer // fetched once
 }
 
-// appAnswer is what GitHub tells about an App.
+// appAnswer is GitHub's description of an App.
 type appAnswer struct {
 	ID          int64     `json:"id"`
 	Slug        string    `json:"slug"`
@@ -53,7 +52,7 @@ type account struct {
 	Type  string `json:"type"`
 }
 
-// NewApp makes an App. It sends no request. ID, Key, HTTP and Now are required.
+// NewApp returns an App. It sends no request. ID, Key, HTTP and Now are required.
 func NewApp(options AppOptions) (*App, error) {
 	if options.HTTP == nil || options.Now == nil || options.ID == "" {
 		return nil, errors.New("github: an App needs an id, an HTTP client and a clock")
@@ -63,7 +62,8 @@ func NewApp(options AppOptions) (*App, error) {
 		return nil, err
 	}
 	signer := &appSigner{issuer: options.ID, key: key, clock: options.Now}
-	// Asking for tokens is no writing that GitHub wants to have paced.
+	// Token requests are not content-creating writes, for which GitHub asks for a
+	// pace.
 	hub, err := New(Options{URL: options.URL, API: options.API, Token: signer.token, HTTP: options.HTTP, Now: signer.now})
 	if err != nil {
 		return nil, err
@@ -72,15 +72,15 @@ func NewApp(options AppOptions) (*App, error) {
 	return &App{options: options, hub: hub, signer: signer}, nil
 }
 
-// Skew is what GitHub's clock is ahead of this machine's, as far as that was in
-// the way; negative: behind.
+// Skew is the detected difference of GitHub's clock to this machine's; negative:
+// behind. It is zero unless a difference caused a rejection.
 func (a *App) Skew() time.Duration { return a.signer.offset() }
 
-// Paused is the pause of the App's own credential; see Forge for those of its
+// Paused returns the pause of the App's own credential; see Forge for those of its
 // installations.
 func (a *App) Paused() (pause outbound.Backoff, on bool) { return a.hub.Paused() }
 
-// Self is who the App is to others: SLUG[bot].
+// Self returns the App's account: SLUG[bot].
 func (a *App) Self(ctx context.Context) (identity.User, error) {
 	told, err := a.ask(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (a *App) Self(ctx context.Context) (identity.User, error) {
 	return identity.User{Host: a.hub.host, Login: told.Slug + "[bot]", Bot: true}, nil
 }
 
-// ask asks once who the App is.
+// ask fetches the App's description once.
 func (a *App) ask(ctx context.Context) (*appAnswer, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -107,17 +107,17 @@ func (a *App) ask(ctx context.Context) (*appAnswer, error) {
 	return a.known, nil
 }
 
-// installURL is the page on which an App is installed.
+// installURL returns the page on which an App is installed.
 func (a *App) installURL(told *appAnswer) string {
 	return a.hub.appPage(told.Slug, told.HTMLURL) + installations
 }
 
-// permissionsURL is the page on which the App's owner says what it asks for.
+// permissionsURL returns the page on which the App's owner sets its permissions.
 func (a *App) permissionsURL(told *appAnswer) string {
 	return a.hub.settings(told.Owner) + "/apps/" + told.Slug + "/permissions"
 }
 
-// settings is the page of the settings of an account.
+// settings returns the settings page of an account.
 func (f *Forge) settings(of account) string {
 	if of.Type == "Organization" && isName(of.Login) {
 		return f.page + "/organizations/" + of.Login + "/settings"
@@ -125,7 +125,7 @@ func (f *Forge) settings(of account) string {
 	return f.page + "/settings"
 }
 
-// get asks for one thing that the library has no type for.
+// get fetches an object for which the library has no type.
 func (f *Forge) get(ctx context.Context, path string, into any) error {
 	req, err := f.api.NewRequest(http.MethodGet, path, nil)
 	if err != nil {
@@ -135,7 +135,7 @@ func (f *Forge) get(ctx context.Context, path string, into any) error {
 	return err
 }
 
-// explain gives an error about the App's own credential a kind and advice.
+// explain converts an error about the App's own credential to a fault with advice.
 func (a *App) explain(noun string, err error) error {
 	return rest.Explain("GitHub", noun, err, func(err error) (rest.Answer, bool) {
 		told, ok := answerOf(err)
@@ -149,7 +149,7 @@ func (a *App) explain(noun string, err error) error {
 	})
 }
 
-// advice says what to do about a refused token of the App.
+// advice returns how to fix a rejected token of the App.
 func (a *App) advice(words string) string {
 	switch {
 	case strings.Contains(words, "('exp')"), strings.Contains(words, "('iat')"):

@@ -12,24 +12,24 @@ import (
 	"promoter/internal/secret"
 )
 
-// Registered is a GitHub App that was made from a manifest, with its credentials,
-// which GitHub shows this once.
+// Registered is a GitHub App that was created from a manifest, with its credentials,
+// which GitHub returns only once.
 type Registered struct {
 	ID       int64
-	Slug     string // in its address and in the name of its account
-	Owner    string // the account that it belongs to
+	Slug     string // in its URL and in the name of its account
+	Owner    string // account that owns it
 	ClientID string
-	Page     string // for people
-	// Install is the page on which it is installed.
+	Page     string // web page
+	// Install is the page on which the App is installed.
 	Install string
-	// Settings is the page on which its owner makes a new key, or deletes it.
+	// Settings is the page on which its owner creates or deletes keys.
 	Settings      string
 	Key           secret.String // PEM
-	WebhookSecret secret.String // absent: it has no webhook
+	WebhookSecret secret.String // absent: no webhook
 	ClientSecret  secret.String
 }
 
-// conversion is GitHub's answer to a code.
+// conversion is GitHub's response to a code.
 type conversion struct {
 	appAnswer
 	ClientID      string  `json:"client_id"`
@@ -38,17 +38,16 @@ type conversion struct {
 	PEM           string  `json:"pem"`
 }
 
-// manifestCode is what GitHub sends the browser back with: forty characters in
-// hex today.
+// manifestCode matches the code with which GitHub redirects the browser back:
+// currently forty hex characters.
 var manifestCode = regexp.MustCompile(`^[A-Za-z0-9_-]{1,255}$`)
 
-// IsManifestCode says whether a text may be the code of a manifest.
+// IsManifestCode reports whether a text may be a manifest code.
 func IsManifestCode(text string) bool { return manifestCode.MatchString(text) }
 
-// Convert exchanges the code that GitHub sent a browser back with for the App that
-// was made. A code works once and for an hour. Hooked says that the manifest had a
-// webhook. The forge is one without a credential: the code is the credential, and
-// no error shows it.
+// Convert exchanges the code of a manifest redirect for the created App. A code works
+// once, within an hour. Hooked reports whether the manifest had a webhook. The forge
+// has no credential: the code is the credential, and no error contains it.
 func (f *Forge) Convert(ctx context.Context, code string, hooked bool) (Registered, error) {
 	const noun = "the credentials of the new App"
 	if !IsManifestCode(code) {
@@ -61,8 +60,8 @@ func (f *Forge) Convert(ctx context.Context, code string, hooked bool) (Register
 	return f.registered(told, hooked)
 }
 
-// answerOfConversion adds what a 404 means here: also that the answer to the first
-// request was lost, and with it the only key.
+// answerOfConversion adds what a 404 means here, including that the response to the
+// first request, with the only copy of the key, was lost.
 func (f *Forge) answerOfConversion(err error) (rest.Answer, bool) {
 	told, ok := answerOf(err)
 	if ok && told.Status == http.StatusNotFound {
@@ -72,8 +71,8 @@ func (f *Forge) answerOfConversion(err error) (rest.Answer, bool) {
 	return told, ok
 }
 
-// registered takes nothing of an answer that lacks anything: an App without its key
-// is of no use, and asking again is not possible.
+// registered rejects an incomplete response: an App without its key is useless, and
+// the request cannot be repeated.
 func (f *Forge) registered(told conversion, hooked bool) (Registered, error) {
 	made := Registered{
 		ID: told.ID, Slug: told.Slug, Owner: told.Owner.Login, ClientID: told.ClientID,
@@ -113,11 +112,11 @@ func keyed(key secret.String) bool {
 	return err == nil
 }
 
-// installations stands behind the page of an App for the page that installs it.
+// installations is the path suffix of the page that installs an App.
 const installations = "/installations/new"
 
-// appPage is the page of an App: the one that GitHub names, if it is on its own
-// host, where older servers have it elsewhere.
+// appPage returns the page of an App: the one that GitHub reports, if it is on its
+// own host, because older servers have it elsewhere.
 func (f *Forge) appPage(slug, told string) string {
 	if shown, err := url.Parse(told); err == nil && strings.EqualFold(shown.Host, f.host) && shown.Path != "" {
 		return f.page + strings.TrimRight(shown.EscapedPath(), "/")

@@ -21,7 +21,7 @@ import (
 
 func noToken(context.Context) (secret.String, error) { return secret.String{}, nil }
 
-// The whole flow: the App that was made says who it is with the key that came.
+// The whole flow: the created App authenticates with the key that was returned.
 func TestForge_convert(t *testing.T) {
 	t.Parallel()
 	s := githubtest.New(t, githubtest.Options{})
@@ -102,8 +102,8 @@ func converted(t *testing.T, body string) (github.Registered, error) {
 	return forge.Convert(t.Context(), "code", true)
 }
 
-// An answer that lacks anything is said with all that it lacks, and no part of it is
-// taken.
+// An incomplete response is an error that lists everything that is missing, and no
+// part of it is used.
 func TestForge_convert_missing(t *testing.T) {
 	t.Parallel()
 	w := newAppWorld(t)

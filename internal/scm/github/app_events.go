@@ -1,16 +1,16 @@
 package github
 
-// Event is one event that the webhook of a GitHub App tells of.
+// Event is one webhook event of a GitHub App.
 type Event struct {
-	Name       string // in the header X-GitHub-Event
-	Permission string // by its name, without which nobody may subscribe
-	For        string // what it is for
+	Name       string // value of the header X-GitHub-Event
+	Permission string // permission required to subscribe
+	For        string // purpose
 }
 
-// Events are what a GitHub App subscribes to: what promoter reads in webhooks, and
-// every App may have with its permissions. GitHub tells each App of its
-// installations by itself and refuses to be asked for that. A test compares
-// docs/github.md with them.
+// Events returns the events that a GitHub App subscribes to: those that promoter
+// handles, and that every App may have with its permissions. GitHub sends
+// installation events to every App and rejects subscriptions to them. A test compares
+// docs/github.md with this list.
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads
 func Events() []Event {
 	return []Event{
@@ -25,7 +25,7 @@ func Events() []Event {
 		{Name: "status", Permission: "statuses", For: "a gate waits for statuses"},
 		{Name: "issue_comment", Permission: "issues", For: "somebody wrote below a pull request"},
 		{Name: "repository", Permission: "metadata", For: "a repository was renamed, archived or removed"},
-		// The event package is newer, but Apps are offered this one alone.
+		// The event package is newer, but only this one is available to Apps.
 		// https://github.com/google/go-github/issues/3544
 		{Name: "registry_package", Permission: "packages", For: "an image was pushed to GHCR"},
 		{Name: "branch_protection_rule", Permission: "administration", For: "what the classic protection of a branch asks"},

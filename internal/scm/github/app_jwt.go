@@ -13,33 +13,33 @@ import (
 	"promoter/internal/secret"
 )
 
-// The times of a JSON Web Token, from the present. GitHub refuses one that was
-// issued in its future, and one that lives longer than ten minutes from its
-// present; both ends leave a minute for clocks that differ.
+// Times of a JSON Web Token, relative to the current time. GitHub rejects one that
+// was issued in the future, or that expires more than ten minutes from now; both ends
+// leave a minute for clock skew.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
 const (
 	issuedBefore = time.Minute
 	expiresAfter = 9 * time.Minute
 )
 
-// Differences between the clock of this machine and GitHub's.
+// Clock skew between this machine and GitHub.
 const (
-	smallSkew   = 30 * time.Second // is not worth a word
-	largestSkew = 24 * time.Hour   // that is made up for
+	smallSkew   = 30 * time.Second // not worth reporting
+	largestSkew = 24 * time.Hour   // maximum that is compensated
 )
 
-// appSigner makes the JSON Web Tokens of an App. Where GitHub refuses one and its
-// clock differs from this machine's, it goes by GitHub's from then on.
+// appSigner creates the JSON Web Tokens of an App. If GitHub rejects one and its
+// clock differs from this machine's, it uses GitHub's clock from then on.
 type appSigner struct {
 	issuer string
 	key    *rsa.PrivateKey
 	clock  func() time.Time
 
 	mu   sync.Mutex
-	skew time.Duration // what GitHub's clock is ahead
+	skew time.Duration // how far GitHub's clock is ahead
 }
 
-// now is the present by GitHub's clock, as far as it is known.
+// now returns the current time by GitHub's clock, if known.
 func (s *appSigner) now() time.Time { return s.clock().Add(s.offset()) }
 
 func (s *appSigner) offset() time.Duration {
@@ -62,11 +62,11 @@ func (s *appSigner) token(context.Context) (secret.String, error) {
 	return secret.New(signed), nil
 }
 
-// begin implements credential. One token is as good as another.
+// begin implements credential. All tokens are equivalent.
 func (s *appSigner) begin(context.Context) (int, error) { return 0, nil }
 
-// answered implements credential: after a refusal it compares the clocks, and says
-// whether another try is worth it.
+// answered implements credential: after a rejection it compares the clocks, and
+// reports whether to retry.
 func (s *appSigner) answered(_ int, answer *http.Response) bool {
 	if answer.StatusCode != http.StatusUnauthorized {
 		return false

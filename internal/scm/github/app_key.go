@@ -9,11 +9,11 @@ import (
 	"promoter/internal/secret"
 )
 
-// minKeyBits is the least that a key must have. GitHub makes keys of 2048.
+// minKeyBits is the minimum key size. GitHub creates keys of 2048 bits.
 const minKeyBits = 2048
 
-// parseKey reads the private key of an App: PEM with PKCS#1, as GitHub gives it,
-// or with PKCS#8, into which other tools put it. No error holds any part of it.
+// parseKey parses the private key of an App: PEM with PKCS#1, as GitHub provides it,
+// or with PKCS#8, to which other tools convert it. No error contains any part of it.
 func parseKey(text secret.String) (*rsa.PrivateKey, error) {
 	if text.IsZero() {
 		return nil, fault.New(fault.Invalid, "the private key is empty")

@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// Lacks is what an App does not have of what promoter needs of one, whatever its
-// installations accepted.
+// Lacks lists the permissions and events that promoter needs and that an App does not
+// request, whatever its installations accepted.
 type Lacks struct {
 	App       string       // its slug
-	At        string       // the page on which its owner adds what is missing
-	Always    []Permission // that promoter never works without
-	Sometimes []Permission // see their Optional
-	Events    []string     // that it may subscribe to as it is
+	At        string       // page on which its owner adds what is missing
+	Always    []Permission // always required
+	Sometimes []Permission // required in some cases, see their Optional
+	Events    []string     // that its permissions allow
 }
 
-// Lacks compares what the App asks for, and what it subscribes to, with the tables.
+// Lacks compares the App's permissions and events with those that promoter needs.
 func (a *App) Lacks(ctx context.Context) (Lacks, error) {
 	told, err := a.ask(ctx)
 	if err != nil {
 		return Lacks{}, err
 	}
 	lacks := Lacks{App: told.Slug, At: a.permissionsURL(told)}
-	var held []Permission // with any access: that is enough to subscribe
+	var held []Permission // any access is enough to subscribe
 	for _, p := range Permissions() {
 		if accessRank(told.Permissions[p.Name]) >= 0 {
 			held = append(held, p)

@@ -26,9 +26,9 @@ func TestApp_lacksNothing(t *testing.T) {
 	}
 }
 
-// What it does not ask for is told by name: what is always needed, what is needed
-// sometimes, and the events that it may subscribe to. What is asked for on request
-// alone is none of it.
+// What the App does not request is listed by name: what is always required, what is
+// required in some cases, and the events that it may subscribe to. Permissions on
+// request are not included.
 func TestApp_lacks(t *testing.T) {
 	t.Parallel()
 	w := newAppWorld(t)

@@ -11,20 +11,20 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// ManifestOptions say how a GitHub App is to be made.
+// ManifestOptions specifies a GitHub App to create.
 type ManifestOptions struct {
-	// Name of the App; empty: the person chooses it on GitHub's page, where another
-	// name can be written in any case.
+	// Name is the name of the App. Empty: the user chooses it on GitHub's page, which
+	// allows changing the name in any case.
 	Name string
-	// Homepage is what the App's page links to. GitHub wants one.
+	// Homepage is the link on the App's page. GitHub requires one.
 	Homepage string
-	// Hook is where webhooks are posted to; empty: the App has none.
+	// Hook is the webhook URL; empty: no webhook.
 	Hook string
-	// Redirect is where GitHub sends the browser with the code.
+	// Redirect is the URL to which GitHub redirects the browser with the code.
 	Redirect string
-	// Public lets others than its owner install the App.
+	// Public allows accounts other than the owner to install the App.
 	Public bool
-	// With names permissions that are asked for only on request.
+	// With names permissions that are only requested explicitly.
 	With []string
 }
 
@@ -41,17 +41,17 @@ type manifest struct {
 	Events      []string          `json:"default_events,omitempty"`
 }
 
-// manifestHook must have a URL also where it is not active.
+// manifestHook must have a URL even if it is not active.
 type manifestHook struct {
 	URL    string `json:"url"`
 	Active bool   `json:"active"`
 }
 
-// maxAppName bounds the name of an App, in characters.
+// maxAppName is the maximum length of an App's name, in characters.
 const maxAppName = 34
 
-// Manifest describes an App that has the permissions and the events that promoter
-// needs, and no others, as the JSON that a browser posts to RegisterURL.
+// Manifest describes an App with exactly the permissions and events that promoter
+// needs, as the JSON that a browser posts to RegisterURL.
 func Manifest(options ManifestOptions) (string, error) {
 	if len([]rune(options.Name)) > maxAppName {
 		return "", fault.New(fault.Invalid, "the name %q of the App is longer than %d characters", options.Name, maxAppName)
@@ -75,8 +75,8 @@ func Manifest(options ManifestOptions) (string, error) {
 	return string(text), fault.Wrap(fault.Internal, err)
 }
 
-// Asked are the permissions that a manifest asks for: those of the table, and of
-// the ones on request those that are named.
+// Asked returns the permissions that a manifest requests: those of the table, without
+// the ones on request that with does not name.
 func Asked(with []string) ([]Permission, error) {
 	wanted, known := map[string]bool{}, []string{}
 	for _, name := range with {
@@ -99,7 +99,7 @@ func Asked(with []string) ([]Permission, error) {
 }
 
 // EventsOf lists the events that an App with these permissions may subscribe to:
-// GitHub refuses a manifest with any other one.
+// GitHub rejects a manifest with any other event.
 func EventsOf(permissions []Permission) []string {
 	var names []string
 	for _, event := range Events() {
@@ -110,11 +110,11 @@ func EventsOf(permissions []Permission) []string {
 	return names
 }
 
-// accountName is the login of an organization.
+// accountName matches the login of an organization.
 var accountName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?$`)
 
-// RegisterURL is the page of a GitHub that takes manifests: for an App of an
-// organization, or without one for an App of the person's own.
+// RegisterURL returns the page of a GitHub server that accepts manifests: for an App
+// of an organization, or of the user's own account if organization is empty.
 func RegisterURL(page, organization string) (string, error) {
 	parsed, err := rest.WebURL(page)
 	if err != nil {

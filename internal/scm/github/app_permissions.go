@@ -11,17 +11,19 @@ type Permission struct {
 	Name     string // in the API
 	Title    string // on the App's page
 	Access   string // read or write, which includes read
-	For      string // what it is for
-	Optional string // when it is needed; empty: always
-	// OnRequest leaves it out of an App that promoter has made, unless a person asks
-	// for it: it lets an App do or see much that few need.
+	For      string // purpose
+	Optional string // condition under which it is needed; empty: always
+	// OnRequest omits the permission from Apps that promoter creates, unless a user
+	// requests it: it grants access that few need.
 	OnRequest bool
-	// OnlyTold marks what only lets GitHub tell of something: no token asks for it.
+	// OnlyTold marks a permission that is only needed to receive events: no token
+	// requests it.
 	OnlyTold bool
 }
 
-// Permissions are what a GitHub App needs. Those that are not optional are asked
-// for before anything is tried. A test compares docs/github.md with them.
+// Permissions returns the permissions that a GitHub App needs. Those that are not
+// optional are checked before anything else. A test compares docs/github.md with this
+// list.
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 func Permissions() []Permission {
 	return []Permission{
@@ -38,7 +40,7 @@ func Permissions() []Permission {
 	}
 }
 
-// String is how the permission is called on the App's page.
+// String returns the name of the permission on the App's page.
 func (p Permission) String() string {
 	if p.Access == "write" {
 		return p.Title + ": read and write"
@@ -46,10 +48,10 @@ func (p Permission) String() string {
 	return p.Title + ": read-only"
 }
 
-// Permitted are permissions as GitHub tells them: name to read, write or admin.
+// Permitted is a set of permissions in GitHub's form: name to read, write or admin.
 type Permitted map[string]string
 
-// Grants says whether a permission is among them.
+// Grants reports whether the set includes a permission.
 func (p Permitted) Grants(wanted Permission) bool {
 	return accessRank(p[wanted.Name]) >= accessRank(wanted.Access)
 }
@@ -58,15 +60,15 @@ func accessRank(access string) int {
 	return slices.Index([]string{"read", "write", "admin"}, access)
 }
 
-// lacking lists what is always needed and is not granted.
+// lacking lists required permissions that are not granted.
 func (p Permitted) lacking() []Permission {
 	return slices.DeleteFunc(Permissions(), func(wanted Permission) bool {
 		return wanted.Optional != "" || p.Grants(wanted)
 	})
 }
 
-// least are those of the table that are granted, and no more of each than is
-// needed: a token may do nothing else, whatever else the App is used for.
+// least returns the granted permissions of the table, each with no more access than
+// needed: a token has no other permissions, whatever else the App is used for.
 func (p Permitted) least() Permitted {
 	wanted := Permitted{}
 	for _, permission := range Permissions() {
@@ -77,7 +79,7 @@ func (p Permitted) least() Permitted {
 	return wanted
 }
 
-// listed joins permissions for a sentence.
+// listed formats permissions for a sentence.
 func listed(permissions []Permission) string {
 	var names []string
 	for _, p := range permissions {

@@ -11,11 +11,11 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// signals are what is said about commits.
+// signals holds the checks and reviews of commits.
 type signals struct{ *repository }
 
-// Checks lists statuses and check runs, one result per name. Where several
-// sources use one name, the worst result counts: GitHub wants all of them too.
+// Checks lists statuses and check runs, one result per name. If several sources use
+// the same name, the worst result counts: GitHub requires all of them too.
 func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error) {
 	noun := s.noun("checks of commit %.12s", rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
@@ -27,12 +27,12 @@ func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error)
 	}
 	runs, err := s.runs(ctx, commit)
 	if err != nil {
-		return rest.Worst(checks), explain(noun, err) // a token may be enough for statuses only
+		return rest.Worst(checks), explain(noun, err) // a token may have access to statuses only
 	}
 	return rest.Worst(append(checks, runs...)), nil
 }
 
-// runs lists the latest check run of every name of every app.
+// runs lists the latest check run per name and app.
 func (s signals) runs(ctx context.Context, commit string) ([]scm.Check, error) {
 	options := gogithub.ListCheckRunsOptions{Filter: gogithub.String("latest")}
 	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.CheckRun, *gogithub.Response, error) {
@@ -54,7 +54,7 @@ func (s signals) runs(ctx context.Context, commit string) ([]scm.Check, error) {
 		if !ok {
 			order = append(order, source)
 		}
-		if !ok || run.GetID() > before.GetID() { // ids grow
+		if !ok || run.GetID() > before.GetID() { // IDs increase
 			latest[source] = run
 		}
 	}
@@ -65,7 +65,7 @@ func (s signals) runs(ctx context.Context, commit string) ([]scm.Check, error) {
 	return checks, nil
 }
 
-// checkOf translates a check run. Our identity sets statuses, never check runs.
+// checkOf converts a check run. Our account sets statuses, never check runs.
 func checkOf(run *gogithub.CheckRun) scm.Check {
 	check := scm.Check{Name: run.GetName(), State: stateOfRun(run), URL: run.GetHTMLURL(), At: run.GetStartedAt().UTC()}
 	if run.CompletedAt != nil {
@@ -74,10 +74,9 @@ func checkOf(run *gogithub.CheckRun) scm.Check {
 	return check
 }
 
-// stateOfRun translates status and conclusion. Statuses other than completed are
-// queued, in_progress, waiting, requested and pending; conclusions that are not
-// named here are failure, cancelled, timed_out, action_required, stale and
-// startup_failure.
+// stateOfRun converts status and conclusion. Statuses other than completed are
+// queued, in_progress, waiting, requested and pending; conclusions not listed here
+// are failure, cancelled, timed_out, action_required, stale and startup_failure.
 // https://docs.github.com/en/rest/checks/runs#get-a-check-run
 func stateOfRun(run *gogithub.CheckRun) scm.CheckState {
 	if run.GetStatus() != "completed" {

@@ -178,7 +178,7 @@ func TestSetStatus_onlyWhatChanged(t *testing.T) {
 		{long, []string{path}},
 		{long, nil},
 		{same, []string{path}},
-		{theirs, []string{path}}, // somebody else said the same
+		{theirs, []string{path}}, // another user set the same status
 	} {
 		if err := signals.SetStatus(t.Context(), head, test.status); err != nil {
 			t.Error(err)

@@ -11,8 +11,8 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Closed lists those that are closed or merged. It asks per pull request for the
-// message of its head, and for who closed it where it was not merged.
+// Closed lists closed and merged pull requests. For each one it fetches the message
+// of its head, and, if it was not merged, the user who closed it.
 func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
 	noun := p.noun("closed pull requests from %s", rest.OneLine(head))
 	if err := rest.CheckLimit(limit); err != nil {
@@ -31,8 +31,8 @@ func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRe
 	return closed, nil
 }
 
-// complete asks for what a list does not tell. Neither changes: both answers are
-// kept with their ETags.
+// complete fetches what a list does not include. Neither changes: both responses are
+// cached with their ETags.
 func (p pulls) complete(ctx context.Context, pull *scm.PullRequest) error {
 	commit, _, err := p.forge.api.Git.GetCommit(ctx, p.owner, p.name, pull.Head.Commit)
 	if err != nil {
@@ -46,8 +46,9 @@ func (p pulls) complete(ctx context.Context, pull *scm.PullRequest) error {
 	return err
 }
 
-// closer asks who closed it, which only its issue tells. Where that may not be
-// read nobody is named: our own closes are known without it.
+// closer fetches the user who closed a pull request, which only its issue includes.
+// If the issue cannot be read, the user is empty: our own closes are known without
+// it.
 func (p pulls) closer(ctx context.Context, number int) (identity.User, error) {
 	issue, _, err := p.forge.api.Issues.Get(ctx, p.owner, p.name, number)
 	switch fault.KindOf(explain("", err)) {

@@ -13,11 +13,11 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// conversation is the talk below a pull request.
+// conversation holds the comments of a pull request.
 type conversation struct{ *repository }
 
-// issueComment is a comment as GitHub tells it. App is the one that wrote it in the
-// name of a person, which the library leaves out.
+// issueComment is a comment in GitHub's form. App is the app that wrote it on behalf
+// of a user, which the library omits.
 type issueComment struct {
 	gogithub.IssueComment
 
@@ -26,13 +26,13 @@ type issueComment struct {
 	} `json:"performed_via_github_app"`
 }
 
-// Comments lists them all. Comments on lines of the diff are not among them.
+// Comments lists all comments, except review comments on lines of the diff.
 func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, error) {
 	comments, err := c.whole(ctx, number)
 	return rest.CutComments(comments), err
 }
 
-// whole lists the comments of a pull request with their whole texts.
+// whole lists the comments of a pull request with their full texts.
 func (c conversation) whole(ctx context.Context, number int) ([]scm.Comment, error) {
 	comments, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]scm.Comment, *gogithub.Response, error) {
 		found, resp, err := c.comments(ctx, fmt.Sprintf("issues/%d/comments?%s", number, query(page)))
@@ -64,8 +64,8 @@ func (c conversation) translate(comment *issueComment, number int) scm.Comment {
 	}
 }
 
-// Say writes, edits or leaves our comment. The marker is put before a text that
-// does not hold it.
+// Say creates, updates or leaves our comment. The marker is prepended to a text that
+// does not contain it.
 func (c conversation) Say(ctx context.Context, number int, marker, text string) error {
 	if !strings.Contains(text, marker) {
 		text = marker + "\n" + text

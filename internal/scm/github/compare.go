@@ -10,11 +10,11 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// longestRevision bounds what names a commit: an id, a tag or a branch.
+// longestRevision bounds the length of a revision: a commit ID, a tag or a branch.
 const longestRevision = 255
 
-// Compare lists the commits between two others. Two that share no history are a
-// NotFound fault: GitHub has nothing to compare.
+// Compare lists the commits between two revisions. Two that share no history are a
+// NotFound fault: GitHub cannot compare them.
 func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit int) (scm.Comparison, error) {
 	noun := "comparison in " + rest.OneLine(repository)
 	owner, name, err := splitName(repository)

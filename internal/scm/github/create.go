@@ -11,12 +11,12 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Create opens a pull request. GitHub itself refuses a second one for the same
-// head and base. When its answer is lost, the pull request is looked up and not
-// asked for again.
+// Create opens a pull request. GitHub itself rejects a second one for the same head
+// and base. If the response is lost, the pull request is looked up, and the request
+// is not repeated.
 //
-// Labels, assignees and reviewers are separate requests. When one of those fails,
-// the pull request is returned beside the error: it is open.
+// Labels, assignees and reviewers are separate requests. If one of those fails, the
+// pull request is returned along with the error: it is open.
 func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, error) {
 	noun := p.noun("pull request from %s", rest.OneLine(draft.Head))
 	wanted := &gogithub.NewPullRequest{
@@ -41,8 +41,8 @@ func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, er
 	return opened, err
 }
 
-// lost looks for a pull request whose creation got no answer. One of somebody
-// else, or with another text, was there before.
+// lost looks for a pull request whose creation got no response. A pull request by
+// another user, or with another text, existed before.
 func (p pulls) lost(ctx context.Context, wanted *gogithub.NewPullRequest, cause error) (scm.PullRequest, error) {
 	options := p.from(gogithub.PullRequestListOptions{State: "open", Base: wanted.GetBase()}, wanted.GetHead())
 	found, err := p.list(ctx, options, 1, func(pull scm.PullRequest) bool {
@@ -55,7 +55,7 @@ func (p pulls) lost(ctx context.Context, wanted *gogithub.NewPullRequest, cause 
 	return found[0], nil
 }
 
-// decorate sets what GitHub does not take in the first request.
+// decorate sets the fields that GitHub does not accept in the first request.
 func (p pulls) decorate(ctx context.Context, pull *scm.PullRequest, draft scm.Draft) error {
 	labels, err := p.label(ctx, pull.Number, draft.Labels)
 	if err != nil {
@@ -70,8 +70,8 @@ func (p pulls) decorate(ctx context.Context, pull *scm.PullRequest, draft scm.Dr
 	return p.review(ctx, pull.Number, draft.Reviewers)
 }
 
-// label adds labels, which GitHub makes where there are none of the name, and
-// returns all of the pull request.
+// label adds labels, which GitHub creates if they do not exist, and returns all
+// labels of the pull request.
 func (p pulls) label(ctx context.Context, number int, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -91,7 +91,7 @@ func (p pulls) label(ctx context.Context, number int, names []string) ([]string,
 	return set, nil
 }
 
-// assign sets assignees. GitHub leaves out by itself who may not be one.
+// assign sets assignees. GitHub itself omits users who may not be assigned.
 func (p pulls) assign(ctx context.Context, number int, names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func (p pulls) assign(ctx context.Context, number int, names []string) error {
 	return explain(p.noun("assignees of pull request %d", number), err)
 }
 
-// review asks for reviews. GitHub refuses all names because of one.
+// review requests reviews. GitHub rejects all names because of one.
 func (p pulls) review(ctx context.Context, number int, names []string) error {
 	err := rest.ForAll(rest.Reviewers(names, p.owner, p.info.Self.Login), func(names []string) error {
 		var wanted gogithub.ReviewersRequest
@@ -114,7 +114,7 @@ func (p pulls) review(ctx context.Context, number int, names []string) error {
 	return explain(p.noun("reviewers of pull request %d", number), err)
 }
 
-// refusesName says that GitHub does not know somebody, or not as a collaborator.
+// refusesName reports whether GitHub does not know a user, or not as a collaborator.
 func refusesName(err error) bool {
 	status := statusOf(err)
 	return status == http.StatusUnprocessableEntity || status == http.StatusNotFound

@@ -9,7 +9,7 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// HeadDeleted reads it from the events of the pull request.
+// HeadDeleted reads the events of the pull request.
 // https://docs.github.com/en/rest/using-the-rest-api/issue-event-types#head_ref_deleted
 func (r *repository) HeadDeleted(ctx context.Context, number int) (time.Time, error) {
 	events, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.IssueEvent, *gogithub.Response, error) {
@@ -19,7 +19,7 @@ func (r *repository) HeadDeleted(ctx context.Context, number int) (time.Time, er
 		return time.Time{}, explain(r.noun("events of pull request %d", number), err)
 	}
 	var deleted time.Time
-	for _, event := range events { // the oldest first
+	for _, event := range events { // oldest first
 		switch kind := event.GetEvent(); {
 		case kind == "head_ref_deleted" && deleted.IsZero():
 			deleted = event.GetCreatedAt().UTC()

@@ -1,11 +1,10 @@
-// Package github is the forge GitHub, github.com or a GitHub Enterprise server,
-// behind the seams of package scm.
+// Package github implements scm for GitHub: github.com or a GitHub Enterprise server.
 //
-// It asks no more than a careful person would: every list is read with the
-// largest pages, every answer is kept with its ETag, so that asking again costs
-// no rate limit as long as nothing changed, and writes keep a distance. After
-// GitHub asked for a pause no request is sent until it is over.
+// It minimizes requests: every list is read with the largest pages, every response is
+// cached with its ETag, so that repeated requests do not count against the rate limit
+// as long as nothing changed, and writes are paced. After GitHub requests a pause, no
+// request is sent until it is over.
 //
-// The credential is sent to the API's host and to no other, and never appears in
-// an error. Errors carry GitHub's words on one line.
+// The credential is sent only to the API's host and never appears in an error. Errors
+// contain GitHub's message on one line.
 package github

@@ -8,7 +8,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// Edit changes what is set. Nothing set is no request.
+// Edit changes the fields that are set. It sends no request if none is set.
 func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 	var change gogithub.PullRequest
 	if edit.Title != nil {

@@ -137,7 +137,7 @@ type place struct {
 	name string // OWNER/NAME
 }
 
-// ask sends a request as somebody and returns the status.
+// ask sends a request as a user and returns the status.
 func (p place) ask(who, method, path string, body, into any) int {
 	p.t.Helper()
 	text, err := json.Marshal(body)
@@ -192,7 +192,7 @@ func (e *emulator) bench(t *testing.T) scmtest.Bench {
 	})
 }
 
-// benchOf is a repository of its own with a forge that somebody makes.
+// benchOf returns a new repository with a forge that the given function creates.
 func (e *emulator) benchOf(t *testing.T, forge func(name string, client *http.Client) scm.Forge) scmtest.Bench {
 	t.Helper()
 	name := fmt.Sprintf("acme/deploy-%d", e.repos.Add(1))

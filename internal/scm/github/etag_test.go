@@ -90,8 +90,8 @@ func TestCache_idlePass(t *testing.T) {
 	}
 }
 
-// Whatever one credential was told is not told to another, even by a server that
-// looks at the ETag alone.
+// A response to one credential is never returned to another, even by a server that
+// only checks the ETag.
 func TestCache_credentialsShareNothing(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)

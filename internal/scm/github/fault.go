@@ -13,11 +13,11 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// explain gives an error of the library a kind, and puts what was asked before
-// GitHub's words.
+// explain converts an error of the library to a fault and prefixes GitHub's message
+// with the request.
 func explain(noun string, err error) error { return rest.Explain("GitHub", noun, err, answerOf) }
 
-// answerOf takes an answer of GitHub apart that is an error.
+// answerOf parses an error response of GitHub.
 func answerOf(err error) (rest.Answer, bool) {
 	answer := refused(err)
 	if answer == nil {
@@ -27,7 +27,7 @@ func answerOf(err error) (rest.Answer, bool) {
 	return rest.Answer{Status: answer.Response.StatusCode, Kind: kind, Words: wordsOf(answer), Advice: advice}, true
 }
 
-// refused returns the answer of GitHub that is an error.
+// refused returns GitHub's error response.
 func refused(err error) *gogithub.ErrorResponse {
 	if answer, ok := errors.AsType[*gogithub.ErrorResponse](err); ok {
 		return answer
@@ -38,7 +38,7 @@ func refused(err error) *gogithub.ErrorResponse {
 	return nil
 }
 
-// statusOf returns the HTTP status of an error, zero when GitHub gave none.
+// statusOf returns the HTTP status of an error, zero if there is none.
 func statusOf(err error) int {
 	if answer := refused(err); answer != nil {
 		return answer.Response.StatusCode
@@ -46,7 +46,7 @@ func statusOf(err error) int {
 	return rest.StatusOf(err)
 }
 
-// judge says what may be done about an answer, and what a person can do.
+// judge returns the kind of fault of a response, and advice for the user.
 func judge(answer *gogithub.ErrorResponse) (fault.Kind, string) {
 	switch status := answer.Response.StatusCode; status {
 	case http.StatusUnauthorized:
@@ -75,7 +75,7 @@ func judge(answer *gogithub.ErrorResponse) (fault.Kind, string) {
 	}
 }
 
-// judgeInvalid tells the answers 422 apart, which stand for everything that the
+// judgeInvalid classifies 422 responses, which GitHub returns for everything that the
 // state does not allow.
 func judgeInvalid(answer *gogithub.ErrorResponse) fault.Kind {
 	words := strings.ToLower(wordsOf(answer))
@@ -84,7 +84,7 @@ func judgeInvalid(answer *gogithub.ErrorResponse) fault.Kind {
 		return fault.Conflict
 	case strings.Contains(words, "no commit found"):
 		return fault.NotFound
-	case strings.Contains(words, "submitted too quickly"): // a limit of its own kind
+	case strings.Contains(words, "submitted too quickly"): // a separate limit
 		return fault.Temporary
 	}
 	for _, detail := range answer.Errors {
@@ -96,7 +96,7 @@ func judgeInvalid(answer *gogithub.ErrorResponse) fault.Kind {
 	return fault.Invalid
 }
 
-// lacking says which permission the token needs, as far as GitHub tells.
+// lacking returns which permission the token needs, as far as GitHub reports it.
 func lacking(answer *gogithub.ErrorResponse) string {
 	head := answer.Response.Header
 	if strings.HasPrefix(head.Get("X-GitHub-SSO"), "required") {
@@ -104,7 +104,7 @@ func lacking(answer *gogithub.ErrorResponse) string {
 	}
 	needed, words := rest.OneLine(head.Get("X-Accepted-GitHub-Permissions")), strings.ToLower(answer.Message)
 	switch {
-	case strings.Contains(words, "permission to create labels"): // those that are there need no more than the pull request does
+	case strings.Contains(words, "permission to create labels"): // adding existing labels needs no more than the pull request itself
 		return ": make these labels in the repository, or add the permission issues=write"
 	case needed == "" || !strings.Contains(words, "not accessible by"):
 		return scopesLacking(head)
@@ -114,8 +114,8 @@ func lacking(answer *gogithub.ErrorResponse) string {
 	return ": the token lacks the permission " + needed
 }
 
-// scopesLacking compares the scopes of a classic token with those of which one
-// was needed. Tokens of other kinds have no scopes.
+// scopesLacking compares the scopes of a classic token with the accepted ones. Other
+// tokens have no scopes.
 func scopesLacking(head http.Header) string {
 	values, classic := head["X-Oauth-Scopes"]
 	needed := fields(head.Get("X-Accepted-OAuth-Scopes"))
@@ -139,7 +139,7 @@ func fields(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// wordsOf puts GitHub's message and its details in one line.
+// wordsOf formats GitHub's message and its details on one line.
 func wordsOf(answer *gogithub.ErrorResponse) string {
 	words := []string{answer.Message}
 	for _, detail := range answer.Errors {

@@ -17,50 +17,50 @@ import (
 	"promoter/internal/secret"
 )
 
-// PublicURL is the page of the public GitHub.
+// PublicURL is the URL of github.com.
 const PublicURL = "https://github.com"
 
-// WritePace is the distance between two writes that GitHub asks for.
+// WritePace is the minimum interval between two writes that GitHub asks for.
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 const WritePace = time.Second
 
-// Options say which GitHub is meant and how it is asked.
+// Options configures access to GitHub.
 type Options struct {
-	// URL of the pages for people: PublicURL, or that of a GitHub Enterprise
+	// URL is the URL of the web pages: PublicURL, or that of a GitHub Enterprise
 	// server. Empty: PublicURL.
 	URL string
-	// API is the URL of the REST API. Empty: the one that belongs to URL, which is
-	// below /api/v3 on a GitHub Enterprise server.
+	// API is the URL of the REST API. Empty: derived from URL; below /api/v3 on a
+	// GitHub Enterprise server.
 	API string
-	// Token gives the credential; it is asked for before every request. An absent
-	// one asks without a credential.
+	// Token returns the credential; it is called before every request. If absent,
+	// requests are anonymous.
 	Token func(ctx context.Context) (secret.String, error)
 	// HTTP sends the requests. Its own redirect policy is not used.
 	HTTP *http.Client
-	// Now is the clock.
+	// Now returns the current time.
 	Now func() time.Time
-	// Pace is the distance between two writes, see WritePace. Zero: none.
+	// Pace is the minimum interval between two writes, see WritePace. Zero: none.
 	Pace time.Duration
 }
 
-// Forge is one GitHub with one credential: an scm.Forge, scm.Comparer and
-// scm.Releases. It is safe for many goroutines.
+// Forge is GitHub with one credential: an scm.Forge, scm.Comparer and scm.Releases.
+// It is safe for concurrent use.
 type Forge struct {
 	rest.Pauses // of this credential
 
-	host string // of the pages for people, which names repositories and persons
-	page string // the address of those pages, without a slash at its end
+	host string // of the web pages, which identifies repositories and users
+	page string // URL of the web pages, without a trailing slash
 	api  *gogithub.Client
 	now  func() time.Time
 
 	mu   sync.Mutex
-	self identity.User // asked for once an hour; of an installation it is given
-	told time.Time     // when that was
+	self identity.User // refreshed once an hour; fixed for an installation
+	told time.Time     // time of that refresh
 
-	permitted Permitted // of the installation whose forge it is; nil: it is a user's
+	permitted Permitted // permissions of the installation; nil: a user's credential
 }
 
-// New makes a Forge. It sends no request. Token, HTTP and Now are required.
+// New returns a Forge. It sends no request. Token, HTTP and Now are required.
 func New(options Options) (*Forge, error) {
 	if options.Token == nil || options.HTTP == nil || options.Now == nil {
 		return nil, errors.New("github: a forge needs a token source, an HTTP client and a clock")
@@ -87,8 +87,8 @@ func New(options Options) (*Forge, error) {
 	return made, nil
 }
 
-// apiOf returns the API that belongs to a page: api.github.com, api.NAME.ghe.com
-// for an enterprise with its own data residency, else /api/v3 of the server.
+// apiOf returns the API URL of a web URL: api.github.com, api.NAME.ghe.com for an
+// enterprise with data residency, else /api/v3 of the server.
 // https://docs.github.com/en/enterprise-cloud@latest/rest/using-the-rest-api/getting-started-with-the-rest-api
 func apiOf(page *url.URL) *url.URL {
 	api := *page

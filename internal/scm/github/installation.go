@@ -14,7 +14,7 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Installation is an App on one account.
+// Installation is the installation of an App on one account.
 type Installation struct {
 	ID        int64
 	Account   string // the user or organization
@@ -23,7 +23,7 @@ type Installation struct {
 	Permitted Permitted
 }
 
-// installationAnswer is what GitHub tells about an installation.
+// installationAnswer is GitHub's description of an installation.
 type installationAnswer struct {
 	ID          int64      `json:"id"`
 	AppID       int64      `json:"app_id"`
@@ -32,7 +32,7 @@ type installationAnswer struct {
 	Permissions Permitted  `json:"permissions"`
 }
 
-// Installations lists where the App is installed, suspended ones too.
+// Installations lists the installations of the App, including suspended ones.
 func (a *App) Installations(ctx context.Context) ([]Installation, error) {
 	told, err := a.ask(ctx)
 	if err != nil {
@@ -91,8 +91,8 @@ func (a *App) installation(found installationAnswer) Installation {
 	}
 }
 
-// Check says why an installation cannot be worked with: it is suspended, or a
-// permission is missing that is always needed. Each names what to do, and where.
+// Check returns an error if an installation cannot be used: it is suspended, or a
+// required permission is missing. The error includes how to fix it, and where.
 func (a *App) Check(ctx context.Context, i Installation) error {
 	told, err := a.ask(ctx)
 	if err != nil {
@@ -115,17 +115,17 @@ func (a *App) Check(ctx context.Context, i Installation) error {
 	return fault.New(fault.Unauthorized, "the installation of the App %s at %s lacks %s: %s", told.Slug, i.Account, listed(lacking), advice)
 }
 
-// suspended says that an installation may do nothing for now.
+// suspended returns the error for a suspended installation.
 func (a *App) suspended(i Installation) error {
 	return fault.New(fault.Unauthorized, "the installation of the App at %s is suspended: an owner of %s lets it work again at %s", i.Account, i.Account, i.URL)
 }
 
-// gone says that there is no such installation any more.
+// gone returns the error for an installation that no longer exists.
 func (a *App) gone(i Installation) error {
 	return fault.New(fault.NotFound, "the App was removed from %s: install it again, or take the repositories of %s from the list", i.Account, i.Account)
 }
 
-// query writes the page of a list.
+// query formats the query for a page of a list.
 func query(page gogithub.ListOptions) string {
 	text := "per_page=" + strconv.Itoa(page.PerPage)
 	if page.Page > 0 {

@@ -13,15 +13,15 @@ import (
 	"promoter/internal/secret"
 )
 
-// Installed is GitHub as one installation sees it: a Forge with the credential,
-// the limits and the remembered answers of that installation alone.
+// Installed is GitHub as seen by one installation: a Forge with the credential, rate
+// limits and cached responses of that installation only.
 type Installed struct {
 	*Forge
 	Installation Installation
 	tokens       *tokens
 }
 
-// Use makes the forge of an installation.
+// Use returns the forge of an installation.
 func (a *App) Use(ctx context.Context, i Installation) (*Installed, error) {
 	self, err := a.Self(ctx)
 	if err != nil {
@@ -40,8 +40,9 @@ func (a *App) Use(ctx context.Context, i Installation) (*Installed, error) {
 	return &Installed{Forge: forge, Installation: i, tokens: made}, nil
 }
 
-// UseAgain is Use, and keeps a forge of before if that is still the one: with the same
-// App, account and permissions, and not at its end. Nil: there is none.
+// UseAgain is like Use, but returns before if it is still valid: it has the same App,
+// account and permissions, and its installation and token still work. Before may be
+// nil.
 func (a *App) UseAgain(ctx context.Context, before *Installed, i Installation) (*Installed, error) {
 	self, err := a.Self(ctx)
 	if err != nil {
@@ -53,7 +54,7 @@ func (a *App) UseAgain(ctx context.Context, before *Installed, i Installation) (
 	return before, nil
 }
 
-// of says that a forge is of an installation as it is now.
+// of reports whether a forge belongs to an installation in its current state.
 func (i *Installed) of(app *App, now Installation) bool {
 	then, by := i.Installation, i.tokens.app.options
 	return by.ID == app.options.ID && by.Key.Reveal() == app.options.Key.Reveal() && by.URL == app.options.URL &&
@@ -61,7 +62,7 @@ func (i *Installed) of(app *App, now Installation) bool {
 		maps.Equal(then.Permitted, now.Permitted) && !i.tokens.over()
 }
 
-// Token is a token of the installation that is good for some minutes, for Git.
+// Token returns a token of the installation for Git, valid for at least some minutes.
 func (i *Installed) Token(ctx context.Context) (secret.String, error) { return i.tokens.get(ctx) }
 
 // Listed is a repository in a list.
@@ -69,12 +70,12 @@ type Listed struct {
 	ID       string
 	Name     string // OWNER/NAME
 	Fork     bool   // of another repository
-	Archived bool   // or disabled by GitHub: it takes no writes
-	Branch   string // by default
+	Archived bool   // archived, or disabled by GitHub: read-only
+	Branch   string // default branch
 	Pushed   time.Time
 }
 
-// Repositories lists what the installation sees.
+// Repositories lists the repositories that the installation can access.
 func (i *Installed) Repositories(ctx context.Context) ([]Listed, error) {
 	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.Repository, *gogithub.Response, error) {
 		list, resp, err := i.api.Apps.ListRepos(ctx, &page)
@@ -98,7 +99,7 @@ func (i *Installed) Repositories(ctx context.Context) ([]Listed, error) {
 	return all, nil
 }
 
-// Holds says whether a repository has a file on its default branch.
+// Holds reports whether a repository has a file on its default branch.
 func (i *Installed) Holds(ctx context.Context, name, path string) (bool, error) {
 	noun := path + " of " + rest.OneLine(name)
 	owner, short, err := splitName(name)

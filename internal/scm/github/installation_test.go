@@ -87,7 +87,7 @@ func TestApp_check(t *testing.T) {
 	}
 }
 
-// What the App itself does not ask for nobody can accept.
+// A permission that the App itself does not request cannot be accepted by any user.
 func TestApp_checkAsksTheOwnerOfTheApp(t *testing.T) {
 	t.Parallel()
 	w := newAppWorld(t)

@@ -13,27 +13,27 @@ import (
 	"promoter/internal/secret"
 )
 
-// suspendedWords are GitHub's about an installation that may do nothing for now.
+// suspendedWords is GitHub's message about a suspended installation.
 const suspendedWords = "installation has been suspended"
 
-// renewBefore is how long before its end a token is replaced. A token lives for an
-// hour; a session of Git that began with it may need some of the rest.
+// renewBefore is how long before its expiry a token is replaced. A token is valid for
+// an hour; a Git session that started with it may need some of the remaining time.
 const renewBefore = 10 * time.Minute
 
-// tokens makes the tokens of one installation, keeps the present one in memory,
-// and renews it before it ends.
+// tokens creates the tokens of one installation, keeps the current one in memory, and
+// renews it before it expires.
 type tokens struct {
 	app *App
 	of  Installation
 
-	turn chan struct{} // held by who asks for a token; the others wait for theirs
+	turn chan struct{} // semaphore of the caller that requests a token; others wait
 
 	mu      sync.Mutex
 	token   secret.String
 	expires time.Time // by GitHub's clock
-	number  int       // grows with each token, and when one is given up
-	worked  bool      // the token was accepted once
-	refused bool      // it was not, the first time already
+	number  int       // increases with each token, and when one is dropped
+	worked  bool      // the token was accepted at least once
+	refused bool      // the token was rejected on first use
 	ended   error     // the installation is suspended or gone
 }
 
@@ -41,7 +41,7 @@ func newTokens(app *App, of Installation) *tokens {
 	return &tokens{app: app, of: of, turn: make(chan struct{}, 1)}
 }
 
-// get gives a token that is good for a while.
+// get returns a token that is valid for a while.
 func (t *tokens) get(ctx context.Context) (secret.String, error) {
 	if token, ok, err := t.present(); ok || err != nil {
 		return token, err
@@ -53,12 +53,12 @@ func (t *tokens) get(ctx context.Context) (secret.String, error) {
 		return secret.String{}, context.Cause(ctx)
 	}
 	if token, ok, err := t.present(); ok || err != nil {
-		return token, err // somebody else asked meanwhile
+		return token, err // another goroutine renewed it in the meantime
 	}
 	return t.renew(ctx)
 }
 
-// present returns the token at hand, if it is good for long enough.
+// present returns the current token if it is valid for long enough.
 func (t *tokens) present() (secret.String, bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,8 +68,7 @@ func (t *tokens) present() (secret.String, bool, error) {
 	return t.token, !t.token.IsZero() && t.app.signer.now().Add(renewBefore).Before(t.expires), nil
 }
 
-// renew asks for another token, which may do no more than the table of permissions
-// says.
+// renew requests another token, limited to the table of permissions.
 func (t *tokens) renew(ctx context.Context) (secret.String, error) {
 	var made struct {
 		Token   string    `json:"token"`
@@ -94,8 +93,8 @@ func (t *tokens) renew(ctx context.Context) (secret.String, error) {
 	return t.token, nil
 }
 
-// end remembers that an installation is not to be asked again, and forgets its
-// token. Other errors may pass.
+// end records that no more tokens are to be requested for an installation, and drops
+// its token. It ignores errors that may be temporary.
 func (t *tokens) end(err error) {
 	if kind := fault.KindOf(err); kind != fault.Unauthorized && kind != fault.NotFound {
 		return
@@ -105,8 +104,8 @@ func (t *tokens) end(err error) {
 	t.ended, t.token = err, secret.String{}
 }
 
-// over says that the installation was found to be suspended or gone, or its token to be
-// none: what comes after that begins anew.
+// over reports whether the installation was found to be suspended or removed, or its
+// token invalid: the next use needs new tokens.
 func (t *tokens) over() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -123,8 +122,8 @@ func (t *tokens) begin(ctx context.Context) (int, error) {
 	return t.number, nil
 }
 
-// answered implements credential. A token that worked before and is refused was
-// revoked: another one is asked for, once. One that never worked is not replaced,
+// answered implements credential. A token that worked before and is rejected was
+// revoked: another one is requested, once. One that never worked is not replaced,
 // because the next would not work either.
 func (t *tokens) answered(used int, answer *http.Response) bool {
 	suspended := isSuspended(answer)
@@ -139,19 +138,19 @@ func (t *tokens) answered(used int, answer *http.Response) bool {
 	case answer.StatusCode != http.StatusUnauthorized:
 		t.worked = t.worked || used == t.number
 		return false
-	case used != t.number: // replaced meanwhile
+	case used != t.number: // replaced in the meantime
 		return true
 	case !t.worked:
 		t.refused = true
 		return false
 	}
 	t.token, t.worked = secret.String{}, false
-	t.number++ // whoever else used it sees that it is none any more
+	t.number++ // invalidates it for concurrent users
 	return true
 }
 
-// isSuspended says that the answer refuses because the installation is suspended.
-// The body, which is in memory, can be read again.
+// isSuspended reports whether a response is a rejection because the installation is
+// suspended. The body, which is in memory, can be read again.
 func isSuspended(answer *http.Response) bool {
 	if answer.StatusCode != http.StatusForbidden {
 		return false
@@ -161,7 +160,7 @@ func isSuspended(answer *http.Response) bool {
 	return err == nil && bytes.Contains(data, []byte(suspendedWords))
 }
 
-// post sends one thing that the library has no type for.
+// post sends an object for which the library has no type.
 func (f *Forge) post(ctx context.Context, path string, body, into any) error {
 	req, err := f.api.NewRequest(http.MethodPost, path, body)
 	if err != nil {

@@ -31,7 +31,7 @@ func open(t *testing.T, forge *github.Installed) error {
 	return err
 }
 
-// Whoever asks gets a token that is good for ten minutes more.
+// Every caller gets a token that is valid for at least ten more minutes.
 func TestTokens_renewedBeforeTheirEnd(t *testing.T) {
 	t.Parallel()
 	w, _, forge := newInstalled(t)
@@ -228,7 +228,7 @@ func TestTokens_serverError(t *testing.T) {
 	}
 }
 
-// A permission that was taken back since the installation was read.
+// A permission that was revoked after the installation was read.
 func TestTokens_permissionIsGone(t *testing.T) {
 	t.Parallel()
 	_, installed, forge := newInstalled(t)

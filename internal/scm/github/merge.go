@@ -13,9 +13,9 @@ import (
 	"promoter/internal/scm"
 )
 
-// methodsOf returns the allowed methods of merging in the order in which they are
-// tried: one that keeps our commit, one that copies it, one that makes another.
-// GitHub tells them only to who may push; unknown ones are tried.
+// methodsOf returns the allowed merge methods in the order in which they are tried:
+// one that keeps our commit, one that copies it, one that creates another. GitHub
+// reports them only to users who may push; unknown ones are tried.
 func methodsOf(found *gogithub.Repository) []string {
 	var methods []string
 	for _, method := range []struct {
@@ -32,8 +32,8 @@ func methodsOf(found *gogithub.Repository) []string {
 }
 
 // Merge merges with the first method that the repository and the rules of the base
-// allow. Where those could not be read, the next is tried. When GitHub refuses or its
-// answer is lost, the pull request is looked at before anything is said.
+// allow. If those could not be read, the next one is tried. If GitHub refuses, or its
+// response is lost, the pull request is read before a result is returned.
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
 	noun := p.noun("merge of pull request %d", number)
 	err := fault.New(fault.Unauthorized, "%s: %w", noun, &scm.RefusedError{Words: "the repository allows no method of merging"})
@@ -50,7 +50,7 @@ func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merg
 	return scm.Merged{}, err
 }
 
-// merge asks for one method. The commit of a rebase has the message it had.
+// merge requests one method. A rebase keeps the commit message.
 func (p pulls) merge(ctx context.Context, number int, method string, merge scm.Merge) (scm.Merged, error) {
 	options := &gogithub.PullRequestOptions{SHA: merge.Head, MergeMethod: method}
 	var message string
@@ -64,7 +64,7 @@ func (p pulls) merge(ctx context.Context, number int, method string, merge scm.M
 	return scm.Merged{Commit: strings.ToLower(done.GetSHA()), At: p.forge.now().UTC()}, nil
 }
 
-// Words by which GitHub tells its refusals of a merge apart. It documents none.
+// Messages that distinguish GitHub's refusals of a merge. They are undocumented.
 var (
 	wordsMethod  = regexp.MustCompile(`(?i)(merge commits|squash merges|rebase merges) are not allowed|must not contain merge commits|merge method .*not allowed|verified signature|automatically signed`)
 	wordsMoved   = regexp.MustCompile(`(?i)head branch was modified`)
@@ -76,17 +76,17 @@ var (
 	wordsLinear  = regexp.MustCompile(`(?i)must not contain merge commits|linear history`)
 )
 
-// wordsBefore stand before what a ruleset says, and say nothing.
+// wordsBefore is the prefix of a ruleset's message, without information.
 const wordsBefore = "Repository rule violations found; "
 
-// refusesMethod says that another method may be allowed.
+// refusesMethod reports whether another method may be allowed.
 func refusesMethod(err error) bool {
 	answer := refused(err)
 	return answer != nil && wordsMethod.MatchString(answer.Message)
 }
 
-// judgeMerge says what may be done about a refused merge. What GitHub forbids
-// stays forbidden until a person or a check acts.
+// judgeMerge classifies a refused merge. What GitHub forbids remains forbidden until
+// a user or a check acts.
 func judgeMerge(noun string, err error) error {
 	answer := refused(err)
 	if answer == nil || answer.Response.StatusCode != http.StatusMethodNotAllowed && !refusesMethod(err) {
@@ -106,7 +106,7 @@ func judgeMerge(noun string, err error) error {
 	}
 }
 
-// ruleOf names the rule of which no waiting helps.
+// ruleOf returns the rule for which waiting does not help.
 func ruleOf(words string) string {
 	switch {
 	case wordsQueue.MatchString(words):
@@ -120,7 +120,7 @@ func ruleOf(words string) string {
 	}
 }
 
-// look says what became of a merge that was refused or got no answer.
+// look determines the outcome of a merge that was refused or got no response.
 func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merge, cause error) (scm.Merged, error) {
 	switch status := statusOf(cause); {
 	case fault.KindOf(cause) == fault.RateLimited, status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound:
@@ -142,8 +142,8 @@ func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merg
 	return scm.Merged{}, blocked(noun, pull, cause)
 }
 
-// blocked asks the state of the pull request where the refusal's words say no
-// more than that it cannot be merged.
+// blocked reads the state of the pull request if the message reports only that it
+// cannot be merged.
 func blocked(noun string, pull *gogithub.PullRequest, cause error) error {
 	if !wordsUnclear.MatchString(cause.Error()) {
 		return cause

@@ -150,7 +150,7 @@ func TestMerge_lostAnswer(t *testing.T) {
 	}
 }
 
-// Nobody looks at a pull request that the credential may not touch.
+// A pull request that the credential cannot access is not read.
 func TestMerge_noLook(t *testing.T) {
 	t.Parallel()
 	for status, kind := range map[int]fault.Kind{401: fault.Unauthorized, 403: fault.Unauthorized, 404: fault.NotFound, 429: fault.RateLimited} {

@@ -16,14 +16,14 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// repository is one repository for one pass: what it remembers of permissions
-// and statuses is never older.
+// repository is one repository during one reconciliation: its cached permissions and
+// statuses are never older.
 type repository struct {
 	forge       *Forge
 	owner, name string
 	info        scm.Info
-	methods     []string // of merging, in the order in which they are tried
-	administers bool     // the credential may read all that a branch asks
+	methods     []string // merge methods, in the order in which they are tried
+	administers bool     // the credential can read all settings of a branch
 
 	mu      sync.Mutex
 	writers map[string]bool // by login in lower case
@@ -31,13 +31,13 @@ type repository struct {
 	asked   map[string]asked // by branch, as far as it was read
 }
 
-// features are what GitHub has.
+// features is what GitHub supports.
 var features = scm.Features{
 	PullRequests: true, Closers: true, Approvals: true, Statuses: true, Comments: true,
 	Teams: true, Compare: true, Releases: true, GuardedMerge: true, Rules: true,
 }
 
-// Open asks for a repository, and now and then for the account of the credential.
+// Open fetches a repository, and the account of the credential if it is not cached.
 func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	noun := "repository " + rest.OneLine(name)
 	owner, short, err := splitName(name)
@@ -64,8 +64,9 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	}, nil
 }
 
-// describe makes the addresses itself: Git's gets the credential, and by the host
-// of the other one the server's file gives rights. No answer may lead elsewhere.
+// describe builds the URLs itself: the clone URL receives the credential, and the
+// server config grants permissions by the host of the web URL. No response may
+// redirect them.
 func (f *Forge) describe(found *gogithub.Repository) (scm.Info, error) {
 	key, err := identity.ForgeKey(f.host, identity.NumericID(found.GetID()))
 	if err != nil {
@@ -81,8 +82,8 @@ func (f *Forge) describe(found *gogithub.Repository) (scm.Info, error) {
 	}, nil
 }
 
-// mayPush says whether the credential may push. What GitHub tells with the
-// repository is about users; an installation has permissions of its own.
+// mayPush reports whether the credential may push. The permissions that GitHub
+// returns with the repository are those of users; an installation has its own.
 func (f *Forge) mayPush(found *gogithub.Repository) bool {
 	if f.permitted != nil {
 		return f.permitted.Grants(Permission{Name: "contents", Access: "write"})
@@ -91,7 +92,7 @@ func (f *Forge) mayPush(found *gogithub.Repository) bool {
 	return push || !told
 }
 
-// administers says whether the credential may read the settings of the repository.
+// administers reports whether the credential can read the settings of the repository.
 func (f *Forge) administers(found *gogithub.Repository) bool {
 	if f.permitted != nil {
 		return f.permitted.Grants(Permission{Name: "administration", Access: "read"})
@@ -99,11 +100,11 @@ func (f *Forge) administers(found *gogithub.Repository) bool {
 	return found.GetPermissions()["admin"]
 }
 
-// accountKept is how long the name of our account is believed: a service lives long,
-// and accounts can be renamed.
+// accountKept is how long the name of our account is cached: the service is
+// long-running, and accounts can be renamed.
 const accountKept = time.Hour
 
-// account asks who the credential belongs to.
+// account fetches the account of the credential.
 func (f *Forge) account(ctx context.Context) (identity.User, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -118,8 +119,7 @@ func (f *Forge) account(ctx context.Context) (identity.User, error) {
 	return f.self, nil
 }
 
-// person translates an account. GitHub forgets accounts that were deleted: those
-// have no login.
+// person converts an account. Deleted accounts have no login.
 func (f *Forge) person(user *gogithub.User) identity.User {
 	login := user.GetLogin()
 	if login == "" {
@@ -128,33 +128,33 @@ func (f *Forge) person(user *gogithub.User) identity.User {
 	return identity.User{Host: f.host, ID: identity.NumericID(user.GetID()), Login: login, Bot: user.GetType() == "Bot" || strings.HasSuffix(login, "[bot]")}
 }
 
-// Info returns what GitHub said when the repository was opened.
+// Info returns what GitHub reported when the repository was opened.
 func (r *repository) Info() scm.Info { return r.info }
 
-// Features returns all that there are.
+// Features returns all features.
 func (r *repository) Features() scm.Features { return features }
 
 // PullRequests returns the pull requests of the repository.
 func (r *repository) PullRequests() scm.PullRequests { return pulls{r} }
 
-// Signals returns what is said about its commits.
+// Signals returns the checks and reviews of the repository.
 func (r *repository) Signals() scm.Signals { return signals{r} }
 
 // Conversation returns the comments on its pull requests.
 func (r *repository) Conversation() scm.Conversation { return conversation{r} }
 
-// noun names a thing of the repository for errors.
+// noun formats a description of an object of the repository for errors.
 func (r *repository) noun(format string, args ...any) string {
 	return fmt.Sprintf(format, args...) + " of " + r.info.Name
 }
 
-// safeName is what owners, repositories, teams and accounts are named of. The
-// library puts names into paths as they are, and some come from strangers.
+// safeName matches the names of owners, repositories, teams and accounts. The library
+// inserts names into paths without escaping, and some are untrusted.
 var safeName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 
 func isName(name string) bool { return safeName.MatchString(name) && strings.Trim(name, ".") != "" }
 
-// splitName takes OWNER/NAME apart.
+// splitName splits OWNER/NAME.
 func splitName(name string) (owner, short string, err error) {
 	owner, short, found := strings.Cut(name, "/")
 	if !found || !isName(owner) || !isName(short) {

@@ -92,7 +92,8 @@ func TestOpen(t *testing.T) {
 	w.expect("GET "+repoPath, "GET /user", "GET "+repoPath) // the account once
 }
 
-// The key of a renamed repository is the same, and its new name is told and used.
+// The key of a renamed repository stays the same, and its new name is returned and
+// used.
 func TestOpen_renamedAndArchived(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
@@ -185,8 +186,8 @@ func TestOpenPulls_forksAreTold(t *testing.T) {
 	}
 }
 
-// Strangers cannot make the list one that is not read, nor one that is kept in
-// memory: whoever may fork may open as many as they like, with the longest texts.
+// Untrusted users cannot make the list unreadable, or too large for memory: any user
+// who may fork may open any number of pull requests, with the longest texts.
 func TestOpenPulls_theLongestTextsOfStrangers(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)

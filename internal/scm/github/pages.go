@@ -6,7 +6,7 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// pages reads a list to its end, or until read has given limit things.
+// pages reads a list completely, or until read has returned limit items.
 func pages[T any](limit int, read func(gogithub.ListOptions) ([]T, *gogithub.Response, error)) ([]T, error) {
 	return rest.Pages(limit, func(page rest.Page) ([]T, int, error) {
 		list, resp, err := read(gogithub.ListOptions{Page: page.Number, PerPage: page.Size})

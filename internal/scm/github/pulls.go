@@ -13,16 +13,16 @@ import (
 // pulls are the pull requests of a repository.
 type pulls struct{ *repository }
 
-// Open lists the open ones, the oldest first: what is opened while the pages are
-// read comes last and moves nothing.
+// Open lists the open pull requests, oldest first: one that is opened while the pages
+// are read comes last and does not shift the others.
 func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 	options := gogithub.PullRequestListOptions{State: "open", Sort: "created", Direction: "asc"}
 	all, err := p.list(ctx, options, rest.Everything, func(scm.PullRequest) bool { return true })
 	return all, explain(p.noun("open pull requests"), err)
 }
 
-// list reads pages until it has enough pull requests that are wanted. GitHub's
-// own long answers are let go page by page.
+// list reads pages until it has enough matching pull requests. It releases GitHub's
+// large responses page by page.
 func (p pulls) list(ctx context.Context, options gogithub.PullRequestListOptions, limit int, wanted func(scm.PullRequest) bool) ([]scm.PullRequest, error) {
 	return pages(limit, func(page gogithub.ListOptions) ([]scm.PullRequest, *gogithub.Response, error) {
 		options.ListOptions = page
@@ -37,8 +37,8 @@ func (p pulls) list(ctx context.Context, options gogithub.PullRequestListOptions
 	})
 }
 
-// from narrows a list to one head branch. GitHub reads it as OWNER:BRANCH, which
-// a fork of the same owner can have too.
+// from restricts a list to one head branch. GitHub interprets it as OWNER:BRANCH,
+// which a fork of the same owner can have too.
 func (p pulls) from(options gogithub.PullRequestListOptions, head string) gogithub.PullRequestListOptions {
 	options.Head = p.owner + ":" + head
 	return options

@@ -11,9 +11,9 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Recent lists the comments of the whole repository. Each page begins at the change
-// that the one before ended with, because an edit moves a comment to the end of the
-// list, and would move the next pages by one.
+// Recent lists the comments of the whole repository. Each page starts at the last
+// change of the previous one, because an edit moves a comment to the end of the list,
+// and would shift the following pages.
 // https://docs.github.com/en/rest/issues/comments#list-issue-comments-for-a-repository
 func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([]scm.Comment, error) {
 	noun := c.noun("recent comments")
@@ -25,16 +25,16 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 	return rest.CutComments(comments), explain(noun, err)
 }
 
-// recent is where a list of comments has come to.
+// recent is the position in a list of comments.
 type recent struct {
 	conversation
 
 	seen map[int64]bool
 	from time.Time
-	page int // of those since from
+	page int // of the comments since from
 }
 
-// next reads one page, and says whether another one follows.
+// next reads one page, and reports whether another one follows.
 func (r *recent) next(ctx context.Context) (comments []scm.Comment, more int, err error) {
 	found, resp, err := r.comments(ctx, "issues/comments?"+r.query())
 	if err != nil {
@@ -56,7 +56,8 @@ func (r *recent) next(ctx context.Context) (comments []scm.Comment, more int, er
 	return comments, min(resp.NextPage, 1), nil
 }
 
-// query asks for a second more: GitHub says after, and means at or after.
+// query starts one second earlier: GitHub documents "after", but implements "at or
+// after".
 func (r *recent) query() string {
 	return url.Values{
 		"sort": {"updated"}, "direction": {"asc"}, "since": {r.from.Add(-time.Second).Format(time.RFC3339)},
@@ -64,8 +65,8 @@ func (r *recent) query() string {
 	}.Encode()
 }
 
-// numberOf is the number of the pull request that a comment stands on, zero of a
-// comment on an issue. Only the address of the page tells them apart.
+// numberOf returns the number of the pull request of a comment, zero for a comment on
+// an issue. Only the web URL distinguishes them.
 func numberOf(comment *issueComment) int {
 	if !strings.Contains(comment.GetHTMLURL(), "/pull/") {
 		return 0
@@ -73,14 +74,13 @@ func numberOf(comment *issueComment) int {
 	return rest.NumberIn(comment.GetIssueURL())
 }
 
-// reactionOf is the name of one of ours.
+// reactionOf returns the name of one of our reactions.
 // https://docs.github.com/en/rest/reactions/reactions#about-reactions
 func reactionOf(reaction scm.Reaction) string {
 	return map[scm.Reaction]string{scm.ReactionDone: "+1", scm.ReactionRefused: "-1", scm.ReactionUnclear: "confused"}[reaction]
 }
 
-// React adds one reaction. GitHub answers with the one that is there where we added
-// it before.
+// React adds one reaction. GitHub returns the existing one if we added it before.
 func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
 	_, _, err := c.forge.api.Reactions.CreateIssueCommentReaction(ctx, c.owner, c.name, comment.ID, reactionOf(reaction))
 	return explain(c.noun("reaction to comment %d of pull request %d", comment.ID, comment.Number), err)

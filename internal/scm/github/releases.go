@@ -9,7 +9,7 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Releases lists published releases. GitHub shows drafts to who may push, so
+// Releases lists published releases. GitHub returns drafts to users who may push, so
 // pages are read until there are enough others.
 func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]scm.Release, error) {
 	noun := "releases of " + rest.OneLine(repository)

@@ -13,9 +13,9 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Reviews lists all submitted reviews. Whether a reviewer may push is asked once
-// per person, and only for reviews that could count: not of bots, comments and
-// dismissed ones.
+// Reviews lists all submitted reviews. Whether a reviewer may push is queried once
+// per user, and only for reviews that could count: not for bots, comments and
+// dismissed reviews.
 func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
 	noun := s.noun("reviews of pull request %d", number)
 	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.PullRequestReview, *gogithub.Response, error) {
@@ -40,8 +40,8 @@ func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) 
 	return reviews, nil
 }
 
-// translate leaves out our own reviews that were not submitted yet, which nobody
-// else sees, and states that GitHub may bring one day.
+// translate omits our own pending reviews, which no other user sees, and unknown
+// states.
 func (s signals) translate(given *gogithub.PullRequestReview) (scm.Review, bool) {
 	review := scm.Review{Author: s.forge.person(given.GetUser()), Commit: given.GetCommitID(), At: given.GetSubmittedAt().UTC()}
 	switch given.GetState() {
@@ -59,7 +59,7 @@ func (s signals) translate(given *gogithub.PullRequestReview) (scm.Review, bool)
 	return review, true
 }
 
-// writer says whether a person may push, asked once per pass.
+// writer reports whether a user may push, cached per reconciliation.
 func (s signals) writer(ctx context.Context, person identity.User) (bool, error) {
 	login := strings.ToLower(person.Login)
 	s.mu.Lock()
@@ -78,14 +78,14 @@ func (s signals) writer(ctx context.Context, person identity.User) (bool, error)
 	return may, nil
 }
 
-// MayWrite asks GitHub each time.
+// MayWrite queries GitHub on each call.
 func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, error) {
 	may, err := s.permitted(ctx, person)
 	return may, explain(s.noun("permission of %s", rest.OneLine(person.Login)), err)
 }
 
-// permitted asks for a permission. Bots have none that GitHub would tell, and an
-// account that is gone has none.
+// permitted fetches a permission. GitHub reports none for bots, and a deleted account
+// has none.
 func (s signals) permitted(ctx context.Context, person identity.User) (bool, error) {
 	if person.Bot || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {
 		return false, nil
@@ -97,13 +97,14 @@ func (s signals) permitted(ctx context.Context, person identity.User) (bool, err
 	if err != nil {
 		return false, err
 	}
-	// maintain and the roles of an organization come as the next lower of these.
+	// maintain and custom roles of an organization are reported as the next lower of
+	// these.
 	// https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
 	return level.GetPermission() == "admin" || level.GetPermission() == "write", nil
 }
 
-// Member asks for a membership. GitHub hides teams from who may not see them: a
-// classic token without the scope is told apart, any other sees nobody.
+// Member queries a membership. GitHub hides teams from users who may not see them: a
+// classic token without the scope is detected, for any other the team is empty.
 func (s signals) Member(ctx context.Context, team string, person identity.User) (bool, error) {
 	group, slug, _ := strings.Cut(team, "/")
 	if !isName(group) || !isName(slug) || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {

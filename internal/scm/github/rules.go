@@ -13,16 +13,16 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// asked is what a branch asks, with the methods of merging that its rules leave;
-// nil: all.
+// asked holds the requirements of a branch, with the merge methods that its rules
+// allow; nil: all.
 type asked struct {
 	scm.Rules
 	methods []string
 }
 
-// Rules reads the rulesets of a branch, which everybody may who sees the
-// repository, and of classic branch protection what a token may: the required
-// checks, and all of it for an administrator. It is remembered for the merge.
+// Rules reads the rulesets of a branch, which every user with read access sees, and
+// of classic branch protection what the token can read: the required checks, and
+// everything for an administrator. The result is cached for the merge.
 func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error) {
 	noun := r.noun("rules of branch %s", rest.OneLine(branch))
 	found := asked{}
@@ -39,17 +39,16 @@ func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error
 	return found.Rules, nil
 }
 
-// methodsInto returns the methods that are allowed by the repository and, as far as
-// they were read, by the rules of a branch.
+// methodsInto returns the methods that the repository allows and, as far as they were
+// read, the rules of a branch allow.
 func (r *repository) methodsInto(branch string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.asked[branch].leaves(r.methods)
 }
 
-// leaves returns the methods that keep the rules. GitHub signs what it squashes,
-// and never what it rebases; a merge brings our own commits along, which nobody
-// signed.
+// leaves returns the methods that satisfy the rules. GitHub signs squash commits, and
+// never rebased ones; a merge includes our own commits, which are not signed.
 // https://docs.github.com/en/authentication/managing-commit-signature-verification/about-commit-signature-verification
 func (a asked) leaves(methods []string) []string {
 	return slices.DeleteFunc(slices.Clone(methods), func(method string) bool {
@@ -57,7 +56,7 @@ func (a asked) leaves(methods []string) []string {
 	})
 }
 
-// stuck says why no method is left.
+// stuck returns why no method is allowed.
 func (a asked) stuck(branch string, methods []string) string {
 	switch {
 	case len(a.leaves(methods)) > 0:
@@ -73,7 +72,7 @@ func (a asked) stuck(branch string, methods []string) string {
 	}
 }
 
-// classic reads what the older kind of protection asks.
+// classic reads the requirements of classic branch protection.
 func (r *repository) classic(ctx context.Context, branch string, found *asked) error {
 	var told struct {
 		Protection struct {
@@ -107,7 +106,7 @@ func (r *repository) classic(ctx context.Context, branch string, found *asked) e
 	return nil
 }
 
-// protect takes the whole of a classic protection.
+// protect adds all requirements of a classic protection.
 func (a *asked) protect(p *gogithub.Protection) {
 	if reviews := p.GetRequiredPullRequestReviews(); reviews != nil {
 		a.PullRequests = true
@@ -120,7 +119,8 @@ func (a *asked) protect(p *gogithub.Protection) {
 	a.Signed = a.Signed || p.GetRequiredSignatures().GetEnabled()
 }
 
-// get reads something of the repository that the library does not know, or not well.
+// get fetches an object of the repository that the library does not support, or not
+// well.
 func (r *repository) get(ctx context.Context, path string, into any) error {
 	request, err := r.forge.api.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/%s", r.owner, r.name, path), nil)
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"promoter/internal/secret"
 )
 
-// What the strict server tells of a branch, in GitHub's own form, is read as it was
-// meant.
+// The rules of a branch on the strict server, in GitHub's own form, are read as
+// intended.
 func TestRules_server(t *testing.T) {
 	t.Parallel()
 	all := githubtest.Demands{
 		Checks: []string{"ci", "e2e"}, Strict: true, Approvals: 2, Owner: "ann", LastPush: true, Conversations: true, Queue: true, Signed: true, Linear: true,
 	}
 	classic := all
-	classic.Queue = false // GitHub tells it to nobody
+	classic.Queue = false // GitHub reports it to no user
 	want := scm.Rules{
 		Checks: all.Checks, Approvals: 2, Owners: true, NotByPusher: true, Current: true, Queue: true, Signed: true, Linear: true, PullRequests: true,
 	}

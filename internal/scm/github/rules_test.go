@@ -69,7 +69,7 @@ func TestRules_none(t *testing.T) {
 	}
 }
 
-// Who may bypass a ruleset is not held to its form, and to all the rest.
+// A user who may bypass a ruleset may ignore its form, but nothing else.
 func TestRules_bypass(t *testing.T) {
 	t.Parallel()
 	for answer, bound := range map[string]bool{
@@ -213,7 +213,7 @@ func TestMerge_signedFoundOut(t *testing.T) {
 	}
 }
 
-// GitHub's words are told apart, and told without what stands before them.
+// GitHub's messages are distinguished, and returned without their prefix.
 func TestMerge_refusedByARule(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]scm.RefusedError{

@@ -12,8 +12,8 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// rule is one rule of a ruleset as it holds for a branch. The library stops at kinds
-// that it does not know.
+// rule is one rule of a ruleset that applies to a branch. The library fails on
+// unknown rule types.
 type rule struct {
 	Type       string `json:"type"`
 	Ruleset    int64  `json:"ruleset_id"`
@@ -29,8 +29,8 @@ type rule struct {
 	} `json:"parameters"`
 }
 
-// rulesets reads the rules of all rulesets that hold for a branch, those of the
-// organization too. A server that is too old for them has none.
+// rulesets reads the rules of all rulesets that apply to a branch, including those of
+// the organization. A server that is too old for rulesets has none.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func (r *repository) rulesets(ctx context.Context, branch string, found *asked) error {
 	rules, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]rule, *gogithub.Response, error) {
@@ -49,7 +49,7 @@ func (r *repository) rulesets(ctx context.Context, branch string, found *asked) 
 	if err != nil {
 		return err
 	}
-	passes := map[int64]bool{} // the rulesets that promoter may bypass
+	passes := map[int64]bool{} // rulesets that promoter may bypass
 	for _, one := range rules {
 		if one.isForm() {
 			if _, known := passes[one.Ruleset]; !known {
@@ -61,14 +61,15 @@ func (r *repository) rulesets(ctx context.Context, branch string, found *asked) 
 	return nil
 }
 
-// isForm says whether a rule is about how something lands. Only from those a right
-// to bypass is taken: what must hold before holds for promoter too.
+// isForm reports whether a rule is about how changes are merged. A permission to
+// bypass is used only for those rules: preconditions of a merge apply to promoter
+// too.
 func (one rule) isForm() bool {
 	return slices.Contains([]string{"merge_queue", "required_signatures", "required_linear_history"}, one.Type)
 }
 
-// mayBypass says whether our account may merge past a ruleset. Where that cannot be
-// read it is taken to hold.
+// mayBypass reports whether our account may bypass a ruleset. If that cannot be read,
+// the ruleset applies.
 func (r *repository) mayBypass(ctx context.Context, ruleset int64) bool {
 	var told struct {
 		Bypass string `json:"current_user_can_bypass"`
@@ -77,7 +78,7 @@ func (r *repository) mayBypass(ctx context.Context, ruleset int64) bool {
 	return err == nil && slices.Contains([]string{"always", "pull_requests_only", "exempt"}, told.Bypass)
 }
 
-// take adds a rule. Kinds that are not named here show when a merge is refused.
+// take adds a rule. Rule types not listed here are noticed when a merge is refused.
 func (a *asked) take(one rule, bypassed bool) {
 	asks := one.Parameters
 	switch one.Type {
@@ -101,7 +102,7 @@ func (a *asked) take(one rule, bypassed bool) {
 	}
 }
 
-// narrow keeps the methods that one more rule allows; none named: all.
+// narrow keeps the methods that one more rule allows; an empty list allows all.
 func (a *asked) narrow(methods []string) {
 	switch {
 	case len(methods) == 0:

@@ -10,9 +10,9 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// statuses lists the latest status of every context, and remembers ours. The list
-// of all statuses is read, the newest first, because the combined one does not
-// tell who set them.
+// statuses lists the latest status of every context, and caches ours. It reads the
+// list of all statuses, newest first, because the combined status does not include
+// the creators.
 func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, error) {
 	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.RepoStatus, *gogithub.Response, error) {
 		return s.forge.api.Repositories.ListStatuses(ctx, s.owner, s.name, commit, &page)
@@ -51,8 +51,8 @@ func (s signals) statusCheck(status *gogithub.RepoStatus) scm.Check {
 	return check
 }
 
-// SetStatus sets the status, unless it stands there already: each setting is an
-// entry that people see, and GitHub takes 1,000 per commit and context.
+// SetStatus sets the status, unless it is already set: each one is an entry that
+// users see, and GitHub accepts 1,000 per commit and context.
 func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status) error {
 	noun := s.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
@@ -87,7 +87,7 @@ func wordOf(state scm.CheckState) string {
 	}
 }
 
-// textOrNil leaves an empty text out of a request.
+// textOrNil omits an empty text from a request.
 func textOrNil(text string) *string {
 	if text == "" {
 		return nil

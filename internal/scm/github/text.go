@@ -4,7 +4,7 @@ import "promoter/internal/scm/rest"
 
 // GitHub's limits in characters.
 const (
-	maxTitle       = 250 // of a pull request; GitHub takes 256
+	maxTitle       = 250 // of a pull request; GitHub allows 256
 	maxBody        = 65536
 	maxLabel       = 50
 	maxDescription = 140 // of a status

@@ -124,7 +124,7 @@ func TestTransport_noServer(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
 	options := w.options()
-	options.API = "http://127.0.0.1:1" // no port that somebody else could get meanwhile
+	options.API = "http://127.0.0.1:1" // a port that no other process could get in the meantime
 	forge, err := New(options)
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func newWire(t *testing.T) *wire {
 const repositoryJSON = `{"id":42,"name":"deploy","full_name":"acme/deploy","owner":{"login":"acme"},"html_url":"https://github.com/acme/deploy",
 "clone_url":"https://github.com/acme/deploy.git","default_branch":"main","permissions":{"push":true}}`
 
-// on says what is answered to METHOD PATH, one after the other.
+// on sets the responses to METHOD PATH, in order.
 func (w *wire) on(route string, answers ...http.HandlerFunc) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,12 +10,12 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// signals are what is said about commits.
+// signals holds the checks and reviews of commits.
 type signals struct{ *repository }
 
-// Checks lists the statuses of a commit. GitLab keeps the jobs of pipelines and the
-// statuses that others set in one list. Jobs of pipelines for merged results are
-// none of the commit's: they run on a commit of GitLab's own.
+// Checks lists the statuses of a commit. GitLab keeps the jobs of pipelines and
+// external statuses in one list. Jobs of merged results pipelines are not included:
+// they run on a commit that GitLab creates.
 func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error) {
 	noun := s.noun("checks of commit %.12s", rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
@@ -32,7 +32,7 @@ func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error)
 	return rest.Worst(checks), nil
 }
 
-// checkOf translates a job or a status.
+// checkOf converts a job or a status.
 func (s signals) checkOf(status *gogitlab.CommitStatus) scm.Check {
 	check := scm.Check{
 		Name: status.Name, State: stateOf(status), URL: status.TargetURL, At: timeOf(status.CreatedAt),
@@ -44,14 +44,14 @@ func (s signals) checkOf(status *gogitlab.CommitStatus) scm.Check {
 	return check
 }
 
-// isOwn says whether we set a status. The jobs of a pipeline that our push began
-// have our account as their author too; only statuses that were set have words.
+// isOwn reports whether we set a status. Jobs of a pipeline that our push triggered
+// have our account as their author too; only external statuses have a description.
 func (s signals) isOwn(status *gogitlab.CommitStatus) bool {
 	return status.Description != "" && s.info.Self.Same(s.forge.person(status.Author.Username))
 }
 
-// stateOf translates the status of a job. One that may fail has passed when it
-// does, as one that was left out; so has one that a person may start, and need not.
+// stateOf converts the status of a job. A job that is allowed to fail has passed if
+// it fails, as has a skipped one, and an optional manual one.
 // https://docs.gitlab.com/api/jobs/#job-status-values
 func stateOf(status *gogitlab.CommitStatus) scm.CheckState {
 	switch status.Status {
@@ -72,15 +72,15 @@ func stateOf(status *gogitlab.CommitStatus) scm.CheckState {
 	}
 }
 
-// source is where a job of a name runs: pipelines of the branch and of the merge
-// request have the same commit and different refs.
+// source is where a job runs: pipelines of the branch and of the merge request have
+// the same commit and different refs.
 type source struct {
 	name, ref string
 	own       bool
 }
 
-// latest leaves the latest result of every source; numbers grow. Of our own status
-// there is one, whichever pipeline GitLab put it into.
+// latest returns the latest result per source; numbers increase. Our own status is
+// kept once, whichever pipeline GitLab added it to.
 func (s signals) latest(found []*gogitlab.CommitStatus) []*gogitlab.CommitStatus {
 	targets := map[source]int{}
 	var kept []*gogitlab.CommitStatus

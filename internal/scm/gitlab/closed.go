@@ -9,8 +9,8 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Closed lists those that are closed or merged. It asks per merge request for the
-// message of its head, which GitLab keeps when the branch is gone.
+// Closed lists closed and merged merge requests. For each one it fetches the message
+// of its head, which GitLab keeps when the branch is deleted.
 func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
 	noun := p.noun("closed merge requests from %s", rest.OneLine(head))
 	if err := rest.CheckLimit(limit); err != nil {
@@ -30,7 +30,7 @@ func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRe
 	return closed, nil
 }
 
-// complete asks for what a list does not tell.
+// complete fetches what a list does not include.
 func (p pulls) complete(ctx context.Context, pull *scm.PullRequest) (err error) {
 	if pull.Head.Message, err = p.message(ctx, pull.Head.Commit); err != nil || pull.State != scm.StateMerged {
 		return err
@@ -39,7 +39,7 @@ func (p pulls) complete(ctx context.Context, pull *scm.PullRequest) (err error) 
 	return err
 }
 
-// message returns that of a commit, nothing when the commit is gone.
+// message returns the message of a commit, empty if the commit does not exist.
 func (p pulls) message(ctx context.Context, commit string) (string, error) {
 	if !rest.IsCommit(commit) {
 		return "", nil

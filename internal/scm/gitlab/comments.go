@@ -11,11 +11,10 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// conversation is the talk below a merge request.
+// conversation holds the comments of a merge request.
 type conversation struct{ *repository }
 
-// notes lists all notes of a merge request, oldest first, also those that GitLab
-// writes itself.
+// notes lists all notes of a merge request, oldest first, including system notes.
 func (r *repository) notes(ctx context.Context, number int) ([]*gogitlab.Note, error) {
 	return pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.Note, *gogitlab.Response, error) {
 		options := &gogitlab.ListMergeRequestNotesOptions{
@@ -25,7 +24,7 @@ func (r *repository) notes(ctx context.Context, number int) ([]*gogitlab.Note, e
 	})
 }
 
-// written are the notes that people wrote, not on lines of the changes.
+// written returns the notes by users, except those on lines of the diff.
 func (r *repository) written(ctx context.Context, number int) ([]*gogitlab.Note, error) {
 	notes, err := r.notes(ctx, number)
 	return slices.DeleteFunc(notes, func(note *gogitlab.Note) bool { return !isComment(note) }), err
@@ -33,8 +32,8 @@ func (r *repository) written(ctx context.Context, number int) ([]*gogitlab.Note,
 
 func isComment(note *gogitlab.Note) bool { return !note.System && note.Type != gogitlab.DiffNote }
 
-// Comments lists what people wrote. Notes on lines of the changes are not among
-// them, and neither are GitLab's own.
+// Comments lists comments by users, without those on lines of the diff and system
+// notes.
 func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, error) {
 	if c.withoutPulls {
 		return nil, nil
@@ -47,9 +46,10 @@ func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, 
 	return comments, explain(c.noun("notes on merge request %d", number), err)
 }
 
-// translate makes comments of notes. Their last change is when GitLab lists them: an
-// edit is no event. A reaction counts as an edit, because the API does not tell the
-// two apart: it has no last_edited_at, and an emoji sets updated_at.
+// translate converts notes to comments. Their last change is the time by which GitLab
+// lists them: an edit is not an event. A reaction counts as an edit, because the API
+// does not distinguish the two: it has no last_edited_at, and an emoji sets
+// updated_at.
 // https://gitlab.com/gitlab-org/gitlab/-/blob/master/app/models/award_emoji.rb
 func (c conversation) translate(ctx context.Context, notes []*gogitlab.Note) ([]scm.Comment, error) {
 	var comments []scm.Comment
@@ -68,8 +68,8 @@ func (c conversation) translate(ctx context.Context, notes []*gogitlab.Note) ([]
 	return comments, nil
 }
 
-// Say writes, edits or leaves our note. The marker is put before a text that does
-// not hold it.
+// Say creates, updates or leaves our note. The marker is prepended to a text that
+// does not contain it.
 func (c conversation) Say(ctx context.Context, number int, marker, text string) error {
 	if c.withoutPulls {
 		return nil

@@ -11,11 +11,11 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// longestRevision bounds what names a commit: an id, a tag or a branch.
+// longestRevision bounds the length of a revision: a commit ID, a tag or a branch.
 const longestRevision = 255
 
-// Compare lists the commits between two others, all of which GitLab tells in one
-// answer. Two that share no history are a NotFound fault.
+// Compare lists the commits between two revisions, all of which GitLab returns in one
+// response. Two that share no history are a NotFound fault.
 func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit int) (scm.Comparison, error) {
 	noun := "comparison in " + rest.OneLine(repository)
 	if !isPath(repository) {

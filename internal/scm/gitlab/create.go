@@ -12,9 +12,9 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Create opens a merge request, with everything in one request. GitLab itself
-// refuses a second one for the same head and base. When its answer is lost, the
-// merge request is looked up and not asked for again.
+// Create opens a merge request in a single request. GitLab itself rejects a second
+// one for the same head and base. If the response is lost, the merge request is
+// looked up, and the request is not repeated.
 func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, error) {
 	noun := p.noun("merge request from %s", rest.OneLine(draft.Head))
 	wanted, err := p.wanted(ctx, draft)
@@ -33,8 +33,8 @@ func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, er
 	return p.translate(mr), nil
 }
 
-// wanted is the request. A commit of ours is kept where the project leaves the
-// choice: its trailers say what it brings.
+// wanted builds the request. If the project allows the choice, our commit is not
+// squashed: its trailers describe its content.
 func (p pulls) wanted(ctx context.Context, draft scm.Draft) (*gogitlab.CreateMergeRequestOptions, error) {
 	wanted := &gogitlab.CreateMergeRequestOptions{
 		Title: gogitlab.Ptr(titleOf(draft.Title, draft.AsDraft)), Description: gogitlab.Ptr(bodyOf(draft.Body)),
@@ -60,11 +60,11 @@ func (p pulls) wanted(ctx context.Context, draft scm.Draft) (*gogitlab.CreateMer
 	return wanted, err
 }
 
-// teamPrefix stands before GROUP/NAME.
+// teamPrefix is the prefix of GROUP/NAME.
 const teamPrefix = "team:"
 
-// numbers finds accounts. Groups are left out, since GitLab asks persons only, and
-// so are our own account and names that nobody has.
+// numbers finds the IDs of accounts. It omits groups, since only users can be GitLab
+// reviewers, our own account, and unknown names.
 func (p pulls) numbers(ctx context.Context, names []string) ([]int, error) {
 	var ids []int
 	for _, name := range names {
@@ -82,8 +82,8 @@ func (p pulls) numbers(ctx context.Context, names []string) ([]int, error) {
 	return ids, nil
 }
 
-// lost looks for a merge request whose creation got no answer. One of somebody
-// else, or with another text, was there before.
+// lost looks for a merge request whose creation got no response. A merge request by
+// another user, or with another text, existed before.
 func (p pulls) lost(ctx context.Context, draft scm.Draft, cause error) (scm.PullRequest, error) {
 	options := gogitlab.ListProjectMergeRequestsOptions{
 		State: gogitlab.Ptr("opened"), SourceBranch: &draft.Head, TargetBranch: &draft.Base,
@@ -99,7 +99,8 @@ func (p pulls) lost(ctx context.Context, draft scm.Draft, cause error) (scm.Pull
 	return found[0], nil
 }
 
-// headless closes what GitLab opens from a branch that is not there.
+// headless closes a merge request that GitLab opened from a branch that does not
+// exist.
 func (p pulls) headless(ctx context.Context, noun string, number int) error {
 	_, _, err := p.forge.api.MergeRequests.UpdateMergeRequest(p.id, number,
 		&gogitlab.UpdateMergeRequestOptions{StateEvent: gogitlab.Ptr("close")}, in(ctx))

@@ -1,14 +1,14 @@
-// Package gitlab is the forge GitLab, gitlab.com or a self-managed server of any
-// tier, behind the seams of package scm.
+// Package gitlab implements scm for GitLab: gitlab.com or a self-managed server of
+// any tier.
 //
-// A project is asked for by its path once, and by its id from then on: a rename
-// changes nothing. What only higher tiers have is never needed; where it is absent
-// the result is the documented one of the seams.
+// A project is looked up by its path once, and accessed by its ID from then on, so
+// that a rename has no effect. Features of higher tiers are never required; without
+// them, results are as package scm documents.
 //
-// An approval of GitLab's carries no commit. Here it gets the head of the version
-// that was the latest when it was given, so that one from before the last push is
-// told as such whatever the project does with its approvals on a push.
+// GitLab's approvals have no commit. This package assigns the head of the version
+// that was the latest when the approval was given, so that an approval from before
+// the last push is recognized whether or not the project resets approvals on a push.
 //
-// The credential is sent to the API's host and to no other, and never appears in
-// an error. Errors carry GitLab's words on one line.
+// The credential is sent only to the API's host and never appears in an error. Errors
+// contain GitLab's message on one line.
 package gitlab

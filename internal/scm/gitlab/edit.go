@@ -9,8 +9,8 @@ import (
 	"promoter/internal/scm"
 )
 
-// Edit changes what is set, in one request. Nothing set is no request. A draft
-// stays one when its title changes.
+// Edit changes the fields that are set, in one request. It sends no request if none
+// is set. A draft remains one when its title changes.
 func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 	if edit.Title == nil && edit.Body == nil && edit.Base == nil && edit.Closed == nil && len(edit.AddLabels) == 0 {
 		return nil
@@ -37,7 +37,7 @@ func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 	if err != nil {
 		return p.denied(ctx, explain(noun, err))
 	}
-	// GitLab answers with success also when it changed no state.
+	// GitLab returns success even if it did not change the state.
 	if edit.Closed != nil && (mr.State == "closed") != *edit.Closed {
 		return fault.New(fault.Conflict, "%s: it is %s and stays so, as when its branch is gone", noun, mr.State)
 	}

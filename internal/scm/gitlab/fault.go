@@ -14,13 +14,13 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// explain gives an error of the library a kind, and puts what was asked before
-// GitLab's words.
+// explain converts an error of the library to a fault and prefixes GitLab's message
+// with the request.
 func explain(noun string, err error) error { return rest.Explain("GitLab", noun, err, answerOf) }
 
-// answerOf takes an answer of GitLab apart that is an error.
+// answerOf parses an error response of GitLab.
 func answerOf(err error) (rest.Answer, bool) {
-	if errors.Is(err, gogitlab.ErrNotFound) { // the library keeps no words of these
+	if errors.Is(err, gogitlab.ErrNotFound) { // the library drops their message
 		return rest.Answer{Status: http.StatusNotFound, Kind: fault.NotFound, Words: "Not Found"}, true
 	}
 	answer, ok := errors.AsType[*gogitlab.ErrorResponse](err)
@@ -33,17 +33,17 @@ func answerOf(err error) (rest.Answer, bool) {
 	return told, true
 }
 
-// wasNotFound says that GitLab does not know it, or hides it.
+// wasNotFound reports whether an object does not exist, or is hidden.
 func wasNotFound(err error) bool { return errors.Is(err, gogitlab.ErrNotFound) }
 
-// wasForbidden says that GitLab refused for the role of the account, or for what
-// the server has no licence for. The token itself was good before.
+// wasForbidden reports whether GitLab rejected a request because of the account's
+// role, or a missing license of the server. The token itself was valid.
 func wasForbidden(err error) bool {
 	answer, ok := errors.AsType[*gogitlab.ErrorResponse](err)
 	return ok && (answer.Response.StatusCode == http.StatusForbidden || answer.Response.StatusCode == http.StatusUnauthorized)
 }
 
-// judge says what may be done about an answer, and what a person can do.
+// judge returns the kind of fault of a response, and advice for the user.
 func judge(status int, words string, body []byte) (fault.Kind, string) {
 	switch status {
 	case http.StatusUnauthorized:
@@ -68,7 +68,7 @@ func judge(status int, words string, body []byte) (fault.Kind, string) {
 	return fault.Invalid, ""
 }
 
-// scopeLacking says which scope the token needs, if that is what it is about.
+// scopeLacking returns which scope the token needs, if that is the error.
 func scopeLacking(body []byte) string {
 	var told struct{ Error, Scope string }
 	if json.Unmarshal(body, &told) != nil || told.Error != "insufficient_scope" {
@@ -80,7 +80,7 @@ func scopeLacking(body []byte) string {
 	return rest.OneLine(": the token lacks the scope " + strings.ReplaceAll(told.Scope, " ", " or "))
 }
 
-// wordsOf puts what GitLab says into one line: a message, a list of them, or some
+// wordsOf formats GitLab's message on one line: a message, a list of them, or some
 // for each field.
 func wordsOf(status int, body []byte) string {
 	var told map[string]any
@@ -90,7 +90,7 @@ func wordsOf(status int, body []byte) string {
 			words = append(words, sentences(told[key])...)
 		}
 	} else if text := strings.TrimSpace(string(body)); !strings.HasPrefix(text, "<") {
-		words = []string{text} // the limits are told in plain text
+		words = []string{text} // rate limits are reported as plain text
 	}
 	text := rest.OneLine(strings.Join(slices.Compact(words), "\n"))
 	if text = strings.TrimPrefix(text, strconv.Itoa(status)+" "); text == "" {
@@ -99,7 +99,7 @@ func wordsOf(status int, body []byte) string {
 	return text
 }
 
-// maxSentences bounds the words of a refusal.
+// maxSentences bounds the number of messages of a refusal.
 const maxSentences = 20
 
 func sentences(told any) []string {

@@ -16,56 +16,56 @@ import (
 	"promoter/internal/secret"
 )
 
-// PublicURL is the page of the public GitLab.
+// PublicURL is the URL of gitlab.com.
 const PublicURL = "https://gitlab.com"
 
-// WritePace is the distance between two writes. GitLab asks for none; gitlab.com
-// allows 60 notes and 300 other writes a minute.
+// WritePace is the minimum interval between two writes. GitLab does not require one;
+// gitlab.com allows 60 notes and 300 other writes a minute.
 // https://docs.gitlab.com/user/gitlab_com/#rate-limits-on-gitlabcom
 const WritePace = time.Second
 
-// GitUser is the name that Git gives beside a token.
+// GitUser is the user name that Git sends with a token.
 const GitUser = "oauth2"
 
-// Options say which GitLab is meant and how it is asked.
+// Options configures access to GitLab.
 type Options struct {
-	// URL of the pages for people, with the path below which a server may have
-	// them. Empty: PublicURL.
+	// URL is the URL of the web pages, including the path of the server, if any.
+	// Empty: PublicURL.
 	URL string
-	// Token gives the credential: a personal, group or project access token. It is
-	// asked for before every request. An absent one asks without a credential.
+	// Token returns the credential: a personal, group or project access token. It is
+	// called before every request. If absent, requests are anonymous.
 	Token func(ctx context.Context) (secret.String, error)
 	// HTTP sends the requests. Its own redirect policy is not used.
 	HTTP *http.Client
-	// Now is the clock.
+	// Now returns the current time.
 	Now func() time.Time
-	// Pace is the distance between two writes, see WritePace. Zero: none.
+	// Pace is the minimum interval between two writes, see WritePace. Zero: none.
 	Pace time.Duration
 }
 
-// Forge is one GitLab with one credential: an scm.Forge, scm.Comparer and
-// scm.Releases. It is safe for many goroutines.
+// Forge is GitLab with one credential: an scm.Forge, scm.Comparer and scm.Releases.
+// It is safe for concurrent use.
 type Forge struct {
 	rest.Pauses // of this credential
 
-	host string           // of the pages for people, which names repositories and persons
-	page string           // the address of those pages, without a slash at its end
-	api  *gogitlab.Client //nolint:staticcheck // the whole module is: docs/dependencies.md says why it is used
+	host string           // of the web pages, which identifies repositories and users
+	page string           // URL of the web pages, without a trailing slash
+	api  *gogitlab.Client //nolint:staticcheck // the whole module is deprecated; docs/dependencies.md explains its use
 	now  func() time.Time
 
 	mu   sync.Mutex
-	self account      // asked for once an hour
-	told time.Time    // when that was
-	bots map[int]bool // by number of the account
+	self account      // refreshed once an hour
+	told time.Time    // time of that refresh
+	bots map[int]bool // by account ID
 }
 
-// account is somebody with the number that GitLab's API wants.
+// account is a user with the ID that GitLab's API requires.
 type account struct {
 	id     int
 	person identity.User
 }
 
-// New makes a Forge. It sends no request. Token, HTTP and Now are required.
+// New returns a Forge. It sends no request. Token, HTTP and Now are required.
 func New(options Options) (*Forge, error) {
 	if options.Token == nil || options.HTTP == nil || options.Now == nil {
 		return nil, errors.New("gitlab: a forge needs a token source, an HTTP client and a clock")
@@ -94,10 +94,10 @@ func New(options Options) (*Forge, error) {
 	return made, nil
 }
 
-// noLimiter lets everything pass, since the limits are kept below the library.
+// noLimiter never limits, because the limits are enforced below the library.
 type noLimiter struct{}
 
-// Wait returns at once.
+// Wait returns immediately.
 func (noLimiter) Wait(context.Context) error { return nil }
 
 // in binds a request to a context.

@@ -6,8 +6,9 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// limits are how GitLab tells its limits: 429 with Retry-After, and RateLimit
-// headers also before. A limit of one kind of request counts for all of them.
+// limits describes how GitLab reports its rate limits: 429 with Retry-After, and
+// RateLimit headers before that. A limit of one kind of request is applied to all of
+// them.
 // https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
 func limits() rest.Limits { return rest.Limits{Prefix: "Ratelimit-", Refused: limited} }
 

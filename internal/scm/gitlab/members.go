@@ -10,13 +10,13 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// developer is the lowest role that may push. Roles that a company makes have the
-// level of the one that they are based on.
+// developer is the lowest role that may push. Custom roles have the level of their
+// base role.
 // https://docs.gitlab.com/api/access_requests/#valid-access-levels
 const developer = int(gogitlab.DeveloperPermissions)
 
-// level asks which role an account has in the project, also by its groups and by
-// groups that were invited. Zero: none, or the account is blocked.
+// level returns the role of an account in the project, including roles inherited from
+// its groups and from invited groups. Zero: none, or the account is blocked.
 func (r *repository) level(ctx context.Context, id int) (int, error) {
 	member, _, err := r.forge.api.ProjectMembers.GetInheritedProjectMember(r.id, id, in(ctx))
 	if wasNotFound(err) || err == nil && member.State != "active" {
@@ -28,12 +28,12 @@ func (r *repository) level(ctx context.Context, id int) (int, error) {
 	return int(member.AccessLevel), nil
 }
 
-// ownLevel is the role of our account. The project tells it, except where it comes
-// from a group that was invited.
+// ownLevel returns the role of our account. The project includes it, unless it comes
+// from an invited group.
 func (r *repository) ownLevel(ctx context.Context, found *gogitlab.Project, self int) (int, error) {
 	told := found.Permissions
 	if told == nil {
-		return developer, nil // GitLab does not say
+		return developer, nil // not reported by GitLab
 	}
 	level := 0
 	if told.ProjectAccess != nil {
@@ -48,7 +48,7 @@ func (r *repository) ownLevel(ctx context.Context, found *gogitlab.Project, self
 	return r.level(ctx, self)
 }
 
-// MayWrite asks GitLab each time.
+// MayWrite queries GitLab on each call.
 func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, error) {
 	noun := s.noun("role of %s", rest.OneLine(person.Login))
 	id, err := s.userID(ctx, person)
@@ -59,8 +59,8 @@ func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, erro
 	return level >= developer, explain(noun, err)
 }
 
-// Member asks for a membership of a group, also by one of the groups above. GitLab
-// hides groups from who may not see them: nobody is in those.
+// Member queries a membership of a group, including inherited membership. GitLab
+// hides groups from users who may not see them: those are empty.
 func (s signals) Member(ctx context.Context, team string, person identity.User) (bool, error) {
 	noun := "members of group " + rest.OneLine(team)
 	if !isPath(team) {

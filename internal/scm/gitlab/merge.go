@@ -12,11 +12,11 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Merge merges by the one method of the project. Where GitLab refuses, or its
-// answer is lost, the merge request is looked at before anything is said.
+// Merge merges with the merge method of the project. If GitLab refuses, or its
+// response is lost, the merge request is read before a result is returned.
 //
-// A project with merge trains lets its API past them, which would land what the
-// train did not test: that is never asked for.
+// In a project with merge trains, the API can bypass the train, and merge what the
+// train did not test: this is never requested.
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
 	noun := p.noun("merge of merge request %d", number)
 	project, _, err := p.forge.api.Projects.GetProject(p.id, nil, in(ctx))
@@ -43,8 +43,9 @@ func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merg
 	return p.look(ctx, noun, number, merge, explain(noun, err))
 }
 
-// othersRan refuses a head of which only our own status tells. GitLab makes a pipeline
-// of that, which satisfies a project that wants one before its own has begun.
+// othersRan refuses a head that only has our own status. GitLab creates a pipeline
+// for that status, which satisfies "Pipelines must succeed" before the project's own
+// pipeline has started.
 func (p pulls) othersRan(ctx context.Context, noun, head string) error {
 	s := signals(p)
 	found, err := s.statuses(ctx, head)
@@ -59,7 +60,8 @@ func (p pulls) othersRan(ctx context.Context, noun, head string) error {
 	return refuse(noun, &scm.RefusedError{Words: "a pipeline must succeed, and none has begun for this head"})
 }
 
-// done tells what was merged. That it was is more than which commit it made.
+// done returns the result of a merge. Failing to find the merge commit is not an
+// error.
 func (p pulls) done(ctx context.Context, mr *gogitlab.MergeRequest) (scm.Merged, error) {
 	merged, err := p.landed(ctx, mergedOf(mr), mr.SHA, mr.TargetBranch)
 	if err != nil {
@@ -74,7 +76,7 @@ func refuse(noun string, refused *scm.RefusedError) error {
 	return fault.New(fault.Unauthorized, "%s: %w", noun, refused)
 }
 
-// look says what became of a merge that was refused or got no answer.
+// look determines the outcome of a merge that was refused or got no response.
 func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merge, cause error) (scm.Merged, error) {
 	if fault.KindOf(cause) == fault.RateLimited {
 		return scm.Merged{}, cause
@@ -98,10 +100,10 @@ func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merg
 	return scm.Merged{}, p.blocked(ctx, noun, mr, cause)
 }
 
-// blocked says why an open merge request was not merged.
+// blocked returns why an open merge request was not merged.
 func (p pulls) blocked(ctx context.Context, noun string, mr *gogitlab.MergeRequest, cause error) error {
 	switch rest.StatusOf(cause) {
-	case http.StatusUnauthorized: // the token was good enough to look
+	case http.StatusUnauthorized: // the token was sufficient to read
 		return refuse(noun, &scm.RefusedError{Words: "GitLab does not let this account merge into " + rest.OneLine(mr.TargetBranch) +
 			": the role Developer is needed, and where the branch is protected, to be allowed to merge"})
 	case http.StatusForbidden:

@@ -32,7 +32,7 @@ func merging(head string) scm.Merge {
 	return scm.Merge{Head: head, Base: "main", Title: "Promote web to prod", Message: "Promoter-Environment: prod"}
 }
 
-// What GitLab says with one refusal of the kind 405 is told apart.
+// GitLab's messages for refusals with status 405 are distinguished.
 func TestMerge_refusals(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -114,7 +114,7 @@ func rules(wanted int) func(*gitlabtest.Settings) {
 	}
 }
 
-// The commit that landed is told, or not at all.
+// The merge commit is returned, or left empty.
 func TestMerge_whatLanded(t *testing.T) {
 	t.Parallel()
 	for name, settings := range map[string]gitlabtest.Settings{
@@ -175,7 +175,8 @@ func TestCreate_keepsTheCommit(t *testing.T) {
 	}
 }
 
-// An archived project and a lost role say so, whatever was asked.
+// Errors about an archived project and a lost role report the reason, whatever was
+// requested.
 func TestWrites_sayWhy(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})

@@ -16,30 +16,31 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// repository is one project for one pass: what it remembers of people and statuses
-// is never older.
+// repository is one project during one reconciliation: its cached users and statuses
+// are never older.
 type repository struct {
 	forge *Forge
 	id    int
 	info  scm.Info
 
-	squash       bool // a merge request is squashed unless it says otherwise
-	withoutPulls bool // merge requests are switched off
+	squash       bool // squashing is on by default
+	withoutPulls bool // merge requests are disabled
 
 	mu     sync.Mutex
-	drafts map[int]bool   // merge requests that are known, and whether they are drafts
-	users  map[string]int // numbers of accounts by login in lower case, zero: no such
-	weight map[int]weight // of reviewers, by number of the account
+	drafts map[int]bool   // known merge requests, and whether they are drafts
+	users  map[string]int // account IDs by login in lower case, zero: unknown
+	weight map[int]weight // of reviewers, by account ID
 	said   rest.Said[standing]
 }
 
-// features are what GitLab has.
+// features is what GitLab supports.
 var features = scm.Features{
 	PullRequests: true, Closers: true, Approvals: true, Statuses: true, Comments: true,
 	Teams: true, Compare: true, Releases: true, GuardedMerge: true, Rules: true,
 }
 
-// Open asks for a project by its path, and once for the account of the credential.
+// Open fetches a project by its path, and the account of the credential if it is not
+// cached.
 func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	noun := "project " + rest.OneLine(name)
 	if !isPath(name) {
@@ -70,8 +71,9 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	return r, nil
 }
 
-// describe makes the addresses itself: Git's gets the credential, and by the host
-// of the other one the server's file gives rights. No answer may lead elsewhere.
+// describe builds the URLs itself: the clone URL receives the credential, and the
+// server config grants permissions by the host of the web URL. No response may
+// redirect them.
 func (f *Forge) describe(found *gogitlab.Project) (scm.Info, error) {
 	key, err := identity.ForgeKey(f.host, identity.NumericID(found.ID))
 	if err != nil {
@@ -86,16 +88,16 @@ func (f *Forge) describe(found *gogitlab.Project) (scm.Info, error) {
 		DefaultBranch: found.DefaultBranch, Archived: found.Archived, Fork: found.ForkedFromProject != nil,
 	}
 	if found.EmptyRepo {
-		info.DefaultBranch = "" // it is the name of a branch to come
+		info.DefaultBranch = "" // the branch does not exist yet
 	}
 	return info, nil
 }
 
-// Info returns what GitLab said when the project was opened.
+// Info returns what GitLab reported when the project was opened.
 func (r *repository) Info() scm.Info { return r.info }
 
-// Features returns all that there are. Where merge requests are switched off, what
-// is about them is none.
+// Features returns all features, without those of merge requests if they are
+// disabled.
 func (r *repository) Features() scm.Features {
 	if r.withoutPulls {
 		return rest.NoPulls{}.Without(features)
@@ -111,19 +113,19 @@ func (r *repository) PullRequests() scm.PullRequests {
 	return pulls{r}
 }
 
-// Signals returns what is said about its commits.
+// Signals returns the checks and reviews of the project.
 func (r *repository) Signals() scm.Signals { return signals{r} }
 
 // Conversation returns the notes on its merge requests.
 func (r *repository) Conversation() scm.Conversation { return conversation{r} }
 
-// noun names a thing of the project for errors.
+// noun formats a description of an object of the project for errors.
 func (r *repository) noun(format string, args ...any) string {
 	return fmt.Sprintf(format, args...) + " of " + r.info.Name
 }
 
-// denied adds to a refusal why it was made, where the project tells: GitLab says
-// no more than "Forbidden".
+// denied adds the reason to a refusal, if the project shows it: GitLab's message is
+// only "Forbidden".
 func (r *repository) denied(ctx context.Context, err error) error {
 	if rest.StatusOf(err) != http.StatusForbidden || strings.Contains(err.Error(), "lacks the scope") {
 		return err
@@ -145,15 +147,15 @@ func (r *repository) denied(ctx context.Context, err error) error {
 	return err
 }
 
-// segment is what projects, groups and accounts are named of.
+// segment matches the names of projects, groups and accounts.
 var segment = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,255}$`)
 
 func isName(name string) bool { return segment.MatchString(name) && strings.Trim(name, ".") != "" }
 
-// maxDepth is how many groups may stand in each other, and a project below.
+// maxDepth is the maximum number of path segments: nested groups and a project.
 const maxDepth = 21
 
-// isPath says whether a path names something in a group.
+// isPath reports whether a path names a project or subgroup.
 func isPath(path string) bool {
 	names := strings.Split(path, "/")
 	if len(names) < 2 || len(names) > maxDepth {

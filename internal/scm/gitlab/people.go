@@ -11,11 +11,11 @@ import (
 	"promoter/internal/identity"
 )
 
-// accountKept is how long the name of our account is believed: a service lives long,
-// and accounts can be renamed.
+// accountKept is how long the name of our account is cached: the service is
+// long-running, and accounts can be renamed.
 const accountKept = time.Hour
 
-// account asks who the credential belongs to.
+// account fetches the account of the credential.
 func (f *Forge) account(ctx context.Context) (account, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -32,12 +32,12 @@ func (f *Forge) account(ctx context.Context) (account, error) {
 	return f.self, nil
 }
 
-// botName is how GitLab names the accounts of project and group access tokens and,
-// unless somebody named them otherwise, service accounts.
+// botName matches the names of accounts of project and group access tokens and, by
+// default, of service accounts.
 // https://docs.gitlab.com/user/project/settings/project_access_tokens/#bot-users-for-projects
 var botName = regexp.MustCompile(`^((project|group)_\d+_bot|service_account_)`)
 
-// person names an account. GitLab keeps no login of one that was deleted.
+// person converts a login. GitLab keeps no login of a deleted account.
 func (f *Forge) person(login string) identity.User {
 	if login == "" {
 		return identity.User{}
@@ -56,8 +56,8 @@ func (f *Forge) personOf(user *gogitlab.BasicUser) identity.User {
 	return person
 }
 
-// userID returns the number of an account, zero when there is none of that name or
-// it is on another forge. It is asked once per pass.
+// userID returns the ID of an account, zero if it does not exist or is on another
+// forge. It is queried once per reconciliation.
 func (r *repository) userID(ctx context.Context, person identity.User) (int, error) {
 	if !isName(person.Login) || !strings.EqualFold(person.Host, r.forge.host) {
 		return 0, nil
@@ -84,9 +84,9 @@ func (r *repository) userID(ctx context.Context, person identity.User) (int, err
 	return id, nil
 }
 
-// isBot asks whether an account belongs to no person, which its name does not tell
-// of every service account. It is asked once per forge: gitlab.com answers 300 such
-// questions in ten minutes.
+// isBot queries whether an account is a bot, which the names of some service accounts
+// do not show. It is queried once per forge: gitlab.com allows 300 such requests in
+// ten minutes.
 // https://docs.gitlab.com/administration/settings/rate_limit_on_users_api/
 func (f *Forge) isBot(ctx context.Context, person identity.User, id int) (bool, error) {
 	if person.Bot {

@@ -15,14 +15,14 @@ import (
 // pulls are the merge requests of a project.
 type pulls struct{ *repository }
 
-// Open lists the open ones.
+// Open lists the open merge requests.
 func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 	all, err := p.list(ctx, gogitlab.ListProjectMergeRequestsOptions{State: gogitlab.Ptr("opened")}, rest.Everything,
 		func(scm.PullRequest) bool { return true })
 	return all, explain(p.noun("open merge requests"), err)
 }
 
-// list reads merge requests, the newest first, and keeps those that are wanted.
+// list reads merge requests, newest first, and keeps those that match.
 func (p pulls) list(ctx context.Context, options gogitlab.ListProjectMergeRequestsOptions, limit int, wanted func(scm.PullRequest) bool) ([]scm.PullRequest, error) {
 	return pages(limit, func(page gogitlab.ListOptions) ([]scm.PullRequest, *gogitlab.Response, error) {
 		options.ListOptions = page
@@ -40,7 +40,7 @@ func (p pulls) list(ctx context.Context, options gogitlab.ListProjectMergeReques
 	})
 }
 
-// translate also remembers which ones are drafts.
+// translate converts a merge request, and caches whether it is a draft.
 func (p pulls) translate(mr *gogitlab.MergeRequest) scm.PullRequest {
 	own := mr.SourceProjectID != 0 && mr.SourceProjectID == mr.TargetProjectID
 	pull := scm.PullRequest{
@@ -68,21 +68,21 @@ func (p pulls) translate(mr *gogitlab.MergeRequest) scm.PullRequest {
 	return pull
 }
 
-// mergedOf says which commit GitLab made, none for a fast-forward: see landed.
+// mergedOf returns the commit that GitLab created, none for a fast-forward: see
+// landed.
 func mergedOf(mr *gogitlab.MergeRequest) scm.Merged {
 	merged := scm.Merged{Commit: strings.ToLower(mr.MergeCommitSHA), At: timeOf(mr.MergedAt)}
 	if merged.Commit == "" {
 		merged.Commit = strings.ToLower(mr.SquashCommitSHA)
 	}
 	if merged.At.IsZero() {
-		merged.At = timeOf(mr.UpdatedAt) // of old ones
+		merged.At = timeOf(mr.UpdatedAt) // of old merge requests
 	}
 	return merged
 }
 
-// landed completes what came of a fast-forward: the head itself, if it stands on the
-// base. It does not where GitLab rebased it for the merge, and then GitLab does not
-// say under which name.
+// landed adds the commit of a fast-forward: the head itself, if it is on the base. It
+// is not if GitLab rebased it for the merge, and GitLab does not report the new ID.
 func (p pulls) landed(ctx context.Context, merged scm.Merged, head, base string) (scm.Merged, error) {
 	if merged.Commit != "" || !rest.IsCommit(head) {
 		return merged, nil
@@ -90,7 +90,7 @@ func (p pulls) landed(ctx context.Context, merged scm.Merged, head, base string)
 	options := &gogitlab.MergeBaseOptions{Ref: &[]string{head, base}}
 	found, _, err := p.forge.api.Repositories.MergeBase(p.id, options, in(ctx))
 	if wasNotFound(err) {
-		return merged, nil // the base is gone
+		return merged, nil // the base does not exist
 	}
 	if err != nil {
 		return scm.Merged{}, err

@@ -9,10 +9,10 @@ import (
 	"promoter/internal/scm/scmtest"
 )
 
-// A reaction changes the time of a note, as an edit does. It does not have the note
-// listed a second time, since notes are listed by when they were written: what is
-// answered is not heard again, neither where promoter remembers that it was heard nor,
-// as an edited note, where that was lost.
+// A reaction changes the time of a note, as an edit does. It does not make the note
+// be listed a second time, because notes are listed by creation time: a command that
+// was replied to is not processed again, neither if promoter recorded that it was
+// processed nor, as an edited note, if that record was lost.
 func TestRecent_aReactionCountsAsAnEdit(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})

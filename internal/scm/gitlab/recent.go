@@ -13,14 +13,14 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// event is one of a project about a comment. The library leaves out of the note
-// when it was changed, and of which kind it is.
+// event is a project event about a comment. The library omits the note's time of
+// change and its kind.
 type event struct {
 	Note *gogitlab.Note `json:"note"`
 }
 
-// Recent lists the comments of the whole project by the events of writing them. To
-// edit a comment is no event: an edited one is listed by when it was written.
+// Recent lists the comments of the whole project from the events that created them.
+// An edit is not an event: an edited comment is listed by its creation time.
 // https://docs.gitlab.com/api/events/#list-all-visible-events-for-a-project
 func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([]scm.Comment, error) {
 	noun := c.noun("recent notes")
@@ -32,7 +32,7 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 	}
 	since = rest.Since(since)
 	comments, err := pages(limit, func(page gogitlab.ListOptions) ([]scm.Comment, *gogitlab.Response, error) {
-		page.PerPage = rest.PerPage // most of a day are before since
+		page.PerPage = rest.PerPage // most events of a day are before since
 		events, resp, err := c.events(ctx, since, page)
 		if err != nil {
 			return nil, nil, err
@@ -43,8 +43,8 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 	return rest.ByChange(comments), explain(noun, err)
 }
 
-// events reads one page, oldest first. A filter by the type of the target would
-// leave out answers within a thread.
+// events reads one page, oldest first. A filter by target type would omit replies in
+// a thread.
 func (c conversation) events(ctx context.Context, since time.Time, page gogitlab.ListOptions) (found []event, resp *gogitlab.Response, err error) {
 	action, after, sort := gogitlab.CommentedEventType, gogitlab.ISOTime(dayBefore(since)), "asc"
 	options := &gogitlab.ListProjectVisibleEventsOptions{ListOptions: page, Action: &action, After: &after, Sort: &sort}
@@ -56,12 +56,12 @@ func (c conversation) events(ctx context.Context, since time.Time, page gogitlab
 	return found, resp, err
 }
 
-// dayBefore is the last whole day before a time wherever the server's clock is:
-// events are listed from the end of a day on, in the server's time zone, which is
-// at most 12 hours behind ours.
+// dayBefore returns the last full day before a time in any server time zone: events
+// are listed from the end of a day, in the server's time zone, which is at most 12
+// hours behind UTC.
 func dayBefore(at time.Time) time.Time { return at.UTC().Add(-13*time.Hour).AddDate(0, 0, -1) }
 
-// said are the comments on merge requests among events.
+// said returns the comments on merge requests among events.
 func said(events []event, since time.Time) []*gogitlab.Note {
 	var notes []*gogitlab.Note
 	for _, one := range events {
@@ -73,13 +73,13 @@ func said(events []event, since time.Time) []*gogitlab.Note {
 	return notes
 }
 
-// emojiOf is the name of one of our reactions.
+// emojiOf returns the name of one of our reactions.
 func emojiOf(reaction scm.Reaction) string {
 	return map[scm.Reaction]string{scm.ReactionDone: "thumbsup", scm.ReactionRefused: "thumbsdown", scm.ReactionUnclear: "confused"}[reaction]
 }
 
-// React awards one emoji. GitLab answers about one that is there already as about a
-// note that is gone, and the emoji of a note tell which it is.
+// React awards one emoji. GitLab returns the same error for an existing emoji as for
+// a deleted note, so the emoji of the note are read to distinguish the two.
 // https://docs.gitlab.com/api/emoji_reactions/#add-an-emoji-reaction-to-a-comment
 func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
 	if c.withoutPulls {
@@ -96,7 +96,7 @@ func (c conversation) React(ctx context.Context, comment scm.Comment, reaction s
 	return c.denied(ctx, explain(c.noun("reaction to note %d on merge request %d", comment.ID, comment.Number), err))
 }
 
-// awarded says whether an emoji of ours is on a note.
+// awarded reports whether a note has an emoji of ours.
 func (c conversation) awarded(ctx context.Context, comment scm.Comment, name string) (bool, error) {
 	given, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.AwardEmoji, *gogitlab.Response, error) {
 		options := gogitlab.ListAwardEmojiOptions(page)

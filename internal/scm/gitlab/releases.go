@@ -11,8 +11,8 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Releases lists published releases. One whose date is to come is none yet. GitLab
-// marks no prereleases: their tag tells.
+// Releases lists published releases. A release with a future date is not published.
+// GitLab does not mark prereleases: they are recognized by their tag.
 func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]scm.Release, error) {
 	noun := "releases of " + rest.OneLine(repository)
 	if !isPath(repository) {
@@ -29,7 +29,7 @@ func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]s
 	return found, explain(noun, err)
 }
 
-// prerelease is a semantic version with a part after a hyphen.
+// prerelease matches a semantic version with a prerelease part.
 // https://semver.org/#spec-item-9
 var prerelease = regexp.MustCompile(`^v?\d+(\.\d+){0,2}-[0-9A-Za-z.-]+(\+[0-9A-Za-z.-]+)?$`)
 

@@ -119,7 +119,7 @@ func (b *bench) calls(repo scm.Repository, number int, head string) map[string]f
 		"list what is open": func(ctx context.Context) error { _, err := pulls.Open(ctx); return err },
 		"create":            create(draft), "create with everything": create(whole),
 		"edit": func(ctx context.Context) error {
-			if _, err := pulls.Open(ctx); err != nil { // which tells that it is no draft
+			if _, err := pulls.Open(ctx); err != nil { // which shows that it is not a draft
 				return err
 			}
 			b.ResetRequests()

@@ -14,11 +14,11 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Reviews puts together what GitLab tells in three places: who approves now, the
-// notes it wrote itself when somebody approved or asked for changes, and the
-// versions of the merge request, which say what its head was at that time.
+// Reviews combines data from three sources: the current approvals, the system notes
+// about approvals and change requests, and the versions of the merge request, which
+// determine its head at that time.
 //
-// Whether a reviewer may push is asked once per person, and only for reviews that
+// Whether a reviewer may push is queried once per user, and only for reviews that
 // could count.
 func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
 	if s.withoutPulls {
@@ -49,24 +49,23 @@ func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) 
 	return reviews, explain(noun, err)
 }
 
-// vote is a review before its author was asked about.
+// vote is a review before its author's permissions are queried.
 type vote struct {
 	user  int
 	login string
 	state scm.ReviewState
-	at    time.Time // zero: GitLab does not tell
+	at    time.Time // zero: not reported by GitLab
 }
 
-// The notes that GitLab writes about reviews. It translates none of them.
+// System notes about reviews. GitLab does not translate them.
 const (
 	notedApproved   = "approved this merge request"
 	notedUnapproved = "unapproved this merge request"
 	notedChanges    = "requested changes"
 )
 
-// told are the reviews that notes tell of, oldest first. An approval that was
-// taken back was dismissed. A comment on the changes is a review without a word
-// for or against.
+// told returns the reviews recorded in notes, oldest first. A revoked approval was
+// dismissed. A comment on the changes is a review without a verdict.
 func told(notes []*gogitlab.Note) []vote {
 	var votes []vote
 	for _, note := range notes {
@@ -89,7 +88,7 @@ func told(notes []*gogitlab.Note) []vote {
 	return votes
 }
 
-// dismiss marks the approvals of a person.
+// dismiss marks the approvals of a user as dismissed.
 func dismiss(votes []vote, user int) {
 	for i := range votes {
 		if votes[i].user == user && votes[i].state == scm.Approved {
@@ -98,14 +97,14 @@ func dismiss(votes []vote, user int) {
 	}
 }
 
-// approval is one that stands. The library knows no time of it, which servers tell
+// approval is a current approval. The library omits its time, which servers report
 // since GitLab 18.
 type approval struct {
 	User gogitlab.BasicUser `json:"user"`
 	At   *time.Time         `json:"approved_at"`
 }
 
-// approvals lists who approves now, in every tier.
+// approvals lists the current approvals, in every tier.
 func (s signals) approvals(ctx context.Context, number int) ([]approval, error) {
 	path := fmt.Sprintf("projects/%d/merge_requests/%d/approvals", s.id, number)
 	req, err := s.forge.api.NewRequest(http.MethodGet, path, nil, []gogitlab.RequestOptionFunc{in(ctx)})
@@ -119,11 +118,10 @@ func (s signals) approvals(ctx context.Context, number int) ([]approval, error) 
 	return answer.By, err
 }
 
-// reconcile lets the approvals that stand decide. Each person has one at most: of
-// those that notes tell of, it is the last one of who is among them. One without a
-// note and a time was given for no commit that could be named.
+// reconcile updates votes to match the current approvals. Each user has at most one:
+// the last one recorded in notes. One without a note and a time has no known commit.
 func reconcile(votes []vote, given []approval) []vote {
-	standing := map[int]int{} // the last approval of those who have one
+	standing := map[int]int{} // last approval of each user with a current one
 	for _, one := range given {
 		last := lastOf(votes, one.User.ID, scm.Approved)
 		switch {
@@ -144,7 +142,7 @@ func reconcile(votes []vote, given []approval) []vote {
 	return votes
 }
 
-// lastOf finds the last vote of a person with this state.
+// lastOf finds the last vote of a user with this state.
 func lastOf(votes []vote, user int, state scm.ReviewState) int {
 	for i, one := range slices.Backward(votes) {
 		if one.user == user && one.state == state {
@@ -154,8 +152,8 @@ func lastOf(votes []vote, user int, state scm.ReviewState) int {
 	return -1
 }
 
-// objections asks whether changes are still wanted where that was somebody's last
-// word: a reviewer who is asked again has withdrawn it.
+// objections queries whether changes are still requested if that was a user's last
+// vote: a reviewer who is asked again has withdrawn it.
 func (s signals) objections(ctx context.Context, number int, votes []vote) ([]vote, error) {
 	last := map[int]int{}
 	for i, one := range votes {
@@ -181,7 +179,7 @@ func (s signals) objections(ctx context.Context, number int, votes []vote) ([]vo
 	return votes, nil
 }
 
-// reviewers are the states of those who were asked, by their numbers.
+// reviewers returns the states of the requested reviewers, by ID.
 func (s signals) reviewers(ctx context.Context, number int) (map[int]string, error) {
 	found, _, err := s.forge.api.MergeRequests.GetMergeRequestReviewers(s.id, number, in(ctx))
 	if err != nil {
@@ -196,7 +194,7 @@ func (s signals) reviewers(ctx context.Context, number int) (map[int]string, err
 	return states, nil
 }
 
-// version is a head that a merge request had, from a time on.
+// version is a head of a merge request since a time.
 type version struct {
 	head string
 	at   time.Time
@@ -217,8 +215,8 @@ func (s signals) versions(ctx context.Context, number int) ([]version, error) {
 	return found, err
 }
 
-// headAt is the head of the latest version at a time, empty when there was none or
-// the time is not known.
+// headAt returns the head of the latest version at a time, empty if there was none or
+// the time is unknown.
 func headAt(versions []version, at time.Time) string {
 	head := ""
 	for _, one := range versions {
@@ -230,7 +228,8 @@ func headAt(versions []version, at time.Time) string {
 	return head
 }
 
-// weigh makes reviews, and asks about those who could count.
+// weigh converts votes to reviews, and queries the permissions of those that could
+// count.
 func (s signals) weigh(ctx context.Context, votes []vote, versions []version) ([]scm.Review, error) {
 	reviews := make([]scm.Review, len(votes))
 	for i, one := range votes {
@@ -247,8 +246,8 @@ func (s signals) weigh(ctx context.Context, votes []vote, versions []version) ([
 	return reviews, nil
 }
 
-// standingOf says whether an account is a bot, and whether it may push, asked once
-// per pass. A bot's approval counts nowhere: it is not asked about.
+// standingOf reports whether an account is a bot, and whether it may push, cached per
+// reconciliation. A bot's approval never counts, so its permissions are not queried.
 func (s signals) standingOf(ctx context.Context, person identity.User, id int) (bot, writes bool, err error) {
 	s.mu.Lock()
 	known, ok := s.weight[id]
@@ -272,5 +271,5 @@ func (s signals) standingOf(ctx context.Context, person identity.User, id int) (
 	return bot, writes, nil
 }
 
-// weight is what the word of a reviewer is worth.
+// weight determines whether a review counts.
 type weight struct{ bot, writes bool }

@@ -145,5 +145,5 @@ func TestComments_onlyWhatPeopleSay(t *testing.T) {
 	if err != nil || len(said) != 1 || said[0].Author.Login != scmtest.Bob || said[0].Edited {
 		t.Errorf("comments: %+v, %v", said, err)
 	}
-	b.wantReviews(t, made.Number, "ann approved here, ann commented here") // nobody can write GitLab's notes
+	b.wantReviews(t, made.Number, "ann approved here, ann commented here") // system notes cannot be forged
 }

@@ -11,13 +11,13 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// Rules tells what GitLab asks before it merges into a branch. Approval rules, code
-// owners and push rules are of higher tiers: a server without them answers that
-// there is nothing, which is no rule; one that shows them to Maintainers only says
-// so, which is named in Hidden.
+// Rules returns what GitLab requires before a merge into a branch. Approval rules,
+// code owners and push rules are features of higher tiers: a server without them
+// responds with "not found", which means no rule; one that shows them only to
+// Maintainers reports so, which is listed in Hidden.
 //
-// "Pipelines must succeed" names no job, so that it is no entry of Checks: the
-// refusal of a merge names those that did not.
+// "Pipelines must succeed" names no job, so it is not in Checks: the refusal of a
+// merge lists the jobs that did not succeed.
 func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error) {
 	noun := r.noun("rules of branch %s", rest.OneLine(branch))
 	project, _, err := r.forge.api.Projects.GetProject(r.id, nil, in(ctx))
@@ -46,7 +46,7 @@ func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error
 	return rules, nil
 }
 
-// looking is the reading of one branch's rules. Each part names what it reads.
+// looking reads the rules of one branch. Each part returns what it reads.
 type looking struct {
 	*repository
 	ctx       context.Context //nolint:containedctx // of one call, shared by its parts
@@ -56,7 +56,7 @@ type looking struct {
 	hidden    []string
 }
 
-// pushes asks whether our account may push to the branch at all.
+// pushes checks whether our account may push to the branch at all.
 func (l *looking) pushes() (string, error) {
 	branch, _, err := l.forge.api.Branches.GetBranch(l.id, l.branch, in(l.ctx))
 	if err == nil {
@@ -65,8 +65,8 @@ func (l *looking) pushes() (string, error) {
 	return "the protection of the branch", err
 }
 
-// owners asks whether code owners must approve. A protected branch may be named by
-// a pattern.
+// owners checks whether code owners must approve. A protected branch may be a
+// pattern.
 func (l *looking) owners() (string, error) {
 	const what = "whether code owners must approve"
 	if !l.protected {
@@ -81,16 +81,16 @@ func (l *looking) owners() (string, error) {
 	return what, err
 }
 
-// covers says whether the name of a protected branch, in which * stands for any
-// text, is that of a branch.
+// covers reports whether a protected branch, in which * matches any text, applies to
+// a branch.
 func covers(pattern, branch string) bool {
 	flat := strings.NewReplacer("/", "\x00", `\`, `\\`, "[", `\[`, "?", `\?`)
 	matched, err := path.Match(flat.Replace(pattern), strings.ReplaceAll(branch, "/", "\x00"))
 	return err == nil && matched
 }
 
-// approvals asks how many approvals are wanted: as many as the rule that wants the
-// most, since one person may satisfy several.
+// approvals determines how many approvals are required: the maximum of all rules,
+// since one user may satisfy several.
 func (l *looking) approvals() (string, error) {
 	found, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.ProjectApprovalRule, *gogitlab.Response, error) {
 		options := gogitlab.GetProjectApprovalRulesListsOptions(page)
@@ -104,8 +104,8 @@ func (l *looking) approvals() (string, error) {
 	return "approval rules", err
 }
 
-// applies says whether an approval rule is about the branch. One that names none
-// is about all.
+// applies reports whether an approval rule applies to the branch. A rule without
+// branches applies to all.
 func (l *looking) applies(rule *gogitlab.ProjectApprovalRule) bool {
 	if rule.AppliesToAllProtectedBranches {
 		return l.protected
@@ -118,8 +118,9 @@ func (l *looking) applies(rule *gogitlab.ProjectApprovalRule) bool {
 	return len(rule.ProtectedBranches) == 0
 }
 
-// approvers asks whether an approval must be of the present head and not of who
-// pushed it. Where a push leaves approvals alone, an older one satisfies GitLab.
+// approvers checks whether an approval must be for the current head, and not by the
+// user who pushed it. If a push does not reset approvals, an older one satisfies
+// GitLab.
 func (l *looking) approvers() (string, error) {
 	found, _, err := l.forge.api.Projects.GetApprovalConfiguration(l.id, in(l.ctx))
 	if err == nil {
@@ -128,8 +129,8 @@ func (l *looking) approvers() (string, error) {
 	return "approval settings", err
 }
 
-// signatures asks whether commits must be signed, which ours are not: the push of
-// their branch is refused already.
+// signatures checks whether commits must be signed. Ours are not: the push of their
+// branch is already rejected.
 func (l *looking) signatures() (string, error) {
 	found, _, err := l.forge.api.Projects.GetProjectPushRules(l.id, in(l.ctx))
 	if err == nil && found.RejectUnsignedCommits {

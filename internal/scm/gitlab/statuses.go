@@ -12,18 +12,18 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// standing is our status as it stands, with GitLab's word for its state.
+// standing is our current status, with GitLab's name of its state.
 type standing struct {
 	status   scm.Status
 	word     string
 	pipeline int
 }
 
-// unfinishedWord says that GitLab would change this very status, and not make
+// unfinishedWord reports whether GitLab would update this status instead of creating
 // another one.
 func (s standing) unfinishedWord() bool { return s.word == "pending" || s.word == "running" }
 
-// statuses lists the latest result of every job and status, and remembers ours.
+// statuses lists the latest result of every job and status, and caches ours.
 func (s signals) statuses(ctx context.Context, commit string) ([]*gogitlab.CommitStatus, error) {
 	found, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.CommitStatus, *gogitlab.Response, error) {
 		return s.forge.api.Commits.GetCommitStatuses(s.id, commit, &gogitlab.GetCommitStatusesOptions{ListOptions: page}, in(ctx))
@@ -48,7 +48,7 @@ func (s signals) remember(commit string, status *gogitlab.CommitStatus) {
 	})
 }
 
-// SetStatus sets the status, unless it stands there already.
+// SetStatus sets the status, unless it is already set.
 func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status) error {
 	noun := s.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
@@ -71,8 +71,8 @@ func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status
 	return nil
 }
 
-// fitting cuts a status to GitLab's limits. It always has words: by them ours is
-// told from the jobs of a pipeline that our push began.
+// fitting truncates a status to GitLab's limits. It always has a description, which
+// distinguishes our status from the jobs of a pipeline that our push triggered.
 func fitting(status scm.Status) scm.Status {
 	status.Context = rest.CutRunes(status.Context, maxStatus)
 	if status.Description == "" {
@@ -85,9 +85,9 @@ func fitting(status scm.Status) scm.Status {
 	return status
 }
 
-// steps are the words that lead to a state. GitLab refuses to set what is pending
-// to pending again, also to change its text: then it is running, which is the same
-// to a gate, and after that it begins anew.
+// steps returns the states to set in order to reach a state. GitLab refuses to set a
+// pending status to pending again, even to change its description: then it is set to
+// running, which is equivalent for a gate, and after that it is restarted.
 func steps(before standing, state scm.CheckState) []string {
 	switch {
 	case state == scm.CheckPassed:
@@ -111,7 +111,7 @@ func (s signals) set(ctx context.Context, commit, word string, status scm.Status
 		options.TargetURL = &status.URL
 	}
 	if before.unfinishedWord() && before.pipeline != 0 {
-		options.PipelineID = &before.pipeline // GitLab would take the newest, and leave this one open for good
+		options.PipelineID = &before.pipeline // GitLab would use the newest, and leave this one open forever
 	}
 	set, _, err := s.forge.api.Commits.SetCommitStatus(s.id, commit, options, in(ctx))
 	if err == nil {
@@ -120,8 +120,8 @@ func (s signals) set(ctx context.Context, commit, word string, status scm.Status
 	return err
 }
 
-// settled looks whether another process of ours said it meanwhile: GitLab refuses
-// what it calls no transition.
+// settled checks whether another process of ours set the status in the meantime:
+// GitLab rejects it as an invalid transition.
 func (s signals) settled(ctx context.Context, noun, commit string, status scm.Status, cause error) error {
 	if rest.StatusOf(cause) != http.StatusBadRequest || !strings.Contains(strings.ToLower(cause.Error()), "transition") {
 		return s.denied(ctx, cause)

@@ -10,21 +10,21 @@ import (
 // GitLab's limits in characters.
 const (
 	maxTitle  = 255
-	maxBody   = 1_000_000 // of a note; a description takes 1,048,576
+	maxBody   = 1_000_000 // of a note; a description allows 1,048,576
 	maxLabel  = 255
-	maxStatus = 255 // of a status: its name, its text and its address
+	maxStatus = 255 // of a status: its name, description and URL
 )
 
 const cutWords = "\n\n… cut here: GitLab takes no longer text."
 
-// draftPrefix makes a draft of a merge request. Being one is no property of its own.
+// draftPrefix marks a merge request as a draft, which is not a separate property.
 // https://docs.gitlab.com/user/project/merge_requests/drafts/
 const draftPrefix = "Draft: "
 
-// draftWords are the beginnings of a title by which GitLab knows a draft.
+// draftWords matches the title prefixes by which GitLab recognizes a draft.
 var draftWords = regexp.MustCompile(`(?i)^(draft:|\[draft\]|\(draft\))\s*`)
 
-// titleOf is what GitLab is sent for a title.
+// titleOf returns the title to send to GitLab.
 func titleOf(title string, draft bool) string {
 	if draft {
 		title = draftPrefix + title
@@ -32,7 +32,7 @@ func titleOf(title string, draft bool) string {
 	return rest.Shorten(title, maxTitle, "…")
 }
 
-// bareTitle is the title without what makes it a draft.
+// bareTitle returns the title without the draft prefix.
 func bareTitle(title string) string {
 	if bare := draftWords.ReplaceAllString(title, ""); bare != "" {
 		return bare
@@ -40,25 +40,26 @@ func bareTitle(title string) string {
 	return title
 }
 
-// command is the beginning of a quick action: GitLab obeys lines like /close in
-// what our account writes. Tame is the same line with what makes it text.
+// command matches the start of a quick action: GitLab executes lines like /close in
+// comments of our account. Tame matches the same line after escaping.
 // https://docs.gitlab.com/user/project/quick_actions/
 var (
 	command = regexp.MustCompile(`(?m)^/([a-zA-Z])`)
 	tame    = regexp.MustCompile(`(?m)^\\/([a-zA-Z])`)
 )
 
-// bodyOf is what GitLab is sent for a text: nothing in it is obeyed. GitLab takes
-// carriage returns out before it looks for commands, so that none may hide one.
+// bodyOf returns the text to send to GitLab, with quick actions escaped. GitLab
+// removes carriage returns before it looks for commands, so they cannot hide one.
 func bodyOf(text string) string {
 	text = strings.ReplaceAll(text, "\r", "")
 	return rest.Shorten(command.ReplaceAllString(text, `\/$1`), maxBody, cutWords)
 }
 
-// textOf is the text that bodyOf was given.
+// textOf is the inverse of bodyOf.
 func textOf(body string) string { return tame.ReplaceAllString(body, `/$1`) }
 
-// labelsOf is how GitLab takes labels. A comma ends one, so that none can hold it.
+// labelsOf returns labels in GitLab's form. A comma separates labels, so a label
+// cannot contain one.
 func labelsOf(names []string) []string {
 	labels := make([]string, len(names))
 	for i, name := range names {

@@ -12,20 +12,20 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// The states of a merge request that GitLab has an own word for.
+// Detailed merge statuses of a merge request.
 // https://docs.gitlab.com/api/merge_requests/#merge-status
 var (
-	// passing are being computed, and pass by themselves.
+	// passing are still being computed, and resolve by themselves.
 	passing = map[string]bool{
 		"": true, "unchecked": true, "checking": true, "preparing": true, "approvals_syncing": true, "mergeable": true,
 		"cannot_be_merged_recheck": true,
 	}
-	// outdated is what a head that is built anew may heal.
+	// outdated may be fixed by a rebuilt head.
 	outdated = map[string]string{
 		"need_rebase": "the head must hold all of its base",
 		"conflict":    "it conflicts with its base",
 	}
-	// forbidden is what a person, a pipeline or a setting must change.
+	// forbidden requires a change by a user, a pipeline or a setting.
 	forbidden = map[string]string{
 		"ci_must_pass": "a pipeline must succeed", "ci_still_running": "a pipeline must succeed and still runs",
 		"discussions_not_resolved": "all threads must be resolved", "draft_status": "it is a draft",
@@ -38,7 +38,7 @@ var (
 	}
 )
 
-// verdict translates the state of a merge request that GitLab does not merge.
+// verdict converts the status of a merge request that GitLab does not merge.
 func (p pulls) verdict(ctx context.Context, noun string, mr *gogitlab.MergeRequest, cause error) error {
 	state := mr.DetailedMergeStatus
 	if passing[state] {
@@ -61,11 +61,11 @@ func (p pulls) verdict(ctx context.Context, noun string, mr *gogitlab.MergeReque
 	return refuse(noun, &scm.RefusedError{Words: fmt.Sprintf("%s (%s)", why, rest.OneLine(state))})
 }
 
-// maxNamed is how many jobs are named of those that did not succeed.
+// maxNamed is the maximum number of unsuccessful jobs that are named.
 const maxNamed = 5
 
-// unfinished names what did not succeed on a commit. It is only for words: a
-// failure to read it is none.
+// unfinished lists what did not succeed on a commit. It is only for messages: a
+// failed read is not an error.
 func (p pulls) unfinished(ctx context.Context, commit string) string {
 	checks, err := signals(p).Checks(ctx, commit)
 	if err != nil {

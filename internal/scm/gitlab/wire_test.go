@@ -211,8 +211,8 @@ func TestOpenPulls_oddAnswers(t *testing.T) {
 	}
 }
 
-// Strangers may open and close many from forks, of branches with our names. They
-// hide ours from nobody.
+// Untrusted users may open and close many merge requests from forks, with our branch
+// names. They do not hide ours.
 func TestClosed_manyOfForks(t *testing.T) {
 	t.Parallel()
 	const strangers = 600

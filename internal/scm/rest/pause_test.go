@@ -15,8 +15,8 @@ import (
 	"promoter/internal/secret"
 )
 
-// What a forge asks of one credential is told as long as it is on, without that
-// credential, and of another one it is not.
+// The pause of one credential is reported as long as it is in effect, without that
+// credential, and not for another one.
 func TestPauses_arePerCredential(t *testing.T) {
 	t.Parallel()
 	const token = "canary-of-a-token"

@@ -8,10 +8,10 @@ import (
 	"promoter/internal/scm"
 )
 
-// methods are the ways in which people merge.
+// methods lists the ways in which users merge.
 var methods = []string{"merge", "squash", "rebase", "fast-forward", "queue"}
 
-// closed is about PullRequests.Closed.
+// closed tests PullRequests.Closed.
 func closed() []condition {
 	cases := []condition{
 		{
@@ -82,7 +82,7 @@ func closed() []condition {
 	return cases
 }
 
-// wantClosed checks what is told of a closed pull request.
+// wantClosed checks the fields of a closed pull request.
 func (x *fixture) wantClosed(t *testing.T, pull scm.PullRequest, closer identity.User) {
 	t.Helper()
 	if pull.State != scm.StateClosed || pull.ClosedAt.IsZero() || !pull.Head.Own || pull.Head.Branch != branch || pull.Merged != (scm.Merged{}) {

@@ -10,13 +10,13 @@ import (
 	"promoter/internal/scm"
 )
 
-// dashTitle is an edit that changes little.
+// dashTitle returns a minimal edit.
 func dashTitle() scm.Edit {
 	title := "-"
 	return scm.Edit{Title: &title}
 }
 
-// comparing is about Comparer and Releases.
+// comparing tests Comparer and Releases.
 func comparing() []condition {
 	compare := func(f scm.Features) bool { return f.Compare }
 	releases := func(f scm.Features) bool { return f.Releases }

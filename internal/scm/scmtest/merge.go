@@ -9,12 +9,12 @@ import (
 	"promoter/internal/scm"
 )
 
-// landing is the merge that the suite asks for.
+// landing returns the merge that the suite requests.
 func landing(head string) scm.Merge {
 	return scm.Merge{Head: head, Title: "Promote web to prod", Message: "Promoter-Environment: prod\nPromoter-Application: web"}
 }
 
-// merging is about merges that succeed.
+// merging tests successful merges.
 func merging() []condition {
 	return []condition{
 		{
@@ -83,7 +83,7 @@ func merging() []condition {
 	}
 }
 
-// land merges and checks that it did, once.
+// land merges and checks that exactly one merge happened.
 func (x *fixture) land(t *testing.T, pull scm.PullRequest) scm.Merged {
 	t.Helper()
 	merged, err := x.repo.PullRequests().Merge(t.Context(), pull.Number, landing(pull.Head.Commit))
@@ -98,7 +98,7 @@ func (x *fixture) land(t *testing.T, pull scm.PullRequest) scm.Merged {
 	return merged
 }
 
-// refusing is about merges that may not be.
+// refusing tests refused merges.
 func refusing() []condition {
 	return []condition{
 		{
@@ -146,7 +146,7 @@ func refusing() []condition {
 				made := x.propose(t)
 				x.Git.Commit(t, Commit{By: Bob, Branch: Main, Path: "a.yaml", Content: "image: web:9\n", Message: "Other"})
 				x.refused(t, made, "", fault.Temporary)
-				x.refused(t, made, "", fault.Temporary) // also when the forge has computed it
+				x.refused(t, made, "", fault.Temporary) // also after the forge has computed it
 			},
 		},
 		{
@@ -174,7 +174,7 @@ func refusing() []condition {
 	}
 }
 
-// refused wants a merge to fail with these words, and to change nothing.
+// refused checks that a merge fails with this message and changes nothing.
 func (x *fixture) refused(t *testing.T, pull scm.PullRequest, words string, kind fault.Kind) {
 	t.Helper()
 	before := x.main(t)

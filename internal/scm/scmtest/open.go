@@ -8,7 +8,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// opening is about Forge.Open and Info.
+// opening tests Forge.Open and Info.
 func opening() []condition {
 	return []condition{
 		{name: "Open describes the repository", run: func(t *testing.T, x *fixture) {

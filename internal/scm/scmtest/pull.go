@@ -11,7 +11,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// opened is about PullRequests.Open and Create.
+// opened tests PullRequests.Open and Create.
 func opened() []condition {
 	return []condition{
 		{
@@ -139,7 +139,7 @@ func opened() []condition {
 	}
 }
 
-// label is how the forge spells a label.
+// label returns the forge's form of a label.
 func (x *fixture) label(name string) string {
 	if x.Label == nil {
 		return name
@@ -147,7 +147,7 @@ func (x *fixture) label(name string) string {
 	return x.Label(name)
 }
 
-// reviewers asks for one who cannot review, one who can, and a team.
+// reviewers requests a user who cannot review, one who can, and a team.
 func reviewers(t *testing.T, x *fixture) {
 	x.push(t, "image: web:2\n")
 	wanted := draft()
@@ -178,7 +178,7 @@ func tooLong(t *testing.T, x *fixture) {
 	}
 }
 
-// edited is about PullRequests.Edit.
+// edited tests PullRequests.Edit.
 func edited() []condition {
 	return []condition{
 		{

@@ -8,7 +8,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// reacting is about reactions to comments.
+// reacting tests reactions to comments.
 func reacting() []condition {
 	return []condition{
 		{
@@ -56,7 +56,7 @@ func reacting() []condition {
 	}
 }
 
-// comment is one of ann on a pull request of ours.
+// comment returns a comment by ann on our pull request.
 func (x *fixture) comment(t *testing.T) scm.Comment {
 	t.Helper()
 	x.People.Comment(t, Ann, x.propose(t).Number, "/promoter promote prod")

@@ -12,7 +12,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// recent is about the comments of a whole repository.
+// recent tests the comments of a whole repository.
 func recent() []condition {
 	comment := func(b Bench) []any { return []any{b.People.Open, b.People.Comment} }
 	return []condition{
@@ -85,14 +85,14 @@ func recent() []condition {
 	}
 }
 
-// second opens a second pull request, so that one has something to mix up.
+// second opens a second pull request, to detect mix-ups.
 func (x *fixture) second(t *testing.T) int {
 	t.Helper()
 	x.Git.Commit(t, Commit{By: Ann, Branch: "topic", Path: "b.yaml", Content: "b\n", Message: "Another"})
 	return x.People.Open(t, Ann, "topic", Main, "Another")
 }
 
-// talk has comments on two pull requests, by turns, and returns their bodies.
+// talk adds comments to two pull requests, alternately, and returns their bodies.
 func (x *fixture) talk(t *testing.T, many int) []string {
 	t.Helper()
 	on, all := []int{x.propose(t).Number, x.second(t)}, []string{}
@@ -141,7 +141,7 @@ func recentGoesOn(t *testing.T, x *fixture) {
 	bodies, since, seen, got := x.talk(t, 7), time.Time{}, map[int64]bool{}, []scm.Comment{}
 	limit := 3
 	if x.recent(t, since, 10)[6].Changed.Sub(x.recent(t, since, 10)[0].Changed) < 7*time.Second {
-		limit = 7 // a real clock: all of it is said within one second
+		limit = 7 // a real clock: all comments are written within one second
 	}
 	for range 7 {
 		part := x.recent(t, since, limit)
@@ -168,7 +168,7 @@ func recentMany(t *testing.T, x *fixture) {
 	wantSaid(t, x.recent(t, time.Time{}, 110), bodies[:110]...)
 }
 
-// A forge that lists no edits has the comment where it was.
+// A forge that does not list edits lists the comment at its original position.
 func recentEdited(t *testing.T, x *fixture) {
 	bodies := x.talk(t, 3)
 	before := x.recent(t, time.Time{}, 10)
@@ -195,7 +195,7 @@ func (x *fixture) recent(t *testing.T, since time.Time, limit int) []scm.Comment
 	return all
 }
 
-// wantSaid wants these bodies, in the order of their last change.
+// wantSaid checks the bodies, in the order of their last change.
 func wantSaid(t *testing.T, said []scm.Comment, want ...string) {
 	t.Helper()
 	var got []string

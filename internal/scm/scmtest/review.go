@@ -9,7 +9,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// reviewing is about reviews, teams and permissions.
+// reviewing tests reviews, teams and permissions.
 func reviewing() []condition {
 	return []condition{
 		{

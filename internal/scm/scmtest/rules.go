@@ -12,7 +12,7 @@ import (
 
 func rules(f scm.Features) bool { return f.Rules }
 
-// ruling is about what a branch asks of a merge.
+// ruling tests the requirements of a branch.
 func ruling() []condition {
 	return []condition{
 		{
@@ -74,7 +74,7 @@ func ruling() []condition {
 	}
 }
 
-// rules reads those of main.
+// rules reads the rules of main.
 func (x *fixture) rules(t *testing.T) scm.Rules {
 	t.Helper()
 	ruled, can := x.repo.(scm.Ruled)

@@ -10,16 +10,16 @@ import (
 	"promoter/internal/scm"
 )
 
-// condition is one sentence of the seams. Its name holds the id of the
-// acceptance case that it covers, where there is one.
+// condition is one documented behavior of the interfaces. Its name contains the ID of
+// the acceptance case that it covers, if any.
 type condition struct {
 	name string
-	// feature says that the forge has what the sentence is about; nil: all have.
+	// feature reports whether the forge has the feature under test; nil: all have it.
 	feature func(scm.Features) bool
-	// hooks are what the bench must be able to do.
+	// hooks returns the hooks of the bench that the test requires.
 	hooks func(Bench) []any
 	run   func(t *testing.T, x *fixture)
-	// without asserts the documented result where the feature is missing.
+	// without asserts the documented result if the feature is missing.
 	without func(t *testing.T, x *fixture)
 }
 
@@ -29,8 +29,8 @@ type fixture struct {
 	repo scm.Repository
 }
 
-// Run holds a forge to every sentence of the seams. It asks for a fresh bench per
-// case; the cases run in parallel.
+// Run tests a forge against all conditions. It requests a new bench per test; the
+// tests run in parallel.
 func Run(t *testing.T, fresh func(t *testing.T) Bench) {
 	t.Helper()
 	for _, c := range conditions() {
@@ -41,7 +41,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Bench) {
 	}
 }
 
-// Names lists the cases, for those who keep a table of Known ones.
+// Names lists the tests, for callers that keep a table of Known failures.
 func Names() []string {
 	var names []string
 	for _, c := range conditions() {
@@ -96,7 +96,7 @@ func open(t *testing.T, b Bench) scm.Repository {
 	return repo
 }
 
-// The features by which conditions are chosen.
+// Features by which conditions are selected.
 func pullRequests(f scm.Features) bool { return f.PullRequests }
 func guarded(f scm.Features) bool      { return f.PullRequests && f.GuardedMerge }
 func approvals(f scm.Features) bool    { return f.Approvals }
@@ -104,16 +104,16 @@ func statuses(f scm.Features) bool     { return f.Statuses }
 func comments(f scm.Features) bool     { return f.Comments }
 func teams(f scm.Features) bool        { return f.Teams }
 
-// branch is the head that the suite proposes from, of three parts as promoter's
-// are.
+// branch is the head that the suite uses, with three path segments like promoter's
+// branches.
 const branch = "promoter/prod/web"
 
-// draft is what the suite opens where it does not matter.
+// draft returns the default pull request of the suite.
 func draft() scm.Draft {
 	return scm.Draft{Head: branch, Base: Main, Title: "Promote web", Body: "from 1 to 2"}
 }
 
-// push puts a commit of our own on the branch.
+// push pushes a commit of our own to the branch.
 func (x *fixture) push(t *testing.T, content string) string {
 	t.Helper()
 	return x.Git.Commit(t, Commit{Branch: branch, Path: "a.yaml", Content: content, Message: "Promote web\n\nPromoter-Environment: prod"})
@@ -140,7 +140,7 @@ func (x *fixture) one(t *testing.T) scm.PullRequest {
 	return all[0]
 }
 
-// none wants no open pull request.
+// none checks that no pull request is open.
 func (x *fixture) none(t *testing.T) {
 	t.Helper()
 	if all, err := x.repo.PullRequests().Open(t.Context()); err != nil || len(all) != 0 {
@@ -158,12 +158,12 @@ func (x *fixture) ended(t *testing.T, limit int) []scm.PullRequest {
 	return all
 }
 
-// person is somebody on the forge of the repository.
+// person returns a user on the forge of the repository.
 func (x *fixture) person(login string) identity.User {
 	return identity.User{Host: x.repo.Info().Self.Host, Login: login}
 }
 
-// main is the commit on the default branch.
+// main returns the commit of the default branch.
 func (x *fixture) main(t *testing.T) string {
 	t.Helper()
 	return x.Git.Log(t, Main)[0]

@@ -8,7 +8,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// signalling is about checks and statuses.
+// signalling tests checks and statuses.
 func signalling() []condition {
 	return []condition{
 		{

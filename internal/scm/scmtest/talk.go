@@ -8,10 +8,10 @@ import (
 	"promoter/internal/scm"
 )
 
-// marker finds our comment.
+// marker identifies our comment.
 const marker = "<!-- promoter: stopped -->"
 
-// talking is about comments.
+// talking tests comments.
 func talking() []condition {
 	return []condition{
 		{

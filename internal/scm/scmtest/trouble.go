@@ -8,7 +8,7 @@ import (
 	"promoter/internal/fault"
 )
 
-// troubled is about servers that answer badly.
+// troubled tests servers that fail.
 func troubled() []condition {
 	limited := func(secondary bool) func(t *testing.T, x *fixture) {
 		return func(t *testing.T, x *fixture) {

@@ -10,11 +10,11 @@ import (
 	"promoter/internal/scm/scmtest"
 )
 
-// Bench prepares the repository and the people of the suite, and returns the hands to
-// act as them. The forge is one that asks this server with its first token, whose
-// account becomes an administrator: Gitea tells permissions to nobody else.
+// Bench prepares the repository and the users of the suite, and returns the functions
+// that act as them. The forge uses this server with its first token, whose account
+// becomes an administrator: Gitea returns permissions only to administrators.
 //
-// Gitea has no merge queue, and "queue" is its merge when the checks have succeeded.
+// Gitea has no merge queue, and "queue" is its merge when checks succeed.
 func (r *Repository) Bench(forge scm.Forge) scmtest.Bench {
 	b := &bench{Repository: r}
 	r.s.act(func() { b.token, b.self = r.s.first, r.s.tokens[r.s.first].owner.login })
@@ -29,7 +29,7 @@ func (r *Repository) Bench(forge scm.Forge) scmtest.Bench {
 	return scmtest.Bench{Forge: forge, Name: r.FullName(), Git: b.Hands(b.self), People: b.people(), World: b.world()}
 }
 
-// bench is a repository with the account that is under test.
+// bench is a repository with the account under test.
 type bench struct {
 	*Repository
 	token, self string
@@ -71,8 +71,8 @@ func (b *bench) people() scmtest.People {
 	}
 }
 
-// concluded is what Gitea's Actions set for a job that ended so: it has statuses and
-// no check runs.
+// concluded returns the status that Gitea's Actions set for a job with this
+// conclusion: Gitea has no check runs.
 func concluded(conclusion string) string {
 	switch conclusion {
 	case "success", "skipped":

@@ -7,7 +7,7 @@ import (
 
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// page is the repository for people.
+// page returns the web URL of the repository.
 func (s *Server) page(r *Repository) string { return s.URL() + "/" + r.fullName() }
 
 func (c *call) drawUser(u *user) object {
@@ -56,7 +56,7 @@ func (c *call) drawRepository(r *Repository) object {
 	}
 }
 
-// drawCommit reads one commit out of the repository. Its message has a line end.
+// drawCommit reads one commit of the repository. Its message ends with a line break.
 func (c *call) drawCommit(r *Repository, commit string) object {
 	const format = "--format=%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B"
 	part := strings.SplitN(r.bare.Run("log", "-1", format, commit), "\x00", 9)
@@ -75,8 +75,8 @@ func (c *call) drawCommit(r *Repository, commit string) object {
 	}
 }
 
-// drawPull tells of the head where its branch stands now, also when the pull request
-// was closed long ago. Only without the branch it is the head that it had.
+// drawPull returns the current commit of the head's branch, even if the pull request
+// was closed long ago. Only without the branch it is the head at the time of closing.
 func (c *call) drawPull(p *pull) object {
 	headRef, headCommit := p.head, p.from.bare.Head(p.head)
 	if headCommit == "" {

@@ -11,8 +11,8 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 	s.front.ServeGit(s.git, w, r, s.admitGit)
 }
 
-// admitGit finds the repository and checks what the token allows, in Gitea's words.
-// The password is the token, the name does not matter.
+// admitGit finds the repository and checks the permissions of the token, with Gitea's
+// messages. The password is the token; the user name is ignored.
 func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
 	_, password, given := visit.Request.BasicAuth()
 	key := s.tokens[password]

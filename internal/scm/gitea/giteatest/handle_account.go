@@ -13,7 +13,7 @@ func (c *call) getUser() *reply {
 	return ok(c.drawUser(c.who()))
 }
 
-// getPermission tells of others to administrators alone.
+// getPermission returns permissions of other users only to administrators.
 func (c *call) getPermission() *reply {
 	name := c.r.PathValue("user")
 	if lower(c.who().login) != lower(name) && !c.repo.administers(c.who()) {
@@ -27,7 +27,7 @@ func (c *call) getPermission() *reply {
 	return ok(object{"permission": permission, "role_name": permission, "user": c.drawUser(u)})
 }
 
-// assignable are all who may write.
+// assignable returns all users who may write.
 func (c *call) assignable() []*user {
 	var users []*user
 	for login := range c.repo.permissions {
@@ -47,12 +47,13 @@ func (c *call) listAssignees() *reply {
 	return ok(drawn)
 }
 
-// belongs says whether an account is in an organization: in one of its teams.
+// belongs reports whether an account is in an organization, that is, in one of its
+// teams.
 func (s *Server) belongs(u *user, org string) bool {
 	return slices.ContainsFunc(s.teams, func(t *team) bool { return lower(t.org) == lower(org) && t.members[lower(u.login)] })
 }
 
-// listTeams shows them to members of the organization.
+// listTeams is for members of the organization.
 func (c *call) listTeams() *reply {
 	org := c.r.PathValue("org")
 	switch {
@@ -65,7 +66,7 @@ func (c *call) listTeams() *reply {
 	return list(c, teams, false, c.drawTeam)
 }
 
-// getMember shows who is in a team to those in it.
+// getMember is for members of the team.
 func (c *call) getMember() *reply {
 	id, _ := strconv.ParseInt(c.r.PathValue("id"), 10, 64)
 	i := slices.IndexFunc(c.teams, func(t *team) bool { return t.id == id })
@@ -82,7 +83,8 @@ func (c *call) getMember() *reply {
 	return ok(c.drawUser(c.user(name)))
 }
 
-// listOrgLabels knows none: those of the repository are enough for the tests.
+// listOrgLabels returns none: the labels of the repository are sufficient for the
+// tests.
 func (c *call) listOrgLabels() *reply {
 	if !c.orgs[lower(c.r.PathValue("org"))] {
 		return notFound()

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// listComments knows no pages: it answers with all.
+// listComments is not paginated.
 func (c *call) listComments(p *pull) *reply {
 	drawn := []object{}
 	for _, one := range c.since(p.comments()) {
@@ -18,7 +18,7 @@ func (c *call) listComments(p *pull) *reply {
 	return answer
 }
 
-// words is the body of a comment.
+// words returns the body of a comment.
 func (c *call) words() (string, *reply) {
 	var body struct {
 		Body string `json:"body"`
@@ -53,7 +53,7 @@ func onComment(handle func(c *call, one *event) *reply) func(c *call) *reply {
 	}
 }
 
-// comments are those of the whole repository, in the order they were written.
+// comments returns the comments of the whole repository, by creation.
 func (r *Repository) comments() []*event {
 	all := slices.Clone(r.asked)
 	for _, p := range r.pulls {
@@ -63,7 +63,7 @@ func (r *Repository) comments() []*event {
 	return all
 }
 
-// listAllComments lists those on issues too, in the order they were written.
+// listAllComments includes comments on issues, by creation.
 func (c *call) listAllComments() *reply {
 	return list(c, c.since(c.repo.comments()), false, c.drawEvent)
 }
@@ -81,7 +81,7 @@ func (c *call) editComment(one *event) *reply {
 	return ok(c.drawEvent(one))
 }
 
-// createReaction answers with the one that is there where there is one.
+// createReaction returns the existing reaction, if any.
 func (c *call) createReaction(one *event) *reply {
 	var body struct {
 		Reaction string `json:"content"`
@@ -130,7 +130,7 @@ func (r *Repository) Unsay(id int64) {
 	})
 }
 
-// Reactions are those to a comment, each as "CONTENT LOGIN".
+// Reactions returns the reactions to a comment, each as "CONTENT LOGIN".
 func (r *Repository) Reactions(id int64) []string {
 	var all []string
 	r.s.act(func() {

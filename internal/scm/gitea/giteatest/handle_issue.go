@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxLabel bounds names of labels, in characters.
+// maxLabel bounds the length of label names, in characters.
 const maxLabel = 50
 
-// since leaves entries out that were last changed before the time asked for.
+// since omits entries that were last changed before the requested time.
 func (c *call) since(events []*event) []*event {
 	at, err := time.Parse(time.RFC3339, c.r.URL.Query().Get("since"))
 	if err != nil {
@@ -23,7 +23,7 @@ func (c *call) listTimeline(p *pull) *reply { return list(c, c.since(p.events), 
 
 func (c *call) listLabels() *reply { return list(c, c.repo.labels, false, c.drawLabel) }
 
-// createLabel makes a second one of a name without a word.
+// createLabel silently creates a duplicate of an existing name.
 func (c *call) createLabel() *reply {
 	var body struct {
 		Name        string `json:"name"`
@@ -49,7 +49,7 @@ func (c *call) createLabel() *reply {
 	return created(c.drawLabel(made))
 }
 
-// addLabels leaves out ids that are not there, without a word.
+// addLabels silently ignores unknown IDs.
 func (c *call) addLabels(p *pull) *reply {
 	var body struct {
 		Labels []int64 `json:"labels"`

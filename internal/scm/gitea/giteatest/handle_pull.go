@@ -10,11 +10,11 @@ import (
 	"promoter/internal/scm/forgetest"
 )
 
-// maxTitle is what the column of titles takes, in characters.
+// maxTitle is the size of the title column, in characters.
 const maxTitle = 255
 
-// listPulls filters by state and sorts; without a sort it is by creation, newest
-// first. It knows no head.
+// listPulls filters by state and sorts; the default is by creation, newest first. It
+// has no filter by head.
 func (c *call) listPulls() *reply {
 	query := c.r.URL.Query()
 	var found []*pull
@@ -38,8 +38,8 @@ func (c *call) listPulls() *reply {
 
 func (c *call) getPull(p *pull) *reply { return ok(c.drawPull(p)) }
 
-// getPullByBranches answers with the first one from the branch of the repository itself,
-// whatever became of it.
+// getPullByBranches returns the first one from the branch of the repository itself,
+// in any state.
 func (c *call) getPullByBranches() *reply {
 	for _, p := range c.repo.sorted() {
 		if p.from == c.repo && p.base == c.r.PathValue("base") && p.head == c.r.PathValue("head") {
@@ -212,14 +212,14 @@ func (c *call) mergePull(p *pull) *reply {
 	return bare(http.StatusOK)
 }
 
-// conflicts is a refusal without a message.
+// conflicts returns a refusal without a message.
 func conflicts(way string) *reply {
 	return forgetest.Answer(http.StatusConflict, object{
 		"Style": way, "StdOut": "CONFLICT (content): Merge conflict", "StdErr": "", "Err": object{},
 	})
 }
 
-// refuseMerge refuses in the order in which Gitea looks.
+// refuseMerge checks in the same order as Gitea.
 func (c *call) refuseMerge(p *pull, way, head string) *reply {
 	base := p.repo.bare.Head(p.base)
 	deny := func(words string) *reply { return refuse(http.StatusMethodNotAllowed, words) }

@@ -30,7 +30,7 @@ func (c *call) getBranch() *reply {
 	return ok(drawn)
 }
 
-// listProtections has no pages and is for administrators.
+// listProtections is not paginated and for administrators only.
 func (c *call) listProtections() *reply {
 	if !c.repo.administers(c.who()) {
 		return refuse(http.StatusForbidden, "user should be an owner or a collaborator with admin write of a repository")
@@ -48,7 +48,7 @@ func (c *call) listProtections() *reply {
 	return ok(drawn)
 }
 
-// getRefs answers with one ref, or with all below a name.
+// getRefs returns one ref, or all refs below a name.
 func (c *call) getRefs() *reply {
 	if accident := c.repo.settled(); accident != nil {
 		return accident
@@ -80,8 +80,8 @@ func (c *call) getCommit() *reply {
 	return ok(c.drawCommit(c.repo, id))
 }
 
-// compare answers BASE...HEAD with all commits, the newest first, and for a commit
-// that is not there with an accident.
+// compare returns all commits of BASE...HEAD, newest first, and a 5xx error for a
+// commit that does not exist.
 func (c *call) compare() *reply {
 	base, head, _ := strings.Cut(c.r.PathValue("basehead"), "...")
 	from, known := c.repo.bare.Commit(base)
@@ -101,7 +101,7 @@ func (c *call) compare() *reply {
 
 func isID(name string) bool { return len(name) == 40 }
 
-// listReleases shows drafts to who may push, unless they are not asked for.
+// listReleases returns drafts to users who may push, unless they are excluded.
 func (c *call) listReleases() *reply {
 	draft := c.r.URL.Query().Get("draft")
 	var shown []*release

@@ -8,7 +8,7 @@ import (
 
 func (c *call) listReviews(p *pull) *reply { return list(c, p.reviews, false, c.drawReview(p)) }
 
-// requestReviewers finds all names first, then asks one after the other.
+// requestReviewers looks up all names first, then adds one after the other.
 func (c *call) requestReviewers(p *pull) *reply {
 	var body struct {
 		Reviewers     []string `json:"reviewers"`
@@ -46,8 +46,7 @@ func (c *call) requestReviewers(p *pull) *reply {
 	return created(asked)
 }
 
-// teamsOf finds teams of the organization; for a person's repository they are
-// passed over.
+// teamsOf finds teams of the organization; for a user's repository they are ignored.
 func (c *call) teamsOf(names []string) ([]*team, *reply) {
 	if !c.orgs[lower(c.repo.owner)] {
 		return nil, nil

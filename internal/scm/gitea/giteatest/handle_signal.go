@@ -37,9 +37,9 @@ func (c *call) createStatus() *reply {
 	return created(c.drawStatus(made))
 }
 
-// listStatuses has all of them, the newest first. Those of one second come in no
-// order that would mean anything, and in another one for each page; only their index
-// orders them. Its name for the highest first is leastindex.
+// listStatuses returns all statuses, newest first. Those of the same second have no
+// defined order, which differs between pages; only their index orders them. The sort
+// key for the highest index first is leastindex.
 // https://github.com/go-gitea/gitea/blob/main/models/git/commit_status.go
 func (c *call) listStatuses() *reply {
 	if accident := c.repo.settled(); accident != nil {

@@ -8,8 +8,8 @@ import (
 	"promoter/internal/git/gittest"
 )
 
-// refusal returns what the protection of the branch says against a merge, empty
-// when it says nothing.
+// refusal returns why the protection of the branch forbids a merge, empty if it does
+// not.
 func (p *pull) refusal() string {
 	protection := p.repo.protection[p.base]
 	switch {
@@ -27,8 +27,8 @@ func (p *pull) refusal() string {
 	return ""
 }
 
-// checked says whether every pattern is met by a status, and all that meet it have
-// succeeded.
+// checked reports whether every pattern matches a status, and all matching statuses
+// have succeeded.
 func (p *pull) checked(patterns []string) bool {
 	for _, pattern := range patterns {
 		met := false
@@ -48,7 +48,7 @@ func (p *pull) checked(patterns []string) bool {
 	return true
 }
 
-// votes are the last reviews of people that decide something.
+// votes returns the latest decisive review of each user.
 func (p *pull) votes() map[string]*review {
 	last := map[string]*review{}
 	for _, one := range p.reviews {
@@ -78,14 +78,14 @@ func (p *pull) rejected() bool {
 	return false
 }
 
-// allowedToMerge says whether an account may merge.
+// allowedToMerge reports whether an account may merge.
 func (p *pull) allowedToMerge(u *user) bool {
 	allowed := p.repo.protection[p.base].MergeAllowed
 	return p.repo.mayPush(u) && (len(allowed) == 0 || slices.Contains(allowed, u.login))
 }
 
-// merge writes the commits of a way onto the base and returns the last one. It says
-// false when they conflict.
+// merge writes the commits of a merge method to the base and returns the last one. It
+// returns false on a conflict.
 func (p *pull) merge(by *user, way, text string) (string, bool) {
 	bare, base := p.repo.bare, p.repo.bare.Head(p.base)
 	landing := gittest.Landing{Base: base, Head: p.headCommit, Message: text, By: p.repo.s.author(by), Committer: p.repo.s.author(by)}
@@ -102,7 +102,7 @@ func (p *pull) merge(by *user, way, text string) (string, bool) {
 		landing.By = p.repo.s.author(p.author)
 		commit, clean = bare.Squash(landing)
 	case "rebase", "rebase-merge":
-		commit = p.headCommit // what lies on the base already, Git leaves alone
+		commit = p.headCommit // Git skips commits that are already on the base
 		if !bare.Ancestor(base, p.headCommit) {
 			commit, clean = bare.Rebase(landing)
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Pull is a pull request as it is now.
+// Pull is the current state of a pull request.
 type Pull struct {
 	Number                  int
 	Title, Body, Head, Base string
@@ -19,7 +19,7 @@ type Pull struct {
 	Created, Closed         time.Time
 }
 
-// Comment is a comment as it is now.
+// Comment is the current state of a comment.
 type Comment struct{ Author, Body string }
 
 // OpenPull opens a pull request as who and returns its number.
@@ -29,8 +29,8 @@ func (r *Repository) OpenPull(who, head, base, title string) int {
 	return number
 }
 
-// ForkPull opens a pull request of who from a branch of their fork, which gets one
-// commit there.
+// ForkPull opens a pull request by who from a branch of their fork, with one commit
+// on it.
 func (r *Repository) ForkPull(who, head, base, title string) int {
 	var number int
 	r.s.act(func() {
@@ -43,7 +43,7 @@ func (r *Repository) ForkPull(who, head, base, title string) int {
 	return number
 }
 
-// forkOf returns the fork of an account with main as it is now.
+// forkOf returns the fork of an account with the current main.
 func (r *Repository) forkOf(who string) *Repository {
 	name := who + "/" + r.name
 	fork := r.s.repos[r.s.names[lower(name)]]
@@ -109,7 +109,7 @@ func logins(users []*user) []string {
 	return names
 }
 
-// comments are the entries of the timeline that people wrote.
+// comments returns the timeline entries written by users.
 func (p *pull) comments() []*event {
 	return slices.DeleteFunc(slices.Clone(p.events), func(e *event) bool { return e.kind != "comment" })
 }
@@ -119,13 +119,12 @@ func (r *Repository) ClosePull(who string, number int) {
 	r.s.act(func() { r.must(number).close(r.s.user(who)) })
 }
 
-// ReopenPull opens it again as who.
+// ReopenPull reopens a pull request as who.
 func (r *Repository) ReopenPull(who string, number int) {
 	r.s.act(func() { r.must(number).reopen(r.s.user(who)) })
 }
 
-// reopen restores the branch where it is gone, and lets the pull request follow it
-// again.
+// reopen restores a deleted branch, and makes the pull request follow it again.
 func (p *pull) reopen(by *user) {
 	p.closed = nil
 	head := p.from.bare.Head(p.head)
@@ -139,7 +138,7 @@ func (p *pull) reopen(by *user) {
 	p.from.look(by)
 }
 
-// EditPull changes title and body as a person; nil leaves them.
+// EditPull changes title and body as a user; nil leaves them unchanged.
 func (r *Repository) EditPull(number int, title, body *string) {
 	r.s.act(func() {
 		p := r.must(number)
@@ -153,7 +152,7 @@ func (r *Repository) EditPull(number int, title, body *string) {
 	})
 }
 
-// Retarget gives a pull request another base as a person does.
+// Retarget changes the base of a pull request as a user.
 func (r *Repository) Retarget(number int, base string) {
 	r.s.act(func() {
 		p := r.must(number)
@@ -185,10 +184,10 @@ func (p *pull) label(one *label) {
 	}
 }
 
-// MergePull merges as a person, past all protection, and returns the commit that
-// stands on the base then. The method is merge, squash, rebase, rebase-merge,
-// fast-forward (a push of the head to the base) or queue, which is Gitea's merge when
-// the checks have succeeded.
+// MergePull merges as a user, bypassing all protection, and returns the resulting
+// commit on the base. The method is merge, squash, rebase, rebase-merge, fast-forward
+// (a push of the head to the base) or queue, which is Gitea's merge when checks
+// succeed.
 func (r *Repository) MergePull(who string, number int, method string) string {
 	var commit string
 	r.s.act(func() {
@@ -211,8 +210,8 @@ func (r *Repository) MergePull(who string, number int, method string) string {
 	return commit
 }
 
-// Review adds a review of the present head: APPROVED, REQUEST_CHANGES or COMMENT. It
-// is official when the reviewer may push.
+// Review adds a review of the current head: APPROVED, REQUEST_CHANGES or COMMENT. It
+// is official if the reviewer may push.
 func (r *Repository) Review(who string, number int, state string) {
 	r.s.act(func() {
 		p, by := r.must(number), r.s.user(who)
@@ -235,7 +234,7 @@ func (r *Repository) DismissReviews(who string, number int) {
 	})
 }
 
-// Comment writes a comment as who and returns its id.
+// Comment writes a comment as who and returns its ID.
 func (r *Repository) Comment(who string, number int, body string) int64 {
 	var id int64
 	r.s.act(func() { id = r.must(number).happened("comment", r.s.user(who), body).id })

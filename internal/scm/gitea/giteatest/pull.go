@@ -15,7 +15,7 @@ type pull struct {
 	repo       *Repository // the base repository
 	from       *Repository // of the head
 	head       string      // branch
-	headCommit string      // what refs/pull/N/head says; a closed one keeps it
+	headCommit string      // target of refs/pull/N/head; kept when closed
 	base       string      // branch
 	title      string
 	body       string
@@ -30,13 +30,13 @@ type pull struct {
 	closed      *moment // also when merged
 	merged      bool
 	mergeCommit string
-	waits       int // merges that are put off until that is done
+	waits       int // merges that are still deferred
 
 	reviews []*review
 	events  []*event // the timeline, comments among them
 }
 
-// moment says who did something when.
+// moment is the user and the time of an action.
 type moment struct {
 	by *user
 	at time.Time
@@ -67,7 +67,7 @@ type event struct {
 
 func (p *pull) open() bool { return p.closed == nil }
 
-// draft is in the title and nowhere else.
+// draft reports whether the title marks a draft; there is no other flag.
 func (p *pull) draft() bool {
 	title := strings.ToUpper(p.title)
 	return strings.HasPrefix(title, "WIP:") || strings.HasPrefix(title, "[WIP]")
@@ -91,7 +91,7 @@ func (p *pull) land(by *user, commit string) {
 	p.closed = &moment{by: by, at: p.happened("merge_pull", by, commit).created}
 }
 
-// openPull makes a pull request; the caller has checked it.
+// openPull creates a pull request; the caller has validated it.
 func (r *Repository) openPull(by *user, from *Repository, head, base, title string) *pull {
 	r.lastNumber++
 	p := &pull{
@@ -103,7 +103,7 @@ func (r *Repository) openPull(by *user, from *Repository, head, base, title stri
 	return p
 }
 
-// ref is where the base repository keeps the head.
+// ref returns the ref of the head in the base repository.
 func (p *pull) ref() string { return fmt.Sprintf("refs/pull/%d/head", p.number) }
 
 func (p *pull) publishHead() {
@@ -120,8 +120,8 @@ func (r *Repository) sorted() []*pull {
 	return pulls
 }
 
-// look compares the branches with the last look, as Gitea does after a push of
-// somebody, and lets the pull requests of the whole server follow.
+// look compares the branches with their last known state, as Gitea does after a push,
+// and updates the pull requests of the whole server.
 func (r *Repository) look(by *user) {
 	heads, before := r.bare.Heads(), r.bases
 	if len(before) == 0 && len(heads) > 0 {
@@ -137,7 +137,7 @@ func (r *Repository) look(by *user) {
 	}
 }
 
-// follow carries out what moved branches of a repository mean for a pull request.
+// follow applies changed branches of a repository to a pull request.
 func (p *pull) follow(by *user, moved *Repository, before, now map[string]string) {
 	if p.from == moved {
 		switch head := now[p.head]; head {
@@ -164,8 +164,8 @@ func (p *pull) follow(by *user, moved *Repository, before, now map[string]string
 	}
 }
 
-// foundAt is the commit that Gitea takes for the merge: the first merge commit above
-// the head, or the head itself.
+// foundAt returns the commit that Gitea detects as the merge: the first merge commit
+// above the head, or the head itself.
 func (p *pull) foundAt(base string) string {
 	found := strings.Fields(p.repo.bare.Run("rev-list", "--ancestry-path", "--merges", "--reverse", p.headCommit+".."+base))
 	if len(found) == 0 {

@@ -11,8 +11,8 @@ import (
 	"promoter/internal/scm/forgetest"
 )
 
-// Repository is one repository on the server. Its methods act as people with
-// browsers and clones do. A method that names who makes that account if need be.
+// Repository is one repository on the server. Its methods act as users with browsers
+// and clones. A method with a who parameter creates that account if necessary.
 type Repository struct {
 	forgetest.Branches
 	s    *Server
@@ -20,23 +20,23 @@ type Repository struct {
 
 	id          int64
 	owner, name string
-	fork        *Repository // of which it is one
+	fork        *Repository // repository that it was forked from
 	private     bool
 	archived    bool
 	removed     bool
-	ways        map[string]bool // of merging
+	ways        map[string]bool // allowed merge methods
 	preferred   string
 	autoDelete  bool
-	detect      bool                  // merges by hand are found
+	detect      bool                  // manual merges are detected
 	protection  map[string]Protection // by branch
 	permissions map[string]string     // login in lower case -> admin, write, read
-	late        int                   // how often a merge of a new head is put off
+	late        int                   // how many merges of a new head are deferred
 	settling    int                   // requests that fail after the first push
 
-	bases      map[string]string // branches as they were at the last look
+	bases      map[string]string // last known state of the branches
 	lastNumber int
 	pulls      map[int]*pull
-	asked      []*event // comments on issues, which have no more than those
+	asked      []*event // comments on issues, which have nothing else
 	statuses   []*status
 	releases   []*release
 	labels     []*label
@@ -47,19 +47,19 @@ type label struct {
 	name string
 }
 
-// Protection is the rule of a branch.
+// Protection is the protection rule of a branch.
 type Protection struct {
-	Checks       []string // contexts or patterns that must have succeeded
+	Checks       []string // required contexts or patterns
 	Approvals    int
-	Outdated     bool // a head that is behind is blocked
+	Outdated     bool // an outdated head is blocked
 	Rejected     bool // requested changes block
 	Requests     bool // official requests for reviews block
 	Signed       bool
-	PushDenied   bool     // pushes over Git are refused
-	MergeAllowed []string // logins; none: who may write
+	PushDenied   bool     // pushes over Git are rejected
+	MergeAllowed []string // logins; none: all users with write access
 }
 
-// NewRepository makes OWNER/NAME with one commit of the files on main. It is
+// NewRepository creates OWNER/NAME with one commit of the files on main. It is
 // private.
 func (s *Server) NewRepository(name string, files map[string]string) *Repository {
 	var r *Repository
@@ -72,8 +72,8 @@ func (s *Server) NewRepository(name string, files map[string]string) *Repository
 	return r
 }
 
-// NewEmptyRepository makes OWNER/NAME without a commit. For a while after the first
-// push its branches and commits cannot be read, as on the real one.
+// NewEmptyRepository creates OWNER/NAME without a commit. For a while after the first
+// push, its branches and commits cannot be read, as on a real server.
 func (s *Server) NewEmptyRepository(name string) *Repository {
 	var r *Repository
 	s.act(func() { r = s.newRepository(name) })
@@ -96,16 +96,16 @@ func (s *Server) newRepository(fullName string) *Repository {
 	return r
 }
 
-// setup is what Gitea does with its repositories.
+// setup configures Git repositories as Gitea does.
 var setup = gittest.Setup{
 	Hidden:  []string{"refs/pull"},
 	Refusal: []string{"", "Gitea: Not allowed to push to protected branch BRANCH"},
 }
 
-// ID is the numeric id, which a rename keeps.
+// ID returns the numeric ID, which a rename keeps.
 func (r *Repository) ID() int64 { return r.id }
 
-// FullName is OWNER/NAME as it is now.
+// FullName returns the current OWNER/NAME.
 func (r *Repository) FullName() string {
 	var name string
 	r.s.act(func() { name = r.fullName() })
@@ -114,10 +114,11 @@ func (r *Repository) FullName() string {
 
 func (r *Repository) fullName() string { return r.owner + "/" + r.name }
 
-// CloneURL is where Git finds it.
+// CloneURL returns the URL for Git.
 func (r *Repository) CloneURL() string { return r.s.URL() + "/" + r.FullName() + ".git" }
 
-// TidyUp deletes the branch of a closed pull request as who, with the button below it.
+// TidyUp deletes the branch of a closed pull request as who, with the button on its
+// page.
 func (r *Repository) TidyUp(who string, number int) {
 	r.s.act(func() {
 		p := r.must(number)
@@ -127,12 +128,12 @@ func (r *Repository) TidyUp(who string, number int) {
 	})
 }
 
-// Permit sets what an account may do: admin, write, read or none.
+// Permit sets the permission of an account: admin, write, read or none.
 func (r *Repository) Permit(who, permission string) {
 	r.s.act(func() { r.permissions[lower(r.s.user(who).login)] = permission })
 }
 
-// Rename gives the repository another name; the old one leads to it.
+// Rename renames the repository; the old name redirects to the new one.
 func (r *Repository) Rename(name string) {
 	r.s.act(func() {
 		r.name = name
@@ -140,16 +141,16 @@ func (r *Repository) Rename(name string) {
 	})
 }
 
-// SetArchived makes it read-only, or not.
+// SetArchived sets whether the repository is read-only.
 func (r *Repository) SetArchived(archived bool) { r.s.act(func() { r.archived = archived }) }
 
-// SetPrivate says who may see it without being permitted.
+// SetPrivate sets whether the repository is visible only to users with a permission.
 func (r *Repository) SetPrivate(private bool) { r.s.act(func() { r.private = private }) }
 
-// Remove deletes it.
+// Remove deletes the repository.
 func (r *Repository) Remove() { r.s.act(func() { r.removed = true }) }
 
-// AllowWays leaves these ways of merging: merge, rebase, rebase-merge, squash,
+// AllowWays restricts the merge methods: merge, rebase, rebase-merge, squash,
 // fast-forward-only.
 func (r *Repository) AllowWays(ways ...string) {
 	r.s.act(func() {
@@ -160,21 +161,21 @@ func (r *Repository) AllowWays(ways ...string) {
 	})
 }
 
-// PreferWay sets the way that is offered first.
+// PreferWay sets the default merge method.
 func (r *Repository) PreferWay(way string) { r.s.act(func() { r.preferred = way }) }
 
-// DetectMerges lets Gitea find out that a head was pushed to its base: the setting
-// "autodetect manual merge", which is off at first.
+// DetectMerges makes Gitea detect that a head was pushed to its base: the setting
+// "autodetect manual merge", which is off by default.
 func (r *Repository) DetectMerges() { r.s.act(func() { r.detect = true }) }
 
-// DeleteMergedBranches deletes the head of what was merged.
+// DeleteMergedBranches enables deletion of the head after a merge.
 func (r *Repository) DeleteMergedBranches() { r.s.act(func() { r.autoDelete = true }) }
 
-// LookLate puts off so many merges of every new head with "Please try again later",
-// as Gitea does while it looks for conflicts.
+// LookLate defers this many merges of every new head with "Please try again later",
+// as Gitea does while it checks for conflicts.
 func (r *Repository) LookLate(times int) { r.s.act(func() { r.late = times }) }
 
-// Protect protects a branch; the zero Protection ends it.
+// Protect protects a branch; the zero Protection removes the protection.
 func (r *Repository) Protect(branch string, p Protection) {
 	r.s.act(func() {
 		r.protection[branch] = p
@@ -188,13 +189,13 @@ func (r *Repository) Protect(branch string, p Protection) {
 	})
 }
 
-// Unprotect ends the protection of a branch.
+// Unprotect removes the protection of a branch.
 func (r *Repository) Unprotect(branch string) {
 	r.Protect(branch, Protection{})
 	r.s.act(func() { delete(r.protection, branch) })
 }
 
-// permission is what an account may do: owner, admin, write, read or none.
+// permission returns the permission of an account: owner, admin, write, read or none.
 func (r *Repository) permission(u *user) string {
 	if own, ok := r.permissions[lower(u.login)]; ok {
 		return own
@@ -215,8 +216,8 @@ func (r *Repository) administers(u *user) bool {
 	return own == "owner" || own == "admin"
 }
 
-// settled is the accident of the first second after the first push, nil when that
-// is over.
+// settled returns the 5xx error of the first second after the first push, nil
+// afterwards.
 func (r *Repository) settled() *reply {
 	if r.settling == 0 {
 		return nil
@@ -225,7 +226,7 @@ func (r *Repository) settled() *reply {
 	return refuse(http.StatusInternalServerError, "object does not exist [id: , rel_path: ]")
 }
 
-// sees says whether the token may read a repository.
+// sees reports whether the token may read a repository.
 func (k *token) sees(r *Repository) bool { return r.permission(k.owner) != "none" }
 
 type status struct {

@@ -9,18 +9,18 @@ import (
 	"promoter/internal/scm/forgetest"
 )
 
-// endpoint is one route: which scope a token needs, which parameters it knows, and
-// what it does.
+// endpoint is one route: the scope that a token needs, the known parameters, and the
+// handler.
 type endpoint struct {
 	scope  string
 	query  string
 	handle func(c *call) *reply
 }
 
-// ServeHTTP makes an endpoint a handler of the multiplexer, which only finds it.
+// ServeHTTP makes an endpoint a handler for the multiplexer, which only looks it up.
 func (endpoint) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
-// routes are all that the server knows.
+// routes returns all routes of the server.
 func routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, one := range endpoints() {
@@ -31,10 +31,10 @@ func routes() *http.ServeMux {
 	return mux
 }
 
-// paged are the parameters of lists.
+// paged lists the parameters of lists.
 const paged = "page limit"
 
-// endpoints are the routes by method and path, in which /r/ is the repository.
+// endpoints returns the routes by method and path, in which /r/ is the repository.
 func endpoints() map[string]endpoint {
 	const commits = "files stat verification"
 	return map[string]endpoint{
@@ -77,7 +77,7 @@ func endpoints() map[string]endpoint {
 	}
 }
 
-// reading finds the repository and checks that the token sees it.
+// reading finds the repository and checks that the token can read it.
 func reading(handle func(c *call) *reply) func(c *call) *reply {
 	return func(c *call) *reply {
 		name := c.r.PathValue("owner") + "/" + c.r.PathValue("repo")
@@ -92,8 +92,8 @@ func reading(handle func(c *call) *reply) func(c *call) *reply {
 	}
 }
 
-// writing also wants a credential and a repository that is not archived. What the
-// account may do, each handler asks: they differ.
+// writing also requires a credential and a repository that is not archived. Each
+// handler checks its own permission: they differ.
 func writing(handle func(c *call) *reply) func(c *call) *reply {
 	return reading(func(c *call) *reply {
 		switch {
@@ -106,7 +106,7 @@ func writing(handle func(c *call) *reply) func(c *call) *reply {
 	})
 }
 
-// moved leads to the present name with the same method.
+// moved redirects to the current name with the same method.
 func (c *call) moved(name string) *reply {
 	answer := bare(http.StatusTemporaryRedirect)
 	to := prefix + "/repos/" + c.repo.fullName() + c.r.URL.EscapedPath()[len("/repos/")+len(name):]
@@ -128,7 +128,7 @@ func onPull(handle func(c *call, p *pull) *reply) func(c *call) *reply {
 	}
 }
 
-// read decodes the body; what is wrong with it fails the test.
+// read decodes the body; an invalid body fails the test.
 func (c *call) read(into any) *reply {
 	if err := c.front.Read(c.route, c.body, into); err != nil {
 		return refuse(http.StatusUnprocessableEntity, err.Error())
@@ -136,13 +136,13 @@ func (c *call) read(into any) *reply {
 	return nil
 }
 
-// pageAsked is the page of a list that is asked for.
+// pageAsked returns the requested page of a list.
 func (c *call) pageAsked() forgetest.Page {
 	query := c.r.URL.Query()
 	return forgetest.PageOf(query.Get("page"), query.Get("limit"), 30, c.maxItems)
 }
 
-// page cuts one page out of a list. Every list tells how long it is; only some link to
+// page returns one page of a list. Every list reports its length; only some link to
 // the other pages.
 func page[T any](c *call, all []T, linked bool) ([]T, http.Header) {
 	at := c.pageAsked()
@@ -166,7 +166,7 @@ func page[T any](c *call, all []T, linked bool) ([]T, http.Header) {
 	return forgetest.Cut(at, all), header
 }
 
-// list answers with one page of what draw makes of the elements.
+// list returns one page of the elements, converted by draw.
 func list[T any](c *call, all []T, linked bool, draw func(T) object) *reply {
 	part, header := page(c, all, linked)
 	drawn := []object{}

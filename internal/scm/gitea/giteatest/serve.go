@@ -14,7 +14,7 @@ const maxBody = 1 << 20 // of a request to the API, in bytes
 // object is a JSON object.
 type object = map[string]any
 
-// reply is an answer before it is sent.
+// reply is a response before it is sent.
 type reply = forgetest.Reply
 
 func ok(body any) *reply { return forgetest.Answer(http.StatusOK, body) }
@@ -23,12 +23,13 @@ func created(body any) *reply { return forgetest.Answer(http.StatusCreated, body
 
 func bare(status int) *reply { return forgetest.Answer(status, nil) }
 
-// refuse is an error as Gitea words it.
+// refuse returns an error in Gitea's form.
 func refuse(status int, message string) *reply {
 	return forgetest.Answer(status, object{"message": message, "url": "https://gitea.example.com/api/swagger"})
 }
 
-// notFound is the one answer for what is not there and what may not be seen.
+// notFound is the response for what does not exist and for what the caller cannot
+// read.
 func notFound() *reply {
 	r := refuse(http.StatusNotFound, "The target couldn't be found.")
 	r.Body.(object)["errors"] = []string{}
@@ -47,7 +48,7 @@ type call struct {
 	repo  *Repository
 }
 
-// who is the account of the token.
+// who returns the account of the token.
 func (c *call) who() *user { return c.token.owner }
 
 // ServeHTTP serves the API below its prefix and Git elsewhere.
@@ -66,8 +67,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// dispatch checks the parameters, finds out who asks and calls the handler of the
-// route.
+// dispatch checks the parameters, authenticates the request and calls the handler of
+// the route.
 func (c *call) dispatch(handler http.Handler) *reply {
 	route, known := handler.(endpoint)
 	if !known {

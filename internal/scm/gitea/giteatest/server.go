@@ -12,16 +12,16 @@ import (
 	"promoter/internal/scm/forgetest"
 )
 
-// prefix is where Gitea has its API.
+// prefix is the path of Gitea's API.
 const prefix = "/api/v1"
 
-// Options change what New makes. The zero value is right for most tests.
+// Options configures a Server. The zero value is right for most tests.
 type Options struct {
 	Now      func() time.Time // default: the time of the machine
 	MaxItems int              // of a page, as MAX_RESPONSE_ITEMS; default 50
 }
 
-// Server is one Gitea. All methods may be used by several goroutines.
+// Server is one Gitea server. All methods are safe for concurrent use.
 type Server struct {
 	forgetest.Traffic
 	front    *forgetest.Front
@@ -53,7 +53,7 @@ type team struct {
 	members   map[string]bool // logins in lower case
 }
 
-// New starts a Gitea that ends with the test.
+// New starts a Gitea that stops at the end of the test.
 func New(t testing.TB, options Options) *Server {
 	t.Helper()
 	s := &Server{
@@ -77,23 +77,23 @@ func New(t testing.TB, options Options) *Server {
 	return s
 }
 
-// URL is the root of the pages and of Git, without a slash at the end.
+// URL returns the root URL of the pages and of Git, without a trailing slash.
 func (s *Server) URL() string { return s.http.URL }
 
-// Host is the host with its port, as keys of repositories and persons have it.
+// Host returns the host with its port, as used in keys of repositories and users.
 func (s *Server) Host() string { return strings.TrimPrefix(s.http.URL, "http://") }
 
-// Client talks to the server.
+// Client returns an HTTP client for the server.
 func (s *Server) Client() *http.Client { return s.http.Client() }
 
-// AddUser makes an account; a second call for the same login changes nothing.
+// AddUser creates an account; a second call for the same login does nothing.
 func (s *Server) AddUser(login string) { s.act(func() { s.user(login) }) }
 
-// AddSystem makes an account of the server itself, as that of Actions is one. Those
-// have negative ids.
+// AddSystem creates an account of the server itself, such as that of Actions. Those
+// have negative IDs.
 func (s *Server) AddSystem(login string) { s.act(func() { s.user(login).id = -2 }) }
 
-// SetTeam makes the team ORG/NAME of these members, and the organization.
+// SetTeam creates the team ORG/NAME with these members, and the organization.
 func (s *Server) SetTeam(name string, logins ...string) {
 	s.act(func() {
 		org, short, _ := strings.Cut(name, "/")
@@ -106,7 +106,7 @@ func (s *Server) SetTeam(name string, logins ...string) {
 	})
 }
 
-// act runs f alone; a failure of Git fails the test.
+// act calls f exclusively; a failure of Git fails the test.
 func (s *Server) act(f func()) {
 	s.t.Helper()
 	s.front.Act(f)
@@ -126,12 +126,12 @@ func (s *Server) user(login string) *user {
 	return u
 }
 
-// author is who commits are by.
+// author returns the commit author of an account.
 func (s *Server) author(u *user) gittest.Author {
 	return gittest.Author{Name: u.login, Email: fmt.Sprintf("%s@noreply.example.com", lower(u.login)), At: s.time()}
 }
 
-// time is the present as Gitea tells it: in whole seconds.
+// time returns the current time in Gitea's precision: whole seconds.
 func (s *Server) time() time.Time { return s.now().UTC().Truncate(time.Second) }
 
 func lower(text string) string { return strings.ToLower(text) }

@@ -15,7 +15,7 @@ import (
 	"promoter/internal/scm/gitea/giteatest"
 )
 
-// judged is a test whose failures are looked at.
+// judged is a test whose failures are inspected.
 type judged struct {
 	testing.TB
 	mu     sync.Mutex
@@ -34,7 +34,7 @@ func (j *judged) words() string {
 	return strings.Join(j.failed, "\n")
 }
 
-// person asks the server's API.
+// person sends requests to the server's API.
 type person struct {
 	t      *testing.T
 	server *giteatest.Server
@@ -56,7 +56,7 @@ func (p person) ask(method, path, body string) (int, http.Header, string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read
+	defer response.Body.Close() //nolint:errcheck // already read
 	data, err := io.ReadAll(response.Body)
 	if err != nil {
 		p.t.Fatal(err)
@@ -80,7 +80,7 @@ func world(t *testing.T, as testing.TB) (*giteatest.Server, *giteatest.Repositor
 	return s, r, person{t: t, server: s, token: s.Token("bot", giteatest.Scopes()...)}
 }
 
-// What Gitea does not know fails the test of who asks for it.
+// Requests that Gitea does not support fail the test.
 func TestServer_isStrict(t *testing.T) {
 	t.Parallel()
 	for words, ask := range map[string]func(person){
@@ -146,7 +146,7 @@ func TestServer_leadsToTheNewName(t *testing.T) {
 	}
 }
 
-// git runs a person's git.
+// git runs git as a user.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "git", args...)
 	command.Dir = dir
@@ -155,7 +155,7 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// Git sees what the API sees, by the old name too, and hears Gitea's words.
+// Git sees what the API sees, by the old name too, and reports Gitea's messages.
 func TestServer_git(t *testing.T) {
 	t.Parallel()
 	s, r, p := world(t, t)
@@ -181,7 +181,7 @@ func TestServer_git(t *testing.T) {
 	}
 }
 
-// A pull request is followed through what people do to its branches.
+// A pull request follows what users do to its branches.
 func TestRepository_followsPulls(t *testing.T) {
 	t.Parallel()
 	_, r, _ := world(t, t)

@@ -45,7 +45,7 @@ func (r *Repository) SetStatus(who, commit, context, state string) {
 	})
 }
 
-// AddRelease publishes a release, or keeps it a draft.
+// AddRelease publishes a release, or creates a draft.
 func (r *Repository) AddRelease(who, tag string, published time.Time, draft, prerelease bool) {
 	r.s.act(func() {
 		r.releases = append(r.releases, &release{

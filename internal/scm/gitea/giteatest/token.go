@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Scopes are what promoter's token needs.
+// Scopes returns the scopes that promoter's token needs.
 func Scopes() []string {
 	return []string{"read:user", "write:repository", "write:issue", "read:organization"}
 }
@@ -17,13 +17,12 @@ type token struct {
 	scopes []string
 }
 
-// anonymous is what who sends no credential has.
+// anonymous returns the token of a request without a credential.
 func (s *Server) anonymous() *token { return &token{owner: &user{}} }
 
 func (k *token) anonymous() bool { return k.owner.login == "" }
 
-// has says whether the token has a scope of a category; the right to write holds
-// that to read.
+// has reports whether the token has a scope of a category; write includes read.
 func (k *token) has(write bool, category string) bool {
 	return slices.Contains(k.scopes, "all") || slices.Contains(k.scopes, "write:"+category) || !write && slices.Contains(k.scopes, "read:"+category)
 }
@@ -49,7 +48,7 @@ func (s *Server) SetScopes(text string, scopes ...string) {
 // Revoke makes a token invalid.
 func (s *Server) Revoke(text string) { s.act(func() { delete(s.tokens, text) }) }
 
-// lacks is the refusal of a token without a scope, nil when it has it.
+// lacks returns the refusal of a token without a scope, nil if it has the scope.
 func (c *call) lacks(category string) *reply {
 	write := c.r.Method != http.MethodGet
 	if c.token.anonymous() || c.token.has(write, category) {

@@ -12,25 +12,25 @@ import (
 	"time"
 )
 
-// App is a GitHub App: it says who it is with tokens that it signs, and works
-// where it is installed. Its account is SLUG[bot].
+// App is a GitHub App: it authenticates with tokens that it signs, and acts where it
+// is installed. Its account is SLUG[bot].
 type App struct {
 	s           *Server
 	id          int64
 	slug        string
 	owner, bot  *user
 	key         *rsa.PrivateKey
-	permissions map[string]string // that it asks for
+	permissions map[string]string // that it requests
 	events      []string          // that it subscribes to
-	hook        *Hook             // nil: it has none
+	hook        *Hook             // nil: none
 }
 
-// Installation is an App on an account.
+// Installation is the installation of an App on an account.
 type Installation struct {
 	app         *App
 	id          int64
 	account     *user
-	all         bool // of the account's repositories
+	all         bool // all repositories of the account
 	selected    []*Repository
 	permissions map[string]string // that were accepted
 	suspended   time.Time
@@ -38,11 +38,11 @@ type Installation struct {
 	limit       *limit
 }
 
-// tokenLife is how long the token of an installation lives.
+// tokenLife is the validity of an installation token.
 const tokenLife = time.Hour
 
-// keys are a few private keys, each made once per test binary: making one takes
-// a tenth of a second.
+// keys holds a few private keys, each created once per test binary: creating one
+// takes a tenth of a second.
 var keys = [...]func() *rsa.PrivateKey{sync.OnceValue(newKey), sync.OnceValue(newKey), sync.OnceValue(newKey)}
 
 func newKey() *rsa.PrivateKey {
@@ -53,7 +53,7 @@ func newKey() *rsa.PrivateKey {
 	return key
 }
 
-// NewApp makes an App that asks for these permissions. It belongs to the account
+// NewApp creates an App that requests these permissions. It belongs to the account
 // app-owner.
 func (s *Server) NewApp(slug string, permissions map[string]string) *App {
 	var made *App
@@ -70,29 +70,30 @@ func (s *Server) newApp(slug string, owner *user, permissions map[string]string)
 	return made
 }
 
-// ID is the number that the App's page shows.
+// ID returns the number on the App's page.
 func (a *App) ID() int64 { return a.id }
 
-// Login is the account that the App works as.
+// Login returns the account of the App.
 func (a *App) Login() string { return a.bot.login }
 
-// Key is the private key as GitHub gives it for download: PEM with PKCS#1.
+// Key returns the private key as GitHub provides it for download: PEM with PKCS#1.
 func (a *App) Key() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(a.key)}))
 }
 
-// Ask changes what the App asks for. Installations keep what was accepted.
+// Ask changes the permissions that the App requests. Installations keep what was
+// accepted.
 func (a *App) Ask(permissions map[string]string) {
 	a.s.act(func() { a.permissions = maps.Clone(permissions) })
 }
 
-// Subscribe changes the events that the App's webhook tells of.
+// Subscribe changes the events that the App's webhook receives.
 func (a *App) Subscribe(events ...string) {
 	a.s.act(func() { a.events = slices.Clone(events) })
 }
 
-// Install installs the App on an organization, for these of its repositories, or
-// for all. All that the App asks for is accepted.
+// Install installs the App on an organization, for these of its repositories, or for
+// all. All permissions that the App requests are accepted.
 func (a *App) Install(account string, repositories ...*Repository) *Installation {
 	var made *Installation
 	a.s.act(func() {
@@ -106,10 +107,10 @@ func (a *App) Install(account string, repositories ...*Repository) *Installation
 	return made
 }
 
-// ID is its number.
+// ID returns its number.
 func (i *Installation) ID() int64 { return i.id }
 
-// Permit changes what is accepted.
+// Permit changes the accepted permissions.
 func (i *Installation) Permit(permissions map[string]string) {
 	i.app.s.act(func() { i.permissions = maps.Clone(permissions) })
 }
@@ -119,34 +120,34 @@ func (i *Installation) Select(repositories ...*Repository) {
 	i.app.s.act(func() { i.all, i.selected = false, repositories })
 }
 
-// Suspend lets the installation do nothing until Resume.
+// Suspend suspends the installation until Resume.
 func (i *Installation) Suspend() { i.app.s.act(func() { i.suspended = i.app.s.time() }) }
 
 // Resume ends a suspension.
 func (i *Installation) Resume() { i.app.s.act(func() { i.suspended = time.Time{} }) }
 
-// Remove takes the App off the account. Its tokens end at once.
+// Remove uninstalls the App from the account. Its tokens are revoked immediately.
 func (i *Installation) Remove() { i.app.s.act(func() { i.removed = true }) }
 
-// Limit answers all requests of the installation with the primary limit until the
-// time.
+// Limit rejects all requests of the installation with the primary rate limit until
+// the time.
 func (i *Installation) Limit(until time.Time) {
 	i.app.s.act(func() { i.limit = &limit{until: until} })
 }
 
-// RevokeTokens ends the tokens that there are.
+// RevokeTokens revokes the existing tokens.
 func (i *Installation) RevokeTokens() {
 	i.app.s.act(func() {
 		maps.DeleteFunc(i.app.s.tokens, func(_ string, t *token) bool { return t.installation == i })
 	})
 }
 
-// has says whether a repository belongs to the installation.
+// has reports whether a repository belongs to the installation.
 func (i *Installation) has(r *Repository) bool {
 	return lower(r.owner) == lower(i.account.login) && !r.removed && (i.all || slices.Contains(i.selected, r))
 }
 
-// repositories lists them by id.
+// repositories lists the repositories by ID.
 func (i *Installation) repositories() []*Repository {
 	var all []*Repository
 	for _, id := range slices.Sorted(maps.Keys(i.app.s.repos)) {
@@ -157,7 +158,7 @@ func (i *Installation) repositories() []*Repository {
 	return all
 }
 
-// installed are the installations of the App that there are.
+// installed returns the existing installations of the App.
 func (a *App) installed() []*Installation {
 	return slices.DeleteFunc(slices.Clone(a.s.installations), func(i *Installation) bool { return i.app != a || i.removed })
 }
@@ -173,7 +174,7 @@ func (s *Server) Repository(name string) *Repository {
 	return found
 }
 
-// TokenPermissions are the permissions of each token that was made.
+// TokenPermissions returns the permissions of each token that was created.
 func (i *Installation) TokenPermissions() []map[string]string {
 	var all []map[string]string
 	i.app.s.act(func() {

@@ -10,10 +10,10 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// longestJWT is how long a token of an App may live from GitHub's present.
+// longestJWT is the maximum validity of an App's token from GitHub's current time.
 const longestJWT = 10 * time.Minute
 
-// authenticate finds out whose credential a request has.
+// authenticate identifies the credential of a request.
 func (c *call) authenticate() *reply {
 	text := bearer(c.r)
 	switch {
@@ -29,7 +29,7 @@ func (c *call) authenticate() *reply {
 	return c.refuseInstallation()
 }
 
-// ended says whether the token of an installation has ended.
+// ended reports whether the token of an installation has expired.
 func (k *token) ended(now time.Time) bool {
 	return k.installation != nil && (k.installation.removed || !now.Before(k.expires))
 }
@@ -47,8 +47,8 @@ func (c *call) refuseInstallation() *reply {
 	return nil
 }
 
-// readJWT holds an App's token to what GitHub wants, in its words. The signature
-// is that of the App that it names.
+// readJWT validates an App's token as GitHub does, with its messages. The signature
+// must be that of the App that it names.
 func (c *call) readJWT(text string) *reply {
 	undecodable := refuse(http.StatusUnauthorized, "A JSON web token could not be decoded")
 	var app *App
@@ -93,7 +93,7 @@ func judgeTimes(issued, expires, now time.Time) *reply {
 	return nil
 }
 
-// asApp lets only the App's own tokens in.
+// asApp accepts only an App's own tokens.
 func asApp(handler endpoint) endpoint {
 	return func(c *call) *reply {
 		if c.token.app == nil {
@@ -103,11 +103,11 @@ func asApp(handler endpoint) endpoint {
 	}
 }
 
-// Asked is one request with whose credential it was made: the login of a user,
-// "app SLUG", "installation ID", or empty without one.
+// Asked is one request and its credential: the login of a user, "app SLUG",
+// "installation ID", or empty without one.
 type Asked struct {
 	Route      string // "METHOD /route", or "GIT …"
-	Repository string // OWNER/NAME as it was asked for; empty: the route has none
+	Repository string // OWNER/NAME as requested; empty: none in the route
 	By         string
 }
 
@@ -118,7 +118,7 @@ func (s *Server) Asked() []Asked {
 	return all
 }
 
-// name says whose a credential is.
+// name returns the owner of a credential.
 func (k *token) name() string {
 	switch {
 	case k == nil:
@@ -131,7 +131,7 @@ func (k *token) name() string {
 	return k.owner.login
 }
 
-// repositoryOf is the repository that the path of a request names.
+// repositoryOf returns the repository in the path of a request.
 func repositoryOf(path string) string {
 	rest, found := strings.CutPrefix(path, "/repos/")
 	parts := strings.SplitN(rest, "/", 3)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// needed is which permissions of an App a route asks for, any one of them, as
-// NAME=ACCESS. An empty list asks for none.
+// needed returns the App permissions that a route requires, any one of them, as
+// NAME=ACCESS. An empty list requires none.
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 func needed() map[string][]string {
 	pulls, onPull := []string{"pull_requests=read"}, []string{"issues=write", "pull_requests=write"}
@@ -55,8 +55,8 @@ func needed() map[string][]string {
 	}
 }
 
-// refuseApp says what an App's credential may not do, in GitHub's words. A route
-// that Apps may not use at all, such as /user, is refused likewise.
+// refuseApp rejects what an App's credential may not do, with GitHub's message. A
+// route that Apps may not use at all, such as /user, is rejected likewise.
 func (c *call) refuseApp() *reply {
 	if c.token.app != nil && !strings.Contains(c.route, "/app") && !strings.HasSuffix(c.route, "/installation") {
 		return refuse(http.StatusForbidden, "Resource not accessible by integration")
@@ -76,12 +76,12 @@ func (c *call) refuseApp() *reply {
 	return answer
 }
 
-// permits says whether the token of an installation has a permission, NAME=ACCESS.
+// permits reports whether the token of an installation has a permission, NAME=ACCESS.
 func (k *token) permits(wanted string) bool {
 	name, access, _ := strings.Cut(wanted, "=")
 	held := k.permissions[name]
 	if k.installation.permissions[name] == "" {
-		return false // taken back since the token was made
+		return false // revoked since the token was created
 	}
 	return held == "write" || held == access
 }

@@ -18,7 +18,7 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
-// signed is a token of an App as of a time.
+// signed returns a token of an App at a time.
 func signed(t *testing.T, of, by *githubtest.App, method jwt.SigningMethod, issued, expires time.Time) string {
 	t.Helper()
 	var key any = []byte("secret")
@@ -44,7 +44,7 @@ func keyOf(t *testing.T, app *githubtest.App) *rsa.PrivateKey {
 	return key
 }
 
-// say sends a request with a credential and returns the status and GitHub's words.
+// say sends a request with a credential and returns the status and GitHub's message.
 func say(t *testing.T, s *githubtest.Server, method, path, credential, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.API()+path, strings.NewReader(body))

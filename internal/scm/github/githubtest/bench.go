@@ -9,11 +9,11 @@ import (
 	"promoter/internal/scm/scmtest"
 )
 
-// Self is the account whose token the adapter under test has.
+// Self is the account of the token of the adapter under test.
 const Self = "promoter-bot"
 
-// Bench is the repository with the people of the suite around it. The forge is the
-// adapter under test, with a token of Self.
+// Bench returns the repository with the users of the suite. The forge is the adapter
+// under test, with a token of Self.
 func (r *Repository) Bench(forge scm.Forge) scmtest.Bench {
 	r.s.AddBot(login(scmtest.Robot))
 	for who, permission := range map[string]string{
@@ -27,7 +27,7 @@ func (r *Repository) Bench(forge scm.Forge) scmtest.Bench {
 	}
 }
 
-// login is the account of a name of the suite.
+// login returns the account for a name of the suite.
 func login(who string) string {
 	if who == scmtest.Robot {
 		return who + "[bot]"
@@ -119,7 +119,7 @@ func (r *Repository) world() scmtest.World {
 	}
 }
 
-// eachToken does something with every token of an account.
+// eachToken calls do with every token of an account.
 func (s *Server) eachToken(login string, do func(text string)) {
 	var all []string
 	s.act(func() {

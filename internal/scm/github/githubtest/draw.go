@@ -9,7 +9,7 @@ import (
 
 func node(id int64) string { return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "node:%d", id)) }
 
-// orNull is the text, or null for an empty one.
+// orNull returns the text, or null if it is empty.
 func orNull(text string) any {
 	if text == "" {
 		return nil
@@ -19,7 +19,7 @@ func orNull(text string) any {
 
 func (c *call) avatar(u *user) string { return fmt.Sprintf("%s/avatars/u/%d", c.URL(), u.id) }
 
-// page is the repository for people.
+// page returns the web URL of the repository.
 func (s *Server) page(r *Repository) string { return s.URL() + "/" + r.fullName() }
 
 // addresses adds NAME_url for every name.
@@ -46,7 +46,7 @@ func (c *call) drawUser(u *user) object {
 	return drawn
 }
 
-// drawSelf is a whole account.
+// drawSelf returns a full account.
 func (c *call) drawSelf(u *user) object {
 	drawn := c.drawUser(u)
 	for _, key := range strings.Fields("bio blog company email hireable location name") {
@@ -108,7 +108,7 @@ func visibility(private bool) string {
 	return "public"
 }
 
-// defaultBranch is what HEAD names.
+// defaultBranch returns the branch of HEAD.
 func (c *call) defaultBranch(r *Repository) string {
 	return strings.TrimPrefix(r.bare.Run("symbolic-ref", "HEAD"), "refs/heads/")
 }
@@ -116,14 +116,14 @@ func (c *call) defaultBranch(r *Repository) string {
 func (c *call) drawFullRepository(r *Repository, seenBy *user) object {
 	drawn := c.drawRepository(r, seenBy)
 	drawn["network_count"], drawn["subscribers_count"] = 0, 0
-	if c.token.pushes(r) { // GitHub shows these to who may push
+	if c.token.pushes(r) { // GitHub returns these to users who may push
 		drawn["allow_merge_commit"], drawn["allow_squash_merge"], drawn["allow_rebase_merge"] = r.methods["merge"], r.methods["squash"], r.methods["rebase"]
 		drawn["allow_auto_merge"], drawn["delete_branch_on_merge"] = false, r.autoDelete
 	}
 	return drawn
 }
 
-// drawCommit reads one commit out of the repository.
+// drawCommit reads one commit of the repository.
 func (c *call) drawCommit(r *Repository, commit string) object {
 	const format = "--format=%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B"
 	part := strings.SplitN(r.bare.Run("log", "-1", format, commit), "\x00", 9)
@@ -144,7 +144,7 @@ func (c *call) drawCommit(r *Repository, commit string) object {
 	}
 }
 
-// account is who an address belongs to, null for an unknown one.
+// account returns the account of an email address, null for an unknown one.
 func (c *call) account(email string) any {
 	login, known := strings.CutSuffix(email, "@users.noreply.github.com")
 	if u := c.users[lower(login)]; known && u != nil {

@@ -38,14 +38,14 @@ func (c *call) drawTeams(p *pull) []object {
 	return drawn
 }
 
-// drawEnd is the head or the base.
+// drawEnd returns the head or the base.
 func (c *call) drawEnd(r *Repository, branch, commit string) object {
 	return object{
 		"label": r.owner + ":" + branch, "ref": branch, "sha": commit, "user": c.drawUser(c.user(r.owner)), "repo": c.drawRepository(r, c.who()),
 	}
 }
 
-// drawPull is a pull request in a list.
+// drawPull returns a pull request as in a list.
 func (c *call) drawPull(p *pull) object {
 	url, html := c.API()+"repos/"+p.repo.fullName()+"/pulls/"+itoa(p.number), c.page(p.repo)+"/pull/"+itoa(p.number)
 	issue := c.API() + "repos/" + p.repo.fullName() + "/issues/" + itoa(p.number)
@@ -90,7 +90,7 @@ func (c *call) association(p *pull) string {
 	return "NONE"
 }
 
-// drawWholePull is a pull request asked for by its number.
+// drawWholePull returns a single pull request.
 func (c *call) drawWholePull(p *pull) object {
 	drawn := c.drawPull(p)
 	for key, value := range (object{
@@ -105,7 +105,7 @@ func (c *call) drawWholePull(p *pull) object {
 	return drawn
 }
 
-// drawIssue is a pull request as an issue.
+// drawIssue returns a pull request as an issue.
 func (c *call) drawIssue(p *pull) object {
 	url, html := c.API()+"repos/"+p.repo.fullName()+"/issues/"+itoa(p.number), c.page(p.repo)+"/pull/"+itoa(p.number)
 	pullURL := c.API() + "repos/" + p.repo.fullName() + "/pulls/" + itoa(p.number)

@@ -11,8 +11,8 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 	s.front.ServeGit(s.git, w, r, s.admitGit)
 }
 
-// admitGit finds the repository and checks what the token allows, in GitHub's
-// words.
+// admitGit finds the repository and checks the permissions of the token, with
+// GitHub's messages.
 func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
 	_, password, given := visit.Request.BasicAuth()
 	key := s.tokens[password]
@@ -50,7 +50,7 @@ func (s *Server) refuseGit(visit gittest.Visit, repo *Repository, key *token) ht
 	return nil
 }
 
-// sees says whether the token may read a repository.
+// sees reports whether the token may read a repository.
 func (k *token) sees(repo *Repository) bool {
 	if k.installation != nil {
 		return !repo.private || k.installation.has(repo)

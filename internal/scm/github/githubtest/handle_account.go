@@ -22,8 +22,8 @@ func (c *call) getRateLimit() *reply {
 	return ok(object{"rate": rate, "resources": object{"core": rate, "search": rate}})
 }
 
-// getMembership knows active members only; GitHub hides teams from who lacks
-// read:org, so that "no scope" looks like "no member".
+// getMembership returns active members only; GitHub hides teams from callers without
+// read:org, so that a missing scope looks like a missing membership.
 func (c *call) getMembership() *reply {
 	name := c.r.PathValue("org") + "/" + c.r.PathValue("team")
 	if c.token.installation == nil && !c.token.has("read:org") && !c.token.has("repo") || !c.teams[lower(name)][lower(c.r.PathValue("user"))] {

@@ -54,8 +54,8 @@ func (i *Installation) selection() string {
 	return "selected"
 }
 
-// createToken makes a token for an hour, with the permissions that are asked for
-// or all that were accepted.
+// createToken creates a token for an hour, with the requested permissions or all
+// accepted ones.
 func (c *call) createToken() *reply {
 	var body struct {
 		Permissions map[string]string `json:"permissions"`

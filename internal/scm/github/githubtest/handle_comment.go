@@ -11,7 +11,7 @@ import (
 
 func (c *call) listComments(p *pull) *reply { return list(c, p.comments, c.drawComment) }
 
-// words is the body of a comment.
+// words returns the body of a comment.
 func (c *call) words() (string, *reply) {
 	var body struct {
 		Body string `json:"body"`
@@ -58,7 +58,7 @@ func onComment(handler func(c *call, one *comment) *reply) endpoint {
 	}
 }
 
-// comments are those of the whole repository, by number.
+// comments returns the comments of the whole repository, by number.
 func (r *Repository) comments() []*comment {
 	all := slices.Clone(r.asked)
 	for _, p := range r.sorted() {
@@ -67,7 +67,7 @@ func (r *Repository) comments() []*comment {
 	return all
 }
 
-// listAllComments lists those on issues too. It is in no order of time unless asked.
+// listAllComments includes comments on issues. It is not sorted by time by default.
 func (c *call) listAllComments() *reply {
 	query := c.r.URL.Query()
 	all := c.repo.comments()
@@ -89,7 +89,7 @@ func (c *call) listAllComments() *reply {
 	return list(c, all, c.drawComment)
 }
 
-// createReaction answers with the one that is there where there is one.
+// createReaction returns the existing reaction, if any.
 func (c *call) createReaction(one *comment) *reply {
 	var body struct {
 		Content string `json:"content"`
@@ -143,7 +143,7 @@ func (r *Repository) Unsay(id int64) {
 	})
 }
 
-// Reactions are those to a comment, each as "CONTENT LOGIN".
+// Reactions returns the reactions to a comment, each as "CONTENT LOGIN".
 func (r *Repository) Reactions(id int64) []string {
 	var all []string
 	r.s.act(func() {

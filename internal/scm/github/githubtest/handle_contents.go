@@ -7,8 +7,8 @@ import (
 	"path"
 )
 
-// getContents shows one file. Folders, links and submodules are nobody's question
-// here.
+// getContents returns one file. Directories, symbolic links and submodules are not
+// supported.
 func (c *call) getContents() *reply {
 	branch := cmp.Or(c.r.URL.Query().Get("ref"), c.defaultBranch(c.repo))
 	name := c.r.PathValue("path")

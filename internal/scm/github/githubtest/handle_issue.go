@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// getIssue is a pull request as an issue, which alone tells who closed it.
+// getIssue returns a pull request as an issue, which is the only object that includes
+// the closer.
 func (c *call) getIssue(p *pull) *reply { return ok(c.drawIssue(p)) }
 
 func (c *call) listEvents(p *pull) *reply { return list(c, p.events, c.drawEvent) }
@@ -39,7 +40,7 @@ func (c *call) addLabels(p *pull) *reply {
 	return ok(c.drawLabels(p))
 }
 
-// addAssignees leaves out who cannot be assigned, without a word.
+// addAssignees silently omits users who cannot be assigned.
 func (c *call) addAssignees(p *pull) *reply {
 	var body struct {
 		Assignees []string `json:"assignees"`

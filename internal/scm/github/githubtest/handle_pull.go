@@ -15,8 +15,8 @@ const (
 	maxLabel = 50
 )
 
-// listPulls filters and sorts as GitHub does; without a sort it is by creation,
-// newest first.
+// listPulls filters and sorts as GitHub does; the default is by creation, newest
+// first.
 func (c *call) listPulls() *reply {
 	query := c.r.URL.Query()
 	var found []*pull
@@ -237,7 +237,7 @@ func (c *call) refuseMerge(p *pull, head, method string) *reply {
 
 func (c *call) listReviews(p *pull) *reply { return list(c, p.reviews, c.drawReview(p)) }
 
-// requestReviewers takes all or refuses all, as GitHub does.
+// requestReviewers accepts all or rejects all, as GitHub does.
 func (c *call) requestReviewers(p *pull) *reply {
 	var body struct {
 		Reviewers []string `json:"reviewers"`

@@ -37,8 +37,8 @@ func (c *call) getGitCommit() *reply {
 	return ok(inner)
 }
 
-// compare answers BASE...HEAD in pages, like GitHub: the commits of a page and
-// the number of all.
+// compare returns BASE...HEAD in pages, like GitHub: the commits of a page and the
+// total number.
 func (c *call) compare() *reply {
 	base, head, dotted := strings.Cut(c.r.PathValue("basehead"), "...")
 	from, known := c.repo.bare.Commit(base)
@@ -77,7 +77,7 @@ func relation(ahead, behind int) string {
 	return "identical"
 }
 
-// listReleases shows drafts to who may push, newest first.
+// listReleases returns drafts to users who may push, newest first.
 func (c *call) listReleases() *reply {
 	var shown []*release
 	for _, one := range c.repo.releases {

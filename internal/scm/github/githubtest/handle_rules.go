@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// listRules has the rules of all rulesets of a branch, also of those that do not
-// bind who asks.
+// listRules returns the rules of all rulesets of a branch, including those that the
+// caller may bypass.
 func (c *call) listRules() *reply {
 	var all []object
 	for _, one := range c.repo.rulesOn(c.r.PathValue("branch")) {
@@ -19,7 +19,7 @@ func (c *call) listRules() *reply {
 	return list(c, all, func(rule object) object { return rule })
 }
 
-// draw makes rules of what is asked.
+// draw converts requirements to rules.
 func (one *ruleset) draw() []object {
 	var rules []object
 	add := func(wanted bool, kind string, parameters object) {
@@ -53,7 +53,7 @@ func (one *ruleset) draw() []object {
 	return rules
 }
 
-// getRuleset tells whether it binds who asks.
+// getRuleset returns a ruleset, including whether the caller may bypass it.
 func (c *call) getRuleset() *reply {
 	id, _ := strconv.ParseInt(c.r.PathValue("id"), 10, 64)
 	i := slices.IndexFunc(c.repo.rulesets, func(one *ruleset) bool { return one.id == id })
@@ -70,7 +70,8 @@ func (c *call) getRuleset() *reply {
 	})
 }
 
-// drawProtection is what everybody sees of the classic protection of a branch.
+// drawProtection returns the part of the classic protection of a branch that every
+// user sees.
 func (c *call) drawProtection(branch string) (object, bool) {
 	p, protected := c.repo.protection[branch]
 	level := "off"

@@ -61,7 +61,7 @@ func (c *call) listStatuses() *reply {
 	return list(c, all, c.drawStatus)
 }
 
-// combinedStatus has the latest status of each context.
+// combinedStatus returns the latest status of each context.
 func (c *call) combinedStatus() *reply {
 	commit, known := c.repo.bare.Commit(c.r.PathValue("ref"))
 	if !known {
@@ -89,7 +89,7 @@ func (c *call) combinedStatus() *reply {
 	}}
 }
 
-// together is the combined state: pending also when there is none.
+// together returns the combined state: pending if there is no status.
 func together(latest []*status) string {
 	state := "success"
 	if len(latest) == 0 {
@@ -106,7 +106,7 @@ func together(latest []*status) string {
 	return state
 }
 
-// listChecks has the latest check run of each name, unless all are asked for.
+// listChecks returns the latest check run of each name, unless all are requested.
 func (c *call) listChecks() *reply {
 	commit, known := c.repo.bare.Commit(c.r.PathValue("ref"))
 	if !known {

@@ -14,20 +14,20 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// DescriptionVariable names GitHub's description of its API, the file
-// generated/api.github.com.json of the npm package @octokit/openapi. `hack/tools
-// github-openapi` brings it.
+// DescriptionVariable is the environment variable with the path of GitHub's API
+// description, the file generated/api.github.com.json of the npm package
+// @octokit/openapi. `hack/tools github-openapi` downloads it.
 const DescriptionVariable = "PROMOTER_GITHUB_OPENAPI"
 
-// Judge holds requests and answers against GitHub's own description of its API.
-// A nil Judge finds nothing wrong.
+// Judge validates requests and responses against GitHub's own API description. A nil
+// Judge accepts everything.
 type Judge struct{ router routers.Router }
 
 // loaded reads the description once per test binary.
 var loaded = sync.OnceValues(func() (*Judge, error) { return newJudge(os.Getenv(DescriptionVariable)) })
 
-// environmentJudge is the judge of the description that the environment names,
-// nil without one.
+// environmentJudge returns the judge for the description in the environment, nil if
+// there is none.
 func environmentJudge(t testing.TB) *Judge {
 	t.Helper()
 	if os.Getenv(DescriptionVariable) == "" {
@@ -40,7 +40,7 @@ func environmentJudge(t testing.TB) *Judge {
 	return judge
 }
 
-// check fails the test when a request or its answer is not as described.
+// check fails the test if a request or its response does not match the description.
 func (j *Judge) check(t testing.TB, r *http.Request, body []byte, answer *reply) {
 	t.Helper()
 	if j == nil {
@@ -80,8 +80,8 @@ func (j *Judge) verdict(r *http.Request, body []byte, answer *reply) error {
 	return nil
 }
 
-// bareLabels says that the body is a list of labels without more, which the
-// description has wrong: it takes that only below a key.
+// bareLabels reports whether the body is a plain list of labels, about which the
+// description is incorrect: it allows the list only below a key.
 func bareLabels(r *http.Request, body []byte) bool {
 	return strings.HasSuffix(r.URL.Path, "/labels") && len(body) > 0 && body[0] == '['
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 )
 
-// slashes are the parameters of paths that may hold slashes. The description has
-// no way to say it.
+// slashes lists the path parameters that may contain slashes, which the description
+// cannot express.
 var slashes = map[string]string{
 	"/branches/{branch}": "{branch:.+}", "/compare/{basehead}": "{basehead:.+}", "/contents/{path}": "{path:.+}",
 }
 
-// newJudge reads the part of the description that is about the server's routes.
-// All of it would cost two seconds and 175 MB per test binary.
+// newJudge reads the part of the description for the server's routes. All of it would
+// cost two seconds and 175 MB per test binary.
 func newJudge(file string) (*Judge, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -50,16 +50,17 @@ func newJudge(file string) (*Judge, error) {
 	return &Judge{router: router}, nil
 }
 
-// mend lets the account of a listed installation be a user or an enterprise. The
-// description wants it to be both at once, other than where one is asked for.
+// mend corrects the description: the account of a listed installation is a user or an
+// enterprise. The description requires both at once, unlike for a single
+// installation.
 func mend(installations *openapi3.PathItem) {
 	list := installations.Get.Responses.Status(http.StatusOK).Value.Content["application/json"].Schema.Value
 	account := list.Items.Value.Properties["account"].Value
 	account.AnyOf, account.AllOf = account.AllOf, nil
 }
 
-// description is what is kept of an OpenAPI document. Servers and security are
-// left out: the tests ask another address.
+// description is the used part of an OpenAPI document. Servers and security are
+// omitted: the tests use another URL.
 type description struct {
 	OpenAPI    string                                `json:"openapi"`
 	Info       json.RawMessage                       `json:"info"`
@@ -72,8 +73,8 @@ var (
 	parameter = regexp.MustCompile(`\{[^}]*\}`)
 )
 
-// prune leaves the paths of the server's routes, and the components that they
-// lead to.
+// prune keeps the paths of the server's routes, and the components that they
+// reference.
 func prune(text []byte) ([]byte, error) {
 	var all description
 	if err := json.Unmarshal(text, &all); err != nil {
@@ -94,7 +95,7 @@ func prune(text []byte) ([]byte, error) {
 	return json.Marshal(kept)
 }
 
-// follow keeps the components that a text names, and theirs.
+// follow keeps the components that a text references, recursively.
 func (d description) follow(all description, text []byte) {
 	for _, found := range component.FindAllSubmatch(text, -1) {
 		kind, name := string(found[1]), string(found[2])

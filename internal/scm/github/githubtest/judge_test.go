@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestJudge_finds holds the judge against requests and answers that are wrong in
-// one way each.
+// TestJudge_finds checks requests and responses that are invalid in one way each.
 func TestJudge_finds(t *testing.T) {
 	t.Parallel()
 	judge := environmentJudge(t)
@@ -43,7 +42,7 @@ func TestJudge_finds(t *testing.T) {
 	}
 }
 
-// TestJudge_knowsEveryRoute fails for a route that GitHub has not.
+// TestJudge_knowsEveryRoute fails for a route that GitHub does not have.
 func TestJudge_knowsEveryRoute(t *testing.T) {
 	t.Parallel()
 	judge := environmentJudge(t)

@@ -20,7 +20,7 @@ type Hook struct {
 	Events []string
 }
 
-// registration is an App that was made from a manifest and whose credentials were
+// registration is an App that was created from a manifest and whose credentials were
 // not fetched yet.
 type registration struct {
 	code string
@@ -29,7 +29,7 @@ type registration struct {
 	used bool
 }
 
-// codeLife is how long the code of a manifest works.
+// codeLife is the validity of the code of a manifest.
 const codeLife = time.Hour
 
 // manifest is what a browser posts.
@@ -50,7 +50,7 @@ type manifest struct {
 	Events       []string          `json:"default_events"`
 }
 
-// servePages serves what a browser asks, and Git.
+// servePages serves the browser pages, and Git.
 func (s *Server) servePages(w http.ResponseWriter, r *http.Request) {
 	organization, of := "", strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	if len(of) > 2 && of[0] == "organizations" {
@@ -63,14 +63,14 @@ func (s *Server) servePages(w http.ResponseWriter, r *http.Request) {
 	to, err := s.register(r, organization)
 	if err != nil {
 		w.WriteHeader(http.StatusUnprocessableEntity)
-		_, _ = fmt.Fprintf(w, "Invalid GitHub App configuration: %v", err) // a client that went away wants no answer
+		_, _ = fmt.Fprintf(w, "Invalid GitHub App configuration: %v", err) // the client may be gone
 		return
 	}
 	http.Redirect(w, r, to, http.StatusFound)
 }
 
-// register makes an App as if the person had pressed the button of GitHub's page,
-// and says where the browser is sent.
+// register creates an App as if the user had clicked the button on GitHub's page, and
+// returns the URL to which the browser is redirected.
 func (s *Server) register(r *http.Request, organization string) (string, error) {
 	if err := r.ParseForm(); err != nil {
 		return "", err
@@ -117,7 +117,8 @@ func (r *registration) redirect(to, state string) string {
 	return to + "?" + query.Encode()
 }
 
-// refuseManifest says what GitHub does not take, in its words where they are known.
+// refuseManifest returns the error for a manifest that GitHub rejects, with its
+// message if known.
 func (s *Server) refuseManifest(m manifest) error {
 	switch {
 	case m.Name == "" || len(m.Name) > 34:
@@ -154,8 +155,8 @@ func refuseEvents(m manifest) error {
 	return nil
 }
 
-// subscribable are events with the permission that each wants. GitHub tells an App
-// of its installations by itself, and refuses to be asked for them.
+// subscribable returns the events with the permission that each requires. GitHub
+// sends installation events to every App, and rejects subscriptions to them.
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads
 func subscribable() map[string]string {
 	return map[string]string{
@@ -176,7 +177,7 @@ func isLoopback(text string) bool {
 	return err == nil && (parsed.Hostname() == "localhost" || net.ParseIP(parsed.Hostname()).IsLoopback())
 }
 
-// convertManifest gives the credentials of a new App, once.
+// convertManifest returns the credentials of a new App, once.
 func (c *call) convertManifest() *reply {
 	if c.r.Header.Get("Authorization") != "" {
 		c.t.Errorf("githubtest: %s: a credential was sent where the code is one", c.route)
@@ -196,18 +197,18 @@ func (c *call) convertManifest() *reply {
 	return refuse(http.StatusNotFound, "Not Found")
 }
 
-// Apps are all that were made, in order.
+// Apps returns all created Apps, in order.
 func (s *Server) Apps() []*App {
 	var all []*App
 	s.act(func() { all = append(all, s.apps...) })
 	return all
 }
 
-// Hook is the webhook of the App; nil: it has none.
+// Hook returns the webhook of the App; nil: none.
 func (a *App) Hook() *Hook { return a.hook }
 
-// Owner is the login of the account that it belongs to.
+// Owner returns the login of the account that owns the App.
 func (a *App) Owner() string { return a.owner.login }
 
-// Permissions are what it asks for.
+// Permissions returns the permissions that the App requests.
 func (a *App) Permissions() map[string]string { return a.permissions }

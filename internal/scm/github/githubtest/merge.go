@@ -10,8 +10,7 @@ import (
 // The committer of everything that the API commits.
 const gitHubName, gitHubEmail = "GitHub", "noreply@github.com"
 
-// state says whether the head can be merged: clean, dirty, blocked, behind or
-// draft.
+// state returns the mergeability of the head: clean, dirty, blocked, behind or draft.
 func (p *pull) state() string {
 	base := p.repo.bare.Head(p.base)
 	if _, clean := p.repo.bare.Merge(base, p.headCommit); !clean {
@@ -28,7 +27,7 @@ func (p *pull) state() string {
 	return "clean"
 }
 
-// mergeable computes late, as GitHub does: who asks first hears nil.
+// mergeable is computed lazily, as on GitHub: the first request gets nil.
 func (p *pull) mergeable() (any, string) {
 	if !p.open() {
 		return nil, "unknown"
@@ -42,8 +41,8 @@ func (p *pull) mergeable() (any, string) {
 	return state != "dirty", state
 }
 
-// merge writes the commits of a method onto the base and returns the last one.
-// It says false when they conflict.
+// merge writes the commits of a merge method to the base and returns the last one. It
+// returns false on a conflict.
 func (p *pull) merge(by *user, method, title, message string) (string, bool) {
 	base := p.repo.bare.Head(p.base)
 	landing := gittest.Landing{
@@ -72,7 +71,7 @@ func (p *pull) merge(by *user, method, title, message string) (string, bool) {
 	return commit, true
 }
 
-// joined is the message of a merge commit.
+// joined returns the message of a merge commit.
 func (p *pull) joined(title, message string) string {
 	if title == "" {
 		title = fmt.Sprintf("Merge pull request #%d from %s/%s", p.number, p.from.owner, p.head)
@@ -83,7 +82,7 @@ func (p *pull) joined(title, message string) string {
 	return title + "\n\n" + message
 }
 
-// squashed is the message of a squash.
+// squashed returns the message of a squash commit.
 func (p *pull) squashed(title, message string) string {
 	if title == "" {
 		title = fmt.Sprintf("%s (#%d)", p.title, p.number)

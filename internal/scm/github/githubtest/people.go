@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Pull is a pull request as it is now.
+// Pull is the current state of a pull request.
 type Pull struct {
 	Number                  int
 	Title, Body, Head, Base string
@@ -19,7 +19,7 @@ type Pull struct {
 	Created, Closed         time.Time
 }
 
-// Comment is a comment as it is now.
+// Comment is the current state of a comment.
 type Comment struct{ Author, Body string }
 
 // OpenPull opens a pull request as who and returns its number.
@@ -29,8 +29,8 @@ func (r *Repository) OpenPull(who, head, base, title string) int {
 	return number
 }
 
-// ForkPull opens a pull request of who from a branch of their fork, which gets
-// one commit there.
+// ForkPull opens a pull request by who from a branch of their fork, with one commit
+// on it.
 func (r *Repository) ForkPull(who, head, base, title string) int {
 	var number int
 	r.s.act(func() {
@@ -43,7 +43,7 @@ func (r *Repository) ForkPull(who, head, base, title string) int {
 	return number
 }
 
-// Fork makes a fork of this name, with main as it is now.
+// Fork creates a fork with this name and the current main.
 func (r *Repository) Fork(owner, name string) *Repository {
 	var fork *Repository
 	r.s.act(func() {
@@ -54,7 +54,7 @@ func (r *Repository) Fork(owner, name string) *Repository {
 	return fork
 }
 
-// forkOf returns the fork of an account with all branches as they are now.
+// forkOf returns the fork of an account with all current branches.
 func (r *Repository) forkOf(who string) *Repository {
 	name := who + "/" + r.name
 	fork := r.s.repos[r.s.names[lower(name)]]
@@ -120,7 +120,7 @@ func (r *Repository) ClosePull(who string, number int) {
 	r.s.act(func() { r.must(number).close(r.s.user(who)) })
 }
 
-// ReopenPull opens it again as who.
+// ReopenPull reopens a pull request as who.
 func (r *Repository) ReopenPull(who string, number int) {
 	r.s.act(func() { r.must(number).reopen(r.s.user(who)) })
 }
@@ -130,7 +130,7 @@ func (p *pull) reopen(by *user) {
 	p.happened("reopened", by, "")
 }
 
-// EditPull changes title and body as a person; nil leaves them.
+// EditPull changes title and body as a user; nil leaves them unchanged.
 func (r *Repository) EditPull(number int, title, body *string) {
 	r.s.act(func() {
 		p := r.must(number)
@@ -159,9 +159,9 @@ func (p *pull) label(name string) {
 	}
 }
 
-// MergePull merges as a person, past all protection, and returns the commit that
-// stands on the base then. The method is merge, squash, rebase, fast-forward (a
-// push of the head to the base) or queue.
+// MergePull merges as a user, bypassing all protection, and returns the resulting
+// commit on the base. The method is merge, squash, rebase, fast-forward (a push of
+// the head to the base) or queue.
 func (r *Repository) MergePull(who string, number int, method string) string {
 	var commit string
 	r.s.act(func() {
@@ -184,8 +184,7 @@ func (r *Repository) MergePull(who string, number int, method string) string {
 	return commit
 }
 
-// Review adds a review of the present head: APPROVED, CHANGES_REQUESTED or
-// COMMENTED.
+// Review adds a review of the current head: APPROVED, CHANGES_REQUESTED or COMMENTED.
 func (r *Repository) Review(who string, number int, state string) {
 	r.s.act(func() {
 		p := r.must(number)
@@ -207,7 +206,7 @@ func (r *Repository) DismissReviews(who string, number int) {
 	})
 }
 
-// Comment writes a comment as who and returns its id.
+// Comment writes a comment as who and returns its ID.
 func (r *Repository) Comment(who string, number int, body string) int64 {
 	var id int64
 	r.s.act(func() { id = r.must(number).say(r.s.user(who), body).id })

@@ -12,11 +12,11 @@ type pull struct {
 	number     int
 	id         int64
 	repo       *Repository // the base repository
-	from       *Repository // of the head; nil when it is gone
+	from       *Repository // of the head; nil if deleted
 	head       string      // branch
 	headCommit string
 	base       string // branch
-	baseCommit string // of the base when the head came last
+	baseCommit string // of the base at the last push to the head
 	title      string
 	body       string
 	draft      bool
@@ -31,14 +31,14 @@ type pull struct {
 	closed      *moment // also when merged
 	merged      bool
 	mergeCommit string
-	asked       string // the pair of commits whose mergeability was asked for
+	asked       string // commits for which mergeability was requested
 
 	reviews  []*review
 	comments []*comment
 	events   []*event
 }
 
-// moment says who did something when.
+// moment is the user and the time of an action.
 type moment struct {
 	by *user
 	at time.Time
@@ -63,7 +63,7 @@ type comment struct {
 	reactions        []*reaction
 }
 
-// reaction is what an account says of a comment: +1, -1, confused and others.
+// reaction is an account's reaction to a comment: +1, -1, confused and others.
 type reaction struct {
 	id      int64
 	author  *user
@@ -99,7 +99,7 @@ func (p *pull) land(by *user, commit string) {
 	p.close(by)
 }
 
-// openPull makes a pull request; the caller has checked it.
+// openPull creates a pull request; the caller has validated it.
 func (r *Repository) openPull(by *user, from *Repository, head, base, title string) *pull {
 	r.lastNumber++
 	p := &pull{
@@ -111,7 +111,7 @@ func (r *Repository) openPull(by *user, from *Repository, head, base, title stri
 	return p
 }
 
-// publishHead puts the head into the base repository, below refs/pull.
+// publishHead writes the head to the base repository, below refs/pull.
 func (p *pull) publishHead() {
 	ref := fmt.Sprintf("refs/pull/%d/head", p.number)
 	p.repo.bare.Take(p.from.bare, p.head, ref)
@@ -126,8 +126,8 @@ func (r *Repository) sorted() []*pull {
 	return pulls
 }
 
-// look compares the branches with the last look, as GitHub does after a push of
-// somebody, and lets the pull requests of the whole server follow.
+// look compares the branches with their last known state, as GitHub does after a
+// push, and updates the pull requests of the whole server.
 func (r *Repository) look(by *user) {
 	heads := r.bare.Heads()
 	before := r.bases
@@ -147,7 +147,7 @@ func (r *Repository) look(by *user) {
 	}
 }
 
-// follow carries out what moved branches of a repository mean for a pull request.
+// follow applies changed branches of a repository to a pull request.
 func (p *pull) follow(by *user, moved *Repository, before, now map[string]string) {
 	if p.from == moved && p.headMoved(by, now[p.head]) {
 		return
@@ -163,7 +163,8 @@ func (p *pull) follow(by *user, moved *Repository, before, now map[string]string
 	}
 }
 
-// headMoved says whether that closed the pull request.
+// headMoved handles a change of the head, and reports whether it closed the pull
+// request.
 func (p *pull) headMoved(by *user, head string) bool {
 	switch {
 	case head == "":
@@ -183,6 +184,6 @@ func (p *pull) headMoved(by *user, head string) bool {
 	if p.baseCommit == "" || !p.repo.bare.Ancestor(head, p.baseCommit) {
 		return false
 	}
-	p.close(by) // nothing is left of it
+	p.close(by) // no commits are left
 	return true
 }

@@ -11,8 +11,8 @@ import (
 	"promoter/internal/scm/forgetest"
 )
 
-// Repository is one repository on the server. Its methods act as people with
-// browsers and clones do. A method that names who makes that account if need be.
+// Repository is one repository on the server. Its methods act as users with browsers
+// and clones. A method with a who parameter creates that account if necessary.
 type Repository struct {
 	forgetest.Branches
 	s    *Server
@@ -20,7 +20,7 @@ type Repository struct {
 
 	id          int64
 	owner, name string
-	fork        *Repository // of which it is one
+	fork        *Repository // repository that it was forked from
 	private     bool
 	archived    bool
 	removed     bool
@@ -32,10 +32,10 @@ type Repository struct {
 	created     time.Time
 	pushed      time.Time // to any branch
 
-	bases      map[string]string // branches as they were at the last look
+	bases      map[string]string // last known state of the branches
 	lastNumber int
 	pulls      map[int]*pull
-	asked      []*comment // on issues, which have no more than those
+	asked      []*comment // on issues, which have nothing else
 	statuses   []*status
 	checks     []*check
 	releases   []*release
@@ -45,10 +45,10 @@ type Repository struct {
 // Protection is the classic protection of a branch.
 type Protection struct {
 	Demands
-	PushDenied bool // pushes over Git are refused
+	PushDenied bool // pushes over Git are rejected
 }
 
-// NewRepository makes OWNER/NAME with one commit of the files on main. It is
+// NewRepository creates OWNER/NAME with one commit of the files on main. It is
 // private.
 func (s *Server) NewRepository(name string, files map[string]string) *Repository {
 	var r *Repository
@@ -76,7 +76,7 @@ func (s *Server) newRepository(fullName string) *Repository {
 	return r
 }
 
-// setup is what GitHub does with its repositories.
+// setup configures Git repositories as GitHub does.
 var setup = gittest.Setup{
 	Hidden: []string{"refs/pull"},
 	Refusal: []string{
@@ -89,10 +89,10 @@ func (s *Server) author(u *user) gittest.Author {
 	return gittest.Author{Name: u.login, Email: u.login + "@users.noreply.github.com", At: s.time()}
 }
 
-// ID is the numeric id, which a rename keeps.
+// ID returns the numeric ID, which a rename keeps.
 func (r *Repository) ID() int64 { return r.id }
 
-// FullName is OWNER/NAME as it is now.
+// FullName returns the current OWNER/NAME.
 func (r *Repository) FullName() string {
 	var name string
 	r.s.act(func() { name = r.fullName() })
@@ -101,16 +101,16 @@ func (r *Repository) FullName() string {
 
 func (r *Repository) fullName() string { return r.owner + "/" + r.name }
 
-// CloneURL is where Git finds it.
+// CloneURL returns the URL for Git.
 func (r *Repository) CloneURL() string { return r.s.URL() + "/" + r.FullName() + ".git" }
 
-// Permit sets what an account may do: admin, write, read or none. The owner is
+// Permit sets the permission of an account: admin, write, read or none. The owner is
 // an admin.
 func (r *Repository) Permit(who, permission string) {
 	r.s.act(func() { r.permissions[lower(r.s.user(who).login)] = permission })
 }
 
-// Rename gives the repository another name; the old one leads to it.
+// Rename renames the repository; the old name redirects to the new one.
 func (r *Repository) Rename(name string) {
 	r.s.act(func() {
 		r.name = name
@@ -118,16 +118,16 @@ func (r *Repository) Rename(name string) {
 	})
 }
 
-// SetArchived makes it read-only, or not.
+// SetArchived sets whether the repository is read-only.
 func (r *Repository) SetArchived(archived bool) { r.s.act(func() { r.archived = archived }) }
 
-// SetPrivate says who may see it without being permitted.
+// SetPrivate sets whether the repository is visible only to users with a permission.
 func (r *Repository) SetPrivate(private bool) { r.s.act(func() { r.private = private }) }
 
-// Remove deletes it.
+// Remove deletes the repository.
 func (r *Repository) Remove() { r.s.act(func() { r.removed = true }) }
 
-// AllowMethods leaves these merge methods.
+// AllowMethods restricts the merge methods to these.
 func (r *Repository) AllowMethods(methods ...string) {
 	r.s.act(func() {
 		r.methods = map[string]bool{}
@@ -137,10 +137,10 @@ func (r *Repository) AllowMethods(methods ...string) {
 	})
 }
 
-// DeleteMergedBranches deletes the head of what was merged.
+// DeleteMergedBranches enables deletion of the head after a merge.
 func (r *Repository) DeleteMergedBranches() { r.s.act(func() { r.autoDelete = true }) }
 
-// Protect protects a branch; the zero Protection ends it.
+// Protect protects a branch; the zero Protection removes the protection.
 func (r *Repository) Protect(branch string, p Protection) {
 	r.s.act(func() {
 		r.protection[branch] = p
@@ -157,7 +157,7 @@ func (r *Repository) Protect(branch string, p Protection) {
 	})
 }
 
-// permission is what an account may do: admin, write, read or none.
+// permission returns the permission of an account: admin, write, read or none.
 func (r *Repository) permission(u *user) string {
 	if own, ok := r.permissions[lower(u.login)]; ok {
 		return own

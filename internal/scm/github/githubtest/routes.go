@@ -12,10 +12,10 @@ import (
 // endpoint is the handler of one route.
 type endpoint func(c *call) *reply
 
-// ServeHTTP makes an endpoint a handler of the multiplexer, which only finds it.
+// ServeHTTP makes an endpoint a handler for the multiplexer, which only looks it up.
 func (endpoint) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
-// routes are all that the server knows.
+// routes returns all routes of the server.
 func routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, handler := range endpoints() {
@@ -25,7 +25,7 @@ func routes() *http.ServeMux {
 	return mux
 }
 
-// endpoints are the handlers by method and path.
+// endpoints returns the handlers by method and path.
 func endpoints() map[string]endpoint {
 	return map[string]endpoint{
 		"GET /user":         (*call).getUser,
@@ -78,7 +78,7 @@ func endpoints() map[string]endpoint {
 	}
 }
 
-// reading finds the repository and checks that the token sees it.
+// reading finds the repository and checks that the token can read it.
 func reading(handler endpoint) endpoint {
 	return func(c *call) *reply {
 		name := c.r.PathValue("owner") + "/" + c.r.PathValue("repo")
@@ -110,7 +110,7 @@ func writing(handler endpoint) endpoint {
 	})
 }
 
-// moved leads to the repository by its id, as GitHub does after a rename.
+// moved redirects to the repository by its ID, as GitHub does after a rename.
 func (c *call) moved(name string) *reply {
 	status := http.StatusMovedPermanently
 	if c.r.Method != http.MethodGet {
@@ -138,7 +138,7 @@ func onPull(handler func(c *call, p *pull) *reply) endpoint {
 	}
 }
 
-// read decodes the body; what is wrong with it fails the test.
+// read decodes the body; an invalid body fails the test.
 func (c *call) read(into any) *reply {
 	if c.front.Read(c.route, c.body, into) != nil {
 		return refuse(http.StatusBadRequest, "Problems parsing JSON")
@@ -146,7 +146,7 @@ func (c *call) read(into any) *reply {
 	return nil
 }
 
-// page cuts one page out of a list and links to the others.
+// page returns one page of a list and links to the others.
 func page[T any](c *call, all []T) ([]T, http.Header) {
 	query := c.r.URL.Query()
 	at := forgetest.PageOf(query.Get("page"), query.Get("per_page"), 30, 100)
@@ -169,7 +169,7 @@ func page[T any](c *call, all []T) ([]T, http.Header) {
 	return forgetest.Cut(at, all), header
 }
 
-// list answers with one page of what draw makes of the elements.
+// list returns one page of the elements, converted by draw.
 func list[T any](c *call, all []T, draw func(T) object) *reply {
 	part, header := page(c, all)
 	drawn := []object{}

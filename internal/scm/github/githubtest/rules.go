@@ -5,45 +5,46 @@ import (
 	"slices"
 )
 
-// Demands is what a branch asks of a merge, by classic protection or a ruleset.
+// Demands holds the requirements of a branch for a merge, from classic protection or
+// a ruleset.
 type Demands struct {
-	Checks        []string // contexts that must have succeeded
-	Strict        bool     // the head must hold all of the base
+	Checks        []string // required contexts
+	Strict        bool     // the head must be up to date with the base
 	Approvals     int
-	Owner         string // must approve: the code owner of all files
-	LastPush      bool   // the last push must be approved by somebody else
-	Conversations bool   // must be resolved, and one is not
-	Queue         bool   // nothing lands but through the merge queue
+	Owner         string // required approver: the code owner of all files
+	LastPush      bool   // the last push must be approved by another user
+	Conversations bool   // must be resolved; one is not
+	Queue         bool   // merges only through the merge queue
 	Signed        bool   // commits must have verified signatures
 	Linear        bool   // no merge commits
 }
 
-// Ruleset is what a ruleset asks on a branch, and of whom it does not.
+// Ruleset holds the requirements of a ruleset for a branch, and who may bypass it.
 type Ruleset struct {
 	Demands
-	Methods []string // of merging that it allows; none: all
-	Bypass  []string // logins that it does not bind
+	Methods []string // allowed merge methods; none: all
+	Bypass  []string // logins that may bypass it
 }
 
-// ruleset is one of a repository.
+// ruleset is one ruleset of a repository.
 type ruleset struct {
 	id     int64
-	branch string // empty: all of them
+	branch string // empty: all branches
 	Ruleset
 }
 
-// Rule makes a ruleset for a branch.
+// Rule creates a ruleset for a branch.
 func (r *Repository) Rule(branch string, rules Ruleset) {
 	r.s.act(func() { r.rulesets = append(r.rulesets, &ruleset{id: r.s.next(), branch: branch, Ruleset: rules}) })
 }
 
-// EndRules takes all rulesets away.
+// EndRules removes all rulesets.
 func (r *Repository) EndRules() { r.s.act(func() { r.rulesets = nil }) }
 
-// RequireQueue lets nothing land on any branch but through the merge queue.
+// RequireQueue requires the merge queue for all branches.
 func (r *Repository) RequireQueue() { r.Rule("", Ruleset{Demands: Demands{Queue: true}}) }
 
-// rulesOn returns the rulesets that hold for a branch.
+// rulesOn returns the rulesets that apply to a branch.
 func (r *Repository) rulesOn(branch string) []*ruleset {
 	var found []*ruleset
 	for _, one := range r.rulesets {
@@ -58,11 +59,10 @@ func (one *ruleset) binds(by *user) bool {
 	return by == nil || !slices.ContainsFunc(one.Bypass, func(login string) bool { return lower(login) == lower(by.login) })
 }
 
-// violation is how GitHub tells what a ruleset forbids.
+// violation returns GitHub's message for a violation of a ruleset.
 func violation(words string) string { return "Repository rule violations found\n\n" + words + "\n\n" }
 
-// refusal returns what the rules say against a merge by an account, empty when they
-// say nothing.
+// refusal returns why the rules forbid a merge by an account, empty if they do not.
 func (p *pull) refusal(by *user) string {
 	if words := p.lacking(p.repo.protection[p.base].Demands); words != "" {
 		return words
@@ -75,7 +75,7 @@ func (p *pull) refusal(by *user) string {
 	return ""
 }
 
-// lacking says what of the demands is not met.
+// lacking returns which requirement is not met.
 func (p *pull) lacking(d Demands) string {
 	for _, context := range d.Checks {
 		switch p.repo.latest(p.headCommit, context) {
@@ -101,10 +101,10 @@ func (p *pull) lacking(d Demands) string {
 	return ""
 }
 
-// approvals are the people whose last word is an approval.
+// approvals returns the users whose latest review is an approval.
 func (p *pull) approvals() []string { return p.approvers("") }
 
-// approvers are those of them who approved a commit; empty: any.
+// approvers returns those of them who approved a commit; empty: any.
 func (p *pull) approvers(commit string) []string {
 	last := map[string]*review{}
 	for _, r := range p.reviews {
@@ -121,14 +121,14 @@ func (p *pull) approvers(commit string) []string {
 	return people
 }
 
-// strict says whether the head must hold all of the base.
+// strict reports whether the head must be up to date with the base.
 func (p *pull) strict() bool {
 	return p.repo.protection[p.base].Strict || slices.ContainsFunc(p.repo.rulesOn(p.base), func(one *ruleset) bool { return one.Strict })
 }
 
-// refuseMethod says why a method may not be used on the base. GitHub signs what it
-// merges and squashes; the commits of promoter, which a merge brings along, are not
-// signed, and what it rebases never is.
+// refuseMethod returns why a merge method is not allowed for the base. GitHub signs
+// merge and squash commits; promoter's own commits, which a merge includes, are not
+// signed, and neither are rebased ones.
 func (p *pull) refuseMethod(by *user, method string) string {
 	if words := unformed(p.repo.protection[p.base].Demands, method); words != "" {
 		return words

@@ -18,7 +18,7 @@ const (
 // object is a JSON object.
 type object = map[string]any
 
-// reply is an answer before it is sent.
+// reply is a response before it is sent.
 type reply = forgetest.Reply
 
 func ok(body any) *reply { return forgetest.Answer(http.StatusOK, body) }
@@ -27,12 +27,12 @@ func created(body any) *reply { return forgetest.Answer(http.StatusCreated, body
 
 func noContent() *reply { return forgetest.Answer(http.StatusNoContent, nil) }
 
-// refuse is an error as GitHub words it.
+// refuse returns an error in GitHub's form.
 func refuse(status int, message string) *reply {
 	return forgetest.Answer(status, object{"message": message, "documentation_url": "https://docs.github.com/rest", "status": itoa(status)})
 }
 
-// invalid is a 422 with what is wrong.
+// invalid returns a 422 with the errors.
 func invalid(errs ...any) *reply {
 	r := refuse(http.StatusUnprocessableEntity, "Validation Failed")
 	r.Body.(object)["errors"] = errs
@@ -51,7 +51,7 @@ type call struct {
 	repo  *Repository
 }
 
-// who is the account of the token.
+// who returns the account of the token.
 func (c *call) who() *user { return c.token.owner }
 
 // ServeHTTP serves the API below its prefix, and pages and Git elsewhere.
@@ -63,14 +63,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.front.Serve(w, r, s.routeOf(r), func(body []byte) *reply { return s.answer(r, body) })
 }
 
-// routeOf is the "METHOD /route" of a request.
+// routeOf returns the "METHOD /route" of a request.
 func (s *Server) routeOf(r *http.Request) string {
 	var route string
 	s.act(func() { _, route = s.mux.Handler(s.inner(r)) })
 	return route
 }
 
-// answer carries a request out.
+// answer executes a request.
 func (s *Server) answer(r *http.Request, body []byte) *reply {
 	inner := s.inner(r)
 	handler, route := s.mux.Handler(inner)
@@ -82,7 +82,7 @@ func (s *Server) answer(r *http.Request, body []byte) *reply {
 	return answer.Unless(r, "private, max-age=60, s-maxage=60")
 }
 
-// dispatch finds out who asks and calls the handler of the route.
+// dispatch authenticates the request and calls the handler of the route.
 func (c *call) dispatch(handler http.Handler) *reply {
 	route, known := handler.(endpoint)
 	if !known {
@@ -117,8 +117,8 @@ func bearer(r *http.Request) string {
 	return text
 }
 
-// inner is the request as the API sees it: without the prefix, and with
-// /repositories/ID, to which moved repositories lead, put into words.
+// inner returns the request without the prefix, and with /repositories/ID, to which
+// renamed repositories redirect, replaced by the name.
 func (s *Server) inner(r *http.Request) *http.Request {
 	inner := r.Clone(r.Context())
 	inner.URL.Path = strings.TrimPrefix(r.URL.Path, prefix)
@@ -136,8 +136,8 @@ func (s *Server) inner(r *http.Request) *http.Request {
 	return inner
 }
 
-// finish adds the headers of every answer. One that was not modified costs
-// nothing.
+// finish adds the headers of every response. A "not modified" response does not count
+// against the rate limit.
 func (s *Server) finish(answer *reply) {
 	if answer.Status != http.StatusNotModified {
 		s.used++

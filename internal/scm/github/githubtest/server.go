@@ -12,16 +12,16 @@ import (
 	"promoter/internal/scm/forgetest"
 )
 
-// prefix is where GitHub Enterprise has its API.
+// prefix is the path of GitHub Enterprise's API.
 const prefix = "/api/v3"
 
-// Options change what New makes. The zero value is right for most tests.
+// Options configures a Server. The zero value is right for most tests.
 type Options struct {
 	Now   func() time.Time // default: the time of the machine
-	Judge *Judge           // default: the one of the environment, if there is one
+	Judge *Judge           // default: from the environment, if set
 }
 
-// Server is one GitHub. All methods may be used by several goroutines.
+// Server is one GitHub server. All methods are safe for concurrent use.
 type Server struct {
 	forgetest.Traffic
 	front *forgetest.Front
@@ -38,7 +38,7 @@ type Server struct {
 	teams  map[string]map[string]bool // ORG/SLUG, logins in lower case
 	repos  map[int64]*Repository
 	names  map[string]int64 // OWNER/NAME in lower case, also former names
-	used   int              // requests of the hour
+	used   int              // requests in the current hour
 
 	apps          []*App
 	installations []*Installation
@@ -56,15 +56,15 @@ type user struct {
 // token is a credential: of a user, of an installation, or an App's own.
 type token struct {
 	owner  *user
-	scopes []string // of a user's
+	scopes []string // of a user's token
 
-	app          *App              // whose own it is
-	installation *Installation     // whose it is
-	permissions  map[string]string // of the installation's
-	expires      time.Time         // of the installation's
+	app          *App              // of an App's own token
+	installation *Installation     // of an installation token
+	permissions  map[string]string // of an installation token
+	expires      time.Time         // of an installation token
 }
 
-// anonymous is what who sends no credential has.
+// anonymous returns the token of a request without a credential.
 func (s *Server) anonymous() *token { return &token{owner: &user{}} }
 
 func (k *token) anonymous() bool { return k.owner.login == "" }
@@ -78,7 +78,7 @@ func (k *token) has(scope string) bool {
 	return false
 }
 
-// New starts a GitHub that ends with the test.
+// New starts a GitHub that stops at the end of the test.
 func New(t testing.TB, options Options) *Server {
 	t.Helper()
 	s := &Server{
@@ -102,26 +102,26 @@ func New(t testing.TB, options Options) *Server {
 	return s
 }
 
-// URL is the root of the pages and of Git, without a slash at the end.
+// URL returns the root URL of the pages and of Git, without a trailing slash.
 func (s *Server) URL() string { return s.http.URL }
 
-// API is the root of the API, with a slash at the end.
+// API returns the root URL of the API, with a trailing slash.
 func (s *Server) API() string { return s.http.URL + prefix + "/" }
 
-// Host is the host with its port, as keys of repositories and persons have it.
+// Host returns the host with its port, as used in keys of repositories and users.
 func (s *Server) Host() string { return strings.TrimPrefix(s.http.URL, "http://") }
 
-// Client talks to the server.
+// Client returns an HTTP client for the server.
 func (s *Server) Client() *http.Client { return s.http.Client() }
 
-// AddUser makes an account; a second call for the same login changes nothing.
+// AddUser creates an account; a second call for the same login does nothing.
 func (s *Server) AddUser(login string) { s.act(func() { s.user(login) }) }
 
-// AddBot makes the account of an app, whose login ends in [bot].
+// AddBot creates the account of an app, whose login ends in [bot].
 func (s *Server) AddBot(login string) { s.act(func() { s.user(login).bot = true }) }
 
-// Token returns a new token of an account. The scope repo allows everything that
-// the account may do; without it the token reads what is public.
+// Token returns a new token of an account. The scope repo grants everything that the
+// account may do; without it the token reads public data only.
 func (s *Server) Token(login string, scopes ...string) string {
 	var text string
 	s.act(func() {
@@ -139,7 +139,7 @@ func (s *Server) SetScopes(text string, scopes ...string) {
 // Revoke makes a token invalid.
 func (s *Server) Revoke(text string) { s.act(func() { delete(s.tokens, text) }) }
 
-// SetTeam makes the team ORG/SLUG of these members.
+// SetTeam creates or replaces the team ORG/SLUG with these members.
 func (s *Server) SetTeam(name string, logins ...string) {
 	s.act(func() {
 		members := map[string]bool{}
@@ -150,7 +150,7 @@ func (s *Server) SetTeam(name string, logins ...string) {
 	})
 }
 
-// act runs f alone; a failure of Git fails the test.
+// act calls f exclusively; a failure of Git fails the test.
 func (s *Server) act(f func()) {
 	s.t.Helper()
 	s.front.Act(f)
@@ -170,7 +170,7 @@ func (s *Server) user(login string) *user {
 	return u
 }
 
-// time is the present as GitHub tells it: in whole seconds.
+// time returns the current time in GitHub's precision: whole seconds.
 func (s *Server) time() time.Time { return s.now().UTC().Truncate(time.Second) }
 
 func lower(text string) string { return strings.ToLower(text) }

@@ -29,7 +29,7 @@ func newDesk(t *testing.T) *desk {
 	return &desk{Server: s, repo: r, token: s.Token("promoter", "repo")}
 }
 
-// ask sends a request and decodes the answer.
+// ask sends a request and decodes the response.
 func (d *desk) ask(t *testing.T, method, path, body string) (int, map[string]any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, d.API()+path, strings.NewReader(body))
@@ -198,7 +198,7 @@ func TestServer_mergeRefusals(t *testing.T) {
 	merge(`{"merge_method":"squash"}`, "Changes must be made through the merge queue", http.StatusMethodNotAllowed)
 	d.repo.Commit("ann", "main", "other", map[string]string{"a.yaml": "image: web:9\n"})
 	merge(`{"merge_method":"squash"}`, "not mergeable", http.StatusMethodNotAllowed)
-	for _, want := range []any{nil, false} { // computed late
+	for _, want := range []any{nil, false} { // computed lazily
 		if _, p := d.ask(t, "GET", "repos/acme/deploy/pulls/1", ""); p["mergeable"] != want {
 			t.Errorf("mergeable is %v, want %v", p["mergeable"], want)
 		}

@@ -29,8 +29,8 @@ type release struct {
 	by                *user
 }
 
-// latest returns the state of a context or check run of a commit: the words of
-// statuses, for check runs success, failure or pending. Empty: none.
+// latest returns the state of a context or check run of a commit: the state of a
+// status; success, failure or pending for a check run. Empty: none.
 func (r *Repository) latest(commit, context string) string {
 	for _, one := range slices.Backward(r.statuses) {
 		if one.commit == commit && one.context == context {
@@ -86,7 +86,7 @@ func (r *Repository) SetCheckRun(who, commit, name, conclusion string) {
 	})
 }
 
-// AddRelease publishes a release, or keeps it a draft.
+// AddRelease publishes a release, or creates a draft.
 func (r *Repository) AddRelease(who, tag string, published time.Time, draft, prerelease bool) {
 	r.s.act(func() {
 		r.releases = append(r.releases, &release{

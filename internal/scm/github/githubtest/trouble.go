@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// limit answers everything until a time.
+// limit rejects all requests until a time.
 type limit struct {
 	until     time.Time
 	secondary bool
 }
 
-// Fail answers the next request whose "METHOD /route" contains the text with a
-// status and a message, and carries nothing out.
+// Fail sends a status and a message to the next request whose "METHOD /route"
+// contains the text, without executing it.
 func (s *Server) Fail(route string, status int, message string) {
 	s.front.Fail(route, refuse(status, message))
 }
 
-// Limit answers all requests to the API with a rate limit until the time: the
-// primary one with its headers, the secondary one with Retry-After.
+// Limit rejects all requests to the API with a rate limit until the time: the primary
+// one with its headers, the secondary one with Retry-After.
 func (s *Server) Limit(secondary bool, until time.Time) {
 	s.front.Limit(until, (&limit{until: until, secondary: secondary}).reply)
 }
 
-// reply is the refusal of a limit.
+// reply returns the refusal of a limit.
 func (l *limit) reply(now time.Time) *reply {
 	if l.secondary {
 		r := refuse(http.StatusForbidden, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")

@@ -10,7 +10,7 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
-// get reads a path with a header and returns the whole answer.
+// get reads a path with a header and returns the whole response.
 func (d *desk) get(t *testing.T, path, name, value string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.API()+path, nil)
@@ -132,7 +132,7 @@ func TestServer_statuses(t *testing.T) {
 	}
 }
 
-// failing records what the server says about a test.
+// failing records what the server reports to a test.
 type failing struct {
 	testing.TB
 	said []string

@@ -10,11 +10,11 @@ import (
 	"promoter/internal/scm/scmtest"
 )
 
-// Self is the account whose token the adapter under test has.
+// Self is the account of the token of the adapter under test.
 const Self = "promoter-bot"
 
-// Bench is the project with the people of the suite around it. The forge is the
-// adapter under test, with a token of Self.
+// Bench returns the project with the users of the suite. The forge is the adapter
+// under test, with a token of Self.
 func (p *Project) Bench(forge scm.Forge) scmtest.Bench {
 	p.s.AddBot(scmtest.Robot)
 	for who, role := range map[string]int{
@@ -55,7 +55,7 @@ func (p *Project) people() scmtest.People {
 		},
 		Check: func(_ *testing.T, who, commit, name, conclusion string) { p.check(who, commit, name, conclusion) },
 		Release: func(_ *testing.T, one scmtest.Release) {
-			if one.Draft { // one whose day is to come
+			if one.Draft { // a release with a future date
 				one.Published = p.s.time().Add(24 * time.Hour)
 			}
 			p.AddRelease(scmtest.Ann, one.Tag, one.Published)
@@ -74,7 +74,7 @@ func (p *Project) review(who string, number int, state scm.ReviewState) {
 	}
 }
 
-// check is a job that ended like a check run of GitHub's.
+// check adds a job that ended like a check run of GitHub.
 func (p *Project) check(who, commit, name, conclusion string) {
 	jobs := map[string]string{
 		"success": "success", "neutral": "failed", "skipped": "skipped", "in_progress": "running",
@@ -86,7 +86,7 @@ func (p *Project) check(who, commit, name, conclusion string) {
 func (p *Project) world() scmtest.World {
 	roles := map[string]int{"write": Developer, "read": Reporter, "none": NoOne}
 	var queue func(*testing.T)
-	if !p.s.options.Free { // which has no merge trains
+	if !p.s.options.Free { // no merge trains
 		queue = func(*testing.T) { p.Set(func(s *Settings) { s.Trains = true }) }
 	}
 	return scmtest.World{
@@ -109,8 +109,8 @@ func (p *Project) world() scmtest.World {
 	}
 }
 
-// require lets pipelines have to succeed, with a job that has not begun in that of
-// every open merge request.
+// require enables "Pipelines must succeed", with a job that has not started in the
+// pipeline of every open merge request.
 func (p *Project) require(name string) {
 	p.Set(func(s *Settings) { s.Pipelines = true })
 	for _, one := range p.Requests() {
@@ -120,8 +120,8 @@ func (p *Project) require(name string) {
 	}
 }
 
-// allow leaves a way of merging. A project always has one: without any, nobody may
-// merge.
+// allow restricts the merge methods. A project always has one: if methods is empty,
+// no user may merge.
 func (p *Project) allow(methods ...string) {
 	if len(methods) == 0 {
 		p.Protect("main", Protection{Push: Maintainer, Merge: NoOne})
@@ -137,7 +137,7 @@ func (p *Project) allow(methods ...string) {
 	})
 }
 
-// eachToken does something with every token of an account.
+// eachToken calls do with every token of an account.
 func (s *Server) eachToken(name string, do func(text string)) {
 	var all []string
 	s.act(func() {

@@ -1,12 +1,12 @@
 // Package gitlabtest is a GitLab for tests: a server on loopback that keeps state,
-// refuses what it does not know, and does the unpleasant things that the real one
-// does. Its projects are real bare Git repositories, served over smart HTTP by git
-// itself, so a clone, a push and the API see the same branches.
+// rejects unknown requests, and reproduces the pitfalls of the real one. Its projects
+// are real bare Git repositories, served over smart HTTP by git itself, so a clone, a
+// push and the API see the same branches.
 //
-// It stands below a path of its server, as a self-managed GitLab may. A request
-// that it has no route for, or with a parameter that the route has not, fails the
-// test. Its behavior follows GitLab's own code and documents:
+// It can be served below a path, like a self-managed GitLab. A request without a
+// route, or with a parameter that the route does not have, fails the test. Its
+// behavior follows GitLab's own code and documentation:
 // https://gitlab.com/gitlab-org/gitlab
 //
-// Support code for tests: it needs the program git.
+// It is for tests only and requires the program git.
 package gitlabtest

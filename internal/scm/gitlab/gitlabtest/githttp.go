@@ -11,8 +11,8 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 	s.front.ServeGit(s.git, w, r, s.admitGit)
 }
 
-// admitGit finds the project and checks what the token allows, in GitLab's words.
-// A former path works for Git as the present one does.
+// admitGit finds the project and checks the permissions of the token, with GitLab's
+// messages. A former path works for Git like the current one.
 func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
 	name, password, given := visit.Request.BasicAuth()
 	if given && name == "" {
@@ -33,8 +33,8 @@ func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
 	return gittest.Admission{Repository: p.bare, Login: by.name, Pushed: func() { p.look(by) }}
 }
 
-// guardAgainst lets Git refuse what an account may not push. Git knows no accounts:
-// it holds for the push that is about to come.
+// guardAgainst makes Git reject what an account may not push. Git has no accounts:
+// this applies to the next push.
 func (p *Project) guardAgainst(by *user) {
 	var denied []string
 	for branch := range p.bare.Heads() {

@@ -25,8 +25,8 @@ func (c *call) drawAward(n *note) func(*award) object {
 	}
 }
 
-// createAward changes the time of the note too. A second one of a name is refused as
-// what is not there.
+// createAward changes the time of the note too. A duplicate name is rejected as not
+// found.
 // https://gitlab.com/gitlab-org/gitlab/-/blob/master/lib/api/award_emoji.rb
 func (c *call) createAward(n *note) *reply {
 	name := c.text("name")
@@ -67,7 +67,7 @@ func (p *Project) Unsay(iid, id int) {
 	})
 }
 
-// Awards are the emoji of a note, each as "NAME USERNAME".
+// Awards returns the emoji of a note, each as "NAME USERNAME".
 func (p *Project) Awards(iid, id int) []string {
 	var all []string
 	p.with("root", iid, func(m *request, _ *user) {

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// remark is the event of writing a note.
+// remark is the event of creating a note.
 type remark struct {
 	note *note
 	draw func() object
 }
 
-// zone is that of the server, which days are counted in. It is as far behind as
-// zones are.
+// zone is the time zone of the server, in which days are counted. It is the
+// westernmost zone.
 var zone = time.FixedZone("UTC-12", -12*60*60)
 
-// listEvents lists who wrote which note, by day: an edit is no event. Without asc
-// the latest comes first.
+// listEvents lists the creation of notes, by day: an edit is not an event. Without
+// asc the latest comes first.
 // https://gitlab.com/gitlab-org/gitlab/-/blob/master/app/finders/events_finder.rb
 func (c *call) listEvents() *reply {
 	if c.text("action") != "commented" {
@@ -42,7 +42,7 @@ func (c *call) listEvents() *reply {
 	})
 }
 
-// remarks are the notes of the project that people wrote, the oldest first.
+// remarks returns the notes of the project by users, oldest first.
 func (c *call) remarks() []remark {
 	var all []remark
 	for i, n := range c.project.asked {

@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// action is a line that GitLab obeys.
+// action matches a quick action.
 var action = regexp.MustCompile(`(?m)^/[a-zA-Z_]+`)
 
-// obeys fails the test where GitLab would do what a text says. It takes carriage
-// returns out first.
+// obeys fails the test if GitLab would execute a quick action in a text. It removes
+// carriage returns first.
 // https://gitlab.com/gitlab-org/gitlab/-/blob/master/lib/gitlab/quick_actions/extractor.rb
 func (c *call) obeys(text string) {
 	if found := action.FindString(strings.ReplaceAll(text, "\r", "")); found != "" {
@@ -32,7 +32,7 @@ func (c *call) drawNoteOf(n *note, p *Project, kind string, id, iid int) object 
 	}
 }
 
-// listNotes has the latest first, unless asked otherwise.
+// listNotes returns the latest first by default.
 func (c *call) listNotes(m *request) *reply {
 	notes := slices.Clone(m.notes)
 	if c.text("sort") != "asc" {

@@ -177,7 +177,7 @@ func (c *call) getCommit() *reply {
 	return ok(c.drawCommit(c.project, id))
 }
 
-// compare lists the commits between two, the oldest first, all at once.
+// compare lists the commits between two revisions, oldest first, without pages.
 func (c *call) compare() *reply {
 	from, known := c.project.bare.Commit(c.text("from"))
 	to, known2 := c.project.bare.Commit(c.text("to"))

@@ -39,7 +39,7 @@ func (c *call) drawRequest(m *request) object {
 	return drawn
 }
 
-// listRequests filters as GitLab does, the newest first.
+// listRequests filters as GitLab does, newest first.
 func (c *call) listRequests() *reply {
 	state := orElse(c.text("state"), "all")
 	if !slices.Contains([]string{"all", "opened", "closed", "locked", "merged"}, state) {
@@ -56,7 +56,7 @@ func (c *call) listRequests() *reply {
 	return list(c, found, c.drawRequest)
 }
 
-// createRequest opens one also from a branch that is not there.
+// createRequest also accepts a branch that does not exist.
 func (c *call) createRequest() *reply {
 	title, source, target := c.text("title"), c.text("source_branch"), c.text("target_branch")
 	for _, name := range []string{"title", "source_branch", "target_branch"} {
@@ -88,7 +88,7 @@ func (c *call) createRequest() *reply {
 	return created(c.drawRequest(m))
 }
 
-// accounts leaves out who may not see the project, without a word.
+// accounts silently omits users who cannot read the project.
 func (c *call) accounts(name string) []*user {
 	var found []*user
 	for _, id := range c.numbers(name) {
@@ -160,8 +160,8 @@ func (c *call) editRequest(m *request) *reply {
 	return ok(c.drawRequest(m))
 }
 
-// mergeRequest asks in GitLab's order: the right, the head, then all the rest in
-// one refusal without a reason.
+// mergeRequest checks in GitLab's order: the permission, the head, then everything
+// else in one refusal without a reason.
 // https://gitlab.com/gitlab-org/gitlab/-/blob/master/lib/api/merge_requests.rb
 func (c *call) mergeRequest(m *request) *reply {
 	if !c.project.mayMerge(c.who(), m.target) {
@@ -208,7 +208,7 @@ func (c *call) listReviewers(m *request) *reply {
 	return ok(drawn)
 }
 
-// listVersions has the latest first.
+// listVersions returns the latest first.
 func (c *call) listVersions(m *request) *reply {
 	versions := slices.Clone(m.versions)
 	slices.Reverse(versions)

@@ -6,7 +6,7 @@ import (
 	"promoter/internal/git/gittest"
 )
 
-// detailed is the state of a merge request as GitLab computes it, its checks in
+// detailed returns the detailed merge status as GitLab computes it, with checks in
 // GitLab's order.
 // https://docs.gitlab.com/api/merge_requests/#merge-status
 func (m *request) detailed() string {
@@ -36,7 +36,7 @@ func (m *request) detailed() string {
 	return m.pipelineState()
 }
 
-// wanted is how many approvals the rules for the branch want.
+// wanted returns how many approvals the rules for the branch require.
 func (m *request) wanted() int {
 	n := 0
 	if m.project.s.options.Free {
@@ -72,8 +72,8 @@ func (m *request) pipelineState() string {
 	return "ci_must_pass"
 }
 
-// told is the state that GitLab tells: who asks first after a change hears that it
-// is being computed.
+// told returns the status that GitLab reports: the first request after a change gets
+// "checking".
 func (m *request) told() string {
 	if m.open() && m.computing {
 		m.computing = false
@@ -82,7 +82,7 @@ func (m *request) told() string {
 	return m.detailed()
 }
 
-// merge writes the commits of a method onto the target. It says false when they
+// merge writes the commits of a merge method to the target. It returns false on a
 // conflict.
 func (m *request) merge(by *user, method string, squash bool, message, squashMessage string) bool {
 	p := m.project
@@ -125,7 +125,7 @@ func orElse(text, otherwise string) string {
 	return text
 }
 
-// asSet merges as the project is set.
+// asSet merges according to the project's settings.
 func (m *request) asSet(by *user, message, squashMessage string) bool {
 	settings := m.project.settings
 	squash := settings.Squash == "always" || settings.Squash != "never" && m.squash

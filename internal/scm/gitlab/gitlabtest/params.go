@@ -9,11 +9,11 @@ import (
 	"promoter/internal/scm/forgetest"
 )
 
-// paging are the parameters of every list.
+// paging lists the parameters of every list.
 var paging = []string{"page", "per_page"}
 
-// read takes the parameters: of a GET from its query, else from a JSON body. One
-// that the route has not fails the test, and so does what is wrong with a body.
+// read parses the parameters: of a GET from its query, else from a JSON body. An
+// unknown parameter fails the test, and so does an invalid body.
 func (c *call) read(known []string) *reply {
 	c.params = object{}
 	for name, values := range c.r.URL.Query() {
@@ -36,10 +36,10 @@ func (c *call) read(known []string) *reply {
 	return nil
 }
 
-// has says whether a parameter was given.
+// has reports whether a parameter is present.
 func (c *call) has(name string) bool { _, given := c.params[name]; return given }
 
-// text is a parameter, empty when it was not given.
+// text returns a parameter, empty if absent.
 func (c *call) text(name string) string {
 	switch value := c.params[name].(type) {
 	case nil:
@@ -56,7 +56,7 @@ func (c *call) text(name string) string {
 	}
 }
 
-// number is a parameter, zero when it was not given.
+// number returns a parameter, zero if absent.
 func (c *call) number(name string) int {
 	if c.text(name) == "" {
 		return 0
@@ -68,7 +68,7 @@ func (c *call) number(name string) int {
 	return n
 }
 
-// numbers is a parameter that is a list.
+// numbers returns a list parameter.
 func (c *call) numbers(name string) []int {
 	list, _ := c.params[name].([]any)
 	var all []int
@@ -79,7 +79,7 @@ func (c *call) numbers(name string) []int {
 	return all
 }
 
-// names is a parameter that is a list with commas.
+// names returns a comma-separated list parameter.
 func (c *call) names(name string) []string {
 	var all []string
 	for one := range strings.SplitSeq(c.text(name), ",") {
@@ -90,8 +90,8 @@ func (c *call) names(name string) []string {
 	return all
 }
 
-// list answers with one page of what draw makes of the elements. More than 10,000
-// are not counted.
+// list returns one page of the elements, converted by draw. More than 10,000 are not
+// counted.
 // https://docs.gitlab.com/api/rest/#offset-based-pagination
 func list[T any](c *call, all []T, draw func(T) object) *reply {
 	at := forgetest.PageOf(c.text("page"), c.text("per_page"), 20, 100)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Request is a merge request as it is now.
+// Request is the current state of a merge request.
 type Request struct {
 	IID                           int
 	Title, Description            string
@@ -16,11 +16,11 @@ type Request struct {
 	Squash                        bool
 	Labels, Assignees, Reviewers  []string
 	Approvals                     []string
-	Notes                         []Note // without GitLab's own
+	Notes                         []Note // without system notes
 	Created, Closed, Merged       time.Time
 }
 
-// Note is a note as it is now.
+// Note is the current state of a note.
 type Note struct{ Author, Body string }
 
 // OpenRequest opens a merge request as who and returns its number.
@@ -30,8 +30,8 @@ func (p *Project) OpenRequest(who, source, target, title string) int {
 	return iid
 }
 
-// ForkRequest opens a merge request of who from a branch of their fork, which gets
-// one commit there.
+// ForkRequest opens a merge request by who from a branch of their fork, with one
+// commit on it.
 func (p *Project) ForkRequest(who, source, target, title string) int {
 	var iid int
 	p.s.act(func() {
@@ -63,7 +63,7 @@ func (p *Project) must(iid int) *request {
 	panic(fmt.Errorf("%s has no merge request %d", p.path, iid))
 }
 
-// with runs f on a merge request as somebody; an unknown number fails the test.
+// with calls f for a merge request as a user; an unknown number fails the test.
 func (p *Project) with(who string, iid int, f func(m *request, by *user)) {
 	p.s.act(func() { f(p.must(iid), p.s.user(who)) })
 }
@@ -122,7 +122,7 @@ func (p *Project) CloseRequest(who string, iid int) {
 	p.with(who, iid, func(m *request, by *user) { m.close(by) })
 }
 
-// ReopenRequest opens it again as who, with its branch where that is gone.
+// ReopenRequest reopens a merge request as who, and restores a deleted branch.
 func (p *Project) ReopenRequest(who string, iid int) {
 	p.with(who, iid, func(m *request, by *user) {
 		if m.from.bare.Head(m.source) == "" {
@@ -141,17 +141,17 @@ func (p *Project) Retarget(iid int, target string) {
 	p.with("root", iid, func(m *request, _ *user) { m.target, m.computing = target, true; m.touch() })
 }
 
-// Retitle changes the title as a person.
+// Retitle changes the title as a user.
 func (p *Project) Retitle(iid int, title string) {
 	p.with("root", iid, func(m *request, _ *user) { m.title = title; m.touch() })
 }
 
-// Describe changes the description as a person.
+// Describe changes the description as a user.
 func (p *Project) Describe(iid int, text string) {
 	p.with("root", iid, func(m *request, _ *user) { m.description = text; m.touch() })
 }
 
-// SetDraft marks it as a draft or as ready, which is a beginning of its title.
+// SetDraft marks it as a draft or as ready, which is a prefix of its title.
 func (p *Project) SetDraft(iid int, draft bool) {
 	p.with("root", iid, func(m *request, _ *user) {
 		switch {
@@ -169,10 +169,10 @@ func (p *Project) Label(iid int, label string) {
 	p.with("root", iid, func(m *request, _ *user) { m.label([]string{label}) })
 }
 
-// MergeRequest merges as a person, past everything that the project asks, and
-// returns the commit that stands on the target then. The method is merge, squash,
-// rebase (which GitLab does by itself before a fast-forward), fast-forward (a push
-// of the head to the target) or queue.
+// MergeRequest merges as a user, bypassing all requirements of the project, and
+// returns the resulting commit on the target. The method is merge, squash, rebase
+// (which GitLab does by itself before a fast-forward), fast-forward (a push of the
+// head to the target) or queue.
 func (p *Project) MergeRequest(who string, iid int, method string) string {
 	var commit string
 	p.with(who, iid, func(m *request, by *user) {
@@ -187,17 +187,17 @@ func (p *Project) MergeRequest(who string, iid int, method string) string {
 	return commit
 }
 
-// Approve approves as who. A second approval needs the first one taken back.
+// Approve approves as who. A second approval requires revoking the first one.
 func (p *Project) Approve(who string, iid int) {
 	p.with(who, iid, func(m *request, by *user) { m.unapprove(by); m.approve(by) })
 }
 
-// Unapprove takes an approval back.
+// Unapprove revokes an approval.
 func (p *Project) Unapprove(who string, iid int) {
 	p.with(who, iid, func(m *request, by *user) { m.unapprove(by) })
 }
 
-// RequestChanges ends a review with that.
+// RequestChanges submits a review that requests changes.
 func (p *Project) RequestChanges(who string, iid int) {
 	p.with(who, iid, func(m *request, by *user) { m.requestChanges(by) })
 }
@@ -207,7 +207,7 @@ func (p *Project) AskAgain(who string, iid int) {
 	p.with(who, iid, func(m *request, by *user) { m.states[by] = "unreviewed"; m.touch() })
 }
 
-// Remark writes a note on a line of the changes.
+// Remark writes a note on a line of the diff.
 func (p *Project) Remark(who string, iid int, body string) {
 	p.with(who, iid, func(m *request, by *user) { m.write(by, body).kind = "DiffNote" })
 }

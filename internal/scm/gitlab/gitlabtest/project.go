@@ -10,8 +10,8 @@ import (
 	"promoter/internal/scm/forgetest"
 )
 
-// Project is one project on the server. Its methods act as people with browsers
-// and clones do. A method that names who makes that account if need be.
+// Project is one project on the server. Its methods act as users with browsers and
+// clones. A method with a who parameter creates that account if necessary.
 type Project struct {
 	forgetest.Branches
 	s    *Server
@@ -28,27 +28,27 @@ type Project struct {
 	guarded  map[string]Protection // by the name or pattern of branches
 	created  time.Time
 
-	heads    map[string]string // branches as they were at the last look
+	heads    map[string]string // last known state of the branches
 	lastIID  int
 	requests map[int]*request
-	asked    []*note // on issues, which have no more than those
+	asked    []*note // on issues, which have nothing else
 	statuses []*status
 	lines    []*pipeline // pipelines
 	releases []*release
-	late     int // merges that still find the computing going on
-	lag      int // answers about a merge request that still have the head before a push
+	late     int // merges that are still deferred
+	lag      int // responses about a merge request that still have the previous head
 }
 
-// Settings are those of a project that merge requests depend on. The zero value is
-// GitLab's standard, with the merge method merge.
+// Settings are the project settings that affect merge requests. The zero value is
+// GitLab's default, with the merge method merge.
 type Settings struct {
 	Method          string // merge, rebase_merge or ff; empty: merge
 	Squash          string // never, always, default_on or default_off; empty: default_off
 	Pipelines       bool   // pipelines must succeed
 	Trains          bool   // merge trains
-	AutoRebase      bool   // a fast-forward rebases by itself
-	ResetApprovals  bool   // a push takes approvals back
-	CommittersApart bool   // who committed may not approve
+	AutoRebase      bool   // a fast-forward rebases automatically
+	ResetApprovals  bool   // a push revokes approvals
+	CommittersApart bool   // committers may not approve
 	Rules           []ApprovalRule
 	Signed          bool // a push rule rejects unsigned commits
 }
@@ -57,22 +57,23 @@ type Settings struct {
 type ApprovalRule struct {
 	Name     string
 	Required int
-	Branches []string // protected ones that it is about; none: all
+	Branches []string // protected branches that it applies to; none: all
 }
 
-// Protection is what a branch asks. Roles say who may: NoOne for nobody.
+// Protection holds the requirements of a branch. Roles are the minimum role; NoOne
+// allows no user.
 type Protection struct {
 	Push, Merge int
 	CodeOwners  bool
 }
 
-// setup is what GitLab does with its repositories.
+// setup configures Git repositories as GitLab does.
 var setup = gittest.Setup{
 	Hidden:  []string{"refs/merge-requests", "refs/keep-around"},
 	Refusal: []string{"GitLab: You are not allowed to push code to protected branches on this project."},
 }
 
-// NewProject makes a project with one commit of the files on main. It is private.
+// NewProject creates a project with one commit of the files on main. It is private.
 func (s *Server) NewProject(path string, files map[string]string) *Project {
 	var p *Project
 	s.act(func() {
@@ -99,25 +100,25 @@ func (s *Server) author(u *user) gittest.Author {
 	return gittest.Author{Name: u.name, Email: u.name + "@users.noreply.gitlab.com", At: s.time()}
 }
 
-// ID is the number, which a rename keeps.
+// ID returns the number, which a rename keeps.
 func (p *Project) ID() int { return p.id }
 
-// Path is GROUP/…/NAME as it is now.
+// Path returns the current GROUP/…/NAME.
 func (p *Project) Path() string {
 	var path string
 	p.s.act(func() { path = p.path })
 	return path
 }
 
-// CloneURL is where Git finds it.
+// CloneURL returns the URL for Git.
 func (p *Project) CloneURL() string { return p.s.URL() + "/" + p.Path() + ".git" }
 
-// Permit gives an account a role; NoOne takes it away.
+// Permit sets the role of an account; NoOne removes it.
 func (p *Project) Permit(who string, role int) {
 	p.s.act(func() { p.members[p.s.user(who)] = role })
 }
 
-// Move gives the project another path; the old one leads to it.
+// Move changes the path of the project; the old one redirects to it.
 func (p *Project) Move(path string) {
 	p.s.act(func() {
 		p.path = path
@@ -125,26 +126,26 @@ func (p *Project) Move(path string) {
 	})
 }
 
-// SetArchived makes it read-only, or not.
+// SetArchived sets whether the project is read-only.
 func (p *Project) SetArchived(archived bool) { p.s.act(func() { p.archived = archived }) }
 
-// SetPublic lets everybody see it.
+// SetPublic makes the project visible to every user.
 func (p *Project) SetPublic(public bool) { p.s.act(func() { p.public = public }) }
 
-// Remove deletes it.
+// Remove deletes the project.
 func (p *Project) Remove() { p.s.act(func() { p.removed = true }) }
 
 // Set changes settings.
 func (p *Project) Set(change func(*Settings)) { p.s.act(func() { change(&p.settings) }) }
 
-// Late lets so many merges find that GitLab has not computed yet whether it can.
+// Late makes this many merges fail because GitLab is still checking mergeability.
 func (p *Project) Late(merges int) { p.s.act(func() { p.late = merges }) }
 
-// Lag lets so many answers about each merge request still have its head from before
-// a push: GitLab works on a push after it was answered.
+// Lag makes this many responses about each merge request still return the head before
+// a push: GitLab processes a push asynchronously.
 func (p *Project) Lag(answers int) { p.s.act(func() { p.lag = answers }) }
 
-// Protect protects branches by a name, in which * stands for any text.
+// Protect protects branches by a name, in which * matches any text.
 func (p *Project) Protect(name string, protection Protection) {
 	p.s.act(func() { p.guarded[name] = protection })
 }
@@ -153,7 +154,7 @@ func (p *Project) visible(u *user) bool { return p.public || p.level(u) > NoOne 
 
 func (p *Project) level(u *user) int { return p.members[u] }
 
-// protection is the one of a branch, false when it has none.
+// protection returns the protection of a branch, false if it has none.
 func (p *Project) protection(branch string) (Protection, bool) {
 	for _, name := range slices.Sorted(maps.Keys(p.guarded)) {
 		before, after, starred := strings.Cut(name, "*")
@@ -164,8 +165,7 @@ func (p *Project) protection(branch string) (Protection, bool) {
 	return Protection{}, false
 }
 
-// allows says whether an account with this role may do what the protection allows
-// to a role.
+// allows reports whether an account with this role has what the protection requires.
 func allows(role, has int) bool { return role > NoOne && has >= role }
 
 func (p *Project) mayPush(u *user, branch string) bool {

@@ -32,15 +32,15 @@ type request struct {
 	merged       *moment
 	mergeCommit  string
 	squashCommit string
-	computing    bool // whether it can be merged was not computed yet
-	lag          int  // answers that still have the head before the last push
+	computing    bool // mergeability was not computed yet
+	lag          int  // responses that still have the head before the last push
 
 	approvals []*approval
 	versions  []*version
 	notes     []*note
 }
 
-// moment says who did something when.
+// moment is the user and the time of an action.
 type moment struct {
 	by *user
 	at time.Time
@@ -59,7 +59,7 @@ type version struct {
 
 type note struct {
 	id               int
-	kind             string // DiffNote, or nothing
+	kind             string // DiffNote, or empty
 	author           *user
 	body             string
 	system           bool
@@ -67,7 +67,7 @@ type note struct {
 	awards           []*award
 }
 
-// award is an emoji that an account gave to a note.
+// award is an account's emoji on a note.
 type award struct {
 	id   int
 	name string
@@ -83,7 +83,7 @@ func (m *request) open() bool { return m.state == "opened" }
 
 func (m *request) touch() { m.updated = m.project.s.time() }
 
-// said writes a note of GitLab's own.
+// said writes a system note.
 func (m *request) said(by *user, body string) {
 	m.write(by, body).system = true
 }
@@ -117,7 +117,7 @@ func (m *request) approvalOf(by *user) int {
 
 func (m *request) approve(by *user) {
 	if m.approvalOf(by) >= 0 {
-		return // GitLab refuses a second one
+		return // GitLab rejects a second one
 	}
 	m.said(by, "approved this merge request")
 	m.approvals = append(m.approvals, &approval{by: by, at: m.updated})
@@ -140,8 +140,8 @@ func (m *request) requestChanges(by *user) {
 	m.states[by] = "requested_changes"
 }
 
-// openRequest makes a merge request; the caller has checked it. From a branch that
-// is not there it has no head.
+// openRequest creates a merge request; the caller has validated it. From a branch
+// that does not exist it has no head.
 func (p *Project) openRequest(by *user, from *Project, source, target, title string) *request {
 	p.lastIID++
 	m := &request{
@@ -155,7 +155,7 @@ func (p *Project) openRequest(by *user, from *Project, source, target, title str
 	return m
 }
 
-// take makes a commit the head, which is a version of its own.
+// take makes a commit the head, as a new version.
 func (m *request) take(head string) {
 	m.sha = head
 	m.versions = append(m.versions, &version{id: m.project.s.next(), head: head, at: m.project.s.time()})
@@ -174,8 +174,8 @@ func (p *Project) sorted() []*request {
 	return all
 }
 
-// look compares the branches with the last look, as GitLab does after a push of
-// somebody, and lets the merge requests of the whole server follow.
+// look compares the branches with their last known state, as GitLab does after a
+// push, and updates the merge requests of the whole server.
 func (p *Project) look(by *user) {
 	heads, before := p.bare.Heads(), p.heads
 	p.heads = heads
@@ -188,7 +188,7 @@ func (p *Project) look(by *user) {
 	}
 }
 
-// refresh takes what was pushed to the source branch.
+// refresh applies what was pushed to the source branch.
 func (m *request) refresh(by *user) {
 	m.take(m.from.bare.Head(m.source))
 	m.said(by, "added 1 commit")
@@ -197,7 +197,7 @@ func (m *request) refresh(by *user) {
 	}
 }
 
-// seen counts an answer about the merge request.
+// seen counts a response about the merge request.
 func (m *request) seen() {
 	if m.lag == 0 {
 		return
@@ -207,7 +207,7 @@ func (m *request) seen() {
 	}
 }
 
-// follow carries out what moved branches of a project mean for a merge request.
+// follow applies changed branches of a project to a merge request.
 func (m *request) follow(by *user, moved *Project, before, now map[string]string) {
 	if m.from == moved && now[m.source] != m.sha {
 		if now[m.source] == "" {

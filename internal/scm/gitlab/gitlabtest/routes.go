@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// endpoint is one route: who handles it, and which parameters it has.
+// endpoint is one route: its handler and its parameters.
 type endpoint struct {
 	handle func(c *call) *reply
 	params []string
 }
 
-// ServeHTTP makes an endpoint a handler of the multiplexer, which only finds it.
+// ServeHTTP makes an endpoint a handler for the multiplexer, which only looks it up.
 func (endpoint) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
-// routes are all that the server knows.
+// routes returns all routes of the server.
 func routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, one := range endpoints() {
@@ -28,7 +28,7 @@ func routes() *http.ServeMux {
 
 func with(more ...string) []string { return slices.Concat(paging, more) }
 
-// endpoints are the handlers by method and path.
+// endpoints returns the handlers by method and path.
 func endpoints() map[string]endpoint {
 	const project, request = "/projects/{id}", "/projects/{id}/merge_requests/{iid}"
 	created := []string{"title", "description", "source_branch", "target_branch", "labels", "reviewer_ids", "assignee_ids", "squash"}
@@ -71,7 +71,7 @@ func endpoints() map[string]endpoint {
 	}
 }
 
-// signed wants a token.
+// signed requires a token.
 func signed(handle func(c *call) *reply) func(c *call) *reply {
 	return func(c *call) *reply {
 		if c.token == nil {
@@ -81,9 +81,9 @@ func signed(handle func(c *call) *reply) func(c *call) *reply {
 	}
 }
 
-// reading finds the project by its number or its path, and checks that the token
-// sees it. A former path leads to the number for reading, and is refused for the
-// rest.
+// reading finds the project by its number or its path, and checks that the token can
+// read it. A former path redirects to the number for reads, and is rejected for other
+// requests.
 func reading(handle func(c *call) *reply) func(c *call) *reply {
 	return func(c *call) *reply {
 		name := c.r.PathValue("id")
@@ -111,7 +111,7 @@ func reading(handle func(c *call) *reply) func(c *call) *reply {
 	}
 }
 
-// writing also wants the role Developer in a project that is no archive.
+// writing also requires the role Developer in a project that is not archived.
 func writing(handle func(c *call) *reply) func(c *call) *reply {
 	return reading(signed(func(c *call) *reply {
 		if c.project.archived || c.project.level(c.who()) < Developer {
@@ -121,7 +121,7 @@ func writing(handle func(c *call) *reply) func(c *call) *reply {
 	}))
 }
 
-// maintaining wants the role Maintainer.
+// maintaining requires the role Maintainer.
 func maintaining(handle func(c *call) *reply) func(c *call) *reply {
 	return func(c *call) *reply {
 		if c.project.level(c.who()) < Maintainer {
@@ -131,7 +131,7 @@ func maintaining(handle func(c *call) *reply) func(c *call) *reply {
 	}
 }
 
-// paid is a feature of the higher tiers.
+// paid marks a feature of the higher tiers.
 func paid(handle func(c *call) *reply) func(c *call) *reply {
 	return func(c *call) *reply {
 		if c.options.Free {

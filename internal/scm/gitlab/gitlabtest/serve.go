@@ -16,7 +16,7 @@ const (
 // object is a JSON object.
 type object = map[string]any
 
-// reply is an answer before it is sent.
+// reply is a response before it is sent.
 type reply = forgetest.Reply
 
 func answer(status int, body any) *reply { return forgetest.Answer(status, body) }
@@ -25,7 +25,7 @@ func ok(body any) *reply { return answer(http.StatusOK, body) }
 
 func created(body any) *reply { return answer(http.StatusCreated, body) }
 
-// refuse is an error as GitLab words most.
+// refuse returns an error in GitLab's usual form.
 func refuse(status int, message any) *reply { return answer(status, object{"message": message}) }
 
 func notFound(what string) *reply { return refuse(http.StatusNotFound, "404 "+what+"Not Found") }
@@ -34,7 +34,7 @@ func forbidden() *reply { return refuse(http.StatusForbidden, "403 Forbidden") }
 
 func unauthorized() *reply { return refuse(http.StatusUnauthorized, "401 Unauthorized") }
 
-// invalid is a refusal for one field.
+// invalid returns a refusal for one field.
 func invalid(field, words string) *reply {
 	return refuse(http.StatusBadRequest, object{field: []string{words}})
 }
@@ -48,11 +48,11 @@ type call struct {
 	route   string
 	body    []byte
 	params  object
-	token   *token // nil: none was sent
+	token   *token // nil: anonymous
 	project *Project
 }
 
-// who is the account of the token.
+// who returns the account of the token.
 func (c *call) who() *user {
 	if c.token == nil {
 		return &user{}
@@ -79,7 +79,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// inner is the request below the API.
+// inner returns the request below the API.
 func (s *Server) inner(r *http.Request) *http.Request {
 	inner := r.Clone(r.Context())
 	inner.URL.Path = strings.TrimPrefix(r.URL.Path, s.options.Root+prefix)
@@ -87,7 +87,7 @@ func (s *Server) inner(r *http.Request) *http.Request {
 	return inner
 }
 
-// dispatch finds out who asks, reads the parameters and calls the handler.
+// dispatch authenticates the request, reads the parameters and calls the handler.
 func (c *call) dispatch(handler http.Handler) *reply {
 	route, known := handler.(endpoint)
 	if !known {
@@ -104,7 +104,7 @@ func (c *call) dispatch(handler http.Handler) *reply {
 	return route.handle(c)
 }
 
-// authenticate takes a token in either of the headers, and looks at its scopes.
+// authenticate accepts a token in either of the headers, and checks its scopes.
 func (c *call) authenticate() *reply {
 	text := c.r.Header.Get("Private-Token")
 	if bearer, found := strings.CutPrefix(c.r.Header.Get("Authorization"), "Bearer "); found {

@@ -13,15 +13,15 @@ import (
 	"promoter/internal/scm/forgetest"
 )
 
-// Options change what New makes. The zero value is right for most tests.
+// Options configures a Server. The zero value is right for most tests.
 type Options struct {
 	Now  func() time.Time // default: the time of the machine
-	Root string           // path below which the server stands, as in /gitlab
-	Free bool             // no feature of the higher tiers
-	Old  bool             // approvals are told without their time, as before GitLab 18
+	Root string           // path of the server, as in /gitlab
+	Free bool             // without features of the higher tiers
+	Old  bool             // approvals have no time, as before GitLab 18
 }
 
-// Server is one GitLab. All methods may be used by several goroutines.
+// Server is one GitLab server. All methods are safe for concurrent use.
 type Server struct {
 	forgetest.Traffic
 	front   *forgetest.Front
@@ -51,7 +51,7 @@ type token struct {
 	revoked bool
 }
 
-// The roles of members.
+// Roles of members.
 // https://docs.gitlab.com/api/access_requests/#valid-access-levels
 const (
 	NoOne      = 0
@@ -62,7 +62,7 @@ const (
 	Owner      = 50
 )
 
-// New starts a GitLab that ends with the test.
+// New starts a GitLab that stops at the end of the test.
 func New(t testing.TB, options Options) *Server {
 	t.Helper()
 	s := &Server{
@@ -82,23 +82,23 @@ func New(t testing.TB, options Options) *Server {
 	return s
 }
 
-// URL is the root of the pages and of Git, without a slash at the end.
+// URL returns the root URL of the pages and of Git, without a trailing slash.
 func (s *Server) URL() string { return s.http.URL + s.options.Root }
 
-// Host is the host with its port, as keys of repositories and persons have it.
+// Host returns the host with its port, as used in keys of repositories and users.
 func (s *Server) Host() string { return strings.TrimPrefix(s.http.URL, "http://") }
 
-// Client talks to the server.
+// Client returns an HTTP client for the server.
 func (s *Server) Client() *http.Client { return s.http.Client() }
 
-// AddUser makes an account; a second call for the same name changes nothing.
+// AddUser creates an account; a second call for the same name does nothing.
 func (s *Server) AddUser(name string) { s.act(func() { s.user(name) }) }
 
-// AddBot makes the account of a token or a service account.
+// AddBot creates the account of a token or a service account.
 func (s *Server) AddBot(name string) { s.act(func() { s.user(name).bot = true }) }
 
-// Token returns a new token of an account, with the scopes of GitLab: api,
-// read_api, write_repository and read_repository.
+// Token returns a new token of an account, with GitLab's scopes: api, read_api,
+// write_repository and read_repository.
 func (s *Server) Token(name string, scopes ...string) string {
 	var text string
 	s.act(func() {
@@ -116,7 +116,7 @@ func (s *Server) SetScopes(text string, scopes ...string) {
 // Revoke makes a token invalid.
 func (s *Server) Revoke(text string) { s.act(func() { s.tokens[text].revoked = true }) }
 
-// SetGroup makes a group of these members, all Developers.
+// SetGroup creates or replaces a group with these members, all Developers.
 func (s *Server) SetGroup(path string, names ...string) {
 	s.act(func() {
 		members := map[*user]int{}
@@ -127,7 +127,7 @@ func (s *Server) SetGroup(path string, names ...string) {
 	})
 }
 
-// act runs f alone; a failure of Git fails the test.
+// act calls f exclusively; a failure of Git fails the test.
 func (s *Server) act(f func()) {
 	s.t.Helper()
 	s.front.Act(f)
@@ -160,7 +160,7 @@ func (k *token) has(scopes ...string) bool {
 	return slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(k.scopes, scope) })
 }
 
-// time is the present as GitLab tells it: in milliseconds.
+// time returns the current time in GitLab's precision: milliseconds.
 func (s *Server) time() time.Time { return s.options.Now().UTC().Truncate(time.Millisecond) }
 
 func lower(text string) string { return strings.ToLower(text) }

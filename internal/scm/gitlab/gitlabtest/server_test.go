@@ -13,7 +13,7 @@ import (
 	"promoter/internal/scm/gitlab/gitlabtest"
 )
 
-// failing notes what would fail a test.
+// failing records failures of a test.
 type failing struct {
 	testing.TB
 	said []string
@@ -39,7 +39,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// ask sends a request and returns what GitLab says about it.
+// ask sends a request and returns GitLab's message.
 func (d *desk) ask(t *testing.T, method, path, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, d.URL()+"/api/v4/"+path, strings.NewReader(body))
@@ -118,7 +118,7 @@ func TestServer_refusals(t *testing.T) {
 	}
 }
 
-// git is a person's git in a folder.
+// git runs git as a user in a directory.
 func git(t *testing.T, dir string, args ...string) (string, error) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "git", args...)

@@ -10,7 +10,7 @@ type status struct {
 	line             *pipeline
 	name, state      string
 	url, description string
-	job              bool // of a pipeline, not set by anybody
+	job              bool // of a pipeline, not an external status
 	mayFail          bool
 	replaced         bool // by a later one of the same name in its pipeline
 	by               *user
@@ -29,7 +29,7 @@ type release struct {
 	by       *user
 }
 
-// unfinished says that a status may still change.
+// unfinished reports whether a status may still change.
 func (st *status) unfinished() bool { return st.state == "pending" || st.state == "running" }
 
 // newest returns the newest pipeline of a commit, nil when there is none.
@@ -48,7 +48,7 @@ func (p *Project) newPipeline(sha, ref string) *pipeline {
 	return line
 }
 
-// current lists what was not replaced of a commit, in all pipelines.
+// current lists the statuses of a commit that were not replaced, in all pipelines.
 func (p *Project) current(sha string) []*status {
 	var all []*status
 	for _, st := range p.statuses {
@@ -59,8 +59,8 @@ func (p *Project) current(sha string) []*status {
 	return all
 }
 
-// pipelineOf is the state of the newest pipeline of a commit: success, running,
-// failed or nothing.
+// pipelineOf returns the state of the newest pipeline of a commit: success, running,
+// failed or empty.
 func (p *Project) pipelineOf(sha string) string {
 	line, state := p.newest(sha), ""
 	for _, st := range p.current(sha) {
@@ -79,7 +79,7 @@ func (p *Project) pipelineOf(sha string) string {
 	return state
 }
 
-// add puts a status into a pipeline, in the place of earlier ones of its name.
+// add adds a status to a pipeline, and replaces earlier ones of its name.
 func (p *Project) add(st *status) *status {
 	for _, earlier := range p.statuses {
 		if earlier.line == st.line && earlier.name == st.name {
@@ -91,12 +91,13 @@ func (p *Project) add(st *status) *status {
 	return st
 }
 
-// events are the names of GitLab's transitions, which its refusals tell.
+// events maps states to the names of GitLab's transitions, which its refusals
+// contain.
 var events = map[string]string{
 	"pending": "enqueue", "running": "run", "success": "success", "failed": "drop", "canceled": "cancel", "skipped": "skip",
 }
 
-// set sets a status as the API does. It returns what GitLab says against it.
+// set sets a status as the API does. It returns GitLab's message if it is refused.
 // https://gitlab.com/gitlab-org/gitlab/-/blob/master/app/services/ci/create_commit_status_service.rb
 func (p *Project) set(wanted status) (*status, string) {
 	for _, st := range p.statuses {
@@ -128,7 +129,7 @@ func (p *Project) Statuses(commit string) map[string]Status {
 }
 
 // SetStatus sets a status as an account with the API: pending, running, success,
-// failed or canceled. What stands there already stays.
+// failed or canceled. An unchanged status is left.
 func (p *Project) SetStatus(who, commit, name, state string) {
 	p.s.act(func() {
 		line := p.newest(commit)
@@ -139,12 +140,12 @@ func (p *Project) SetStatus(who, commit, name, state string) {
 	})
 }
 
-// AddPipeline begins a pipeline of who for a commit on a ref, a branch or
+// AddPipeline starts a pipeline for a commit on a ref, a branch or
 // refs/merge-requests/IID/head.
 func (p *Project) AddPipeline(commit, ref string) { p.s.act(func() { p.newPipeline(commit, ref) }) }
 
-// SetJob sets a job of the newest pipeline of a commit, which who began. It is in
-// one of GitLab's states; one that ended runs anew.
+// SetJob sets a job of the newest pipeline of a commit, which who started. The state
+// is one of GitLab's; a finished job is restarted.
 func (p *Project) SetJob(who, commit, name, state string, mayFail bool) {
 	p.s.act(func() {
 		line := p.newest(commit)
@@ -162,7 +163,7 @@ func (p *Project) SetJob(who, commit, name, state string, mayFail bool) {
 	})
 }
 
-// branchOf is the first branch that holds a commit, empty when none does.
+// branchOf returns the first branch that contains a commit, empty if none does.
 func (p *Project) branchOf(commit string) string {
 	names, err := p.bare.Try("for-each-ref", "--contains", commit, "--format=%(refname:lstrip=2)", "--count=1", "refs/heads/")
 	if err != nil {
@@ -171,7 +172,7 @@ func (p *Project) branchOf(commit string) string {
 	return names
 }
 
-// AddRelease publishes a release, at a time that may be to come.
+// AddRelease publishes a release, at a time that may be in the future.
 func (p *Project) AddRelease(who, tag string, released time.Time) {
 	p.s.act(func() {
 		p.releases = append(p.releases, &release{tag: tag, released: released.UTC(), by: p.s.user(who)})

@@ -7,19 +7,19 @@ import (
 	"promoter/internal/scm/forgetest"
 )
 
-// Fail answers the next request whose "METHOD /route" contains the text with a
-// status and a message, and carries nothing out.
+// Fail sends a status and a message to the next request whose "METHOD /route"
+// contains the text, without executing it.
 func (s *Server) Fail(route string, status int, message string) {
 	s.front.Fail(route, refuse(status, message))
 }
 
-// Limit answers all requests to the API with a limit until the time: that of the
-// server with its headers and in plain words, or that of an endpoint.
+// Limit rejects all requests to the API with a limit until the time: that of the
+// server with its headers and in plain text, or that of an endpoint.
 func (s *Server) Limit(endpoint bool, until time.Time) {
 	s.front.Limit(until, func(now time.Time) *reply { return limited(endpoint, until, now) })
 }
 
-// limited is the answer of a limit that is in force.
+// limited returns the reply of a limit in effect.
 // https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
 func limited(endpoint bool, until, now time.Time) *reply {
 	wait := itoa(int(until.Sub(now).Seconds()) + 1)
