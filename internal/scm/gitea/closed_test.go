@@ -53,8 +53,8 @@ func TestClosed_lastCloser(t *testing.T) {
 	}
 }
 
-// The list of all closed ones is read once, also by later passes. While nothing was
-// closed or opened, asking for any branch is one request.
+// The list of all closed pull requests is read once, also for later reconciliations.
+// While none is closed or opened, a query for any branch is one request.
 func TestClosed_asksOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, giteatest.Options{MaxItems: 10})
@@ -91,7 +91,7 @@ func TestClosed_asksOnce(t *testing.T) {
 	}
 }
 
-// A pull request whose commit is gone ended without words.
+// A pull request whose commit no longer exists has no message.
 func TestClosed_commitIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -7,7 +7,8 @@ import (
 	"promoter/internal/fault"
 )
 
-// For a commit that is not there Gitea has an accident. It is looked for then.
+// For a commit that does not exist, Gitea returns a 5xx error. The commit is then
+// looked up.
 func TestCompare_missingCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -21,7 +22,7 @@ func TestCompare_missingCommit(t *testing.T) {
 	want(t, "another accident", err, fault.Temporary, "accident")
 }
 
-// Revisions are part of the address of a page, and tags may hold almost anything.
+// Revisions are part of a web URL, and tags may contain almost any character.
 func TestCompare_addressOfThePage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

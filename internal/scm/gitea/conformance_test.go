@@ -13,7 +13,7 @@ import (
 	"promoter/internal/secret"
 )
 
-// The server gives fewer things in a page than are asked for, as it may.
+// The server returns fewer items per page than requested, as it may.
 func TestConformance_server(t *testing.T) {
 	t.Parallel()
 	scmtest.Run(t, func(t *testing.T) scmtest.Bench {
@@ -25,7 +25,7 @@ func TestConformance_server(t *testing.T) {
 // self is the account under test.
 const self = "promoter-bot"
 
-// world is the strict server with one repository and a forge that asks it.
+// world is the strict server with one repository and a forge that uses it.
 type world struct {
 	*giteatest.Server
 	repo  *giteatest.Repository
@@ -50,7 +50,7 @@ func newWorld(t *testing.T, options ...giteatest.Options) *world {
 	return w
 }
 
-// ask makes a forge that asks the server with the token.
+// ask returns a forge that uses the server with the token.
 func (w *world) ask(t *testing.T) *gitea.Forge {
 	t.Helper()
 	forge, err := gitea.New(gitea.Options{
@@ -63,7 +63,7 @@ func (w *world) ask(t *testing.T) *gitea.Forge {
 	return forge
 }
 
-// open opens the repository for a pass.
+// open opens the repository for one reconciliation.
 func (w *world) open(t *testing.T) scm.Repository {
 	t.Helper()
 	repo, err := w.forge.Open(t.Context(), w.repo.FullName())
@@ -73,8 +73,8 @@ func (w *world) open(t *testing.T) scm.Repository {
 	return repo
 }
 
-// ticking is a clock that goes a second further whenever it is read, because Gitea
-// tells times in seconds.
+// ticking returns a clock that advances by a second on each call, because Gitea's
+// times are in whole seconds.
 func ticking() func() time.Time {
 	begin, reads := time.Now(), atomic.Int64{}
 	return func() time.Time { return begin.Add(time.Duration(reads.Add(1)) * time.Second) }

@@ -17,7 +17,7 @@ func create(t *testing.T, w *world, draft scm.Draft) (scm.PullRequest, error) {
 	return w.open(t).PullRequests().Create(t.Context(), draft)
 }
 
-// Labels are made once and found again.
+// Labels are created once and found again.
 func TestCreate_labels(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, giteatest.Options{MaxItems: 2})
@@ -33,7 +33,7 @@ func TestCreate_labels(t *testing.T) {
 	}
 }
 
-// A label that may not be made is left out, and the pull request is opened.
+// A label that may not be created is omitted, and the pull request is opened.
 func TestCreate_labelsThatMayNotBeMade(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -45,7 +45,7 @@ func TestCreate_labelsThatMayNotBeMade(t *testing.T) {
 	}
 }
 
-// Gitea would answer with an accident for an assignee who may not write.
+// Gitea would return a 5xx error for an assignee who may not write.
 func TestCreate_people(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -80,7 +80,7 @@ func TestEdit_keepsADraft(t *testing.T) {
 	made, err := create(t, w, scm.Draft{AsDraft: true})
 	must(t, "create", err)
 	title := "Another"
-	for range 2 { // known from the creation, then asked for by another pass
+	for range 2 { // known from the creation, then fetched by another reconciliation
 		must(t, "edit", w.open(t).PullRequests().Edit(t.Context(), made.Number, scm.Edit{Title: &title}))
 		if pull := w.repo.Pull(made.Number); pull.Title != "WIP: Another" || !pull.Draft {
 			t.Errorf("the title is %q", pull.Title)

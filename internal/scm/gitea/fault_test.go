@@ -76,11 +76,11 @@ func TestMore(t *testing.T) {
 		{"", "", 0, 0, 0, false},
 		{"60", "", 0, 50, 50, true},
 		{"60", "", 0, 60, 10, false},
-		{"60", "", 0, 20, 20, true}, // a server that gives few
+		{"60", "", 0, 20, 20, true}, // a server with small pages
 		{"", `<x>; rel="next"`, 2, 20, 20, true},
 		{"", `<x>; rel="prev"`, 0, 40, 20, false},
-		{"", "", 0, 50, 50, true},    // a proxy takes the headers off
-		{"", "", 0, 105, 105, false}, // no pages at all
+		{"", "", 0, 50, 50, true},    // a proxy removes the headers
+		{"", "", 0, 105, 105, false}, // no pagination
 		{"", "", 0, 7, 7, false},
 	} {
 		resp := &sdk.Response{Response: &http.Response{Header: http.Header{}}, NextPage: test.next}

@@ -46,7 +46,7 @@ func TestMerge_outdated(t *testing.T) {
 	}
 }
 
-// A conflict that shows in the merge itself has no words.
+// A conflict during the merge itself has no message.
 func TestMerge_conflict(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -77,8 +77,8 @@ func TestMerge_lockedRefIsNoPermission(t *testing.T) {
 	want(t, "edit", repo.PullRequests().Edit(t.Context(), pull.Number, scm.Edit{Title: &title}), fault.Conflict)
 }
 
-// What a person has to change is refused with Gitea's own words, and with the rule
-// where one is known.
+// What a user has to change is refused with Gitea's own message, and with the rule if
+// it is known.
 func TestMerge_refusedByRules(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -104,7 +104,7 @@ func TestMerge_refusedByRules(t *testing.T) {
 	}
 }
 
-// A hook of the server that refuses the push of a merge is a rule too.
+// A server hook that rejects the push of a merge is a rule too.
 func TestMerge_refusedByHook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -126,7 +126,7 @@ func TestMerge_draft(t *testing.T) {
 	want(t, "merge", err, fault.Unauthorized, "Work in progress")
 }
 
-// The way that the repository prefers is taken, of those it allows.
+// The default merge method of the repository is used if it is allowed.
 func TestMerge_preferredWay(t *testing.T) {
 	t.Parallel()
 	for way, want := range map[string]struct {
@@ -157,8 +157,8 @@ func TestMerge_preferredWay(t *testing.T) {
 	}
 }
 
-// A repository that takes fast-forwards only answers with an accident when the base
-// went on. With another way the head lands, without one it is behind.
+// A repository that allows only fast-forwards returns a 5xx error if the base has
+// moved. If another method is allowed, the head is merged; otherwise it is behind.
 func TestMerge_divergedFastForward(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -177,8 +177,8 @@ func TestMerge_divergedFastForward(t *testing.T) {
 	must(t, "with another way", err)
 }
 
-// The branch of a merged pull request may serve again. What Gitea tells as the head
-// is then another commit than the one that was merged.
+// The branch of a merged pull request may be reused. The head that Gitea returns is
+// then not the commit that was merged.
 func TestMerge_branchServesAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,8 +11,8 @@ import (
 	"promoter/internal/scm/gitea/giteatest"
 )
 
-// Gitea lists by the time of writing: an old comment that was edited is the first of
-// its list and the last of ours.
+// Gitea lists by creation time: an old comment that was edited is the first of its
+// list and the last of ours.
 func TestRecent_editedOfManyPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, giteatest.Options{MaxItems: 2})
@@ -36,7 +36,7 @@ func TestRecent_editedOfManyPages(t *testing.T) {
 	}
 }
 
-// An administrator can take reactions off the list of a server.
+// An administrator can remove reactions from the list of a server.
 func TestReact_refused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -18,7 +18,7 @@ func rulesOf(t *testing.T, w *world) scm.Rules {
 	return rules
 }
 
-// protection is a rule with everything.
+// protection is a rule with all settings.
 var protection = giteatest.Protection{
 	Checks: []string{"ci/test", "lint/*"}, Approvals: 2, Outdated: true, Requests: true, Signed: true, PushDenied: true,
 }

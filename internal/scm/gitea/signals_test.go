@@ -10,7 +10,7 @@ import (
 	"promoter/internal/scm/gitea/giteatest"
 )
 
-// Statuses of one second come in no order: the last one counts all the same.
+// Statuses of the same second have no order: the last one counts nevertheless.
 func TestChecks_statusesOfOneSecond(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, giteatest.Options{Now: func() time.Time { return time.Unix(1_800_000_000, 0) }, MaxItems: 2})
@@ -77,7 +77,7 @@ func TestMayWrite_withoutAdministrator(t *testing.T) {
 	}
 }
 
-// Who is in a team, Gitea tells to those in it.
+// Gitea shows the members of a team only to the team.
 func TestMember_whatMayNotBeSeen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

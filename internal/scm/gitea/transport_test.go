@@ -18,7 +18,7 @@ import (
 
 const canary = "canary-token"
 
-// against makes a forge that asks a handler.
+// against returns a forge that uses a handler as the server.
 func against(t *testing.T, path string, handler http.HandlerFunc) *gitea.Forge {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -36,7 +36,8 @@ func open(t *testing.T, forge *gitea.Forge) (scm.Repository, error) {
 	return forge.Open(t.Context(), "acme/deploy")
 }
 
-// The library would ask for the server's version, in its own time.
+// By default, the library would request the server's version, without the caller's
+// context.
 func TestOpen_asksForNoVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -48,7 +49,7 @@ func TestOpen_asksForNoVersion(t *testing.T) {
 	}
 }
 
-// What a server sends back never shows the token.
+// The token never appears in errors, whatever a server returns.
 func TestErrors_showNoToken(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]http.HandlerFunc{
@@ -72,7 +73,7 @@ func TestErrors_showNoToken(t *testing.T) {
 	}
 }
 
-// A server below a path is asked below it, and nowhere else.
+// All requests to a server below a path go below that path.
 func TestOpen_belowAPath(t *testing.T) {
 	t.Parallel()
 	var asked []string
@@ -87,7 +88,7 @@ func TestOpen_belowAPath(t *testing.T) {
 	}
 }
 
-// A call ends with its context, though the library takes none per call.
+// A call ends with its context, although the library accepts none per call.
 func TestOpen_endsWithTheContext(t *testing.T) {
 	t.Parallel()
 	waiting := make(chan struct{})
@@ -132,7 +133,7 @@ func TestNew_refuses(t *testing.T) {
 	}
 }
 
-// A forge lives as long as a service, and accounts can be renamed.
+// A forge lives as long as the service, and accounts can be renamed.
 func TestOpen_accountIsRenamed(t *testing.T) {
 	t.Parallel()
 	asked, now := 0, time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -160,7 +161,7 @@ func TestOpen_accountIsRenamed(t *testing.T) {
 	}
 }
 
-// Just after the first push to an empty repository Gitea does not find its commits.
+// Right after the first push to an empty repository, Gitea does not find its commits.
 func TestRules_afterTheFirstPush(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -179,7 +180,7 @@ func TestRules_afterTheFirstPush(t *testing.T) {
 	must(t, "then", err)
 }
 
-// Pull requests can be switched off, and Gitea then finds nothing. Pushes go on.
+// If pull requests are disabled, Gitea returns "not found". Pushes still work.
 func TestOpen_withoutPullRequests(t *testing.T) {
 	t.Parallel()
 	forge := against(t, "", func(w http.ResponseWriter, r *http.Request) {
@@ -237,7 +238,7 @@ func TestOpen_headsWithoutABranch(t *testing.T) {
 	all, err := repo.PullRequests().Open(t.Context())
 	must(t, "list", err)
 	for _, pull := range all {
-		// What a server calls its pages may lead anywhere.
+		// URLs of pages in a server's responses are untrusted.
 		at := repo.Info().URL + "/pulls/" + strconv.Itoa(pull.Number)
 		if pull.Head.Own || pull.Author.Login != "" || pull.URL != at {
 			t.Errorf("%+v", pull)

@@ -8,7 +8,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// head is a branch as promoter names them.
+// head is a branch with a name as promoter creates it.
 const head = "promoter/prod/web"
 
 // propose pushes to the branch and opens a pull request.
@@ -22,7 +22,7 @@ func (w *world) propose(t *testing.T, repo scm.Repository) scm.PullRequest {
 	return made
 }
 
-// push puts a commit of our own on the branch.
+// push pushes a commit of our own to the branch.
 func (w *world) push(t *testing.T, content string) string {
 	t.Helper()
 	return w.repo.Commit(self, head, "Promote web\n\nPromoter-Environment: prod", map[string]string{"a.yaml": content})
@@ -35,7 +35,7 @@ func merge(t *testing.T, repo scm.Repository, pull scm.PullRequest) (scm.Merged,
 	})
 }
 
-// want checks the kind of an error and words in it.
+// want checks the kind of an error and substrings of its message.
 func want(t *testing.T, what string, err error, kind fault.Kind, words ...string) {
 	t.Helper()
 	if got := fault.KindOf(err); got != kind {
@@ -55,7 +55,7 @@ func must(t *testing.T, what string, err error) {
 	}
 }
 
-// requests counts all but those of Git.
+// requests counts all requests but those of Git.
 func (w *world) requests() (n int) {
 	for route, count := range w.Requests() {
 		if !strings.HasPrefix(route, "GIT ") {

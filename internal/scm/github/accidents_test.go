@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// accidents happen between the adapter and the emulator.
+// accidents injects failures between the adapter and the emulator.
 type accidents struct {
 	next http.RoundTripper
 
@@ -30,7 +30,7 @@ func (a *accidents) count() (all, writes int) {
 	return a.all, a.writes
 }
 
-// take counts a request and returns what happens to it.
+// take counts a request and returns the failure to inject.
 func (a *accidents) take(write bool) (lose bool, fail int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -43,7 +43,7 @@ func (a *accidents) take(write bool) (lose bool, fail int) {
 	return lose, 0
 }
 
-// RoundTrip sends the request unless something happens to it.
+// RoundTrip sends the request unless a failure is injected.
 func (a *accidents) RoundTrip(r *http.Request) (*http.Response, error) {
 	lose, fail := a.take(r.Method != http.MethodGet)
 	if fail != 0 {

@@ -12,7 +12,7 @@ import (
 	"promoter/internal/secret"
 )
 
-// granted are all permissions of the table.
+// granted returns all permissions of the table.
 func granted() map[string]string {
 	all := map[string]string{}
 	for _, p := range github.Permissions() {
@@ -21,7 +21,7 @@ func granted() map[string]string {
 	return all
 }
 
-// without leaves permissions out.
+// without removes permissions.
 func without(all map[string]string, names ...string) map[string]string {
 	left := maps.Clone(all)
 	for _, name := range names {
@@ -30,7 +30,7 @@ func without(all map[string]string, names ...string) map[string]string {
 	return left
 }
 
-// The suite with the token of an installation.
+// The suite with an installation token.
 func TestConformance_app(t *testing.T) {
 	t.Parallel()
 	scmtest.Run(t, newAppBench)
@@ -59,7 +59,7 @@ func newAppBench(t *testing.T) scmtest.Bench {
 	return made
 }
 
-// newApp makes the App as promoter does.
+// newApp creates the App as promoter does.
 func newApp(t *testing.T, server *githubtest.Server, of *githubtest.App, now func() time.Time) *github.App {
 	t.Helper()
 	app, err := github.NewApp(github.AppOptions{
@@ -71,7 +71,7 @@ func newApp(t *testing.T, server *githubtest.Server, of *githubtest.App, now fun
 	return app
 }
 
-// use finds an installation and makes its forge.
+// use finds an installation and returns its forge.
 func use(t *testing.T, app *github.App, wanted *githubtest.Installation) *github.Installed {
 	t.Helper()
 	all, err := app.Installations(t.Context())

@@ -52,7 +52,8 @@ func TestForge_convert(t *testing.T) {
 	}
 }
 
-// A code works once, for an hour, and only if it is one. No error shows it.
+// A code works once, for an hour, and only if it is well-formed. No error contains
+// it.
 func TestForge_convert_codes(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
@@ -82,7 +83,7 @@ func TestForge_convert_codes(t *testing.T) {
 	}
 }
 
-// answering is a GitHub that says one thing.
+// answering is a GitHub that always sends the same response.
 type answering struct {
 	status int
 	body   string
@@ -138,7 +139,7 @@ func TestForge_convert_missing(t *testing.T) {
 	}
 }
 
-// No answer stops the program, shows a secret in an error, or leads elsewhere.
+// No response causes a panic, leaks a secret in an error, or redirects elsewhere.
 func FuzzForge_convert(f *testing.F) {
 	f.Add([]byte(`{"id": 7, "slug": "p", "client_id": "Iv1", "client_secret": "c", "webhook_secret": "SECRET", "pem": "SECRET"}`))
 	f.Add([]byte(`{"id": 7, "slug": "../x", "html_url": "https://evil.example.com/apps/p", "webhook_secret": 5}`))

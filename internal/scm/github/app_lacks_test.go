@@ -10,8 +10,8 @@ import (
 	"promoter/internal/scm/github"
 )
 
-// An App that asks for all of the table, and subscribes to what a manifest
-// subscribes to, lacks nothing.
+// An App that requests the whole table, and subscribes to the events of a manifest,
+// lacks nothing.
 func TestApp_lacksNothing(t *testing.T) {
 	t.Parallel()
 	w := newAppWorld(t)

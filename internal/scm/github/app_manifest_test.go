@@ -24,8 +24,8 @@ func manifestOptions() github.ManifestOptions {
 	}
 }
 
-// press posts a manifest as the browser does, and returns what GitHub sends it back
-// with; none: GitHub's words.
+// press posts a manifest as the browser does, and returns the query of GitHub's
+// redirect; without one: GitHub's message.
 func press(t *testing.T, s *githubtest.Server, organization string, options github.ManifestOptions) (back url.Values, words string) {
 	t.Helper()
 	text, err := github.Manifest(options)
@@ -53,7 +53,7 @@ func post(t *testing.T, s *githubtest.Server, to, manifest string) (back url.Val
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close() //nolint:errcheck // it is only read
+	defer answer.Body.Close() //nolint:errcheck // only read
 	if answer.StatusCode != http.StatusFound {
 		var told strings.Builder
 		if err := answer.Write(&told); err != nil {
@@ -71,8 +71,8 @@ func post(t *testing.T, s *githubtest.Server, to, manifest string) (back url.Val
 	return at.Query(), ""
 }
 
-// A manifest asks for the table's permissions and for the events that they allow;
-// GitHub takes it, and the App has exactly these.
+// A manifest requests the table's permissions and the events that they allow; GitHub
+// accepts it, and the App has exactly these.
 func TestManifest_asksForTheTable(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -112,7 +112,7 @@ func TestManifest_asksForTheTable(t *testing.T) {
 	}
 }
 
-// Without an address for webhooks there is neither a webhook nor an event.
+// Without a webhook URL there is neither a webhook nor an event.
 func TestManifest_withoutWebhook(t *testing.T) {
 	t.Parallel()
 	s := githubtest.New(t, githubtest.Options{})
@@ -131,8 +131,8 @@ func TestManifest_withoutWebhook(t *testing.T) {
 	}
 }
 
-// The fake refuses what GitHub is known to refuse, so that the tests above say
-// something.
+// The fake rejects what GitHub is known to reject, so that the tests above are
+// meaningful.
 func TestManifest_refusedByGitHub(t *testing.T) {
 	t.Parallel()
 	s := githubtest.New(t, githubtest.Options{})
@@ -202,8 +202,8 @@ func TestRegisterURL(t *testing.T) {
 	}
 }
 
-// An event of the list is one that its permission allows, and no other: what
-// GitHub's description of webhooks says.
+// The permission of every event is in the table. No event is listed twice, or sent to
+// every App anyway.
 func TestEvents_permitted(t *testing.T) {
 	t.Parallel()
 	var names []string
@@ -218,7 +218,7 @@ func TestEvents_permitted(t *testing.T) {
 	}
 }
 
-// asNobody is the GitHub without a credential.
+// asNobody returns a GitHub forge without a credential.
 func asNobody(t *testing.T, s *githubtest.Server) *github.Forge {
 	t.Helper()
 	forge, err := github.New(github.Options{URL: s.URL(), Token: noToken, HTTP: s.Client(), Now: time.Now})

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the table of docs/github.md anew")
 
-// The tables of the page are those in code.
+// The tables of the page match those in code.
 func TestPage_tables(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("..", "..", "..", "docs", "github.md")

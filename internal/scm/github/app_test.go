@@ -19,7 +19,7 @@ import (
 	"promoter/internal/secret"
 )
 
-// appWorld is a strict GitHub with one App.
+// appWorld is a strict GitHub server with one App.
 type appWorld struct {
 	*githubtest.Server
 	of    *githubtest.App
@@ -113,7 +113,7 @@ func small(t *testing.T) *rsa.PrivateKey {
 	return key
 }
 
-// No text that is given for a key stops the program or comes back in an error.
+// No text given as a key causes a panic or appears in an error.
 func FuzzNewApp_key(f *testing.F) {
 	f.Add([]byte("-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----\n"))
 	f.Add([]byte("-----BEGIN PRIVATE KEY-----\n\n-----END PRIVATE KEY-----\n"))
@@ -128,7 +128,7 @@ func FuzzNewApp_key(f *testing.F) {
 	})
 }
 
-// What GitHub says about an App that is not what the file says.
+// GitHub's errors for an App that does not match the config.
 func TestApp_refused(t *testing.T) {
 	t.Parallel()
 	w := newAppWorld(t)
@@ -153,7 +153,7 @@ func TestApp_refused(t *testing.T) {
 	}
 }
 
-// A clock that is wrong is made up for, once, and said.
+// Clock skew is detected once, compensated, and reported.
 func TestApp_skew(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{-time.Hour, -20 * time.Minute, -5 * time.Second, 0, 5 * time.Second, 5 * time.Minute, 3 * time.Hour} {
@@ -189,7 +189,7 @@ func TestApp_skew(t *testing.T) {
 	}
 }
 
-// A difference of days is not made up for.
+// Clock skew of days is not compensated.
 func TestApp_skewOfDays(t *testing.T) {
 	t.Parallel()
 	w := newAppWorld(t)

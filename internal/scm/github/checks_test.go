@@ -37,7 +37,7 @@ func TestChecks_mapStates(t *testing.T) {
 	w := newWire(t)
 	signals := w.open().Signals()
 	w.on("GET "+statusesPath, says(200, "["+strings.Join([]string{
-		statusJSON("ci", "success", "robot"), statusJSON("ci", "pending", "robot"), // the newest first
+		statusJSON("ci", "success", "robot"), statusJSON("ci", "pending", "robot"), // newest first
 		statusJSON("slow", "pending", "robot"), statusJSON("bad", "failure", "robot"), statusJSON("broken", "error", "robot"),
 		statusJSON("promoter", "failure", "Promoter"),
 	}, ",")+"]"))
@@ -108,7 +108,7 @@ func TestChecks_oneNameFromSeveralSources(t *testing.T) {
 	}
 }
 
-// numbered answers the pages of a list of n things.
+// numbered sends the pages of a list of n items.
 func numbered(w *wire, path string, n int, thing func(int) string, wrap func([]string) string) http.HandlerFunc {
 	return func(out http.ResponseWriter, r *http.Request) {
 		page := 1
@@ -145,7 +145,7 @@ func TestChecks_moreThan100(t *testing.T) {
 	w.expect("GET "+statusesPath, "GET "+statusesPath, "GET "+statusesPath, "GET "+runsPath, "GET "+runsPath)
 }
 
-// A list without an end is refused and never taken for a whole one.
+// An endless list is an error and never treated as complete.
 func TestChecks_endless(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
@@ -194,7 +194,7 @@ func TestSetStatus_onlyWhatChanged(t *testing.T) {
 			}
 		}
 	}
-	// What the checks told is not asked again.
+	// What Checks has read is not requested again.
 	signals = w.open().Signals()
 	if _, err := signals.Checks(t.Context(), head); err != nil {
 		t.Fatal(err)

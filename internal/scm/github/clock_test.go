@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// clock is a clock that a test moves.
+// clock is a clock that the test advances.
 type clock struct {
 	mu sync.Mutex
 	at time.Time

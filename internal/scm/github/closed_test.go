@@ -8,8 +8,8 @@ import (
 	"promoter/internal/scm"
 )
 
-// TestClosed_whoClosedMayBeHidden lists a pull request of which the issue cannot
-// be read: who closed it is not told, and that is all.
+// TestClosed_whoClosedMayBeHidden lists a pull request whose issue cannot be read:
+// only its closer is missing.
 func TestClosed_whoClosedMayBeHidden(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]fault.Kind{403: "", 404: "", 410: "", 429: fault.RateLimited, 502: fault.Temporary} {

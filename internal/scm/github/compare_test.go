@@ -40,7 +40,7 @@ func TestCompare(t *testing.T) {
 	checkFault(t, err, fault.NotFound, "comparison in acme/web")
 }
 
-// Revisions come from images of strangers: none leads to another question.
+// Revisions come from untrusted images: none can change the route of the request.
 func TestCompare_strangeRevisions(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)

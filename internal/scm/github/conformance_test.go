@@ -23,7 +23,7 @@ func TestConformance_server(t *testing.T) {
 // self is the account under test.
 const self = githubtest.Self
 
-// bench is the strict server with the people of the suite.
+// bench is the strict server with the users of the suite.
 type bench struct {
 	*githubtest.Server
 	repo  *githubtest.Repository
@@ -47,8 +47,8 @@ func newServerBench(t *testing.T) (*bench, scmtest.Bench) {
 	return b, b.repo.Bench(forge)
 }
 
-// ticking is a clock that goes a second further whenever it is read, because
-// GitHub tells times in seconds.
+// ticking returns a clock that advances by a second on each call, because GitHub's
+// times are in whole seconds.
 func ticking() func() time.Time {
 	begin, reads := time.Now(), atomic.Int64{}
 	return func() time.Time { return begin.Add(time.Duration(reads.Add(1)) * time.Second) }

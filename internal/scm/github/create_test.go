@@ -74,7 +74,7 @@ func TestCreate_decorated(t *testing.T) {
 	}
 }
 
-// GitHub refuses all reviewers because of one.
+// GitHub rejects all reviewers because of one.
 func TestCreate_unknownPeopleAreLeftOut(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
@@ -108,7 +108,7 @@ func trimmed(texts []string) []string {
 	return cut
 }
 
-// What fails after the opening is an error beside the open pull request.
+// A failure after the pull request is open is returned along with it.
 func TestCreate_openedAllTheSame(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
@@ -139,7 +139,7 @@ func TestCreate_secondIsAConflict(t *testing.T) {
 	w.expect("POST " + pullsPath)
 }
 
-// The answer was lost. It is looked up, and never asked for twice.
+// The response was lost. The pull request is looked up, and never requested twice.
 func TestCreate_lostAnswer(t *testing.T) {
 	t.Parallel()
 	older := strings.Replace(pullJSON(5, ""), `"title":"T"`, `"title":"Older"`, 1)

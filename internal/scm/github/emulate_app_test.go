@@ -15,7 +15,7 @@ import (
 	"promoter/internal/secret"
 )
 
-// seedApp is the seed with an App that is installed on acme.
+// seedApp returns the seed with an App that is installed on acme.
 func seedApp(t *testing.T, key string) string {
 	t.Helper()
 	var all object
@@ -33,8 +33,8 @@ func seedApp(t *testing.T, key string) string {
 	return string(text)
 }
 
-// The emulator verifies what an App signs by itself, and makes tokens. It lists no
-// repositories of an installation, and lets it act as the organization.
+// The emulator independently verifies what an App signs, and creates tokens. It does
+// not list the repositories of an installation, and lets it act as the organization.
 func TestApp_emulator(t *testing.T) {
 	t.Parallel()
 	fake := githubtest.New(t, githubtest.Options{})
@@ -80,7 +80,7 @@ func TestApp_emulator(t *testing.T) {
 	}
 }
 
-// The suite with the token of an installation.
+// The suite with an installation token.
 func TestConformance_emulatorApp(t *testing.T) {
 	t.Parallel()
 	key := githubtest.New(t, githubtest.Options{}).NewApp("one", granted()).Key()

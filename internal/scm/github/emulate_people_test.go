@@ -11,7 +11,7 @@ import (
 	"promoter/internal/scm/scmtest"
 )
 
-// commit writes one file on a branch.
+// commit pushes one file to a branch.
 func (p place) commit(c scmtest.Commit) string {
 	p.t.Helper()
 	if c.By == "" {

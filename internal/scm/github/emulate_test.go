@@ -23,11 +23,13 @@ import (
 	"promoter/internal/secret"
 )
 
-// emulateVariable names the folder of packages that `hack/tools emulate` brings.
+// emulateVariable is the environment variable with the directory of packages that
+// `hack/tools emulate` downloads.
 const emulateVariable = "PROMOTER_EMULATE"
 
-// known are the cases that the emulator gets wrong, and how. It was written by
-// others who read GitHub's documents, which makes the rest worth asking.
+// known lists the tests that fail because of the emulator, with the reason. The
+// emulator is an independent implementation of GitHub's documentation, which makes
+// the other tests valuable.
 var known = map[string]string{
 	"a person's closing is told apart from ours":              noIssue,
 	"a deleted branch closes, and what it held is still told": "pull requests do not follow their branches",
@@ -61,7 +63,7 @@ var known = map[string]string{
 	"Releases lists the published ones, newest first":         "the time of publishing cannot be given, and equal ones are in any order",
 }
 
-// What several cases have in common.
+// Reasons that several tests share.
 const (
 	noIssue    = "a pull request is no issue, which alone tells who closed it"
 	noStatuses = "it has no commit statuses"
@@ -81,13 +83,13 @@ func TestConformance_emulator(t *testing.T) {
 	scmtest.Run(t, startEmulator(t).bench)
 }
 
-// emulator is one running emulator; every case gets a repository of its own.
+// emulator is one running emulator; every test gets a repository of its own.
 type emulator struct {
 	url   string
 	repos atomic.Int64
 }
 
-// seed is the people of the suite.
+// seed contains the users of the suite.
 const seed = `{
 	"users": [{"login": "promoter-bot"}, {"login": "ann"}, {"login": "bob"}, {"login": "eve"}, {"login": "robot-ci"}, {"login": "owner"}],
 	"orgs": [{"login": "acme", "members": [{"login": "owner", "role": "admin"}, {"login": "ann", "role": "member"}]}]

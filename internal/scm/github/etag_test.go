@@ -9,7 +9,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// conditional answers as GitHub does: "not modified" where the ETag fits.
+// conditional responds as GitHub does: "not modified" if the ETag matches.
 func conditional(body, etag string, headers ...string) http.HandlerFunc {
 	return func(out http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("If-None-Match") == etag {
@@ -51,7 +51,7 @@ func TestCache_asksWithTheETag(t *testing.T) {
 	}
 }
 
-// A pass in which nothing happened reads everything and counts for nothing.
+// A reconciliation without changes reads everything without using the rate limit.
 func TestCache_idlePass(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)

@@ -96,7 +96,7 @@ func TestExplain_answersOfGitHub(t *testing.T) {
 	}
 }
 
-// GitHub hides from a token without the scope what it may not write.
+// GitHub responds with "not found" if a token lacks the scope to write.
 func TestExplain_hiddenFromWriting(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
@@ -117,7 +117,7 @@ func TestExplain_nothing(t *testing.T) {
 	}
 }
 
-// Whatever a server answers, the error is one bounded line.
+// For any response of a server, the error is one bounded line.
 func FuzzExplain(f *testing.F) {
 	f.Add(422, []byte(`{"message":"Validation Failed","errors":["x",{"field":"a","code":"b"}]}`), "repo, read:org", "gist", "contents=read")
 	f.Add(403, []byte("{\"message\":\"a\\nb\\u0000\\u202e https://u:p@h/\"}"), "", "\x7f", ";;")

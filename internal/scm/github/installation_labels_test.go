@@ -8,7 +8,8 @@ import (
 	"promoter/internal/scm"
 )
 
-// GitHub lets who may write pull requests put labels on them, and make none.
+// With write access to pull requests, GitHub allows adding existing labels to them,
+// but not creating labels.
 func TestInstalled_newLabelsNeedAPermission(t *testing.T) {
 	t.Parallel()
 	w := newAppWorld(t)

@@ -129,7 +129,8 @@ func TestInstalled_repositories(t *testing.T) {
 	}
 }
 
-// A token is asked for what the table says, whatever else the App may do.
+// A token is requested with the permissions of the table, whatever else the App may
+// do.
 func TestInstalled_leastPermissions(t *testing.T) {
 	t.Parallel()
 	w := newAppWorld(t)

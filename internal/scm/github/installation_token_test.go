@@ -73,7 +73,7 @@ func TestTokens_oneRenewalForAllWhoWait(t *testing.T) {
 	}
 }
 
-// Who does not want to wait any more goes; the others get their token.
+// A caller whose context ends stops waiting; the others get their token.
 func TestTokens_waitingEnds(t *testing.T) {
 	t.Parallel()
 	w, _, forge := newInstalled(t)
@@ -100,8 +100,8 @@ func TestTokens_waitingEnds(t *testing.T) {
 	group.Wait()
 }
 
-// A token that worked and is refused is replaced once; the request is sent again,
-// with its body.
+// A token that worked and is rejected is replaced once; the request is repeated, with
+// its body.
 func TestTokens_revoked(t *testing.T) {
 	t.Parallel()
 	w, installed, forge := newInstalled(t)
@@ -123,7 +123,8 @@ func TestTokens_revoked(t *testing.T) {
 	}
 }
 
-// Several requests are refused at once: each is sent again, with one token for all.
+// Several requests are rejected at once: each is repeated, with one new token for
+// all.
 func TestTokens_revokedUnderMany(t *testing.T) {
 	t.Parallel()
 	const many = 5
@@ -157,7 +158,7 @@ func TestTokens_revokedUnderMany(t *testing.T) {
 	}
 }
 
-// A GitHub that refuses every token is not asked for ever more of them.
+// If GitHub rejects every token, the number of token requests is bounded.
 func TestTokens_refusedEachTime(t *testing.T) {
 	t.Parallel()
 	w, installed, forge := newInstalled(t)
@@ -199,7 +200,7 @@ func TestTokens_suspendedAndRemoved(t *testing.T) {
 					}
 				}
 				test.happens(installed)
-				_ = open(t, forge) // says it in GitHub's words
+				_ = open(t, forge) // fails with GitHub's message
 				before := w.Requests()
 				if err := open(t, forge); fault.KindOf(err) != test.kind || !strings.Contains(err.Error(), test.words) {
 					t.Errorf("got %v", err)
@@ -215,7 +216,7 @@ func TestTokens_suspendedAndRemoved(t *testing.T) {
 	}
 }
 
-// What passes is not remembered.
+// Temporary errors are not cached.
 func TestTokens_serverError(t *testing.T) {
 	t.Parallel()
 	w, _, forge := newInstalled(t)

@@ -54,7 +54,7 @@ func TestGate_limitsOfGitHub(t *testing.T) {
 	}
 }
 
-// The pause of a refusal that names no time doubles, until one is answered.
+// The pause of a refusal without a time doubles until a request succeeds.
 func TestGate_pauseDoubles(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
@@ -71,7 +71,7 @@ func TestGate_pauseDoubles(t *testing.T) {
 	}
 }
 
-// The last request of the hour was answered: the next would be refused.
+// After the last request of the hour, no request is sent: it would be refused.
 func TestGate_spentLimitSendsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)

@@ -46,7 +46,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// The branch allows less than its repository.
+// The branch allows fewer methods than its repository.
 func TestMerge_nextMethod(t *testing.T) {
 	t.Parallel()
 	for _, words := range []string{

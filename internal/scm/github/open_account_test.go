@@ -13,7 +13,7 @@ import (
 	"promoter/internal/secret"
 )
 
-// A forge lives as long as a service, and accounts can be renamed.
+// A forge lives as long as the service, and accounts can be renamed.
 func TestOpen_accountIsRenamed(t *testing.T) {
 	t.Parallel()
 	asked, now := 0, time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)

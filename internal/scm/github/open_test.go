@@ -111,8 +111,8 @@ func TestOpen_renamedAndArchived(t *testing.T) {
 	}
 }
 
-// Where the credential is sent, and whose rights a repository has, is what the
-// server's file says of the forge; no answer of it.
+// The config of the forge determines where the credential is sent, and which
+// permissions a repository has; no response can change it.
 func TestOpen_anAnswerLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)

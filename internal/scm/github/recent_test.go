@@ -15,8 +15,8 @@ import (
 
 const recentPath = repoPath + "/issues/comments"
 
-// saidJSON is a comment in a list of the whole repository, on a pull request or on
-// an issue.
+// saidJSON returns a comment in the list of the whole repository, on a pull request
+// or on an issue.
 func saidJSON(id, number int, page, updated, more string) string {
 	return fmt.Sprintf(`{"id":%d,"user":{"login":"ann","type":"User"},"body":"word %d","created_at":"2026-06-01T10:00:00Z","updated_at":%q,
 "issue_url":"https://api.github.com/repos/acme/deploy/issues/%d","html_url":"https://github.com/acme/deploy/%s/%d#issuecomment-%d"%s}`,
@@ -51,8 +51,8 @@ func TestRecent_asksOnce(t *testing.T) {
 	w.expect("GET " + recentPath)
 }
 
-// moving is a list whose first comment is edited between the pages: it goes to the
-// end, and the others move up by one.
+// moving is a list whose first comment is edited between pages: it moves to the end,
+// and shifts the others by one.
 type moving struct {
 	first, asked int
 }
@@ -94,7 +94,8 @@ func TestRecent_anEditBetweenPages(t *testing.T) {
 	}
 }
 
-// More than a page of one second is read by its pages.
+// If more than a page of comments are from the same second, they are read by page
+// number.
 func TestRecent_manyOfOneSecond(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)

@@ -14,9 +14,9 @@ import (
 	"promoter/internal/scm/scmtest"
 )
 
-// TestRequests_perCall lists what every call of the seams costs, so that a change
-// that asks more is seen. Answers that were not modified cost no rate limit; they
-// are counted here all the same.
+// TestRequests_perCall lists the requests of every call of the interfaces, to detect
+// a change that adds requests. "Not modified" responses do not count against the rate
+// limit, but are counted here.
 func TestRequests_perCall(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
@@ -80,7 +80,7 @@ func costOf(t *testing.T, name string) []string {
 	return cost
 }
 
-// prepare brings about what a call finds.
+// prepare sets up the state for a call.
 func prepare(t *testing.T, b *bench, repo scm.Repository, name string, number int, head string) {
 	t.Helper()
 	var err error
@@ -100,7 +100,7 @@ func prepare(t *testing.T, b *bench, repo scm.Repository, name string, number in
 	}
 }
 
-// calls are the calls by the words of the table.
+// calls returns the calls by their names in the table.
 func calls(forge scm.Forge, repo scm.Repository, number int, head string) map[string]func(context.Context) error {
 	draft := scm.Draft{Head: "promoter/prod/web", Base: "main", Title: "Promote web", Body: "text"}
 	whole := draft

@@ -54,7 +54,7 @@ func TestRules_rulesets(t *testing.T) {
 	if diff := cmp.Diff(want, ruled(t, w.open())); diff != "" {
 		t.Error(diff)
 	}
-	w.expect(rulesPath, branchPath) // no ruleset is asked for without need
+	w.expect(rulesPath, branchPath) // rulesets are only read if necessary
 }
 
 func TestRules_none(t *testing.T) {
@@ -134,7 +134,7 @@ func TestRules_faults(t *testing.T) {
 	checkFault(t, err, fault.Temporary, "rules of branch main")
 }
 
-// A branch with slashes is one part of the address.
+// A branch with slashes is one path segment of the URL.
 func TestRules_branchWithSlashes(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
@@ -152,7 +152,7 @@ func TestRules_branchWithSlashes(t *testing.T) {
 	}
 }
 
-// The method is the first that repository and rules allow.
+// The method is the first one that both the repository and the rules allow.
 func TestMerge_methodByTheRules(t *testing.T) {
 	t.Parallel()
 	const signed, linear = `{"type":"required_signatures","ruleset_id":9}`, `{"type":"required_linear_history","ruleset_id":9}`
@@ -196,7 +196,8 @@ func TestMerge_methodByTheRules(t *testing.T) {
 	}
 }
 
-// Signed commits that no rule foretold leave the squash, which GitHub signs.
+// If signatures turn out to be required without a known rule, squash is used, which
+// GitHub signs.
 func TestMerge_signedFoundOut(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)

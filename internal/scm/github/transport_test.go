@@ -28,15 +28,15 @@ func TestSigner_credentialStaysAtTheAPI(t *testing.T) {
 	_, err := repository.PullRequests().Open(t.Context())
 	checkFault(t, err, fault.Invalid, "redirects to", "refused")
 
-	// A page of a list may name any address too.
+	// A list may link to any URL as its next page.
 	w.on("GET "+repoPath+"/pulls", says(200, "[]", `Link: <`+stranger.URL+`/pulls?page=2>; rel="next"`), says(200, "[]"))
 	if _, err := repository.PullRequests().Open(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// A renamed repository answers reading with a redirect, and writing with one that
-// keeps the method.
+// After a rename, reads are redirected, and writes are redirected with the same
+// method.
 func TestRedirect_renamed(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
@@ -56,7 +56,7 @@ func TestRedirect_renamed(t *testing.T) {
 		t.Errorf("sent %q", bodies)
 	}
 
-	// net/http makes a reading of a redirected write.
+	// net/http follows a redirected write with a GET.
 	w.on("POST "+repoPath+"/pulls", says(301, "", "Location: "+w.server.URL+"/repositories/42/pulls"))
 	_, err := repository.PullRequests().Create(t.Context(), draft())
 	checkFault(t, err, fault.Conflict, "renamed or moved")

@@ -18,8 +18,8 @@ import (
 	"promoter/internal/secret"
 )
 
-// The forge of githubtest behaves; these tests say word by word what a server
-// answers, also what none should.
+// githubtest behaves like the real server; these tests define each response
+// literally, including invalid ones.
 
 const (
 	canary     = "ghp_canary7f3a"
@@ -32,13 +32,13 @@ const (
 
 var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
-// wire is a server that answers by a script, and notes what it was asked.
+// wire is a server with scripted responses that records requests.
 type wire struct {
 	t      *testing.T
 	server *httptest.Server
 
 	mu     sync.Mutex
-	script map[string][]http.HandlerFunc // the last one stays
+	script map[string][]http.HandlerFunc // the last one is repeated
 	asked  []string
 	bodies []string
 	now    time.Time
@@ -65,7 +65,7 @@ func (w *wire) on(route string, answers ...http.HandlerFunc) {
 	w.script[route] = answers
 }
 
-// says answers with a status, a body and headers, each "Name: value".
+// says responds with a status, a body and headers, each "Name: value".
 func says(status int, body string, headers ...string) http.HandlerFunc {
 	return func(out http.ResponseWriter, _ *http.Request) {
 		for _, header := range headers {
@@ -77,7 +77,7 @@ func says(status int, body string, headers ...string) http.HandlerFunc {
 	}
 }
 
-// breaks ends the connection without an answer.
+// breaks closes the connection without a response.
 func breaks(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
@@ -98,7 +98,7 @@ func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	answers[0](out, r)
 }
 
-// requests returns what was asked since the last call, with the bodies.
+// requests returns the requests since the last call, with their bodies.
 func (w *wire) requests() (asked, bodies []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -146,7 +146,7 @@ func (w *wire) forge() *Forge {
 	return forge
 }
 
-// open opens acme/deploy and forgets the requests for it.
+// open opens acme/deploy and discards the recorded requests for it.
 func (w *wire) open() scm.Repository {
 	w.t.Helper()
 	repository, err := w.forge().Open(w.t.Context(), "acme/deploy")
@@ -157,7 +157,7 @@ func (w *wire) open() scm.Repository {
 	return repository
 }
 
-// checkFault checks kind and words, and that the text is one bounded line without
+// checkFault checks kind and message, and that the text is one bounded line without
 // the credential.
 func checkFault(t *testing.T, err error, kind fault.Kind, words ...string) {
 	t.Helper()

@@ -13,9 +13,8 @@ import (
 	"promoter/internal/secret"
 )
 
-// TestConformance holds the adapter to every sentence of the seams, on a server
-// below a path whose project lies in subgroups, in every tier and of an older
-// release.
+// TestConformance runs the suite against the adapter, on a server below a path with a
+// project in subgroups, for every tier and for an older release.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string]gitlabtest.Options{
@@ -65,8 +64,8 @@ func (b *bench) open(t *testing.T) scm.Repository {
 	return repo
 }
 
-// ticking is a clock that goes a second further whenever it is read, so that what
-// happens one after the other has other times.
+// ticking returns a clock that advances by a second on each call, so that consecutive
+// events have different times.
 func ticking() func() time.Time {
 	begin, reads := time.Now(), atomic.Int64{}
 	return func() time.Time { return begin.Add(time.Duration(reads.Add(1)) * time.Second) }

@@ -12,7 +12,7 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// answered is the error that the library makes of an answer.
+// answered returns the library's error for a response.
 func answered(t *testing.T, status int, body string) error {
 	t.Helper()
 	resp := httptest.NewRecorder()
@@ -55,7 +55,7 @@ func TestExplain_answersOfGitLab(t *testing.T) {
 	}
 }
 
-// Whatever a server answers, the error is one bounded line.
+// For any response of a server, the error is one bounded line.
 func FuzzExplain(f *testing.F) {
 	f.Add(422, `{"message":{"a":["b",{"c":1}]},"error":"d"}`)
 	f.Add(403, "{\"message\":\"a\\nb\\u0000\\u202e https://u:p@h/\"}")

@@ -87,8 +87,8 @@ func TestMerge_refusals(t *testing.T) {
 	}
 }
 
-// Where a pipeline must succeed, our own status makes one that does. It is none of
-// those that the project means: theirs may come some seconds after a push.
+// If a pipeline must succeed, our own status creates one that does. It does not
+// count: the project's pipelines may start some seconds after a push.
 func TestMerge_ownStatusIsNoPipeline(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
@@ -133,7 +133,7 @@ func TestMerge_whatLanded(t *testing.T) {
 			merged, err := repo.PullRequests().Merge(t.Context(), made.Number, merging(made.Head.Commit))
 			want := b.project.Head("main")
 			if settings.AutoRebase {
-				want = "" // GitLab does not say
+				want = "" // not reported by GitLab
 			}
 			if err != nil || merged.Commit != want || merged.At.IsZero() {
 				t.Errorf("merged as %+v, %v, want %s", merged, err, want)
@@ -149,7 +149,7 @@ func TestMerge_whatLanded(t *testing.T) {
 	}
 }
 
-// Who had it in a train, or merged it by hand meanwhile, is not refused.
+// A merge request that was merged by a train or a user in the meantime is a success.
 func TestMerge_alreadyMergedInATrain(t *testing.T) {
 	t.Parallel()
 	b, made := newBench(t, gitlabtest.Options{})
@@ -163,7 +163,7 @@ func TestMerge_alreadyMergedInATrain(t *testing.T) {
 	}
 }
 
-// Our commit is kept where the project leaves the choice.
+// Our commit is not squashed if the project allows the choice.
 func TestCreate_keepsTheCommit(t *testing.T) {
 	t.Parallel()
 	for option, want := range map[string]bool{"default_on": false, "default_off": false, "never": false} {

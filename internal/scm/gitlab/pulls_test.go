@@ -11,8 +11,8 @@ import (
 	"promoter/internal/scm/scmtest"
 )
 
-// A draft is a beginning of its title: it stays one when its title changes, and
-// people see and change the rest.
+// A draft is marked by a title prefix: it remains a draft when its title changes, and
+// users see and change the rest.
 func TestEdit_draftStaysOne(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
@@ -23,7 +23,7 @@ func TestEdit_draftStaysOne(t *testing.T) {
 		t.Fatalf("made %+v, %v", made, err)
 	}
 	title := "Promote web again"
-	for _, one := range []scm.Repository{repo, b.open(t)} { // also where it was not seen in this pass
+	for _, one := range []scm.Repository{repo, b.open(t)} { // also if it was not read in this reconciliation
 		if err := one.PullRequests().Edit(t.Context(), made.Number, scm.Edit{Title: &title}); err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestEdit_draftStaysOne(t *testing.T) {
 	}
 }
 
-// Reviewers and assignees go with the first request; the free tier takes one.
+// Reviewers and assignees are part of the first request; the free tier allows one.
 func TestCreate_people(t *testing.T) {
 	t.Parallel()
 	for free, want := range map[bool][]string{true: {scmtest.Ann}, false: {scmtest.Ann, scmtest.Bob}} {
@@ -55,7 +55,7 @@ func TestCreate_people(t *testing.T) {
 	}
 }
 
-// GitLab opens a merge request from a branch that is not there: it is closed again.
+// GitLab opens a merge request from a branch that does not exist: it is closed again.
 func TestCreate_headless(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
@@ -68,7 +68,8 @@ func TestCreate_headless(t *testing.T) {
 	}
 }
 
-// Texts come back as they were written, also where GitLab would obey them.
+// Texts are returned as they were written, even if GitLab would execute a part of
+// them.
 func TestCreate_quickActions(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
@@ -100,7 +101,7 @@ func TestEdit_reopeningWithoutABranch(t *testing.T) {
 	}
 }
 
-// A former path leads to the project, also for what is asked by path alone.
+// A former path redirects to the project, also for requests by path.
 func TestMoved_followsTheFormerPath(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{Root: "/gitlab"})
@@ -116,7 +117,7 @@ func TestMoved_followsTheFormerPath(t *testing.T) {
 	if list, err := b.forge.Releases(t.Context(), former, 5); err != nil || len(list) != 1 {
 		t.Errorf("releases %v, %v", list, err)
 	}
-	made := b.propose(t, repo) // by its id
+	made := b.propose(t, repo) // by its ID
 	again, err := b.forge.Open(t.Context(), former)
 	if err != nil || again.Info().Key != repo.Info().Key || again.Info().Name != "other/deeper/and/deeper/deploy" {
 		t.Errorf("opened %+v, %v", again.Info(), err)
@@ -126,7 +127,7 @@ func TestMoved_followsTheFormerPath(t *testing.T) {
 	}
 }
 
-// The account of a project access token is a bot, wherever it is seen.
+// The account of a project access token is always recognized as a bot.
 func TestOpen_tokenOfAProject(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})

@@ -47,7 +47,7 @@ func TestRecent_asksOnce(t *testing.T) {
 	}
 }
 
-// Days end by the clock of the server, which may be in any zone.
+// Days end by the server's clock, which may be in any time zone.
 func TestDayBefore(t *testing.T) {
 	t.Parallel()
 	for hour := range 48 {
@@ -63,7 +63,7 @@ func TestDayBefore(t *testing.T) {
 	}
 }
 
-// A missing note and an emoji that is there are answered alike.
+// A missing note and an existing emoji have the same response.
 func TestReact_tellsGoneFromTaken(t *testing.T) {
 	t.Parallel()
 	const path = "/projects/42/merge_requests/7/notes/5/award_emoji"

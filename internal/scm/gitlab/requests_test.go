@@ -15,8 +15,8 @@ import (
 	"promoter/internal/scm/scmtest"
 )
 
-// TestRequests_perCall lists what every call of the seams costs, so that a change
-// that asks more is seen.
+// TestRequests_perCall lists the requests of every call of the interfaces, to detect
+// a change that adds requests.
 func TestRequests_perCall(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
@@ -79,7 +79,7 @@ func costOf(t *testing.T, name string) []string {
 	return cost
 }
 
-// prepare brings about what a call finds.
+// prepare sets up the state for a call.
 func (b *bench) prepare(t *testing.T, repo scm.Repository, name string, number int, head string) {
 	t.Helper()
 	var err error
@@ -98,7 +98,7 @@ func (b *bench) prepare(t *testing.T, repo scm.Repository, name string, number i
 	}
 }
 
-// calls are the calls by the words of the table.
+// calls returns the calls by their names in the table.
 func (b *bench) calls(repo scm.Repository, number int, head string) map[string]func(context.Context) error {
 	draft := scm.Draft{Head: branch, Base: "main", Title: "Promote web", Body: "text"}
 	whole := draft

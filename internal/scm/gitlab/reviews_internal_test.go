@@ -9,8 +9,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// An approval of which nothing tells the time was given for no commit: it counts
-// for none.
+// An approval with an unknown time has no known commit and does not count.
 func TestReconcile_noTimeIsNoCommit(t *testing.T) {
 	t.Parallel()
 	votes := reconcile(nil, []approval{{User: gogitlab.BasicUser{ID: 7, Username: "ann"}}})

@@ -10,8 +10,8 @@ import (
 	"promoter/internal/scm/scmtest"
 )
 
-// An approval has the head that it was given for, on servers that tell its time and
-// on those that do not, whether a push takes approvals back or not.
+// An approval has the head for which it was given, on servers with and without
+// approval times, whether or not a push revokes approvals.
 func TestReviews_approvalsBeforeTheLastPush(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string]gitlabtest.Options{"with times": {}, "without times": {Old: true}} {
@@ -32,7 +32,7 @@ func TestReviews_approvalsBeforeTheLastPush(t *testing.T) {
 				b.wantReviews(t, made.Number, "ann "+state+" before")
 				b.project.Approve(scmtest.Bob, made.Number)
 				b.wantReviews(t, made.Number, "ann "+state+" before, bob approved here")
-				b.project.Approve(scmtest.Ann, made.Number) // takes the first one back
+				b.project.Approve(scmtest.Ann, made.Number) // revokes the first one
 				b.wantReviews(t, made.Number, "ann dismissed before, bob approved here, ann approved here")
 				b.project.Unapprove(scmtest.Ann, made.Number)
 				b.wantReviews(t, made.Number, "ann dismissed before, bob approved here, ann dismissed here")
@@ -41,7 +41,7 @@ func TestReviews_approvalsBeforeTheLastPush(t *testing.T) {
 	}
 }
 
-// wantReviews compares reviews with their heads: that of now, or one before.
+// wantReviews compares reviews with their heads: the current one, or a previous one.
 func (b *bench) wantReviews(t *testing.T, number int, want string) {
 	t.Helper()
 	found, err := b.open(t).Signals().Reviews(t.Context(), number)
@@ -64,8 +64,8 @@ func (b *bench) wantReviews(t *testing.T, number int, want string) {
 	}
 }
 
-// A head that comes back is a version of its own: an approval of its first time
-// stays one of that head, and one of what was between does not become one.
+// A head that is restored is a new version: an approval of its first version remains
+// one of that head, and one of a version in between does not become one.
 func TestReviews_headThatComesBack(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
@@ -77,7 +77,7 @@ func TestReviews_headThatComesBack(t *testing.T) {
 	b.wantReviews(t, made.Number, "ann approved before")
 }
 
-// A reviewer who is asked again has withdrawn what was asked for.
+// A reviewer who is asked for another review has withdrawn the change request.
 func TestReviews_objections(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
@@ -89,8 +89,8 @@ func TestReviews_objections(t *testing.T) {
 	b.wantReviews(t, made.Number, "ann dismissed here")
 }
 
-// Bots are known by the name of their account, or by what GitLab says of it; who
-// may only read has no say.
+// Bots are recognized by the name of their account, or by GitLab's API; a user with
+// read access only does not count.
 func TestReviews_whoCounts(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
@@ -116,8 +116,8 @@ func TestReviews_whoCounts(t *testing.T) {
 	}
 }
 
-// GitLab answers 300 questions about accounts in ten minutes. Whether one is a bot
-// does not change, and is asked once; the role is asked by every pass.
+// GitLab allows 300 requests about accounts in ten minutes. Whether one is a bot does
+// not change and is queried once; the role is queried by every reconciliation.
 func TestReviews_asksOnceWhoIsABot(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
@@ -132,7 +132,7 @@ func TestReviews_asksOnceWhoIsABot(t *testing.T) {
 	}
 }
 
-// Notes of GitLab's own and remarks on lines are no comments.
+// System notes and remarks on lines are not comments.
 func TestComments_onlyWhatPeopleSay(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})

@@ -10,7 +10,8 @@ import (
 	"promoter/internal/scm"
 )
 
-// An approval rule is about all branches, about the protected ones, or about some.
+// An approval rule applies to all branches, to protected branches, or to some
+// branches.
 func TestLooking_appliesTo(t *testing.T) {
 	t.Parallel()
 	some := &gogitlab.ProjectApprovalRule{ProtectedBranches: []*gogitlab.ProtectedBranch{{Name: "env/*"}}}
@@ -33,8 +34,8 @@ func TestLooking_appliesTo(t *testing.T) {
 	}
 }
 
-// A feature that a server has no licence for, or that a token may not use, hides no
-// other rule: the token was good for the project itself.
+// A feature that is not licensed, or that a token may not use, does not hide other
+// rules: the token was valid for the project itself.
 func TestRules_refusedParts(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {

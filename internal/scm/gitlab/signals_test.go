@@ -10,8 +10,8 @@ import (
 	"promoter/internal/scm/gitlab/gitlabtest"
 )
 
-// The jobs of a pipeline that our push began have our account as their author, and
-// are no status of ours: a gate may wait for them.
+// The jobs of a pipeline that our push triggered have our account as their author,
+// and are not our status: a gate may wait for them.
 func TestChecks_jobsOfOurPushAreNotOurs(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
@@ -36,7 +36,8 @@ func checksOf(t *testing.T, signals scm.Signals, commit string) []scm.Check {
 	return checks
 }
 
-// Pipelines of one commit: the latest of each ref counts, and the worst of all refs.
+// With several pipelines of one commit, the latest of each ref counts, and the worst
+// of all refs.
 func TestChecks_severalPipelines(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
@@ -62,8 +63,8 @@ func TestChecks_severalPipelines(t *testing.T) {
 	}
 }
 
-// GitLab refuses to set what is pending to pending; the words change all the same,
-// and there is one status throughout, in one pipeline.
+// GitLab refuses to set a pending status to pending; its description changes
+// nevertheless, and there is one status throughout, in one pipeline.
 func TestSetStatus_wordsOfWhatIsPending(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
@@ -71,7 +72,7 @@ func TestSetStatus_wordsOfWhatIsPending(t *testing.T) {
 	b.project.AddPipeline(head, branch)
 	for i, words := range []string{"first", "second", "third", "third", "fourth"} {
 		if i == 2 {
-			b.project.AddPipeline(head, "refs/merge-requests/1/head") // a newer one leaves ours where it is
+			b.project.AddPipeline(head, "refs/merge-requests/1/head") // a newer one does not move ours
 		}
 		signals := b.open(t).Signals()
 		if err := signals.SetStatus(t.Context(), head, scm.Status{Context: "promoter", State: scm.CheckPending, Description: words}); err != nil {
@@ -90,14 +91,14 @@ func TestSetStatus_wordsOfWhatIsPending(t *testing.T) {
 	}
 }
 
-// Two processes say the same: the second one's refusal is no failure.
+// Two processes set the same status: the refusal of the second one is not an error.
 func TestSetStatus_twoProcesses(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
 	head := b.push("image: web:2\n")
 	one, two := b.open(t).Signals(), b.open(t).Signals()
 	status := scm.Status{Context: "promoter", State: scm.CheckPending, Description: "waiting"}
-	for _, signals := range []scm.Signals{one, two} { // both look before either writes
+	for _, signals := range []scm.Signals{one, two} { // both read before either writes
 		checksOf(t, signals, head)
 	}
 	for _, signals := range []scm.Signals{one, two} {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// GitLab obeys a line that begins with a command, also in what our account writes.
+// GitLab executes a line that starts with a command, even in texts by our account.
 func TestBodyOf_nothingIsObeyed(t *testing.T) {
 	t.Parallel()
 	text := "/close\n\n- a/b\n /merge\n/label ~x\n\\/reopen\n//x\n/1\nhttps://x/y\n/Approve"
@@ -21,7 +21,7 @@ func TestBodyOf_nothingIsObeyed(t *testing.T) {
 	}
 }
 
-// GitLab takes carriage returns out before it looks for commands.
+// GitLab removes carriage returns before it looks for commands.
 func TestBodyOf_nothingIsHidden(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -58,8 +58,8 @@ func TestLabelsOf_cutsLongOnes(t *testing.T) {
 	}
 }
 
-// What was written once is written the same again, so that an unchanged text makes
-// no edit; and nothing in it is obeyed.
+// Escaping is idempotent for a round trip, so that an unchanged text causes no edit;
+// and no command in it is executed.
 func FuzzBodyOf(f *testing.F) {
 	f.Add("/close\n\\/x\n\r\n/y")
 	f.Add(`\\/a`)

@@ -16,12 +16,12 @@ import (
 	"promoter/internal/secret"
 )
 
-// The forge of gitlabtest behaves; these tests say word by word what a server
-// answers, also what none should.
+// gitlabtest behaves like the real server; these tests define each response
+// literally, including invalid ones.
 
 const canary = "glpat-canary7f3a"
 
-// wired is a forge whose server answers by a script, by "METHOD PATH".
+// wired returns a forge whose server has scripted responses, by "METHOD PATH".
 func wired(t *testing.T, script map[string]http.HandlerFunc) *Forge {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,7 +53,7 @@ func says(status int, body string) http.HandlerFunc {
 const projectJSON = `{"id":42,"path_with_namespace":"acme/deploy","default_branch":"main","web_url":"https://evil.example.com/x",
 "http_url_to_repo":"https://evil.example.com/x.git","permissions":{"project_access":{"access_level":30},"group_access":null}}`
 
-// opened is a project with more answers.
+// opened returns a project with additional responses.
 func opened(t *testing.T, script map[string]http.HandlerFunc) scm.Repository {
 	t.Helper()
 	script["GET /projects/acme%2Fdeploy"] = says(200, projectJSON)
@@ -89,7 +89,7 @@ func TestNew_URLs(t *testing.T) {
 	}
 }
 
-// A forge lives as long as a service, and accounts can be renamed.
+// A forge lives as long as the service, and accounts can be renamed.
 func TestOpen_accountIsRenamed(t *testing.T) {
 	t.Parallel()
 	asked, now := 0, time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -110,7 +110,7 @@ func TestOpen_accountIsRenamed(t *testing.T) {
 	}
 }
 
-// GitLab names the branch to come of a project that is empty.
+// For an empty project, GitLab returns the name of a branch that does not exist yet.
 func TestOpen_emptyProject(t *testing.T) {
 	t.Parallel()
 	forge := wired(t, map[string]http.HandlerFunc{
@@ -123,8 +123,7 @@ func TestOpen_emptyProject(t *testing.T) {
 	}
 }
 
-// Merge requests can be switched off, and GitLab then refuses to list them. Pushes
-// go on.
+// If merge requests are disabled, GitLab refuses to list them. Pushes still work.
 func TestOpen_withoutMergeRequests(t *testing.T) {
 	t.Parallel()
 	forge := wired(t, map[string]http.HandlerFunc{
@@ -198,7 +197,7 @@ func TestErrors_holdNoCredential(t *testing.T) {
 	}
 }
 
-// What a server answers that is no project of any tier.
+// Responses that no tier of GitLab would send.
 func TestOpenPulls_oddAnswers(t *testing.T) {
 	t.Parallel()
 	repo := opened(t, map[string]http.HandlerFunc{

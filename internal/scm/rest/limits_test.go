@@ -17,14 +17,14 @@ import (
 
 var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
-// plain are limits of a forge that answers 429 and nothing else.
+// plain returns the limits of a forge that only responds with 429.
 func plain() Limits {
 	return Limits{Prefix: "Ratelimit-", Refused: func(resp *http.Response, _ []byte) (string, bool) {
 		return "slow down", resp.StatusCode == http.StatusTooManyRequests
 	}}
 }
 
-// Requests that were under way when the pause began are refused with it.
+// Requests that were sent before the pause began are refused with it.
 func TestGate_refusalsTogetherAreOne(t *testing.T) {
 	t.Parallel()
 	refused := func() *http.Response {
@@ -42,7 +42,7 @@ func TestGate_refusalsTogetherAreOne(t *testing.T) {
 	}
 }
 
-// counting answers everything and notes when writes came.
+// counting responds to everything and records the times of writes.
 type counting struct {
 	mu    sync.Mutex
 	times []time.Time
@@ -92,7 +92,7 @@ func TestGate_writesKeepADistance(t *testing.T) {
 	})
 }
 
-// A long line is not waited in: the caller hears when there is a place again.
+// A write does not wait in a long queue: the caller gets the time of the next slot.
 func TestGate_longLineIsALimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestGate_waitEndsWithTheContext(t *testing.T) {
 	})
 }
 
-// The last request was answered, and the headers are taken off the answer.
+// The last request succeeded, and the headers are removed from the response.
 func TestGate_prefixOfTheForge(t *testing.T) {
 	t.Parallel()
 	g := &gate{now: func() time.Time { return noon }, limits: plain()}

@@ -7,7 +7,7 @@ import (
 	"promoter/internal/fault"
 )
 
-// numbers is a list in pages of what was asked for.
+// numbers returns a paginated list, and records the requested pages.
 func numbers(total int, asked *[]Page) func(Page) ([]int, int, error) {
 	return func(page Page) ([]int, int, error) {
 		*asked = append(*asked, page)
@@ -43,7 +43,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A list without an end is refused, never cut; a page that fails is no list.
+// An endless list is an error, never truncated; a page that fails is an error of the
+// list.
 func TestPages_refuses(t *testing.T) {
 	t.Parallel()
 	count := 0

@@ -29,7 +29,7 @@ func TestForAll(t *testing.T) {
 		name  string
 		names []string
 		fails map[string]error // by name
-		want  []string         // that were taken
+		want  []string         // accepted ones
 		err   error
 	}{
 		{"nobody", nil, nil, nil, nil},

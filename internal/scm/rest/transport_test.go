@@ -41,7 +41,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (r roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return r(req) }
 
-// A library may put on a credential by itself: it goes nowhere.
+// A credential that a library adds by itself is not sent.
 func TestSigner_replacesWhatALibraryPutOn(t *testing.T) {
 	t.Parallel()
 	for token, want := range map[string]string{"": "", "ours": "Bearer ours"} {
