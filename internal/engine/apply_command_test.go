@@ -17,18 +17,18 @@ import (
 	"promoter/internal/verb"
 )
 
-// asking is a config in which somebody has to ask for prod.
+// asking is a config in which prod must be requested.
 func asking() string {
 	return strings.ReplaceAll(threeEnvironments, "after: [staging], land: automerge}", "after: [staging], propose: manual, newer: queue}")
 }
 
-// comment says something on a pull request as a person.
+// comment comments on a pull request as a user.
 func (w *world) comment(number int, login, body string) int64 {
 	w.Clock.Add(time.Minute)
 	return w.Forge.Comment(number, identity.User{Host: "forge.example", Login: login}, body).ID
 }
 
-// wantReactions checks what promoter thinks of a comment: "done", "" for nothing.
+// wantReactions checks our reactions to a comment.
 func (w *world) wantReactions(id int64, want ...scm.Reaction) {
 	w.t.Helper()
 	if got := w.Forge.ReactionsTo(id); !slices.Equal(got, want) {
@@ -36,7 +36,7 @@ func (w *world) wantReactions(id int64, want ...scm.Reaction) {
 	}
 }
 
-// answers returns the one comment of ours on a pull request that answers commands.
+// answers returns our comment on a pull request that replies to commands.
 func (w *world) answers(number int) string {
 	w.t.Helper()
 	var text string
@@ -157,8 +157,8 @@ func TestCommands_reject(t *testing.T) {
 	w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
 }
 
-// A merged pull request carries what it brought: that goes nowhere else, and what
-// stood there before it is not rejected.
+// The versions that a merged pull request changed are rejected; those that were there
+// before are not.
 func TestCommands_rejectMergedPullRequest(t *testing.T) {
 	t.Parallel()
 	w := staged(t, strings.ReplaceAll(threeEnvironments, "after: [staging], land", "after: {staging: {soak: 24h}}, land"))
@@ -200,8 +200,7 @@ func TestCommands_promoteOnParentPullRequest(t *testing.T) {
 	wantReason(t, report, "prod", "propose is manual")
 }
 
-// A command skips nothing: the conditions of the environment before hold, and so do
-// the gates.
+// A command skips nothing: conditions and gates still apply.
 func TestCommands_promoteSkipsNoGate(t *testing.T) {
 	t.Parallel()
 	w := staged(t, strings.ReplaceAll(asking(), "after: [staging],", "after: {staging: {soak: 24h}}, gates: {checks: [ci], approvals: {count: 1}}, land: automerge,"))
@@ -301,7 +300,7 @@ func TestCommands_unclear(t *testing.T) {
 	w.calm()
 }
 
-// Words of people are shown so that they call nobody and end nothing.
+// Text of users is escaped: it mentions no user and ends no markup.
 func TestCommands_replyIsSanitized(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
@@ -320,7 +319,7 @@ func TestCommands_replyIsSanitized(t *testing.T) {
 	}
 }
 
-// On a pull request for several applications a command is about all of them.
+// A command on a pull request of several applications applies to all of them.
 func TestCommands_groupPullRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], pullRequest: {group: environment}}"))

@@ -10,7 +10,7 @@ import (
 	"promoter/internal/state"
 )
 
-// A close that no pass saw before the environment was resumed is answered already.
+// A close before a resume is settled, even if no reconciliation observed it.
 func TestReconcile_resumeAfterAnUnobservedClose(t *testing.T) {
 	t.Parallel()
 	for name, target := range map[string]state.Target{
@@ -33,7 +33,7 @@ func TestReconcile_resumeAfterAnUnobservedClose(t *testing.T) {
 	}
 }
 
-// One application of a closed group is resumed: it alone goes on.
+// One application of a closed group is resumed: only that one continues.
 func TestReconcile_resumesOneApplicationOfAGroup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], pullRequest: {group: environment}}"))
@@ -58,8 +58,8 @@ func TestReconcile_resumesOneApplicationOfAGroup(t *testing.T) {
 	w.calm()
 }
 
-// What a person closed stays an answer when nothing differs for a while, and the
-// branch that is left is tidied away.
+// A close by a user stays a decision when nothing differs for a while, and the unused
+// branch is deleted.
 func TestReconcile_closeWhileNothingDiffersIsRemembered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -77,8 +77,7 @@ func TestReconcile_closeWhileNothingDiffersIsRemembered(t *testing.T) {
 	w.wantPulls("promoter/staging/shop closed")
 }
 
-// An answer that was taken is not taken again, as something else, once the branch
-// is gone.
+// A recorded close is not recorded again as something else once the branch is gone.
 func TestReconcile_recordedCloseIsNotReadAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -99,7 +98,7 @@ func TestReconcile_recordedCloseIsNotReadAgain(t *testing.T) {
 	w.calm()
 }
 
-// A close that makes room in the line does not let another one in that was closed.
+// A close that makes room under the limit does not reopen another closed one.
 func TestReconcile_closeMakesRoomForNoClosedOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], pullRequest: {limit: 1}}"))
@@ -116,7 +115,7 @@ func TestReconcile_closeMakesRoomForNoClosedOne(t *testing.T) {
 	w.wantPulls("promoter/staging/shop closed", "promoter/staging/cart closed")
 }
 
-// A person closes the pull request of what is pushed from now on.
+// A user closes a pull request, and its versions are pushed from now on.
 func TestReconcile_closeBeforeLandPush(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "land: push}", "land: pr}"))
@@ -134,8 +133,8 @@ func TestReconcile_closeBeforeLandPush(t *testing.T) {
 	w.calm()
 }
 
-// Somebody closes a pull request and tidies its branch away before the next pass.
-// That is a close, and no branch that went for some reason.
+// A user closes a pull request and deletes its branch before the next reconciliation:
+// that is a close, not only a deleted branch.
 func TestReconcile_closeThenDeletedBranchIsAClose(t *testing.T) {
 	t.Parallel()
 	for name, between := range map[string]time.Duration{"deleted later": 5 * time.Second, "deleted at once": 0} {

@@ -12,8 +12,8 @@ import (
 	"promoter/internal/state"
 )
 
-// readyToMerge is a world with a pull request of prod that merges by itself once
-// its check passed, which it did.
+// readyToMerge is a world with a pull request of prod that may be merged: its check
+// passed.
 func readyToMerge(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "land: automerge}", "land: automerge, gates: {checks: [ci]}}"))
@@ -25,7 +25,7 @@ func readyToMerge(t *testing.T) *world {
 	return w
 }
 
-// People act between what a pass saw and what it does about it.
+// Users act between the observation and the merge.
 func TestReconcile_usersActBetweenObserveAndAct(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(w *world){
@@ -70,7 +70,7 @@ func TestReconcile_usersActBetweenObserveAndAct(t *testing.T) {
 	}
 }
 
-// A pull request that was closed with a reason is opened again by a person.
+// A user reopens a pull request that promoter closed.
 func TestReconcile_reopenedByAUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -91,8 +91,8 @@ func TestReconcile_reopenedByAUser(t *testing.T) {
 	w.calm()
 }
 
-// One file of two environments: what is pushed for one is in the pull request of
-// the other.
+// Two environments share a file: what is pushed for one is in the pull request of the
+// other.
 func TestReconcile_sharedFileOfTwoEnvironments(t *testing.T) {
 	t.Parallel()
 	text := `version: 1
@@ -125,8 +125,7 @@ environments:
 	w.calm()
 }
 
-// Each merge of a wide history stays a race-free step even when somebody else
-// merges in between.
+// Several merges work even when a user merges in between.
 func TestReconcile_othersMergeConcurrently(t *testing.T) {
 	t.Parallel()
 	w := many(t, 12, "automerge")
@@ -145,8 +144,8 @@ func TestReconcile_othersMergeConcurrently(t *testing.T) {
 	}
 }
 
-// Clocks of people and forges differ a little. A resume that was said after the
-// close, by a clock that is late, is not lost for ever.
+// Clocks of users and forges differ a little. A resume after the close, by a late clock,
+// is not lost forever.
 func TestReconcile_resumeDespiteClockSkew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -160,8 +159,8 @@ func TestReconcile_resumeDespiteClockSkew(t *testing.T) {
 	w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
 }
 
-// Who only looks writes nothing, whatever there is to say: an answer to remember, a
-// status to set, a branch to tidy away, a pull request to close or to merge.
+// Observe writes nothing, whatever there is to do: a decision to record, a status to
+// set, a branch to delete, a pull request to close or to merge.
 func TestObserve_writesNothing(t *testing.T) {
 	t.Parallel()
 	w := readyToMerge(t)

@@ -8,9 +8,8 @@ import (
 	"promoter/internal/fault"
 )
 
-// TestReconcile_survivesACrashAtEveryStep breaks a run at every effect, once before it happens
-// and once after, so that its answer is lost; from there on nothing works any more,
-// as in a process that was killed. The next runs come to the same end.
+// TestReconcile_survivesACrashAtEveryStep kills a run at every effect, once before it
+// and once after it, so that its response is lost. Later runs reach the same result.
 func TestReconcile_survivesACrashAtEveryStep(t *testing.T) {
 	t.Parallel()
 	steps := 0
@@ -34,8 +33,8 @@ func TestReconcile_survivesACrashAtEveryStep(t *testing.T) {
 	}
 }
 
-// killedAt runs the whole way of one image in a process that dies at an effect,
-// and says whether it got that far.
+// killedAt promotes one image in a process that is killed at an effect, and reports
+// whether it got that far.
 func (w *world) killedAt(step int, before bool) bool {
 	dead, end := w.dying(step, before)
 	defer end()
@@ -47,8 +46,7 @@ func (w *world) killedAt(step int, before bool) bool {
 	return dead()
 }
 
-// dying lets nothing work any more from an effect on, which happens or does not; until
-// the end.
+// dying makes everything fail from an effect on, which happens or does not, until end.
 func (w *world) dying(step int, before bool) (dead func() bool, end func()) {
 	n, over := 0, false
 	effect := func(now bool) error {
@@ -66,8 +64,8 @@ func (w *world) dying(step int, before bool) (dead func() bool, end func()) {
 	return func() bool { return over }, func() { w.Git.Effect, w.Forge.Effect = nil, nil }
 }
 
-// wholeWayFromHere runs on undisturbed and checks the end: one branch, one pull
-// request and one merge for each environment.
+// wholeWayFromHere reconciles without failures and checks the result: one branch, one
+// pull request and one merge for each environment.
 func (w *world) wholeWayFromHere() {
 	w.t.Helper()
 	w.run()

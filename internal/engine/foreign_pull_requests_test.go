@@ -10,8 +10,7 @@ import (
 	"promoter/internal/promotion"
 )
 
-// A pull request against a managed branch that a person took over can be merged
-// where our status is required.
+// A pull request that a user took over can be merged where our status is required.
 func TestReconcile_statusOfTakenOverPullRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -25,8 +24,8 @@ func TestReconcile_statusOfTakenOverPullRequest(t *testing.T) {
 	w.calm()
 }
 
-// What is said about a person's commit holds a name that the person chose. It
-// reaches nobody, and the mark by which the comment is found again is not seen.
+// The comment about a user's commit contains a name that the user chose. It mentions no
+// user, and its marker stays invisible.
 func TestReconcile_userNamesAreSanitized(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -61,8 +60,7 @@ func (w *world) statusOf(commit string) string {
 	return ""
 }
 
-// However many pull requests people have, all get their status in the end, and
-// none twice.
+// All foreign pull requests get their status in the end, and none twice.
 func TestReconcile_statusOfManyForeignPullRequests(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -85,7 +83,7 @@ func TestReconcile_statusOfManyForeignPullRequests(t *testing.T) {
 	}
 }
 
-// A token that may set statuses and not read checks says nothing twice.
+// A token that may set statuses and not read checks sets none twice.
 func TestReconcile_statusOnceWithoutChecks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -110,8 +108,8 @@ func TestReconcile_statusOnceWithoutChecks(t *testing.T) {
 	}
 }
 
-// A forge may have no place for a status on a commit of a fork, GitLab for one.
-// Whoever opens such a pull request does not make every run fail.
+// A forge may be unable to set a status on a commit of a fork (GitLab). Such a pull
+// request does not make every run fail.
 func TestReconcile_forkThatAcceptsNoStatus(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)

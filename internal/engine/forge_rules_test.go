@@ -11,8 +11,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// protected is a world in which the forge asks something on main, with the pull
-// request of prod open.
+// protected is a world with forge rules on main, and an open pull request of prod.
 func protected(t *testing.T, gates string, rules scm.Rules) *world {
 	t.Helper()
 	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "land: automerge}", "land: automerge"+gates+"}"))
@@ -60,7 +59,7 @@ func (w *world) wantGates(report engine.Report, want ...string) {
 	w.calm()
 }
 
-// tries is how often the forge was asked to merge.
+// tries is the number of merge requests.
 func (w *world) tries() int { return w.Forge.Calls["merge"] }
 
 func (w *world) wantTries(want int) {
@@ -89,8 +88,8 @@ func TestReconcile_forgeRulesAreGates(t *testing.T) {
 	w.wantTries(1)
 }
 
-// Forges count the approvals of bots that may write, and tell nobody whether one may.
-// For promoter's own gate it never counts.
+// Forges count the approvals of bots with write access, and do not report which have
+// it. For promoter's own gate they never count.
 func TestReconcile_botApprovalCountsForTheForge(t *testing.T) {
 	t.Parallel()
 	w := protected(t, ", gates: {approvals: {count: 1}}", scm.Rules{Approvals: 1})
@@ -102,8 +101,8 @@ func TestReconcile_botApprovalCountsForTheForge(t *testing.T) {
 	w.holds("prod", "1.1.0 1.0.0")
 }
 
-// Our own status is set before the merge, so that a branch that requires it, and
-// nothing else, does not wait for itself.
+// Our own status is set before the merge, so that a branch that requires only it does
+// not wait for itself.
 func TestReconcile_ownStatusRequired(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -147,8 +146,8 @@ func TestReconcile_mergeQueue(t *testing.T) {
 	}
 }
 
-// What a forge refuses without having told why is tried again when something
-// changed about the head, or when some time is over, and never in between.
+// A refused merge is tried again when something changed about the head, or after some
+// time, and never in between.
 func TestReconcile_refusedMerge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -184,8 +183,8 @@ func TestReconcile_refusedMerge(t *testing.T) {
 	w.holds("prod", "1.1.0 1.0.0")
 }
 
-// The clock of this machine is ahead of the forge's: what was pushed seems to be newer
-// than what the forge said about it.
+// The clock of this machine is ahead of the forge's: the push seems newer than the
+// refusal.
 func TestReconcile_refusedMergeDespiteClockSkew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -204,8 +203,8 @@ func TestReconcile_refusedMergeDespiteClockSkew(t *testing.T) {
 	w.calm()
 }
 
-// Only a head that the forge calls out of date is built anew: approvals outlive a
-// server that has an accident.
+// Only a head that the forge reports as out of date is rebuilt: approvals survive a
+// server error.
 func TestReconcile_rebuildsOnlyWhatIsBehind(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -240,7 +239,7 @@ func TestReconcile_rebuildsOnlyWhatIsBehind(t *testing.T) {
 	}
 }
 
-// A branch that wants heads up to date is not asked in vain.
+// No merge is tried that fails because the head must be up to date.
 func TestReconcile_headMustBeCurrent(t *testing.T) {
 	t.Parallel()
 	w := protected(t, "", scm.Rules{Current: true, Checks: []string{"ci"}})
@@ -267,8 +266,7 @@ func TestReconcile_approvalsThatDoNotCount(t *testing.T) {
 	w.wantGates(w.run(), "approvals: waiting (0 of 1) not approved yet"+own, "protection approvals: waiting (0 of 1) main requires 1 approval"+own)
 }
 
-// Rules are read once for a branch in a pass, and only where something is to be
-// merged there by promoter.
+// Rules are read once for each branch, and only where promoter merges.
 func TestReconcile_rulesAreReadOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -289,8 +287,8 @@ func TestReconcile_rulesAreReadOnce(t *testing.T) {
 	}
 }
 
-// Without an answer about the rules nothing is done about what they concern; what
-// they can never tell is found out.
+// While the rules cannot be read, nothing is done that they concern. Without permission
+// to read them, promoter tries.
 func TestReconcile_rulesCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for kind, merged := range map[fault.Kind]bool{fault.Temporary: false, fault.Unauthorized: true, fault.NotFound: true} {

@@ -10,7 +10,7 @@ import (
 	"promoter/internal/engine"
 )
 
-// landedLines say what landed, "environment web's tag attempt".
+// landedLines formats landings as "environment web's tag attempt".
 func landedLines(all []engine.Landed) []string {
 	var lines []string
 	for _, l := range all {
@@ -24,7 +24,7 @@ func landedLines(all []engine.Landed) []string {
 	return lines
 }
 
-// What landed is told once, whoever landed it: after what is known, nothing more.
+// A landing is reported once, whoever made it: nothing is reported after the known head.
 func TestLanded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)

@@ -10,7 +10,7 @@ import (
 	"promoter/internal/state"
 )
 
-// A resume that is heard late ends no hold and no rollback of later.
+// A resume that is read late ends no later hold or rollback.
 func TestCommands_lateResumeAfterHold(t *testing.T) {
 	t.Parallel()
 	for name, decide := range map[string]func(state.Act) state.Change{
@@ -32,7 +32,7 @@ func TestCommands_lateResumeAfterHold(t *testing.T) {
 	}
 }
 
-// A promotion that is heard late takes the place of no request of later.
+// A promotion request that is read late replaces no later one.
 func TestCommands_latePromoteAfterRequest(t *testing.T) {
 	t.Parallel()
 	w := staged(t, asking())
@@ -50,8 +50,8 @@ func TestCommands_latePromoteAfterRequest(t *testing.T) {
 	}
 }
 
-// Commands of somebody about whom the forge does not answer wait, in their order, and
-// keep nobody else from being heard.
+// Commands of a user whose permissions are unknown wait, in order, and delay no other
+// user.
 func TestCommands_oneUserBlocksNoOther(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)

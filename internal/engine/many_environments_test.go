@@ -70,8 +70,7 @@ func TestReconcile_automergesOfOneBranch(t *testing.T) {
 	w.calm()
 }
 
-// One pull request that cannot be read, or whose forge does not answer, is trouble
-// of its own.
+// A pull request that cannot be read is an error of its own.
 func TestReconcile_oneFailingPullRequestStopsNoOther(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{"checks", "reviews", "list closed", "status", "create", "edit", "say"} {
@@ -117,8 +116,8 @@ func TestReconcile_oneFailingPullRequestStopsNoOther(t *testing.T) {
 
 var errBroken = fault.New(fault.Temporary, "the connection broke")
 
-// A pass in which many wait for people asks a few things about each, and nothing
-// about what landed long ago.
+// A reconciliation in which many wait for users sends a few requests for each, and none
+// about old landings.
 func TestReconcile_requestsWhileManyWait(t *testing.T) {
 	t.Parallel()
 	const n = 30
@@ -152,7 +151,7 @@ func TestReconcile_requestsWhileManyWait(t *testing.T) {
 	}
 }
 
-// Whoever may push a branch cannot stop the others with what it holds.
+// A user who may push one branch cannot stop the others with its content.
 func TestReconcile_oversizedBranchStopsNoOther(t *testing.T) {
 	t.Parallel()
 	for _, branch := range []string{"promoter/staging/shop", "release"} {

@@ -19,7 +19,7 @@ func TestModel_randomStories(t *testing.T) {
 	modeltest.Model{New: inMemory, Events: 40, Budget: 3 * time.Second}.Play(t)
 }
 
-// The same where only Git is known.
+// The same with plain Git.
 func TestModel_pushOnly(t *testing.T) {
 	t.Parallel()
 	modeltest.Model{New: pushOnly, Events: 40, Budget: time.Second}.Play(t)
@@ -52,7 +52,7 @@ func modelOf(w *enginetest.World) modeltest.World {
 	}
 }
 
-// store is the repository in memory as its server holds it.
+// store is the repository in memory as on its server.
 type store struct{ *enginetest.Git }
 
 // Commit implements modeltest.Store.

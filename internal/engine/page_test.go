@@ -16,7 +16,7 @@ func (c *comparing) Compare(context.Context, string, string, string, int) (scm.C
 	return scm.Comparison{Commits: []scm.Commit{{ID: "abc", Message: "Make it faster"}}, Total: 1}, c.err
 }
 
-// A pull request keeps its words while a part of them cannot be asked.
+// A pull request keeps its text while a part of it cannot be read.
 func TestReconcile_keepsTextWhileAPartIsUnknown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, strings.Replace(threeEnvironments, "web: {", "web: {source: forge.example/acme/web, ", 1))

@@ -18,7 +18,7 @@ import (
 
 func (w *world) held() bool { return w.state().At(in("staging")).Hold != nil }
 
-// unheard holds that nothing came of what was said on the first pull request.
+// unheard checks that the comments on the first pull request had no effect.
 func (w *world) unheard() {
 	w.t.Helper()
 	before := w.Git.Branch(state.Branch)
@@ -106,8 +106,8 @@ func TestCommands_notAllowedInEnvironment(t *testing.T) {
 	w.calm()
 }
 
-// Branch names prove nothing: of a fork's pull request, and of one that somebody
-// else opened from our branch, nothing is decided.
+// Branch names prove nothing: commands on a pull request from a fork, or opened by
+// another account from our branch, decide nothing.
 func TestCommands_foreignPullRequestDecidesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -132,8 +132,8 @@ func TestCommands_foreignPullRequestDecidesNothing(t *testing.T) {
 	w.calm()
 }
 
-// A person committed to the branch: what is written there is not believed, but the
-// place can be held.
+// A user committed to the branch: its trailers are not trusted, but the target can be
+// held.
 func TestCommands_foreignHeadIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
@@ -151,8 +151,7 @@ func TestCommands_foreignHeadIsNotTrusted(t *testing.T) {
 	}
 }
 
-// A crash at any effect, before it or after it, decides nothing twice and loses no
-// answer.
+// A crash before or after any effect applies no command twice and loses no reply.
 func TestCommands_appliedOnceDespiteCrashes(t *testing.T) {
 	t.Parallel()
 	steps := 0
@@ -192,7 +191,7 @@ func TestCommands_appliedOnceDespiteCrashes(t *testing.T) {
 	}
 }
 
-// Two processes hear the same comment: one of them decides.
+// Two processes read the same comment: one of them applies it.
 func TestCommands_appliedOnceInARace(t *testing.T) {
 	t.Parallel()
 	w := staged(t, asking())
@@ -236,7 +235,7 @@ func TestCommands_deletedComment(t *testing.T) {
 	w.calm()
 }
 
-// What could not be asked is neither yes nor no.
+// An unknown permission is neither yes nor no.
 func TestCommands_waitWhilePermissionsAreUnknown(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
@@ -257,7 +256,7 @@ func TestCommands_waitWhilePermissionsAreUnknown(t *testing.T) {
 	}
 }
 
-// What the account may never ask is told once, and is a no.
+// Permissions that the account may never read are one error and a refusal.
 func TestCommands_refusedWhenPermissionsAreUnreadable(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
@@ -278,7 +277,7 @@ func TestCommands_refusedWhenPermissionsAreUnreadable(t *testing.T) {
 	w.calm()
 }
 
-// The comments cannot be listed, or not be answered: everything else goes on.
+// The comments cannot be listed, or not be replied to: everything else continues.
 func TestCommands_forgeErrorIsPartial(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{"recent", "react", "say"} {
@@ -303,7 +302,7 @@ func TestCommands_forgeErrorIsPartial(t *testing.T) {
 	}
 }
 
-// A conversation that is locked takes no answer: that is told once.
+// A locked conversation accepts no reply: that is reported once.
 func TestCommands_lockedConversation(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
@@ -330,8 +329,8 @@ func TestCommands_oldCommentsAreIgnored(t *testing.T) {
 	w.wantReactions(id)
 }
 
-// The state branch is gone: what was said lately is heard again, in its order, and
-// comes to the same end.
+// The state branch is gone: recent comments are processed again, in order, with the
+// same result.
 func TestCommands_lostStateIsRebuilt(t *testing.T) {
 	t.Parallel()
 	w := staged(t, asking())
@@ -356,7 +355,7 @@ func TestCommands_lostStateIsRebuilt(t *testing.T) {
 	w.calm()
 }
 
-// A hold that is heard late does not undo a later resume.
+// A hold that is read late does not undo a later resume.
 func TestCommands_lateHoldAfterResume(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
@@ -371,8 +370,7 @@ func TestCommands_lateHoldAfterResume(t *testing.T) {
 	}
 }
 
-// However much is asked about pull requests that are closed, each branch is listed
-// once.
+// With many commands on closed pull requests, each branch is listed once.
 func TestCommands_listsClosedPullRequestsOnce(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
@@ -411,7 +409,7 @@ func TestCommands_limitOfOneReconciliation(t *testing.T) {
 	w.calm()
 }
 
-// Where much is said, promoter remembers how far it read.
+// With many comments, the state records how far they were read.
 func TestCommands_manyCommentsArePaged(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
@@ -436,8 +434,8 @@ func TestCommands_manyCommentsArePaged(t *testing.T) {
 	w.wantReactions(id, scm.ReactionDone)
 }
 
-// Whoever can write the state branch can break the record of what was heard: then
-// nothing is heard, and people are told.
+// Anyone who can write the state branch can break the record of processed comments:
+// then no command is applied, and that is an error.
 func TestCommands_unreadableRecordStopsCommands(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
@@ -450,7 +448,7 @@ func TestCommands_unreadableRecordStopsCommands(t *testing.T) {
 	w.wantReactions(id)
 }
 
-// Comments are for who acts: who only looks hears none.
+// Only a process that acts reads commands.
 func TestObserve_readsNoCommands(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
@@ -466,7 +464,7 @@ func TestObserve_readsNoCommands(t *testing.T) {
 	}
 }
 
-// A closed pull request that was opened again is ours like before.
+// A reopened pull request is still ours.
 func TestCommands_reopenedPullRequest(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)

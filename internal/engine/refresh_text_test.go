@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestReconcile_refreshesTitleAfterACrash breaks a run that refreshes a pull request at every effect.
-// Whatever was done already, and even if a newer version comes before the next run, the
-// title is that of what is proposed.
+// TestReconcile_refreshesTitleAfterACrash kills a run that refreshes a pull request at
+// every effect. Even if a newer version comes before the next run, the title is that of
+// the proposal.
 func TestReconcile_refreshesTitleAfterACrash(t *testing.T) {
 	t.Parallel()
 	for _, newer := range []bool{false, true} {
@@ -38,7 +38,7 @@ func TestReconcile_refreshesTitleAfterACrash(t *testing.T) {
 	}
 }
 
-// A title of a person stays, also after a run that broke.
+// The title of a user stays, also after a crash.
 func TestReconcile_keepsAUsersTitle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -57,7 +57,8 @@ func TestReconcile_keepsAUsersTitle(t *testing.T) {
 	}
 }
 
-// dead runs once in a process that dies at an effect, and says whether it got that far.
+// dead reconciles in a process that is killed at an effect, and reports whether it got
+// that far.
 func (w *world) dead(step int, before bool) bool {
 	dead, end := w.dying(step, before)
 	defer end()

@@ -10,7 +10,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// fresh is a run whose mirror begins empty.
+// fresh is a run with an empty mirror.
 func (w *world) fresh() engine.Report {
 	w.t.Helper()
 	reconciler, _ := w.FreshReconciler()
@@ -21,8 +21,8 @@ func (w *world) fresh() engine.Report {
 	return report
 }
 
-// A job without a cache sees little history. It leaves a head alone all the same,
-// however long ago its base was made.
+// A job without a cache has little history. It still leaves an unchanged head alone,
+// however old its base is.
 func TestReconcile_shallow(t *testing.T) {
 	t.Parallel()
 	for name, quiet := range map[string]time.Duration{"a busy repository": time.Hour, "a quiet one": 100 * 24 * time.Hour} {
@@ -51,8 +51,8 @@ func TestReconcile_shallow(t *testing.T) {
 	}
 }
 
-// Where an application is absent in between, its soak is asked of the environment
-// before: from the time of the merge there.
+// Where an application is absent in between, its soak counts from the merge into the
+// environment before.
 func TestReconcile_soakBehindAbsentParent(t *testing.T) {
 	t.Parallel()
 	text := strings.ReplaceAll(threeEnvironments, "land: push}", "land: pr}")

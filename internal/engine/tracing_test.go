@@ -13,8 +13,8 @@ import (
 
 type partKey struct{}
 
-// Whoever follows is told of each part within the one that it belongs to, and of what
-// was done in it; a pass at rest has none that changes something.
+// Each part is traced within the one that it belongs to, with its effects. A
+// reconciliation at rest has no part that changes something.
 func TestReconcile_tracesItsParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)

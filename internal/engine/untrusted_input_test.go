@@ -10,7 +10,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// What stands in a body decides nothing, whoever wrote it.
+// The body of a pull request decides nothing.
 func TestReconcile_forgedBody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -29,8 +29,8 @@ func TestReconcile_forgedBody(t *testing.T) {
 	w.calm()
 }
 
-// Somebody who shares our account, as with a token of a person, pushed to a branch
-// with our name and opened the pull request: only its commits tell.
+// A user who shares our account pushed to a branch with our name and opened the pull
+// request: only its commits show that.
 func TestReconcile_otherCommitterOnOurAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -46,8 +46,7 @@ func TestReconcile_otherCommitterOnOurAccount(t *testing.T) {
 	w.wantPulls("promoter/staging/shop open")
 }
 
-// An older release wrote other words. Branch, author and commit make a pull request
-// ours, not its text.
+// An older release wrote other text. Branch, author and commit make a pull request ours.
 func TestReconcile_olderRelease(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
@@ -63,7 +62,7 @@ func TestReconcile_olderRelease(t *testing.T) {
 	w.calm()
 }
 
-// forged commits something else as a person, with trailers that say what never was.
+// forged commits something else as a user, with false trailers.
 func (w *world) forged(branch, repository, tag string) {
 	w.t.Helper()
 	parsed, err := image.Parse(line(repository, tag))
@@ -89,8 +88,7 @@ func (w *world) workerOfBefore() promotion.Pinned {
 	return promotion.Pinned{Repository: parsed.Repository, Version: image.Version{Tag: parsed.Tag, Digest: parsed.Digest}}
 }
 
-// Trailers in a commit of anybody are words: what they claim is neither a version
-// to roll back to, nor one that was taken back.
+// False trailers claim neither a version to roll back to, nor one that was reverted.
 func TestReconcile_forgedTrailers(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"commit", "merge"} {

@@ -14,7 +14,7 @@ import (
 	"promoter/internal/state"
 )
 
-// decide is a person who says something by a verb.
+// decide records user decisions.
 func (w *world) decide(changes ...state.Change) {
 	w.t.Helper()
 	if _, err := w.Reconciler().RecordDecision(w.t.Context(), "A person decides", changes...); err != nil {
@@ -91,7 +91,7 @@ func (w *world) ids(report engine.Report, environment string) []string {
 	return ids
 }
 
-// manual asks before staging.
+// manual is a config in which staging must be requested.
 func manual() string {
 	return strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], propose: manual, land: push}")
 }

@@ -33,7 +33,7 @@ func files() map[string]string {
 	return map[string]string{"dev/shop.txt": content, "staging/shop.txt": content, "prod/shop.txt": content}
 }
 
-// world is a world in which tests act and look.
+// world is a world in which tests act.
 type world struct {
 	*enginetest.World
 	t *testing.T
@@ -53,7 +53,7 @@ func (w *world) push(repository, tag string) {
 	w.Registry.Push(repository, tag, name+" "+tag, w.Clock.Now().Add(-time.Minute))
 }
 
-// run is one promoter run that must not fail.
+// run reconciles; it must not fail.
 func (w *world) run() engine.Report {
 	w.t.Helper()
 	report, err := w.Reconciler().Reconcile(w.t.Context())
@@ -63,7 +63,7 @@ func (w *world) run() engine.Report {
 	return report
 }
 
-// calm runs again and holds that nothing is written.
+// calm reconciles again and checks that nothing is written.
 func (w *world) calm() {
 	w.t.Helper()
 	before, pulls, pushes := w.Git.Branches(), w.Forge.All(), w.Git.Pushes
@@ -85,7 +85,7 @@ func (w *world) calm() {
 	}
 }
 
-// holds checks which tags an environment's file holds, "1.1.0 1.0.0".
+// holds checks the tags in an environment's file, "1.1.0 1.0.0".
 func (w *world) holds(environment, want string) {
 	w.t.Helper()
 	content := w.Git.FilesOf(w.Git.Branch("main"))[environment+"/shop.txt"]
@@ -109,7 +109,7 @@ func (w *world) pulls() []string {
 	return all
 }
 
-// mergeByHand merges a pull request as a person.
+// mergeByHand merges a pull request as a user.
 func (w *world) mergeByHand(number int, method string) {
 	w.t.Helper()
 	if err := w.Forge.MergeByHand(number, method); err != nil {
@@ -124,10 +124,10 @@ func (w *world) wantPulls(want ...string) {
 	}
 }
 
-// pull returns a pull request as it stands.
+// pull returns a pull request.
 func (w *world) pull(number int) scm.PullRequest { return w.Forge.All()[number-1] }
 
-// reason returns why a place is as it is.
+// reason returns the state of a target and its reason.
 func reason(report engine.Report, environment string) string {
 	for _, d := range report.Decisions {
 		if d.Environment == environment && d.Application == "shop" {
@@ -146,7 +146,7 @@ func wantReason(t *testing.T, report engine.Report, environment string, parts ..
 	}
 }
 
-// byHand commits a change of one environment's file as a person.
+// byHand changes one environment's file as a user.
 func (w *world) byHand(branch, environment, from, to string) {
 	w.t.Helper()
 	w.Git.Commit(branch, enginetest.Human, w.Clock.Now(), "By hand", func(all map[string]string) {
@@ -158,7 +158,7 @@ func (w *world) byHand(branch, environment, from, to string) {
 	})
 }
 
-// line is how a file holds a version.
+// line is how a file contains a version.
 func line(repository, tag string) string {
 	return repository + ":" + tag + "@" + enginetest.Digest(repository[strings.LastIndex(repository, "/")+1:]+" "+tag)
 }
