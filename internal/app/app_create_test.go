@@ -221,7 +221,7 @@ func TestCreateApp_browser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, page := m.get(back + "?" + action.RawQuery); status != http.StatusBadRequest || !strings.Contains(page, "no App was made") {
+	if status, page := m.get(back + "?" + action.RawQuery); status != http.StatusBadRequest || !strings.Contains(page, "no App was created") {
 		t.Errorf("who turned back: %d\n%s", status, page)
 	}
 	m.stop()
