@@ -42,7 +42,7 @@ func testBenchmarks(ctx context.Context, runs int) (tests, error) {
 	if err != nil {
 		return tests{}, err
 	}
-	events, err := goBenchmark(ctx, "./internal/app", eventBenchmark, fmt.Sprintf("%dx", runs))
+	events, err := goBenchmark(ctx, "./internal/workspace", eventBenchmark, fmt.Sprintf("%dx", runs))
 	if err != nil {
 		return tests{}, err
 	}

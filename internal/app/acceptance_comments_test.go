@@ -99,7 +99,7 @@ func TestRun_comments_github(t *testing.T) {
 		refused := s.says("bob", 1, "/promoter promote prod")
 		s.run()
 		s.reacted(refused, "-1")
-		s.toldBelow(1, "only those whom permissions in the server's file name may promote shop in prod")
+		s.toldBelow(1, "only users named by permissions in the server file may promote shop in prod")
 		s.pulls(stagingHead + " merged")
 		asked := s.says("ada", 1, "/promoter promote prod")
 		s.run()

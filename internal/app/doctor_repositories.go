@@ -13,6 +13,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/scm"
 	"promoter/internal/state"
+	"promoter/internal/workspace"
 )
 
 // repositories looks at each of them, and at the registries that their configs name.
@@ -45,16 +46,12 @@ func (d *doctor) repository(ctx context.Context, session *connect.Session, r *co
 	}
 	d.stateBranch(ctx, r, subject)
 	var loaded *config.Config
-	err := tryLane(ctx, session, r, laneSetup{}, func(l *lane) error {
-		refs, err := l.Remote.Refs(ctx)
-		if err != nil {
-			return err
-		}
-		loaded, _, err = l.config(ctx, refs)
+	err := workspace.Try(ctx, session, r, workspace.Options{}, func(w *workspace.Workspace) (err error) {
+		loaded, _, err = w.Config(ctx)
 		return err
 	})
 	if err != nil {
-		d.say(VerdictFail, subject, fixOf(err, "check it with promoter validate"), "%v", r.Advise(err))
+		d.say(VerdictFail, subject, fixOf(err, "check it with promoter validate"), "%v", err)
 		return
 	}
 	words := "opens, may be pushed to, and has a valid config"

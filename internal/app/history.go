@@ -15,6 +15,7 @@ import (
 	"promoter/internal/queue"
 	"promoter/internal/scm"
 	"promoter/internal/store"
+	"promoter/internal/workspace"
 )
 
 // histories is what of the past this process has written already, by repository: what
@@ -54,13 +55,13 @@ type lookedBack struct {
 
 // landedIn reads what came to the branches since the last look. What cannot be read
 // is a trouble of the look, which is tried again.
-func (s *service) landedIn(ctx context.Context, l *lane, report *engine.Report, into *lookedBack) {
+func (s *service) landedIn(ctx context.Context, w *workspace.Workspace, report *engine.Report, into *lookedBack) {
 	if report.Heads == nil || report.Config == nil {
 		return
 	}
 	known, err := s.store.Heads(ctx, string(report.Repository))
 	if err == nil {
-		into.landed, err = l.Landed(ctx, *report, known, s.rememberedSince())
+		into.landed, err = w.Reconciler.Landed(ctx, *report, known, s.rememberedSince())
 	}
 	if err != nil {
 		report.Errors = append(report.Errors, engine.PartialError{What: "history", Err: err})

@@ -12,6 +12,7 @@ import (
 
 	"promoter/internal/engine"
 	gitobject "promoter/internal/git/object"
+	"promoter/internal/promotion"
 )
 
 // bareStore reads a bare repository as its server has it, past the mirror and the
@@ -70,8 +71,11 @@ func (b *bareStore) Commit(id string) engine.Commit {
 	}
 	b.must(err)
 	commit := engine.Commit{
-		ID: id, Message: found.Message, Trailers: trailersOf(gitobject.ParseTrailers(found.Message)),
+		ID: id, Message: found.Message,
 		Committer: engine.Signature{Name: found.Committer.Name, Email: found.Committer.Email, When: found.Committer.When},
+	}
+	for _, trailer := range gitobject.ParseTrailers(found.Message) {
+		commit.Trailers = append(commit.Trailers, promotion.Trailer(trailer))
 	}
 	for _, parent := range found.ParentHashes {
 		commit.Parents = append(commit.Parents, parent.String())

@@ -17,6 +17,7 @@ import (
 	"promoter/internal/git/gittest"
 	"promoter/internal/scm"
 	"promoter/internal/scm/scmtest"
+	"promoter/internal/workspace"
 )
 
 // The model of the engine on forges: the fake of each behind its own adapter, a
@@ -85,7 +86,7 @@ func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.Wor
 		Secret: s.token,
 		Clean: func(base, head string) bool {
 			command := exec.CommandContext(t.Context(), "git", "merge-tree", "--write-tree", "refs/heads/"+base, head)
-			command.Dir, command.Env = s.dir, gitEnv()
+			command.Dir, command.Env = s.dir, gittest.Environ()
 			return command.Run() == nil
 		},
 	}
@@ -94,8 +95,16 @@ func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.Wor
 // forge is the adapter as promoter wires it, for those who look on.
 func (m *modelWorld) forge(t *testing.T) scm.Forge {
 	t.Helper()
-	w := openSession(t, m.connections, "")
-	return w.Repositories[0].Forge.SCM
+	session, err := m.connections.Open(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := session.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return session.Repositories[0].Forge.SCM
 }
 
 // lane begins a process: the first has the mirror of those before, and so has one
@@ -110,15 +119,15 @@ func (m *modelWorld) lane(t *testing.T, fresh bool) (*engine.Reconciler, func(),
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := newLane(t.Context(), w, w.Repositories[0], laneSetup{})
+	l, err := workspace.Open(t.Context(), w, w.Repositories[0], workspace.Options{})
 	if err != nil {
 		return nil, nil, errors.Join(err, w.Close())
 	}
 	m.running++
-	l.Registries, l.Pause = m.registry, nil
+	l.Reconciler.Registries, l.Reconciler.Pause = m.registry, nil
 	return &l.Reconciler, func() {
 		m.running--
-		if err := errors.Join(l.known.Save(), l.mirror.Close(), w.Close()); err != nil {
+		if err := errors.Join(l.Close(), w.Close()); err != nil {
 			t.Error(err)
 		}
 	}, nil
@@ -147,3 +156,5 @@ rateLimits: [{host: "*", perSecond: 1000, burst: 10000}]
 func modelAuthor(name string, clock *enginetest.Clock) gittest.Author {
 	return gittest.Author{Name: name, Email: name + "@example.com", At: clock.Now()}
 }
+
+func noEnv(string) (string, bool) { return "", false }

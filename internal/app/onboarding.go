@@ -64,8 +64,9 @@ const (
 // onboarding offers a config file to the repositories that the server's file names,
 // in one round of work.
 type onboarding struct {
-	globs  []string
-	memory *onboarded
+	globs       []string
+	maxFileSize int64 // bytes over which a file is not parsed
+	memory      *onboarded
 
 	mutex      sync.Mutex
 	left       int // how many pull requests may be opened yet
@@ -87,7 +88,7 @@ func newOnboarding(session *connect.Session) *onboarding {
 	if len(globs) == 0 {
 		return nil
 	}
-	o := &onboarding{globs: globs, memory: readOnboarded(session.CacheFolder("onboarding"), session.Server.Now), left: maxOnboarded}
+	o := &onboarding{globs: globs, maxFileSize: session.Server.File.Sizes.File, memory: readOnboarded(session.CacheFolder("onboarding"), session.Server.Now), left: maxOnboarded}
 	for _, found := range session.Unconfigured {
 		if !found.Repository.Matches(globs) || o.memory.has(found.Key, found.Version) != nil {
 			continue

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 
 	"promoter/internal/connect"
 	"promoter/internal/fault"
+	"promoter/internal/workspace"
 )
 
 // takeCandidates hands out the repositories that were found without a config file,
@@ -78,12 +78,11 @@ func onboardOne(ctx context.Context, session *connect.Session, o *onboarding, c 
 	if r.Key() != c.key { // another one has the name now
 		return nil, nil //nolint:nilnil // the next round lists it
 	}
-	err = tryLane(ctx, session, r, laneSetup{}, func(l *lane) error {
-		l.DryRun = dryRun
-		if !l.mayOnboard(o) {
+	err = workspace.Try(ctx, session, r, workspace.Options{DryRun: dryRun}, func(w *workspace.Workspace) error {
+		if !mayOnboard(w, o) {
 			return nil
 		}
-		a, err := l.asking(ctx, o)
+		a, err := newAsking(ctx, w, o)
 		if err != nil || a == nil {
 			return r.Advise(err)
 		}
@@ -91,7 +90,7 @@ func onboardOne(ctx context.Context, session *connect.Session, o *onboarding, c 
 		return r.Advise(err)
 	})
 	if came == nil || !came.stands() {
-		err = errors.Join(err, os.RemoveAll(mirrorFolder(session, string(c.key))))
+		err = errors.Join(err, workspace.Remove(context.WithoutCancel(ctx), session, string(c.key)))
 	}
 	o.memory.settle(c.key, c.mark, lasting(came, err), true)
 	return came, err

@@ -16,40 +16,43 @@ import (
 	"promoter/internal/scm"
 	"promoter/internal/suggest"
 	"promoter/internal/updater"
+	"promoter/internal/workspace"
 )
 
 // asking offers a config file to the repository of a lane. What it knows was read in
 // this pass.
 type asking struct {
-	*lane
-	o    *onboarding
-	refs engine.Refs
-	base string // the default branch
-	at   string // its commit
-	head string // the commit of the onboarding branch; empty: there is none
-	open []scm.PullRequest
-	ours *scm.PullRequest // the onboarding pull request, if it is open
+	workspace  *workspace.Workspace
+	reconciler *engine.Reconciler // that of workspace
+	o          *onboarding
+	refs       engine.Refs
+	base       string // the default branch
+	at         string // its commit
+	head       string // the commit of the onboarding branch; empty: there is none
+	open       []scm.PullRequest
+	ours       *scm.PullRequest // the onboarding pull request, if it is open
 }
 
 // mayOnboard says whether the server's file lets the repository of the lane be
 // offered a config file, and whether anything may be.
-func (l *lane) mayOnboard(o *onboarding) bool {
-	info := l.Repository.Info()
-	return o != nil && l.of.Matches(o.globs) && l.Repository.Features().PullRequests &&
+func mayOnboard(w *workspace.Workspace, o *onboarding) bool {
+	repository := w.Reconciler.Repository
+	info := repository.Info()
+	return o != nil && w.Repository.Matches(o.globs) && repository.Features().PullRequests &&
 		!info.Archived && !info.Fork && info.MayPush
 }
 
 // onboard offers a config file to a listed repository in which a pass found none. It
 // is nil where that is not so.
-func (l *lane) onboard(ctx context.Context, o *onboarding, report engine.Report) (*Onboarding, error) {
-	if report.Config != nil || report.Unusable == "" || !l.mayOnboard(o) {
+func onboard(ctx context.Context, w *workspace.Workspace, o *onboarding, report engine.Report) (*Onboarding, error) {
+	if report.Config != nil || report.Unusable == "" || !mayOnboard(w, o) {
 		return nil, nil //nolint:nilnil // there is nothing to tell
 	}
-	a, err := l.asking(ctx, o)
+	a, err := newAsking(ctx, w, o)
 	if err != nil || a == nil {
 		return nil, err
 	}
-	key, mark := l.Repository.Info().Key, a.at+" "+a.head
+	key, mark := w.Repository.Key(), a.at+" "+a.head
 	if known := o.memory.has(key, mark); known != nil {
 		return known, nil
 	}
@@ -61,13 +64,16 @@ func (l *lane) onboard(ctx context.Context, o *onboarding, report engine.Report)
 	return came, err
 }
 
-// asking lists the branches. It is nil for an empty repository.
-func (l *lane) asking(ctx context.Context, o *onboarding) (*asking, error) {
-	refs, err := l.Remote.Refs(ctx)
+// newAsking lists the branches. It is nil for an empty repository.
+func newAsking(ctx context.Context, w *workspace.Workspace, o *onboarding) (*asking, error) {
+	refs, err := w.Reconciler.Remote.Refs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	a := &asking{lane: l, o: o, refs: refs, base: cmp.Or(refs.Default, l.Repository.Info().DefaultBranch)}
+	a := &asking{
+		workspace: w, reconciler: &w.Reconciler, o: o,
+		refs: refs, base: cmp.Or(refs.Default, w.Reconciler.Repository.Info().DefaultBranch),
+	}
 	a.at, a.head = refs.Branches[a.base], refs.Branches[pullrequest.OnboardingBranch]
 	if a.at == "" {
 		return nil, nil //nolint:nilnil // nothing to look at, and no failure
@@ -80,7 +86,7 @@ func (a *asking) offer(ctx context.Context) (*Onboarding, error) {
 	if came, err := a.asked(ctx); came != nil || err != nil {
 		return came, err
 	}
-	heads, err := a.Remote.Fetch(ctx, a.base)
+	heads, err := a.reconciler.Remote.Fetch(ctx, a.base)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", a.base, err)
 	}
@@ -105,7 +111,7 @@ func (a *asking) offer(ctx context.Context) (*Onboarding, error) {
 // asked says what the forge knows of an earlier offer: the forge alone remembers it,
 // so that nothing that promoter may lose lets it ask twice.
 func (a *asking) asked(ctx context.Context) (*Onboarding, error) {
-	pulls := a.Repository.PullRequests()
+	pulls := a.reconciler.Repository.PullRequests()
 	var err error
 	if a.open, err = pulls.Open(ctx); err != nil {
 		return nil, fmt.Errorf("list the open pull requests: %w", err)
@@ -117,7 +123,7 @@ func (a *asking) asked(ctx context.Context) (*Onboarding, error) {
 	a.ours = &a.open[i]
 	left := &Onboarding{State: OnboardingLeft, Number: a.ours.Number, URL: a.ours.URL}
 	switch {
-	case !a.Repository.Info().Self.Same(a.ours.Author):
+	case !a.reconciler.Repository.Info().Self.Same(a.ours.Author):
 		left.Reason = "another account opened the pull request from " + pullrequest.OnboardingBranch
 	case a.head == "":
 		return a.headless(ctx, left)
@@ -131,7 +137,7 @@ func (a *asking) asked(ctx context.Context) (*Onboarding, error) {
 // it was deleted, and some forges leave the pull request open then, or somebody pushed
 // and opened it since. A decline is for ever, so the branches are listed once more.
 func (a *asking) headless(ctx context.Context, left *Onboarding) (*Onboarding, error) {
-	refs, err := a.Remote.Refs(ctx)
+	refs, err := a.reconciler.Remote.Refs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +151,7 @@ func (a *asking) headless(ctx context.Context, left *Onboarding) (*Onboarding, e
 
 // declined looks for one that was closed or merged, by anybody.
 func (a *asking) declined(ctx context.Context) (*Onboarding, error) {
-	closed, err := a.Repository.PullRequests().Closed(ctx, pullrequest.OnboardingBranch, 1)
+	closed, err := a.reconciler.Repository.PullRequests().Closed(ctx, pullrequest.OnboardingBranch, 1)
 	if err != nil || len(closed) == 0 {
 		return nil, err
 	}
@@ -155,7 +161,7 @@ func (a *asking) declined(ctx context.Context) (*Onboarding, error) {
 }
 
 func (a *asking) holdsConfig(commit string) (bool, error) {
-	_, err := a.Objects.Read(commit, ConfigFile, config.MaxSize)
+	_, err := a.reconciler.Objects.Read(commit, ConfigFile, config.MaxSize)
 	if fault.KindOf(err) == fault.NotFound {
 		return false, nil
 	}
@@ -164,20 +170,20 @@ func (a *asking) holdsConfig(commit string) (bool, error) {
 
 // suggest makes a config for the files of the default branch.
 func (a *asking) suggest(ctx context.Context) (*suggest.Suggestion, error) {
-	entries, err := a.objects.entries(ctx, a.at)
+	entries, err := a.workspace.List(ctx, a.at)
 	if err != nil {
 		return nil, fmt.Errorf("list the files of %s: %w", a.base, err)
 	}
 	files := func(yield func(updater.File, error) bool) {
 		for _, entry := range entries {
-			file := scan.GitFile(entry, func() ([]byte, error) { return a.objects.content(entry, scan.ReadLimit) })
+			file := scan.GitFile(entry, func() ([]byte, error) { return a.workspace.Content(entry, scan.ReadLimit) })
 			if !yield(file, nil) {
 				return
 			}
 		}
 	}
 	found := suggest.Found{ForPullRequest: true}
-	found.References, found.Files, err = scan.All(ctx, files, a.session.Server.File.Sizes.File)
+	found.References, found.Files, err = scan.All(ctx, files, a.o.maxFileSize)
 	if err != nil {
 		return nil, fmt.Errorf("scan the files of %s: %w", a.base, err)
 	}
@@ -190,17 +196,17 @@ func (a *asking) stands(ctx context.Context, text string) (same bool, why string
 	if a.head == "" {
 		return false, "", nil
 	}
-	if _, err := a.Remote.Fetch(ctx, pullrequest.OnboardingBranch); err != nil {
+	if _, err := a.reconciler.Remote.Fetch(ctx, pullrequest.OnboardingBranch); err != nil {
 		return false, "", fmt.Errorf("fetch %s: %w", pullrequest.OnboardingBranch, err)
 	}
-	commit, err := a.Objects.Commit(a.head)
+	commit, err := a.reconciler.Objects.Commit(a.head)
 	if err != nil {
 		return false, "", fmt.Errorf("read the head of %s: %w", pullrequest.OnboardingBranch, err)
 	}
-	if commit.Committer.Email != a.By.Email || commit.Committer.Name != a.By.Name || len(commit.Parents) != 1 {
+	if commit.Committer.Email != a.reconciler.By.Email || commit.Committer.Name != a.reconciler.By.Name || len(commit.Parents) != 1 {
 		return false, "the branch " + pullrequest.OnboardingBranch + " holds a commit of " + commit.Committer.Name, nil
 	}
-	content, err := a.Objects.Read(a.head, ConfigFile, config.MaxSize)
+	content, err := a.reconciler.Objects.Read(a.head, ConfigFile, config.MaxSize)
 	if err != nil {
 		return false, "", ignoring(fault.NotFound, err)
 	}
@@ -230,7 +236,7 @@ func (a *asking) added(ctx context.Context) (string, error) {
 		if looked++; looked > maxOthersLooked {
 			break
 		}
-		heads, err := a.Remote.Fetch(ctx, pr.Head.Branch)
+		heads, err := a.reconciler.Remote.Fetch(ctx, pr.Head.Branch)
 		if err != nil {
 			return "", fmt.Errorf("fetch %s: %w", pr.Head.Branch, err)
 		}

@@ -45,7 +45,7 @@ func TestAsking_anotherReplicaOpensMeanwhile(t *testing.T) {
 	t.Parallel()
 	for head, want := range map[string]OnboardingState{"": OnboardingDeclined, "pushed": OnboardingLeft} {
 		forge := offering{head: head}
-		a := &asking{lane: &lane{Reconciler: engine.Reconciler{Repository: forge, Remote: forge}}}
+		a := &asking{reconciler: &engine.Reconciler{Repository: forge, Remote: forge}}
 		came, err := a.asked(t.Context())
 		if err != nil || came == nil || came.State != want {
 			t.Errorf("the branch is %q: %+v, %v, want %s", head, came, err, want)

@@ -35,8 +35,8 @@ func (a *asking) page(ctx context.Context, made *suggest.Suggestion) pullrequest
 
 // foresee looks as a pass would after the merge.
 func (a *asking) foresee(ctx context.Context, text string, page *pullrequest.Onboarding) {
-	then := a.Reconciler
-	then.Objects, then.DryRun = offered{Objects: a.Objects, at: a.at, text: []byte(text)}, true
+	then := *a.reconciler
+	then.Objects, then.DryRun = offered{Objects: a.reconciler.Objects, at: a.at, text: []byte(text)}, true
 	report, err := then.Observe(ctx)
 	if page.Decisions = report.Decisions; err != nil {
 		page.Unknown = append(page.Unknown, err.Error())

@@ -7,6 +7,7 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/queue"
+	"promoter/internal/workspace"
 )
 
 // onboard offers a config file to the repositories that the present round found
@@ -42,9 +43,8 @@ func (s *service) onboardLane(ctx context.Context, in *round, r *connect.Reposit
 		return
 	}
 	var came *Onboarding
-	err := withLane(ctx, in.session, r, in.lanes, func(l *lane) (err error) {
-		l.DryRun = s.DryRun
-		came, err = l.onboard(ctx, in.onboarding, report)
+	err := workspace.Use(ctx, in.session, r, workspace.Options{DryRun: s.DryRun, Freshness: s.store}, func(w *workspace.Workspace) (err error) {
+		came, err = onboard(ctx, w, in.onboarding, report)
 		return r.Advise(err)
 	})
 	if ctx.Err() == nil {

@@ -45,7 +45,7 @@ func (a *asking) carryOut(ctx context.Context, made *suggest.Suggestion, came *O
 	if a.ours != nil {
 		came.State = OnboardingToRefresh
 	}
-	if a.DryRun {
+	if a.reconciler.DryRun {
 		return nil
 	}
 	body := pullrequest.OnboardingBody(a.page(ctx, made))
@@ -58,7 +58,7 @@ func (a *asking) carryOut(ctx context.Context, made *suggest.Suggestion, came *O
 		came.State = OnboardingRefreshed
 		return a.refresh(ctx, body)
 	}
-	pr, err := a.Repository.PullRequests().Create(ctx, scm.Draft{
+	pr, err := a.reconciler.Repository.PullRequests().Create(ctx, scm.Draft{
 		Head: pullrequest.OnboardingBranch, Base: a.base, Title: pullrequest.OnboardingTitle, Body: pullrequest.MergeBody("", body),
 	})
 	if err != nil {
@@ -71,15 +71,15 @@ func (a *asking) carryOut(ctx context.Context, made *suggest.Suggestion, came *O
 // push writes one commit with the one file, on the condition that the branch is where
 // it was seen.
 func (a *asking) push(ctx context.Context, text string, came *Onboarding) error {
-	by := a.By
-	by.When = a.Now()
-	commit, err := a.Objects.Write(engine.Draft{
+	by := a.reconciler.By
+	by.When = a.reconciler.Now()
+	commit, err := a.reconciler.Objects.Write(engine.Draft{
 		Parent: a.at, Files: map[string][]byte{ConfigFile: []byte(text)}, By: by, Message: pullrequest.OnboardingTitle + "\n",
 	})
 	if err != nil {
 		return fmt.Errorf("write a commit for %s: %w", pullrequest.OnboardingBranch, err)
 	}
-	if err := a.Remote.Push(ctx, engine.Update{Branch: pullrequest.OnboardingBranch, Old: a.head, New: commit}); err != nil {
+	if err := a.reconciler.Remote.Push(ctx, engine.Update{Branch: pullrequest.OnboardingBranch, Old: a.head, New: commit}); err != nil {
 		return fmt.Errorf("push %s: %w", pullrequest.OnboardingBranch, err)
 	}
 	came.Commit = commit
@@ -92,7 +92,7 @@ func (a *asking) refresh(ctx context.Context, body string) error {
 	if merged == a.ours.Body {
 		return nil
 	}
-	if err := a.Repository.PullRequests().Edit(ctx, a.ours.Number, scm.Edit{Body: &merged}); err != nil {
+	if err := a.reconciler.Repository.PullRequests().Edit(ctx, a.ours.Number, scm.Edit{Body: &merged}); err != nil {
 		return fmt.Errorf("edit pull request #%d: %w", a.ours.Number, err)
 	}
 	return nil

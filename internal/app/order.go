@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/engine"
 	"promoter/internal/promotion"
 	"promoter/internal/verb"
+	"promoter/internal/workspace"
 
 	"promoter/internal/config"
 	"promoter/internal/connect"
@@ -73,8 +75,8 @@ func Decide(ctx context.Context, c *connect.Connections, order Order) (carried C
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	r := session.Repositories[0]
-	err = withLane(ctx, session, r, laneSetup{}, func(l *lane) error {
-		d := deciding{Order: order, lane: l, server: s, repository: r, now: s.Now().UTC()}
+	err = workspace.Use(ctx, session, r, workspace.Options{}, func(w *workspace.Workspace) error {
+		d := deciding{Order: order, workspace: w, reconciler: &w.Reconciler, server: s, repository: r, now: s.Now().UTC()}
 		carried, err = d.decide(ctx)
 		return err
 	})
@@ -101,7 +103,8 @@ func (o Order) check() error {
 // deciding is an order on its way.
 type deciding struct {
 	Order
-	lane       *lane
+	workspace  *workspace.Workspace
+	reconciler *engine.Reconciler // that of workspace
 	server     *connect.Server
 	repository *connect.Repository
 	now        time.Time
@@ -113,11 +116,8 @@ func (d *deciding) decide(ctx context.Context) (Carried, error) {
 	if d.repository.SCM.Info().Archived {
 		return Carried{}, fault.New(fault.Invalid, "the repository is archived: unarchive it first")
 	}
-	refs, err := d.lane.Remote.Refs(ctx)
-	if err != nil {
-		return Carried{}, d.repository.Advise(err)
-	}
-	if d.config, d.byDefault, err = d.lane.config(ctx, refs); err != nil {
+	var err error
+	if d.config, d.byDefault, err = d.workspace.Config(ctx); err != nil {
 		return Carried{}, err
 	}
 	targets, err := d.places(ctx)
@@ -130,7 +130,7 @@ func (d *deciding) decide(ctx context.Context) (Carried, error) {
 		return Carried{}, err
 	}
 	carried.Subject = d.subject(targets)
-	written, err := d.lane.RecordDecision(ctx, carried.Subject, changes...)
+	written, err := d.reconciler.RecordDecision(ctx, carried.Subject, changes...)
 	carried.Stood = !written
 	return carried, err
 }
@@ -208,7 +208,7 @@ func (d *deciding) change(ctx context.Context, target promotion.Target, carried 
 	case VerbThaw:
 		return state.Thaw(at.Environment), nil
 	case VerbRollback:
-		before, err := d.lane.PreviousSnapshot(ctx, target)
+		before, err := d.reconciler.PreviousSnapshot(ctx, target)
 		if fault.KindOf(err) == fault.NotFound {
 			err = fmt.Errorf("%w: name the versions with 'promoter promote --with', and hold the place", err)
 		}

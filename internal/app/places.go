@@ -102,14 +102,14 @@ func (d *deciding) applications(ctx context.Context, environments []string) (map
 	for _, name := range environments {
 		environment, _ := d.config.Environment(name)
 		branch := cmp.Or(environment.Branch, d.byDefault)
-		heads, err := d.lane.Remote.Fetch(ctx, branch)
+		heads, err := d.reconciler.Remote.Fetch(ctx, branch)
 		if err != nil {
 			return nil, err
 		}
 		if heads[branch] == "" {
 			continue
 		}
-		entries, err := d.lane.objects.entries(ctx, heads[branch])
+		entries, err := d.workspace.List(ctx, heads[branch])
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/server"
 	"promoter/internal/store"
+	"promoter/internal/workspace"
 )
 
 // Recalled is what repositories themselves tell of the past.
@@ -26,11 +27,10 @@ func Recall(ctx context.Context, c *connect.Connections, past server.HistoryQuer
 	recalled := Recalled{History: server.History{Schema: server.Schema, At: c.Server.Now().UTC(), Events: []server.Event{}}}
 	var mutex sync.Mutex
 	var events []store.Event
-	results, err := forAll(ctx, c, options, nil, func(ctx context.Context, _ *onboarding, l *lane, result *Result) (err error) {
-		l.DryRun = true // who may only read may ask
+	results, err := forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding, w *workspace.Workspace, result *Result) (err error) {
 		var landed []engine.Landed
-		result.Report, landed, err = l.HistoryFromGit(ctx, past.Since)
-		found := bookOf(l, c.Server.Now()).standing(result.Report, landed)
+		result.Report, landed, err = w.Reconciler.HistoryFromGit(ctx, past.Since)
+		found := bookOf(w, c.Server.Now()).standing(result.Report, landed)
 		mutex.Lock()
 		defer mutex.Unlock()
 		events = append(events, found...)
@@ -53,8 +53,8 @@ func Recall(ctx context.Context, c *connect.Connections, past server.HistoryQuer
 }
 
 // bookOf is the book of an open repository.
-func bookOf(l *lane, now time.Time) book {
-	info := l.Repository.Info()
+func bookOf(w *workspace.Workspace, now time.Time) book {
+	info := w.Repository.SCM.Info()
 	return book{key: string(info.Key), name: withHost(info), now: now}
 }
 

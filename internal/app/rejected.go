@@ -56,7 +56,7 @@ func (d *deciding) image(ctx context.Context, text string) (string, promotion.Pi
 		return component, pinned, nil
 	}
 	fact := promotion.Fact{Repository: reference.Repository, Tag: reference.Tag}
-	version, err := d.lane.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component})
+	version, err := d.reconciler.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component})
 	if err != nil {
 		return "", promotion.Pinned{}, err
 	}

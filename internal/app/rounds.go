@@ -37,7 +37,6 @@ type rounds struct {
 type round struct {
 	session    *connect.Session
 	onboarding *onboarding
-	lanes      laneSetup
 	byKey      map[string]*connect.Repository
 	began      time.Time
 	made       time.Time // when it could be used
@@ -148,7 +147,7 @@ func (r *rounds) begin(ctx context.Context) (*round, error) {
 		return nil, errors.Join(context.Cause(ctx), session.Close())
 	}
 	made := &round{
-		session: session, onboarding: newOnboarding(session), lanes: laneSetup{store: r.store, log: r.log},
+		session: session, onboarding: newOnboarding(session),
 		byKey: map[string]*connect.Repository{}, began: began, made: r.clock(), heeded: map[event.Image]time.Time{},
 	}
 	for _, note := range session.Notes {

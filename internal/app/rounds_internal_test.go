@@ -20,6 +20,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/queue"
 	"promoter/internal/scm/github/githubtest"
+	"promoter/internal/workspace"
 )
 
 // desk is a service whose work a test does by hand, one thing after another.
@@ -315,18 +316,18 @@ func TestWith_aDefectLetsGo(t *testing.T) {
 	d := newDesk(t)
 	in := d.present()
 	one := in.byKey[d.keyOf("acme/one")]
-	var held *lane // so that nothing else closes what it has open
+	var held *workspace.Workspace // so that nothing else closes what it has open
 	defer func() { runtime.KeepAlive(held) }()
 	func() {
 		defer func() { _ = recover() }()
-		_ = withLane(t.Context(), in.session, one, in.lanes, func(l *lane) error {
+		_ = workspace.Use(t.Context(), in.session, one, workspace.Options{}, func(l *workspace.Workspace) error {
 			held = l
 			panic("a defect")
 		})
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := withLane(ctx, in.session, one, in.lanes, func(*lane) error { return nil }); err != nil {
+	if err := workspace.Use(ctx, in.session, one, workspace.Options{}, func(*workspace.Workspace) error { return nil }); err != nil {
 		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/promotion"
+	"promoter/internal/workspace"
 )
 
 // RunOptions say how a run works.
@@ -51,10 +52,9 @@ func (r Result) Moved() (name string, moved bool) {
 // other. The results are in the order of the repositories; they are there too when
 // only the clearing up failed.
 func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
-	return forAll(ctx, c, options, onboardRest(options), func(ctx context.Context, o *onboarding, l *lane, result *Result) (err error) {
-		l.DryRun = options.DryRun
-		if result.Report, err = l.Reconcile(ctx); err == nil {
-			result.Onboarding, err = l.onboard(ctx, o, result.Report)
+	return forAll(ctx, c, options, onboardRest(options), func(ctx context.Context, o *onboarding, w *workspace.Workspace, result *Result) (err error) {
+		if result.Report, err = w.Reconciler.Reconcile(ctx); err == nil {
+			result.Onboarding, err = onboard(ctx, w, o, result.Report)
 		}
 		return err
 	})
@@ -62,15 +62,20 @@ func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Res
 
 // Observe reads all repositories as Run does, and changes nothing.
 func Observe(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
-	return forAll(ctx, c, options, nil, func(ctx context.Context, _ *onboarding, l *lane, result *Result) (err error) {
-		l.DryRun = true // read access is enough
-		result.Report, err = l.Observe(ctx)
+	return forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding, w *workspace.Workspace, result *Result) (err error) {
+		result.Report, err = w.Reconciler.Observe(ctx)
 		return err
 	})
 }
 
+// readOnly returns options with which read access is enough.
+func readOnly(options RunOptions) RunOptions {
+	options.DryRun = true
+	return options
+}
+
 // doFunc does something with one repository that is open.
-type doFunc func(ctx context.Context, o *onboarding, l *lane, result *Result) error
+type doFunc func(ctx context.Context, o *onboarding, w *workspace.Workspace, result *Result) error
 
 // forAll opens all repositories, calls a function for each of them, and then another
 // one for the rest.
@@ -95,7 +100,9 @@ func forAll(ctx context.Context, c *connect.Connections, options RunOptions, res
 	}
 	session.Each(func(r *connect.Repository) {
 		result := Result{Repository: r.Name}
-		result.Err = tryLane(ctx, session, r, laneSetup{}, func(l *lane) error { return r.Advise(do(ctx, onboarding, l, &result)) })
+		result.Err = workspace.Try(ctx, session, r, workspace.Options{DryRun: options.DryRun}, func(w *workspace.Workspace) error {
+			return r.Advise(do(ctx, onboarding, w, &result))
+		})
 		results[index[r]] = result
 		watched.done(1)
 	})

@@ -7,6 +7,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/parallel"
+	"promoter/internal/workspace"
 )
 
 // A defect in one lane is the failure of its repository. The others are worked on, also
@@ -24,11 +25,11 @@ func TestRun_aDefectStopsNoOther(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			results, err := forAll(t.Context(), d.connections, RunOptions{}, nil, func(ctx context.Context, _ *onboarding, l *lane, result *Result) (err error) {
+			results, err := forAll(t.Context(), d.connections, RunOptions{}, nil, func(ctx context.Context, _ *onboarding, w *workspace.Workspace, result *Result) (err error) {
 				if result.Repository == "acme/one" {
 					defect()
 				}
-				result.Report, err = l.Reconcile(ctx)
+				result.Report, err = w.Reconciler.Reconcile(ctx)
 				return err
 			})
 			if err != nil || len(results) != 2 {

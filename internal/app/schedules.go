@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
-	serverconfig "promoter/internal/config/server"
+	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/queue"
 	"promoter/internal/schedule"
@@ -114,7 +114,7 @@ func (s *service) setSchedules(ctx context.Context, tx *database.Tx, lane string
 
 // schedulesOf are the times at which tags of a repository's images are read, beside
 // those of the poll. A pattern may find images of any entry.
-func schedulesOf(file *serverconfig.Config, c *config.Config) []string {
+func schedulesOf(s *connect.Server, c *config.Config) []string {
 	var names []string
 	add := func(times schedule.Times) {
 		if !times.IsZero() && !slices.Contains(names, times.String()) {
@@ -125,15 +125,20 @@ func schedulesOf(file *serverconfig.Config, c *config.Config) []string {
 		asked, exact := component.Pattern.Repository()
 		switch {
 		case exact:
-			add(timesOf(file, component.Poll, asked))
+			add(s.TagSchedule(component.Poll, asked))
 		case !component.Poll.IsZero():
-			add(notOftener(file, component.Poll))
+			add(s.UnlessPolled(component.Poll))
 		default:
-			for _, entry := range file.Registries {
-				add(notOftener(file, entry.Poll))
+			for _, entry := range s.File.Registries {
+				add(s.UnlessPolled(entry.Poll))
 			}
 		}
 	}
 	slices.Sort(names)
 	return names
+}
+
+// latest is the last of some times.
+func latest(times ...time.Time) time.Time {
+	return slices.MaxFunc(times, time.Time.Compare)
 }

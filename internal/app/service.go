@@ -14,10 +14,10 @@ import (
 	"promoter/internal/database"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
-	"promoter/internal/git"
 	"promoter/internal/queue"
 	"promoter/internal/store"
 	"promoter/internal/telemetry"
+	"promoter/internal/workspace"
 )
 
 // The kinds of work of the service.
@@ -97,7 +97,7 @@ func (s *service) unknown(ctx context.Context, item queue.Item, in *round) (queu
 		return queue.Result{Next: s.now()}, nil
 	}
 	s.troubles.after(item.Key, engine.Report{}, s.now(), s.file.Poll)
-	if err := git.Remove(ctx, mirrorFolder(in.session, item.Key)); err != nil { // who took it from us wants that
+	if err := workspace.Remove(ctx, in.session, item.Key); err != nil { // who took it from us wants that
 		return queue.Result{}, err
 	}
 	s.Log.InfoContext(ctx, "a repository is not worked on any more", slog.String("key", item.Key))
@@ -105,10 +105,10 @@ func (s *service) unknown(ctx context.Context, item queue.Item, in *round) (queu
 }
 
 func (s *service) reconcile(ctx context.Context, in *round, r *connect.Repository, back *lookedBack) (report engine.Report, err error) {
-	err = withLane(ctx, in.session, r, in.lanes, func(l *lane) (err error) {
-		l.DryRun, l.Log, l.Trace = s.DryRun, s.logOf(r), s.followLook(ctx, r)
-		report, err = l.Reconcile(ctx)
-		s.landedIn(ctx, l, &report, back)
+	options := workspace.Options{DryRun: s.DryRun, Log: s.logOf(r), Trace: s.followLook(ctx, r), Freshness: s.store}
+	err = workspace.Use(ctx, in.session, r, options, func(w *workspace.Workspace) (err error) {
+		report, err = w.Reconciler.Reconcile(ctx)
+		s.landedIn(ctx, w, &report, back)
 		return r.Advise(err)
 	})
 	return report, err
@@ -177,7 +177,7 @@ func (s *service) setConfig(ctx context.Context, tx *database.Tx, lane string, i
 	if added, err = s.store.SetSubscriptions(ctx, tx, lane, in.follows(c)); err != nil {
 		return false, err
 	}
-	return added, s.setSchedules(ctx, tx, lane, schedulesOf(s.file, c))
+	return added, s.setSchedules(ctx, tx, lane, schedulesOf(s.server, c))
 }
 
 // failureOf is why a look failed, in one line.

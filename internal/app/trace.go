@@ -38,7 +38,6 @@ const (
 	traceTriggeredAt  = "promoter.triggered_at"
 	traceDeliveries   = "promoter.deliveries"
 	traceResult       = "promoter.result"
-	traceBranches     = "promoter.branches"
 	traceEnvironment  = "promoter.environment"
 	traceApplications = "promoter.applications"
 	tracePullRequest  = "promoter.pull_request"

@@ -16,6 +16,7 @@ import (
 	"promoter/internal/registry/auth/aws"
 	"promoter/internal/registry/auth/azure"
 	"promoter/internal/registry/auth/google"
+	"promoter/internal/schedule"
 )
 
 // brokenCredential is an entry of the server file whose secret could not be read. The
@@ -125,17 +126,39 @@ func (s *Session) Registry(key identity.RepositoryKey) *registry.View { return s
 // ask for an image could not be read.
 func (s *Session) CheckCredential(key identity.RepositoryKey, asked image.Repository) error {
 	for _, b := range s.broken {
-		if Covers(b.entry, asked) && slices.Contains(b.keys, key) {
+		if covers(b.entry, asked) && slices.Contains(b.keys, key) {
 			return fault.Wrap(fault.Invalid, b.err)
 		}
 	}
 	return nil
 }
 
-// Covers reports whether an entry of the server file is about an image.
-func Covers(entry serverconfig.Registry, asked image.Repository) bool {
+// covers reports whether an entry of the server file is about an image.
+func covers(entry serverconfig.Registry, asked image.Repository) bool {
 	return entry.Host == asked.Host() && (len(entry.Repositories) == 0 ||
 		slices.ContainsFunc(entry.Repositories, func(p image.Pattern) bool { return p.Match(asked) }))
+}
+
+// TagSchedule returns when the tags of an image are read: as its component says, or the
+// first entry of the server file that covers the image and has a schedule. The zero
+// schedule is that of the poll.
+func (s *Server) TagSchedule(component schedule.Times, asked image.Repository) schedule.Times {
+	times := component
+	for _, entry := range s.File.Registries {
+		if times.IsZero() && !entry.Poll.IsZero() && covers(entry, asked) {
+			times = entry.Poll
+		}
+	}
+	return s.UnlessPolled(times)
+}
+
+// UnlessPolled returns the zero schedule for an interval that is not longer than that
+// of the poll, since nothing is read more often than with the poll.
+func (s *Server) UnlessPolled(times schedule.Times) schedule.Times {
+	if every := times.Every(); every > 0 && every <= s.File.Poll {
+		return schedule.Times{}
+	}
+	return times
 }
 
 // ForgetAnswers makes the session ask again about images that changed, and about

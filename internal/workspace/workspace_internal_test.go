@@ -1,4 +1,4 @@
-package app
+package workspace
 
 import (
 	"io/fs"
@@ -74,10 +74,10 @@ func commitFiles(t testing.TB, clone string, files map[string]string, message st
 
 func noEnv(string) (string, bool) { return "", false }
 
-// openLane opens the lane of a repository without a server's file.
-func openLane(t testing.TB, url string) *lane {
+// openWorkspace opens the workspace of a repository without a server's file.
+func openWorkspace(t testing.TB, url string) *Workspace {
 	t.Helper()
-	return laneOf(t, connect.Options{Repositories: []string{url}, Env: noEnv, Now: time.Now})
+	return workspaceOf(t, connect.Options{Repositories: []string{url}, Env: noEnv, Now: time.Now})
 }
 
 // openSession opens all repositories.
@@ -95,47 +95,47 @@ func openSession(t testing.TB, connections *connect.Connections, cache string) *
 	return session
 }
 
-// laneOf opens the lane of the one repository that the options name.
-func laneOf(t testing.TB, options connect.Options) *lane {
+// workspaceOf opens the workspace of the one repository that the options name.
+func workspaceOf(t testing.TB, options connect.Options) *Workspace {
 	t.Helper()
 	connections, err := connect.Connect(options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := openSession(t, connections, "")
-	l, err := newLane(t.Context(), w, w.Repositories[0], laneSetup{})
+	l, err := Open(t.Context(), w, w.Repositories[0], Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := l.mirror.Close(); err != nil {
+		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return l
 }
 
-func fetchMain(t testing.TB, l *lane) string {
+func fetchMain(t testing.TB, l *Workspace) string {
 	t.Helper()
-	if _, err := l.Remote.Refs(t.Context()); err != nil {
+	if _, err := l.Reconciler.Remote.Refs(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	heads, err := l.Remote.Fetch(t.Context(), "main", "gone")
+	heads, err := l.Reconciler.Remote.Fetch(t.Context(), "main", "gone")
 	if err != nil || len(heads) != 1 {
 		t.Fatalf("got %v, %v, want main alone", heads, err)
 	}
 	return heads["main"]
 }
 
-func TestLane_commitPushAndLostRace(t *testing.T) {
+func TestWorkspace_commitPushAndLostRace(t *testing.T) {
 	t.Parallel()
 	url, clone := gitRepository(t, map[string]string{"a.yaml": "image: r.example.com/web:1\n", "keep": "x"})
-	l := openLane(t, url)
+	l := openWorkspace(t, url)
 	head := fetchMain(t, l)
 	if want := runGit(t, clone, "rev-parse", "HEAD"); head != want {
 		t.Fatalf("main is %s, want %s", head, want)
 	}
-	id, err := l.Objects.Write(engine.Draft{
+	id, err := l.Reconciler.Objects.Write(engine.Draft{
 		Parent: head, Files: map[string][]byte{"a.yaml": []byte("image: r.example.com/web:2\n"), "keep": nil},
 		By:      engine.Signature{Name: "promoter", Email: "p@example.com", When: time.Unix(1_700_000_000, 0)},
 		Message: "Move web", Trailers: []promotion.Trailer{{Key: "Promoter-Environment", Value: "dev"}},
@@ -143,36 +143,36 @@ func TestLane_commitPushAndLostRace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, err := l.Objects.Changed(head, id)
+	changed, err := l.Reconciler.Objects.Changed(head, id)
 	if diff := cmp.Diff([]string{"a.yaml", "keep"}, changed); err != nil || diff != "" {
 		t.Errorf("changed: %v %s", err, diff)
 	}
-	if err := l.Remote.Push(t.Context(), engine.Update{Branch: "main", Old: head, New: id}); err != nil {
+	if err := l.Reconciler.Remote.Push(t.Context(), engine.Update{Branch: "main", Old: head, New: id}); err != nil {
 		t.Fatal(err)
 	}
-	late := l.Remote.Push(t.Context(), engine.Update{Branch: "main", Old: head, New: id})
+	late := l.Reconciler.Remote.Push(t.Context(), engine.Update{Branch: "main", Old: head, New: id})
 	if fault.KindOf(late) != fault.Conflict {
 		t.Errorf("a push on a commit that moved gives %v, want a conflict", late)
 	}
-	commit, err := l.Objects.Commit(fetchMain(t, l))
+	commit, err := l.Reconciler.Objects.Commit(fetchMain(t, l))
 	if err != nil || commit.ID != id || len(commit.Trailers) != 1 || commit.Committer.Name != "promoter" {
 		t.Errorf("main is %+v, %v", commit, err)
 	}
-	if _, err := l.Objects.Read(id, "keep", 10); fault.KindOf(err) != fault.NotFound {
+	if _, err := l.Reconciler.Objects.Read(id, "keep", 10); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("the file that went gives %v", err)
 	}
 }
 
-func TestLane_historyEndsWhereItIsShallow(t *testing.T) {
+func TestWorkspace_historyEndsWhereItIsShallow(t *testing.T) {
 	t.Parallel()
 	url, clone := gitRepository(t, map[string]string{"a": "1"})
 	for _, content := range []string{"2", "3"} {
 		commitFiles(t, clone, map[string]string{"a": content}, content)
 	}
 	runGit(t, clone, "push", "-q", "origin", "main")
-	l := openLane(t, url)
+	l := openWorkspace(t, url)
 	count := func() (n int, last engine.Commit) {
-		for commit, err := range l.Objects.History(fetchMain(t, l)) {
+		for commit, err := range l.Reconciler.Objects.History(fetchMain(t, l)) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +183,7 @@ func TestLane_historyEndsWhereItIsShallow(t *testing.T) {
 	if n, last := count(); n != 1 || !last.Shallow {
 		t.Errorf("a first fetch shows %d commits, want the shallow head alone", n)
 	}
-	if err := l.Remote.Deepen(t.Context(), "main", time.Unix(0, 0)); err != nil {
+	if err := l.Reconciler.Remote.Deepen(t.Context(), "main", time.Unix(0, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if n, last := count(); n != 3 || last.Shallow {
@@ -195,17 +195,17 @@ func TestLane_historyEndsWhereItIsShallow(t *testing.T) {
 func TestObjects_aStateThatCannotBeReadHolds(t *testing.T) {
 	t.Parallel()
 	url, clone := gitRepository(t, map[string]string{"prod/_all.json": "{}", "README": "words"})
-	l := openLane(t, url)
+	l := openWorkspace(t, url)
 	head := fetchMain(t, l)
 	var names []string
-	for name := range l.Objects.All(head) {
+	for name := range l.Reconciler.Objects.All(head) {
 		names = append(names, name)
 	}
 	if diff := cmp.Diff([]string{"README", "prod/_all.json"}, names); diff != "" {
 		t.Error(diff)
 	}
 	missing := strings.Repeat("1", 40)
-	read, err := state.Read(l.Objects.All(missing))
+	read, err := state.Read(l.Reconciler.Objects.All(missing))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ environments:
 `
 
 func twoApplications() map[string]string {
-	files := map[string]string{ConfigFile: twoEnvironments, "README.md": "image: r.example.com/acme/web:0.1.0"}
+	files := map[string]string{config.FileName: twoEnvironments, "README.md": "image: r.example.com/acme/web:0.1.0"}
 	for _, application := range []string{"shop", "blog"} {
 		for _, environment := range []string{"dev", "prod"} {
 			files["apps/"+application+"/"+environment+"/web.yaml"] = "image: r.example.com/acme/web:1.0.0\n"
@@ -237,13 +237,13 @@ func twoApplications() map[string]string {
 func TestFiles_targetsAndRewrite(t *testing.T) {
 	t.Parallel()
 	url, clone := gitRepository(t, twoApplications())
-	l := openLane(t, url)
+	l := openWorkspace(t, url)
 	head := fetchMain(t, l)
-	loaded, problems := config.Load(ConfigFile, []byte(twoEnvironments))
+	loaded, problems := config.Load(config.FileName, []byte(twoEnvironments))
 	if problems.Err() != nil {
 		t.Fatal(problems)
 	}
-	tree, err := l.Files.At(t.Context(), loaded, head, []string{"dev", "prod"})
+	tree, err := l.Reconciler.Files.At(t.Context(), loaded, head, []string{"dev", "prod"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,9 +292,9 @@ func TestFiles_refusalStopsOnlyItsTarget(t *testing.T) {
 	files := twoApplications()
 	files["apps/shop/dev/broken.yaml"] = "<<<<<<< a\nimage: r.example.com/acme/web:1.0.0\n=======\n>>>>>>> b\n"
 	url, _ := gitRepository(t, files)
-	l := openLane(t, url)
-	loaded, _ := config.Load(ConfigFile, []byte(twoEnvironments))
-	tree, err := l.Files.At(t.Context(), loaded, fetchMain(t, l), []string{"dev", "prod"})
+	l := openWorkspace(t, url)
+	loaded, _ := config.Load(config.FileName, []byte(twoEnvironments))
+	tree, err := l.Reconciler.Files.At(t.Context(), loaded, fetchMain(t, l), []string{"dev", "prod"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package app
+package workspace
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"promoter/internal/benchtree"
+	"promoter/internal/config"
 	"promoter/internal/connect"
 )
 
@@ -138,7 +139,7 @@ func makeOrigin(b *testing.B, origin string, size benchtree.Size, form string) {
 	put := func(name, content string) {
 		fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", name, len(content), content)
 	}
-	put(ConfigFile, eventConfig())
+	put(config.FileName, eventConfig())
 	for file := range size.Files() {
 		put(file.Path, string(file.Content))
 	}
@@ -187,15 +188,15 @@ func loosen(b *testing.B, repository string) {
 	}
 }
 
-// laneOverHTTP opens the lane of a repository of a server on loopback.
-func laneOverHTTP(b *testing.B, base, name string) *lane {
+// workspaceOverHTTP opens the workspace of a repository of a server on loopback.
+func workspaceOverHTTP(b *testing.B, base, name string) *Workspace {
 	b.Helper()
 	file := filepath.Join(b.TempDir(), "server.yaml")
 	text := fmt.Sprintf("version: 1\nforges:\n  git: {kind: git, url: %q, insecure: true}\nrepositories:\n  - {forge: git, name: %s}\nnetworks: [127.0.0.0/8]\n", base, name)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	return laneOf(b, connect.Options{Config: file, Env: noEnv, Now: time.Now})
+	return workspaceOf(b, connect.Options{Config: file, Env: noEnv, Now: time.Now})
 }
 
 // gitServer counts the time in which it has a request to answer.

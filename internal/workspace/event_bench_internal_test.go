@@ -1,4 +1,4 @@
-package app
+package workspace
 
 import (
 	"context"
@@ -20,11 +20,11 @@ import (
 
 // BenchmarkEvent has a new image in five environments of one repository, which
 // somebody else pushed to meanwhile: fetch, find, rewrite, commit and push. It is
-// done by a lane with a warm mirror, and by hand with Git's own commands in a bare
+// done by a workspace with a warm mirror, and by hand with Git's own commands in a bare
 // clone. Both do it in turns, in 20,000 files and in 1,000, and the medians are
 // compared. The time of an operation is that of one turn of all of them.
 //
-// A lane's mirror has no loose objects. Where the clone's and the server's are
+// Its mirror has no loose objects. Where the clone's and the server's are
 // loose, the mirror has them in one large pack and in small ones, as fetches and
 // pushes leave them.
 func BenchmarkEvent(b *testing.B) {
@@ -68,16 +68,16 @@ type events struct {
 	own, hand, pass []time.Duration
 	apart           []time.Duration // own without the time in which the server worked
 
-	origins []string // one for each way to do it, which somebody else pushes to
-	ownLane *lane    // for the steps
-	passing *lane    // for a whole pass
-	byHand  *plumbing
-	server  *gitServer // nil: Git's own programs on the disk
-	version int        // of the image, counted up by each event
-	commits int        // by somebody else
+	origins      []string   // one for each way to do it, which somebody else pushes to
+	ownWorkspace *Workspace // for the steps
+	passing      *Workspace // for a whole pass
+	byHand       *plumbing
+	server       *gitServer // nil: Git's own programs on the disk
+	version      int        // of the image, counted up by each event
+	commits      int        // by somebody else
 }
 
-// newEvents makes two origins alike, a lane on one and a clone of the other, and
+// newEvents makes two origins alike, a workspace on one and a clone of the other, and
 // lets both do everything once.
 func newEvents(b *testing.B, size benchtree.Size, way, form string) *events {
 	b.Helper()
@@ -91,16 +91,16 @@ func newEvents(b *testing.B, size benchtree.Size, way, form string) *events {
 	}
 	var server *gitServer
 	url := func(origin string) string { return "file://" + origin }
-	open := func(origin string) *lane { return openLane(b, url(origin)) }
+	open := func(origin string) *Workspace { return openWorkspace(b, url(origin)) }
 	if way == "http" {
 		var base string
 		base, server = serveGit(b, filepath.Dir(dir))
 		name := func(origin string) string { return filepath.Base(dir) + "/" + filepath.Base(origin) }
 		url = func(origin string) string { return base + "/" + name(origin) }
-		open = func(origin string) *lane { return laneOverHTTP(b, base, name(origin)) }
+		open = func(origin string) *Workspace { return workspaceOverHTTP(b, base, name(origin)) }
 	}
 	e := &events{origins: origins, server: server, byHand: newPlumbing(b, url(origins[0]), form)}
-	e.ownLane, e.passing = open(origins[1]), open(origins[2])
+	e.ownWorkspace, e.passing = open(origins[1]), open(origins[2])
 	e.turn(b)
 	e.own, e.hand, e.pass, e.apart = nil, nil, nil, nil
 	return e
@@ -139,23 +139,23 @@ func eventImage() string { return benchtree.Image(eventApplication) }
 // ownEvent is the part of a pass that the plumbing does by hand: it is told what
 // to write where. Each environment gets a commit of its own, as it does in a pass.
 func (e *events) ownEvent(ctx context.Context, tag string) error {
-	l := e.ownLane
-	if _, err := l.Remote.Refs(ctx); err != nil {
+	l := e.ownWorkspace
+	if _, err := l.Reconciler.Remote.Refs(ctx); err != nil {
 		return err
 	}
-	heads, err := l.Remote.Fetch(ctx, "main")
+	heads, err := l.Reconciler.Remote.Fetch(ctx, "main")
 	if err != nil {
 		return err
 	}
-	data, err := l.Objects.Read(heads["main"], ConfigFile, config.MaxSize)
+	data, err := l.Reconciler.Objects.Read(heads["main"], config.FileName, config.MaxSize)
 	if err != nil {
 		return err
 	}
-	loaded, problems := config.Load(ConfigFile, data)
+	loaded, problems := config.Load(config.FileName, data)
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	tree, err := l.Files.At(ctx, loaded, heads["main"], loaded.Order())
+	tree, err := l.Reconciler.Files.At(ctx, loaded, heads["main"], loaded.Order())
 	if err != nil {
 		return err
 	}
@@ -166,13 +166,13 @@ func (e *events) ownEvent(ctx context.Context, tag string) error {
 		if err != nil || len(rewritten.Files) != 1 {
 			return fmt.Errorf("rewrite %v: %d files, %w", target, len(rewritten.Files), err)
 		}
-		by := ours()
+		by := author()
 		by.When = time.Now()
-		if tip, err = l.Objects.Write(engine.Draft{Parent: tip, Files: rewritten.Files, By: by, Message: "New image\n"}); err != nil {
+		if tip, err = l.Reconciler.Objects.Write(engine.Draft{Parent: tip, Files: rewritten.Files, By: by, Message: "New image\n"}); err != nil {
 			return err
 		}
 	}
-	return l.Remote.Push(ctx, engine.Update{Branch: "main", Old: heads["main"], New: tip})
+	return l.Reconciler.Remote.Push(ctx, engine.Update{Branch: "main", Old: heads["main"], New: tip})
 }
 
 func moveAll(present promotion.Current, tag string) []promotion.Move {
@@ -187,8 +187,8 @@ func moveAll(present promotion.Current, tag string) []promotion.Move {
 // about all places, carries it out, and looks again whether something follows.
 func (e *events) wholePass(ctx context.Context, tag string) error {
 	l := e.passing
-	l.Registries = benchOffers{tag}
-	report, err := l.Reconcile(ctx)
+	l.Reconciler.Registries = benchOffers{tag}
+	report, err := l.Reconciler.Reconcile(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package app
+package workspace
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // fakeVersions answers by tag.
 type fakeVersions struct {
-	Versions
+	registryView
 	tags map[string]string
 }
 
@@ -39,11 +39,11 @@ func TestOffer_aReleaseWaitsForItsImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := fakeReleases{{Tag: "v4.0.0-rc", Prerelease: true}, {Tag: "v3.0.0"}, {Tag: "v2.1.0"}, {Tag: "v2.0.0"}}
-	v := laneVersions{
-		versions: fakeVersions{tags: map[string]string{"v2.0.0": "sha256:2", "v2.1.0": "sha256:21", "v4.0.0-rc": "sha256:4"}},
+	v := versions{
+		registry: fakeVersions{tags: map[string]string{"v2.0.0": "sha256:2", "v2.1.0": "sha256:21", "v4.0.0-rc": "sha256:4"}},
 		check:    func(identity.RepositoryKey, image.Repository) error { return nil },
 		releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
-		now:      time.Now,
+		now:      time.Now, fresh: &freshness{},
 	}
 	available := v.Select(t.Context(), engine.VersionRequest{Name: "web", Policy: policy})
 	if available.Err != nil || !available.Found || available.Version.Tag != "v2.0.0" {
@@ -63,12 +63,12 @@ func TestOffer_noReleaseSaysWhy(t *testing.T) {
 	for want, list := range map[string]fakeReleases{
 		"github/acme/web has no releases":              {},
 		"no release is eligible yet: v1: no image yet": {{Tag: "v1"}},
-		"none of 1 releases of github/acme/web fits: prereleases, excluded ones, names that no image can have, and those without an image for a week are not taken": {{Tag: "a b"}},
+		"none of 1 releases of github/acme/web is eligible: prereleases, excluded releases, names that are not valid tags, and releases without an image for a week are skipped": {{Tag: "a b"}},
 	} {
-		v := laneVersions{
-			versions: fakeVersions{}, check: func(identity.RepositoryKey, image.Repository) error { return nil },
+		v := versions{
+			registry: fakeVersions{}, check: func(identity.RepositoryKey, image.Repository) error { return nil },
 			releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
-			now:      time.Now,
+			now:      time.Now, fresh: &freshness{},
 		}
 		if available := v.Select(t.Context(), engine.VersionRequest{Name: "web", Policy: policy}); available.Found || available.Reason != want {
 			t.Errorf("got %+v, want %q", available, want)
@@ -86,14 +86,14 @@ func TestOffer_aReleaseIsNotWaitedForForEver(t *testing.T) {
 	published := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	list := fakeReleases{{Tag: "v3.0.0", Published: published}, {Tag: "v2.0.0", Published: published.Add(-time.Hour)}}
 	for after, want := range map[time.Duration]string{
-		releaseWaits - time.Second: "no image yet; it is waited for until 2026-03-08 12:00 UTC",
-		releaseWaits:               "",
+		releaseTimeout - time.Second: "no image yet; waiting for it until 2026-03-08 12:00 UTC",
+		releaseTimeout:               "",
 	} {
-		v := laneVersions{
-			versions: fakeVersions{tags: map[string]string{"v2.0.0": "sha256:2"}},
+		v := versions{
+			registry: fakeVersions{tags: map[string]string{"v2.0.0": "sha256:2"}},
 			check:    func(identity.RepositoryKey, image.Repository) error { return nil },
 			releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
-			now:      func() time.Time { return published.Add(after) },
+			fresh:    &freshness{}, now: func() time.Time { return published.Add(after) },
 		}
 		available := v.Select(t.Context(), engine.VersionRequest{Name: "web", Policy: policy})
 		if available.Err != nil || available.Version.Tag != "v2.0.0" {

@@ -1,0 +1,80 @@
+package workspace
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"promoter/internal/connect"
+	"promoter/internal/engine"
+	"promoter/internal/identity"
+	"promoter/internal/image"
+	"promoter/internal/store"
+)
+
+// FreshnessStore knows what makes answers of registries stale. It is a subset of
+// store.Store.
+type FreshnessStore interface {
+	Freshness(ctx context.Context, repository string) (store.Freshness, error)
+	LastImageEvent(ctx context.Context, repository image.Repository) (time.Time, error)
+	RequestRefresh(ctx context.Context, repository string) error
+}
+
+// freshness decides for one reconciliation which cached answers of registries are
+// valid: those that were requested after the last event that makes them stale.
+type freshness struct {
+	server *connect.Server
+	store  FreshnessStore // nil: answers are valid for the session
+	key    identity.RepositoryKey
+
+	mutex sync.Mutex
+	known *store.Freshness // nil: not read yet
+}
+
+// since returns the time since which answers about an image are valid: that of the last
+// poll or schedule, of the last event about the image, or of the last refresh,
+// whichever came last.
+func (f *freshness) since(ctx context.Context, request engine.VersionRequest) (time.Time, error) {
+	if f.store == nil {
+		return time.Time{}, nil
+	}
+	known, err := f.read(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	event, err := f.store.LastImageEvent(ctx, request.Repository)
+	if err != nil {
+		return time.Time{}, err
+	}
+	fired, ok := known.Fired[f.server.TagSchedule(request.Component.Poll, request.Repository).String()]
+	if !ok { // it has no schedule, or a new one that starts with the last poll
+		fired = known.Fired[store.Poll]
+	}
+	return slices.MaxFunc([]time.Time{fired, event, known.Refreshed}, time.Time.Compare), nil
+}
+
+func (f *freshness) read(ctx context.Context) (store.Freshness, error) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.known != nil {
+		return *f.known, nil
+	}
+	known, err := f.store.Freshness(ctx, string(f.key))
+	if err == nil {
+		f.known = &known
+	}
+	return known, err
+}
+
+// refresh makes all answers about the images of the repository stale, also for the rest
+// of this reconciliation.
+func (f *freshness) refresh(ctx context.Context) error {
+	if f.store == nil {
+		return nil
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.known = nil
+	return f.store.RequestRefresh(ctx, string(f.key))
+}

@@ -1,0 +1,336 @@
+package workspace
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"promoter/internal/engine"
+	"promoter/internal/git"
+	"promoter/internal/git/object"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+	"promoter/internal/telemetry"
+)
+
+// mirror is the mirror of a repository. It implements engine.Remote, engine.Objects,
+// and scan.Repository. A git.Mirror must not be used concurrently, so all use of it is
+// behind the lock.
+type mirror struct {
+	git    *git.Mirror
+	mutex  sync.Mutex
+	listed map[string]object.ID // branches of the last listing; nil: none
+}
+
+// traceBranches is the attribute of a span that lists branches.
+const traceBranches = "promoter.branches"
+
+// Refs implements engine.Remote.
+func (m *mirror) Refs(ctx context.Context) (_ engine.Refs, err error) {
+	ctx, span := telemetry.Begin(ctx, "git list")
+	defer func() { span.End(err) }()
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	found, err := m.git.List(ctx)
+	if err != nil {
+		return engine.Refs{}, err
+	}
+	m.listed = found.Branches
+	return engine.Refs{Default: found.Default, Branches: commits(found.Branches)}, nil
+}
+
+// commits returns the commits of branches as text.
+func commits(ids map[string]object.ID) map[string]string {
+	all := make(map[string]string, len(ids))
+	for branch, id := range ids {
+		all[branch] = id.String()
+	}
+	return all
+}
+
+// Fetch implements engine.Remote.
+func (m *mirror) Fetch(ctx context.Context, branches ...string) (map[string]string, error) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if heads, ok := m.current(branches); ok {
+		return heads, nil
+	}
+	ctx, span := telemetry.Begin(ctx, "git fetch", slog.Any(traceBranches, branches))
+	found, err := m.git.Fetch(ctx, branches...)
+	span.End(err)
+	if err != nil {
+		return nil, err
+	}
+	return commits(found), nil
+}
+
+// current returns the branches as they were listed, if the mirror has all of them. That
+// saves an idle reconciliation the second request.
+func (m *mirror) current(branches []string) (map[string]string, bool) {
+	if m.listed == nil {
+		return nil, false
+	}
+	heads := make(map[string]string, len(branches))
+	for _, branch := range branches {
+		id, exists := m.listed[branch]
+		if !exists {
+			continue
+		}
+		if have, ok := m.git.Have(branch); !ok || have != id {
+			return nil, false
+		}
+		heads[branch] = id.String()
+	}
+	return heads, true
+}
+
+// Deepen implements engine.Remote.
+func (m *mirror) Deepen(ctx context.Context, branch string, since time.Time) (err error) {
+	ctx, span := telemetry.Begin(ctx, "git deepen", slog.Any(traceBranches, []string{branch}))
+	defer func() { span.End(err) }()
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.git.Deepen(ctx, branch, since)
+}
+
+// Push implements engine.Remote. It invalidates the listing, also if it fails.
+func (m *mirror) Push(ctx context.Context, updates ...engine.Update) (err error) {
+	var branches []string
+	for _, update := range updates {
+		branches = append(branches, update.Branch)
+	}
+	ctx, span := telemetry.Begin(ctx, "git push", slog.Any(traceBranches, branches))
+	defer func() { span.End(err) }()
+	pushed := make([]git.Update, len(updates))
+	for i, update := range updates {
+		pushed[i].Branch = update.Branch
+		if pushed[i].Old, err = parseID(update.Old); err != nil {
+			return err
+		}
+		if pushed[i].New, err = parseID(update.New); err != nil {
+			return err
+		}
+	}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.listed = nil
+	return m.git.Push(ctx, pushed...)
+}
+
+// parseID parses a commit; the empty text is no commit.
+func parseID(text string) (object.ID, error) {
+	if text == "" {
+		return object.ID{}, nil
+	}
+	return object.ParseID(text)
+}
+
+// Commit implements engine.Objects.
+func (m *mirror) Commit(id string) (engine.Commit, error) {
+	parsed, err := object.ParseID(id)
+	if err != nil {
+		return engine.Commit{}, err
+	}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	c, err := m.git.Objects.Commit(parsed)
+	commit := engine.Commit{
+		ID: c.ID.String(), Committer: engine.Signature(c.Committer), Message: c.Message, Trailers: trailers(c.Trailers), Shallow: c.Shallow,
+	}
+	for _, parent := range c.Parents {
+		commit.Parents = append(commit.Parents, parent.String())
+	}
+	return commit, err
+}
+
+// Trailers implements engine.Objects.
+func (*mirror) Trailers(message string) []promotion.Trailer {
+	return trailers(object.ParseTrailers(message))
+}
+
+func trailers(found object.Trailers) []promotion.Trailer {
+	var all []promotion.Trailer
+	for _, trailer := range found {
+		all = append(all, promotion.Trailer(trailer))
+	}
+	return all
+}
+
+// History implements engine.Objects. It reads one commit after the other, so that the
+// caller may use the mirror in between.
+func (m *mirror) History(from string) iter.Seq2[engine.Commit, error] {
+	return func(yield func(engine.Commit, error) bool) {
+		for {
+			commit, err := m.Commit(from)
+			if !yield(commit, err) || err != nil || commit.Shallow || len(commit.Parents) == 0 {
+				return
+			}
+			from = commit.Parents[0]
+		}
+	}
+}
+
+// Read implements engine.Objects.
+func (m *mirror) Read(commit, path string, limit int64) (content []byte, err error) {
+	err = m.withTree(commit, func(tree *object.Tree) error {
+		entry, err := tree.Entry(path)
+		if err != nil {
+			return err
+		}
+		content, err = entry.Read(limit)
+		return err
+	})
+	return content, err
+}
+
+// withTree calls a function with the tree of a commit, behind the lock.
+func (m *mirror) withTree(commit string, do func(*object.Tree) error) error {
+	id, err := object.ParseID(commit)
+	if err != nil {
+		return err
+	}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	tree, err := m.git.Objects.Tree(id)
+	if err != nil {
+		return err
+	}
+	return do(tree)
+}
+
+// Limits of a commit whose files are all read.
+const (
+	maxAllFiles = 50_000
+	maxFileSize = 1 << 20  // bytes
+	maxAllSize  = 64 << 20 // bytes
+)
+
+// unreadable is the file of the state branch that applies to the whole repository.
+// Without content it is invalid, and an invalid record holds all that it is about.
+const unreadable = state.All + "/" + state.All + ".json"
+
+// All implements engine.Objects. A commit that cannot be read must not seem to have no
+// files: the holds of users would be lost.
+func (m *mirror) All(commit string) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		entries, err := m.List(context.Background(), commit)
+		if err != nil || len(entries) > maxAllFiles {
+			yield(unreadable, nil)
+			return
+		}
+		total := 0
+		for _, entry := range entries {
+			if entry.Mode != object.Regular {
+				continue
+			}
+			content, err := m.Content(entry, maxFileSize)
+			if err != nil || len(content) > maxFileSize {
+				content = nil
+			}
+			if total += len(content); total > maxAllSize {
+				yield(unreadable, nil)
+				return
+			}
+			if !yield(entry.Path, content) {
+				return
+			}
+		}
+	}
+}
+
+// Changed implements engine.Objects and scan.Repository.
+func (m *mirror) Changed(a, b string) ([]string, error) {
+	first, err := parseID(a)
+	if err != nil {
+		return nil, err
+	}
+	second, err := parseID(b)
+	if err != nil {
+		return nil, err
+	}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.git.Objects.Changed(first, second)
+}
+
+// Write implements engine.Objects.
+func (m *mirror) Write(draft engine.Draft) (string, error) {
+	parent, err := parseID(draft.Parent)
+	if err != nil {
+		return "", err
+	}
+	commit := object.Draft{
+		Parent: parent, Write: map[string][]byte{}, Message: draft.Message,
+		Author: object.Signature(draft.By), Committer: object.Signature(draft.By),
+	}
+	for path, content := range draft.Files {
+		if content == nil {
+			commit.Delete = append(commit.Delete, path)
+		} else {
+			commit.Write[path] = content
+		}
+	}
+	slices.Sort(commit.Delete)
+	for _, trailer := range draft.Trailers {
+		commit.Trailers = append(commit.Trailers, object.Trailer(trailer))
+	}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	id, err := m.git.Objects.Write(commit)
+	return id.String(), err
+}
+
+// Root implements scan.Repository.
+func (m *mirror) Root(commit string) (root object.ID, err error) {
+	err = m.withTree(commit, func(tree *object.Tree) error {
+		root = tree.ID()
+		return nil
+	})
+	return root, err
+}
+
+// List implements scan.Repository. It returns a complete list, because the lock must
+// not be held while the caller reads the files.
+func (m *mirror) List(ctx context.Context, commit string) ([]object.Entry, error) {
+	var entries []object.Entry
+	err := m.withTree(commit, func(tree *object.Tree) error {
+		for entry, err := range tree.Files() {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return err
+			}
+			entries = append(entries, entry)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return entries, nil
+}
+
+// File implements scan.Repository.
+func (m *mirror) File(commit, path string) (found object.Entry, err error) {
+	err = m.withTree(commit, func(tree *object.Tree) (err error) {
+		found, err = tree.Entry(path)
+		return err
+	})
+	return found, err
+}
+
+// Entry implements scan.Repository.
+func (m *mirror) Entry(path string, mode object.Mode, id object.ID) object.Entry {
+	return m.git.Objects.File(path, mode, id)
+}
+
+// Content implements scan.Repository.
+func (m *mirror) Content(file object.Entry, limit int64) ([]byte, error) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return file.Read(limit)
+}

@@ -1,0 +1,194 @@
+// Package workspace opens a repository for the engine: its mirror on disk, the scans of
+// its files, and the registries with its permissions, wired as an engine.Reconciler.
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/connect"
+	"promoter/internal/engine"
+	"promoter/internal/fault"
+	"promoter/internal/git"
+	"promoter/internal/git/object"
+	"promoter/internal/image"
+	"promoter/internal/scan"
+)
+
+// Options configure a workspace.
+type Options struct {
+	DryRun    bool
+	Log       *slog.Logger   // nil: nothing is logged
+	Trace     engine.Tracer  // nil: nothing is traced
+	Freshness FreshnessStore // nil: answers of registries are valid for the session
+}
+
+// Workspace is a repository that is open, with its mirror.
+type Workspace struct {
+	Reconciler engine.Reconciler
+	Repository *connect.Repository
+
+	mirror *mirror
+	scans  *scan.Cache
+	keep   bool // scans for the next session
+}
+
+// author is the author and committer of all commits. It must not change: it tells the
+// commits of promoter from those of users on a branch.
+func author() engine.Signature {
+	return engine.Signature{Name: "promoter", Email: "promoter@noreply.invalid"}
+}
+
+// Open opens a repository of a session. The caller closes the workspace: until then, no
+// other one can open the same mirror.
+func Open(ctx context.Context, session *connect.Session, r *connect.Repository, options Options) (*Workspace, error) {
+	if r.Err != nil {
+		return nil, r.Err
+	}
+	server, key := session.Server, r.Key()
+	log := options.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	folder := mirrorFolder(session, string(key))
+	opened, err := git.Open(ctx, folder, git.Options{
+		Remote:      session.Remote(r),
+		BlobLimit:   server.File.Sizes.File,
+		PackLimit:   server.File.Sizes.Pack,
+		ObjectLimit: server.File.Sizes.Object,
+	})
+	if err != nil {
+		return nil, err
+	}
+	mirror := &mirror{git: opened}
+	scans := scan.NewCache(filepath.Join(folder, "scan"))
+	sources := session.Sources(r)
+	fresh := &freshness{server: server, store: options.Freshness, key: key}
+	w := &Workspace{Repository: r, mirror: mirror, scans: scans, keep: session.Kept(), Reconciler: engine.Reconciler{
+		Remote:  mirror,
+		Objects: mirror,
+		Files:   files{mirror: mirror, maxSize: server.File.Sizes.File, cache: scans},
+		Registries: versions{
+			registry: session.Registry(key), key: key, check: session.CheckCredential, releases: sources.Releases, fresh: fresh, now: server.Now,
+		},
+		Repository:  r.SCM,
+		Limits:      server.Limits(r),
+		Permissions: server.Permissions(r),
+		Refresh: func(c *config.Config) {
+			session.ForgetAnswers(func(asked image.Repository) bool {
+				return slices.ContainsFunc(c.Components, func(one config.Component) bool { return one.Pattern.Match(asked) })
+			})
+			if err := fresh.refresh(ctx); err != nil {
+				log.WarnContext(ctx, "registries are not queried again", slog.String("key", string(key)), slog.Any("error", err))
+			}
+		},
+		By:     author(),
+		Now:    server.Now,
+		Pause:  pause,
+		Log:    log,
+		DryRun: options.DryRun,
+		Trace:  options.Trace,
+	}}
+	if r.SCM.Features().Compare {
+		w.Reconciler.Compare = sources
+	}
+	return w, nil
+}
+
+// Close saves the scans, if they are kept, and closes the mirror.
+func (w *Workspace) Close() error {
+	var err error
+	if w.keep {
+		err = w.scans.Save()
+	}
+	return errors.Join(err, w.mirror.git.Close())
+}
+
+// Use opens a repository for one function. A panic closes it too, because the next one
+// to open it waits for that.
+func Use(ctx context.Context, session *connect.Session, r *connect.Repository, options Options, do func(*Workspace) error) (err error) {
+	w, err := Open(ctx, session, r, options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	return do(w)
+}
+
+// Try is Use, and returns a panic as an error, so that it affects no other repository.
+func Try(ctx context.Context, session *connect.Session, r *connect.Repository, options Options, do func(*Workspace) error) (err error) {
+	defer fault.Survive(&err)
+	return Use(ctx, session, r, options, do)
+}
+
+// Remove deletes the mirror of a repository that is no longer worked on.
+func Remove(ctx context.Context, session *connect.Session, key string) error {
+	return git.Remove(ctx, mirrorFolder(session, key))
+}
+
+// mirrorFolder returns the folder of the mirror of a repository. Its name is a hash,
+// because keys have characters that are not valid in names of folders.
+func mirrorFolder(session *connect.Session, key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(session.Folder(), "mirrors", hex.EncodeToString(sum[:16]))
+}
+
+// The wait before a reconciliation restarts. It doubles with each attempt, with jitter
+// of the same size.
+const (
+	firstPause = 200 * time.Millisecond
+	maxPause   = 5 * time.Second
+)
+
+func pause(ctx context.Context, attempt int) error {
+	wait := min(firstPause<<min(attempt, 8), maxPause)
+	timer := time.NewTimer(wait + rand.N(wait))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Config loads the config file from the default branch, and returns the name of that
+// branch too.
+func (w *Workspace) Config(ctx context.Context) (loaded *config.Config, branch string, err error) {
+	refs, err := w.mirror.Refs(ctx)
+	if err != nil {
+		return nil, "", w.Repository.Advise(err)
+	}
+	branch = cmp.Or(refs.Default, w.Repository.SCM.Info().DefaultBranch)
+	if refs.Branches[branch] == "" {
+		return nil, "", fault.New(fault.NotFound, "the repository has no default branch yet: push %s to it", config.FileName)
+	}
+	heads, err := w.mirror.Fetch(ctx, branch)
+	if err != nil {
+		return nil, "", err
+	}
+	loaded, unusable, err := w.Reconciler.LoadConfig(heads[branch], branch)
+	if unusable != "" {
+		err = fault.New(fault.Invalid, "%s", unusable)
+	}
+	return loaded, branch, err
+}
+
+// List returns all files of a commit that was fetched.
+func (w *Workspace) List(ctx context.Context, commit string) ([]object.Entry, error) {
+	return w.mirror.List(ctx, commit)
+}
+
+// Content reads a file of a listing: at most limit bytes and one more.
+func (w *Workspace) Content(file object.Entry, limit int64) ([]byte, error) {
+	return w.mirror.Content(file, limit)
+}
