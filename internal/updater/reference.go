@@ -49,8 +49,8 @@ func findReference(f *finder, n *yaml.Node) bool {
 const imageUpdater = "argocd-image-updater.argoproj.io/"
 
 // isTag reports whether NAME@DIGEST is a tag with its digest, based on its key,
-// as in tag: 1.4.2@sha256:…. If 1.4.2 is followed as if it were a Docker Hub
-// repository, this tag is meant, and the name is not kept.
+// as in tag: 1.4.2@sha256:…. There, 1.4.2 is the tag, although it also parses as
+// the name of a Docker Hub repository, and it is not kept as a name.
 func isTag(r image.Reference, key string) bool {
 	key = strings.ToLower(key)
 	return r.Tag == "" && !strings.Contains(r.Name, "/") && (strings.HasSuffix(key, "tag") || strings.HasSuffix(key, "version"))

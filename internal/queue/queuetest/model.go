@@ -16,9 +16,9 @@ import (
 	"promoter/internal/queue"
 )
 
-// Play plays random stories of triggers, runs, failures, crashes, and expiring leases
-// against a simple model, for the budget or for PROMOTER_MODEL_TIME. A failure
-// prints the number of its story, which PROMOTER_MODEL_SEED plays again.
+// Play runs random stories of triggers, runs, failures, crashes, and expiring
+// leases against a simple model, for the budget or for PROMOTER_MODEL_TIME. A
+// failure prints the seed of its story; set PROMOTER_MODEL_SEED to repeat it.
 func Play(t *testing.T, kind databasetest.Kind, budget time.Duration) {
 	t.Helper()
 	if text, set := os.LookupEnv("PROMOTER_MODEL_SEED"); set {
@@ -49,8 +49,8 @@ func Play(t *testing.T, kind databasetest.Kind, budget time.Duration) {
 	}
 }
 
-// story is one of them. Two queues share the work: replicas on PostgreSQL, and on
-// SQLite two that one process has.
+// story is one random story. Two queues share the work: replicas on PostgreSQL,
+// and two queues of one process on SQLite.
 type story struct {
 	*testing.T
 	*rand.Rand
@@ -68,14 +68,14 @@ type story struct {
 	told      []string
 }
 
-// run is one under way, or one that lost its lease and does not know.
+// run is a run in progress, or one that has lost its lease without noticing.
 type run struct {
 	item  queue.Item
 	sees  int // count when it began
 	until time.Time
 }
 
-// storyLength is how many things happen in a story.
+// storyLength is the number of steps in a story.
 const storyLength = 120
 
 func newStory(t *testing.T, kind databasetest.Kind, seed uint64) *story {
@@ -89,7 +89,7 @@ func newStory(t *testing.T, kind databasetest.Kind, seed uint64) *story {
 	return s
 }
 
-// open begins with new processes.
+// open starts new processes.
 func (s *story) open() {
 	s.Helper()
 	db, err := database.Open(s.Context(), s.o)
@@ -138,7 +138,7 @@ func (s *story) must(err error) {
 	}
 }
 
-// step is one thing that happens.
+// step runs one random step.
 func (s *story) step() {
 	s.Helper()
 	switch dice := s.IntN(100); {
@@ -155,7 +155,7 @@ func (s *story) step() {
 	}
 }
 
-// end lets everything that is left be done, and checks that every trigger was served.
+// end completes all remaining work and checks that every trigger was served.
 func (s *story) end() {
 	s.Helper()
 	for quiet := 0; quiet < 3; {
@@ -176,7 +176,7 @@ func (s *story) end() {
 	}
 }
 
-// take removes a run from those under way.
+// take removes a run from those in progress.
 func (s *story) take(at int) run {
 	taken := s.runs[at]
 	s.runs = slices.Delete(s.runs, at, at+1)
@@ -249,7 +249,7 @@ func (s *story) claim(limit int) {
 	}
 }
 
-// begin is a run that the queue gave.
+// begin records a run that the queue returned.
 func (s *story) begin(item queue.Item, due map[string]time.Time, until time.Time) {
 	s.Helper()
 	now := s.clock.Now()
@@ -306,7 +306,7 @@ func (s *story) ended(r run, what string, err error) bool {
 	return !lost
 }
 
-// isLost: the key has another run since, or its run ended.
+// isLost checks that the key has another run since, or that its run ended.
 func (s *story) isLost(r run) bool {
 	row := s.rows[r.item.Key]
 	return row == nil || !row.owned || !row.lease.Equal(r.until)
@@ -417,7 +417,7 @@ func (r *row) trigger(now time.Time, h queue.Trigger, count int, traces []string
 	r.fresh = newest(append(r.fresh, traces...))
 }
 
-// newest are the last 20.
+// newest returns the last 20.
 func newest(traces []string) []string { return traces[max(0, len(traces)-20):] }
 
 func (r *row) due(now time.Time) bool {
@@ -445,7 +445,7 @@ func (r *row) free(now time.Time) {
 	}
 }
 
-// done returns whether nothing is left.
+// done reports whether nothing is left.
 func (r *row) done(next time.Time) bool {
 	r.owned, r.attempts, r.hold, r.read, r.scheduled, r.seen = false, 0, time.Time{}, 0, false, nil
 	if r.unread > 0 {

@@ -29,17 +29,17 @@ type Clock struct {
 	now time.Time
 }
 
-// NewClock stands at a time of this century.
+// NewClock returns a clock with a fixed start time.
 func NewClock() *Clock { return &Clock{now: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)} }
 
-// Now is the time.
+// Now returns the current time of the clock.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Move moves the clock on.
+// Move advances the clock.
 func (c *Clock) Move(by time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,7 +98,7 @@ func (b *bench) claim(limit int) map[string]queue.Item {
 	return found
 }
 
-// wait is how long nothing is due.
+// wait returns how long nothing is due.
 func (b *bench) wait() time.Duration {
 	b.Helper()
 	items, wait, err := b.Claim(b.Context(), "repository", 1, lease)
@@ -108,7 +108,7 @@ func (b *bench) wait() time.Duration {
 	return wait
 }
 
-// one begins the one run that is due.
+// one claims the only run that is due.
 func (b *bench) one() queue.Item {
 	b.Helper()
 	found := b.claim(100)
@@ -121,7 +121,7 @@ func (b *bench) one() queue.Item {
 	return queue.Item{}
 }
 
-// none fails when something is due.
+// none fails if something is due.
 func (b *bench) none() {
 	b.Helper()
 	if found := b.claim(100); len(found) > 0 {
@@ -136,7 +136,7 @@ func (b *bench) must(err error) {
 	}
 }
 
-// entry is the row of the key.
+// entry returns the row of the key.
 func (b *bench) entry(key string) queue.Entry {
 	b.Helper()
 	all, err := b.Entries(b.Context(), "repository", "", 100)

@@ -318,7 +318,7 @@ var traces = map[string]func(*testing.T, databasetest.Kind){
 	},
 }
 
-// trace is a traceparent.
+// trace returns a traceparent.
 func trace(n int64) string { return fmt.Sprintf("00-%032x-%016x-01", n+1, n+1) }
 
 // traced triggers one key in one transaction, with traces.

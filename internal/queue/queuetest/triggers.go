@@ -114,7 +114,7 @@ var triggers = map[string]func(*testing.T, databasetest.Kind){
 	},
 }
 
-// debounced is a trigger like those of webhooks.
+// debounced returns a trigger like those of webhooks.
 func debounced(key string) queue.Trigger {
 	return queue.Trigger{Kind: "repository", Key: key, Debounce: 5 * time.Second, MaxDebounce: 30 * time.Second}
 }

@@ -17,7 +17,7 @@ import (
 	"promoter/internal/queue"
 )
 
-// process is a process that works: its queue, its loop and what it logs.
+// process is a process with its queue, its loop and its log.
 type process struct {
 	*bench
 	log    *lines
@@ -28,11 +28,12 @@ type process struct {
 // now is the time of the machine, by which loops work.
 func now() time.Time { return time.Now() } //nolint:forbidigo // see above
 
-// patience is how long a test waits for what has to happen.
+// patience limits how long a test waits for an expected event.
 const patience = 2 * time.Minute
 
-// newProcess opens the database with the real clock. A second one by the same
-// options is a replica on PostgreSQL, and on SQLite a second queue of one process.
+// newProcess opens the database with the real clock. A second process with the
+// same options is a replica on PostgreSQL, and a second queue of one process on
+// SQLite.
 func newProcess(t *testing.T, db *database.DB) *process {
 	t.Helper()
 	q, err := queue.New(t.Context(), db, t.Name())
@@ -42,7 +43,7 @@ func newProcess(t *testing.T, db *database.DB) *process {
 	return &process{bench: &bench{T: t, db: db, Queue: q}, log: &lines{}}
 }
 
-// pair is two of them.
+// pair returns two processes.
 func pair(t *testing.T, kind databasetest.Kind) (one, other *process) {
 	t.Helper()
 	o := kind.New(t)
@@ -82,7 +83,7 @@ func (p *process) run(concurrent int, o queue.Options, handler queue.Handler) {
 	p.Cleanup(p.stop)
 }
 
-// until waits for something of the channel.
+// until waits for a value from the channel.
 func until[T any](p *process, what string, from <-chan T) (got T) {
 	p.Helper()
 	select {
@@ -93,7 +94,7 @@ func until[T any](p *process, what string, from <-chan T) (got T) {
 	return got
 }
 
-// comes waits until a row is as it should be.
+// comes waits until a row has the expected content.
 func (p *process) comes(key string, want func(queue.Entry) bool) queue.Entry {
 	p.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -134,7 +135,7 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// never is a poll that no test lives to see.
+// never is a poll interval longer than any test.
 const never = time.Hour
 
 var loops = map[string]func(*testing.T, databasetest.Kind){
@@ -276,8 +277,8 @@ func say(runs chan<- string, key string) {
 	}
 }
 
-// short are leases that a test can wait for. No claim takes as long as it is between two
-// renewals: who has it gives up then.
+// short returns leases that a test can wait for. A claim that takes longer than
+// the time between two renewals gives up.
 func short() queue.Options {
 	return queue.Options{Lease: 4 * time.Second, Renew: 2 * time.Second, Poll: 10 * time.Millisecond}
 }
@@ -337,7 +338,7 @@ var leases = map[string]func(*testing.T, databasetest.Kind){
 			t.Errorf("cause %v", cause)
 		}
 		p.stop()
-		// A stalled machine may have logged it before, and recovered.
+		// A slow machine may have logged it earlier, and recovered.
 		log := p.log.String()
 		said, back := strings.Count(log, "queue unavailable"), strings.Count(log, "queue available again")
 		if said != back+1 {
@@ -392,21 +393,22 @@ var leases = map[string]func(*testing.T, databasetest.Kind){
 			began <- now()
 			return queue.Result{}, nil
 		})
-		// One process of SQLite needs not wait; replicas wait for the lease.
+		// A single process on SQLite does not wait; replicas wait for the
+		// lease.
 		if at := until(after, "the run", began); at.Before(good) != p.db.SingleProcess() {
 			t.Errorf("it began at %v, and the lease was good until %v", at, good)
 		}
 	},
 }
 
-// renewed waits until the lease of a key lasts longer than it does now.
+// renewed waits until the lease of a key is extended.
 func (p *process) renewed(key string) {
 	p.Helper()
 	before := p.leaseOf(key)
 	p.comes(key, func(queue.Entry) bool { return p.leaseOf(key).After(before) })
 }
 
-// leaseOf is until when the key is held.
+// leaseOf returns when the lease of the key expires.
 func (p *process) leaseOf(key string) time.Time {
 	p.Helper()
 	var micros int64

@@ -12,20 +12,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Collector takes traces.
+// Collector receives traces.
 type Collector struct {
 	t      testing.TB
 	server *httptest.Server
 
 	mu      sync.Mutex
 	status  int
-	hold    chan struct{} // nil: it answers at once
+	hold    chan struct{} // nil: respond at once
 	headers []http.Header
 	bodies  [][]byte
 	spans   []Span
 }
 
-// New begins to listen on this machine, in plain http, until the test ends.
+// New starts a collector on this machine, over plain HTTP, until the test ends.
 func New(t testing.TB) *Collector {
 	t.Helper()
 	c := &Collector{t: t, status: http.StatusOK}
@@ -37,25 +37,26 @@ func New(t testing.TB) *Collector {
 	return c
 }
 
-// URL is the endpoint.
+// URL returns the endpoint.
 func (c *Collector) URL() string { return c.server.URL }
 
-// Answer sets the status of all answers from now on. What is not taken with 200 is not
-// kept.
+// Answer sets the status of all further responses. Spans are stored only with
+// status 200.
 func (c *Collector) Answer(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.status = status
 }
 
-// Hold lets all requests wait until Release, the end of the test, or the client leaves.
+// Hold blocks all requests until Release, the end of the test, or the client
+// disconnects.
 func (c *Collector) Hold() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hold = make(chan struct{})
 }
 
-// Release answers those that wait.
+// Release answers the blocked requests.
 func (c *Collector) Release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,33 +66,35 @@ func (c *Collector) Release() {
 	}
 }
 
-// Headers are those of all requests that came.
+// Headers returns the headers of all requests.
 func (c *Collector) Headers() []http.Header {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.headers)
 }
 
-// Bodies are all requests that came, as they were sent.
+// Bodies returns the bodies of all requests, as sent.
 func (c *Collector) Bodies() [][]byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.bodies)
 }
 
-// Spans are all that were taken, in their order.
+// Spans returns all stored spans, in order.
 func (c *Collector) Spans() []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.spans)
 }
 
-// ServeHTTP implements http.Handler. Whatever is no request of OTLP fails the test.
+// ServeHTTP implements http.Handler. A request that is not valid OTLP fails the
+// test.
+//
 // https://opentelemetry.io/docs/specs/otlp/#otlphttp-request
 func (c *Collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client left
+		return // the client disconnected
 	}
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/traces" || r.URL.RawQuery != "" {
 		c.t.Errorf("the collector has no %s %s", r.Method, r.URL)

@@ -1,3 +1,3 @@
-// Package telemetrytest is a collector of traces in process: it takes OTLP over HTTP
-// as the ones of OpenTelemetry do, and shows what it got.
+// Package telemetrytest is an in-process trace collector. It accepts OTLP over
+// HTTP, as OpenTelemetry collectors do, and exposes the received spans.
 package telemetrytest

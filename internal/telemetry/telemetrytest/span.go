@@ -9,7 +9,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// Span is one span, with its ids in hexadecimal digits.
+// Span is one span, with its IDs in hexadecimal.
 type Span struct {
 	Trace, ID, Parent string
 	Name              string
@@ -22,7 +22,7 @@ type Span struct {
 	Began, Ended      time.Time
 }
 
-// Link is another span that one has to do with.
+// Link is a related span.
 type Link struct{ Trace, ID string }
 
 func spansOf(data *tracepb.TracesData) (all []Span) {
