@@ -34,7 +34,7 @@ type CreateOptions struct {
 	Folder       string // for its credentials
 	Public       bool
 	With         []string // permissions on request
-	Networks     []string // private ones that may be dialled, without a file
+	Networks     []string // private ones that may be dialed, without a file
 	// Within is how long the person has. Zero: an hour, as long as GitHub gives.
 	Within time.Duration
 	Env    func(string) (string, bool)

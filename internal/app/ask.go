@@ -76,7 +76,7 @@ func OpenRunning(options connect.Options, asking Asking) (*Running, error) {
 	return r, nil
 }
 
-// here is where the service listens on this machine, and what may be dialled for it.
+// here is where the service listens on this machine, and what may be dialed for it.
 func localAddress(file *serverconfig.Config, networks []netip.Prefix) (string, []netip.Prefix) {
 	host, scheme := local(file.Listen), "http://"
 	if file.TLS.On() {

@@ -97,8 +97,9 @@ networks: [127.0.0.0/8]
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
-	server, err := connect.Connect(connect.Options{WritePace: -1,
-		Config: file, Env: func(name string) (string, bool) { return f.token, name == "TOKEN" }, Now: s.clock.Now,
+	server, err := connect.Connect(connect.Options{
+		WritePace: -1,
+		Config:    file, Env: func(name string) (string, bool) { return f.token, name == "TOKEN" }, Now: s.clock.Now,
 	})
 	if err != nil {
 		s.t.Fatal(err)

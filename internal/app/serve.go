@@ -137,7 +137,7 @@ func newService(ctx context.Context, s *connect.Server, db *database.DB, options
 	if err != nil {
 		return nil, err
 	}
-	if made.traces, err = newTraces(made.connections, host, options); err != nil {
+	if made.traces, err = newTraces(made.connections, host, options); err != nil { //nolint:contextcheck // traces outlive the start
 		return nil, err
 	}
 	defer func() {
@@ -208,7 +208,7 @@ func receivers(c *connect.Connections) ([]*webhook.Receiver, error) {
 
 func newReceiver(s *connect.Server, entry serverconfig.Receiver, client *http.Client) (*webhook.Receiver, error) {
 	options := webhook.Options{
-		Name: entry.Name, Kind: string(entry.Kind), Header: entry.Header, Audience: entry.Audience, Email: entry.Email,
+		Name: entry.Name, Kind: entry.Kind, Header: entry.Header, Audience: entry.Audience, Email: entry.Email,
 		Anonymous: entry.Anonymous, HTTP: client, Now: s.Now,
 	}
 	var err error

@@ -88,8 +88,9 @@ networks: [127.0.0.0/8]
 		s.t.Fatal(err)
 	}
 	token := lab.Token("promoter-bot", "api")
-	server, err := connect.Connect(connect.Options{WritePace: -1,
-		Config: file, Env: func(name string) (string, bool) { return token, name == "TOKEN" }, Now: s.clock.Now,
+	server, err := connect.Connect(connect.Options{
+		WritePace: -1,
+		Config:    file, Env: func(name string) (string, bool) { return token, name == "TOKEN" }, Now: s.clock.Now,
 	})
 	if err != nil {
 		s.t.Fatal(err)

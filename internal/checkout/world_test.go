@@ -166,5 +166,5 @@ func TestMain(m *testing.M) {
 	_ = os.Setenv("DOCKER_CONFIG", dir)
 	code := m.Run()
 	_ = os.RemoveAll(dir)
-	os.Exit(code)
+	os.Exit(code) //nolint:forbidigo // TestMain ends so
 }

@@ -29,6 +29,8 @@ import (
 const MaxSize = strictyaml.MaxSize
 
 // The vocabulary of what loading reports.
+//
+//nolint:revive // one comment for the aliases
 type (
 	Position = strictyaml.Position
 	Problem  = strictyaml.Problem

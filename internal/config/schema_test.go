@@ -3,10 +3,9 @@ package config
 import (
 	"flag"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
-
-	"reflect"
 
 	reflectschema "github.com/invopop/jsonschema"
 

@@ -208,7 +208,7 @@ func TestOpenServer_onGitLab(t *testing.T) {
 	}
 }
 
-// Loopback may be dialled only by who works on repositories of the same machine.
+// Loopback may be dialed only by who works on repositories of the same machine.
 // What a person got wrong is answered with what would be right.
 func TestOpenServer_advice(t *testing.T) {
 	t.Parallel()

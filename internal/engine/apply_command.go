@@ -27,6 +27,7 @@ type commandResult struct {
 func refused(text string) commandResult {
 	return commandResult{reaction: scm.ReactionRefused, text: text}
 }
+
 func unclear(text string) commandResult {
 	return commandResult{reaction: scm.ReactionUnclear, text: text}
 }

@@ -115,7 +115,7 @@ func (c *Checkout) Remote(branch string) (*object.Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the commit of origin/%s: %w", branch, err)
 	}
-	return object.New(c.repository.Storer, nil).Subtree(object.ID(commit.TreeHash), c.prefix, branch) //nolint:wrapcheck // names the branch
+	return object.New(c.repository.Storer, nil).Subtree(object.ID(commit.TreeHash), c.prefix, branch)
 }
 
 // DefaultBranch returns the name of origin's default branch. It fails with NotFound

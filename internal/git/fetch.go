@@ -376,11 +376,12 @@ func (r *contextReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return r.file.Read(p) //nolint:wrapcheck // io.EOF must not be wrapped
+	return r.file.Read(p)
 }
 
+// Seek implements io.Seeker.
 func (r *contextReader) Seek(offset int64, whence int) (int64, error) {
-	return r.file.Seek(offset, whence) //nolint:wrapcheck // of a file
+	return r.file.Seek(offset, whence)
 }
 
 // moveBoundary records where the shallow history ends now. A server that is asked for

@@ -14,5 +14,5 @@ func tryLock(file *os.File) (bool, error) {
 	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
 		return false, nil
 	}
-	return err == nil, err //nolint:wrapcheck // by the caller
+	return err == nil, err
 }

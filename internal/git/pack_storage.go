@@ -70,7 +70,7 @@ func (p *packStorage) EncodedObject(kind plumbing.ObjectType, hash plumbing.Hash
 	if err != nil && !errors.Is(err, plumbing.ErrObjectNotFound) {
 		p.damaged = true
 	}
-	return encoded, err //nolint:wrapcheck // object.Storage returns go-git's errors
+	return encoded, err
 }
 
 // HasEncodedObject implements object.Storage.
@@ -78,7 +78,7 @@ func (p *packStorage) HasEncodedObject(hash plumbing.Hash) error {
 	if _, ok := p.pending[hash]; ok {
 		return nil
 	}
-	return p.files.HasEncodedObject(hash) //nolint:wrapcheck // object.Storage returns go-git's errors
+	return p.files.HasEncodedObject(hash)
 }
 
 // SetEncodedObject implements object.Storage. It keeps the object in memory.
@@ -233,11 +233,11 @@ func indexOf(pack string) string { return strings.TrimSuffix(pack, ".pack") + ".
 func (p *packStorage) packContent(pack string) (all []plumbing.Hash, size int64, err error) {
 	content, err := os.ReadFile(indexOf(pack))
 	if err != nil {
-		return nil, 0, err //nolint:wrapcheck // by the caller
+		return nil, 0, err
 	}
 	index := idxfile.NewMemoryIndex()
 	if err := idxfile.NewDecoder(bytes.NewReader(content)).Decode(index); err != nil {
-		return nil, 0, err //nolint:wrapcheck // by the caller
+		return nil, 0, err
 	}
 	entries, err := index.Entries()
 	for err == nil {
@@ -250,7 +250,7 @@ func (p *packStorage) packContent(pack string) (all []plumbing.Hash, size int64,
 		all, size = append(all, entry.Hash), size+unpacked
 	}
 	if !errors.Is(err, io.EOF) {
-		return nil, 0, err //nolint:wrapcheck // by the caller
+		return nil, 0, err
 	}
 	return all, size, nil
 }

@@ -40,7 +40,7 @@ type mirrorState struct {
 func readState(dir string) (mirrorState, error) {
 	file, err := os.Open(filepath.Join(dir, stateFile))
 	if err != nil {
-		return mirrorState{}, err //nolint:wrapcheck // on any error the mirror is created again
+		return mirrorState{}, err
 	}
 	content, err := io.ReadAll(io.LimitReader(file, maxState))
 	if err := errors.Join(err, file.Close()); err != nil {

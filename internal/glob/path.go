@@ -46,7 +46,7 @@ type segments struct {
 
 // ParsePath compiles a pattern. A slash at the end is ignored.
 func ParsePath(text string) (*Path, error) {
-	fail := func(message, hint string) (*Path, error) { return nil, &Error{message, hint} }
+	fail := func(message, hint string) (*Path, error) { return nil, &Error{message, hint} } //nolint:unparam // as the results of ParsePath
 	switch {
 	case len(text) > maxLength || strings.Count(text, "/") >= maxSegments:
 		return fail("the path is too long", "write at most 1024 bytes and 64 segments")

@@ -19,5 +19,5 @@ func ForEach[T any](limit int, values []T, do func(T) error) error {
 			return do(value)
 		})
 	}
-	return group.Wait() //nolint:wrapcheck // the error of do
+	return group.Wait()
 }

@@ -142,7 +142,7 @@ func (s *snapshot) encode(w io.Writer) error {
 	for _, file := range files {
 		err = cmp.Or(err, encoder.Encode(savedFile{file.Path, file.ID.String(), file.Mode}))
 	}
-	return cmp.Or(err, s.survey.Encode(w)) //nolint:wrapcheck // of the file
+	return cmp.Or(err, s.survey.Encode(w))
 }
 
 // load reads what save wrote.
@@ -160,27 +160,27 @@ func (s *commitScanner) decode(content *bufio.Reader) (*snapshot, error) {
 	var saved savedScan
 	decoder := gob.NewDecoder(content)
 	if err := decoder.Decode(&saved); err != nil {
-		return nil, err //nolint:wrapcheck // the caller scans again
+		return nil, err
 	}
 	root, err := s.repository.Root(saved.Commit)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // as above
+		return nil, err
 	}
 	var all difference
 	for range saved.Files {
 		var file savedFile
 		if err := decoder.Decode(&file); err != nil {
-			return nil, err //nolint:wrapcheck // as above
+			return nil, err
 		}
 		id, err := object.ParseID(file.ID)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // as above
+			return nil, err
 		}
 		all.files = append(all.files, s.repository.Entry(file.Path, file.Mode, id))
 	}
 	found := &snapshot{commit: saved.Commit, root: root}
 	if found.survey, err = s.updater.ReadSurvey(content); err != nil {
-		return nil, err //nolint:wrapcheck // as above
+		return nil, err
 	}
 	found.files, _ = s.applyDifference(nil, all)
 	targets := map[promotion.Target]promotion.Current{}

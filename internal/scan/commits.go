@@ -14,6 +14,8 @@ import (
 )
 
 // Repository reads the files of commits.
+//
+//nolint:interfacebloat // one implementation reads all of them from one mirror
 type Repository interface {
 	// Root returns the ID of the tree of a commit. With the same one, all files are
 	// the same.
@@ -88,7 +90,7 @@ func newCommitScanner(repository Repository, request Request) *commitScanner {
 func (s *commitScanner) scan(ctx context.Context, commit string) (*snapshot, error) {
 	root, err := s.repository.Root(commit)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the commit
+		return nil, err
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -107,7 +109,7 @@ func (s *commitScanner) scan(ctx context.Context, commit string) (*snapshot, err
 	if err != nil { // without a usable commit before, scan all files
 		last = s.empty()
 		if changed.files, err = s.repository.List(ctx, commit); err != nil {
-			return nil, err //nolint:wrapcheck // names the commit
+			return nil, err
 		}
 		changed.removed = nil
 		changed.files = slices.DeleteFunc(changed.files, func(file object.Entry) bool { return file.Path == config.FileName })
@@ -131,7 +133,7 @@ func (s *commitScanner) empty() *snapshot {
 func (s *commitScanner) compare(before, after string, named []string) (difference, error) {
 	paths, err := s.repository.Changed(before, after)
 	if err != nil {
-		return difference{}, err //nolint:wrapcheck // names the commits
+		return difference{}, err
 	}
 	if len(paths) > maxDifference {
 		return difference{}, fault.New(fault.Invalid, "%d files differ", len(paths))
@@ -148,7 +150,7 @@ func (s *commitScanner) compare(before, after string, named []string) (differenc
 		case fault.KindOf(err) == fault.NotFound:
 			changed.removed = append(changed.removed, path)
 		case err != nil:
-			return difference{}, err //nolint:wrapcheck // names the file
+			return difference{}, err
 		default:
 			changed.files = append(changed.files, file)
 		}
@@ -169,7 +171,7 @@ func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string,
 	}
 	survey, touched, err := last.survey.Next(ctx, shown)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, err
 	}
 	next := &snapshot{commit: commit, survey: survey}
 	var moved bool

@@ -35,7 +35,7 @@ func newMemory() *memory {
 func (m *memory) commit(files map[string]string) string {
 	hash := sha1.New() //nolint:gosec // as above
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		fmt.Fprintf(hash, "%s\x00%s\x00", path, files[path])
+		_, _ = fmt.Fprintf(hash, "%s\x00%s\x00", path, files[path])
 		m.contents[sha1.Sum([]byte(files[path]))] = files[path] //nolint:gosec // as above
 	}
 	id := fmt.Sprintf("%x", hash.Sum(nil))

@@ -135,7 +135,7 @@ func All(ctx context.Context, files iter.Seq2[updater.File, error], maxFileSize 
 	}
 	found, err := updater.New(everything{}, updater.Options{MaxFileSize: maxFileSize}).Scan(ctx, recorded)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // names the file
+		return nil, nil, err
 	}
 	return found.References, paths, nil
 }

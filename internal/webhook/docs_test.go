@@ -106,7 +106,7 @@ func TestKinds_examplesAreValid(t *testing.T) {
 			t.Errorf("the example has problems: %v\n%s", problems, found[1])
 			continue
 		}
-		if kind := string(file.Receivers[0].Kind); !slices.Contains(webhook.Kinds(), kind) {
+		if kind := file.Receivers[0].Kind; !slices.Contains(webhook.Kinds(), kind) {
 			t.Errorf("an example of %s", kind)
 		}
 	}

@@ -86,8 +86,10 @@ func checkReceiverCredential(report *strictyaml.Report, name strictyaml.Located[
 		key string
 		strictyaml.Origin
 	}{
-		{receiver.Secret, raw.Secret.Origin}, {receiver.PathSecret, raw.PathSecret.Origin},
-		{receiver.App, raw.App.Origin}, {receiver.Audience, raw.Audience.Origin},
+		{receiver.Secret, raw.Secret.Origin},
+		{receiver.PathSecret, raw.PathSecret.Origin},
+		{receiver.App, raw.App.Origin},
+		{receiver.Audience, raw.Audience.Origin},
 	} {
 		if !c.IsSet() {
 			continue

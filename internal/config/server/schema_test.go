@@ -3,9 +3,8 @@ package serverconfig
 import (
 	"flag"
 	"path/filepath"
-	"testing"
-
 	"reflect"
+	"testing"
 
 	reflectschema "github.com/invopop/jsonschema"
 

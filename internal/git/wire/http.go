@@ -131,7 +131,7 @@ func connectionError(err error) error {
 	if fault.KindOf(err) == fault.Internal {
 		err = fault.Wrap(fault.Temporary, err)
 	}
-	return outbound.Redact(err) //nolint:wrapcheck // the callers add what failed
+	return outbound.Redact(err)
 }
 
 // statusError returns the error of a status other than 200.

@@ -99,7 +99,7 @@ func (e Endpoint) Connect(ctx context.Context, service Service) (*Session, error
 }
 
 // Close ends the session.
-func (s *Session) Close() error { return s.transport.Close() } //nolint:wrapcheck // of this package
+func (s *Session) Close() error { return s.transport.Close() }
 
 // References returns all references of the remote by their full names.
 func (s *Session) References() map[string]plumbing.Hash { return s.advertised.References }
@@ -214,7 +214,7 @@ func (s *Session) Fetch(ctx context.Context, fetch FetchRequest, pack io.Writer)
 	if err != nil {
 		return Boundary{}, errors.Join(s.credential.redact(classify(err)), response.Close())
 	}
-	return Boundary{Shallow: response.Shallows, Unshallow: response.Unshallows}, response.Close() //nolint:wrapcheck // of this package
+	return Boundary{Shallow: response.Shallows, Unshallow: response.Unshallows}, response.Close()
 }
 
 // Command moves one branch of the remote; a zero hash creates or deletes it.
@@ -326,5 +326,5 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	if l.left -= int64(n); l.left < 0 {
 		return 0, fault.New(fault.Invalid, "%s is larger than allowed", l.name)
 	}
-	return n, err //nolint:wrapcheck // io.EOF must not be wrapped
+	return n, err
 }

@@ -100,7 +100,7 @@ func parseKey(c Credential) (ssh.Signer, error) {
 func startRemote(conn net.Conn, e Endpoint, service Service, config *ssh.ClientConfig) (*program, error) {
 	secure, channels, requests, err := ssh.NewClientConn(conn, e.address(), config)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // explained by the caller
+		return nil, err
 	}
 	client := ssh.NewClient(secure, channels, requests)
 	p := &program{exited: make(chan struct{}), end: client.Close}

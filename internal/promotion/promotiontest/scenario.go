@@ -21,6 +21,7 @@ import (
 // Noon is on a working day in Berlin, away from clock changes.
 var Noon = time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC)
 
+// Digests of the images in scenarios.
 const (
 	DigestA = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	DigestB = "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
@@ -49,11 +50,13 @@ type Scenario struct {
 	promotion.Observation
 }
 
+// NewCheckout returns a scenario of a checkout.
 func NewCheckout(t *testing.T, text string) *Scenario {
 	t.Helper()
 	return CheckoutOf(t, Load(t, text))
 }
 
+// Load loads a config, which must be valid.
 func Load(t *testing.T, text string) *config.Config {
 	t.Helper()
 	c, problems := config.Load(config.FolderEnvironment, []byte(text))
@@ -63,6 +66,7 @@ func Load(t *testing.T, text string) *config.Config {
 	return c
 }
 
+// CheckoutOf returns a scenario of a checkout with a config.
 func CheckoutOf(t *testing.T, c *config.Config) *Scenario {
 	t.Helper()
 	w := &Scenario{T: t, Observation: promotion.Observation{
@@ -87,6 +91,7 @@ func Version(text string) image.Version {
 	return image.Version{Tag: tag, Digest: digest, Version: tag}
 }
 
+// Repository parses a repository.
 func Repository(component string) image.Repository {
 	r, err := image.ParseRepository("quay.io/acme/" + component)
 	if err != nil {
@@ -109,6 +114,7 @@ func (w *Scenario) Has(target string, references ...string) {
 	w.Targets[at] = present
 }
 
+// Target splits ENVIRONMENT/APPLICATION.
 func (w *Scenario) Target(text string) promotion.Target {
 	environment, application, ok := strings.Cut(text, "/")
 	if !ok {
@@ -167,6 +173,7 @@ func New(t *testing.T, text string) *Scenario {
 	return Of(t, Load(t, text))
 }
 
+// Of returns the decision about a target.
 func Of(t *testing.T, c *config.Config) *Scenario {
 	t.Helper()
 	w := CheckoutOf(t, c)
@@ -231,6 +238,7 @@ func (w *Scenario) Decides(changes ...state.Change) {
 	}
 }
 
+// StateTarget returns a target as the state names it.
 func (w *Scenario) StateTarget(target string) state.Target { return state.Target(w.Target(target)) }
 
 // ByAda is an act of a user, an hour ago.
@@ -298,6 +306,7 @@ func SnapshotsOf(application string, texts ...string) map[string]promotion.Snaps
 	return map[string]promotion.Snapshot{application: SnapshotOf(texts...)}
 }
 
+// ActOf returns what a user did at noon.
 func ActOf(login string) state.Act {
 	return state.Act{By: identity.User{Login: login}, At: Noon.Add(-time.Hour)}
 }
@@ -326,8 +335,10 @@ func (w *Scenario) Reject(target string, texts ...string) {
 	w.ChangeState(state.Reject(state.Target(w.Target(target)), state.Rejection{Act: ActOf("ada"), Images: images}))
 }
 
+// ErrDown is the error of a registry that does not respond.
 var ErrDown = errors.New("down")
 
+// Digests of the images in scenarios.
 const (
 	DigestC = "sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
 	DigestD = "sha256:dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
@@ -352,6 +363,7 @@ func (w *Scenario) RegistryHas(texts ...string) {
 	}
 }
 
+// Approve adds an approval.
 func (w *Scenario) Approve(branch string, by ...string) {
 	open := w.Open[branch]
 	for _, login := range by {
@@ -376,10 +388,12 @@ func (w *Scenario) Lookups() []string {
 	return texts
 }
 
+// Check returns a check with a state.
 func Check(name string, state promotion.ConditionState) promotion.Check {
 	return promotion.Check{Name: name, State: state}
 }
 
+// GateNamed returns the gate of a name.
 func GateNamed(t *testing.T, gates []promotion.Condition, name string) promotion.Condition {
 	t.Helper()
 	for _, gate := range gates {

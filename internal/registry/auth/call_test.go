@@ -79,7 +79,7 @@ func TestCall_boundsResponseAndTime(t *testing.T) {
 	})
 	// A library may send its requests without the caller's context.
 	call := w.Machine().Call(ctx, "q", "do this")
-	resp, err := call.Client().Get("https://x.example.com/")
+	resp, err := call.Client().Get("https://x.example.com/") //nolint:noctx // that is the case
 	if err == nil {
 		_ = resp.Body.Close()
 	}

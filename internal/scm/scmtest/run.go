@@ -52,7 +52,7 @@ func Names() []string {
 
 func conditions() []condition {
 	return slices.Concat(
-		opening(), opened(), edited(), closed(), merging(), refusing(), ruling(), signalling(), reviewing(), talking(), recent(), reacting(), troubled(), comparing(),
+		opening(), opened(), edited(), closed(), merging(), refusing(), ruling(), signaling(), reviewing(), talking(), recent(), reacting(), troubled(), comparing(),
 	)
 }
 

@@ -8,8 +8,8 @@ import (
 	"promoter/internal/scm"
 )
 
-// signalling tests checks and statuses.
-func signalling() []condition {
+// signaling tests checks and statuses.
+func signaling() []condition {
 	return []condition{
 		{
 			name: "Checks translates every result", feature: statuses,

@@ -52,7 +52,7 @@ func (w *World) Calls() []string {
 // Machine is what the code under test gets.
 func (w *World) Machine() auth.Machine {
 	return auth.Machine{
-		Vendor: transport{w, "https", w.Vendor}, Metadata: transport{w, "http", w.Local}, Now: time.Now,
+		Vendor: transport{w, "https", w.Vendor}, Metadata: transport{w, "http", w.Local}, Now: time.Now, //nolint:forbidigo // the fakes and the code share the clock
 		Env: func(name string) (string, bool) { value, ok := w.Env[name]; return value, ok },
 		Open: func(path string) (io.ReadCloser, error) {
 			text, ok := w.Files[path]

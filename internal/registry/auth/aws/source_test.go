@@ -293,7 +293,7 @@ func TestLogin_requestsNewKeysEachTime(t *testing.T) {
 			if err != nil || password.Reveal() != awstest.Password(n) {
 				t.Fatalf("login %d: %s, %v", n, password.Reveal(), err)
 			}
-			time.Sleep(11 * time.Hour)
+			time.Sleep(11 * time.Hour) //nolint:forbidigo // the time of synctest
 		}
 	})
 }
