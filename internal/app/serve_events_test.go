@@ -216,7 +216,7 @@ func TestServe_aReleaseBeforeItsImage(t *testing.T) {
 	waits := false
 	for _, decision := range s.run().Decisions {
 		for _, condition := range decision.Conditions {
-			waits = waits || decision.Environment == "dev" && strings.Contains(condition.Name+condition.Value, "1.1.0") && strings.HasPrefix(condition.Reason, "the registry has no image under this tag (yet); it is waited for until ")
+			waits = waits || decision.Environment == "dev" && strings.Contains(condition.Name+condition.Value, "1.1.0") && strings.HasPrefix(condition.Reason, "the registry has no image under this tag (yet); waiting for it until ")
 		}
 	}
 	if !waits {
