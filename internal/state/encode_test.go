@@ -68,7 +68,7 @@ func TestDiff_keepsWhatLaterReleasesWrote(t *testing.T) {
 	before := read(t, map[string]string{"prod/shop.json": `{
   "schema": 1,
   "note": {"z": 1, "a": [1.50, 2]},
-  "hold": {"by": {"host": "github.com", "login": "ann", "id": 12}, "at": "2026-11-18T11:00:00Z", "ticket": "OPS-1"},
+  "hold": {"by": {"host": "github.com", "login": "ann", "id": "12"}, "at": "2026-11-18T11:00:00Z", "ticket": "OPS-1"},
   "request": {"ticket": "OPS-2", "by": {"host": "github.com", "login": "ann"}, "at": "2026-11-18T11:00:00Z"},
   "closings": [{"number": 7, "reason": "x", "at": "2026-11-18T11:00:00Z", "url": "https://example.com/7"}]
 }`})
