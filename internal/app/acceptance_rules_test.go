@@ -263,7 +263,7 @@ func TestRun_codeOwner_github(t *testing.T) {
 		s.gated("protection approvals: waiting 0 of 1: main requires 1 approval, and those of code owners (CODEOWNERS)")
 		s.wait(time.Minute)
 		s.repo.Review("ada", 2, "APPROVED")
-		s.gated("protection approvals: passed 1 of 1: if the files have owners", "merge: blocked: the forge refused the merge: Waiting on code owner review from bob.")
+		s.gated("protection approvals: passed 1 of 1: if the files have code owners", "merge: blocked: the forge refused the merge: Waiting on code owner review from bob.")
 		s.wait(time.Minute)
 		s.repo.Review("bob", 2, "APPROVED")
 		s.run()

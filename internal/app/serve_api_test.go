@@ -71,7 +71,7 @@ func TestServe_statusAndReplay(t *testing.T) {
 		t.Errorf("%+v, %v", status.Deliveries, err)
 	}
 	for name, what := range map[string]server.Replay{"of none": {ID: "unheard-of"}, "of another": {ID: id, Receiver: "forge"}} {
-		if _, err := running.Replay(t.Context(), what); err == nil || !strings.Contains(err.Error(), "30d") {
+		if _, err := running.Replay(t.Context(), what); err == nil || !strings.Contains(err.Error(), "4w2d") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -50,15 +50,15 @@ func TestServe_metrics(t *testing.T) {
 		`promoter_webhooks_total\{receiver="images",status="2xx"\} 2`,
 		`promoter_webhooks_total\{receiver="images",status="4xx"\} 1`,
 		`promoter_webhooks_total\{receiver="\(unknown\)",status="4xx"\} 1`,
-		`promoter_events_total\{followed="true",kind="image"\} 1`,
-		`promoter_events_total\{followed="false",kind="image"\} 1`,
+		`promoter_events_total\{kind="image",subscribed="true"\} 1`,
+		`promoter_events_total\{kind="image",subscribed="false"\} 1`,
 		`promoter_event_to_action_seconds_count\{action="opened"\} 1`,
 		`promoter_actions_total\{action="opened"\} 1`,
 		`promoter_actions_total\{action="pushed"\} 1`,
 		`promoter_reconciliations_total\{result="succeeded"\} [2-9]`,
 		`promoter_work_failing\{kind="repository"\} 0`,
-		`promoter_outbound_requests_total\{host="` + regexp.QuoteMeta(forge.Host) + `",status="2xx",peer="forge"\} [1-9]\d*`,
-		`promoter_outbound_requests_total\{host="` + regexp.QuoteMeta(s.expand("$R")) + `",status="2xx",peer="registry"\} [1-9]\d*`,
+		`promoter_outbound_requests_total\{host="` + regexp.QuoteMeta(forge.Host) + `",peer="forge",status="2xx"\} [1-9]\d*`,
+		`promoter_outbound_requests_total\{host="` + regexp.QuoteMeta(s.expand("$R")) + `",peer="registry",status="2xx"\} [1-9]\d*`,
 		`promoter_rate_limit_remaining\{host="` + regexp.QuoteMeta(forge.Host) + `"\} \d+`,
 		`promoter_image_metadata_total\{source="registry"\} [1-9]\d*`,
 		`go_goroutines \d+`,
@@ -89,11 +89,11 @@ func TestServe_logs(t *testing.T) {
 	w.post("images", s.expand(`{"id": "d-1", "image": "$R/acme/web:1.1.0"}`))
 	var delivery struct {
 		Receiver, Delivery, Event string
-		Hints                     int
+		Events                    int
 		Keys                      []string
 	}
 	decoded(t, w.until("webhook received"), &delivery)
-	if delivery.Receiver != "images" || delivery.Delivery == "" || delivery.Hints != 1 || len(delivery.Keys) != 1 {
+	if delivery.Receiver != "images" || delivery.Delivery == "" || delivery.Events != 1 || len(delivery.Keys) != 1 {
 		t.Errorf("the line of the delivery: %+v", delivery)
 	}
 	said := map[string]string{

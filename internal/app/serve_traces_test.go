@@ -145,7 +145,7 @@ func TestServe_traces(t *testing.T) {
 func checkLook(t *testing.T, all forest, first, second telemetrytest.Span) {
 	t.Helper()
 	look := all.of(first.Trace).one(t, "reconcile")
-	has(t, look, "repository=acme/gitops", "attempt=1", "deliveries=2", "result=done")
+	has(t, look, "repository=acme/gitops", "attempt=1", "deliveries=2", "result=succeeded")
 	pointer := all.of(second.Trace).one(t, "reconcile")
 	if diff := cmp.Diff([]telemetrytest.Link{{Trace: second.Trace, ID: second.ID}}, look.Links); diff != "" {
 		t.Errorf("the look (-want +got):\n%s", diff)
@@ -156,15 +156,15 @@ func checkLook(t *testing.T, all forest, first, second telemetrytest.Span) {
 	has(t, all.of(first.Trace).one(t, "store"), "keys="+look.Attributes["promoter.key"])
 	opened := all.one(t, "opened")
 	has(t, opened, "environment=staging", "applications=shop", "pull_request=1")
-	if path := all.path(opened); path != "delivery > look > reconcile > propose > opened" {
+	if path := all.path(opened); path != "webhook > reconcile > attempt > propose > opened" {
 		t.Errorf("the pull request is at %s", path)
 	}
 	pushed := all.one(t, "pushed")
 	has(t, pushed, "environment=dev", "applications=shop")
-	if path := all.path(pushed); path != "delivery > look > reconcile > push > pushed" || len(pushed.Attributes["promoter.commit"]) != 40 {
+	if path := all.path(pushed); path != "webhook > reconcile > attempt > push > pushed" || len(pushed.Attributes["promoter.commit"]) != 40 {
 		t.Errorf("the commit is at %s: %v", path, pushed.Attributes)
 	}
-	for _, want := range []string{"reconcile > observe", "reconcile > plan", "observe > git list", "push > git push", "propose > git push"} {
+	for _, want := range []string{"attempt > observe", "attempt > plan", "observe > git list", "push > git push", "propose > git push"} {
 		if !slices.ContainsFunc(all.of(first.Trace), func(s telemetrytest.Span) bool { return strings.HasSuffix(all.path(s), " > "+want) }) {
 			t.Errorf("nothing is at %s:\n%s", want, all)
 		}
@@ -238,7 +238,7 @@ func TestServe_tracesAway(t *testing.T) {
 	}
 	w.until("opened")
 	w.until("traces not exported")
-	if page := w.page("/metrics"); !regexp.MustCompile(`promoter_outbound_requests_total\{host="127.0.0.1:\d+",status="5xx",peer="collector"\} \d`).MatchString(page) {
+	if page := w.page("/metrics"); !regexp.MustCompile(`promoter_outbound_requests_total\{host="127.0.0.1:\d+",peer="collector",status="5xx"\} \d`).MatchString(page) {
 		t.Errorf("the requests to the collector are not counted:\n%s", page)
 	}
 	if err := w.stop(); err != nil {

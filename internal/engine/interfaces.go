@@ -157,7 +157,7 @@ type Permission struct {
 
 // Tracer is called when a part of a reconciliation begins. It returns the context for
 // the part, and a function that is called with the effects of the part when it ends.
-// The parts are "reconcile", in it "observe" and "plan", and the step of each
+// The parts are "attempt", in it "observe" and "plan", and the step of each
 // proposal that changes something.
 type Tracer func(ctx context.Context, part string) (context.Context, func(effects []Effect, err error))
 

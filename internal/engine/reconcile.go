@@ -98,7 +98,7 @@ func (r *Reconciler) Reconcile(ctx context.Context) (Report, error) {
 // reconcileOnce reports with again that another reconciliation should follow at once.
 // The last attempt tolerates conflicts of parts, because no other one follows.
 func (r *Reconciler) reconcileOnce(ctx context.Context, lastAttempt bool) (report Report, again bool, err error) {
-	ctx, end := r.trace(ctx, "reconcile")
+	ctx, end := r.trace(ctx, "attempt")
 	defer func() { end(nil, err) }()
 	o, err := r.observe(ctx, lastAttempt)
 	if err != nil || o.Unusable != "" {
