@@ -154,7 +154,7 @@ func (c *Call) roundTrip(req *http.Request) (*http.Response, error) {
 	c.sent = true
 	c.mu.Unlock()
 
-	resp, err := through.RoundTrip(req.WithContext(ctx))
+	resp, err := through.RoundTrip(req.WithContext(ctx)) //nolint:contextcheck // derived from the context of the call, canceled with the request
 	if err != nil {
 		return nil, c.unanswered(err)
 	}
