@@ -33,8 +33,8 @@ func TestRun_noReference_both(t *testing.T) {
 		s.repo.Commit("ada", "main", "No reference", map[string]string{"staging/shop.yaml": "kind: Deployment\n"})
 		s.release("web", "1.1.0")
 		report := s.run()
-		s.because(report, "staging", "no reference", "the environment before has web")
-		s.because(report, "prod", "waiting", "staging holds no reference")
+		s.because(report, "staging", "no reference", "upstream has web")
+		s.because(report, "prod", "waiting", "staging has no reference")
 		s.holds("prod", "1.0.0 1.0.0")
 	})
 }

@@ -135,7 +135,7 @@ func TestRun_requiredQueue_github(t *testing.T) {
 		words   string
 		tries   int
 	}{
-		"ruleset": {func(s *story) { s.repo.Rule("main", githubtest.Ruleset{Demands: queue}) }, "main takes changes only through its merge queue", 0},
+		"ruleset": {func(s *story) { s.repo.Rule("main", githubtest.Ruleset{Demands: queue}) }, "main accepts changes only through its merge queue", 0},
 		"classic": {func(s *story) { s.repo.Protect("main", githubtest.Protection{Demands: queue}) }, "the forge refused the merge: Changes must be made through the merge queue; allow promoter to bypass", 2},
 	} {
 		t.Run(name, func(t *testing.T) {

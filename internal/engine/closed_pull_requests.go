@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
@@ -95,9 +94,6 @@ func decisionOf(ctx context.Context, repository scm.Repository, o Observation, p
 		return nil, nil
 	}
 	act := state.Act{By: pr.Closer, At: pr.ClosedAt}
-	if act.By.Login == "" {
-		act.By = identity.User{Login: "unknown"}
-	}
 	deleted, err := closedByDeletion(ctx, repository, o, pr)
 	switch {
 	case err != nil:

@@ -43,13 +43,13 @@ func TestReconcile_tracesItsParts(t *testing.T) {
 		return told
 	}
 	got := reconcile()
-	for _, want := range []string{"/reconcile", "/reconcile/observe", "/reconcile/plan", "/reconcile/push pushed dev", "/reconcile/propose opened staging"} {
+	for _, want := range []string{"/attempt", "/attempt/observe", "/attempt/plan", "/attempt/push pushed dev", "/attempt/propose opened staging"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%s is not in %q", want, got)
 		}
 	}
 	w.calm()
-	want := []string{"/reconcile/observe", "/reconcile/plan", "/reconcile/propose nothing staging", "/reconcile"}
+	want := []string{"/attempt/observe", "/attempt/plan", "/attempt/propose nothing staging", "/attempt"}
 	if diff := cmp.Diff(want, reconcile()); diff != "" {
 		t.Errorf("at rest (-want +got):\n%s", diff)
 	}
