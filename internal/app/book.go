@@ -163,7 +163,7 @@ func (b book) decided(read state.State) []store.Event {
 		record := read.At(target)
 		add := func(verb Verb, act state.Act, more func(*store.Event)) {
 			e := b.event(promotion.Target(target), string(verb), act.At)
-			e.User, e.Message = act.By.Login, act.Why
+			e.User, e.Message = act.By.Login, act.Reason
 			if more != nil {
 				more(&e)
 			}

@@ -93,8 +93,8 @@ func (o Order) check() error {
 	case (o.Verb == VerbFreeze || o.Verb == VerbThaw) && o.Application != "":
 		return fault.New(fault.Invalid, "%s is about a whole environment: leave --app out, or use hold and resume", o.Verb)
 	}
-	if len(o.With) > state.MaxWith {
-		return fault.New(fault.Invalid, "--with names more than %d versions: ask for them in several orders", state.MaxWith)
+	if len(o.With) > state.MaxVersions {
+		return fault.New(fault.Invalid, "--with names more than %d versions: ask for them in several orders", state.MaxVersions)
 	}
 	_, err := promotion.ParseExplicitVersions(o.With, strings.NewReader(""))
 	return err
@@ -155,7 +155,7 @@ func (d *deciding) by() identity.User {
 }
 
 func (d *deciding) act() state.Act {
-	return state.Act{By: d.by(), At: d.now, Why: d.Reason}
+	return state.Act{By: d.by(), At: d.now, Reason: d.Reason}
 }
 
 // subject is what the commit on the state branch is called.
@@ -200,7 +200,7 @@ func (d *deciding) change(ctx context.Context, target promotion.Target, carried 
 	case VerbResume:
 		return state.Resume(at, act), nil
 	case VerbPromote:
-		return state.Ask(at, state.Request{Act: act, With: d.With}), nil
+		return state.AddRequest(at, state.Request{Act: act, With: d.With}), nil
 	case VerbReject:
 		return state.Reject(at, state.Rejection{Act: act, Images: carried.Images}), nil
 	case VerbFreeze:

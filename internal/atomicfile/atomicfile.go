@@ -1,17 +1,9 @@
-// Package atomicfile replaces files in one step: who reads one finds all of the old
-// content or all of the new one, also while it is replaced and after the process was
-// killed.
+// Package atomicfile replaces files in one step: a reader sees the whole old content or the
+// whole new one, also during the replacement and after the process was killed.
 //
-// It is for what can be found out again, and whose readers take a broken file for none:
-//   - the cache of internal/registry, which several processes may write at once. The
-//     last one wins;
-//   - what rounds of internal/app remember of repositories. The same holds for it;
-//   - the state of a mirror in internal/git. A lock lets one process write it, which
-//     also sweeps.
-//
-// So it does not wait for the disk: after a power cut a file may be empty. What must
-// outlive that, or must not replace anything, has ways of its own in internal/app: the
-// credentials of an App (app_kept.go) and the files of a checkout (apply.go).
+// It is for caches: content that can be recreated, and whose readers treat a broken file as
+// missing. It does not sync to disk, so a file may be empty after a power failure. What must
+// survive one, such as the credentials of an App, is written elsewhere.
 package atomicfile
 
 import (
@@ -21,13 +13,12 @@ import (
 	"strings"
 )
 
-// Replace gives a file new content. Only its owner may read the file, from the first
-// byte on and whatever the mode of the one before was; a symbolic link is replaced, and
-// what it points to stays as it is. The folder is made if it is not there, with the same
-// right.
+// Replace writes new content to a file. Only the owner can read it, from the first byte on
+// and regardless of the previous mode; a symbolic link is replaced, and its target stays
+// unchanged. The folder is created if it does not exist, with the same permissions.
 //
-// A call that fails leaves everything as it was. A process that is killed may leave a
-// file NAME.DIGITS beside it, which nobody reads.
+// A call that fails changes nothing. A process that is killed may leave a file NAME.DIGITS
+// next to it, which is never read.
 func Replace(name string, content []byte) error {
 	folder := filepath.Dir(name)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -47,8 +38,8 @@ func Replace(name string, content []byte) error {
 	return nil
 }
 
-// Sweep removes what killed processes left beside a file. Only who alone replaces it may
-// ask for that: a call under way would lose its file.
+// Sweep removes what killed processes left next to a file. Only the sole writer of the file
+// may call it: a Replace in progress would lose its file.
 func Sweep(name string) error {
 	folder, base := filepath.Split(name)
 	all, err := os.ReadDir(filepath.Clean(folder))

@@ -88,7 +88,7 @@ func (c commandReader) apply(ctx context.Context, o Observation, given userComma
 	if reason := supersededBy(o, given, targets); reason != "" {
 		return refused(reason), nil
 	}
-	act := state.Act{By: given.Author, At: given.Created, Why: given.command.Reason}
+	act := state.Act{By: given.Author, At: given.Created, Reason: given.command.Reason}
 	for _, target := range targets {
 		switch what {
 		case verb.Hold:
@@ -96,7 +96,7 @@ func (c commandReader) apply(ctx context.Context, o Observation, given userComma
 		case verb.Resume:
 			done.changes = append(done.changes, state.Resume(state.Target(target), act))
 		case verb.Promote:
-			done.changes = append(done.changes, state.Ask(state.Target(target), state.Request{Act: act}))
+			done.changes = append(done.changes, state.AddRequest(state.Target(target), state.Request{Act: act}))
 		}
 	}
 	subject := state.Target(about.branch)

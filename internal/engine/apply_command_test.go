@@ -83,7 +83,7 @@ func TestCommands_hold(t *testing.T) {
 	w.wantReactions(id, scm.ReactionDone)
 	w.wantAnswer(1)
 	hold := w.state().At(in("staging")).Hold
-	want := &state.Act{By: identity.User{Host: "forge.example", Login: "ada"}, At: at, Why: "the cart is empty"}
+	want := &state.Act{By: identity.User{Host: "forge.example", Login: "ada"}, At: at, Reason: "the cart is empty"}
 	if diff := cmp.Diff(want, hold); diff != "" {
 		t.Errorf("hold (-want +got):\n%s", diff)
 	}

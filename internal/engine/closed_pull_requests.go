@@ -104,10 +104,10 @@ func decisionOf(ctx context.Context, repository scm.Repository, o Observation, p
 	case deleted && (record.Reopened.Number == pr.Number || record.Hold != nil):
 		return nil, nil
 	case deleted:
-		act.Why = fmt.Sprintf("the branch of pull request #%d was deleted, as that of #%d was before", pr.Number, record.Reopened.Number)
+		act.Reason = fmt.Sprintf("the branch of pull request #%d was deleted, as that of #%d was before", pr.Number, record.Reopened.Number)
 		return []state.Change{state.Hold(state.Target(branch), act)}, nil
 	}
-	act.Why = fmt.Sprintf("pull request #%d was closed", pr.Number)
+	act.Reason = fmt.Sprintf("pull request #%d was closed", pr.Number)
 	var changes []state.Change
 	for _, l := range landed {
 		if images := o.changedBy(l); len(images) > 0 && !resumedAfter(o, pr, l.Target) {

@@ -24,8 +24,8 @@ func (x *executor) replyToCommands(ctx context.Context) error {
 	}
 	owed := map[int][]state.ProcessedComment{}
 	var numbers []int
-	for _, comment := range x.o.Promotion.State.Owed() {
-		number := comment.Owed.Number
+	for _, comment := range x.o.Promotion.State.PendingReplies() {
+		number := comment.Reply.Number
 		if owed[number] == nil {
 			numbers = append(numbers, number)
 		}
@@ -47,10 +47,10 @@ func (x *executor) reply(ctx context.Context, number int, owed []state.Processed
 	var answers []pullrequest.Answered
 	for _, one := range owed {
 		comment := scm.Comment{ID: one.ID, Number: number, Created: one.At}
-		if err := replyError(x.o.failures, number, conversation.React(ctx, comment, scm.Reaction(one.Owed.Reaction))); err != nil {
+		if err := replyError(x.o.failures, number, conversation.React(ctx, comment, scm.Reaction(one.Reply.Reaction))); err != nil {
 			return err
 		}
-		answer := pullrequest.Answered{Answer: *one.Owed}
+		answer := pullrequest.Answered{Reply: *one.Reply}
 		if answer.Asks() {
 			about, _, err := x.r.pullRequestReader().find(ctx, x.o, number)
 			if err != nil {
@@ -73,7 +73,7 @@ func (x *executor) reply(ctx context.Context, number int, owed []state.Processed
 		}
 	}
 	for _, one := range owed {
-		x.o = x.o.withChanges(state.Answered(one.ID))
+		x.o = x.o.withChanges(state.MarkReplied(one.ID))
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func TestCommands_latePromoteAfterRequest(t *testing.T) {
 	id := w.comment(1, "ada", "/promoter promote prod")
 	w.Clock.Add(time.Minute)
 	later := w.act("")
-	w.decide(state.Hold(in("prod"), later), state.Ask(in("prod"), state.Request{Act: later}))
+	w.decide(state.Hold(in("prod"), later), state.AddRequest(in("prod"), state.Request{Act: later}))
 	w.run()
 	w.wantAnswer(1, "another promotion was requested since then")
 	w.wantReactions(id, scm.ReactionRefused)

@@ -298,7 +298,7 @@ func tenures(o Observation, target promotion.Target, landings []promotion.Landin
 	recorded := o.Promotion.State
 	for i := range landings {
 		l := &landings[i]
-		if seen, known := recorded.SeenAt(state.Target(target), l.Snapshot.ID()); known && (i == 0 || l.At.IsZero()) {
+		if seen, known := recorded.SeenSince(state.Target(target), l.Snapshot.ID()); known && (i == 0 || l.At.IsZero()) {
 			l.At = seen
 		} else if i == 0 && !l.At.IsZero() && o.anyChild(target, soaks) {
 			changes = append(changes, state.FirstSeen(state.Target(target), l.Snapshot.ID(), l.At))

@@ -43,7 +43,7 @@ type commandReader struct {
 // something could not be asked waits for a later reconciliation.
 func (c commandReader) read(ctx context.Context, o Observation) (Observation, error) {
 	r := c.r
-	from, known := o.Promotion.State.HearsFrom(o.Now)
+	from, known := o.Promotion.State.CommentsFrom(o.Now)
 	if r.Permissions == nil || r.DryRun || !known || !r.Repository.Features().Comments {
 		return o, nil
 	}
@@ -80,22 +80,22 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 		}
 		r.Log.InfoContext(ctx, "command", slog.String("verb", string(given.command.Verb)), slog.Int("pull_request", given.Number),
 			slog.Int64("comment", given.ID), slog.String("by", given.Author.Login), slog.String("outcome", string(result.reaction)))
-		reply := state.Answer{
+		reply := state.Reply{
 			Number: given.Number, Login: given.Author.Login, Command: given.command.String(),
-			Reaction: string(result.reaction), Words: result.text,
+			Reaction: string(result.reaction), Message: result.text,
 		}
 		if given.command.Problem != "" || unknown { // a user who may be a stranger is not quoted
 			reply.Command = ""
 		}
 		o = o.withChanges(result.changes...)
-		o = o.withChanges(state.Hear(o.Now, state.ProcessedComment{ID: given.ID, At: given.Created, Owed: &reply}))
+		o = o.withChanges(state.MarkProcessed(o.Now, state.ProcessedComment{ID: given.ID, At: given.Created, Reply: &reply}))
 		o.Refreshed = o.Refreshed || result.refreshed
 		if result.message != "" {
 			o.Messages = append(o.Messages, fmt.Sprintf("%s\n\nRequested by %s in a comment on pull request %d.", result.message, given.Author.Login, given.Number))
 		}
 	}
 	if n := len(comments); !left && n >= commentPageSize {
-		o = o.withChanges(state.PassOver(comments[n-1].Changed.Add(-listingDelay)))
+		o = o.withChanges(state.IgnoreComments(comments[n-1].Changed.Add(-listingDelay)))
 	}
 	return o, nil
 }
@@ -130,7 +130,7 @@ func commandsIn(o Observation, comments []scm.Comment) []userCommand {
 	var commands []userCommand
 	for _, c := range comments {
 		bot := c.Bot || c.Author.Bot || c.Author.Login == "" || c.Author.Same(o.Info.Self)
-		if bot || c.Edited || !o.Promotion.State.Hears(c.ID, c.Created, o.Now) {
+		if bot || c.Edited || !o.Promotion.State.IsUnprocessed(c.ID, c.Created, o.Now) {
 			continue
 		}
 		if read, found := command.Read(c.Body); found {

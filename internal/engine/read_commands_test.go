@@ -229,8 +229,8 @@ func TestCommands_deletedComment(t *testing.T) {
 		return nil
 	}
 	w.run()
-	if !w.held() || len(w.state().Owed()) > 0 {
-		t.Errorf("held: %v, owed: %v", w.held(), w.state().Owed())
+	if !w.held() || len(w.state().PendingReplies()) > 0 {
+		t.Errorf("held: %v, owed: %v", w.held(), w.state().PendingReplies())
 	}
 	w.calm()
 }
@@ -439,7 +439,7 @@ func TestCommands_manyCommentsArePaged(t *testing.T) {
 func TestCommands_unreadableRecordStopsCommands(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
-	w.Git.Commit(state.Branch, enginetest.Human, w.Clock.Now(), "Break it", func(all map[string]string) { all["_all/_all.json"] = `{"schema":1,"heard":7}` })
+	w.Git.Commit(state.Branch, enginetest.Human, w.Clock.Now(), "Break it", func(all map[string]string) { all["_all/_all.json"] = `{"schema":1,"processedComments":7}` })
 	id := w.comment(1, "ada", "/promoter hold")
 	report, err := w.Reconciler().Reconcile(t.Context())
 	if err != nil || len(report.Errors) == 0 {

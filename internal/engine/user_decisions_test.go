@@ -23,7 +23,7 @@ func (w *world) decide(changes ...state.Change) {
 }
 
 func (w *world) act(why string) state.Act {
-	return state.Act{By: identity.User{Login: "ada"}, At: w.Clock.Now(), Why: why}
+	return state.Act{By: identity.User{Login: "ada"}, At: w.Clock.Now(), Reason: why}
 }
 
 func in(environment string) state.Target {
@@ -103,7 +103,7 @@ func TestReconcile_manual(t *testing.T) {
 	report := w.run()
 	wantReason(t, report, "staging", "waiting", "manual")
 	w.calm()
-	w.decide(state.Ask(in("staging"), state.Request{Act: w.act("")}))
+	w.decide(state.AddRequest(in("staging"), state.Request{Act: w.act("")}))
 	w.run()
 	w.holds("staging", "1.1.0 1.0.0")
 	w.calm()
@@ -118,7 +118,7 @@ func TestReconcile_requestedVersions(t *testing.T) {
 	w := newWorld(t, manual())
 	w.push(web, "1.1.0")
 	w.push(web, "1.2.0")
-	w.decide(state.Ask(in("dev"), state.Request{Act: w.act(""), With: []string{web + ":1.1.0"}}))
+	w.decide(state.AddRequest(in("dev"), state.Request{Act: w.act(""), With: []string{web + ":1.1.0"}}))
 	w.run()
 	w.holds("dev", "1.2.0 1.0.0") // asked for, then the newer one at once
 }

@@ -178,7 +178,7 @@ func (h historyReader) mergedPullRequests(ctx context.Context, o Observation, ta
 		return nil, nil
 	}
 	if i := o.currentIndex(target, found); i >= 0 {
-		_, recorded := o.Promotion.State.SeenAt(state.Target(target), found[i].Snapshot.ID())
+		_, recorded := o.Promotion.State.SeenSince(state.Target(target), found[i].Snapshot.ID())
 		// The time matters to a child that soaks, or when the target was resumed.
 		matters := o.anyChild(target, soaks) || !o.Promotion.State.ResumedAt(state.Target(target)).IsZero()
 		if recorded || !matters {

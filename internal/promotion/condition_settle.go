@@ -24,7 +24,7 @@ func settle(in *input, moves []Move) []Condition {
 	var last Move
 	var since time.Time
 	for _, move := range moves {
-		at, known := in.obs.State.OfferedAt(state.Target(in.target), stateVersion(move.Component, move.To))
+		at, known := in.obs.State.AvailableSince(state.Target(in.target), stateVersion(move.Component, move.To))
 		if !known {
 			at = in.now // StateUpdates records it
 		}

@@ -146,11 +146,11 @@ func movedBack(component string, from, to image.Version) Reason {
 // heldBy is the reason of a target that a user put on hold or froze.
 func heldBy(held state.Held) Reason {
 	if held.Problem != "" {
-		return Reason{Rule: RuleHeld, Message: fmt.Sprintf("on hold: the record of %s on %s cannot be read: %s", held.Place, state.Branch, held.Problem)}
+		return Reason{Rule: RuleHeld, Message: fmt.Sprintf("on hold: the record of %s on %s cannot be read: %s", held.Target, state.Branch, held.Problem)}
 	}
 	r := Reason{Rule: RuleHeld, Message: "on hold by "}
 	if held.Freeze {
-		r = Reason{Rule: RuleFrozen, Message: held.Place.String() + " is frozen by "}
+		r = Reason{Rule: RuleFrozen, Message: held.Target.String() + " is frozen by "}
 	}
 	r.Message += actor(held.Act) + " since " + day(held.At) + because(held.Act)
 	if held.Until != nil {
@@ -218,10 +218,10 @@ func actor(act state.Act) string {
 }
 
 func because(act state.Act) string {
-	if act.Why == "" {
+	if act.Reason == "" {
 		return ""
 	}
-	return ": " + act.Why
+	return ": " + act.Reason
 }
 
 func day(t time.Time) string    { return t.UTC().Format(time.DateOnly) }

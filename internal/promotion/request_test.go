@@ -24,7 +24,7 @@ func TestPlan_requestForAManualEnvironment(t *testing.T) {
 		w.Landed("dev/shop", promotiontest.Ago(9*time.Hour), promotiontest.Ago(time.Minute), "web:1.5.0@"+promotiontest.Digest("5"))
 		w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
 		request.Act = promotiontest.ByAda("")
-		w.Decides(state.Ask(w.StateTarget("staging/shop"), request))
+		w.Decides(state.AddRequest(w.StateTarget("staging/shop"), request))
 		return w
 	}
 	t.Run("nobody asked", func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestPlan_requestForAManualEnvironment(t *testing.T) {
 		t.Parallel()
 		w := asking(t, state.Request{})
 		w.State = state.State{}
-		w.Decides(state.Ask(state.Target{Environment: "staging", Application: state.All}, state.Request{Act: promotiontest.ByAda("")}))
+		w.Decides(state.AddRequest(state.Target{Environment: "staging", Application: state.All}, state.Request{Act: promotiontest.ByAda("")}))
 		w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.6.0")
 	})
 	t.Run("nothing differs", func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestPlan_requestNamesVersions(t *testing.T) {
 		w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.6.0@"+promotiontest.Digest("6"), "worker:2.1.0@"+promotiontest.Digest("1"))
 		w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"), "worker:2.0.0@"+promotiontest.Digest("0"))
 		w.Stands("prod/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"), "worker:2.0.0@"+promotiontest.Digest("0"))
-		w.Decides(state.Ask(w.StateTarget("staging/shop"), state.Request{Act: promotiontest.ByAda(""), With: []string{ref}}))
+		w.Decides(state.AddRequest(w.StateTarget("staging/shop"), state.Request{Act: promotiontest.ByAda(""), With: []string{ref}}))
 		w.Explicit = map[promotion.Target]map[string]promotion.Available{w.Target("staging/shop"): {
 			"web": {Version: promotiontest.Version("1.4.3@" + promotiontest.Digest("3")), Found: true, Explicit: true},
 		}}

@@ -46,9 +46,9 @@ func (u *updates) fromRegistry(target Target) bool {
 }
 
 func (u *updates) firstAvailable(target Target, version state.Version) {
-	if _, known := u.obs.State.OfferedAt(state.Target(target), version); !known {
+	if _, known := u.obs.State.AvailableSince(state.Target(target), version); !known {
 		version.At = u.now
-		u.changes = append(u.changes, state.FirstOffered(state.Target(target), version))
+		u.changes = append(u.changes, state.FirstAvailable(state.Target(target), version))
 	}
 }
 
@@ -127,14 +127,14 @@ func (u *updates) request(d Decision) {
 	own := u.obs.State.At(target).Request
 	switch {
 	case d.Fulfilled != nil:
-		u.changes = append(u.changes, state.Fulfill(target, *d.Fulfilled))
+		u.changes = append(u.changes, state.RemoveRequest(target, *d.Fulfilled))
 	case d.Request == nil || d.State != Proposed:
 	case own == nil:
 		request := *d.Request
 		request.Snapshot = d.Snapshot.ID()
-		u.changes = append(u.changes, state.Ask(target, request))
+		u.changes = append(u.changes, state.AddRequest(target, request))
 	case own.Snapshot == "":
-		u.changes = append(u.changes, state.Take(target, *own, d.Snapshot.ID()))
+		u.changes = append(u.changes, state.BindRequest(target, *own, d.Snapshot.ID()))
 	}
 }
 
@@ -151,11 +151,11 @@ func (u *updates) sharedRequests(decisions []Decision) {
 		}
 		waits := d.State == Waiting || d.State == Same && len(request.With) > 0
 		if waits && u.obs.State.At(state.Target(d.Target)).Request == nil {
-			u.changes = append(u.changes, state.Ask(state.Target(d.Target), *request))
+			u.changes = append(u.changes, state.AddRequest(state.Target(d.Target), *request))
 		}
 		if d.Environment != last {
 			last = d.Environment
-			done = append(done, state.Fulfill(all, *request))
+			done = append(done, state.RemoveRequest(all, *request))
 		}
 	}
 	u.changes = append(u.changes, done...)

@@ -37,7 +37,7 @@ func TestPlan_settle(t *testing.T) {
 		w.Publish(text)
 		component, _, _ := strings.Cut(text, ":")
 		v := promotiontest.Pinned(text)[component].Version
-		w.Decides(state.FirstOffered(w.StateTarget("dev/shop"), state.Version{
+		w.Decides(state.FirstAvailable(w.StateTarget("dev/shop"), state.Version{
 			Component: component, Tag: v.Tag, Digest: v.Digest, At: at,
 		}))
 	}
@@ -77,7 +77,7 @@ func TestPlan_settle(t *testing.T) {
 		if n := records(w); n != 1 {
 			t.Errorf("%d places are written", n)
 		}
-		at, known := w.State.OfferedAt(w.StateTarget("dev/shop"), state.Version{Component: "worker", Tag: "2.1.0", Digest: promotiontest.Digest("1")})
+		at, known := w.State.AvailableSince(w.StateTarget("dev/shop"), state.Version{Component: "worker", Tag: "2.1.0", Digest: promotiontest.Digest("1")})
 		if !known || !at.Equal(promotiontest.Noon) {
 			t.Errorf("offered at %v, %v", at, known)
 		}
@@ -108,7 +108,7 @@ func TestStateUpdates_firstSeenWhereAChildSoaks(t *testing.T) {
 	if n := records(w); n != 1 {
 		t.Errorf("%d places are written, want dev alone", n)
 	}
-	at, known := w.State.SeenAt(w.StateTarget("dev/shop"), promotiontest.Pinned("web:1.5.0@"+promotiontest.Digest("5")).ID())
+	at, known := w.State.SeenSince(w.StateTarget("dev/shop"), promotiontest.Pinned("web:1.5.0@"+promotiontest.Digest("5")).ID())
 	if !known || !at.Equal(promotiontest.Noon) {
 		t.Errorf("seen at %v, %v", at, known)
 	}
@@ -160,7 +160,7 @@ func TestStateUpdates_requests(t *testing.T) {
 		w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
 		w.Stands("dev/held", promotiontest.Ago(time.Minute), "web:1.6.0@"+promotiontest.Digest("6"))
 		w.Stands("staging/held", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
-		w.Decides(state.Ask(target, state.Request{Act: promotiontest.ByAda("")}),
+		w.Decides(state.AddRequest(target, state.Request{Act: promotiontest.ByAda("")}),
 			state.Hold(w.StateTarget("staging/held"), promotiontest.ByAda("")))
 		return w
 	}

@@ -13,7 +13,7 @@ func applyHold(in *input, d Decision, rollback bool) Decision {
 		return d
 	}
 	held, stopped := in.obs.State.Held(state.Target(in.target), in.now)
-	ofRollback := rollback && held.Place == state.Target(in.target) && !held.Freeze && held.Problem == ""
+	ofRollback := rollback && held.Target == state.Target(in.target) && !held.Freeze && held.Problem == ""
 	if stopped && !ofRollback {
 		d.State, d.Reason = Waiting, heldBy(held)
 	}

@@ -21,7 +21,7 @@ const maxAnswer = 60_000
 
 // Answered is a command with the proposals that it is about.
 type Answered struct {
-	state.Answer
+	state.Reply
 	Proposals []Proposal
 }
 
@@ -44,7 +44,7 @@ func (a Answered) Asks() bool {
 func Answer(all ...Answered) string {
 	var b markdown
 	for _, one := range all {
-		if !one.Asks() && one.Words == "" {
+		if !one.Asks() && one.Message == "" {
 			continue
 		}
 		about := Sanitize(one.Login)
@@ -55,7 +55,7 @@ func Answer(all ...Answered) string {
 		if one.Verb() == verb.Promote {
 			message = "requested; conditions and gates still apply"
 		}
-		b.paragraph("**" + about + ":** " + cmp.Or(Sanitize(one.Words), message) + ".")
+		b.paragraph("**" + about + ":** " + cmp.Or(Sanitize(one.Message), message) + ".")
 		for _, p := range one.Proposals {
 			writeProposal(&b, p)
 		}

@@ -26,14 +26,14 @@ func TestReply_golden(t *testing.T) {
 		Conditions: []promotion.Condition{{Name: "staging soak", State: promotion.Pending, Value: "3h of 24h", Reason: "present since 2026-11-18T08:00:00Z", Until: &opens}},
 	}}}
 	for name, answers := range map[string][]pullrequest.Answered{
-		"help": {{Answer: state.Answer{Login: "ann", Command: "help", Reaction: "done", Words: "here you may use hold, help"}}},
+		"help": {{Reply: state.Reply{Login: "ann", Command: "help", Reaction: "done", Message: "here you may use hold, help"}}},
 		"explain": {{
-			Answer:    state.Answer{Login: "ann", Command: "explain", Reaction: "done"},
+			Reply:    state.Reply{Login: "ann", Command: "explain", Reaction: "done"},
 			Proposals: []pullrequest.Proposal{full().Proposal, waits},
 		}},
 		"hostile": {
-			{Answer: state.Answer{Login: "@ann <!-- x", Command: "promote `x` @all #1", Reaction: "refused", Words: "because of @all, #1 and --> [a](https://b)\n/promoter hold"}},
-			{Answer: state.Answer{Login: "ben", Reaction: "unclear", Words: "unknown command"}},
+			{Reply: state.Reply{Login: "@ann <!-- x", Command: "promote `x` @all #1", Reaction: "refused", Message: "because of @all, #1 and --> [a](https://b)\n/promoter hold"}},
+			{Reply: state.Reply{Login: "ben", Reaction: "unclear", Message: "unknown command"}},
 		},
 	} {
 		text := pullrequest.Answer(answers...)
@@ -58,10 +58,10 @@ func TestReply_golden(t *testing.T) {
 
 func TestAnswer_emptyIfReactionsAreEnough(t *testing.T) {
 	t.Parallel()
-	for _, a := range []state.Answer{
+	for _, a := range []state.Reply{
 		{Login: "ann", Command: "hold", Reaction: "done"}, {Login: "ann", Command: "explain", Reaction: "refused"}, {Login: "ann", Reaction: "unclear"},
 	} {
-		if text := pullrequest.Answer(pullrequest.Answered{Answer: a}); text != "" {
+		if text := pullrequest.Answer(pullrequest.Answered{Reply: a}); text != "" {
 			t.Errorf("%+v is answered: %s", a, text)
 		}
 	}
@@ -71,7 +71,7 @@ func TestAnswer_bounded(t *testing.T) {
 	t.Parallel()
 	var many []pullrequest.Answered
 	for range 500 {
-		many = append(many, pullrequest.Answered{Answer: state.Answer{Login: "ann", Command: "promote x", Reaction: "refused", Words: strings.Repeat("ä", 500)}})
+		many = append(many, pullrequest.Answered{Reply: state.Reply{Login: "ann", Command: "promote x", Reaction: "refused", Message: strings.Repeat("ä", 500)}})
 	}
 	if n := utf8.RuneCountInString(pullrequest.Answer(many...)); n > 65_536 || n < 50_000 {
 		t.Errorf("the answer has %d characters", n)

@@ -116,7 +116,7 @@ func TestPlan_keepsRequest(t *testing.T) {
 	w.Environments = []string{"staging"}
 	w.OpenPullRequest("promoter/staging/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.2@"+promotiontest.DigestC))
 	target := w.Target("staging/shop")
-	w.ChangeState(state.Ask(state.Target(target), state.Request{Act: promotiontest.ActOf("ada"), With: []string{"quay.io/acme/web:1.2"}}))
+	w.ChangeState(state.AddRequest(state.Target(target), state.Request{Act: promotiontest.ActOf("ada"), With: []string{"quay.io/acme/web:1.2"}}))
 	w.Explicit = map[promotion.Target]map[string]promotion.Available{
 		target: {"web": {Version: promotiontest.Version("1.2@" + promotiontest.DigestC), Found: true, Explicit: true}},
 	}

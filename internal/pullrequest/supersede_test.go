@@ -78,11 +78,11 @@ func TestSupersede_queueEndsByRequest(t *testing.T) {
 	t.Parallel()
 	w := openWith(t, ", propose: manual")
 	request := state.Request{Act: promotiontest.ActOf("ada"), Snapshot: promotiontest.SnapshotOf("web:1.6@" + promotiontest.DigestC).ID()}
-	w.ChangeState(state.Ask(state.Target(w.Target("dev/shop")), request))
+	w.ChangeState(state.AddRequest(state.Target(w.Target("dev/shop")), request))
 	w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4 -> 1.6")
 
 	request.Snapshot = promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB).ID()
-	w.ChangeState(state.Fulfill(state.Target(w.Target("dev/shop")), request), state.Ask(state.Target(w.Target("dev/shop")), request))
+	w.ChangeState(state.RemoveRequest(state.Target(w.Target("dev/shop")), request), state.AddRequest(state.Target(w.Target("dev/shop")), request))
 	w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4 -> 1.5")
 }
 

@@ -1,7 +1,6 @@
-// Package secret holds values that must never be printed: tokens, passwords,
-// webhook secrets. A String formats as *** through every road out of the
-// program: fmt, slog, JSON, text. Reveal is the only way to the value, so that
-// every use of one can be found by name.
+// Package secret holds values that must never be printed: tokens, passwords, and webhook
+// secrets. A String is *** in fmt, slog, JSON, and text. Reveal is the only way to the
+// value, so that every use can be found by name.
 package secret
 
 import (
@@ -10,15 +9,14 @@ import (
 	"log/slog"
 )
 
-// Redacted is what a secret looks like wherever it is printed.
+// Redacted is the printed form of a secret.
 const Redacted = "***"
 
 // String is a secret. The zero value is an absent one.
 //
-// The value stands behind a pointer, because fmt calls no methods of a value in
-// an unexported field or by the verb %p: there it prints what it finds, which
-// then is an address. So == says whether two secrets are the same one, and not
-// whether they have the same text.
+// The value is behind a pointer, because fmt does not call methods of values in
+// unexported fields or for %p: it then prints an address. So == compares identities, not
+// texts.
 type String struct{ value *string }
 
 // New wraps a value; an empty one is absent.
@@ -37,7 +35,7 @@ func (s String) Reveal() string {
 	return *s.value
 }
 
-// IsZero says that there is no secret.
+// IsZero reports whether there is no secret.
 func (s String) IsZero() bool { return s.value == nil }
 
 // String returns Redacted, or nothing for an absent secret.
@@ -48,7 +46,7 @@ func (s String) String() string {
 	return Redacted
 }
 
-// Format prints String for every verb, so that %#v and %x tell nothing either.
+// Format prints String for every verb, including %#v and %x.
 func (s String) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
 // GoString returns String.

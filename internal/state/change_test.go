@@ -113,16 +113,16 @@ func TestResume_dropsWhatWasBefore(t *testing.T) {
 func TestRequest_isBoundToItsSnapshot(t *testing.T) {
 	t.Parallel()
 	first := state.Request{Act: act("ann", 0), With: []string{web2}}
-	s := apply(t, state.State{}, state.Ask(shop, first), state.Take(shop, first, "v1:abc"), state.Ask(shop, first))
+	s := apply(t, state.State{}, state.AddRequest(shop, first), state.BindRequest(shop, first, "v1:abc"), state.AddRequest(shop, first))
 	if got := s.At(shop).Request.Snapshot; got != "v1:abc" {
 		t.Errorf("bound to %q", got)
 	}
 	second := state.Request{Act: act("ben", 1)}
-	s = apply(t, s, state.Ask(shop, second), state.Take(shop, first, "v1:abc"), state.Fulfill(shop, first))
+	s = apply(t, s, state.AddRequest(shop, second), state.BindRequest(shop, first, "v1:abc"), state.RemoveRequest(shop, first))
 	if got := s.At(shop).Request; got == nil || got.By.Login != "ben" || got.Snapshot != "" {
 		t.Errorf("the second request became %v", got)
 	}
-	s = apply(t, s, state.Fulfill(shop, second))
+	s = apply(t, s, state.RemoveRequest(shop, second))
 	if got := whole(s); len(got) > 0 {
 		t.Errorf("left: %v", got)
 	}
@@ -131,7 +131,7 @@ func TestRequest_isBoundToItsSnapshot(t *testing.T) {
 func TestRollback_holdsUntilResume(t *testing.T) {
 	t.Parallel()
 	back := state.RolledBack{Act: act("ann", 1), Images: map[string]string{"web": web2}}
-	s := apply(t, state.State{}, state.Ask(shop, state.Request{Act: act("ben", 0)}), state.Rollback(shop, back))
+	s := apply(t, state.State{}, state.AddRequest(shop, state.Request{Act: act("ben", 0)}), state.Rollback(shop, back))
 	if r := s.At(shop); r.Request != nil || r.Rollback == nil || held(s, shop, noon) != "shop in prod held by ann" {
 		t.Errorf("got %v", whole(s))
 	}
@@ -158,14 +158,14 @@ func TestFirstSeen_beginsAnewAfterAnother(t *testing.T) {
 	t.Parallel()
 	s := apply(t, state.State{},
 		state.FirstSeen(shop, "v1:a", after(0)), state.FirstSeen(shop, "v1:a", after(1)), state.FirstSeen(shop, "v1:b", after(2)))
-	if at, found := s.SeenAt(shop, "v1:a"); !found || !at.Equal(after(0)) {
+	if at, found := s.SeenSince(shop, "v1:a"); !found || !at.Equal(after(0)) {
 		t.Errorf("a seen at %v, %v", at, found)
 	}
 	s = apply(t, s, state.FirstSeen(shop, "v1:a", after(3)))
-	if at, _ := s.SeenAt(shop, "v1:a"); !at.Equal(after(3)) {
+	if at, _ := s.SeenSince(shop, "v1:a"); !at.Equal(after(3)) {
 		t.Errorf("a came back at %v", at)
 	}
-	if _, found := s.SeenAt(shop, "v1:c"); found {
+	if _, found := s.SeenSince(shop, "v1:c"); found {
 		t.Error("c was never there")
 	}
 }
@@ -175,12 +175,12 @@ func TestFirstOffered_keepsTheFirstTime(t *testing.T) {
 	v := state.Version{Component: "web", Tag: "2.0.0", Digest: digestA, At: after(0)}
 	later := v
 	later.At = after(9)
-	s := apply(t, state.State{}, state.FirstOffered(prod, v), state.FirstOffered(prod, later))
-	if at, found := s.OfferedAt(prod, later); !found || !at.Equal(after(0)) {
+	s := apply(t, state.State{}, state.FirstAvailable(prod, v), state.FirstAvailable(prod, later))
+	if at, found := s.AvailableSince(prod, later); !found || !at.Equal(after(0)) {
 		t.Errorf("offered at %v, %v", at, found)
 	}
 	later.Digest = digestB
-	if _, found := s.OfferedAt(prod, later); found {
+	if _, found := s.AvailableSince(prod, later); found {
 		t.Error("other bits were never offered")
 	}
 }
@@ -195,7 +195,7 @@ func TestLists_areBounded(t *testing.T) {
 			r.Versions = append(r.Versions, state.Version{Component: "web", Digest: digestOf(i), At: after(i)})
 		}
 	})
-	s = apply(t, s, state.FirstOffered(shop, state.Version{Component: "rare", Digest: digestA, At: noon}))
+	s = apply(t, s, state.FirstAvailable(shop, state.Version{Component: "rare", Digest: digestA, At: noon}))
 	r := s.At(shop)
 	if len(r.Seen) != 20 || len(r.Closings) != 50 || len(r.Rejections) != 200 || len(r.Versions) != 51 {
 		t.Errorf("kept %d, %d, %d, %d", len(r.Seen), len(r.Closings), len(r.Rejections), len(r.Versions))
@@ -229,10 +229,10 @@ func TestLists_neverMakeAFileThatCannotBeRead(t *testing.T) {
 func TestWords_areCutAndValid(t *testing.T) {
 	t.Parallel()
 	a := act("ann\xff", 0)
-	a.Why = strings.Repeat("é", 5000)
+	a.Reason = strings.Repeat("é", 5000)
 	s := apply(t, state.State{}, state.Hold(shop, a))
 	got := s.At(shop).Hold
-	if n := len([]rune(got.Why)); n != 1000 {
+	if n := len([]rune(got.Reason)); n != 1000 {
 		t.Errorf("%d runes are left", n)
 	}
 	if got.By.Login != "ann\uFFFD" {
@@ -245,9 +245,9 @@ func TestChanges_leaveTheStateAsItIs(t *testing.T) {
 	t.Parallel()
 	rejection := reject(0, web2)
 	before := apply(t, state.State{}, state.Hold(shop, act("ann", 0)), state.Reject(shop, rejection),
-		state.Ask(prod, state.Request{Act: act("ann", 0)}))
+		state.AddRequest(prod, state.Request{Act: act("ann", 0)}))
 	was := whole(before)
-	apply(t, before, state.Resume(shop, act("ben", 5)), state.Take(prod, state.Request{Act: act("ann", 0)}, "v1:a"),
+	apply(t, before, state.Resume(shop, act("ben", 5)), state.BindRequest(prod, state.Request{Act: act("ann", 0)}, "v1:a"),
 		state.FirstSeen(shop, "v1:x", noon))
 	rejection.Images["web"] = worker2
 	if diff := cmp.Diff(was, whole(before)); diff != "" {
@@ -321,11 +321,11 @@ func TestResume_wide(t *testing.T) {
 func TestApply_tooManyWishes(t *testing.T) {
 	t.Parallel()
 	before := state.State{}
-	after, err := before.Apply(state.Ask(shop, state.Request{With: make([]string, state.MaxWith+1)}))
+	after, err := before.Apply(state.AddRequest(shop, state.Request{With: make([]string, state.MaxVersions+1)}))
 	if fault.KindOf(err) != fault.Invalid || len(after.Targets()) > 0 {
 		t.Errorf("got %v, %v", after.Targets(), err)
 	}
-	if _, err := before.Apply(state.Ask(shop, state.Request{With: make([]string, state.MaxWith)})); err != nil {
+	if _, err := before.Apply(state.AddRequest(shop, state.Request{With: make([]string, state.MaxVersions)})); err != nil {
 		t.Error(err)
 	}
 }

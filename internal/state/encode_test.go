@@ -18,7 +18,7 @@ const heldFile = `{
       "login": "ann"
     },
     "at": "2026-11-18T11:00:00Z",
-    "why": "a < b & \"c\""
+    "reason": "a < b & \"c\""
   },
   "closings": [
     {
@@ -34,7 +34,7 @@ func TestDiff_writesWhatPeopleCanRead(t *testing.T) {
 	t.Parallel()
 	a := act("ann", 0)
 	a.At = a.At.Local().Add(700_000_000)
-	a.Why = `a < b & "c"`
+	a.Reason = `a < b & "c"`
 	s := apply(t, state.State{}, state.Hold(shop, a), state.Closed(shop, 7, "nothing differs", after(1)))
 	if diff := cmp.Diff(map[string]string{"prod/shop.json": heldFile}, whole(s)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
@@ -68,12 +68,12 @@ func TestDiff_keepsWhatLaterReleasesWrote(t *testing.T) {
 	before := read(t, map[string]string{"prod/shop.json": `{
   "schema": 1,
   "note": {"z": 1, "a": [1.50, 2]},
-  "hold": {"by": {"host": "github.com", "login": "ann", "id": "12"}, "at": "2026-11-18T11:00:00Z", "ticket": "OPS-1"},
+  "hold": {"by": {"host": "github.com", "login": "ann", "tenant": 12}, "at": "2026-11-18T11:00:00Z", "ticket": "OPS-1"},
   "request": {"ticket": "OPS-2", "by": {"host": "github.com", "login": "ann"}, "at": "2026-11-18T11:00:00Z"},
   "closings": [{"number": 7, "reason": "x", "at": "2026-11-18T11:00:00Z", "url": "https://example.com/7"}]
 }`})
 	request := *before.At(shop).Request
-	s := apply(t, before, state.Closed(shop, 8, "y", after(1)), state.Take(shop, request, "v1:a"), state.Resume(shop, act("ben", 1)))
+	s := apply(t, before, state.Closed(shop, 8, "y", after(1)), state.BindRequest(shop, request, "v1:a"), state.Resume(shop, act("ben", 1)))
 	want := `{
   "schema": 1,
   "resumed": {
@@ -82,7 +82,7 @@ func TestDiff_keepsWhatLaterReleasesWrote(t *testing.T) {
       "login": "ben"
     },
     "at": "2026-11-18T11:01:00Z",
-    "why": "because"
+    "reason": "because"
   },
   "request": {
     "by": {
@@ -138,7 +138,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(heldFile))
 	f.Add([]byte(`{"schema":1,"x":{"a":1},"hold":{"at":"2026-11-18T11:00:00.7+01:00","t":1},"rejections":[null,{"images":{"a":"b"},"n":0}]}`))
 	f.Add([]byte(`{"schema":2}`))
-	f.Add([]byte(`{"schema":1,"heardFrom":"2026-11-11T00:00:00Z","heard":[{"id":1,"at":"9999-12-31T23:59:59Z","owed":{"number":1}},{"id":1}]}`))
+	f.Add([]byte(`{"schema":1,"commentsFrom":"2026-11-11T00:00:00Z","processedComments":[{"id":1,"at":"9999-12-31T23:59:59Z","reply":{"number":1}},{"id":1}]}`))
 	f.Add([]byte(`{"schema":1,"seen":[],"Closings":[{"number":1}],"request":{"with":null}}`))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		before, err := state.Read(maps.All(map[string][]byte{"prod/shop.json": content}))

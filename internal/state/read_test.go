@@ -49,7 +49,7 @@ func TestRead_aBrokenFileHoldsItsPlace(t *testing.T) {
 		"a year too far":  `{"schema": 1, "hold": {"at": "9999-12-31T23:59:59-10:00"}}`,
 		"a key twice":     `{"schema": 1, "hold": null, "HOLD": {}}`,
 		"a conflict":      "<<<<<<< ours\n{}\n",
-		"too many wishes": `{"schema": 1, "request": {"with": ["a:1"` + strings.Repeat(`,"a:1"`, state.MaxWith) + `]}}`,
+		"too many wishes": `{"schema": 1, "request": {"with": ["a:1"` + strings.Repeat(`,"a:1"`, state.MaxVersions) + `]}}`,
 		"a long wish":     `{"schema": 1, "request": {"with": ["` + strings.Repeat("x", 2000) + `"]}}`,
 		"too large":       `{"schema": 1, "x": "` + strings.Repeat("x", 1<<20) + `"}`,
 	} {
@@ -113,7 +113,7 @@ func TestRead_saysWhoWroteIt(t *testing.T) {
 	s := read(t, map[string]string{"prod/shop.json": `{"schema": 1, "bypass": true,
 		"request": {"by": {"host": "github.com", "login": "mallory", "bot": true}, "at": "2026-11-18T11:00:00Z", "bypass": ["soak"]}}`})
 	want := &state.Request{Act: act("mallory", 0)}
-	want.By.Bot, want.Why = true, ""
+	want.By.Bot, want.Reason = true, ""
 	if diff := cmp.Diff(want, s.At(shop).Request); diff != "" {
 		t.Error(diff)
 	}

@@ -1,32 +1,21 @@
 package state
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"promoter/internal/identity"
 )
 
-// Branch is the branch that contains the state.
-const Branch = "promoter/_state"
-
 // Schema is the version of the files that this package writes.
 const Schema = 1
 
-// All selects every environment or application in a Target. No environment or
-// application can have this name.
-const All = "_all"
-
-// Target identifies the subject of a record: an application in an environment,
-// an environment (Application is All), or the repository (both are All).
-type Target struct {
-	Environment string
-	Application string
-}
-
-// Record is the state of one target, stored in one file.
+// Record is what is known about one target: one file.
 type Record struct {
 	Schema     int         `json:"schema"`
-	Hold       *Act        `json:"hold,omitempty"`   // until resumed: nothing is proposed or merged
+	Hold       *Act        `json:"hold,omitempty"`   // until resumed: nothing is proposed and nothing lands
 	Freeze     *Frozen     `json:"freeze,omitempty"` // the same, for an environment or the repository
 	Resumed    *Act        `json:"resumed,omitempty"`
 	Request    *Request    `json:"request,omitempty"`
@@ -36,19 +25,19 @@ type Record struct {
 	Reopened   *Reopened   `json:"reopened,omitempty"`
 	Seen       []Seen      `json:"seen,omitempty"`
 	Versions   []Version   `json:"versions,omitempty"`
-	// HeardFrom and Heard are only in the record of the repository. Comments
-	// written before HeardFrom are not processed.
-	HeardFrom *time.Time         `json:"heardFrom,omitempty"`
-	Heard     []ProcessedComment `json:"heard,omitempty"`
+	// CommentsFrom and ProcessedComments are in the record of the repository only.
+	// Comments from before CommentsFrom are not processed anymore.
+	CommentsFrom      *time.Time         `json:"commentsFrom,omitempty"`
+	ProcessedComments []ProcessedComment `json:"processedComments,omitempty"`
 
-	source []byte // of the file that it was read from; nil if none
+	source []byte // of the file that it was read from; nil: none
 }
 
-// Act is a user decision: by whom, when and why.
+// Act is a user decision: who, when, and why.
 type Act struct {
-	By  identity.User `json:"by"`
-	At  time.Time     `json:"at"` // UTC
-	Why string        `json:"why,omitempty"`
+	By     identity.User `json:"by"`
+	At     time.Time     `json:"at"` // UTC
+	Reason string        `json:"reason,omitempty"`
 }
 
 // Frozen is a hold of an environment or of the repository that may expire.
@@ -57,34 +46,33 @@ type Frozen struct {
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// Request is a request for a promotion that requires one.
+// Request asks for a promotion with `propose: manual`, or of explicit versions.
 type Request struct {
 	Act
-	// With lists explicit versions, REPOSITORY[:TAG][@DIGEST], to use instead
-	// of those of the upstream environments. They are resolved in the registry.
+	// With lists explicit versions, REPOSITORY[:TAG][@DIGEST], that replace those of the
+	// parent environments. Their details come from the registry.
 	With []string `json:"with,omitempty"`
-	// Snapshot is the ID of the snapshot to which the request is bound. It is
-	// empty at first; once set, the request applies to no other snapshot.
+	// Snapshot is the ID of the snapshot that the request was bound to. It is empty
+	// before; afterwards the request applies to no other.
 	Snapshot string `json:"snapshot,omitempty"`
 }
 
-// RolledBack is a request to restore the previous versions of a target.
+// RolledBack asks for the versions that a target had before.
 type RolledBack struct {
 	Act
 	Images map[string]string `json:"images"` // component: repository:tag@digest
 }
 
-// Rejection prevents versions from being proposed again in the target. In the
-// record of the repository it applies everywhere.
+// Rejection is versions that must not be proposed to the target again. In the record of
+// the repository it applies everywhere.
 type Rejection struct {
 	Act
 	Images map[string]string `json:"images"`           // component: repository:tag@digest
 	Number int               `json:"number,omitempty"` // of the pull request that was closed
 }
 
-// Closing is a pull request that promoter closed by itself. It is written
-// before the close, so that after a crash it is not mistaken for a user
-// decision.
+// Closing is a pull request that promoter itself closed. It is written before the close,
+// so that it is never mistaken for the decision of a user after a crash.
 type Closing struct {
 	Number int       `json:"number"`
 	Reason string    `json:"reason"`
@@ -97,18 +85,202 @@ type Reopened struct {
 	At     time.Time `json:"at"`
 }
 
-// Seen records when a snapshot was first seen in the target, which starts its
-// soak if no forge reports the merge time.
+// Seen is when a snapshot was first seen in the target: the start of its soak where the
+// forge does not report the time of a merge.
 type Seen struct {
 	Snapshot string    `json:"snapshot"` // its ID
 	At       time.Time `json:"at"`
 }
 
-// Version records when a version of a component first became available to the
-// target.
+// Version is when a version of a component was first available to the target.
 type Version struct {
 	Component string    `json:"component"`
 	Tag       string    `json:"tag,omitempty"`
 	Digest    string    `json:"digest"`
 	At        time.Time `json:"at"`
+}
+
+// same reports whether two values are the same version, regardless of the time.
+func (v Version) same(other Version) bool {
+	return v.Component == other.Component && v.Tag == other.Tag && v.Digest == other.Digest
+}
+
+// Limits of a record; the oldest entries of a list are dropped first.
+const (
+	maxSeen       = 20
+	maxClosings   = 50
+	maxRejections = 200
+	maxComponent  = 50        // versions of each component
+	maxReason     = 1000      // runes
+	maxWritten    = 768 << 10 // bytes; leaves room in a file for keys of later releases
+
+	// MaxVersions is how many versions a request may list. Each is a query to a registry
+	// in every reconciliation until the request is done.
+	MaxVersions = 100
+
+	// maxImage is the longest text of a version in bytes, more than a reference can have.
+	maxImage = 1024
+)
+
+// withinLimits reports whether a request is small enough. A shortened one would be
+// another request, so it is not cut.
+func (r *Request) withinLimits() bool {
+	return r == nil || len(r.With) <= MaxVersions && !slices.ContainsFunc(r.With, func(text string) bool { return len(text) > maxImage })
+}
+
+// normalize brings a record into the form in which it is written and read.
+func (r *Record) normalize() {
+	r.Schema = Schema
+	for _, t := range r.times() {
+		*t = utc(*t)
+	}
+	for _, text := range r.texts() {
+		*text = strings.ToValidUTF8(*text, "\uFFFD")
+		if runes := []rune(*text); len(runes) > maxReason {
+			*text = string(runes[:maxReason-1]) + "…"
+		}
+	}
+	r.Rejections = last(r.Rejections, maxRejections)
+	r.Closings = last(r.Closings, maxClosings)
+	r.Seen = last(r.Seen, maxSeen)
+	// The limit is per component, so that a component with many versions does not restart
+	// the waiting time of another.
+	count := map[string]int{}
+	for _, v := range r.Versions {
+		count[v.Component]++
+	}
+	r.Versions = slices.DeleteFunc(r.Versions, func(v Version) bool {
+		count[v.Component]--
+		return count[v.Component] >= maxComponent
+	})
+	r.limitComments(maxProcessed)
+	for len(marshal(*r)) > maxWritten && len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Seen)+len(r.ProcessedComments) > 0 {
+		r.limitComments(len(r.ProcessedComments) / 2)
+		r.Rejections = last(r.Rejections, len(r.Rejections)/2)
+		r.Versions = last(r.Versions, len(r.Versions)/2)
+		r.Closings = last(r.Closings, len(r.Closings)/2)
+		r.Seen = last(r.Seen, len(r.Seen)/2)
+	}
+}
+
+// last returns the last n elements.
+func last[T any](list []T, n int) []T {
+	switch {
+	case len(list) <= n:
+		return list
+	case n == 0:
+		return nil
+	default:
+		return list[len(list)-n:]
+	}
+}
+
+// acts returns all user decisions of the record.
+func (r *Record) acts() []*Act {
+	var acts []*Act
+	for _, act := range []*Act{r.Hold, r.Resumed} {
+		if act != nil {
+			acts = append(acts, act)
+		}
+	}
+	if r.Freeze != nil {
+		acts = append(acts, &r.Freeze.Act)
+	}
+	if r.Request != nil {
+		acts = append(acts, &r.Request.Act)
+	}
+	if r.Rollback != nil {
+		acts = append(acts, &r.Rollback.Act)
+	}
+	for i := range r.Rejections {
+		acts = append(acts, &r.Rejections[i].Act)
+	}
+	return acts
+}
+
+// times returns every time of the record.
+func (r *Record) times() []*time.Time {
+	var times []*time.Time
+	for _, act := range r.acts() {
+		times = append(times, &act.At)
+	}
+	if r.Freeze != nil && r.Freeze.Until != nil {
+		times = append(times, r.Freeze.Until)
+	}
+	if r.Reopened != nil {
+		times = append(times, &r.Reopened.At)
+	}
+	if r.CommentsFrom != nil {
+		times = append(times, r.CommentsFrom)
+	}
+	for i := range r.Closings {
+		times = append(times, &r.Closings[i].At)
+	}
+	for i := range r.Seen {
+		times = append(times, &r.Seen[i].At)
+	}
+	for i := range r.Versions {
+		times = append(times, &r.Versions[i].At)
+	}
+	for i := range r.ProcessedComments {
+		times = append(times, &r.ProcessedComments[i].At)
+	}
+	return times
+}
+
+// texts returns every text of the record that may come from a user.
+func (r *Record) texts() []*string {
+	var texts []*string
+	for _, act := range r.acts() {
+		texts = append(texts, &act.Reason, &act.By.Login)
+	}
+	for i := range r.Closings {
+		texts = append(texts, &r.Closings[i].Reason)
+	}
+	for i := range r.ProcessedComments {
+		if reply := r.ProcessedComments[i].Reply; reply != nil {
+			texts = append(texts, &reply.Login, &reply.Command, &reply.Reaction, &reply.Message)
+		}
+	}
+	return texts
+}
+
+// clone copies everything that a change may write to.
+func (r Record) clone() Record {
+	r.Hold, r.Resumed, r.Freeze = copied(r.Hold), copied(r.Resumed), copied(r.Freeze)
+	r.Request, r.Rollback, r.Reopened = copied(r.Request), copied(r.Rollback), copied(r.Reopened)
+	r.Rejections, r.Closings = slices.Clone(r.Rejections), slices.Clone(r.Closings)
+	r.Seen, r.Versions = slices.Clone(r.Seen), slices.Clone(r.Versions)
+	r.CommentsFrom, r.ProcessedComments = copied(r.CommentsFrom), slices.Clone(r.ProcessedComments)
+	if r.Freeze != nil {
+		r.Freeze.Until = copied(r.Freeze.Until)
+	}
+	for i := range r.Rejections {
+		r.Rejections[i].Images = maps.Clone(r.Rejections[i].Images)
+	}
+	if r.Rollback != nil {
+		r.Rollback.Images = maps.Clone(r.Rollback.Images)
+	}
+	for i := range r.ProcessedComments {
+		r.ProcessedComments[i].Reply = copied(r.ProcessedComments[i].Reply)
+	}
+	return r
+}
+
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	return &c
+}
+
+// empty reports whether the record has no content for any release, so that its file can
+// be deleted.
+func (r Record) empty() bool {
+	read, _ := members(r.source)
+	return !slices.ContainsFunc(read, func(m member) bool { return !knownKey(m.key) }) &&
+		r.Hold == nil && r.Freeze == nil && r.Resumed == nil && r.Request == nil && r.Rollback == nil &&
+		r.Reopened == nil && r.CommentsFrom == nil &&
+		len(r.Rejections)+len(r.Closings)+len(r.Seen)+len(r.Versions)+len(r.ProcessedComments) == 0
 }

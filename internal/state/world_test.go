@@ -29,7 +29,7 @@ const (
 
 // act returns a decision of a user, some minutes after noon.
 func act(login string, minutes int) state.Act {
-	return state.Act{By: identity.User{Host: "github.com", Login: login}, At: after(minutes), Why: "because"}
+	return state.Act{By: identity.User{Host: "github.com", Login: login}, At: after(minutes), Reason: "because"}
 }
 
 func after(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
@@ -105,10 +105,10 @@ func held(s state.State, target state.Target, now time.Time) string {
 	case !found:
 		return ""
 	case h.Problem != "":
-		return h.Place.String() + " cannot be read"
+		return h.Target.String() + " cannot be read"
 	case h.Freeze:
-		return h.Place.String() + " frozen by " + h.By.Login
+		return h.Target.String() + " frozen by " + h.By.Login
 	default:
-		return h.Place.String() + " held by " + h.By.Login
+		return h.Target.String() + " held by " + h.By.Login
 	}
 }

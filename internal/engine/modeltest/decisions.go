@@ -54,7 +54,7 @@ func (s *story) forgetRefused(wide state.Target) {
 // requestPromotion requests a manual promotion.
 func (s *story) requestPromotion() {
 	target := state.Target{Environment: "prod", Application: "shop"}
-	s.record("request "+target.String(), state.Ask(target, state.Request{Act: s.act()}))
+	s.record("request "+target.String(), state.AddRequest(target, state.Request{Act: s.act()}))
 }
 
 func (s *story) freeze() {

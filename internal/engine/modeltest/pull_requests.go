@@ -269,7 +269,7 @@ func (s *story) command() {
 // that may not have been processed yet.
 func (s *story) mayResume(held state.Held) bool {
 	for target, at := range s.resumes {
-		if !held.Freeze && held.Problem == "" && target == held.Place && !held.At.After(at) {
+		if !held.Freeze && held.Problem == "" && target == held.Target && !held.At.After(at) {
 			return true
 		}
 	}

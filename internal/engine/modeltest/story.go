@@ -179,7 +179,7 @@ func (s *story) commit(branch, path, content, message string) string {
 
 // act is a decision of a user, now.
 func (s *story) act() state.Act {
-	return state.Act{By: identity.User{Host: s.repo.Info().Self.Host, Login: scmtest.Ann}, At: s.Clock.Now(), Why: "because"}
+	return state.Act{By: identity.User{Host: s.repo.Info().Self.Host, Login: scmtest.Ann}, At: s.Clock.Now(), Reason: "because"}
 }
 
 // finish checks that reconciliations write nothing any more some time after the last

@@ -243,7 +243,7 @@ func (w *Scenario) StateTarget(target string) state.Target { return state.Target
 
 // ByAda is an act of a user, an hour ago.
 func ByAda(why string) state.Act {
-	return state.Act{By: identity.User{Host: "github.com", Login: "ada"}, At: Ago(time.Hour), Why: why}
+	return state.Act{By: identity.User{Host: "github.com", Login: "ada"}, At: Ago(time.Hour), Reason: why}
 }
 
 // ConditionNamed returns the condition of that name.
@@ -323,7 +323,7 @@ func (w *Scenario) ChangeState(changes ...state.Change) {
 
 // Request adds the request of a user for a target.
 func (w *Scenario) Request(target, login string) {
-	w.ChangeState(state.Ask(state.Target(w.Target(target)), state.Request{Act: ActOf(login)}))
+	w.ChangeState(state.AddRequest(state.Target(w.Target(target)), state.Request{Act: ActOf(login)}))
 }
 
 // Reject adds a rejection of COMPONENT:TAG@DIGEST in a target.

@@ -16,7 +16,7 @@ func heardAt(id int64, minutes int) state.ProcessedComment {
 
 func owes(id int64, minutes int) state.ProcessedComment {
 	h := heardAt(id, minutes)
-	h.Owed = &state.Answer{Number: 7, Login: "ann", Command: "help", Reaction: "done", Words: "because"}
+	h.Reply = &state.Reply{Number: 7, Login: "ann", Command: "help", Reaction: "done", Message: "because"}
 	return h
 }
 
@@ -24,16 +24,16 @@ func owes(id int64, minutes int) state.ProcessedComment {
 // processed.
 func hears(t *testing.T, s state.State, id int64, minutes int, now time.Time) bool {
 	t.Helper()
-	return read(t, whole(s)).Hears(id, after(minutes), now)
+	return read(t, whole(s)).IsUnprocessed(id, after(minutes), now)
 }
 
 func TestHear_once(t *testing.T) {
 	t.Parallel()
-	if !(state.State{}).Hears(1, noon, noon) {
+	if !(state.State{}).IsUnprocessed(1, noon, noon) {
 		t.Error("a comment is not heard on an empty branch")
 	}
-	s := apply(t, state.State{}, state.Hear(noon, owes(1, 0)), state.Hold(shop, act("ann", 0)))
-	again := apply(t, s, state.Hear(noon, heardAt(1, 0)))
+	s := apply(t, state.State{}, state.MarkProcessed(noon, owes(1, 0)), state.Hold(shop, act("ann", 0)))
+	again := apply(t, s, state.MarkProcessed(noon, heardAt(1, 0)))
 	same(t, s, again)
 	if hears(t, s, 1, 0, noon) {
 		t.Error("a comment is heard twice")
@@ -48,25 +48,25 @@ func TestHear_once(t *testing.T) {
 
 func TestHear_nothingOld(t *testing.T) {
 	t.Parallel()
-	s := apply(t, state.State{}, state.Hear(noon, heardAt(1, 0)))
+	s := apply(t, state.State{}, state.MarkProcessed(noon, heardAt(1, 0)))
 	week := 7 * 24 * 60
 	for minutes, want := range map[int]bool{-week - 1: false, -week + 1: true, 0: true, 60: true} {
 		for _, of := range []state.State{{}, s} {
-			if got := of.Hears(2, after(minutes), noon); got != want {
+			if got := of.IsUnprocessed(2, after(minutes), noon); got != want {
 				t.Errorf("written %d minutes after noon: %v, want %v", minutes, got, want)
 			}
 		}
 	}
 	late := noon.Add(state.CommentWindow + 48*time.Hour)
-	s = apply(t, s, state.Hear(late, heardAt(2, 9*24*60)))
-	if got := s.At(everyone).Heard; len(got) != 1 || got[0].ID != 2 {
+	s = apply(t, s, state.MarkProcessed(late, heardAt(2, 9*24*60)))
+	if got := s.At(everyone).ProcessedComments; len(got) != 1 || got[0].ID != 2 {
 		t.Errorf("remembered %v", got)
 	}
 	if hears(t, s, 1, 0, noon) {
 		t.Error("what was forgotten is heard again by a clock that is behind")
 	}
-	s = apply(t, s, state.PassOver(after(9*24*60+5)))
-	if from, _ := s.HearsFrom(late); !from.Equal(after(9*24*60 + 5)) {
+	s = apply(t, s, state.IgnoreComments(after(9*24*60+5)))
+	if from, _ := s.CommentsFrom(late); !from.Equal(after(9*24*60 + 5)) {
 		t.Errorf("hears from %v", from)
 	}
 }
@@ -77,9 +77,9 @@ func TestHear_boundsWhatIsRemembered(t *testing.T) {
 	t.Parallel()
 	s := state.State{}
 	for i := range 700 {
-		s = apply(t, s, state.Hear(noon, heardAt(int64(i+1), i)))
+		s = apply(t, s, state.MarkProcessed(noon, heardAt(int64(i+1), i)))
 	}
-	if n := len(s.At(everyone).Heard); n != 500 {
+	if n := len(s.At(everyone).ProcessedComments); n != 500 {
 		t.Errorf("%d are remembered", n)
 	}
 	for i := range 700 {
@@ -91,16 +91,16 @@ func TestHear_boundsWhatIsRemembered(t *testing.T) {
 
 func TestAnswered(t *testing.T) {
 	t.Parallel()
-	s := apply(t, state.State{}, state.Hear(noon, owes(2, 1), owes(1, 0), heardAt(3, 2)))
+	s := apply(t, state.State{}, state.MarkProcessed(noon, owes(2, 1), owes(1, 0), heardAt(3, 2)))
 	s = read(t, whole(s))
-	if diff := cmp.Diff([]state.ProcessedComment{owes(1, 0), owes(2, 1)}, s.Owed()); diff != "" {
+	if diff := cmp.Diff([]state.ProcessedComment{owes(1, 0), owes(2, 1)}, s.PendingReplies()); diff != "" {
 		t.Errorf("owed (-want +got):\n%s", diff)
 	}
-	answered := apply(t, s, state.Answered(1), state.Answered(1), state.Answered(9))
-	if diff := cmp.Diff([]state.ProcessedComment{owes(2, 1)}, answered.Owed()); diff != "" {
+	answered := apply(t, s, state.MarkReplied(1), state.MarkReplied(1), state.MarkReplied(9))
+	if diff := cmp.Diff([]state.ProcessedComment{owes(2, 1)}, answered.PendingReplies()); diff != "" {
 		t.Errorf("owed (-want +got):\n%s", diff)
 	}
-	if len(s.Owed()) != 2 {
+	if len(s.PendingReplies()) != 2 {
 		t.Error("the state before was changed")
 	}
 }
@@ -108,8 +108,8 @@ func TestAnswered(t *testing.T) {
 // If the record cannot be read, the processed comments are unknown.
 func TestHears_brokenRecord(t *testing.T) {
 	t.Parallel()
-	s := read(t, map[string]string{"_all/_all.json": `{"schema":1,"heard":7}`})
-	if _, knows := s.HearsFrom(noon); knows || s.Hears(1, noon, noon) {
+	s := read(t, map[string]string{"_all/_all.json": `{"schema":1,"processedComments":7}`})
+	if _, knows := s.CommentsFrom(noon); knows || s.IsUnprocessed(1, noon, noon) {
 		t.Error("a comment is heard")
 	}
 }
@@ -118,12 +118,12 @@ func TestHears_brokenRecord(t *testing.T) {
 // this release for keys of later ones.
 func TestHear_keepsWhatLaterReleasesWrote(t *testing.T) {
 	t.Parallel()
-	s := read(t, map[string]string{"_all/_all.json": `{"schema":1,"heardFrom":"2026-11-11T00:00:00Z","heard":[{"id":1,"at":"2026-11-18T11:00:00Z","url":"x"}]}`})
-	s = apply(t, s, state.Hear(noon, heardAt(2, 1)))
+	s := read(t, map[string]string{"_all/_all.json": `{"schema":1,"commentsFrom":"2026-11-11T00:00:00Z","processedComments":[{"id":1,"at":"2026-11-18T11:00:00Z","url":"x"}]}`})
+	s = apply(t, s, state.MarkProcessed(noon, heardAt(2, 1)))
 	want := `{
   "schema": 1,
-  "heardFrom": "2026-11-11T00:00:00Z",
-  "heard": [
+  "commentsFrom": "2026-11-11T00:00:00Z",
+  "processedComments": [
     {
       "id": 1,
       "at": "2026-11-18T11:00:00Z",

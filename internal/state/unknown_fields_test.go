@@ -26,10 +26,10 @@ func answers(t *testing.T) []answer {
 		{"reject web", state.Reject(shop, reject(1, web2)), func(s state.State) bool { return rejected(t, s, shop, web2) }},
 		{"reject worker", state.Reject(shop, reject(2, worker2)), func(s state.State) bool { return rejected(t, s, shop, worker2) }},
 		{"reject everywhere", state.Reject(everyone, reject(1, web2)), func(s state.State) bool { return rejected(t, s, blog, web2) }},
-		{"ask", state.Ask(shop, request), func(s state.State) bool { return s.At(shop).Request != nil }},
+		{"ask", state.AddRequest(shop, request), func(s state.State) bool { return s.At(shop).Request != nil }},
 		{"closed 7", state.Closed(shop, 7, "x", after(1)), func(s state.State) bool { return closed(s, 7) }},
 		{"closed 8", state.Closed(shop, 8, "x", after(1)), func(s state.State) bool { return closed(s, 8) }},
-		{"seen", state.FirstSeen(shop, "v1:a", after(1)), func(s state.State) bool { _, seen := s.SeenAt(shop, "v1:a"); return seen }},
+		{"seen", state.FirstSeen(shop, "v1:a", after(1)), func(s state.State) bool { _, seen := s.SeenSince(shop, "v1:a"); return seen }},
 		{"resume blog", state.Resume(blog, act("dan", 1)), func(s state.State) bool { return !s.ResumedAt(blog).IsZero() }},
 	}
 }
@@ -119,13 +119,13 @@ func randomChange(random *rand.Rand, step int) state.Change {
 	request := state.Request{Act: a, With: []string{web2}}
 	images := reject(random.IntN(50), []string{web2, worker2}[random.IntN(2)])
 	changes := []state.Change{
-		state.Hold(target, a), state.Resume(target, a), state.Reject(target, images), state.Ask(target, request),
-		state.Take(target, request, "v1:x"), state.Fulfill(target, request),
+		state.Hold(target, a), state.Resume(target, a), state.Reject(target, images), state.AddRequest(target, request),
+		state.BindRequest(target, request, "v1:x"), state.RemoveRequest(target, request),
 		state.Rollback(target, state.RolledBack{Act: a, Images: images.Images}),
 		state.Freeze(target.Environment, a, &until), state.Thaw(target.Environment),
 		state.Closed(target, random.IntN(80), "reason", until), state.ReopenedOnce(target, step, until),
 		state.FirstSeen(target, fmt.Sprint("v1:", random.IntN(30)), until),
-		state.FirstOffered(target, state.Version{Component: "web", Digest: digestOf(random.IntN(70)), At: until}),
+		state.FirstAvailable(target, state.Version{Component: "web", Digest: digestOf(random.IntN(70)), At: until}),
 	}
 	return changes[random.IntN(len(changes))]
 }

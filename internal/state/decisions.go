@@ -1,0 +1,196 @@
+package state
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"promoter/internal/image"
+)
+
+// Hold stops a target until it is resumed.
+func Hold(target Target, act Act) Change {
+	return at(target, func(r *Record) { r.Hold = &act })
+}
+
+// Freeze stops an environment, or with All the repository, until it is thawed or until
+// the time, if there is one.
+func Freeze(environment string, act Act, until *time.Time) Change {
+	return at(Target{environment, All}, func(r *Record) { r.Freeze = &Frozen{Act: act, Until: until} })
+}
+
+// Thaw ends a freeze.
+func Thaw(environment string) Change {
+	return at(Target{environment, All}, func(r *Record) { r.Freeze = nil })
+}
+
+// Held is one reason why a target is on hold.
+type Held struct {
+	Act
+	Freeze  bool
+	Target  Target     // whose record holds it
+	Until   *time.Time // when it expires
+	Problem string     // why the file of the target cannot be read; no user held it then
+}
+
+// Held returns the hold or freeze that stops a target now, the widest one first. A file
+// that cannot be read may contain one, so it counts as a hold.
+func (s State) Held(target Target, now time.Time) (Held, bool) {
+	for _, scope := range target.scopes() {
+		if problem, broken := s.broken[scope]; broken {
+			return Held{Target: scope, Problem: problem.Reason}, true
+		}
+		record := s.At(scope)
+		if f := record.Freeze; f != nil && (f.Until == nil || f.Until.After(now)) {
+			return Held{Act: f.Act, Freeze: true, Target: scope, Until: f.Until}, true
+		}
+		if record.Hold != nil {
+			return Held{Act: *record.Hold, Target: scope}, true
+		}
+	}
+	return Held{}, false
+}
+
+// Resume ends the hold and the rollback of a target, and removes what was rejected there
+// until now, so that it may be proposed again. Resuming an environment resumes every
+// application in it, and resuming the repository everything: the user does not have to
+// know which targets are on hold. A freeze stays until it is thawed.
+func Resume(target Target, act Act) Change {
+	one := func(target Target) Change {
+		return at(target, func(r *Record) {
+			r.Hold, r.Rollback, r.Reopened = nil, nil, nil
+			r.Rejections = slices.DeleteFunc(r.Rejections, func(x Rejection) bool { return !utc(x.At).After(utc(act.At)) })
+			if r.Resumed == nil || act.At.After(r.Resumed.At) {
+				r.Resumed = &act
+			}
+		})
+	}
+	return func(s State) State {
+		s = one(target)(s)
+		for _, within := range s.Targets() {
+			if within != target && slices.Contains(within.scopes(), target) {
+				s = one(within)(s)
+			}
+		}
+		return s
+	}
+}
+
+// ResumedAt returns when a target, or a wider one, was last resumed: what users did to a
+// pull request before does not count anymore. It is the zero time for never.
+func (s State) ResumedAt(target Target) time.Time {
+	var last time.Time
+	for _, scope := range target.scopes() {
+		if r := s.At(scope).Resumed; r != nil && r.At.After(last) {
+			last = r.At
+		}
+	}
+	return last
+}
+
+// Reject prevents versions from being proposed to a target again; for the repository, to
+// any target. A rejection from before the target was resumed, such as an older close that
+// is only observed now, changes nothing.
+func Reject(target Target, rejection Rejection) Change {
+	return at(target, func(r *Record) {
+		if r.Resumed != nil && utc(rejection.At).Before(r.Resumed.At) || len(rejection.Images) == 0 {
+			return
+		}
+		same := func(x Rejection) bool { return x.Number == rejection.Number && maps.Equal(x.Images, rejection.Images) }
+		if !slices.ContainsFunc(r.Rejections, same) {
+			r.Rejections = append(r.Rejections, rejection)
+		}
+	})
+}
+
+// Rejected returns the rejection of a version in a target, by its digest or, where one
+// side has none, by its repository and tag. The component's name does not count, because
+// it can change.
+func (s State) Rejected(target Target, repository image.Repository, version image.Version) (Rejection, bool) {
+	for _, scope := range target.scopes() {
+		for _, rejection := range s.At(scope).Rejections {
+			if rejection.covers(repository, version) {
+				return rejection, true
+			}
+		}
+	}
+	return Rejection{}, false
+}
+
+func (r Rejection) covers(repository image.Repository, version image.Version) bool {
+	for _, text := range r.Images {
+		rejected, err := image.Parse(text)
+		if err != nil {
+			continue
+		}
+		same := rejected.Repository == repository && rejected.Tag != "" && rejected.Tag == version.Tag
+		if rejected.Digest != "" && version.Digest != "" {
+			same = rejected.Digest == version.Digest
+		}
+		if same {
+			return true
+		}
+	}
+	return false
+}
+
+// Rollback returns a target to the versions of the rollback and holds it until it is
+// resumed. An earlier request is dropped.
+func Rollback(target Target, rollback RolledBack) Change {
+	return at(target, func(r *Record) {
+		hold := rollback.Act
+		r.Rollback, r.Hold, r.Request = &rollback, &hold, nil
+	})
+}
+
+// AddRequest requests a promotion into a target.
+func AddRequest(target Target, request Request) Change {
+	return at(target, func(r *Record) {
+		if r.Request == nil || !r.Request.same(request) {
+			r.Request = &request
+		}
+	})
+}
+
+// BindRequest binds a request to the snapshot that is promoted for it. A newer request is
+// left unchanged.
+func BindRequest(target Target, request Request, snapshot string) Change {
+	return at(target, func(r *Record) {
+		if r.Request != nil && r.Request.same(request) {
+			r.Request.Snapshot = snapshot
+		}
+	})
+}
+
+// RemoveRequest drops a request that is done, or that cannot be fulfilled. A newer request
+// is left unchanged.
+func RemoveRequest(target Target, request Request) Change {
+	return at(target, func(r *Record) {
+		if r.Request != nil && r.Request.same(request) {
+			r.Request = nil
+		}
+	})
+}
+
+// same reports whether two values are the same request, bound or not.
+func (r Request) same(other Request) bool {
+	return utc(r.At).Equal(utc(other.At)) && r.By.Same(other.By)
+}
+
+// maxSubject is the longest subject of a commit, in runes.
+const maxSubject = 120
+
+// Subject returns the subject of the commit of one change: "Hold shop in prod: reason".
+func Subject(verb string, target Target, reason string) string {
+	subject := verb + " " + target.String()
+	words := strings.FieldsFunc(reason, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+	if len(words) > 0 {
+		subject += ": " + strings.Join(words, " ")
+	}
+	if runes := []rune(subject); len(runes) > maxSubject {
+		return string(runes[:maxSubject-1]) + "…"
+	}
+	return subject
+}

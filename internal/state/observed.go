@@ -1,0 +1,65 @@
+package state
+
+import (
+	"slices"
+	"time"
+)
+
+// Closed records that promoter itself closes a pull request. It is written before the
+// close.
+func Closed(target Target, number int, reason string, when time.Time) Change {
+	return at(target, func(r *Record) {
+		if !slices.ContainsFunc(r.Closings, func(c Closing) bool { return c.Number == number }) {
+			r.Closings = append(r.Closings, Closing{Number: number, Reason: reason, At: when})
+		}
+	})
+}
+
+// ReopenedOnce records that the deleted head branch of a pull request was pushed again,
+// which is done once.
+func ReopenedOnce(target Target, number int, when time.Time) Change {
+	return at(target, func(r *Record) {
+		if r.Reopened == nil {
+			r.Reopened = &Reopened{Number: number, At: when}
+		}
+	})
+}
+
+// FirstSeen records since when a snapshot is in a target. It changes nothing while the
+// same snapshot is there, and starts again when it comes back after another.
+func FirstSeen(target Target, snapshot string, when time.Time) Change {
+	return at(target, func(r *Record) {
+		if n := len(r.Seen); n == 0 || r.Seen[n-1].Snapshot != snapshot {
+			r.Seen = append(r.Seen, Seen{Snapshot: snapshot, At: when})
+		}
+	})
+}
+
+// SeenSince returns since when a snapshot is in a target, or was last there.
+func (s State) SeenSince(target Target, snapshot string) (time.Time, bool) {
+	for _, seen := range slices.Backward(s.At(target).Seen) {
+		if seen.Snapshot == snapshot {
+			return seen.At, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// FirstAvailable records when a version was first available to a target. Its At is kept
+// only when the version is new there.
+func FirstAvailable(target Target, version Version) Change {
+	return at(target, func(r *Record) {
+		if !slices.ContainsFunc(r.Versions, version.same) {
+			r.Versions = append(r.Versions, version)
+		}
+	})
+}
+
+// AvailableSince returns when a version was first available to a target.
+func (s State) AvailableSince(target Target, version Version) (time.Time, bool) {
+	versions := s.At(target).Versions
+	if i := slices.IndexFunc(versions, version.same); i >= 0 {
+		return versions[i].At, true
+	}
+	return time.Time{}, false
+}
