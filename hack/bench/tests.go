@@ -12,9 +12,9 @@ import (
 
 // The Go benchmarks that measure parts, with their packages.
 const (
-	editBenchmark  = "BenchmarkRewriteFile" // of one file
-	planBenchmark  = "BenchmarkPlan_lanes"  // 2,000 applications in five environments
-	eventBenchmark = "BenchmarkEvent"       // a new image in five environments, against Git's plumbing
+	editBenchmark  = "BenchmarkRewriteFile"    // of one file
+	planBenchmark  = "BenchmarkPlan_withForge" // 2,000 applications in five environments
+	eventBenchmark = "BenchmarkEvent"          // a new image in five environments, against Git's plumbing
 
 	deliveryBenchmark = "BenchmarkDelivery" // what is stored before a webhook is answered
 	recoveryBenchmark = "BenchmarkRecovery" // a process dies in the middle of a look

@@ -22,8 +22,8 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// BenchmarkPlan_lanes decides about as many places, each with three landings. Of
-// half of the applications the newest one soaked, of the others a child looks back.
+// BenchmarkPlan_withForge decides about as many targets, each with three landings. For half
+// of the applications the newest landing has soaked; for the others, an older one is used.
 func BenchmarkPlan_withForge(b *testing.B) {
 	observation := promotiontest.LargeObservation(b)
 	observation.Checkout = false
