@@ -54,7 +54,7 @@ func TestCorpus_applyWith(t *testing.T) {
 	}
 }
 
-// repeat makes one commit again and says how it went.
+// repeat makes one commit again and returns the outcome.
 func repeat(t *testing.T, folder, path string) string {
 	t.Helper()
 	before, after := readOnly(t, folder, "before.*"), readOnly(t, folder, "after.*")
@@ -111,8 +111,8 @@ func versionsOf(t *testing.T, folder string) ([]string, bool) {
 	return slices.Sorted(maps.Values(byImage)), true
 }
 
-// onlyMore says that every line which the commit changed came out as in the
-// commit: what differs are lines that it left.
+// onlyMore reports that every line which the commit changed is as in the commit: only lines
+// that it left alone differ.
 func onlyMore(before, after, got string) bool {
 	b, a, g := strings.Split(before, "\n"), strings.Split(after, "\n"), strings.Split(got, "\n")
 	if len(b) != len(a) || len(a) != len(g) {

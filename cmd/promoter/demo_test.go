@@ -17,9 +17,9 @@ import (
 // stage performs the demo through the whole command line.
 type stage struct {
 	out, err bytes.Buffer
-	// act stands in for the verbs. Nil: the real ones.
+	// act replaces the verbs. Nil: the real ones.
 	act func(honest verbs, ctx context.Context, out io.Writer, args ...string) int
-	// hear is told all that is printed.
+	// hear receives all output.
 	hear   func(printed string)
 	color  bool
 	env    map[string]string
@@ -56,7 +56,7 @@ func (s *stage) perform(ctx context.Context, args ...string) int {
 	})
 }
 
-// gone says whether the demo left nothing behind.
+// gone checks that the demo left nothing behind.
 func (s *stage) gone(t *testing.T) {
 	t.Helper()
 	if !strings.Contains(s.folder, "promoter-demo-") {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// execute runs a command to its end and tells how long it took. Its output goes
+// execute runs a command to its end and returns the elapsed time. Its output goes
 // through a pipe: grep stops at the first match when it sees that it writes to
 // /dev/null.
 func execute(ctx context.Context, words []string, stdin io.Reader, out io.Writer) (time.Duration, error) {

@@ -16,7 +16,7 @@ const tellLoad = "load"
 // Limits of the service under load.
 const (
 	floodMemory   = 100 // MiB
-	hintLimit     = 1.3 // times the look that it brings about
+	latencyLimit  = 1.3 // times the reconciliation that it triggers
 	followMemory  = 256 // MiB
 	followedHeads = 10_000
 	lookUpLimit   = 1 // milliseconds
@@ -24,7 +24,7 @@ const (
 
 // load is what the benchmarks of the service say, by "SQLite" and so on.
 type load struct {
-	deliveries, bursts, hints, followed, subscribers map[string]result
+	deliveries, bursts, latencies, followed, subscribers map[string]result
 }
 
 // measureLoad runs them: some minutes each.
@@ -37,7 +37,7 @@ func measureLoad(ctx context.Context, out io.Writer) error {
 	}{
 		{&l.deliveries, "./hack/load", "BenchmarkDeliveries", "3x"},
 		{&l.bursts, "./hack/load", "BenchmarkBurst", "1x"},
-		{&l.hints, "./hack/load", "BenchmarkHint", "5x"},
+		{&l.latencies, "./hack/load", "BenchmarkLatency", "5x"},
 		{&l.followed, "./hack/load", "BenchmarkFollowed", "1x"},
 		{&l.subscribers, "./internal/store", "BenchmarkSubscribers", "1s"},
 	} {
@@ -59,11 +59,11 @@ func (l load) figures() (all []figure) {
 	}
 	for _, at := range slices.Sorted(maps.Keys(l.bursts)) {
 		r := l.bursts[at]
-		all = append(all, limited("looks at each lane, 1,000 webhooks in 10 s, "+at, fmt.Sprintf("%.2f", r["looks/lane"]), "1", r["looks/lane"], 1))
+		all = append(all, limited("reconciliations of each repository, 1,000 webhooks in 10 s, "+at, fmt.Sprintf("%.2f", r["reconciliations/repository"]), "1", r["reconciliations/repository"], 1))
 	}
-	for _, at := range slices.Sorted(maps.Keys(l.hints)) {
-		r := l.hints[at]
-		all = append(all, limited("webhook to the end of its look, "+words(at), inMilliseconds(r["ms-whole"]), "look "+inMilliseconds(r["ms-look"]), r["x-look"], hintLimit))
+	for _, at := range slices.Sorted(maps.Keys(l.latencies)) {
+		r := l.latencies[at]
+		all = append(all, limited("webhook to the end of its reconciliation, "+words(at), inMilliseconds(r["ms-whole"]), "reconciliation "+inMilliseconds(r["ms-reconciliation"]), r["x-reconciliation"], latencyLimit))
 	}
 	for _, at := range slices.Sorted(maps.Keys(l.followed)) {
 		r := l.followed[at]
@@ -71,7 +71,7 @@ func (l load) figures() (all []figure) {
 			limited("HEADs of a poll, 10,000 images, "+at, fmt.Sprintf("%.0f", r["HEADs"]), "10000", r["HEADs"]/followedHeads, 1),
 			figure{name: "other requests of it, " + at, measured: fmt.Sprintf("%.0f", r["others"])},
 			limited("peak memory of 1,000 repositories, "+at, inMebibytes(r["MiB"]), inMebibytes(followMemory), r["MiB"]/followMemory, 1),
-			figure{name: "from start to all looked at, " + at, measured: fmt.Sprintf("%.1f s", r["s-start"])})
+			figure{name: "from start to all reconciled, " + at, measured: fmt.Sprintf("%.1f s", r["s-start"])})
 	}
 	for _, at := range slices.Sorted(maps.Keys(l.subscribers)) {
 		took := l.subscribers[at]["ns/op"] / 1e6

@@ -68,7 +68,7 @@ func run(ctx context.Context, out io.Writer, runs int) error {
 			return err
 		}
 	}
-	passes, err := measurePasses(ctx, filepath.Join(folder, "passes"), program, runs)
+	reconciliations, err := measureReconciliations(ctx, filepath.Join(folder, "reconciliations"), program, runs)
 	if err != nil {
 		return err
 	}
@@ -76,9 +76,9 @@ func run(ctx context.Context, out io.Writer, runs int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "passes    in a bare clone and a mirror of %d files, with %s\n", passes.size.Len(), gitVersion(ctx))
+	fmt.Fprintf(out, "runs      in a bare clone and a mirror of %d files, with %s\n", reconciliations.size.Len(), gitVersion(ctx))
 	fmt.Fprintf(out, "medians   of %d runs, warm page cache, LC_ALL=C\n\n", runs)
-	return printTable(out, slices.Concat(figures(large, small, tests.edit), passFigures(passes, tests), deliveryFigures(tests.deliveries),
+	return printTable(out, slices.Concat(figures(large, small, tests.edit), reconciliationFigures(reconciliations, tests), deliveryFigures(tests.deliveries),
 		recoveryFigures(tests.recoveries)))
 }
 

@@ -17,7 +17,7 @@ const (
 	eventBenchmark = "BenchmarkEvent"          // a new image in five environments, against Git's plumbing
 
 	deliveryBenchmark = "BenchmarkDelivery" // what is stored before a webhook is answered
-	recoveryBenchmark = "BenchmarkRecovery" // a process dies in the middle of a look
+	recoveryBenchmark = "BenchmarkRecovery" // a process dies in the middle of a reconciliation
 )
 
 // tests are the results of Go benchmarks.

@@ -21,9 +21,9 @@ func platforms() []v1.Platform {
 	return []v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
 }
 
-// nobody is the user of the image, by its number so that Kubernetes sees that it is
-// not root. Distroless images have the same.
-const nobody = 65532
+// nonRoot is the user of the image, by number so that Kubernetes can verify that it is not
+// root. Distroless images use the same.
+const nonRoot = 65532
 
 // newBase makes what a static program needs and nothing else: certificates, a user,
 // and a folder for temporary files. Zones of time are in the program itself. There is
@@ -50,7 +50,7 @@ func baseImage(layer v1.Layer, platform v1.Platform) (v1.Image, error) {
 		OS: platform.OS, Architecture: platform.Architecture,
 		RootFS: v1.RootFS{Type: "layers"},
 		Config: v1.Config{
-			User: fmt.Sprintf("%d:%d", nobody, nobody), WorkingDir: "/",
+			User: fmt.Sprintf("%d:%d", nonRoot, nonRoot), WorkingDir: "/",
 			Env: []string{"PATH=/usr/bin", "SSL_CERT_FILE=/" + certificates},
 		},
 	})
@@ -86,7 +86,7 @@ func baseLayer() (v1.Layer, error) {
 		{folder("etc/ssl/certs/", 0o755, 0), ""},
 		{entry(certificates, 0o644, authorities), authorities},
 		{folder("home/", 0o755, 0), ""},
-		{folder("home/nonroot/", 0o700, nobody), ""},
+		{folder("home/nonroot/", 0o700, nonRoot), ""},
 		{folder("tmp/", 0o1777, 0), ""},
 	} {
 		one.header.ModTime, one.header.Format = time.Unix(0, 0), tar.FormatUSTAR

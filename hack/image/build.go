@@ -19,7 +19,7 @@ type builder struct {
 // build writes the OCI layout, and beside it a folder with the list of what is in it.
 func (b builder) build(ctx context.Context) error {
 	if b.ko == "" {
-		return errors.New("-ko is empty: hack/tools ko installs it and says where it is")
+		return errors.New("-ko is empty: hack/tools ko installs it and prints its path")
 	}
 	if err := b.clear(); err != nil {
 		return err
@@ -82,7 +82,7 @@ func platformNames() []string {
 	return names
 }
 
-// environment says when the image was made: at the time of the commit, so that the
+// environment sets the creation time of the image to the time of the commit, so that the
 // same commit makes the same image.
 func (b builder) environment(ctx context.Context) ([]string, error) {
 	env := append(os.Environ(), "VERSION="+b.version, "KO_DOCKER_REPO=promoter.localhost/promoter")

@@ -13,11 +13,11 @@ import (
 const (
 	burst     = 1000
 	burstFor  = 10 * time.Second
-	burstOver = 3 // lanes
+	burstOver = 3 // repositories
 )
 
 // BenchmarkBurst sends webhooks for one image that several repositories follow, and
-// counts the looks at them: one for each lane and quiet window.
+// counts their reconciliations: one for each repository and quiet window.
 func BenchmarkBurst(b *testing.B) {
 	for _, kind := range databasetest.Kinds() {
 		b.Run(kind.Name, func(b *testing.B) {
@@ -39,7 +39,7 @@ func BenchmarkBurst(b *testing.B) {
 				ours.rests()
 				looks += ours.metric("promoter_reconciliations_total") - before
 			}
-			b.ReportMetric(looks/burstOver/float64(b.N), "looks/lane")
+			b.ReportMetric(looks/burstOver/float64(b.N), "reconciliations/repository")
 			b.ReportMetric(0, "ns/op")
 			ours.stop()
 		})

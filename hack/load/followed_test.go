@@ -66,7 +66,7 @@ func (w *world) many() (names []string) {
 	return names
 }
 
-// looked waits until every repository was looked at, and returns the last line.
+// looked waits until every repository was reconciled, and returns the last line.
 func looked(p *process) (last line) {
 	p.b.Helper()
 	seen := map[string]bool{}

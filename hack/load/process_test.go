@@ -71,7 +71,7 @@ func (p *process) read(out io.Reader) {
 		}
 		select {
 		case p.lines <- one:
-		default: // nobody reads, and the process must not wait
+		default: // no reader: the process must not wait
 		}
 	}
 	close(p.lines)
@@ -157,7 +157,7 @@ func (p *process) metric(begins string) (sum float64) {
 	return sum
 }
 
-// rests waits until no repository waits for a look or is looked at.
+// rests waits until no repository is queued or being reconciled.
 func (p *process) rests() {
 	p.b.Helper()
 	for late := time.Now().Add(patience); time.Now().Before(late); <-time.After(50 * time.Millisecond) {
@@ -168,7 +168,7 @@ func (p *process) rests() {
 	p.b.Fatal("the process does not come to rest")
 }
 
-// service says how promoter is to serve.
+// service holds the options of the service.
 type service struct {
 	folder       string // kept by the caller, so that a second process finds the first one's
 	database     database.Options

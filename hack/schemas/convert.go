@@ -9,7 +9,7 @@ import (
 // node is an object of a schema.
 type node = map[string]any
 
-// description is the part of swagger.json that tells what objects look like.
+// description is the part of swagger.json with the schemas of objects.
 type description struct {
 	Definitions map[string]node `json:"definitions"`
 }

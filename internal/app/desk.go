@@ -127,7 +127,7 @@ func (s *service) Replay(ctx context.Context, what server.Replay) (server.Replay
 	if err != nil {
 		return server.Replayed{}, err
 	}
-	read, err := webhook.Read(kept.Sender, webhook.Request{Header: kept.Header, Body: kept.Body})
+	read, err := webhook.Decode(kept.Sender, webhook.Request{Header: kept.Header, Body: kept.Body})
 	if err != nil {
 		return server.Replayed{}, err
 	}

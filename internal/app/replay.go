@@ -45,7 +45,7 @@ func ReadSaved(options connect.Options, saved SavedDelivery) (server.Replayed, e
 	if err != nil {
 		return server.Replayed{}, fmt.Errorf("read the payload: %w", err)
 	}
-	read, err := webhook.Read(s.File.Receivers[at].Kind, webhook.Request{Header: header, Body: body})
+	read, err := webhook.Decode(s.File.Receivers[at].Kind, webhook.Request{Header: header, Body: body})
 	return replayedOf(saved.Receiver, read), err
 }
 

@@ -234,7 +234,7 @@ func (r *round) heed(hinted []store.ImageEvent, now time.Time) {
 	r.asked = now
 	r.session.ForgetAnswers(func(asked image.Repository) bool {
 		for _, said := range fresh {
-			if said.Is(asked) {
+			if said.Matches(asked) {
 				return true
 			}
 		}

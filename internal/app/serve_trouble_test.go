@@ -123,7 +123,7 @@ func TestServe_theServerIsGone(t *testing.T) {
 	if status := w.health("/healthz"); status != http.StatusOK {
 		t.Errorf("alive while it is gone: %d", status)
 	}
-	wire.Mend()
+	wire.Restore()
 	if status := w.post("images", image); status != http.StatusAccepted {
 		t.Errorf("when it is back: %d", status)
 	}

@@ -65,7 +65,7 @@ func TestReplace_onlyTheOwnerMayReadIt(t *testing.T) {
 	}
 }
 
-// What a link points to may be a file of somebody else.
+// The target of a link may be a file of another user.
 func TestReplace_aSymbolicLinkItself(t *testing.T) {
 	t.Parallel()
 	folder, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "target")
@@ -134,8 +134,7 @@ func TestReplace_manyAtOnce(t *testing.T) {
 	}
 }
 
-// What a process that was killed left is in nobody's way, and goes with a sweep, which
-// takes nothing else.
+// The file that a killed process left does no harm, and a sweep removes it and nothing else.
 func TestSweep_whatKilledProcessesLeft(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

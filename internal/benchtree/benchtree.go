@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 )
 
-// Size says how large the tree is. Every application has FilesPerFolder files
+// Size is the size of the tree. Every application has FilesPerFolder files
 // in every environment.
 type Size struct {
 	Applications int

@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkPlan plans in a folder of 20,000 files with given versions: of one
-// image, and of every image that stands in it.
+// image, and of every image in it.
 func BenchmarkPlan(b *testing.B) {
 	size := benchtree.Full()
 	dir := b.TempDir()

@@ -26,7 +26,7 @@ import (
 type Checkout struct {
 	dir      string
 	config   *config.Config
-	explicit promotion.ExplicitVersions // stand in for a config; nil: the folder has one
+	explicit promotion.ExplicitVersions // replace the config; nil: the folder has a config file
 	clone    *git.Checkout              // nil: not in a Git repository, or no environment has a branch
 }
 
@@ -125,7 +125,7 @@ func noConfig(dir string) error {
 }
 
 // readRegular reads a regular file: at most limit bytes and one more, so that the
-// caller can tell that it is too large. Opening a pipe could block forever.
+// caller can detect that it is too large. Opening a pipe could block forever.
 func readRegular(root *os.Root, name string, limit int64) ([]byte, error) {
 	info, err := root.Stat(name)
 	if err != nil {

@@ -60,8 +60,8 @@ func TestOpenCheckout_configInOtherForms(t *testing.T) {
 	}
 }
 
-// A config that leads out of the folder is not read: the words of its errors
-// would tell what stands in other people's files.
+// A config that leads out of the folder is not read: its error messages
+// would reveal the content of other files.
 func TestOpenCheckout_configIsALink(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()

@@ -23,8 +23,8 @@ func TestPlan_aRegistryThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// A child asks about the tags of its parents. Without an answer the rest is shown,
-// and it is said.
+// A child resolves the tags of its parents. Without a response the other targets are
+// printed, and the error is reported.
 func TestPlan_aRegistryThatDoesNotAnswerAChild(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{

@@ -14,7 +14,7 @@ type reader struct{}
 func newReader() *reader { return &reader{} }
 
 // read returns the content of a file: at most limit bytes and one more, so that the
-// caller can tell that it is too large.
+// caller can detect that it is too large.
 func (*reader) read(name string, limit int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {

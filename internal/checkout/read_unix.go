@@ -19,7 +19,7 @@ func newReader() *reader {
 }
 
 // read returns the content of a file: at most limit bytes and one more, so that the
-// caller can tell that it is too large. It uses system calls, because os.File makes
+// caller can detect that it is too large. It uses system calls, because os.File makes
 // five more per file to prepare for polling: a third of the time of a plan over a
 // large tree.
 func (r *reader) read(name string, limit int64) ([]byte, error) {

@@ -78,8 +78,7 @@ func TestCommand_String(t *testing.T) {
 	}
 }
 
-// FuzzRead holds that whatever stands in a comment, what is read of it is
-// bounded, one line, and the same when it is written again.
+// FuzzRead checks for any comment that the commands are limited, one line, and the same when it is written again.
 func FuzzRead(f *testing.F) {
 	for _, comment := range []string{
 		"/promoter hold because", "/promoter promote prod", "```\n/promoter hold\n```", "<!--\n/promoter hold\n-->", "~~~\r\n/promoter\r\n",

@@ -8,7 +8,7 @@ import (
 	"promoter/internal/config"
 )
 
-// mustLoad loads a config from its parts: environments as they stand in the file.
+// mustLoad loads a config from its parts: environments as written in the file.
 func mustLoad(t testing.TB, text string) *config.Config {
 	t.Helper()
 	c, problems := config.Load("test.yaml", []byte(text))

@@ -38,8 +38,8 @@ func serialOf(t *testing.T, c *Certificate) string {
 	return shown.Leaf.SerialNumber.String()
 }
 
-// A renewed certificate is shown to new connections; one that cannot be used is said
-// once, and the one before stays.
+// A renewed certificate is shown to new connections; an invalid one is logged
+// once, and the previous one stays.
 func TestCertificate_renewed(t *testing.T) {
 	t.Parallel()
 	folder, now := t.TempDir(), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -75,7 +75,7 @@ func TestCertificate_renewed(t *testing.T) {
 	}
 }
 
-// What is wrong at the start is said with its place in the file.
+// Errors at startup name the line of the file.
 func TestOpenCertificate_refuses(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)

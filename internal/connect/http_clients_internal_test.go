@@ -12,8 +12,8 @@ import (
 	"promoter/internal/outbound"
 )
 
-// refuses asks an address and says whether the way refused it, for which it has a minute.
-// Where it is not to refuse, nobody need answer, and nobody waits long.
+// refuses requests an address and checks whether the client refuses it, within a minute. No
+// server needs to respond to a request that is not refused.
 func refuses(t *testing.T, way *outbound.Client, address string, want bool) bool {
 	t.Helper()
 	limit := 100 * time.Millisecond

@@ -57,7 +57,7 @@ func (s Sources) Releases(source string) (scm.Releases, string, error) {
 	return releases, name, nil
 }
 
-// publicReleases are asked without a credential. An error says so.
+// publicReleases are requested without a credential. An error mentions it.
 type publicReleases struct{ asked scm.Releases }
 
 // Releases implements scm.Releases.

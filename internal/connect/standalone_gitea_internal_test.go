@@ -8,7 +8,7 @@ import (
 	serverconfig "promoter/internal/config/server"
 )
 
-// Any server may be a Gitea: the environment says which one is.
+// Any server may be a Gitea: the environment variables name it.
 func TestOpenServer_onGitea(t *testing.T) {
 	t.Parallel()
 	const base = "https://git.example.com/forge"

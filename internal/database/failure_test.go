@@ -123,7 +123,7 @@ func TestUpdate_recoversWhenTheServerReturns(t *testing.T) {
 	temporary(t, "a view", db.View(t.Context(), func(ctx context.Context, tx *database.Tx) error {
 		return tx.One(ctx, []any{new(int)}, "select 1")
 	}), "cannot be reached")
-	w.Mend()
+	w.Restore()
 	if err := db.Healthy(t.Context()); err != nil {
 		t.Errorf("health when it is back: %v", err)
 	}
@@ -147,7 +147,7 @@ func TestUpdate_givesUpOnAServerThatDoesNotAnswer(t *testing.T) {
 	defer cancel()
 	temporary(t, "health", db.Healthy(ctx), "not written in time")
 	temporary(t, "a write", insert(db, "meanwhile", 1))
-	w.Mend()
+	w.Restore()
 	database.SetTimeout(db, time.Minute)
 	if err := db.Healthy(t.Context()); err != nil {
 		t.Errorf("health when it answers again: %v", err)

@@ -227,7 +227,7 @@ func TestOpen_refusesAReadOnlyDirectory(t *testing.T) {
 func TestOpen_explainsConnectionErrors(t *testing.T) {
 	t.Parallel()
 	const password = "correct-horse"
-	const closed = "127.0.0.1:1" // nobody is given that port
+	const closed = "127.0.0.1:1" // no process gets this port
 	for name, test := range map[string]struct {
 		url   string
 		kind  fault.Kind

@@ -26,7 +26,7 @@ const (
 )
 
 // sessionSettings apply to each connection, in one round trip. A server that confirms
-// commits before it flushes is told to flush; a stricter setting stays. The timeouts
+// commits before it flushes is set to flush; a stricter setting stays. The timeouts
 // end waits for locks, and transactions of replicas that vanished.
 const sessionSettings = `select
 	set_config('lock_timeout', '5s', false),
@@ -84,7 +84,7 @@ func parseURL(address secret.String) (*pgx.ConnConfig, error) {
 }
 
 // explainPostgres returns a function that turns errors of the server into faults that
-// name host, database, and user, and say what to do. Errors of the driver contain its
+// name host, database, and user, and contain the fix. Errors of the driver contain its
 // configuration with the password, so only their text is used.
 func explainPostgres(config *pgx.ConnConfig) func(context.Context, error) error {
 	where := fmt.Sprintf("the database %s on %s:%d, as user %s", config.Database, config.Host, config.Port, config.User)

@@ -7,7 +7,7 @@ import (
 	"promoter/internal/database/databasetest"
 )
 
-// Tables are looked at and not made.
+// Tables are read and not created.
 func TestSchemaVersion_readsWithoutMigrating(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {

@@ -158,7 +158,7 @@ func (x *executor) setStatus(ctx context.Context, effect Effect) Effect {
 	return effect
 }
 
-// keep leaves a pull request as it is. For one that belongs to a user it says why, once.
+// keep leaves a pull request as it is. For one that belongs to a user it adds the reason as a comment, once.
 func (x *executor) keep(ctx context.Context, effect Effect) Effect {
 	if foreign := effect.Open.Foreign; foreign != "" {
 		return x.comment(ctx, effect, "<!-- promoter: hands off -->", "promoter leaves this pull request to you: "+pullrequest.Sanitize(foreign)+

@@ -24,7 +24,7 @@ func landedLines(all []engine.Landed) []string {
 	return lines
 }
 
-// A landing is reported once, whoever made it: nothing is reported after the known head.
+// A landing is reported once, whatever its author: nothing is reported after the known head.
 func TestLanded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)

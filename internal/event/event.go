@@ -1,7 +1,7 @@
-// Package event is what a webhook, a poll or a command can tell: that something
-// may have changed. A hint is never data. It says where to look, and what is
-// found there is asked from the registry and the forge as if nobody had said
-// anything; a forged, lost or doubled one changes the moment and nothing else.
+// Package event describes what may have changed, as reported by a webhook. An event is a
+// trigger and never data: digests come from the registry and pull requests from the forge,
+// with or without it. A forged, lost, or duplicated event changes when a reconciliation
+// runs, and nothing else.
 package event
 
 import (
@@ -13,41 +13,41 @@ import (
 	"promoter/internal/image"
 )
 
-// Kind is the closed set of what hints are about.
+// Kind is the subject of an event.
 type Kind string
 
-// The kinds of hints.
+// The kinds of events.
 const (
-	KindImage        Kind = "image"        // an image repository may have another version
-	KindRelease      Kind = "release"      // a repository may have another release
+	KindImage        Kind = "image"        // an image repository may have a new version
+	KindRelease      Kind = "release"      // a repository may have a new release
 	KindRepository   Kind = "repository"   // anything in a repository: a push, a pull request, a check
-	KindComment      Kind = "comment"      // somebody may have written a command
-	KindInstallation Kind = "installation" // the repositories that a forge lets us see
-	KindHealth       Kind = "health"       // how something runs that deploys an environment
+	KindComment      Kind = "comment"      // a comment that may contain a command
+	KindInstallation Kind = "installation" // the repositories that an installation can access
+	KindHealth       Kind = "health"       // the health of an object that deploys an environment
 )
 
-// Event says what may have changed, and where.
+// Event names what may have changed.
 type Event struct {
 	Kind       Kind
 	Image      Image      // of KindImage
 	Repository Repository // of the kinds of a forge; empty for an installation
 	Number     int        // of the pull request, of KindComment
-	Comment    int64      // its id, of KindComment
-	Config     bool       `json:",omitzero"` // of KindRepository: the default branch, or the repository itself, is another
+	Comment    int64      // the ID on the forge, of KindComment
+	Config     bool       `json:",omitzero"` // of KindRepository: the default branch or the repository itself changed
 	Subject    string     // of KindHealth: KIND/NAMESPACE/NAME, in lower case but for the names
 }
 
-// Image is an image repository as a sender named it. Tag and digest are for the
-// log: a sender may say what it likes.
+// Image is an image repository as named by a sender. Tag and digest are only logged: they
+// are not verified.
 type Image struct {
-	Host   string // with its port; empty: the sender does not say, and any may be meant
+	Host   string // with its port; empty matches any host
 	Path   string
 	Tag    string
 	Digest string
 }
 
-// Repository returns the image repository. It is zero where the sender named no
-// host, or nothing that can be one.
+// Repository returns the image repository, or zero for an image without a host or with an
+// invalid name.
 func (i Image) Repository() image.Repository {
 	if i.Host == "" {
 		return image.Repository{}
@@ -59,64 +59,62 @@ func (i Image) Repository() image.Repository {
 	return r
 }
 
-// Is says whether the repository may be the one that was meant.
-func (i Image) Is(r image.Repository) bool {
+// Matches reports whether the image is in the repository.
+func (i Image) Matches(r image.Repository) bool {
 	if i.Host == "" {
 		return strings.EqualFold(i.Path, r.Path())
 	}
 	return i.Repository() == r
 }
 
-// Repository is a repository of a forge as a sender named it.
+// Repository is a repository of a forge as named by a sender.
 type Repository struct {
-	Host string // of the pages for people, with its port
-	Name string // OWNER/NAME, of as many parts as the forge has; a rename changes it
+	Host string // of the web pages, with its port
+	Name string // OWNER/NAME, or more parts where the forge has groups; a rename changes it
 	ID   string // on the forge; empty: the sender does not report it
 }
 
-// maxText bounds each text of a hint, in bytes: none of what it names is longer.
+// maxText limits each text of an event, in bytes. No valid name is longer.
 const maxText = 512
 
-// Valid says whether the hint says something that can be looked for. What a sender
-// leaves out or stretches makes no hint.
-func (h Event) Valid() bool {
-	for _, text := range []string{h.Image.Host, h.Image.Path, h.Image.Tag, h.Image.Digest, h.Repository.Host, h.Repository.Name, h.Repository.ID, h.Subject} {
+// Valid reports whether the event names an object, with printable texts of limited length.
+func (e Event) Valid() bool {
+	for _, text := range []string{e.Image.Host, e.Image.Path, e.Image.Tag, e.Image.Digest, e.Repository.Host, e.Repository.Name, e.Repository.ID, e.Subject} {
 		if len(text) > maxText || !utf8.ValidString(text) || strings.ContainsFunc(text, notPrintable) {
 			return false
 		}
 	}
-	switch h.Kind {
+	switch e.Kind {
 	case KindImage:
-		return h.Image.Path != "" && (h.Image.Host == "" || !h.Image.Repository().IsZero())
+		return e.Image.Path != "" && (e.Image.Host == "" || !e.Image.Repository().IsZero())
 	case KindRelease, KindRepository, KindComment:
-		return h.Repository.Host != "" && (h.Repository.Name != "" || h.Repository.ID != "")
+		return e.Repository.Host != "" && (e.Repository.Name != "" || e.Repository.ID != "")
 	case KindInstallation:
-		return h.Repository.Host != ""
+		return e.Repository.Host != ""
 	case KindHealth:
-		return h.Subject != ""
+		return e.Subject != ""
 	}
 	return false
 }
 
 func notPrintable(r rune) bool { return r <= ' ' || unicode.IsControl(r) }
 
-// String says for people what is hinted at.
-func (h Event) String() string {
-	text := string(h.Kind)
-	switch h.Kind {
+// String returns the kind and the object, for users.
+func (e Event) String() string {
+	text := string(e.Kind)
+	switch e.Kind {
 	case KindImage:
-		return text + " " + h.Image.String()
+		return text + " " + e.Image.String()
 	case KindHealth:
-		return text + " " + h.Subject
+		return text + " " + e.Subject
 	}
-	if name := h.Repository.Name; name != "" {
-		return text + " " + h.Repository.Host + "/" + name
+	if name := e.Repository.Name; name != "" {
+		return text + " " + e.Repository.Host + "/" + name
 	}
-	return text + " " + h.Repository.Host
+	return text + " " + e.Repository.Host
 }
 
-// String is the image as its sender named it; a star stands for a host that was not
-// said.
+// String returns the image as named by its sender, with a star for an unknown host.
 func (i Image) String() string {
 	text := cmp.Or(i.Host, "*") + "/" + i.Path
 	if i.Tag != "" {

@@ -35,7 +35,7 @@ func TestImage_Is(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := test.said.Is(repository(t, test.of)); got != test.want {
+			if got := test.said.Matches(repository(t, test.of)); got != test.want {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// Every request that is sent is told, repetitions and those without an answer too.
+// Every request is reported, also retries and those without a response.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -51,9 +51,9 @@ func TestObserve(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	const nobody = "127.0.0.1:1" // no port that somebody else could get meanwhile
-	if _, err := get(client, "http://"+nobody); err == nil {
-		t.Error("nobody answers")
+	const closed = "127.0.0.1:1" // no other process can get this port
+	if _, err := get(client, "http://"+closed); err == nil {
+		t.Error("closed answers")
 	}
 	if skew := told[0].Skew.Abs(); skew > time.Minute { // of Go's own Date, in seconds
 		t.Errorf("the clocks differ by %v", skew)
@@ -65,8 +65,8 @@ func TestObserve(t *testing.T) {
 		{Method: http.MethodGet, Host: host, Route: "/*", Status: 200, Remaining: 17},
 		{Method: http.MethodGet, Host: host, Route: "/*", Status: 200, Remaining: 76},
 		{Method: http.MethodGet, Host: host, Route: "/*", Status: 200, Remaining: -1},
-		{Method: http.MethodGet, Host: nobody, Route: "/", Remaining: -1},
-		{Method: http.MethodGet, Host: nobody, Route: "/", Remaining: -1},
+		{Method: http.MethodGet, Host: closed, Route: "/", Remaining: -1},
+		{Method: http.MethodGet, Host: closed, Route: "/", Remaining: -1},
 	}
 	if diff := cmp.Diff(want, told, cmpopts.IgnoreFields(Exchange{}, "Began", "Took", "Skew")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -83,8 +83,8 @@ func clock(t *testing.T, options Options) *Client {
 	return c
 }
 
-// lateError is a timeout as net and net/http make it: theirs say that they are
-// the end of a context too.
+// lateError is a timeout as net and net/http make it: they also
+// match the end of a context.
 type lateError struct{}
 
 func (lateError) Error() string        { return "timeout awaiting response headers" }
@@ -283,7 +283,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// What failed is said in words before it is said in Go's.
+// The message explains the failure before it quotes the error of Go.
 func TestRetry_explainsNetworkFailures(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{

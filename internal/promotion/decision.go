@@ -90,8 +90,8 @@ type Move struct {
 	To        image.Version
 }
 
-// String describes the move as "web 1.4 -> 1.5"; two digests of one tag are told
-// apart.
+// String describes the move as "web 1.4 -> 1.5"; two digests of one tag are
+// shown as digests.
 func (m Move) String() string {
 	from, to := Label(m.From), Label(m.To)
 	if from == to {

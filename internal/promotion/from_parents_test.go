@@ -141,7 +141,7 @@ func TestPlan_tagMovedSinceTheParent(t *testing.T) {
 	w := promotiontest.NewCheckout(t, promotiontest.Chain)
 	w.Has("dev/shop", "web:1.5.0@"+promotiontest.DigestA)
 	w.Has("staging/shop", "web:1.4.0")
-	w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0") // nobody could be asked
+	w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0") // the registry is not available
 	w.AddFact("web", "1.5.0", image.Version{Digest: promotiontest.DigestA})
 	w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
 	w.AddFact("web", "1.5.0", image.Version{Digest: promotiontest.DigestB})

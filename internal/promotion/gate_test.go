@@ -77,7 +77,7 @@ func TestGates_checks(t *testing.T) {
 	}
 }
 
-// A pattern that our own status fits does not look at it.
+// A pattern that matches promoter's own status ignores it.
 func TestGates_ignoreOwnStatus(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Components+`
@@ -157,7 +157,7 @@ func TestGates_approvals(t *testing.T) {
 	}
 }
 
-// Where no approval is wanted, somebody who asks for changes still is heard.
+// A request for changes counts also where no approval is required.
 func TestGates_objectionWithoutApprovals(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Chain).WithForge()

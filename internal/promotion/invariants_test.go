@@ -103,8 +103,8 @@ func keepsPromises(w *promotiontest.Scenario, t *testing.T, seed uint64, target 
 	}
 }
 
-// soakedHour says whether the newest row of landings that are the same stood for
-// an hour.
+// soakedHour reports whether the newest landings with the same snapshot have been present
+// for an hour.
 func soakedHour(landings []promotion.Landing, i int, same func(promotion.Landing) bool) bool {
 	until := landings[i].Until
 	if until.IsZero() {

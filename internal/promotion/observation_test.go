@@ -20,7 +20,7 @@ environments:
   prod: {paths: ["prod/{application}"], after: [dev]}
 `
 
-// TestFollowedIn looks at each component once, by the name that it has in the files.
+// TestFollowedIn covers each component once, by the name that it has in the files.
 func TestFollowedIn(t *testing.T) {
 	t.Parallel()
 	c, problems := config.Load(config.FolderEnvironment, []byte(followedConfig))

@@ -10,7 +10,7 @@ import (
 	"promoter/internal/promotion/promotiontest"
 )
 
-// The id stands in commits of other people's repositories: it must not change.
+// The ID is part of commits in users' repositories: it must not change.
 func TestSnapshot_ID_isStable(t *testing.T) {
 	t.Parallel()
 	snapshot := promotion.Snapshot{

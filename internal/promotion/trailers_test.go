@@ -91,7 +91,7 @@ func TestReadTrailers_ignoresInvalidTrailers(t *testing.T) {
 	}
 }
 
-// FuzzReadTrailers: whatever stands in a commit, what is read is written the same.
+// FuzzReadTrailers checks for any commit message that parsed trailers are written the same.
 func FuzzReadTrailers(f *testing.F) {
 	s := promotiontest.SnapshotOfImages(f, "web=quay.io/acme/web:1.4.2@"+promotiontest.DigestA)
 	var lines []string

@@ -94,7 +94,7 @@ environments:
   staging: {paths: ["staging/{application}"], after: [dev]}
   prod: {paths: ["prod/{application}"], after: {staging: {checks: [e2e]}}}
 `).WithForge()
-		// Absent in staging: prod looks through it, and so dev waits for prod.
+		// Absent in staging: prod uses dev, the next environment upstream, and so dev waits for prod.
 		w.Has("dev/shop", "web:1.4@"+promotiontest.DigestA)
 		w.Has("prod/shop", "web:1.3@"+promotiontest.DigestD)
 		w.Publish("web:1.5@" + promotiontest.DigestB)
@@ -106,7 +106,8 @@ environments:
 	}
 }
 
-// Where every newer one is taken at once, none gets through, and this is said.
+// Where every newer version supersedes the open one at once, none gets through, and the
+// reason reports it.
 func TestDrain_refreshReportsStarvedSoak(t *testing.T) {
 	t.Parallel()
 	const none = "no version soaks long enough: dev is updated (newer: refresh) before 1d have passed; newer: drain lets one through"

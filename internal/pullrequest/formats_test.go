@@ -20,8 +20,8 @@ import (
 	"promoter/internal/state"
 )
 
-// formats is docs/formats.md. The tests below hold its examples against the code:
-// a failure says that a format changed, which breaks what is in repositories.
+// formats is docs/formats.md. The tests below compare its examples with the code:
+// a failure means that a format changed, which breaks existing repositories.
 func formats(t *testing.T) string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/formats.md")

@@ -12,8 +12,8 @@ import (
 	"promoter/internal/pullrequest"
 )
 
-// The branch of the offer is nobody's promotion: no environment has such a name, and
-// it is no folder of the state branch or of a head branch.
+// The onboarding branch is not a promotion: no environment has such a name, and it is not a
+// folder of the state branch or of a head branch.
 func TestOnboardingBranch_isNoTarget(t *testing.T) {
 	t.Parallel()
 	if target, ours := promotion.ParseHead(pullrequest.OnboardingBranch); ours {
@@ -25,8 +25,8 @@ func TestOnboardingBranch_isNoTarget(t *testing.T) {
 	}
 }
 
-// However much there is, the text has room for how to begin and how to decline, and
-// says how much is left out.
+// A long list leaves room for how to begin and how to decline, and the text reports how much
+// is omitted.
 func TestOnboardingBody_bounded(t *testing.T) {
 	t.Parallel()
 	var o pullrequest.Onboarding

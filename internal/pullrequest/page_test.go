@@ -125,7 +125,7 @@ func moved() pullrequest.Page {
 	return aPage(map[string][]promotion.Move{"default": {m}})
 }
 
-// TestBody_golden holds what people read; -update writes it anew, to be looked at.
+// TestBody_golden compares bodies with golden files; -update rewrites them for review.
 func TestBody_golden(t *testing.T) {
 	t.Parallel()
 	for name, page := range map[string]pullrequest.Page{

@@ -146,7 +146,7 @@ func TestProtection_becomesGates(t *testing.T) {
 	}
 }
 
-// Where people merge, or nothing is known, the forge tells them itself.
+// Where users merge, or protection is unknown, the forge informs the user.
 func TestProtection_notLookedUp(t *testing.T) {
 	t.Parallel()
 	w := protectedWorld(t, scm.Rules{}, promotion.Open{})

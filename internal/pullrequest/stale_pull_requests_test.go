@@ -108,8 +108,7 @@ func TestPlan_keepsRollback(t *testing.T) {
 	expectOnly(w, pullrequest.StepKeep, false, "dev is frozen by eve since 2026-11-18")
 }
 
-// Older versions that somebody asked for are no less wanted because the files are
-// ahead of them.
+// A request for older versions stays valid although the files are ahead of them.
 func TestPlan_keepsRequest(t *testing.T) {
 	t.Parallel()
 	w := soaked(t, "refresh")
@@ -164,14 +163,14 @@ func TestPlan_environmentGone(t *testing.T) {
 	w := oneOf(t, "")
 	w.Publish("web:1.4@" + promotiontest.DigestA)
 	w.OpenPullRequest("promoter/qa/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
-	w.OpenPullRequest("promoter/_state", 8, nil) // none of ours, whatever somebody opened from it
+	w.OpenPullRequest("promoter/_state", 8, nil) // not ours: a user opened it
 	expectOnly(w, pullrequest.StepClose, false, "environment qa is no longer in the config")
 	if p := only(w); p.Environment.Name != "qa" || p.Head != "promoter/qa/shop" || p.Open.Number != 7 {
 		t.Errorf("%+v", p)
 	}
 }
 
-// A pass that only looks at one environment leaves the others alone.
+// A reconciliation of one environment leaves the others alone.
 func TestPlan_environmentOutOfScope(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Chain).WithForge()

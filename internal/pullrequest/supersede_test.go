@@ -73,7 +73,7 @@ func TestSupersede_queue(t *testing.T) {
 	}
 }
 
-// Somebody asked for the newer one by name of its snapshot: that decides.
+// A request for the newer snapshot decides.
 func TestSupersede_queueEndsByRequest(t *testing.T) {
 	t.Parallel()
 	w := openWith(t, ", propose: manual")
@@ -201,8 +201,8 @@ func TestSupersede_neverGoesBack(t *testing.T) {
 	}
 }
 
-// A child takes its parents' snapshot whole. While it only is older than what is
-// open, the pull request stays; once what is open was taken back there, it goes.
+// A child uses the whole snapshot of its parents. While that is only older than the open
+// one, the pull request stays; once the parents revert the open one, it is closed.
 func TestSupersede_child(t *testing.T) {
 	t.Parallel()
 	soaking := func(t *testing.T) *promotiontest.Scenario {

@@ -76,8 +76,8 @@ func TestBody_truncated(t *testing.T) {
 	}
 }
 
-// TestBody_outsideTextIsHarmless looks at every line that text from outside
-// gets into: no sign that a forge acts upon stands in it.
+// TestBody_sanitizesOutsideText checks every line with text from outside: it contains no
+// character that a forge acts on.
 func TestBody_sanitizesOutsideText(t *testing.T) {
 	t.Parallel()
 	body := pullrequest.Body(hostile())

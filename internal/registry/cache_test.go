@@ -266,9 +266,8 @@ func BenchmarkSelectWarm(b *testing.B) {
 	}
 }
 
-// An answer counts for its moment and earlier ones, whichever pass, client or
-// process got it. A later moment has it asked for anew, once for all with the same
-// right.
+// A cached response is valid for its freshness time and earlier ones, whichever client or
+// process requested it. A later time requests it again, once for all with the same access.
 func TestSelect_acceptsCachedResponsesForTheirTime(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

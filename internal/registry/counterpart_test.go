@@ -66,7 +66,7 @@ func serve(t *testing.T, program, config string) *fake {
 	return before(t, httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: address}))
 }
 
-// waitFor reads the log until the registry says where it listens.
+// waitFor reads the log until the registry logs its address.
 func waitFor(t *testing.T, output io.Reader) string {
 	t.Helper()
 	lines, said := bufio.NewScanner(output), ""

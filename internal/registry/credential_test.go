@@ -77,7 +77,7 @@ func (f *authFake) credential(usableBy ...string) Credential {
 	return Credential{Host: f.host, UsableBy: usableBy, Username: user, Secret: secret.New(password)}
 }
 
-// sent says whether any request carried a credential.
+// sent reports whether any request carried a credential.
 func (f *fake) sent() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 // dialect is how one registry differs from the specification: who may ask, in
 // which order and pages tags come, and how the next page is named.
 type dialect struct {
-	// login says whether the request may go on, else it has answered.
+	// login reports whether the request may proceed; otherwise it has responded.
 	login func(d *scene, w http.ResponseWriter, r *http.Request) bool
 	// page answers a question for tags.
 	page func(d *scene, w http.ResponseWriter, r *http.Request)
@@ -59,8 +59,8 @@ func fail(w http.ResponseWriter, status int, code, message string) {
 	_, _ = fmt.Fprintf(w, `{"errors":[{"code":%q,"message":%q}]}`, code, message)
 }
 
-// bearer wants a token of a service at path, which looks at who asks. The service
-// must be asked for a pull of the repository.
+// bearer requires a token of a service at path, which authenticates the client. The request
+// must have the scope pull of the repository.
 func bearer(path, service string, may func(user, password string, given bool) (status int)) func(*scene, http.ResponseWriter, *http.Request) bool {
 	return func(s *scene, w http.ResponseWriter, r *http.Request) bool {
 		switch {

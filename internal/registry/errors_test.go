@@ -184,7 +184,7 @@ func TestErrors_refusesTokenServiceOnPrivateNetwork(t *testing.T) {
 
 func TestErrors_unreachableHost(t *testing.T) {
 	t.Parallel()
-	const host = "127.0.0.1:1" // no port that somebody else could get meanwhile
+	const host = "127.0.0.1:1" // no other process can get this port
 	_, err := newClient(t, Options{}).For("a/1").Select(t.Context(), webRequest(t, &fake{host: host}))
 	if fault.KindOf(err) != fault.Temporary || !strings.Contains(err.Error(), "tags of "+host+"/acme/web") {
 		t.Errorf("err = %v (%s)", err, fault.KindOf(err))

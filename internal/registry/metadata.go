@@ -123,7 +123,7 @@ func (a *access) readManifest(ctx context.Context, connection *connection, manif
 	}
 	parsed, err := v1.ParseManifest(bytes.NewReader(manifest))
 	if err != nil {
-		return metadata{Opaque: "the manifest is not valid"}, nil //nolint:nilerr // the metadata says so
+		return metadata{Opaque: "the manifest is not valid"}, nil //nolint:nilerr // the metadata has the error
 	}
 	found := fromAnnotations(parsed.Annotations)
 	var reader func([]byte) metadata
@@ -256,7 +256,7 @@ func validTime(t time.Time) time.Time {
 	return t
 }
 
-// clean drops a text that is too long or not printable: whoever built the image wrote
+// clean drops a text that is too long or not printable: the author of the image wrote
 // it, and users see it.
 func clean(s string) string {
 	if len(s) > maxText || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {

@@ -97,7 +97,7 @@ func (s *session) shrink(refused int) bool {
 // hosts that it is not for.
 type loginTransport struct {
 	inner    http.RoundTripper
-	homeOnly bool // only the registry itself may say how to log in
+	homeOnly bool // only the registry itself may name the token service
 	realm    realm
 	refusals atomic.Int64
 }

@@ -70,8 +70,8 @@ func TestCredential_replacesExpiredToken(t *testing.T) {
 	}
 }
 
-// Whoever answers in the registry's place may say how to log in there, and must
-// not get what the registry alone may have.
+// Another host that responds instead of the registry may name its own login, and must not
+// receive the credential of the registry.
 func TestCredential_refusesRedirectedPing(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect} {
@@ -163,7 +163,7 @@ func TestRealm_usualPairs(t *testing.T) {
 		{"acme.azurecr.io", "acme.azurecr.io", true},
 		{"registry.digitalocean.com", "api.digitalocean.com", true},
 		{"registry.example.co.uk", "evil.co.uk", false},
-		{"acme.github.io", "evil.github.io", false}, // everybody's
+		{"acme.github.io", "evil.github.io", false}, // a public suffix
 		{"registry.example.com", "example.com.evil.test", false},
 		{"registry.example.com", "notexample.com", false},
 		{"10.0.0.7", "10.0.0.8", false},
@@ -179,7 +179,7 @@ func TestRealm_usualPairs(t *testing.T) {
 	}
 }
 
-// stranger is a token service on another host that says yes to everybody.
+// stranger is a token service on another host that accepts every client.
 func stranger(t *testing.T) (host string, asked func() []string) {
 	t.Helper()
 	var mutex sync.Mutex

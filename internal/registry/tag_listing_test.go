@@ -336,7 +336,7 @@ type pager struct {
 	most      int  // larger pages are refused; zero: none are
 	clamp     int  // larger pages are cut to this; zero: none are
 	link      bool // names the next page
-	ignoreAll bool // neither n nor last is looked at
+	ignoreAll bool // neither n nor last is used
 	failAfter string
 	status    int // of a failure
 }

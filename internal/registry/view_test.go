@@ -97,7 +97,7 @@ func TestBatch_Forget(t *testing.T) {
 	}
 }
 
-// A failure is an answer within a pass, until somebody forgets.
+// A failure is cached within a reconciliation, until it is forgotten.
 func TestFlights_forgetFailures(t *testing.T) {
 	t.Parallel()
 	var asked int

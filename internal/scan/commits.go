@@ -29,7 +29,7 @@ type Repository interface {
 	// Entry returns a file that was listed earlier, without reading the commit.
 	Entry(path string, mode object.Mode, id object.ID) object.Entry
 	// Content returns the content of a file: at most limit bytes and one more, so
-	// that the caller can tell that there are more.
+	// that the caller can detect that there are more.
 	Content(file object.Entry, limit int64) ([]byte, error)
 }
 

@@ -199,7 +199,7 @@ const (
 )
 
 // componentNames names each repository after the end of its path, and if two would
-// have the same name, also after what tells them apart.
+// have the same name, also after the part that differs.
 func componentNames(usages []usage) []string {
 	choices := make([][nameChoices]string, len(usages))
 	for i := range usages {

@@ -12,7 +12,7 @@ import (
 	"promoter/internal/image"
 )
 
-// In these shapes, only the key or the form of the name tells whether a text is an
+// In these shapes, only the key or the form of the name decides whether a text is an
 // image: redis:6379 and system:masters look like references, and a chart of its own
 // has a name and a version.
 const (

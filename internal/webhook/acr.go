@@ -2,7 +2,7 @@ package webhook
 
 import "promoter/internal/event"
 
-// acr reads the webhook of an Azure container registry.
+// acr decodes the webhook of an Azure container registry.
 // https://learn.microsoft.com/azure/container-registry/container-registry-webhook-reference
 func acr(r Request) (Delivery, error) {
 	done, err := read[struct {
@@ -21,12 +21,12 @@ func acr(r Request) (Delivery, error) {
 	case err != nil:
 		return Delivery{}, err
 	case done.Action == "":
-		return Delivery{}, lacks("action")
+		return Delivery{}, missing("action")
 	case done.Action != "push" && done.Action != "chart_push":
 		return ignored(done.Action, "only pushes matter") // ping, delete, quarantine
 	case done.Target.Repository == "":
-		return Delivery{}, lacks("target.repository")
+		return Delivery{}, missing("target.repository")
 	}
-	hint := imageHint(done.Request.Host, done.Target.Repository, done.Target.Tag, done.Target.Digest)
-	return Delivery{ID: done.ID, EventType: done.Action, Events: []event.Event{hint}}, nil
+	e := imageEvent(done.Request.Host, done.Target.Repository, done.Target.Tag, done.Target.Digest)
+	return Delivery{ID: done.ID, EventType: done.Action, Events: []event.Event{e}}, nil
 }

@@ -7,31 +7,30 @@ import (
 	"promoter/internal/event"
 )
 
-// argoCD reads what a template of Argo CD notifications posts. Its form is up to who
-// writes the template; docs/webhooks.md has one that says where the application
-// comes from.
+// argoCD decodes the requests of an Argo CD notification template. Users choose the fields;
+// docs/webhooks.md has a template with the repository of the application.
 // https://argo-cd.readthedocs.io/en/stable/operator-manual/notifications/services/webhook/
 func argoCD(r Request) (Delivery, error) {
-	told, err := read[struct {
+	body, err := read[struct {
 		Application string `json:"application"`
 		RepoURL     string `json:"repoURL"`
 	}](r)
 	switch {
 	case err != nil:
 		return Delivery{}, err
-	case told.Application == "":
-		return Delivery{}, lacks("application")
-	case told.RepoURL == "":
-		return Delivery{}, lacks("repoURL")
+	case body.Application == "":
+		return Delivery{}, missing("application")
+	case body.RepoURL == "":
+		return Delivery{}, missing("repoURL")
 	}
-	where, ok := repositoryAt(told.RepoURL)
+	where, ok := repositoryAt(body.RepoURL)
 	if !ok {
-		return Delivery{}, lacks("repoURL with a host and a path")
+		return Delivery{}, missing("repoURL with a host and a path")
 	}
 	return Delivery{EventType: "health", Events: []event.Event{{Kind: event.KindRepository, Repository: where}}}, nil
 }
 
-// repositoryAt reads the URL that Git clones from, also USER@HOST:PATH.
+// repositoryAt parses a clone URL, also USER@HOST:PATH.
 func repositoryAt(address string) (event.Repository, bool) {
 	if !strings.Contains(address, "://") {
 		host, path, found := strings.Cut(address, ":")
@@ -45,7 +44,7 @@ func repositoryAt(address string) (event.Repository, bool) {
 		return event.Repository{}, false
 	}
 	host := hostOf(address)
-	if parsed.Scheme == "ssh" { // whose port is not that of the pages
+	if parsed.Scheme == "ssh" { // its port differs from that of the web pages
 		host = strings.ToLower(parsed.Hostname())
 	}
 	name := strings.TrimSuffix(strings.Trim(parsed.Path, "/"), ".git")

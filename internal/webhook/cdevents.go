@@ -8,7 +8,7 @@ import (
 	"promoter/internal/image"
 )
 
-// cdEvent is an event of CDEvents, by itself or as the data of a CloudEvent.
+// cdEvent is a CDEvents event, posted directly or as the data of a CloudEvent.
 // https://github.com/cdevents/spec/blob/main/continuous-integration.md
 type cdEvent struct {
 	Context struct {
@@ -28,29 +28,29 @@ func cdEvents(r Request) (Delivery, error) {
 	if err != nil {
 		return Delivery{}, err
 	}
-	told := e.cdEvent
+	body := e.cdEvent
 	if e.Data != nil {
-		told = *e.Data
+		body = *e.Data
 	}
-	kind := told.Context.Type
+	kind := body.Context.Type
 	switch {
 	case kind == "":
-		return Delivery{}, lacks("context.type")
+		return Delivery{}, missing("context.type")
 	case !strings.HasPrefix(kind, "dev.cdevents.artifact.published.") && !strings.HasPrefix(kind, "dev.cdevents.artifact.packaged."):
 		return ignored(kind, "only published artifacts matter")
 	}
-	hint, ok := packageHint(told.Subject.ID)
+	published, ok := packageEvent(body.Subject.ID)
 	if !ok {
-		return ignored(kind, "the artifact is no container image with a repository_url")
+		return ignored(kind, "the artifact is not a container image with a repository_url")
 	}
-	return Delivery{ID: told.Context.ID, EventType: kind, Events: []event.Event{hint}}, nil
+	return Delivery{ID: body.Context.ID, EventType: kind, Events: []event.Event{published}}, nil
 }
 
-// packageHint reads the package URL of an image: of the types oci, whose
-// repository_url is the whole repository, and docker, whose it is the host.
+// packageEvent parses the package URL of an image: of the type oci, whose repository_url is
+// the whole repository, or docker, whose repository_url is the host.
 // https://github.com/package-url/purl-spec/blob/main/types-doc/oci-definition.md
 // https://github.com/package-url/purl-spec/blob/main/types-doc/docker-definition.md
-func packageHint(text string) (event.Event, bool) {
+func packageEvent(text string) (event.Event, bool) {
 	text, _, _ = strings.Cut(text, "#")
 	rest, query, _ := strings.Cut(text, "?")
 	values, err := url.ParseQuery(query)
@@ -71,22 +71,22 @@ func packageHint(text string) (event.Event, bool) {
 	case kind != "oci" || where == "":
 		return event.Event{}, false
 	}
-	hint, ok := referenceHint(where)
+	e, ok := referenceEvent(where)
 	tag, digest := values.Get("tag"), ""
 	switch {
 	case image.ValidDigest(version):
 		digest = version
-	case !strings.Contains(version, ":"): // else a digest that was cut short
+	case !strings.Contains(version, ":"): // else a truncated digest
 		tag = firstOf(tag, version)
 	}
 	if strings.Contains(tag, ":") {
 		tag = ""
 	}
-	hint.Image.Tag, hint.Image.Digest = tag, digest
-	return hint, ok
+	e.Image.Tag, e.Image.Digest = tag, digest
+	return e, ok
 }
 
-// packageName takes pkg:TYPE/PATH apart; the slashes of a URL are put up with.
+// packageName splits pkg:TYPE/PATH; slashes before the type are tolerated.
 func packageName(name string) (kind, path string, ok bool) {
 	scheme, rest, found := strings.Cut(name, ":")
 	kind, path, _ = strings.Cut(strings.TrimLeft(rest, "/"), "/")

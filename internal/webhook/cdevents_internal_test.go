@@ -19,7 +19,7 @@ func FuzzPackageURL(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		hint, ok := packageHint(text)
+		hint, ok := packageEvent(text)
 		if !ok {
 			return
 		}

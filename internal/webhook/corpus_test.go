@@ -120,7 +120,7 @@ func TestCorpus_decodesRealPayloads(t *testing.T) {
 		case err != nil && fault.KindOf(err) != fault.Invalid:
 			t.Errorf("%s/%s: %v", s.folder, s.name, err)
 		case err == nil && (len(got.Events) == 0) != (got.Ignored != ""):
-			t.Errorf("%s/%s: %d hints, ignored for %q", s.folder, s.name, len(got.Events), got.Ignored)
+			t.Errorf("%s/%s: %d events, ignored for %q", s.folder, s.name, len(got.Events), got.Ignored)
 		}
 		hints[s.folder] += len(got.Events)
 	}

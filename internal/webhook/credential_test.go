@@ -20,15 +20,15 @@ import (
 
 const theSecret = "canary-secret-of-the-tests"
 
-// credential is how a kind proves itself in the tests.
+// credential is the credential of a kind in the tests.
 type credential struct {
 	options webhook.Options
 	header  string           // empty: the path
 	prefix  string           // before the signature
-	with    func() hash.Hash // nil: the secret stands there itself
+	with    func() hash.Hash // nil: the secret itself
 }
 
-// credentialOf is the way of a kind that its documentation advises.
+// credentialOf returns the credential that the documentation of a kind recommends.
 func credentialOf(kind string) credential {
 	c := credential{options: webhook.Options{Name: "hook", Kind: kind, Secret: secret.New(theSecret)}}
 	switch kind {
@@ -222,7 +222,7 @@ func TestNew_refusesIncompleteOptions(t *testing.T) {
 		{"another kind", webhook.Options{Name: "hook", Kind: "svn"}, `receiver hook: this promoter has no sender "svn"`},
 		{"no credential", webhook.Options{Name: "hook", Kind: "github"}, "receiver hook: it has no credential"},
 		{"a short secret in the path", webhook.Options{Name: "hook", Kind: "quay", PathSecret: secret.New(longSecret[:31])}, "fewer than 32 characters"},
-		{"an audience without the rest", webhook.Options{Name: "hook", Kind: "gar", Audience: "promoter"}, "wants an email"},
+		{"an audience without the rest", webhook.Options{Name: "hook", Kind: "gar", Audience: "promoter"}, "requires an email"},
 	} {
 		_, err := webhook.New(test.options)
 		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), test.want) {

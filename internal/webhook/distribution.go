@@ -2,8 +2,8 @@ package webhook
 
 import "strings"
 
-// distribution reads the notifications of the CNCF distribution registry, and of
-// GitLab's, which is one: an envelope of several events.
+// distribution decodes the notifications of the CNCF distribution registry and of GitLab's
+// registry, which is based on it: an envelope of several events.
 // https://distribution.github.io/distribution/about/notifications/
 func distribution(r Request) (Delivery, error) {
 	envelope, err := read[struct {
@@ -15,7 +15,7 @@ func distribution(r Request) (Delivery, error) {
 				Digest     string `json:"digest"`
 				Repository string `json:"repository"`
 				URL        string `json:"url"`
-				Tag        string `json:"tag"` // not there for a push by digest
+				Tag        string `json:"tag"` // absent for a push by digest
 			} `json:"target"`
 			Request struct {
 				Host string `json:"host"`
@@ -26,7 +26,7 @@ func distribution(r Request) (Delivery, error) {
 		return Delivery{}, err
 	}
 	if len(envelope.Events) == 0 {
-		return Delivery{}, lacks("events")
+		return Delivery{}, missing("events")
 	}
 	d := Delivery{ID: envelope.Events[0].ID, EventType: envelope.Events[0].Action}
 	for _, e := range envelope.Events {
@@ -34,7 +34,7 @@ func distribution(r Request) (Delivery, error) {
 			continue
 		}
 		for _, host := range hostsOf(e.Request.Host, e.Target.URL) {
-			d.Events = append(d.Events, imageHint(host, e.Target.Repository, e.Target.Tag, e.Target.Digest))
+			d.Events = append(d.Events, imageEvent(host, e.Target.Repository, e.Target.Tag, e.Target.Digest))
 		}
 	}
 	if len(d.Events) == 0 {
@@ -43,19 +43,19 @@ func distribution(r Request) (Delivery, error) {
 	return d, nil
 }
 
-// hostsOf are those under which the registry is known: to who pushed, which may be
-// the name behind a proxy, and to itself, from X-Forwarded-Host or http.host of its
-// configuration. Where it says neither, any may be meant.
+// hostsOf returns the hosts of the registry: the one that the client requested, possibly an
+// internal name behind a proxy, and the one that the registry knows, from X-Forwarded-Host
+// or http.host of its configuration. An empty host matches any.
 // https://distribution.github.io/distribution/about/configuration/#http
-func hostsOf(asked, address string) []string {
+func hostsOf(requested, address string) []string {
 	known := hostOf(address)
-	if asked == "" || known == "" {
-		return []string{firstOf(asked, known)}
+	if requested == "" || known == "" {
+		return []string{firstOf(requested, known)}
 	}
-	return []string{asked, known}
+	return []string{requested, known}
 }
 
-// isManifest tells manifests and indexes from blobs, whose media type is
+// isManifest distinguishes manifests and indexes from blobs, whose media type is
 // application/octet-stream or that of a layer.
 func isManifest(mediaType string) bool {
 	return strings.Contains(mediaType, ".manifest.") || strings.Contains(mediaType, ".image.index.")

@@ -6,7 +6,7 @@ import (
 	"promoter/internal/event"
 )
 
-// dockerHub reads the webhook of a repository. It names no digest.
+// dockerHub decodes the webhook of a repository. It contains no digest.
 // https://docs.docker.com/docker-hub/repos/manage/webhooks/
 func dockerHub(r Request) (Delivery, error) {
 	push, err := read[struct {
@@ -26,13 +26,13 @@ func dockerHub(r Request) (Delivery, error) {
 	path := firstOf(push.Repository.RepoName, own)
 	switch {
 	case path == "":
-		return Delivery{}, lacks("repository.repo_name")
+		return Delivery{}, missing("repository.repo_name")
 	case push.PushData.Tag == "":
-		return Delivery{}, lacks("push_data.tag")
+		return Delivery{}, missing("push_data.tag")
 	}
-	hint, ok := referenceHint(path + ":" + push.PushData.Tag)
+	e, ok := referenceEvent(path + ":" + push.PushData.Tag)
 	if !ok {
-		return Delivery{}, lacks("repository.repo_name of an image")
+		return Delivery{}, missing("repository.repo_name of an image")
 	}
-	return Delivery{EventType: "push", Events: []event.Event{hint}}, nil
+	return Delivery{EventType: "push", Events: []event.Event{e}}, nil
 }

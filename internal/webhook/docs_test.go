@@ -50,8 +50,8 @@ func TestKinds_areThoseOfTheSchema(t *testing.T) {
 	}
 }
 
-// Every kind has a line in the table of docs/webhooks.md, and a part that says how to
-// set it up, with a page of its sender. There is no part about what is no kind.
+// Every kind has a row in the table of docs/webhooks.md and a section with the setup and a
+// link to the documentation of the sender. There is no section about an unknown kind.
 func TestKinds_areDocumented(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "webhooks.md"))

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ecrEvent is what Amazon EventBridge posts for a registry: its own JSON, or the
-// same as a CloudEvent.
+// ecrEvent is the request of Amazon EventBridge for a registry: its own JSON or a
+// CloudEvent.
 // https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-eventbridge.html
 type ecrEvent struct {
 	ID      string    `json:"id"`
@@ -34,8 +34,8 @@ type ecrDetail struct {
 	CloudDigest     string `json:"imageDigest"`
 }
 
-// pushed says whether the registry of the event has an image more. A replication is
-// told where it arrives.
+// pushed reports whether the registry has a new image. A replication is reported by the
+// target registry.
 func (d ecrDetail) pushed() bool {
 	return d.Result == "SUCCESS" && (d.Action == "PUSH" || d.Action == "REPLICATE")
 }
@@ -48,7 +48,7 @@ func ecr(r Request) (Delivery, error) {
 	case e.SpecVersion != "":
 		return cloudECR(e)
 	case e.Type == "":
-		return Delivery{}, lacks("detail-type")
+		return Delivery{}, missing("detail-type")
 	case e.Source != "aws.ecr" || !e.Detail.pushed():
 		return ignored(e.Type, "only pushes to ECR that succeeded matter")
 	}
@@ -61,27 +61,27 @@ func cloudECR(e ecrEvent) (Delivery, error) {
 	source := ecrSource.FindStringSubmatch(e.Source)
 	switch {
 	case e.CloudType == "":
-		return Delivery{}, lacks("type")
+		return Delivery{}, missing("type")
 	case !strings.HasPrefix(e.CloudType, "com.amazon.ecr.image.push"):
 		return ignored(e.CloudType, "only pushes to ECR matter")
 	case source == nil:
-		return Delivery{}, lacks("source that names region and account")
+		return Delivery{}, missing("source that names region and account")
 	}
 	name, tag, _ := strings.Cut(e.Subject, ":")
 	return pushedToECR(e.ID, e.CloudType, source[2], source[1], firstOf(e.Data.CloudRepository, name), firstOf(e.Data.CloudTag, tag), e.Data.CloudDigest)
 }
 
-// pushedToECR makes the host of account and region. China and the European sovereign
+// pushedToECR builds the host from account and region. China and the European sovereign
 // cloud have domains of their own.
 // https://docs.aws.amazon.com/general/latest/gr/ecr.html
-func pushedToECR(id, happened, account, region, repository, tag, digest string) (Delivery, error) {
+func pushedToECR(id, eventType, account, region, repository, tag, digest string) (Delivery, error) {
 	switch {
 	case account == "" || region == "":
-		return Delivery{}, lacks("account and region")
+		return Delivery{}, missing("account and region")
 	case repository == "":
-		return Delivery{}, lacks("repository-name")
+		return Delivery{}, missing("repository-name")
 	case tag == "" && digest == "":
-		return Delivery{}, lacks("image-tag")
+		return Delivery{}, missing("image-tag")
 	}
 	domain := "amazonaws.com"
 	switch partition, _, _ := strings.Cut(region, "-"); partition {
@@ -90,9 +90,9 @@ func pushedToECR(id, happened, account, region, repository, tag, digest string) 
 	case "eusc":
 		domain = "amazonaws.eu"
 	}
-	d := Delivery{ID: id, EventType: happened}
+	d := Delivery{ID: id, EventType: eventType}
 	for _, service := range []string{".dkr.ecr.", ".dkr.ecr-fips."} {
-		d.Events = append(d.Events, imageHint(account+service+region+"."+domain, repository, tag, digest))
+		d.Events = append(d.Events, imageEvent(account+service+region+"."+domain, repository, tag, digest))
 	}
 	return d, nil
 }

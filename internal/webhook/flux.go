@@ -8,13 +8,13 @@ import (
 
 // fluxSignature is the HMAC of the provider generic-hmac.
 // https://fluxcd.io/flux/components/notification/providers/#generic-webhook-with-hmac
-func fluxSignature(Options) proof { return signed("X-Signature", "sha256=") }
+func fluxSignature(Options) verifier { return signed("X-Signature", "sha256=") }
 
-// flux reads an event of Flux's notification controller. It tells the object and
-// no repository: which environments it deploys is known by their `health`.
+// flux decodes an event of Flux's notification controller. It names an object but no
+// repository: the `health` of an environment names the object that deploys it.
 // https://fluxcd.io/flux/components/notification/events/
 func flux(r Request) (Delivery, error) {
-	told, err := read[struct {
+	body, err := read[struct {
 		Object struct {
 			Kind      string `json:"kind"`
 			Namespace string `json:"namespace"`
@@ -22,13 +22,13 @@ func flux(r Request) (Delivery, error) {
 		} `json:"involvedObject"`
 		Reason string `json:"reason"`
 	}](r)
-	of := told.Object
+	of := body.Object
 	switch {
 	case err != nil:
 		return Delivery{}, err
 	case of.Kind == "" || of.Namespace == "" || of.Name == "":
-		return Delivery{}, lacks("involvedObject")
+		return Delivery{}, missing("involvedObject")
 	}
 	subject := strings.ToLower(of.Kind) + "/" + of.Namespace + "/" + of.Name
-	return Delivery{EventType: told.Reason, Events: []event.Event{{Kind: event.KindHealth, Subject: subject}}}, nil
+	return Delivery{EventType: body.Reason, Events: []event.Event{{Kind: event.KindHealth, Subject: subject}}}, nil
 }

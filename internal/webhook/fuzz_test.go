@@ -59,7 +59,7 @@ func happened(header http.Header) string {
 func wellFormed(t *testing.T, d webhook.Delivery) {
 	t.Helper()
 	if (len(d.Events) == 0) != (d.Ignored != "") || len(d.Events) > 1000 {
-		t.Errorf("%d hints, ignored for %q", len(d.Events), d.Ignored)
+		t.Errorf("%d events, ignored for %q", len(d.Events), d.Ignored)
 	}
 	for _, text := range []string{d.ID, d.EventType} {
 		if len(text) > 128 || !utf8.ValidString(text) {

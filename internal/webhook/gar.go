@@ -14,10 +14,10 @@ import (
 type garChange struct {
 	Action string `json:"action"`
 	Digest string `json:"digest"` // HOST/PATH@DIGEST
-	Tag    string `json:"tag"`    // HOST/PATH:TAG; not there for an untagged image
+	Tag    string `json:"tag"`    // HOST/PATH:TAG; absent for an untagged image
 }
 
-// gar reads what Pub/Sub pushes: the message in an envelope, or with "payload
+// gar decodes a Pub/Sub push request: the message in an envelope, or with "payload
 // unwrapping" the message alone.
 // https://cloud.google.com/pubsub/docs/push#receive_push
 // https://cloud.google.com/pubsub/docs/payload-unwrapping
@@ -35,23 +35,23 @@ func gar(r Request) (Delivery, error) {
 	case pushed.Message == nil && pushed.Action != "":
 		return pushed.delivery(r.Header.Get("X-Goog-Pubsub-Message-Id"))
 	case pushed.Message == nil || len(pushed.Message.Data) == 0:
-		return Delivery{}, lacks("message.data")
+		return Delivery{}, missing("message.data")
 	}
 	var change garChange
 	if err := json.Unmarshal(pushed.Message.Data, &change); err != nil {
-		return Delivery{}, fault.New(fault.Invalid, "its message.data is no JSON: %w", err)
+		return Delivery{}, fault.New(fault.Invalid, "its message.data is not JSON: %w", err)
 	}
 	return change.delivery(pushed.Message.ID)
 }
 
 func (c garChange) delivery(id string) (Delivery, error) {
 	if c.Action != "INSERT" {
-		return ignored(c.Action, "only what is inserted matters")
+		return ignored(c.Action, "only inserted images matter")
 	}
-	hint, ok := referenceHint(firstOf(c.Tag, c.Digest))
+	e, ok := referenceEvent(firstOf(c.Tag, c.Digest))
 	if !ok {
-		return Delivery{}, lacks("digest and no tag")
+		return Delivery{}, fault.New(fault.Invalid, "it has neither digest nor tag")
 	}
-	_, hint.Image.Digest, _ = strings.Cut(c.Digest, "@")
-	return Delivery{ID: id, EventType: c.Action, Events: []event.Event{hint}}, nil
+	_, e.Image.Digest, _ = strings.Cut(c.Digest, "@")
+	return Delivery{ID: id, EventType: c.Action, Events: []event.Event{e}}, nil
 }

@@ -6,15 +6,15 @@ import (
 	"promoter/internal/event"
 )
 
-// genericSignature is what a script can send: the secret in a header of choice, or
-// the HMAC of the body there, as sha256=HEX.
-func genericSignature(o Options) proof {
+// genericSignature accepts what a script can send: the secret in a header of choice, or the
+// HMAC of the body there, as sha256=HEX.
+func genericSignature(o Options) verifier {
 	return either(signed(o.Header, "sha256="), headerSecret(o))
 }
 
-// genericBody is JSON that is easy to write: {"image": "HOST/PATH:TAG"}, or several
-// of them as images. Else the fields by which registries tell it apart, by themselves
-// or as the data of a CloudEvent.
+// genericBody is JSON that is easy to write: {"image": "HOST/PATH:TAG"}, or several images
+// as "images". Or the separate fields that registries use, directly or as the data of a
+// CloudEvent.
 type genericBody struct {
 	Image  string   `json:"image"`
 	Images []string `json:"images"`
@@ -23,12 +23,12 @@ type genericBody struct {
 	ID          string       `json:"id"`
 	SpecVersion string       `json:"specversion"`
 	Type        string       `json:"type"`
-	Source      string       `json:"source"` // of a CloudEvent: a URL whose host is the registry's
+	Source      string       `json:"source"` // of a CloudEvent: a URL with the host of the registry
 	Subject     string       `json:"subject"`
 	Data        *genericPush `json:"data"`
 }
 
-// genericPush has what is told of one push under the names that are in use.
+// genericPush has the fields of a push under the names in use.
 type genericPush struct {
 	Registry       string `json:"registry"`
 	RegistryURL    string `json:"registryUrl"`
@@ -40,7 +40,7 @@ type genericPush struct {
 	ImageDigest    string `json:"imageDigest"`
 }
 
-func (p genericPush) hint(source string) event.Event {
+func (p genericPush) event(source string) event.Event {
 	path := firstOf(p.Repository, p.RepositoryName)
 	host := firstOf(p.Registry, p.RegistryURL)
 	if first, rest, _ := strings.Cut(path, "/"); host == "" && strings.ContainsAny(first, ".:") {
@@ -49,7 +49,7 @@ func (p genericPush) hint(source string) event.Event {
 	if strings.Contains(host, "://") {
 		host = hostOf(host)
 	}
-	return imageHint(firstOf(host, hostOf(source)), path, firstOf(p.Tag, p.ImageTag), firstOf(p.Digest, p.ImageDigest))
+	return imageEvent(firstOf(host, hostOf(source)), path, firstOf(p.Tag, p.ImageTag), firstOf(p.Digest, p.ImageDigest))
 }
 
 func generic(r Request) (Delivery, error) {
@@ -62,15 +62,15 @@ func generic(r Request) (Delivery, error) {
 	}
 	d := Delivery{ID: body.ID, EventType: firstOf(body.Type, "push")}
 	for _, text := range append(body.Images, body.Image) {
-		if hint, ok := referenceHint(text); ok {
-			d.Events = append(d.Events, hint)
+		if e, ok := referenceEvent(text); ok {
+			d.Events = append(d.Events, e)
 		}
 	}
-	if hint := body.hint(""); hint.Image.Path != "" {
-		d.Events = append(d.Events, hint)
+	if e := body.event(""); e.Image.Path != "" {
+		d.Events = append(d.Events, e)
 	}
 	if len(d.Events) == 0 {
-		return Delivery{}, lacks(`image, as in {"image": "quay.io/acme/web:1.4.2"}`)
+		return Delivery{}, missing(`image, as in {"image": "quay.io/acme/web:1.4.2"}`)
 	}
 	return d, nil
 }
@@ -78,15 +78,15 @@ func generic(r Request) (Delivery, error) {
 func genericCloudEvent(body genericBody) (Delivery, error) {
 	switch {
 	case body.SpecVersion == "":
-		return Delivery{}, lacks("specversion")
+		return Delivery{}, missing("specversion")
 	case body.Type == "":
-		return Delivery{}, lacks("type")
+		return Delivery{}, missing("type")
 	case body.Data == nil:
-		return Delivery{}, lacks("data")
+		return Delivery{}, missing("data")
 	}
-	hint := body.Data.hint(body.Source)
-	if hint.Image.Path == "" {
-		return ignored(body.Type, "the event names no repository of images")
+	e := body.Data.event(body.Source)
+	if e.Image.Path == "" {
+		return ignored(body.Type, "the event names no image repository")
 	}
-	return Delivery{ID: body.ID, EventType: body.Type, Events: []event.Event{hint}}, nil
+	return Delivery{ID: body.ID, EventType: body.Type, Events: []event.Event{e}}, nil
 }

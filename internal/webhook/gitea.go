@@ -9,11 +9,11 @@ import (
 	"promoter/internal/identity"
 )
 
-// giteaSignature is the HMAC of the JSON, in Gitea's own header or in GitHub's. Where
-// that is a field of a form, GitHub signs the form and Gitea the field.
+// giteaSignature is the HMAC of the JSON, in Gitea's own header or in GitHub's. For a form,
+// GitHub signs the whole form and Gitea the field with the JSON.
 // https://docs.gitea.com/usage/webhooks
 // https://github.com/go-gitea/gitea/blob/main/services/webhook/deliver.go
-func giteaSignature(o Options) proof {
+func giteaSignature(o Options) verifier {
 	sign := hmacOf(sha256.New, []byte(o.Secret.Reveal()))
 	either := either(signed("X-Gitea-Signature", ""), hubSignature(o))
 	return func(ctx context.Context, r Request) bool {
@@ -24,15 +24,15 @@ func giteaSignature(o Options) proof {
 	}
 }
 
-// giteaEvent is what events of Gitea and Forgejo have in common.
+// giteaEvent has the common fields of the events of Gitea and Forgejo.
 type giteaEvent struct {
 	Action     string `json:"action"`
 	Repository *struct {
 		ID       int64  `json:"id"`
 		FullName string `json:"full_name"`
 		HTMLURL  string `json:"html_url"`
-		CloneURL string `json:"clone_url"` // HTTP, also where the pages are not told
-	} `json:"repository"` // null for a package that belongs to none
+		CloneURL string `json:"clone_url"` // HTTP, also in events without html_url
+	} `json:"repository"` // null for a package without a repository
 	Sender struct {
 		HTMLURL string `json:"html_url"`
 	} `json:"sender"`
@@ -56,61 +56,61 @@ type giteaEvent struct {
 }
 
 func gitea(r Request) (Delivery, error) {
-	happened := firstOf(r.Header.Get("X-Gitea-Event"), r.Header.Get("X-Forgejo-Event"))
-	if happened == "" {
-		return Delivery{}, lacks("header X-Gitea-Event")
+	name := firstOf(r.Header.Get("X-Gitea-Event"), r.Header.Get("X-Forgejo-Event"))
+	if name == "" {
+		return Delivery{}, missing("header X-Gitea-Event")
 	}
 	e, err := read[giteaEvent](r)
 	if err != nil {
 		return Delivery{}, err
 	}
-	d, err := e.delivery(happened)
+	d, err := e.delivery(name)
 	d.ID = firstOf(r.Header.Get("X-Gitea-Delivery"), r.Header.Get("X-Forgejo-Delivery"))
-	if d.EventType = happened; e.Action != "" {
+	if d.EventType = name; e.Action != "" {
 		d.EventType += " " + e.Action
 	}
 	return d, err
 }
 
-func (e giteaEvent) delivery(happened string) (Delivery, error) {
+func (e giteaEvent) delivery(name string) (Delivery, error) {
 	switch {
-	case happened == "package":
+	case name == "package":
 		return e.published()
-	case happened == "release":
+	case name == "release":
 		return e.about(event.Event{Kind: event.KindRelease})
-	case happened == "issue_comment" && (!e.IsPull || e.Action != "created"):
-		return ignored(happened, "only new comments on pull requests matter")
-	case happened == "issue_comment":
+	case name == "issue_comment" && (!e.IsPull || e.Action != "created"):
+		return ignored(name, "only new comments on pull requests matter")
+	case name == "issue_comment":
 		return e.about(event.Event{Kind: event.KindComment, Number: max(e.Issue.Number, e.Number), Comment: e.Comment.ID})
-	case strings.HasPrefix(happened, "pull_request"), happened == "push", happened == "create", happened == "delete",
-		happened == "status", happened == "repository", happened == "workflow_run", happened == "action_run_success", happened == "action_run_failure":
+	case strings.HasPrefix(name, "pull_request"), name == "push", name == "create", name == "delete",
+		name == "status", name == "repository", name == "workflow_run", name == "action_run_success", name == "action_run_failure":
 		return e.about(event.Event{Kind: event.KindRepository})
 	}
-	return ignored(happened, "the event does not matter")
+	return ignored(name, "the event does not matter")
 }
 
-func (e giteaEvent) about(hint event.Event) (Delivery, error) {
+func (e giteaEvent) about(found event.Event) (Delivery, error) {
 	if e.Repository == nil {
-		return Delivery{}, lacks("repository")
+		return Delivery{}, missing("repository")
 	}
 	host := firstOf(hostOf(e.Repository.HTMLURL), hostOf(e.Repository.CloneURL))
-	hint.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: identity.NumericID(e.Repository.ID)}
-	return Delivery{Events: []event.Event{hint}}, nil
+	found.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: identity.NumericID(e.Repository.ID)}
+	return Delivery{Events: []event.Event{found}}, nil
 }
 
-// published reads the event of a package. Its registry is the forge itself.
+// published decodes the event of a package. Its registry is the forge itself.
 func (e giteaEvent) published() (Delivery, error) {
 	p := e.Package
 	switch {
 	case p == nil:
-		return Delivery{}, lacks("package")
+		return Delivery{}, missing("package")
 	case e.Action != "created":
 		return ignored(e.Action, "only created packages matter")
 	case p.Type != "container":
 		return ignored(e.Action, "only containers matter")
 	case p.Owner.Login == "" || p.Name == "":
-		return Delivery{}, lacks("package.name and package.owner")
+		return Delivery{}, missing("package.name and package.owner")
 	}
 	host := firstOf(hostOf(p.HTMLURL), hostOf(e.Sender.HTMLURL)) // else any
-	return Delivery{Events: []event.Event{imageHint(host, strings.ToLower(p.Owner.Login+"/"+p.Name), p.Version, "")}}, nil
+	return Delivery{Events: []event.Event{imageEvent(host, strings.ToLower(p.Owner.Login+"/"+p.Name), p.Version, "")}}, nil
 }

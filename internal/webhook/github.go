@@ -7,7 +7,7 @@ import (
 	"promoter/internal/identity"
 )
 
-// githubEvent is what events of GitHub have in common, as far as it matters.
+// githubEvent has the relevant fields of GitHub events.
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads
 type githubEvent struct {
 	Action     string        `json:"action"`
@@ -15,13 +15,13 @@ type githubEvent struct {
 	Sender     githubPerson  `json:"sender"`
 	Ref        string        `json:"ref"` // of a push
 	Pull       githubPull    `json:"pull_request"`
-	// Installation is that of the App whose webhook it is.
+	// Installation belongs to the App whose webhook this is.
 	Installation struct {
 		Account githubPerson `json:"account"`
 	} `json:"installation"`
 	Issue struct {
 		Number      int       `json:"number"`
-		PullRequest *struct{} `json:"pull_request"` // what makes an issue one
+		PullRequest *struct{} `json:"pull_request"` // present if the issue is a pull request
 	} `json:"issue"`
 	Comment struct {
 		ID int64 `json:"id"`
@@ -48,42 +48,42 @@ type githubPerson struct {
 	HTMLURL string `json:"html_url"`
 }
 
-// githubHost is that of the public GitHub.
+// githubHost is the host of the public GitHub.
 const githubHost = "github.com"
 
-// host is where the event happened. GitHub Enterprise Server says it in a header.
+// host returns the host of the forge. GitHub Enterprise Server sends it in a header.
 // https://docs.github.com/en/enterprise-server@3.15/webhooks/webhook-events-and-payloads#delivery-headers
 func (e githubEvent) host(r Request) string {
-	where := ""
+	page := ""
 	if e.Repository != nil {
-		where = e.Repository.HTMLURL
+		page = e.Repository.HTMLURL
 	}
-	return firstOf(hostOf(where), strings.ToLower(r.Header.Get("X-GitHub-Enterprise-Host")),
+	return firstOf(hostOf(page), strings.ToLower(r.Header.Get("X-GitHub-Enterprise-Host")),
 		hostOf(e.Installation.Account.HTMLURL), hostOf(e.Sender.HTMLURL), githubHost)
 }
 
-// github reads the events of GitHub: of repositories, of an App, and of packages.
+// github decodes the events of GitHub: of repositories, of an App, and of packages.
 func github(r Request) (Delivery, error) {
-	happened := r.Header.Get("X-GitHub-Event")
-	if happened == "" {
-		return Delivery{}, lacks("header X-GitHub-Event")
+	name := r.Header.Get("X-GitHub-Event")
+	if name == "" {
+		return Delivery{}, missing("header X-GitHub-Event")
 	}
 	e, err := read[githubEvent](r)
 	if err != nil {
 		return Delivery{}, err
 	}
-	d, err := e.delivery(happened, e.host(r))
+	d, err := e.delivery(name, e.host(r))
 	d.ID = r.Header.Get("X-GitHub-Delivery")
-	if d.EventType = happened; e.Action != "" {
+	if d.EventType = name; e.Action != "" {
 		d.EventType += " " + e.Action
 	}
 	return d, err
 }
 
-func (e githubEvent) delivery(happened, host string) (Delivery, error) {
-	switch happened {
+func (e githubEvent) delivery(name, host string) (Delivery, error) {
+	switch name {
 	case "ping":
-		return ignored(happened, "a ping")
+		return ignored(name, "a ping")
 	case "installation", "installation_repositories", "installation_target":
 		return Delivery{Events: []event.Event{{Kind: event.KindInstallation, Repository: event.Repository{Host: host}}}}, nil
 	case "package", "registry_package":
@@ -92,36 +92,102 @@ func (e githubEvent) delivery(happened, host string) (Delivery, error) {
 		return e.about(event.Event{Kind: event.KindRelease}, host)
 	case "issue_comment":
 		if e.Issue.PullRequest == nil || e.Action != "created" {
-			return ignored(happened, "only new comments on pull requests matter")
+			return ignored(name, "only new comments on pull requests matter")
 		}
 		return e.about(event.Event{Kind: event.KindComment, Number: e.Issue.Number, Comment: e.Comment.ID}, host)
 	case "check_run", "check_suite", "create", "delete", "deployment_status", "merge_group", "pull_request",
 		"pull_request_review", "push", "repository", "status", "workflow_run", "branch_protection_rule", "repository_ruleset":
-		return e.about(event.Event{Kind: event.KindRepository, Config: e.mayConfigure(happened)}, host)
+		return e.about(event.Event{Kind: event.KindRepository, Config: e.mayConfigure(name)}, host)
 	}
-	return ignored(happened, "the event does not matter")
+	return ignored(name, "the event does not matter")
 }
 
-// mayConfigure says whether a config file may be there now that was not: a push to the
-// default branch, a merge into it, or a repository that is new or otherwise another.
-func (e githubEvent) mayConfigure(happened string) bool {
+// mayConfigure reports whether the event may have added a config file: a push to the
+// default branch, a merge into it, or a new or changed repository.
+func (e githubEvent) mayConfigure(name string) bool {
 	if e.Repository == nil {
 		return false
 	}
 	byDefault := e.Repository.DefaultBranch
-	switch happened {
+	switch name {
 	case "push":
 		return e.Ref == "refs/heads/"+byDefault
 	case "pull_request":
 		return e.Action == "closed" && e.Pull.Merged && e.Pull.Base.Ref == byDefault
 	}
-	return happened == "repository"
+	return name == "repository"
 }
 
-func (e githubEvent) about(hint event.Event, host string) (Delivery, error) {
+func (e githubEvent) about(found event.Event, host string) (Delivery, error) {
 	if e.Repository == nil {
-		return Delivery{}, lacks("repository")
+		return Delivery{}, missing("repository")
 	}
-	hint.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: identity.NumericID(e.Repository.ID)}
-	return Delivery{Events: []event.Event{hint}}, nil
+	found.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: identity.NumericID(e.Repository.ID)}
+	return Delivery{Events: []event.Event{found}}, nil
+}
+
+// githubPackage is a published package: `package` in the events of an organization,
+// `registry_package` in those of a repository.
+type githubPackage struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+	Type      string `json:"package_type"` // CONTAINER or container
+	Owner     struct {
+		Login string `json:"login"`
+	} `json:"owner"`
+	Version struct {
+		Name     string `json:"name"` // a tag, or the digest
+		URL      string `json:"package_url"`
+		Metadata struct {
+			Tag struct {
+				Name   string `json:"name"` // empty for a push by digest
+				Digest string `json:"digest"`
+			} `json:"tag"`
+		} `json:"container_metadata"`
+	} `json:"package_version"`
+}
+
+// githubRegistry returns the container registry of a GitHub host. Its names are in lower
+// case even where those of their owners are not.
+// https://docs.github.com/en/enterprise-server@3.15/packages/working-with-a-github-packages-registry/working-with-the-container-registry
+func githubRegistry(host string) string {
+	if host == githubHost {
+		return "ghcr.io"
+	}
+	return "containers." + host
+}
+
+// published decodes the event of a package in the container registry.
+func (e githubEvent) published(host string) (Delivery, error) {
+	p := e.Package
+	if p == nil {
+		p = e.RegistryPackage
+	}
+	switch {
+	case p == nil:
+		return Delivery{}, missing("package")
+	case e.Action != "published" && e.Action != "updated":
+		return ignored(e.Action, "only published packages matter")
+	case !strings.EqualFold(p.Type, "container"):
+		return ignored(e.Action, "only containers matter")
+	case p.Name == "":
+		return Delivery{}, missing("package.name")
+	}
+	where, ok := p.located(host)
+	if !ok {
+		return Delivery{}, missing("package.owner")
+	}
+	tag := p.Version.Metadata.Tag
+	found := imageEvent(where.Image.Host, where.Image.Path, firstOf(tag.Name, p.Version.Name), tag.Digest)
+	return Delivery{Events: []event.Event{found}}, nil
+}
+
+// located returns the image: from the URL of the version, which ends with a colon if there
+// is no tag, or from the names of owner and package.
+func (p *githubPackage) located(host string) (event.Event, bool) {
+	if found, ok := referenceEvent(strings.ToLower(strings.TrimSuffix(p.Version.URL, ":"))); ok && strings.Contains(p.Version.URL, "/") {
+		return found, true
+	}
+	owner := firstOf(p.Owner.Login, p.Namespace)
+	return imageEvent(githubRegistry(host), strings.ToLower(owner+"/"+p.Name), "", ""), owner != ""
 }

@@ -13,19 +13,18 @@ import (
 	"promoter/internal/identity"
 )
 
-// gitlabProof is the secret token itself in a header, or a signature with what GitLab
-// calls the signing token.
+// gitlabToken is the secret token in a header, or a signature with the signing token.
 // https://docs.gitlab.com/user/project/integrations/webhooks/#validate-requests-by-using-a-secret-token
-func gitlabProof(o Options) proof {
+func gitlabToken(o Options) verifier {
 	return either(inHeader("X-Gitlab-Token", o.Secret), standardSignature(o))
 }
 
-// standardSignature is that of Standard Webhooks: the HMAC of id, time and body in
-// Base64, with a key in Base64 behind whsec_. The time is not looked at: who posts a
-// request again has us look again, which is all that it can do.
+// standardSignature is the signature of Standard Webhooks: the HMAC of ID, time, and body in
+// Base64, with a key in Base64 after whsec_. The time is not checked: a replayed request
+// only causes another reconciliation.
 // https://gitlab.com/gitlab-org/gitlab/-/merge_requests/230944
 // https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
-func standardSignature(o Options) proof {
+func standardSignature(o Options) verifier {
 	text, isKey := strings.CutPrefix(o.Secret.Reveal(), "whsec_")
 	key, err := base64.StdEncoding.DecodeString(text)
 	if !isKey || err != nil {
@@ -34,17 +33,17 @@ func standardSignature(o Options) proof {
 	sign := hmacOf(sha256.New, key)
 	return func(_ context.Context, r Request) bool {
 		wanted := sign([]byte(r.Header.Get("Webhook-Id")+"."+r.Header.Get("Webhook-Timestamp")+"."), r.Body)
-		proven := false
-		for _, one := range strings.Fields(r.Header.Get("Webhook-Signature")) {
-			sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(one, "v1,"))
-			proven = err == nil && hmac.Equal(sum, wanted) || proven
+		verified := false
+		for _, signature := range strings.Fields(r.Header.Get("Webhook-Signature")) {
+			sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(signature, "v1,"))
+			verified = err == nil && hmac.Equal(sum, wanted) || verified
 		}
-		return proven
+		return verified
 	}
 }
 
-// gitlabEvent is what events of a project, of a group, and system hooks have in
-// common.
+// gitlabEvent has the common fields of the events of a project, of a group, and of system
+// hooks.
 // https://docs.gitlab.com/user/project/integrations/webhook_events/
 // https://docs.gitlab.com/administration/system_hooks/
 type gitlabEvent struct {
@@ -59,7 +58,7 @@ type gitlabEvent struct {
 	Path       string `json:"path_with_namespace"` // of a project, in a system hook
 	Repository struct {
 		URL string `json:"homepage"`
-	} `json:"repository"` // also where there is no project: of jobs, in older releases
+	} `json:"repository"` // also in events without a project: of jobs, in older releases
 	Object struct {
 		ID       int64  `json:"id"`
 		Noteable string `json:"noteable_type"`
@@ -70,9 +69,9 @@ type gitlabEvent struct {
 	} `json:"merge_request"`
 }
 
-// happened is what the event is called: by itself, or by a header where a template of
-// the webhook left it out.
-func (e gitlabEvent) happened(header http.Header) string {
+// name returns the name of the event: from the body, or from a header where the custom
+// template of the webhook omits it.
+func (e gitlabEvent) name(header http.Header) string {
 	name := strings.TrimSuffix(header.Get("X-Gitlab-Event"), " Hook")
 	if name == "Job" {
 		name = "build"
@@ -80,8 +79,8 @@ func (e gitlabEvent) happened(header http.Header) string {
 	return firstOf(e.Kind, e.Name, strings.ToLower(strings.ReplaceAll(name, " ", "_")))
 }
 
-// repository is the project. Events of older releases and system hooks do not tell
-// its URL; a header tells that of the GitLab.
+// repository returns the project. Events of older releases and system hooks omit its URL;
+// a header has the URL of the GitLab instance.
 func (e gitlabEvent) repository(header http.Header) event.Repository {
 	path := firstOf(e.Project.Path, e.Path)
 	if home, err := url.Parse(e.Repository.URL); err == nil && path == "" {
@@ -96,26 +95,26 @@ func gitlab(r Request) (Delivery, error) {
 	if err != nil {
 		return Delivery{}, err
 	}
-	happened := e.happened(r.Header)
-	hint := event.Event{Kind: event.KindRepository, Repository: e.repository(r.Header)}
-	switch happened {
+	name := e.name(r.Header)
+	found := event.Event{Kind: event.KindRepository, Repository: e.repository(r.Header)}
+	switch name {
 	case "":
-		return Delivery{}, lacks("object_kind, and no header X-Gitlab-Event")
+		return Delivery{}, missing("object_kind, and no header X-Gitlab-Event")
 	case "release":
-		hint.Kind = event.KindRelease
+		found.Kind = event.KindRelease
 	case "note":
 		if e.Object.Noteable != "MergeRequest" || e.Object.Action == "update" {
-			return ignored(happened, "only new comments on merge requests matter")
+			return ignored(name, "only new comments on merge requests matter")
 		}
-		hint.Kind, hint.Number, hint.Comment = event.KindComment, e.MergeRequest.Number, e.Object.ID
+		found.Kind, found.Number, found.Comment = event.KindComment, e.MergeRequest.Number, e.Object.ID
 	case "push", "tag_push", "repository_update", "merge_request", "pipeline", "build", "deployment",
 		"project_rename", "project_transfer", "project_update", "project_destroy":
 	default:
-		return ignored(happened, "the event does not matter")
+		return ignored(name, "the event does not matter")
 	}
-	if hint.Repository.Host == "" {
-		return Delivery{}, lacks("project.web_url")
+	if found.Repository.Host == "" {
+		return Delivery{}, missing("project.web_url")
 	}
 	id := firstOf(r.Header.Get("Idempotency-Key"), r.Header.Get("X-Gitlab-Event-UUID"))
-	return Delivery{ID: id, EventType: happened, Events: []event.Event{hint}}, nil
+	return Delivery{ID: id, EventType: name, Events: []event.Event{found}}, nil
 }

@@ -7,20 +7,20 @@ import (
 	"promoter/internal/event"
 )
 
-// harborPush says whether something was pushed: PUSH_ARTIFACT, pushImage in version 1, by
-// themselves or as CloudEvents. Of a tag that an artifact gets later, releases up to 2.13
-// have the name of the event and send none.
+// harborPush reports whether the event is a push: PUSH_ARTIFACT, pushImage in version 1,
+// directly or as a CloudEvent. Releases up to 2.13 define an event for a tag that is added to an
+// existing artifact but do not send it.
 // https://goharbor.io/docs/2.13.0/working-with-projects/project-configuration/configure-webhooks/
 // https://github.com/goharbor/harbor/blob/main/src/pkg/notifier/formats/cloudevents.go
-func harborPush(happened string) bool {
-	return slices.Contains([]string{"PUSH_ARTIFACT", "harbor.artifact.pushed", "pushImage", "CREATE_TAG", "harbor.tag.created"}, happened)
+func harborPush(name string) bool {
+	return slices.Contains([]string{"PUSH_ARTIFACT", "harbor.artifact.pushed", "pushImage", "CREATE_TAG", "harbor.tag.created"}, name)
 }
 
-// harborData is the content of both formats.
+// harborData is the common content of both formats.
 type harborData struct {
 	Resources []struct {
 		Digest string `json:"digest"`
-		Tag    string `json:"tag"`          // the digest where there is none
+		Tag    string `json:"tag"`          // the digest of an untagged image
 		URL    string `json:"resource_url"` // HOST/PROJECT/NAME:TAG, without a scheme
 	} `json:"resources"`
 	Repository struct {
@@ -30,39 +30,39 @@ type harborData struct {
 	} `json:"repository"`
 }
 
-// harbor reads a notification of a Harbor project. One may have several resources.
+// harbor decodes a notification of a Harbor project, which can have several resources.
 func harbor(r Request) (Delivery, error) {
-	told, err := read[struct {
+	body, err := read[struct {
 		Type  string      `json:"type"`
 		Data  harborData  `json:"event_data"`
 		ID    string      `json:"id"`   // of a CloudEvent
 		Cloud *harborData `json:"data"` // of a CloudEvent
 	}](r)
-	if told.Cloud != nil {
-		told.Data = *told.Cloud
+	if body.Cloud != nil {
+		body.Data = *body.Cloud
 	}
 	switch {
 	case err != nil:
 		return Delivery{}, err
-	case told.Type == "":
-		return Delivery{}, lacks("type")
-	case !harborPush(told.Type):
-		return ignored(told.Type, "only pushes matter")
-	case len(told.Data.Resources) == 0:
-		return Delivery{}, lacks("event_data.resources")
+	case body.Type == "":
+		return Delivery{}, missing("type")
+	case !harborPush(body.Type):
+		return ignored(body.Type, "only pushes matter")
+	case len(body.Data.Resources) == 0:
+		return Delivery{}, missing("event_data.resources")
 	}
-	return Delivery{ID: told.ID, EventType: told.Type, Events: told.Data.hints()}, nil
+	return Delivery{ID: body.ID, EventType: body.Type, Events: body.Data.events()}, nil
 }
 
-func (d harborData) hints() []event.Event {
+func (d harborData) events() []event.Event {
 	path := firstOf(d.Repository.FullName, strings.Trim(d.Repository.Namespace+"/"+d.Repository.Name, "/"))
-	var hints []event.Event
+	var events []event.Event
 	for _, resource := range d.Resources {
-		host, where := "", path
-		if hint, ok := referenceHint(resource.URL); ok && strings.Contains(resource.URL, "/") {
-			host, where = hint.Image.Host, hint.Image.Path
+		host, repository := "", path
+		if e, ok := referenceEvent(resource.URL); ok && strings.Contains(resource.URL, "/") {
+			host, repository = e.Image.Host, e.Image.Path
 		}
-		hints = append(hints, imageHint(host, where, resource.Tag, resource.Digest))
+		events = append(events, imageEvent(host, repository, resource.Tag, resource.Digest))
 	}
-	return hints
+	return events
 }

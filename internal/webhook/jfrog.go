@@ -4,18 +4,18 @@ import (
 	"strings"
 )
 
-// jfrogSignature is the secret itself, or with "Use secret for payload signing" the
-// HMAC of the body.
+// jfrogSignature is the secret, or with "Use secret for payload signing" the HMAC of the
+// body.
 // https://jfrog.com/help/r/jfrog-platform-administration-documentation/webhooks
-func jfrogSignature(o Options) proof {
+func jfrogSignature(o Options) verifier {
 	const header = "X-JFrog-Event-Auth"
 	return either(signed(header, ""), inHeader(header, o.Secret))
 }
 
-// jfrog reads a webhook of the Docker events. Under which host the repository is
-// reached, and whether its key is part of the path, is up to who set it up: any
-// host is meant, and both paths. What a remote repository fetched is told of its
-// cache, NAME-cache, and pulled by its name.
+// jfrog decodes the webhooks of Docker events. The host of the repository, and whether its
+// key is part of the path, depend on the installation: the events match any host, and both
+// paths. An artifact that a remote repository fetched is reported for its cache, NAME-cache,
+// and pulled by the name of the repository.
 // https://docs.jfrog.com/administration/docs/event-types
 func jfrog(r Request) (Delivery, error) {
 	done, err := read[struct {
@@ -32,11 +32,11 @@ func jfrog(r Request) (Delivery, error) {
 	case err != nil:
 		return Delivery{}, err
 	case done.Domain == "":
-		return Delivery{}, lacks("domain")
+		return Delivery{}, missing("domain")
 	case done.Domain != "docker" || done.Type != "pushed" && done.Type != "promoted":
 		return ignored(done.Domain+" "+done.Type, "only pushed and promoted Docker images matter")
 	case done.Data.Image == "":
-		return Delivery{}, lacks("data.image_name")
+		return Delivery{}, missing("data.image_name")
 	}
 	digest := ""
 	if done.Data.SHA256 != "" {
@@ -47,7 +47,7 @@ func jfrog(r Request) (Delivery, error) {
 		done.Data.Repository + "/" + done.Data.Image, done.Data.Image,
 		strings.TrimSuffix(done.Data.Repository, "-cache") + "/" + done.Data.Image,
 	} {
-		d.Events = append(d.Events, imageHint("", path, done.Data.Tag, digest))
+		d.Events = append(d.Events, imageEvent("", path, done.Data.Tag, digest))
 	}
 	return d, nil
 }

@@ -1,14 +1,25 @@
 package webhook
 
 import (
+	"context"
+	"crypto/sha1" //nolint:gosec // what Nexus signs with
 	"strings"
 
 	"promoter/internal/event"
 )
 
-// nexus reads the webhook of a Sonatype Nexus repository, of its components or its
-// assets. It does not tell under which host and port the repository is reached, and
-// whether by its name in the path: any is meant, and both paths.
+// nexusSignature is the HMAC-SHA1 of the body.
+// https://help.sonatype.com/en/working-with-hmac-payloads.html
+func nexusSignature(o Options) verifier {
+	sign := hmacOf(sha1.New, []byte(o.Secret.Reveal()))
+	return func(_ context.Context, r Request) bool {
+		return isHex(r, "X-Nexus-Webhook-Signature", "", sign(r.Body))
+	}
+}
+
+// nexus decodes the webhooks of a Sonatype Nexus repository, for components or assets. They
+// contain neither host and port nor whether the name of the repository is part of the path:
+// the events match any host, and both paths.
 // https://help.sonatype.com/en/example-headers-and-payloads.html
 func nexus(r Request) (Delivery, error) {
 	done, err := read[struct {
@@ -21,7 +32,7 @@ func nexus(r Request) (Delivery, error) {
 			Format, Name string
 		} `json:"asset"`
 	}](r)
-	happened := strings.ToLower(done.Action)
+	action := strings.ToLower(done.Action)
 	name, tag := done.Component.Name, done.Component.Version
 	if name == "" {
 		name, tag = manifestOf(done.Asset.Name)
@@ -29,26 +40,26 @@ func nexus(r Request) (Delivery, error) {
 	switch {
 	case err != nil:
 		return Delivery{}, err
-	case happened == "":
-		return Delivery{}, lacks("action")
-	case happened != "created" && happened != "updated":
-		return ignored(happened, "only what is created or updated matters")
+	case action == "":
+		return Delivery{}, missing("action")
+	case action != "created" && action != "updated":
+		return ignored(action, "only created or updated images matter")
 	case firstOf(done.Component.Format, done.Asset.Format) != "docker":
-		return ignored(happened, "only Docker images matter")
+		return ignored(action, "only Docker images matter")
 	case name == "" && done.Asset.Name != "":
-		return ignored(happened, "the asset is no manifest")
+		return ignored(action, "the asset is not a manifest")
 	case name == "":
-		return Delivery{}, lacks("component or asset")
+		return Delivery{}, missing("component or asset")
 	}
-	hints := []event.Event{imageHint("", name, tag, "")}
+	events := []event.Event{imageEvent("", name, tag, "")}
 	if done.Repository != "" {
-		hints = append(hints, imageHint("", done.Repository+"/"+name, tag, ""))
+		events = append(events, imageEvent("", done.Repository+"/"+name, tag, ""))
 	}
-	return Delivery{ID: r.Header.Get("X-Nexus-Webhook-Delivery"), EventType: happened, Events: hints}, nil
+	return Delivery{ID: r.Header.Get("X-Nexus-Webhook-Delivery"), EventType: action, Events: events}, nil
 }
 
-// manifestOf takes the path of an asset apart: v2/NAME/manifests/TAG, or the digest
-// at its end; newer releases begin it with a slash.
+// manifestOf splits the path of an asset: v2/NAME/manifests/TAG, or with a digest; in newer
+// releases it begins with a slash.
 func manifestOf(asset string) (name, tag string) {
 	path, ok := strings.CutPrefix(strings.Trim(asset, "/"), "v2/")
 	name, tag, found := strings.Cut(path, "/manifests/")

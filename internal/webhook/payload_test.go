@@ -16,7 +16,7 @@ import (
 	"promoter/internal/webhook"
 )
 
-var update = flag.Bool("update", false, "write what is read of the payloads as what is wanted")
+var update = flag.Bool("update", false, "write the decoded payloads as the expected ones")
 
 // payload is one request of testdata/payloads: NAME.json, with NAME.headers and
 // NAME.want.json beside it.
@@ -50,22 +50,22 @@ func payloads(t testing.TB) []payload {
 	return all
 }
 
-// said is what a payload is read as.
-type said struct {
+// decoded is what a payload is read as.
+type decoded struct {
 	ID      string        `json:"id,omitempty"`
 	Event   string        `json:"eventType,omitempty"`
-	Hints   []event.Event `json:"events,omitempty"`
+	Events  []event.Event `json:"events,omitempty"`
 	Ignored string        `json:"ignored,omitempty"`
 	Error   string        `json:"error,omitempty"`
 }
 
-// Each payload means what its file says.
+// Each payload decodes to the content of its file.
 func TestPayloads_decode(t *testing.T) {
 	t.Parallel()
 	for _, p := range payloads(t) {
 		t.Run(p.kind+"/"+p.name, func(t *testing.T) {
 			t.Parallel()
-			got := p.said(t)
+			got := p.decoded(t)
 			if *update {
 				data, err := json.MarshalIndent(got, "", "  ")
 				if err == nil {
@@ -79,41 +79,41 @@ func TestPayloads_decode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var want said
+			var want decoded
 			if err := json.Unmarshal(data, &want); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("read otherwise (-want +got):\n%s", diff)
+				t.Errorf("decoded (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// said receives the payload, proven as its sender does.
-func (p payload) said(t *testing.T) said {
+// decoded receives the payload with the credential of its sender.
+func (p payload) decoded(t *testing.T) decoded {
 	t.Helper()
 	c := credentialOf(p.kind)
 	d, err := c.receiver(t).Receive(t.Context(), c.sign(p.header, p.body))
 	if err != nil {
 		if fault.KindOf(err) != fault.Invalid {
-			t.Errorf("the error is none of the sender: %v", err)
+			t.Errorf("the error is not an Invalid fault: %v", err)
 		}
-		return said{Error: err.Error()}
+		return decoded{Error: err.Error()}
 	}
 	if (len(d.Events) == 0) != (d.Ignored != "") {
-		t.Errorf("%d hints, ignored for %q", len(d.Events), d.Ignored)
+		t.Errorf("%d events, ignored for %q", len(d.Events), d.Ignored)
 	}
-	return said{ID: d.ID, Event: d.EventType, Hints: d.Events, Ignored: d.Ignored}
+	return decoded{ID: d.ID, Event: d.EventType, Events: d.Events, Ignored: d.Ignored}
 }
 
-// Every sender has payloads that mean something, and one that cannot be read.
+// Every sender has payloads with events, and one that is malformed.
 func TestPayloads_existForEveryKind(t *testing.T) {
 	t.Parallel()
 	hints, errors := map[string]int{}, map[string]int{}
 	for _, p := range payloads(t) {
-		got := p.said(t)
-		hints[p.kind] += len(got.Hints)
+		got := p.decoded(t)
+		hints[p.kind] += len(got.Events)
 		if got.Error != "" {
 			errors[p.kind]++
 		}

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// quayHost is where a notification comes from that does not say.
+// quayHost is the host of a notification without one.
 const quayHost = "quay.io"
 
-// quay reads the notification "Push to Repository": one for all tags of a push.
+// quay decodes the notification "Push to Repository": one for all tags of a push.
 // https://docs.quay.io/guides/notifications.html
 func quay(r Request) (Delivery, error) {
 	push, err := read[struct {
@@ -30,24 +30,23 @@ func quay(r Request) (Delivery, error) {
 		host, path = quayHost, push.Repository
 	}
 	if path == "" {
-		return Delivery{}, lacks("repository")
+		return Delivery{}, missing("repository")
 	}
 	if len(push.Tags) == 0 {
 		return ignored("push", "it names no tags")
 	}
 	d := Delivery{EventType: "push"}
 	for _, tag := range push.Tags {
-		d.Events = append(d.Events, imageHint(host, path, tag, ""))
+		d.Events = append(d.Events, imageEvent(host, path, tag, ""))
 	}
 	return d, nil
 }
 
-// quayTags is a list of tags; older releases of Quay post an object of them, with
-// the id of an image for each.
+// quayTags is a list of tags; older releases of Quay post an object of tags and image IDs.
 // https://docs.quay.io/guides/notifications.html
 type quayTags []string
 
-// UnmarshalJSON reads both forms.
+// UnmarshalJSON decodes both forms.
 func (t *quayTags) UnmarshalJSON(data []byte) error {
 	var list []string
 	if err := json.Unmarshal(data, &list); err == nil {
@@ -56,7 +55,7 @@ func (t *quayTags) UnmarshalJSON(data []byte) error {
 	}
 	var ids map[string]json.RawMessage
 	if err := json.Unmarshal(data, &ids); err != nil {
-		return err //nolint:wrapcheck // the words are those of read
+		return err //nolint:wrapcheck // read words it
 	}
 	*t = slices.Sorted(maps.Keys(ids))
 	return nil

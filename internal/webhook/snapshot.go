@@ -1,7 +1,7 @@
 package webhook
 
-// snapshot reads a Snapshot resource that a release pipeline posts: the images of
-// the components of one application.
+// snapshot decodes a Snapshot resource that a release pipeline posts: the images of the
+// components of one application.
 // https://konflux-ci.dev/docs/reference/kube-apis/application-api/#snapshot
 func snapshot(r Request) (Delivery, error) {
 	resource, err := read[struct {
@@ -19,14 +19,14 @@ func snapshot(r Request) (Delivery, error) {
 	case err != nil:
 		return Delivery{}, err
 	case resource.Kind == "":
-		return Delivery{}, lacks("kind")
+		return Delivery{}, missing("kind")
 	case resource.Kind != "Snapshot":
 		return ignored(resource.Kind, "only Snapshots matter")
 	}
 	d := Delivery{ID: resource.Metadata.UID, EventType: resource.Kind}
 	for _, component := range resource.Spec.Components {
-		if hint, ok := referenceHint(component.Image); ok {
-			d.Events = append(d.Events, hint)
+		if e, ok := referenceEvent(component.Image); ok {
+			d.Events = append(d.Events, e)
 		}
 	}
 	return d, nil

@@ -13,34 +13,34 @@ type zotUpdate struct {
 	Digest    string `json:"digest"`
 }
 
-// zot reads an event of a zot registry, a CloudEvent whose attributes are headers, or
-// fields beside `data`. The type ends in image.updated behind a prefix that can be
-// configured, as can the source: only as a URL does it tell under which host the
-// registry is reached. Else any is meant.
+// zot decodes an event of a zot registry, a CloudEvent whose attributes are headers, or
+// fields next to `data`. The type ends in image.updated after a configurable prefix. The
+// source is configurable too: if it is a URL, its host is the registry's; otherwise the event
+// matches any host.
 // https://zotregistry.dev/v2.1.21/articles/events/
 func zot(r Request) (Delivery, error) {
-	told, err := read[struct {
+	body, err := read[struct {
 		zotUpdate
 		ID     string     `json:"id"`
 		Type   string     `json:"type"`
 		Source string     `json:"source"`
 		Data   *zotUpdate `json:"data"`
 	}](r)
-	updated := told.zotUpdate
-	if told.Data != nil {
-		updated = *told.Data
+	updated := body.zotUpdate
+	if body.Data != nil {
+		updated = *body.Data
 	}
-	happened := firstOf(r.Header.Get("Ce-Type"), told.Type)
+	name := firstOf(r.Header.Get("Ce-Type"), body.Type)
 	switch {
-	case happened == "":
-		return Delivery{}, lacks("header Ce-Type")
-	case !strings.HasSuffix(happened, ".image.updated"):
-		return ignored(happened, "only updated images matter")
+	case name == "":
+		return Delivery{}, missing("header Ce-Type")
+	case !strings.HasSuffix(name, ".image.updated"):
+		return ignored(name, "only updated images matter")
 	case err != nil:
 		return Delivery{}, err
 	case updated.Name == "":
-		return Delivery{}, lacks("name")
+		return Delivery{}, missing("name")
 	}
-	hint := imageHint(hostOf(firstOf(r.Header.Get("Ce-Source"), told.Source)), updated.Name, updated.Reference, updated.Digest)
-	return Delivery{ID: firstOf(r.Header.Get("Ce-Id"), told.ID), EventType: happened, Events: []event.Event{hint}}, nil
+	e := imageEvent(hostOf(firstOf(r.Header.Get("Ce-Source"), body.Source)), updated.Name, updated.Reference, updated.Digest)
+	return Delivery{ID: firstOf(r.Header.Get("Ce-Id"), body.ID), EventType: name, Events: []event.Event{e}}, nil
 }

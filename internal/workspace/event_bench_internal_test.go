@@ -18,8 +18,8 @@ import (
 	"promoter/internal/image"
 )
 
-// BenchmarkEvent has a new image in five environments of one repository, which
-// somebody else pushed to meanwhile: fetch, find, rewrite, commit and push. It is
+// BenchmarkEvent has a new image in five environments of one repository, with a
+// concurrent push: fetch, find, rewrite, commit and push. It is
 // done by a workspace with a warm mirror, and by hand with Git's own commands in a bare
 // clone. Both do it in turns, in 20,000 files and in 1,000, and the medians are
 // compared. The time of an operation is that of one turn of all of them.
@@ -39,7 +39,7 @@ func BenchmarkEvent(b *testing.B) {
 				}
 				report(b, "own", large.own, small.own, large.hand)
 				report(b, "hand", large.hand, small.hand, large.hand)
-				report(b, "pass", large.pass, small.pass, large.hand)
+				report(b, "reconciliation", large.whole, small.whole, large.hand)
 				if large.server != nil {
 					report(b, "apart", large.apart, small.apart, large.hand)
 				}
@@ -65,16 +65,16 @@ func milliseconds(all []time.Duration) float64 {
 
 // events is one size of the tree: what happens in it, and how long that took.
 type events struct {
-	own, hand, pass []time.Duration
-	apart           []time.Duration // own without the time in which the server worked
+	own, hand, whole []time.Duration
+	apart            []time.Duration // own without the time in which the server worked
 
-	origins      []string   // one for each way to do it, which somebody else pushes to
+	origins      []string   // one per variant, with pushes of another user
 	ownWorkspace *Workspace // for the steps
-	passing      *Workspace // for a whole pass
+	runWorkspace *Workspace // for a whole reconciliation
 	byHand       *plumbing
 	server       *gitServer // nil: Git's own programs on the disk
 	version      int        // of the image, counted up by each event
-	commits      int        // by somebody else
+	commits      int        // of another user
 }
 
 // newEvents makes two origins alike, a workspace on one and a clone of the other, and
@@ -82,7 +82,7 @@ type events struct {
 func newEvents(b *testing.B, size benchtree.Size, way, form string) *events {
 	b.Helper()
 	dir := b.TempDir()
-	origins := []string{filepath.Join(dir, "hand.git"), filepath.Join(dir, "own.git"), filepath.Join(dir, "pass.git")}
+	origins := []string{filepath.Join(dir, "hand.git"), filepath.Join(dir, "own.git"), filepath.Join(dir, "whole.git")}
 	makeOrigin(b, origins[0], size, form)
 	for _, other := range origins[1:] {
 		if err := os.CopyFS(other, os.DirFS(origins[0])); err != nil {
@@ -100,9 +100,9 @@ func newEvents(b *testing.B, size benchtree.Size, way, form string) *events {
 		open = func(origin string) *Workspace { return workspaceOverHTTP(b, base, name(origin)) }
 	}
 	e := &events{origins: origins, server: server, byHand: newPlumbing(b, url(origins[0]), form)}
-	e.ownWorkspace, e.passing = open(origins[1]), open(origins[2])
+	e.ownWorkspace, e.runWorkspace = open(origins[1]), open(origins[2])
 	e.turn(b)
-	e.own, e.hand, e.pass, e.apart = nil, nil, nil, nil
+	e.own, e.hand, e.whole, e.apart = nil, nil, nil, nil
 	return e
 }
 
@@ -119,7 +119,7 @@ func (e *events) turn(b *testing.B) {
 	e.own = append(e.own, timed(b, func() error { return e.ownEvent(b.Context(), tag) }))
 	e.apart = append(e.apart, e.own[len(e.own)-1]-(e.server.time()-before))
 	e.hand = append(e.hand, timed(b, func() error { return e.byHand.event(b.Context(), tag) }))
-	e.pass = append(e.pass, timed(b, func() error { return e.wholePass(b.Context(), tag) }))
+	e.whole = append(e.whole, timed(b, func() error { return e.reconcile(b.Context(), tag) }))
 }
 
 func timed(b *testing.B, do func() error) time.Duration {
@@ -136,8 +136,8 @@ const eventApplication = 42
 
 func eventImage() string { return benchtree.Image(eventApplication) }
 
-// ownEvent is the part of a pass that the plumbing does by hand: it is told what
-// to write where. Each environment gets a commit of its own, as it does in a pass.
+// ownEvent is the part of a reconciliation that the plumbing does by hand: it receives what
+// to write where. Each environment gets a commit of its own, as in a reconciliation.
 func (e *events) ownEvent(ctx context.Context, tag string) error {
 	l := e.ownWorkspace
 	if _, err := l.Reconciler.Remote.Refs(ctx); err != nil {
@@ -183,10 +183,10 @@ func moveAll(present promotion.Current, tag string) []promotion.Move {
 	return moves
 }
 
-// wholePass is what run does with a repository: it looks at everything, decides
-// about all places, carries it out, and looks again whether something follows.
-func (e *events) wholePass(ctx context.Context, tag string) error {
-	l := e.passing
+// reconcile does what run does: it observes everything, decides about all
+// targets, acts, and reconciles again in case something follows.
+func (e *events) reconcile(ctx context.Context, tag string) error {
+	l := e.runWorkspace
 	l.Reconciler.Registries = benchOffers{tag}
 	report, err := l.Reconciler.Reconcile(ctx)
 	if err != nil {

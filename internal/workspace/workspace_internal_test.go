@@ -191,7 +191,7 @@ func TestWorkspace_historyEndsWhereItIsShallow(t *testing.T) {
 	}
 }
 
-// An empty list of files would mean that nobody holds anything.
+// An empty list of files would mean that nothing is on hold.
 func TestObjects_aStateThatCannotBeReadHolds(t *testing.T) {
 	t.Parallel()
 	url, clone := gitRepository(t, map[string]string{"prod/_all.json": "{}", "README": "words"})

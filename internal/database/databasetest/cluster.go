@@ -36,7 +36,7 @@ func Main(m *testing.M) {
 	m.Run()
 }
 
-// errAbsent says that the programs of PostgreSQL are not installed.
+// errAbsent reports that the programs of PostgreSQL are not installed.
 var errAbsent = errors.New("no PostgreSQL here: neither initdb and postgres nor PROMOTER_POSTGRESQL was found")
 
 // start makes a cluster in a temporary folder and starts its server on loopback.
@@ -165,7 +165,7 @@ func anotherUser(folder string) ([]string, error) {
 	return []string{"setpriv", "--reuid", id, "--regid", id, "--clear-groups"}, os.Chown(folder, nobody, nobody)
 }
 
-// freePort is below those that systems give to whoever asks for any port (32768 and up
+// freePort returns a port below the ephemeral range of systems (32768 and up
 // on Linux, 49152 elsewhere): no other test gets it until the server has it.
 func freePort() (port int, err error) {
 	for range 100 {

@@ -14,8 +14,8 @@ func connect(ctx context.Context, server string) (*pgx.Conn, error) {
 	return pgx.Connect(ctx, "postgres://promoter@"+server+"/postgres?sslmode=disable")
 }
 
-// newSchema makes an empty schema on the server of this test binary, which is a
-// database of its own to whoever uses its URL and made in a hundredth of the time.
+// newSchema makes an empty schema on the server of this test binary, which
+// acts as a database of its own for users of its URL and takes a hundredth of the time.
 // It is dropped at the end of the test.
 func newSchema(t testing.TB) string {
 	t.Helper()

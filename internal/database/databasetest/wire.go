@@ -67,8 +67,8 @@ func (w *Wire) Cut() { w.set(cut) }
 // Swallow takes what is sent, and answers nothing.
 func (w *Wire) Swallow() { w.set(deaf) }
 
-// Mend lets everything through again.
-func (w *Wire) Mend() { w.set(whole) }
+// Restore forwards everything again.
+func (w *Wire) Restore() { w.set(whole) }
 
 // set changes what the wire does. All connections that are open end when it is cut.
 func (w *Wire) set(state wireState) {

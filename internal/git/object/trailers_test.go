@@ -70,8 +70,8 @@ func TestParseTrailers_asGitDoes(t *testing.T) {
 	}
 }
 
-// compareTrailers asks Git for the trailers of the message. Git is told that the
-// message is no letter, in which a line of three hyphens would end it.
+// compareTrailers asks Git for the trailers of the message. Git is configured not to treat
+// the message as an email, in which a line of three hyphens would end it.
 func compareTrailers(t *testing.T, message string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "git", "interpret-trailers", "--parse", "--no-divider")

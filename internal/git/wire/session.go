@@ -37,7 +37,7 @@ const (
 )
 
 // ErrNoResponse reports that the remote ended the session without a response. Over
-// HTTP the server does not say why.
+// HTTP the server gives no reason.
 var ErrNoResponse = errors.New("the server ended the session without a response")
 
 // transport carries the bytes of one session.

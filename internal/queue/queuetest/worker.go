@@ -89,7 +89,7 @@ func until[T any](p *process, what string, from <-chan T) (got T) {
 	select {
 	case got = <-from:
 	case <-time.After(patience):
-		p.Fatalf("waited in vain for %s\n%s", what, p.log)
+		p.Fatalf("timed out waiting for %s\n%s", what, p.log)
 	}
 	return got
 }
@@ -184,7 +184,7 @@ var loops = map[string]func(*testing.T, databasetest.Kind){
 			t.Errorf("entry %+v", entry)
 		}
 		if !strings.Contains(p.log.String(), "queuetest.init.func") && !strings.Contains(p.log.String(), "worker.go") {
-			t.Errorf("the log does not say where:\n%s", p.log)
+			t.Errorf("the log does not name the source line:\n%s", p.log)
 		}
 	},
 	"a failure is retried": func(t *testing.T, kind databasetest.Kind) {

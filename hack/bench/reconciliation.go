@@ -10,9 +10,9 @@ import (
 	"promoter/internal/benchworld"
 )
 
-// passes are runs of the built program on one Git repository with the whole tree.
+// reconciliations are runs of the built program on one Git repository with the whole tree.
 // It is served over HTTP on loopback, and so are its images.
-type passes struct {
+type reconciliations struct {
 	folder, program string
 	size            benchtree.Size
 	world           *benchworld.World
@@ -23,17 +23,17 @@ type passes struct {
 	memEvent int64   // bytes, the worst of the runs
 }
 
-// passMemoryLimit is in bytes.
-const passMemoryLimit = 100 << 20
+// runMemoryLimit is in bytes.
+const runMemoryLimit = 100 << 20
 
-const passRepository = "bench/origin.git"
+const repositoryName = "bench/origin.git"
 
 // prepare makes the repository and the server's file.
-func (p *passes) prepare(ctx context.Context) error {
-	if err := p.world.Tree(ctx, passRepository, p.size); err != nil {
+func (p *reconciliations) prepare(ctx context.Context) error {
+	if err := p.world.Tree(ctx, repositoryName, p.size); err != nil {
 		return err
 	}
-	if _, err := p.world.Git(ctx, passRepository, "repack", "-qadb"); err != nil {
+	if _, err := p.world.Git(ctx, repositoryName, "repack", "-qadb"); err != nil {
 		return err
 	}
 	return p.configure()
@@ -41,7 +41,7 @@ func (p *passes) prepare(ctx context.Context) error {
 
 // configure writes the server's file. Loopback is asked as fast as it answers: by
 // default a host is asked 50 times in a second, which says nothing of the program.
-func (p *passes) configure() error {
+func (p *reconciliations) configure() error {
 	text := fmt.Sprintf(`version: 1
 forges:
   git: {kind: git, url: "http://%[1]s", insecure: true}
@@ -52,19 +52,19 @@ registries:
 networks: [127.0.0.0/8]
 rateLimits:
   - {host: "*", perSecond: 10000, burst: 10000, concurrent: 100}
-`, p.world.Host, passRepository)
+`, p.world.Host, repositoryName)
 	return os.WriteFile(p.serverFile(), []byte(text), 0o600)
 }
 
-func (p *passes) serverFile() string { return filepath.Join(p.folder, "server.yaml") }
+func (p *reconciliations) serverFile() string { return filepath.Join(p.folder, "server.yaml") }
 
-func (p *passes) command() []string {
+func (p *reconciliations) command() []string {
 	return []string{p.program, "run", "--config", p.serverFile(), "--cache", filepath.Join(p.folder, "cache")}
 }
 
-// measure begins with the pass that makes the mirror. After that, a pass with
+// measure starts with the reconciliation that makes the mirror. After that, a reconciliation with
 // nothing new and one with a new image take turns.
-func (p *passes) measure(ctx context.Context, runs int) (err error) {
+func (p *reconciliations) measure(ctx context.Context, runs int) (err error) {
 	if p.memFirst, err = peakOf(ctx, p.command(), ""); err != nil {
 		return err
 	}
@@ -92,14 +92,14 @@ func (p *passes) measure(ctx context.Context, runs int) (err error) {
 }
 
 // verify looks that every new version was pushed to every environment.
-func (p *passes) verify(ctx context.Context) error {
-	got, err := p.world.Git(ctx, passRepository, "rev-list", "--count", "main")
+func (p *reconciliations) verify(ctx context.Context) error {
+	got, err := p.world.Git(ctx, repositoryName, "rev-list", "--count", "main")
 	if err != nil {
 		return err
 	}
 	want := fmt.Sprint(1 + p.world.Released(benchtree.ImagePath(0))*p.size.Environments)
 	if got != want {
-		return fmt.Errorf("the passes left %s commits, want %s", got, want)
+		return fmt.Errorf("the reconciliations left %s commits, want %s", got, want)
 	}
 	return nil
 }

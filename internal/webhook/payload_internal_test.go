@@ -19,7 +19,7 @@ func TestHostOf_dropsDefaultPorts(t *testing.T) {
 	}
 }
 
-// A form without the field, and what only says that it is one, is no payload.
+// A form without the field, or a body that is not a form in spite of its type, is passed on.
 func TestRequest_payloadOfAForm(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ kind, body, want string }{

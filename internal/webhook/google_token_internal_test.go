@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-type answers func(*http.Request) (*http.Response, error)
+type responses func(*http.Request) (*http.Response, error)
 
-func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r) }
+func (f responses) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// The library asks twice when two requests come as the first answer arrives, which no
-// test can have it do: the second question gets what the first one got.
+// The library sends a second request when two webhooks arrive with the first response, which
+// a test cannot cause: the second request gets the first response.
 func TestGoogle_cachesKeysForAWhile(t *testing.T) {
 	t.Parallel()
 	now, asked := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC), 0
-	transport := &keyTransport{now: func() time.Time { return now }, next: answers(func(*http.Request) (*http.Response, error) {
+	transport := &keyTransport{now: func() time.Time { return now }, next: responses(func(*http.Request) (*http.Response, error) {
 		asked++
 		if asked == 2 {
 			return nil, errors.New("no route to the host")
@@ -43,9 +43,9 @@ func TestGoogle_cachesKeysForAWhile(t *testing.T) {
 	}
 	ask(1, "keys")
 	ask(1, "keys")
-	now = now.Add(keysEvery)
+	now = now.Add(keysInterval)
 	ask(2, "nothing")
 	ask(2, "nothing")
-	now = now.Add(keysEvery)
+	now = now.Add(keysInterval)
 	ask(3, "keys")
 }

@@ -13,20 +13,20 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 )
 
-// Who signs Google's identity tokens, and where the keys are.
+// The issuer of Google's identity tokens, and the URL of its keys.
 // https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions
 const (
 	googleIssuer = "https://accounts.google.com"
 	googleKeys   = "https://www.googleapis.com/oauth2/v3/certs"
 )
 
-// fromGoogle wants an identity token of Google's for the audience and the account
-// of the entry. Its keys outlive every request, so no context of one is passed on.
+// googleToken requires an identity token that Google signed for the audience and the
+// account of the entry. The keys outlive every request, so no request context is used.
 //
 //nolint:contextcheck,nolintlint // it is reported where this is called, in other packages
-func fromGoogle(options Options) (proof, error) {
+func googleToken(options Options) (verifier, error) {
 	if options.HTTP == nil || options.HTTP.Transport == nil || options.Now == nil || options.Email == "" {
-		return nil, errors.New("an audience wants an email, and a way to fetch Google's keys")
+		return nil, errors.New("an audience requires an email, and a way to fetch Google's keys")
 	}
 	fetching := oidc.ClientContext(context.Background(), keyClient(options))
 	verifier := oidc.NewVerifier(googleIssuer, oidc.NewRemoteKeySet(fetching, googleKeys), &oidc.Config{
@@ -41,50 +41,50 @@ func fromGoogle(options Options) (proof, error) {
 		if err != nil {
 			return false
 		}
-		var who struct {
+		var claims struct {
 			Email    string `json:"email"`
 			Verified bool   `json:"email_verified"`
 		}
-		return token.Claims(&who) == nil && who.Verified && equal(who.Email, options.Email)
+		return token.Claims(&claims) == nil && claims.Verified && equal(claims.Email, options.Email)
 	}, nil
 }
 
-// maxToken and maxKeys bound an identity token and Google's answer, in bytes.
+// maxToken and maxKeys limit an identity token and Google's response, in bytes.
 const (
 	maxToken = 8 << 10
 	maxKeys  = 256 << 10
 )
 
-// keysWithin bounds a question for keys, and keysEvery how often they are asked for:
-// a token with a key that nobody has would have us ask for each request. Google shows
-// a new key days before it signs with it.
+// keysTimeout limits a request for keys, and keysInterval how often one is sent: otherwise
+// a token with an unknown key would cause one for each webhook. Google publishes a key days
+// before it signs with it.
 const (
-	keysWithin = 10 * time.Second
-	keysEvery  = 10 * time.Second
+	keysTimeout  = 10 * time.Second
+	keysInterval = 10 * time.Second
 )
 
-// keyClient asks for keys, within bounds.
+// keyClient fetches keys within these limits.
 func keyClient(options Options) *http.Client {
 	limited := *options.HTTP
-	limited.Timeout = keysWithin
+	limited.Timeout = keysTimeout
 	limited.Transport = &keyTransport{next: options.HTTP.Transport, now: options.Now}
 	return &limited
 }
 
-// keyTransport bounds answers, and how often there are any: for a while the last one
-// is given again, whatever it was. The library asks once too often when two requests
-// come as the first answer arrives, and neither may be refused for that.
+// keyTransport limits the size and the rate of responses: within keysInterval it returns
+// the last one again, errors included. The library sends one request too many when two
+// webhooks arrive with the first response, and neither may be refused for that.
 type keyTransport struct {
 	next http.RoundTripper
 	now  func() time.Time
 
-	mu    sync.Mutex
-	asked time.Time
-	last  keyAnswer
+	mu      sync.Mutex
+	fetched time.Time
+	last    keyResponse
 }
 
-// keyAnswer is what a question for keys brought.
-type keyAnswer struct {
+// keyResponse is the outcome of a request for keys.
+type keyResponse struct {
 	response http.Response // without a body
 	body     []byte
 	err      error
@@ -95,8 +95,8 @@ func (t *keyTransport) RoundTrip(request *http.Request) (*http.Response, error) 
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
-	if passed := now.Sub(t.asked); passed < 0 || passed >= keysEvery {
-		t.asked, t.last = now, t.ask(request)
+	if passed := now.Sub(t.fetched); passed < 0 || passed >= keysInterval {
+		t.fetched, t.last = now, t.fetch(request)
 	}
 	if t.last.err != nil {
 		return nil, t.last.err
@@ -106,12 +106,12 @@ func (t *keyTransport) RoundTrip(request *http.Request) (*http.Response, error) 
 	return &response, nil
 }
 
-func (t *keyTransport) ask(request *http.Request) keyAnswer {
+func (t *keyTransport) fetch(request *http.Request) keyResponse {
 	response, err := t.next.RoundTrip(request)
 	if err != nil {
-		return keyAnswer{err: err}
+		return keyResponse{err: err}
 	}
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, maxKeys))
-	return keyAnswer{response: *response, body: body, err: err}
+	return keyResponse{response: *response, body: body, err: err}
 }

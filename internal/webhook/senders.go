@@ -2,15 +2,14 @@ package webhook
 
 import "promoter/internal/receiver"
 
-// sender is one kind of sender: how it proves itself with a secret, and how its
-// payloads are decoded. A nil verify compares the secret with a header that users
-// choose.
+// sender is one kind of sender: how a request with a secret is verified, and how it is
+// decoded. Without a verifier the secret is compared with the header that users choose.
 type sender struct {
-	verify func(Options) proof
-	decode decoder
+	verifier func(Options) verifier
+	decode   decoder
 }
 
-// senders has one row per kind of package receiver, and a file of the same name.
+// senders has one row per kind of package receiver. Each has a file of the same name.
 func senders() map[string]sender {
 	return map[string]sender{
 		"acr":          {nil, acr},
@@ -24,7 +23,7 @@ func senders() map[string]sender {
 		"generic":      {genericSignature, generic},
 		"gitea":        {giteaSignature, gitea},
 		"github":       {hubSignature, github},
-		"gitlab":       {gitlabProof, gitlab},
+		"gitlab":       {gitlabToken, gitlab},
 		"harbor":       {nil, harbor},
 		"jfrog":        {jfrogSignature, jfrog},
 		"nexus":        {nexusSignature, nexus},
@@ -34,5 +33,5 @@ func senders() map[string]sender {
 	}
 }
 
-// Kinds lists the senders.
+// Kinds returns the kinds of senders, sorted.
 func Kinds() []string { return receiver.Names() }

@@ -11,7 +11,7 @@ import (
 	"promoter/internal/image"
 )
 
-// read decodes the body. What a sender adds in later versions is of no interest.
+// read decodes the body. Unknown fields are ignored: senders add some in later versions.
 func read[T any](r Request) (T, error) {
 	var body T
 	if err := json.Unmarshal(r.payload(), &body); err != nil {
@@ -20,16 +20,16 @@ func read[T any](r Request) (T, error) {
 	return body, nil
 }
 
-// unreadable is an error of JSON in words that tell nothing of Go.
+// unreadable returns a JSON error without names of Go types.
 func unreadable(err error) error {
 	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fault.New(fault.Invalid, "its JSON is of another form: %s may not be of the type %s", firstOf(typed.Field, "all of it"), typed.Value)
+		return fault.New(fault.Invalid, "its JSON has an unexpected form: %s must not be of the type %s", firstOf(typed.Field, "all of it"), typed.Value)
 	}
-	return fault.New(fault.Invalid, "its body is no JSON: %w", err)
+	return fault.New(fault.Invalid, "its body is not JSON: %w", err)
 }
 
-// payload is the JSON of a request. GitHub and Gitea post it as a field of a form if
-// they are told to, GitHub also if it is told nothing.
+// payload returns the JSON of a request. GitHub and Gitea can post it as a field of a
+// form; for GitHub this is the default.
 // https://docs.github.com/en/webhooks/using-webhooks/creating-webhooks
 func (r Request) payload() []byte {
 	if inForm, ok := r.formPayload(); ok {
@@ -47,25 +47,25 @@ func (r Request) formPayload() ([]byte, bool) {
 	return []byte(form.Get("payload")), err == nil && form.Has("payload")
 }
 
-// lacks says that a request misses what every one of its kind has.
-func lacks(what string) error { return fault.New(fault.Invalid, "it has no %s", what) }
+// missing is the error of a request without a required field.
+func missing(what string) error { return fault.New(fault.Invalid, "it has no %s", what) }
 
-// ignored is a request that means nothing to us.
-func ignored(happened, why string) (Delivery, error) {
-	return Delivery{EventType: happened, Ignored: why}, nil
+// ignored is the delivery of an event that is not relevant.
+func ignored(name, why string) (Delivery, error) {
+	return Delivery{EventType: name, Ignored: why}, nil
 }
 
-// imageHint is about an image; an empty host may be any. Several senders write the
-// digest for the tag where there is none.
-func imageHint(host, path, tag, digest string) event.Event {
+// imageEvent is an event of an image; an empty host matches any. Several senders write the
+// digest in the place of a missing tag.
+func imageEvent(host, path, tag, digest string) event.Event {
 	if strings.Contains(tag, ":") { // which no tag has
 		tag, digest = "", firstOf(digest, tag)
 	}
 	return event.Event{Kind: event.KindImage, Image: event.Image{Host: strings.ToLower(host), Path: path, Tag: tag, Digest: digest}}
 }
 
-// referenceHint is about an image that stands there as one reference.
-func referenceHint(text string) (event.Event, bool) {
+// referenceEvent is an event of the image that a reference names.
+func referenceEvent(text string) (event.Event, bool) {
 	if _, rest, found := strings.Cut(text, "://"); found { // docker://, oci://, https://
 		text = rest
 	}
@@ -73,11 +73,11 @@ func referenceHint(text string) (event.Event, bool) {
 	if err != nil {
 		return event.Event{}, false
 	}
-	return imageHint(r.Repository.Host(), r.Repository.Path(), r.Tag, r.Digest), true
+	return imageEvent(r.Repository.Host(), r.Repository.Path(), r.Tag, r.Digest), true
 }
 
-// hostOf returns the host of a URL, with its port unless it is the usual one; empty
-// where it is none.
+// hostOf returns the host of a URL, with its port unless it is the default one; empty for
+// other texts.
 func hostOf(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	growthLimit = 1 // of the plumbing's growth: docs/decisions/0012-growth.md
 )
 
-func measurePasses(ctx context.Context, folder, program string, runs int) (*passes, error) {
+func measureReconciliations(ctx context.Context, folder, program string, runs int) (*reconciliations, error) {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return nil, err
 	}
@@ -28,19 +28,19 @@ func measurePasses(ctx context.Context, folder, program string, runs int) (*pass
 		return nil, err
 	}
 	defer world.Close()
-	p := &passes{folder: folder, program: program, size: benchtree.Full(), world: world}
+	p := &reconciliations{folder: folder, program: program, size: benchtree.Full(), world: world}
 	if err := p.prepare(ctx); err != nil {
 		return nil, err
 	}
 	return p, p.measure(ctx, runs)
 }
 
-// passFigures lists what docs/performance.md promises of passes.
-func passFigures(p *passes, t tests) []figure {
+// reconciliationFigures lists what docs/performance.md promises of reconciliations.
+func reconciliationFigures(p *reconciliations, t tests) []figure {
 	plan := t.plan["ns/op"]
 	all := []figure{
 		limited("plan of 10,000 places", inMilliseconds(plan/1e6), planLimit.String(), plan/float64(planLimit), 1),
-		memoryWithin("memory of that plan", int64(t.plan["B/op"]), passMemoryLimit),
+		memoryWithin("memory of that plan", int64(t.plan["B/op"]), runMemoryLimit),
 	}
 	for _, way := range []string{"file", "http"} {
 		for _, form := range []string{"packed", "loose"} {
@@ -51,7 +51,7 @@ func passFigures(p *passes, t tests) []figure {
 		figure{name: "run, nothing new", measured: p.idle.String()},
 		figure{name: "run, one new image", measured: p.event.String()},
 		figure{name: "peak memory, run that makes the mirror", measured: mebibytes(p.memFirst)},
-		memoryWithin("peak memory, run with one new image", p.memEvent, passMemoryLimit),
+		memoryWithin("peak memory, run with one new image", p.memEvent, runMemoryLimit),
 	)
 }
 
@@ -64,7 +64,7 @@ func eventFigures(where string, r result) []figure {
 	if own, measured := r["ms-apart"]; measured {
 		all = append(all, figure{name: "the time of it outside the server", measured: inMilliseconds(own), basis: "1000 files: " + inMilliseconds(r["ms-apart-small"]), ratio: r["x-small-apart"], reported: true})
 	}
-	return append(all, figure{name: "whole pass, " + where, measured: inMilliseconds(r["ms-pass"]), basis: "plumbing " + inMilliseconds(r["ms-hand"]), ratio: r["x-hand-pass"], reported: true})
+	return append(all, figure{name: "whole reconciliation, " + where, measured: inMilliseconds(r["ms-reconciliation"]), basis: "plumbing " + inMilliseconds(r["ms-hand"]), ratio: r["x-hand-reconciliation"], reported: true})
 }
 
 func times(ratio float64) string { return fmt.Sprintf("%.2f times", ratio) }

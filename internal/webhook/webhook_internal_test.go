@@ -8,8 +8,8 @@ import (
 	"promoter/internal/secret"
 )
 
-// The HMAC of the body is made once for every kind, whatever its credential is and
-// whether it is right: time tells nobody which kind a receiver has.
+// The HMAC of the body is computed once for every kind of credential, valid or not: the
+// response time must not reveal the kind.
 func TestReceive_signsOnceForEveryKind(t *testing.T) {
 	t.Parallel()
 	for _, kind := range Kinds() {
@@ -31,7 +31,7 @@ func TestReceive_signsOnceForEveryKind(t *testing.T) {
 				return sign(parts...)
 			}
 			if _, err := r.Receive(t.Context(), Request{Header: http.Header{}, Body: []byte("0123456789")}); err == nil {
-				t.Errorf("%s took what nobody signed", kind)
+				t.Errorf("%s accepted an unsigned request", kind)
 			}
 			if made != 1 || size != 10 {
 				t.Errorf("%s made %d sums of %d bytes", kind, made, size)
@@ -40,7 +40,7 @@ func TestReceive_signsOnceForEveryKind(t *testing.T) {
 	}
 }
 
-// A receiver without a secret signs with a key that nobody knows.
+// A receiver without a secret signs with a random key.
 func TestNew_withoutASecretUsesARandomKey(t *testing.T) {
 	t.Parallel()
 	options := Options{Kind: "quay", PathSecret: secret.New(strings.Repeat("s", minPathSecret))}
@@ -57,7 +57,7 @@ func TestNew_withoutASecretUsesARandomKey(t *testing.T) {
 	}
 }
 
-// What a sender calls things is cut and cleaned before it is kept or shown.
+// Names that senders choose are shortened and cleaned before they are stored or shown.
 func TestNormalize_limitsNames(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", 100)
@@ -67,7 +67,7 @@ func TestNormalize_limitsNames(t *testing.T) {
 		{"a\nb", "push\xff", "push?"},
 		{"a\xffb", "push", "push"},
 	} {
-		got := settled(Delivery{ID: test.id, EventType: test.event}, Request{Body: []byte("x")})
+		got := normalize(Delivery{ID: test.id, EventType: test.event}, Request{Body: []byte("x")})
 		if len(got.ID) != 64 || got.EventType != test.wantEvent {
 			t.Errorf("%q, %q became %q, %q", test.id, test.event, got.ID, got.EventType)
 		}

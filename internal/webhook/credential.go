@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/sha1" //nolint:gosec // what Nexus signs with
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,12 +12,12 @@ import (
 	"promoter/internal/secret"
 )
 
-// minPathSecret is how many characters a secret in a URL must have: there it is
-// all that keeps strangers out, and nobody limits how often they guess.
+// minPathSecret is the minimum length of a secret in a URL, in characters: it is the only
+// protection, and guesses are not limited.
 const minPathSecret = 32
 
-// proofOf finds out how requests of an entry prove themselves.
-func proofOf(s sender, options Options) (proof, error) {
+// verifierOf returns the verifier of an entry.
+func verifierOf(s sender, options Options) (verifier, error) {
 	switch {
 	case options.Anonymous:
 		return func(context.Context, Request) bool { return true }, nil
@@ -28,28 +27,28 @@ func proofOf(s sender, options Options) (proof, error) {
 		}
 		return inPath(options.PathSecret), nil
 	case options.Audience != "":
-		return fromGoogle(options)
+		return googleToken(options)
 	case options.Secret.IsZero():
 		return nil, errors.New("it has no credential")
 	}
-	if s.verify == nil {
+	if s.verifier == nil {
 		return headerSecret(options), nil
 	}
-	return s.verify(options), nil
+	return s.verifier(options), nil
 }
 
-// equal compares texts in a time that tells nothing of them, not even the length.
+// equal compares texts in constant time; the time does not even reveal the length.
 func equal(given, wanted string) bool {
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(wanted))
 	return hmac.Equal(a[:], b[:])
 }
 
-func inPath(wanted secret.String) proof {
+func inPath(wanted secret.String) verifier {
 	return func(_ context.Context, r Request) bool { return equal(r.PathSecret, wanted.Reveal()) }
 }
 
-// inHeader wants the secret in a header: as it is, or as a bearer token.
-func inHeader(header string, wanted secret.String) proof {
+// inHeader requires the secret in a header: the bare secret or a bearer token.
+func inHeader(header string, wanted secret.String) verifier {
 	return func(_ context.Context, r Request) bool {
 		given := r.Header.Get(header)
 		bare := equal(given, wanted.Reveal())
@@ -57,8 +56,8 @@ func inHeader(header string, wanted secret.String) proof {
 	}
 }
 
-// signed wants the HMAC of the body in a header, in hex behind a prefix.
-func signed(header, prefix string) proof {
+// signed requires the HMAC of the body in a header: a prefix, and the sum in hex.
+func signed(header, prefix string) verifier {
 	return func(_ context.Context, r Request) bool { return isHex(r, header, prefix, r.sum) }
 }
 
@@ -68,7 +67,7 @@ func isHex(r Request, header, prefix string, wanted []byte) bool {
 	return hmac.Equal(sum, wanted) && found && err == nil
 }
 
-// hmacOf makes the function that signs bodies with a key.
+// hmacOf returns a function that signs bodies with a key.
 func hmacOf(with func() hash.Hash, key []byte) func(...[]byte) []byte {
 	return func(parts ...[]byte) []byte {
 		mac := hmac.New(with, key)
@@ -79,31 +78,20 @@ func hmacOf(with func() hash.Hash, key []byte) func(...[]byte) []byte {
 	}
 }
 
-// The ways in which senders prove themselves with a secret.
+// headerSecret is for senders that let users choose the header.
+func headerSecret(o Options) verifier { return inHeader(o.Header, o.Secret) }
 
-// headerSecret is for senders that let people choose the header.
-func headerSecret(o Options) proof { return inHeader(o.Header, o.Secret) }
-
-// hubSignature is GitHub's way, which others took over.
+// hubSignature is GitHub's signature, which other senders have adopted.
 // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
-func hubSignature(Options) proof { return signed("X-Hub-Signature-256", "sha256=") }
+func hubSignature(Options) verifier { return signed("X-Hub-Signature-256", "sha256=") }
 
-// nexusSignature is HMAC-SHA1, as Sonatype Nexus signs.
-// https://help.sonatype.com/en/working-with-hmac-payloads.html
-func nexusSignature(o Options) proof {
-	sign := hmacOf(sha1.New, []byte(o.Secret.Reveal()))
-	return func(_ context.Context, r Request) bool {
-		return isHex(r, "X-Nexus-Webhook-Signature", "", sign(r.Body))
-	}
-}
-
-// either is for senders that have two ways.
-func either(ways ...proof) proof {
+// either is for senders with two kinds of credentials.
+func either(verifiers ...verifier) verifier {
 	return func(ctx context.Context, r Request) bool {
-		proven := false
-		for _, way := range ways {
-			proven = way(ctx, r) || proven // all of them, so that the time tells nothing
+		verified := false
+		for _, verify := range verifiers {
+			verified = verify(ctx, r) || verified // calls all of them: the time reveals nothing
 		}
-		return proven
+		return verified
 	}
 }
