@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/promotion"
+	"promoter/internal/decision"
+	"promoter/internal/verb"
 
-	"promoter/internal/app"
+	"promoter/internal/promotion"
 )
 
 func TestRun_checksGateTheMerge_github(t *testing.T) {
@@ -110,7 +111,7 @@ func TestRun_whoAsked_github(t *testing.T) {
 		s.repo.MergePull("ada", 1, "merge")
 		s.run()
 		s.pulls(stagingHead + " merged")
-		s.decide(app.Order{Verb: app.VerbPromote, Environment: "prod", Application: "shop", As: "ada"})
+		s.decide(decision.Decision{Verb: verb.Promote, Environment: "prod", Application: "shop", As: "ada"})
 		s.run()
 		s.repo.Review("ada", 2, "APPROVED")
 		s.run()

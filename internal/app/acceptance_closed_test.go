@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/app"
+	"promoter/internal/decision"
+	"promoter/internal/verb"
 )
 
 func TestRun_closedPullRequestRejectsItsVersions_github(t *testing.T) {
@@ -17,7 +18,7 @@ func TestRun_closedPullRequestRejectsItsVersions_github(t *testing.T) {
 		s.because(s.run(), "staging", "rejected", "ada", "#1")
 		s.calm()
 		s.wait(time.Minute)
-		s.decide(app.Order{Verb: app.VerbResume, Environment: "staging", Application: "shop"})
+		s.decide(decision.Decision{Verb: verb.Resume, Environment: "staging", Application: "shop"})
 		s.run()
 		s.pulls(stagingHead+" closed", stagingHead+" open")
 		s.wait(time.Minute)

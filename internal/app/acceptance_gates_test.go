@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/app"
+	"promoter/internal/decision"
+	"promoter/internal/verb"
 )
 
 // Conditions, gates and time.
@@ -18,13 +19,13 @@ func TestRun_parentsMustAgree_both(t *testing.T) {
 			"  prod: {paths: [\"prod/{application}.yaml\"], after: {staging: {soak: 1h}, second: {soak: 2h}}", 1)
 	onBoth(t, config, func(s *story) {
 		s.repo.Commit("ada", "main", "Second", map[string]string{"second/shop.yaml": s.manifest("web:1.0.0", "worker:1.0.0")})
-		s.decide(app.Order{Verb: app.VerbHold, Environment: "second", Application: "shop"})
+		s.decide(decision.Decision{Verb: verb.Hold, Environment: "second", Application: "shop"})
 		s.release("web", "1.1.0")
 		s.run()
 		s.wait(3 * time.Hour)
 		s.run()
 		s.holds("prod", "1.0.0 1.0.0")
-		s.decide(app.Order{Verb: app.VerbResume, Environment: "second", Application: "shop"})
+		s.decide(decision.Decision{Verb: verb.Resume, Environment: "second", Application: "shop"})
 		s.run()
 		s.holds("second", "1.1.0 1.0.0")
 		s.wait(time.Hour)
@@ -53,7 +54,7 @@ func TestRun_windowsGateLanding_both(t *testing.T) {
 		s.release("web", "1.1.0")
 		report := s.run()
 		s.because(report, "prod", "office")
-		if until := decision(report, "prod"); !strings.Contains(fmt.Sprint(until.Gates), "2026-11-19 08:00:00") {
+		if until := decisionIn(report, "prod"); !strings.Contains(fmt.Sprint(until.Gates), "2026-11-19 08:00:00") {
 			s.t.Errorf("the next opening is not told: %+v", until.Gates)
 		}
 		s.holds("prod", "1.0.0 1.0.0")
@@ -138,7 +139,7 @@ func TestRun_staysEligibleAfterTheParentMoved_both(t *testing.T) {
 // may take either.
 func (s *story) movedOn(land func()) {
 	s.t.Helper()
-	s.decide(app.Order{Verb: app.VerbHold, Environment: "prod", Application: "shop"})
+	s.decide(decision.Decision{Verb: verb.Hold, Environment: "prod", Application: "shop"})
 	for _, tag := range []string{"1.1.0", "1.2.0"} {
 		s.release("web", tag)
 		s.run()
@@ -149,7 +150,7 @@ func (s *story) movedOn(land func()) {
 			s.wait(61 * time.Minute)
 		}
 	}
-	s.decide(app.Order{Verb: app.VerbResume, Environment: "prod", Application: "shop"})
+	s.decide(decision.Decision{Verb: verb.Resume, Environment: "prod", Application: "shop"})
 	s.run()
 }
 
@@ -174,21 +175,21 @@ func TestRun_merged_github(t *testing.T) {
 func TestRun_takenBack_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
-		s.decide(app.Order{Verb: app.VerbHold, Environment: "prod", Application: "shop"})
+		s.decide(decision.Decision{Verb: verb.Hold, Environment: "prod", Application: "shop"})
 		s.release("web", "1.1.0")
 		s.run()
 		s.wait(61 * time.Minute)
 		s.edit("ada", "main", "staging/shop.yaml", s.line("web:1.1.0"), s.line("web:1.0.0"))
 		s.run()
-		s.decide(app.Order{Verb: app.VerbResume, Environment: "prod", Application: "shop"})
+		s.decide(decision.Decision{Verb: verb.Resume, Environment: "prod", Application: "shop"})
 		s.run()
 		s.holds("prod", "1.0.0 1.0.0")
-		s.decide(app.Order{Verb: app.VerbHold, Environment: "prod", Application: "shop"})
+		s.decide(decision.Decision{Verb: verb.Hold, Environment: "prod", Application: "shop"})
 		s.release("web", "1.2.0")
 		s.run()
 		s.wait(61 * time.Minute)
-		s.decide(app.Order{Verb: app.VerbReject, Images: []string{"web:1.2.0"}})
-		s.decide(app.Order{Verb: app.VerbResume, Environment: "prod", Application: "shop"})
+		s.decide(decision.Decision{Verb: verb.Reject, Images: []string{"web:1.2.0"}})
+		s.decide(decision.Decision{Verb: verb.Resume, Environment: "prod", Application: "shop"})
 		s.run()
 		s.holds("prod", "1.0.0 1.0.0")
 	})

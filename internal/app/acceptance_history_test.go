@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/app"
+	"promoter/internal/decision"
+	"promoter/internal/verb"
 )
 
 // What Git alone tells: hand edits, reverts, forced pushes, and what people
@@ -141,8 +142,8 @@ func TestRun_userDecisionsOutliveTheCache_plain(t *testing.T) {
 }
 
 func (s *story) remembered() {
-	s.decide(app.Order{Verb: app.VerbHold, Environment: "dev", Application: "shop", Reason: "incident 12"})
-	s.decide(app.Order{Verb: app.VerbFreeze, Environment: "prod", Reason: "release day"})
+	s.decide(decision.Decision{Verb: verb.Hold, Environment: "dev", Application: "shop", Reason: "incident 12"})
+	s.decide(decision.Decision{Verb: verb.Freeze, Environment: "prod", Reason: "release day"})
 	s.release("web", "1.1.0")
 	s.run()
 	for range 2 {
@@ -154,15 +155,15 @@ func (s *story) remembered() {
 		s.because(s.run(), "dev", "on hold", "incident 12")
 		s.holds("dev", "1.0.0 1.0.0")
 	}
-	s.decide(app.Order{Verb: app.VerbReject, Images: []string{"web:1.1.0"}, Reason: "it leaks"})
-	s.decide(app.Order{Verb: app.VerbResume, Environment: "dev", Application: "shop"})
+	s.decide(decision.Decision{Verb: verb.Reject, Images: []string{"web:1.1.0"}, Reason: "it leaks"})
+	s.decide(decision.Decision{Verb: verb.Resume, Environment: "dev", Application: "shop"})
 	s.because(s.run(), "dev", "rejected", "it leaks")
 	s.release("web", "1.2.0")
 	s.because(s.run(), "prod", "frozen", "release day")
 	s.holds("staging", "1.2.0 1.0.0")
 	s.holds("prod", "1.0.0 1.0.0")
 	s.calm()
-	s.decide(app.Order{Verb: app.VerbThaw, Environment: "prod"})
+	s.decide(decision.Decision{Verb: verb.Thaw, Environment: "prod"})
 	s.run()
 	s.holds("prod", "1.2.0 1.0.0")
 }

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/decision"
+	"promoter/internal/verb"
+
 	"promoter/internal/app"
 	"promoter/internal/registry/registrytest"
 )
@@ -139,7 +142,7 @@ func TestRun_rejectEverywhere_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.release("web", "1.1.0")
-		s.decide(app.Order{Verb: app.VerbReject, Images: []string{"web:1.1.0"}, Reason: "it leaks"})
+		s.decide(decision.Decision{Verb: verb.Reject, Images: []string{"web:1.1.0"}, Reason: "it leaks"})
 		s.because(s.run(), "dev", "rejected", "it leaks")
 		s.release("worker", "1.1.0")
 		s.run()
@@ -158,7 +161,7 @@ func TestRun_rollbackHoldsUntilResume_both(t *testing.T) {
 			s.run()
 			s.wait(time.Minute)
 		}
-		s.decide(app.Order{Verb: app.VerbRollback, Environment: "prod", Application: "shop", Reason: "errors"})
+		s.decide(decision.Decision{Verb: verb.Rollback, Environment: "prod", Application: "shop", Reason: "errors"})
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
 		s.calm()
@@ -167,7 +170,7 @@ func TestRun_rollbackHoldsUntilResume_both(t *testing.T) {
 		s.holds("staging", "1.3.0 1.0.0")
 		s.holds("prod", "1.1.0 1.0.0")
 		s.wait(time.Minute)
-		s.decide(app.Order{Verb: app.VerbResume, Environment: "prod", Application: "shop"})
+		s.decide(decision.Decision{Verb: verb.Resume, Environment: "prod", Application: "shop"})
 		s.run()
 		s.holds("prod", "1.3.0 1.0.0")
 	})
@@ -253,7 +256,7 @@ func TestRun_forwardAndBackIsNeverSplit_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.release("worker", "1.1.0")
-		s.decide(app.Order{Verb: app.VerbHold, Environment: "dev", Application: "shop"})
+		s.decide(decision.Decision{Verb: verb.Hold, Environment: "dev", Application: "shop"})
 		s.edit("ada", "main", "staging/shop.yaml", s.line("worker:1.0.0"), s.line("worker:1.1.0"))
 		s.release("web", "1.1.0")
 		s.edit("ada", "main", "dev/shop.yaml", s.line("web:1.0.0"), s.line("web:1.1.0"))

@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/decision"
+	"promoter/internal/verb"
+
 	"promoter/internal/promotion"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,7 +44,7 @@ func (s *story) gated(want ...string) {
 	s.t.Helper()
 	report := s.run()
 	looked, err := app.Observe(s.t.Context(), s.server, app.RunOptions{CacheDir: s.cache})
-	if err != nil || !cmp.Equal(decision(looked[0].Report, "prod").Gates, decision(report, "prod").Gates) {
+	if err != nil || !cmp.Equal(decisionIn(looked[0].Report, "prod").Gates, decisionIn(report, "prod").Gates) {
 		s.t.Errorf("explain says other than run: %v", err)
 	}
 	var got []string
@@ -119,7 +122,7 @@ func TestRun_onlyWhoAskedApproved_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, propose: manual, gates: {approvals: {count: 1}}}"), func(s *story) {
 		s.toProd()
-		s.decide(app.Order{Verb: app.VerbPromote, Environment: "prod", Application: "shop", As: "ada"})
+		s.decide(decision.Decision{Verb: verb.Promote, Environment: "prod", Application: "shop", As: "ada"})
 		s.run()
 		s.repo.Review("ada", 2, "APPROVED")
 		s.gated("approvals: waiting 0 of 1: not approved yet; the approval of ada does not count: they requested this promotion")

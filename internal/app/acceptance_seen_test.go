@@ -72,8 +72,8 @@ func (s *story) pulls(want ...string) {
 	}
 }
 
-// decision returns what was decided about the application in an environment.
-func decision(report engine.Report, environment string) (found promotion.Decision) {
+// decisionIn returns what was decided about the application in an environment.
+func decisionIn(report engine.Report, environment string) (found promotion.Decision) {
 	for _, d := range report.Decisions {
 		if d.Environment == environment && d.Application == "shop" {
 			found = d
@@ -85,7 +85,7 @@ func decision(report engine.Report, environment string) (found promotion.Decisio
 // because checks the state and the reason of an environment.
 func (s *story) because(report engine.Report, environment string, parts ...string) {
 	s.t.Helper()
-	d := decision(report, environment)
+	d := decisionIn(report, environment)
 	got := string(d.State) + ": " + d.Reason.Message
 	for _, done := range report.Effects {
 		if done.Environment.Name == environment {

@@ -4,9 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"promoter/internal/decision"
+	"promoter/internal/verb"
+
 	"promoter/internal/promotion"
 
-	"promoter/internal/app"
 	"promoter/internal/state"
 )
 
@@ -220,7 +222,7 @@ func TestRun_handWrittenStateGrantsNothing_plain(t *testing.T) {
 }
 
 func (s *story) strangers() {
-	s.decide(app.Order{Verb: app.VerbHold, Environment: "staging"})
+	s.decide(decision.Decision{Verb: verb.Hold, Environment: "staging"})
 	s.release("web", "1.1.0")
 	by := `"by": {"host": "", "login": "mallory"}, "at": "2026-11-18T10:00:00Z"`
 	s.repo.Commit("mallory", state.Branch, "By hand", map[string]string{
@@ -229,7 +231,7 @@ func (s *story) strangers() {
 	})
 	report := s.run()
 	s.because(report, "dev", "on hold", "mallory")
-	if d := decision(report, "prod"); d.State == promotion.Proposed {
+	if d := decisionIn(report, "prod"); d.State == promotion.Proposed {
 		s.t.Errorf("a request by hand passed the soak: %+v", d)
 	}
 	s.holds("dev", "1.0.0 1.0.0")

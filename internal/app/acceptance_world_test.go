@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/decision"
+
 	"promoter/internal/app"
 	"promoter/internal/connect"
 	"promoter/internal/database"
@@ -217,11 +219,10 @@ func (s *story) calm() {
 // wait lets time pass.
 func (s *story) wait(d time.Duration) { s.clock.ahead.Add(int64(d)) }
 
-// decide is a person who says something by a verb.
-func (s *story) decide(order app.Order) {
+// decide is a user who runs the command of a verb.
+func (s *story) decide(d decision.Decision) {
 	s.t.Helper()
-	order.CacheDir = s.cache
-	if _, err := app.Decide(s.t.Context(), s.server, order); err != nil {
+	if _, err := decision.Record(s.t.Context(), s.server, d, s.cache); err != nil {
 		s.t.Fatal(err)
 	}
 }

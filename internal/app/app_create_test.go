@@ -15,21 +15,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/app"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
+	"promoter/internal/githubapp"
 )
 
 // making is a CreateApp under way.
 type making struct {
 	*story
 	browser
-	options app.CreateOptions
+	options githubapp.Options
 	opened  chan string
 	failed  chan error
 	stop    context.CancelFunc
 	ended   chan error
-	made    app.CreatedApp
+	made    githubapp.Created
 }
 
 // newMaking prepares a CreateApp against the forge of a story.
@@ -49,7 +49,7 @@ networks: [127.0.0.0/8]
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m.options = app.CreateOptions{
+	m.options = githubapp.Options{
 		Config: file, Organization: "acme", URL: "https://promoter.example.com/", Folder: filepath.Join(m.dir, "made", "app"),
 		Env: func(string) (string, bool) { return "", false }, Now: m.clock.Now, Log: slog.New(slog.DiscardHandler),
 		Opened: func(address string) { m.opened <- address }, Failed: func(err error) { m.failed <- err },
@@ -64,7 +64,7 @@ func (m *making) start() string {
 	m.stop = cancel
 	m.t.Cleanup(cancel)
 	go func() {
-		made, err := app.CreateApp(ctx, m.options)
+		made, err := githubapp.Create(ctx, m.options)
 		m.made = made
 		m.ended <- err
 	}()
@@ -118,7 +118,7 @@ func TestCreateApp_thenServed(t *testing.T) {
 	if !strings.Contains(page, made.App.Install) || !strings.Contains(page, "promoter-acme was created") || strings.Contains(page, "PRIVATE KEY") {
 		t.Errorf("the page is\n%s", page)
 	}
-	want := app.CreatedApp{
+	want := githubapp.Created{
 		App: connect.StoredApp{
 			Schema: 1, ID: of.ID(), Slug: "promoter-acme", Owner: "acme", ClientID: made.App.ClientID, Page: m.forge.URL() + "/apps/promoter-acme",
 			Install:  m.forge.URL() + "/apps/promoter-acme/installations/new",
@@ -184,7 +184,7 @@ func TestCreateApp_refusedBefore(t *testing.T) {
 			t.Parallel()
 			m := newMaking(t)
 			test.change(m)
-			_, err := app.CreateApp(t.Context(), m.options)
+			_, err := githubapp.Create(t.Context(), m.options)
 			if err == nil || !strings.Contains(err.Error(), test.words) {
 				t.Errorf("got %v, want %q", err, test.words)
 			}
@@ -235,9 +235,9 @@ func TestCreateApp_browser(t *testing.T) {
 func TestCreateApp_tooLate(t *testing.T) {
 	t.Parallel()
 	m := newMaking(t)
-	m.options.Within = time.Second // in which the page has to be there
+	m.options.Timeout = time.Second // in which the page has to be there
 	m.start()
-	if err := <-m.ended; err == nil || !strings.Contains(err.Error(), "nobody finished in the browser within the time: nothing was written") {
+	if err := <-m.ended; err == nil || !strings.Contains(err.Error(), "nothing was created in the browser within the time: nothing was written") {
 		t.Errorf("got %v", err)
 	}
 	m.nothing()
@@ -290,7 +290,7 @@ func TestCreateApp_noPlaceForTheKey(t *testing.T) {
 	m.writeIn(m.options.Folder, "webhook-secret")
 	status, page := m.get(to)
 	err := <-m.ended
-	if status != http.StatusConflict || err == nil || !strings.Contains(err.Error(), "GitHub made an App whose credentials cannot be kept, so delete it there") {
+	if status != http.StatusConflict || err == nil || !strings.Contains(err.Error(), "GitHub created an App whose credentials cannot be stored, so delete it there") {
 		t.Errorf("%d, %v\n%s", status, err, page)
 	}
 	if n := m.forge.Requests()["POST /app-manifests/{code}/conversions"]; n != 0 {

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/app"
+	"promoter/internal/decision"
+	"promoter/internal/verb"
+
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 )
@@ -62,7 +64,7 @@ func TestRun_oneRepositoryOfAnApp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = app.Decide(t.Context(), server, app.Order{Verb: app.VerbHold, Environment: "dev"})
+	_, err = decision.Record(t.Context(), server, decision.Decision{Verb: verb.Hold, Environment: "dev"}, "")
 	if err == nil || !strings.Contains(err.Error(), "name it with --repo") {
 		t.Errorf("an order to all: %v", err)
 	}

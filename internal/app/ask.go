@@ -50,7 +50,7 @@ func OpenRunning(options connect.Options, asking Asking) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	token, err := apiToken(s)
+	token, err := s.APIToken()
 	if err != nil {
 		return nil, err
 	}
@@ -106,15 +106,10 @@ func checkAddress(address string) error {
 	if err != nil || parsed.Host == "" || parsed.User != nil || parsed.RawQuery != "" {
 		return fault.New(fault.Invalid, "--url is not the address of a service: write https://HOST")
 	}
-	if parsed.Scheme == "https" || parsed.Scheme == "http" && isLoopback(parsed.Hostname()) {
+	if parsed.Scheme == "https" || parsed.Scheme == "http" && outbound.IsLoopback(parsed.Hostname()) {
 		return nil
 	}
 	return fault.New(fault.Invalid, "--url %s: the token is sent over https, and without it only on this machine", parsed.Host)
-}
-
-func isLoopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
 // Status asks what the service knows of its work.

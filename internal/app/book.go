@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/promotion"
+	"promoter/internal/verb"
 
 	"promoter/internal/engine"
 	"promoter/internal/image"
@@ -161,8 +162,8 @@ func (b book) decided(read state.State) []store.Event {
 	var all []store.Event
 	for _, target := range read.Targets() {
 		record := read.At(target)
-		add := func(verb Verb, act state.Act, more func(*store.Event)) {
-			e := b.event(promotion.Target(target), string(verb), act.At)
+		add := func(action verb.Verb, act state.Act, more func(*store.Event)) {
+			e := b.event(promotion.Target(target), string(action), act.At)
 			e.User, e.Message = act.By.Login, act.Reason
 			if more != nil {
 				more(&e)
@@ -170,22 +171,22 @@ func (b book) decided(read state.State) []store.Event {
 			all = append(all, e)
 		}
 		if record.Hold != nil {
-			add(VerbHold, *record.Hold, nil)
+			add(verb.Hold, *record.Hold, nil)
 		}
 		if record.Freeze != nil {
-			add(VerbFreeze, record.Freeze.Act, nil)
+			add(verb.Freeze, record.Freeze.Act, nil)
 		}
 		if record.Resumed != nil {
-			add(VerbResume, *record.Resumed, nil)
+			add(verb.Resume, *record.Resumed, nil)
 		}
 		if request := record.Request; request != nil {
-			add(VerbPromote, request.Act, func(e *store.Event) { e.Snapshot = request.Snapshot })
+			add(verb.Promote, request.Act, func(e *store.Event) { e.Snapshot = request.Snapshot })
 		}
 		if back := record.Rollback; back != nil {
-			add(VerbRollback, back.Act, func(e *store.Event) { e.Versions = versionsOf(back.Images) })
+			add(verb.Rollback, back.Act, func(e *store.Event) { e.Versions = versionsOf(back.Images) })
 		}
 		for _, rejection := range record.Rejections {
-			add(VerbReject, rejection.Act, func(e *store.Event) { e.Versions, e.Number = versionsOf(rejection.Images), rejection.Number })
+			add(verb.Reject, rejection.Act, func(e *store.Event) { e.Versions, e.Number = versionsOf(rejection.Images), rejection.Number })
 		}
 	}
 	return all

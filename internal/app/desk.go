@@ -3,36 +3,15 @@ package app
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
-	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/fault"
 	"promoter/internal/queue"
-	"promoter/internal/secret"
 	"promoter/internal/server"
 	"promoter/internal/store"
 	"promoter/internal/webhook"
 )
-
-// minToken is how long the token of the API is at least, in bytes.
-const minToken = 32
-
-// apiToken fetches the token of the API; a zero one is none.
-func apiToken(s *connect.Server) (secret.String, error) {
-	if s.File.API.IsZero() {
-		return secret.String{}, nil
-	}
-	token, err := s.Secret(s.File.API)
-	if err != nil {
-		return secret.String{}, fmt.Errorf("api.token: %w", err)
-	}
-	if len(token.Reveal()) < minToken {
-		return secret.String{}, fault.New(fault.Invalid, "api.token (%s) is shorter than %d characters: make one with openssl rand -hex 32", s.File.API, minToken)
-	}
-	return token, nil
-}
 
 // Bounds of the status.
 const (

@@ -60,7 +60,7 @@ func named(permissions []github.Permission, when bool) string {
 // told says whether the App of a forge is to send webhooks: its own receiver waits
 // for them, or one that takes GitHub's.
 func (d *doctor) told(c serverconfig.Forge) bool {
-	_, own := receiverOfApp(d.file, c.Name)
+	_, own := d.server.AppReceiver(c.Name)
 	return own || slices.ContainsFunc(d.file.Receivers, func(r serverconfig.Receiver) bool { return r.Kind == "github" && r.App == "" })
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	serverconfig "promoter/internal/config/server"
+	"promoter/internal/connect"
 	"promoter/internal/database"
 )
 
@@ -29,7 +30,7 @@ func (d *doctor) secrets() {
 	if len(failed) == 0 {
 		d.say(VerdictOK, "secrets", "", "%d of %d are there", count, count)
 	}
-	if _, err := apiToken(d.server); err != nil && !failed["api"] {
+	if _, err := d.server.APIToken(); err != nil && !failed["api"] {
 		d.say(VerdictFail, "api", "", "%v", err)
 	}
 }
@@ -48,7 +49,7 @@ func (d *doctor) references() []reference {
 		of := "forge " + f.Name
 		all = append(all, reference{of, f.Token}, reference{of, f.Password}, reference{of, f.SSHKey}, reference{of, f.KnownHosts})
 		if f.App != nil {
-			all = append(all, reference{of, f.App.Key}, reference{of, wantedSetup(d.server, f)})
+			all = append(all, reference{of, f.App.Key}, reference{of, requiredSetup(d.server, f)})
 		}
 	}
 	for _, r := range d.file.Registries {
@@ -69,10 +70,10 @@ func (d *doctor) references() []reference {
 func (d *doctor) receivers() {
 	for _, entry := range d.file.Receivers {
 		subject := "receiver " + entry.Name
-		switch _, err := newReceiver(d.server, entry, &http.Client{Transport: d.connections.HTTP.Forges}); {
+		switch _, err := d.server.NewReceiver(entry, &http.Client{Transport: d.connections.HTTP.Forges}); {
 		case err != nil && d.failed(subject): // it was said with the secrets
-		case errors.Is(err, errNoApp):
-			d.say(VerdictWarn, subject, "make the App at "+d.server.AppSetupURL(entry.App), "%v", errNoApp)
+		case errors.Is(err, connect.ErrNoApp):
+			d.say(VerdictWarn, subject, "make the App at "+d.server.AppSetupURL(entry.App), "%v", connect.ErrNoApp)
 		case err != nil:
 			says := strings.TrimPrefix(err.Error(), subject+": ")
 			d.say(VerdictFail, subject, "serve does not start with it: see docs/webhooks.md", "%s", says)
@@ -165,4 +166,13 @@ func (d *doctor) postgres(ctx context.Context, url serverconfig.Reference) {
 	default:
 		d.say(VerdictOK, "database", "", "PostgreSQL answers; its tables are at step %d", at)
 	}
+}
+
+// requiredSetup returns the reference to the secret of a setup page while it is
+// required: until the App exists.
+func requiredSetup(s *connect.Server, forge serverconfig.Forge) serverconfig.Reference {
+	if _, err := s.AppFolder(forge.Name).Read(); err == nil {
+		return serverconfig.Reference{}
+	}
+	return forge.App.Setup
 }

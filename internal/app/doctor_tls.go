@@ -13,7 +13,7 @@ import (
 // reach the service.
 func (d *doctor) tls(ctx context.Context) {
 	if !d.file.TLS.On() {
-		if !isLoopback(outbound.Hostname(d.file.Listen)) {
+		if !outbound.IsLoopback(outbound.Hostname(d.file.Listen)) {
 			d.say(VerdictWarn, "tls", "let a proxy speak TLS before it, or set tls", "%s is reached by others, and does not speak TLS", d.file.Listen)
 		}
 		return

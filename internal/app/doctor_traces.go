@@ -12,7 +12,7 @@ func (d *doctor) traced(ctx context.Context) {
 	if d.file.Traces.Endpoint == "" || d.failed("traces") {
 		return
 	}
-	where, err := collector(d.connections, "doctor")
+	where, err := d.connections.TraceOptions("doctor")
 	if err == nil {
 		err = telemetry.Probe(ctx, where)
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/app"
 	"promoter/internal/connect"
+	"promoter/internal/onboarding"
 	"promoter/internal/scm/gitea/giteatest"
 	"promoter/internal/scm/github/githubtest"
 	"promoter/internal/scm/gitlab/gitlabtest"
@@ -119,14 +119,14 @@ func TestRun_onboarding_listed(t *testing.T) {
 				f := listedForges(t, s)[kind]()
 				s.serverOf(f)
 				s.cache = t.TempDir()
-				came := func(want app.OnboardingState, failed bool) {
+				came := func(want onboarding.State, failed bool) {
 					t.Helper()
 					result := s.pass()
 					if result.Onboarding == nil || result.Onboarding.State != want || result.Failed() != failed {
 						t.Errorf("came %+v, failed %v (%v), want %s", result.Onboarding, result.Failed(), result.Err, want)
 					}
 				}
-				idle := func(want app.OnboardingState, failed bool) {
+				idle := func(want onboarding.State, failed bool) {
 					t.Helper()
 					f.reset()
 					came(want, failed)
@@ -136,16 +136,16 @@ func TestRun_onboarding_listed(t *testing.T) {
 						}
 					}
 				}
-				came(app.OnboardingOpened, false)
+				came(onboarding.Opened, false)
 				if open := f.open(); len(open) != 1 || open[0] != onboardingHead {
 					t.Fatalf("open are %v", open)
 				}
 				if files := f.git("diff", "--name-only", "main", onboardingHead); files != ".promoter.yaml" {
 					t.Errorf("it changes %s", files)
 				}
-				idle(app.OnboardingOpen, false)
+				idle(onboarding.Open, false)
 				s.cache = t.TempDir()
-				idle(app.OnboardingOpen, false)
+				idle(onboarding.Open, false)
 				if decline == "closed" {
 					f.decline()
 				} else {
@@ -153,8 +153,8 @@ func TestRun_onboarding_listed(t *testing.T) {
 				}
 				s.cache = t.TempDir()
 				s.wait(time.Hour)
-				idle(app.OnboardingDeclined, true)
-				idle(app.OnboardingDeclined, true)
+				idle(onboarding.Declined, true)
+				idle(onboarding.Declined, true)
 			})
 		}
 	}

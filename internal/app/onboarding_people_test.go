@@ -66,7 +66,7 @@ func TestRun_onboarding_noStorm(t *testing.T) {
 	if n := opened(); n != 5 {
 		t.Errorf("%d were opened in the first pass", n)
 	}
-	if want := "2 without .promoter.yaml wait in line: at most 5 onboarding pull requests are opened in one pass"; !slices.Contains(o.notes, want) {
+	if want := "repositories without .promoter.yaml that wait for an onboarding pull request: 2; at most 5 are opened at a time"; !slices.Contains(o.notes, want) {
 		t.Errorf("the notes are %q", o.notes)
 	}
 	o.run(onboards)

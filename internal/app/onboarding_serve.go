@@ -6,6 +6,7 @@ import (
 
 	"promoter/internal/connect"
 	"promoter/internal/engine"
+	"promoter/internal/onboarding"
 	"promoter/internal/queue"
 	"promoter/internal/workspace"
 )
@@ -19,10 +20,10 @@ func (s *service) onboard(ctx context.Context, _ queue.Item) (queue.Result, erro
 		return queue.Result{}, err
 	}
 	defer release()
-	err = onboardAll(ctx, in.session, in.onboarding, s.DryRun, func(r *connect.Repository, came *Onboarding, failed error) {
+	err = in.onboarding.OfferAll(ctx, in.session, s.DryRun, func(r *connect.Repository, came *onboarding.Result, failed error) {
 		s.tellOnboarding(ctx, s.Log.With(slog.String("repository", r.Name)), came, failed)
 	})
-	if note := in.onboarding.waitingNote(); note != "" {
+	if note := in.onboarding.WaitingNote(); note != "" {
 		s.Log.InfoContext(ctx, note)
 	}
 	return queue.Result{}, err
@@ -31,7 +32,7 @@ func (s *service) onboard(ctx context.Context, _ queue.Item) (queue.Result, erro
 // onboardings is the work on the repositories that a round found without a config
 // file; none where there are none.
 func (r *round) onboardings() []queue.Trigger {
-	if !r.onboarding.has() {
+	if !r.onboarding.HasCandidates() {
 		return nil
 	}
 	return []queue.Trigger{{Kind: kindOnboard, Key: everything}}
@@ -42,9 +43,9 @@ func (s *service) onboardLane(ctx context.Context, in *round, r *connect.Reposit
 	if in.onboarding == nil || report.Config != nil || report.Unusable == "" || r.SCM == nil {
 		return
 	}
-	var came *Onboarding
+	var came *onboarding.Result
 	err := workspace.Use(ctx, in.session, r, workspace.Options{DryRun: s.DryRun, Freshness: s.store}, func(w *workspace.Workspace) (err error) {
-		came, err = onboard(ctx, w, in.onboarding, report)
+		came, err = in.onboarding.Offer(ctx, w, report)
 		return r.Advise(err)
 	})
 	if ctx.Err() == nil {
@@ -53,11 +54,11 @@ func (s *service) onboardLane(ctx context.Context, in *round, r *connect.Reposit
 }
 
 // tellOnboarding writes a line of what came now; what is known of before has had one.
-func (s *service) tellOnboarding(ctx context.Context, log *slog.Logger, came *Onboarding, err error) {
+func (s *service) tellOnboarding(ctx context.Context, log *slog.Logger, came *onboarding.Result, err error) {
 	switch {
 	case err != nil:
 		log.WarnContext(ctx, "a config file could not be offered", slog.Any("error", err))
-	case came != nil && !came.remembered && came.State != OnboardingWaiting:
+	case came != nil && !came.Known && came.State != onboarding.Waiting:
 		log.InfoContext(ctx, "onboarding", slog.String("state", string(came.State)), slog.String("reason", came.Reason),
 			slog.Int("pull_request", came.Number), slog.String("url", came.URL), slog.String("commit", came.Commit))
 	}

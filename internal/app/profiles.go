@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/fault"
+	"promoter/internal/outbound"
 	"promoter/internal/telemetry"
 )
 
@@ -22,7 +23,7 @@ func (s *service) listenProfiles(ctx context.Context) (net.Listener, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "--pprof %s: write 127.0.0.1:PORT", s.Profiles)
 	}
-	if !s.ProfilesOpen && !isLoopback(host) {
+	if !s.ProfilesOpen && !outbound.IsLoopback(host) {
 		return nil, fault.New(fault.Invalid, "--pprof %s: profiles show what is in memory, secrets too: write 127.0.0.1:PORT, or add --pprof-open if nobody else reaches that address", s.Profiles)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Profiles)

@@ -9,6 +9,7 @@ import (
 
 	"promoter/internal/connect"
 	"promoter/internal/engine"
+	"promoter/internal/onboarding"
 	"promoter/internal/server"
 	"promoter/internal/store"
 	"promoter/internal/workspace"
@@ -27,7 +28,7 @@ func Recall(ctx context.Context, c *connect.Connections, past server.HistoryQuer
 	recalled := Recalled{History: server.History{Schema: server.Schema, At: c.Server.Now().UTC(), Events: []server.Event{}}}
 	var mutex sync.Mutex
 	var events []store.Event
-	results, err := forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding, w *workspace.Workspace, result *Result) (err error) {
+	results, err := forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
 		var landed []engine.Landed
 		result.Report, landed, err = w.Reconciler.HistoryFromGit(ctx, past.Since)
 		found := bookOf(w, c.Server.Now()).standing(result.Report, landed)

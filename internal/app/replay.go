@@ -1,8 +1,11 @@
 package app
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 
@@ -59,4 +62,15 @@ func headerOf(lines []string) (http.Header, error) {
 		header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
 	}
 	return header, nil
+}
+
+// readFile reads at most limit bytes of a file and one more, so that the caller can
+// detect that it is too large.
+func readFile(name string, limit int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(file, limit+1))
+	return content, errors.Join(err, file.Close())
 }

@@ -13,6 +13,7 @@ import (
 	"promoter/internal/event"
 	"promoter/internal/fault"
 	"promoter/internal/image"
+	"promoter/internal/onboarding"
 	"promoter/internal/store"
 )
 
@@ -36,7 +37,7 @@ type rounds struct {
 // round is one round of work with what is shared in it.
 type round struct {
 	session    *connect.Session
-	onboarding *onboarding
+	onboarding *onboarding.Batch
 	byKey      map[string]*connect.Repository
 	began      time.Time
 	made       time.Time // when it could be used
@@ -147,7 +148,7 @@ func (r *rounds) begin(ctx context.Context) (*round, error) {
 		return nil, errors.Join(context.Cause(ctx), session.Close())
 	}
 	made := &round{
-		session: session, onboarding: newOnboarding(session),
+		session: session, onboarding: onboarding.NewBatch(session),
 		byKey: map[string]*connect.Repository{}, began: began, made: r.clock(), heeded: map[event.Image]time.Time{},
 	}
 	for _, note := range session.Notes {

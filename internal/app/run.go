@@ -9,6 +9,7 @@ import (
 
 	"promoter/internal/connect"
 	"promoter/internal/engine"
+	"promoter/internal/onboarding"
 	"promoter/internal/promotion"
 	"promoter/internal/workspace"
 )
@@ -26,13 +27,13 @@ type RunOptions struct {
 type Result struct {
 	Repository string // as it was written
 	Report     engine.Report
-	Onboarding *Onboarding // nil: it was not offered a config file
+	Onboarding *onboarding.Result // nil: it was not offered a config file
 	Err        error
 }
 
 // Failed says whether any part of the repository failed.
 func (r Result) Failed() bool {
-	if r.Err == nil && r.Onboarding.waits() {
+	if r.Err == nil && r.Onboarding.Pending() {
 		return false
 	}
 	return r.Err != nil || r.Report.Failed() || slices.ContainsFunc(r.Report.Decisions, func(d promotion.Decision) bool {
@@ -52,9 +53,9 @@ func (r Result) Moved() (name string, moved bool) {
 // other. The results are in the order of the repositories; they are there too when
 // only the clearing up failed.
 func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
-	return forAll(ctx, c, options, onboardRest(options), func(ctx context.Context, o *onboarding, w *workspace.Workspace, result *Result) (err error) {
+	return forAll(ctx, c, options, onboardRest(options), func(ctx context.Context, batch *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
 		if result.Report, err = w.Reconciler.Reconcile(ctx); err == nil {
-			result.Onboarding, err = onboard(ctx, w, o, result.Report)
+			result.Onboarding, err = batch.Offer(ctx, w, result.Report)
 		}
 		return err
 	})
@@ -62,7 +63,7 @@ func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Res
 
 // Observe reads all repositories as Run does, and changes nothing.
 func Observe(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
-	return forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding, w *workspace.Workspace, result *Result) (err error) {
+	return forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
 		result.Report, err = w.Reconciler.Observe(ctx)
 		return err
 	})
@@ -75,11 +76,11 @@ func readOnly(options RunOptions) RunOptions {
 }
 
 // doFunc does something with one repository that is open.
-type doFunc func(ctx context.Context, o *onboarding, w *workspace.Workspace, result *Result) error
+type doFunc func(ctx context.Context, batch *onboarding.Batch, w *workspace.Workspace, result *Result) error
 
 // forAll opens all repositories, calls a function for each of them, and then another
 // one for the rest.
-func forAll(ctx context.Context, c *connect.Connections, options RunOptions, rest func(context.Context, *connect.Session, *onboarding) ([]Result, error), do doFunc) (_ []Result, err error) {
+func forAll(ctx context.Context, c *connect.Connections, options RunOptions, rest func(context.Context, *connect.Session, *onboarding.Batch) ([]Result, error), do doFunc) (_ []Result, err error) {
 	session, err := c.Open(ctx, options.CacheDir)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func forAll(ctx context.Context, c *connect.Connections, options RunOptions, res
 			options.Note(note)
 		}
 	}
-	onboarding := newOnboarding(session)
+	batch := onboarding.NewBatch(session)
 	results := make([]Result, len(session.Repositories))
 	watched := watch{progress: options.Progress, total: len(session.Repositories)}
 	watched.done(0)
@@ -101,14 +102,14 @@ func forAll(ctx context.Context, c *connect.Connections, options RunOptions, res
 	session.Each(func(r *connect.Repository) {
 		result := Result{Repository: r.Name}
 		result.Err = workspace.Try(ctx, session, r, workspace.Options{DryRun: options.DryRun}, func(w *workspace.Workspace) error {
-			return r.Advise(do(ctx, onboarding, w, &result))
+			return r.Advise(do(ctx, batch, w, &result))
 		})
 		results[index[r]] = result
 		watched.done(1)
 	})
 	var more []Result
 	if rest != nil {
-		more, err = rest(ctx, session, onboarding)
+		more, err = rest(ctx, session, batch)
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -118,15 +119,15 @@ func forAll(ctx context.Context, c *connect.Connections, options RunOptions, res
 
 // onboardRest opens onboarding pull requests for the repositories that were found
 // without a config file.
-func onboardRest(options RunOptions) func(context.Context, *connect.Session, *onboarding) ([]Result, error) {
-	return func(ctx context.Context, session *connect.Session, o *onboarding) (more []Result, err error) {
-		err = onboardAll(ctx, session, o, options.DryRun, func(r *connect.Repository, came *Onboarding, failed error) {
-			if failed != nil || came.told() {
-				more = append(more, Result{Repository: r.Name, Onboarding: came, Err: failed})
+func onboardRest(options RunOptions) func(context.Context, *connect.Session, *onboarding.Batch) ([]Result, error) {
+	return func(ctx context.Context, session *connect.Session, batch *onboarding.Batch) (more []Result, err error) {
+		err = batch.OfferAll(ctx, session, options.DryRun, func(r *connect.Repository, result *onboarding.Result, failed error) {
+			if failed != nil || result.Reportable() {
+				more = append(more, Result{Repository: r.Name, Onboarding: result, Err: failed})
 			}
 		})
 		slices.SortFunc(more, func(a, b Result) int { return strings.Compare(a.Repository, b.Repository) })
-		if note := o.waitingNote(); note != "" && options.Note != nil {
+		if note := batch.WaitingNote(); note != "" && options.Note != nil {
 			options.Note(note)
 		}
 		return more, err

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"promoter/internal/fault"
+	"promoter/internal/onboarding"
 	"promoter/internal/parallel"
 	"promoter/internal/workspace"
 )
@@ -25,7 +26,7 @@ func TestRun_aDefectStopsNoOther(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			results, err := forAll(t.Context(), d.connections, RunOptions{}, nil, func(ctx context.Context, _ *onboarding, w *workspace.Workspace, result *Result) (err error) {
+			results, err := forAll(t.Context(), d.connections, RunOptions{}, nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
 				if result.Repository == "acme/one" {
 					defect()
 				}

@@ -17,6 +17,7 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/fault"
+	"promoter/internal/githubapp"
 	"promoter/internal/outbound"
 	"promoter/internal/queue"
 	"promoter/internal/server"
@@ -153,11 +154,11 @@ func newService(ctx context.Context, s *connect.Server, db *database.DB, options
 	if err != nil {
 		return nil, err
 	}
-	setups, err := made.setups()
+	setups, err := githubapp.Setups(made.connections, made.appCreated)
 	if err != nil {
 		return nil, err
 	}
-	token, err := apiToken(s)
+	token, err := s.APIToken()
 	if err != nil {
 		return nil, err
 	}
@@ -194,8 +195,8 @@ func (s *service) hostBackoffs() (all []telemetry.Backoff) {
 func receivers(c *connect.Connections) ([]*webhook.Receiver, error) {
 	var all []*webhook.Receiver
 	for _, entry := range c.Server.File.Receivers {
-		made, err := newReceiver(c.Server, entry, &http.Client{Transport: c.HTTP.Forges})
-		if errors.Is(err, errNoApp) {
+		made, err := c.Server.NewReceiver(entry, &http.Client{Transport: c.HTTP.Forges})
+		if errors.Is(err, connect.ErrNoApp) {
 			continue // it comes with the App
 		}
 		if err != nil {
@@ -204,21 +205,6 @@ func receivers(c *connect.Connections) ([]*webhook.Receiver, error) {
 		all = append(all, made)
 	}
 	return all, nil
-}
-
-func newReceiver(s *connect.Server, entry serverconfig.Receiver, client *http.Client) (*webhook.Receiver, error) {
-	options := webhook.Options{
-		Name: entry.Name, Kind: entry.Kind, Header: entry.Header, Audience: entry.Audience, Email: entry.Email,
-		Anonymous: entry.Anonymous, HTTP: client, Now: s.Now,
-	}
-	var err error
-	if options.Secret, err = receiverSecret(s, entry); err == nil {
-		options.PathSecret, err = s.Secret(entry.PathSecret)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("receiver %s: %w", entry.Name, err)
-	}
-	return webhook.New(options)
 }
 
 // run answers requests and does the work, until the context ends or one of them

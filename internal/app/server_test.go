@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/decision"
+	"promoter/internal/verb"
+
 	"promoter/internal/promotion"
 
 	"promoter/internal/app"
@@ -354,15 +357,15 @@ func TestDecide_asWhoTheTokenIs(t *testing.T) {
 	f := newFleet(t)
 	repository := f.repository("acme/gitops", webIn("push"))
 	server := f.open(insecureRegistry, "acme/gitops")
-	carried, err := app.Decide(t.Context(), server, app.Order{Verb: app.VerbHold, Environment: "dev", Reason: "incident"})
+	carried, err := decision.Record(t.Context(), server, decision.Decision{Verb: verb.Hold, Environment: "dev", Reason: "incident"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if carried.By.Login != "promoter-bot" || carried.By.Host != f.github.Host() {
 		t.Errorf("by %+v", carried.By)
 	}
-	if want := []promotion.Target{{Environment: "dev", Application: "_all"}}; len(carried.Places) != 1 || carried.Places[0] != want[0] {
-		t.Errorf("places %v", carried.Places)
+	if want := []promotion.Target{{Environment: "dev", Application: "_all"}}; len(carried.Targets) != 1 || carried.Targets[0] != want[0] {
+		t.Errorf("places %v", carried.Targets)
 	}
 	if text := repository.Git("show", "promoter/_state:dev/_all.json"); !strings.Contains(text, "promoter-bot") || !strings.Contains(text, "incident") {
 		t.Errorf("the state says %s", text)

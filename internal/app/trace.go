@@ -12,7 +12,6 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/outbound"
 	"promoter/internal/queue"
-	"promoter/internal/secret"
 	"promoter/internal/server"
 	"promoter/internal/telemetry"
 )
@@ -47,18 +46,15 @@ const (
 // spanLook is the span of a look at a repository.
 const spanLook = "reconcile"
 
-// What the end waits for the collector, and what a request to it may take.
-const (
-	untraceFor = 5 * time.Second
-	uploadFor  = 10 * time.Second
-)
+// untraceFor is how long the end waits for the collector.
+const untraceFor = 5 * time.Second
 
 // newTraces makes traces if the server file names a collector; nil: it names none.
 func newTraces(c *connect.Connections, instance string, options ServeOptions) (*telemetry.Traces, error) {
 	if c.Server.File.Traces.Endpoint == "" {
 		return nil, nil //nolint:nilnil // no collector is no error
 	}
-	to, err := collector(c, instance)
+	to, err := c.TraceOptions(instance)
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
@@ -74,31 +70,6 @@ func (s *service) closeTraces(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), untraceFor)
 	defer cancel()
 	s.traces.Close(ctx)
-}
-
-// collector returns where spans are sent to.
-func collector(c *connect.Connections, instance string) (to telemetry.TraceOptions, err error) {
-	file := c.Server.File.Traces
-	headers := map[string]secret.String{}
-	for _, header := range file.Headers {
-		value, err := c.Server.Secret(header.Value)
-		if err != nil {
-			return to, fmt.Errorf("the header %s: %w", header.Name, err)
-		}
-		headers[header.Name] = value
-	}
-	var insecure []string
-	if file.Insecure {
-		insecure = []string{outbound.Host(file.Endpoint)}
-	}
-	client, err := c.NewHTTPClient(connect.ToCollector, insecure, uploadFor)
-	if err != nil {
-		return to, err
-	}
-	return telemetry.TraceOptions{
-		Endpoint: file.Endpoint, Headers: headers, HTTP: client, Ratio: file.Ratio,
-		Service: file.Service, Instance: instance, Now: c.Server.Now,
-	}, nil
 }
 
 // followDelivery is a webhook that was proven: strangers make no spans. Whatever trace

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"promoter/internal/app"
+	"promoter/internal/githubapp"
 )
 
 func newApp(system System) *cobra.Command {
@@ -19,7 +19,7 @@ func newApp(system System) *cobra.Command {
 }
 
 func newAppCreate(system System) *cobra.Command {
-	options := app.CreateOptions{Env: system.Env, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	options := githubapp.Options{Env: system.Env, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 	var output string
 	command := &cobra.Command{
 		Use:     "create",
@@ -41,7 +41,7 @@ func newAppCreate(system System) *cobra.Command {
 	flags.StringVar(&options.Organization, "org", "", flagCreateOrg)
 	flags.StringVar(&options.Name, "name", "", flagCreateName)
 	flags.StringVar(&options.URL, "url", "", flagCreateURL)
-	flags.StringVar(&options.Folder, "out", app.DefaultAppFolder, flagCreateOut)
+	flags.StringVar(&options.Folder, "out", githubapp.DefaultFolder, flagCreateOut)
 	flags.BoolVar(&options.Public, "public", false, flagCreatePublic)
 	flags.StringSliceVar(&options.With, "with", nil, flagCreateWith)
 	flags.StringArrayVar(&options.Networks, "network", nil, flagCreateNetwork)
@@ -49,10 +49,10 @@ func newAppCreate(system System) *cobra.Command {
 	return command
 }
 
-func runAppCreate(command *cobra.Command, options app.CreateOptions, output string, system System) error {
+func runAppCreate(command *cobra.Command, options githubapp.Options, output string, system System) error {
 	options.Opened = func(address string) { sayOpen(system.Err, address) }
 	options.Failed = func(err error) { say(system.Err, wordCreateAgain, err) }
-	created, err := app.CreateApp(command.Context(), options)
+	created, err := githubapp.Create(command.Context(), options)
 	if err != nil {
 		if ctx := command.Context(); ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			say(system.Err, wordCreateStopped)
@@ -109,7 +109,7 @@ type createdReceiverJSON struct {
 	Secret string `json:"secret"`
 }
 
-func createdToJSON(c app.CreatedApp) createdJSON {
+func createdToJSON(c githubapp.Created) createdJSON {
 	out := createdJSON{
 		Schema:    createdSchema,
 		App:       createdAppJSON{c.App.ID, c.App.Slug, c.App.Owner, c.App.ClientID, c.App.Page, c.App.Install, c.App.Settings},
@@ -124,7 +124,7 @@ func createdToJSON(c app.CreatedApp) createdJSON {
 }
 
 // createdText is what belongs into the server's file.
-func createdText(c app.CreatedApp) string {
+func createdText(c githubapp.Created) string {
 	var b strings.Builder
 	address := ""
 	if c.URL != "" {

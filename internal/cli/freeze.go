@@ -3,19 +3,20 @@ package cli
 import (
 	"time"
 
+	"promoter/internal/verb"
+
 	"github.com/spf13/cobra"
 
-	"promoter/internal/app"
 	"promoter/internal/fault"
 	"promoter/internal/schedule"
 )
 
 func newFreeze(system System) *cobra.Command {
-	command, flags := newOrder(system, app.VerbFreeze, wordsFreeze())
+	command, flags := newOrder(system, verb.Freeze, wordsFreeze())
 	var until string
 	command.Flags().StringVar(&until, "until", "", flagUntil)
 	command.PreRunE = func(*cobra.Command, []string) (err error) {
-		flags.order.Until, err = parseUntil(until, time.Now())
+		flags.decision.Until, err = parseUntil(until, time.Now())
 		return err
 	}
 	return command

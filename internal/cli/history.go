@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/verb"
+
 	"promoter/internal/promotion"
 
 	"github.com/spf13/cobra"
@@ -189,12 +191,12 @@ func whatOf(e server.Event) string {
 }
 
 func actColor(act string) string {
-	switch app.Verb(act) {
+	switch verb.Verb(act) {
 	case "pushed", "merged", "landed":
 		return colorGreen
-	case app.VerbReject, app.VerbRollback, "closed":
+	case verb.Reject, verb.Rollback, "closed":
 		return colorRed
-	case app.VerbHold, app.VerbFreeze:
+	case verb.Hold, verb.Freeze:
 		return colorYellow
 	}
 	return ""

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 
+	"promoter/internal/decision"
+	"promoter/internal/verb"
+
 	"promoter/internal/promotion"
 
 	"github.com/spf13/cobra"
 
-	"promoter/internal/app"
 	"promoter/internal/identity"
 	"promoter/internal/state"
 )
@@ -19,10 +21,10 @@ const orderSchema = 1
 type orderJSON struct {
 	Schema     int               `json:"schema"`
 	Repository string            `json:"repository"`
-	Verb       app.Verb          `json:"verb"`
+	Verb       verb.Verb         `json:"verb"`
 	By         personJSON        `json:"by"`
 	Subject    string            `json:"subject"`
-	Places     []orderPlaceJSON  `json:"places"`
+	Targets    []orderPlaceJSON  `json:"targets"`
 	Images     map[string]string `json:"images,omitempty"`
 }
 
@@ -39,12 +41,12 @@ type orderPlaceJSON struct {
 // orderFlags are the flags of the verbs that decide.
 type orderFlags struct {
 	targetFlags
-	order app.Order
+	decision decision.Decision
 }
 
 // newOrder makes the command of a verb with the flags that all of them share.
-func newOrder(system System, verb app.Verb, words orderWords) (*cobra.Command, *orderFlags) {
-	flags := &orderFlags{order: app.Order{Verb: verb}}
+func newOrder(system System, verb verb.Verb, words orderWords) (*cobra.Command, *orderFlags) {
+	flags := &orderFlags{decision: decision.Decision{Verb: verb}}
 	command := &cobra.Command{
 		Use:     string(verb),
 		Short:   words.short,
@@ -57,15 +59,15 @@ func newOrder(system System, verb app.Verb, words orderWords) (*cobra.Command, *
 	}
 	flags.add(command)
 	set := command.Flags()
-	set.StringVar(&flags.order.Environment, "env", "", flagOrderEnv)
-	set.StringVar(&flags.order.Reason, "reason", "", flagReason)
-	set.StringVar(&flags.order.As, "as", "", flagAs)
+	set.StringVar(&flags.decision.Environment, "env", "", flagOrderEnv)
+	set.StringVar(&flags.decision.Reason, "reason", "", flagReason)
+	set.StringVar(&flags.decision.As, "as", "", flagAs)
 	return command, flags
 }
 
 // addApplication adds the flag of the verbs that may be about one application.
 func (f *orderFlags) addApplication(command *cobra.Command) {
-	command.Flags().StringVar(&f.order.Application, "app", "", flagApp)
+	command.Flags().StringVar(&f.decision.Application, "app", "", flagApp)
 }
 
 func runOrder(command *cobra.Command, flags *orderFlags, system System) error {
@@ -73,16 +75,15 @@ func runOrder(command *cobra.Command, flags *orderFlags, system System) error {
 	if err != nil {
 		return err
 	}
-	flags.order.CacheDir = flags.cache
-	carried, err := app.Decide(command.Context(), server, flags.order)
+	carried, err := decision.Record(command.Context(), server, flags.decision, flags.cache)
 	if err != nil {
 		return err
 	}
-	data := orderToJSON(flags.order.Verb, carried)
+	data := orderToJSON(flags.decision.Verb, carried)
 	if err := printAs(system.Out, flags.output, data, func() string { return orderText(carried) }); err != nil {
 		return fmt.Errorf("print what was decided: %w", err)
 	}
-	if carried.Stood {
+	if carried.Unchanged {
 		say(system.Err, wordStoodThere, state.Branch)
 		return nil
 	}
@@ -90,22 +91,22 @@ func runOrder(command *cobra.Command, flags *orderFlags, system System) error {
 	return nil
 }
 
-func orderToJSON(verb app.Verb, carried app.Carried) orderJSON {
+func orderToJSON(verb verb.Verb, carried decision.Result) orderJSON {
 	out := orderJSON{
 		Schema: orderSchema, Repository: carried.Repository, Verb: verb, Subject: carried.Subject,
-		By: personJSON{carried.By.Host, carried.By.Login}, Places: []orderPlaceJSON{}, Images: carried.Images,
+		By: personJSON{carried.By.Host, carried.By.Login}, Targets: []orderPlaceJSON{}, Images: carried.Images,
 	}
-	for _, target := range carried.Places {
-		out.Places = append(out.Places, orderPlaceJSON(target))
+	for _, target := range carried.Targets {
+		out.Targets = append(out.Targets, orderPlaceJSON(target))
 	}
 	return out
 }
 
 // orderText is one line for each place, and one for each image.
-func orderText(carried app.Carried) string {
+func orderText(carried decision.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", visible(carried.Repository), visible(carried.Subject))
-	for _, target := range carried.Places {
+	for _, target := range carried.Targets {
 		fmt.Fprintf(&b, "  %s\n", visible(decidedPlace(target)))
 	}
 	for component, text := range sortedPairs(carried.Images) {

@@ -3,11 +3,11 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"promoter/internal/app"
+	"promoter/internal/verb"
 )
 
 func newResume(system System) *cobra.Command {
-	command, flags := newOrder(system, app.VerbResume, wordsResume())
+	command, flags := newOrder(system, verb.Resume, wordsResume())
 	flags.addApplication(command)
 	return command
 }

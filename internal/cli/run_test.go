@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/decision"
+	"promoter/internal/verb"
+
 	"promoter/internal/promotion"
 
 	"github.com/google/go-cmp/cmp"
@@ -130,17 +133,17 @@ func TestRunWords_golden(t *testing.T) {
 
 func TestOrder_textAndJSON(t *testing.T) {
 	t.Parallel()
-	carried := app.Carried{
+	carried := decision.Result{
 		Repository: "acme/gitops", Subject: "Roll back shop in prod", By: identity.User{Host: "github.com", Login: "ann"},
-		Places: []promotion.Target{{Environment: "prod", Application: "shop"}, {Environment: "prod", Application: "_all"}, {Environment: "_all", Application: "_all"}},
-		Images: map[string]string{"worker": "quay.io/acme/worker:1@", "web": "quay.io/acme/web:1@sha256:2"},
+		Targets: []promotion.Target{{Environment: "prod", Application: "shop"}, {Environment: "prod", Application: "_all"}, {Environment: "_all", Application: "_all"}},
+		Images:  map[string]string{"worker": "quay.io/acme/worker:1@", "web": "quay.io/acme/web:1@sha256:2"},
 	}
 	want := "acme/gitops  Roll back shop in prod\n  prod/shop\n  prod\n  everywhere\n" +
 		"    web quay.io/acme/web:1@sha256:2\n    worker quay.io/acme/worker:1 (by name: its digest is unknown)\n"
 	if diff := cmp.Diff(want, orderText(carried)); diff != "" {
 		t.Error(diff)
 	}
-	data, err := json.Marshal(orderToJSON(app.VerbRollback, carried))
+	data, err := json.Marshal(orderToJSON(verb.Rollback, carried))
 	if err != nil || !strings.Contains(string(data), `"by":{"host":"github.com","login":"ann"}`) {
 		t.Errorf("got %s, %v", data, err)
 	}

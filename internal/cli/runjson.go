@@ -6,6 +6,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/image"
+	"promoter/internal/onboarding"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 )
@@ -32,12 +33,12 @@ type repositoryJSON struct {
 }
 
 type onboardingJSON struct {
-	State  app.OnboardingState `json:"state"`
-	Reason string              `json:"reason,omitempty"`
-	Number int                 `json:"number,omitempty"`
-	URL    string              `json:"url,omitempty"`
-	Commit string              `json:"commit,omitempty"`
-	Config string              `json:"config,omitempty"`
+	State  onboarding.State `json:"state"`
+	Reason string           `json:"reason,omitempty"`
+	Number int              `json:"number,omitempty"`
+	URL    string           `json:"url,omitempty"`
+	Commit string           `json:"commit,omitempty"`
+	Config string           `json:"config,omitempty"`
 }
 
 type troubleJSON struct {

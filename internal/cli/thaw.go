@@ -3,10 +3,10 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"promoter/internal/app"
+	"promoter/internal/verb"
 )
 
 func newThaw(system System) *cobra.Command {
-	command, _ := newOrder(system, app.VerbThaw, wordsThaw())
+	command, _ := newOrder(system, verb.Thaw, wordsThaw())
 	return command
 }

@@ -3,7 +3,7 @@ package cli
 import (
 	"io"
 
-	"promoter/internal/app"
+	"promoter/internal/githubapp"
 )
 
 // The words of the verbs about GitHub Apps.
@@ -47,7 +47,7 @@ func sayOpen(w io.Writer, address string) {
 }
 
 // sayCreated says what is there and what comes next.
-func sayCreated(w io.Writer, c app.CreatedApp) {
+func sayCreated(w io.Writer, c githubapp.Created) {
 	say(w, "%s was made; its credentials are in %s, which only you may read", c.App.Slug, c.Folder)
 	sayMore(w, "  1. install it: %s", c.App.Install)
 	sayMore(w, "  2. put the lines above into the server's file")

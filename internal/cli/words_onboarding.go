@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"promoter/internal/app"
+	"promoter/internal/onboarding"
 )
 
 // onboardingInWords says what came of offering a config file to a repository.
-func onboardingInWords(came app.Onboarding) string {
+func onboardingInWords(came onboarding.Result) string {
 	text := "onboarding pull request "
 	if came.Number > 0 {
 		text += pullRequestName(came.Number, came.URL) + " "

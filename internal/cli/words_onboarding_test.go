@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"promoter/internal/onboarding"
+
 	"promoter/internal/app"
 	"promoter/internal/engine"
 )
@@ -14,11 +16,11 @@ import (
 func TestRun_showsOnboarding(t *testing.T) {
 	t.Parallel()
 	results := []app.Result{
-		{Repository: "acme/gitops", Report: engine.Report{Unusable: "there is no .promoter.yaml on main"}, Onboarding: &app.Onboarding{
-			State: app.OnboardingOpened, Number: 3, URL: "https://github.com/acme/gitops/pull/3", Commit: "0123456",
+		{Repository: "acme/gitops", Report: engine.Report{Unusable: "there is no .promoter.yaml on main"}, Onboarding: &onboarding.Result{
+			State: onboarding.Opened, Number: 3, URL: "https://github.com/acme/gitops/pull/3", Commit: "0123456",
 		}},
-		{Repository: "acme/other", Report: engine.Report{Unusable: "there is no .promoter.yaml on main"}, Onboarding: &app.Onboarding{
-			State: app.OnboardingDeclined, Number: 4, Reason: "pull request #4 is closed",
+		{Repository: "acme/other", Report: engine.Report{Unusable: "there is no .promoter.yaml on main"}, Onboarding: &onboarding.Result{
+			State: onboarding.Declined, Number: 4, Reason: "pull request #4 is closed",
 		}},
 	}
 	text := reportRenderer{}.results(results)

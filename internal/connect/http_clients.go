@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"promoter/internal/glob"
 	"promoter/internal/outbound"
 	"promoter/internal/registry/auth"
+	"promoter/internal/secret"
+	"promoter/internal/telemetry"
 )
 
 // What a request is sent to, for metrics, traces, and the status.
@@ -39,6 +42,8 @@ const (
 	// A metadata service answers at once or does not exist.
 	machineTimeout  = 5 * time.Second
 	machineAttempts = 2
+
+	uploadTimeout = 10 * time.Second // of spans
 )
 
 func (c *Connections) newHTTPClients() (clients HTTPClients, err error) {
@@ -105,4 +110,30 @@ func (s *Server) budget(host string) outbound.RateLimit {
 	}
 	limit := s.File.RateLimits[i]
 	return outbound.RateLimit{PerSecond: float64(limit.PerSecond), Burst: limit.Burst, Concurrent: limit.Concurrent}
+}
+
+// TraceOptions returns where and how the service sends spans. The Log and the Version
+// are left to the caller.
+func (c *Connections) TraceOptions(instance string) (to telemetry.TraceOptions, err error) {
+	file := c.Server.File.Traces
+	headers := map[string]secret.String{}
+	for _, header := range file.Headers {
+		value, err := c.Server.Secret(header.Value)
+		if err != nil {
+			return to, fmt.Errorf("the header %s: %w", header.Name, err)
+		}
+		headers[header.Name] = value
+	}
+	var insecure []string
+	if file.Insecure {
+		insecure = []string{outbound.Host(file.Endpoint)}
+	}
+	client, err := c.NewHTTPClient(ToCollector, insecure, uploadTimeout)
+	if err != nil {
+		return to, err
+	}
+	return telemetry.TraceOptions{
+		Endpoint: file.Endpoint, Headers: headers, HTTP: client, Ratio: file.Ratio,
+		Service: file.Service, Instance: instance, Now: c.Server.Now,
+	}, nil
 }

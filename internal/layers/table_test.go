@@ -78,16 +78,18 @@ var table = map[string]place{
 
 	"internal/workspace": {floor: 6},
 
-	"internal/service":    {floor: 7},
 	"internal/checkout":   {floor: 7},
+	"internal/decision":   {floor: 7},
 	"internal/onboarding": {floor: 7},
 	"internal/githubapp":  {floor: 7},
 	"internal/doctor":     {floor: 7},
 
-	"internal/app":  {floor: 8},
-	"internal/cli":  {floor: 9},
-	"internal/demo": {floor: 9},
-	"cmd/promoter":  {floor: 10},
+	"internal/service": {floor: 8},
+
+	"internal/app":  {floor: 10},
+	"internal/cli":  {floor: 11},
+	"internal/demo": {floor: 11},
+	"cmd/promoter":  {floor: 12},
 
 	"internal/layers":      {floor: 0, support: true},
 	"internal/git/gittest": {floor: 1, support: true},
@@ -95,12 +97,12 @@ var table = map[string]place{
 	"internal/benchtree":   {floor: 0, support: true},
 	"internal/benchworld":  {floor: 1, support: true},
 	"internal/chartcheck":  {floor: 3, support: true},
-	"hack/bench":           {floor: 10, support: true},
-	"hack/load":            {floor: 10, support: true},
-	"hack/image":           {floor: 10, support: true},
-	"hack/schemas":         {floor: 10, support: true},
-	"hack/structure":       {floor: 10, support: true},
-	"hack/testlog":         {floor: 10, support: true},
+	"hack/bench":           {floor: 12, support: true},
+	"hack/load":            {floor: 12, support: true},
+	"hack/image":           {floor: 12, support: true},
+	"hack/schemas":         {floor: 12, support: true},
+	"hack/structure":       {floor: 12, support: true},
+	"hack/testlog":         {floor: 12, support: true},
 }
 
 // anyPackage means "every package" in the owners of a module.

@@ -218,3 +218,9 @@ func Host(address string) string {
 
 // Hostname returns a host without its port.
 func Hostname(host string) string { return (&url.URL{Host: host}).Hostname() }
+
+// IsLoopback reports whether a host without its port is this machine.
+func IsLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}

@@ -1,4 +1,4 @@
-package app
+package githubapp
 
 import (
 	"context"
@@ -11,49 +11,49 @@ import (
 	"promoter/internal/server"
 )
 
-// Ctrl-C while GitHub takes its time with the key: the pages stop waiting, and the App
-// that comes of it is told all the same.
-func TestCreator_outcome_waitsForTheKey(t *testing.T) {
+// A user presses Ctrl-C while GitHub returns the key: the App that is then created is
+// reported all the same.
+func TestOutcome_waitsForTheKey(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
-	c := &creator{appMaker: &appMaker{}}
-	c.mu.Lock() // as Make does
+	l := &local{}
+	l.mutex.Lock() // as Create does
 	stop()
-	type told struct {
-		kept connect.StoredApp
-		err  error
+	type outcome struct {
+		stored connect.StoredApp
+		err    error
 	}
-	ended := make(chan told)
+	ended := make(chan outcome)
 	go func() {
-		kept, err := c.outcome(ctx, errors.New("answer what had begun: it took too long"))
-		ended <- told{kept, err}
+		stored, err := l.outcome(ctx, errors.New("a request was not finished in time"))
+		ended <- outcome{stored, err}
 	}()
-	c.appKept(connect.StoredApp{ID: 7})
-	c.mu.Unlock()
-	if got := <-ended; got.err != nil || got.kept.ID != 7 {
+	l.stored = &connect.StoredApp{ID: 7}
+	l.mutex.Unlock()
+	if got := <-ended; got.err != nil || got.stored.ID != 7 {
 		t.Errorf("got %+v", got)
 	}
 }
 
-// Where there is no App, what went wrong with it is told first.
-func TestCreator_outcome(t *testing.T) {
+// Without an App, the error of its creation comes first.
+func TestOutcome_errors(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	refused, late := errors.New("refused"), errors.New("late")
-	for _, test := range []struct{ fail, listen, want error }{
+	for _, test := range []struct{ create, listen, want error }{
 		{refused, late, refused},
 		{nil, late, late},
 		{nil, nil, context.Canceled},
 	} {
-		c := &creator{appMaker: &appMaker{}, fail: test.fail}
-		if _, err := c.outcome(ctx, test.listen); !errors.Is(err, test.want) {
+		l := &local{err: test.create}
+		if _, err := l.outcome(ctx, test.listen); !errors.Is(err, test.want) {
 			t.Errorf("got %v, want %v", err, test.want)
 		}
 	}
 }
 
-func TestAppName(t *testing.T) {
+func TestProposeName(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ organization, address, want string }{
 		{"acme", "https://promoter.example.com", "promoter-acme"},
@@ -62,13 +62,13 @@ func TestAppName(t *testing.T) {
 		{"", "", ""},
 		{strings.Repeat("a", 30), "", ""},
 	} {
-		if got := appName(test.organization, test.address); got != test.want {
+		if got := proposeName(test.organization, test.address); got != test.want {
 			t.Errorf("%s %s: %q, want %q", test.organization, test.address, got, test.want)
 		}
 	}
 }
 
-// The page that an error names is the one that the service has.
+// The page that an error of package connect names is the one that the service serves.
 func TestAppSetupURL_isServed(t *testing.T) {
 	t.Parallel()
 	s := &connect.Server{File: &serverconfig.Config{URL: "https://promoter.example.com"}}

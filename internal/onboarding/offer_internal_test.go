@@ -1,4 +1,4 @@
-package app
+package onboarding
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 )
 
 // offering is a forge with one open onboarding pull request, whose branches are
-// listed anew.
+// listed again.
 type offering struct {
 	scm.Repository
 	engine.Remote
@@ -39,16 +39,16 @@ func (o offering) Refs(context.Context) (engine.Refs, error) {
 	return refs, nil
 }
 
-// Another replica pushes and opens between the list of the branches and that of the
-// pull requests: nobody declined.
-func TestAsking_anotherReplicaOpensMeanwhile(t *testing.T) {
+// Another replica pushes and opens between the listing of the branches and that of the
+// pull requests: no user declined.
+func TestReadPullRequests_openedMeanwhile(t *testing.T) {
 	t.Parallel()
-	for head, want := range map[string]OnboardingState{"": OnboardingDeclined, "pushed": OnboardingLeft} {
+	for head, want := range map[string]State{"": Declined, "pushed": LeftAlone} {
 		forge := offering{head: head}
-		a := &asking{reconciler: &engine.Reconciler{Repository: forge, Remote: forge}}
-		came, err := a.asked(t.Context())
-		if err != nil || came == nil || came.State != want {
-			t.Errorf("the branch is %q: %+v, %v, want %s", head, came, err, want)
+		o := &offer{reconciler: &engine.Reconciler{Repository: forge, Remote: forge}}
+		_, result, err := o.readPullRequests(t.Context())
+		if err != nil || result == nil || result.State != want {
+			t.Errorf("the branch is %q: %+v, %v, want %s", head, result, err, want)
 		}
 	}
 }

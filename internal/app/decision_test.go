@@ -1,0 +1,94 @@
+package app_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"promoter/internal/decision"
+	"promoter/internal/verb"
+
+	"promoter/internal/fault"
+)
+
+func TestRecordDecision_reportsIfUnchanged(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.repository("acme/gitops", webIn("push"))
+	server := f.open(insecureRegistry, "acme/gitops")
+	for _, step := range []struct {
+		verb      verb.Verb
+		unchanged bool
+	}{{verb.Thaw, true}, {verb.Hold, false}, {verb.Resume, false}, {verb.Freeze, false}, {verb.Thaw, false}, {verb.Thaw, true}} {
+		result, err := decision.Record(t.Context(), server, decision.Decision{Verb: step.verb, Environment: "dev"}, "")
+		if err != nil || result.Unchanged != step.unchanged {
+			t.Errorf("%s: unchanged %v, %v, want %v", step.verb, result.Unchanged, err, step.unchanged)
+		}
+	}
+}
+
+// A decision about one application everywhere is not called one about all.
+func TestRecordDecision_subjectNamesTheApplication(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	repository := f.repository("acme/gitops", map[string]string{
+		".promoter.yaml": "version: 1\ncomponents:\n  web: {image: $R/acme/web, select: {semver: \">=1\"}}\n" +
+			"environments:\n  dev: {paths: [\"{application}/dev\"], land: push}\n  prod: {paths: [\"{application}/prod\"], land: push, after: [dev]}\n",
+		"shop/dev/app.yaml":  "image: $R/acme/web:1.4.0\n",
+		"shop/prod/app.yaml": "image: $R/acme/web:1.4.0\n",
+		"blog/dev/app.yaml":  "image: $R/acme/web:1.4.0\n",
+	})
+	server := f.open(insecureRegistry, "acme/gitops")
+	for _, step := range []struct {
+		decision decision.Decision
+		want     string
+	}{
+		{decision.Decision{Application: "shop"}, "Hold shop everywhere in the repository"},
+		{decision.Decision{Application: "shop", Environment: "prod", Reason: "so"}, "Hold shop in prod: so"},
+		{decision.Decision{Environment: "dev", Reason: "two\nlines"}, "Hold dev: two lines"},
+		{decision.Decision{}, "Hold the repository"},
+	} {
+		step.decision.Verb = verb.Hold
+		if _, err := decision.Record(t.Context(), server, step.decision, ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSpace(repository.Git("log", "-1", "--format=%B", "promoter/_state")); got != step.want {
+			t.Errorf("%+v: %q, want %q", step.decision, got, step.want)
+		}
+	}
+}
+
+func TestRecordDecision_tooManyVersions(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	d := decision.Decision{Verb: verb.Promote, Environment: "dev"}
+	for i := range 101 {
+		d.With = append(d.With, fmt.Sprintf("quay.io/acme/web:%d", i))
+	}
+	_, err := decision.Record(t.Context(), f.open("", "acme/gitops"), d, "")
+	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--with names more than 100 versions") {
+		t.Error(err)
+	}
+}
+
+func TestRecordDecision_unknownNames(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.repository("acme/gitops", webIn("push"))
+	f.repository("acme/wrong", map[string]string{".promoter.yaml": "version: 1\nfoo: 1\nbar: 1\n"})
+	for _, step := range []struct {
+		repository string
+		decision   decision.Decision
+		want       string
+	}{
+		{"acme/gitops", decision.Decision{Environment: "prod"}, "there is no environment prod here; there are dev"},
+		{"acme/gitops", decision.Decision{Application: "shop"}, "there is no application shop here; there are default"},
+		{"acme/wrong", decision.Decision{}, "the config cannot be used: .promoter.yaml:"},
+	} {
+		step.decision.Verb = verb.Hold
+		_, err := decision.Record(t.Context(), f.open(insecureRegistry, step.repository), step.decision, "")
+		if err == nil || !strings.Contains(err.Error(), step.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%+v: %v, want %q", step, err, step.want)
+		}
+	}
+}

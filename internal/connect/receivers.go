@@ -1,0 +1,79 @@
+package connect
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	serverconfig "promoter/internal/config/server"
+	"promoter/internal/fault"
+	"promoter/internal/secret"
+	"promoter/internal/webhook"
+)
+
+// minToken is the minimum length of the token of the API, in bytes.
+const minToken = 32
+
+// APIToken returns the token of the API; the zero secret if the file has none.
+func (s *Server) APIToken() (secret.String, error) {
+	if s.File.API.IsZero() {
+		return secret.String{}, nil
+	}
+	token, err := s.Secret(s.File.API)
+	if err != nil {
+		return secret.String{}, fmt.Errorf("api.token: %w", err)
+	}
+	if len(token.Reveal()) < minToken {
+		return secret.String{}, fault.New(fault.Invalid, "api.token (%s) is shorter than %d characters: make one with openssl rand -hex 32", s.File.API, minToken)
+	}
+	return token, nil
+}
+
+// WebhookPath returns the path at which a receiver accepts webhooks.
+func WebhookPath(receiver string) string { return "/webhooks/" + receiver }
+
+// ErrNoApp is the error of a receiver whose App does not exist yet.
+var ErrNoApp = errors.New("there is no App yet that sends webhooks to it")
+
+// NewReceiver makes a receiver of the file. It sends no request; client is for
+// receivers that fetch keys to verify webhooks.
+func (s *Server) NewReceiver(entry serverconfig.Receiver, client *http.Client) (*webhook.Receiver, error) {
+	options := webhook.Options{
+		Name: entry.Name, Kind: entry.Kind, Header: entry.Header, Audience: entry.Audience, Email: entry.Email,
+		Anonymous: entry.Anonymous, HTTP: client, Now: s.Now,
+	}
+	var err error
+	if options.Secret, err = s.receiverSecret(entry); err == nil {
+		options.PathSecret, err = s.Secret(entry.PathSecret)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("receiver %s: %w", entry.Name, err)
+	}
+	return webhook.New(options)
+}
+
+// receiverSecret returns what signs the webhooks of a receiver: a secret of the file,
+// or the stored secret of the App that promoter created.
+func (s *Server) receiverSecret(entry serverconfig.Receiver) (secret.String, error) {
+	if entry.App == "" {
+		return s.Secret(entry.Secret)
+	}
+	folder := s.AppFolder(entry.App)
+	switch _, err := folder.Read(); {
+	case fault.KindOf(err) == fault.NotFound:
+		return secret.String{}, fault.Wrap(fault.Invalid, ErrNoApp)
+	case err != nil:
+		return secret.String{}, err
+	}
+	return folder.Secret(AppHookSecretFile, s.SecretSources())
+}
+
+// AppReceiver returns the receiver to which the App of a forge sends webhooks.
+func (s *Server) AppReceiver(forge string) (serverconfig.Receiver, bool) {
+	i := slices.IndexFunc(s.File.Receivers, func(r serverconfig.Receiver) bool { return r.App == forge })
+	if i < 0 {
+		return serverconfig.Receiver{}, false
+	}
+	return s.File.Receivers[i], true
+}

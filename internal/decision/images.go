@@ -1,0 +1,101 @@
+package decision
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+)
+
+// imagesOf returns the images of a snapshot by component.
+func imagesOf(snapshot promotion.Snapshot) map[string]string {
+	images := make(map[string]string, len(snapshot))
+	for component, pinned := range snapshot {
+		images[component] = pinned.String()
+	}
+	return images
+}
+
+// readImages returns the images of a rejection by component.
+func readImages(ctx context.Context, d Decision, r repository) (map[string]string, error) {
+	if len(d.Images) == 0 {
+		return nil, nil
+	}
+	images := map[string]string{}
+	for _, text := range d.Images {
+		component, pinned, err := resolveImage(ctx, d, r, text)
+		if err != nil {
+			return nil, err
+		}
+		if other, twice := images[component]; twice && other != pinned.String() {
+			return nil, fault.New(fault.Invalid, "%s: two versions of %s at once: reject one after the other", text, component)
+		}
+		images[component] = pinned.String()
+	}
+	return images, nil
+}
+
+// resolveImage reads COMPONENT:TAG or REPOSITORY:TAG, with or without a digest, and
+// queries the registry for a missing digest. A tag that is gone is rejected by its name.
+func resolveImage(ctx context.Context, d Decision, r repository, text string) (component string, pinned promotion.Pinned, err error) {
+	component, reference, err := parseImage(d, r.config, text)
+	if err != nil {
+		return "", promotion.Pinned{}, err
+	}
+	pinned = promotion.Pinned{
+		Repository: reference.Repository,
+		Version:    image.Version{Tag: reference.Tag, Digest: reference.Digest},
+	}
+	if reference.Digest != "" {
+		return component, pinned, nil
+	}
+	fact := promotion.Fact{Repository: reference.Repository, Tag: reference.Tag}
+	version, err := r.workspace.Reconciler.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component})
+	if err != nil {
+		return "", promotion.Pinned{}, err
+	}
+	pinned.Version.Digest = version.Digest
+	return component, pinned, nil
+}
+
+// parseImage resolves a component name, or finds the component of a repository.
+func parseImage(d Decision, c *config.Config, text string) (component string, reference image.Reference, err error) {
+	name, _, _ := strings.Cut(text, "@")
+	name, _, _ = strings.Cut(name, ":")
+	whole := text
+	if known, ok := c.Component(name); ok {
+		repository, exact := known.Pattern.Repository()
+		if !exact {
+			return "", image.Reference{}, fault.New(fault.Invalid, "%q: %s stands for many repositories: write the whole REPOSITORY:TAG", text, name)
+		}
+		whole = repository.String() + strings.TrimPrefix(text, name)
+	}
+	reference, err = image.Parse(whole)
+	if err != nil {
+		return "", image.Reference{}, fault.New(fault.Invalid, "%q: %w; the components are %s", text, err, fault.List(componentNames(c)))
+	}
+	if reference.Tag == "" && reference.Digest == "" {
+		return "", image.Reference{}, fault.New(fault.Invalid, "%q names no version: add :TAG, @DIGEST or both", text)
+	}
+	for _, environment := range c.Order() {
+		match, ok := c.Follow(environment, cmp.Or(d.Application, config.DefaultApplication), reference.Repository)
+		if ok {
+			return match.Name, reference, nil
+		}
+	}
+	return "", image.Reference{}, fault.New(fault.Invalid, "%q: nothing follows %s; the components are %s", text, reference.Repository.Familiar(), fault.List(componentNames(c)))
+}
+
+func componentNames(c *config.Config) []string {
+	names := make(map[string]bool, len(c.Components))
+	for _, component := range c.Components {
+		names[component.Name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}

@@ -1,0 +1,99 @@
+package decision
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/scan"
+	"promoter/internal/state"
+	"promoter/internal/verb"
+)
+
+// findTargets returns the targets of a decision, and refuses names that the repository
+// does not have. Without an application, a hold is one for the whole environment, but a
+// promotion is one for each application in it.
+func findTargets(ctx context.Context, d Decision, r repository) ([]promotion.Target, error) {
+	environments := r.config.Order()
+	if d.Environment != "" {
+		if _, ok := r.config.Environment(d.Environment); !ok {
+			return nil, fault.New(fault.Invalid, "there is no environment %s here; there are %s", d.Environment, fault.List(environments))
+		}
+		environments = []string{d.Environment}
+	}
+	if d.Application == "" && d.Verb != verb.Promote && d.Verb != verb.Rollback {
+		return []promotion.Target{{Environment: cmp.Or(d.Environment, state.All), Application: state.All}}, nil
+	}
+	applications, err := listApplications(ctx, r, environments)
+	if err != nil {
+		return nil, err
+	}
+	if d.Application == "" {
+		return targetsOfEnvironment(d, applications[d.Environment])
+	}
+	return targetsOfApplication(d, environments, applications)
+}
+
+// targetsOfEnvironment returns a target for each application of the environment. Explicit
+// versions and a rollback apply to a single application.
+func targetsOfEnvironment(d Decision, applications []string) ([]promotion.Target, error) {
+	if len(applications) == 0 {
+		return nil, fault.New(fault.NotFound, "%s has no applications: no file of its branch belongs to it", d.Environment)
+	}
+	if len(applications) > 1 && (len(d.With) > 0 || d.Verb == verb.Rollback) {
+		return nil, fault.New(fault.Invalid, "name the application with --app; %s has %s", d.Environment, fault.List(applications))
+	}
+	var targets []promotion.Target
+	for _, application := range applications {
+		targets = append(targets, promotion.Target{Environment: d.Environment, Application: application})
+	}
+	return targets, nil
+}
+
+// targetsOfApplication returns the targets of the named application.
+func targetsOfApplication(d Decision, environments []string, applications map[string][]string) ([]promotion.Target, error) {
+	var targets []promotion.Target
+	var known []string
+	for _, environment := range environments {
+		if slices.Contains(applications[environment], d.Application) {
+			targets = append(targets, promotion.Target{Environment: environment, Application: d.Application})
+		}
+		known = append(known, applications[environment]...)
+	}
+	if len(targets) == 0 {
+		slices.Sort(known)
+		return nil, fault.New(fault.Invalid, "there is no application %s here; there are %s", d.Application, fault.List(slices.Compact(known)))
+	}
+	return targets, nil
+}
+
+// listApplications lists the applications of the environments by the names of the files
+// on their branches.
+func listApplications(ctx context.Context, r repository, environments []string) (map[string][]string, error) {
+	found := map[string][]string{}
+	for _, name := range environments {
+		environment, _ := r.config.Environment(name)
+		branch := cmp.Or(environment.Branch, r.defaultBranch)
+		heads, err := r.workspace.Reconciler.Remote.Fetch(ctx, branch)
+		if err != nil {
+			return nil, err
+		}
+		if heads[branch] == "" {
+			continue
+		}
+		entries, err := r.workspace.List(ctx, heads[branch])
+		if err != nil {
+			return nil, err
+		}
+		found[name] = scan.Applications(environment, func(yield func(string) bool) {
+			for _, entry := range entries {
+				if !yield(entry.Path) {
+					return
+				}
+			}
+		})
+	}
+	return found, nil
+}

@@ -1,0 +1,293 @@
+// Package onboarding opens pull requests that add a first config file to repositories
+// that have none.
+//
+// The server file names the repositories by glob. For each of them promoter suggests a
+// config from the files of the default branch, and opens one pull request on the branch
+// promoter/_onboarding. It never asks twice: a pull request that was closed or merged, or
+// whose branch was deleted, is declined for good. The forge alone remembers that, so
+// nothing that promoter may lose lets it ask again. Outcomes are cached only to save
+// requests. promoter leaves a branch alone that holds a commit of another user.
+package onboarding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"promoter/internal/config"
+	"promoter/internal/connect"
+	"promoter/internal/engine"
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/workspace"
+)
+
+// State is the closed set of results of offering a config file to a repository.
+type State string
+
+// The states of an onboarding.
+const (
+	Opened       State = "opened"        // the pull request, now
+	Refreshed    State = "refreshed"     // its branch
+	Open         State = "open"          // the pull request is open and current
+	LeftAlone    State = "left alone"    // a user works on it
+	Declined     State = "declined"      // closed or merged before: never offered again
+	NothingFound State = "nothing found" // no references that could be followed
+	Waiting      State = "waiting"       // this batch opened its maximum
+	ToOpen       State = "to be opened"  // in a dry run
+	ToRefresh    State = "to be refreshed"
+)
+
+// Result is the result of offering a config file to one repository.
+type Result struct {
+	State  State
+	Reason string // may be empty
+	Number int    // of the pull request
+	URL    string // of the pull request
+	Commit string // that was pushed
+	Config string // the suggested config file, if it was generated now
+	Known  bool   // it is from the cache, so it was reported before
+}
+
+// isOpen reports whether a pull request is open now.
+func (r Result) isOpen() bool {
+	switch r.State {
+	case Opened, Refreshed, Open, ToRefresh:
+		return true
+	}
+	return false
+}
+
+// Pending reports whether the repository waits for a user, or for the next batch. That
+// it has no config file is then no failure.
+func (r *Result) Pending() bool {
+	return r != nil && (r.isOpen() || r.State == ToOpen || r.State == Waiting || r.State == LeftAlone)
+}
+
+// Reportable reports whether a run shows the result. Repositories that are no GitOps
+// repositories, or that declined, are not shown.
+func (r *Result) Reportable() bool { return r.Pending() && r.State != Waiting }
+
+// Bounds of one batch: an App that is installed on two hundred repositories must not
+// open two hundred pull requests, nor fetch all of them at once.
+const (
+	maxOpened   = 5   // pull requests
+	maxExamined = 100 // repositories, if their outcomes are cached
+)
+
+// Batch offers config files to the repositories of one session. A nil Batch offers
+// none. It is safe for concurrent use.
+type Batch struct {
+	globs       []string
+	maxFileSize int64 // bytes over which a file is not parsed
+	outcomes    *outcomes
+
+	mutex      sync.Mutex
+	remaining  int // pull requests that may still be opened
+	waiting    int // repositories that are left to the next batch
+	candidates []candidate
+}
+
+// candidate is a repository without a config file, as it was listed.
+type candidate struct {
+	repository *connect.Repository
+	key        identity.RepositoryKey
+	version    string // changes if the outcome may change; empty: unknown
+}
+
+// NewBatch returns the batch of a session; nil if the server file offers config files to
+// no repository. The candidates are the repositories that the session found without a
+// config file, except those with a known outcome.
+func NewBatch(session *connect.Session) *Batch {
+	globs := session.Server.File.Onboarding.Repositories
+	if len(globs) == 0 {
+		return nil
+	}
+	b := &Batch{
+		globs: globs, maxFileSize: session.Server.File.Sizes.File, remaining: maxOpened,
+		outcomes: readOutcomes(session.CacheFolder("onboarding"), session.Server.Now),
+	}
+	for _, found := range session.Unconfigured {
+		if !found.Repository.Matches(globs) || b.outcomes.find(found.Key, found.Version) != nil {
+			continue
+		}
+		c := candidate{repository: found.Repository, key: found.Key}
+		if found.Settled {
+			c.version = found.Version
+		}
+		b.candidates = append(b.candidates, c)
+	}
+	return b
+}
+
+// HasCandidates reports whether OfferAll has work.
+func (b *Batch) HasCandidates() bool {
+	if b == nil {
+		return false
+	}
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return len(b.candidates) > 0
+}
+
+// WaitingNote reports how many repositories are left to the next batch; empty: none.
+func (b *Batch) WaitingNote() string {
+	if b == nil {
+		return ""
+	}
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if b.waiting == 0 {
+		return ""
+	}
+	return fmt.Sprintf("repositories without %s that wait for an onboarding pull request: %d; at most %d are opened at a time", config.FileName, b.waiting, maxOpened)
+}
+
+// Offer offers a config file to a listed repository in which a reconciliation found
+// none. The result is nil if the repository does not qualify.
+func (b *Batch) Offer(ctx context.Context, w *workspace.Workspace, report engine.Report) (*Result, error) {
+	if report.Config != nil || report.Unusable == "" || !b.permits(w) {
+		return nil, nil //nolint:nilnil // nothing was offered, and nothing failed
+	}
+	o, err := newOffer(ctx, w, b)
+	if err != nil || o == nil {
+		return nil, err
+	}
+	key, version := w.Repository.Key(), o.commit+" "+o.head
+	if known := b.outcomes.find(key, version); known != nil {
+		return known, nil
+	}
+	result, err := o.run(ctx)
+	if err == nil && result != nil {
+		b.outcomes.record(key, version, *result, false)
+		err = b.outcomes.save()
+	}
+	return result, err
+}
+
+// OfferAll offers a config file to each candidate, once. An error of one does not affect
+// the others; report is called with the result of each, one at a time.
+func (b *Batch) OfferAll(ctx context.Context, session *connect.Session, dryRun bool, report func(r *connect.Repository, result *Result, err error)) error {
+	candidates := b.takeCandidates()
+	if len(candidates) == 0 {
+		return nil
+	}
+	byRepository := map[*connect.Repository]candidate{}
+	var repositories []*connect.Repository
+	for _, c := range candidates {
+		byRepository[c.repository] = c
+		repositories = append(repositories, c.repository)
+	}
+	separate, err := session.With(ctx, repositories)
+	if err != nil {
+		return err
+	}
+	var mutex sync.Mutex
+	separate.Each(func(r *connect.Repository) {
+		if ctx.Err() != nil || b.exhausted() {
+			return
+		}
+		result, err := b.offerCandidate(ctx, separate, byRepository[r], dryRun)
+		mutex.Lock()
+		defer mutex.Unlock()
+		if result != nil || err != nil {
+			report(r, result, err)
+		}
+	})
+	return errors.Join(context.Cause(ctx), b.outcomes.save())
+}
+
+// offerCandidate keeps no mirror of a repository without a pull request: most candidates
+// are no GitOps repositories.
+func (b *Batch) offerCandidate(ctx context.Context, session *connect.Session, c candidate, dryRun bool) (result *Result, err error) {
+	r := c.repository
+	if r.Err != nil {
+		return nil, r.Err
+	}
+	if r.Key() != c.key { // another repository has the name now; the next session lists it
+		return nil, nil //nolint:nilnil // nothing was offered, and nothing failed
+	}
+	err = workspace.Try(ctx, session, r, workspace.Options{DryRun: dryRun}, func(w *workspace.Workspace) error {
+		if !b.permits(w) {
+			return nil
+		}
+		o, err := newOffer(ctx, w, b)
+		if err != nil || o == nil {
+			return r.Advise(err)
+		}
+		result, err = o.run(ctx)
+		return r.Advise(err)
+	})
+	if result == nil || !result.isOpen() {
+		err = errors.Join(err, workspace.Remove(context.WithoutCancel(ctx), session, string(c.key)))
+	}
+	b.outcomes.record(c.key, c.version, cacheable(result, err), true)
+	return result, err
+}
+
+// cacheable returns the outcome to cache. A missing permission is cached too, and an
+// empty repository has nothing to follow.
+func cacheable(result *Result, err error) Result {
+	switch kind := fault.KindOf(err); {
+	case kind == fault.Unauthorized || kind == fault.Invalid:
+		return Result{State: LeftAlone, Reason: err.Error()}
+	case err != nil:
+		return Result{}
+	case result == nil:
+		return Result{State: NothingFound}
+	}
+	return *result
+}
+
+// permits reports whether the server file and the repository permit an offer.
+func (b *Batch) permits(w *workspace.Workspace) bool {
+	repository := w.Reconciler.Repository
+	info := repository.Info()
+	return b != nil && w.Repository.Matches(b.globs) && repository.Features().PullRequests &&
+		!info.Archived && !info.Fork && info.MayPush
+}
+
+// takeCandidates returns the candidates, once, sorted by name, so that those that wait
+// are the same ones each time.
+func (b *Batch) takeCandidates() []candidate {
+	if b == nil {
+		return nil
+	}
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	all := b.candidates
+	b.candidates = nil
+	slices.SortFunc(all, func(x, y candidate) int { return strings.Compare(x.repository.Name, y.repository.Name) })
+	if b.outcomes.persistent() && len(all) > maxExamined {
+		b.waiting += len(all) - maxExamined
+		all = all[:maxExamined]
+	}
+	return all
+}
+
+// exhausted reports whether no pull request may be opened any more. The repository of
+// the caller then waits.
+func (b *Batch) exhausted() bool {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if b.remaining > 0 {
+		return false
+	}
+	b.waiting++
+	return true
+}
+
+// reserve reports whether one more pull request may be opened, and counts it.
+func (b *Batch) reserve() bool {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if b.remaining == 0 {
+		b.waiting++
+		return false
+	}
+	b.remaining--
+	return true
+}

@@ -1,0 +1,105 @@
+package onboarding
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"promoter/internal/config"
+	"promoter/internal/engine"
+	"promoter/internal/pullrequest"
+	"promoter/internal/scan"
+	"promoter/internal/suggest"
+	"promoter/internal/updater"
+)
+
+// suggestConfig generates a config for the files of the default branch.
+func (o *offer) suggestConfig(ctx context.Context) (*suggest.Suggestion, error) {
+	entries, err := o.workspace.List(ctx, o.commit)
+	if err != nil {
+		return nil, fmt.Errorf("list the files of %s: %w", o.base, err)
+	}
+	files := func(yield func(updater.File, error) bool) {
+		for _, entry := range entries {
+			file := scan.GitFile(entry, func() ([]byte, error) { return o.workspace.Content(entry, scan.ReadLimit) })
+			if !yield(file, nil) {
+				return
+			}
+		}
+	}
+	found := suggest.Found{ForPullRequest: true}
+	found.References, found.Files, err = scan.All(ctx, files, o.batch.maxFileSize)
+	if err != nil {
+		return nil, fmt.Errorf("scan the files of %s: %w", o.base, err)
+	}
+	return suggest.Config(found)
+}
+
+// describe collects what the pull request shows. What cannot be determined is shown as
+// such, and stops nothing.
+func (o *offer) describe(ctx context.Context, suggestion *suggest.Suggestion) pullrequest.Onboarding {
+	page := pullrequest.Onboarding{Base: o.base, Applications: suggestion.Applications, Files: countUses(suggestion)}
+	for i := range suggestion.Components {
+		c := &suggestion.Components[i]
+		shown := pullrequest.OnboardingComponent{Name: c.Name, Repository: c.Repository.String(), Select: c.Selected(), Present: c.Current}
+		if !c.Active {
+			shown.Off = c.Reason
+		}
+		page.Components = append(page.Components, shown)
+	}
+	for _, e := range suggestion.Environments {
+		page.Environments = append(page.Environments, pullrequest.OnboardingEnvironment{Name: e.Name, Paths: e.Paths, After: e.After})
+	}
+	for _, w := range suggestion.Warnings {
+		page.Warnings = append(page.Warnings, pullrequest.OnboardingWarning{Text: w.Text, Advice: w.Advice})
+	}
+	o.previewDecisions(ctx, suggestion.Text, &page)
+	return page
+}
+
+// previewDecisions observes the repository as the first reconciliation after the merge
+// will, which queries the registries once.
+func (o *offer) previewDecisions(ctx context.Context, text string, page *pullrequest.Onboarding) {
+	merged := *o.reconciler
+	merged.Objects, merged.DryRun = withConfig{Objects: o.reconciler.Objects, commit: o.commit, text: []byte(text)}, true
+	report, err := merged.Observe(ctx)
+	if page.Decisions = report.Decisions; err != nil {
+		page.Unknown = append(page.Unknown, err.Error())
+	}
+	if report.Unusable != "" {
+		page.Unknown = append(page.Unknown, report.Unusable)
+	}
+	for _, one := range report.Errors {
+		page.Unknown = append(page.Unknown, one.What+": "+one.Err.Error())
+	}
+}
+
+// countUses counts the references that could be changed, by file.
+func countUses(suggestion *suggest.Suggestion) []pullrequest.OnboardingUse {
+	counts := map[string]int{}
+	for _, r := range suggestion.Inside {
+		counts[r.Position.File]++
+	}
+	var uses []pullrequest.OnboardingUse
+	for _, file := range slices.Sorted(maps.Keys(counts)) {
+		uses = append(uses, pullrequest.OnboardingUse{File: file, Count: counts[file]})
+	}
+	return uses
+}
+
+// withConfig are the objects of a repository as if the config were merged.
+type withConfig struct {
+	engine.Objects
+	commit string
+	text   []byte
+}
+
+// Read implements engine.Contents.
+func (o withConfig) Read(commit, path string, limit int64) ([]byte, error) {
+	if commit == o.commit && path == config.FileName {
+		return bytes.Clone(o.text), nil
+	}
+	return o.Objects.Read(commit, path, limit)
+}
