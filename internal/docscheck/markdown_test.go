@@ -13,6 +13,20 @@ type document struct {
 	anchors  map[string]bool
 	commands []command // lines of shell blocks
 	blocks   []block   // fenced blocks, whole
+	spans    []span    // code spans of prose and tables
+	rows     []row     // rows of tables, without the heads
+}
+
+type span struct {
+	line int
+	text string // without backticks
+}
+
+// row is one row of a table.
+type row struct {
+	line    int
+	heading string // that the table is under
+	cells   []string
 }
 
 type block struct {
@@ -43,7 +57,7 @@ var (
 func parse(text string) document {
 	doc := document{anchors: map[string]bool{}}
 	seen := map[string]int{}
-	open, language := "", ""
+	open, language, under := "", "", ""
 	for i, line := range strings.Split(text, "\n") {
 		if found := fence.FindStringSubmatch(line); found != nil && (open == "" || strings.HasPrefix(found[1], open)) {
 			if open == "" {
@@ -59,7 +73,11 @@ func parse(text string) document {
 			doc.shell(i+1, language, line)
 			continue
 		}
+		if found := heading.FindStringSubmatch(line); found != nil {
+			under = found[1]
+		}
 		doc.prose(i+1, line, seen)
+		doc.table(i+1, line, under)
 	}
 	return doc
 }
@@ -87,12 +105,30 @@ func (d *document) prose(number int, line string, seen map[string]int) {
 		}
 		d.anchors[anchor] = true
 	}
+	for _, found := range codeSpan.FindAllString(line, -1) {
+		d.spans = append(d.spans, span{number, strings.Trim(found, "`")})
+	}
 	plain := codeSpan.ReplaceAllString(line, "")
 	for _, found := range inlineLink.FindAllStringSubmatch(plain, -1) {
 		d.links = append(d.links, link{number, found[1]})
 	}
 	if found := definition.FindStringSubmatch(plain); found != nil {
 		d.links = append(d.links, link{number, found[1]})
+	}
+}
+
+// table keeps a row of a table. The row before the line of dashes is the head.
+func (d *document) table(number int, line, under string) {
+	cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+	switch {
+	case !strings.HasPrefix(strings.TrimSpace(line), "|"):
+	case strings.Trim(line, "|-: ") == "":
+		d.rows = d.rows[:max(len(d.rows)-1, 0)]
+	default:
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		d.rows = append(d.rows, row{number, under, cells})
 	}
 }
 
