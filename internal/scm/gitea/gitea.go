@@ -1,3 +1,14 @@
+// Package gitea implements scm for Gitea, and for Forgejo, which is a fork with the
+// same API: pull requests, statuses, reviews and comments with one token, over an
+// HTTP client that the caller provides.
+//
+// The client library has no context per call and requests the server's version first.
+// Therefore a client is created for each call, which sends nothing by itself, and
+// differences between versions are detected from responses.
+//
+// An opened repository lives for one reconciliation: its cached labels, permissions
+// and statuses are never older. The Forge caches how closed pull requests ended as
+// long as their list does not change.
 package gitea
 
 import (
@@ -5,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -87,3 +99,62 @@ func (f *Forge) person(user *sdk.User) identity.User {
 	}
 	return identity.User{Host: f.host, ID: identity.NumericID(user.ID), Login: user.UserName, Bot: user.ID < 0}
 }
+
+// perPage is the requested page size. A server returns at most MAX_RESPONSE_ITEMS,
+// which is 50 by default.
+const perPage = 50
+
+// pages reads a list completely, or until it has limit items that keep accepts.
+func pages[S, T any](limit int, read func(sdk.ListOptions) ([]S, *sdk.Response, error), keep func(S) (T, bool)) ([]T, error) {
+	seen := 0
+	return rest.Pages(limit, func(page rest.Page) ([]T, int, error) {
+		number := max(page.Number, 1)
+		list, resp, err := read(sdk.ListOptions{Page: number, PageSize: perPage})
+		if err != nil {
+			return nil, 0, answered(resp, err)
+		}
+		var kept []T
+		for _, one := range list {
+			if wanted, ok := keep(one); ok {
+				kept = append(kept, wanted)
+			}
+		}
+		seen += len(list)
+		if !more(resp, seen, len(list)) {
+			return kept, 0, nil
+		}
+		return kept, number + 1, nil
+	})
+}
+
+// more reports whether another page follows. Some lists have links, some report only
+// the total count, and the server may return fewer items than requested.
+func more(resp *sdk.Response, seen, got int) bool {
+	switch total, err := strconv.Atoi(resp.Header.Get("X-Total-Count")); {
+	case got == 0:
+		return false
+	case resp.NextPage != 0:
+		return true
+	case err == nil:
+		return seen < total
+	default:
+		return resp.Header.Get("Link") == "" && got == perPage
+	}
+}
+
+// all accepts every item.
+func all[T any](one T) (T, bool) { return one, true }
+
+// Limits in characters. Gitea has none for bodies; this one keeps pages readable.
+const (
+	maxTitle       = 250 // of a pull request; the column allows 255
+	maxBody        = 65536
+	maxLabel       = 50
+	maxDescription = 255 // of a status
+)
+
+const cutWords = "\n\n… cut here: the text was too long."
+
+func cutTitle(title string) string { return rest.Shorten(title, maxTitle, "…") }
+
+func cutBody(body string) string { return rest.Shorten(body, maxBody, cutWords) }

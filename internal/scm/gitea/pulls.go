@@ -74,3 +74,123 @@ func utc(at *time.Time) time.Time {
 	}
 	return at.UTC()
 }
+
+// Edit changes the fields that are set. It sends no request if none is set.
+func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
+	noun := p.noun("pull request %d", number)
+	var change sdk.EditPullRequestOption
+	if edit.Title != nil {
+		prefix, err := p.keptPrefix(ctx, number)
+		if err != nil {
+			return explain(noun, err)
+		}
+		change.Title = cutTitle(prefix + *edit.Title)
+	}
+	if edit.Body != nil {
+		body := cutBody(*edit.Body)
+		change.Body = &body
+	}
+	if edit.Base != nil {
+		change.Base = *edit.Base
+	}
+	if edit.Closed != nil {
+		state := sdk.StateOpen
+		if *edit.Closed {
+			state = sdk.StateClosed
+		}
+		change.State = &state
+	}
+	if change.Title != "" || change.Body != nil || change.Base != "" || change.State != nil {
+		_, resp, err := p.forge.api(ctx).EditPullRequest(p.owner, p.name, int64(number), change)
+		if err != nil {
+			return explain(noun, answered(resp, err))
+		}
+	}
+	if len(edit.AddLabels) == 0 {
+		return nil
+	}
+	_, err := p.label(ctx, number, edit.AddLabels)
+	return err
+}
+
+// draftPrefix marks a draft. Gitea and Forgejo recognize drafts only by their titles,
+// with these two prefixes unless WORK_IN_PROGRESS_PREFIXES is configured.
+// https://docs.gitea.com/usage/pull-request#work-in-progress-pull-requests
+const draftPrefix = "WIP: "
+
+// draftPrefixes returns the prefixes of drafts: first the defaults, then common
+// custom ones, which count only if the server itself reports a draft.
+func draftPrefixes(told bool) []string {
+	prefixes := []string{"WIP:", "[WIP]"}
+	if told {
+		prefixes = append(prefixes, "Draft:", "[Draft]", "(Draft)")
+	}
+	return prefixes
+}
+
+// draftOf removes the prefix from the title of a draft, and caches it, so that
+// editing the title keeps the draft state.
+func (p pulls) draftOf(pull scm.PullRequest) (draft bool, title string) {
+	prefix := prefixOf(pull.Title, pull.Draft)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drafts[pull.Number] = prefix
+	return pull.Draft || prefix != "", pull.Title[len(prefix):]
+}
+
+// prefixOf returns the draft prefix of a title, with the following blanks.
+func prefixOf(title string, told bool) string {
+	for _, prefix := range draftPrefixes(told) {
+		if len(title) >= len(prefix) && strings.EqualFold(title[:len(prefix)], prefix) {
+			rest := title[len(prefix):]
+			return title[:len(title)-len(strings.TrimLeft(rest, " "))]
+		}
+	}
+	return ""
+}
+
+// keptPrefix returns the current draft prefix of a pull request.
+func (p pulls) keptPrefix(ctx context.Context, number int) (string, error) {
+	p.mu.Lock()
+	prefix, known := p.drafts[number]
+	p.mu.Unlock()
+	if known {
+		return prefix, nil
+	}
+	pull, resp, err := p.forge.api(ctx).GetPullRequest(p.owner, p.name, int64(number))
+	if err != nil {
+		return "", answered(resp, err)
+	}
+	return prefixOf(pull.Title, pull.Draft), nil
+}
+
+// HeadDeleted reads the timeline. Gitea records there that it closed a pull request
+// because its branch was deleted, and that a user deleted the branch with the button
+// on the page. It does not record other deletions of the branch of a closed pull
+// request.
+func (r *repository) HeadDeleted(ctx context.Context, number int) (time.Time, error) {
+	events, err := r.timeline(ctx, number, time.Time{})
+	if err != nil {
+		return time.Time{}, explain(r.noun("timeline of pull request %d", number), err)
+	}
+	var deleted time.Time
+	for _, event := range events { // oldest first
+		switch {
+		case event == nil:
+		case event.Type == "delete_branch" && deleted.IsZero():
+			deleted = event.Created.UTC()
+		case event.Type == "reopen":
+			deleted = time.Time{}
+		}
+	}
+	return deleted, nil
+}
+
+// timeline lists the events of a pull request since a time, oldest first. The zero
+// time lists all.
+func (r *repository) timeline(ctx context.Context, number int, since time.Time) ([]*sdk.TimelineComment, error) {
+	return pages(0, func(page sdk.ListOptions) ([]*sdk.TimelineComment, *sdk.Response, error) {
+		options := sdk.ListIssueCommentOptions{ListOptions: page, Since: since}
+		return r.forge.api(ctx).ListIssueTimeline(r.owner, r.name, int64(number), options)
+	}, all[*sdk.TimelineComment])
+}

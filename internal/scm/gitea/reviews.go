@@ -2,10 +2,16 @@ package gitea
 
 import (
 	"context"
+	"net/http"
+	"slices"
+	"strings"
 
 	sdk "code.gitea.io/sdk/gitea"
 
+	"promoter/internal/fault"
+	"promoter/internal/identity"
 	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
 )
 
 // Reviews lists all submitted reviews. Whether a reviewer may push is queried once
@@ -64,4 +70,102 @@ func (s signals) counts(ctx context.Context, review scm.Review, official bool) (
 		return may, err
 	}
 	return official, nil
+}
+
+// writer reports whether a user may push, cached per reconciliation, and whether that
+// is known.
+func (s signals) writer(ctx context.Context, person identity.User) (may, told bool, err error) {
+	login := strings.ToLower(person.Login)
+	s.mu.Lock()
+	may, known := s.writers[login]
+	s.mu.Unlock()
+	if known {
+		return may, true, nil
+	}
+	may, told, err = s.permitted(ctx, person)
+	if err != nil || !told {
+		return false, told, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writers[login] = may
+	return may, true, nil
+}
+
+// permitted fetches a permission. A deleted account has none. Gitea returns the
+// permissions of other users only to administrators of the repository.
+func (s signals) permitted(ctx context.Context, person identity.User) (may, told bool, err error) {
+	if person.Bot || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {
+		return false, true, nil
+	}
+	level, resp, err := s.forge.api(ctx).CollaboratorPermission(s.owner, s.name, person.Login)
+	switch err = answered(resp, err); {
+	case statusOf(err) == http.StatusNotFound:
+		return false, true, nil
+	case statusOf(err) == http.StatusForbidden && !strings.Contains(err.Error(), "scope"):
+		return false, false, nil
+	case err != nil:
+		return false, false, err
+	}
+	switch level.Permission {
+	case sdk.AccessModeOwner, sdk.AccessModeAdmin, sdk.AccessModeWrite:
+		return true, true, nil
+	}
+	return false, true, nil
+}
+
+// MayWrite queries Gitea on each call. To a non-administrator, Gitea returns the
+// users who may be assigned: a user who is not among them may not push; for the
+// others it is unknown.
+func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, error) {
+	noun := s.noun("permission of %s", rest.OneLine(person.Login))
+	may, told, err := s.permitted(ctx, person)
+	if err != nil || told {
+		return may, explain(noun, err)
+	}
+	users, resp, err := s.forge.api(ctx).GetAssignees(s.owner, s.name)
+	if err != nil {
+		return false, explain(noun, answered(resp, err))
+	}
+	if !slices.ContainsFunc(users, func(u *sdk.User) bool { return s.forge.person(u).Same(person) }) {
+		return false, nil
+	}
+	return false, fault.New(fault.Unauthorized, "%s: Gitea shows it only to administrators of the repository: make %s one", noun, s.info.Self.Login)
+}
+
+// Member queries a membership. Gitea shows the teams of an organization to its
+// members, and the members of a team to the team and to owners.
+func (s signals) Member(ctx context.Context, team string, person identity.User) (bool, error) {
+	group, name, _ := strings.Cut(team, "/")
+	if !isName(group) || !isName(name) || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {
+		return false, nil
+	}
+	noun := "members of team " + team
+	found, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Team, *sdk.Response, error) {
+		return s.forge.api(ctx).ListOrgTeams(group, sdk.ListTeamsOptions{ListOptions: page})
+	}, func(one *sdk.Team) (int64, bool) { return one.ID, strings.EqualFold(one.Name, name) })
+	if err != nil {
+		return false, s.teamFault(noun, err)
+	}
+	if len(found) == 0 {
+		return false, nil
+	}
+	_, resp, err := s.forge.api(ctx).GetTeamMember(found[0], person.Login)
+	if err != nil {
+		return false, s.teamFault(noun, answered(resp, err))
+	}
+	return true, nil
+}
+
+// teamFault returns the error for a team that cannot be read. A team that does not
+// exist has no members.
+func (s signals) teamFault(noun string, err error) error {
+	if statusOf(err) == http.StatusNotFound {
+		return nil
+	}
+	err = explain(noun, err)
+	if fault.KindOf(err) == fault.Unauthorized && strings.Contains(err.Error(), "Must be") {
+		return fault.New(fault.Unauthorized, "%w: take %s into the team, or make it an owner of the organization", err, s.info.Self.Login)
+	}
+	return err
 }

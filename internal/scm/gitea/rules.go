@@ -35,7 +35,7 @@ func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error
 	whole, err := r.protection(ctx, found)
 	switch kind := fault.KindOf(explain(noun, err)); {
 	case kind == fault.Unauthorized || kind == fault.NotFound || err == nil && whole == nil:
-		hide(&rules, "Gitea tells the other rules of the branch to administrators of the repository only")
+		hide(&rules, "Gitea shows the other rules of the branch only to administrators of the repository")
 		return rules, nil
 	case err != nil:
 		return scm.Rules{}, explain(noun, err)

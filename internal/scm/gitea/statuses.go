@@ -48,11 +48,11 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 	for _, name := range order {
 		check := s.translate(latest[name])
 		if check.Own {
-			s.said.Remember(commit, check.Name, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
+			s.statusCache.Remember(commit, check.Name, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
 		}
 		checks = append(checks, check)
 	}
-	s.said.Read(commit)
+	s.statusCache.Read(commit)
 	return checks, nil
 }
 
@@ -80,7 +80,7 @@ func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status
 		return fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
 	status.Description = rest.Shorten(status.Description, maxDescription, "…")
-	before, err := s.said.Ours(commit, status.Context, func() error {
+	before, err := s.statusCache.Ours(commit, status.Context, func() error {
 		_, err := s.statuses(ctx, commit)
 		return err
 	})
@@ -91,7 +91,7 @@ func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status
 		State: wordOf(status.State), TargetURL: status.URL, Description: status.Description, Context: status.Context,
 	})
 	if err == nil {
-		s.said.Remember(commit, status.Context, status)
+		s.statusCache.Remember(commit, status.Context, status)
 	}
 	return explain(noun, answered(resp, err))
 }

@@ -213,7 +213,7 @@ func TestOpen_withoutPullRequests(t *testing.T) {
 		t.Errorf("told %v, %v, %v", all, reviews, comments)
 	}
 	_, err = repo.PullRequests().Create(t.Context(), scm.Draft{Head: "a", Base: "main", Title: "x"})
-	want(t, "create", err, fault.Invalid, "switched off")
+	want(t, "create", err, fault.Invalid, "pull requests are disabled")
 }
 
 // A fork of the same owner, or a head without a branch, is not a branch of the

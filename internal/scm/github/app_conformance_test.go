@@ -54,7 +54,7 @@ func newAppBench(t *testing.T) scmtest.Bench {
 	made.World.Scope = func(*testing.T) { installed.Permit(without(granted(), "pull_requests")) }
 	made.World.Revoke = func(*testing.T) { installed.Suspend() }
 	made.Known = map[string]string{
-		"an account that may not push says so": "what an installation may do is read with the installation, once",
+		"an account that may not push is reported": "what an installation may do is read with the installation, once",
 	}
 	return made
 }

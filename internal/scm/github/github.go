@@ -1,3 +1,12 @@
+// Package github implements scm for GitHub: github.com or a GitHub Enterprise server.
+//
+// It minimizes requests: every list is read with the largest pages, every response is
+// cached with its ETag, so that repeated requests do not count against the rate limit
+// as long as nothing changed, and writes are paced. After GitHub requests a pause, no
+// request is sent until it is over.
+//
+// The credential is sent only to the API's host and never appears in an error. Errors
+// contain GitHub's message on one line.
 package github
 
 import (
@@ -100,3 +109,28 @@ func apiOf(page *url.URL) *url.URL {
 	api.Path = strings.TrimRight(page.Path, "/") + "/api/v3/"
 	return &api
 }
+
+// pages reads a list completely, or until read has returned limit items.
+func pages[T any](limit int, read func(gogithub.ListOptions) ([]T, *gogithub.Response, error)) ([]T, error) {
+	return rest.Pages(limit, func(page rest.Page) ([]T, int, error) {
+		list, resp, err := read(gogithub.ListOptions{Page: page.Number, PerPage: page.Size})
+		if err != nil {
+			return nil, 0, err
+		}
+		return list, resp.NextPage, nil
+	})
+}
+
+// GitHub's limits in characters.
+const (
+	maxTitle       = 250 // of a pull request; GitHub allows 256
+	maxBody        = 65536
+	maxLabel       = 50
+	maxDescription = 140 // of a status
+)
+
+const cutWords = "\n\n… cut here: GitHub takes no longer text."
+
+func cutTitle(title string) string { return rest.Shorten(title, maxTitle, "…") }
+
+func cutBody(body string) string { return rest.Shorten(body, maxBody, cutWords) }

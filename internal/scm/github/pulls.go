@@ -3,9 +3,12 @@ package github
 import (
 	"context"
 	"strings"
+	"time"
 
 	gogithub "github.com/google/go-github/v62/github"
 
+	"promoter/internal/fault"
+	"promoter/internal/identity"
 	"promoter/internal/scm"
 	"promoter/internal/scm/rest"
 )
@@ -70,4 +73,102 @@ func (p pulls) translate(pull *gogithub.PullRequest) scm.PullRequest {
 
 func mergedOf(pull *gogithub.PullRequest) scm.Merged {
 	return scm.Merged{Commit: strings.ToLower(pull.GetMergeCommitSHA()), At: pull.GetMergedAt().UTC()}
+}
+
+// Edit changes the fields that are set. It sends no request if none is set.
+func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
+	var change gogithub.PullRequest
+	if edit.Title != nil {
+		change.Title = gogithub.String(cutTitle(*edit.Title))
+	}
+	if edit.Body != nil {
+		change.Body = gogithub.String(cutBody(*edit.Body))
+	}
+	if edit.Base != nil {
+		change.Base = &gogithub.PullRequestBranch{Ref: edit.Base}
+	}
+	if edit.Closed != nil {
+		change.State = gogithub.String("open")
+		if *edit.Closed {
+			change.State = gogithub.String("closed")
+		}
+	}
+	if change.Title != nil || change.Body != nil || change.Base != nil || change.State != nil {
+		if _, _, err := p.forge.api.PullRequests.Edit(ctx, p.owner, p.name, number, &change); err != nil {
+			return explain(p.noun("pull request %d", number), err)
+		}
+	}
+	_, err := p.label(ctx, number, edit.AddLabels)
+	return err
+}
+
+// Closed lists closed and merged pull requests. For each one it fetches the message
+// of its head, and, if it was not merged, the user who closed it.
+func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
+	noun := p.noun("closed pull requests from %s", rest.OneLine(head))
+	if err := rest.CheckLimit(limit); err != nil {
+		return nil, explain(noun, err)
+	}
+	options := p.from(gogithub.PullRequestListOptions{State: "closed", Sort: "created", Direction: "desc"}, head)
+	closed, err := p.list(ctx, options, limit, func(pull scm.PullRequest) bool { return pull.Head.Own && pull.Head.Branch == head })
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	for i := range closed {
+		if err := p.complete(ctx, &closed[i]); err != nil {
+			return nil, explain(noun, err)
+		}
+	}
+	return closed, nil
+}
+
+// complete fetches what a list does not include. Neither changes: both responses are
+// cached with their ETags.
+func (p pulls) complete(ctx context.Context, pull *scm.PullRequest) error {
+	commit, _, err := p.forge.api.Git.GetCommit(ctx, p.owner, p.name, pull.Head.Commit)
+	if err != nil {
+		return err
+	}
+	pull.Head.Message = commit.GetMessage()
+	if pull.State != scm.StateClosed {
+		return nil
+	}
+	pull.Closer, err = p.closer(ctx, pull.Number)
+	return err
+}
+
+// closer fetches the user who closed a pull request, which only its issue includes.
+// If the issue cannot be read, the user is empty: our own closes are known without
+// it.
+func (p pulls) closer(ctx context.Context, number int) (identity.User, error) {
+	issue, _, err := p.forge.api.Issues.Get(ctx, p.owner, p.name, number)
+	switch fault.KindOf(explain("", err)) {
+	case fault.NotFound, fault.Unauthorized:
+		return identity.User{}, nil
+	}
+	if err != nil {
+		return identity.User{}, err
+	}
+	return p.forge.person(issue.GetClosedBy()), nil
+}
+
+// HeadDeleted reads the events of the pull request.
+// https://docs.github.com/en/rest/using-the-rest-api/issue-event-types#head_ref_deleted
+func (r *repository) HeadDeleted(ctx context.Context, number int) (time.Time, error) {
+	events, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.IssueEvent, *gogithub.Response, error) {
+		return r.forge.api.Issues.ListIssueEvents(ctx, r.owner, r.name, number, &page)
+	})
+	if err != nil {
+		return time.Time{}, explain(r.noun("events of pull request %d", number), err)
+	}
+	var deleted time.Time
+	for _, event := range events { // oldest first
+		switch kind := event.GetEvent(); {
+		case kind == "head_ref_deleted" && deleted.IsZero():
+			deleted = event.GetCreatedAt().UTC()
+		case kind == "reopened":
+			deleted = time.Time{}
+		}
+	}
+	return deleted, nil
 }

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"fmt"
 
 	gogithub "github.com/google/go-github/v62/github"
 
@@ -29,11 +30,11 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 		seen[status.GetContext()] = true
 		check := s.statusCheck(status)
 		if check.Own {
-			s.said.Remember(commit, check.Name, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
+			s.statusCache.Remember(commit, check.Name, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
 		}
 		checks = append(checks, check)
 	}
-	s.said.Read(commit)
+	s.statusCache.Read(commit)
 	return checks, nil
 }
 
@@ -59,7 +60,7 @@ func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status
 		return fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
 	status.Description = rest.Shorten(status.Description, maxDescription, "…")
-	before, err := s.said.Ours(commit, status.Context, func() error {
+	before, err := s.statusCache.Ours(commit, status.Context, func() error {
 		_, err := s.statuses(ctx, commit)
 		return err
 	})
@@ -71,7 +72,7 @@ func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status
 		Description: gogithub.String(status.Description), Context: gogithub.String(status.Context),
 	})
 	if err == nil {
-		s.said.Remember(commit, status.Context, status)
+		s.statusCache.Remember(commit, status.Context, status)
 	}
 	return explain(noun, err)
 }
@@ -93,4 +94,83 @@ func textOrNil(text string) *string {
 		return nil
 	}
 	return &text
+}
+
+// signals holds the checks and reviews of commits.
+type signals struct{ *repository }
+
+// Checks lists statuses and check runs, one result per name. If several sources use
+// the same name, the worst result counts: GitHub requires all of them too.
+func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error) {
+	noun := s.noun("checks of commit %.12s", rest.OneLine(commit))
+	if !rest.IsCommit(commit) {
+		return nil, fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
+	}
+	checks, err := s.statuses(ctx, commit)
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	runs, err := s.runs(ctx, commit)
+	if err != nil {
+		return rest.Worst(checks), explain(noun, err) // a token may have access to statuses only
+	}
+	return rest.Worst(append(checks, runs...)), nil
+}
+
+// runs lists the latest check run per name and app.
+func (s signals) runs(ctx context.Context, commit string) ([]scm.Check, error) {
+	options := gogithub.ListCheckRunsOptions{Filter: gogithub.String("latest")}
+	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.CheckRun, *gogithub.Response, error) {
+		options.ListOptions = page
+		list, resp, err := s.forge.api.Checks.ListCheckRunsForRef(ctx, s.owner, s.name, commit, &options)
+		if err != nil {
+			return nil, resp, err
+		}
+		return list.CheckRuns, resp, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	latest := map[string]*gogithub.CheckRun{}
+	var order []string
+	for _, run := range found {
+		source := fmt.Sprintf("%d/%s", run.GetApp().GetID(), run.GetName())
+		before, ok := latest[source]
+		if !ok {
+			order = append(order, source)
+		}
+		if !ok || run.GetID() > before.GetID() { // IDs increase
+			latest[source] = run
+		}
+	}
+	checks := make([]scm.Check, len(order))
+	for i, source := range order {
+		checks[i] = checkOf(latest[source])
+	}
+	return checks, nil
+}
+
+// checkOf converts a check run. Our account sets statuses, never check runs.
+func checkOf(run *gogithub.CheckRun) scm.Check {
+	check := scm.Check{Name: run.GetName(), State: stateOfRun(run), URL: run.GetHTMLURL(), At: run.GetStartedAt().UTC()}
+	if run.CompletedAt != nil {
+		check.At = run.GetCompletedAt().UTC()
+	}
+	return check
+}
+
+// stateOfRun converts status and conclusion. Statuses other than completed are
+// queued, in_progress, waiting, requested and pending; conclusions not listed here
+// are failure, cancelled, timed_out, action_required, stale and startup_failure.
+// https://docs.github.com/en/rest/checks/runs#get-a-check-run
+func stateOfRun(run *gogithub.CheckRun) scm.CheckState {
+	if run.GetStatus() != "completed" {
+		return scm.CheckPending
+	}
+	switch run.GetConclusion() {
+	case "success", "neutral", "skipped":
+		return scm.CheckPassed
+	default:
+		return scm.CheckFailed
+	}
 }

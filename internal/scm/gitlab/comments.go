@@ -2,8 +2,12 @@ package gitlab
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	gogitlab "github.com/xanzy/go-gitlab"
 
@@ -92,4 +96,160 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 		_, _, err = c.forge.api.Notes.UpdateMergeRequestNote(c.id, number, notes[target].ID, &gogitlab.UpdateMergeRequestNoteOptions{Body: &text}, in(ctx))
 	}
 	return c.denied(ctx, explain(c.noun("note on merge request %d", number), err))
+}
+
+// GitLab's limits in characters.
+const (
+	maxTitle  = 255
+	maxBody   = 1_000_000 // of a note; a description allows 1,048,576
+	maxLabel  = 255
+	maxStatus = 255 // of a status: its name, description and URL
+)
+
+const cutWords = "\n\n… cut here: GitLab takes no longer text."
+
+// draftPrefix marks a merge request as a draft, which is not a separate property.
+// https://docs.gitlab.com/user/project/merge_requests/drafts/
+const draftPrefix = "Draft: "
+
+// draftWords matches the title prefixes by which GitLab recognizes a draft.
+var draftWords = regexp.MustCompile(`(?i)^(draft:|\[draft\]|\(draft\))\s*`)
+
+// titleOf returns the title to send to GitLab.
+func titleOf(title string, draft bool) string {
+	if draft {
+		title = draftPrefix + title
+	}
+	return rest.Shorten(title, maxTitle, "…")
+}
+
+// bareTitle returns the title without the draft prefix.
+func bareTitle(title string) string {
+	if bare := draftWords.ReplaceAllString(title, ""); bare != "" {
+		return bare
+	}
+	return title
+}
+
+// command matches the start of a quick action: GitLab executes lines like /close in
+// comments of our account. Tame matches the same line after escaping.
+// https://docs.gitlab.com/user/project/quick_actions/
+var (
+	command = regexp.MustCompile(`(?m)^/([a-zA-Z])`)
+	tame    = regexp.MustCompile(`(?m)^\\/([a-zA-Z])`)
+)
+
+// bodyOf returns the text to send to GitLab, with quick actions escaped. GitLab
+// removes carriage returns before it looks for commands, so they cannot hide one.
+func bodyOf(text string) string {
+	text = strings.ReplaceAll(text, "\r", "")
+	return rest.Shorten(command.ReplaceAllString(text, `\/$1`), maxBody, cutWords)
+}
+
+// textOf is the inverse of bodyOf.
+func textOf(body string) string { return tame.ReplaceAllString(body, `/$1`) }
+
+// labelsOf returns labels in GitLab's form. A comma separates labels, so a label
+// cannot contain one.
+func labelsOf(names []string) []string {
+	labels := make([]string, len(names))
+	for i, name := range names {
+		labels[i] = strings.TrimSpace(rest.CutRunes(strings.ReplaceAll(name, ",", " "), maxLabel))
+	}
+	return labels
+}
+
+// event is a project event about a comment. The library omits the note's time of
+// change and its kind.
+type event struct {
+	Note *gogitlab.Note `json:"note"`
+}
+
+// Recent lists the comments of the whole project from the events that created them.
+// An edit is not an event: an edited comment is listed by its creation time.
+// https://docs.gitlab.com/api/events/#list-all-visible-events-for-a-project
+func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([]scm.Comment, error) {
+	noun := c.noun("recent notes")
+	if err := rest.CheckLimit(limit); err != nil {
+		return nil, explain(noun, err)
+	}
+	if c.withoutPulls {
+		return nil, nil
+	}
+	since = rest.Since(since)
+	comments, err := pages(limit, func(page gogitlab.ListOptions) ([]scm.Comment, *gogitlab.Response, error) {
+		page.PerPage = rest.PerPage // most events of a day are before since
+		events, resp, err := c.events(ctx, since, page)
+		if err != nil {
+			return nil, nil, err
+		}
+		list, err := c.translate(ctx, said(events, since))
+		return list, resp, err
+	})
+	return rest.ByChange(comments), explain(noun, err)
+}
+
+// events reads one page, oldest first. A filter by target type would omit replies in
+// a thread.
+func (c conversation) events(ctx context.Context, since time.Time, page gogitlab.ListOptions) (found []event, resp *gogitlab.Response, err error) {
+	action, after, sort := gogitlab.CommentedEventType, gogitlab.ISOTime(dayBefore(since)), "asc"
+	options := &gogitlab.ListProjectVisibleEventsOptions{ListOptions: page, Action: &action, After: &after, Sort: &sort}
+	req, err := c.forge.api.NewRequest(http.MethodGet, fmt.Sprintf("projects/%d/events", c.id), options, []gogitlab.RequestOptionFunc{in(ctx)})
+	if err != nil {
+		return nil, nil, err
+	}
+	resp, err = c.forge.api.Do(req, &found)
+	return found, resp, err
+}
+
+// dayBefore returns the last full day before a time in any server time zone: events
+// are listed from the end of a day, in the server's time zone, which is at most 12
+// hours behind UTC.
+func dayBefore(at time.Time) time.Time { return at.UTC().Add(-13*time.Hour).AddDate(0, 0, -1) }
+
+// said returns the comments on merge requests among events.
+func said(events []event, since time.Time) []*gogitlab.Note {
+	var notes []*gogitlab.Note
+	for _, one := range events {
+		note := one.Note
+		if note != nil && isComment(note) && note.NoteableType == "MergeRequest" && note.NoteableIID != 0 && !timeOf(note.CreatedAt).Before(since) {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
+// emojiOf returns the name of one of our reactions.
+func emojiOf(reaction scm.Reaction) string {
+	return map[scm.Reaction]string{scm.ReactionDone: "thumbsup", scm.ReactionRefused: "thumbsdown", scm.ReactionUnclear: "confused"}[reaction]
+}
+
+// React awards one emoji. GitLab returns the same error for an existing emoji as for
+// a deleted note, so the emoji of the note are read to distinguish the two.
+// https://docs.gitlab.com/api/emoji_reactions/#add-an-emoji-reaction-to-a-comment
+func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
+	if c.withoutPulls {
+		return nil
+	}
+	name := emojiOf(reaction)
+	_, _, err := c.forge.api.AwardEmoji.CreateMergeRequestAwardEmojiOnNote(
+		c.id, comment.Number, int(comment.ID), &gogitlab.CreateAwardEmojiOptions{Name: name}, in(ctx))
+	if wasNotFound(err) {
+		if there, failed := c.awarded(ctx, comment, name); failed != nil || there {
+			err = failed
+		}
+	}
+	return c.denied(ctx, explain(c.noun("reaction to note %d on merge request %d", comment.ID, comment.Number), err))
+}
+
+// awarded reports whether a note has an emoji of ours.
+func (c conversation) awarded(ctx context.Context, comment scm.Comment, name string) (bool, error) {
+	given, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.AwardEmoji, *gogitlab.Response, error) {
+		options := gogitlab.ListAwardEmojiOptions(page)
+		return c.forge.api.AwardEmoji.ListMergeRequestAwardEmojiOnNote(c.id, comment.Number, int(comment.ID), &options, in(ctx))
+	})
+	ours := func(one *gogitlab.AwardEmoji) bool {
+		return one.Name == name && c.info.Self.Same(c.forge.person(one.User.Username))
+	}
+	return slices.ContainsFunc(given, ours), err
 }

@@ -1,3 +1,16 @@
+// Package gitlab implements scm for GitLab: gitlab.com or a self-managed server of
+// any tier.
+//
+// A project is looked up by its path once, and accessed by its ID from then on, so
+// that a rename has no effect. Features of higher tiers are never required; without
+// them, results are as package scm documents.
+//
+// GitLab's approvals have no commit. This package assigns the head of the version
+// that was the latest when the approval was given, so that an approval from before
+// the last push is recognized whether or not the project resets approvals on a push.
+//
+// The credential is sent only to the API's host and never appears in an error. Errors
+// contain GitLab's message on one line.
 package gitlab
 
 import (
@@ -102,3 +115,32 @@ func (noLimiter) Wait(context.Context) error { return nil }
 
 // in binds a request to a context.
 func in(ctx context.Context) gogitlab.RequestOptionFunc { return gogitlab.WithContext(ctx) }
+
+// fewest is the minimum page size. Lists are filtered here, so many unwanted items
+// would require many pages of a small limit.
+const fewest = 20
+
+// pages reads a list completely, or until read has returned limit items. GitLab does
+// not count lists of more than 10,000 items; the next page is sufficient.
+func pages[T any](limit int, read func(gogitlab.ListOptions) ([]T, *gogitlab.Response, error)) ([]T, error) {
+	return rest.Pages(limit, func(page rest.Page) ([]T, int, error) {
+		list, resp, err := read(gogitlab.ListOptions{Page: page.Number, PerPage: max(page.Size, fewest)})
+		if err != nil {
+			return nil, 0, err
+		}
+		return list, resp.NextPage, nil
+	})
+}
+
+// limits describes how GitLab reports its rate limits: 429 with Retry-After, and
+// RateLimit headers before that. A limit of one kind of request is applied to all of
+// them.
+// https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
+func limits() rest.Limits { return rest.Limits{Prefix: "Ratelimit-", Refused: limited} }
+
+func limited(resp *http.Response, data []byte) (words string, refused bool) {
+	if resp.StatusCode != http.StatusTooManyRequests {
+		return "", false
+	}
+	return wordsOf(resp.StatusCode, data), true
+}

@@ -58,7 +58,7 @@ func TestMerge_refusals(t *testing.T) {
 		"objections": {func(b *bench, n int) { b.project.RequestChanges("ann", n) }, fault.Unauthorized, "a reviewer requested changes", false},
 		"no pipeline": {func(b *bench, _ int) {
 			b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines = true })
-		}, fault.Unauthorized, "a pipeline must succeed, and none has begun for this head", false},
+		}, fault.Unauthorized, "a pipeline must succeed, and none has started for this head", false},
 		"a failed job": {func(b *bench, n int) {
 			b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines = true })
 			b.project.SetJob("ann", b.project.Request(n).SHA, "e2e", "failed", false)

@@ -8,6 +8,7 @@ import (
 
 	gogitlab "github.com/xanzy/go-gitlab"
 
+	"promoter/internal/fault"
 	"promoter/internal/scm"
 	"promoter/internal/scm/rest"
 )
@@ -106,4 +107,105 @@ func timeOf(at *time.Time) time.Time {
 		return time.Time{}
 	}
 	return at.UTC()
+}
+
+// Edit changes the fields that are set, in one request. It sends no request if none
+// is set. A draft remains one when its title changes.
+func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
+	if edit.Title == nil && edit.Body == nil && edit.Base == nil && edit.Closed == nil && len(edit.AddLabels) == 0 {
+		return nil
+	}
+	noun := p.noun("merge request %d", number)
+	change := gogitlab.UpdateMergeRequestOptions{TargetBranch: edit.Base}
+	if edit.Title != nil {
+		draft, err := p.isDraft(ctx, number)
+		if err != nil {
+			return explain(noun, err)
+		}
+		change.Title = gogitlab.Ptr(titleOf(*edit.Title, draft))
+	}
+	if edit.Body != nil {
+		change.Description = gogitlab.Ptr(bodyOf(*edit.Body))
+	}
+	if edit.Closed != nil {
+		change.StateEvent = gogitlab.Ptr(stateEvent(*edit.Closed))
+	}
+	if len(edit.AddLabels) > 0 {
+		change.AddLabels = gogitlab.Ptr(gogitlab.LabelOptions(labelsOf(edit.AddLabels)))
+	}
+	mr, _, err := p.forge.api.MergeRequests.UpdateMergeRequest(p.id, number, &change, in(ctx))
+	if err != nil {
+		return p.denied(ctx, explain(noun, err))
+	}
+	// GitLab returns success even if it did not change the state.
+	if edit.Closed != nil && (mr.State == "closed") != *edit.Closed {
+		return fault.New(fault.Conflict, "%s: it is %s and stays so, as when its branch is gone", noun, mr.State)
+	}
+	return nil
+}
+
+func stateEvent(closed bool) string {
+	if closed {
+		return "close"
+	}
+	return "reopen"
+}
+
+func (p pulls) isDraft(ctx context.Context, number int) (bool, error) {
+	p.mu.Lock()
+	draft, known := p.drafts[number]
+	p.mu.Unlock()
+	if known {
+		return draft, nil
+	}
+	mr, _, err := p.forge.api.MergeRequests.GetMergeRequest(p.id, number, nil, in(ctx))
+	if err != nil {
+		return false, err
+	}
+	return p.translate(mr).Draft, nil
+}
+
+// Closed lists closed and merged merge requests. For each one it fetches the message
+// of its head, which GitLab keeps when the branch is deleted.
+func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
+	noun := p.noun("closed merge requests from %s", rest.OneLine(head))
+	if err := rest.CheckLimit(limit); err != nil {
+		return nil, explain(noun, err)
+	}
+	closed, err := p.list(ctx, gogitlab.ListProjectMergeRequestsOptions{SourceBranch: &head}, limit, func(pull scm.PullRequest) bool {
+		return pull.State != scm.StateOpen && pull.Head.Own && pull.Head.Branch == head
+	})
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	for i := range closed {
+		if err := p.complete(ctx, &closed[i]); err != nil {
+			return nil, explain(noun, err)
+		}
+	}
+	return closed, nil
+}
+
+// complete fetches what a list does not include.
+func (p pulls) complete(ctx context.Context, pull *scm.PullRequest) (err error) {
+	if pull.Head.Message, err = p.message(ctx, pull.Head.Commit); err != nil || pull.State != scm.StateMerged {
+		return err
+	}
+	pull.Merged, err = p.landed(ctx, pull.Merged, pull.Head.Commit, pull.Base)
+	return err
+}
+
+// message returns the message of a commit, empty if the commit does not exist.
+func (p pulls) message(ctx context.Context, commit string) (string, error) {
+	if !rest.IsCommit(commit) {
+		return "", nil
+	}
+	found, _, err := p.forge.api.Commits.GetCommit(p.id, commit, nil, in(ctx))
+	if wasNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return found.Message, nil
 }

@@ -41,7 +41,7 @@ func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error
 		}
 	}
 	if len(look.hidden) > 0 {
-		rules.Hidden = strings.Join(look.hidden, ", ") + ": GitLab shows them to a token with the role Maintainer only"
+		rules.Hidden = strings.Join(look.hidden, ", ") + ": GitLab shows them only to a token with the role Maintainer"
 	}
 	return rules, nil
 }
@@ -136,7 +136,7 @@ func (l *looking) signatures() (string, error) {
 	if err == nil && found.RejectUnsignedCommits {
 		l.rules.Signed = true
 		l.rules.Stuck = "a push rule of the project rejects commits that are not signed, and promoter signs none: " +
-			"switch it off for this project"
+			"disable it for this project"
 	}
 	return "push rules", err
 }

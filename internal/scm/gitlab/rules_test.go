@@ -12,7 +12,7 @@ import (
 
 func TestRules_readsRequiredChecks(t *testing.T) {
 	t.Parallel()
-	const hidden = ": GitLab shows them to a token with the role Maintainer only"
+	const hidden = ": GitLab shows them only to a token with the role Maintainer"
 	everything := func(s *gitlabtest.Settings) {
 		rules(2)(s)
 		s.Method, s.Trains, s.Signed, s.CommittersApart, s.ResetApprovals = "ff", true, true, true, true

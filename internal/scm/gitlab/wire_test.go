@@ -150,7 +150,7 @@ func TestOpen_withoutMergeRequests(t *testing.T) {
 		t.Errorf("say: %v", err)
 	}
 	_, err = repo.PullRequests().Create(t.Context(), scm.Draft{Head: "a", Base: "main", Title: "x"})
-	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "switched off") {
+	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "pull requests are disabled") {
 		t.Errorf("create: %v", err)
 	}
 }

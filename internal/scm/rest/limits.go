@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
+	"promoter/internal/secret"
 )
 
 // Limits of the gate.
@@ -120,7 +121,7 @@ func (g *gate) turn() (time.Duration, error) {
 		turn = now
 	}
 	if turn.Sub(now) > longestTurn {
-		return 0, limited(turn, "more writes wait than the forge wants at once")
+		return 0, limited(turn, "more writes are waiting than the forge accepts at once")
 	}
 	g.write = turn.Add(g.pace)
 	return turn.Sub(now), nil
@@ -228,4 +229,35 @@ func Later(a, b time.Time) time.Time {
 		return a
 	}
 	return b
+}
+
+// Pauses reports the pause that a forge requested for one credential. The zero value
+// reports none; see Options.
+type Pauses struct {
+	host string
+	gate *gate
+}
+
+// Paused returns the pause in effect, with the message of the error that calls fail
+// with.
+func (p *Pauses) Paused() (pause outbound.Backoff, on bool) {
+	if p.gate == nil {
+		return outbound.Backoff{}, false
+	}
+	p.gate.mu.Lock()
+	defer p.gate.mu.Unlock()
+	if !p.gate.until.After(p.gate.now()) {
+		return outbound.Backoff{}, false
+	}
+	return outbound.Backoff{Host: p.host, Until: p.gate.until, Reason: "rate limited: " + p.gate.words}, true
+}
+
+// without removes the credential of a request from the forge's message, because the
+// message is kept and shown to others.
+func without(words string, req *http.Request) string {
+	_, token, found := strings.Cut(req.Header.Get("Authorization"), " ")
+	if !found || token == "" {
+		return words
+	}
+	return strings.ReplaceAll(words, token, secret.Redacted)
 }

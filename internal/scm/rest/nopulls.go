@@ -22,7 +22,7 @@ func (NoPulls) Closed(context.Context, string, int) ([]scm.PullRequest, error) {
 
 // Create returns an Invalid fault: the config requires a disabled feature.
 func (n NoPulls) Create(_ context.Context, draft scm.Draft) (scm.PullRequest, error) {
-	return scm.PullRequest{}, fault.New(fault.Invalid, "pull request from %s of %s: they are switched off: %s", OneLine(draft.Head), n.Repository, n.Setting)
+	return scm.PullRequest{}, fault.New(fault.Invalid, "pull request from %s of %s: pull requests are disabled: %s", OneLine(draft.Head), n.Repository, n.Setting)
 }
 
 // Edit returns a NotFound fault.
@@ -34,7 +34,7 @@ func (n NoPulls) Merge(_ context.Context, number int, _ scm.Merge) (scm.Merged, 
 }
 
 func (n NoPulls) missing(number int) error {
-	return fault.New(fault.NotFound, "pull request %d of %s: they are switched off: %s", number, n.Repository, n.Setting)
+	return fault.New(fault.NotFound, "pull request %d of %s: pull requests are disabled: %s", number, n.Repository, n.Setting)
 }
 
 // Without returns the features of a repository in which pull requests are disabled.

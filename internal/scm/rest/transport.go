@@ -1,8 +1,17 @@
+// Package rest holds what the adapters of REST forges share: an HTTP client that
+// respects the forge's rate limits, error messages, pagination, and text truncation.
+//
+// The credential is sent only to the API's host and never appears in an error.
+// Responses are bounded and cached with their ETags, per credential. After the forge
+// requests a pause, no request is sent until it is over.
+//
+// The package is independent of any forge: differences are parameters.
 package rest
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -137,4 +146,19 @@ func closeBody(req *http.Request) {
 	if req.Body != nil {
 		_ = req.Body.Close()
 	}
+}
+
+var errURL = errors.New("it must be https://HOST, or http:// where that is allowed, without user, query and fragment")
+
+// WebURL parses the address of a forge or of its API.
+func WebURL(raw string) (*url.URL, error) {
+	parsed, err := url.Parse(raw)
+	if err != nil {
+		return nil, errURL // the error of net/url quotes the text, which may contain a password
+	}
+	web := parsed.Scheme == "https" || parsed.Scheme == "http"
+	if !web || parsed.Host == "" || parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
+		return nil, errURL
+	}
+	return parsed, nil
 }

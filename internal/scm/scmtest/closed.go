@@ -15,7 +15,7 @@ var methods = []string{"merge", "squash", "rebase", "fast-forward", "queue"}
 func closed() []condition {
 	cases := []condition{
 		{
-			name: "a person's closing is told apart from ours", feature: pullRequests,
+			name: "a user's closing is distinguished from ours", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.People.Close} },
 			run: func(t *testing.T, x *fixture) {
 				first := x.propose(t)

@@ -40,7 +40,7 @@ func comparing() []condition {
 			},
 		},
 		{
-			name: "Compare cuts at the limit and tells how many there are", feature: compare,
+			name: "Compare cuts at the limit and returns the total", feature: compare,
 			run: func(t *testing.T, x *fixture) {
 				from, made := x.main(t), x.commits(t, 5)
 				got, err := x.Forge.(scm.Comparer).Compare(t.Context(), x.Name, from, made[4], 3)

@@ -62,7 +62,7 @@ func opening() []condition {
 			},
 		},
 		{
-			name: "an archived repository says so and refuses with words", feature: pullRequests,
+			name: "an archived repository is reported and refuses with a message", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.Archive} },
 			run: func(t *testing.T, x *fixture) {
 				x.push(t, "image: web:2\n")
@@ -78,7 +78,7 @@ func opening() []condition {
 			},
 		},
 		{
-			name: "an account that may not push says so", feature: pullRequests,
+			name: "an account that may not push is reported", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.ReadOnly} },
 			run: func(t *testing.T, x *fixture) {
 				x.World.ReadOnly(t)

@@ -32,7 +32,7 @@ func recent() []condition {
 			run:   recentMany,
 		},
 		{
-			name: "Recent tells of an edited comment that it is one", feature: comments,
+			name: "Recent reports that a comment was edited", feature: comments,
 			hooks: func(b Bench) []any { return []any{b.People.Open, b.People.Comment, b.People.Reword} },
 			run:   recentEdited,
 		},
@@ -49,7 +49,7 @@ func recent() []condition {
 			},
 		},
 		{
-			name: "a comment of a bot says so", feature: comments,
+			name: "a comment of a bot is reported as one", feature: comments,
 			hooks: func(b Bench) []any { return []any{b.People.Comment} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)

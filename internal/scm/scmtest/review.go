@@ -13,7 +13,7 @@ import (
 func reviewing() []condition {
 	return []condition{
 		{
-			name: "Reviews tells who said what about which commit", feature: approvals,
+			name: "Reviews returns the reviewer, the state, and the commit", feature: approvals,
 			hooks:   func(b Bench) []any { return []any{b.People.Review} },
 			run:     reviews,
 			without: noReviews,

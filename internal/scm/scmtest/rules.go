@@ -26,7 +26,7 @@ func ruling() []condition {
 			},
 			without: func(t *testing.T, x *fixture) {
 				if _, can := x.repo.(scm.Ruled); can {
-					t.Error("rules can be read, and the features do not say so")
+					t.Error("rules can be read, and the features do not include them")
 				}
 			},
 		},
@@ -42,7 +42,7 @@ func ruling() []condition {
 			},
 		},
 		{
-			name: "a merge queue is told by Rules, and by the refusal of a merge", feature: rules,
+			name: "a merge queue is reported by Rules, and by the refusal of a merge", feature: rules,
 			hooks: func(b Bench) []any { return []any{b.World.Queue} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
@@ -79,7 +79,7 @@ func (x *fixture) rules(t *testing.T) scm.Rules {
 	t.Helper()
 	ruled, can := x.repo.(scm.Ruled)
 	if !can {
-		t.Fatal("the features say that rules can be read, and they cannot")
+		t.Fatal("the features include rules, and they cannot be read")
 	}
 	read, err := ruled.Rules(t.Context(), Main)
 	fatal(t, "rules", err)

@@ -66,7 +66,7 @@ func signaling() []condition {
 		},
 		{name: "SetStatus sets the one status of its context", feature: statuses, run: setStatus},
 		{
-			name: "SetStatus of what stands there writes nothing", feature: statuses,
+			name: "SetStatus with the current status writes nothing", feature: statuses,
 			hooks: func(b Bench) []any { return []any{b.World.Requests} },
 			run: func(t *testing.T, x *fixture) {
 				commit := x.push(t, "image: web:2\n")

@@ -66,7 +66,7 @@ func talking() []condition {
 			},
 		},
 		{
-			name: "an edited comment is told as edited", feature: comments,
+			name: "an edited comment is reported as edited", feature: comments,
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)
 				for _, text := range []string{"first", "second"} {
@@ -78,7 +78,7 @@ func talking() []condition {
 			},
 		},
 		{
-			name: "a marker in somebody else's comment is not ours", feature: comments,
+			name: "a marker in another user's comment is not ours", feature: comments,
 			hooks: func(b Bench) []any { return []any{b.People.Comment} },
 			run: func(t *testing.T, x *fixture) {
 				made := x.propose(t)

@@ -29,8 +29,8 @@ func troubled() []condition {
 	}
 	hooks := func(b Bench) []any { return []any{b.World.Limit, b.World.Requests} }
 	return []condition{
-		{name: "a rate limit tells when to try again", feature: pullRequests, hooks: hooks, run: limited(false)},
-		{name: "a secondary rate limit tells when to try again", feature: pullRequests, hooks: hooks, run: limited(true)},
+		{name: "a rate limit returns when to try again", feature: pullRequests, hooks: hooks, run: limited(false)},
+		{name: "a secondary rate limit returns when to try again", feature: pullRequests, hooks: hooks, run: limited(true)},
 		{
 			name: "an accident of the server is temporary", feature: pullRequests,
 			hooks: func(b Bench) []any { return []any{b.World.Fail} },

@@ -25,10 +25,10 @@ type repository struct {
 	methods     []string // merge methods, in the order in which they are tried
 	administers bool     // the credential can read all settings of a branch
 
-	mu      sync.Mutex
-	writers map[string]bool // by login in lower case
-	said    rest.Said[scm.Status]
-	asked   map[string]asked // by branch, as far as it was read
+	mu          sync.Mutex
+	writers     map[string]bool // by login in lower case
+	statusCache rest.StatusCache[scm.Status]
+	asked       map[string]asked // by branch, as far as it was read
 }
 
 // features is what GitHub supports.
@@ -161,4 +161,76 @@ func splitName(name string) (owner, short string, err error) {
 		return "", "", fault.New(fault.Invalid, "the name of a repository is OWNER/NAME")
 	}
 	return owner, short, nil
+}
+
+// longestRevision bounds the length of a revision: a commit ID, a tag or a branch.
+const longestRevision = 255
+
+// Compare lists the commits between two revisions. Two that share no history are a
+// NotFound fault: GitHub cannot compare them.
+func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit int) (scm.Comparison, error) {
+	noun := "comparison in " + rest.OneLine(repository)
+	owner, name, err := splitName(repository)
+	if err != nil {
+		return scm.Comparison{}, explain(noun, err)
+	}
+	if err := rest.CheckLimit(limit); err != nil {
+		return scm.Comparison{}, explain(noun, err)
+	}
+	if from == "" || to == "" || len(from) > longestRevision || len(to) > longestRevision {
+		return scm.Comparison{}, fault.New(fault.Invalid, "%s: it needs two commits of at most %d bytes", noun, longestRevision)
+	}
+	var told scm.Comparison
+	told.Commits, err = pages(limit, func(page gogithub.ListOptions) ([]scm.Commit, *gogithub.Response, error) {
+		found, resp, err := f.api.Repositories.CompareCommits(ctx, owner, name, from, to, &page)
+		if err != nil {
+			return nil, resp, err
+		}
+		told.Total, told.URL = found.GetTotalCommits(), found.GetHTMLURL()
+		return commitsOf(found.Commits), resp, nil
+	})
+	if err != nil {
+		return scm.Comparison{}, explain(noun, err)
+	}
+	return told, nil
+}
+
+func commitsOf(found []*gogithub.RepositoryCommit) []scm.Commit {
+	commits := make([]scm.Commit, len(found))
+	for i, commit := range found {
+		inner := commit.GetCommit()
+		commits[i] = scm.Commit{
+			ID: commit.GetSHA(), Message: inner.GetMessage(),
+			Author: inner.GetAuthor().GetName(), Committed: inner.GetCommitter().GetDate().UTC(),
+		}
+	}
+	return commits
+}
+
+// Releases lists published releases. GitHub returns drafts to users who may push, so
+// pages are read until there are enough others.
+func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]scm.Release, error) {
+	noun := "releases of " + rest.OneLine(repository)
+	owner, name, err := splitName(repository)
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	if err := rest.CheckLimit(limit); err != nil {
+		return nil, explain(noun, err)
+	}
+	found, err := pages(limit, func(page gogithub.ListOptions) ([]scm.Release, *gogithub.Response, error) {
+		list, resp, err := f.api.Repositories.ListReleases(ctx, owner, name, &page)
+		return published(list), resp, err
+	})
+	return found, explain(noun, err)
+}
+
+func published(list []*gogithub.RepositoryRelease) []scm.Release {
+	var releases []scm.Release
+	for _, release := range list {
+		if !release.GetDraft() {
+			releases = append(releases, scm.Release{Tag: release.GetTagName(), Prerelease: release.GetPrerelease(), Published: release.GetPublishedAt().UTC()})
+		}
+	}
+	return releases
 }

@@ -3,7 +3,10 @@ package gitea
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,11 +29,11 @@ type repository struct {
 	linear      bool             // no method creates a merge commit
 	withoutPull bool             // pull requests are disabled
 
-	mu      sync.Mutex
-	writers map[string]bool // by login in lower case
-	said    rest.Said[scm.Status]
-	labels  map[string]int64 // IDs by name; nil: not fetched yet
-	drafts  map[int]string   // by number, the draft prefix of the title
+	mu          sync.Mutex
+	writers     map[string]bool // by login in lower case
+	statusCache rest.StatusCache[scm.Status]
+	labels      map[string]int64 // IDs by name; nil: not fetched yet
+	drafts      map[int]string   // by number, the draft prefix of the title
 }
 
 // features is what Gitea and Forgejo support.
@@ -150,4 +153,98 @@ func splitName(name string) (owner, short string, err error) {
 		return "", "", fault.New(fault.Invalid, "the name of a repository is OWNER/NAME")
 	}
 	return owner, short, nil
+}
+
+// longestRevision bounds the length of a revision: a commit ID, a tag or a branch.
+const longestRevision = 255
+
+// Compare lists the commits between two revisions. Gitea returns all of them, newest
+// first, and a 5xx error for a commit that does not exist.
+func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit int) (scm.Comparison, error) {
+	noun := "comparison in " + rest.OneLine(repository)
+	owner, name, err := splitName(repository)
+	if err != nil {
+		return scm.Comparison{}, explain(noun, err)
+	}
+	if err := rest.CheckLimit(limit); err != nil {
+		return scm.Comparison{}, explain(noun, err)
+	}
+	if !isRevision(from) || !isRevision(to) {
+		return scm.Comparison{}, fault.New(fault.Invalid, "%s: it needs two commits of at most %d bytes", noun, longestRevision)
+	}
+	found, resp, err := f.client(ctx, f.wishing(brief)).CompareCommits(owner, name, from, to)
+	if err = answered(resp, err); err != nil {
+		return scm.Comparison{}, explain(noun, f.missing(ctx, owner, name, err, from, to))
+	}
+	commits := commitsOf(found.Commits)
+	return scm.Comparison{
+		Commits: commits[:min(limit, len(commits))], Total: max(found.TotalCommits, len(commits)),
+		URL: f.page + "/" + owner + "/" + name + "/compare/" + inPath(from) + "..." + inPath(to),
+	}, nil
+}
+
+// inPath escapes a revision for a URL path.
+func inPath(revision string) string { return (&url.URL{Path: revision}).EscapedPath() }
+
+// isRevision rejects what Gitea would parse as two revisions, or as a revision of
+// another account.
+func isRevision(name string) bool {
+	return name != "" && len(name) <= longestRevision && !strings.Contains(name, "..") && !strings.ContainsAny(name, ": \n?#")
+}
+
+// missing determines which commit does not exist after a 5xx error.
+func (f *Forge) missing(ctx context.Context, owner, name string, cause error, revisions ...string) error {
+	if statusOf(cause) < http.StatusInternalServerError {
+		return cause
+	}
+	for _, revision := range revisions {
+		_, resp, err := f.client(ctx, f.wishing(brief)).GetSingleCommit(owner, name, revision)
+		switch statusOf(answered(resp, err)) {
+		case http.StatusNotFound, http.StatusUnprocessableEntity:
+			return fault.New(fault.NotFound, "there is no commit %.12s", rest.OneLine(revision))
+		}
+	}
+	return cause
+}
+
+// commitsOf reverses the list: oldest first.
+func commitsOf(found []*sdk.Commit) []scm.Commit {
+	var commits []scm.Commit
+	for _, commit := range slices.Backward(found) {
+		if commit == nil || commit.CommitMeta == nil || commit.RepoCommit == nil {
+			continue
+		}
+		told := scm.Commit{ID: strings.ToLower(commit.SHA), Message: strings.TrimRight(commit.RepoCommit.Message, "\n")}
+		if commit.RepoCommit.Author != nil {
+			told.Author = commit.RepoCommit.Author.Name
+		}
+		if commit.RepoCommit.Committer != nil {
+			at, err := time.Parse(time.RFC3339, commit.RepoCommit.Committer.Date)
+			if err == nil {
+				told.Committed = at.UTC()
+			}
+		}
+		commits = append(commits, told)
+	}
+	return commits
+}
+
+// Releases lists published releases. Gitea returns drafts to users who may push,
+// unless they are excluded.
+func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]scm.Release, error) {
+	noun := "releases of " + rest.OneLine(repository)
+	owner, name, err := splitName(repository)
+	if err != nil {
+		return nil, explain(noun, err)
+	}
+	if err := rest.CheckLimit(limit); err != nil {
+		return nil, explain(noun, err)
+	}
+	no := false
+	found, err := pages(limit, func(page sdk.ListOptions) ([]*sdk.Release, *sdk.Response, error) {
+		return f.api(ctx).ListReleases(owner, name, sdk.ListReleasesOptions{ListOptions: page, IsDraft: &no})
+	}, func(release *sdk.Release) (scm.Release, bool) {
+		return scm.Release{Tag: release.TagName, Prerelease: release.IsPrerelease, Published: release.PublishedAt.UTC()}, !release.IsDraft
+	})
+	return found, explain(noun, err)
 }

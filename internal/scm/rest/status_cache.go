@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// Said caches the statuses that we set on commits, by context, so that no status is
+// StatusCache caches the statuses that we set on commits, by context, so that no status is
 // set twice: each one is an entry that users see. The zero value is empty. It is safe
 // for concurrent use.
-type Said[V any] struct {
+type StatusCache[V any] struct {
 	mu   sync.Mutex
 	ours map[statusKey]V // our latest status
 	read map[string]bool // commits whose statuses are known
@@ -17,7 +17,7 @@ type Said[V any] struct {
 type statusKey struct{ commit, context string }
 
 // Remember stores our latest status of a context.
-func (s *Said[V]) Remember(commit, context string, status V) {
+func (s *StatusCache[V]) Remember(commit, context string, status V) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ours == nil {
@@ -27,7 +27,7 @@ func (s *Said[V]) Remember(commit, context string, status V) {
 }
 
 // Read records that all statuses of the commit were read, and ours stored.
-func (s *Said[V]) Read(commit string) {
+func (s *StatusCache[V]) Read(commit string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.read == nil {
@@ -38,7 +38,7 @@ func (s *Said[V]) Read(commit string) {
 
 // Latest returns our latest status, or the zero value if there is none. It returns
 // false if the statuses have not been read yet.
-func (s *Said[V]) Latest(commit, context string) (V, bool) {
+func (s *StatusCache[V]) Latest(commit, context string) (V, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	commit = strings.ToLower(commit)
@@ -47,7 +47,7 @@ func (s *Said[V]) Latest(commit, context string) (V, bool) {
 }
 
 // Ours is like Latest, but reads the statuses of the commit first if necessary.
-func (s *Said[V]) Ours(commit, context string, read func() error) (V, error) {
+func (s *StatusCache[V]) Ours(commit, context string, read func() error) (V, error) {
 	if latest, known := s.Latest(commit, context); known {
 		return latest, nil
 	}

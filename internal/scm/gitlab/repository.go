@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -26,11 +27,11 @@ type repository struct {
 	squash       bool // squashing is on by default
 	withoutPulls bool // merge requests are disabled
 
-	mu     sync.Mutex
-	drafts map[int]bool   // known merge requests, and whether they are drafts
-	users  map[string]int // account IDs by login in lower case, zero: unknown
-	weight map[int]weight // of reviewers, by account ID
-	said   rest.Said[standing]
+	mu          sync.Mutex
+	drafts      map[int]bool   // known merge requests, and whether they are drafts
+	users       map[string]int // account IDs by login in lower case, zero: unknown
+	weight      map[int]weight // of reviewers, by account ID
+	statusCache rest.StatusCache[standing]
 }
 
 // features is what GitLab supports.
@@ -167,4 +168,76 @@ func isPath(path string) bool {
 		}
 	}
 	return true
+}
+
+// longestRevision bounds the length of a revision: a commit ID, a tag or a branch.
+const longestRevision = 255
+
+// Compare lists the commits between two revisions, all of which GitLab returns in one
+// response. Two that share no history are a NotFound fault.
+func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit int) (scm.Comparison, error) {
+	noun := "comparison in " + rest.OneLine(repository)
+	if !isPath(repository) {
+		return scm.Comparison{}, fault.New(fault.Invalid, "%s: the name of a project is GROUP/NAME", noun)
+	}
+	if err := rest.CheckLimit(limit); err != nil {
+		return scm.Comparison{}, explain(noun, err)
+	}
+	if from == "" || to == "" || len(from) > longestRevision || len(to) > longestRevision {
+		return scm.Comparison{}, fault.New(fault.Invalid, "%s: it needs two commits of at most %d bytes", noun, longestRevision)
+	}
+	options := &gogitlab.CompareOptions{From: &from, To: &to, Straight: gogitlab.Ptr(false)}
+	found, _, err := f.api.Repositories.Compare(repository, options, in(ctx))
+	if err != nil {
+		return scm.Comparison{}, explain(noun, err)
+	}
+	return scm.Comparison{
+		Commits: commitsOf(found.Commits[:min(limit, len(found.Commits))]), Total: len(found.Commits),
+		URL: f.page + "/" + repository + "/-/compare/" + url.PathEscape(from) + "..." + url.PathEscape(to),
+	}, nil
+}
+
+func commitsOf(found []*gogitlab.Commit) []scm.Commit {
+	commits := make([]scm.Commit, len(found))
+	for i, commit := range found {
+		commits[i] = scm.Commit{ID: commit.ID, Message: commit.Message, Author: commit.AuthorName, Committed: timeOf(commit.CommittedDate)}
+	}
+	return commits
+}
+
+// Releases lists published releases. A release with a future date is not published.
+// GitLab does not mark prereleases: they are recognized by their tag.
+func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]scm.Release, error) {
+	noun := "releases of " + rest.OneLine(repository)
+	if !isPath(repository) {
+		return nil, fault.New(fault.Invalid, "%s: the name of a project is GROUP/NAME", noun)
+	}
+	if err := rest.CheckLimit(limit); err != nil {
+		return nil, explain(noun, err)
+	}
+	found, err := pages(limit, func(page gogitlab.ListOptions) ([]scm.Release, *gogitlab.Response, error) {
+		options := &gogitlab.ListReleasesOptions{ListOptions: page, OrderBy: gogitlab.Ptr("released_at"), Sort: gogitlab.Ptr("desc")}
+		list, resp, err := f.api.Releases.ListReleases(repository, options, in(ctx))
+		return published(list), resp, err
+	})
+	return found, explain(noun, err)
+}
+
+// prerelease matches a semantic version with a prerelease part.
+// https://semver.org/#spec-item-9
+var prerelease = regexp.MustCompile(`^v?\d+(\.\d+){0,2}-[0-9A-Za-z.-]+(\+[0-9A-Za-z.-]+)?$`)
+
+func published(list []*gogitlab.Release) []scm.Release {
+	var releases []scm.Release
+	for _, release := range list {
+		if release.UpcomingRelease {
+			continue
+		}
+		one := scm.Release{Tag: release.TagName, Prerelease: prerelease.MatchString(release.TagName)}
+		if release.ReleasedAt != nil {
+			one.Published = release.ReleasedAt.UTC()
+		}
+		releases = append(releases, one)
+	}
+	return releases
 }
