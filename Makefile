@@ -43,7 +43,7 @@ demo: ## Show the whole story of a promotion on embedded parts, in a few seconds
 
 .PHONY: demo-github
 demo-github: ## The same with pull requests, on an emulator of GitHub; needs npm.
-	@hack/demo-github --once
+	@hack/demo-github/run --once
 
 .PHONY: test
 test: ## Run all tests without cgo; the acceptance stories on one forge.

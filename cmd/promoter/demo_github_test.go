@@ -7,19 +7,22 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"promoter/hack/demo-github/bridge"
 )
 
 // emulateVariable names the folder of packages that `hack/tools emulate` brings.
 const emulateVariable = "PROMOTER_EMULATE"
 
-// startEmulator starts the independent emulator of GitHub with two accounts, and
-// returns its URL.
+// startEmulator starts the independent emulator of GitHub with two accounts, behind
+// the bridge that adds what it lacks. It returns the URL of the bridge.
 func startEmulator(t *testing.T) string {
 	t.Helper()
 	folder := os.Getenv(emulateVariable)
@@ -42,7 +45,13 @@ func startEmulator(t *testing.T) string {
 	if !lines.Scan() {
 		t.Fatalf("the emulator did not start: %s", said.String())
 	}
-	return strings.TrimSpace(lines.Text())
+	handler, err := bridge.New(strings.TrimSpace(lines.Text()), http.DefaultClient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 // tokens are those of the accounts.
@@ -53,7 +62,7 @@ func tokens() map[string]string {
 // repositoriesOfAnn are what is left at the emulator.
 func repositoriesOfAnn(t *testing.T, url string) (names []string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url+"/user/repos", nil)
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url+"/api/v3/user/repos", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,8 +94,6 @@ func TestDemo_onGitHubTellsTheWholeStory(t *testing.T) {
 		`^1\. A registry, and a GitOps repository on a forge with three applications in dev, staging and prod$`,
 		`^Repository: http://127\.0\.0\.1:\d+/ann/promoter-demo-\S+\.git$`,
 		`^    land: automerge            # merges by itself when its gates allow$`,
-		`^This forge has no commit statuses: the demo keeps those that promoter sets\.$`,
-		`^This forge does not list the comments of a repository: the demo puts them together\.$`,
 		`^2\. The pipeline pushes new images: dev gets them at once, staging as a pull request$`,
 		`^  staging  3 applications: opened #1 http://\S+/pull/1$`,
 		`^  #1 Promote 3 applications to staging: blog, mail, shop \(open, by promoter-bot\)$`,
@@ -174,7 +181,7 @@ func TestDemo_onGitHubSaysWhatIsWrong(t *testing.T) {
 		{"a URL for nothing", []string{"--forge-url", address}, tokens(), "--forge-url is for --forge github"},
 		{"no tokens", []string{"--forge", "github", "--forge-url", address}, nil, "set PROMOTER_GITHUB_TOKEN to a token of promoter's account there, and PROMOTER_DEMO_PERSON_TOKEN to one of a person's"},
 		{"one token", []string{"--forge", "github", "--forge-url", address}, map[string]string{"PROMOTER_GITHUB_TOKEN": "t"}, "and PROMOTER_DEMO_PERSON_TOKEN to one of a person's"},
-		{"nobody there", []string{"--forge", "github", "--forge-url", address}, tokens(), "look for GitHub's API at " + address + ": "},
+		{"nobody there", []string{"--forge", "github", "--forge-url", address}, tokens(), "find GitHub's API at " + address + ": "},
 		{"another machine", []string{"--forge", "github", "--forge-url", "https://github.com"}, tokens(), "the forge at github.com is on another machine"},
 		{"a password", []string{"--forge", "github", "--forge-url", "http://ann:gate-7@127.0.0.1"}, tokens(), "the URL of the forge is none"},
 	}

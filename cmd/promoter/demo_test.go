@@ -80,7 +80,7 @@ func TestDemo_onceTellsTheWholeStory(t *testing.T) {
 		`^2\. The pipeline pushes new images: dev gets them at once$`,
 		`^    pushed [0-9a-f]{7}: newer: mail main-3f9c2ab -> main-a81d04e$`,
 		`^  staging/shop  waiting  propose is manual: waiting for a request$`,
-		`^3\. Staging waits for a person: Ann looks at the difference and asks for it$`,
+		`^3\. Staging waits for a person: Ann reviews the difference and requests it$`,
 		`^\+    newTag: "1\.5\.0"      # quotes and comments stay$`,
 		`^\$ promoter promote --repo \S+ --to staging --as ann --reason 'for the testers'$`,
 		`^    pushed [0-9a-f]{7}: dev has: shop 1\.4\.2 -> 1\.5\.0$`,
@@ -98,7 +98,7 @@ func TestDemo_onceTellsTheWholeStory(t *testing.T) {
 		`^    pushed [0-9a-f]{7}: newer: shop 1\.5\.0 -> 1\.6\.0$`,
 		`^  dev/shop  reverted  shop 1\.6\.0 was here before and was reverted \(commit [0-9a-f]{7,12}\)$`,
 		`^    pushed [0-9a-f]{7}: newer: shop 1\.5\.0 -> 1\.6\.1$`,
-		`^7\. The service: the registry tells it of a new image, and dev has it a moment later$`,
+		`^7\. The service: the registry notifies it of a new image, and dev has it a moment later$`,
 		`^\$ promoter serve --config \S+ --log text --quiet 100ms &$`,
 		`^POST http://127\.0\.0\.1:\d+/webhooks/registry: \{"delivery":"[0-9a-f]{64}-1","events":1\}$`,
 		` msg="webhook received" receiver=registry delivery=[0-9a-f]{64}-1 event=push events=1 `,
@@ -144,7 +144,7 @@ func TestDemo_aBrokenPromiseIsNoticed(t *testing.T) {
 			"nothing is said", func(honest verbs, ctx context.Context, _ io.Writer, args ...string) int {
 				return honest(ctx, io.Discard, args...)
 			},
-			`promise broken: promoter run does not say "^  dev/shop  same  "`,
+			`promise broken: promoter run does not print "^  dev/shop  same  "`,
 		},
 		{
 			"nothing is asked for", func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
@@ -174,7 +174,7 @@ func TestDemo_aBrokenPromiseIsNoticed(t *testing.T) {
 				}
 				return honest(ctx, out, args...)
 			},
-			"a moment later): promise broken: promoter serve ended, and said\npromoter: promoter: no, thanks\n",
+			"a moment later): promise broken: promoter serve ended, and printed\npromoter: promoter: no, thanks\n",
 		},
 		{
 			"the service only looks", func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
@@ -183,7 +183,7 @@ func TestDemo_aBrokenPromiseIsNoticed(t *testing.T) {
 				}
 				return honest(ctx, out, args...)
 			},
-			"promise broken: nothing was pushed: promoter serve says\n",
+			"promise broken: nothing was pushed: promoter serve prints\n",
 		},
 	}
 	for _, test := range tests {

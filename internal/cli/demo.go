@@ -29,7 +29,7 @@ type DemoRequest struct {
 	Forge *DemoForge
 }
 
-// DemoForge is a counterpart with GitHub's API, and two accounts on it.
+// DemoForge is a GitHub Enterprise server, or an emulator, and two accounts on it.
 type DemoForge struct {
 	URL              string
 	Promoter, Person secret.String
@@ -78,7 +78,7 @@ func demoForge(kind, address string, env func(string) (string, bool)) (*DemoForg
 	case kind != "github":
 		return nil, fault.New(fault.Invalid, "--forge %s: want git or github", kind)
 	case address == "":
-		return nil, fault.New(fault.Invalid, "--forge github: name a server with GitHub's API on this machine with --forge-url, as in http://127.0.0.1:4000; 'make demo-github' starts one")
+		return nil, fault.New(fault.Invalid, "--forge github: name a GitHub Enterprise server on this machine with --forge-url, as in http://127.0.0.1:4000; 'make demo-github' starts one")
 	}
 	forge := &DemoForge{URL: address, Variable: demoTokenVariable}
 	for variable, token := range map[string]*secret.String{demoTokenVariable: &forge.Promoter, demoPersonVariable: &forge.Person} {

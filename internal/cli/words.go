@@ -63,10 +63,10 @@ fails, it names the step and exits with 1. It changes nothing else and needs no 
 
 Everything keeps running until Ctrl-C. With --once, demo exits after the last step.
 
-With --forge github, demo uses pull requests on a server with GitHub's API on this machine, such
-as an emulator: a user merges staging, promoter merges prod, and a closed pull request rejects its
-versions. It needs two tokens, PROMOTER_GITHUB_TOKEN and, for the user,
-PROMOTER_DEMO_PERSON_TOKEN. It creates a repository and removes it. demo serves Git itself.`
+With --forge github, demo uses pull requests on a GitHub Enterprise server on this machine, or an
+emulator of one: a user merges staging, promoter merges prod, and a closed pull request rejects
+its versions. It needs two tokens, PROMOTER_GITHUB_TOKEN and, for the user,
+PROMOTER_DEMO_PERSON_TOKEN. It creates a repository and removes it.`
 
 	wordVersionShort = "Show the version"
 
@@ -82,7 +82,7 @@ PROMOTER_DEMO_PERSON_TOKEN. It creates a repository and removes it. demo serves 
 	flagNetwork     = "private network (CIDR) that may contain registries (repeatable)"
 	flagMaxFileSize = "maximum size in bytes of a file that is parsed"
 	flagForge       = "git, or github to use pull requests"
-	flagForgeURL    = "server with GitHub's API on this machine: http://127.0.0.1:PORT"
+	flagForgeURL    = "GitHub Enterprise server on this machine: http://127.0.0.1:PORT"
 	flagKeep        = "keep the folder"
 	flagOnce        = "exit after the last step"
 	flagServer      = "also validate this server file"

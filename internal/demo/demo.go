@@ -1,3 +1,19 @@
+// Package demo demonstrates complete promotions in a self-contained
+// environment: a registry on loopback and, in a temporary folder, a bare Git
+// repository with three applications in dev, staging and prod, and a user's
+// clone. The real commands promote new images from dev to prod; the user
+// requests a promotion, moves a window, and reverts a bad image. Then the
+// service runs on the same repository, and the registry notifies it of pushed
+// images.
+//
+// With a GitHub Enterprise server on this machine, or an emulator of one, the
+// demo uses pull requests, which the user merges and closes there.
+//
+// After each step the demo compares the files of the repository byte by byte
+// with the expected content, and the output with the expected patterns. It
+// fails, naming the step, if they differ. It writes nothing outside the
+// temporary folder except one repository on that server, which is removed at
+// the end, and connects only to loopback.
 package demo
 
 import (
@@ -48,19 +64,19 @@ func Run(ctx context.Context, options Options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, registry.stop()) }()
+	defer func() { err = errors.Join(err, registry.loopback.stop()) }()
 	s, err := newShow(ctx, options, folder, registry)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close(ctx)) }()
 	if s.github != nil {
-		kept += ", and at the forge as " + s.github.name
+		kept += ", and at the forge as " + s.github.fullName()
 	}
 	if err := s.perform(ctx); err != nil || options.Once {
 		return err
 	}
-	s.invite()
+	invite(s)
 	<-ctx.Done()
 	fmt.Fprintln(options.Out, "\nThe end.")
 	return nil
@@ -68,7 +84,7 @@ func Run(ctx context.Context, options Options) (err error) {
 
 // show is one run of the demo.
 type show struct {
-	Options
+	options  Options
 	folder   string
 	registry *registry
 	hub      *hub
@@ -88,11 +104,11 @@ func newShow(ctx context.Context, options Options, folder string, r *registry) (
 	if err != nil {
 		return nil, err
 	}
-	s := &show{Options: options, folder: folder, registry: r, hub: h}
+	s := &show{options: options, folder: folder, registry: r, hub: h}
 	// Prod's window opens long after the demo, until the user moves it.
-	s.want = sample{host: r.host, config: config, opens: later(options.Now(), time.Hour), holds: map[place]version{}}
+	s.want = sample{host: r.loopback.host, config: config, opens: later(options.Now(), time.Hour), holds: map[place]version{}}
 	if options.GitHub != nil {
-		return s, s.onGitHub(ctx)
+		return s, prepareGitHub(ctx, s)
 	}
 	s.target = []string{"--repo", h.url()}
 	s.ann, err = newPerson("ann", filepath.Join(folder, "ann"), h, options.Now)
@@ -109,19 +125,23 @@ func (s *show) close(ctx context.Context) (err error) {
 	if s.service != nil {
 		err = s.service.end()
 	}
-	if s.github != nil {
-		err = errors.Join(err, s.github.close(ctx, s.Keep))
+	if s.github != nil && !s.options.Keep {
+		err = errors.Join(err, s.github.remove(ctx))
 	}
 	return err
 }
 
 // perform runs the steps and names the one that failed.
 func (s *show) perform(ctx context.Context) error {
-	for _, chapter := range s.chapters() {
+	chapters := chapters()
+	if s.github != nil {
+		chapters = chaptersOnGitHub(s.ann.name)
+	}
+	for _, chapter := range chapters {
 		s.number++
 		s.step = chapter.title
-		fmt.Fprintf(s.Out, "\n%d. %s\n", s.number, s.step)
-		err := chapter.tell(ctx)
+		fmt.Fprintf(s.options.Out, "\n%d. %s\n", s.number, s.step)
+		err := chapter.play(ctx, s)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -135,34 +155,32 @@ func (s *show) perform(ctx context.Context) error {
 // promoter runs a command on the repository and checks its output, its exit
 // code and the files of main: every pattern must match the output.
 func (s *show) promoter(ctx context.Context, args []string, promised ...string) (string, error) {
-	fmt.Fprintf(s.Out, "\n$ promoter %s\n", inWords(args))
+	fmt.Fprintf(s.options.Out, "\n$ promoter %s\n", inWords(args))
 	var printed strings.Builder
-	code := s.Promoter(ctx, io.MultiWriter(s.Out, &printed), args...)
+	code := s.options.Promoter(ctx, io.MultiWriter(s.options.Out, &printed), args...)
 	if code != 0 && ctx.Err() == nil {
 		return "", fmt.Errorf("promise broken: promoter %s ended with exit code %d, not 0", args[0], code)
 	}
 	for _, pattern := range promised {
-		if err := says(args[0], printed.String(), pattern); err != nil {
+		if err := prints(args[0], printed.String(), pattern); err != nil {
 			return "", err
 		}
 	}
 	return printed.String(), s.compare(ctx)
 }
 
-// says returns an error unless a line of the output matches.
-func says(verb, printed, pattern string) error {
+// prints returns an error unless a line of the output matches.
+func prints(verb, printed, pattern string) error {
 	if !regexp.MustCompile(`(?m)` + pattern).MatchString(printed) {
-		return fmt.Errorf("promise broken: promoter %s does not say %q", verb, pattern)
+		return fmt.Errorf("promise broken: promoter %s does not print %q", verb, pattern)
 	}
 	return nil
 }
 
 // compare checks that the files of main have the expected content.
 func (s *show) compare(ctx context.Context) error {
-	if s.github != nil {
-		if err := s.github.sync(ctx); err != nil {
-			return err
-		}
+	if err := s.hub.fetch(ctx); err != nil {
+		return err
 	}
 	return s.hub.compare(s.want.tree())
 }
@@ -186,7 +204,7 @@ func inWords(args []string) string {
 
 // tell prints a message to the user.
 func (s *show) tell(format string, args ...any) {
-	fmt.Fprintf(s.Out, "\n"+format+"\n", args...)
+	fmt.Fprintf(s.options.Out, "\n"+format+"\n", args...)
 }
 
 // maxWait limits how long the demo waits for the time that a decision names. A
@@ -195,7 +213,7 @@ const maxWait = 10 * time.Second
 
 // wait waits until the time that a decision names, and not longer.
 func (s *show) wait(ctx context.Context, until time.Time) error {
-	left := until.Sub(s.Now())
+	left := until.Sub(s.options.Now())
 	if left <= 0 {
 		return nil
 	}

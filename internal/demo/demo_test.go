@@ -20,7 +20,7 @@ func newTestShow(t *testing.T, promoter func(context.Context, io.Writer, ...stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = registry.stop() })
+	t.Cleanup(func() { _ = registry.loopback.stop() })
 	s, err := newShow(t.Context(), Options{Out: io.Discard, Promoter: promoter, Now: time.Now}, t.TempDir(), registry)
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestARegistryThatIsGone(t *testing.T) {
 	var s *show
 	s = newTestShow(t, func(_ context.Context, out io.Writer, _ ...string) int {
 		_, _ = io.WriteString(out, "  dev/shop  same  \n  prod/mail  same  \nnothing to do\n")
-		_ = s.registry.server.Close()
+		_ = s.registry.loopback.server.Close()
 		return 0
 	})
 	err := s.perform(t.Context())

@@ -6,23 +6,21 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing"
+	gogithub "github.com/google/go-github/v62/github"
 
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
 	"promoter/internal/secret"
 )
 
-// GitHub is a server with GitHub's API on this machine. It needs no Git
-// endpoint, because the demo provides one.
+// GitHub is a GitHub Enterprise server on this machine, or an emulator of one.
 type GitHub struct {
-	// URL of the API, on loopback.
+	// URL of the pages and of Git, on loopback. The API is below /api/v3.
 	URL string
 	// Promoter and Person are the tokens of two accounts. The demo acts as the
 	// second one for user actions.
@@ -32,27 +30,22 @@ type GitHub struct {
 	Variable string
 }
 
-// github is the server with one repository of the demo. On loopback it looks
-// like a GitHub Enterprise server: API requests are forwarded, and Git is
-// served here.
+// github is the server with one repository of the demo.
 type github struct {
-	*loopback
+	url              string // of the pages, without a trailing slash
 	promoter, person account
-	name             string // OWNER/NAME
-	path             string // /repos/OWNER/NAME
-	bridge           *bridge
-	statuses         *statuses
-	comments         *comments
-	git              gitServer
-	mutex            sync.Mutex // serializes operations on branches
+	owner, name      string // of the repository
 }
 
-// apiPath is the API path of a GitHub Enterprise server.
-const apiPath = "/api/v3"
+// account is a user of the API.
+type account struct {
+	api   *gogithub.Client
+	login string
+}
 
-// openGitHub creates a repository on the server and serves Git for it.
-func openGitHub(ctx context.Context, options GitHub, h *hub, now func() time.Time) (*github, error) {
-	api, err := loopbackURL(options.URL)
+// openGitHub creates a repository on the server.
+func openGitHub(ctx context.Context, options GitHub, now func() time.Time) (*github, error) {
+	address, err := loopbackURL(options.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -60,25 +53,17 @@ func openGitHub(ctx context.Context, options GitHub, h *hub, now func() time.Tim
 	if err != nil {
 		return nil, err
 	}
-	g := &github{
-		promoter: account{client: client, api: api, token: options.Promoter},
-		person:   account{client: client, api: api, token: options.Person},
-	}
-	if err := g.meet(ctx); err != nil {
+	g := &github{url: address}
+	if g.promoter, err = identify(ctx, address, client, options.Promoter); err != nil {
 		return nil, err
 	}
-	if err := g.create(ctx, now()); err != nil {
+	if g.person, err = identify(ctx, address, client, options.Person); err != nil {
 		return nil, err
 	}
-	g.statuses = &statuses{by: g.promoter.login, said: map[string][]body{}}
-	g.comments = &comments{forge: g.promoter, reactions: map[string][]string{}}
-	g.bridge = &bridge{forge: g.person, path: g.path, storer: h.repository.Storer, both: map[plumbing.Hash]bool{}}
-	g.git = gitServer{storer: h.repository.Storer, bring: g.bridge.bring, push: g.bridge.push}
-	if g.loopback, err = startLoopback(ctx, g.routes()); err != nil {
-		return nil, errors.Join(err, g.remove(ctx))
+	if strings.EqualFold(g.promoter.login, g.person.login) {
+		return nil, fault.New(fault.Invalid, "both tokens are of the account %s: the person must have another account than promoter", g.person.login)
 	}
-	h.address = g.url() + "/" + g.name + ".git"
-	return g, nil
+	return g, g.create(ctx, now())
 }
 
 // loopbackURL rejects URLs of other machines, because the demo sends tokens to
@@ -110,54 +95,43 @@ func newClient(now func() time.Time) (*http.Client, error) {
 	}, nil
 }
 
-// meet looks up the users of the tokens.
-func (g *github) meet(ctx context.Context) error {
-	for _, a := range []*account{&g.promoter, &g.person} {
-		var user struct{ Login string }
-		err := a.ask(ctx, "GET", "/user", nil, &user)
-		if err == nil && user.Login == "" {
-			err = errors.New("it does not say whose a token is")
-		}
-		var refused *statusError
-		if errors.As(err, &refused) && (refused.status == http.StatusUnauthorized || refused.status == http.StatusForbidden) {
-			return fault.New(fault.Invalid, "%w: check the tokens", err)
-		}
-		if err != nil {
-			return fmt.Errorf("look for GitHub's API at %s: %w: check --forge-url; 'make demo-github' starts such a server", a.api, err)
-		}
-		a.login = user.Login
+// identify returns the account of a token.
+func identify(ctx context.Context, address string, client *http.Client, token secret.String) (account, error) {
+	api, err := gogithub.NewClient(client).WithAuthToken(token.Reveal()).WithEnterpriseURLs(address, address)
+	if err != nil {
+		return account{}, fmt.Errorf("the URL of the forge: %w", err)
 	}
-	if strings.EqualFold(g.promoter.login, g.person.login) {
-		return fault.New(fault.Invalid, "both tokens are of the account %s: a person's answers must be somebody else's than promoter's", g.person.login)
+	user, response, err := api.Users.Get(ctx, "")
+	if err == nil && user.GetLogin() == "" {
+		err = errors.New("the answer names no user")
 	}
-	return nil
+	if response != nil && (response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden) {
+		return account{}, fault.New(fault.Invalid, "%w: check the tokens", err)
+	}
+	if err != nil {
+		return account{}, fmt.Errorf("find GitHub's API at %s: %w: check --forge-url; 'make demo-github' starts such a server", address, outbound.Redact(err))
+	}
+	return account{api: api, login: user.GetLogin()}, nil
 }
 
 // create creates the user's repository, to which promoter may push.
 func (g *github) create(ctx context.Context, now time.Time) error {
 	name := "promoter-demo-" + now.UTC().Format("20060102-150405.000")
-	var made struct {
-		FullName string `json:"full_name"`
-	}
-	if err := g.person.ask(ctx, "POST", "/user/repos", body{"name": name}, &made); err != nil {
-		return fmt.Errorf("make a repository: %w", err)
-	}
-	g.name, g.path = made.FullName, "/repos/"+made.FullName
-	err := g.person.ask(ctx, "PUT", g.path+"/collaborators/"+g.promoter.login, body{"permission": "push"}, nil)
+	made, _, err := g.person.api.Repositories.Create(ctx, "", &gogithub.Repository{Name: &name})
 	if err != nil {
-		return errors.Join(fmt.Errorf("prepare the repository %s: %w", g.name, err), g.remove(ctx))
+		return fmt.Errorf("create a repository: %w", err)
+	}
+	g.owner, g.name, _ = strings.Cut(made.GetFullName(), "/")
+	permission := &gogithub.RepositoryAddCollaboratorOptions{Permission: "push"}
+	if _, _, err := g.person.api.Repositories.AddCollaborator(ctx, g.owner, g.name, g.promoter.login, permission); err != nil {
+		return errors.Join(fmt.Errorf("prepare the repository %s: %w", g.fullName(), err), g.remove(ctx))
 	}
 	return nil
 }
 
-// close stops the Git server and removes the repository unless it is kept.
-func (g *github) close(ctx context.Context, keep bool) error {
-	err := g.stop()
-	if keep {
-		return err
-	}
-	return errors.Join(err, g.remove(ctx))
-}
+func (g *github) fullName() string { return g.owner + "/" + g.name }
+
+func (g *github) cloneURL() string { return g.url + "/" + g.fullName() + ".git" }
 
 // removeTimeout limits the cleanup, which an interrupt does not stop.
 const removeTimeout = 10 * time.Second
@@ -166,53 +140,78 @@ const removeTimeout = 10 * time.Second
 func (g *github) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
-	if err := g.person.ask(ctx, "DELETE", g.path, nil, nil); err != nil {
-		return fmt.Errorf("remove the repository %s: %w", g.name, err)
+	if _, err := g.person.api.Repositories.Delete(ctx, g.owner, g.name); err != nil {
+		return fmt.Errorf("remove the repository %s: %w", g.fullName(), err)
 	}
 	return nil
 }
 
-func (g *github) url() string { return "http://" + g.host }
-
-func (g *github) routes() http.Handler {
-	routes := http.NewServeMux()
-	git := "/" + g.name + ".git"
-	routes.Handle("GET "+git+"/info/refs", g.guarded(g.git.infoRefs))
-	routes.Handle("POST "+git+"/git-upload-pack", g.guarded(g.git.uploadPack))
-	routes.Handle("POST "+git+"/git-receive-pack", g.guarded(g.git.receivePack))
-	routes.Handle(apiPath+"/", http.StripPrefix(apiPath, g.statuses.before(g.comments.before(g.api()))))
-	return routes
+func (g *github) pull(ctx context.Context, number int) (*gogithub.PullRequest, error) {
+	pull, _, err := g.person.api.PullRequests.Get(ctx, g.owner, g.name, number)
+	return pull, err
 }
 
-// guarded admits requests with one of the tokens, one at a time.
-func (g *github) guarded(serve http.HandlerFunc) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, password, _ := r.BasicAuth(); password != g.promoter.token.Reveal() && password != g.person.token.Reveal() {
-			w.Header().Set("WWW-Authenticate", `Basic realm="demo"`)
-			http.Error(w, "one of the demo's tokens is needed as the password", http.StatusUnauthorized)
-			return
-		}
-		g.mutex.Lock()
-		defer g.mutex.Unlock()
-		serve(w, r)
-	})
-}
-
-// api forwards requests to the server.
-func (g *github) api() http.Handler {
-	target, _ := url.Parse(g.promoter.api) // validated before
-	return &httputil.ReverseProxy{
-		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		Transport: g.promoter.client.Transport,
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			http.Error(w, outbound.Redact(err).Error(), http.StatusBadGateway)
-		},
+// pullState returns the state of a pull request and, if known, the user who changed
+// it.
+func pullState(p *gogithub.PullRequest) string {
+	switch {
+	case p.GetMerged():
+		return "merged, by " + p.GetMergedBy().GetLogin()
+	case p.GetState() == "open":
+		return "open, by " + p.GetUser().GetLogin()
+	default:
+		return p.GetState()
 	}
 }
 
-// sync fetches changes from the server.
-func (g *github) sync(ctx context.Context) error {
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
-	return g.bridge.bring(ctx)
+func pullLine(p *gogithub.PullRequest) string {
+	return fmt.Sprintf("  #%d %s (%s)", p.GetNumber(), p.GetTitle(), pullState(p))
+}
+
+// list lists all pull requests, each with the time of its last change.
+func (g *github) list(ctx context.Context) (string, error) {
+	all, _, err := g.person.api.PullRequests.List(ctx, g.owner, g.name, &gogithub.PullRequestListOptions{
+		State: "all", ListOptions: gogithub.ListOptions{PerPage: 100},
+	})
+	if err != nil {
+		return "", err
+	}
+	slices.SortFunc(all, func(a, b *gogithub.PullRequest) int { return a.GetNumber() - b.GetNumber() })
+	var lines []string
+	for _, listed := range all {
+		pull, err := g.pull(ctx, listed.GetNumber()) // a list does not include who merged
+		if err != nil {
+			return "", err
+		}
+		lines = append(lines, pullLine(pull)+", "+pull.GetUpdatedAt().Format(time.TimeOnly))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// merge merges a pull request as the user and returns when it was merged.
+func (g *github) merge(ctx context.Context, number int) (time.Time, error) {
+	options := &gogithub.PullRequestOptions{MergeMethod: "merge"}
+	if _, _, err := g.person.api.PullRequests.Merge(ctx, g.owner, g.name, number, "", options); err != nil {
+		return time.Time{}, err
+	}
+	pull, err := g.pull(ctx, number)
+	return pull.GetMergedAt().Time, err
+}
+
+// closePull closes a pull request as the user.
+func (g *github) closePull(ctx context.Context, number int) error {
+	_, _, err := g.person.api.PullRequests.Edit(ctx, g.owner, g.name, number, &gogithub.PullRequest{State: gogithub.String("closed")})
+	return err
+}
+
+// passCheck reports a passed check on the head.
+func (g *github) passCheck(ctx context.Context, number int, name string) error {
+	pull, err := g.pull(ctx, number)
+	if err != nil {
+		return err
+	}
+	_, _, err = g.person.api.Checks.CreateCheckRun(ctx, g.owner, g.name, gogithub.CreateCheckRunOptions{
+		Name: name, HeadSHA: pull.GetHead().GetSHA(), Status: gogithub.String("completed"), Conclusion: gogithub.String("success"),
+	})
+	return err
 }

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -8,14 +9,16 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
 // service runs promoter serve with the demo's registry and repository. Its
 // database is in the demo's folder.
 type service struct {
-	*journal
+	journal *journal
 	file    string // the server's file
 	url     string
 	secrets map[string]string // by receiver
@@ -50,31 +53,31 @@ networks: [127.0.0.0/8]
 `
 
 // startService starts the real command and waits until it has reconciled once.
-func (s *show) startService(ctx context.Context) (err error) {
+func startService(ctx context.Context, s *show) (err error) {
 	v := &service{journal: newJournal(), secrets: map[string]string{}, over: make(chan struct{})}
-	if v.client, err = newClient(s.Now); err != nil {
+	if v.client, err = newClient(s.options.Now); err != nil {
 		return err
 	}
-	if v.git, err = startGitHost(ctx, s.hub, s.Now); err != nil {
+	if v.git, err = startGitHost(ctx, s.hub, s.options.Now); err != nil {
 		return err
 	}
-	if err := v.write(filepath.Join(s.folder, "service"), s.registry.host); err != nil {
-		return errors.Join(err, v.git.stop())
+	if err := v.write(filepath.Join(s.folder, "service"), s.registry.loopback.host); err != nil {
+		return errors.Join(err, v.git.loopback.stop())
 	}
 	ctx, v.stop = context.WithCancel(ctx)
 	args := []string{"serve", "--config", v.file, "--log", "text", "--quiet", "100ms"}
-	fmt.Fprintf(s.Out, "\n$ promoter %s &\n", inWords(args))
+	fmt.Fprintf(s.options.Out, "\n$ promoter %s &\n", inWords(args))
 	go func() {
 		defer close(v.over)
-		v.code = s.Promoter(ctx, v.journal, args...)
+		v.code = s.options.Promoter(ctx, v.journal, args...)
 	}()
 	s.service = v
-	_, found, err := v.said(ctx, `msg=listening address=(\S+)`)
+	_, found, err := v.printed(ctx, `msg=listening address=(\S+)`)
 	if err != nil {
 		return err
 	}
 	v.url = "http://" + found[1]
-	_, _, err = v.said(ctx, `msg=reconciled `)
+	_, _, err = v.printed(ctx, `msg=reconciled `)
 	return err
 }
 
@@ -90,7 +93,7 @@ func (v *service) write(folder, registry string) error {
 		}
 	}
 	v.file = filepath.Join(folder, "promoter-server.yaml")
-	text := strings.NewReplacer("FOLDER", filepath.ToSlash(folder), "GIT", v.git.host, "NAME", gitName, "HOST", registry).Replace(serviceFile)
+	text := strings.NewReplacer("FOLDER", filepath.ToSlash(folder), "GIT", v.git.loopback.host, "NAME", gitName, "HOST", registry).Replace(serviceFile)
 	if err := os.WriteFile(v.file, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write the server's file: %w", err)
 	}
@@ -102,9 +105,9 @@ func (v *service) write(folder, registry string) error {
 func (v *service) end() error {
 	v.stop()
 	<-v.over
-	err := v.git.stop()
+	err := v.git.loopback.stop()
 	if v.code != 0 && !v.missed {
-		err = errors.Join(fmt.Errorf("promise broken: promoter serve ended with exit code %d, and said\n%s", v.code, v.all()), err)
+		err = errors.Join(fmt.Errorf("promise broken: promoter serve ended with exit code %d, and printed\n%s", v.code, v.journal.all()), err)
 	}
 	return err
 }
@@ -121,14 +124,14 @@ func (v *service) pushed(ctx context.Context) (time.Time, error) {
 	case <-v.over:
 		return time.Time{}, v.miss()
 	case <-late.C:
-		return time.Time{}, fmt.Errorf("promise broken: nothing was pushed: promoter serve says\n%s", v.all())
+		return time.Time{}, fmt.Errorf("promise broken: nothing was pushed: promoter serve prints\n%s", v.journal.all())
 	}
 }
 
-// said waits for a matching log line of the service. It returns the lines up to
+// printed waits for a matching log line of the service. It returns the lines up to
 // it and the submatches of the pattern.
-func (v *service) said(ctx context.Context, pattern string) (lines, found []string, err error) {
-	lines, found, err = v.next(ctx, v.over, pattern)
+func (v *service) printed(ctx context.Context, pattern string) (lines, found []string, err error) {
+	lines, found, err = v.journal.next(ctx, v.over, pattern)
 	if errors.Is(err, errOver) {
 		err = v.miss()
 	}
@@ -138,7 +141,7 @@ func (v *service) said(ctx context.Context, pattern string) (lines, found []stri
 // miss returns the error that the service exited before the end of the demo.
 func (v *service) miss() error {
 	v.missed = true
-	return fmt.Errorf("promise broken: promoter serve ended, and said\n%s", v.all())
+	return fmt.Errorf("promise broken: promoter serve ended, and printed\n%s", v.journal.all())
 }
 
 // post sends a webhook to a receiver.
@@ -151,4 +154,81 @@ func (v *service) post(ctx context.Context, receiver, text string) (status int, 
 	request.Header.Set("Authorization", "Bearer "+v.secrets[receiver])
 	status, answer = send(v.client, request)
 	return status, answer, nil
+}
+
+// journal keeps the lines that the service prints while the demo continues.
+type journal struct {
+	mutex  sync.Mutex
+	part   []byte // an incomplete line
+	lines  []string
+	shown  int
+	change chan struct{}
+}
+
+func newJournal() *journal { return &journal{change: make(chan struct{}, 1)} }
+
+// Write records output.
+func (j *journal) Write(p []byte) (int, error) {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	j.part = append(j.part, p...)
+	for {
+		line, rest, whole := bytes.Cut(j.part, []byte("\n"))
+		if !whole {
+			break
+		}
+		j.lines, j.part = append(j.lines, string(line)), rest
+	}
+	select {
+	case j.change <- struct{}{}:
+	default:
+	}
+	return len(p), nil
+}
+
+// errOver means that the service will print nothing more.
+var errOver = errors.New("promoter serve ended")
+
+// next waits for a matching line among those not shown yet. It returns the
+// lines up to it and the submatches of the pattern.
+func (j *journal) next(ctx context.Context, over <-chan struct{}, pattern string) (lines, found []string, err error) {
+	wanted := regexp.MustCompile(pattern)
+	late := time.NewTimer(maxService)
+	defer late.Stop()
+	for {
+		if lines, found := j.find(wanted); found != nil {
+			return lines, found, nil
+		}
+		select {
+		case <-j.change:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		case <-over:
+			if lines, found := j.find(wanted); found != nil {
+				return lines, found, nil
+			}
+			return nil, nil, errOver
+		case <-late.C:
+			return nil, nil, fmt.Errorf("promise broken: promoter serve does not print %q, but\n%s", pattern, j.all())
+		}
+	}
+}
+
+func (j *journal) find(wanted *regexp.Regexp) (lines, found []string) {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	for i, line := range j.lines[j.shown:] {
+		if found := wanted.FindStringSubmatch(line); found != nil {
+			lines := j.lines[j.shown : j.shown+i+1]
+			j.shown += i + 1
+			return lines, found
+		}
+	}
+	return nil, nil
+}
+
+func (j *journal) all() string {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	return strings.Join(j.lines, "\n")
 }

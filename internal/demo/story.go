@@ -10,68 +10,65 @@ import (
 // chapter is one step of the demo. It ends with a check of the result.
 type chapter struct {
 	title string
-	tell  func(context.Context) error
+	play  func(context.Context, *show) error
 }
 
-func (s *show) chapters() []chapter {
-	if s.github != nil {
-		return s.chaptersOnGitHub()
-	}
+func chapters() []chapter {
 	return []chapter{
-		{"A registry, and a GitOps repository with three applications in dev, staging and prod", s.begin},
-		{"The pipeline pushes new images: dev gets them at once", s.landInDev},
-		{"Staging waits for a person: Ann looks at the difference and asks for it", s.askForStaging},
-		{"Prod waits until staging has had it for 2 seconds, and for its window", s.landInProd},
-		{"Running it again writes nothing", s.again},
-		{"A bad image: Ann takes it back by hand, and it does not come again", s.takeBack},
-		{"The service: the registry tells it of a new image, and dev has it a moment later", s.landByWebhook},
-		{"Ann asks for it in staging, and the service goes on to prod by itself", s.goOnByItself},
-		{"Who did what", s.tellHistory},
+		{"A registry, and a GitOps repository with three applications in dev, staging and prod", begin},
+		{"The pipeline pushes new images: dev gets them at once", landInDev},
+		{"Staging waits for a person: Ann reviews the difference and requests it", askForStaging},
+		{"Prod waits until staging has had it for 2 seconds, and for its window", landInProd},
+		{"Running it again writes nothing", again},
+		{"A bad image: Ann takes it back by hand, and it does not come again", takeBack},
+		{"The service: the registry notifies it of a new image, and dev has it a moment later", landByWebhook},
+		{"Ann asks for it in staging, and the service goes on to prod by itself", goOnByItself},
+		{"Who did what", tellHistory},
 	}
 }
 
 // begin fills the registry and the repository, so that everything is up to
 // date.
-func (s *show) begin(ctx context.Context) error {
-	if _, err := s.fill(ctx); err != nil {
+func begin(ctx context.Context, s *show) error {
+	if err := fill(ctx, s); err != nil {
 		return err
 	}
-	return s.upToDate(ctx)
+	return upToDate(ctx, s)
 }
 
-// fill pushes the first images and the first commit, which it returns.
-func (s *show) fill(ctx context.Context) (commit string, err error) {
+// fill pushes the first images and the first commit.
+func fill(ctx context.Context, s *show) (err error) {
 	if s.before, err = s.registry.publish(ctx, firstRelease()...); err != nil {
-		return "", err
+		return err
 	}
 	for _, environment := range []string{"dev", "staging", "prod"} {
 		s.want.take(environment, s.before...)
 	}
 	files := s.want.tree()
-	if commit, err = s.ann.push(ctx, files, "Begin"); err != nil {
-		return "", err
+	if _, err = s.ann.push(ctx, files, "Begin"); err != nil {
+		return err
 	}
-	s.tell("Registry:   %s\nRepository: %s", s.registry.host, s.hub.url())
+	s.tell("Registry:   %s\nRepository: %s", s.registry.loopback.host, s.hub.url())
 	for _, name := range files.names() {
-		fmt.Fprintf(s.Out, "  %s\n", name)
+		fmt.Fprintf(s.options.Out, "  %s\n", name)
 	}
 	_, environments, _ := strings.Cut(files[configFile], "\n\nenvironments:")
 	s.tell("How they hang together, in %s:\n\nenvironments:%s", configFile, strings.TrimSuffix(environments, "\n"))
-	return commit, nil
+	return nil
 }
 
-func (s *show) upToDate(ctx context.Context) error {
+func upToDate(ctx context.Context, s *show) error {
 	s.tell("Everything is up to date.")
 	_, err := s.run(ctx, `^  dev/shop  same  `, `^  prod/mail  same  `, `nothing to do$`)
 	return err
 }
 
-func (s *show) landInDev(ctx context.Context) (err error) {
+func landInDev(ctx context.Context, s *show) (err error) {
 	if s.after, err = s.registry.publish(ctx, secondRelease()...); err != nil {
 		return err
 	}
 	for _, v := range s.after {
-		fmt.Fprintf(s.Out, "  %s/acme/%s:%s\n", s.registry.host, v.application, v.tag)
+		fmt.Fprintf(s.options.Out, "  %s/acme/%s:%s\n", s.registry.loopback.host, v.application, v.tag)
 	}
 	s.want.take("dev", s.after...)
 	_, err = s.run(ctx,
@@ -82,7 +79,7 @@ func (s *show) landInDev(ctx context.Context) (err error) {
 	return err
 }
 
-func (s *show) askForStaging(ctx context.Context) error {
+func askForStaging(ctx context.Context, s *show) error {
 	if err := s.ann.pull(ctx); err != nil {
 		return err
 	}
@@ -111,7 +108,7 @@ func (s *show) askForStaging(ctx context.Context) error {
 	return s.wait(ctx, until)
 }
 
-func (s *show) landInProd(ctx context.Context) error {
+func landInProd(ctx context.Context, s *show) error {
 	s.tell("The 2 seconds are over. The window is not open.")
 	printed, err := s.run(ctx, `^  prod/shop  proposed  staging has: shop 1\.4\.2 -> 1\.5\.0$`, `^    to be pushed when its gates allow$`, `^    gate windows change: waiting`, `nothing to do$`)
 	if err != nil {
@@ -124,7 +121,7 @@ func (s *show) landInProd(ctx context.Context) error {
 	if !until.Equal(s.want.opens) {
 		return fmt.Errorf("promise broken: the window opens at %s, not at %s", s.want.opens.Format(time.RFC3339), until.Format(time.RFC3339))
 	}
-	if err := s.moveWindow(ctx); err != nil {
+	if err := moveWindow(ctx, s); err != nil {
 		return err
 	}
 	s.want.take("prod", s.after...)
@@ -133,8 +130,8 @@ func (s *show) landInProd(ctx context.Context) error {
 }
 
 // moveWindow commits a config change, because an hour is too long for a demo.
-func (s *show) moveWindow(ctx context.Context) error {
-	s.want.opens = later(s.Now(), 2*time.Second)
+func moveWindow(ctx context.Context, s *show) error {
+	s.want.opens = later(s.options.Now(), 2*time.Second)
 	s.tell("An hour is too long for a demo. Ann moves the window to %s: a commit in %s, and 'git push'.",
 		s.want.opens.Format(time.TimeOnly), configFile)
 	if err := s.ann.pull(ctx); err != nil {
@@ -146,7 +143,7 @@ func (s *show) moveWindow(ctx context.Context) error {
 	return s.wait(ctx, s.want.opens)
 }
 
-func (s *show) again(ctx context.Context) error {
+func again(ctx context.Context, s *show) error {
 	before, err := s.hub.refs()
 	if err != nil {
 		return err
@@ -165,7 +162,7 @@ func (s *show) again(ctx context.Context) error {
 	return nil
 }
 
-func (s *show) takeBack(ctx context.Context) error {
+func takeBack(ctx context.Context, s *show) error {
 	bad, err := s.registry.publish(ctx, made("shop", "1.6.0", 16))
 	if err != nil {
 		return err
@@ -175,10 +172,10 @@ func (s *show) takeBack(ctx context.Context) error {
 	if _, err := s.run(ctx, `^    pushed [0-9a-f]{7}: newer: shop 1\.5\.0 -> 1\.6\.0$`, `1 pushed$`); err != nil {
 		return err
 	}
-	if err := s.revert(ctx); err != nil {
+	if err := revert(ctx, s); err != nil {
 		return err
 	}
-	s.tell("The next run leaves it so, and says why.")
+	s.tell("The next run leaves it so, and states the reason.")
 	if _, err := s.run(ctx, `^  dev/shop  reverted  shop 1\.6\.0 was here before and was reverted `, `nothing to do$`); err != nil {
 		return err
 	}
@@ -193,7 +190,7 @@ func (s *show) takeBack(ctx context.Context) error {
 }
 
 // revert restores the previous version of the shop in dev with a manual commit.
-func (s *show) revert(ctx context.Context) error {
+func revert(ctx context.Context, s *show) error {
 	if err := s.ann.pull(ctx); err != nil {
 		return err
 	}
@@ -207,9 +204,9 @@ func (s *show) revert(ctx context.Context) error {
 	return nil
 }
 
-func (s *show) tellHistory(context.Context) error {
+func tellHistory(_ context.Context, s *show) error {
 	s.tell("$ git log --format='%%h %%an %%s' main")
-	if err := s.hub.log(s.Out); err != nil {
+	if err := s.hub.log(s.options.Out); err != nil {
 		return err
 	}
 	s.tell(`After every step all files of main were compared with what was promised, byte by byte.
@@ -220,9 +217,9 @@ Next: 'promoter init' in a clone of your own repository, then 'promoter plan', t
 }
 
 // invite lists commands to try.
-func (s *show) invite() {
+func invite(s *show) {
 	if s.github != nil {
-		s.inviteOnGitHub()
+		inviteOnGitHub(s)
 		return
 	}
 	s.tell(`Everything keeps running until Ctrl-C. In another terminal:
@@ -234,6 +231,6 @@ func (s *show) invite() {
   promoter resume --env prod --repo %[1]s
   promoter run --repo %[1]s
 
-New images go to the registry, such as with 'docker push %[2]s/acme/shop:1.8.0'.`, s.hub.url(), s.registry.host)
-	s.inviteToPost()
+New images go to the registry, such as with 'docker push %[2]s/acme/shop:1.8.0'.`, s.hub.url(), s.registry.loopback.host)
+	inviteToPost(s)
 }

@@ -1,4 +1,8 @@
-package demo
+// Package githttp serves one bare repository over smart HTTP with go-git, without the
+// git command. It sends full clones only, which is enough for small repositories.
+//
+// https://git-scm.com/docs/http-protocol
+package githttp
 
 import (
 	"bytes"
@@ -7,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -18,31 +23,44 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport/server"
 )
 
-// gitServer serves one bare repository over smart HTTP with the library's
-// server support: full clones only, which is enough for small repositories.
-//
-// https://git-scm.com/docs/http-protocol
-type gitServer struct {
-	storer storer.Storer
-	// bring is called before the branches are advertised.
-	bring func(context.Context) error
-	// push moves branches after their objects have arrived.
-	push func(context.Context, []*packp.Command) error
+// Server serves one repository. Its requests must not run concurrently.
+type Server struct {
+	Storer storer.Storer
+	// Refresh, if set, updates the branches before they are advertised.
+	Refresh func(context.Context) error
+	// Push moves branches after their objects have arrived.
+	Push func(context.Context, []*packp.Command) error
 }
 
 // maxPush limits a client's request, in bytes.
 const maxPush = 16 << 20
 
-func (g *gitServer) infoRefs(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP serves the three endpoints of the protocol, whatever the path before them.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch endpoint := r.Method + " " + path.Base(r.URL.Path); endpoint {
+	case "GET refs": // …/info/refs
+		s.infoRefs(w, r)
+	case "POST " + transport.UploadPackServiceName:
+		s.uploadPack(w, r)
+	case "POST " + transport.ReceivePackServiceName:
+		s.receivePack(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (s *Server) infoRefs(w http.ResponseWriter, r *http.Request) {
 	service := r.URL.Query().Get("service")
-	session, err := g.session(service)
+	session, err := s.session(service)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusForbidden)
 		return
 	}
-	if err := g.bring(r.Context()); err != nil {
-		http.Error(w, err.Error(), http.StatusBadGateway)
-		return
+	if s.Refresh != nil {
+		if err := s.Refresh(r.Context()); err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
 	}
 	refs, err := session.AdvertisedReferencesContext(r.Context())
 	if err != nil {
@@ -54,19 +72,19 @@ func (g *gitServer) infoRefs(w http.ResponseWriter, r *http.Request) {
 }
 
 // session starts a session of the library, which advertises the branches.
-func (g *gitServer) session(service string) (transport.Session, error) {
+func (s *Server) session(service string) (transport.Session, error) {
 	switch service {
 	case transport.UploadPackServiceName:
-		return g.library().NewUploadPackSession(only(), nil)
+		return s.library().NewUploadPackSession(only(), nil)
 	case transport.ReceivePackServiceName:
-		return g.library().NewReceivePackSession(only(), nil)
+		return s.library().NewReceivePackSession(only(), nil)
 	default:
-		return nil, fmt.Errorf("%.30q is no service of Git that is served here", service)
+		return nil, fmt.Errorf("%.30q is not a service that this server has", service)
 	}
 }
 
-func (g *gitServer) library() transport.Transport {
-	return server.NewServer(server.MapLoader{only().String(): g.storer})
+func (s *Server) library() transport.Transport {
+	return server.NewServer(server.MapLoader{only().String(): s.Storer})
 }
 
 // only returns the endpoint of the only repository.
@@ -85,8 +103,8 @@ func answer(w http.ResponseWriter, kind string, encode func(io.Writer) error) {
 }
 
 // uploadPack sends the objects that a client lacks.
-func (g *gitServer) uploadPack(w http.ResponseWriter, r *http.Request) {
-	request, done, err := g.readUpload(r)
+func (s *Server) uploadPack(w http.ResponseWriter, r *http.Request) {
+	request, done, err := s.readUpload(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -96,7 +114,7 @@ func (g *gitServer) uploadPack(w http.ResponseWriter, r *http.Request) {
 		answer(w, kind, func(out io.Writer) error { return (&packp.ServerResponse{}).Encode(out, false) })
 		return
 	}
-	pack, err := g.pack(r.Context(), request)
+	pack, err := s.pack(r.Context(), request)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -104,8 +122,8 @@ func (g *gitServer) uploadPack(w http.ResponseWriter, r *http.Request) {
 	answer(w, kind, pack.Encode)
 }
 
-func (g *gitServer) pack(ctx context.Context, request *packp.UploadPackRequest) (*packp.UploadPackResponse, error) {
-	session, err := g.library().NewUploadPackSession(only(), nil)
+func (s *Server) pack(ctx context.Context, request *packp.UploadPackRequest) (*packp.UploadPackResponse, error) {
+	session, err := s.library().NewUploadPackSession(only(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +132,7 @@ func (g *gitServer) pack(ctx context.Context, request *packp.UploadPackRequest) 
 
 // readUpload reads the wants and haves of a client, and whether the client is
 // done.
-func (g *gitServer) readUpload(r *http.Request) (request *packp.UploadPackRequest, done bool, err error) {
+func (s *Server) readUpload(r *http.Request) (request *packp.UploadPackRequest, done bool, err error) {
 	body, err := bodyOf(r)
 	if err != nil {
 		return nil, false, err
@@ -127,7 +145,7 @@ func (g *gitServer) readUpload(r *http.Request) (request *packp.UploadPackReques
 	for lines.Scan() {
 		line := string(bytes.TrimSpace(lines.Bytes()))
 		var have string
-		if _, err := fmt.Sscanf(line, "have %s", &have); err == nil && g.storer.HasEncodedObject(plumbing.NewHash(have)) == nil {
+		if _, err := fmt.Sscanf(line, "have %s", &have); err == nil && s.Storer.HasEncodedObject(plumbing.NewHash(have)) == nil {
 			request.Haves = append(request.Haves, plumbing.NewHash(have))
 		}
 		done = done || line == "done"
@@ -136,7 +154,7 @@ func (g *gitServer) readUpload(r *http.Request) (request *packp.UploadPackReques
 }
 
 // receivePack stores the objects of a push and calls push to move the branches.
-func (g *gitServer) receivePack(w http.ResponseWriter, r *http.Request) {
+func (s *Server) receivePack(w http.ResponseWriter, r *http.Request) {
 	body, err := bodyOf(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -149,25 +167,25 @@ func (g *gitServer) receivePack(w http.ResponseWriter, r *http.Request) {
 	}
 	report := packp.NewReportStatus()
 	report.UnpackStatus = "ok"
-	said := "ok"
-	if err := g.receive(r.Context(), request); err != nil {
-		said = err.Error()
+	status := "ok"
+	if err := s.receive(r.Context(), request); err != nil {
+		status = err.Error()
 	}
 	for _, command := range request.Commands {
-		report.CommandStatuses = append(report.CommandStatuses, &packp.CommandStatus{ReferenceName: command.Name, Status: said})
+		report.CommandStatuses = append(report.CommandStatuses, &packp.CommandStatus{ReferenceName: command.Name, Status: status})
 	}
 	answer(w, transport.ReceivePackServiceName+"-result", report.Encode)
 }
 
 // receive stores the objects. A push that only deletes branches has none.
-func (g *gitServer) receive(ctx context.Context, request *packp.ReferenceUpdateRequest) error {
+func (s *Server) receive(ctx context.Context, request *packp.ReferenceUpdateRequest) error {
 	commands := request.Commands
 	if slices.ContainsFunc(commands, func(c *packp.Command) bool { return c.Action() != packp.Delete }) {
-		if err := packfile.UpdateObjectStorage(g.storer, request.Packfile); err != nil {
+		if err := packfile.UpdateObjectStorage(s.Storer, request.Packfile); err != nil {
 			return err
 		}
 	}
-	return g.push(ctx, commands)
+	return s.Push(ctx, commands)
 }
 
 // bodyOf opens the body, which Git compresses if it is long.

@@ -43,26 +43,26 @@ func TestARegistryTellsOfPushes(t *testing.T) {
 		return published[0]
 	}
 	push("shop", "1.0.0")
-	if _, known := s.registry.last(); known {
+	if _, known := s.registry.notifier.last(); known {
 		t.Error("somebody was told before there was anybody")
 	}
-	s.registry.tell(server.Client(), server.URL, "gate-7")
+	s.registry.notifier.notifyTo(server.Client(), server.URL, "gate-7")
 	pushed := push("shop", "1.1.0")
-	last, _ := s.registry.last()
+	last, _ := s.registry.notifier.last()
 	if last.status != http.StatusAccepted || last.answer != "thanks" || last.repository != "acme/shop" || last.tag != "1.1.0" || last.at.IsZero() {
 		t.Errorf("told %+v", last)
 	}
 	if len(receiver.bodies) != 1 || receiver.proofs[0] != "Bearer gate-7" {
 		t.Fatalf("told %q with %q", receiver.bodies, receiver.proofs)
 	}
-	for _, part := range []string{`"action":"push"`, `"repository":"acme/shop"`, `"tag":"1.1.0"`, `"host":"` + s.registry.host + `"`, pushed.digest, "manifest"} {
+	for _, part := range []string{`"action":"push"`, `"repository":"acme/shop"`, `"tag":"1.1.0"`, `"host":"` + s.registry.loopback.host + `"`, pushed.digest, "manifest"} {
 		if !strings.Contains(receiver.bodies[0], part) {
 			t.Errorf("%q is not in %s", part, receiver.bodies[0])
 		}
 	}
 	server.Close()
 	push("shop", "1.2.0")
-	if last, _ := s.registry.last(); last.status != 0 || !strings.Contains(last.answer, "connect") {
+	if last, _ := s.registry.notifier.last(); last.status != 0 || !strings.Contains(last.answer, "connect") {
 		t.Errorf("nobody there: %+v", last)
 	}
 }

@@ -19,7 +19,7 @@ func TestAGitHostMovesBranchesFromWhereTheyWere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = g.stop() })
+	t.Cleanup(func() { _ = g.loopback.stop() })
 	head, other := plumbing.NewHash(first), plumbing.ReferenceName("refs/heads/promoter/_state")
 	for _, test := range []struct {
 		name     string

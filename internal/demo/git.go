@@ -26,7 +26,8 @@ const (
 // hub is the bare repository shared by all users.
 type hub struct {
 	dir        string
-	address    string // where it is served; empty if only on disk
+	address    string               // of the original at a forge; empty: this is the original
+	auth       transport.AuthMethod // for the forge
 	repository *gogit.Repository
 }
 
@@ -52,6 +53,25 @@ func (h *hub) url() string {
 	return "file://" + path
 }
 
+// fetch updates the branches to those of the original.
+func (h *hub) fetch(ctx context.Context) error {
+	if h.address == "" {
+		return nil
+	}
+	forge, err := h.repository.CreateRemoteAnonymous(&gitconfig.RemoteConfig{Name: "anonymous", URLs: []string{h.address}})
+	if err != nil {
+		return fmt.Errorf("fetch from the forge: %w", err)
+	}
+	err = forge.FetchContext(ctx, &gogit.FetchOptions{
+		Auth: h.auth, Prune: true, Force: true, Tags: gogit.NoTags,
+		RefSpecs: []gitconfig.RefSpec{"+refs/heads/*:refs/heads/*"},
+	})
+	if err != nil && !errors.Is(err, gogit.NoErrAlreadyUpToDate) {
+		return fmt.Errorf("fetch from the forge: %w", err)
+	}
+	return nil
+}
+
 // compare returns an error unless main has exactly these files with this
 // content.
 func (h *hub) compare(want tree) error {
@@ -75,11 +95,11 @@ func (h *hub) compare(want tree) error {
 func (h *hub) files() (tree, error) {
 	head, err := h.repository.Reference(mainBranch, true)
 	if err != nil {
-		return nil, fmt.Errorf("look at main: %w", err)
+		return nil, fmt.Errorf("read main: %w", err)
 	}
 	commit, err := h.repository.CommitObject(head.Hash())
 	if err != nil {
-		return nil, fmt.Errorf("look at main: %w", err)
+		return nil, fmt.Errorf("read main: %w", err)
 	}
 	all, err := commit.Files()
 	if err != nil {
@@ -113,7 +133,7 @@ func (h *hub) refs() (string, error) {
 func (h *hub) log(out io.Writer) error {
 	head, err := h.repository.Reference(mainBranch, true)
 	if err != nil {
-		return fmt.Errorf("look at main: %w", err)
+		return fmt.Errorf("read main: %w", err)
 	}
 	commits, err := h.repository.Log(&gogit.LogOptions{From: head.Hash(), Order: gogit.LogOrderCommitterTime})
 	if err != nil {
@@ -128,11 +148,11 @@ func (h *hub) log(out io.Writer) error {
 
 // person is a user who works on a clone of the repository.
 type person struct {
-	name string
-	dir  string
-	now  func() time.Time
-	auth transport.AuthMethod // nil: no authentication for a local repository
-	*gogit.Repository
+	name  string
+	dir   string
+	now   func() time.Time
+	auth  transport.AuthMethod // nil: no authentication for a local repository
+	clone *gogit.Repository
 }
 
 // newPerson creates a person with an empty clone.
@@ -145,12 +165,12 @@ func newPerson(name, dir string, h *hub, now func() time.Time) (*person, error) 
 	if err != nil {
 		return nil, fmt.Errorf("make a clone: %w", err)
 	}
-	return &person{name: name, dir: dir, now: now, Repository: clone}, nil
+	return &person{name: name, dir: dir, now: now, auth: h.auth, clone: clone}, nil
 }
 
 // pull updates the clone to main.
 func (p *person) pull(ctx context.Context) error {
-	work, err := p.Worktree()
+	work, err := p.clone.Worktree()
 	if err != nil {
 		return fmt.Errorf("pull: %w", err)
 	}
@@ -166,7 +186,7 @@ func (p *person) pull(ctx context.Context) error {
 
 // push commits the given files and pushes. It returns the commit.
 func (p *person) push(ctx context.Context, files tree, message string) (string, error) {
-	work, err := p.Worktree()
+	work, err := p.clone.Worktree()
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
@@ -183,8 +203,8 @@ func (p *person) push(ctx context.Context, files tree, message string) (string, 
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
-	if err := p.PushContext(ctx, &gogit.PushOptions{Auth: p.auth}); err != nil {
-		return "", fmt.Errorf("push by hand: %w", err)
+	if err := p.clone.PushContext(ctx, &gogit.PushOptions{Auth: p.auth}); err != nil {
+		return "", fmt.Errorf("push as a user: %w", err)
 	}
 	return commit.String(), nil
 }
