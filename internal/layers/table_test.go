@@ -49,6 +49,10 @@ var table = map[string]place{
 	"internal/git/object": {floor: 2},
 	"internal/git/wire":   {floor: 2},
 
+	"internal/updater/node":      {floor: 2},
+	"internal/updater/span":      {floor: 2},
+	"internal/updater/prefilter": {floor: 2},
+
 	"internal/pullrequest": {floor: 3},
 
 	"internal/scm/github":           {floor: 3},
@@ -127,7 +131,7 @@ var owners = map[string][]string{
 	"code.gitea.io/sdk/gitea":                  {"internal/scm/gitea"},
 	"github.com/golang-jwt/jwt/v5":             {"internal/scm/github", "internal/registry/auth/azure"},
 	"github.com/xanzy/go-gitlab":               {"internal/scm/gitlab"},
-	"sigs.k8s.io/kustomize/kyaml":              {"internal/updater"},
+	"sigs.k8s.io/kustomize/kyaml":              {"internal/updater", "internal/updater/node", "internal/updater/span"},
 	"github.com/spf13/cobra":                   {"internal/cli"},
 	"github.com/spf13/pflag":                   {"internal/cli"},
 	"golang.org/x/term":                        {"internal/cli"},

@@ -111,7 +111,7 @@ func (c *Cache) Save() error {
 	return nil
 }
 
-// savedScan begins the file of a snapshot. The files and the survey follow.
+// savedScan begins the file of a snapshot. The files and the index follow.
 type savedScan struct {
 	Commit string
 	Files  int
@@ -142,7 +142,7 @@ func (s *snapshot) encode(w io.Writer) error {
 	for _, file := range files {
 		err = cmp.Or(err, encoder.Encode(savedFile{file.Path, file.ID.String(), file.Mode}))
 	}
-	return cmp.Or(err, s.survey.Encode(w))
+	return cmp.Or(err, s.index.Encode(w))
 }
 
 // load reads what save wrote.
@@ -151,7 +151,7 @@ func (s *commitScanner) load(name string) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The decoder reads single bytes from the buffer, so that the survey is left in it.
+	// The decoder reads single bytes from the buffer, so that the index is left in it.
 	found, err := s.decode(bufio.NewReader(file))
 	return found, errors.Join(err, file.Close())
 }
@@ -179,7 +179,7 @@ func (s *commitScanner) decode(content *bufio.Reader) (*snapshot, error) {
 		all.files = append(all.files, s.repository.Entry(file.Path, file.Mode, id))
 	}
 	found := &snapshot{commit: saved.Commit, root: root}
-	if found.survey, err = s.updater.ReadSurvey(content); err != nil {
+	if found.index, err = s.updater.ReadIndex(content); err != nil {
 		return nil, err
 	}
 	found.files, _ = s.applyDifference(nil, all)

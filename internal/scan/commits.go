@@ -63,7 +63,7 @@ const maxRecent = 3
 type snapshot struct {
 	commit string
 	root   object.ID
-	survey *updater.Survey
+	index  *updater.Index
 	files  map[promotion.Target]map[string]object.Entry // by path
 	tree   *Tree                                        // for all environments of the scanner
 }
@@ -95,7 +95,7 @@ func (s *commitScanner) scan(ctx context.Context, commit string) (*snapshot, err
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	for _, known := range s.recent {
-		if known.root == root && len(known.survey.Unread()) == 0 {
+		if known.root == root && len(known.index.Unread()) == 0 {
 			return known, nil
 		}
 	}
@@ -104,7 +104,7 @@ func (s *commitScanner) scan(ctx context.Context, commit string) (*snapshot, err
 	err = fault.New(fault.NotFound, "no commit was scanned before")
 	if len(s.recent) > 0 {
 		last = s.recent[0]
-		changed, err = s.compare(last.commit, commit, last.survey.Unread())
+		changed, err = s.compare(last.commit, commit, last.index.Unread())
 	}
 	if err != nil { // without a usable commit before, scan all files
 		last = s.empty()
@@ -125,7 +125,7 @@ func (s *commitScanner) scan(ctx context.Context, commit string) (*snapshot, err
 }
 
 func (s *commitScanner) empty() *snapshot {
-	return &snapshot{survey: s.updater.Survey(), tree: &Tree{}}
+	return &snapshot{index: s.updater.NewIndex(), tree: &Tree{}}
 }
 
 // compare returns how a commit differs from another one. The named files belong to
@@ -169,11 +169,11 @@ func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string,
 		file, err := s.repository.File(commit, path)
 		return s.file(file), err
 	}
-	survey, touched, err := last.survey.Next(ctx, shown)
+	index, touched, err := last.index.Next(ctx, shown)
 	if err != nil {
 		return nil, err
 	}
-	next := &snapshot{commit: commit, survey: survey}
+	next := &snapshot{commit: commit, index: index}
 	var moved bool
 	next.files, moved = s.applyDifference(last.files, changed)
 	targets := map[promotion.Target]promotion.Current{}
@@ -240,7 +240,7 @@ func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]ob
 // examine returns what the files of a target contain.
 func (s *commitScanner) examine(of *snapshot, target promotion.Target) promotion.Current {
 	found := map[promotion.Target]promotion.Current{}
-	s.group(of.survey.Inventory(slices.Collect(maps.Keys(of.files[target]))...), found)
+	s.group(of.index.Inventory(slices.Collect(maps.Keys(of.files[target]))...), found)
 	current := found[target]
 	current.Refusals = append(current.Refusals, s.missingWrites(target, func(file string) bool {
 		return slices.ContainsFunc(s.targets(file), func(target promotion.Target) bool {
@@ -261,7 +261,7 @@ func (s *commitScanner) examineAll(of *snapshot, targets map[promotion.Target]pr
 func (s *commitScanner) newTree(of *snapshot, targets map[promotion.Target]promotion.Current) *Tree {
 	return &Tree{Targets: targets, contents: func(target promotion.Target) contents {
 		c := contents{
-			inventory: of.survey.Inventory(slices.Collect(maps.Keys(of.files[target]))...),
+			inventory: of.index.Inventory(slices.Collect(maps.Keys(of.files[target]))...),
 			files:     make(map[string]updater.File, len(of.files[target])),
 		}
 		for path, file := range of.files[target] {

@@ -45,7 +45,7 @@ func TestVersion(t *testing.T) {
 			return err
 		}
 		file := updater.File{Path: filepath.ToSlash(path), Read: func() ([]byte, error) { return content, nil }}
-		found, _, err := all.Survey().Next(t.Context(), updater.Difference{Files: []updater.File{file}})
+		found, _, err := all.NewIndex().Next(t.Context(), updater.Difference{Files: []updater.File{file}})
 		if err != nil {
 			return err
 		}

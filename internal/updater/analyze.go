@@ -2,90 +2,83 @@ package updater
 
 import (
 	"bytes"
+	"fmt"
+	"path"
+	"regexp"
 	"strconv"
 	"strings"
-
-	"sigs.k8s.io/kustomize/kyaml/yaml"
+	"unicode/utf8"
 
 	"promoter/internal/edit"
+	"promoter/internal/updater/prefilter"
+	"promoter/internal/updater/span"
 )
 
 // analysis is the result of analyzing one file.
 type analysis struct {
-	stream   *stream // nil if the file was not read
-	template bool    // the stream has lines but no documents
-	sites    []site
-	refusals []edit.Refusal
-	notes    []Note
-	declared []declaration
-	asks     bool // needs a source that another file may declare
+	findings
+
+	stream   *span.Stream // nil if the file was not read
+	template bool         // the stream has lines but no documents
 }
 
 // analyze reads a file, parses it if it may contain a reference, and runs the
 // shapes on it.
-func (i *Inventory) analyze(file File) analysis {
-	content, refusal := i.updater.read(file)
+func (u *Updater) analyze(file File, known *sources) analysis {
+	content, refusal := u.read(file)
 	if refusal != nil {
-		return analysis{refusals: []edit.Refusal{*refusal}}
+		return refused(*refusal)
 	}
 	if content == nil {
 		return analysis{}
 	}
-	kind := i.updater.kinds.of(file.Path)
-	if kind == kindTemplate {
-		return i.findInTemplate(file.Path, content)
+	kind := u.filter.Kind(file.Path)
+	if kind == prefilter.Template {
+		return u.findInTemplate(file.Path, content)
 	}
-	parsed, err := newStream(content)
+	stream, err := span.Parse(content)
 	switch {
 	case err == nil:
-		return i.find(file.Path, parsed)
+		return u.find(file.Path, stream, known)
 	case bytes.Contains(content, []byte("{{")):
-		return i.findInTemplate(file.Path, content)
-	case kind == kindManifest && isJSON(file.Path) && !i.updater.mayHold(file.Path, content):
+		return u.findInTemplate(file.Path, content)
+	case kind == prefilter.Manifest && isJSON(file.Path) && !u.mayContainReference(file.Path, content):
 		return analysis{}
-	case kind == kindManifest:
-		return analysis{refusals: []edit.Refusal{refuseSyntax(file.Path, "not valid YAML: ", err)}}
-	case len(i.updater.writes(file.Path)) > 0:
-		return analysis{refusals: []edit.Refusal{refuseSyntax(file.Path, "write: the file is neither YAML nor JSON: ", err)}}
+	case kind == prefilter.Manifest:
+		return refused(refuseSyntax(file.Path, "not valid YAML: ", err))
+	case len(u.writes(file.Path)) > 0:
+		return refused(refuseSyntax(file.Path, "write: the file is neither YAML nor JSON: ", err))
 	default:
-		return i.findInUnknown(file.Path, content, err)
+		return u.findInUnknown(file.Path, content, err)
 	}
 }
 
+func refused(refusals ...edit.Refusal) analysis {
+	return analysis{findings: findings{refusals: refusals}}
+}
+
 // find runs the shapes on a parsed file.
-func (i *Inventory) find(file string, parsed *stream) analysis {
-	f := i.newFinder(file, parsed)
-	f.addWrites(i.updater.writes(file))
-	for _, document := range parsed.documents {
-		f.walk(document)
+func (u *Updater) find(file string, stream *span.Stream, known *sources) analysis {
+	d := &document{file: file, stream: stream, follower: u.follower, sources: known, shapes: u.shapes}
+	out := newSink(file, stream.Data)
+	addWrites(d, out, u.writes(file))
+	for _, root := range stream.Documents {
+		d.walk(root, out)
 	}
-	f.settle()
-	return f.analysis()
+	return analysis{findings: out.finish(), stream: stream}
 }
 
 // findInUnknown handles a file of unknown kind that does not parse. The file is
 // refused only if it appears to contain a reference.
-func (i *Inventory) findInUnknown(file string, content []byte, problem error) analysis {
-	found := i.findInTemplate(file, content)
-	refused := analysis{}
-	for _, s := range found.sites {
-		refused.refusals = append(refused.refusals, edit.Refusal{
-			File: file, Line: s.parts()[0].scalar.position(file).Line, Component: s.followed.Component,
+func (u *Updater) findInUnknown(file string, content []byte, problem error) analysis {
+	var refusals []edit.Refusal
+	for _, s := range u.findInTemplate(file, content).sites {
+		refusals = append(refusals, edit.Refusal{
+			File: file, Line: s.first().scalar.Position(file).Line, Component: s.followed.Component,
 			Reason: "the file is not valid YAML: " + problem.Error(),
 		})
 	}
-	return refused
-}
-
-func (i *Inventory) newFinder(file string, parsed *stream) *finder {
-	return &finder{
-		follower: i.updater.follower, shapes: i.updater.shapes, sources: i.sources, path: file,
-		stream: parsed, claimed: map[*yaml.Node]bool{}, owners: map[*yaml.Node]string{},
-	}
-}
-
-func (f *finder) analysis() analysis {
-	return analysis{stream: f.stream, sites: f.sites, refusals: f.refusals, notes: f.notes, declared: f.declared, asks: f.asks}
+	return refused(refusals...)
 }
 
 // refuseSyntax refuses a file that does not parse, at the line given at the
@@ -97,4 +90,127 @@ func refuseSyntax(file, what string, err error) edit.Refusal {
 		refusal.Line, refusal.Reason = line, what+words
 	}
 	return refusal
+}
+
+// isJSON reports whether the file name indicates JSON. Many tools keep settings
+// as JSON with comments, which no manifest parser reads.
+func isJSON(file string) bool { return strings.EqualFold(path.Ext(file), ".json") }
+
+// largestSearched is the size in bytes up to which a file over the limit is
+// still searched for followed names.
+const largestSearched = 32 << 20
+
+// read returns the content of a file that must be parsed, or the reason why the
+// file is left unchanged. It returns neither if the file cannot contain a
+// reference.
+func (u *Updater) read(file File) (content []byte, refusal *edit.Refusal) {
+	if file.Mode == Submodule {
+		return nil, refuseFile(file, "a submodule: promoter does not look into other repositories; exclude the path")
+	}
+	kind := u.filter.Kind(file.Path)
+	if kind == prefilter.Other && len(u.writes(file.Path)) == 0 {
+		return nil, nil
+	}
+	if file.Size > largestSearched {
+		return nil, u.refuseUnread(file, kind, u.tooLarge())
+	}
+	if file.Read == nil {
+		return nil, u.refuseUnread(file, kind, "a "+string(file.Mode)+" that leads to nothing readable")
+	}
+	content, err := file.Read()
+	if err != nil {
+		return nil, u.refuseUnread(file, kind, "cannot be read: "+err.Error())
+	}
+	return u.guard(file, kind, content)
+}
+
+// guard checks content before it is parsed.
+func (u *Updater) guard(file File, kind prefilter.Kind, content []byte) ([]byte, *edit.Refusal) {
+	if decoded, wide := prefilter.DecodeUTF16(content); wide {
+		if !u.filter.Match(decoded) {
+			return nil, nil
+		}
+		return nil, refuseFile(file, "not UTF-8 but UTF-16: convert it")
+	}
+	if prefilter.IsPointer(content) {
+		return nil, u.refuseUnread(file, kind, "a pointer of Git LFS: the content is not in the repository")
+	}
+	over := int64(len(content)) > u.options.MaxFileSize
+	cut := over && int64(len(content)) == u.options.MaxFileSize+1 && file.Size != int64(len(content))
+	may := u.filter.Match(content) || len(u.writes(file.Path)) > 0
+	switch {
+	case cut, may && over && u.mayContainReference(file.Path, content):
+		return nil, u.refuseUnread(file, kind, u.tooLarge())
+	case !may || over:
+		return nil, nil
+	case file.Mode == Symlink:
+		return nil, refuseFile(file, "a symbolic link: change the file that it leads to")
+	}
+	return u.guardText(file, kind, content)
+}
+
+// guardText checks for content that must not reach a parser.
+func (u *Updater) guardText(file File, kind prefilter.Kind, content []byte) ([]byte, *edit.Refusal) {
+	if line := prefilter.ConflictLine(content); line > 0 {
+		refusal := refuseFile(file, "conflict markers: the merge was not finished")
+		refusal.Line = line
+		return nil, refusal
+	}
+	if bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) {
+		return nil, u.refuseUnread(file, kind, "not UTF-8 text")
+	}
+	return content, nil
+}
+
+func (u *Updater) tooLarge() string {
+	return fmt.Sprintf("over the limit of %d bytes for one file: exclude the path or raise the limit", u.options.MaxFileSize)
+}
+
+// refuseUnread refuses a file whose content was not read if its name indicates
+// manifests.
+func (u *Updater) refuseUnread(file File, kind prefilter.Kind, reason string) *edit.Refusal {
+	if kind != prefilter.Manifest && kind != prefilter.Template {
+		return nil
+	}
+	return refuseFile(file, reason)
+}
+
+// refuseFile refuses a whole file. It reports the first line so that editors
+// can open it there.
+func refuseFile(file File, reason string) *edit.Refusal {
+	return &edit.Refusal{File: file.Path, Line: 1, Reason: reason}
+}
+
+// writes returns the configured locations in a file.
+func (u *Updater) writes(file string) []Write {
+	if u.options.Writes == nil {
+		return nil
+	}
+	return u.options.Writes(file)
+}
+
+// largestCompared is the size in bytes up to which names in an unparsed file are
+// compared. The largest CRD bundles are about 5 MiB.
+const largestCompared = 8 << 20
+
+// splitName matches a key with a value that is one half of a reference whose
+// other half is elsewhere, or a registry URL.
+var splitName = regexp.MustCompile(`(?i)(?:registry|hub|repository|repo|tag|digest|sha|sha256|chart)["']?[ \t]*:[ \t]*["']?[^\s"'{}\[\],|>#]|oci://`)
+
+// mayContainReference reports whether an unparsed file that contains a followed name may
+// contain a reference. Bundles of CRDs and dashboards contain words such as web
+// or operator in prose. Only a name that is complete on its line is compared;
+// halves of a name may belong together anywhere in the file.
+func (u *Updater) mayContainReference(file string, content []byte) bool {
+	if len(content) > largestCompared || len(u.writes(file)) > 0 || mayHaveMarkers(content) || splitName.Match(content) {
+		return true
+	}
+	for line := range bytes.Lines(content) {
+		for name := range mentions(string(line)) {
+			if _, found := followName(u.follower, file, name); found {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
+	"promoter/internal/updater/node"
 )
 
 // Shapes of Argo CD's Application and ApplicationSet: the revision of a source,
@@ -18,47 +19,47 @@ const (
 // findArgoSource inspects a source of an application. The revision of a Git
 // repository is not changed; that of a chart or artifact in a registry is its
 // version.
-func findArgoSource(f *finder, m *yaml.Node) {
-	followed, found := f.argoRepository(m)
+func findArgoSource(d *document, out *sink, m *yaml.Node) {
+	followed, found := argoRepository(d, m)
 	if !found {
 		return
 	}
-	revision := lookup(m, "targetRevision")
-	if lookupText(m, "chart") != "" {
-		f.addChart(shapeArgoSource, revision, followed)
+	revision := node.Get(m, "targetRevision")
+	if node.Text(m, "chart") != "" {
+		addChart(d, out, shapeArgoSource, revision, followed)
 		return
 	}
-	f.addArtifact(shapeArgoSource, m, revision, followed, "targetRevision")
+	addArtifact(d, out, shapeArgoSource, m, revision, followed, "targetRevision")
 }
 
 // argoRepository returns the component of a source. With a chart, the registry
 // URL has no scheme or has oci://. Without a chart it must have oci://, because
 // every other URL is a Git repository.
-func (f *finder) argoRepository(m *yaml.Node) (Followed, bool) {
-	url, chart := lookupText(m, "repoURL"), lookupText(m, "chart")
+func argoRepository(d *document, m *yaml.Node) (Followed, bool) {
+	url, chart := node.Text(m, "repoURL"), node.Text(m, "chart")
 	if chart != "" && !strings.Contains(url, "://") {
-		return f.follow(chartName(url, chart))
+		return d.follow(chartName(url, chart))
 	}
 	repository, found := ociRepository(url, chart)
 	if !found {
 		return Followed{}, false
 	}
-	return f.follow(repository)
+	return d.follow(repository)
 }
 
 // findArgoParameters inspects helm.parameters, a list of names and values.
 // Dotted names form groups like those in a values file.
-func findArgoParameters(f *finder, m *yaml.Node) {
-	list := lookup(m, "parameters")
-	if list == nil || list.Kind != yaml.SequenceNode || len(f.keys) == 0 || f.keys[len(f.keys)-1] != "helm" {
+func findArgoParameters(d *document, out *sink, m *yaml.Node) {
+	list := node.Get(m, "parameters")
+	if list == nil || list.Kind != yaml.SequenceNode || d.key() != "helm" {
 		return
 	}
-	first := len(f.sites)
+	first := len(out.sites)
 	for _, group := range parameterGroups(list) {
-		findHelmValues(f, group)
+		findHelmValues(d, out, group)
 	}
-	for i := range f.sites[first:] {
-		f.sites[first+i].shape = shapeArgoParameters
+	for i := range out.sites[first:] {
+		out.sites[first+i].shape = shapeArgoParameters
 	}
 }
 
@@ -68,8 +69,8 @@ func parameterGroups(list *yaml.Node) []*yaml.Node {
 	var groups []*yaml.Node
 	byPrefix := map[string]*yaml.Node{}
 	for _, item := range list.Content {
-		name, value := lookup(item, "name"), lookup(item, "value")
-		if !isText(name) || !isScalar(value) {
+		name, value := node.Get(item, "name"), node.Get(item, "value")
+		if !node.IsText(name) || !node.IsScalar(value) {
 			continue
 		}
 		at := strings.LastIndexByte(name.Value, '.') + 1

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
+	"promoter/internal/updater/node"
 )
 
 // shapeChartDependency is the version of a chart that another chart, or a
@@ -21,29 +22,29 @@ const chartLock = "chart.lock"
 // a registry: a dependency in Chart.yaml, an entry of kustomize's helmCharts,
 // or a k3s HelmChart. The registry URL is either next to the chart's name or
 // ends in it. The alias of a dependency only affects how values refer to it.
-func findChartDependencies(f *finder, m *yaml.Node) {
-	chart := lookupText(m, "chart")
+func findChartDependencies(d *document, out *sink, m *yaml.Node) {
+	chart := node.Text(m, "chart")
 	repository, found := ociRepository(chart, "")
 	if !found {
-		name := firstText(m, "name", "chart")
-		repository, found = ociRepository(firstText(m, "repository", "repo"), name)
+		name := node.FirstText(m, "name", "chart")
+		repository, found = ociRepository(node.FirstText(m, "repository", "repo"), name)
 		found = found && name != ""
 	}
 	if !found {
 		return
 	}
-	if followed, found := f.follow(repository); found {
-		f.addDependency(lookup(m, "version"), followed)
+	if followed, found := d.follow(repository); found {
+		addDependency(d, out, node.Get(m, "version"), followed)
 	}
 }
 
 // addDependency adds the version of a dependency. Chart.lock also contains the
 // version, and Helm refuses to build a chart whose lock does not match, so
 // changing one without the other would break the chart.
-func (f *finder) addDependency(version *yaml.Node, followed Followed) {
-	if strings.EqualFold(path.Base(f.path), chartLock) && isText(version) {
-		f.add(site{shape: shapeChartDependency, followed: followed, tag: &part{scalar: f.scalar(version), spells: spellsLocked}})
+func addDependency(d *document, out *sink, version *yaml.Node, followed Followed) {
+	if strings.EqualFold(path.Base(d.file), chartLock) && node.IsText(version) {
+		out.add(site{shape: shapeChartDependency, followed: followed, tag: &part{scalar: d.scalar(version), format: formatLocked}}, d.key())
 		return
 	}
-	f.addChart(shapeChartDependency, version, followed)
+	addChart(d, out, shapeChartDependency, version, followed)
 }

@@ -93,7 +93,7 @@ func TestHelmRelease_bareTags(t *testing.T) {
 	checkShapes(t, []shapeCase{
 		{
 			name: "no repository beside the tag", others: elsewhere,
-			before: start + "    image: {tag: v1}\n", refused: `file.yaml:11: no repository stands beside the tag v1`,
+			before: start + "    image: {tag: v1}\n", refused: `file.yaml:11: no repository is set next to the tag v1`,
 		},
 		{
 			name: "under a key that ends in image", others: elsewhere,
@@ -101,7 +101,7 @@ func TestHelmRelease_bareTags(t *testing.T) {
 		},
 		{
 			name: "imageTag", others: elsewhere,
-			before: start + "    imageTag: v1\n", refused: "no repository stands beside",
+			before: start + "    imageTag: v1\n", refused: "no repository is set next to",
 		},
 		{
 			name: "a repository of nobody we follow", others: elsewhere,

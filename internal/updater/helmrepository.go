@@ -1,9 +1,12 @@
 package updater
 
 import (
+	"strings"
+
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
+	"promoter/internal/updater/node"
 )
 
 // shapeHelmRepository is Flux's HelmRepository. It contains no version;
@@ -21,39 +24,43 @@ const (
 // anyNamespace matches all namespaces in the key of a source.
 const anyNamespace = "*"
 
-// findHelmRepository declares the URL of a HelmRepository for releases in other
-// files.
-func findHelmRepository(f *finder, m *yaml.Node) {
-	if isObject(m, fluxSourceGroup, kindHelmRepository) {
-		f.declareSource(m, kindHelmRepository)
-	}
+// isObject reports whether the mapping is a Kubernetes object of the kind, in
+// any version of the group.
+func isObject(m *yaml.Node, group, kind string) bool {
+	return node.Text(m, "kind") == kind && strings.HasPrefix(node.Text(m, "apiVersion"), group+"/")
 }
 
-// declareSource declares the URL of a source. Its namespace may be set
-// elsewhere, for example by kustomize, and is then empty. A second declaration
-// with anyNamespace serves references whose namespace is also unknown.
-func (f *finder) declareSource(m *yaml.Node, kind string) {
-	name, namespace := lookupText(m, "metadata", "name"), lookupText(m, "metadata", "namespace")
-	url := lookupText(m, "spec", "url")
+// findHelmRepository declares the URL of a HelmRepository for releases in other
+// files. Its namespace may be set elsewhere, for example by kustomize, and is
+// then empty. A second declaration with anyNamespace serves references whose
+// namespace is also unknown.
+func findHelmRepository(d *document, out *sink, m *yaml.Node) {
+	if !isObject(m, fluxSourceGroup, kindHelmRepository) {
+		return
+	}
+	name, namespace := node.Text(m, "metadata", "name"), node.Text(m, "metadata", "namespace")
+	url := node.Text(m, "spec", "url")
 	if name == "" || url == "" {
 		return
 	}
-	f.declare(sourceKey{kind, namespace, name}, url)
-	f.declare(sourceKey{kind, anyNamespace, name}, url)
+	for _, namespace := range []string{namespace, anyNamespace} {
+		out.declared = append(out.declared, declaration{kindHelmRepository, namespace, name, url})
+		d.sources.declare(d.file, sourceKey{kindHelmRepository, namespace, name}, url)
+	}
 }
 
-// sourceOf returns the URL of the source that an object refers to. If the
+// sourceURL returns the URL of the source that an object refers to. If the
 // reference has no namespace, the object's own namespace applies.
-func (f *finder) sourceOf(reference *yaml.Node, namespace string) (url string, found bool) {
-	kind, name := lookupText(reference, "kind"), lookupText(reference, "name")
-	if own := lookupText(reference, "namespace"); own != "" {
+func (d *document) sourceURL(reference *yaml.Node, namespace string) (url string, found bool) {
+	kind, name := node.Text(reference, "kind"), node.Text(reference, "name")
+	if own := node.Text(reference, "namespace"); own != "" {
 		namespace = own
 	}
 	if namespace == "" {
-		return f.source(sourceKey{kind, anyNamespace, name})
+		return d.sources.url(d.file, sourceKey{kind, anyNamespace, name})
 	}
-	if url, found = f.source(sourceKey{kind, namespace, name}); found {
+	if url, found = d.sources.url(d.file, sourceKey{kind, namespace, name}); found {
 		return url, true
 	}
-	return f.source(sourceKey{kind, "", name})
+	return d.sources.url(d.file, sourceKey{kind, "", name})
 }

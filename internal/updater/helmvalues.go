@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
+	"promoter/internal/updater/node"
 )
 
 // shapeHelmValues is a group of keys in the values of a Helm chart, with
@@ -35,43 +36,43 @@ var versionKeys = []struct {
 const pinnedSuffix = "@sha256"
 
 // findHelmValues inspects a mapping that may be a group of values.
-func findHelmValues(f *finder, m *yaml.Node) {
+func findHelmValues(d *document, out *sink, m *yaml.Node) {
 	for _, keys := range versionKeys {
 		tag, tagKey := firstOf(m, []string{keys.tag})
 		digest, digestKey := firstOf(m, keys.digests)
-		if tag == nil && digest == nil || keys.unless != "" && lookup(m, keys.unless) != nil {
+		if tag == nil && digest == nil || keys.unless != "" && node.Get(m, keys.unless) != nil {
 			continue
 		}
-		for _, name := range f.groupNames(m, f.repositoryKeys(m, keys.tag, keys.repositories)) {
+		for _, name := range groupNames(d, m, repositoryKeys(d, m, keys.tag, keys.repositories)) {
 			name, pinned := strings.CutSuffix(name, pinnedSuffix)
-			followed, found := f.follow(name)
+			followed, found := d.follow(name)
 			switch {
 			case found && pinned:
-				f.addValuesGroup(m, followed, nil, tag, tagKey, digestKey)
+				addValuesGroup(d, out, m, followed, nil, tag, tagKey, digestKey)
 				return
 			case found:
-				f.addValuesGroup(m, followed, tag, digest, tagKey, digestKey)
+				addValuesGroup(d, out, m, followed, tag, digest, tagKey, digestKey)
 				return
 			}
 		}
 	}
-	findHub(f, m)
+	findHub(d, out, m)
 }
 
 // addValuesGroup adds a group whose repository is known. A group without a
 // version leaves the version to the chart.
-func (f *finder) addValuesGroup(m *yaml.Node, followed Followed, tag, digest *yaml.Node, keys ...string) {
-	if !isText(tag) && !isText(digest) {
+func addValuesGroup(d *document, out *sink, m *yaml.Node, followed Followed, tag, digest *yaml.Node, keys ...string) {
+	if !node.IsText(tag) && !node.IsText(digest) {
 		return
 	}
-	f.addGroup(m, site{shape: shapeHelmValues, followed: followed}, tag, digest, append(keys, "repository", "registry")...)
+	addGroup(d, out, m, site{shape: shapeHelmValues, followed: followed}, tag, digest, append(keys, "repository", "registry")...)
 }
 
 // firstOf returns the first of the keys that has a scalar value in the mapping,
 // with that value.
 func firstOf(m *yaml.Node, keys []string) (value *yaml.Node, key string) {
 	for _, key := range keys {
-		if value := lookup(m, key); isScalar(value) {
+		if value := node.Get(m, key); node.IsScalar(value) {
 			return value, key
 		}
 	}
@@ -79,15 +80,15 @@ func firstOf(m *yaml.Node, keys []string) (value *yaml.Node, key string) {
 }
 
 // repositoryKeys returns the keys next to a tag key that name its repository.
-func (f *finder) repositoryKeys(m *yaml.Node, tagKey string, keys []string) []string {
+func repositoryKeys(d *document, m *yaml.Node, tagKey string, keys []string) []string {
 	if tagKey != "version" {
 		return keys
 	}
 	keys = keys[:len(keys):len(keys)]
-	if strings.Contains(lookupText(m, "image"), "/") {
+	if strings.Contains(node.Text(m, "image"), "/") {
 		keys = append(keys, "image")
 	}
-	if saysImage(f.key()) {
+	if saysImage(d.key()) {
 		keys = append(keys, "name")
 	}
 	return keys
@@ -96,51 +97,42 @@ func (f *finder) repositoryKeys(m *yaml.Node, tagKey string, keys []string) []st
 // groupNames returns the repository names that the group may refer to, the most
 // likely first. After the first key that names one, a word without a slash is
 // only the group's own name, as in repository: quay.io/acme/nginx, name: nginx.
-func (f *finder) groupNames(m *yaml.Node, keys []string) []string {
+func groupNames(d *document, m *yaml.Node, keys []string) []string {
 	var names []string
 	for _, key := range keys {
-		name := lookupText(m, key)
+		name := node.Text(m, key)
 		if name == "" || len(names) > 0 && !strings.Contains(name, "/") {
 			continue
 		}
-		if image := lookupText(m, "image"); key == "repository" && image != "" {
-			names = append(names, f.withRegistry(m, joinName(name, image))...)
+		if image := node.Text(m, "image"); key == "repository" && image != "" {
+			names = append(names, withRegistry(d, m, joinName(name, image))...)
 		}
-		names = append(names, f.withRegistry(m, name)...)
+		names = append(names, withRegistry(d, m, name)...)
 	}
 	return names
 }
 
 // withRegistry returns the name prefixed with each registry that the chart may
 // use, or the name alone if there is none.
-func (f *finder) withRegistry(m *yaml.Node, name string) []string {
+func withRegistry(d *document, m *yaml.Node, name string) []string {
 	var names []string
-	for _, registry := range f.globalRegistries() {
+	for _, registry := range globalRegistries(d) {
 		names = append(names, joinName(registry, name))
 	}
-	if registry := firstText(m, "registry", "imageRegistry", "image_registry", "hub"); registry != "" {
+	if registry := node.FirstText(m, "registry", "imageRegistry", "image_registry", "hub"); registry != "" {
 		return append(names, joinName(registry, name))
 	}
 	return append(names, name)
 }
 
-func firstText(m *yaml.Node, keys ...string) string {
-	for _, key := range keys {
-		if text := lookupText(m, key); text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
 // globalRegistries returns the registries that the values around the current
 // node set for all images.
-func (f *finder) globalRegistries() []string {
+func globalRegistries(d *document) []string {
 	var found []string
-	for _, root := range f.parents {
-		global := lookup(root, "global")
+	for _, root := range d.parents {
+		global := node.Get(root, "global")
 		for _, path := range [][]string{{"imageRegistry"}, {"registry"}, {"image", "registry"}} {
-			if registry := lookupText(global, path...); registry != "" {
+			if registry := node.Text(global, path...); registry != "" {
 				found = append(found, registry)
 			}
 		}
@@ -156,14 +148,14 @@ func joinName(prefix, name string) string {
 
 // findHub inspects a hub and tag shared by several images: each image in the
 // values below is hub/image.
-func findHub(f *finder, m *yaml.Node) {
-	hub, tag := lookupText(m, "hub"), lookup(m, "tag")
-	if hub == "" || !isText(tag) {
+func findHub(d *document, out *sink, m *yaml.Node) {
+	hub, tag := node.Text(m, "hub"), node.Get(m, "tag")
+	if hub == "" || !node.IsText(tag) {
 		return
 	}
 	seen := map[string]bool{}
-	for _, root := range append(f.parents[:len(f.parents):len(f.parents)], m) {
-		if root != m && lookup(root, "global") != m {
+	for _, root := range append(d.parents[:len(d.parents):len(d.parents)], m) {
+		if root != m && node.Get(root, "global") != m {
 			continue
 		}
 		eachText(root, "image", func(name string) {
@@ -171,8 +163,8 @@ func findHub(f *finder, m *yaml.Node) {
 				return
 			}
 			seen[name] = true
-			if followed, found := f.follow(joinName(hub, name)); found {
-				f.addValuesGroup(m, followed, tag, nil, "hub", "tag")
+			if followed, found := d.follow(joinName(hub, name)); found {
+				addValuesGroup(d, out, m, followed, tag, nil, "hub", "tag")
 			}
 		})
 	}
@@ -181,7 +173,7 @@ func findHub(f *finder, m *yaml.Node) {
 // eachText calls visit with each scalar under the key, at any depth.
 func eachText(n *yaml.Node, key string, visit func(string)) {
 	for i, child := range n.Content {
-		if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == key && isScalar(child) {
+		if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == key && node.IsScalar(child) {
 			visit(child.Value)
 		}
 		eachText(child, key, visit)

@@ -5,6 +5,7 @@ import (
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/updater/node"
 )
 
 // shapeKustomize is an entry of kustomize's images list, which Flux
@@ -12,14 +13,14 @@ import (
 const shapeKustomize edit.Shape = "kustomize-images"
 
 // findKustomizeImages inspects the entries of an images list.
-func findKustomizeImages(f *finder, m *yaml.Node) {
-	list := lookup(m, "images")
+func findKustomizeImages(d *document, out *sink, m *yaml.Node) {
+	list := node.Get(m, "images")
 	if list == nil || list.Kind != yaml.SequenceNode {
 		return
 	}
 	for _, item := range list.Content {
 		if item.Kind == yaml.MappingNode {
-			findKustomizeImage(f, item)
+			findKustomizeImage(d, out, item)
 		}
 	}
 }
@@ -27,34 +28,34 @@ func findKustomizeImages(f *finder, m *yaml.Node) {
 // findKustomizeImage inspects one entry. The repository is newName if set,
 // otherwise name. The name selects the images to change and is never changed
 // itself.
-func findKustomizeImage(f *finder, entry *yaml.Node) {
-	name, newName := lookup(entry, "name"), lookup(entry, "newName")
-	tag, digest := lookup(entry, "newTag"), lookup(entry, "digest")
-	states := isText(tag) || isText(digest)
-	if states || isText(newName) {
-		f.claim(name)
+func findKustomizeImage(d *document, out *sink, entry *yaml.Node) {
+	name, newName := node.Get(entry, "name"), node.Get(entry, "newName")
+	tag, digest := node.Get(entry, "newTag"), node.Get(entry, "digest")
+	states := node.IsText(tag) || node.IsText(digest)
+	if states || node.IsText(newName) {
+		out.claim(name)
 	}
-	if isText(newName) {
+	if node.IsText(newName) {
 		name = newName
 	}
-	if !states || !isText(name) {
+	if !states || !node.IsText(name) {
 		return
 	}
-	reference, err := image.Parse(f.scalar(name).value())
+	reference, err := image.Parse(d.scalar(name).Value())
 	if err != nil {
 		return
 	}
-	followed, found := f.follower.Follow(f.path, reference.Repository)
+	followed, found := d.follower.Follow(d.file, reference.Repository)
 	if !found {
 		return
 	}
 	if reference.Tag != "" || reference.Digest != "" {
-		f.claim(name)
-		f.refuse(name, followed.Component, "the name %s has a version of its own, so the entry holds for no other; name the repository alone", shorten(name.Value))
+		out.claim(name)
+		out.refuse(d.scalar(name), followed.Component, "the name %s has a version of its own, so the entry holds for no other; name the repository alone", shorten(name.Value))
 		return
 	}
-	s := site{shape: shapeKustomize, followed: followed, room: &room{
-		stream: f.stream, mapping: entry, tagKey: "newTag", digestKey: "digest",
+	s := site{shape: shapeKustomize, followed: followed, editable: &editable{
+		mapping: entry, tagKey: "newTag", digestKey: "digest",
 	}}
-	f.addGroup(entry, s, tag, digest, "newTag", "digest", "newName")
+	addGroup(d, out, entry, s, tag, digest, "newTag", "digest", "newName")
 }

@@ -65,11 +65,11 @@ func TestKustomize_layouts(t *testing.T) {
 		},
 		{
 			name: "a comment on the digest that has to go", pin: image.PinTag,
-			before: entryOf("    newTag: v1\n    digest: " + digest1 + " # why\n"), refused: "a comment stands with the key that has to go",
+			before: entryOf("    newTag: v1\n    digest: " + digest1 + " # why\n"), refused: "the key to remove has a comment",
 		},
 		{
 			name: "a digest that stands first", pin: image.PinTag,
-			before: "images:\n- digest: " + digest1 + "\n  newTag: v1\n  name: quay.io/acme/web\n", refused: "the key stands first in its list entry",
+			before: "images:\n- digest: " + digest1 + "\n  newTag: v1\n  name: quay.io/acme/web\n", refused: "the key is the first of its list entry",
 		},
 		{
 			name:   "tag and digest in one scalar",

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
+	"promoter/internal/updater/span"
 )
 
 // shapeNested is YAML inside a block scalar. References found in it have their
@@ -19,51 +20,48 @@ const shapeNested edit.Shape = "nested"
 // an Application in a patch has depth two.
 const maxNesting = 4
 
-// findNested inspects literal block scalars whose text is YAML with a mapping
-// or a list, such as helm.values, patches and files in ConfigMaps. Other text
-// is prose or a script and is not changed.
-func findNested(f *finder, n *yaml.Node) bool {
-	if !strings.Contains(n.Value, ":") {
-		return false
-	}
-	inner, err := f.hold(n)
-	if err != nil {
-		f.refuseHeld(n, err)
-		return false
-	}
-	if !inner.isStructured() {
-		return false
-	}
-	f.walkInside(inner)
-	return true
-}
-
 // Reasons why the text of a scalar is not inspected.
 var (
 	errNoBlock = errors.New("it is no literal block (|)")
-	errNesting = errors.New("too many blocks stand in each other")
+	errNesting = errors.New("too many blocks are nested")
 )
 
-// hold parses the text of a literal block scalar.
-func (f *finder) hold(n *yaml.Node) (*stream, error) {
+// findNested inspects literal block scalars whose text is YAML with a mapping
+// or a list, such as helm.values, patches and files in ConfigMaps. Other text
+// is prose or a script and is not changed.
+func findNested(d *document, out *sink, n *yaml.Node) bool {
+	if !strings.Contains(n.Value, ":") {
+		return false
+	}
+	var nested *span.Stream
+	var err error
 	switch {
 	case n.Style&yaml.LiteralStyle == 0:
-		return nil, errNoBlock
-	case f.stream.depth() >= maxNesting:
-		return nil, errNesting
+		err = errNoBlock
+	case d.stream.Depth() >= maxNesting:
+		err = errNesting
 	default:
-		return f.stream.hold(n)
+		nested, err = d.stream.Nested(n)
 	}
+	if err != nil {
+		refuseBlock(d, out, n, err)
+		return false
+	}
+	if !isStructured(nested.Documents) {
+		return false
+	}
+	d.walkNested(nested, out)
+	return true
 }
 
 // manifestKeys are keys whose text is YAML or JSON by definition: values and
 // patches of Argo CD, Flux, kustomize and k3s.
 var manifestKeys = []string{"values", "valuesContent", "patch", "templatePatch"}
 
-// refuseHeld refuses text that must be YAML, mentions a followed repository,
+// refuseBlock refuses text that must be YAML, mentions a followed repository,
 // and cannot be edited.
-func (f *finder) refuseHeld(n *yaml.Node, problem error) {
-	key := f.key()
+func refuseBlock(d *document, out *sink, n *yaml.Node, problem error) {
+	key := d.key()
 	if extension := path.Ext(key); extension != ".yaml" && extension != ".yml" && extension != ".json" && !slices.Contains(manifestKeys, key) {
 		return
 	}
@@ -72,27 +70,19 @@ func (f *finder) refuseHeld(n *yaml.Node, problem error) {
 			continue
 		}
 		for name := range mentions(line) {
-			if followed, found := f.follow(name); found {
-				f.refuse(n, followed.Component, "the text under %s mentions %s and cannot be edited: %v", shorten(key), name, problem)
+			if followed, found := d.follow(name); found {
+				out.refuse(d.scalar(n), followed.Component, "the text under %s mentions %s and cannot be edited: %v", shorten(key), name, problem)
 				return
 			}
 		}
 	}
 }
 
-// depth returns the nesting depth of the stream.
-func (s *stream) depth() (depth int) {
-	for ; s.holder != nil; s = s.holder.stream {
-		depth++
-	}
-	return depth
-}
-
 // isStructured reports whether every non-empty document is a mapping or a list,
 // and at least one exists.
-func (s *stream) isStructured() bool {
+func isStructured(documents []*yaml.Node) bool {
 	found := false
-	for _, document := range s.documents {
+	for _, document := range documents {
 		for _, root := range document.Content {
 			switch {
 			case root.Kind == yaml.MappingNode || root.Kind == yaml.SequenceNode:
@@ -103,14 +93,4 @@ func (s *stream) isStructured() bool {
 		}
 	}
 	return found
-}
-
-// walkInside visits a stream inside a scalar and then returns to the outer one.
-func (f *finder) walkInside(inner *stream) {
-	outer, keys, parents := f.stream, f.keys, f.parents
-	f.stream, f.keys, f.parents = inner, nil, nil
-	for _, document := range inner.documents {
-		f.walk(document)
-	}
-	f.stream, f.keys, f.parents = outer, keys, parents
 }

@@ -6,11 +6,99 @@ import (
 	"strings"
 
 	"promoter/internal/image"
+	"promoter/internal/updater/span"
 )
 
-// target is what a site must contain: the tag, the digest, or both.
-type target struct {
+// edits returns the changes that update the site to the version.
+func (s *site) edits(v image.Version) ([]span.Change, error) {
+	if s.tag != nil {
+		switch s.tag.format {
+		case formatChart, formatLocked, formatVersion, formatRevision, formatTemplate:
+			return s.editText(v)
+		}
+	}
+	want, err := s.desired(v)
+	if err != nil {
+		return nil, err
+	}
+	if changes := s.exchange(want); changes != nil {
+		return changes, nil
+	}
+	changes := s.editTag(want)
+	more, err := s.editDigest(want)
+	return append(changes, more...), err
+}
+
+// editText returns the change for a site with a text to which pinning does not
+// apply: a part of a version that is neither a tag nor a digest.
+func (s *site) editText(v image.Version) ([]span.Change, error) {
+	text, err := s.text(v)
+	if err != nil {
+		return nil, err
+	}
+	if current := s.tag.text(); s.tag.format == formatLocked && text != current {
+		return nil, fmt.Errorf("the lock holds %s; run \"helm dependency update\" for %s, or remove the lock", shorten(current), text)
+	}
+	if s.tag.create != "" {
+		return []span.Change{span.AddKey(s.tag.mapping, s.tag.scalar, s.tag.create, text)}, nil
+	}
+	return s.tag.set(text), nil
+}
+
+// text returns the text that the site must contain for the version.
+func (s *site) text(v image.Version) (string, error) {
+	text := v.Tag
+	switch s.tag.format {
+	case formatTemplate:
+		return fillTemplate(s.tag.template, s.followed.Component, v)
+	case formatChart, formatLocked:
+		text = strings.ReplaceAll(v.Tag, "_", "+")
+	case formatVersion:
+		text = v.Version
+	case formatRevision:
+		text = v.Revision
+		if len(text) != 40 || strings.Trim(text, "0123456789abcdef") != "" {
+			return "", errors.New("the image does not state the commit that it was built from, as 40 hex digits")
+		}
+	}
+	if text == "" {
+		return "", fmt.Errorf("the file holds a %s and the wanted version has none", s.tag.format)
+	}
+	return text, nil
+}
+
+// desired is what a site must contain: the tag, the digest, or both.
+type desired struct {
 	tag, digest string // empty if absent
+}
+
+// desired determines what the site must contain for the version. Tag and digest
+// always belong to the same version: each existing one is updated or removed.
+func (s *site) desired(v image.Version) (desired, error) {
+	tag, digest := s.current()
+	needsTag, needsDigest := tag != "", digest != ""
+	switch s.followed.Pin {
+	case image.PinTag:
+		needsTag, needsDigest = true, false
+	case image.PinDigest:
+		// A tag without a key of its own stays. Otherwise a Helm chart would use
+		// its own default tag.
+		needsTag = s.editable == nil && s.tag != nil && s.tag.format == formatTag && s.tag.text() != ""
+		needsDigest = true
+	case image.PinTagDigest:
+		needsTag, needsDigest = true, true
+	}
+	if s.followed.Moving {
+		needsDigest = true
+	}
+	switch {
+	case s.editable != nil:
+	case needsTag && s.tag == nil:
+		return desired{}, errNoPlaceForTag
+	case needsDigest && s.digest == nil && !s.tagTakesDigest():
+		return desired{}, errNoPlaceForDigest
+	}
+	return s.fill(v, needsTag, needsDigest)
 }
 
 // Advice for files that have no location for what the pin requires.
@@ -19,48 +107,6 @@ var (
 	errNoPlaceForTag    = errors.New("the file has no place for a tag: give the file a tag key, or set pin: digest")
 )
 
-// target determines what the site must contain for the version. Tag and digest
-// always belong to the same version: each existing one is updated or removed.
-func (s *site) target(v image.Version) (target, error) {
-	tag, digest := s.present()
-	holdTag, holdDigest := tag != "", digest != ""
-	switch s.followed.Pin {
-	case image.PinTag:
-		holdTag, holdDigest = true, false
-	case image.PinDigest:
-		holdTag, holdDigest = s.keepsTag(), true
-	case image.PinTagDigest:
-		holdTag, holdDigest = true, true
-	}
-	if s.followed.Moving {
-		holdDigest = true
-	}
-	if err := s.fits(holdTag, holdDigest); err != nil {
-		return target{}, err
-	}
-	return s.fill(v, holdTag, holdDigest)
-}
-
-// keepsTag reports whether the tag stays next to the digest even if only the
-// digest is requested. Otherwise a Helm chart would use its own default tag.
-func (s *site) keepsTag() bool {
-	return s.room == nil && s.tag != nil && s.tag.spells == spellsTag && s.tag.share() != ""
-}
-
-// fits reports whether the file has a location for the parts to write.
-func (s *site) fits(holdTag, holdDigest bool) error {
-	if s.room != nil {
-		return nil
-	}
-	if holdTag && s.tag == nil {
-		return errNoPlaceForTag
-	}
-	if holdDigest && s.digest == nil && !s.tagTakesDigest() {
-		return errNoPlaceForDigest
-	}
-	return nil
-}
-
 // tagTakesDigest reports whether the digest may be appended to the tag's
 // scalar.
 func (s *site) tagTakesDigest() bool {
@@ -68,10 +114,10 @@ func (s *site) tagTakesDigest() bool {
 		return false
 	}
 	_, digest := s.tag.read()
-	switch s.tag.spells {
-	case spellsReference:
+	switch s.tag.format {
+	case formatReference:
 		return true
-	case spellsTag:
+	case formatTag:
 		return digest != "" || s.followed.Pin == image.PinTagDigest
 	default:
 		return false
@@ -79,135 +125,110 @@ func (s *site) tagTakesDigest() bool {
 }
 
 // fill sets the parts to write from the version.
-func (s *site) fill(v image.Version, holdTag, holdDigest bool) (target, error) {
+func (s *site) fill(v image.Version, needsTag, needsDigest bool) (desired, error) {
 	name := s.followed.Repository.Familiar()
-	var t target
-	if holdTag {
+	var want desired
+	if needsTag {
 		if v.Tag == "" && s.followed.TagStays {
-			v.Tag, _ = s.present()
+			v.Tag, _ = s.current()
 		}
 		if v.Tag == "" {
-			return t, fmt.Errorf("the file holds a tag and the wanted version has none: give %s:TAG@DIGEST", name)
+			return want, fmt.Errorf("the file holds a tag and the wanted version has none: give %s:TAG@DIGEST", name)
 		}
-		t.tag = v.Tag
+		want.tag = v.Tag
 	}
-	if holdDigest {
+	if needsDigest {
 		if v.Digest == "" {
-			return t, fmt.Errorf("the file holds a digest, or shall hold one, and the wanted version has none: give %s:TAG@sha256:…", name)
+			return want, fmt.Errorf("the file holds a digest, or shall hold one, and the wanted version has none: give %s:TAG@sha256:…", name)
 		}
-		t.digest = v.Digest
+		want.digest = v.Digest
 	}
-	return t, nil
-}
-
-// edits returns the changes that update the site to the version.
-func (s *site) edits(v image.Version) ([]change, error) {
-	if s.isText() {
-		return s.editsOfText(v)
-	}
-	want, err := s.target(v)
-	if err != nil {
-		return nil, err
-	}
-	if changes := s.exchange(want); changes != nil {
-		return changes, nil
-	}
-	changes, err := s.editTag(want)
-	if err != nil {
-		return nil, err
-	}
-	more, err := s.editDigest(want)
-	return append(changes, more...), err
+	return want, nil
 }
 
 // exchange returns the change for an entry that has only a tag and needs only a
-// digest, or the reverse. Otherwise it returns nil.
-func (s *site) exchange(want target) []change {
-	tag, digest := s.present()
+// digest, or the reverse: its line and comment stay. Otherwise it returns nil.
+func (s *site) exchange(want desired) []span.Change {
+	tag, digest := s.current()
 	switch {
-	case s.room == nil:
+	case s.editable == nil:
 		return nil
 	case s.digest == nil && tag != "" && digest == "" && want.tag == "" && want.digest != "":
-		return s.renameKey(s.room.digestKey, want.digest)
+		return []span.Change{span.RenameKey(s.editable.mapping, s.tag.scalar, s.editable.digestKey, want.digest)}
 	case s.tag == nil && digest != "" && want.digest == "" && want.tag != "":
-		return s.renameKey(s.room.tagKey, want.tag)
+		return []span.Change{span.RenameKey(s.editable.mapping, s.digest.scalar, s.editable.tagKey, want.tag)}
 	default:
 		return nil
 	}
 }
 
 // editTag changes the scalar that contains the tag, together with the digest
-// that it has or must have.
-func (s *site) editTag(want target) ([]change, error) {
-	if s.tag == nil {
-		return s.addTag(want.tag)
+// that it has or must have, or adds or removes its key.
+func (s *site) editTag(want desired) []span.Change {
+	switch {
+	case s.tag == nil && s.editable != nil:
+		return s.addKey(s.editable.tagKey, want.tag)
+	case s.tag == nil:
+		return nil
+	case want.tag == "" && s.tag.format == formatTag && s.editable != nil && s.tag.text() != "":
+		return []span.Change{span.RemoveKey(s.editable.mapping, s.tag.scalar)}
+	case want.tag == "" && s.tag.format == formatTag:
+		return s.tag.set("")
 	}
-	if want.tag == "" && s.tag.spells == spellsTag {
-		return s.dropTag()
-	}
-	share := want.tag
-	if s.tag.spells == spellsReference {
-		share = s.tag.name
+	text := want.tag
+	if s.tag.format == formatReference {
+		text = s.tag.name
 		if want.tag != "" {
-			share += ":" + want.tag
+			text += ":" + want.tag
 		}
 	}
-	if want.digest != "" && s.digest == nil && s.digestStandsInTag() {
-		share += "@" + want.digest
+	if want.digest != "" && s.digest == nil && s.appendsDigest() {
+		text += "@" + want.digest
 	}
-	return s.tag.become(share), nil
+	return s.tag.set(text)
 }
 
-// addTag adds a tag key if the mapping allows it.
-func (s *site) addTag(tag string) ([]change, error) {
-	if s.room == nil {
-		return nil, nil
-	}
-	return s.addKey(s.room.tagKey, tag)
-}
-
-// digestStandsInTag reports whether a digest without its own scalar is appended
-// to the tag's scalar instead of getting a new key.
-func (s *site) digestStandsInTag() bool {
+// appendsDigest reports whether a digest without its own scalar is appended to
+// the tag's scalar instead of getting a new key.
+func (s *site) appendsDigest() bool {
 	_, digest := s.tag.read()
-	return s.room == nil || digest != "" || s.tag.spells == spellsReference
+	return s.editable == nil || digest != "" || s.tag.format == formatReference
 }
 
 // editDigest changes the scalar that contains only the digest, or adds or
 // removes its key.
-func (s *site) editDigest(want target) ([]change, error) {
+func (s *site) editDigest(want desired) ([]span.Change, error) {
 	switch {
-	case s.digest == nil && s.room != nil && (s.tag == nil || !s.digestStandsInTag()):
-		return s.addKey(s.room.digestKey, want.digest)
+	case s.digest == nil && s.editable != nil && (s.tag == nil || !s.appendsDigest()):
+		return s.addKey(s.editable.digestKey, want.digest), nil
 	case s.digest == nil:
 		return nil, nil
-	case want.digest == "" && s.room != nil && s.digest.share() != "":
-		return s.removeKey(s.room.digestKey)
-	case s.digest.spells == spellsHex:
+	case want.digest == "" && s.editable != nil && s.digest.text() != "":
+		return []span.Change{span.RemoveKey(s.editable.mapping, s.digest.scalar)}, nil
+	case s.digest.format == formatHex:
 		algorithm, hex, _ := strings.Cut(want.digest, ":")
 		if want.digest != "" && algorithm != "sha256" {
 			return nil, fmt.Errorf("the file leaves out the digest's algorithm, which is sha256, and the wanted one is %s", algorithm)
 		}
-		return s.digest.become(hex), nil
+		return s.digest.set(hex), nil
 	default:
-		return s.digest.become(want.digest), nil
+		return s.digest.set(want.digest), nil
 	}
 }
 
-// dropTag removes the tag, including its key if the updater may remove it.
-func (s *site) dropTag() ([]change, error) {
-	if s.room != nil && s.tag.share() != "" {
-		return s.removeKey(s.room.tagKey)
-	}
-	return s.tag.become(""), nil
-}
-
-// become returns the change of a scalar's share to another text, or nil if they
-// are equal.
-func (p *part) become(share string) []change {
-	value := p.before + share + p.after
-	if value == p.scalar.value() {
+// addKey adds a key with a value, unless that is empty, after the existing part.
+func (s *site) addKey(key, value string) []span.Change {
+	if value == "" {
 		return nil
 	}
-	return []change{{scalar: p.scalar, value: value}}
+	return []span.Change{span.AddKey(s.editable.mapping, s.first().scalar, key, value)}
+}
+
+// set returns the change of a part to another text, or nil if they are equal.
+func (p *part) set(text string) []span.Change {
+	value := p.before + text + p.after
+	if value == p.scalar.Value() {
+		return nil
+	}
+	return []span.Change{span.Set(p.scalar, value)}
 }

@@ -1,6 +1,7 @@
 package updater
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -18,28 +19,28 @@ const shapeReference edit.Shape = "reference"
 // findReference checks whether a scalar is a whole reference: alone, after a
 // scheme, or after the equals sign of an argument. A reference without tag and
 // digest states no version and is only a name.
-func findReference(f *finder, n *yaml.Node) bool {
-	value := f.scalar(n).value()
-	if !strings.ContainsAny(value, ":@") || strings.HasPrefix(f.key(), imageUpdater) {
+func findReference(d *document, out *sink, n *yaml.Node) bool {
+	value := d.scalar(n).Value()
+	if !strings.ContainsAny(value, ":@") || strings.HasPrefix(d.key(), imageUpdater) {
 		return false
 	}
 	before, name, after := cutReference(value)
 	reference, err := image.Parse(name)
 	if err != nil {
-		return refuseOther(f, n, before, name)
+		return refuseOther(d, out, n, before, name)
 	}
 	if reference.Tag == "" && reference.Digest == "" {
 		return false
 	}
-	followed, found := f.follower.Follow(f.path, reference.Repository)
-	if !found || !followed.Numeric && isAddress(reference) && !saysImage(f.key()+before) {
+	followed, found := d.follower.Follow(d.file, reference.Repository)
+	if !found || !followed.Numeric && isAddress(reference) && !saysImage(d.key()+before) {
 		return false
 	}
-	if isTag(reference, f.key()) {
-		f.add(site{shape: shapeReference, followed: followed, tag: &part{scalar: f.scalar(n), spells: spellsTag}})
+	if isTag(reference, d.key()) {
+		out.add(site{shape: shapeReference, followed: followed, tag: &part{scalar: d.scalar(n), format: formatTag}}, d.key())
 		return true
 	}
-	f.add(newReference(shapeReference, f.scalar(n), followed, reference, before, after))
+	out.add(newReference(shapeReference, d.scalar(n), followed, reference, before, after), d.key())
 	return true
 }
 
@@ -71,14 +72,6 @@ func isAddress(r image.Reference) bool {
 // image.
 func saysImage(key string) bool { return strings.Contains(strings.ToLower(key), "image") }
 
-// key returns the nearest key above the current node.
-func (f *finder) key() string {
-	if len(f.keys) == 0 {
-		return ""
-	}
-	return f.keys[len(f.keys)-1]
-}
-
 // referenceSchemes are the transports that tools put before a reference. A
 // similar web address, such as https://quay.io/acme/web:v1, is not a reference.
 var referenceSchemes = []string{"oci://", "docker://", "docker-image://"}
@@ -105,23 +98,23 @@ func cutReference(value string) (before, name, after string) {
 // repository but is not one: its version is a variable, it is a list, or it is
 // misspelled. Patterns over references, as in policies, and text with spaces
 // are not references. before is the text that precedes written.
-func refuseOther(f *finder, n *yaml.Node, before, written string) bool {
+func refuseOther(d *document, out *sink, n *yaml.Node, before, written string) bool {
 	value := fillRegistry(written)
 	name := value[:versionStart(value)]
-	if !strings.Contains(name, "/") && !strings.Contains(value, "@sha256:") && !saysImage(f.key()+before) {
+	if !strings.Contains(name, "/") && !strings.Contains(value, "@sha256:") && !saysImage(d.key()+before) {
 		return false // redis:6379,other:6379 and redis:$(PORT) are addresses
 	}
 	if name == "" || len(name) == len(value) || strings.ContainsAny(value, " \n*") || value[len(name):] == pinnedSuffix {
 		return false // charts put the hex digits of a digest after a repository that ends in @sha256
 	}
-	followed, found := f.follow(name)
+	followed, found := d.follow(name)
 	switch {
 	case !found:
 		return false
 	case isVariable(written):
-		f.refuse(n, followed.Component, "the version is a variable (%s); change it where the variable is set", shorten(written))
+		out.refuse(d.scalar(n), followed.Component, "the version is a variable (%s); change it where the variable is set", shorten(written))
 	default:
-		f.refuse(n, followed.Component, "%s starts like a reference to %s and is none", shorten(value), name)
+		out.refuse(d.scalar(n), followed.Component, "%s starts like a reference to %s and is none", shorten(value), name)
 	}
 	return true
 }
@@ -135,4 +128,52 @@ func versionStart(value string) int {
 		return host + at
 	}
 	return end
+}
+
+// variableStart returns the offset of the first placeholder: ${…}, $(…) or
+// {{…}}. Without one it returns the length of the text.
+func variableStart(s string) int {
+	start := len(s)
+	for _, opening := range []string{"${", "$(", "{{"} {
+		if at := strings.Index(s, opening); at >= 0 {
+			start = min(start, at)
+		}
+	}
+	return start
+}
+
+// defaulted matches a variable with a default, as in Compose and Flux, before a
+// name: ${REGISTRY:-quay.io}/ or ${REGISTRY:=quay.io}/.
+var defaulted = regexp.MustCompile(`^\$\{\w+:?[-=]([^${}]*)\}`)
+
+// fillRegistry replaces a variable at the start of a reference with its
+// default.
+func fillRegistry(s string) string {
+	if match := defaulted.FindStringSubmatch(s); match != nil {
+		return match[1] + s[len(match[0]):]
+	}
+	return s
+}
+
+// isVariable reports whether the text contains a placeholder.
+func isVariable(s string) bool { return variableStart(s) < len(s) }
+
+// shorten makes untrusted text suitable for a reason: truncated, on one line,
+// and without control characters.
+func shorten(s string) string {
+	const most = 120
+	cut := len(s) > most
+	if cut {
+		s = s[:most]
+	}
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
+	if cut {
+		s += "…"
+	}
+	return s
 }

@@ -78,7 +78,7 @@ func TestReference_styles(t *testing.T) {
 		{name: "constraint of Argo CD's image updater", before: "argocd-image-updater.argoproj.io/image-list: web=quay.io/acme/web:~1.2\n"},
 		{name: "loose constraint of Argo CD's image updater", before: "argocd-image-updater.argoproj.io/image-list: web=quay.io/acme/web:1.x\n"},
 		{name: "web address", before: "link: https://" + webV1 + "\n"},
-		{name: "tag of another type", before: "image: !!int " + webV1 + "\n", refused: "says that the value is not text"},
+		{name: "tag of another type", before: "image: !!int " + webV1 + "\n", refused: "makes the value something other than text"},
 	})
 }
 

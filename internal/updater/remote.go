@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
+	"promoter/internal/updater/node"
 )
 
 // shapeRemote is a remote kustomize resource at a commit of the repository from
@@ -23,19 +24,19 @@ var remoteKeys = []string{"resources", "components", "bases", "crds"}
 
 // findRemotes inspects the remote resources of a kustomization and the
 // components in its images list.
-func findRemotes(f *finder, m *yaml.Node) {
-	components := f.builtComponents(m)
+func findRemotes(d *document, out *sink, m *yaml.Node) {
+	components := builtComponents(d, m)
 	if len(components) == 0 {
 		return
 	}
 	for _, key := range remoteKeys {
-		list := lookup(m, key)
+		list := node.Get(m, key)
 		if list == nil || list.Kind != yaml.SequenceNode {
 			continue
 		}
 		for _, item := range list.Content {
-			if isText(item) {
-				findRemote(f, item, components)
+			if node.IsText(item) {
+				findRemote(d, out, item, components)
 			}
 		}
 	}
@@ -49,19 +50,19 @@ type built struct {
 
 // builtComponents returns the components of the images list whose source is
 // known, without duplicates.
-func (f *finder) builtComponents(m *yaml.Node) []built {
-	list := lookup(m, "images")
+func builtComponents(d *document, m *yaml.Node) []built {
+	list := node.Get(m, "images")
 	if list == nil || list.Kind != yaml.SequenceNode {
 		return nil
 	}
 	var all []built
 	seen := map[string]bool{}
 	for _, item := range list.Content {
-		name := lookupText(item, "newName")
+		name := node.Text(item, "newName")
 		if name == "" {
-			name = lookupText(item, "name")
+			name = node.Text(item, "name")
 		}
-		followed, found := f.follow(name)
+		followed, found := d.follow(name)
 		if found && followed.Source != "" && !seen[followed.Component] {
 			seen[followed.Component] = true
 			all = append(all, built{followed, strings.TrimSuffix(plainRepository(followed.Source), ".git")})
@@ -72,8 +73,8 @@ func (f *finder) builtComponents(m *yaml.Node) []built {
 
 // findRemote inspects one remote resource. Several images with the same source
 // may have different revisions, and the intended one is then ambiguous.
-func findRemote(f *finder, n *yaml.Node, components []built) {
-	value := f.scalar(n).value()
+func findRemote(d *document, out *sink, n *yaml.Node, components []built) {
+	value := d.scalar(n).Value()
 	found := commitRef.FindStringSubmatchIndex(value)
 	if found == nil {
 		return
@@ -86,15 +87,15 @@ func findRemote(f *finder, n *yaml.Node, components []built) {
 			continue
 		}
 		if owner != nil {
-			f.note(n, "%s and %s are both built from %s, so the ref stays", owner.Component, components[i].Component, owner.Source)
+			out.note(d.scalar(n), "%s and %s are both built from %s, so the ref stays", owner.Component, components[i].Component, owner.Source)
 			return
 		}
 		owner = &components[i]
 	}
 	if owner != nil {
-		f.add(site{shape: shapeRemote, followed: owner.Followed, tag: &part{
-			scalar: f.scalar(n), spells: spellsRevision, before: value[:found[2]], after: value[found[3]:],
-		}})
+		out.add(site{shape: shapeRemote, followed: owner.Followed, tag: &part{
+			scalar: d.scalar(n), format: formatRevision, before: value[:found[2]], after: value[found[3]:],
+		}}, d.key())
 	}
 }
 

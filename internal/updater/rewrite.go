@@ -7,8 +7,12 @@ import (
 	"fmt"
 	"slices"
 
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/updater/node"
+	"promoter/internal/updater/span"
 )
 
 // Result is the result of rewriting a file.
@@ -27,163 +31,175 @@ func (i *Inventory) Rewrite(ctx context.Context, file File, wanted func(componen
 	if ctx.Err() != nil {
 		return Result{Refusals: []edit.Refusal{{File: file.Path, Reason: context.Cause(ctx).Error()}}}
 	}
-	r := rewriter{inventory: i, file: file.Path, analysis: i.analyze(file)}
-	if r.stream == nil {
+	r := rewriter{updater: i.updater, file: file.Path, found: i.updater.analyze(file, i.sources)}
+	if r.found.stream == nil {
 		return Result{}
 	}
-	r.planAll(wanted)
-	r.join()
-	if len(r.planned) > 0 {
-		r.apply()
+	planned := r.planAll(wanted)
+	if planned = r.join(planned); len(planned) > 0 {
+		r.apply(planned)
 	}
 	return r.result
 }
 
-// rewriter applies the changes to one file.
+// rewriter rewrites one file.
 type rewriter struct {
-	inventory *Inventory
-	file      string
-	analysis
-	signed  bool // by SOPS
-	planned []planned
+	updater *Updater
+	file    string // path
+	found   analysis
 	result  Result
 }
 
 // planned is a change with its location in the file.
 type planned struct {
-	change
-	bytes replacement
-	site  *site
+	change span.Change
+	bytes  span.Replacement
+	site   *site
 }
 
 // planAll plans the changes of all sites.
-func (r *rewriter) planAll(wanted func(string) (image.Version, bool)) {
-	r.signed = r.stream.signed()
-	for i := range r.sites {
-		s := &r.sites[i]
+func (r *rewriter) planAll(wanted func(string) (image.Version, bool)) []planned {
+	var all []planned
+	signed := isSigned(r.found.stream.Documents)
+	for i := range r.found.sites {
+		s := &r.found.sites[i]
 		version, found := wanted(s.followed.Component)
 		if !found {
 			continue
 		}
-		if err := r.plan(s, version); err != nil {
+		changes, err := plan(s, version, signed)
+		if err != nil {
 			r.refuse(s, err)
+			continue
 		}
+		all = append(all, changes...)
 	}
+	return all
 }
 
-// plan plans the changes of a site, either all of them or none.
-func (r *rewriter) plan(s *site, version image.Version) error {
+// plan returns the changes of a site, either all of them or none.
+func plan(s *site, version image.Version, signed bool) ([]planned, error) {
 	changes, err := s.edits(version)
-	if err == nil && len(changes) > 0 && r.signed {
+	if err == nil && len(changes) > 0 && signed {
 		err = errSigned
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	plans := make([]planned, 0, len(changes))
 	for _, c := range changes {
-		found, err := c.replacement()
-		if err == nil {
-			found, err = found.outward()
-		}
+		bytes, err := c.Replacement()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		plans = append(plans, planned{c, found, s})
+		plans = append(plans, planned{c, bytes, s})
 	}
-	r.planned = append(r.planned, plans...)
-	return nil
+	return plans, nil
+}
+
+// errSigned is the reason why a file managed by SOPS is not changed. Source:
+// the section "Message Authentication Code" of https://getsops.io/docs/.
+var errSigned = errors.New("SOPS signs all values of the file, also those that it does not encrypt, and would refuse to decrypt it: " +
+	"change the value with sops, move it to another file, or set mac_only_encrypted")
+
+// isSigned reports whether SOPS signs the values of a file, encrypted or not. The
+// signature covers unencrypted values too, unless they are explicitly excluded.
+func isSigned(documents []*yaml.Node) bool {
+	for _, document := range documents {
+		for _, root := range document.Content {
+			if node.Text(root, "sops", "mac") != "" && node.Text(root, "sops", "mac_only_encrypted") != "true" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // join sorts the changes and merges equal ones from sites that share a scalar.
 // If two components require different text in the same location, both are
-// refused.
-func (r *rewriter) join() {
-	slices.SortStableFunc(r.planned, func(a, b planned) int { return cmp.Compare(a.bytes.span.start, b.bytes.span.start) })
+// refused, and nothing is changed.
+func (r *rewriter) join(plans []planned) []planned {
+	slices.SortStableFunc(plans, func(a, b planned) int { return cmp.Compare(a.bytes.Span.Start, b.bytes.Span.Start) })
 	var joined []planned
-	for _, p := range r.planned {
+	for _, p := range plans {
 		last := len(joined) - 1
 		switch {
-		case last < 0 || joined[last].bytes.span != p.bytes.span:
+		case last < 0 || joined[last].bytes.Span != p.bytes.Span:
 			joined = append(joined, p)
-		case joined[last].bytes.text != p.bytes.text:
+		case joined[last].bytes.Text != p.bytes.Text:
 			err := fmt.Errorf("%s and %s share this value and want different ones",
 				joined[last].site.followed.Component, p.site.followed.Component)
 			r.refuse(p.site, err)
 			r.refuse(joined[last].site, err)
-			r.planned = nil
-			return
+			return nil
 		}
 	}
-	r.planned = joined
+	return joined
 }
 
 // apply replaces the bytes and proves the result.
-func (r *rewriter) apply() {
-	changes := make([]change, len(r.planned))
-	replacements := make([]replacement, len(r.planned))
-	for i, p := range r.planned {
+func (r *rewriter) apply(plans []planned) {
+	changes := make([]span.Change, len(plans))
+	replacements := make([]span.Replacement, len(plans))
+	for i, p := range plans {
 		changes[i], replacements[i] = p.change, p.bytes
 	}
-	content, err := splice(r.stream.data, replacements)
-	if err == nil {
-		err = r.prove(content, changes)
+	stream := r.found.stream
+	content, err := span.Splice(stream.Data, replacements)
+	if err == nil && r.found.template {
+		err = r.proveTemplate(content, changes)
+	} else if err == nil {
+		err = span.Prove(stream, changes, content)
 	}
 	if err != nil {
-		r.refuse(r.planned[0].site, err)
+		r.refuse(plans[0].site, err)
 		return
 	}
 	r.result.Content = content
-	for _, p := range r.planned {
-		r.result.Changes = append(r.result.Changes, r.describe(p))
+	for _, p := range plans {
+		r.result.Changes = append(r.result.Changes, edit.Change{
+			Component: p.site.followed.Component,
+			Shape:     p.site.shape,
+			Position:  stream.Position(r.file, p.bytes.Span.Start),
+			From:      string(stream.Data[p.bytes.Span.Start:p.bytes.Span.End]),
+			To:        p.bytes.Text,
+		})
 	}
-	r.noteAliases(changes)
+	for _, alias := range span.Aliases(changes) {
+		name := shorten(alias.Node.Value)
+		r.result.Notes = append(r.result.Notes, Note{
+			Position: alias.Position(r.file),
+			Text:     fmt.Sprintf("*%s changes along with its anchor &%s in line %d", name, name, alias.Node.Alias.Line),
+		})
+	}
 }
 
-func (r *rewriter) prove(content []byte, changes []change) error {
-	if r.template {
-		return r.proveTemplate(content, changes)
-	}
-	return newProof(changes).stream(r.stream, content)
-}
-
-// proveTemplate proves a template by scanning it again: the same lines must be
+// proveTemplate proves a template by analyzing it again: the same lines must be
 // whole references with the intended values.
-func (r *rewriter) proveTemplate(content []byte, changes []change) error {
-	again := r.inventory.findInTemplate(r.file, content)
-	if len(again.sites) != len(r.sites) || len(again.refusals) != len(r.refusals) {
+func (r *rewriter) proveTemplate(content []byte, changes []span.Change) error {
+	again := r.updater.findInTemplate(r.file, content)
+	if len(again.sites) != len(r.found.sites) || len(again.refusals) != len(r.found.refusals) {
 		return errors.New("the result would have other references than the template")
 	}
-	for i := range r.sites {
-		old, now := r.sites[i].tag.scalar, again.sites[i].tag.scalar
-		want := old.value()
+	for i := range r.found.sites {
+		old, now := r.found.sites[i].tag.scalar, again.sites[i].tag.scalar
+		want := old.Value()
 		for _, c := range changes {
-			if c.scalar == old {
-				want = c.value
+			if c.Scalar == old {
+				want = c.Value
 			}
 		}
-		if now.value() != want || now.node.Line != old.node.Line {
-			return fmt.Errorf("the value at line %d would not be the wanted text", old.node.Line)
+		if now.Value() != want || now.Node.Line != old.Node.Line {
+			return fmt.Errorf("the value at line %d would not be the requested text", old.Node.Line)
 		}
 	}
 	return nil
-}
-
-func (r *rewriter) describe(p planned) edit.Change {
-	at := p.bytes.span
-	return edit.Change{
-		Component: p.site.followed.Component,
-		Shape:     p.site.shape,
-		Position:  r.stream.text.position(r.file, at.start),
-		From:      string(r.stream.data[at.start:at.end]),
-		To:        p.bytes.text,
-	}
 }
 
 func (r *rewriter) refuse(s *site, err error) {
 	r.result.Refusals = append(r.result.Refusals, edit.Refusal{
 		File:      r.file,
-		Line:      s.parts()[0].scalar.position(r.file).Line,
+		Line:      s.first().scalar.Position(r.file).Line,
 		Component: s.followed.Component,
 		Reason:    err.Error(),
 	})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -27,13 +26,6 @@ type Inventory struct {
 
 	updater *Updater
 	sources *sources
-}
-
-// finding is the result of scanning one file.
-type finding struct {
-	references []edit.Reference
-	refusals   []edit.Refusal
-	notes      []Note
 }
 
 // Scan scans the files of a branch. It keeps only the references found in them.
@@ -66,7 +58,7 @@ func (i *Inventory) scan(ctx context.Context, files iter.Seq2[File, error]) ([]F
 	for range i.updater.options.Workers {
 		group.Go(func() (err error) {
 			defer fault.Survive(&err)
-			var found finding
+			var found Inventory
 			var later []File
 			for batch := range batches {
 				for _, file := range batch {
@@ -77,15 +69,15 @@ func (i *Inventory) scan(ctx context.Context, files iter.Seq2[File, error]) ([]F
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			i.collect(found)
+			i.add(found)
 			waiting = append(waiting, later...)
 			return nil
 		})
 	}
 	err := send(ctx, files, batches)
 	close(batches)
-	if died := group.Wait(); died != nil {
-		err = died
+	if failed := group.Wait(); failed != nil {
+		err = failed
 	}
 	return waiting, err
 }
@@ -93,7 +85,7 @@ func (i *Inventory) scan(ctx context.Context, files iter.Seq2[File, error]) ([]F
 // send sends the files to the workers in batches.
 func send(ctx context.Context, files iter.Seq2[File, error], batches chan<- []File) error {
 	batch := make([]File, 0, batchSize)
-	hand := func() error {
+	flush := func() error {
 		select {
 		case batches <- batch:
 			batch = make([]File, 0, batchSize)
@@ -109,50 +101,35 @@ func send(ctx context.Context, files iter.Seq2[File, error], batches chan<- []Fi
 		if batch = append(batch, file); len(batch) < batchSize {
 			continue
 		}
-		if err := hand(); err != nil {
+		if err := flush(); err != nil {
 			return err
 		}
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return hand()
+	return flush()
 }
 
 // scanFile adds the findings of one file. It returns false, without adding
 // anything, if the file must be scanned again when all sources are known.
-func (i *Inventory) scanFile(file File, found *finding) bool {
-	a := i.analyze(file)
-	if a.asks && !i.sources.complete {
+func (i *Inventory) scanFile(file File, found *Inventory) bool {
+	a := i.updater.analyze(file, i.sources)
+	if a.needsSources && !i.sources.complete {
 		return false
 	}
 	for _, s := range a.sites {
-		found.references = append(found.references, s.reference(file.Path))
+		found.References = append(found.References, s.reference(file.Path))
 	}
-	found.refusals = append(found.refusals, a.refusals...)
-	found.notes = append(found.notes, a.notes...)
+	found.Refusals = append(found.Refusals, a.refusals...)
+	found.Notes = append(found.Notes, a.notes...)
 	return true
 }
 
-// reference returns the current reference of a site.
-func (s *site) reference(file string) edit.Reference {
-	tag, digest := s.present()
-	return edit.Reference{
-		Component:  s.followed.Component,
-		Shape:      s.shape,
-		Key:        s.key,
-		Position:   s.parts()[0].scalar.position(file),
-		Repository: s.followed.Repository,
-		// Clone, because substrings would keep the whole file in memory.
-		Tag:    strings.Clone(tag),
-		Digest: strings.Clone(digest),
-	}
-}
-
-func (i *Inventory) collect(f finding) {
-	i.References = append(i.References, f.references...)
-	i.Refusals = append(i.Refusals, f.refusals...)
-	i.Notes = append(i.Notes, f.notes...)
+func (i *Inventory) add(found Inventory) {
+	i.References = append(i.References, found.References...)
+	i.Refusals = append(i.Refusals, found.Refusals...)
+	i.Notes = append(i.Notes, found.Notes...)
 }
 
 // sort makes the order independent of worker scheduling.

@@ -1,12 +1,14 @@
 package updater
 
 import (
+	"fmt"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/updater/span"
 )
 
 // site is a location in a file that sets the version of a component, in one
@@ -16,54 +18,53 @@ type site struct {
 	key      string // the last key on its path
 	followed Followed
 	tag      *part // nil if the file has no scalar for it
-	digest   *part // nil if the file has none, or if the tag's scalar contains it too
-	// room is the mapping in which keys for a missing tag or digest may be
+	digest   *part // nil if the file has none, or if the tag's span.Scalar contains it too
+	// editable is the mapping in which keys for a missing tag or digest may be
 	// added and whole lines removed. If nil, the keys are not changed.
-	room *room
+	editable *editable
 }
 
-// room is a mapping whose keys the updater may add and remove.
-type room struct {
-	stream    *stream
+// editable is a mapping whose keys the updater may add and remove.
+type editable struct {
 	mapping   *yaml.Node
 	tagKey    string
 	digestKey string
 }
 
-// part is one scalar and how it spells its share of a version.
+// part is one scalar and the format of the part of a version that it contains.
 type part struct {
-	scalar scalar
-	spells spelling
-	// before and after surround the share in the value: an option name, a
+	scalar span.Scalar
+	format format
+	// before and after surround that part in the value: an option name, a
 	// scheme, or the rest of a URL.
 	before, after string
-	name          string // with spellsReference: the repository as written
-	template      string // with spellsTemplate
+	name          string // with formatReference: the repository as written
+	template      string // with formatTemplate
 	// create is the key to add to the mapping after the scalar. If empty, the
 	// part is the scalar itself.
 	create  string
 	mapping *yaml.Node
 }
 
-// spelling is how a scalar contains a version, or half of one.
-type spelling string
+// format is how a scalar contains a version, or a part of one.
+type format string
 
-// The spellings.
+// The formats.
 const (
-	spellsReference spelling = "reference"    // name[:tag][@digest]
-	spellsTag       spelling = "tag"          // tag[@digest]
-	spellsDigest    spelling = "digest"       // algorithm:hex
-	spellsHex       spelling = "hex"          // the digest without its algorithm
-	spellsChart     spelling = "chart"        // a chart version, '+' where the tag has '_'
-	spellsLocked    spelling = "locked chart" // a chart version that only Helm can change
-	spellsVersion   spelling = "version"      // the version that the policy compares
-	spellsRevision  spelling = "revision"     // the commit that the image was built from
-	spellsTemplate  spelling = "template"     // a template from the configuration
+	formatReference format = "reference"    // name[:tag][@digest]
+	formatTag       format = "tag"          // tag[@digest]
+	formatDigest    format = "digest"       // algorithm:hex
+	formatHex       format = "hex"          // the digest without its algorithm
+	formatChart     format = "chart"        // a chart version, '+' where the tag has '_'
+	formatLocked    format = "locked chart" // a chart version that only Helm can change
+	formatVersion   format = "version"      // the version that the policy compares
+	formatRevision  format = "revision"     // the commit that the image was built from
+	formatTemplate  format = "template"     // a template from the configuration
 )
 
-// share returns the text of the value between before and after.
-func (p *part) share() string {
-	value := p.scalar.value()
+// text returns the text of the value between before and after.
+func (p *part) text() string {
+	value := p.scalar.Value()
 	if len(value) < len(p.before)+len(p.after) {
 		return ""
 	}
@@ -75,48 +76,38 @@ func (p *part) read() (tag, digest string) {
 	if p == nil {
 		return "", ""
 	}
-	share := p.share()
-	switch p.spells {
-	case spellsReference:
-		return cutVersion(strings.TrimPrefix(share, p.name))
-	case spellsTag:
-		tag, digest, _ = strings.Cut(share, "@")
+	text := p.text()
+	switch p.format {
+	case formatReference:
+		tag, digest, _ = strings.Cut(strings.TrimPrefix(text, p.name), "@")
+		return strings.TrimPrefix(tag, ":"), digest
+	case formatTag:
+		tag, digest, _ = strings.Cut(text, "@")
 		return tag, digest
-	case spellsDigest:
-		return "", share
-	case spellsHex:
-		if share == "" {
+	case formatDigest:
+		return "", text
+	case formatHex:
+		if text == "" {
 			return "", ""
 		}
-		return "", "sha256:" + share
-	case spellsChart, spellsLocked:
-		return strings.ReplaceAll(share, "+", "_"), ""
-	case spellsTemplate:
-		return p.readTemplate(share)
-	case spellsRevision, spellsVersion:
-		return "", ""
+		return "", "sha256:" + text
+	case formatChart, formatLocked:
+		return strings.ReplaceAll(text, "+", "_"), ""
+	case formatTemplate:
+		if p.create != "" {
+			return "", "" // the key does not exist yet
+		}
+		return readTemplate(p.template, text)
 	default:
-		return share, ""
-	}
-}
-
-// readTemplate returns the current tag and digest of a configured location, or
-// nothing if its key does not exist yet.
-func (p *part) readTemplate(share string) (tag, digest string) {
-	if p.create != "" {
 		return "", ""
 	}
-	return readTemplate(p.template, share)
 }
 
-// cutVersion splits :tag@digest.
-func cutVersion(s string) (tag, digest string) {
-	tag, digest, _ = strings.Cut(s, "@")
-	return strings.TrimPrefix(tag, ":"), digest
-}
+// isDigest reports whether the part contains only a digest.
+func (p *part) isDigest() bool { return p.format == formatDigest || p.format == formatHex }
 
-// present returns the current tag and digest of the site.
-func (s *site) present() (tag, digest string) {
+// current returns the current tag and digest of the site.
+func (s *site) current() (tag, digest string) {
 	tag, digest = s.tag.read()
 	if _, own := s.digest.read(); own != "" {
 		digest = own
@@ -135,18 +126,61 @@ func (s *site) parts() []*part {
 	return parts
 }
 
+// first returns the first of the parts.
+func (s *site) first() *part {
+	if s.tag != nil {
+		return s.tag
+	}
+	return s.digest
+}
+
 // newReference returns the site of a scalar that is a whole reference.
-func newReference(shape edit.Shape, s scalar, followed Followed, ref image.Reference, before, after string) site {
+func newReference(shape edit.Shape, s span.Scalar, followed Followed, ref image.Reference, before, after string) site {
 	return site{shape: shape, followed: followed, tag: &part{
-		scalar: s, spells: spellsReference, before: before, after: after, name: ref.Name,
+		scalar: s, format: formatReference, before: before, after: after, name: ref.Name,
 	}}
 }
 
 // digestPart returns the part for a scalar that contains a digest, with or
 // without its algorithm.
-func digestPart(s scalar) *part {
-	if value := s.value(); len(value) == 64 && !strings.Contains(value, ":") {
-		return &part{scalar: s, spells: spellsHex}
+func digestPart(s span.Scalar) *part {
+	if value := s.Value(); len(value) == 64 && !strings.Contains(value, ":") {
+		return &part{scalar: s, format: formatHex}
 	}
-	return &part{scalar: s, spells: spellsDigest}
+	return &part{scalar: s, format: formatDigest}
+}
+
+// problem returns why a scalar cannot be the tag or digest that its key
+// implies, or "" if it can. An empty value is valid: the key exists without a
+// version.
+func (p *part) problem() string {
+	text := p.text()
+	tag, digest := p.read()
+	switch {
+	case text == "":
+		return ""
+	case isVariable(text):
+		return "the version is a variable (" + shorten(text) + "); change it where the variable is set"
+	case p.format == formatVersion || p.format == formatRevision:
+		return ""
+	case tag == "" && digest == "", tag != "" && !image.ValidTag(tag), digest != "" && !image.ValidDigest(digest):
+		return fmt.Sprintf("the value %q is not a tag or digest", shorten(text))
+	default:
+		return ""
+	}
+}
+
+// reference returns the current reference of a site.
+func (s *site) reference(file string) edit.Reference {
+	tag, digest := s.current()
+	return edit.Reference{
+		Component:  s.followed.Component,
+		Shape:      s.shape,
+		Key:        s.key,
+		Position:   s.first().scalar.Position(file),
+		Repository: s.followed.Repository,
+		// Clone, because substrings would keep the whole file in memory.
+		Tag:    strings.Clone(tag),
+		Digest: strings.Clone(digest),
+	}
 }

@@ -10,11 +10,14 @@ import (
 // such as a HelmRepository.
 type sourceKey struct{ kind, namespace, name string }
 
-// pointing is the URL of the sources with one name in a folder and its
+// declaration is a source that a file declares, for references in other files.
+type declaration struct{ Kind, Namespace, Name, URL string }
+
+// sourceURL is the URL of the sources with one name in a folder and its
 // subfolders.
-type pointing struct {
-	url     string
-	several bool // they have different URLs
+type sourceURL struct {
+	url       string
+	ambiguous bool // they have different URLs
 }
 
 // sources is the set of sources declared in all files of a branch. The first
@@ -22,31 +25,14 @@ type pointing struct {
 // again.
 type sources struct {
 	mu       sync.Mutex
-	byKey    map[sourceKey]map[string]pointing // by folder; each entry includes the subfolders
+	byKey    map[sourceKey]map[string]sourceURL // by folder; each entry includes the subfolders
 	complete bool
 }
 
-func newSources() *sources { return &sources{byKey: map[sourceKey]map[string]pointing{}} }
-
-// sourcesOf returns the sources declared in the files of a survey.
-func sourcesOf(s *Survey) *sources {
-	all := newSources()
-	for path, found := range s.files {
-		for _, d := range found.Declared {
-			all.declare(path, sourceKey{d.Kind, d.Namespace, d.Name}, d.URL)
-		}
-	}
-	all.complete = true
-	return all
-}
+func newSources() *sources { return &sources{byKey: map[sourceKey]map[string]sourceURL{}} }
 
 // declare records that the file declares a source with the URL. It adds nothing
 // once the sources are complete.
-func (f *finder) declare(key sourceKey, url string) {
-	f.declared = append(f.declared, declaration{key.kind, key.namespace, key.name, url})
-	f.sources.declare(f.path, key, url)
-}
-
 func (s *sources) declare(file string, key sourceKey, url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,35 +41,34 @@ func (s *sources) declare(file string, key sourceKey, url string) {
 	}
 	folders := s.byKey[key]
 	if folders == nil {
-		folders = map[string]pointing{}
+		folders = map[string]sourceURL{}
 		s.byKey[key] = folders
 	}
 	for folder := range foldersOf(file) {
 		known, found := folders[folder]
 		switch {
 		case !found:
-			folders[folder] = pointing{url: url}
+			folders[folder] = sourceURL{url: url}
 		case known.url != url:
-			folders[folder] = pointing{url: known.url, several: true}
+			folders[folder] = sourceURL{url: known.url, ambiguous: true}
 		}
 	}
 }
 
-// source returns the URL of a source. During the first scan it is unknown, and
-// the file is scanned again later. If several files declare different URLs, the
-// nearest one applies; if equally near ones differ, the URL is unknown.
-func (f *finder) source(key sourceKey) (url string, found bool) {
-	s := f.sources
+// url returns the URL of a source for a file that refers to it. During the first
+// scan it is unknown, and the file is scanned again later. If several files
+// declare different URLs, the nearest one applies; if equally near ones differ,
+// the URL is unknown.
+func (s *sources) url(file string, key sourceKey) (url string, found bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f.asks = true
 	if !s.complete {
 		return "", false
 	}
 	folders := s.byKey[key]
-	for folder := range foldersOf(f.path) {
+	for folder := range foldersOf(file) {
 		if nearest, found := folders[folder]; found {
-			return nearest.url, !nearest.several
+			return nearest.url, !nearest.ambiguous
 		}
 	}
 	return "", false

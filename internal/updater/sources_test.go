@@ -1,24 +1,23 @@
 package updater
 
-import (
-	"testing"
-)
+import "testing"
 
 func TestSources_nearest(t *testing.T) {
 	t.Parallel()
-	f := &finder{sources: newSources(), path: "clusters/dev/a.yaml"}
+	s := newSources()
 	key := sourceKey{kind: "HelmRepository", namespace: "flux-system", name: "acme"}
-	f.declare(key, "oci://one")
-	f.path = "clusters/prod/a.yaml"
-	f.declare(key, "oci://two")
-	if _, found := f.source(key); found || !f.asks {
+	s.declare("clusters/dev/a.yaml", key, "oci://one")
+	s.declare("clusters/prod/a.yaml", key, "oci://two")
+	if _, found := s.url("clusters/prod/a.yaml", key); found {
 		t.Error("a source was known before the scan was complete")
 	}
-	f.sources.complete = true
-	for path, want := range map[string]string{"clusters/dev/b.yaml": "oci://one", "clusters/prod/b.yaml": "oci://two", "apps/b.yaml": ""} {
-		f.path = path
-		if got, found := f.source(key); got != want && found {
+	s.complete = true
+	for path, want := range map[string]string{"clusters/dev/b.yaml": "oci://one", "clusters/prod/b.yaml": "oci://two"} {
+		if got, found := s.url(path, key); got != want || !found {
 			t.Errorf("%s: got %q, want %q", path, got, want)
 		}
+	}
+	if got, found := s.url("apps/b.yaml", key); found {
+		t.Errorf("%q although two sources are equally near", got)
 	}
 }

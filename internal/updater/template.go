@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"iter"
 	"regexp"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/updater/span"
 )
 
 // shapeTemplate is a template line whose value is a whole reference.
@@ -22,26 +24,24 @@ var templateLine = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)*(?:["']?[A-Za-z0-9_./-
 // findInTemplate inspects a template line by line. A line whose value is a
 // whole reference is a site. Any other line that mentions a followed repository
 // is refused, unless it is a comment.
-func (i *Inventory) findInTemplate(file string, content []byte) analysis {
-	parsed := &stream{text: newText(content), marks: hasMarkers(content)}
-	f := i.newFinder(file, parsed)
-	if writes := i.updater.writes(file); len(writes) > 0 {
-		f.refuseLine(1, writes[0].Component, "a write entry cannot change a template: it has no values to prove")
+func (u *Updater) findInTemplate(file string, content []byte) analysis {
+	d := &document{file: file, stream: span.Unparsed(content), follower: u.follower}
+	out := newSink(file, content)
+	if writes := u.writes(file); len(writes) > 0 {
+		out.refuseLine(1, writes[0].Component, "a write entry cannot change a template: it has no values to prove")
 	}
-	f.registries = registriesIn(content)
+	registries := registriesIn(content)
 	comment := false
-	for number, start := range parsed.lines {
-		line := content[start:parsed.lineEnd(start)]
+	for number, start := range d.stream.Lines() {
+		line := content[start:d.stream.LineEnd(start)]
 		inside := comment
 		comment = inComment(line, comment)
 		if inside || comment || isComment(line) {
 			continue
 		}
-		f.visitLine(number+1, start, string(line))
+		findInLine(d, out, registries, number+1, start, string(line))
 	}
-	found := f.analysis()
-	found.template = true
-	return found
+	return analysis{findings: out.findings, stream: d.stream, template: true}
 }
 
 // isComment reports whether the line contains only a comment, of YAML or of the
@@ -63,37 +63,37 @@ func inComment(line []byte, open bool) bool {
 	return open && !bytes.Contains(line, []byte("*/"))
 }
 
-// visitLine inspects one line of a template.
-func (f *finder) visitLine(number, start int, line string) {
+// findInLine inspects one line of a template.
+func findInLine(d *document, out *sink, registries []string, number, start int, line string) {
 	if ignoresLine(line) {
 		return
 	}
 	if match := templateLine.FindStringSubmatchIndex(line); match != nil {
-		n := lineScalar(f.stream, number, start+match[2], line[match[2]:match[3]])
-		if f.addTemplateSite(n, line[:match[2]]) {
+		n := lineScalar(d.stream, number, start+match[2], line[match[2]:match[3]])
+		if addTemplateSite(d, out, n, line[:match[2]]) {
 			return
 		}
 	}
 	for name := range mentions(line) {
-		if followed, found := f.follow(name); found {
-			f.refuseMention(number, followed.Component, name)
+		if followed, found := d.follow(name); found {
+			refuseMention(out, number, followed.Component, name)
 			return
 		}
 	}
-	if name, followed, found := f.joined(line); found {
-		f.refuseMention(number, followed.Component, name)
+	if name, followed, found := joined(d, registries, line); found {
+		refuseMention(out, number, followed.Component, name)
 	}
 }
 
-func (f *finder) refuseMention(number int, component, name string) {
-	f.refuseLine(number, component, "a line of a template that mentions "+name+
+func refuseMention(out *sink, number int, component, name string) {
+	out.refuseLine(number, component, "a line of a template that mentions "+name+
 		" and is not a whole reference to it; change it by hand, or keep the version in the values")
 }
 
 // lineScalar returns the node that the parser would return for a value.
-func lineScalar(s *stream, number, start int, raw string) *yaml.Node {
+func lineScalar(s *span.Stream, number, start int, raw string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: raw, Line: number}
-	n.Column = s.position("", start).Column
+	n.Column = s.Position("", start).Column
 	if raw != "" && (raw[0] == '"' || raw[0] == '\'') {
 		n.Value = raw[1 : len(raw)-1]
 		n.Style = yaml.DoubleQuotedStyle
@@ -106,22 +106,18 @@ func lineScalar(s *stream, number, start int, raw string) *yaml.Node {
 
 // addTemplateSite adds a line's value if it is a whole reference. key is the
 // text before the value.
-func (f *finder) addTemplateSite(n *yaml.Node, key string) bool {
+func addTemplateSite(d *document, out *sink, n *yaml.Node, key string) bool {
 	before, name, after := cutReference(n.Value)
 	reference, err := image.Parse(name)
 	if err != nil || reference.Tag == "" && reference.Digest == "" {
 		return false
 	}
-	followed, found := f.follower.Follow(f.path, reference.Repository)
+	followed, found := d.follower.Follow(d.file, reference.Repository)
 	if !found || !followed.Numeric && isAddress(reference) && !saysImage(key+before) {
 		return false
 	}
-	f.add(newReference(shapeTemplate, f.scalar(n), followed, reference, before, after))
+	out.add(newReference(shapeTemplate, d.scalar(n), followed, reference, before, after), d.key())
 	return true
-}
-
-func (f *finder) refuseLine(number int, component, reason string) {
-	f.refusals = append(f.refusals, edit.Refusal{File: f.path, Line: number, Component: component, Reason: reason})
 }
 
 // nameLike matches a run of characters used in repository names.
@@ -175,4 +171,55 @@ func mentioned(line string, start, end int) string {
 		return ""
 	}
 	return strings.TrimRight(name, "./-_:")
+}
+
+// halfName matches a template line with a key and a value that may be half of a
+// name.
+var halfName = regexp.MustCompile(`(?m)^[ \t]*(?:-[ \t]+)?["']?([A-Za-z_]+)["']?:[ \t]+["']?([A-Za-z0-9][A-Za-z0-9._/:-]*)["']?[ \t]*,?[ \t]*(?:#.*)?\r?$`)
+
+// Suffixes, in lower case, of keys that name a registry or a folder in one, and
+// of keys that name a repository in it.
+var (
+	registryKeys = []string{"registry", "hub", "repository", "repo", "url"}
+	innerKeys    = []string{"repository", "repo", "image", "chart"}
+)
+
+// maxRegistries limits how many registries of a template each name is tried
+// with.
+const maxRegistries = 32
+
+// registriesIn returns the first registries that a template names.
+func registriesIn(content []byte) []string {
+	var found []string
+	for _, match := range halfName.FindAllSubmatch(content, -1) {
+		name := string(match[2])
+		if endsInAny(string(match[1]), registryKeys) && !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+		if len(found) == maxRegistries {
+			break
+		}
+	}
+	return found
+}
+
+// joined returns the followed repository that results from the name on a line
+// and a registry in the same template.
+func joined(d *document, registries []string, line string) (name string, followed Followed, found bool) {
+	match := halfName.FindStringSubmatch(line)
+	if match == nil || !endsInAny(match[1], innerKeys) {
+		return "", Followed{}, false
+	}
+	for _, registry := range registries {
+		name = joinName(registry, match[2])
+		if followed, found = d.follow(name); found {
+			return name, followed, true
+		}
+	}
+	return "", Followed{}, false
+}
+
+func endsInAny(key string, ends []string) bool {
+	key = strings.ToLower(key)
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(key, end) })
 }

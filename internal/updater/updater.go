@@ -1,3 +1,17 @@
+// Package updater finds the references to followed artifacts in the files of a
+// branch and rewrites them, changing only the bytes of the value.
+//
+// It never serializes YAML. It parses a file, finds the byte span of each
+// scalar that sets the running version, replaces those spans, parses the
+// result, and proves that the two streams have the same documents and nodes
+// except for the intended scalars. It refuses any change that it cannot prove,
+// with file, line and reason. docs/writing.md lists the supported shapes and
+// the refusals.
+//
+// Each shape, a form in which files contain references, has its own file and one
+// row in the table in shapes.go. Package span determines and proves the bytes of
+// an edit, package node reads values from parsed YAML, and package prefilter
+// excludes files before they are parsed.
 package updater
 
 import (
@@ -5,6 +19,7 @@ import (
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/updater/prefilter"
 )
 
 // DefaultMaxFileSize is the size in bytes above which a file is not parsed,
@@ -80,8 +95,7 @@ type Updater struct {
 	follower Follower
 	options  Options
 	shapes   *shapeSet
-	kinds    kindTable
-	may      prefilter
+	filter   *prefilter.Filter
 }
 
 // New returns an updater.
@@ -93,8 +107,12 @@ func New(follower Follower, options Options) *Updater {
 		options.Workers = runtime.GOMAXPROCS(0)
 	}
 	shapes := newShapeSet(knownShapes())
-	return &Updater{
-		follower: follower, options: options, shapes: shapes, kinds: newKindTable(),
-		may: newPrefilter(follower.Literals(), shapes),
+	literals := follower.Literals()
+	if len(literals) > 0 {
+		literals = append([]string{markOwn, markFlux}, literals...)
+		for _, shape := range shapes.all {
+			literals = append(literals, shape.literals...)
+		}
 	}
+	return &Updater{follower: follower, options: options, shapes: shapes, filter: prefilter.New(literals)}
 }

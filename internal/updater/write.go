@@ -10,6 +10,8 @@ import (
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/updater/node"
+	"promoter/internal/updater/span"
 )
 
 // shapeWrite is a location that the configuration names.
@@ -31,54 +33,54 @@ type Write struct {
 
 // addWrites adds the sites of the configured locations. It runs first, so that
 // no shape inspects their scalars.
-func (f *finder) addWrites(writes []Write) {
+func addWrites(d *document, out *sink, writes []Write) {
 	if len(writes) > 0 {
-		f.written = map[*yaml.Node]bool{}
+		out.written = map[*yaml.Node]bool{}
 	}
 	for _, w := range writes {
-		if err := f.addWrite(w); err != nil {
-			f.refusals = append(f.refusals, edit.Refusal{File: f.path, Line: 1, Component: w.Component, Reason: err.Error()})
+		if err := addWrite(d, out, w); err != nil {
+			out.refuseLine(1, w.Component, "write: "+err.Error())
 		}
 	}
 }
 
-func (f *finder) addWrite(w Write) error {
-	followed, found := f.follower.Named(f.path, w.Component)
+func addWrite(d *document, out *sink, w Write) error {
+	followed, found := d.follower.Named(d.file, w.Component)
 	if !found {
-		return fmt.Errorf("write: the component %s is not followed here", w.Component)
+		return fmt.Errorf("the component %s is not followed here", w.Component)
 	}
 	s := site{shape: shapeWrite, followed: followed}
 	if w.Path == "" {
-		return f.addRegex(w, s)
+		return addRegex(d, out, w, s)
 	}
-	steps, err := parsePath(w.Path)
+	path, err := node.ParsePath(w.Path)
 	if err != nil {
-		return fmt.Errorf("write: %w", err)
+		return err
 	}
-	target, err := f.only(steps, w.Path)
+	target, err := only(d, path, w.Path)
 	switch {
 	case err != nil:
 		return err
 	case target == nil && w.Create:
-		return f.addCreated(w, s, steps)
+		return addCreated(d, out, w, s, path)
 	case target == nil:
-		return fmt.Errorf("write: nothing stands at %s; set create: true to make its last key", w.Path)
-	case !isScalar(target):
-		return fmt.Errorf("write: what stands at %s is not a scalar", w.Path)
+		return fmt.Errorf("there is nothing at %s; set create: true to create its last key", w.Path)
+	case !node.IsScalar(target):
+		return fmt.Errorf("the value at %s is not a scalar", w.Path)
 	}
-	s.tag = &part{scalar: f.scalar(target), spells: spellsTemplate, template: w.Value}
-	f.written[target] = true
-	f.add(s)
+	s.tag = &part{scalar: d.scalar(target), format: formatTemplate, template: w.Value}
+	out.written[target] = true
+	out.add(s, "")
 	return nil
 }
 
 // only returns the node at the path if exactly one document has it, or nil.
-func (f *finder) only(steps []step, path string) (found *yaml.Node, err error) {
-	for _, document := range f.stream.documents {
+func only(d *document, path node.Path, written string) (found *yaml.Node, err error) {
+	for _, document := range d.stream.Documents {
 		for _, root := range document.Content {
-			n := followPath(root, steps)
+			n := path.From(root)
 			if n != nil && found != nil {
-				return nil, fmt.Errorf("write: several documents of the file have %s", path)
+				return nil, fmt.Errorf("several documents of the file have %s", written)
 			}
 			if n != nil {
 				found = n
@@ -90,74 +92,71 @@ func (f *finder) only(steps []step, path string) (found *yaml.Node, err error) {
 
 // addCreated adds the site of a key that does not exist. The key is added after
 // the last scalar of its mapping.
-func (f *finder) addCreated(w Write, s site, steps []step) error {
-	last := steps[len(steps)-1]
-	parent, err := f.only(steps[:len(steps)-1], w.Path)
-	if len(steps) == 1 && len(f.stream.documents) > 0 {
-		parent = f.stream.documents[0].Content[0]
-	}
+func addCreated(d *document, out *sink, w Write, s site, path node.Path) error {
+	above, key, isKey := path.Cut()
+	parent, err := only(d, above, w.Path)
 	if err != nil {
 		return err
 	}
-	if parent = resolve(parent); parent == nil || parent.Kind != yaml.MappingNode || last.list {
-		return fmt.Errorf("write: no mapping stands at %s in which the key could be made", w.Path)
+	if parent = node.Resolve(parent); parent == nil || parent.Kind != yaml.MappingNode || !isKey {
+		return fmt.Errorf("there is no mapping at %s in which the key could be created", w.Path)
 	}
 	for i := len(parent.Content) - 1; i > 0; i -= 2 {
-		if beside := parent.Content[i]; isScalar(beside) {
-			s.tag = &part{scalar: f.scalar(beside), spells: spellsTemplate, template: w.Value, create: last.key, mapping: parent}
-			f.sites = append(f.sites, s)
+		if last := parent.Content[i]; node.IsScalar(last) {
+			s.tag = &part{scalar: d.scalar(last), format: formatTemplate, template: w.Value, create: key, mapping: parent}
+			out.sites = append(out.sites, s)
 			return nil
 		}
 	}
-	return fmt.Errorf("write: the mapping at %s has no scalar behind which the key could be made", w.Path)
+	return fmt.Errorf("the mapping at %s has no scalar after which the key could be created", w.Path)
 }
 
 // addRegex adds sites for all matches of a regular expression.
-func (f *finder) addRegex(w Write, s site) error {
+func addRegex(d *document, out *sink, w Write, s site) error {
 	expression, err := regexp.Compile(w.Regex)
 	if err != nil || expression.NumSubexp() != 1 {
-		return fmt.Errorf("write: the expression %s must be valid and have one group", w.Regex)
+		return fmt.Errorf("the expression %s must be valid and have one group", w.Regex)
 	}
-	matches := expression.FindAllSubmatchIndex(f.stream.data, -1)
+	matches := expression.FindAllSubmatchIndex(d.stream.Data, -1)
 	if len(matches) == 0 {
-		return fmt.Errorf("write: nothing in the file matches %s", w.Regex)
+		return fmt.Errorf("nothing in the file matches %s", w.Regex)
 	}
 	for _, match := range matches {
-		p, err := f.partOf(span{match[2], match[3]})
+		p, err := partOf(d, span.Span{Start: match[2], End: match[3]})
 		if err != nil {
-			return fmt.Errorf("write: %s: %w", w.Regex, err)
+			return fmt.Errorf("%s: %w", w.Regex, err)
 		}
 		p.template = w.Value
 		s.tag = p
-		f.written[p.scalar.node] = true
-		f.claim(p.scalar.node)
-		f.sites = append(f.sites, s)
+		out.written[p.scalar.Node] = true
+		out.claim(p.scalar.Node)
+		out.sites = append(out.sites, s)
 	}
 	return nil
 }
 
-var errNotInValue = errors.New("a match does not stand within one value")
+var errNotInValue = errors.New("a match is not within one value")
 
 // partOf returns the part for the scalar that contains the matched bytes.
-func (f *finder) partOf(match span) (*part, error) {
-	for _, document := range f.stream.documents {
-		if n := f.scalarAround(document, match); n != nil {
-			return f.partWithin(n, match)
+func partOf(d *document, match span.Span) (*part, error) {
+	for _, document := range d.stream.Documents {
+		if n := scalarAround(d, document, match); n != nil {
+			return partWithin(d, n, match)
 		}
 	}
 	return nil, errNotInValue
 }
 
 // scalarAround returns the scalar that contains the bytes, or nil.
-func (f *finder) scalarAround(n *yaml.Node, match span) *yaml.Node {
-	if isScalar(n) {
-		found, err := f.stream.span(n)
-		if err == nil && found.start <= match.start && match.end <= found.end {
+func scalarAround(d *document, n *yaml.Node, match span.Span) *yaml.Node {
+	if node.IsScalar(n) {
+		found, err := d.stream.Span(n)
+		if err == nil && found.Start <= match.Start && match.End <= found.End {
 			return n
 		}
 	}
 	for _, child := range n.Content {
-		if found := f.scalarAround(child, match); found != nil {
+		if found := scalarAround(d, child, match); found != nil {
 			return found
 		}
 	}
@@ -166,22 +165,22 @@ func (f *finder) scalarAround(n *yaml.Node, match span) *yaml.Node {
 
 // partWithin splits a scalar's value around the bytes. A value with escapes
 // differs from its text in the file and cannot be split.
-func (f *finder) partWithin(n *yaml.Node, match span) (*part, error) {
-	found, err := f.stream.span(n)
+func partWithin(d *document, n *yaml.Node, match span.Span) (*part, error) {
+	found, err := d.stream.Span(n)
 	if err != nil {
 		return nil, err
 	}
 	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
-		found = span{found.start + 1, found.end - 1}
+		found = span.Span{Start: found.Start + 1, End: found.End - 1}
 	}
-	raw := f.stream.data[found.start:found.end]
-	s := f.scalar(n)
-	if string(raw) != s.value() || match.start < found.start || match.end > found.end || match.start < 0 {
+	raw := d.stream.Data[found.Start:found.End]
+	s := d.scalar(n)
+	if string(raw) != s.Value() || match.Start < found.Start || match.End > found.End || match.Start < 0 {
 		return nil, errNotInValue
 	}
 	return &part{
-		scalar: s, spells: spellsTemplate,
-		before: string(raw[:match.start-found.start]), after: string(raw[match.end-found.start:]),
+		scalar: s, format: formatTemplate,
+		before: string(raw[:match.Start-found.Start]), after: string(raw[match.End-found.Start:]),
 	}, nil
 }
 

@@ -63,7 +63,7 @@ func TestWrite_paths(t *testing.T) {
 		{name: "several documents", before: "a: v1\n---\na: v1\n", writes: path("a"), refused: "several documents of the file have a"},
 		{name: "not a scalar", before: "a: [b]\n", writes: path("a"), refused: "is not a scalar"},
 		{name: "bad path", before: "a: b\n", writes: path("a[x"), refused: "a bracket is not closed"},
-		{name: "missing key", before: "a: {b: c}\n", writes: path("a.d"), refused: "nothing stands at a.d; set create: true"},
+		{name: "missing key", before: "a: {b: c}\n", writes: path("a.d"), refused: "there is nothing at a.d; set create: true"},
 		{
 			name: "missing key is made", before: "a:\n  b: \"c\" # d\ne: f\n", after: "a:\n  b: \"c\" # d\n  x: \"v2\"\ne: f\n",
 			writes: []updater.Write{{Path: "a.x", Component: "web", Value: "{tag}", Create: true}},
@@ -74,7 +74,7 @@ func TestWrite_paths(t *testing.T) {
 		},
 		{
 			name: "no mapping for the key", before: "a: b\n",
-			writes: []updater.Write{{Path: "c.x", Component: "web", Value: "{tag}", Create: true}}, refused: "no mapping stands at c.x",
+			writes: []updater.Write{{Path: "c.x", Component: "web", Value: "{tag}", Create: true}}, refused: "there is no mapping at c.x",
 		},
 		{name: "whole block", before: "a: |\n  v1\nb: c\n", after: "a: |\n  v2\nb: c\n", writes: path("a")},
 		{name: "block of several lines", before: "a: |\n  v1\n  x\n", writes: path("a"), refused: "the value is spread over several lines"},
@@ -92,7 +92,7 @@ func TestWrite_paths(t *testing.T) {
 		},
 		{
 			name: "expression that matches a comment", before: "a: b # release-v1\n",
-			writes: []updater.Write{{Regex: `release-(v\d+)`, Component: "web", Value: "{tag}"}}, refused: "a match does not stand within one value",
+			writes: []updater.Write{{Regex: `release-(v\d+)`, Component: "web", Value: "{tag}"}}, refused: "a match is not within one value",
 		},
 		{
 			name: "expression without a match", before: "a: b\n",

@@ -1,0 +1,99 @@
+package updater
+
+import (
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/updater/node"
+)
+
+// addGroup adds the site of a mapping whose tag and digest have separate keys.
+// Either may be nil. The given keys must not be duplicated in the mapping.
+func addGroup(d *document, out *sink, m *yaml.Node, s site, tag, digest *yaml.Node, keys ...string) {
+	out.claim(tag, digest)
+	for _, key := range keys {
+		if twice := node.Duplicate(m, key); twice != nil {
+			out.refuse(d.scalar(twice), s.followed.Component, "the key %s stands twice, and readers differ in which one they take", key)
+			return
+		}
+	}
+	if node.IsScalar(tag) {
+		s.tag = &part{scalar: d.scalar(tag), format: formatTag}
+	}
+	if node.IsScalar(digest) {
+		s.digest = digestPart(d.scalar(digest))
+	}
+	for _, p := range s.parts() {
+		if problem := p.problem(); problem != "" {
+			out.refuse(p.scalar, s.followed.Component, "%s", problem)
+			return
+		}
+	}
+	out.add(s, d.key())
+}
+
+// addChart adds the site of a chart's version. If no version is set, the
+// deployment tool selects the newest chart and there is nothing to write.
+func addChart(d *document, out *sink, shape edit.Shape, version *yaml.Node, followed Followed) {
+	if !node.IsText(version) {
+		return
+	}
+	out.claim(version)
+	switch value := d.scalar(version).Value(); {
+	case isVariable(value):
+		out.refuse(d.scalar(version), followed.Component, "the version is a variable (%s); change it where the variable is set", shorten(value))
+	case !exactVersion.MatchString(value):
+		out.refuse(d.scalar(version), followed.Component,
+			"the range %s chooses a version by itself; write an exact version, which promotions can change", shorten(value))
+	default:
+		out.add(site{shape: shape, followed: followed, tag: &part{scalar: d.scalar(version), format: formatChart}}, d.key())
+	}
+}
+
+// exactVersion matches a SemVer 2 version with all three numbers. Helm, Flux
+// and Argo CD treat anything else as a range, including 1.2.
+var exactVersion = regexp.MustCompile(`^v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$`)
+
+// addArtifact adds the site of a scalar that is a tag, a digest, or both, but
+// not a range.
+func addArtifact(d *document, out *sink, shape edit.Shape, m, revision *yaml.Node, followed Followed, key string) {
+	if !node.IsText(revision) {
+		return
+	}
+	value := d.scalar(revision).Value()
+	tag, digest, both := strings.Cut(value, "@")
+	switch {
+	case image.ValidDigest(value):
+		addGroup(d, out, m, site{shape: shape, followed: followed}, nil, revision, key)
+	case both && image.ValidTag(tag) && image.ValidDigest(digest), image.ValidTag(value) && !strings.HasSuffix(value, ".x"):
+		addGroup(d, out, m, site{shape: shape, followed: followed}, revision, nil, key)
+	default:
+		addChart(d, out, shape, revision, followed)
+	}
+}
+
+// ociScheme is the prefix of charts and artifacts in registries, as used in
+// Helm, Flux and Argo CD objects.
+const ociScheme = "oci://"
+
+// ociRepository returns the repository name for an oci:// URL and a path below
+// it, which may be empty. Other URLs do not refer to a registry.
+func ociRepository(url, below string) (string, bool) {
+	name, found := strings.CutPrefix(url, ociScheme)
+	if !found {
+		return "", false
+	}
+	return chartName(name, below), true
+}
+
+func chartName(name, below string) string {
+	name, below = strings.Trim(name, "/"), strings.Trim(below, "/")
+	if below == "" {
+		return name
+	}
+	return name + "/" + below
+}

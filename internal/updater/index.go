@@ -1,0 +1,248 @@
+package updater
+
+import (
+	"cmp"
+	"context"
+	"encoding/gob"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"promoter/internal/edit"
+	"promoter/internal/fault"
+)
+
+// Index lists the references in the files of one commit, file by file. The index
+// of another commit is derived from the files that differ, without reading the
+// others. An index is immutable, and the indexes of two commits share their
+// common parts.
+type Index struct {
+	updater *Updater
+	sources *sources // of all files
+	files   map[string]*indexed
+}
+
+// indexed is what one file contains. A file without content of interest has no
+// entry.
+type indexed struct {
+	References []edit.Reference
+	Refusals   []edit.Refusal
+	Declared   []declaration
+	Waits      bool // its references depend on sources in other files
+	Unread     bool // it could not be read; reading it may succeed later
+}
+
+// NewIndex returns the index of a commit without files.
+func (u *Updater) NewIndex() *Index {
+	x := &Index{updater: u, files: map[string]*indexed{}}
+	x.sources = x.declaredSources()
+	return x
+}
+
+// declaredSources returns the sources that the files declare.
+func (x *Index) declaredSources() *sources {
+	all := newSources()
+	for path, found := range x.files {
+		for _, d := range found.Declared {
+			all.declare(path, sourceKey{d.Kind, d.Namespace, d.Name}, d.URL)
+		}
+	}
+	all.complete = true
+	return all
+}
+
+// Difference describes how the files of a commit differ from those of an index.
+type Difference struct {
+	Files []File   // added files, and files with changed content or mode
+	Gone  []string // removed paths
+	// Open opens an unchanged file that must be scanned again because a source
+	// that it refers to has changed.
+	Open func(path string) (File, error)
+}
+
+// Next returns the index of the commit with that difference, and the paths of
+// the files whose findings may have changed.
+func (x *Index) Next(ctx context.Context, d Difference) (*Index, []string, error) {
+	next := &Index{updater: x.updater, sources: x.sources, files: maps.Clone(x.files)}
+	for _, path := range d.Gone {
+		delete(next.files, path)
+	}
+	if err := next.scan(ctx, d.Files, newSources()); err != nil {
+		return nil, nil, err
+	}
+	touched := slices.Clone(d.Gone)
+	for _, file := range d.Files {
+		touched = append(touched, file.Path)
+	}
+	waiting := slices.DeleteFunc(slices.Clone(d.Files), func(file File) bool { return !next.at(file.Path).Waits })
+	if next.declaresOther(x, touched) {
+		next.sources = next.declaredSources()
+		var err error
+		if waiting, err = next.waiting(d); err != nil {
+			return nil, nil, err
+		}
+		for _, file := range waiting {
+			touched = append(touched, file.Path)
+		}
+	}
+	if err := next.scan(ctx, waiting, next.sources); err != nil {
+		return nil, nil, err
+	}
+	slices.Sort(touched)
+	return next, slices.Compact(touched), nil
+}
+
+// declaresOther reports whether any of the files declares different sources
+// than before.
+func (x *Index) declaresOther(before *Index, paths []string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool {
+		return !slices.Equal(x.at(path).Declared, before.at(path).Declared)
+	})
+}
+
+// waiting returns all files that depend on sources in other files.
+func (x *Index) waiting(d Difference) ([]File, error) {
+	given := make(map[string]File, len(d.Files))
+	for _, file := range d.Files {
+		given[file.Path] = file
+	}
+	var waiting []File
+	for path, found := range x.files {
+		if !found.Waits {
+			continue
+		}
+		file, ok := given[path]
+		if !ok {
+			var err error
+			if file, err = d.Open(path); err != nil {
+				return nil, err
+			}
+		}
+		waiting = append(waiting, file)
+	}
+	return waiting, nil
+}
+
+// scan adds the files to the index, in parallel.
+func (x *Index) scan(ctx context.Context, files []File, known *sources) error {
+	var mutex sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(x.updater.options.Workers)
+	for batch := range slices.Chunk(files, batchSize) {
+		group.Go(func() (err error) {
+			defer fault.Survive(&err)
+			for _, file := range batch {
+				found := x.updater.index(file, known)
+				mutex.Lock()
+				x.set(file.Path, found)
+				mutex.Unlock()
+			}
+			return context.Cause(ctx)
+		})
+	}
+	return group.Wait() //nolint:wrapcheck // the cause of the context, or a defect
+}
+
+func (x *Index) set(path string, found *indexed) {
+	if found.empty() {
+		delete(x.files, path)
+	} else {
+		x.files[path] = found
+	}
+}
+
+func (f *indexed) empty() bool {
+	return len(f.References)+len(f.Refusals)+len(f.Declared) == 0 && !f.Waits && !f.Unread
+}
+
+// index scans one file. A file that depends on sources in other files is
+// scanned again when the sources are known.
+func (u *Updater) index(file File, known *sources) *indexed {
+	found := &indexed{}
+	if read := file.Read; read != nil {
+		file.Read = func() ([]byte, error) {
+			content, err := read()
+			found.Unread = err != nil
+			return content, err
+		}
+	}
+	a := u.analyze(file, known)
+	found.Refusals, found.Declared, found.Waits = a.refusals, a.declared, a.needsSources
+	for _, s := range a.sites {
+		found.References = append(found.References, s.reference(file.Path))
+	}
+	return found
+}
+
+// at returns the content of a file.
+func (x *Index) at(path string) *indexed {
+	if found := x.files[path]; found != nil {
+		return found
+	}
+	return &indexed{}
+}
+
+// Unread returns the files that could not be read. They must be part of the
+// next difference.
+func (x *Index) Unread() []string {
+	var paths []string
+	for path, found := range x.files {
+		if found.Unread {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// Inventory returns the inventory of some of the files, without notes.
+func (x *Index) Inventory(paths ...string) *Inventory {
+	inventory := &Inventory{updater: x.updater, sources: x.sources}
+	for _, path := range paths {
+		found := x.at(path)
+		inventory.References = append(inventory.References, found.References...)
+		inventory.Refusals = append(inventory.Refusals, found.Refusals...)
+	}
+	inventory.sort()
+	return inventory
+}
+
+// maxIndex limits the size in bytes of an encoded index that is read.
+const maxIndex = 256 << 20
+
+// Encode writes the index. It must not be read with another follower or other
+// options, or by a build that finds different content in the same files.
+func (x *Index) Encode(w io.Writer) error {
+	encoder := gob.NewEncoder(w)
+	err := encoder.Encode(len(x.files))
+	for path, found := range x.files { // one by one: all at once would double the memory
+		err = cmp.Or(err, encoder.Encode(path), encoder.Encode(found))
+	}
+	if err != nil {
+		return fmt.Errorf("write the index of references: %w", err)
+	}
+	return nil
+}
+
+// ReadIndex reads an index that Encode wrote.
+func (u *Updater) ReadIndex(r io.Reader) (*Index, error) {
+	x, files := u.NewIndex(), 0
+	decoder := gob.NewDecoder(io.LimitReader(r, maxIndex))
+	err := decoder.Decode(&files)
+	for range files {
+		var path string
+		found := &indexed{}
+		if err = cmp.Or(err, decoder.Decode(&path), decoder.Decode(found)); err != nil {
+			break
+		}
+		x.files[path] = found
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, fmt.Errorf("read the index of references: %w", err))
+	}
+	x.sources = x.declaredSources()
+	return x, nil
+}

@@ -1,0 +1,65 @@
+package prefilter
+
+import (
+	"path"
+	"strings"
+)
+
+// Kind is the kind of a file, derived from its name.
+type Kind string
+
+// The kinds of files.
+const (
+	Manifest Kind = "manifest" // YAML or JSON by its extension
+	Template Kind = "template" // a template by its extension
+	Unknown  Kind = "unknown"  // read, and used if it parses
+	Other    Kind = "other"    // contains no manifests; not read
+)
+
+// kinds lists the extensions and full names of each kind, in lower case. All other
+// files are of unknown kind. Chart.lock is a manifest without the extension; promoter's
+// own file names repositories but contains no references.
+var kinds = map[Kind]string{
+	Manifest: ".yaml .yml .json chart.lock",
+	Template: ".tpl .gotmpl .tmpl",
+	Other: ".md .markdown .mdx .rst .adoc .txt .log .csv .tsv .html .htm .css .scss .xml .svg " +
+		".sh .bash .zsh .fish .ps1 .bat .cmd .awk .sed .mk .go .mod .sum .work .py .pyi .ipynb .rb .erb .js .mjs .cjs " +
+		".jsx .ts .tsx .java .kt .kts .gradle .groovy .scala .c .h .cc .cpp .hpp .cs .rs .php .pl .lua .swift .dart .ex " +
+		".exs .erl .hs .clj .r .sql .proto .graphql .tf .tfvars .hcl .nomad .jsonnet .libsonnet .cue .dhall .star .bzl " +
+		".bazel .rego .nix .toml .ini .cfg .conf .properties .env .lock .pem .crt .cer .key .pub .asc .sig .gpg .age " +
+		".png .jpg .jpeg .gif .ico .webp .bmp .pdf .mp4 .mov .webm .mp3 .wav .woff .woff2 .ttf .otf .eot " +
+		".zip .gz .tgz .tar .bz2 .xz .zst .7z .jar .war .class .so .dll .dylib .exe .bin .wasm .o .a .db .sqlite .pyc " +
+		".drawio .excalidraw .patch .diff .prettierignore .helmignore .gitignore .gitattributes .gitmodules " +
+		".dockerignore .editorconfig .sops .jsonl .ndjson .map .snap .tape .cast " +
+		"package-lock.json npm-shrinkwrap.json pnpm-lock.yaml " +
+		"dockerfile containerfile makefile gnumakefile jenkinsfile vagrantfile tiltfile earthfile justfile rakefile gemfile " +
+		".promoter.yaml procfile brewfile license licence notice copying codeowners owners authors maintainers readme changelog version",
+}
+
+// names maps extensions and names to kinds.
+type names map[string]Kind
+
+func newNames() names {
+	table := names{}
+	for kind, list := range kinds {
+		for name := range strings.FieldsSeq(list) {
+			table[name] = kind
+		}
+	}
+	return table
+}
+
+// kind returns the kind for a path.
+func (n names) kind(file string) Kind {
+	name := strings.ToLower(path.Base(file))
+	if stem, _, found := strings.Cut(name, "."); found && (stem == "dockerfile" || stem == "containerfile") {
+		return Other
+	}
+	if kind, found := n[name]; found {
+		return kind
+	}
+	if kind, found := n[path.Ext(name)]; found {
+		return kind
+	}
+	return Unknown
+}

@@ -1,0 +1,43 @@
+package prefilter
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestFilter_match(t *testing.T) {
+	t.Parallel()
+	many := make([]string, 0, 100)
+	for i := range 100 {
+		many = append(many, fmt.Sprintf("service-%04d", i))
+	}
+	for _, literals := range [][]string{{"service-0007", "web"}, append(many, "web")} {
+		f := New(literals)
+		for text, want := range map[string]bool{
+			"image: x/service-0007:1": true, "service-0007": true, "service-000": false, "a": false, "": false, "x web y": true, "we b": false,
+			"a: b # promoter: x": false, "service-service-0007": true, "service-1007": false,
+		} {
+			if got := f.Match([]byte(text)); got != want {
+				t.Errorf("%d literals, %q: %t", len(literals), text, got)
+			}
+		}
+	}
+	for _, literals := range [][]string{nil, {"web", ""}} {
+		if f := New(literals); !f.Match(nil) {
+			t.Errorf("%q: content was excluded", literals)
+		}
+	}
+}
+
+func TestFilter_kind(t *testing.T) {
+	t.Parallel()
+	f := New(nil)
+	for path, want := range map[string]Kind{
+		"apps/Web.YAML": Manifest, "a/b.json": Manifest, "shop/Chart.lock": Manifest, "a.tpl": Template, "a": Unknown, "a.xyz": Unknown,
+		".promoter.yaml": Other, "yarn.lock": Other, "Dockerfile": Other, "dockerfile.web.yaml": Other, "package-lock.json": Other, "a.md": Other,
+	} {
+		if got := f.Kind(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
