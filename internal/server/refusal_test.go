@@ -27,7 +27,7 @@ func TestWebhook_logsRefusals(t *testing.T) {
 	}{
 		"a wrong credential": {post("/webhooks/forge", push, "X-Hub-Signature-256", "sha256=00"), `receiver=forge request=`},
 		"an unknown name":    {post("/webhooks/none", push), `receiver=(unknown) request=`},
-		"garbage":            {post("/webhooks/forge", "garbage"), `status=400 error="the request of github cannot be read: its body is no JSON`},
+		"garbage":            {post("/webhooks/forge", "garbage"), `status=400 error="the request of github cannot be read: its body is not JSON`},
 		"a large body":       {post("/webhooks/forge", large), `status=413 error="the body is larger than 2 MiB"`},
 		"a wrong path":       {post("/webhooks/hub/canary-of-a-path", "{}"), `receiver=hub`},
 	} {
