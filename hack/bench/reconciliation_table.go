@@ -39,7 +39,7 @@ func measureReconciliations(ctx context.Context, folder, program string, runs in
 func reconciliationFigures(p *reconciliations, t tests) []figure {
 	plan := t.plan["ns/op"]
 	all := []figure{
-		limited("plan of 10,000 places", inMilliseconds(plan/1e6), planLimit.String(), plan/float64(planLimit), 1),
+		limited("plan of 10,000 targets", inMilliseconds(plan/1e6), planLimit.String(), plan/float64(planLimit), 1),
 		memoryWithin("memory of that plan", int64(t.plan["B/op"]), runMemoryLimit),
 	}
 	for _, way := range []string{"file", "http"} {

@@ -16,8 +16,8 @@ BenchmarkRecovery/PostgreSQL-2     5  4524236141 ns/op  3000 ms-limit  2353 ms-r
 		t.Fatal(err)
 	}
 	want := [][]string{
-		{"work goes on after a death, PostgreSQL", "2353 ms (at most 3106 ms)", "3000 ms", "ok"},
-		{"work goes on after a death, SQLite", "264 ms (at most 419 ms)", "1000 ms", "ok"},
+		{"work continues after a crash, PostgreSQL", "2353 ms (at most 3106 ms)", "3000 ms", "ok"},
+		{"work continues after a crash, SQLite", "264 ms (at most 419 ms)", "1000 ms", "ok"},
 	}
 	var got [][]string
 	for _, f := range recoveryFigures(results) {

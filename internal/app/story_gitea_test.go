@@ -86,7 +86,7 @@ func (s *giteaStory) says(environment, version string) {
 
 // TestRun_theStoryWithPullRequests_gitea plays the story of reviewed: dev is pushed
 // to, a person merges into staging, and prod merges by itself once its check is green
-// and somebody approved. Gitea looks late for conflicts, so the first merge is put off.
+// and an approval. Gitea checks for conflicts late, so the first merge is deferred.
 func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
 	t.Parallel()
 	app.AnotherForge(t)
@@ -106,7 +106,7 @@ func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
 	event("a new image: dev is pushed, staging is proposed", engine.ActionPushed, engine.ActionOpened)
 	s.says("dev", "web:1.1.0")
 	s.repo.MergePull("ada", 1, "squash")
-	event("a person merged: prod is proposed", engine.ActionOpened)
+	event("a user merged: prod is proposed", engine.ActionOpened)
 	s.says("staging", "web:1.1.0")
 	head := s.repo.Pull(2).HeadCommit
 	s.repo.SetStatus("ci", head, "e2e", "success")

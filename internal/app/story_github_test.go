@@ -17,7 +17,7 @@ import (
 )
 
 // reviewed is the story of the demo with pull requests: dev is pushed to, people
-// merge into staging, and prod merges by itself once somebody approved it and its
+// merge into staging, and prod merges by itself after an approval and when its
 // check is green.
 const reviewed = `version: 1
 components:
@@ -60,20 +60,20 @@ func TestRun_theStoryWithPullRequests_github(t *testing.T) {
 	s.release("web", "1.1.1")
 	event("a newer image: dev is pushed, the pull request is refreshed", engine.ActionPushed, engine.ActionRefreshed)
 	s.repo.MergePull("ada", 1, "squash")
-	event("a person merged: prod is proposed", engine.ActionOpened)
+	event("a user merged: prod is proposed", engine.ActionOpened)
 	s.pulls(stagingHead+" merged", prodHead+" open")
 	head := s.repo.Pull(2).HeadCommit
 	s.repo.SetStatus("ci", head, "e2e", "pending")
-	s.because(event("a check is pending, nobody approved", engine.ActionRefreshed), "prod", "proposed: ")
+	s.because(event("a check is pending, not approved", engine.ActionRefreshed), "prod", "proposed: ")
 	s.repo.SetStatus("ci", head, "e2e", "success")
-	event("the check is green, nobody approved", engine.ActionRefreshed)
+	event("the check is green, not approved", engine.ActionRefreshed)
 	s.repo.Review("bob", 2, "APPROVED")
-	event("somebody approved: prod is merged", engine.ActionMerged)
+	event("approved: prod is merged", engine.ActionMerged)
 	s.pulls(stagingHead+" merged", prodHead+" merged")
 	s.release("web", "1.2.0")
 	event("a new image again", engine.ActionPushed, engine.ActionOpened)
 	s.repo.ClosePull("ada", 3)
-	report := event("a person closed the pull request")
+	report := event("a user closed the pull request")
 	s.because(report, "staging", "rejected: ", "ada")
 	event("nothing new since then")
 	for environment, tags := range map[string]string{"dev": "1.2.0 1.0.0", "staging": "1.1.1 1.0.0", "prod": "1.1.1 1.0.0"} {
