@@ -117,7 +117,7 @@ func (x *executor) refreshText(ctx context.Context, effect Effect, pushed bool) 
 	if body := pullrequest.MergeBody(pr.Body, pullrequest.Body(page)); body != pr.Body {
 		edit.Body = &body
 	}
-	isOurs := pullrequest.GaveTitle(pr.Body, pr.Title)
+	isOurs := pullrequest.WroteTitle(pr.Body, pr.Title)
 	if commit, err := x.r.Objects.Commit(p.Open.Commit); pushed && err == nil {
 		subject, _, _ := strings.Cut(commit.Message, "\n")
 		isOurs = isOurs || subject == pr.Title // it came with the old head

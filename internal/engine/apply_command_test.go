@@ -41,7 +41,7 @@ func (w *world) answers(number int) string {
 	w.t.Helper()
 	var text string
 	for _, c := range w.Forge.CommentsOf(number) {
-		if c.Author.Same(enginetest.Bot) && strings.Contains(c.Body, pullrequest.AnswerMarker) {
+		if c.Author.Same(enginetest.Bot) && strings.Contains(c.Body, pullrequest.ReplyMarker) {
 			if text != "" {
 				w.t.Errorf("#%d has two comments of ours", number)
 			}
@@ -308,7 +308,7 @@ func TestCommands_replyIsSanitized(t *testing.T) {
 	id := w.comment(1, "a@b", "/promoter reject see #12 @acme/all --> `x`")
 	w.run()
 	w.wantReactions(id, scm.ReactionRefused)
-	text := strings.TrimPrefix(w.answers(1), "<!-- "+pullrequest.AnswerMarker+" -->\n")
+	text := strings.TrimPrefix(w.answers(1), "<!-- "+pullrequest.ReplyMarker+" -->\n")
 	for _, bad := range []string{"@acme", "a@b", "#12", "#7", "-->", "<!--", "](https://"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("the answer holds %q:\n%s", bad, text)

@@ -15,24 +15,24 @@ import (
 	"promoter/internal/verb"
 )
 
-// replyToCommands writes the replies that the state records as owed: a reaction to each
+// replyToCommands writes the replies that the state records as pending: a reaction to each
 // comment, and one comment of ours on each pull request. They are recorded as done
 // afterwards, so an interruption only repeats them.
 func (x *executor) replyToCommands(ctx context.Context) error {
 	if x.r.Permissions == nil || !x.r.Repository.Features().Comments {
 		return nil
 	}
-	owed := map[int][]state.ProcessedComment{}
+	pending := map[int][]state.ProcessedComment{}
 	var numbers []int
 	for _, comment := range x.o.Promotion.State.PendingReplies() {
 		number := comment.Reply.Number
-		if owed[number] == nil {
+		if pending[number] == nil {
 			numbers = append(numbers, number)
 		}
-		owed[number] = append(owed[number], comment)
+		pending[number] = append(pending[number], comment)
 	}
 	for _, number := range numbers {
-		if err := x.reply(ctx, number, owed[number]); err != nil {
+		if err := x.reply(ctx, number, pending[number]); err != nil {
 			if err := x.o.failures.addOrStop(ctx, fmt.Sprintf("comment on #%d", number), err); err != nil {
 				return err
 			}
@@ -42,37 +42,37 @@ func (x *executor) replyToCommands(ctx context.Context) error {
 }
 
 // reply replies to the commands on one pull request.
-func (x *executor) reply(ctx context.Context, number int, owed []state.ProcessedComment) error {
+func (x *executor) reply(ctx context.Context, number int, pending []state.ProcessedComment) error {
 	conversation := x.r.Repository.Conversation()
-	var answers []pullrequest.Answered
-	for _, one := range owed {
+	var replies []pullrequest.CommandReply
+	for _, one := range pending {
 		comment := scm.Comment{ID: one.ID, Number: number, Created: one.At}
 		if err := replyError(x.o.failures, number, conversation.React(ctx, comment, scm.Reaction(one.Reply.Reaction))); err != nil {
 			return err
 		}
-		answer := pullrequest.Answered{Reply: *one.Reply}
-		if answer.Asks() {
+		reply := pullrequest.CommandReply{Reply: *one.Reply}
+		if reply.ShowsProposals() {
 			about, _, err := x.r.pullRequestReader().find(ctx, x.o, number)
 			if err != nil {
 				return err
 			}
-			asked, _ := command.Read("/promoter " + answer.Command)
-			targets := targetsOf(x.o, asked, about)
-			if asked.Verb == verb.Explain {
+			parsed, _ := command.Read("/promoter " + reply.Command)
+			targets := targetsOf(x.o, parsed, about)
+			if parsed.Verb == verb.Explain {
 				for _, target := range about.targets {
 					targets = append(targets, childrenOf(x.o, target)...)
 				}
 			}
-			answer.Proposals = pullrequest.Explained(x.plan.Proposals, x.plan.Decisions, targets)
+			reply.Proposals = pullrequest.Explained(x.plan.Proposals, x.plan.Decisions, targets)
 		}
-		answers = append(answers, answer)
+		replies = append(replies, reply)
 	}
-	if text := pullrequest.Answer(answers...); text != "" {
-		if err := replyError(x.o.failures, number, conversation.Say(ctx, number, pullrequest.AnswerMarker, text)); err != nil {
+	if text := pullrequest.ReplyBody(replies...); text != "" {
+		if err := replyError(x.o.failures, number, conversation.Say(ctx, number, pullrequest.ReplyMarker, text)); err != nil {
 			return err
 		}
 	}
-	for _, one := range owed {
+	for _, one := range pending {
 		x.o = x.o.withChanges(state.MarkReplied(one.ID))
 	}
 	return nil

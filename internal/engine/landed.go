@@ -23,9 +23,9 @@ type Landed struct {
 	Ours      bool      // promoter made the commit itself
 }
 
-// maxRecalled bounds how many commits of others are verified in one branch: each is a
+// maxForeignCommits bounds how many commits of others are verified in one branch: each is a
 // tree to read. It matters when a database starts empty.
-const maxRecalled = 200
+const maxForeignCommits = 200
 
 // Landed reads the landings from the trailers in the first-parent history of the
 // branches of a report, newest first in each, as far as it is readable. It stops at the
@@ -63,7 +63,7 @@ func (h historyReader) landedOn(ctx context.Context, o Observation, branch, know
 		}
 		ours := h.by.committed(commit)
 		fresh = fresh && commit.ID != known
-		isWanted := fresh && commit.Committer.When.After(since) && (ours || others < maxRecalled)
+		isWanted := fresh && commit.Committer.When.After(since) && (ours || others < maxForeignCommits)
 		for _, landed := range promotion.ReadTrailers(h.trailersOf(commit)) {
 			if o.baseOf(landed.Target) == branch {
 				found[landed.Target] = append(found[landed.Target], promotion.Landing{Commit: commit.ID, Snapshot: landed.Snapshot})

@@ -272,7 +272,7 @@ func currentFirst(o Observation, target promotion.Target, found []promotion.Land
 	}
 	head, at := o.Heads[o.baseOf(target)], o.currentIndex(target, landings)
 	for i := range landings[:max(at, 0)] {
-		landings[i].TakenBack = true
+		landings[i].Reverted = true
 	}
 	switch {
 	case at > 0:

@@ -230,7 +230,7 @@ func TestCommands_deletedComment(t *testing.T) {
 	}
 	w.run()
 	if !w.held() || len(w.state().PendingReplies()) > 0 {
-		t.Errorf("held: %v, owed: %v", w.held(), w.state().PendingReplies())
+		t.Errorf("held: %v, replies: %v", w.held(), w.state().PendingReplies())
 	}
 	w.calm()
 }

@@ -156,11 +156,11 @@ func (h *host) reserve(now time.Time) (wait time.Duration, reserved bool) {
 
 // Bounds of a backoff.
 const (
-	firstPause   = time.Second      // after a refusal without a time; doubles with each further one
-	longestPause = 5 * time.Minute  // without a time
-	longestAsked = time.Hour        // of a Retry-After: a server's mistake must end
-	mayFail      = 3                // failed requests in a row before a backoff
-	firstRest    = 30 * time.Second // after those, up to a half less; doubles with each further failure
+	firstPause    = time.Second      // after a refusal without a time; doubles with each further one
+	longestPause  = 5 * time.Minute  // without a time
+	maxRetryAfter = time.Hour        // of a Retry-After: a server's mistake must end
+	mayFail       = 3                // failed requests in a row before a backoff
+	firstRest     = 30 * time.Second // after those, up to a half less; doubles with each further failure
 )
 
 // refuse starts a backoff for the time that the server named, or for one that doubles
@@ -175,7 +175,7 @@ func (h *host) refuse(now time.Time, asked time.Duration, named bool) time.Time 
 	}
 	pause := min(firstPause<<min(max(h.refusals-1, 0), 10), longestPause)
 	if named {
-		pause = min(asked, longestAsked)
+		pause = min(asked, maxRetryAfter)
 	}
 	if until := now.Add(pause); until.After(h.backoff) {
 		h.backoff, h.reason = until, "it asks for fewer requests"

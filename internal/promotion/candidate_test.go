@@ -54,7 +54,7 @@ func TestPlan_eligibleSnapshotStaysEligible(t *testing.T) {
 	t.Run("not when it was reverted there", func(t *testing.T) {
 		t.Parallel()
 		w, landing := past(t)
-		landing.TakenBack = true
+		landing.Reverted = true
 		w.Expect("staging/shop", promotion.Waiting, waits)
 	})
 	t.Run("not when it was rejected there", func(t *testing.T) {

@@ -46,7 +46,7 @@ type Rule string
 const (
 	RuleNewer         Rule = "newer"          // a newer version is available
 	RuleParent        Rule = "parent"         // the parent environment has another version
-	RuleGiven         Rule = "given"          // a user named the version
+	RuleRequested     Rule = "requested"      // a user requested the version
 	RuleSame          Rule = "same"           // nothing differs
 	RuleAbsent        Rule = "absent"         // no files
 	RuleNoReference   Rule = "no-reference"   // files without a reference

@@ -55,7 +55,7 @@ func anyHistory(t *testing.T, c *config.Config, random *rand.Rand) *promotiontes
 		for range random.IntN(4) {
 			until := at
 			at = at.Add(-time.Duration(random.IntN(120)) * time.Minute)
-			w.Landed(target, at, until, pick()...).TakenBack = random.IntN(4) == 0
+			w.Landed(target, at, until, pick()...).Reverted = random.IntN(4) == 0
 		}
 		if random.IntN(3) == 0 {
 			w.Decides(state.Reject(w.StateTarget(target), state.Rejection{Act: promotiontest.ByAda(""), Images: promotiontest.Images(pick()[random.IntN(2)])}))
@@ -98,7 +98,7 @@ func keepsPromises(w *promotiontest.Scenario, t *testing.T, seed uint64, target 
 	if at.Environment == "staging" && !soakedHour(landings, i, same) {
 		t.Errorf("seed %d: %s takes what did not soak: %s", seed, target, d.Snapshot)
 	}
-	if landings[i].TakenBack && i > 0 {
+	if landings[i].Reverted && i > 0 {
 		t.Errorf("seed %d: %s takes what was taken back: %s", seed, target, d.Snapshot)
 	}
 }

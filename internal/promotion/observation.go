@@ -150,8 +150,8 @@ type Landing struct {
 	Until time.Time
 	// Checks are the statuses of the commit, if a child environment requires them.
 	Checks []Check
-	// TakenBack is set if a user reverted it, or edited it away.
-	TakenBack bool
+	// Reverted is set if a user reverted it, or edited it away.
+	Reverted bool
 }
 
 // Check is what one status or check run reported about a commit.

@@ -79,16 +79,16 @@ func newerMoves(moves []Move) Reason {
 }
 
 func explicitMoves(moves []Move) Reason {
-	return Reason{Rule: RuleGiven, Message: "requested: " + movesText(moves)}
+	return Reason{Rule: RuleRequested, Message: "requested: " + movesText(moves)}
 }
 
 func requestedBy(moves []Move, request state.Request) Reason {
-	return Reason{Rule: RuleGiven, Message: fmt.Sprintf("requested by %s: %s", actor(request.Act), movesText(moves))}
+	return Reason{Rule: RuleRequested, Message: fmt.Sprintf("requested by %s: %s", actor(request.Act), movesText(moves))}
 }
 
 // nothingRequested is the reason of a request for versions that no file refers to.
 func nothingRequested(request state.Request) Reason {
-	return Reason{Rule: RuleGiven, Message: fmt.Sprintf("%s requested %s, which no file here references",
+	return Reason{Rule: RuleRequested, Message: fmt.Sprintf("%s requested %s, which no file here references",
 		actor(request.Act), strings.Join(request.With, ", "))}
 }
 

@@ -60,7 +60,7 @@ func unwantedVersion(in *input, move Move) (Reason, bool) {
 			pinned, found := l.Snapshot[move.Component]
 			return found && SameRollout(pinned.Version, move.To)
 		})
-		if i >= 0 && landings[i].TakenBack {
+		if i >= 0 && landings[i].Reverted {
 			return Reason{Rule: RuleReverted, Message: targetsText([]Move{move}) + " was reverted in " + source.Environment}, true
 		}
 	}

@@ -72,7 +72,7 @@ func tenuresIn(in *input, source Target, past bool) []tenure {
 		}
 		found = append(found, tenure{
 			versions: versions, since: landing.At, until: landing.Until,
-			checks: landing.Checks, reverted: landing.TakenBack, past: true,
+			checks: landing.Checks, reverted: landing.Reverted, past: true,
 		})
 	}
 	return found

@@ -122,13 +122,13 @@ func TestDrain_refreshReportsStarvedSoak(t *testing.T) {
 	}
 	w.Stood("dev/shop", 10*time.Minute, 5*time.Minute, "web:1.3.1@"+promotiontest.DigestB)
 	landings := w.Landings[w.Target("dev/shop")]
-	landings[2].TakenBack = true
+	landings[2].Reverted = true
 	for _, c := range w.Decide("staging/shop").Conditions {
 		if c.Reason == none {
 			t.Error("what a person took back did not starve")
 		}
 	}
-	landings[2].TakenBack = false
+	landings[2].Reverted = false
 	expectShown(t, w.Decide("staging/shop"), "dev soak", none)
 	if d := w.Decide("dev/shop"); d.State != promotion.Proposed {
 		t.Errorf("%s: %s", d.State, d.Reason)

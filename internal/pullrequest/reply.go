@@ -12,39 +12,39 @@ import (
 	"promoter/internal/verb"
 )
 
-// AnswerMarker marks the one comment that replies to the commands on a pull
+// ReplyMarker marks the one comment that replies to the commands on a pull
 // request. It must not change.
-const AnswerMarker = "<!-- promoter: answer -->"
+const ReplyMarker = "<!-- promoter: answer -->"
 
-// maxAnswer is the most runes of it; every forge accepts so many.
-const maxAnswer = 60_000
+// maxReply is the most runes of it; every forge accepts so many.
+const maxReply = 60_000
 
-// Answered is a command with the proposals that it is about.
-type Answered struct {
+// CommandReply is a command with the proposals that it is about.
+type CommandReply struct {
 	state.Reply
 	Proposals []Proposal
 }
 
 // Verb returns the verb of the command; empty if there is none.
-func (a Answered) Verb() verb.Verb {
+func (a CommandReply) Verb() verb.Verb {
 	if a.Command == "" {
 		return ""
 	}
 	return command.Parse(a.Command).Verb
 }
 
-// Asks reports whether the reply shows proposals.
-func (a Answered) Asks() bool {
+// ShowsProposals reports whether the reply shows proposals.
+func (a CommandReply) ShowsProposals() bool {
 	v := a.Verb()
 	return a.Reaction == string(scm.ReactionDone) && (v == verb.Explain || v == verb.Promote)
 }
 
-// Answer returns the comment that replies to commands; empty if the reactions are
+// ReplyBody returns the comment that replies to commands; empty if the reactions are
 // enough.
-func Answer(all ...Answered) string {
+func ReplyBody(all ...CommandReply) string {
 	var b markdown
 	for _, one := range all {
-		if !one.Asks() && one.Message == "" {
+		if !one.ShowsProposals() && one.Message == "" {
 			continue
 		}
 		about := Sanitize(one.Login)
@@ -64,7 +64,7 @@ func Answer(all ...Answered) string {
 		}
 	}
 	text := strings.TrimRight(b.String(), "\n")
-	if cut := shorten(text, maxAnswer); cut != text {
+	if cut := shorten(text, maxReply); cut != text {
 		return cut[:max(strings.LastIndexByte(cut, '\n'), 0)] + "\n\n*Truncated: the rest exceeds the size of a comment.*"
 	}
 	return text

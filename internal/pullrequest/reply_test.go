@@ -25,10 +25,10 @@ func TestReply_golden(t *testing.T) {
 		Reason:     promotion.Reason{Message: "staging soak: 3h of 24h", Until: opens},
 		Conditions: []promotion.Condition{{Name: "staging soak", State: promotion.Pending, Value: "3h of 24h", Reason: "present since 2026-11-18T08:00:00Z", Until: &opens}},
 	}}}
-	for name, answers := range map[string][]pullrequest.Answered{
+	for name, answers := range map[string][]pullrequest.CommandReply{
 		"help": {{Reply: state.Reply{Login: "ann", Command: "help", Reaction: "done", Message: "here you may use hold, help"}}},
 		"explain": {{
-			Reply:    state.Reply{Login: "ann", Command: "explain", Reaction: "done"},
+			Reply:     state.Reply{Login: "ann", Command: "explain", Reaction: "done"},
 			Proposals: []pullrequest.Proposal{full().Proposal, waits},
 		}},
 		"hostile": {
@@ -36,7 +36,7 @@ func TestReply_golden(t *testing.T) {
 			{Reply: state.Reply{Login: "ben", Reaction: "unclear", Message: "unknown command"}},
 		},
 	} {
-		text := pullrequest.Answer(answers...)
+		text := pullrequest.ReplyBody(answers...)
 		path := filepath.Join("testdata", "answer", name+".md")
 		if *update {
 			if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
@@ -61,7 +61,7 @@ func TestAnswer_emptyIfReactionsAreEnough(t *testing.T) {
 	for _, a := range []state.Reply{
 		{Login: "ann", Command: "hold", Reaction: "done"}, {Login: "ann", Command: "explain", Reaction: "refused"}, {Login: "ann", Reaction: "unclear"},
 	} {
-		if text := pullrequest.Answer(pullrequest.Answered{Reply: a}); text != "" {
+		if text := pullrequest.ReplyBody(pullrequest.CommandReply{Reply: a}); text != "" {
 			t.Errorf("%+v is answered: %s", a, text)
 		}
 	}
@@ -69,11 +69,11 @@ func TestAnswer_emptyIfReactionsAreEnough(t *testing.T) {
 
 func TestAnswer_bounded(t *testing.T) {
 	t.Parallel()
-	var many []pullrequest.Answered
+	var many []pullrequest.CommandReply
 	for range 500 {
-		many = append(many, pullrequest.Answered{Reply: state.Reply{Login: "ann", Command: "promote x", Reaction: "refused", Message: strings.Repeat("ä", 500)}})
+		many = append(many, pullrequest.CommandReply{Reply: state.Reply{Login: "ann", Command: "promote x", Reaction: "refused", Message: strings.Repeat("ä", 500)}})
 	}
-	if n := utf8.RuneCountInString(pullrequest.Answer(many...)); n > 65_536 || n < 50_000 {
+	if n := utf8.RuneCountInString(pullrequest.ReplyBody(many...)); n > 65_536 || n < 50_000 {
 		t.Errorf("the answer has %d characters", n)
 	}
 }

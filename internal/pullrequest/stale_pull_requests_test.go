@@ -153,7 +153,7 @@ func TestPlan_childKeepsWhatItsParentHas(t *testing.T) {
 	w := ahead(t)
 	w.Landings[w.Target("dev/shop")] = []promotion.Landing{
 		{Commit: "b", Snapshot: promotiontest.SnapshotOf("web:1.4@" + promotiontest.DigestA)},
-		{Commit: "a", Snapshot: promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB), TakenBack: true},
+		{Commit: "a", Snapshot: promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB), Reverted: true},
 	}
 	expectOnly(w, pullrequest.StepClose, false, "web 1.5 was reverted in dev")
 }

@@ -232,6 +232,6 @@ environments:
 	back.Has("dev/shop", "web:1.4@"+promotiontest.DigestB)
 	back.Stood("dev/shop", 2*time.Hour, 0, "web:1.4@"+promotiontest.DigestB)
 	back.Stood("dev/shop", 5*time.Hour, 2*time.Hour, "web:1.5@"+promotiontest.DigestC)
-	back.Landings[back.Target("dev/shop")][1].TakenBack = true
+	back.Landings[back.Target("dev/shop")][1].Reverted = true
 	back.Expect("staging/shop", promotion.Proposed, "dev has: web 1.3 -> 1.4")
 }

@@ -99,9 +99,9 @@ func titleMark(title string) string {
 	return "<!-- promoter:title " + hex.EncodeToString(sum[:8]) + " -->"
 }
 
-// GaveTitle reports whether a title was written together with the body of a pull
+// WroteTitle reports whether a title was written together with the body of a pull
 // request. False proves nothing: a user may have removed the mark.
-func GaveTitle(body, title string) bool { return strings.Contains(body, titleMark(title)) }
+func WroteTitle(body, title string) bool { return strings.Contains(body, titleMark(title)) }
 
 // CommitMessage returns the subject, which is the title, and the body of the
 // commit of a page; trailers follow it. It mentions no user and references no
