@@ -16,6 +16,7 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/connect"
+	"promoter/internal/doctor"
 )
 
 const setupWord = "canary-setup-0123456789abcdef0123456789abcdef"
@@ -176,13 +177,13 @@ func TestDoctor_setup(t *testing.T) {
 	file := s.appFile(`app: {setup: "env:SETUP"}`, `app: github`)
 	check := func(env map[string]string) string {
 		known := func(name string) (string, bool) { value, ok := env[name]; return value, ok }
-		findings, err := app.Doctor(t.Context(), connect.Options{WritePace: -1, Config: file, Env: known, Now: s.clock.Now})
+		findings, err := doctor.Check(t.Context(), connect.Options{WritePace: -1, Config: file, Env: known, Now: s.clock.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var said strings.Builder
 		for _, f := range findings {
-			fmt.Fprintln(&said, f.Verdict, f.Subject, f.Says, f.Fix)
+			fmt.Fprintln(&said, f.Verdict, f.Subject, f.Message, f.Fix)
 		}
 		return said.String()
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/app"
 	"promoter/internal/connect"
+	"promoter/internal/doctor"
 	"promoter/internal/scm/github"
 )
 
@@ -21,14 +21,14 @@ func (o *orchard) doctor(more string) string {
 		o.t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return serveSecret, name == "HOOK" }
-	findings, err := app.Doctor(o.t.Context(), connect.Options{Config: filepath.Join(o.dir, "server.yaml"), Env: env, Now: o.now})
+	findings, err := doctor.Check(o.t.Context(), connect.Options{Config: filepath.Join(o.dir, "server.yaml"), Env: env, Now: o.now})
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	var lines []string
 	for _, f := range findings {
 		if f.Subject == "forge github" {
-			lines = append(lines, fmt.Sprintf("%s: %s (%s)", f.Verdict, f.Says, f.Fix))
+			lines = append(lines, fmt.Sprintf("%s: %s (%s)", f.Verdict, f.Message, f.Fix))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -54,7 +54,7 @@ func TestDoctor_app(t *testing.T) {
 	page := o.github.URL() + "/settings/apps/promoter/permissions"
 	want := "fail: the App promoter does not ask for permissions that are always needed: Checks: read-only (add them at " + page + ", then an owner of each account accepts them)\n" +
 		"warn: the App promoter does not ask for permissions that are needed sometimes: Issues: read and write (if a config names labels that the repository does not have yet, or people steer by comments) (if so, add them at " + page + ", then an owner of each account accepts them)\n" +
-		"warn: the App promoter does not subscribe to issue_comment: what they tell is found by the poll alone, every 5m0s (tick them at " + page + ", unless a webhook of the organization or the repositories tells of them)"
+		"warn: the App promoter does not subscribe to issue_comment: what they report is found only by the poll, every 5m0s (tick them at " + page + ", unless a webhook of the organization or the repositories sends them)"
 	if got := o.doctor(receivers); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

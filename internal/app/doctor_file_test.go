@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/app"
 	"promoter/internal/connect"
+	"promoter/internal/doctor"
 )
 
 // Doctor says of each receiver what serve says at its start, whatever proves it.
@@ -32,7 +32,7 @@ receivers:
 		"receiver quay":  "ok has a credential",
 		"receiver short": "fail its pathSecret has fewer than 32 characters",
 		"receiver none":  "fail secret env:NONE: the environment variable is not set",
-		"receiver open":  "warn takes webhooks of anybody",
+		"receiver open":  "warn accepts webhooks from any sender",
 	} {
 		if !strings.HasPrefix(said[subject], want) {
 			t.Errorf("%s: %q, want %q", subject, said[subject], want)
@@ -86,13 +86,13 @@ func doctored(t *testing.T, text string, secrets map[string]string) map[string]s
 		t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { value, ok := secrets[name]; return value, ok }
-	findings, err := app.Doctor(t.Context(), connect.Options{Config: file, Env: env, Now: time.Now})
+	findings, err := doctor.Check(t.Context(), connect.Options{Config: file, Env: env, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	said := map[string]string{}
 	for _, f := range findings {
-		said[f.Subject] = string(f.Verdict) + " " + f.Says
+		said[f.Subject] = string(f.Verdict) + " " + f.Message
 	}
 	return said
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/app"
 	"promoter/internal/connect"
+	"promoter/internal/doctor"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -29,13 +29,13 @@ networks: [127.0.0.0/8]
 		s.t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return s.token, name == "TOKEN" }
-	findings, err := app.Doctor(s.t.Context(), connect.Options{Config: file, Env: env, Now: now})
+	findings, err := doctor.Check(s.t.Context(), connect.Options{Config: file, Env: env, Now: now})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	var lines []string
 	for _, f := range findings {
-		lines = append(lines, fmt.Sprintf("%s %s: %s (%s)", f.Verdict, f.Subject, f.Says, f.Fix))
+		lines = append(lines, fmt.Sprintf("%s %s: %s (%s)", f.Verdict, f.Subject, f.Message, f.Fix))
 	}
 	return strings.Join(lines, "\n")
 }

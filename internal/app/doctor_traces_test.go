@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/app"
 	"promoter/internal/connect"
+	"promoter/internal/doctor"
 	"promoter/internal/telemetry/telemetrytest"
 )
 
@@ -50,13 +50,13 @@ networks: [127.0.0.0/8]
 			}
 			return "Bearer canary", set && name == "OTLP"
 		}
-		findings, err := app.Doctor(t.Context(), connect.Options{Config: file, Env: env, Now: workday})
+		findings, err := doctor.Check(t.Context(), connect.Options{Config: file, Env: env, Now: workday})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var lines []string
 		for _, f := range findings {
-			lines = append(lines, fmt.Sprintf("%s %s: %s (%s)", f.Verdict, f.Subject, f.Says, f.Fix))
+			lines = append(lines, fmt.Sprintf("%s %s: %s (%s)", f.Verdict, f.Subject, f.Message, f.Fix))
 		}
 		said := strings.Join(lines, "\n")
 		if !strings.Contains(said, test.want) || strings.Contains(said, "canary") || strings.Count(said, " traces: ") != 1 {

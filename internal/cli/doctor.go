@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"promoter/internal/app"
 	"promoter/internal/connect"
+	"promoter/internal/doctor"
 )
 
 func newDoctor(system System) *cobra.Command {
@@ -23,7 +23,7 @@ func newDoctor(system System) *cobra.Command {
 			if err := checkOutput(output); err != nil {
 				return err
 			}
-			findings, err := app.Doctor(command.Context(), connect.Options{Config: file, Env: system.Env, Now: time.Now})
+			findings, err := doctor.Check(command.Context(), connect.Options{Config: file, Env: system.Env, Now: time.Now})
 			if err != nil {
 				return err
 			}
@@ -44,20 +44,20 @@ type doctorJSON struct {
 }
 
 type findingJSON struct {
-	Verdict app.Verdict `json:"verdict"`
-	Subject string      `json:"subject"`
-	Says    string      `json:"says"`
-	Fix     string      `json:"fix,omitempty"`
+	Verdict doctor.Verdict `json:"verdict"`
+	Subject string         `json:"subject"`
+	Message string         `json:"message"`
+	Fix     string         `json:"fix,omitempty"`
 }
 
 // doctorSchema is the number of the JSON format, as planSchema is.
 const doctorSchema = 1
 
-func sayFindings(system System, findings []app.Finding, output string) error {
+func sayFindings(system System, findings []doctor.Finding, output string) error {
 	result := doctorJSON{Schema: doctorSchema, Healthy: true, Findings: []findingJSON{}}
 	for _, f := range findings {
 		result.Findings = append(result.Findings, findingJSON(f))
-		if f.Verdict == app.VerdictFail {
+		if f.Verdict == doctor.Fail {
 			result.Healthy = false
 		}
 	}
@@ -71,10 +71,10 @@ func sayFindings(system System, findings []app.Finding, output string) error {
 }
 
 // findingLines is one line for each check.
-func findingLines(findings []app.Finding) string {
+func findingLines(findings []doctor.Finding) string {
 	var b strings.Builder
 	for _, f := range findings {
-		line := fmt.Sprintf("%-4s  %s: %s", f.Verdict, f.Subject, strings.ReplaceAll(f.Says, "\n", "; "))
+		line := fmt.Sprintf("%-4s  %s: %s", f.Verdict, f.Subject, strings.ReplaceAll(f.Message, "\n", "; "))
 		if f.Fix != "" {
 			line += " (" + f.Fix + ")"
 		}

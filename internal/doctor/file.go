@@ -1,0 +1,212 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	serverconfig "promoter/internal/config/server"
+	"promoter/internal/connect"
+	"promoter/internal/database"
+	"promoter/internal/outbound"
+	"promoter/internal/telemetry"
+)
+
+// checkSecrets resolves every reference of the file.
+func checkSecrets(s *connect.Server, f *findings) {
+	failed, count := map[string]bool{}, 0
+	for _, one := range references(s) {
+		if one.reference.IsZero() {
+			continue
+		}
+		count++
+		if _, err := one.reference.Resolve(s.SecretSources()); err != nil {
+			failed[one.subject] = true
+			f.fail(one.subject, "set the variable, or make the file readable for promoter", "%v", err)
+		}
+	}
+	if len(failed) == 0 {
+		f.ok("secrets", "%d of %d are there", count, count)
+	}
+	if _, err := s.APIToken(); err != nil && !failed["api"] {
+		f.fail("api", "", "%v", err)
+	}
+}
+
+// reference is a reference to a secret, and what it belongs to.
+type reference struct {
+	subject   string
+	reference serverconfig.Reference
+}
+
+func references(s *connect.Server) []reference {
+	file := s.File
+	all := []reference{
+		{"database", file.Database.URL}, {"api", file.API}, {"tls", file.TLS.Certificate}, {"tls", file.TLS.Key},
+	}
+	for _, forge := range file.Forges {
+		subject := "forge " + forge.Name
+		all = append(all, reference{subject, forge.Token}, reference{subject, forge.Password}, reference{subject, forge.SSHKey}, reference{subject, forge.KnownHosts})
+		if forge.App == nil {
+			continue
+		}
+		all = append(all, reference{subject, forge.App.Key})
+		if _, err := s.AppFolder(forge.Name).Read(); err != nil { // the setup page is required until the App exists
+			all = append(all, reference{subject, forge.App.Setup})
+		}
+	}
+	for _, r := range file.Registries {
+		subject := "registry " + r.Host
+		all = append(all, reference{subject, r.Password}, reference{subject, r.Token}, reference{subject, r.Login.Key}, reference{subject, r.Login.Secret})
+	}
+	for _, header := range file.Traces.Headers {
+		all = append(all, reference{"traces", header.Value})
+	}
+	for _, r := range file.Receivers {
+		subject := "receiver " + r.Name
+		all = append(all, reference{subject, r.Secret}, reference{subject, r.PathSecret})
+	}
+	return all
+}
+
+// checkTLS reads the certificate as the service does, or warns if the service listens for
+// other machines without one.
+func checkTLS(ctx context.Context, s *connect.Server, f *findings) {
+	if !s.File.TLS.On() {
+		if !outbound.IsLoopback(outbound.Hostname(s.File.Listen)) {
+			f.warn("tls", "let a proxy speak TLS before it, or set tls", "%s is reached by others, and does not speak TLS", s.File.Listen)
+		}
+		return
+	}
+	certificate, err := s.OpenCertificate(ctx, slog.New(slog.DiscardHandler))
+	if err != nil {
+		if !f.failed("tls") {
+			f.fail("tls", "serve does not start with it: name a certificate and its key", "%v", err)
+		}
+		return
+	}
+	leaf := certificate.Leaf()
+	expiry := connect.Expiry(leaf.NotAfter, s.Now())
+	names := strings.Join(leaf.DNSNames, ", ")
+	if leaf.NotAfter.Sub(s.Now()) <= connect.ExpiresSoon {
+		f.warn("tls", "renew it: the files are read again by themselves", "the certificate for %s %s, on %s", names, expiry, leaf.NotAfter.UTC().Format("2006-01-02"))
+		return
+	}
+	f.ok("tls", "the certificate for %s %s", names, expiry)
+}
+
+// checkReceivers makes each receiver as the service does at its start. It sends no
+// request.
+func checkReceivers(c *connect.Connections, f *findings) {
+	s := c.Server
+	for _, entry := range s.File.Receivers {
+		subject := "receiver " + entry.Name
+		switch _, err := s.NewReceiver(entry, &http.Client{Transport: c.HTTP.Forges}); {
+		case err != nil && f.failed(subject): // checkSecrets reported it
+		case errors.Is(err, connect.ErrNoApp):
+			f.warn(subject, "make the App at "+s.AppSetupURL(entry.App), "%v", connect.ErrNoApp)
+		case err != nil:
+			f.fail(subject, "serve does not start with it: see docs/webhooks.md", "%s", strings.TrimPrefix(err.Error(), subject+": "))
+		case entry.Anonymous:
+			f.warn(subject, "give it a credential: each webhook triggers a reconciliation", "accepts webhooks from any sender")
+		default:
+			f.ok(subject, "has a credential")
+		}
+	}
+	switch {
+	case len(s.File.Receivers) == 0:
+		f.warn("receivers", "add receivers, or accept the delay", "there are none: new versions are found by the poll, every %v", s.File.Poll)
+	case s.File.URL == "":
+		f.warn("url", "write url: https://HOST", "the address at which senders reach promoter is not known")
+	default:
+		f.ok("url", "%s", s.File.URL)
+	}
+}
+
+const writeFix = "let promoter write there, or name another folder"
+
+// checkDatabase checks that the database can be used, and leaves its tables as they are.
+// A running service may hold the SQLite file open, so the file and its folder are
+// checked. The mirrors are in the data folder, which may be another one.
+func checkDatabase(ctx context.Context, s *connect.Server, f *findings) {
+	if url := s.File.Database.URL; !url.IsZero() {
+		checkPostgres(ctx, s, url, f)
+		checkFolder("data", s.File.Data, f)
+		return
+	}
+	path := s.DatabasePath()
+	if filepath.Dir(path) != filepath.Clean(s.File.Data) {
+		checkFolder("data", s.File.Data, f)
+	}
+	if !checkFolder("database", filepath.Dir(path), f) {
+		return
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0) //nolint:gosec // the path is the one of the server file
+	switch {
+	case os.IsNotExist(err): // serve creates it
+	case err != nil:
+		f.fail("database", "give the file to promoter's user", "the file cannot be written: %v", err)
+		return
+	default:
+		_ = file.Close()
+	}
+	f.ok("database", "SQLite, in a folder that can be written")
+}
+
+// checkFolder reports whether files can be created in a folder. If not, or if the folder
+// does not exist yet, that is a finding.
+func checkFolder(subject, folder string, f *findings) bool {
+	probe, err := os.CreateTemp(folder, ".doctor-*")
+	switch {
+	case os.IsNotExist(err):
+		f.ok(subject, "%s is not there yet: serve makes it", folder)
+		return false
+	case err != nil:
+		f.fail(subject, writeFix, "its folder cannot be written: %v", err)
+		return false
+	}
+	_ = probe.Close()
+	if err := os.Remove(probe.Name()); err != nil {
+		f.warn(subject, "remove that file", "%v", err)
+		return false
+	}
+	return true
+}
+
+func checkPostgres(ctx context.Context, s *connect.Server, url serverconfig.Reference, f *findings) {
+	address, err := url.Resolve(s.SecretSources())
+	if err != nil {
+		return // checkSecrets reported it
+	}
+	at, known, err := database.SchemaVersion(ctx, address)
+	switch {
+	case err != nil:
+		f.fail("database", fixFor(err, "see docs/database.md"), "%v", err)
+	case at < known:
+		f.ok("database", "PostgreSQL answers; its tables are at step %d, and serve brings them to %d", at, known)
+	default:
+		f.ok("database", "PostgreSQL answers; its tables are at step %d", at)
+	}
+}
+
+// checkTraces sends an empty request to the collector. The service works without it, so
+// an error is only a warning.
+func checkTraces(ctx context.Context, c *connect.Connections, f *findings) {
+	endpoint := c.Server.File.Traces.Endpoint
+	if endpoint == "" || f.failed("traces") {
+		return
+	}
+	options, err := c.TraceOptions("doctor")
+	if err == nil {
+		err = telemetry.Probe(ctx, options)
+	}
+	if err != nil {
+		f.warn("traces", fixFor(err, "see docs/service.md"), "%v", err)
+		return
+	}
+	f.ok("traces", "the collector at %s takes them", outbound.Host(endpoint))
+}

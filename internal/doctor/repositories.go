@@ -1,0 +1,134 @@
+package doctor
+
+import (
+	"context"
+	"sync"
+
+	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
+	"promoter/internal/connect"
+	"promoter/internal/fault"
+	"promoter/internal/image"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+	"promoter/internal/workspace"
+)
+
+// checkRepositories checks each repository, and the registries that their configs name.
+func checkRepositories(ctx context.Context, session *connect.Session, f *findings) {
+	for _, note := range session.Notes {
+		f.warn("forges", "", "%s", note)
+	}
+	if len(session.Repositories) == 0 {
+		f.warn("repositories", "add repositories, or install the App on some", "there are none to work on")
+	}
+	queried := &queries{seen: map[string]bool{}}
+	session.Each(func(r *connect.Repository) {
+		if loaded := checkRepository(ctx, session, r, f); loaded != nil {
+			checkRegistries(ctx, session, r, loaded, queried, f)
+		}
+	})
+	for _, entry := range session.Server.File.Registries {
+		if entry.HasCredentials() && queried.first(entry.Host) {
+			f.warn("registry "+entry.Host, "check usableBy, or take the entry out", "no repository that was checked follows an image there: its credential was not tried")
+		}
+	}
+}
+
+// checkRepository returns the config of the repository if it can be worked on.
+func checkRepository(ctx context.Context, session *connect.Session, r *connect.Repository, f *findings) *config.Config {
+	subject := "repository " + r.Name
+	if r.Err != nil {
+		f.fail(subject, fixFor(r.Err, "see docs/forges.md for the rights that are needed"), "%v", r.Err)
+		return nil
+	}
+	info := r.SCM.Info()
+	switch {
+	case info.Archived:
+		f.warn(subject, "take it out of the file, or unarchive it", "it is archived: nothing can be done there")
+		return nil
+	case !info.MayPush:
+		f.fail(subject, "give the credential the right to write", "the credential may read it and not push")
+		return nil
+	}
+	checkStateBranch(ctx, r, subject, f)
+	var loaded *config.Config
+	err := workspace.Try(ctx, session, r, workspace.Options{}, func(w *workspace.Workspace) (err error) {
+		loaded, _, err = w.Config(ctx)
+		return err
+	})
+	if err != nil {
+		f.fail(subject, fixFor(err, "check it with promoter validate"), "%v", err)
+		return nil
+	}
+	if r.Forge.Config.Kind == serverconfig.ForgeGit { // which reports permissions only on a push
+		f.ok(subject, "opens, and has a valid config")
+	} else {
+		f.ok(subject, "opens, may be pushed to, and has a valid config")
+	}
+	return loaded
+}
+
+// checkStateBranch checks that the rules of the forge permit to push the state branch.
+func checkStateBranch(ctx context.Context, r *connect.Repository, subject string, f *findings) {
+	ruled, ok := r.SCM.(scm.Ruled)
+	if !ok || !r.SCM.Features().Rules {
+		return
+	}
+	rules, err := ruled.Rules(ctx, state.Branch)
+	const fix = "leave " + state.Branch + " out of the rule for branches, or let promoter go past it"
+	switch {
+	case fault.KindOf(err) == fault.NotFound: // the branch is created with the first entry
+	case err != nil:
+		f.warn(subject, fixFor(err, "see docs/forges.md"), "the rules for %s cannot be read: %v", state.Branch, err)
+	case rules.Signed:
+		f.fail(subject, fix, "%s may not be pushed to: the forge wants signed commits there", state.Branch)
+	case rules.Queue:
+		f.fail(subject, fix, "%s may not be pushed to: the forge wants a merge queue there", state.Branch)
+	case rules.PullRequests || rules.Approvals > 0 || len(rules.Checks) > 0: // the forge does not report whether promoter is exempt
+		f.warn(subject, fix, "the forge wants pull requests or checks for %s, unless promoter may go past that", state.Branch)
+	}
+}
+
+// queries remembers which registries were queried, so that each is queried once for each
+// repository.
+type queries struct {
+	mutex sync.Mutex
+	seen  map[string]bool // the host, or host and repository
+}
+
+// first reports whether the key is new, and adds it.
+func (q *queries) first(key string) bool {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	known := q.seen[key]
+	q.seen[key] = true
+	return !known
+}
+
+// probeTag is the tag that is queried. It need not exist: the registry answers all the
+// same.
+const probeTag = "latest"
+
+// checkRegistries queries each host for one image that the repository follows, with the
+// credentials that the repository may use.
+func checkRegistries(ctx context.Context, session *connect.Session, r *connect.Repository, loaded *config.Config, queried *queries, f *findings) {
+	key := r.SCM.Info().Key
+	for _, component := range loaded.Components {
+		followed, ok := component.Pattern.Repository()
+		if !ok || !queried.first(followed.Host()+" "+string(key)) {
+			continue
+		}
+		queried.first(followed.Host())
+		subject := "registry " + followed.Host()
+		err := session.CheckCredential(key, followed)
+		if err == nil {
+			_, err = session.Registry(key).Resolve(ctx, image.Reference{Repository: followed, Tag: probeTag})
+		}
+		if err == nil || fault.KindOf(err) == fault.NotFound {
+			f.ok(subject, "answers %s about %s", r.Name, followed.Path())
+			continue
+		}
+		f.fail(subject, fixFor(err, "check its credential and usableBy in the server file"), "%s: %v", r.Name, err)
+	}
+}

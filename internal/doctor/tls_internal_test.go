@@ -1,0 +1,51 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	serverconfig "promoter/internal/config/server"
+	"promoter/internal/connect"
+	"promoter/internal/connect/connecttest"
+)
+
+func TestCheckTLS_withoutTLS(t *testing.T) {
+	t.Parallel()
+	for listen, warns := range map[string]bool{"127.0.0.1:8080": false, "localhost:8080": false, "[::1]:8080": false, ":8080": true, "0.0.0.0:80": true, "10.0.0.1:80": true} {
+		f := &findings{}
+		checkTLS(t.Context(), &connect.Server{File: &serverconfig.Config{Listen: listen}}, f)
+		if (len(f.all) == 1 && f.all[0].Verdict == Warn) != warns {
+			t.Errorf("%s: %+v", listen, f.all)
+		}
+	}
+}
+
+func TestCheckTLS_certificateExpires(t *testing.T) {
+	t.Parallel()
+	folder, until := t.TempDir(), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	connecttest.WriteCertificate(t, folder, "1", until)
+	noEnv := func(string) (string, bool) { return "", false }
+	file, problems := serverconfig.Load("server.yaml", fmt.Appendf(nil,
+		"version: 1\nlisten: \":8443\"\ntls:\n  certificate: \"file:%s/tls.crt\"\n  key: \"file:%[1]s/tls.key\"\n", folder), noEnv)
+	if file == nil {
+		t.Fatal(problems)
+	}
+	for _, test := range []struct {
+		at      time.Time
+		message string
+		verdict Verdict
+	}{
+		{until.AddDate(0, 0, -20), "expires in 20 days", OK},
+		{until.AddDate(0, 0, -13), "expires in 13 days", Warn},
+		{until.Add(-time.Hour), "expires within a day", Warn},
+		{until.AddDate(0, 0, 2), "has expired", Warn},
+	} {
+		f := &findings{}
+		checkTLS(t.Context(), &connect.Server{File: file, Now: func() time.Time { return test.at }}, f)
+		if got := f.all[0]; got.Verdict != test.verdict || !strings.Contains(got.Message, test.message) {
+			t.Errorf("at %v: %+v", test.at, got)
+		}
+	}
+}
