@@ -50,10 +50,10 @@ test: ## Run all tests without cgo; the acceptance stories on one forge.
 	CGO_ENABLED=0 go test -timeout 30m $(PACKAGES)
 
 .PHONY: check
-check: floors format vet lint race generated docs chart image-check ## Everything a change must pass.
+check: layers format vet lint race generated docs chart image-check ## Everything a change must pass.
 
-.PHONY: floors
-floors: ## Every package imports only lower floors.
+.PHONY: layers
+layers: ## Every package imports only packages of lower layers.
 	CGO_ENABLED=0 go test ./internal/layers
 
 .PHONY: format

@@ -42,7 +42,7 @@ func isSupport(folder string) bool {
 		return true
 	}
 	switch path.Base(folder) {
-	case "layers", "floors", "docscheck", "benchtree", "benchworld", "chartcheck":
+	case "layers", "docscheck", "benchtree", "benchworld", "chartcheck":
 		return true
 	}
 	return false
