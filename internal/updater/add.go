@@ -17,7 +17,7 @@ func addGroup(d *document, out *sink, m *yaml.Node, s site, tag, digest *yaml.No
 	out.claim(tag, digest)
 	for _, key := range keys {
 		if twice := node.Duplicate(m, key); twice != nil {
-			out.refuse(d.scalar(twice), s.followed.Component, "the key %s stands twice, and readers differ in which one they take", key)
+			out.refuse(d.scalar(twice), s.followed.Component, "the key %s occurs twice, and parsers differ in which one applies", key)
 			return
 		}
 	}
@@ -48,7 +48,7 @@ func addChart(d *document, out *sink, shape edit.Shape, version *yaml.Node, foll
 		out.refuse(d.scalar(version), followed.Component, "the version is a variable (%s); change it where the variable is set", shorten(value))
 	case !exactVersion.MatchString(value):
 		out.refuse(d.scalar(version), followed.Component,
-			"the range %s chooses a version by itself; write an exact version, which promotions can change", shorten(value))
+			"the range %s selects a version by itself; set an exact version, which promotions can change", shorten(value))
 	default:
 		out.add(site{shape: shape, followed: followed, tag: &part{scalar: d.scalar(version), format: formatChart}}, d.key())
 	}

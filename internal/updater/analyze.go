@@ -105,7 +105,7 @@ const largestSearched = 32 << 20
 // reference.
 func (u *Updater) read(file File) (content []byte, refusal *edit.Refusal) {
 	if file.Mode == Submodule {
-		return nil, refuseFile(file, "a submodule: promoter does not look into other repositories; exclude the path")
+		return nil, refuseFile(file, "a submodule: promoter does not read other repositories; exclude the path")
 	}
 	kind := u.filter.Kind(file.Path)
 	if kind == prefilter.Other && len(u.writes(file.Path)) == 0 {
@@ -115,7 +115,7 @@ func (u *Updater) read(file File) (content []byte, refusal *edit.Refusal) {
 		return nil, u.refuseUnread(file, kind, u.tooLarge())
 	}
 	if file.Read == nil {
-		return nil, u.refuseUnread(file, kind, "a "+string(file.Mode)+" that leads to nothing readable")
+		return nil, u.refuseUnread(file, kind, "a "+string(file.Mode)+" with an unreadable target")
 	}
 	content, err := file.Read()
 	if err != nil {
@@ -144,7 +144,7 @@ func (u *Updater) guard(file File, kind prefilter.Kind, content []byte) ([]byte,
 	case !may || over:
 		return nil, nil
 	case file.Mode == Symlink:
-		return nil, refuseFile(file, "a symbolic link: change the file that it leads to")
+		return nil, refuseFile(file, "a symbolic link: change its target")
 	}
 	return u.guardText(file, kind, content)
 }

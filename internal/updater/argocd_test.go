@@ -40,7 +40,7 @@ func TestArgoSource_targetRevision(t *testing.T) {
 		{name: "Git", before: source("https://github.com/acme/web", "path: deploy", "v1")},
 		{name: "Git that looks like the registry", before: source("https://quay.io/acme/manifests", "path: .", "v1")},
 		{name: "chart of an index", before: source("https://quay.io/acme/charts", "chart: web", "1.0.0")},
-		{name: "range", before: source("quay.io/acme/charts", "chart: web", "1.*"), refused: "file.yaml:8: the range 1.* chooses"},
+		{name: "range", before: source("quay.io/acme/charts", "chart: web", "1.*"), refused: "file.yaml:8: the range 1.* selects"},
 		{name: "partial range", before: source("quay.io/acme/charts", "chart: web", `"1.0"`), refused: "the range"},
 		{name: "generated", before: source("quay.io/acme/charts", "chart: web", `"{{.version}}"`), refused: "variable"},
 		{name: "no revision", before: argoSource("repoURL: quay.io/acme/charts\nchart: web")},

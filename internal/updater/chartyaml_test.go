@@ -27,7 +27,7 @@ func TestChartDependencies(t *testing.T) {
 		{name: "vendored", path: "Chart.yaml", before: chart("{name: web, version: 1.0.0}")},
 		{
 			name: "range", path: "Chart.yaml", before: chart("{name: web, version: ^1.0.0, repository: oci://quay.io/acme/charts}"),
-			refused: "Chart.yaml:5: the range ^1.0.0 chooses",
+			refused: "Chart.yaml:5: the range ^1.0.0 selects",
 		},
 		{name: "other lists of dependencies", before: "dependencies: [one, {name: web}, [quay.io/acme/web]]\n"},
 		{
@@ -59,7 +59,7 @@ func TestChartLock(t *testing.T) {
 			"\ndigest: " + digest1 + "\ngenerated: \"2026-11-21T10:00:00Z\"\n"
 	}
 	checkShapes(t, []shapeCase{
-		{name: "another version", path: "shop/Chart.lock", before: lock("1.0.0"), refused: `shop/Chart.lock:4: the lock holds 1.0.0; run "helm dependency update"`},
+		{name: "another version", path: "shop/Chart.lock", before: lock("1.0.0"), refused: `shop/Chart.lock:4: the lock has 1.0.0; run "helm dependency update"`},
 		{name: "the wanted version", path: "shop/Chart.lock", before: lock("2.0.0+build.5")},
 		{name: "another chart", path: "shop/Chart.lock", before: "dependencies:\n- {name: other, repository: oci://quay.io/acme/charts, version: 1.0.0}\n"},
 	})

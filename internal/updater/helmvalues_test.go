@@ -54,7 +54,7 @@ func TestHelmValues_shapes(t *testing.T) {
 			before: "t: &t v1\nweb: {repository: quay.io/acme/web, tag: *t}\n", after: "t: &t v2\nweb: {repository: quay.io/acme/web, tag: *t}\n",
 		},
 		{name: "variable", before: "repository: quay.io/acme/web\ntag: ${TAG}\n", refused: "the version is a variable"},
-		{name: "the repository stands twice", before: "repository: quay.io/acme/web\nrepository: quay.io/acme/web\ntag: v1\n", refused: "the key repository stands twice"},
+		{name: "the repository stands twice", before: "repository: quay.io/acme/web\nrepository: quay.io/acme/web\ntag: v1\n", refused: "the key repository occurs twice"},
 		{name: "a name beside another repository", before: "name: web\nrepository: quay.io/acme/other\ntag: v1\n"},
 		{name: "image, name and version", before: "image: {name: quay.io/acme/web, version: v1}\n", after: "image: {name: quay.io/acme/web, version: v2}\n"},
 		{name: "full image and version", before: "image: quay.io/acme/web\nversion: v1\n", after: "image: quay.io/acme/web\nversion: v2\n"},

@@ -51,7 +51,7 @@ func findKustomizeImage(d *document, out *sink, entry *yaml.Node) {
 	}
 	if reference.Tag != "" || reference.Digest != "" {
 		out.claim(name)
-		out.refuse(d.scalar(name), followed.Component, "the name %s has a version of its own, so the entry holds for no other; name the repository alone", shorten(name.Value))
+		out.refuse(d.scalar(name), followed.Component, "the name %s has a version of its own, so the entry applies to no other; name only the repository", shorten(name.Value))
 		return
 	}
 	s := site{shape: shapeKustomize, followed: followed, editable: &editable{

@@ -75,7 +75,7 @@ func TestKustomize_layouts(t *testing.T) {
 			name:   "tag and digest in one scalar",
 			before: entryOf("    newTag: v1@" + digest1 + "\n"), after: entryOf("    newTag: v2@" + digest2 + "\n"),
 		},
-		{name: "the tag stands twice", before: entryOf("    newTag: v0\n    newTag: v1\n"), refused: "the key newTag stands twice"},
+		{name: "the tag stands twice", before: entryOf("    newTag: v0\n    newTag: v1\n"), refused: "the key newTag occurs twice"},
 		{name: "variable", before: entryOf("    newTag: ${TAG}\n"), refused: "the version is a variable (${TAG})"},
 		{name: "a number stays a string", before: entryOf("    newTag: 1.10\n"), after: entryOf("    newTag: v2\n")},
 		{name: "another name", before: "images:\n- name: quay.io/acme/web\n  newName: quay.io/acme/other\n  newTag: v1\n"},

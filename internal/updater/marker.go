@@ -118,7 +118,7 @@ func visitMarker(d *document, out *sink, n *yaml.Node) {
 	}
 	followed, found := d.follower.Named(d.file, m.component)
 	if !found {
-		out.note(s, "the mark names %s, which is not followed here", shorten(m.component))
+		out.note(s, "the marker names %s, which is not followed here", shorten(m.component))
 		return
 	}
 	mark := marked{marker: m, scalar: s, followed: followed}
@@ -138,7 +138,7 @@ func (x *sink) finish() findings {
 			x.addMarked(i)
 		case component != mark.component:
 			x.refuseAt(mark.scalar, mark.component,
-				"the mark names "+mark.component+" and the value is of "+component)
+				"the marker names "+mark.component+" and the value is of "+component)
 		}
 	}
 	kept := x.sites[:0]

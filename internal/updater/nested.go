@@ -22,7 +22,7 @@ const maxNesting = 4
 
 // Reasons why the text of a scalar is not inspected.
 var (
-	errNoBlock = errors.New("it is no literal block (|)")
+	errNoBlock = errors.New("it is not a literal block (|)")
 	errNesting = errors.New("too many blocks are nested")
 )
 

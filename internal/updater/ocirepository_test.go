@@ -19,7 +19,7 @@ func TestOCIRepository_ref(t *testing.T) {
 		{name: "digest", before: ref("{digest: " + digest1 + "}"), after: ref("{digest: " + digest2 + "}")},
 		{name: "both", before: ref("{tag: v1, digest: " + digest1 + "}"), after: ref("{tag: v2, digest: " + digest2 + "}")},
 		{name: "digest is added", pin: image.PinTagDigest, before: ref("{tag: v1}"), after: ref("{tag: v2, digest: " + digest2 + "}")},
-		{name: "range", before: ref(`{semver: ">=1"}`), refused: "file.yaml:6: the range >=1 chooses"},
+		{name: "range", before: ref(`{semver: ">=1"}`), refused: "file.yaml:6: the range >=1 selects"},
 		{name: "variable", before: ref("{tag: \"${TAG}\"}"), refused: "variable"},
 		{name: "no ref", before: "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nspec: {url: " + manifests + "}\n"},
 		{name: "empty ref", before: ref("{}")},

@@ -37,7 +37,7 @@ func (s *site) editText(v image.Version) ([]span.Change, error) {
 		return nil, err
 	}
 	if current := s.tag.text(); s.tag.format == formatLocked && text != current {
-		return nil, fmt.Errorf("the lock holds %s; run \"helm dependency update\" for %s, or remove the lock", shorten(current), text)
+		return nil, fmt.Errorf("the lock has %s; run \"helm dependency update\" for %s, or remove the lock", shorten(current), text)
 	}
 	if s.tag.create != "" {
 		return []span.Change{span.AddKey(s.tag.mapping, s.tag.scalar, s.tag.create, text)}, nil
@@ -62,7 +62,7 @@ func (s *site) text(v image.Version) (string, error) {
 		}
 	}
 	if text == "" {
-		return "", fmt.Errorf("the file holds a %s and the wanted version has none", s.tag.format)
+		return "", fmt.Errorf("the file has a %s and the wanted version has none", s.tag.format)
 	}
 	return text, nil
 }
@@ -133,13 +133,13 @@ func (s *site) fill(v image.Version, needsTag, needsDigest bool) (desired, error
 			v.Tag, _ = s.current()
 		}
 		if v.Tag == "" {
-			return want, fmt.Errorf("the file holds a tag and the wanted version has none: give %s:TAG@DIGEST", name)
+			return want, fmt.Errorf("the file has a tag and the wanted version has none: give %s:TAG@DIGEST", name)
 		}
 		want.tag = v.Tag
 	}
 	if needsDigest {
 		if v.Digest == "" {
-			return want, fmt.Errorf("the file holds a digest, or shall hold one, and the wanted version has none: give %s:TAG@sha256:…", name)
+			return want, fmt.Errorf("the file has a digest, or must have one, and the wanted version has none: give %s:TAG@sha256:…", name)
 		}
 		want.digest = v.Digest
 	}

@@ -45,11 +45,11 @@ func TestPin_moving(t *testing.T) {
 func TestPin_halfVersions(t *testing.T) {
 	t.Parallel()
 	for before, want := range map[string]string{
-		"image: quay.io/acme/web:v1@" + digest1 + "\n":                                  "the file holds a digest, or shall hold one",
-		"image: quay.io/acme/web@" + digest1 + "\n":                                     "the file holds a digest, or shall hold one",
-		"repository: quay.io/acme/web\ntag: v1\ndigest: " + digest1 + "\n":              "the file holds a digest, or shall hold one",
-		"images: [{name: quay.io/acme/web, digest: \"" + digest1 + "\"}]\n":             "the file holds a digest, or shall hold one",
-		"images: [{name: quay.io/acme/web, newTag: v1, digest: \"" + digest1 + "\"}]\n": "the file holds a digest, or shall hold one",
+		"image: quay.io/acme/web:v1@" + digest1 + "\n":                                  "the file has a digest, or must have one",
+		"image: quay.io/acme/web@" + digest1 + "\n":                                     "the file has a digest, or must have one",
+		"repository: quay.io/acme/web\ntag: v1\ndigest: " + digest1 + "\n":              "the file has a digest, or must have one",
+		"images: [{name: quay.io/acme/web, digest: \"" + digest1 + "\"}]\n":             "the file has a digest, or must have one",
+		"images: [{name: quay.io/acme/web, newTag: v1, digest: \"" + digest1 + "\"}]\n": "the file has a digest, or must have one",
 	} {
 		if content, refused := rewriteWeb(t, updater.Followed{}, before, image.Version{Tag: "v2"}); content != before || !strings.Contains(refused, want) {
 			t.Errorf("%q became %q, refused %q", before, content, refused)
@@ -61,7 +61,7 @@ func TestPin_halfVersions(t *testing.T) {
 		t.Errorf("became %q, refused %q", content, refused)
 	}
 	const tagOnly = "image: quay.io/acme/web:v1\n"
-	if content, refused := rewriteWeb(t, updater.Followed{}, tagOnly, image.Version{Digest: digest2}); content != tagOnly || !strings.Contains(refused, "the file holds a tag") {
+	if content, refused := rewriteWeb(t, updater.Followed{}, tagOnly, image.Version{Digest: digest2}); content != tagOnly || !strings.Contains(refused, "the file has a tag") {
 		t.Errorf("became %q, refused %q", content, refused)
 	}
 }

@@ -114,7 +114,7 @@ func refuseOther(d *document, out *sink, n *yaml.Node, before, written string) b
 	case isVariable(written):
 		out.refuse(d.scalar(n), followed.Component, "the version is a variable (%s); change it where the variable is set", shorten(written))
 	default:
-		out.refuse(d.scalar(n), followed.Component, "%s starts like a reference to %s and is none", shorten(value), name)
+		out.refuse(d.scalar(n), followed.Component, "%s starts like a reference to %s but is not one", shorten(value), name)
 	}
 	return true
 }

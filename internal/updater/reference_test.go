@@ -72,7 +72,7 @@ func TestReference_styles(t *testing.T) {
 		{name: "another registry with a default", before: "image: ${REGISTRY:-docker.io}/acme/web:v1\n"},
 		{name: "name with a default and no version", before: "image: ${IMAGE:-quay.io/acme/web}\n"},
 		{name: "registry without a default", before: "image: ${REGISTRY}/acme/web:v1\n"},
-		{name: "broken digest", before: "image: quay.io/acme/web:v1@sha256:bad\n", refused: "starts like a reference to quay.io/acme/web and is none"},
+		{name: "broken digest", before: "image: quay.io/acme/web:v1@sha256:bad\n", refused: "starts like a reference to quay.io/acme/web but is not one"},
 		{name: "list in one value", before: "value: " + webV1 + "," + webV1 + "\n", refused: "starts like a reference"},
 		{name: "pattern of a policy", before: "image: quay.io/acme/web:*\n"},
 		{name: "constraint of Argo CD's image updater", before: "argocd-image-updater.argoproj.io/image-list: web=quay.io/acme/web:~1.2\n"},
@@ -128,7 +128,7 @@ func TestReference_shortNames(t *testing.T) {
 		"value: redis://redis:6379/0\n":        "",
 		"image: redis:${TAG}\n":                "the version is a variable",
 		"args: [\"--image=redis:$(TAG)\"]\n":   "the version is a variable",
-		"value: redis:7.2@sha256:misspelled\n": "starts like a reference to redis and is none",
+		"value: redis:7.2@sha256:misspelled\n": "starts like a reference to redis but is not one",
 	} {
 		t.Run(before, func(t *testing.T) {
 			t.Parallel()
