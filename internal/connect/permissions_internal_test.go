@@ -51,7 +51,7 @@ func permission(verbs, environments, applications string, who ...string) serverc
 	return serverconfig.Permission{Scope: serverconfig.Scope{Environments: listed(environments), Applications: listed(applications)}, Verbs: allowed, Who: who}
 }
 
-func place(environment, application string) promotion.Target {
+func target(environment, application string) promotion.Target {
 	return promotion.Target{Environment: environment, Application: application}
 }
 
@@ -62,24 +62,24 @@ func TestPermissions_decideWhoMayCommand(t *testing.T) {
 		permission("hold", "prod-eu", "shop", "dan"),
 		permission("promote", "", "blog", "eve"),
 	}}
-	prodEU, prodUS, staging := place("prod-eu", "shop"), place("prod-us", "shop"), place("staging", "shop")
+	prodEU, prodUS, staging := target("prod-eu", "shop"), target("prod-us", "shop"), target("staging", "shop")
 	for _, test := range []struct {
 		who    string
 		verb   verb.Verb
 		places []promotion.Target
 		want   string // empty: they may
 	}{
-		{"ann", verb.Hold, []promotion.Target{staging}, ""},                  // may write
-		{"ann", verb.Reject, []promotion.Target{prodEU}, ""},                 // the verb is not covered
-		{"ann", verb.Hold, []promotion.Target{prodEU}, "permissions"},        // a writer alone
-		{"ann", verb.Hold, []promotion.Target{staging, prodUS}, "prod-us"},   // all are needed
-		{"sam", verb.Hold, []promotion.Target{prodEU, prodUS}, ""},           // in the team
-		{"sam", verb.Hold, []promotion.Target{staging}, "may write"},         // and nothing else
-		{"cho", verb.Resume, []promotion.Target{prodEU}, ""},                 // by name, in any case
-		{"dan", verb.Hold, []promotion.Target{prodEU}, ""},                   // by the second entry
-		{"dan", verb.Hold, []promotion.Target{prodUS}, "permissions"},        // which is not about this place
-		{"dan", verb.Resume, []promotion.Target{prodEU}, "permissions"},      // nor about this verb
-		{"ann", verb.Promote, []promotion.Target{place("dev", "blog")}, "e"}, // in every environment
+		{"ann", verb.Hold, []promotion.Target{staging}, ""},                   // may write
+		{"ann", verb.Reject, []promotion.Target{prodEU}, ""},                  // the verb is not covered
+		{"ann", verb.Hold, []promotion.Target{prodEU}, "permissions"},         // a writer alone
+		{"ann", verb.Hold, []promotion.Target{staging, prodUS}, "prod-us"},    // all are needed
+		{"sam", verb.Hold, []promotion.Target{prodEU, prodUS}, ""},            // in the team
+		{"sam", verb.Hold, []promotion.Target{staging}, "may write"},          // and nothing else
+		{"cho", verb.Resume, []promotion.Target{prodEU}, ""},                  // by name, in any case
+		{"dan", verb.Hold, []promotion.Target{prodEU}, ""},                    // by the second entry
+		{"dan", verb.Hold, []promotion.Target{prodUS}, "permissions"},         // which is not about this target
+		{"dan", verb.Resume, []promotion.Target{prodEU}, "permissions"},       // nor about this verb
+		{"ann", verb.Promote, []promotion.Target{target("dev", "blog")}, "e"}, // in every environment
 		{"ann", verb.Hold, nil, "no place"},
 		{"zoe", verb.Hold, []promotion.Target{staging}, "may write"},
 		{"ann", verb.Help, nil, ""},
@@ -102,7 +102,7 @@ func TestPermissions_decideWhoMayCommand(t *testing.T) {
 func TestCommanders_noAnswer(t *testing.T) {
 	t.Parallel()
 	c := permissions{rules: []serverconfig.Permission{permission("hold", "prod", "", "team:acme/broken", "ann")}, signals: &asked{broken: []string{"ann"}}}
-	for _, at := range []promotion.Target{place("prod", "shop"), place("dev", "shop")} {
+	for _, at := range []promotion.Target{target("prod", "shop"), target("dev", "shop")} {
 		if right, err := c.Allowed(t.Context(), identity.User{Login: "ann"}, verb.Hold, at); err == nil || right.Allowed {
 			t.Errorf("%v: %v", right, err)
 		}
@@ -120,7 +120,7 @@ func TestCommanders_asksOnce(t *testing.T) {
 	var many []promotion.Target
 	for _, environment := range []string{"dev", "prod", "staging"} {
 		for _, application := range []string{"a", "b", "c", "d"} {
-			many = append(many, place(environment, application))
+			many = append(many, target(environment, application))
 		}
 	}
 	if right, err := c.Allowed(t.Context(), identity.User{Login: "ann"}, verb.Hold, many...); err != nil || !right.Allowed {

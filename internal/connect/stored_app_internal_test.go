@@ -19,7 +19,7 @@ func registered() github.Registered {
 	}
 }
 
-// What is kept is read again, and another App never comes in its place.
+// What is kept is read again, and another App never replaces it.
 func TestAppFolder_keep(t *testing.T) {
 	t.Parallel()
 	folder := AppFolder(filepath.Join(t.TempDir(), "apps", "github"))
@@ -52,7 +52,7 @@ func TestAppFolder_keep_allOrNone(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{AppKeyFile, AppHookSecretFile, AppClientSecretFile, appFile} {
 		folder := AppFolder(t.TempDir())
-		if err := os.WriteFile(folder.Path(name), []byte("somebody's"), 0o600); err != nil {
+		if err := os.WriteFile(folder.Path(name), []byte("of another"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := folder.Store(registered(), ""); fault.KindOf(err) != fault.Conflict || strings.Contains(err.Error(), "canary") {
@@ -62,7 +62,7 @@ func TestAppFolder_keep_allOrNone(t *testing.T) {
 		if err != nil || len(left) != 1 || left[0].Name() != name {
 			t.Errorf("%s: the folder holds %v, %v", name, left, err)
 		}
-		if data, err := os.ReadFile(folder.Path(name)); err != nil || string(data) != "somebody's" {
+		if data, err := os.ReadFile(folder.Path(name)); err != nil || string(data) != "of another" {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}
 	}

@@ -31,7 +31,7 @@ func kill(t *testing.T, o orders, stored int) story {
 	child := exec.CommandContext(t.Context(), os.Args[0])
 	child.Env = append(os.Environ(), victimVariable+"="+string(text))
 	child.Stderr = os.Stderr
-	said, err := child.StdoutPipe()
+	stdout, err := child.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func kill(t *testing.T, o orders, stored int) story {
 		t.Fatal(err)
 	}
 	s := story{map[string]bool{}, map[string]bool{}}
-	for lines := bufio.NewScanner(said); lines.Scan(); {
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
 		what, key, _ := strings.Cut(lines.Text(), " ")
 		map[string]map[string]bool{"stored": s.stored, "ran": s.ran}[what][key] = true
 		if o.Point == "" && len(s.stored) == stored {
@@ -54,8 +54,8 @@ func kill(t *testing.T, o orders, stored int) story {
 	return s
 }
 
-// place creates an empty database for victims and returns its location.
-func place(t *testing.T, kind databasetest.Kind) orders {
+// createDatabase creates an empty database for victims and returns its location.
+func createDatabase(t *testing.T, kind databasetest.Kind) orders {
 	t.Helper()
 	o := kind.New(t)
 	db, err := database.Open(t.Context(), o)
@@ -134,10 +134,10 @@ func rowsOf(t *testing.T, db *database.DB) map[string]bool {
 func TestCrash_atAnyMomentLosesNoTrigger(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
-		where := place(t, kind)
+		where := createDatabase(t, kind)
 		known := map[string]bool{}
-		for round := range 4 {
-			where.Prefix = string(rune('a' + round))
+		for i := range 4 {
+			where.Prefix = string(rune('a' + i))
 			count := 1 + rand.IntN(150)
 			s := kill(t, where, count)
 			left := after(t, where)
@@ -165,7 +165,7 @@ func TestCrash_atEveryStageLosesNoTrigger(t *testing.T) {
 		for _, at := range []point{inTransaction, beforeCommit, afterCommit, acknowledged, claimed, worked} {
 			t.Run(string(at), func(t *testing.T) {
 				t.Parallel()
-				where := place(t, kind)
+				where := createDatabase(t, kind)
 				where.Prefix, where.Point = "a", at
 				s := kill(t, where, 0)
 				left := after(t, where)

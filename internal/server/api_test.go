@@ -15,14 +15,14 @@ import (
 
 const apiToken = "canary-token-of-the-api-0123456789abcdef"
 
-// desk answers what a test wants.
-type desk struct{ err error }
+// adminAPI returns what a test wants.
+type adminAPI struct{ err error }
 
-func (d desk) Status(context.Context) (server.Status, error) {
+func (d adminAPI) Status(context.Context) (server.Status, error) {
 	return server.Status{Schema: server.Schema, Repositories: []server.Repository{{Name: "github.com/acme/gitops", State: server.StateIdle}}}, d.err
 }
 
-func (d desk) Replay(_ context.Context, what server.Replay) (server.Replayed, error) {
+func (d adminAPI) Replay(_ context.Context, what server.Replay) (server.Replayed, error) {
 	return server.Replayed{Schema: server.Schema, ID: what.ID, Receiver: what.Receiver}, d.err
 }
 
@@ -42,10 +42,10 @@ func (w *world) ask(t *testing.T, method, path, authorization, body string) *htt
 	return answer
 }
 
-// Only who shows the token is answered, and the token is nowhere in what is said.
+// The API requires the token, and no response or log line contains it.
 func TestAPI_requiresTheToken(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withAPI(desk{}))
+	w := newWorld(t, withAPI(adminAPI{}))
 	for authorization, want := range map[string]int{
 		"": 401, "Bearer ": 401, apiToken: 401, "bearer " + apiToken: 401, "Bearer " + apiToken[1:]: 401,
 		"Bearer " + apiToken + "0": 401, "Basic " + apiToken: 401, "Bearer " + apiToken: 200,
@@ -65,8 +65,8 @@ func TestAPI_requiresTheToken(t *testing.T) {
 func TestAPI_isAbsentWithoutAToken(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*server.Options){
-		"no token": func(o *server.Options) { o.Admin = desk{} },
-		"no desk":  func(o *server.Options) { o.Token = secret.New(apiToken) },
+		"no token": func(o *server.Options) { o.Admin = adminAPI{} },
+		"no API":   func(o *server.Options) { o.Token = secret.New(apiToken) },
 	} {
 		w := newWorld(t, change)
 		for _, authorization := range []string{"", "Bearer ", "Bearer " + apiToken} {
@@ -80,7 +80,7 @@ func TestAPI_isAbsentWithoutAToken(t *testing.T) {
 func TestAPI_answersJSON(t *testing.T) {
 	t.Parallel()
 	const shown = "Bearer " + apiToken
-	w := newWorld(t, withAPI(desk{}))
+	w := newWorld(t, withAPI(adminAPI{}))
 	var status server.Status
 	answer := w.ask(t, "GET", "/api/v1/status", shown, "")
 	if err := json.Unmarshal(answer.Body.Bytes(), &status); err != nil || len(status.Repositories) != 1 || answer.Header().Get("Cache-Control") != "no-store" {
@@ -96,7 +96,7 @@ func TestAPI_answersJSON(t *testing.T) {
 			t.Errorf("%.20q: %d", body, answer.Code)
 		}
 	}
-	w = newWorld(t, withAPI(desk{err: fault.New(fault.NotFound, "there is no delivery 1")}))
+	w = newWorld(t, withAPI(adminAPI{err: fault.New(fault.NotFound, "there is no delivery 1")}))
 	if answer := w.ask(t, "POST", "/api/v1/replay", shown, `{"id": "1"}`); answer.Code != 404 || !strings.Contains(answer.Body.String(), "there is no delivery 1") {
 		t.Errorf("%d %s", answer.Code, answer.Body)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// slowly is the end of a body: it says that all before it was read, and waits.
+// slowly is the end of a body: it signals that all before it was read, and waits.
 type slowly struct {
 	read chan<- struct{}
 	end  <-chan struct{}
@@ -19,8 +19,8 @@ func (s slowly) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// Bodies that do not come to their end fill a bounded part of the memory, whoever
-// posts them, and keep nobody from other receivers.
+// Bodies that never end fill a limited part of the memory, regardless of their sender,
+// and do not affect other receivers.
 func TestWebhook_refusesBodiesBeyondTheBudget(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/webhooks/forge", "/webhooks/nobody"} {

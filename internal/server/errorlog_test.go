@@ -26,7 +26,7 @@ func (f *full) Accept() (net.Conn, error) {
 	return f.pipes.Accept()
 }
 
-// That nobody can connect is seen without debugging, and passes.
+// An Accept error is logged at the error level, and the server continues.
 func TestListen_logsAcceptErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

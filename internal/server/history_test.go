@@ -14,7 +14,7 @@ import (
 
 // asked keeps what was asked of the history.
 type asked struct {
-	desk
+	adminAPI
 	past *server.HistoryQuery
 }
 
@@ -23,7 +23,7 @@ func (d asked) History(_ context.Context, past server.HistoryQuery) (server.Hist
 	return server.History{Schema: server.Schema, Events: []server.Event{}}, d.err
 }
 
-func (d desk) History(context.Context, server.HistoryQuery) (server.History, error) {
+func (d adminAPI) History(context.Context, server.HistoryQuery) (server.History, error) {
 	return server.History{Schema: server.Schema, Events: []server.Event{}}, d.err
 }
 

@@ -15,7 +15,7 @@ type broke struct{}
 func (broke) Accept(context.Context, server.Accepted) error { panic("out of cheese: " + hookSecret) }
 
 // A defect is one request's: it is answered so that the sender tries again, is in the log
-// with its place, and says nothing to a stranger.
+// with its place, and shows nothing to the client.
 func TestWebhook_panicFailsOnlyItsRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *server.Options) { o.Inbox = broke{} })

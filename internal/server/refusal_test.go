@@ -35,15 +35,15 @@ func TestWebhook_logsRefusals(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, nil)
 			w.send(test.request)
-			said := w.log.String()
-			if !strings.Contains(said, `level=WARN msg="webhook refused"`) || !strings.Contains(said, test.want) || strings.Contains(said, "canary") {
-				t.Errorf("no %q in\n%s", test.want, said)
+			log := w.log.String()
+			if !strings.Contains(log, `level=WARN msg="webhook refused"`) || !strings.Contains(log, test.want) || strings.Contains(log, "canary") {
+				t.Errorf("no %q in\n%s", test.want, log)
 			}
 		})
 	}
 }
 
-// Whoever knocks all the time does not fill the log.
+// A client that is refused all the time does not fill the log.
 func TestWebhook_limitsTheRatesLogLinesOfRefusals(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)

@@ -21,7 +21,7 @@ import (
 
 const setupSecret = "canary-setup-0123456789abcdef0123456789abcdef"
 
-// maker is a server.Maker that says what a test wants.
+// maker is a creator of Apps that returns what a test wants.
 type maker struct {
 	offerErr, makeErr error
 	codes             []string
@@ -97,7 +97,7 @@ func back(state, code string) string {
 }
 
 // The page has the button and what it brings about, needs no script, may send its
-// form to that GitHub alone, and tells nobody its address.
+// form only to that GitHub, and sends no referrer.
 func TestSetup_showsTheButton(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
@@ -196,8 +196,8 @@ func TestSetup_stateIsValidOnce(t *testing.T) {
 	}
 }
 
-// Who comes back without a code is told that nothing was made; an accident lets the
-// same code be tried again, a refusal does not. All words are on the page.
+// A browser that returns without a code sees that no App was created. A temporary error
+// lets it retry with the same code; a refusal does not.
 func TestSetup_reportsFailures(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
@@ -261,7 +261,7 @@ func TestNewSetupServer_answersOnlyItsHosts(t *testing.T) {
 	}
 }
 
-// A receiver that comes later is taken into account, and takes the place of its
+// A receiver that is added later is used, and replaces its
 // namesake.
 func TestServer_addsReceivers(t *testing.T) {
 	t.Parallel()

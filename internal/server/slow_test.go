@@ -45,8 +45,8 @@ func (p *pipes) dial() net.Conn {
 	return ours
 }
 
-// Who does not come to the end of the headers or the body is sent away, and keeps
-// nobody else waiting. Stopping waits for what has begun, and not for ever.
+// A client that never ends its headers or body is disconnected, and does not delay
+// others. Stopping waits for requests in progress, but not for ever.
 func TestListen_closesSlowConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

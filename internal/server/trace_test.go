@@ -30,14 +30,14 @@ func (i *tracedInbox) Accept(ctx context.Context, taken server.Accepted) error {
 // Only verified webhooks are traced. The inbox gets the context of the tracer.
 func TestTrace_receivesVerifiedWebhooksAndTheirResult(t *testing.T) {
 	t.Parallel()
-	var told []string
+	var lines []string
 	kept := &tracedInbox{}
 	w := newWorld(t, func(o *server.Options) {
 		o.Inbox = kept
 		o.Trace = func(ctx context.Context, taken server.Accepted, parent string) (context.Context, func(int, error)) {
 			about := fmt.Sprintf("%s %s %s %d %q %s", taken.Receiver, taken.ID, taken.EventType, len(taken.Events), taken.Ignored, parent)
 			return context.WithValue(ctx, traced{}, "mark"), func(status int, err error) {
-				told = append(told, fmt.Sprintf("%s: %d %v", about, status, err))
+				lines = append(lines, fmt.Sprintf("%s: %d %v", about, status, err))
 			}
 		}
 	})
@@ -51,18 +51,18 @@ func TestTrace_receivesVerifiedWebhooksAndTheirResult(t *testing.T) {
 	}
 	kept.err = errors.New("a defect")
 	w.answer(post("/webhooks/forge", push))
-	if len(told) != 4 {
-		t.Fatalf("told:\n%s", strings.Join(told, "\n"))
+	if len(lines) != 4 {
+		t.Fatalf("%s", strings.Join(lines, "\n"))
 	}
 	for i, want := range []string{
 		`forge d-1 push 1 "" theirs: 202 <nil>`, "", `forge d-1 push 1 "" : 503 the disk is full`, `forge d-1 push 1 "" : 500 a defect`,
 	} {
-		if want != "" && told[i] != want {
-			t.Errorf("told %q, want %q", told[i], want)
+		if want != "" && lines[i] != want {
+			t.Errorf("%q, want %q", lines[i], want)
 		}
 	}
-	if !strings.HasPrefix(told[1], "forge d-1 star 0 ") || !strings.HasSuffix(told[1], ": 202 <nil>") {
-		t.Errorf("told %q of what means nothing", told[1])
+	if !strings.HasPrefix(lines[1], "forge d-1 star 0 ") || !strings.HasSuffix(lines[1], ": 202 <nil>") {
+		t.Errorf("%q for an ignored event", lines[1])
 	}
 	if diff := cmp.Diff([]any{"mark", "mark", "mark"}, kept.marks); diff != "" {
 		t.Errorf("contexts (-want +got):\n%s", diff)

@@ -158,13 +158,13 @@ func TestFreshness_isOfItsRepositoryAndImage(t *testing.T) {
 			b.Fatal(err)
 		}
 		var last time.Time
-		for _, said := range []event.Image{{Host: "quay.io", Path: "acme/other"}, {Host: "quay.io", Path: "acme/web"}, {Path: "acme/web"}} {
+		for _, named := range []event.Image{{Host: "quay.io", Path: "acme/other"}, {Host: "quay.io", Path: "acme/web"}, {Path: "acme/web"}} {
 			b.write(func(ctx context.Context, tx *database.Tx) error {
-				return b.RecordImageEvents(ctx, tx, []event.Image{said})
+				return b.RecordImageEvents(ctx, tx, []event.Image{named})
 			})
 			at, err := b.LastImageEvent(b.Context(), web)
-			if err != nil || at.After(last) != (said.Path == "acme/web") {
-				b.Errorf("after %+v: %v, %v; before %v", said, at, err, last)
+			if err != nil || at.After(last) != (named.Path == "acme/web") {
+				b.Errorf("after %+v: %v, %v; before %v", named, at, err, last)
 			}
 			last = at
 		}

@@ -145,9 +145,9 @@ func TestSubscribers(t *testing.T) {
 		subscribe("before", pattern(b.T, "quay.io/acme/web"))
 		subscribe("before", pattern(b.T, "quay.io/acme/other"))
 		for _, test := range []struct {
-			name string
-			said event.Event
-			want []string
+			name     string
+			reported event.Event
+			want     []string
 		}{
 			{"by its name and by a pattern", imageEvent("quay.io", "acme/web"), []string{"exact", "stars"}},
 			{"by what is followed now", imageEvent("quay.io", "acme/other"), []string{"before", "stars"}},
@@ -161,7 +161,7 @@ func TestSubscribers(t *testing.T) {
 			{"no subscriber", imageEvent("ghcr.io", "acme/web"), nil},
 			{"a release", event.Event{Kind: event.KindRelease, Repository: event.Repository{Host: "github.com", Name: "acme/web"}}, []string{"stars"}},
 		} {
-			if diff := cmp.Diff(test.want, b.subscribers(test.said)); diff != "" {
+			if diff := cmp.Diff(test.want, b.subscribers(test.reported)); diff != "" {
 				b.Errorf("%s (-want +got):\n%s", test.name, diff)
 			}
 		}
@@ -188,15 +188,15 @@ func TestRepositories(t *testing.T) {
 			return b.subscribers(event.Event{Kind: event.KindRepository, Repository: r})
 		}
 		for _, test := range []struct {
-			said event.Repository
-			want []string
+			reported event.Repository
+			want     []string
 		}{
 			{event.Repository{Host: "github.com", Name: "renamed/since", ID: "7"}, []string{"github.com/7"}},
 			{event.Repository{Host: "github.com", Name: "ACME/gitops"}, []string{"github.com/7"}},
 			{event.Repository{Host: "gitlab.com", Name: "acme/gitops", ID: "7"}, nil},
 		} {
-			if diff := cmp.Diff(test.want, about(test.said)); diff != "" {
-				b.Errorf("%+v (-want +got):\n%s", test.said, diff)
+			if diff := cmp.Diff(test.want, about(test.reported)); diff != "" {
+				b.Errorf("%+v (-want +got):\n%s", test.reported, diff)
 			}
 		}
 		if err := b.DeleteRepository(b.Context(), repository.Key); err != nil {
@@ -211,13 +211,13 @@ func TestRepositories(t *testing.T) {
 func TestRecordReconciliation_storesAnyErrorText(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
-		for said, want := range map[string]string{
+		for text, want := range map[string]string{
 			"no\x00NUL": "no\uFFFDNUL", "no \xff letter": "no \uFFFD letter", strings.Repeat("é", 1<<20): strings.Repeat("é", 2<<10),
 		} {
-			repository := store.Repository{Key: "github.com/7", Forge: "github", Host: "github.com", Name: "acme/gitops", Failure: said}
+			repository := store.Repository{Key: "github.com/7", Forge: "github", Host: "github.com", Name: "acme/gitops", Failure: text}
 			b.reconciled(repository, store.HistoryUpdate{})
 			if got, err := b.Repository(b.Context(), repository.Key); err != nil || got.Failure != want {
-				b.Errorf("%.20q: %.20q of %d bytes, %v", said, got.Failure, len(got.Failure), err)
+				b.Errorf("%.20q: %.20q of %d bytes, %v", text, got.Failure, len(got.Failure), err)
 			}
 		}
 	})
@@ -226,9 +226,9 @@ func TestRecordReconciliation_storesAnyErrorText(t *testing.T) {
 func TestImageEventsSince(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
-		record := func(said event.Image) {
+		record := func(reported event.Image) {
 			b.write(func(ctx context.Context, tx *database.Tx) error {
-				return b.RecordImageEvents(ctx, tx, []event.Image{said})
+				return b.RecordImageEvents(ctx, tx, []event.Image{reported})
 			})
 		}
 		record(event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"})

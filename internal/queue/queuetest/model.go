@@ -65,7 +65,7 @@ type story struct {
 	count     int            // of triggers
 	triggered map[string]int // the last trigger of a key, as count
 	served    map[string]int // the last trigger that a successful run may have seen
-	told      []string
+	log       []string
 }
 
 // run is a run in progress, or one that has lost its lease without noticing.
@@ -112,7 +112,7 @@ func (s *story) play() {
 	s.Helper()
 	defer func() {
 		if s.Failed() {
-			s.Logf("play it again with PROMOTER_MODEL_SEED=%d:\n%s", s.seed, strings.Join(s.told, "\n"))
+			s.Logf("play it again with PROMOTER_MODEL_SEED=%d:\n%s", s.seed, strings.Join(s.log, "\n"))
 		}
 		if err := s.db.Close(); err != nil {
 			s.Error(err)
@@ -127,13 +127,13 @@ func (s *story) play() {
 }
 
 func (s *story) tell(format string, args ...any) {
-	s.told = append(s.told, s.clock.Now().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
+	s.log = append(s.log, s.clock.Now().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
 }
 
 func (s *story) must(err error) {
 	s.Helper()
 	if err != nil {
-		s.told = append(s.told, err.Error())
+		s.log = append(s.log, err.Error())
 		s.Fatal(err)
 	}
 }

@@ -364,7 +364,7 @@ var tracing = map[string]func(*testing.T, databasetest.Kind){
 		p.trigger("a")
 		for _, want := range []string{"a 1: no", "a 2: <nil>"} {
 			if got := until(p, "the end", ends); got != want {
-				t.Errorf("told %q, want %q", got, want)
+				t.Errorf("%q, want %q", got, want)
 			}
 		}
 	},
