@@ -39,7 +39,7 @@ func (s *story) serveFile(right, receiver string, env map[string]string) *served
 	ctx, cancel := context.WithCancel(s.t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- app.Serve(ctx, server, app.ServeOptions{Listener: listener, Quiet: -1, Log: slog.New(slog.NewJSONHandler(w, nil))})
+		ended <- app.Serve(ctx, server, app.ServeOptions{Listener: listener, Debounce: -1, Log: slog.New(slog.NewJSONHandler(w, nil))})
 	}()
 	w.stop = func() error {
 		cancel()

@@ -1,5 +1,5 @@
-// Package app is the composition root: it turns options into wired parts and
-// runs them. It wires the work in a person's checkout, plan and apply, and the
-// work on repositories: the lanes of a run, and what people decide straight on a
-// repository. It is the only place where the core meets its adapters.
+// Package app is the composition root: it wires the packages below to the functions that
+// commands call. Serve is the running service, Run and Observe work once on all
+// repositories of a server file, and HistoryFromGit reads their history. The work itself
+// is in the packages service, workspace, and engine.
 package app

@@ -53,7 +53,7 @@ func serveAsChild(text string) error {
 	}
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	options := app.ServeOptions{
-		Quiet: -1, Log: log, Listening: func(at net.Addr) { log.Info("listening", slog.String("address", at.String())) },
+		Debounce: -1, Log: log, Listening: func(at net.Addr) { log.Info("listening", slog.String("address", at.String())) },
 		Queue: queue.Options{Lease: o.Lease, Poll: o.Lease / 15, FirstRetry: 100 * time.Millisecond, LastRetry: time.Second},
 	}
 	if o.Point != "" {

@@ -14,24 +14,23 @@ import (
 	"promoter/internal/workspace"
 )
 
-// RunOptions say how a run works.
+// RunOptions configure a run.
 type RunOptions struct {
 	DryRun   bool
-	CacheDir string                              // keeps mirrors and facts about images; empty: nothing is kept
+	CacheDir string                              // keeps mirrors and digests of images; empty: nothing is kept
 	Progress func(doing string, done, total int) // nil: not reported
-	Note     func(string)                        // takes what was left out and why, a line each; nil: nobody listens
+	Note     func(string)                        // is called with what was omitted and why; nil: not reported
 }
 
-// Result is what came of one repository. Either there is an error about the whole
-// of it, or a report.
+// Result is the result of one repository: an error about all of it, or a report.
 type Result struct {
-	Repository string // as it was written
+	Repository string // as the user or the server file names it
 	Report     engine.Report
 	Onboarding *onboarding.Result // nil: it was not offered a config file
 	Err        error
 }
 
-// Failed says whether any part of the repository failed.
+// Failed reports whether any part of the repository failed.
 func (r Result) Failed() bool {
 	if r.Err == nil && r.Onboarding.Pending() {
 		return false
@@ -41,17 +40,15 @@ func (r Result) Failed() bool {
 	})
 }
 
-// Moved returns the name that the repository has now when it is not the one that
-// was written.
+// Moved returns the current name of the repository if it was renamed.
 func (r Result) Moved() (name string, moved bool) {
 	name = r.Report.Name
 	return name, name != "" && !strings.EqualFold(name, r.Repository)
 }
 
-// Run makes one pass over all repositories, each in its lane. The error is about
-// the run as a whole; what fails in one repository is in its result and stops no
-// other. The results are in the order of the repositories; they are there too when
-// only the clearing up failed.
+// Run reconciles all repositories once, several at a time. The error is about the run as a
+// whole; a failure in one repository is in its result and does not affect others. The
+// results are in the order of the repositories, and complete even if the cleanup failed.
 func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
 	return forAll(ctx, c, options, onboardRest(options), func(ctx context.Context, batch *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
 		if result.Report, err = w.Reconciler.Reconcile(ctx); err == nil {
@@ -61,7 +58,7 @@ func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Res
 	})
 }
 
-// Observe reads all repositories as Run does, and changes nothing.
+// Observe reads all repositories like Run, and changes nothing.
 func Observe(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
 	return forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
 		result.Report, err = w.Reconciler.Observe(ctx)
@@ -75,11 +72,11 @@ func readOnly(options RunOptions) RunOptions {
 	return options
 }
 
-// doFunc does something with one repository that is open.
+// doFunc works on one opened repository.
 type doFunc func(ctx context.Context, batch *onboarding.Batch, w *workspace.Workspace, result *Result) error
 
-// forAll opens all repositories, calls a function for each of them, and then another
-// one for the rest.
+// forAll opens all repositories, calls do for each of them, and then rest, if it is not
+// nil, for those without a config file.
 func forAll(ctx context.Context, c *connect.Connections, options RunOptions, rest func(context.Context, *connect.Session, *onboarding.Batch) ([]Result, error), do doFunc) (_ []Result, err error) {
 	session, err := c.Open(ctx, options.CacheDir)
 	if err != nil {
@@ -93,8 +90,8 @@ func forAll(ctx context.Context, c *connect.Connections, options RunOptions, res
 	}
 	batch := onboarding.NewBatch(session)
 	results := make([]Result, len(session.Repositories))
-	watched := watch{progress: options.Progress, total: len(session.Repositories)}
-	watched.done(0)
+	progress := counter{progress: options.Progress, total: len(session.Repositories)}
+	progress.add(0)
 	index := map[*connect.Repository]int{}
 	for i, r := range session.Repositories {
 		index[r] = i
@@ -105,7 +102,7 @@ func forAll(ctx context.Context, c *connect.Connections, options RunOptions, res
 			return r.Advise(do(ctx, batch, w, &result))
 		})
 		results[index[r]] = result
-		watched.done(1)
+		progress.add(1)
 	})
 	var more []Result
 	if rest != nil {
@@ -134,19 +131,19 @@ func onboardRest(options RunOptions) func(context.Context, *connect.Session, *on
 	}
 }
 
-// watch counts repositories for whoever watches.
-type watch struct {
+// counter reports the progress of a run.
+type counter struct {
 	progress func(doing string, done, total int)
 	total    int
 	mutex    sync.Mutex
 	count    int
 }
 
-func (w *watch) done(n int) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.count += n
-	if w.progress != nil {
-		w.progress("reconciling repositories", w.count, w.total)
+func (c *counter) add(n int) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.count += n
+	if c.progress != nil {
+		c.progress("reconciling repositories", c.count, c.total)
 	}
 }

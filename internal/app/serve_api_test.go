@@ -14,20 +14,21 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/server"
+	"promoter/internal/service/adminapi"
 )
 
 const serveToken = "canary-token-of-the-api-0123456789abcdef"
 
 // running is the service as a command finds it, with another file that holds the
 // same token.
-func (w *served) running(token string) *app.Running {
+func (w *served) running(token string) *adminapi.Client {
 	w.t.Helper()
 	file := filepath.Join(w.dir, "asking.yaml")
 	if err := os.WriteFile(file, []byte(`{version: 1, api: {token: "env:API"}}`), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return token, name == "API" }
-	running, err := app.OpenRunning(connect.Options{Config: file, Env: env, Now: time.Now}, app.Asking{URL: w.url})
+	running, err := adminapi.NewClient(connect.Options{Config: file, Env: env, Now: time.Now}, adminapi.ClientOptions{URL: w.url})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestServe_statusAndReplay(t *testing.T) {
 		t.Errorf("%+v, %v", status.Deliveries, err)
 	}
 	for name, what := range map[string]server.Replay{"of none": {ID: "unheard-of"}, "of another": {ID: id, Receiver: "forge"}} {
-		if _, err := running.Replay(t.Context(), what); err == nil || !strings.Contains(err.Error(), "4w2d") {
+		if _, err := running.Replay(t.Context(), what); err == nil || !strings.Contains(err.Error(), "30d") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -81,7 +82,7 @@ func TestServe_statusAndReplay(t *testing.T) {
 	if err := w.stop(); err != nil {
 		t.Error(err)
 	}
-	if _, err := running.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "nobody answers at") {
+	if _, err := running.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "no service answers at") {
 		t.Errorf("after it stopped: %v", err)
 	}
 }
@@ -107,7 +108,7 @@ func TestOpenRunning_refuses(t *testing.T) {
 		{with, serveToken, "promoter", "not the address"},
 	} {
 		env := func(name string) (string, bool) { return test.token, name == "API" }
-		_, err := app.OpenRunning(connect.Options{Config: test.file, Env: env, Now: time.Now}, app.Asking{URL: test.url})
+		_, err := adminapi.NewClient(connect.Options{Config: test.file, Env: env, Now: time.Now}, adminapi.ClientOptions{URL: test.url})
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(fmt.Sprint(err), "canary") {
 			t.Errorf("%+v: %v", test, err)
 		}

@@ -55,7 +55,7 @@ networks: [127.0.0.0/8]
 	ctx, cancel := context.WithCancel(o.t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- app.Serve(ctx, server, app.ServeOptions{Listener: listener, Quiet: -1, Log: slog.New(slog.NewJSONHandler(w.served, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		ended <- app.Serve(ctx, server, app.ServeOptions{Listener: listener, Debounce: -1, Log: slog.New(slog.NewJSONHandler(w.served, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	}()
 	w.stop = func() error {
 		cancel()

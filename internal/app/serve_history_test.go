@@ -157,7 +157,7 @@ func (s *story) recalls(want []string) {
 		s.t.Fatal(err)
 	}
 	past := server.HistoryQuery{Since: s.clock.Now().AddDate(0, -1, 0), Limit: 100}
-	recalled, err := app.Recall(s.t.Context(), opened, past, app.RunOptions{})
+	recalled, err := app.HistoryFromGit(s.t.Context(), opened, past, app.RunOptions{})
 	if err != nil || len(recalled.Failures) > 0 {
 		s.t.Fatalf("%v, %+v", err, recalled.Failures)
 	}
@@ -165,7 +165,7 @@ func (s *story) recalls(want []string) {
 		s.t.Errorf("without a service (-want +got):\n%s", diff)
 	}
 	past.Environment, past.Component = "staging", "web"
-	if recalled, err = app.Recall(s.t.Context(), opened, past, app.RunOptions{}); err != nil || len(recalled.History.Events) != 1 {
+	if recalled, err = app.HistoryFromGit(s.t.Context(), opened, past, app.RunOptions{}); err != nil || len(recalled.History.Events) != 1 {
 		s.t.Errorf("narrowed: %+v, %v", recalled.History, err)
 	}
 }

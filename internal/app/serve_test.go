@@ -87,7 +87,7 @@ func serveText(t *testing.T, s *story, quiet time.Duration, text string) *served
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- app.Serve(ctx, server, app.ServeOptions{Listener: listener, Quiet: quiet, CommitHook: s.around, Log: slog.New(slog.NewJSONHandler(w, nil))})
+		ended <- app.Serve(ctx, server, app.ServeOptions{Listener: listener, Debounce: quiet, CommitHook: s.around, Log: slog.New(slog.NewJSONHandler(w, nil))})
 	}()
 	w.stop = func() error {
 		cancel()

@@ -12,15 +12,15 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/app"
 	"promoter/internal/connect"
 	"promoter/internal/connect/connecttest"
 	"promoter/internal/fault"
+	"promoter/internal/service/adminapi"
 )
 
 // asking is the service of a story as a command on this machine finds it: by its own
 // file, with its certificate.
-func (w *served) asking(folder string, asking app.Asking) (*app.Running, error) {
+func (w *served) asking(folder string, asking adminapi.ClientOptions) (*adminapi.Client, error) {
 	w.t.Helper()
 	file := filepath.Join(w.dir, "asking-tls.yaml")
 	listen := strings.TrimPrefix(w.url, "http://")
@@ -29,7 +29,7 @@ func (w *served) asking(folder string, asking app.Asking) (*app.Running, error) 
 		w.t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return serveToken, name == "API" }
-	return app.OpenRunning(connect.Options{Config: file, Env: env, Now: time.Now}, asking)
+	return adminapi.NewClient(connect.Options{Config: file, Env: env, Now: time.Now}, asking)
 }
 
 // The service speaks TLS 1.2 and newer with HTTP/2. Commands believe its own certificate
@@ -43,7 +43,7 @@ func TestServe_tls(t *testing.T) {
 	w := serveAs(t, s, serving{quiet: -1, poll: "1h", receivers: fmt.Sprintf("tls: {certificate: \"file:%s/tls.crt\", key: \"file:%[1]s/tls.key\"}", folder)})
 	address := strings.TrimPrefix(w.url, "http://")
 
-	running, err := w.asking(folder, app.Asking{})
+	running, err := w.asking(folder, adminapi.ClientOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,33 +51,33 @@ func TestServe_tls(t *testing.T) {
 		t.Errorf("on this machine: %+v, %v", status, err)
 	}
 	w.keyless(folder)
-	if running, err = w.asking(other, app.Asking{}); err != nil {
+	if running, err = w.asking(other, adminapi.ClientOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := running.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "another certificate") {
 		t.Errorf("with another certificate: %v", err)
 	}
-	if running, err = w.asking(folder, app.Asking{URL: "https://" + address}); err != nil {
+	if running, err = w.asking(folder, adminapi.ClientOptions{URL: "https://" + address}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := running.Status(t.Context()); fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "--ca FILE") {
 		t.Errorf("from an authority that nobody knows: %v", err)
 	}
 	ca := filepath.Join(folder, "tls.crt")
-	if running, err = w.asking(folder, app.Asking{URL: "https://" + address, CA: ca}); err != nil {
+	if running, err = w.asking(folder, adminapi.ClientOptions{URL: "https://" + address, CA: ca}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := running.Status(t.Context()); err != nil {
 		t.Errorf("from the authority of the file: %v", err)
 	}
-	if running, err = w.asking(folder, app.Asking{URL: strings.Replace("https://"+address, "127.0.0.1", "localhost", 1), CA: ca}); err != nil {
+	if running, err = w.asking(folder, adminapi.ClientOptions{URL: strings.Replace("https://"+address, "127.0.0.1", "localhost", 1), CA: ca}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := running.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "use a name of the certificate") {
 		t.Errorf("by another name: %v", err)
 	}
 	for name, file := range map[string]string{"no file": "/nowhere", "no certificate": filepath.Join(s.dir, "served.yaml")} {
-		if _, err := w.asking(folder, app.Asking{URL: "https://" + address, CA: file}); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--ca") {
+		if _, err := w.asking(folder, adminapi.ClientOptions{URL: "https://" + address, CA: file}); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--ca") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -98,7 +98,7 @@ func (w *served) keyless(folder string) {
 	if err := os.WriteFile(filepath.Join(public, "tls.crt"), chain, 0o600); err != nil {
 		w.t.Fatal(err)
 	}
-	running, err := w.asking(public, app.Asking{})
+	running, err := w.asking(public, adminapi.ClientOptions{})
 	if err != nil {
 		w.t.Fatal(err)
 	}

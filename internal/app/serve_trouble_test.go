@@ -34,7 +34,7 @@ func serveOn(t *testing.T, s *story, db *database.DB) *served {
 	w.url = "http://" + listener.Addr().String()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	options := app.ServeOptions{Listener: listener, Quiet: -1, Log: slog.New(slog.NewJSONHandler(w, nil))}
+	options := app.ServeOptions{Listener: listener, Debounce: -1, Log: slog.New(slog.NewJSONHandler(w, nil))}
 	go func() { ended <- app.ServeOn(ctx, opened, db, options) }()
 	w.stop = func() error {
 		cancel()

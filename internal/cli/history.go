@@ -96,42 +96,42 @@ func (f *historyFlags) check() error {
 }
 
 // read asks the service, or reads the repositories where there is none to ask.
-func (f *historyFlags) read(command *cobra.Command, system System) (app.Recalled, error) {
+func (f *historyFlags) read(command *cobra.Command, system System) (app.GitHistory, error) {
 	options := connect.Options{Config: f.config, Env: system.Env, Now: time.Now}
 	if f.direct || !connect.HasFile(options) {
 		return f.recall(command, system)
 	}
 	if len(f.repositories) > 1 {
-		return app.Recalled{}, fault.New(fault.Invalid, "the service is asked about one repository, or about all: write --repo once, or --direct")
+		return app.GitHistory{}, fault.New(fault.Invalid, "the service is asked about one repository, or about all: write --repo once, or --direct")
 	}
 	f.past.Repository = strings.Join(f.repositories, "")
 	f.running.config = f.config
 	running, err := f.running.open(system)
 	if err != nil {
-		return app.Recalled{}, err
+		return app.GitHistory{}, err
 	}
 	history, err := running.History(command.Context(), f.past)
-	return app.Recalled{History: history}, err
+	return app.GitHistory{History: history}, err
 }
 
 // sinceByDefault is how far back repositories are read where nobody says: what has to
 // be fetched grows with it.
 const sinceByDefault = 30 * 24 * time.Hour
 
-func (f *historyFlags) recall(command *cobra.Command, system System) (app.Recalled, error) {
+func (f *historyFlags) recall(command *cobra.Command, system System) (app.GitHistory, error) {
 	if f.past.After != "" || f.running.url != "" || f.running.ca != "" {
-		return app.Recalled{}, fault.New(fault.Invalid, "--after, --url and --ca go with a service; the repositories themselves are read here")
+		return app.GitHistory{}, fault.New(fault.Invalid, "--after, --url and --ca go with a service; the repositories themselves are read here")
 	}
 	if f.past.Since.IsZero() {
 		f.past.Since = time.Now().Add(-sinceByDefault)
 	}
 	opened, err := f.open(system)
 	if err != nil {
-		return app.Recalled{}, err
+		return app.GitHistory{}, err
 	}
 	progress := newProgress(system)
 	defer progress.clear()
-	return app.Recall(command.Context(), opened, f.past, f.options(system, progress))
+	return app.HistoryFromGit(command.Context(), opened, f.past, f.options(system, progress))
 }
 
 // historyText is one line for each event, the newest first, in columns, and one below

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"promoter/internal/app"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/server"
+	"promoter/internal/service/adminapi"
 )
 
 // replayFlags say what is played again.
@@ -70,8 +70,8 @@ func runReplay(command *cobra.Command, flags replayFlags, delivery string, syste
 
 func replay(command *cobra.Command, flags replayFlags, delivery string, system System) (server.Replayed, error) {
 	if flags.file != "" {
-		return app.ReadSaved(connect.Options{Config: flags.config, Env: system.Env, Now: time.Now},
-			app.SavedDelivery{File: flags.file, Receiver: flags.receiver, Headers: flags.headers})
+		return adminapi.ReadSaved(connect.Options{Config: flags.config, Env: system.Env, Now: time.Now},
+			adminapi.SavedDelivery{File: flags.file, Receiver: flags.receiver, Headers: flags.headers})
 	}
 	if len(flags.headers) > 0 {
 		return server.Replayed{}, fault.New(fault.Invalid, "--header goes with --file")

@@ -60,11 +60,11 @@ func runServe(command *cobra.Command, flags serveFlags, system System) error {
 		return err
 	}
 	options := app.ServeOptions{
-		DryRun: flags.dryRun, Version: versionOf(released).Version, Quiet: flags.quiet, Log: log, Profiles: flags.pprof, ProfilesOpen: flags.open,
+		DryRun: flags.dryRun, Version: versionOf(released).Version, Debounce: flags.quiet, Log: log, Profiles: flags.pprof, ProfilesOpen: flags.open,
 		Listening: func(at net.Addr) { log.Info("listening", slog.String("address", at.String())) },
 	}
 	if flags.quiet == 0 {
-		options.Quiet = -1
+		options.Debounce = -1
 	}
 	err = app.Serve(command.Context(), server, options)
 	if errors.Is(err, context.Canceled) && command.Context().Err() != nil {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"promoter/internal/app"
 	"promoter/internal/connect"
 	"promoter/internal/server"
+	"promoter/internal/service/adminapi"
 )
 
 // runningFlags say which service is asked.
@@ -26,8 +26,8 @@ func (f *runningFlags) addURL(command *cobra.Command) {
 	command.Flags().StringVar(&f.ca, "ca", "", flagCA)
 }
 
-func (f *runningFlags) open(system System) (*app.Running, error) {
-	return app.OpenRunning(connect.Options{Config: f.config, Env: system.Env, Now: time.Now}, app.Asking{URL: f.url, CA: f.ca})
+func (f *runningFlags) open(system System) (*adminapi.Client, error) {
+	return adminapi.NewClient(connect.Options{Config: f.config, Env: system.Env, Now: time.Now}, adminapi.ClientOptions{URL: f.url, CA: f.ca})
 }
 
 func newStatus(system System) *cobra.Command {

@@ -88,7 +88,10 @@ var table = map[string]place{
 	"internal/githubapp":  {floor: 7},
 	"internal/doctor":     {floor: 7},
 
-	"internal/service": {floor: 8},
+	"internal/service/history": {floor: 7},
+
+	"internal/service":          {floor: 8},
+	"internal/service/adminapi": {floor: 9},
 
 	"internal/app":  {floor: 10},
 	"internal/cli":  {floor: 11},

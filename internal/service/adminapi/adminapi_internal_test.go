@@ -1,4 +1,4 @@
-package app
+package adminapi
 
 import (
 	"testing"
@@ -11,10 +11,10 @@ import (
 	"promoter/internal/store"
 )
 
-func TestLanesOf(t *testing.T) {
+func TestRepositoriesOf(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	got := lanesOf(
+	got := repositoriesOf(
 		[]store.Repository{{Key: "github.com/1", Forge: "github", Host: "github.com", Name: "acme/gitops", ReconciledAt: at, Failure: "no config"}},
 		map[string]queue.Entry{
 			"github.com/1": {Key: "github.com/1", TriggeredAt: at, NotBefore: at.Add(time.Minute), Attempts: 3, LastError: "502", FailedAt: at},
@@ -36,12 +36,12 @@ func TestLanesOf(t *testing.T) {
 	}
 }
 
-func TestLocal(t *testing.T) {
+func TestDialAddress(t *testing.T) {
 	t.Parallel()
 	for listen, want := range map[string]string{
 		":8080": "127.0.0.1:8080", "0.0.0.0:80": "127.0.0.1:80", "[::]:80": "127.0.0.1:80", "10.0.0.5:8080": "10.0.0.5:8080", "localhost:1": "localhost:1",
 	} {
-		if got := local(listen); got != want {
+		if got := dialAddress(listen); got != want {
 			t.Errorf("%s: %s, want %s", listen, got, want)
 		}
 	}

@@ -1,0 +1,191 @@
+package adminapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	serverconfig "promoter/internal/config/server"
+	"promoter/internal/connect"
+	"promoter/internal/fault"
+	"promoter/internal/outbound"
+	"promoter/internal/secret"
+	"promoter/internal/server"
+)
+
+// Client sends the requests of a command to a running service.
+type Client struct {
+	base   string
+	token  secret.String
+	http   *http.Client
+	advice string // if no service answers
+}
+
+// Limits of a response, which is large for a service with many repositories.
+const (
+	timeout     = 30 * time.Second
+	maxResponse = 32 << 20
+)
+
+// ClientOptions locate the service.
+type ClientOptions struct {
+	URL string // empty: the listen address of the server file, on this machine
+	CA  string // a PEM file with more certificate authorities than those of the system
+}
+
+// NewClient returns the client for the service of a server file.
+func NewClient(options connect.Options, location ClientOptions) (*Client, error) {
+	s, err := connect.OpenFile(options)
+	if err != nil {
+		return nil, err
+	}
+	token, err := s.APIToken()
+	if err != nil {
+		return nil, err
+	}
+	if token.IsZero() {
+		return nil, fault.New(fault.Invalid, "%s has no api.token, so the service answers no command: write api: {token: env:NAME} and restart it", s.File.File)
+	}
+	c := &Client{base: strings.TrimRight(location.URL, "/"), token: token, advice: "is promoter serve running there?"}
+	dial := outbound.Options{Networks: s.File.Networks, AllowLoopback: true, Timeout: timeout, Attempts: 1, Now: s.Now}
+	if dial.TLS, err = s.ClientTLS(location.URL, location.CA); err != nil {
+		return nil, err
+	}
+	if location.URL == "" {
+		c.base, dial.Networks = localAddress(s.File, dial.Networks)
+		c.advice = "is promoter serve running on this machine? --url asks another one"
+	} else if err := checkAddress(location.URL); err != nil {
+		return nil, err
+	}
+	client, err := outbound.New(dial)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err)
+	}
+	c.http = &http.Client{Transport: client}
+	return c, nil
+}
+
+// localAddress returns where the service listens on this machine, and the networks that
+// may be dialed for it.
+func localAddress(file *serverconfig.Config, networks []netip.Prefix) (string, []netip.Prefix) {
+	host, scheme := dialAddress(file.Listen), "http://"
+	if file.TLS.On() {
+		scheme = "https://"
+	}
+	if ip, err := netip.ParseAddr(outbound.Hostname(host)); err == nil {
+		networks = append(slices.Clone(networks), netip.PrefixFrom(ip, ip.BitLen()))
+	}
+	return scheme + host, networks
+}
+
+// dialAddress returns the address to dial for a listen address of this machine.
+func dialAddress(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// checkAddress requires TLS where the token would leave the machine.
+func checkAddress(address string) error {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Host == "" || parsed.User != nil || parsed.RawQuery != "" {
+		return fault.New(fault.Invalid, "--url is not the address of a service: write https://HOST")
+	}
+	if parsed.Scheme == "https" || parsed.Scheme == "http" && outbound.IsLoopback(parsed.Hostname()) {
+		return nil
+	}
+	return fault.New(fault.Invalid, "--url %s: the token is sent over https, and without it only on this machine", parsed.Host)
+}
+
+// Status returns the state of the service.
+func (c *Client) Status(ctx context.Context) (status server.Status, err error) {
+	return status, c.call(ctx, http.MethodGet, "/api/v1/status", nil, &status)
+}
+
+// History returns a page of the history.
+func (c *Client) History(ctx context.Context, query server.HistoryQuery) (history server.History, err error) {
+	values := url.Values{"limit": {strconv.Itoa(query.Limit)}}
+	for name, value := range map[string]string{
+		"repository": query.Repository, "environment": query.Environment, "application": query.Application,
+		"component": query.Component, "after": query.After,
+	} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	if !query.Since.IsZero() {
+		values.Set("since", query.Since.UTC().Format(time.RFC3339))
+	}
+	return history, c.call(ctx, http.MethodGet, "/api/v1/history?"+values.Encode(), nil, &history)
+}
+
+// Replay requests that a stored delivery is accepted again.
+func (c *Client) Replay(ctx context.Context, request server.Replay) (replayed server.Replayed, err error) {
+	return replayed, c.call(ctx, http.MethodPost, "/api/v1/replay", request, &replayed)
+}
+
+func (c *Client) call(ctx context.Context, method, path string, body, into any) error {
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		return fault.Wrap(fault.Internal, err)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(encoded))
+	if err != nil {
+		return fault.Wrap(fault.Invalid, err)
+	}
+	request.Header.Set("Authorization", "Bearer "+c.token.Reveal())
+	request.Header.Set("Content-Type", "application/json")
+	response, err := c.http.Do(request)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fault.New(fault.Temporary, "no service answers at %s: %s", c.base, c.advice)
+	}
+	if err != nil {
+		return connect.ExplainTLSError(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it is only read
+	data, err := outbound.ReadAll(response.Body, maxResponse)
+	if err != nil {
+		return err
+	}
+	return c.decode(response.StatusCode, data, into)
+}
+
+// decode decodes a response. The message of an error is that of the service.
+func (c *Client) decode(status int, data []byte, into any) error {
+	if status == http.StatusOK {
+		if err := json.Unmarshal(data, into); err != nil {
+			return fault.New(fault.Invalid, "what answers at %s is no promoter", c.base)
+		}
+		return nil
+	}
+	var refusal struct {
+		Error string `json:"error"`
+	}
+	_ = json.Unmarshal(data, &refusal) // the page of a proxy is not JSON
+	switch {
+	case status == http.StatusUnauthorized:
+		return fault.New(fault.Unauthorized, "the service at %s wants another api.token", c.base)
+	case status == http.StatusNotFound && (refusal.Error == "" || refusal.Error == "Not Found"):
+		return fault.New(fault.NotFound, "the service at %s has no API: write api.token into its file and restart it", c.base)
+	case refusal.Error != "" && status < http.StatusInternalServerError:
+		return fault.New(fault.Invalid, "%s", refusal.Error)
+	case status < http.StatusInternalServerError:
+		return fault.New(fault.Invalid, "what answers at %s with %d is no promoter, or it wants https:// in --url", c.base, status)
+	}
+	return fault.New(fault.Temporary, "the service at %s answered %d; see its log for the reason", c.base, status)
+}

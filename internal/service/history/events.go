@@ -1,0 +1,199 @@
+package history
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/engine"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+	"promoter/internal/store"
+	"promoter/internal/verb"
+)
+
+// eventWriter makes the events of one repository.
+type eventWriter struct {
+	key, name string
+	now       time.Time
+}
+
+func (w eventWriter) event(target promotion.Target, action string, at time.Time) store.Event {
+	return store.Event{Repository: w.key, Name: w.name, Environment: target.Environment, Application: target.Application, Action: action, At: at}
+}
+
+// actions are what promoter did, one event for each application.
+func (w eventWriter) actions(report engine.Report, trigger store.DeliveryRef) []store.Event {
+	var all []store.Event
+	for _, effect := range report.Effects {
+		if effect.Action == engine.ActionNone {
+			continue
+		}
+		for _, e := range w.proposal(effect, string(effect.Action), w.now, effect.Action == engine.ActionClosed) {
+			e.Commit, e.Number, e.URL, e.Trigger = effect.Commit, effect.Number, effect.URL, trigger
+			e.Rule, e.Message = string(effect.Reason.Rule), effect.Reason.Message
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// observed are what every reconciliation observes again: open pull requests, landings,
+// and user decisions.
+func (w eventWriter) observed(report engine.Report, landed []engine.Landed) []store.Event {
+	var all []store.Event
+	for _, effect := range report.Effects {
+		if open := effect.Open; open != nil && open.Number > 0 && open.Foreign == "" {
+			for _, e := range w.proposal(effect, store.EventOpened, open.Opened, true) {
+				e.Number, e.URL, e.Commit = open.Number, open.URL, open.Commit
+				all = append(all, e)
+			}
+		}
+	}
+	all = append(all, w.merged(report)...)
+	all = append(all, w.landed(landed)...)
+	for _, decisions := range report.UserDecisions {
+		all = append(all, w.userDecisions(decisions)...)
+	}
+	return deduplicate(all)
+}
+
+func deduplicate(all []store.Event) []store.Event {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(e store.Event) bool {
+		id := e.Identity()
+		duplicate := seen[id]
+		seen[id] = true
+		return duplicate
+	})
+}
+
+// proposal is one event for each application of a proposal. With fromOpen, the snapshots
+// are those of its open pull request; those of the decisions may be newer.
+func (w eventWriter) proposal(effect engine.Effect, action string, at time.Time, fromOpen bool) []store.Event {
+	proposal := effect.Proposal
+	opened := func(application string) promotion.Snapshot {
+		if !fromOpen || proposal.Open == nil {
+			return nil
+		}
+		return proposal.Open.Snapshots[application]
+	}
+	var all []store.Event
+	for i, decision := range proposal.Decisions {
+		e, snapshot := w.event(decision.Target, action, at), decision.Snapshot
+		if i < len(effect.Promotions) {
+			e.Promotion = effect.Promotions[i]
+		}
+		if open := opened(decision.Application); open != nil && open.ID() != snapshot.ID() {
+			e.Promotion, snapshot = "", open
+		}
+		all = append(all, withSnapshot(e, snapshot))
+	}
+	if target, ours := promotion.ParseHead(proposal.Head); len(all) == 0 && ours {
+		all = append(all, w.event(target, action, at))
+	}
+	return all
+}
+
+func withSnapshot(e store.Event, snapshot promotion.Snapshot) store.Event {
+	e.Snapshot = snapshot.ID()
+	for _, component := range snapshot.Components() {
+		pinned := snapshot[component]
+		e.Versions = append(e.Versions, store.EventVersion{
+			Component: component, Repository: pinned.Repository.String(), Tag: pinned.Version.Tag, Digest: pinned.Version.Digest,
+		})
+	}
+	return e
+}
+
+// merged are the landings for which the forge returned a pull request.
+func (w eventWriter) merged(report engine.Report) []store.Event {
+	var all []store.Event
+	for target, landings := range report.Landings {
+		for _, l := range landings {
+			if l.Number == 0 || l.At.IsZero() {
+				continue
+			}
+			e := withSnapshot(w.event(target, store.EventLanded, w.notAfterNow(l.At)), l.Snapshot)
+			e.Commit, e.Number = l.Commit, l.Number
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b store.Event) int {
+		return cmp.Or(cmp.Compare(a.Environment, b.Environment), cmp.Compare(a.Application, b.Application), a.At.Compare(b.At))
+	})
+	return all
+}
+
+// landed are the landings that the trailers of commits show.
+func (w eventWriter) landed(landed []engine.Landed) []store.Event {
+	all := make([]store.Event, 0, len(landed))
+	for _, l := range landed {
+		e := withSnapshot(w.event(l.Target, store.EventLanded, w.notAfterNow(l.At)), l.Snapshot)
+		e.Commit, e.Promotion, e.User = l.Commit, l.Promotion, l.By
+		all = append(all, e)
+	}
+	return all
+}
+
+// notAfterNow corrects the time of a commit, which comes from the clock of its author.
+func (w eventWriter) notAfterNow(at time.Time) time.Time {
+	if at.After(w.now) {
+		return w.now
+	}
+	return at
+}
+
+// userDecisions are the decisions that are in effect.
+func (w eventWriter) userDecisions(decisions state.State) []store.Event {
+	var all []store.Event
+	for _, target := range decisions.Targets() {
+		record := decisions.At(target)
+		add := func(v verb.Verb, act state.Act, more func(*store.Event)) {
+			e := w.event(promotion.Target(target), string(v), act.At)
+			e.User, e.Message = act.By.Login, act.Reason
+			if more != nil {
+				more(&e)
+			}
+			all = append(all, e)
+		}
+		if record.Hold != nil {
+			add(verb.Hold, *record.Hold, nil)
+		}
+		if record.Freeze != nil {
+			add(verb.Freeze, record.Freeze.Act, nil)
+		}
+		if record.Resumed != nil {
+			add(verb.Resume, *record.Resumed, nil)
+		}
+		if request := record.Request; request != nil {
+			add(verb.Promote, request.Act, func(e *store.Event) { e.Snapshot = request.Snapshot })
+		}
+		if rollback := record.Rollback; rollback != nil {
+			add(verb.Rollback, rollback.Act, func(e *store.Event) { e.Versions = parseVersions(rollback.Images) })
+		}
+		for _, rejection := range record.Rejections {
+			add(verb.Reject, rejection.Act, func(e *store.Event) { e.Versions, e.Number = parseVersions(rejection.Images), rejection.Number })
+		}
+	}
+	return all
+}
+
+// parseVersions parses the versions of a decision, repository:tag@digest by component, in
+// which parts may be missing. Text that is not an image is shown as a tag.
+func parseVersions(images map[string]string) []store.EventVersion {
+	var all []store.EventVersion
+	for _, component := range slices.Sorted(maps.Keys(images)) {
+		version := store.EventVersion{Component: component}
+		if parsed, err := image.Parse(strings.TrimSuffix(images[component], "@")); err == nil {
+			version.Repository, version.Tag, version.Digest = parsed.Repository.String(), parsed.Tag, parsed.Digest
+		} else {
+			version.Tag = images[component]
+		}
+		all = append(all, version)
+	}
+	return all
+}

@@ -1,0 +1,102 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"promoter/internal/engine"
+	"promoter/internal/fault"
+	"promoter/internal/outbound"
+	"promoter/internal/scm"
+	"promoter/internal/server"
+	"promoter/internal/store"
+)
+
+// Query returns a page of the stored history.
+func Query(ctx context.Context, stored *store.Store, query server.HistoryQuery, now time.Time) (server.History, error) {
+	page := server.History{Schema: server.Schema, At: now.UTC(), Events: []server.Event{}}
+	before, err := parseCursor(query.After)
+	if err != nil {
+		return page, err
+	}
+	found, err := stored.History(ctx, store.HistoryFilter{
+		Repository: query.Repository, Environment: query.Environment, Application: query.Application, Component: query.Component,
+		Since: query.Since, Before: before, Limit: query.Limit + 1,
+	})
+	if err != nil {
+		return page, err
+	}
+	if len(found) > query.Limit {
+		found = found[:query.Limit]
+		last := found[len(found)-1]
+		page.Next = strconv.FormatInt(last.At.UnixMicro(), 10) + "-" + last.ID
+	}
+	for _, e := range found {
+		page.Events = append(page.Events, eventOf(e))
+	}
+	return page, nil
+}
+
+// parseCursor parses the Next of a page.
+func parseCursor(text string) (store.Cursor, error) {
+	if text == "" {
+		return store.Cursor{}, nil
+	}
+	micros, id, _ := strings.Cut(text, "-")
+	at, err := strconv.ParseInt(micros, 10, 64)
+	if err != nil || id == "" {
+		return store.Cursor{}, fault.New(fault.Invalid, "after is no next of an answer before")
+	}
+	return store.Cursor{At: time.UnixMicro(at), ID: id}, nil
+}
+
+// Observed returns what the history of a repository contains that can be read without a
+// database, from its report and its commits.
+func Observed(info scm.Info, report engine.Report, landed []engine.Landed, now time.Time) []store.Event {
+	host := cmp.Or(outbound.Host(info.URL), outbound.Host(info.CloneURL))
+	events := eventWriter{key: string(info.Key), name: strings.TrimPrefix(host+"/"+info.Name, "/"), now: now}
+	return events.observed(report, landed)
+}
+
+// Select returns the events that a query selects, newest first, as its only page.
+func Select(events []store.Event, query server.HistoryQuery, now time.Time) server.History {
+	page := server.History{Schema: server.Schema, At: now.UTC(), Events: []server.Event{}}
+	events = slices.DeleteFunc(events, func(e store.Event) bool { return !selects(query, e) })
+	slices.SortFunc(events, func(a, b store.Event) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Identity(), a.Identity())) })
+	for _, e := range events[:min(len(events), query.Limit)] {
+		page.Events = append(page.Events, eventOf(e))
+	}
+	return page
+}
+
+// selects reports whether a query of the history of one repository selects an event.
+func selects(query server.HistoryQuery, e store.Event) bool {
+	is := func(wanted, has string) bool { return wanted == "" || wanted == has }
+	component := query.Component == "" || slices.ContainsFunc(e.Versions, func(v store.EventVersion) bool { return v.Component == query.Component })
+	return is(query.Environment, e.Environment) && is(query.Application, e.Application) && component && !e.At.Before(query.Since)
+}
+
+// eventOf returns an event as the API shows it.
+func eventOf(e store.Event) server.Event {
+	shown := server.Event{
+		ID: cmp.Or(e.ID, e.Identity()), At: e.At.UTC(), Repository: e.Name, Key: e.Repository, Environment: e.Environment, Application: e.Application,
+		Action: e.Action, Promotion: e.Promotion, Snapshot: e.Snapshot, Versions: []server.Version{}, Commit: e.Commit, By: e.User,
+	}
+	for _, version := range e.Versions {
+		shown.Versions = append(shown.Versions, server.Version(version))
+	}
+	if e.Number > 0 {
+		shown.PullRequest = &server.PullRequest{Number: e.Number, URL: e.URL}
+	}
+	if e.Message != "" || e.Rule != "" {
+		shown.Reason = &server.Reason{Rule: e.Rule, Message: e.Message}
+	}
+	if e.Trigger != (store.DeliveryRef{}) {
+		shown.Delivery = &server.TriggeringDelivery{Receiver: e.Trigger.Receiver, ID: e.Trigger.Delivery}
+	}
+	return shown
+}

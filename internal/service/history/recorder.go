@@ -1,0 +1,107 @@
+// Package history turns what reconciliations did and observed into events, and returns
+// them to users.
+//
+// There are two sources. An event about an action of promoter exists only in the
+// database. Everything else can be observed again: open pull requests, landings in the
+// trailers of commits, and user decisions on the state branch. A lost database gets these
+// back with the next reconciliation, and Observed returns them without a database. The
+// identity of an event (store.Event.Identity) is the same each time it is observed.
+package history
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"promoter/internal/engine"
+	"promoter/internal/store"
+)
+
+// Recorder makes the history of repositories from the reports of their reconciliations.
+type Recorder struct {
+	Store     *store.Store
+	Retention time.Duration // how long events are kept; zero: forever
+	Now       func() time.Time
+
+	mutex   sync.Mutex
+	written map[string][sha256.Size]byte // digest of the observed events that were written, by repository
+}
+
+// Landings are what landed on the branches of a repository since the last
+// reconciliation.
+type Landings struct {
+	landed []engine.Landed
+	heads  map[string]string // the new commits up to which branches were read
+}
+
+// ReadLandings reads what landed. An error is added to the report, as a partial failure
+// that is retried.
+func (r *Recorder) ReadLandings(ctx context.Context, reconciler *engine.Reconciler, report *engine.Report) Landings {
+	if report.Heads == nil || report.Config == nil {
+		return Landings{}
+	}
+	read := Landings{heads: map[string]string{}}
+	known, err := r.Store.Heads(ctx, string(report.Repository))
+	if err == nil {
+		read.landed, err = reconciler.Landed(ctx, *report, known, r.since())
+	}
+	if err != nil {
+		report.Errors = append(report.Errors, engine.PartialError{What: "history", Err: err})
+		return Landings{landed: read.landed}
+	}
+	for _, environment := range report.Config.Environments {
+		branch := cmp.Or(environment.Branch, report.Default)
+		if head := report.Heads[branch]; head != "" && head != known[branch] {
+			read.heads[branch] = head
+		}
+	}
+	return read
+}
+
+// since is how far the history goes back; the zero time: it is kept forever.
+func (r *Recorder) since() time.Time {
+	if r.Retention == 0 {
+		return time.Time{}
+	}
+	return r.Now().Add(-r.Retention)
+}
+
+// Update returns what a reconciliation adds to the history: what promoter did, and what
+// was observed, unless this process has written the same observation already. The
+// function is to be called after the update was written.
+func (r *Recorder) Update(repository store.Repository, report engine.Report, trigger store.DeliveryRef, landings Landings) (_ store.HistoryUpdate, written func()) {
+	name := strings.TrimPrefix(repository.Host+"/"+repository.Name, "/")
+	events := eventWriter{key: repository.Key, name: name, now: r.Now()}
+	observed, since := events.observed(report, landings.landed), r.since()
+	observed = slices.DeleteFunc(observed, func(e store.Event) bool { return e.At.Before(since) })
+	update := store.HistoryUpdate{Events: events.actions(report, trigger), Heads: landings.heads}
+	digest, changed := r.changed(repository.Key, observed)
+	if changed {
+		update.Events = append(update.Events, observed...)
+	}
+	return update, func() {
+		r.mutex.Lock()
+		defer r.mutex.Unlock()
+		if r.written == nil {
+			r.written = map[string][sha256.Size]byte{}
+		}
+		r.written[repository.Key] = digest
+	}
+}
+
+// changed reports whether observed events differ from those that were written last.
+func (r *Recorder) changed(key string, observed []store.Event) (digest [sha256.Size]byte, changed bool) {
+	text, err := json.Marshal(observed)
+	if err != nil {
+		return digest, true
+	}
+	digest = sha256.Sum256(text)
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return digest, r.written[key] != digest
+}

@@ -1,0 +1,66 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+
+	"promoter/internal/connect"
+	"promoter/internal/engine"
+	"promoter/internal/onboarding"
+	"promoter/internal/queue"
+	"promoter/internal/store"
+	"promoter/internal/workspace"
+)
+
+// onboarder offers config files to repositories without one.
+type onboarder struct {
+	refresher *refresher
+	store     *store.Store
+	dryRun    bool
+	log       *slog.Logger
+}
+
+// handle offers a config file to the repositories that the current refresh found without
+// one. It is separate work, because there may be many of them, and reconciliations do not
+// wait for it.
+func (o onboarder) handle(ctx context.Context, _ queue.Item) (queue.Result, error) {
+	current, release, err := o.refresher.acquire(ctx)
+	if err != nil {
+		return queue.Result{}, err
+	}
+	defer release()
+	err = current.onboarding.OfferAll(ctx, current.session, o.dryRun, func(r *connect.Repository, result *onboarding.Result, failed error) {
+		logOnboarding(ctx, o.log.With(slog.String("repository", r.Name)), result, failed)
+	})
+	if note := current.onboarding.WaitingNote(); note != "" {
+		o.log.InfoContext(ctx, note)
+	}
+	return queue.Result{}, err
+}
+
+// offer offers a config file to a listed repository in which the reconciliation found
+// none.
+func (o onboarder) offer(ctx context.Context, current *refresh, r *connect.Repository, report engine.Report) {
+	if current.onboarding == nil || report.Config != nil || report.Unusable == "" || r.SCM == nil {
+		return
+	}
+	var result *onboarding.Result
+	err := workspace.Use(ctx, current.session, r, workspace.Options{DryRun: o.dryRun, Freshness: o.store}, func(w *workspace.Workspace) (err error) {
+		result, err = current.onboarding.Offer(ctx, w, report)
+		return r.Advise(err)
+	})
+	if ctx.Err() == nil {
+		logOnboarding(ctx, loggerOf(o.log, r), result, err)
+	}
+}
+
+// logOnboarding logs a new result; a known one was logged before.
+func logOnboarding(ctx context.Context, log *slog.Logger, result *onboarding.Result, err error) {
+	switch {
+	case err != nil:
+		log.WarnContext(ctx, "a config file could not be offered", slog.Any("error", err))
+	case result != nil && !result.Known && result.State != onboarding.Waiting:
+		log.InfoContext(ctx, "onboarding", slog.String("state", string(result.State)), slog.String("reason", result.Reason),
+			slog.Int("pull_request", result.Number), slog.String("url", result.URL), slog.String("commit", result.Commit))
+	}
+}

@@ -1,0 +1,198 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/connect"
+	"promoter/internal/database"
+	"promoter/internal/engine"
+	"promoter/internal/fault"
+	"promoter/internal/outbound"
+	"promoter/internal/queue"
+	"promoter/internal/service/history"
+	"promoter/internal/store"
+	"promoter/internal/workspace"
+)
+
+// eventSlack is how much older than the refresh an image event may be and still count:
+// the clocks of replicas differ.
+const eventSlack = time.Minute
+
+// reconciler reconciles repositories and records the results.
+type reconciler struct {
+	refresher *refresher
+	schedules schedules
+	onboarder onboarder
+	db        *database.DB
+	store     *store.Store
+	history   *history.Recorder
+	retries   retryBackoff
+	report    reporter
+	dryRun    bool
+	poll      time.Duration
+	log       *slog.Logger
+	now       func() time.Time
+}
+
+// handle reconciles one repository.
+func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result, error) {
+	current, release, err := r.refresher.acquire(ctx)
+	if err != nil {
+		return queue.Result{}, err
+	}
+	defer release()
+	known, ok := current.repositories[item.Key]
+	if !ok {
+		return r.unknown(ctx, item.Key, current)
+	}
+	events, err := r.store.ImageEventsSince(ctx, current.began.Add(-eventSlack))
+	if err != nil {
+		return queue.Result{}, err
+	}
+	current.invalidate(events, r.now())
+	begin, reopened := r.now(), known.Reopen(ctx)
+	if reopened.SCM != nil && string(reopened.Key()) != item.Key { // another repository has the name now
+		return r.unknown(ctx, item.Key, current)
+	}
+	trigger, err := r.trigger(ctx, item)
+	if err != nil {
+		return queue.Result{}, err
+	}
+	report, landings, failed := r.reconcile(ctx, current, reopened)
+	if ctx.Err() != nil {
+		return queue.Result{}, errors.Join(failed, context.Cause(ctx))
+	}
+	result := queue.Result{Next: earlier(nextChange(report, r.now()), r.retries.next(item.Key, report, r.now(), r.poll))}
+	added, err := r.record(ctx, current, known, outcome{report: report, failed: failed, landings: landings, trigger: trigger})
+	if added {
+		result.Next = r.now() // an earlier event about what it subscribed to now did not trigger it
+	}
+	r.refresher.flush(current)
+	took := r.now().Sub(begin)
+	r.onboarder.offer(ctx, current, reopened, report)
+	r.report.measure(item, report, failed, took)
+	r.report.write(ctx, known, report, failed, took)
+	return result, errors.Join(failed, err)
+}
+
+// unknown handles a key that the refresh does not contain: the repository could not be
+// opened, another replica found it, or it is gone.
+func (r *reconciler) unknown(ctx context.Context, key string, current *refresh) (queue.Result, error) {
+	repository, err := r.store.Repository(ctx, key)
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		return queue.Result{}, err
+	}
+	if err := current.unopened(repository.Forge); err != nil {
+		return queue.Result{}, fault.New(fault.Temporary, "it may be one that could not be opened, and is tried again with the next poll: %w", err)
+	}
+	if r.now().Sub(current.ready) > minRefreshInterval {
+		if err := r.refresher.refresh(ctx, current.began); err != nil {
+			return queue.Result{}, err
+		}
+		return queue.Result{Next: r.now()}, nil
+	}
+	r.retries.forget(key)
+	if err := workspace.Remove(ctx, current.session, key); err != nil { // the operator revoked the access to it
+		return queue.Result{}, err
+	}
+	r.log.InfoContext(ctx, "a repository is not worked on any more", slog.String("key", key))
+	return queue.Result{Forget: true}, r.store.DeleteRepository(ctx, key)
+}
+
+// trigger finds the webhook that triggered a run, if one did.
+func (r *reconciler) trigger(ctx context.Context, item queue.Item) (store.DeliveryRef, error) {
+	if item.TriggeredAt.IsZero() {
+		return store.DeliveryRef{}, nil
+	}
+	return r.store.TriggerSince(ctx, item.Key, item.TriggeredAt)
+}
+
+func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository *connect.Repository) (report engine.Report, landings history.Landings, err error) {
+	options := workspace.Options{
+		DryRun: r.dryRun, Log: loggerOf(r.log, repository), Trace: traceReconciliation(ctx, repository.Name, r.now), Freshness: r.store,
+	}
+	err = workspace.Use(ctx, current.session, repository, options, func(w *workspace.Workspace) (err error) {
+		report, err = w.Reconciler.Reconcile(ctx)
+		landings = r.history.ReadLandings(ctx, &w.Reconciler, &report)
+		return repository.Advise(err)
+	})
+	return report, landings, err
+}
+
+// outcome is the outcome of a reconciliation.
+type outcome struct {
+	report   engine.Report
+	failed   error // about the whole repository; nil: there is a report
+	landings history.Landings
+	trigger  store.DeliveryRef
+}
+
+// record stores the outcome of a reconciliation in one transaction. It reports whether
+// the repository has new subscriptions.
+func (r *reconciler) record(ctx context.Context, current *refresh, repository *connect.Repository, o outcome) (added bool, err error) {
+	info := repository.SCM.Info()
+	stored := store.Repository{
+		Key: string(info.Key), Forge: repository.Forge.Config.Name,
+		Host: cmp.Or(outbound.Host(info.URL), outbound.Host(info.CloneURL)), Name: cmp.Or(o.report.Name, info.Name),
+		Failure: failureOf(o.report, o.failed),
+	}
+	update, written := r.history.Update(stored, o.report, o.trigger, o.landings)
+	err = r.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
+		if added, err = r.subscribe(ctx, tx, stored.Key, current, o.report.Config); err != nil {
+			return err
+		}
+		return r.store.RecordReconciliation(ctx, tx, stored, update)
+	})
+	if err != nil {
+		return false, err
+	}
+	written()
+	return added, nil
+}
+
+// subscribe stores the subscriptions and schedules of a config. It reports whether there
+// are new subscriptions. Without a config both stay as they are.
+func (r *reconciler) subscribe(ctx context.Context, tx *database.Tx, key string, current *refresh, c *config.Config) (added bool, err error) {
+	if c == nil {
+		return false, nil
+	}
+	if added, err = r.store.SetSubscriptions(ctx, tx, key, current.subscriptions(c)); err != nil {
+		return false, err
+	}
+	return added, r.schedules.set(ctx, tx, key, c)
+}
+
+// failureOf returns why a reconciliation failed, in one line.
+func failureOf(report engine.Report, err error) string {
+	switch {
+	case err != nil:
+		return err.Error()
+	case report.Unusable != "":
+		return report.Unusable
+	case len(report.Errors) > 0:
+		return report.Errors[0].What + ": " + report.Errors[0].Err.Error()
+	}
+	return ""
+}
+
+// nextChange returns when something in the repository changes without a trigger, for
+// instance when a window opens or a soak ends. Zero: no such time is known.
+func nextChange(report engine.Report, now time.Time) (next time.Time) {
+	consider := func(at time.Time) {
+		if at.After(now) {
+			next = earlier(next, at)
+		}
+	}
+	for _, decision := range report.Decisions {
+		consider(decision.Reason.Until)
+	}
+	for _, effect := range report.Effects {
+		consider(effect.Reason.Until)
+	}
+	return next
+}

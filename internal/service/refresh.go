@@ -1,0 +1,285 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"sync"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/connect"
+	"promoter/internal/event"
+	"promoter/internal/fault"
+	"promoter/internal/image"
+	"promoter/internal/onboarding"
+	"promoter/internal/queue"
+	"promoter/internal/store"
+)
+
+// refresh is one reading of the forges and repositories of the server file. All work
+// shares it, with the answers of registries, until the next one replaces it.
+type refresh struct {
+	session      *connect.Session
+	onboarding   *onboarding.Batch
+	repositories map[string]*connect.Repository // those that could be opened, by key
+	began        time.Time
+	ready        time.Time // when it could be used
+
+	users    int  // guarded by refresher.mu
+	replaced bool // guarded by refresher.mu
+
+	mu              sync.Mutex
+	invalidated     map[event.Image]time.Time // the events that invalidated answers
+	failuresDropped time.Time                 // when failures were invalidated last
+}
+
+// minRefreshInterval is the minimum time between two refreshes, regardless of triggers:
+// each requests every repository from its forge.
+const minRefreshInterval = time.Minute
+
+// refresher hands out the current refresh. One that was replaced ends with its last user.
+type refresher struct {
+	connections *connect.Connections
+	log         *slog.Logger
+
+	refreshing sync.Mutex // one refresh at a time
+	mu         sync.Mutex
+	current    *refresh
+	stale      bool // what it was read from has changed since
+}
+
+func (r *refresher) now() time.Time { return r.connections.Server.Now() }
+
+// acquire returns the current refresh, and the function that releases it. It refreshes
+// if there is none, or if it is too old: only one of several replicas polls.
+func (r *refresher) acquire(ctx context.Context) (current *refresh, release func(), err error) {
+	current, before := r.take(), time.Time{}
+	if current != nil {
+		if r.age() <= r.connections.Server.File.Poll*5/4 {
+			return current, func() { r.release(current) }, nil
+		}
+		before = current.began
+		r.release(current)
+	}
+	if err := r.refresh(ctx, before); err != nil {
+		return nil, nil, err
+	}
+	current = r.take()
+	return current, func() { r.release(current) }, nil
+}
+
+// age returns the age of the current refresh; zero: there is none.
+func (r *refresher) age() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current == nil {
+		return 0
+	}
+	if r.stale {
+		return math.MaxInt64
+	}
+	return max(r.now().Sub(r.current.ready), 1)
+}
+
+// markStale lets the next user refresh.
+func (r *refresher) markStale() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stale = true
+}
+
+// refresh replaces the current refresh unless that began after the time.
+func (r *refresher) refresh(ctx context.Context, after time.Time) error {
+	r.refreshing.Lock()
+	defer r.refreshing.Unlock()
+	r.mu.Lock()
+	fresh := r.current != nil && !r.stale && r.current.began.After(after)
+	stale := r.stale
+	r.stale = false // a change from now on makes the new one stale
+	r.mu.Unlock()
+	if fresh {
+		return nil
+	}
+	next, err := r.open(ctx)
+	if err != nil {
+		if stale {
+			r.markStale()
+		}
+		return err
+	}
+	r.replace(next)
+	return nil
+}
+
+func (r *refresher) open(ctx context.Context) (*refresh, error) {
+	began := r.now()
+	session, err := r.connections.Open(ctx, r.connections.Server.File.Data)
+	if err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil { // repositories failed to open because of it
+		return nil, errors.Join(context.Cause(ctx), session.Close())
+	}
+	opened := &refresh{
+		session: session, onboarding: onboarding.NewBatch(session), repositories: map[string]*connect.Repository{},
+		began: began, ready: r.now(), invalidated: map[event.Image]time.Time{},
+	}
+	for _, note := range session.Notes {
+		r.log.InfoContext(ctx, note)
+	}
+	for _, repository := range session.Repositories {
+		if repository.SCM == nil {
+			r.log.WarnContext(ctx, "a repository cannot be opened", slog.String("repository", repository.Name), slog.Any("error", repository.Err))
+			continue
+		}
+		opened.repositories[string(repository.Key())] = repository
+	}
+	return opened, nil
+}
+
+func (r *refresher) take() *refresh {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current != nil {
+		r.current.users++
+	}
+	return r.current
+}
+
+func (r *refresher) release(used *refresh) {
+	r.mu.Lock()
+	used.users--
+	unused := used.replaced && used.users == 0
+	r.mu.Unlock()
+	if unused {
+		r.end(used)
+	}
+}
+
+func (r *refresher) replace(next *refresh) {
+	r.mu.Lock()
+	previous := r.current
+	r.current = next
+	unused := previous != nil && previous.users == 0
+	if previous != nil {
+		previous.replaced = true
+	}
+	r.mu.Unlock()
+	if unused {
+		r.end(previous)
+	}
+}
+
+// end closes a refresh, which writes what it cached.
+func (r *refresher) end(unused *refresh) {
+	if err := unused.session.Close(); err != nil {
+		r.log.Warn("the cache of registries was not written", slog.Any("error", err))
+	}
+}
+
+// flush writes what a refresh cached, so that a process that ends before the refresh
+// does not lose it.
+func (r *refresher) flush(used *refresh) {
+	if err := used.session.Flush(); err != nil {
+		r.log.Warn("the cache of registries was not written", slog.Any("error", err))
+	}
+}
+
+// close ends the current refresh, which must have no users.
+func (r *refresher) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current == nil {
+		return nil
+	}
+	last := r.current
+	r.current = nil
+	return last.session.Close()
+}
+
+// unopened returns why a repository of a forge could not be opened, if another attempt
+// may succeed: until then it is unknown which repositories are missing. An empty name
+// stands for all forges.
+func (r *refresh) unopened(forge string) error {
+	for _, repository := range r.session.Repositories {
+		concerned := forge == "" || repository.Forge.Config.Name == forge
+		if concerned && repository.SCM == nil && fault.KindOf(repository.Err) != fault.NotFound {
+			return repository.Err
+		}
+	}
+	return nil
+}
+
+// nextAttempt returns when to refresh again because of repositories that could not be
+// opened: at the given time, or later if the forge requested that. Zero: another attempt
+// would not help, because an operator has to change a credential, or there is no such
+// repository.
+func (r *refresh) nextAttempt(at time.Time) (next time.Time) {
+	for _, repository := range r.session.Repositories {
+		if repository.SCM != nil {
+			continue
+		}
+		switch fault.KindOf(repository.Err) {
+		case fault.Temporary:
+			next = earlier(next, at)
+		case fault.RateLimited:
+			until, _ := fault.RetryAt(repository.Err)
+			next = earlier(next, latest(until, at))
+		}
+	}
+	return next
+}
+
+// failureLifetime is how long a failed request to a registry is shared: a registry that
+// is down takes a minute to fail, and other repositories wait for it.
+const failureLifetime = 30 * time.Second
+
+// invalidate drops answers of registries that are older than an event about their image,
+// and from time to time all failures.
+func (r *refresh) invalidate(events []store.ImageEvent, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var changed []event.Image
+	for _, one := range events {
+		if one.At.After(r.invalidated[one.Image]) {
+			r.invalidated[one.Image] = one.At
+			changed = append(changed, one.Image)
+		}
+	}
+	if len(changed) == 0 && now.Sub(r.failuresDropped) < failureLifetime {
+		return
+	}
+	r.failuresDropped = now
+	r.session.ForgetAnswers(func(repository image.Repository) bool {
+		for _, one := range changed {
+			if one.Matches(repository) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// subscriptions are the events that concern a config.
+func (r *refresh) subscriptions(c *config.Config) []store.Subscription {
+	var all []store.Subscription
+	for _, component := range c.Components {
+		all = append(all, store.Subscription{Image: component.Pattern})
+		if source, ok := c.Policy(component.Name).Release(); ok {
+			if host, name, ok := r.session.SourceHost(source); ok {
+				all = append(all, store.Subscription{Release: store.Release{Host: host, Name: name}})
+			}
+		}
+	}
+	return all
+}
+
+// onboardings triggers the onboarding if there are repositories without a config file.
+func (r *refresh) onboardings() []queue.Trigger {
+	if !r.onboarding.HasCandidates() {
+		return nil
+	}
+	return []queue.Trigger{{Kind: kindOnboarding, Key: All}}
+}

@@ -1,0 +1,120 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"promoter/internal/connect"
+	"promoter/internal/engine"
+	"promoter/internal/queue"
+	"promoter/internal/telemetry"
+)
+
+// The results of a reconciliation, in metrics and spans.
+const (
+	resultSucceeded = "succeeded"
+	resultPartial   = "partial" // a part failed, or the repository is unusable
+	resultFailed    = "failed"
+)
+
+// actionFailed replaces the name of an action that failed.
+const actionFailed = "failed"
+
+// reporter counts and logs what reconciliations do.
+type reporter struct {
+	log     *slog.Logger
+	metrics *telemetry.Metrics
+	now     func() time.Time
+}
+
+// loggerOf returns the logger for lines about a repository: with its name for users, and
+// with its key, which a rename does not change and which the lines of webhooks and of the
+// queue contain.
+func loggerOf(log *slog.Logger, r *connect.Repository) *slog.Logger {
+	return log.With(slog.String("repository", r.Name), slog.String("key", string(r.Key())))
+}
+
+// measure counts the outcome of a reconciliation.
+func (r reporter) measure(item queue.Item, report engine.Report, failed error, took time.Duration) {
+	r.metrics.Reconciled(resultOf(report, failed), took)
+	for _, effect := range report.Effects {
+		switch {
+		case effect.Err != nil:
+			r.metrics.Action(actionFailed)
+		case effect.Action != engine.ActionNone:
+			r.metrics.Action(string(effect.Action))
+			if !item.TriggeredAt.IsZero() {
+				r.metrics.EventToAction(string(effect.Action), r.now().Sub(item.TriggeredAt))
+			}
+		}
+	}
+}
+
+// write logs the outcome of a reconciliation: a line for it, and one for each effect.
+func (r reporter) write(ctx context.Context, repository *connect.Repository, report engine.Report, err error, took time.Duration) {
+	log := loggerOf(r.log, repository)
+	telemetry.Set(ctx, slog.String(traceResult, resultOf(report, err)))
+	for _, effect := range report.Effects {
+		switch {
+		case effect.Err != nil:
+			log.WarnContext(ctx, "action failed", append(logAttrs(effect), slog.String("act", string(effect.Action)), slog.Any("error", effect.Err))...)
+		case effect.Action != engine.ActionNone:
+			log.InfoContext(ctx, string(effect.Action), logAttrs(effect)...)
+		}
+	}
+	for _, partial := range report.Errors {
+		log.WarnContext(ctx, "reconcile error", slog.String("what", partial.What), slog.Any("error", partial.Err))
+	}
+	if err != nil {
+		return // the queue logs it
+	}
+	if report.Unusable != "" {
+		log = log.With(slog.String("state", report.Unusable))
+	}
+	log.InfoContext(ctx, "reconciled", slog.Int("targets", len(report.Decisions)), slog.Duration("took", took))
+}
+
+// resultOf returns the result of a reconciliation.
+func resultOf(report engine.Report, failed error) string {
+	switch {
+	case failed != nil:
+		return resultFailed
+	case failureOf(report, nil) != "":
+		return resultPartial
+	}
+	for _, effect := range report.Effects {
+		if effect.Err != nil {
+			return resultPartial
+		}
+	}
+	return resultSucceeded
+}
+
+// logAttrs are the attributes of the log line about an effect. A push has no pull
+// request, and a close no commit.
+func logAttrs(effect engine.Effect) []any {
+	attrs := []any{slog.String("environment", effect.Environment.Name), slog.Any("applications", applicationsOf(effect))}
+	if effect.Number != 0 {
+		attrs = append(attrs, slog.Int("pull_request", effect.Number))
+	}
+	if effect.Commit != "" {
+		attrs = append(attrs, slog.String("commit", effect.Commit))
+	}
+	return attrs
+}
+
+// maxListed is how many repositories a line about a webhook lists, and how many
+// applications one about an effect.
+const maxListed = 20
+
+func first(texts []string) []string { return texts[:min(len(texts), maxListed)] }
+
+// applicationsOf returns the applications of an effect.
+func applicationsOf(effect engine.Effect) []string {
+	names := []string{}
+	for _, decision := range effect.Decisions {
+		names = append(names, decision.Application)
+	}
+	return first(names)
+}

@@ -1,0 +1,77 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	serverconfig "promoter/internal/config/server"
+	"promoter/internal/database"
+	"promoter/internal/event"
+	"promoter/internal/queue"
+	"promoter/internal/store"
+)
+
+// retentionInterval is the time between two runs.
+const retentionInterval = time.Hour
+
+// maxImageEvents is for how many images the last event is kept: a sender of webhooks may
+// name any image, and each reconciliation reads the events since its refresh.
+const maxImageEvents = 100_000
+
+// retention deletes what is older or larger than the server file allows.
+type retention struct {
+	db     *database.DB
+	store  *store.Store
+	limits serverconfig.Retention
+	log    *slog.Logger
+	now    func() time.Time
+}
+
+// handle deletes old data, a little at a time, and returns its space.
+func (r retention) handle(ctx context.Context, _ queue.Item) (queue.Result, error) {
+	next := queue.Result{Next: r.now().Add(retentionInterval)}
+	var removed int64
+	for _, remove := range []func() (int64, error){
+		func() (int64, error) { return r.store.DeleteDeliveriesBefore(ctx, r.now().Add(-r.limits.Deliveries)) },
+		func() (int64, error) { return r.store.TrimDeliveries(ctx, r.limits.DeliveriesSize) },
+		func() (int64, error) { return r.store.TrimImageEvents(ctx, maxImageEvents) },
+		func() (int64, error) {
+			if r.limits.History == 0 { // kept forever
+				return 0, nil
+			}
+			return r.store.DeleteHistoryBefore(ctx, r.now().Add(-r.limits.History))
+		},
+	} {
+		rows, err := remove()
+		if err != nil {
+			return next, err
+		}
+		removed += rows
+	}
+	if removed > 0 {
+		r.log.InfoContext(ctx, "removed what is kept long enough", slog.Int64("rows", removed))
+	}
+	return next, r.db.Shrink(ctx)
+}
+
+// retentionTrigger triggers the retention when webhooks brought much data: within the
+// regular interval they could fill a disk.
+type retentionTrigger struct{ bytes atomic.Int64 }
+
+// The volume of webhooks that triggers the retention, and the approximate size of what
+// is stored for each event besides the body, in bytes.
+const (
+	triggerVolume = 64 << 20
+	eventRowSize  = 256
+)
+
+// add counts a delivery. It returns the trigger, or nothing if the volume is not reached.
+func (t *retentionTrigger) add(body []byte, events []event.Event) []queue.Trigger {
+	if t.bytes.Add(int64(len(body)+len(events)*eventRowSize)) < triggerVolume {
+		return nil
+	}
+	t.bytes.Store(0)
+	return []queue.Trigger{{Kind: kindRetention, Key: All}}
+}

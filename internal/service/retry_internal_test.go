@@ -1,0 +1,124 @@
+package service
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+// A registry is down when the webhook comes. The repository is reconciled again soon, and
+// less soon each time, and other repositories do not wait for the registry one by one.
+func TestReconcile_retriesPartialFailures(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	one, two := b.key("acme/one"), b.key("acme/two")
+	for _, key := range []string{one, two} {
+		if _, err := b.reconcile(key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.registryDown.Store(true)
+	b.clock.Add(6 * time.Minute)
+	b.poll()
+	retried := func(key string, least, most time.Duration) {
+		t.Helper()
+		result, err := b.reconcile(key)
+		if wait := result.Next.Sub(b.clock.Now()); err != nil || wait < least || wait > most {
+			t.Errorf("retried in %v, want %v to %v: %v", wait, least, most, err)
+		}
+	}
+	retried(one, 20*time.Second, 30*time.Second)
+	requests := b.registryRequests.Load()
+	retried(two, 20*time.Second, 30*time.Second)
+	retried(one, 45*time.Second, time.Minute)
+	if more := b.registryRequests.Load() - requests; requests == 0 || more > 0 {
+		t.Errorf("a registry that is down got %d requests, and then %d", requests, more)
+	}
+	b.clock.Add(31 * time.Second)
+	retried(one, 90*time.Second, 2*time.Minute)
+	if b.registryRequests.Load() == requests {
+		t.Error("a registry that was down gets no further requests")
+	}
+	b.registryDown.Store(false)
+	b.clock.Add(31 * time.Second)
+	for _, key := range []string{one, two} {
+		if result, err := b.reconcile(key); err != nil || !result.Next.IsZero() {
+			t.Errorf("after the registry came back: %v, %v", result.Next, err)
+		}
+	}
+	b.registryDown.Store(true)
+	b.clock.Add(6 * time.Minute)
+	b.poll()
+	retried(one, 20*time.Second, 30*time.Second)
+}
+
+// failForge lets the forge fail for both repositories: each is requested three times.
+func (b *bench) failForge() {
+	for range 6 {
+		b.github.Fail("GET /repos/{owner}/{repo}", http.StatusServiceUnavailable, "down")
+	}
+}
+
+// expect checks when the next poll is due.
+func (b *bench) expect(next time.Time, least, most time.Duration) {
+	b.t.Helper()
+	if wait := next.Sub(b.clock.Now()); wait < least || wait > most {
+		b.t.Errorf("the next poll is in %v, want %v to %v", wait, least, most)
+	}
+}
+
+// A forge is down for a moment when the service starts. That costs its repositories a
+// minute, not a whole poll; a longer outage costs the forge less and less.
+func TestPoll_retriesWhatCouldNotBeOpened(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, wait := range []time.Duration{time.Minute, 2 * time.Minute} {
+		b.failForge()
+		b.expect(b.poll(), wait, wait*5/4)
+		if opened := len(b.current().repositories); opened > 0 {
+			t.Fatalf("%d repositories were opened", opened)
+		}
+		b.clock.Add(wait * 5 / 4)
+	}
+	b.poll()
+	b.key("acme/one")
+	b.key("acme/two")
+	b.clock.Add(6 * time.Minute)
+	b.expect(b.poll(), 4*time.Minute, 6*time.Minute)
+	b.clock.Add(6 * time.Minute)
+	b.failForge()
+	b.expect(b.poll(), time.Minute, 75*time.Second) // the backoff starts again
+}
+
+// A forge that limits its rate until a time is polled at that time.
+func TestPoll_waitsForTheRateLimit(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.github.Limit(false, b.clock.Now().Add(3*time.Minute))
+	b.expect(b.poll(), 3*time.Minute, 3*time.Minute+time.Second)
+}
+
+// What an operator has to change is retried with the usual polls.
+func TestPoll_retriesARefusedTokenWithTheNextPoll(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.github.Revoke(b.currentToken())
+	b.expect(b.poll(), 4*time.Minute, 6*time.Minute)
+	b.two.Remove()
+	b.replaceToken()
+	b.clock.Add(6 * time.Minute)
+	b.expect(b.poll(), 4*time.Minute, 6*time.Minute)
+}
+
+// A reconciliation that refreshed a moment ago does not delay a poll that is due; events
+// about repositories that come and go do not bring it forward.
+func TestPoll_isNotDelayedByARecentRefresh(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.poll()
+	b.clock.Add(7 * time.Minute)
+	b.current() // a reconciliation refreshes
+	b.expect(b.poll(), 4*time.Minute, 6*time.Minute)
+	b.clock.Add(10 * time.Second)
+	b.expect(b.poll(), 50*time.Second, 50*time.Second)
+}

@@ -1,0 +1,159 @@
+// Package service is the work of a running promoter: it turns webhooks, schedules, and
+// the poll into reconciliations.
+//
+// All work goes through the queue of the database, so that it survives a crash and is
+// shared between replicas:
+//
+//   - Inbox stores an accepted webhook together with the work that it triggers.
+//   - The poll refreshes forges and repositories, and triggers all repositories.
+//   - Schedules of config files trigger the repositories that use them.
+//   - A reconciliation is the work on one repository. It runs the engine on a workspace
+//     and records the result: what the repository subscribes to, and its history.
+//   - Discovery, onboarding, and retention run beside them.
+//
+// A trigger carries no data. Every reconciliation observes the repository, the forge, and
+// the registries itself, so a lost, repeated, or forged trigger changes only the time of
+// the reconciliation.
+package service
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"promoter/internal/connect"
+	"promoter/internal/database"
+	"promoter/internal/queue"
+	"promoter/internal/service/history"
+	"promoter/internal/store"
+	"promoter/internal/telemetry"
+)
+
+// The kinds of work in the queue. They are stored: a rename loses work.
+const (
+	KindRepository = "repository" // reconcile one repository; the key is its key
+	KindPoll       = "poll"       // refresh, and trigger all repositories
+	KindSchedule   = "schedule"   // trigger the repositories of a schedule; the key is the schedule
+
+	kindDiscovery  = "arrival" // check a repository that a webhook named; the key is HOST/OWNER/NAME
+	kindOnboarding = "onboard" // offer a config file to repositories without one
+	kindRetention  = "sweep"   // delete old data
+
+	// All is the key of work that exists once.
+	All = "all"
+)
+
+// The default debounce, and its limit as a multiple when triggers keep coming.
+const (
+	defaultDebounce = 5 * time.Second
+	maxDebounces    = 6
+)
+
+// Options are the parts that a Service works with. All are required except Traces.
+type Options struct {
+	Connections *connect.Connections
+	DB          *database.DB
+	Queue       *queue.Queue
+	Store       *store.Store
+	Metrics     *telemetry.Metrics
+	Traces      *telemetry.Traces // nil: nothing is traced
+	Log         *slog.Logger
+	DryRun      bool // observe and plan, write nothing to any repository
+	// Debounce is how long to wait after a webhook before reconciling, so that many
+	// webhooks lead to one reconciliation. Zero: 5 seconds; negative: no wait.
+	Debounce time.Duration
+}
+
+// Service does the work of the queue.
+type Service struct {
+	inbox     *Inbox
+	refresher *refresher
+	queue     *queue.Queue
+	db        *database.DB
+	traces    *telemetry.Traces
+	log       *slog.Logger
+	now       func() time.Time
+	workers   map[string]queue.Worker
+}
+
+// New wires a service. It starts no work.
+func New(o Options) *Service {
+	server := o.Connections.Server
+	now, poll := server.Now, server.File.Poll
+	refresher := &refresher{connections: o.Connections, log: o.Log}
+	schedules := schedules{server: server, db: o.DB, queue: o.Queue, store: o.Store, log: o.Log}
+	onboarder := onboarder{refresher: refresher, store: o.Store, dryRun: o.DryRun, log: o.Log}
+	discovery := &discovery{server: server, refresher: refresher, queue: o.Queue, debounce: debounce(o.Debounce), log: o.Log}
+	poller := &poller{refresher: refresher, schedules: schedules, queue: o.Queue, store: o.Store, poll: poll, now: now}
+	retention := retention{db: o.DB, store: o.Store, limits: server.File.Retention, log: o.Log, now: now}
+	reconciler := &reconciler{
+		refresher: refresher, schedules: schedules, onboarder: onboarder,
+		db: o.DB, store: o.Store, history: &history.Recorder{Store: o.Store, Retention: server.File.Retention.History, Now: now},
+		report: reporter{log: o.Log, metrics: o.Metrics, now: now},
+		dryRun: o.DryRun, poll: poll, log: o.Log, now: now,
+	}
+	return &Service{
+		inbox:     &Inbox{db: o.DB, queue: o.Queue, store: o.Store, discovery: discovery, metrics: o.Metrics, debounce: debounce(o.Debounce), log: o.Log},
+		refresher: refresher, queue: o.Queue, db: o.DB, traces: o.Traces, log: o.Log, now: now,
+		workers: map[string]queue.Worker{
+			KindRepository: {Handler: reconciler.handle, Concurrency: connect.Parallel},
+			KindPoll:       {Handler: poller.handle},
+			KindSchedule:   {Handler: schedules.handle},
+			kindDiscovery:  {Handler: discovery.handle},
+			kindOnboarding: {Handler: onboarder.handle},
+			kindRetention:  {Handler: retention.handle},
+		},
+	}
+}
+
+// Inbox returns the inbox for webhooks.
+func (s *Service) Inbox() *Inbox { return s.inbox }
+
+// MarkStale lets the next work refresh forges and repositories, for instance because a
+// GitHub App was created.
+func (s *Service) MarkStale() { s.refresher.markStale() }
+
+// Start triggers a poll and the retention.
+func (s *Service) Start(ctx context.Context) error {
+	logClockSkew(ctx, s.db, s.now, s.log)
+	return s.queue.Trigger(ctx, queue.Trigger{Kind: KindPoll, Key: All}, queue.Trigger{Kind: kindRetention, Key: All})
+}
+
+// Run does the work until the context ends. Of the options, only the timing is used.
+func (s *Service) Run(ctx context.Context, options queue.Options) error {
+	options.Kinds, options.Log, options.Random = s.workers, s.log, rand.Float64
+	options.Trace = traceRun(s.traces, s.now)
+	return s.queue.Run(ctx, options)
+}
+
+// Close ends the current refresh. Call it after Run.
+func (s *Service) Close() error { return s.refresher.close() }
+
+// debounce returns the debounce time of triggers.
+func debounce(configured time.Duration) time.Duration {
+	if configured == 0 {
+		return defaultDebounce
+	}
+	return max(configured, 0)
+}
+
+// debounced returns a trigger that waits for others.
+func debounced(kind, key string, debounce time.Duration) queue.Trigger {
+	return queue.Trigger{Kind: kind, Key: key, Debounce: debounce, MaxDebounce: maxDebounces * debounce}
+}
+
+// maxClockSkew is how far the clock of this machine may be from that of the database. An
+// image event counts although it seems a minute older than the refresh (eventSlack).
+const maxClockSkew = 10 * time.Second
+
+// logClockSkew warns about a wrong clock: work would start too early again and again, or
+// events would seem older than what was read after them.
+func logClockSkew(ctx context.Context, db *database.DB, now func() time.Time, log *slog.Logger) {
+	skew, err := db.ClockSkew(ctx, now)
+	if err != nil || skew.Abs() <= maxClockSkew { // an error of the database is logged elsewhere
+		return
+	}
+	log.WarnContext(ctx, "the clock of this machine differs from the database server's: set both, for instance with NTP",
+		slog.Duration("ahead", skew.Round(time.Second)))
+}
