@@ -1,6 +1,7 @@
 package promotion
 
 import (
+	"slices"
 	"time"
 
 	"promoter/internal/config"
@@ -90,6 +91,24 @@ type parentCondition struct {
 // call directly, are settle, sameVersion, drain, and the verification of images.
 var parentConditionKinds = []func(config.Parent) []parentCondition{healthy, soak, checks, tagged}
 
+// configuredConditions returns the conditions of a parent, in the order of the table.
+func configuredConditions(parent config.Parent) []parentCondition {
+	var all []parentCondition
+	for _, kind := range parentConditionKinds {
+		all = append(all, kind(parent)...)
+	}
+	return all
+}
+
+// conditionsAfter returns the conditions that a target has for one of its parents.
+func conditionsAfter(in *input, parent string) []parentCondition {
+	i := slices.IndexFunc(in.settings.After, func(p config.Parent) bool { return p.Environment == parent })
+	if i < 0 {
+		return nil
+	}
+	return in.after[i]
+}
+
 // parentConditions evaluates what must be met in the parents before the moves are
 // proposed.
 func parentConditions(in *input, moves []Move) []Condition {
@@ -103,15 +122,14 @@ func parentConditions(in *input, moves []Move) []Condition {
 // conditionsOf evaluates the conditions of one parent. If the application is absent
 // there, they apply to the environments upstream of it.
 func conditionsOf(in *input, parent config.Parent, moves []Move) []Condition {
-	var conditions []Condition
+	configured := conditionsAfter(in, parent.Environment)
+	conditions := make([]Condition, 0, len(configured))
 	if in.obs.Checkout {
-		for _, kind := range parentConditionKinds {
-			for _, pc := range kind(parent) {
-				if pc.inSource != nil {
-					conditions = append(conditions, Condition{
-						Name: parent.Environment + " " + pc.name, Value: pc.value, State: Unknown, Reason: notEvaluated,
-					})
-				}
+		for _, pc := range configured {
+			if pc.inSource != nil {
+				conditions = append(conditions, Condition{
+					Name: parent.Environment + " " + pc.name, Value: pc.value, State: Unknown, Reason: notEvaluated,
+				})
 			}
 		}
 	} else {
@@ -120,13 +138,11 @@ func conditionsOf(in *input, parent config.Parent, moves []Move) []Condition {
 			conditions = append(conditions, conditionsIn(in, parent, source, t, found)...)
 		}
 	}
-	for _, kind := range parentConditionKinds {
-		for _, pc := range kind(parent) {
-			if pc.ofVersions != nil {
-				c := Condition{Name: parent.Environment + " " + pc.name, Value: pc.value}
-				pc.ofVersions(in, moves, &c)
-				conditions = append(conditions, c)
-			}
+	for _, pc := range configured {
+		if pc.ofVersions != nil {
+			c := Condition{Name: parent.Environment + " " + pc.name, Value: pc.value}
+			pc.ofVersions(in, moves, &c)
+			conditions = append(conditions, c)
 		}
 	}
 	return conditions
@@ -135,23 +151,22 @@ func conditionsOf(in *input, parent config.Parent, moves []Move) []Condition {
 // conditionsIn evaluates the conditions of a parent for a tenure of a source. A
 // snapshot that was never there meets none.
 func conditionsIn(in *input, parent config.Parent, source Target, t tenure, found bool) []Condition {
-	var conditions []Condition
-	for _, kind := range parentConditionKinds {
-		for _, pc := range kind(parent) {
-			if pc.inSource == nil {
-				continue
-			}
-			c := Condition{Name: parent.Environment + " " + pc.name, Value: pc.value, State: Pending}
-			if parent.Environment != source.Environment {
-				c.Name += " (in " + source.Environment + ")"
-			}
-			if found {
-				pc.inSource(in, source, t, &c)
-			} else {
-				c.Reason = "not eligible in " + source.Environment + ": it was never there"
-			}
-			conditions = append(conditions, c)
+	configured := conditionsAfter(in, parent.Environment)
+	conditions := make([]Condition, 0, len(configured))
+	for _, pc := range configured {
+		if pc.inSource == nil {
+			continue
 		}
+		c := Condition{Name: parent.Environment + " " + pc.name, Value: pc.value, State: Pending}
+		if parent.Environment != source.Environment {
+			c.Name += " (in " + source.Environment + ")"
+		}
+		if found {
+			pc.inSource(in, source, t, &c)
+		} else {
+			c.Reason = "not eligible in " + source.Environment + ": it was never there"
+		}
+		conditions = append(conditions, c)
 	}
 	return conditions
 }

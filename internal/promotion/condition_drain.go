@@ -57,14 +57,14 @@ const minReplaced = 2
 // replacing it.
 func starvedSoaks(in *input) []Condition {
 	var shown []Condition
-	for k, source := range in.sources {
+	for _, source := range in.sources {
 		parent, _ := parentOf(in, source)
 		settings := in.obs.Settings(source.Environment, source.Application)
 		if parent.Soak == 0 || settings.Newer != config.NewerRefresh {
 			continue
 		}
 		replaced := 0
-		for _, t := range in.history.all()[k] {
+		for _, t := range tenuresIn(in, source, true) {
 			until := t.until
 			if !t.past {
 				until = in.now

@@ -73,15 +73,15 @@ type candidate struct {
 // what the target has, at what users do not want here, and at what would move
 // back: nothing older than these is wanted.
 func choose(in *input) candidate {
-	if c := newCandidate(in, in.history.current(), 0); c.why.Message == "" {
+	if c := newCandidate(in, in.latest, 0); c.why.Message == "" {
 		if passes, last := judge(in, c); passes && last || len(c.moves) == 0 {
 			return c
 		}
 	}
-	tenures := in.history.all()
+	all := tenures(in, true)
 	var newest, passing candidate
-	for i := range tenures[0] {
-		c := newCandidate(in, tenures, i)
+	for i := range all[0] {
+		c := newCandidate(in, all, i)
 		if c.why.Message == "" && len(c.moves) == 0 && i > 0 {
 			break
 		}

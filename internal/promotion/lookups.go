@@ -113,8 +113,8 @@ func sourceVersions(in *input, i int) []image.Version {
 		}
 		return versions
 	}
-	for _, tenures := range in.history.all() {
-		for _, t := range tenures {
+	for _, source := range in.sources {
+		for _, t := range tenuresIn(in, source, true) {
 			if isNone(t.versions[i]) || !in.refs[i].differs(t.versions[i], in.ix.moving(in.refs[i].component)) {
 				break
 			}

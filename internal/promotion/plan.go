@@ -40,8 +40,9 @@ type input struct {
 	limited  []Condition        // shows which settings the server limited
 	current  Current
 	refs     []currentRef
-	sources  []Target // where the snapshot comes from, see index.sourcesOf
-	history  history  // what the sources held
+	sources  []Target            // where the snapshot comes from, see index.sourcesOf
+	latest   [][]tenure          // one tenure of each source: what it has now
+	after    [][]parentCondition // of each parent, in the order of settings.After
 	now      time.Time
 
 	request   *state.Request // that applies to the target; nil: none
@@ -55,7 +56,10 @@ func newInput(ix *index, target Target, now time.Time) *input {
 		current: ix.obs.Targets[target], refs: ix.refs[target],
 		sources: ix.sourcesOf(settings.After, target.Application), now: now,
 	}
-	in.history = newHistory(in)
+	in.latest = tenures(in, false)
+	for _, parent := range settings.After {
+		in.after = append(in.after, configuredConditions(parent))
+	}
 	in.request, in.fulfilled = requestOf(in)
 	return in
 }

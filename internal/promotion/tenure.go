@@ -2,7 +2,6 @@ package promotion
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"promoter/internal/image"
@@ -21,28 +20,17 @@ type tenure struct {
 	unclear  []Reason        // also by index, why the version is unknown; nil: all are known
 }
 
-// history holds the tenures of each source of a target, newest first. Most targets
-// take what their sources hold now, so the past is only computed on demand.
-type history struct {
-	current func() [][]tenure // one tenure for each source
-	all     func() [][]tenure
-}
-
-func newHistory(in *input) history {
+// tenures returns the tenures of each source of a target, newest first. Most targets take
+// what their sources hold now, so callers request the past only when they need it.
+func tenures(in *input, past bool) [][]tenure {
 	if len(in.sources) == 0 {
-		none := func() [][]tenure { return nil }
-		return history{current: none, all: none}
+		return nil
 	}
-	of := func(past bool) func() [][]tenure {
-		return sync.OnceValue(func() [][]tenure {
-			found := make([][]tenure, len(in.sources))
-			for i, source := range in.sources {
-				found[i] = tenuresIn(in, source, past)
-			}
-			return found
-		})
+	found := make([][]tenure, len(in.sources))
+	for i, source := range in.sources {
+		found[i] = tenuresIn(in, source, past)
 	}
-	return history{current: of(false), all: of(true)}
+	return found
 }
 
 // tenuresIn returns what a source holds now and, with past, what it held before.
@@ -188,11 +176,15 @@ func tenureOf(in *input, source Target, moves []Move) (tenure, bool) {
 		return true
 	}
 	k := slices.Index(in.sources, source)
-	for _, tenures := range []func() [][]tenure{in.history.current, in.history.all} {
-		all := tenures()[k]
-		if i := slices.IndexFunc(all, holds); i >= 0 {
-			return all[i], true
-		}
+	if k < 0 {
+		return tenure{}, false
+	}
+	if latest := in.latest[k][0]; holds(latest) {
+		return latest, true
+	}
+	all := tenuresIn(in, source, true)
+	if i := slices.IndexFunc(all, holds); i >= 0 {
+		return all[i], true
 	}
 	return tenure{}, false
 }
