@@ -6,7 +6,7 @@ import (
 
 	"promoter/internal/benchtree"
 	"promoter/internal/checkout"
-	"promoter/internal/promotion"
+	"promoter/internal/image"
 )
 
 // BenchmarkPlan plans in a folder of 20,000 files with given versions: of one
@@ -27,7 +27,7 @@ func benchmarkPlan(b *testing.B, dir string, images []string) {
 	for _, name := range images {
 		texts = append(texts, name+":1.5.0")
 	}
-	given, err := promotion.ParseExplicitVersions(texts, nil)
+	given, err := image.ParseExplicitVersions(texts, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

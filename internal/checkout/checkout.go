@@ -19,20 +19,20 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/git"
-	"promoter/internal/promotion"
+	"promoter/internal/image"
 )
 
 // Checkout is a folder with its config.
 type Checkout struct {
 	dir      string
 	config   *config.Config
-	explicit promotion.ExplicitVersions // replace the config; nil: the folder has a config file
-	clone    *git.Checkout              // nil: not in a Git repository, or no environment has a branch
+	explicit image.ExplicitVersions // replace the config; nil: the folder has a config file
+	clone    *git.Checkout          // nil: not in a Git repository, or no environment has a branch
 }
 
 // Open opens the folder at dir. Without a config file, the folder is one
 // environment that follows the repositories of the explicit versions.
-func Open(dir string, explicit promotion.ExplicitVersions) (*Checkout, error) {
+func Open(dir string, explicit image.ExplicitVersions) (*Checkout, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"promoter/internal/checkout"
 	"promoter/internal/config"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
+	"promoter/internal/image"
 )
 
 func TestOpenCheckout_wrongInput(t *testing.T) {
@@ -69,7 +69,7 @@ func TestOpenCheckout_configIsALink(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("canary-7f3a: 1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	given := promotion.ExplicitVersions{}
+	given := image.ExplicitVersions{}
 	inside := newWorld(t, map[string]string{"shared/promoter.yaml": minimal})
 	symlink(t, "shared/promoter.yaml", filepath.Join(inside.dir, ".promoter.yaml"))
 	if _, err := checkout.Open(inside.dir, given); err != nil {

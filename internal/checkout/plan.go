@@ -16,12 +16,12 @@ import (
 
 // Options configure a plan.
 type Options struct {
-	Environments []string                   // by name; none: all
-	ShowOnly     bool                       // naming an environment does not request a promotion in it
-	Paths        []string                   // globs that select files; none: all
-	Explicit     promotion.ExplicitVersions // none: the registries are asked
-	Versions     Versions                   // the registries, with the permissions of this checkout
-	MaxFileSize  int64                      // bytes over which a file is not parsed; 0: the updater's default
+	Environments []string               // by name; none: all
+	ShowOnly     bool                   // naming an environment does not request a promotion in it
+	Paths        []string               // globs that select files; none: all
+	Explicit     image.ExplicitVersions // none: the registries are asked
+	Versions     Versions               // the registries, with the permissions of this checkout
+	MaxFileSize  int64                  // bytes over which a file is not parsed; 0: the updater's default
 	Now          func() time.Time
 	Progress     Progress // nil: not reported
 }
@@ -156,7 +156,7 @@ func (c *Checkout) environments(names []string) ([]string, error) {
 }
 
 // unused returns the repositories of explicit versions that no file refers to.
-func unused(explicit promotion.ExplicitVersions, targets map[promotion.Target]promotion.Current) []image.Repository {
+func unused(explicit image.ExplicitVersions, targets map[promotion.Target]promotion.Current) []image.Repository {
 	used := make(map[image.Repository]bool, len(explicit))
 	for _, current := range targets {
 		for _, reference := range current.References {

@@ -11,7 +11,7 @@ import (
 
 	"promoter/internal/checkout"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
+	"promoter/internal/image"
 )
 
 // A file that vanishes after it was found stops its own application.
@@ -80,7 +80,7 @@ func TestPlan_foldersOfOddForm(t *testing.T) {
 	checkFolder(t, link+"/", given)
 }
 
-func checkFolder(t *testing.T, dir string, given promotion.ExplicitVersions) {
+func checkFolder(t *testing.T, dir string, given image.ExplicitVersions) {
 	t.Helper()
 	opened, err := checkout.Open(dir, given)
 	if err != nil {

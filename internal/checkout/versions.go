@@ -24,7 +24,7 @@ const maxRequests = 8
 
 // explicitVersions returns the versions that the user named. They are available in
 // all targets, not only in those without a parent.
-func (c *Checkout) explicitVersions(observation promotion.Observation, explicit promotion.ExplicitVersions) map[string]promotion.Available {
+func (c *Checkout) explicitVersions(observation promotion.Observation, explicit image.ExplicitVersions) map[string]promotion.Available {
 	shown := func(target promotion.Target) bool {
 		return slices.Contains(observation.Environments, target.Environment)
 	}

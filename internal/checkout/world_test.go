@@ -15,8 +15,8 @@ import (
 
 	"promoter/internal/checkout"
 	"promoter/internal/identity"
+	"promoter/internal/image"
 	"promoter/internal/outbound"
-	"promoter/internal/promotion"
 	"promoter/internal/registry"
 	"promoter/internal/registry/registrytest"
 )
@@ -68,12 +68,12 @@ func (w *world) push(reference, seed string) string {
 	return w.registry.Push(w.t, reference, seed)
 }
 
-func (w *world) given(texts ...string) promotion.ExplicitVersions {
+func (w *world) given(texts ...string) image.ExplicitVersions {
 	w.t.Helper()
 	for i := range texts {
 		texts[i] = w.expand(texts[i])
 	}
-	given, err := promotion.ParseExplicitVersions(texts, nil)
+	given, err := image.ParseExplicitVersions(texts, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func (w *world) options() checkout.Options {
 	return checkout.Options{Versions: registries.For(identity.RepositoryKey("")), Now: time.Now}
 }
 
-func (w *world) open(given promotion.ExplicitVersions) *checkout.Checkout {
+func (w *world) open(given image.ExplicitVersions) *checkout.Checkout {
 	w.t.Helper()
 	opened, err := checkout.Open(w.dir, given)
 	if err != nil {

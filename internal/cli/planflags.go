@@ -11,7 +11,7 @@ import (
 	"promoter/internal/checkout"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
+	"promoter/internal/image"
 	"promoter/internal/updater"
 )
 
@@ -75,7 +75,7 @@ func (f *planFlags) preview(command *cobra.Command, system System) (*checkout.Ch
 }
 
 // given reads the named versions. Waiting for a list ends with the context.
-func (f *planFlags) given(ctx context.Context, in io.Reader) (promotion.ExplicitVersions, error) {
+func (f *planFlags) given(ctx context.Context, in io.Reader) (image.ExplicitVersions, error) {
 	var list io.Reader
 	if slices.Contains(f.with, "-") {
 		reader, writer := io.Pipe()
@@ -87,7 +87,7 @@ func (f *planFlags) given(ctx context.Context, in io.Reader) (promotion.Explicit
 		}()
 		list = reader
 	}
-	given, err := promotion.ParseExplicitVersions(f.with, list)
+	given, err := image.ParseExplicitVersions(f.with, list)
 	if err == nil && len(f.with) > 0 && len(given) == 0 {
 		err = fault.New(fault.Invalid, "--with -: the list names no version")
 	}

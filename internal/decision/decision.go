@@ -21,6 +21,7 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
+	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
 	"promoter/internal/verb"
@@ -88,7 +89,7 @@ func (d Decision) validate() error {
 	if len(d.With) > state.MaxVersions {
 		return fault.New(fault.Invalid, "--with names more than %d versions: request them in several commands", state.MaxVersions)
 	}
-	_, err := promotion.ParseExplicitVersions(d.With, strings.NewReader(""))
+	_, err := image.ParseExplicitVersions(d.With, strings.NewReader(""))
 	return err
 }
 

@@ -16,12 +16,12 @@ import (
 // follows in them. It implements updater.Follower.
 type matcher struct {
 	config       *config.Config
-	explicit     promotion.ExplicitVersions // set for a folder without a config
+	explicit     image.ExplicitVersions // set for a folder without a config
 	environments []*config.Environment
 	literals     []string
 }
 
-func newMatcher(c *config.Config, environments []string, explicit promotion.ExplicitVersions) *matcher {
+func newMatcher(c *config.Config, environments []string, explicit image.ExplicitVersions) *matcher {
 	m := &matcher{config: c, explicit: explicit, literals: literals(c)}
 	for _, name := range environments {
 		environment, _ := c.Environment(name)

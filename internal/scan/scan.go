@@ -43,7 +43,7 @@ type contents struct {
 type Request struct {
 	Config       *config.Config
 	Environments []string // those on the branch
-	Explicit     promotion.ExplicitVersions
+	Explicit     image.ExplicitVersions
 	Filter       PathFilter
 	MaxFileSize  int64 // bytes over which a file is not parsed; 0: the updater's default
 }

@@ -1,4 +1,4 @@
-package promotion_test
+package image_test
 
 import (
 	"errors"
@@ -11,13 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
+	"promoter/internal/image"
 )
 
 const explicitDigest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 // asText returns the versions as TAG@DIGEST by repository.
-func asText(versions promotion.ExplicitVersions) map[string]string {
+func asText(versions image.ExplicitVersions) map[string]string {
 	texts := map[string]string{}
 	for repository, version := range versions {
 		texts[repository.Familiar()] = version.Tag + "@" + version.Digest
@@ -46,7 +46,7 @@ func TestParseExplicitVersions(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := promotion.ParseExplicitVersions(test.texts, strings.NewReader(test.list))
+			got, err := image.ParseExplicitVersions(test.texts, strings.NewReader(test.list))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestParseExplicitVersions_refused(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			versions, err := promotion.ParseExplicitVersions(test.texts, test.list)
+			versions, err := image.ParseExplicitVersions(test.texts, test.list)
 			if versions != nil || fault.KindOf(err) != fault.Invalid || !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("%v, %v", versions, err)
 			}
@@ -96,10 +96,10 @@ func TestParseExplicitVersions_tooMany(t *testing.T) {
 		}
 		return strings.NewReader(b.String())
 	}
-	if versions, err := promotion.ParseExplicitVersions([]string{"-"}, list(100_000)); err != nil || len(versions) != 100_000 {
+	if versions, err := image.ParseExplicitVersions([]string{"-"}, list(100_000)); err != nil || len(versions) != 100_000 {
 		t.Errorf("%d versions, %v", len(versions), err)
 	}
-	_, err := promotion.ParseExplicitVersions([]string{"-"}, list(100_001))
+	_, err := image.ParseExplicitVersions([]string{"-"}, list(100_001))
 	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--with names more than 100000 versions") {
 		t.Errorf("error: %v", err)
 	}
@@ -110,7 +110,7 @@ func FuzzParseExplicitVersions(f *testing.F) {
 	f.Add("\ufeff\r\n:@\n")
 	f.Add(strings.Repeat("a", 5000))
 	f.Fuzz(func(t *testing.T, list string) {
-		versions, err := promotion.ParseExplicitVersions([]string{"-"}, strings.NewReader(list))
+		versions, err := image.ParseExplicitVersions([]string{"-"}, strings.NewReader(list))
 		if err != nil {
 			if versions != nil || fault.KindOf(err) != fault.Invalid {
 				t.Fatalf("%v, %v", versions, err)
@@ -125,7 +125,7 @@ func FuzzParseExplicitVersions(f *testing.F) {
 			if version.Digest != "" {
 				text += "@" + version.Digest
 			}
-			again, err := promotion.ParseExplicitVersions([]string{text}, nil)
+			again, err := image.ParseExplicitVersions([]string{text}, nil)
 			if err != nil || again[repository].Tag != version.Tag || again[repository].Digest != version.Digest {
 				t.Fatalf("%s: %v, %v", text, again, err)
 			}

@@ -1,4 +1,4 @@
-package promotion
+package image
 
 import (
 	"bufio"
@@ -11,12 +11,11 @@ import (
 	"strings"
 
 	"promoter/internal/fault"
-	"promoter/internal/image"
 )
 
 // ExplicitVersions are versions that a user named, by repository. No registry is
 // asked about them.
-type ExplicitVersions map[image.Repository]image.Version
+type ExplicitVersions map[Repository]Version
 
 const (
 	maxExplicitVersions = 100_000
@@ -64,14 +63,14 @@ func (v ExplicitVersions) addLines(list io.Reader) error {
 }
 
 func (v ExplicitVersions) add(text string) error {
-	reference, err := image.Parse(text)
+	reference, err := Parse(text)
 	if err != nil {
 		return fault.New(fault.Invalid, "--with %q: %w", text, err)
 	}
 	if reference.Tag == "" && reference.Digest == "" {
 		return fault.New(fault.Invalid, "--with %q names no version: add :TAG, @DIGEST or both", text)
 	}
-	version := image.Version{Tag: reference.Tag, Digest: reference.Digest}
+	version := Version{Tag: reference.Tag, Digest: reference.Digest}
 	other, known := v[reference.Repository]
 	if known && (other.Tag != version.Tag || other.Digest != version.Digest) {
 		return fault.New(fault.Invalid, "--with names two versions of %s", reference.Repository.Familiar())
@@ -84,8 +83,8 @@ func (v ExplicitVersions) add(text string) error {
 }
 
 // Repositories returns the repositories, sorted.
-func (v ExplicitVersions) Repositories() []image.Repository {
-	return slices.SortedFunc(maps.Keys(v), func(a, b image.Repository) int {
+func (v ExplicitVersions) Repositories() []Repository {
+	return slices.SortedFunc(maps.Keys(v), func(a, b Repository) int {
 		return cmp.Compare(a.String(), b.String())
 	})
 }
