@@ -18,19 +18,19 @@ func TestRun_absent_both(t *testing.T) {
 func (s *story) without(path string) {
 	s.t.Helper()
 	git := func(args ...string) string {
-		return s.repo.Git(append([]string{"--work-tree=" + s.repo.Dir()}, args...)...)
+		return s.repo.Git.Run(append([]string{"--work-tree=" + s.repo.Git.Dir()}, args...)...)
 	}
 	git("read-tree", "main")
 	git("update-index", "--force-remove", path)
 	tree := git("write-tree")
-	commit := s.repo.Git("-c", "user.name=ada", "-c", "user.email=ada@example.com", "commit-tree", tree, "-p", "main", "-m", "Without "+path)
-	s.repo.SetHead("ada", "main", commit)
+	commit := s.repo.Git.Run("-c", "user.name=ada", "-c", "user.email=ada@example.com", "commit-tree", tree, "-p", "main", "-m", "Without "+path)
+	s.repo.Git.SetHead("ada", "main", commit)
 }
 
 func TestRun_noReference_both(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
-		s.repo.Commit("ada", "main", "No reference", map[string]string{"staging/shop.yaml": "kind: Deployment\n"})
+		s.repo.Git.Commit("ada", "main", "No reference", map[string]string{"staging/shop.yaml": "kind: Deployment\n"})
 		s.release("web", "1.1.0")
 		report := s.run()
 		s.because(report, "staging", "no reference", "upstream has web")

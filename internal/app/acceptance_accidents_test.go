@@ -28,12 +28,12 @@ func TestRun_headMovedBeforeTheMergeIsRefused_github(t *testing.T) {
 		s.repo.MergePull("ada", 1, "merge")
 		var mine string
 		s.before(mergeRoute, func() {
-			mine = s.repo.Commit("ada", prodHead, "Slip", map[string]string{"evil": "x\n"})
+			mine = s.repo.Git.Commit("ada", prodHead, "Slip", map[string]string{"evil": "x\n"})
 		})
 		s.run()
 		s.holds("prod", "1.0.0 1.0.0")
 		s.pulls(stagingHead+" merged", prodHead+" open")
-		if mine == "" || s.repo.Head(prodHead) != mine {
+		if mine == "" || s.repo.Git.Head(prodHead) != mine {
 			s.t.Error("the head did not move, or the commit of a person was overwritten")
 		}
 	})
@@ -46,7 +46,7 @@ func TestRun_mergeWhoseAnswerIsLostIsASuccess_github(t *testing.T) {
 			t.Parallel()
 			onceOnGitHub(t, chain, func(s *story) {
 				s.release("web", "1.1.0")
-				s.forge.Lose(lost)
+				s.forge.Traffic.Lose(lost)
 				for range 3 {
 					s.pass()
 				}
@@ -56,7 +56,7 @@ func TestRun_mergeWhoseAnswerIsLostIsASuccess_github(t *testing.T) {
 				}
 				s.holds("prod", "1.1.0 1.0.0")
 				s.pulls(stagingHead+" merged", prodHead+" merged")
-				if n := s.forge.Requests()[mergeRoute]; n != 1 {
+				if n := s.forge.Traffic.Requests()[mergeRoute]; n != 1 {
 					s.t.Errorf("it was merged %d times", n)
 				}
 			})
@@ -78,11 +78,11 @@ func TestRun_forgeFailuresStopNoOtherForge_github(t *testing.T) {
 				if early := until.Sub(at); !limited || early > 2*time.Second || early < -2*time.Second {
 					s.t.Errorf("retry at %s, want %s: %v", at, until, result.Err)
 				}
-				before := s.forge.Requests()
+				before := s.forge.Traffic.Requests()
 				if again := s.pass(); fault.KindOf(again.Err) != fault.RateLimited {
 					s.t.Errorf("within the limit: %v", again.Err)
 				}
-				if n := count(s.forge.Requests()) - count(before); n > 1 {
+				if n := count(s.forge.Traffic.Requests()) - count(before); n > 1 {
 					s.t.Errorf("%d requests within the limit", n)
 				}
 				s.wait(11 * time.Minute)
@@ -159,7 +159,7 @@ func (s *story) killed(last string, open int) {
 		s.release("web", tag)
 		ctx, cancel := context.WithCancel(s.t.Context())
 		var seen atomic.Int64
-		s.forge.Watch(func(route string) {
+		s.forge.Traffic.Watch(func(route string) {
 			if changes(route) && seen.Add(1) == n+1 {
 				cancel()
 			}
@@ -168,7 +168,7 @@ func (s *story) killed(last string, open int) {
 		killed := ctx.Err() != nil
 		cancel()
 		s.run()
-		s.forge.Watch(nil)
+		s.forge.Traffic.Watch(nil)
 		s.holds(last, tag+" 1.0.0")
 		if got := s.openPulls(); got != open {
 			s.t.Fatalf("killed at write %d: %d pull requests are open", n, got)
@@ -218,7 +218,7 @@ func TestRun_twoConcurrentRuns_plain(t *testing.T) {
 		s.before("GIT receive-pack", func() { other.run() })
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
-		if n := s.repo.Git("rev-list", "--count", "main"); n != "4" {
+		if n := s.repo.Git.Run("rev-list", "--count", "main"); n != "4" {
 			s.t.Errorf("%s commits for three environments and what was there", n)
 		}
 	})
@@ -232,7 +232,7 @@ func TestRun_lostRace_plain(t *testing.T) {
 		s.before("GIT receive-pack", func() { s.edit("ada", "main", "dev/shop.yaml", "kind: Deployment", "kind: Deployment # mine") })
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
-		if text := s.repo.Git("show", "main:dev/shop.yaml"); !strings.Contains(text, "# mine") {
+		if text := s.repo.Git.Run("show", "main:dev/shop.yaml"); !strings.Contains(text, "# mine") {
 			s.t.Errorf("the work of a person is gone:\n%s", text)
 		}
 	})
@@ -257,7 +257,7 @@ func (s *story) protected() {
 		!strings.Contains(err.Error(), "or use land: automerge or pr") {
 		s.t.Errorf("%v, %v", result.Err, err)
 	}
-	if n := s.forge.Requests()["GIT receive-pack"]; n != 1 {
+	if n := s.forge.Traffic.Requests()["GIT receive-pack"]; n != 1 {
 		s.t.Errorf("pushed %d times", n)
 	}
 	s.repo.Protect("main", githubtest.Protection{})

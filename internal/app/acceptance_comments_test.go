@@ -87,7 +87,7 @@ func TestRun_comments_github(t *testing.T) {
 		s.reacted(held, "+1")
 		s.reacted(forged, "-1")
 		s.reacted(edited)
-		if log := s.repo.Git("log", "--format=%s", "promoter/_state"); !strings.Contains(log, "Hold shop in staging: the cart is empty") {
+		if log := s.repo.Git.Run("log", "--format=%s", "promoter/_state"); !strings.Contains(log, "Hold shop in staging: the cart is empty") {
 			s.t.Errorf("the state says %q", log)
 		}
 		resumed := s.says("bob", 1, "/promoter resume")
@@ -227,9 +227,9 @@ func TestRun_comments_gitlab(t *testing.T) {
 	s.wait(time.Second)
 	project.Say("ada", 1, "/promoter resume")
 	s.because(s.run(), "staging", "proposed: ")
-	lab.ResetRequests()
+	lab.Traffic.ResetRequests()
 	s.run()
-	for route, n := range lab.Requests() {
+	for route, n := range lab.Traffic.Requests() {
 		if changes(route) {
 			t.Errorf("the run after that wrote: %d × %s", n, route)
 		}

@@ -18,7 +18,7 @@ func TestRun_parentsMustAgree_both(t *testing.T) {
 		"  second: {paths: [\"second/{application}.yaml\"], after: [dev], land: push}\n"+
 			"  prod: {paths: [\"prod/{application}.yaml\"], after: {staging: {soak: 1h}, second: {soak: 2h}}", 1)
 	onBoth(t, config, func(s *story) {
-		s.repo.Commit("ada", "main", "Second", map[string]string{"second/shop.yaml": s.manifest("web:1.0.0", "worker:1.0.0")})
+		s.repo.Git.Commit("ada", "main", "Second", map[string]string{"second/shop.yaml": s.manifest("web:1.0.0", "worker:1.0.0")})
 		s.decide(decision.Decision{Verb: verb.Hold, Environment: "second", Application: "shop"})
 		s.release("web", "1.1.0")
 		s.run()
@@ -86,7 +86,7 @@ func TestRun_soakStartsWhenItLanded_both(t *testing.T) {
 		s.because(s.run(), "prod", "soak")
 		s.holds("prod", "1.0.0 1.0.0")
 		s.wait(50 * time.Minute)
-		s.repo.Commit("ada", "main", "Elsewhere", map[string]string{"README": "x\n"})
+		s.repo.Git.Commit("ada", "main", "Elsewhere", map[string]string{"README": "x\n"})
 		s.run()
 		s.holds("prod", "1.0.0 1.0.0")
 		s.wait(11 * time.Minute)

@@ -29,7 +29,7 @@ func (s *story) twentyFiles() {
 	for i := range 20 {
 		files[fmt.Sprintf("e%02d/shop.yaml", i)] = s.manifest("web:1.0.0")
 	}
-	s.repo.Commit("ada", "main", "Twenty", files)
+	s.repo.Git.Commit("ada", "main", "Twenty", files)
 	s.release("web", "1.1.0")
 }
 
@@ -54,10 +54,10 @@ func (s *story) oneChain() {
 	s.twentyFiles()
 	s.run()
 	s.twentyHold("1.1.0")
-	if n := s.forge.Requests()["GIT receive-pack"]; n != 1 {
+	if n := s.forge.Traffic.Requests()["GIT receive-pack"]; n != 1 {
 		s.t.Errorf("pushed %d times", n)
 	}
-	if n := s.repo.Git("rev-list", "--count", "main"); n != "22" {
+	if n := s.repo.Git.Run("rev-list", "--count", "main"); n != "22" {
 		s.t.Errorf("%s commits, want one for each environment and the two before", n)
 	}
 }
@@ -185,29 +185,29 @@ func (s *story) forced() {
 	for i := range 2000 {
 		files[fmt.Sprintf("dev/more/%02d/f%04d.yaml", i%40, i)] = fmt.Sprintf("kind: ConfigMap\ndata: {n: %d}\n", i)
 	}
-	s.repo.Commit("ada", "main", "Many files", files)
-	before := s.repo.Head("main")
+	s.repo.Git.Commit("ada", "main", "Many files", files)
+	before := s.repo.Git.Head("main")
 	s.release("web", "1.1.0")
 	s.run()
 	s.holds("prod", "1.1.0 1.0.0")
-	s.repo.Git("repack", "-qadb")
+	s.repo.Git.Run("repack", "-qadb")
 	s.wait(time.Minute)
-	s.repo.SetHead("ada", "main", before)
+	s.repo.Git.SetHead("ada", "main", before)
 	s.edit("ada", "main", "dev/shop.yaml", "kind: Deployment", "kind: Deployment # after the forced push")
-	s.repo.Git("repack", "-qadb")
+	s.repo.Git.Run("repack", "-qadb")
 	s.run()
 	s.holds("prod", "1.1.0 1.0.0")
 	s.wait(time.Minute)
 	for _, environment := range []string{"dev", "staging", "prod"} {
 		s.edit("ada", "main", environment+"/shop.yaml", s.line("web:1.1.0"), s.line("web:1.0.0"))
 	}
-	s.repo.Git("repack", "-qadb")
+	s.repo.Git.Run("repack", "-qadb")
 	s.because(s.run(), "dev", "reverted")
 	s.holds("dev", "1.0.0 1.0.0")
 	s.release("worker", "1.1.0")
 	s.run()
 	s.holds("prod", "1.0.0 1.1.0")
-	if text := s.repo.Git("show", "main:dev/shop.yaml"); !strings.Contains(text, "# after the forced push") {
+	if text := s.repo.Git.Run("show", "main:dev/shop.yaml"); !strings.Contains(text, "# after the forced push") {
 		s.t.Error("the work of a person is gone")
 	}
 }

@@ -47,7 +47,7 @@ func (s *story) beginEdge() {
 // has checks that the file of an environment holds a digest.
 func (s *story) has(environment, digest string) {
 	s.t.Helper()
-	if text := s.repo.Git("show", "main:"+environment+"/shop.yaml"); !strings.Contains(text, digest) {
+	if text := s.repo.Git.Run("show", "main:"+environment+"/shop.yaml"); !strings.Contains(text, digest) {
 		s.t.Errorf("%s does not hold %s:\n%s", environment, digest, text)
 	}
 }
@@ -94,7 +94,7 @@ func TestRun_settleCollectsImages_both(t *testing.T) {
 		s.wait(time.Minute)
 		s.run()
 		s.holds("dev", "1.1.0 1.1.0")
-		if n := s.repo.Git("rev-list", "--count", "main", "--", "dev"); n != "2" {
+		if n := s.repo.Git.Run("rev-list", "--count", "main", "--", "dev"); n != "2" {
 			s.t.Errorf("%s commits in dev, want one for both images", n)
 		}
 		s.wait(3 * time.Minute)
@@ -107,7 +107,7 @@ func TestRun_snapshotAddsTheVersionsInTheFiles_both(t *testing.T) {
 	onBoth(t, pushed(), func(s *story) {
 		s.release("worker", "1.1.0")
 		s.run()
-		message := s.repo.Git("log", "-1", "--format=%B", "main", "--", "prod")
+		message := s.repo.Git.Run("log", "-1", "--format=%B", "main", "--", "prod")
 		for _, line := range []string{
 			"Promoter-Environment: prod", "Promoter-Application: shop", "Promoter-Snapshot: ",
 			"Promoter-Image: web=" + s.line("web:1.0.0"), "Promoter-Image: worker=" + s.line("worker:1.1.0"),
@@ -182,14 +182,14 @@ func TestRun_removedEnvironmentClosesItsPullRequest_github(t *testing.T) {
 		s.release("web", "1.1.0")
 		s.run()
 		without := s.expand(chain[:strings.Index(chain, "  staging:")])
-		s.repo.Commit("ada", "main", "Without staging", map[string]string{".promoter.yaml": without})
+		s.repo.Git.Commit("ada", "main", "Without staging", map[string]string{".promoter.yaml": without})
 		s.run()
 		s.pulls(stagingHead + " closed")
 		if comments := s.repo.Pull(1).Comments; len(comments) != 1 || !strings.Contains(comments[0].Body, "config") {
 			s.t.Errorf("comments: %v", comments)
 		}
 		s.calm()
-		s.repo.Commit("ada", "main", "With it again", map[string]string{".promoter.yaml": s.expand(chain)})
+		s.repo.Git.Commit("ada", "main", "With it again", map[string]string{".promoter.yaml": s.expand(chain)})
 		s.run()
 		s.pulls(stagingHead+" closed", stagingHead+" open")
 	})

@@ -25,7 +25,7 @@ func TestRun_wholeWay_github(t *testing.T) {
 		s.holds("staging", "1.1.0 1.0.0")
 		s.holds("prod", "1.1.0 1.0.0")
 		s.pulls(stagingHead+" merged", prodHead+" merged")
-		if refs := s.repo.Git("for-each-ref", "refs/heads/promoter/staging", "refs/heads/promoter/prod"); refs != "" {
+		if refs := s.repo.Git.Run("for-each-ref", "refs/heads/promoter/staging", "refs/heads/promoter/prod"); refs != "" {
 			s.t.Errorf("branches that served are left: %s", refs)
 		}
 	})
@@ -54,15 +54,15 @@ func TestRun_movedBaseRebuildsOnlyWhenItTouchesTheFiles_github(t *testing.T) {
 		s.release("web", "1.1.0")
 		s.run()
 		head := s.repo.Pull(1).HeadCommit
-		s.repo.Commit("ada", "main", "Elsewhere", map[string]string{"README": "hello\n"})
-		s.repo.Commit("ada", "main", "Elsewhere again", map[string]string{"README": "hello, world\n"})
+		s.repo.Git.Commit("ada", "main", "Elsewhere", map[string]string{"README": "hello\n"})
+		s.repo.Git.Commit("ada", "main", "Elsewhere again", map[string]string{"README": "hello, world\n"})
 		s.calm()
 		if s.repo.Pull(1).HeadCommit != head {
 			s.t.Error("it was pushed for a base that moved in other files")
 		}
 		s.edit("ada", "main", "staging/shop.yaml", "kind: Deployment", "kind: Deployment # ours")
 		s.run()
-		if text := s.repo.Git("show", stagingHead+":staging/shop.yaml"); s.repo.Pull(1).HeadCommit == head || !strings.Contains(text, "# ours") {
+		if text := s.repo.Git.Run("show", stagingHead+":staging/shop.yaml"); s.repo.Pull(1).HeadCommit == head || !strings.Contains(text, "# ours") {
 			s.t.Errorf("it was not rebuilt for a base that moved in its file:\n%s", text)
 		}
 		s.holdsOn(stagingHead, "staging", "1.1.0 1.0.0")
@@ -84,8 +84,8 @@ func TestRun_oldBase_github(t *testing.T) {
 		s.release("web", "1.1.0")
 		s.run()
 		head := s.repo.Pull(1).HeadCommit
-		s.repo.Commit("ada", "main", "Elsewhere", map[string]string{"README": "hello\n"})
-		s.repo.Commit("ada", "main", "Elsewhere again", map[string]string{"README": "hello, world\n"})
+		s.repo.Git.Commit("ada", "main", "Elsewhere", map[string]string{"README": "hello\n"})
+		s.repo.Git.Commit("ada", "main", "Elsewhere again", map[string]string{"README": "hello, world\n"})
 		s.calm()
 		s.repo.SetCheckRun("ci", head, "ci", "success")
 		s.run()
@@ -140,7 +140,7 @@ func TestRun_goneArchivedAndForbiddenRepositories_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "after: [staging],", "after: [staging], branch: env/prod,"), func(s *story) {
 		s.because(s.pass().Report, "prod")
-		s.repo.SetHead("ada", "env/prod", s.repo.Head("main"))
+		s.repo.Git.SetHead("ada", "env/prod", s.repo.Git.Head("main"))
 		s.release("web", "1.1.0")
 		s.run()
 		s.api("ada", http.MethodPatch, "repos/acme/gitops/pulls/1", `{"base": "env/prod"}`)
@@ -149,7 +149,7 @@ func TestRun_goneArchivedAndForbiddenRepositories_github(t *testing.T) {
 		if comments := s.repo.Pull(1).Comments; len(comments) != 1 || !strings.Contains(comments[0].Body, "base was changed") {
 			s.t.Errorf("comments: %v", comments)
 		}
-		s.repo.DeleteBranch("ada", "env/prod")
+		s.repo.Git.DeleteBranch("ada", "env/prod")
 		s.release("web", "1.2.0")
 		result := s.pass()
 		if words := fmt.Sprint(result.Report.Errors); !result.Failed() || !strings.Contains(words, "no branch env/prod") {
@@ -221,7 +221,7 @@ func TestRun_limitOfOpenPullRequests_github(t *testing.T) {
 			files[fmt.Sprintf("dev/app%03d.yaml", i)] = s.manifest("web:1.1.0")
 			files[fmt.Sprintf("staging/app%03d.yaml", i)] = s.manifest("web:1.0.0")
 		}
-		s.repo.Commit("ada", "main", "Many", files)
+		s.repo.Git.Commit("ada", "main", "Many", files)
 		report := s.run()
 		s.pulls("promoter/staging/app000 open", "promoter/staging/app001 open", "promoter/staging/app002 open")
 		if words := fmt.Sprint(report.Effects); !strings.Contains(words, "limit: position") {

@@ -91,7 +91,7 @@ func TestRun_requiredByGitHub_github(t *testing.T) {
 		s.repo.Review("carol", 2, "APPROVED")
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
-		if n := s.forge.Requests()["PUT /repos/{owner}/{repo}/pulls/{number}/merge"]; n != 1 {
+		if n := s.forge.Traffic.Requests()["PUT /repos/{owner}/{repo}/pulls/{number}/merge"]; n != 1 {
 			s.t.Errorf("asked to merge %d times", n)
 		}
 	})
@@ -147,7 +147,7 @@ func TestRun_requiredQueue_github(t *testing.T) {
 				test.protect(s)
 				s.toProd()
 				s.gated("merge queue: blocked: " + test.words)
-				if n := s.forge.Requests()["PUT /repos/{owner}/{repo}/pulls/{number}/merge"]; n > test.tries {
+				if n := s.forge.Traffic.Requests()["PUT /repos/{owner}/{repo}/pulls/{number}/merge"]; n > test.tries {
 					s.t.Errorf("asked to merge %d times", n)
 				}
 				if status := s.repo.Statuses(s.repo.Pull(2).HeadCommit)[promotion.StatusContext]; status.State != "success" {
@@ -197,14 +197,14 @@ func TestRun_methods_github(t *testing.T) {
 				s.repo.MergePull("ada", 1, "squash")
 				s.run()
 				s.holds("prod", "1.1.0 1.0.0")
-				if n := s.forge.Requests()["PUT /repos/{owner}/{repo}/pulls/{number}/merge"]; n != 1 {
+				if n := s.forge.Traffic.Requests()["PUT /repos/{owner}/{repo}/pulls/{number}/merge"]; n != 1 {
 					s.t.Errorf("asked to merge %d times", n)
 				}
 				commit := s.repo.Pull(2).MergeCommit
-				if parents := strings.Fields(s.repo.Git("log", "-1", "--format=%P", commit)); len(parents) != test.parents {
+				if parents := strings.Fields(s.repo.Git.Run("log", "-1", "--format=%P", commit)); len(parents) != test.parents {
 					s.t.Errorf("%d parents", len(parents))
 				}
-				said := s.repo.Git("log", "-2", "--format=%(trailers)", commit)
+				said := s.repo.Git.Run("log", "-2", "--format=%(trailers)", commit)
 				for _, trailer := range []string{"Promoter-Environment: prod", "Promoter-Image: web=" + s.host + "/acme/web:1.1.0@" + s.digests["web:1.1.0"]} {
 					if !strings.Contains(said, trailer) {
 						s.t.Errorf("%s is not among the trailers of %s", trailer, said)
@@ -281,7 +281,7 @@ func TestRun_upToDate_github(t *testing.T) {
 	onceOnGitHub(t, chain, func(s *story) {
 		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Checks: []string{"ci"}, Strict: true}})
 		head := s.repo.Pull(2).HeadCommit
-		s.repo.Commit("ada", "main", "Elsewhere", map[string]string{"README": "x\n"})
+		s.repo.Git.Commit("ada", "main", "Elsewhere", map[string]string{"README": "x\n"})
 		s.gated("protection check ci: waiting")
 		if s.repo.Pull(2).HeadCommit != head {
 			s.t.Error("the head was built anew without need")

@@ -22,8 +22,8 @@ func failures(report engine.Report) error {
 
 // written is all references, and how often anything was written.
 func (s *story) written() string {
-	requests := s.forge.Requests()
-	text := s.repo.Git("for-each-ref", "--format=%(refname) %(objectname)")
+	requests := s.forge.Traffic.Requests()
+	text := s.repo.Git.Run("for-each-ref", "--format=%(refname) %(objectname)")
 	for _, route := range slices.Sorted(maps.Keys(requests)) {
 		if changes(route) {
 			text += fmt.Sprintf("\n%s %d", route, requests[route])
@@ -40,7 +40,7 @@ func (s *story) holds(environment, want string) {
 
 func (s *story) holdsOn(branch, environment, want string) {
 	s.t.Helper()
-	content := s.repo.Git("show", branch+":"+environment+"/shop.yaml")
+	content := s.repo.Git.Run("show", branch+":"+environment+"/shop.yaml")
 	var tags []string
 	for line := range strings.Lines(content) {
 		if _, reference, ok := strings.Cut(strings.TrimSpace(line), s.host+"/acme/"); ok {

@@ -17,13 +17,13 @@ import (
 // forged commits files to a branch as promoter itself would sign.
 func (s *story) forged(branch, parent string, files map[string]string, message string) string {
 	s.t.Helper()
-	s.repo.Commit("mallory", "scratch", "Scratch", nil)
-	s.repo.SetHead("mallory", "scratch", parent)
-	s.repo.Commit("mallory", "scratch", "Scratch", files)
-	commit := s.repo.Git("-c", "user.name=promoter", "-c", "user.email=promoter@noreply.invalid",
+	s.repo.Git.Commit("mallory", "scratch", "Scratch", nil)
+	s.repo.Git.SetHead("mallory", "scratch", parent)
+	s.repo.Git.Commit("mallory", "scratch", "Scratch", files)
+	commit := s.repo.Git.Run("-c", "user.name=promoter", "-c", "user.email=promoter@noreply.invalid",
 		"commit-tree", "scratch^{tree}", "-p", parent, "-m", message)
-	s.repo.SetHead("mallory", branch, commit)
-	s.repo.DeleteBranch("mallory", "scratch")
+	s.repo.Git.SetHead("mallory", branch, commit)
+	s.repo.Git.DeleteBranch("mallory", "scratch")
 	return commit
 }
 
@@ -67,11 +67,11 @@ func TestRun_foreignCommitIsNotMerged_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, gatedProd, func(s *story) {
 		head := s.waitingForCheck()
-		mine := s.repo.Commit("mallory", prodHead, "More", map[string]string{"evil": "x\n"})
+		mine := s.repo.Git.Commit("mallory", prodHead, "More", map[string]string{"evil": "x\n"})
 		s.repo.SetCheckRun("ci", mine, "ci", "success")
 		s.run()
 		s.pulls(stagingHead+" merged", prodHead+" open")
-		if s.repo.Head(prodHead) != mine || head == mine {
+		if s.repo.Git.Head(prodHead) != mine || head == mine {
 			s.t.Error("a commit of somebody else was overwritten")
 		}
 	})
@@ -97,23 +97,23 @@ func TestRun_foreignTreeUnderOurNameIsNotMerged_github(t *testing.T) {
 	t.Parallel()
 	for name, slip := range map[string]func(*story, string) string{
 		"one commit with another file": func(s *story, head string) string {
-			return s.forged(prodHead, s.repo.Git("rev-parse", head+"^"), map[string]string{
+			return s.forged(prodHead, s.repo.Git.Run("rev-parse", head+"^"), map[string]string{
 				"prod/shop.yaml": s.manifest("web:1.1.0", "worker:1.0.0"), "evil": "x\n",
-			}, s.repo.Git("log", "-1", "--format=%B", head))
+			}, s.repo.Git.Run("log", "-1", "--format=%B", head))
 		},
 		"another image in the file": func(s *story, head string) string {
 			s.image("web", "6.6.6-evil", "evil", workday())
-			return s.forged(prodHead, s.repo.Git("rev-parse", head+"^"), map[string]string{
+			return s.forged(prodHead, s.repo.Git.Run("rev-parse", head+"^"), map[string]string{
 				"prod/shop.yaml": s.manifest("web:6.6.6-evil", "worker:1.0.0"),
-			}, s.repo.Git("log", "-1", "--format=%B", head))
+			}, s.repo.Git.Run("log", "-1", "--format=%B", head))
 		},
 		"a second commit": func(s *story, head string) string {
-			return s.forged(prodHead, head, map[string]string{"evil": "x\n"}, s.repo.Git("log", "-1", "--format=%B", head))
+			return s.forged(prodHead, head, map[string]string{"evil": "x\n"}, s.repo.Git.Run("log", "-1", "--format=%B", head))
 		},
 		"a base that is none": func(s *story, head string) string {
-			base := s.forged("elsewhere", s.repo.Head("main"), map[string]string{"evil": "x\n"}, "Base")
+			base := s.forged("elsewhere", s.repo.Git.Head("main"), map[string]string{"evil": "x\n"}, "Base")
 			return s.forged(prodHead, base, map[string]string{"prod/shop.yaml": s.manifest("web:1.1.0", "worker:1.0.0")},
-				s.repo.Git("log", "-1", "--format=%B", head))
+				s.repo.Git.Run("log", "-1", "--format=%B", head))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestRun_foreignTreeUnderOurNameIsNotMerged_github(t *testing.T) {
 				s.repo.SetCheckRun("ci", slipped, "ci", "success")
 				s.run()
 				s.holds("prod", "1.0.0 1.0.0")
-				head := s.repo.Head(prodHead)
+				head := s.repo.Git.Head(prodHead)
 				if head == slipped {
 					s.t.Error("what was slipped in still stands")
 				}
@@ -131,7 +131,7 @@ func TestRun_foreignTreeUnderOurNameIsNotMerged_github(t *testing.T) {
 				s.repo.SetCheckRun("ci", head, "ci", "success")
 				s.run()
 				s.holds("prod", "1.1.0 1.0.0")
-				if files := s.repo.Git("ls-tree", "--name-only", "main"); strings.Contains(files, "evil") {
+				if files := s.repo.Git.Run("ls-tree", "--name-only", "main"); strings.Contains(files, "evil") {
 					s.t.Errorf("what was slipped in was merged: %s", files)
 				}
 			})
@@ -143,14 +143,14 @@ func TestRun_foreignTreeUnderOurNameIsNotMerged_github(t *testing.T) {
 func TestRun_pullRequestOfASharedTokenIsNotOurs_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
-		s.repo.Commit("promoter-bot", "feature", "My work", map[string]string{"feature": "x\n"})
+		s.repo.Git.Commit("promoter-bot", "feature", "My work", map[string]string{"feature": "x\n"})
 		s.repo.OpenPull("promoter-bot", "feature", "main", "My work")
-		mine := s.repo.Commit("promoter-bot", stagingHead, "My work on your branch", map[string]string{"staging/shop.yaml": s.manifest("worker:1.0.0")})
+		mine := s.repo.Git.Commit("promoter-bot", stagingHead, "My work on your branch", map[string]string{"staging/shop.yaml": s.manifest("worker:1.0.0")})
 		s.repo.OpenPull("promoter-bot", stagingHead, "main", "My work on your branch")
 		s.release("web", "1.1.0")
 		s.run()
 		s.pulls("feature open", stagingHead+" open")
-		if s.repo.Head(stagingHead) != mine {
+		if s.repo.Git.Head(stagingHead) != mine {
 			s.t.Error("the work of a person was overwritten")
 		}
 		if first := s.repo.Pull(1); len(first.Comments) > 0 {
@@ -162,7 +162,7 @@ func TestRun_pullRequestOfASharedTokenIsNotOurs_github(t *testing.T) {
 func TestRun_configInAPullRequestIsIgnored_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
-		s.repo.Commit("mallory", "feature", "Push to prod", map[string]string{
+		s.repo.Git.Commit("mallory", "feature", "Push to prod", map[string]string{
 			".promoter.yaml": s.expand(strings.ReplaceAll(chain, "land: automerge", "land: push") + "nonsense: true\n"),
 		})
 		number := s.repo.OpenPull("ada", "feature", "main", "Push to prod")
@@ -184,14 +184,14 @@ func TestRun_commitTitlesAreEscaped_github(t *testing.T) {
 	onceOnGitHub(t, chain, func(s *story) {
 		source := s.forge.NewRepository("acme/web", map[string]string{"README": "web\n"})
 		source.Permit("promoter-bot", "read")
-		from := source.Head("main")
-		to := source.Commit("mallory", "main", "Fix #1 @acme/everyone <img src=x> --> <!-- promoter:end -->", map[string]string{"README": "new\n"})
+		from := source.Git.Head("main")
+		to := source.Git.Commit("mallory", "main", "Fix #1 @acme/everyone <img src=x> --> <!-- promoter:end -->", map[string]string{"README": "new\n"})
 		s.sourced("1.0.1", from)
 		files := map[string]string{".promoter.yaml": s.expand(strings.ReplaceAll(config, "$SOURCE", s.forge.Host()+"/acme/web"))}
 		for _, environment := range []string{"dev", "staging", "prod"} {
 			files[environment+"/shop.yaml"] = s.manifest("web:1.0.1", "worker:1.0.0")
 		}
-		s.repo.Commit("ada", "main", "Show commits", files)
+		s.repo.Git.Commit("ada", "main", "Show commits", files)
 		s.sourced("1.1.0", to)
 		s.run()
 		body := s.repo.Pull(1).Body
@@ -225,7 +225,7 @@ func (s *story) strangers() {
 	s.decide(decision.Decision{Verb: verb.Hold, Environment: "staging"})
 	s.release("web", "1.1.0")
 	by := `"by": {"host": "", "login": "mallory"}, "at": "2026-11-18T10:00:00Z"`
-	s.repo.Commit("mallory", state.Branch, "By hand", map[string]string{
+	s.repo.Git.Commit("mallory", state.Branch, "By hand", map[string]string{
 		"dev/shop.json":  `{"schema": 1, "hold": {` + by + `}}`,
 		"prod/shop.json": `{"schema": 1, "request": {` + by + `, "with": ["` + s.host + `/acme/web:1.1.0"]}}`,
 	})

@@ -168,14 +168,14 @@ networks: [127.0.0.0/8]
 func (s *story) edit(who, branch, path, from, to string) string {
 	s.t.Helper()
 	at := branch
-	if s.repo.Head(branch) == "" {
+	if s.repo.Git.Head(branch) == "" {
 		at = "main"
 	}
-	before := s.repo.Git("show", at+":"+path) + "\n"
+	before := s.repo.Git.Run("show", at+":"+path) + "\n"
 	if !strings.Contains(before, from) {
 		s.t.Fatalf("%s of %s does not hold %q:\n%s", path, branch, from, before)
 	}
-	return s.repo.Commit(who, branch, "By hand", map[string]string{path: strings.ReplaceAll(before, from, to)})
+	return s.repo.Git.Commit(who, branch, "By hand", map[string]string{path: strings.ReplaceAll(before, from, to)})
 }
 
 // pass is one run, whatever comes of it.
@@ -256,7 +256,7 @@ func changes(route string) bool {
 // before lets something happen once, just before a request.
 func (s *story) before(route string, do func()) {
 	var done atomic.Bool
-	s.forge.Watch(func(asked string) {
+	s.forge.Traffic.Watch(func(asked string) {
 		if strings.Contains(asked, route) && done.CompareAndSwap(false, true) {
 			do()
 		}

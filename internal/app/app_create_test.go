@@ -266,7 +266,7 @@ func TestCreateApp_conversion(t *testing.T) {
 
 	m = newMaking(t)
 	to = m.press(m.start())
-	m.forge.Lose(route)
+	m.forge.Traffic.Lose(route)
 	if status, _ := m.get(to); status != http.StatusServiceUnavailable {
 		t.Errorf("the answer was lost: %d", status)
 	}
@@ -293,7 +293,7 @@ func TestCreateApp_noPlaceForTheKey(t *testing.T) {
 	if status != http.StatusConflict || err == nil || !strings.Contains(err.Error(), "GitHub created an App whose credentials cannot be stored, so delete it there") {
 		t.Errorf("%d, %v\n%s", status, err, page)
 	}
-	if n := m.forge.Requests()["POST /app-manifests/{code}/conversions"]; n != 0 {
+	if n := m.forge.Traffic.Requests()["POST /app-manifests/{code}/conversions"]; n != 0 {
 		t.Errorf("the code was used %d times", n)
 	}
 }

@@ -24,7 +24,7 @@ func TestRun_installationsFromRoundToRound(t *testing.T) {
 	}
 	round := func(what string, wantTokens int, wantFailed bool) {
 		t.Helper()
-		o.github.ResetRequests()
+		o.github.Traffic.ResetRequests()
 		results, err := app.Run(t.Context(), server, app.RunOptions{CacheDir: filepath.Join(o.dir, "cache")})
 		if err != nil {
 			t.Fatal(err)
@@ -36,7 +36,7 @@ func TestRun_installationsFromRoundToRound(t *testing.T) {
 		if failed != wantFailed {
 			t.Errorf("%s: %+v", what, results)
 		}
-		if n := o.github.Requests()[newToken]; n != wantTokens {
+		if n := o.github.Traffic.Requests()[newToken]; n != wantTokens {
 			t.Errorf("%s: asked for %d tokens, want %d", what, n, wantTokens)
 		}
 	}
@@ -58,13 +58,13 @@ func TestRun_installationsFromRoundToRound(t *testing.T) {
 	acme.Suspend()
 	acme.Resume()
 	round("suspended in between", 0, false)
-	o.github.Watch(func(route string) {
+	o.github.Traffic.Watch(func(route string) {
 		if route == "GET /installation/repositories" {
 			acme.RevokeTokens()
 		}
 	})
 	round("whose new token is refused", 1, true)
-	o.github.Watch(nil)
+	o.github.Traffic.Watch(nil)
 	round("after that", 1, false)
 	less := maps.Clone(needed())
 	delete(less, "checks")

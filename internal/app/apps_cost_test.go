@@ -20,9 +20,9 @@ func TestRun_unconfiguredRepositoriesCostNothingTwice(t *testing.T) {
 	o.app.Install("acme")
 	asked := func(want int) {
 		t.Helper()
-		o.github.ResetRequests()
+		o.github.Traffic.ResetRequests()
 		results := o.run("")
-		if n := o.github.Requests()[contents]; n != want {
+		if n := o.github.Traffic.Requests()[contents]; n != want {
 			t.Errorf("asked for %d files, want %d", n, want)
 		}
 		for name, result := range results {
@@ -36,9 +36,9 @@ func TestRun_unconfiguredRepositoriesCostNothingTwice(t *testing.T) {
 	o.pass(2 * time.Minute)
 	asked(3)
 	asked(1)
-	docs.Commit("ann", "main", "Promote here", map[string]string{".promoter.yaml": o.expand(webIn("push")[".promoter.yaml"]), "dev/app.yaml": o.expand("image: $R/acme/web:1.4.0\n")})
+	docs.Git.Commit("ann", "main", "Promote here", map[string]string{".promoter.yaml": o.expand(webIn("push")[".promoter.yaml"]), "dev/app.yaml": o.expand("image: $R/acme/web:1.4.0\n")})
 	asked(2)
-	if text := docs.Git("show", "main:dev/app.yaml"); text != o.expand("image: $R/acme/web:1.5.0") {
+	if text := docs.Git.Run("show", "main:dev/app.yaml"); text != o.expand("image: $R/acme/web:1.5.0") {
 		t.Errorf("a new config is not worked with: %s", text)
 	}
 	if err := os.WriteFile(filepath.Join(o.dir, "cache", "unconfigured", "github.json"), []byte("["), 0o600); err != nil {

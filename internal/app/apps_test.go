@@ -64,13 +64,13 @@ func TestRun_installationsOfOneApp(t *testing.T) {
 	}
 	o.onlyOwn(map[string]*githubtest.Installation{"acme": acme, "globex": globex})
 
-	o.github.ResetRequests()
+	o.github.Traffic.ResetRequests()
 	for name, result := range o.run("") {
 		if len(acts(result)) > 0 {
 			t.Errorf("a second run does %v in %s", acts(result), name)
 		}
 	}
-	for route, n := range o.github.Requests() {
+	for route, n := range o.github.Traffic.Requests() {
 		if !strings.HasPrefix(route, "GET ") && route != "GIT info/refs" && (route != "POST /app/installations/{id}/access_tokens" || n != 2) {
 			t.Errorf("a second run asks %s %d times", route, n)
 		}
@@ -126,7 +126,7 @@ func TestRun_tokenEndsInTheMiddle(t *testing.T) {
 			o := newOrchard(t)
 			o.repository("acme/gitops", webIn("pr"))
 			o.app.Install("acme")
-			o.github.Watch(firstTime(route, func() { o.pass(2 * time.Hour) }))
+			o.github.Traffic.Watch(firstTime(route, func() { o.pass(2 * time.Hour) }))
 			if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionOpened}) {
 				if route == "GIT upload-pack" { // a session that had begun; the next one asks anew
 					got = did(o.run("")["acme/gitops"])
@@ -135,7 +135,7 @@ func TestRun_tokenEndsInTheMiddle(t *testing.T) {
 					t.Error(got)
 				}
 			}
-			if n := o.github.Requests()["POST /app/installations/{id}/access_tokens"]; n < 2 {
+			if n := o.github.Traffic.Requests()["POST /app/installations/{id}/access_tokens"]; n < 2 {
 				t.Errorf("%d tokens were made", n)
 			}
 		})
@@ -168,7 +168,7 @@ func TestRun_installationIsSuspendedOrRemovedMeanwhile(t *testing.T) {
 			o.repository("globex/gitops", webIn("pr"))
 			acme := o.app.Install("acme")
 			o.app.Install("globex")
-			o.github.Watch(firstTime("GET /repos/{owner}/{repo}/pulls", func() { test.happens(acme) }))
+			o.github.Traffic.Watch(firstTime("GET /repos/{owner}/{repo}/pulls", func() { test.happens(acme) }))
 			results := o.run("")
 			if got := did(results["globex/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionOpened}) {
 				t.Errorf("globex: %s", got)
@@ -176,7 +176,7 @@ func TestRun_installationIsSuspendedOrRemovedMeanwhile(t *testing.T) {
 			if got := did(results["acme/gitops"]); !strings.Contains(got, "failed") || !strings.Contains(got, test.words) {
 				t.Errorf("acme: %s", got)
 			}
-			o.github.Watch(nil)
+			o.github.Traffic.Watch(nil)
 			acme.Resume()
 			if _, there := o.run("")["acme/gitops"]; there != (name == "suspended") {
 				t.Errorf("the next run: acme is there: %t", there)

@@ -148,7 +148,7 @@ func (d *drama) act() (name string, told []delivery) {
 		d.edit("ada", "main", "staging/shop.yaml", "kind: Deployment", "kind: Deployment # "+fmt.Sprint(len(d.acts)))
 		return "somebody changes a file of staging", d.events("push")
 	case 3:
-		d.repo.Commit("ada", "main", "Elsewhere", map[string]string{"README": fmt.Sprint(len(d.acts))})
+		d.repo.Git.Commit("ada", "main", "Elsewhere", map[string]string{"README": fmt.Sprint(len(d.acts))})
 		return "somebody pushes elsewhere", d.events("push")
 	case 4:
 		d.repo.ClosePull("ada", open+1)
@@ -195,10 +195,10 @@ func (d *drama) state() string {
 	for _, p := range d.repo.Pulls() {
 		fmt.Fprintf(&text, "%d %s to %s %q open:%t merged:%t by %s, %d comments\n", p.Number, p.Head, p.Base, p.Title, p.Open, p.Merged, p.Closer, len(p.Comments))
 	}
-	text.WriteString(d.repo.Git("log", "--first-parent", "-m", "--format=%s", "--name-only", "main") + "\n")
-	for _, branch := range strings.Fields(d.repo.Git("for-each-ref", "--format=%(refname:short)", "refs/heads")) {
-		for _, file := range strings.Fields(d.repo.Git("ls-tree", "-r", "--name-only", branch)) {
-			fmt.Fprintf(&text, "--- %s %s\n%s\n", branch, file, d.repo.Git("show", branch+":"+file))
+	text.WriteString(d.repo.Git.Run("log", "--first-parent", "-m", "--format=%s", "--name-only", "main") + "\n")
+	for _, branch := range strings.Fields(d.repo.Git.Run("for-each-ref", "--format=%(refname:short)", "refs/heads")) {
+		for _, file := range strings.Fields(d.repo.Git.Run("ls-tree", "-r", "--name-only", branch)) {
+			fmt.Fprintf(&text, "--- %s %s\n%s\n", branch, file, d.repo.Git.Run("show", branch+":"+file))
 		}
 	}
 	said := strings.NewReplacer(d.host, "REGISTRY", d.forge.Host(), "FORGE").Replace(text.String())

@@ -79,7 +79,7 @@ func (l *lives) die(at point, before bool) {
 		l.t.Fatalf("%s: the point was not reached (before: %t):\n%s", at.name, before, l.process.log())
 	}
 	l.killed()
-	l.forge.Watch(l.watch)
+	l.forge.Traffic.Watch(l.watch)
 	if ofDelivery {
 		l.keptWithItsHint(told, !before)
 	}
@@ -93,13 +93,13 @@ func (l *lives) prepare(name string) {
 	switch name {
 	case "subscriptions are stored":
 		component := fmt.Sprintf("  more-%d: {image: $R/acme/more-%d, select: {semver: \">=1\"}}\nenvironments:", l.n, l.n)
-		l.repo.Commit("ada", "main", "One more", map[string]string{
+		l.repo.Git.Commit("ada", "main", "One more", map[string]string{
 			".promoter.yaml": l.expand(strings.Replace(chain, "environments:", component, 1)),
 		})
 	case "a reconciliation failed":
 		l.forge.Fail("GIT info/refs", 403, "the test forbids it")
 	case "a lease is renewed":
-		l.forge.Watch(func(route string) {
+		l.forge.Traffic.Watch(func(route string) {
 			if strings.HasPrefix(route, "GIT ") {
 				<-l.present().dead
 			}
@@ -196,7 +196,7 @@ func (l *lives) putRight() {
 	l.holds("staging", last+" 1.0.0")
 	l.holds("prod", last+" 1.0.0")
 	for environment, commits := range map[string]int{"dev": l.n + 1, "staging": l.n, "prod": l.n} {
-		if got := l.repo.Git("rev-list", "--count", "main", "--", environment); got != fmt.Sprint(commits) {
+		if got := l.repo.Git.Run("rev-list", "--count", "main", "--", environment); got != fmt.Sprint(commits) {
 			l.t.Errorf("%s commits in %s, want %d", got, environment, commits)
 		}
 	}

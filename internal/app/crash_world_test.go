@@ -46,7 +46,7 @@ func newMortal(t testing.TB, kind databasetest.Kind, config, poll string) *morta
 		poll: poll, event: func(string) *process { return nil }, accepted: map[string]bool{},
 	}
 	m.orders = orders{File: m.serverFile("data"), Lease: mortalLease, Driver: m.driver, Source: m.source}
-	s.forge.Watch(m.watch)
+	s.forge.Traffic.Watch(m.watch)
 	s.registry.Wrap(m.listening)
 	return m
 }

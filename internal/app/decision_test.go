@@ -52,7 +52,7 @@ func TestRecordDecision_subjectNamesTheApplication(t *testing.T) {
 		if _, err := decision.Record(t.Context(), server, step.decision, ""); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.TrimSpace(repository.Git("log", "-1", "--format=%B", "promoter/_state")); got != step.want {
+		if got := strings.TrimSpace(repository.Git.Run("log", "-1", "--format=%B", "promoter/_state")); got != step.want {
 			t.Errorf("%+v: %q, want %q", step.decision, got, step.want)
 		}
 	}

@@ -44,7 +44,7 @@ networks: [127.0.0.0/8]
 func TestDoctor_github(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
-	s.forge.ResetRequests()
+	s.forge.Traffic.ResetRequests()
 	host := strings.TrimPrefix(s.forge.URL(), "http://")
 	said := s.doctor(s.clock.Now)
 	for _, want := range []string{
@@ -58,7 +58,7 @@ func TestDoctor_github(t *testing.T) {
 	if strings.Contains(said, "fail") {
 		t.Errorf("something fails:\n%s", said)
 	}
-	for route, n := range s.forge.Requests() {
+	for route, n := range s.forge.Traffic.Requests() {
 		if changes(route) {
 			t.Errorf("%d times %s", n, route)
 		}
@@ -68,7 +68,7 @@ func TestDoctor_github(t *testing.T) {
 	if said := s.doctor(late); !strings.Contains(said, "warn forge "+host+": its clock differs from this machine's by 1h0m") {
 		t.Errorf("a wrong clock:\n%s", said)
 	}
-	s.repo.Git("branch", "promoter/_state", "main")
+	s.repo.Git.Run("branch", "promoter/_state", "main")
 	s.repo.Rule("promoter/_state", githubtest.Ruleset{Demands: githubtest.Demands{Signed: true}})
 	if said := s.doctor(s.clock.Now); !strings.Contains(said, "repository acme/gitops: promoter/_state") || !strings.Contains(said, "signed commits") {
 		t.Errorf("a rule for the state branch:\n%s", said)

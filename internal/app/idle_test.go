@@ -34,11 +34,11 @@ func TestRun_idlePassAsksOnce(t *testing.T) {
 			s.run()
 			s.holds("prod", "1.1.0 1.0.0")
 			s.run() // what landed is looked at once more
-			s.forge.ResetRequests()
+			s.forge.Traffic.ResetRequests()
 			s.registry.Forget()
 			s.run()
 			slices.Sort(want)
-			if diff := cmp.Diff(want, counted(s.forge.Requests())); diff != "" {
+			if diff := cmp.Diff(want, counted(s.forge.Traffic.Requests())); diff != "" {
 				t.Errorf("requests to the forge and to Git (-want +got):\n%s", diff)
 			}
 			images := []string{

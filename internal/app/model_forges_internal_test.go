@@ -24,7 +24,7 @@ func TestModel_randomStories_github(t *testing.T) {
 			r.DeleteMergedBranches()
 		}
 		return served{
-			options: serverFile(t, "github", s.URL(), "acme/deploy", token), token: token, dir: r.Dir(),
+			options: serverFile(t, "github", s.URL(), "acme/deploy", token), token: token, dir: r.Git.Dir(),
 			bench: r.Bench,
 		}
 	})
@@ -47,7 +47,7 @@ func TestModel_randomStories_gitlab(t *testing.T) {
 		p.Late(start.random.IntN(4))
 		token := s.Token(gitlabtest.Self, "api", "write_repository")
 		return served{
-			options: serverFile(t, "gitlab", s.URL(), p.Path(), token), token: token, dir: p.Dir(), bench: p.Bench,
+			options: serverFile(t, "gitlab", s.URL(), p.Path(), token), token: token, dir: p.Git.Dir(), bench: p.Bench,
 		}
 	})
 }
@@ -66,7 +66,7 @@ func TestModel_randomStories_gitea(t *testing.T) {
 			r.DeleteMergedBranches()
 		}
 		return served{
-			options: serverFile(t, "gitea", s.URL(), "acme/deploy", token), token: token, dir: r.Dir(), bench: r.Bench,
+			options: serverFile(t, "gitea", s.URL(), "acme/deploy", token), token: token, dir: r.Git.Dir(), bench: r.Bench,
 		}
 	})
 }

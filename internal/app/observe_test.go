@@ -70,7 +70,7 @@ func TestRun_aHugeStateBranch(t *testing.T) {
 	for i := range 65 {
 		files[fmt.Sprintf("notes/%d.txt", i)] = strings.Repeat("x", 1<<20)
 	}
-	repository.Commit("promoter-bot", "promoter/_state", "fill it", files)
+	repository.Git.Commit("promoter-bot", "promoter/_state", "fill it", files)
 	result := f.run(f.open(insecureRegistry, "acme/gitops"))["acme/gitops"]
 	if len(acts(result)) > 0 || !result.Failed() {
 		t.Fatalf("done %v, failed %v", acts(result), result.Failed())

@@ -33,7 +33,7 @@ func listedForges(t *testing.T, s *story) map[string]func() listedForge {
 			r := f.NewRepository("acme/gitops", files)
 			r.Permit("promoter-bot", "write")
 			return listedForge{
-				"github", f.URL(), "acme/gitops", f.Token("promoter-bot", "repo"), f.Requests, f.ResetRequests,
+				"github", f.URL(), "acme/gitops", f.Token("promoter-bot", "repo"), f.Traffic.Requests, f.Traffic.ResetRequests,
 				func() (heads []string) {
 					for _, pull := range r.Pulls() {
 						if pull.Open {
@@ -42,7 +42,7 @@ func listedForges(t *testing.T, s *story) map[string]func() listedForge {
 					}
 					return heads
 				},
-				func() { r.ClosePull("ada", 1) }, func() { r.DeleteBranch("ada", onboardingHead) }, r.Git,
+				func() { r.ClosePull("ada", 1) }, func() { r.Git.DeleteBranch("ada", onboardingHead) }, r.Git.Run,
 			}
 		},
 		"gitea": func() listedForge {
@@ -50,7 +50,7 @@ func listedForges(t *testing.T, s *story) map[string]func() listedForge {
 			r := f.NewRepository("acme/gitops", files)
 			r.Permit("promoter-bot", "write")
 			return listedForge{
-				"gitea", f.URL(), "acme/gitops", f.Token("promoter-bot", giteatest.Scopes()...), f.Requests, f.ResetRequests,
+				"gitea", f.URL(), "acme/gitops", f.Token("promoter-bot", giteatest.Scopes()...), f.Traffic.Requests, f.Traffic.ResetRequests,
 				func() (heads []string) {
 					for _, pull := range r.Pulls() {
 						if pull.Open {
@@ -59,7 +59,7 @@ func listedForges(t *testing.T, s *story) map[string]func() listedForge {
 					}
 					return heads
 				},
-				func() { r.ClosePull("ada", 1) }, func() { r.DeleteBranch("ada", onboardingHead) }, r.Git,
+				func() { r.ClosePull("ada", 1) }, func() { r.Git.DeleteBranch("ada", onboardingHead) }, r.Git.Run,
 			}
 		},
 		"gitlab": func() listedForge {
@@ -67,7 +67,7 @@ func listedForges(t *testing.T, s *story) map[string]func() listedForge {
 			p := f.NewProject("acme/gitops", files)
 			p.Permit("promoter-bot", gitlabtest.Maintainer)
 			return listedForge{
-				"gitlab", f.URL(), "acme/gitops", f.Token("promoter-bot", "api"), f.Requests, f.ResetRequests,
+				"gitlab", f.URL(), "acme/gitops", f.Token("promoter-bot", "api"), f.Traffic.Requests, f.Traffic.ResetRequests,
 				func() (heads []string) {
 					for _, one := range p.Requests() {
 						if one.State == "opened" {
@@ -76,7 +76,7 @@ func listedForges(t *testing.T, s *story) map[string]func() listedForge {
 					}
 					return heads
 				},
-				func() { p.CloseRequest("ada", 1) }, func() { p.DeleteBranch("ada", onboardingHead) }, p.Git,
+				func() { p.CloseRequest("ada", 1) }, func() { p.Git.DeleteBranch("ada", onboardingHead) }, p.Git.Run,
 			}
 		},
 	}

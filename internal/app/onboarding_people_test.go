@@ -19,7 +19,7 @@ func TestRun_onboarding_baseMoves(t *testing.T) {
 	o.app.Install("acme")
 	o.run(onboards)
 	head := r.Pull(1).HeadCommit
-	r.Commit("ann", "main", "Elsewhere", map[string]string{"README": "more words\n"})
+	r.Git.Commit("ann", "main", "Elsewhere", map[string]string{"README": "more words\n"})
 	o.pass(time.Hour)
 	o.offered(o.run(onboards), "acme/gitops", "open")
 	if r.Pull(1).HeadCommit != head {
@@ -27,22 +27,22 @@ func TestRun_onboarding_baseMoves(t *testing.T) {
 	}
 	body := "My words.\n\n" + r.Pull(1).Body
 	r.EditPull(1, nil, &body)
-	r.Commit("ann", "main", "An API", map[string]string{"apps/dev/api.yaml": o.expand("image: $R/acme/api:2.0.0\n"), "apps/prod/api.yaml": o.expand("image: $R/acme/api:2.0.0\n")})
+	r.Git.Commit("ann", "main", "An API", map[string]string{"apps/dev/api.yaml": o.expand("image: $R/acme/api:2.0.0\n"), "apps/prod/api.yaml": o.expand("image: $R/acme/api:2.0.0\n")})
 	o.pass(time.Hour)
 	o.offered(o.run(onboards), "acme/gitops", "refreshed")
 	now := r.Pull(1)
 	if now.HeadCommit == head || !strings.HasPrefix(now.Body, "My words.\n") || !strings.Contains(now.Body, "`api`") {
 		t.Errorf("it was not refreshed:\n%s", now.Body)
 	}
-	if n := r.Git("rev-list", "--count", "main.."+onboardingHead); n != "1" {
+	if n := r.Git.Run("rev-list", "--count", "main.."+onboardingHead); n != "1" {
 		t.Errorf("it has %s commits over main", n)
 	}
 	o.idle("refreshed")
-	mine := r.Commit("ann", onboardingHead, "My settings", map[string]string{".promoter.yaml": "version: 1\n"})
-	r.Commit("ann", "main", "Another", map[string]string{"apps/dev/b.yaml": o.expand("image: $R/acme/b:2.0.0\n")})
+	mine := r.Git.Commit("ann", onboardingHead, "My settings", map[string]string{".promoter.yaml": "version: 1\n"})
+	r.Git.Commit("ann", "main", "Another", map[string]string{"apps/dev/b.yaml": o.expand("image: $R/acme/b:2.0.0\n")})
 	o.pass(2 * time.Hour)
 	o.offered(o.run(onboards), "acme/gitops", "left alone: the branch promoter/_onboarding holds a commit of ann")
-	if r.Head(onboardingHead) != mine {
+	if r.Git.Head(onboardingHead) != mine {
 		t.Error("the work of a person was overwritten")
 	}
 }
@@ -82,10 +82,10 @@ func TestRun_onboarding_aPersonAddsOne(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	r := o.repository("acme/gitops", without())
-	r.Commit("ann", "add-promoter", "Add it", map[string]string{".promoter.yaml": "version: 1\n"})
+	r.Git.Commit("ann", "add-promoter", "Add it", map[string]string{".promoter.yaml": "version: 1\n"})
 	r.OpenPull("ann", "add-promoter", "main", "Use promoter")
 	other := o.repository("acme/taken", without())
-	other.Commit("eve", onboardingHead, "Mine", map[string]string{"x": "y\n"})
+	other.Git.Commit("eve", onboardingHead, "Mine", map[string]string{"x": "y\n"})
 	o.app.Install("acme")
 	results := o.run(onboards)
 	o.offered(results, "acme/gitops", "left alone: pull request #1 adds .promoter.yaml")
@@ -108,7 +108,7 @@ func TestRun_onboarding_dryRun(t *testing.T) {
 		t.Errorf("it does not say what it would be:\n%s", text)
 	}
 	o.idle("a dry run")
-	if r.Head(onboardingHead) != "" || len(r.Pulls()) > 0 {
+	if r.Git.Head(onboardingHead) != "" || len(r.Pulls()) > 0 {
 		t.Error("a dry run wrote")
 	}
 }

@@ -53,9 +53,9 @@ func (o *orchard) offered(results map[string]app.Result, name, want string) {
 // idle checks that a run asks for nothing that changes anything.
 func (o *orchard) idle(what string) {
 	o.t.Helper()
-	o.github.ResetRequests()
+	o.github.Traffic.ResetRequests()
 	o.run(onboards)
-	for route, n := range o.github.Requests() {
+	for route, n := range o.github.Traffic.Requests() {
 		if changes(route) && !strings.Contains(route, "access_tokens") {
 			o.t.Errorf("%s: a run asks %s %d times", what, route, n)
 		}
@@ -108,13 +108,13 @@ func TestRun_onboarding(t *testing.T) {
 			t.Errorf("the text does not say %q:\n%s", words, pulls[0].Body)
 		}
 	}
-	if files := gitops.Git("diff", "--name-only", "main", onboardingHead); files != ".promoter.yaml" {
+	if files := gitops.Git.Run("diff", "--name-only", "main", onboardingHead); files != ".promoter.yaml" {
 		t.Errorf("it changes %s", files)
 	}
-	if by := gitops.Git("log", "--format=%an %ce", "main.."+onboardingHead); by != "promoter promoter@noreply.invalid" {
+	if by := gitops.Git.Run("log", "--format=%an %ce", "main.."+onboardingHead); by != "promoter promoter@noreply.invalid" {
 		t.Errorf("its commits are by %s", by)
 	}
-	text := gitops.Git("show", onboardingHead+":.promoter.yaml")
+	text := gitops.Git.Run("show", onboardingHead+":.promoter.yaml")
 	if _, problems := config.Load(".promoter.yaml", []byte(text)); problems.Err() != nil {
 		t.Errorf("the config does not load: %v\n%s", problems.Err(), text)
 	}
@@ -136,11 +136,11 @@ func TestRun_onboarding_declined(t *testing.T) {
 	for name, decline := range map[string]func(*githubtest.Repository){
 		"closed":             func(r *githubtest.Repository) { r.ClosePull("ann", 1) },
 		"closed by promoter": func(r *githubtest.Repository) { r.ClosePull("promoter[bot]", 1) },
-		"branch deleted":     func(r *githubtest.Repository) { r.DeleteBranch("ann", onboardingHead) },
+		"branch deleted":     func(r *githubtest.Repository) { r.Git.DeleteBranch("ann", onboardingHead) },
 		"merged, and removed": func(r *githubtest.Repository) {
 			r.MergePull("ann", 1, "merge")
-			r.DeleteBranch("ann", onboardingHead)
-			r.SetHead("ann", "main", strings.Fields(r.Git("rev-list", "--max-parents=0", "main"))[0])
+			r.Git.DeleteBranch("ann", onboardingHead)
+			r.Git.SetHead("ann", "main", strings.Fields(r.Git.Run("rev-list", "--max-parents=0", "main"))[0])
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestRun_onboarding_declined(t *testing.T) {
 				o.loses()
 				o.pass(24 * time.Hour)
 				o.idle("declined")
-				r.Commit("ann", "main", "More", map[string]string{"apps/dev/more.yaml": o.expand("image: $R/acme/more:1.0.0\n")})
+				r.Git.Commit("ann", "main", "More", map[string]string{"apps/dev/more.yaml": o.expand("image: $R/acme/more:1.0.0\n")})
 			}
 			if n := len(r.Pulls()); n != 1 {
 				t.Errorf("there are %d pull requests", n)
@@ -175,10 +175,10 @@ func TestRun_onboarding_rememberedCostsNothing(t *testing.T) {
 	o.github.Repository("acme/declined").ClosePull("ann", 1)
 	o.pass(time.Hour)
 	o.run(onboards)
-	o.github.ResetRequests()
+	o.github.Traffic.ResetRequests()
 	o.run(onboards)
 	want := []string{"GET /app", "GET /app/installations", "GET /installation/repositories", "POST /app/installations/{id}/access_tokens"}
-	if got := slices.Sorted(maps.Keys(o.github.Requests())); !slices.Equal(got, want) {
+	if got := slices.Sorted(maps.Keys(o.github.Traffic.Requests())); !slices.Equal(got, want) {
 		t.Errorf("asked %v", got)
 	}
 }
@@ -194,7 +194,7 @@ func TestRun_onboarding_killedBetween(t *testing.T) {
 	if failed := o.run(onboards)["acme/gitops"]; failed.Err == nil || len(r.Pulls()) > 0 {
 		t.Fatalf("got %+v, %+v", failed, r.Pulls())
 	}
-	head := r.Head(onboardingHead)
+	head := r.Git.Head(onboardingHead)
 	o.loses()
 	o.offered(o.run(onboards), "acme/gitops", "opened")
 	if pulls := r.Pulls(); len(pulls) != 1 || pulls[0].HeadCommit != head || head == "" {
@@ -209,7 +209,7 @@ func TestRun_onboarding_answerLost(t *testing.T) {
 	o := newOrchard(t)
 	r := o.repository("acme/gitops", without())
 	o.app.Install("acme")
-	o.github.Lose("POST /repos/{owner}/{repo}/pulls")
+	o.github.Traffic.Lose("POST /repos/{owner}/{repo}/pulls")
 	o.offered(o.run(onboards), "acme/gitops", "opened")
 	o.loses()
 	o.idle("opened")

@@ -83,7 +83,7 @@ func (r *recovery) measure() time.Duration {
 	}
 	r.signal(again)
 	took := time.Since(died)
-	r.forge.Watch(nil)
+	r.forge.Traffic.Watch(nil)
 	r.settle()
 	return took
 }
@@ -93,7 +93,7 @@ func (r *recovery) measure() time.Duration {
 func (r *recovery) hold(victim *process) (held, again <-chan struct{}) {
 	first, second, asked := make(chan struct{}), make(chan struct{}), 0
 	var mutex sync.Mutex
-	r.forge.Watch(func(route string) {
+	r.forge.Traffic.Watch(func(route string) {
 		if !strings.HasPrefix(route, "GIT ") {
 			return
 		}

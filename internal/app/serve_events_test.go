@@ -145,7 +145,7 @@ func TestServe_pushToOurBranch(t *testing.T) {
 	s.release("web", "1.1.0")
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
 	w.until("reconciled")
-	mine := s.repo.Commit("ada", stagingHead, "Mine", map[string]string{"mine": "x\n"})
+	mine := s.repo.Git.Commit("ada", stagingHead, "Mine", map[string]string{"mine": "x\n"})
 	for range 2 {
 		w.tell("push", map[string]any{"ref": "refs/heads/" + stagingHead})
 		w.tell("pull-request-closed", pullAction("synchronize", 1))
@@ -164,7 +164,7 @@ func TestServe_pushes(t *testing.T) {
 	t.Parallel()
 	branches := strings.NewReplacer(`land: push}`, `land: pr, branch: env/dev}`).Replace(reviewed)
 	s := newStory(t, "github", branches)
-	s.repo.SetHead("ada", "env/dev", s.repo.Head("main"))
+	s.repo.Git.SetHead("ada", "env/dev", s.repo.Git.Head("main"))
 	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
 	s.release("web", "1.1.0")
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
@@ -238,7 +238,7 @@ func TestServe_ownEventsEnd(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", chain)
 	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
-	s.forge.ResetRequests()
+	s.forge.Traffic.ResetRequests()
 	s.release("web", "1.1.0")
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
 	w.until("reconciled")
@@ -267,8 +267,8 @@ func TestServe_ownEventsEnd(t *testing.T) {
 // time.
 func (w *served) ownEvents() (events []string) {
 	w.t.Helper()
-	requests := w.forge.Requests()
-	w.forge.ResetRequests()
+	requests := w.forge.Traffic.Requests()
+	w.forge.Traffic.ResetRequests()
 	for _, route := range slices.Sorted(maps.Keys(requests)) {
 		switch {
 		case !changes(route):

@@ -141,7 +141,7 @@ func TestServe_notThere(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serve(t, s)
-	s.forge.ResetRequests()
+	s.forge.Traffic.ResetRequests()
 	nowhere := "sha256:" + strings.Repeat("0", 64)
 	for _, body := range []string{
 		`{"image": "$R/acme/web:9.9.9"}`, `{"image": "$R/acme/web@` + nowhere + `"}`, `{"image": "$R/acme/web:1.0.0@` + nowhere + `"}`,
@@ -156,7 +156,7 @@ func TestServe_notThere(t *testing.T) {
 		s.holds(environment, "1.0.0 1.0.0")
 	}
 	s.pulls()
-	if routes := slices.DeleteFunc(slices.Collect(maps.Keys(s.forge.Requests())), func(route string) bool { return !changes(route) }); len(routes) > 0 {
+	if routes := slices.DeleteFunc(slices.Collect(maps.Keys(s.forge.Traffic.Requests())), func(route string) bool { return !changes(route) }); len(routes) > 0 {
 		t.Errorf("changed the forge: %v", routes)
 	}
 	if err := w.stop(); err != nil {

@@ -61,7 +61,7 @@ func TestServe_readWhenTheScheduleComes(t *testing.T) {
 
 // versionsOf are those of web and worker in an environment.
 func (s *story) versionsOf(environment string) string {
-	text := s.repo.Git("show", "main:"+environment+"/shop.yaml")
+	text := s.repo.Git.Run("show", "main:"+environment+"/shop.yaml")
 	var found []string
 	for _, component := range []string{"web", "worker"} {
 		for version := range s.digests {

@@ -182,7 +182,7 @@ func TestServe_hints(t *testing.T) {
 	w.until("reconciled")
 	s.pulls(stagingHead+" merged", prodHead+" open")
 
-	s.forge.ResetRequests()
+	s.forge.Traffic.ResetRequests()
 	if status := w.post("images", s.expand(`{"image": "$R/acme/unknown:1"}`)); status != http.StatusAccepted {
 		t.Errorf("an image that nobody follows: %d", status)
 	}
@@ -191,7 +191,7 @@ func TestServe_hints(t *testing.T) {
 	}
 	w.post("images", image)
 	w.until("reconciled")
-	for route, n := range s.forge.Requests() {
+	for route, n := range s.forge.Traffic.Requests() {
 		if changes(route) {
 			t.Errorf("the same webhook again: %d times %s", n, route)
 		}

@@ -266,13 +266,13 @@ func TestRun_anIdlePassAsksLittleAndWritesNothing(t *testing.T) {
 	f.repository("acme/pushed", webIn("push"))
 	server := f.open(insecureRegistry, "acme/proposed", "acme/pushed")
 	f.run(server)
-	f.github.ResetRequests()
+	f.github.Traffic.ResetRequests()
 	for name, result := range f.run(server) {
 		if result.Failed() || len(acts(result)) > 0 {
 			t.Errorf("%s: %+v", name, result)
 		}
 	}
-	for request, n := range f.github.Requests() {
+	for request, n := range f.github.Traffic.Requests() {
 		if !strings.HasPrefix(request, "GET ") && request != "GIT info/refs" || n > 2 {
 			t.Errorf("%s: %d times", request, n)
 		}
@@ -367,7 +367,7 @@ func TestDecide_asWhoTheTokenIs(t *testing.T) {
 	if want := []promotion.Target{{Environment: "dev", Application: "_all"}}; len(carried.Targets) != 1 || carried.Targets[0] != want[0] {
 		t.Errorf("places %v", carried.Targets)
 	}
-	if text := repository.Git("show", "promoter/_state:dev/_all.json"); !strings.Contains(text, "promoter-bot") || !strings.Contains(text, "incident") {
+	if text := repository.Git.Run("show", "promoter/_state:dev/_all.json"); !strings.Contains(text, "promoter-bot") || !strings.Contains(text, "incident") {
 		t.Errorf("the state says %s", text)
 	}
 }

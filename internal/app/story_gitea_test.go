@@ -68,7 +68,7 @@ networks: [127.0.0.0/8]
 
 // writes counts what changed anything.
 func (s *giteaStory) writes() (n int) {
-	for route, count := range s.forge.Requests() {
+	for route, count := range s.forge.Traffic.Requests() {
 		if changes(route) {
 			n += count
 		}
@@ -79,7 +79,7 @@ func (s *giteaStory) writes() (n int) {
 // says checks that the file of an environment names an image on main.
 func (s *giteaStory) says(environment, version string) {
 	s.t.Helper()
-	if content := s.repo.Git("show", "main:"+environment+"/shop.yaml"); !strings.Contains(content, s.line(version)) {
+	if content := s.repo.Git.Run("show", "main:"+environment+"/shop.yaml"); !strings.Contains(content, s.line(version)) {
 		s.t.Errorf("%s holds\n%s, want %s", environment, content, version)
 	}
 }
@@ -150,7 +150,7 @@ func TestRun_protectedBranch_gitea(t *testing.T) {
 	if err := failures(result.Report); err == nil || !strings.Contains(err.Error(), "Not allowed to push to protected branch main") {
 		t.Errorf("failed with %v", err)
 	}
-	if n := s.forge.Requests()["GIT receive-pack"]; n != 1 {
+	if n := s.forge.Traffic.Requests()["GIT receive-pack"]; n != 1 {
 		t.Errorf("%d pushes", n)
 	}
 	s.repo.Unprotect("main")

@@ -43,9 +43,9 @@ func TestRun_theStoryWithPullRequests_github(t *testing.T) {
 	var costs []string
 	event := func(name string, want ...engine.Action) engine.Report {
 		t.Helper()
-		s.forge.ResetRequests()
+		s.forge.Traffic.ResetRequests()
 		report := s.run()
-		costs = append(costs, fmt.Sprintf("| %s | %s |", name, cost(s.forge.Requests())))
+		costs = append(costs, fmt.Sprintf("| %s | %s |", name, cost(s.forge.Traffic.Requests())))
 		if got := actsOf(report); !slices.Equal(got, want) {
 			t.Errorf("%s: did %v, want %v", name, got, want)
 		}

@@ -59,14 +59,14 @@ func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 		t.Errorf("in the end %+v", one)
 	}
 	for _, environment := range []string{"dev", "staging", "prod"} {
-		if text := project.Git("show", "main:"+environment+"/shop.yaml"); !strings.Contains(text, s.line("web:1.1.1")) {
+		if text := project.Git.Run("show", "main:"+environment+"/shop.yaml"); !strings.Contains(text, s.line("web:1.1.1")) {
 			t.Errorf("%s holds\n%s", environment, text)
 		}
 	}
 	s.run()
-	lab.ResetRequests()
+	lab.Traffic.ResetRequests()
 	s.run()
-	for route, n := range lab.Requests() {
+	for route, n := range lab.Traffic.Requests() {
 		if !strings.HasPrefix(route, "GET ") && route != "GIT info/refs" && route != "GIT upload-pack" {
 			t.Errorf("the run after that wrote: %d × %s", n, route)
 		}

@@ -61,8 +61,8 @@ func (b Branches) Head(branch string) string {
 	return commit
 }
 
-// Git runs git in the bare repository and returns its output.
-func (b Branches) Git(args ...string) string {
+// Run runs git in the bare repository and returns its output.
+func (b Branches) Run(args ...string) string {
 	var out string
 	b.front.Act(func() { out = b.bare.Run(args...) })
 	return out
@@ -81,9 +81,9 @@ func (b Branches) Hands(self string) scmtest.Git {
 			if b.Head(branch) == "" {
 				return nil
 			}
-			return strings.Fields(b.Git("rev-list", branch))
+			return strings.Fields(b.Run("rev-list", branch))
 		},
-		Message: func(_ *testing.T, commit string) string { return b.Git("log", "-1", "--format=%B", commit) },
+		Message: func(_ *testing.T, commit string) string { return b.Run("log", "-1", "--format=%B", commit) },
 		Delete:  func(_ *testing.T, who, branch string) { b.DeleteBranch(who, branch) },
 	}
 }

@@ -26,7 +26,7 @@ func TestBranches(t *testing.T) {
 	if diff := cmp.Diff([]string{second, first}, hands.Log(t, "x")); diff != "" || b.Head("x") != second {
 		t.Errorf("x is at %s: %s", b.Head("x"), diff)
 	}
-	if by := b.Git("log", "--format=%an %s", "x"); by != "ann Next\nself Begin" {
+	if by := b.Run("log", "--format=%an %s", "x"); by != "ann Next\nself Begin" {
 		t.Errorf("the history is %q", by)
 	}
 	b.SetHead("bob", "x", first)

@@ -1,3 +1,10 @@
+// Package forgetest holds what the fakes of the forges have in common: requests are
+// executed one at a time, counted, watched, and hit by the failures that a test
+// injects; bodies are decoded strictly; replies are paginated and sent; users change
+// branches. Git requests use the same lock and get the same failures.
+//
+// The package is independent of any forge. Routes, messages, permissions and the
+// behavior of pull requests are defined by each fake, and gittest provides Git.
 package forgetest
 
 import (
@@ -6,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"promoter/internal/git/gittest"
 )
 
 // Fake describes a fake.
@@ -98,4 +107,33 @@ func (f *Front) carryOut(route string, handle func() *Reply) (answer *Reply) {
 		return Answer(http.StatusInternalServerError, map[string]string{"message": err.Error()})
 	}
 	return answer
+}
+
+// ServeGit serves NAME.git over smart HTTP. The fake authorizes a request, unless an
+// injected failure comes first, and handles the effects of a push.
+func (f *Front) ServeGit(git *gittest.Git, w http.ResponseWriter, r *http.Request, admit func(gittest.Visit) gittest.Admission) {
+	git.Serve(w, r, func(visit gittest.Visit) gittest.Admission {
+		f.happen(visit.Route())
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		met := f.meet(visit.Route())
+		if met.reply != nil {
+			return gittest.Admission{Refused: gittest.Refuse(met.reply.Status, "the server has an accident")}
+		}
+		said := admit(visit)
+		said.Lose = met.lose
+		if pushed := said.Pushed; pushed != nil {
+			said.Pushed = func() { f.follow(pushed) }
+		}
+		return said
+	})
+}
+
+// follow calls pushed after a push.
+func (f *Front) follow(pushed func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := failure(pushed); err != nil {
+		f.t.Errorf("%s: after a push: %v", f.fake.Name, err)
+	}
 }

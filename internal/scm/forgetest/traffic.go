@@ -2,7 +2,9 @@ package forgetest
 
 import (
 	"maps"
+	"slices"
 	"strings"
+	"time"
 )
 
 // Traffic lets a test inspect and manipulate the requests to a fake. The fake embeds
@@ -44,3 +46,70 @@ func (t Traffic) Total() (all, writes int) {
 
 // ResetRequests resets the counters.
 func (t Traffic) ResetRequests() { t.front.Act(func() { clear(t.front.counts) }) }
+
+// AnyWrite stands for the route of every request to the API that is not a GET.
+const AnyWrite = "WRITE"
+
+// trouble is a failure injected into one matching request.
+type trouble struct {
+	route string
+	lose  bool // execute it and break the connection
+	reply *Reply
+}
+
+// hits reports whether the failure applies to a route.
+func (one trouble) hits(route string) bool {
+	writes := !strings.HasPrefix(route, "G") // GET, GIT
+	return one.route == AnyWrite && writes || strings.Contains(route, one.route)
+}
+
+// limit rejects all requests until a time.
+type limit struct {
+	until time.Time
+	reply func(now time.Time) *Reply
+}
+
+// Fail sends this reply to the next request whose "METHOD /route" contains the text,
+// without executing it. Git receives only its status.
+func (f *Front) Fail(route string, reply *Reply) { f.trouble(trouble{route: route, reply: reply}) }
+
+// Limit sends this reply to all requests to the API until the time.
+func (f *Front) Limit(until time.Time, reply func(now time.Time) *Reply) {
+	f.Act(func() { f.limit = limit{until: until, reply: reply} })
+}
+
+// limited returns the reply of a limit that is in effect.
+func (f *Front) limited() *Reply {
+	if f.limit.reply == nil {
+		return nil
+	}
+	now := f.fake.Now()
+	if !now.Before(f.limit.until) {
+		return nil
+	}
+	return f.limit.reply(now)
+}
+
+func (f *Front) trouble(one trouble) { f.Act(func() { f.troubles = append(f.troubles, one) }) }
+
+// happen reports a request to the watcher.
+func (f *Front) happen(route string) {
+	f.mu.Lock()
+	see := f.watcher
+	f.mu.Unlock()
+	if see != nil {
+		see(route)
+	}
+}
+
+// meet counts a request, and removes and returns the first failure injected for it.
+func (f *Front) meet(route string) trouble {
+	f.counts[route]++
+	i := slices.IndexFunc(f.troubles, func(one trouble) bool { return one.hits(route) })
+	if i < 0 {
+		return trouble{}
+	}
+	met := f.troubles[i]
+	f.troubles = slices.Delete(f.troubles, i, i+1)
+	return met
+}

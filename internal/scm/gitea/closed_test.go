@@ -61,13 +61,13 @@ func TestClosed_asksOnce(t *testing.T) {
 	repo := w.open(t)
 	for i := range 25 {
 		branch := fmt.Sprintf("promoter/prod/app-%d", i)
-		w.repo.Commit(self, branch, "Promote", map[string]string{"x.yaml": branch})
+		w.repo.Git.Commit(self, branch, "Promote", map[string]string{"x.yaml": branch})
 		w.repo.ClosePull("ann", w.repo.OpenPull(self, branch, "main", branch))
 	}
 	if closed := closedOf(t, repo, "promoter/prod/app-0"); len(closed) != 1 {
 		t.Fatalf("closed: %+v", closed)
 	}
-	w.ResetRequests()
+	w.Traffic.ResetRequests()
 	for range 3 {
 		if closed := closedOf(t, w.open(t), "promoter/prod/app-0"); len(closed) != 1 || closed[0].Closer.Login != "ann" {
 			t.Fatalf("closed: %+v", closed)
@@ -76,7 +76,7 @@ func TestClosed_asksOnce(t *testing.T) {
 			t.Fatalf("closed: %+v", closed)
 		}
 	}
-	got := w.Requests()
+	got := w.Traffic.Requests()
 	if got["GET /repos/{owner}/{repo}/pulls"] != 6 || w.requests() != 9 {
 		t.Errorf("requests: %v", got)
 	}
@@ -97,8 +97,8 @@ func TestClosed_commitIsGone(t *testing.T) {
 	w := newWorld(t)
 	repo := w.open(t)
 	pull := w.propose(t, repo)
-	w.repo.DeleteBranch("ann", head)
-	w.repo.Git("update-ref", "-d", fmt.Sprintf("refs/pull/%d/head", pull.Number))
+	w.repo.Git.DeleteBranch("ann", head)
+	w.repo.Git.Run("update-ref", "-d", fmt.Sprintf("refs/pull/%d/head", pull.Number))
 	closed := closedOf(t, repo, head)
 	if len(closed) != 1 || closed[0].Head.Commit != pull.Head.Commit {
 		t.Errorf("closed: %+v", closed)
@@ -116,14 +116,14 @@ func TestClosed_behindAllThatAreListed(t *testing.T) {
 	many := func(n int) {
 		for i := range n {
 			branch := fmt.Sprintf("promoter/prod/app-%d", i)
-			w.repo.Commit(self, branch, "Promote", map[string]string{"x.yaml": branch})
+			w.repo.Git.Commit(self, branch, "Promote", map[string]string{"x.yaml": branch})
 			w.repo.ClosePull("bob", w.repo.OpenPull(self, branch, "main", branch))
 		}
 	}
 	const question = "GET /repos/{owner}/{repo}/pulls/{base}/{head...}"
 	many(19)
-	if closed := closedOf(t, repo, head); len(closed) != 1 || w.Requests()[question] != 0 {
-		t.Fatalf("as the last one that is listed: %+v, %v", closed, w.Requests())
+	if closed := closedOf(t, repo, head); len(closed) != 1 || w.Traffic.Requests()[question] != 0 {
+		t.Fatalf("as the last one that is listed: %+v, %v", closed, w.Traffic.Requests())
 	}
 	many(2)
 	for range 2 {
@@ -135,7 +135,7 @@ func TestClosed_behindAllThatAreListed(t *testing.T) {
 			t.Fatalf("of another branch: %+v", none)
 		}
 	}
-	if n := w.Requests()[question]; n != 2 {
+	if n := w.Traffic.Requests()[question]; n != 2 {
 		t.Errorf("%d questions, want one for each branch", n)
 	}
 	w.repo.ReopenPull("ann", declined.Number)

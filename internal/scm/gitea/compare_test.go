@@ -12,7 +12,7 @@ import (
 func TestCompare_missingCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	from, none := w.repo.Head("main"), strings.Repeat("0123456789", 4)
+	from, none := w.repo.Git.Head("main"), strings.Repeat("0123456789", 4)
 	_, err := w.forge.Compare(t.Context(), "acme/deploy", from, none, 5)
 	want(t, "to", err, fault.NotFound, "no commit 012345678901")
 	_, err = w.forge.Compare(t.Context(), "acme/deploy", none, from, 5)
@@ -26,7 +26,7 @@ func TestCompare_missingCommit(t *testing.T) {
 func TestCompare_addressOfThePage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.repo.Commit("ann", `feature/"x%`, "Next", map[string]string{"b.yaml": "b: 1\n"})
+	w.repo.Git.Commit("ann", `feature/"x%`, "Next", map[string]string{"b.yaml": "b: 1\n"})
 	found, err := w.forge.Compare(t.Context(), "acme/deploy", "main", `feature/"x%`, 5)
 	must(t, "compare", err)
 	if want := w.URL() + "/acme/deploy/compare/main...feature/%22x%25"; found.URL != want || found.Total != 1 {

@@ -23,9 +23,9 @@ func TestCreate_labels(t *testing.T) {
 	w := newWorld(t, giteatest.Options{MaxItems: 2})
 	made, err := create(t, w, scm.Draft{Labels: []string{"a", "b", "c"}})
 	must(t, "create", err)
-	w.ResetRequests()
+	w.Traffic.ResetRequests()
 	must(t, "edit", w.open(t).PullRequests().Edit(t.Context(), made.Number, scm.Edit{AddLabels: []string{"c", "a"}}))
-	if n := w.Requests()["POST /repos/{owner}/{repo}/labels"]; n != 0 {
+	if n := w.Traffic.Requests()["POST /repos/{owner}/{repo}/labels"]; n != 0 {
 		t.Errorf("%d labels were made anew", n)
 	}
 	if got := w.repo.Pull(made.Number).Labels; !slices.Equal(got, []string{"a", "b", "c"}) {

@@ -27,7 +27,7 @@ func TestHeadDeleted_readsTheTimeline(t *testing.T) {
 	if at := deletedAt(t, repo, pull.Number); !at.IsZero() {
 		t.Errorf("an open one: %s", at)
 	}
-	w.repo.DeleteBranch("ann", head)
+	w.repo.Git.DeleteBranch("ann", head)
 	if at, closed := deletedAt(t, repo, pull.Number), closedOf(t, repo, head)[0].ClosedAt; at.Before(closed) || at.After(closed.Add(time.Second)) {
 		t.Errorf("closed %s, deleted %s", closed, at)
 	}

@@ -25,7 +25,7 @@ func TestMerge_lateLook(t *testing.T) {
 		t.Error("it is called behind")
 	}
 	merged, err := merge(t, repo, pull)
-	if err != nil || merged.Commit != w.repo.Head("main") {
+	if err != nil || merged.Commit != w.repo.Git.Head("main") {
 		t.Errorf("then %+v, %v", merged, err)
 	}
 }
@@ -38,7 +38,7 @@ func TestMerge_outdated(t *testing.T) {
 	w.repo.Protect("main", giteatest.Protection{Outdated: true})
 	repo := w.open(t)
 	pull := w.propose(t, repo)
-	w.repo.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
+	w.repo.Git.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
 	_, err := merge(t, repo, pull)
 	want(t, "merge", err, fault.Temporary, "behind the base branch")
 	if !errors.Is(err, scm.ErrBehind) {
@@ -148,10 +148,10 @@ func TestMerge_preferredWay(t *testing.T) {
 		pull := w.propose(t, repo)
 		merged, err := merge(t, repo, pull)
 		must(t, way, err)
-		if got := w.repo.Git("log", "-1", "--format=%s", "main"); got != want.subject || merged.Commit != w.repo.Head("main") {
+		if got := w.repo.Git.Run("log", "-1", "--format=%s", "main"); got != want.subject || merged.Commit != w.repo.Git.Head("main") {
 			t.Errorf("%s made %q, %+v", way, got, merged)
 		}
-		if got := len(strings.Fields(w.repo.Git("log", "-1", "--format=%P", "main"))); got != want.parents {
+		if got := len(strings.Fields(w.repo.Git.Run("log", "-1", "--format=%P", "main"))); got != want.parents {
 			t.Errorf("%s has %d parents", way, got)
 		}
 	}
@@ -165,7 +165,7 @@ func TestMerge_divergedFastForward(t *testing.T) {
 	w.repo.AllowWays("fast-forward-only")
 	repo := w.open(t)
 	pull := w.propose(t, repo)
-	w.repo.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
+	w.repo.Git.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
 	_, err := merge(t, repo, pull)
 	want(t, "the only way", err, fault.Temporary)
 	if !errors.Is(err, scm.ErrBehind) {
@@ -191,7 +191,7 @@ func TestMerge_branchServesAgain(t *testing.T) {
 	if err != nil || second != first {
 		t.Errorf("merged as %+v, then %+v, %v", first, second, err)
 	}
-	pull.Head.Commit = w.repo.Head(head)
+	pull.Head.Commit = w.repo.Git.Head(head)
 	_, err = merge(t, repo, pull)
 	want(t, "with the new head", err, fault.Conflict, "its head is")
 }

@@ -14,7 +14,7 @@ import (
 func TestChecks_statusesOfOneSecond(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, giteatest.Options{Now: func() time.Time { return time.Unix(1_800_000_000, 0) }, MaxItems: 2})
-	commit := w.repo.Head("main")
+	commit := w.repo.Git.Head("main")
 	for _, state := range []string{"pending", "failure", "error", "warning", "skipped", "success"} {
 		w.repo.SetStatus("ci", commit, "e2e", state)
 		w.repo.SetStatus("ci", commit, "last "+state, state)

@@ -44,7 +44,7 @@ func TestOpen_asksForNoVersion(t *testing.T) {
 	for range 2 {
 		w.open(t)
 	}
-	if got := w.Requests(); got["GET /repos/{owner}/{repo}"] != 2 || got["GET /user"] != 1 || w.requests() != 3 {
+	if got := w.Traffic.Requests(); got["GET /repos/{owner}/{repo}"] != 2 || got["GET /user"] != 1 || w.requests() != 3 {
 		t.Errorf("requests: %v", got)
 	}
 }
@@ -171,7 +171,7 @@ func TestRules_afterTheFirstPush(t *testing.T) {
 	if err != nil || repo.Info().DefaultBranch != "" {
 		t.Fatalf("opened %+v, %v", repo, err)
 	}
-	empty.Commit(self, "main", "Begin", map[string]string{"a": "1\n"})
+	empty.Git.Commit(self, "main", "Begin", map[string]string{"a": "1\n"})
 	for range 2 {
 		_, err = repo.(scm.Ruled).Rules(t.Context(), "main")
 		want(t, "too early", err, fault.Temporary, "object does not exist")

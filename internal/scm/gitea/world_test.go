@@ -25,7 +25,7 @@ func (w *world) propose(t *testing.T, repo scm.Repository) scm.PullRequest {
 // push pushes a commit of our own to the branch.
 func (w *world) push(t *testing.T, content string) string {
 	t.Helper()
-	return w.repo.Commit(self, head, "Promote web\n\nPromoter-Environment: prod", map[string]string{"a.yaml": content})
+	return w.repo.Git.Commit(self, head, "Promote web\n\nPromoter-Environment: prod", map[string]string{"a.yaml": content})
 }
 
 func merge(t *testing.T, repo scm.Repository, pull scm.PullRequest) (scm.Merged, error) {
@@ -57,7 +57,7 @@ func must(t *testing.T, what string, err error) {
 
 // requests counts all requests but those of Git.
 func (w *world) requests() (n int) {
-	for route, count := range w.Requests() {
+	for route, count := range w.Traffic.Requests() {
 		if !strings.HasPrefix(route, "GIT ") {
 			n += count
 		}

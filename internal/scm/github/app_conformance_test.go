@@ -48,7 +48,7 @@ func newAppBench(t *testing.T) scmtest.Bench {
 		if c.By == "" {
 			c.By = promoter.Login()
 		}
-		return b.repo.Commit(c.By, c.Branch, c.Message, map[string]string{c.Path: c.Content})
+		return b.repo.Git.Commit(c.By, c.Branch, c.Message, map[string]string{c.Path: c.Content})
 	}
 	made.World.ReadOnly = func(*testing.T) { installed.Permit(without(granted(), "contents")) }
 	made.World.Scope = func(*testing.T) { installed.Permit(without(granted(), "pull_requests")) }

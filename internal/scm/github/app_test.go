@@ -51,7 +51,7 @@ func TestApp_self(t *testing.T) {
 			t.Fatalf("got %+v, %v", self, err)
 		}
 	}
-	if n := w.Requests()["GET /app"]; n != 1 {
+	if n := w.Traffic.Requests()["GET /app"]; n != 1 {
 		t.Errorf("asked %d times", n)
 	}
 }
@@ -182,7 +182,7 @@ func TestApp_skew(t *testing.T) {
 			if _, err := forge.Token(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if n := w.Requests()["POST /app/installations/{id}/access_tokens"]; n != 1 {
+			if n := w.Traffic.Requests()["POST /app/installations/{id}/access_tokens"]; n != 1 {
 				t.Errorf("%d tokens were asked for", n)
 			}
 		})

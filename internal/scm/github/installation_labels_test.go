@@ -15,7 +15,7 @@ func TestInstalled_newLabelsNeedAPermission(t *testing.T) {
 	w := newAppWorld(t)
 	w.of.Ask(without(granted(), "issues"))
 	repository := w.NewRepository("acme/gitops", nil)
-	repository.Commit("ann", "topic", "Change", map[string]string{"a.yaml": "a: 2\n"})
+	repository.Git.Commit("ann", "topic", "Change", map[string]string{"a.yaml": "a: 2\n"})
 	number := repository.OpenPull("ann", "topic", "main", "Change")
 	repository.LabelPull(number, "known")
 	opened, err := use(t, w.app, w.of.Install("acme")).Open(t.Context(), "acme/gitops")

@@ -25,7 +25,7 @@ func TestInstallations(t *testing.T) {
 	if want := fmt.Sprintf("%s/organizations/suspended/settings/installations/%d", w.URL(), last.ID); !last.Suspended || last.Account != "suspended" || last.URL != want {
 		t.Errorf("got %+v, want the URL %s", last, want)
 	}
-	if n := w.Requests()["GET /app/installations"]; n != 3 {
+	if n := w.Traffic.Requests()["GET /app/installations"]; n != 3 {
 		t.Errorf("%d pages were asked for", n)
 	}
 }

@@ -48,10 +48,10 @@ func TestTokens_renewedBeforeTheirEnd(t *testing.T) {
 		}
 		w.clock.pass(7 * time.Minute)
 	}
-	if n := w.Requests()[tokenRoute]; n != 4 || len(seen) != 4 {
+	if n := w.Traffic.Requests()[tokenRoute]; n != 4 || len(seen) != 4 {
 		t.Errorf("%d tokens were asked for, %d used", n, len(seen))
 	}
-	if n := w.Requests()["GET /repos/{owner}/{repo}"]; n != opened {
+	if n := w.Traffic.Requests()["GET /repos/{owner}/{repo}"]; n != opened {
 		t.Errorf("%d requests for %d questions: some were refused", n, opened)
 	}
 }
@@ -68,7 +68,7 @@ func TestTokens_oneRenewalForAllWhoWait(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if n := w.Requests()[tokenRoute]; n != 1 {
+	if n := w.Traffic.Requests()[tokenRoute]; n != 1 {
 		t.Errorf("%d tokens were asked for", n)
 	}
 }
@@ -78,7 +78,7 @@ func TestTokens_waitingEnds(t *testing.T) {
 	t.Parallel()
 	w, _, forge := newInstalled(t)
 	asked, answer := make(chan struct{}), make(chan struct{})
-	w.Watch(func(route string) {
+	w.Traffic.Watch(func(route string) {
 		if route == tokenRoute {
 			close(asked)
 			<-answer
@@ -110,7 +110,7 @@ func TestTokens_revoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	installed.RevokeTokens()
-	w.Repository("acme/gitops").Commit("ann", "promoter/dev/default", "Update", map[string]string{"a.yaml": "a: 2\n"})
+	w.Repository("acme/gitops").Git.Commit("ann", "promoter/dev/default", "Update", map[string]string{"a.yaml": "a: 2\n"})
 	draft := scm.Draft{Head: "promoter/dev/default", Base: "main", Title: "Promote web", Body: "text"}
 	if _, err := repository.PullRequests().Create(t.Context(), draft); err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestTokens_revoked(t *testing.T) {
 	if pulls := w.Repository("acme/gitops").Pulls(); len(pulls) != 1 || pulls[0].Title != draft.Title || pulls[0].Author != "promoter[bot]" {
 		t.Errorf("pull requests: %+v", pulls)
 	}
-	if n := w.Requests()[tokenRoute]; n != 2 {
+	if n := w.Traffic.Requests()[tokenRoute]; n != 2 {
 		t.Errorf("%d tokens were asked for", n)
 	}
 }
@@ -135,7 +135,7 @@ func TestTokens_revokedUnderMany(t *testing.T) {
 	installed.RevokeTokens()
 	var arrived atomic.Int64
 	all := make(chan struct{})
-	w.Watch(func(route string) {
+	w.Traffic.Watch(func(route string) {
 		if route != "GET /repos/{owner}/{repo}" {
 			return
 		}
@@ -153,7 +153,7 @@ func TestTokens_revokedUnderMany(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if n := w.Requests()[tokenRoute]; n != 2 {
+	if n := w.Traffic.Requests()[tokenRoute]; n != 2 {
 		t.Errorf("%d tokens were asked for", n)
 	}
 }
@@ -165,7 +165,7 @@ func TestTokens_refusedEachTime(t *testing.T) {
 	if err := open(t, forge); err != nil {
 		t.Fatal(err)
 	}
-	w.Watch(func(route string) {
+	w.Traffic.Watch(func(route string) {
 		if route == "GET /repos/{owner}/{repo}" {
 			installed.RevokeTokens()
 		}
@@ -175,7 +175,7 @@ func TestTokens_refusedEachTime(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	if n := w.Requests()[tokenRoute]; n != 2 {
+	if n := w.Traffic.Requests()[tokenRoute]; n != 2 {
 		t.Errorf("%d tokens were asked for", n)
 	}
 }
@@ -201,14 +201,14 @@ func TestTokens_suspendedAndRemoved(t *testing.T) {
 				}
 				test.happens(installed)
 				_ = open(t, forge) // fails with GitHub's message
-				before := w.Requests()
+				before := w.Traffic.Requests()
 				if err := open(t, forge); fault.KindOf(err) != test.kind || !strings.Contains(err.Error(), test.words) {
 					t.Errorf("got %v", err)
 				}
 				if _, err := forge.Token(t.Context()); fault.KindOf(err) != test.kind {
 					t.Errorf("Git gets %v", err)
 				}
-				if after := w.Requests(); len(after) != len(before) || after[tokenRoute] != before[tokenRoute] {
+				if after := w.Traffic.Requests(); len(after) != len(before) || after[tokenRoute] != before[tokenRoute] {
 					t.Errorf("asked on: %v, before %v", after, before)
 				}
 			})

@@ -65,12 +65,12 @@ func costOf(t *testing.T, name string) []string {
 	}
 	call := calls(made.Forge, repo, number, head)[name]
 	prepare(t, b, repo, name, number, head)
-	b.ResetRequests()
+	b.Traffic.ResetRequests()
 	if err := call(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var cost []string
-	counts := b.Requests()
+	counts := b.Traffic.Requests()
 	for _, route := range slices.Sorted(maps.Keys(counts)) {
 		if n := counts[route]; n > 1 {
 			route = fmt.Sprintf("%s ×%d", route, n)

@@ -25,7 +25,7 @@ func (b *bench) propose(t *testing.T, repo scm.Repository) scm.PullRequest {
 }
 
 func (b *bench) push(content string) string {
-	return b.project.Commit(gitlabtest.Self, branch, "Promote web\n\nPromoter-Environment: prod", map[string]string{"a.yaml": content})
+	return b.project.Git.Commit(gitlabtest.Self, branch, "Promote web\n\nPromoter-Environment: prod", map[string]string{"a.yaml": content})
 }
 
 func merging(head string) scm.Merge {
@@ -44,14 +44,14 @@ func TestMerge_refusals(t *testing.T) {
 		"still computing": {func(b *bench, _ int) { b.project.Late(1) }, fault.Temporary, "still computing", false},
 		"behind, fast-forward": {func(b *bench, _ int) {
 			b.project.Set(func(s *gitlabtest.Settings) { s.Method = "ff" })
-			b.project.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
+			b.project.Git.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
 		}, fault.Temporary, "need_rebase", true},
 		"behind, semi-linear": {func(b *bench, _ int) {
 			b.project.Set(func(s *gitlabtest.Settings) { s.Method = "rebase_merge" })
-			b.project.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
+			b.project.Git.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
 		}, fault.Temporary, "need_rebase", true},
 		"conflict": {func(b *bench, _ int) {
-			b.project.Commit("ann", "main", "Other", map[string]string{"a.yaml": "image: web:9\n"})
+			b.project.Git.Commit("ann", "main", "Other", map[string]string{"a.yaml": "image: web:9\n"})
 		}, fault.Temporary, "conflicts with its base", true},
 		"draft":      {func(b *bench, n int) { b.project.SetDraft(n, true) }, fault.Unauthorized, "it is a draft (draft_status)", false},
 		"approvals":  {func(b *bench, _ int) { b.project.Set(rules(2)) }, fault.Unauthorized, "approvals are missing (not_approved)", false},
@@ -75,12 +75,12 @@ func TestMerge_refusals(t *testing.T) {
 			repo := b.open(t)
 			made := b.propose(t, repo)
 			test.change(b, made.Number)
-			before := b.project.Head("main")
+			before := b.project.Git.Head("main")
 			_, err := repo.PullRequests().Merge(t.Context(), made.Number, merging(made.Head.Commit))
 			if fault.KindOf(err) != test.kind || err == nil || !strings.Contains(err.Error(), test.words) || errors.Is(err, scm.ErrBehind) != test.behind {
 				t.Errorf("%q, behind %t: %v", fault.KindOf(err), errors.Is(err, scm.ErrBehind), err)
 			}
-			if b.project.Head("main") != before {
+			if b.project.Git.Head("main") != before {
 				t.Error("main moved")
 			}
 		})
@@ -94,13 +94,13 @@ func TestMerge_ownStatusIsNoPipeline(t *testing.T) {
 	b, _ := newBench(t, gitlabtest.Options{})
 	b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines = true })
 	repo := b.open(t)
-	made, before := b.propose(t, repo), b.project.Head("main")
+	made, before := b.propose(t, repo), b.project.Git.Head("main")
 	if err := repo.Signals().SetStatus(t.Context(), made.Head.Commit, scm.Status{Context: "promoter", State: scm.CheckPassed}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := repo.PullRequests().Merge(t.Context(), made.Number, merging(made.Head.Commit))
-	if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "a pipeline must succeed") || b.project.Head("main") != before {
-		t.Errorf("merged %t: %v", b.project.Head("main") != before, err)
+	if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "a pipeline must succeed") || b.project.Git.Head("main") != before {
+		t.Errorf("merged %t: %v", b.project.Git.Head("main") != before, err)
 	}
 	b.project.SetJob("ann", made.Head.Commit, "e2e", "success", false)
 	if _, err := b.open(t).PullRequests().Merge(t.Context(), made.Number, merging(made.Head.Commit)); err != nil {
@@ -128,10 +128,10 @@ func TestMerge_whatLanded(t *testing.T) {
 			repo := b.open(t)
 			made := b.propose(t, repo)
 			if settings.AutoRebase {
-				b.project.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
+				b.project.Git.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
 			}
 			merged, err := repo.PullRequests().Merge(t.Context(), made.Number, merging(made.Head.Commit))
-			want := b.project.Head("main")
+			want := b.project.Git.Head("main")
 			if settings.AutoRebase {
 				want = "" // not reported by GitLab
 			}
@@ -142,7 +142,7 @@ func TestMerge_whatLanded(t *testing.T) {
 			if err != nil || len(ended) != 1 || ended[0].Merged != merged || !strings.Contains(ended[0].Head.Message, "Promoter-Environment") {
 				t.Errorf("closed: %+v, %v", ended, err)
 			}
-			if said := b.project.Git("log", "-1", "--format=%B", "main"); settings.Squash != "" && !strings.HasPrefix(said, "Promote web to prod\n\nPromoter-Environment: prod") {
+			if said := b.project.Git.Run("log", "-1", "--format=%B", "main"); settings.Squash != "" && !strings.HasPrefix(said, "Promote web to prod\n\nPromoter-Environment: prod") {
 				t.Errorf("the commit says %q", said)
 			}
 		})

@@ -93,7 +93,7 @@ func TestEdit_reopeningWithoutABranch(t *testing.T) {
 	b, _ := newBench(t, gitlabtest.Options{})
 	repo := b.open(t)
 	made := b.propose(t, repo)
-	b.project.DeleteBranch("ann", branch)
+	b.project.Git.DeleteBranch("ann", branch)
 	no := false
 	err := repo.PullRequests().Edit(t.Context(), made.Number, scm.Edit{Closed: &no})
 	if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "its branch is gone") {
@@ -106,8 +106,8 @@ func TestMoved_followsTheFormerPath(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{Root: "/gitlab"})
 	repo := b.open(t)
-	former, first := b.project.Path(), b.project.Head("main")
-	second := b.project.Commit("ann", "main", "Next", map[string]string{"b.yaml": "b: 1\n"})
+	former, first := b.project.Path(), b.project.Git.Head("main")
+	second := b.project.Git.Commit("ann", "main", "Next", map[string]string{"b.yaml": "b: 1\n"})
 	b.project.AddRelease("ann", "v1.0.0", ticking()().AddDate(0, 0, -1))
 	b.project.Move("other/deeper/and/deeper/deploy")
 	got, err := b.forge.Compare(t.Context(), former, first, second, 5)

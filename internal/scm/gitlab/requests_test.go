@@ -64,12 +64,12 @@ func costOf(t *testing.T, name string) []string {
 	}
 	call := b.calls(repo, number, head)[name]
 	b.prepare(t, repo, name, number, head)
-	b.ResetRequests()
+	b.Traffic.ResetRequests()
 	if err := call(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var cost []string
-	counts := b.Requests()
+	counts := b.Traffic.Requests()
 	for _, route := range slices.Sorted(maps.Keys(counts)) {
 		if n := counts[route]; n > 1 {
 			route = fmt.Sprintf("%s ×%d", route, n)
@@ -122,7 +122,7 @@ func (b *bench) calls(repo scm.Repository, number int, head string) map[string]f
 			if _, err := pulls.Open(ctx); err != nil { // which shows that it is not a draft
 				return err
 			}
-			b.ResetRequests()
+			b.Traffic.ResetRequests()
 			return pulls.Edit(ctx, number, scm.Edit{Title: &title, Body: &title, AddLabels: []string{"a"}})
 		},
 		"what became of a closed": func(ctx context.Context) error { _, err := pulls.Closed(ctx, branch, 5); return err },

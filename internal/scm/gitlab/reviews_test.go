@@ -73,7 +73,7 @@ func TestReviews_headThatComesBack(t *testing.T) {
 	made := b.propose(t, repo)
 	b.push("image: evil:1\n")
 	b.project.Approve(scmtest.Ann, made.Number)
-	b.project.SetHead(scmtest.Ann, branch, made.Head.Commit)
+	b.project.Git.SetHead(scmtest.Ann, branch, made.Head.Commit)
 	b.wantReviews(t, made.Number, "ann approved before")
 }
 
@@ -123,11 +123,11 @@ func TestReviews_asksOnceWhoIsABot(t *testing.T) {
 	b, _ := newBench(t, gitlabtest.Options{})
 	made := b.propose(t, b.open(t))
 	b.project.Approve(scmtest.Ann, made.Number)
-	b.ResetRequests()
+	b.Traffic.ResetRequests()
 	for range 3 {
 		b.wantReviews(t, made.Number, "ann approved here")
 	}
-	if got := b.Requests(); got["GET /users/{user}"] != 1 || got["GET /projects/{id}/members/all/{user}"] != 3 {
+	if got := b.Traffic.Requests(); got["GET /users/{user}"] != 1 || got["GET /projects/{id}/members/all/{user}"] != 3 {
 		t.Errorf("requests: %v", got)
 	}
 }

@@ -26,7 +26,7 @@ func (r *Repository) Bench(forge scm.Forge) scmtest.Bench {
 	}
 	r.s.SetTeam(scmtest.Team, scmtest.Ann, b.self)
 	r.DetectMerges()
-	return scmtest.Bench{Forge: forge, Name: r.FullName(), Git: b.Hands(b.self), People: b.people(), World: b.world()}
+	return scmtest.Bench{Forge: forge, Name: r.FullName(), Git: b.Git.Hands(b.self), People: b.people(), World: b.world()}
 }
 
 // bench is a repository with the account under test.
@@ -104,9 +104,9 @@ func (b *bench) world() scmtest.World {
 		Revoke:   func(*testing.T) { b.s.Revoke(b.token) },
 		Protect:  func(_ *testing.T, name string) { b.Repository.Protect("main", Protection{Checks: []string{name}}) },
 		Methods:  func(_ *testing.T, methods ...string) { b.AllowWays(methods...) },
-		Lose:     func(*testing.T) { b.s.Lose(forgetest.AnyWrite) },
+		Lose:     func(*testing.T) { b.s.Traffic.Lose(forgetest.AnyWrite) },
 		Fail:     func(_ *testing.T, status int) { b.s.Fail("", status, "Something went wrong") },
 		Limit:    func(_ *testing.T, secondary bool, until time.Time) { b.s.Limit(!secondary, until) },
-		Requests: b.s.Total,
+		Requests: b.s.Traffic.Total,
 	}
 }

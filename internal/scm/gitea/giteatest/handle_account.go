@@ -6,32 +6,32 @@ import (
 	"strconv"
 )
 
-func (c *call) getUser() *reply {
+func getUser(c *call) *reply {
 	if c.token.anonymous() {
 		return refuse(http.StatusUnauthorized, "token is required")
 	}
-	return ok(c.drawUser(c.who()))
+	return ok(drawUser(c, c.who()))
 }
 
 // getPermission returns permissions of other users only to administrators.
-func (c *call) getPermission() *reply {
+func getPermission(c *call) *reply {
 	name := c.r.PathValue("user")
 	if lower(c.who().login) != lower(name) && !c.repo.administers(c.who()) {
 		return refuse(http.StatusForbidden, "Only admins can query all permissions, repo admins can query all repo permissions, collaborators can query only their own")
 	}
-	u := c.users[lower(name)]
+	u := c.s.users[lower(name)]
 	if u == nil {
 		return refuse(http.StatusNotFound, "user does not exist [uid: 0, name: "+name+"]")
 	}
 	permission := c.repo.permission(u)
-	return ok(object{"permission": permission, "role_name": permission, "user": c.drawUser(u)})
+	return ok(object{"permission": permission, "role_name": permission, "user": drawUser(c, u)})
 }
 
 // assignable returns all users who may write.
-func (c *call) assignable() []*user {
+func assignable(c *call) []*user {
 	var users []*user
 	for login := range c.repo.permissions {
-		if u := c.user(login); c.repo.mayPush(u) {
+		if u := c.s.user(login); c.repo.mayPush(u) {
 			users = append(users, u)
 		}
 	}
@@ -39,10 +39,10 @@ func (c *call) assignable() []*user {
 	return users
 }
 
-func (c *call) listAssignees() *reply {
+func listAssignees(c *call) *reply {
 	drawn := []object{}
-	for _, u := range c.assignable() {
-		drawn = append(drawn, c.drawUser(u))
+	for _, u := range assignable(c) {
+		drawn = append(drawn, drawUser(c, u))
 	}
 	return ok(drawn)
 }
@@ -54,40 +54,40 @@ func (s *Server) belongs(u *user, org string) bool {
 }
 
 // listTeams is for members of the organization.
-func (c *call) listTeams() *reply {
+func listTeams(c *call) *reply {
 	org := c.r.PathValue("org")
 	switch {
-	case !c.orgs[lower(org)]:
+	case !c.s.orgs[lower(org)]:
 		return notFound()
-	case !c.belongs(c.who(), org):
+	case !c.s.belongs(c.who(), org):
 		return refuse(http.StatusForbidden, "Must be an organization member")
 	}
-	teams := slices.DeleteFunc(slices.Clone(c.teams), func(t *team) bool { return lower(t.org) != lower(org) })
-	return list(c, teams, false, c.drawTeam)
+	teams := slices.DeleteFunc(slices.Clone(c.s.teams), func(t *team) bool { return lower(t.org) != lower(org) })
+	return list(c, teams, false, drawTeam)
 }
 
 // getMember is for members of the team.
-func (c *call) getMember() *reply {
+func getMember(c *call) *reply {
 	id, _ := strconv.ParseInt(c.r.PathValue("id"), 10, 64)
-	i := slices.IndexFunc(c.teams, func(t *team) bool { return t.id == id })
-	if i < 0 || !c.belongs(c.who(), c.teams[i].org) {
+	i := slices.IndexFunc(c.s.teams, func(t *team) bool { return t.id == id })
+	if i < 0 || !c.s.belongs(c.who(), c.s.teams[i].org) {
 		return notFound()
 	}
-	if !c.teams[i].members[lower(c.who().login)] {
+	if !c.s.teams[i].members[lower(c.who().login)] {
 		return refuse(http.StatusForbidden, "Must be a team member")
 	}
 	name := lower(c.r.PathValue("user"))
-	if !c.teams[i].members[name] {
+	if !c.s.teams[i].members[name] {
 		return notFound()
 	}
-	return ok(c.drawUser(c.user(name)))
+	return ok(drawUser(c, c.s.user(name)))
 }
 
 // listOrgLabels returns none: the labels of the repository are sufficient for the
 // tests.
-func (c *call) listOrgLabels() *reply {
-	if !c.orgs[lower(c.r.PathValue("org"))] {
+func listOrgLabels(c *call) *reply {
+	if !c.s.orgs[lower(c.r.PathValue("org"))] {
 		return notFound()
 	}
-	return list(c, []*label{}, false, c.drawLabel)
+	return list(c, []*label{}, false, drawLabel)
 }

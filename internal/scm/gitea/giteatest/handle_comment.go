@@ -8,10 +8,10 @@ import (
 )
 
 // listComments is not paginated.
-func (c *call) listComments(p *pull) *reply {
+func listComments(c *call, p *pull) *reply {
 	drawn := []object{}
-	for _, one := range c.since(p.comments()) {
-		drawn = append(drawn, c.drawEvent(one))
+	for _, one := range since(c, p.comments()) {
+		drawn = append(drawn, drawEvent(c, one))
 	}
 	answer := ok(drawn)
 	answer.Header.Set("X-Total-Count", itoa(len(drawn)))
@@ -19,7 +19,7 @@ func (c *call) listComments(p *pull) *reply {
 }
 
 // words returns the body of a comment.
-func (c *call) words() (string, *reply) {
+func words(c *call) (string, *reply) {
 	var body struct {
 		Body string `json:"body"`
 	}
@@ -32,12 +32,12 @@ func (c *call) words() (string, *reply) {
 	return body.Body, nil
 }
 
-func (c *call) createComment(p *pull) *reply {
-	text, refused := c.words()
+func createComment(c *call, p *pull) *reply {
+	text, refused := words(c)
 	if refused != nil {
 		return refused
 	}
-	return created(c.drawEvent(p.happened("comment", c.who(), text)))
+	return created(drawEvent(c, p.happened("comment", c.who(), text)))
 }
 
 // onComment finds the comment of the path.
@@ -64,25 +64,25 @@ func (r *Repository) comments() []*event {
 }
 
 // listAllComments includes comments on issues, by creation.
-func (c *call) listAllComments() *reply {
-	return list(c, c.since(c.repo.comments()), false, c.drawEvent)
+func listAllComments(c *call) *reply {
+	return list(c, since(c, c.repo.comments()), false, drawEvent)
 }
 
-func (c *call) editComment(one *event) *reply {
-	text, refused := c.words()
+func editComment(c *call, one *event) *reply {
+	text, refused := words(c)
 	switch {
 	case refused != nil:
 		return refused
 	case one.by != c.who() && !c.repo.administers(c.who()):
 		return bare(http.StatusForbidden)
 	}
-	one.body, one.updated = text, c.time()
+	one.body, one.updated = text, c.s.time()
 	one.pull.touch()
-	return ok(c.drawEvent(one))
+	return ok(drawEvent(c, one))
 }
 
 // createReaction returns the existing reaction, if any.
-func (c *call) createReaction(one *event) *reply {
+func createReaction(c *call, one *event) *reply {
 	var body struct {
 		Reaction string `json:"content"`
 	}
@@ -92,7 +92,7 @@ func (c *call) createReaction(one *event) *reply {
 	if !slices.Contains([]string{"+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"}, body.Reaction) {
 		return refuse(http.StatusForbidden, "'"+body.Reaction+"' is not an allowed reaction")
 	}
-	told := object{"user": c.drawUser(c.who()), "content": body.Reaction, "created_at": stamp(one.updated)}
+	told := object{"user": drawUser(c, c.who()), "content": body.Reaction, "created_at": stamp(one.updated)}
 	wanted := body.Reaction + " " + c.who().login
 	if slices.Contains(one.reactions, wanted) {
 		return ok(told)

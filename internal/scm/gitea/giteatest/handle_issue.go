@@ -11,7 +11,7 @@ import (
 const maxLabel = 50
 
 // since omits entries that were last changed before the requested time.
-func (c *call) since(events []*event) []*event {
+func since(c *call, events []*event) []*event {
 	at, err := time.Parse(time.RFC3339, c.r.URL.Query().Get("since"))
 	if err != nil {
 		return events
@@ -19,12 +19,12 @@ func (c *call) since(events []*event) []*event {
 	return slices.DeleteFunc(slices.Clone(events), func(e *event) bool { return e.updated.Before(at) })
 }
 
-func (c *call) listTimeline(p *pull) *reply { return list(c, c.since(p.events), false, c.drawEvent) }
+func listTimeline(c *call, p *pull) *reply { return list(c, since(c, p.events), false, drawEvent) }
 
-func (c *call) listLabels() *reply { return list(c, c.repo.labels, false, c.drawLabel) }
+func listLabels(c *call) *reply { return list(c, c.repo.labels, false, drawLabel) }
 
 // createLabel silently creates a duplicate of an existing name.
-func (c *call) createLabel() *reply {
+func createLabel(c *call) *reply {
 	var body struct {
 		Name        string `json:"name"`
 		Color       string `json:"color"`
@@ -42,15 +42,15 @@ func (c *call) createLabel() *reply {
 		return refuse(http.StatusUnprocessableEntity, "[Name]: MaxSize")
 	}
 	if slices.ContainsFunc(c.repo.labels, func(l *label) bool { return l.name == body.Name }) {
-		c.t.Errorf("giteatest: a second label %q", body.Name)
+		c.s.t.Errorf("giteatest: a second label %q", body.Name)
 	}
-	made := &label{id: c.next(), name: body.Name}
+	made := &label{id: c.s.next(), name: body.Name}
 	c.repo.labels = append(c.repo.labels, made)
-	return created(c.drawLabel(made))
+	return created(drawLabel(c, made))
 }
 
 // addLabels silently ignores unknown IDs.
-func (c *call) addLabels(p *pull) *reply {
+func addLabels(c *call, p *pull) *reply {
 	var body struct {
 		Labels []int64 `json:"labels"`
 	}
@@ -65,5 +65,5 @@ func (c *call) addLabels(p *pull) *reply {
 			p.label(one)
 		}
 	}
-	return ok(c.drawLabels(p.labels))
+	return ok(drawLabels(c, p.labels))
 }

@@ -15,7 +15,7 @@ const maxTitle = 255
 
 // listPulls filters by state and sorts; the default is by creation, newest first. It
 // has no filter by head.
-func (c *call) listPulls() *reply {
+func listPulls(c *call) *reply {
 	query := c.r.URL.Query()
 	var found []*pull
 	for _, p := range slices.Backward(c.repo.sorted()) {
@@ -31,25 +31,25 @@ func (c *call) listPulls() *reply {
 	case "recentupdate":
 		slices.SortStableFunc(found, func(a, b *pull) int { return b.updated.Compare(a.updated) })
 	default:
-		c.t.Errorf("giteatest: the list of pull requests is not sorted by %q", sort)
+		c.s.t.Errorf("giteatest: the list of pull requests is not sorted by %q", sort)
 	}
-	return list(c, found, true, c.drawPull)
+	return list(c, found, true, drawPull)
 }
 
-func (c *call) getPull(p *pull) *reply { return ok(c.drawPull(p)) }
+func getPull(c *call, p *pull) *reply { return ok(drawPull(c, p)) }
 
 // getPullByBranches returns the first one from the branch of the repository itself,
 // in any state.
-func (c *call) getPullByBranches() *reply {
+func getPullByBranches(c *call) *reply {
 	for _, p := range c.repo.sorted() {
 		if p.from == c.repo && p.base == c.r.PathValue("base") && p.head == c.r.PathValue("head") {
-			return ok(c.drawPull(p))
+			return ok(drawPull(c, p))
 		}
 	}
 	return notFound()
 }
 
-func (c *call) createPull() *reply {
+func createPull(c *call) *reply {
 	var body struct {
 		Head          string     `json:"head"`
 		Base          string     `json:"base"`
@@ -67,7 +67,7 @@ func (c *call) createPull() *reply {
 		return refused
 	}
 	if len(body.Assignees)+len(body.Reviewers)+len(body.TeamReviewers)+len(body.Labels) > 0 {
-		c.t.Errorf("giteatest: one wrong name refuses the whole pull request: %s", c.body)
+		c.s.t.Errorf("giteatest: one wrong name refuses the whole pull request: %s", c.body)
 	}
 	if body.Head == body.Base {
 		return refuse(http.StatusUnprocessableEntity, "Invalid PullRequest: There are no changes between the head and the base")
@@ -87,10 +87,10 @@ func (c *call) createPull() *reply {
 	}
 	p := c.repo.openPull(c.who(), c.repo, body.Head, body.Base, body.Title)
 	p.body = body.Body
-	return created(c.drawPull(p))
+	return created(drawPull(c, p))
 }
 
-func (c *call) editPull(p *pull) *reply {
+func editPull(c *call, p *pull) *reply {
 	var body struct {
 		Title               string     `json:"title"`
 		Body                *string    `json:"body"`
@@ -121,26 +121,26 @@ func (c *call) editPull(p *pull) *reply {
 		p.body = *body.Body
 		p.touch()
 	}
-	if refused := c.assign(p, body.Assignees); refused != nil {
+	if refused := assign(c, p, body.Assignees); refused != nil {
 		return refused
 	}
-	if refused := c.changeState(p, body.State); refused != nil {
+	if refused := changeState(c, p, body.State); refused != nil {
 		return refused
 	}
-	if refused := c.retarget(p, body.Base); refused != nil {
+	if refused := retarget(c, p, body.Base); refused != nil {
 		return refused
 	}
-	return created(c.drawPull(p))
+	return created(drawPull(c, p))
 }
 
 // assign replaces the assignees.
-func (c *call) assign(p *pull, names []string) *reply {
+func assign(c *call, p *pull, names []string) *reply {
 	if names == nil {
 		return nil
 	}
 	var assigned []*user
 	for _, name := range names {
-		u := c.users[lower(name)]
+		u := c.s.users[lower(name)]
 		switch {
 		case u == nil:
 			return refuse(http.StatusUnprocessableEntity, "Assignee does not exist: [name: user does not exist [uid: 0, name: "+name+"]]")
@@ -154,7 +154,7 @@ func (c *call) assign(p *pull, names []string) *reply {
 	return nil
 }
 
-func (c *call) changeState(p *pull, state *string) *reply {
+func changeState(c *call, p *pull, state *string) *reply {
 	switch {
 	case state == nil:
 		return nil
@@ -168,7 +168,7 @@ func (c *call) changeState(p *pull, state *string) *reply {
 	return nil
 }
 
-func (c *call) retarget(p *pull, base string) *reply {
+func retarget(c *call, p *pull, base string) *reply {
 	switch {
 	case base == "" || base == p.base || p.merged:
 		return nil
@@ -182,7 +182,7 @@ func (c *call) retarget(p *pull, base string) *reply {
 	return nil
 }
 
-func (c *call) mergePull(p *pull) *reply {
+func mergePull(c *call, p *pull) *reply {
 	var body struct {
 		Do            string `json:"Do"`
 		MergeCommitID string `json:"MergeCommitID"`
@@ -197,9 +197,9 @@ func (c *call) mergePull(p *pull) *reply {
 		return refused
 	}
 	if body.ForceMerge || body.WhenChecked || body.HeadCommitID == "" {
-		c.t.Errorf("giteatest: a merge that is not bound to a head: %s", c.body)
+		c.s.t.Errorf("giteatest: a merge that is not bound to a head: %s", c.body)
 	}
-	if refused := c.refuseMerge(p, body.Do, body.HeadCommitID); refused != nil {
+	if refused := refuseMerge(c, p, body.Do, body.HeadCommitID); refused != nil {
 		return refused
 	}
 	text := body.Title
@@ -220,7 +220,7 @@ func conflicts(way string) *reply {
 }
 
 // refuseMerge checks in the same order as Gitea.
-func (c *call) refuseMerge(p *pull, way, head string) *reply {
+func refuseMerge(c *call, p *pull, way, head string) *reply {
 	base := p.repo.bare.Head(p.base)
 	deny := func(words string) *reply { return refuse(http.StatusMethodNotAllowed, words) }
 	switch _, clean := p.repo.bare.Merge(base, p.headCommit); {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-func (c *call) getRepository() *reply { return ok(c.drawRepository(c.repo)) }
+func getRepository(c *call) *reply { return ok(drawRepository(c, c.repo)) }
 
-func (c *call) getBranch() *reply {
+func getBranch(c *call) *reply {
 	if accident := c.repo.settled(); accident != nil {
 		return accident
 	}
@@ -31,7 +31,7 @@ func (c *call) getBranch() *reply {
 }
 
 // listProtections is not paginated and for administrators only.
-func (c *call) listProtections() *reply {
+func listProtections(c *call) *reply {
 	if !c.repo.administers(c.who()) {
 		return refuse(http.StatusForbidden, "user should be an owner or a collaborator with admin write of a repository")
 	}
@@ -49,7 +49,7 @@ func (c *call) listProtections() *reply {
 }
 
 // getRefs returns one ref, or all refs below a name.
-func (c *call) getRefs() *reply {
+func getRefs(c *call) *reply {
 	if accident := c.repo.settled(); accident != nil {
 		return accident
 	}
@@ -57,7 +57,7 @@ func (c *call) getRefs() *reply {
 	var found []object
 	for line := range strings.Lines(c.repo.bare.Run("for-each-ref", "--format=%(refname) %(objectname) %(objecttype)", wanted)) {
 		if part := strings.Fields(line); len(part) == 3 {
-			found = append(found, object{"ref": part[0], "url": c.URL(), "object": object{"type": part[2], "sha": part[1], "url": c.URL()}})
+			found = append(found, object{"ref": part[0], "url": c.s.URL(), "object": object{"type": part[2], "sha": part[1], "url": c.s.URL()}})
 		}
 	}
 	switch {
@@ -69,7 +69,7 @@ func (c *call) getRefs() *reply {
 	return ok(found)
 }
 
-func (c *call) getCommit() *reply {
+func getCommit(c *call) *reply {
 	if accident := c.repo.settled(); accident != nil {
 		return accident
 	}
@@ -77,12 +77,12 @@ func (c *call) getCommit() *reply {
 	if !known {
 		return notFound()
 	}
-	return ok(c.drawCommit(c.repo, id))
+	return ok(drawCommit(c, c.repo, id))
 }
 
 // compare returns all commits of BASE...HEAD, newest first, and a 5xx error for a
 // commit that does not exist.
-func (c *call) compare() *reply {
+func compare(c *call) *reply {
 	base, head, _ := strings.Cut(c.r.PathValue("basehead"), "...")
 	from, known := c.repo.bare.Commit(base)
 	to, known2 := c.repo.bare.Commit(head)
@@ -94,7 +94,7 @@ func (c *call) compare() *reply {
 	}
 	drawn := []object{}
 	for _, commit := range slices.Backward(c.repo.bare.Between(from, to)) {
-		drawn = append(drawn, c.drawCommit(c.repo, commit))
+		drawn = append(drawn, drawCommit(c, c.repo, commit))
 	}
 	return ok(object{"total_commits": len(drawn), "commits": drawn})
 }
@@ -102,7 +102,7 @@ func (c *call) compare() *reply {
 func isID(name string) bool { return len(name) == 40 }
 
 // listReleases returns drafts to users who may push, unless they are excluded.
-func (c *call) listReleases() *reply {
+func listReleases(c *call) *reply {
 	draft := c.r.URL.Query().Get("draft")
 	var shown []*release
 	for _, one := range c.repo.releases {
@@ -112,10 +112,10 @@ func (c *call) listReleases() *reply {
 		shown = append(shown, one)
 	}
 	slices.SortStableFunc(shown, func(a, b *release) int { return b.published.Compare(a.published) })
-	return list(c, shown, true, func(one *release) object {
+	return list(c, shown, true, func(_ *call, one *release) object {
 		return object{
 			"id": one.id, "tag_name": one.tag, "name": one.tag, "body": "", "draft": one.draft, "prerelease": one.prerelease,
-			"created_at": one.published.Format(time.RFC3339), "published_at": one.published.Format(time.RFC3339), "author": c.drawUser(one.by),
+			"created_at": one.published.Format(time.RFC3339), "published_at": one.published.Format(time.RFC3339), "author": drawUser(c, one.by),
 		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 
 var statusStates = []string{"pending", "success", "error", "failure", "warning", "skipped"}
 
-func (c *call) createStatus() *reply {
+func createStatus(c *call) *reply {
 	var body struct {
 		State       string `json:"state"`
 		TargetURL   string `json:"target_url"`
@@ -30,18 +30,18 @@ func (c *call) createStatus() *reply {
 		body.Context = "default"
 	}
 	made := &status{
-		id: c.next(), commit: commit, context: body.Context, state: body.State, url: body.TargetURL, words: body.Description,
-		by: c.who(), at: c.time(),
+		id: c.s.next(), commit: commit, context: body.Context, state: body.State, url: body.TargetURL, words: body.Description,
+		by: c.who(), at: c.s.time(),
 	}
 	c.repo.statuses = append(c.repo.statuses, made)
-	return created(c.drawStatus(made))
+	return created(drawStatus(c, made))
 }
 
 // listStatuses returns all statuses, newest first. Those of the same second have no
 // defined order, which differs between pages; only their index orders them. The sort
 // key for the highest index first is leastindex.
 // https://github.com/go-gitea/gitea/blob/main/models/git/commit_status.go
-func (c *call) listStatuses() *reply {
+func listStatuses(c *call) *reply {
 	if accident := c.repo.settled(); accident != nil {
 		return accident
 	}
@@ -61,7 +61,7 @@ func (c *call) listStatuses() *reply {
 		}
 		slices.SortStableFunc(found, func(a, b *status) int { return b.at.Compare(a.at) })
 	default:
-		c.t.Errorf("giteatest: statuses are not sorted by %q", sort)
+		c.s.t.Errorf("giteatest: statuses are not sorted by %q", sort)
 	}
-	return list(c, found, true, c.drawStatus)
+	return list(c, found, true, drawStatus)
 }

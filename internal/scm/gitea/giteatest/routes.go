@@ -38,42 +38,42 @@ const paged = "page limit"
 func endpoints() map[string]endpoint {
 	const commits = "files stat verification"
 	return map[string]endpoint{
-		"GET /user":                      {"user", "", (*call).getUser},
-		"GET /orgs/{org}/teams":          {"organization", paged, (*call).listTeams},
-		"GET /orgs/{org}/labels":         {"organization", paged, (*call).listOrgLabels},
-		"GET /teams/{id}/members/{user}": {"organization", "", (*call).getMember},
+		"GET /user":                      {"user", "", getUser},
+		"GET /orgs/{org}/teams":          {"organization", paged, listTeams},
+		"GET /orgs/{org}/labels":         {"organization", paged, listOrgLabels},
+		"GET /teams/{id}/members/{user}": {"organization", "", getMember},
 
-		"GET /repos/{owner}/{repo}":              {"repository", "", reading((*call).getRepository)},
-		"GET /r/collaborators/{user}/permission": {"repository", "", reading((*call).getPermission)},
-		"GET /r/assignees":                       {"repository", "", reading((*call).listAssignees)},
-		"GET /r/branches/{branch...}":            {"repository", "", reading((*call).getBranch)},
-		"GET /r/branch_protections":              {"repository", paged, reading((*call).listProtections)},
-		"GET /r/compare/{basehead...}":           {"repository", commits, reading((*call).compare)},
-		"GET /r/releases":                        {"repository", paged + " draft pre-release", reading((*call).listReleases)},
-		"GET /r/git/commits/{sha}":               {"repository", commits, reading((*call).getCommit)},
-		"GET /r/git/refs/{ref...}":               {"repository", "", reading((*call).getRefs)},
-		"GET /r/commits/{ref}/statuses":          {"repository", paged + " sort state", reading((*call).listStatuses)},
-		"POST /r/statuses/{sha}":                 {"repository", "", writing((*call).createStatus)},
+		"GET /repos/{owner}/{repo}":              {"repository", "", reading(getRepository)},
+		"GET /r/collaborators/{user}/permission": {"repository", "", reading(getPermission)},
+		"GET /r/assignees":                       {"repository", "", reading(listAssignees)},
+		"GET /r/branches/{branch...}":            {"repository", "", reading(getBranch)},
+		"GET /r/branch_protections":              {"repository", paged, reading(listProtections)},
+		"GET /r/compare/{basehead...}":           {"repository", commits, reading(compare)},
+		"GET /r/releases":                        {"repository", paged + " draft pre-release", reading(listReleases)},
+		"GET /r/git/commits/{sha}":               {"repository", commits, reading(getCommit)},
+		"GET /r/git/refs/{ref...}":               {"repository", "", reading(getRefs)},
+		"GET /r/commits/{ref}/statuses":          {"repository", paged + " sort state", reading(listStatuses)},
+		"POST /r/statuses/{sha}":                 {"repository", "", writing(createStatus)},
 
-		"GET /r/pulls":                               {"repository", paged + " state sort milestone labels poster base_branch", reading((*call).listPulls)},
-		"POST /r/pulls":                              {"repository", "", writing((*call).createPull)},
-		"GET /r/pulls/{number}":                      {"repository", "", reading(onPull((*call).getPull))},
-		"GET /r/pulls/{base}/{head...}":              {"repository", "", reading((*call).getPullByBranches)},
-		"PATCH /r/pulls/{number}":                    {"repository", "", writing(onPull((*call).editPull))},
-		"POST /r/pulls/{number}/merge":               {"repository", "", writing(onPull((*call).mergePull))},
-		"GET /r/pulls/{number}/reviews":              {"repository", paged, reading(onPull((*call).listReviews))},
-		"POST /r/pulls/{number}/requested_reviewers": {"repository", "", writing(onPull((*call).requestReviewers))},
+		"GET /r/pulls":                               {"repository", paged + " state sort milestone labels poster base_branch", reading(listPulls)},
+		"POST /r/pulls":                              {"repository", "", writing(createPull)},
+		"GET /r/pulls/{number}":                      {"repository", "", reading(onPull(getPull))},
+		"GET /r/pulls/{base}/{head...}":              {"repository", "", reading(getPullByBranches)},
+		"PATCH /r/pulls/{number}":                    {"repository", "", writing(onPull(editPull))},
+		"POST /r/pulls/{number}/merge":               {"repository", "", writing(onPull(mergePull))},
+		"GET /r/pulls/{number}/reviews":              {"repository", paged, reading(onPull(listReviews))},
+		"POST /r/pulls/{number}/requested_reviewers": {"repository", "", writing(onPull(requestReviewers))},
 
-		"GET /r/labels":                    {"issue", paged, reading((*call).listLabels)},
-		"POST /r/labels":                   {"issue", "", writing((*call).createLabel)},
-		"GET /r/issues/{number}/timeline":  {"issue", paged + " since before", reading(onPull((*call).listTimeline))},
-		"GET /r/issues/{number}/comments":  {"issue", paged + " since before", reading(onPull((*call).listComments))},
-		"POST /r/issues/{number}/comments": {"issue", "", writing(onPull((*call).createComment))},
-		"POST /r/issues/{number}/labels":   {"issue", "", writing(onPull((*call).addLabels))},
-		"PATCH /r/issues/comments/{id}":    {"issue", "", writing(onComment((*call).editComment))},
-		"GET /r/issues/comments":           {"issue", paged + " since before", reading((*call).listAllComments)},
+		"GET /r/labels":                    {"issue", paged, reading(listLabels)},
+		"POST /r/labels":                   {"issue", "", writing(createLabel)},
+		"GET /r/issues/{number}/timeline":  {"issue", paged + " since before", reading(onPull(listTimeline))},
+		"GET /r/issues/{number}/comments":  {"issue", paged + " since before", reading(onPull(listComments))},
+		"POST /r/issues/{number}/comments": {"issue", "", writing(onPull(createComment))},
+		"POST /r/issues/{number}/labels":   {"issue", "", writing(onPull(addLabels))},
+		"PATCH /r/issues/comments/{id}":    {"issue", "", writing(onComment(editComment))},
+		"GET /r/issues/comments":           {"issue", paged + " since before", reading(listAllComments)},
 
-		"POST /r/issues/comments/{id}/reactions": {"issue", "", writing(onComment((*call).createReaction))},
+		"POST /r/issues/comments/{id}/reactions": {"issue", "", writing(onComment(createReaction))},
 	}
 }
 
@@ -81,12 +81,12 @@ func endpoints() map[string]endpoint {
 func reading(handle func(c *call) *reply) func(c *call) *reply {
 	return func(c *call) *reply {
 		name := c.r.PathValue("owner") + "/" + c.r.PathValue("repo")
-		c.repo = c.repos[c.names[lower(name)]]
+		c.repo = c.s.repos[c.s.names[lower(name)]]
 		switch {
 		case c.repo == nil || c.repo.removed || !c.token.sees(c.repo):
 			return notFound()
 		case lower(c.repo.fullName()) != lower(name):
-			return c.moved(name)
+			return moved(c, name)
 		}
 		return handle(c)
 	}
@@ -107,7 +107,7 @@ func writing(handle func(c *call) *reply) func(c *call) *reply {
 }
 
 // moved redirects to the current name with the same method.
-func (c *call) moved(name string) *reply {
+func moved(c *call, name string) *reply {
 	answer := bare(http.StatusTemporaryRedirect)
 	to := prefix + "/repos/" + c.repo.fullName() + c.r.URL.EscapedPath()[len("/repos/")+len(name):]
 	if c.r.URL.RawQuery != "" {
@@ -130,7 +130,7 @@ func onPull(handle func(c *call, p *pull) *reply) func(c *call) *reply {
 
 // read decodes the body; an invalid body fails the test.
 func (c *call) read(into any) *reply {
-	if err := c.front.Read(c.route, c.body, into); err != nil {
+	if err := c.s.front.Read(c.route, c.body, into); err != nil {
 		return refuse(http.StatusUnprocessableEntity, err.Error())
 	}
 	return nil
@@ -139,7 +139,7 @@ func (c *call) read(into any) *reply {
 // pageAsked returns the requested page of a list.
 func (c *call) pageAsked() forgetest.Page {
 	query := c.r.URL.Query()
-	return forgetest.PageOf(query.Get("page"), query.Get("limit"), 30, c.maxItems)
+	return forgetest.PageOf(query.Get("page"), query.Get("limit"), 30, c.s.maxItems)
 }
 
 // page returns one page of a list. Every list reports its length; only some link to
@@ -150,7 +150,7 @@ func page[T any](c *call, all []T, linked bool) ([]T, http.Header) {
 	header.Set("X-Total-Count", itoa(len(all)))
 	var links []string
 	link := func(to int, relation string) {
-		links = append(links, forgetest.Link(c.URL()+prefix+c.r.URL.EscapedPath(), c.r.URL.Query(), to, relation))
+		links = append(links, forgetest.Link(c.s.URL()+prefix+c.r.URL.EscapedPath(), c.r.URL.Query(), to, relation))
 	}
 	if last := at.Last(len(all)); at.Number < last {
 		link(at.Number+1, "next")
@@ -167,11 +167,11 @@ func page[T any](c *call, all []T, linked bool) ([]T, http.Header) {
 }
 
 // list returns one page of the elements, converted by draw.
-func list[T any](c *call, all []T, linked bool, draw func(T) object) *reply {
+func list[T any](c *call, all []T, linked bool, draw func(*call, T) object) *reply {
 	part, header := page(c, all, linked)
 	drawn := []object{}
 	for _, one := range part {
-		drawn = append(drawn, draw(one))
+		drawn = append(drawn, draw(c, one))
 	}
 	return &reply{Status: http.StatusOK, Header: header, Body: drawn}
 }

@@ -40,7 +40,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // call is one request to the API.
 type call struct {
-	*Server
+	s     *Server
 	r     *http.Request
 	route string
 	body  []byte
@@ -62,7 +62,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	inner.URL.RawPath = strings.TrimPrefix(r.URL.EscapedPath(), prefix)
 	handler, route := s.mux.Handler(inner)
 	s.front.Serve(w, r, route, func(body []byte) *reply {
-		c := &call{Server: s, r: inner, route: route, body: body}
+		c := &call{s: s, r: inner, route: route, body: body}
 		return c.dispatch(handler)
 	})
 }
@@ -72,20 +72,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *call) dispatch(handler http.Handler) *reply {
 	route, known := handler.(endpoint)
 	if !known {
-		c.t.Errorf("giteatest: no route for %s %s", c.r.Method, c.r.URL.Path)
+		c.s.t.Errorf("giteatest: no route for %s %s", c.r.Method, c.r.URL.Path)
 		return refuse(http.StatusNotImplemented, "giteatest has no such route")
 	}
 	for name := range c.r.URL.Query() {
 		if !slices.Contains(strings.Fields(route.query), name) {
-			c.t.Errorf("giteatest: %s has no parameter %s", c.route, name)
+			c.s.t.Errorf("giteatest: %s has no parameter %s", c.route, name)
 		}
 	}
 	if c.r.Header.Get("Authorization") == "" {
-		c.token = c.anonymous()
-	} else if c.token = c.tokens[bearer(c.r)]; c.token == nil {
+		c.token = c.s.anonymous()
+	} else if c.token = c.s.tokens[bearer(c.r)]; c.token == nil {
 		return refuse(http.StatusUnauthorized, "invalid username, password or token")
 	}
-	if refused := c.lacks(route.scope); refused != nil {
+	if refused := lacks(c, route.scope); refused != nil {
 		return refused
 	}
 	c.r = forgetest.WithValues(c.route, c.r)

@@ -23,7 +23,7 @@ type Options struct {
 
 // Server is one Gitea server. All methods are safe for concurrent use.
 type Server struct {
-	forgetest.Traffic
+	Traffic  forgetest.Traffic
 	front    *forgetest.Front
 	t        testing.TB
 	http     *httptest.Server

@@ -99,7 +99,7 @@ func TestServer_isStrict(t *testing.T) {
 	} {
 		j := &judged{TB: t}
 		_, r, p := world(t, j)
-		r.Commit("ann", "x", "X", map[string]string{"x": "1\n"})
+		r.Git.Commit("ann", "x", "X", map[string]string{"x": "1\n"})
 		r.OpenPull("ann", "x", "main", "X")
 		ask(p)
 		if !strings.Contains(j.words(), words) {
@@ -111,7 +111,7 @@ func TestServer_isStrict(t *testing.T) {
 func TestServer_refuses(t *testing.T) {
 	t.Parallel()
 	s, r, p := world(t, t)
-	r.Commit("bot", "x", "X", map[string]string{"x": "1\n"})
+	r.Git.Commit("bot", "x", "X", map[string]string{"x": "1\n"})
 	const pull = `{"head":"x","base":"main","title":"X"}`
 	p.wants(http.StatusCreated, `"number":1`, "POST", "/repos/acme/deploy/pulls", pull)
 	p.wants(http.StatusConflict, "already exists", "POST", "/repos/acme/deploy/pulls", pull)
@@ -132,7 +132,7 @@ func TestServer_refuses(t *testing.T) {
 	p.wants(http.StatusForbidden, "cannot lock ref", "POST", "/repos/acme/deploy/pulls", pull)
 	s.Limit(true, time.Now().Add(time.Hour))
 	p.wants(http.StatusTooManyRequests, "Too many", "GET", "/user", "")
-	s.Lift()
+	s.Traffic.Lift()
 	p.wants(http.StatusOK, "bot", "GET", "/user", "")
 }
 
@@ -165,7 +165,7 @@ func TestServer_git(t *testing.T) {
 	if out, err := git(t.Context(), dir, "clone", "--quiet", old, "."); err != nil {
 		t.Fatalf("clone: %v: %s", err, out)
 	}
-	if out, err := git(t.Context(), dir, "push", "origin", "HEAD:topic"); err != nil || r.Head("topic") == "" {
+	if out, err := git(t.Context(), dir, "push", "origin", "HEAD:topic"); err != nil || r.Git.Head("topic") == "" {
 		t.Fatalf("push: %v: %s", err, out)
 	}
 	r.Protect("prod", giteatest.Protection{PushDenied: true})
@@ -176,7 +176,7 @@ func TestServer_git(t *testing.T) {
 	if out, err := git(t.Context(), dir, "push", "origin", "HEAD:other"); err == nil || !strings.Contains(out, "403") {
 		t.Errorf("push to an archived repository: %v: %s", err, out)
 	}
-	if n := s.Requests()["GIT receive-pack"]; n != 2 {
+	if n := s.Traffic.Requests()["GIT receive-pack"]; n != 2 {
 		t.Errorf("%d pushes", n)
 	}
 }
@@ -185,27 +185,27 @@ func TestServer_git(t *testing.T) {
 func TestRepository_followsPulls(t *testing.T) {
 	t.Parallel()
 	_, r, _ := world(t, t)
-	first := r.Commit("ann", "x", "X", map[string]string{"x": "1\n"})
+	first := r.Git.Commit("ann", "x", "X", map[string]string{"x": "1\n"})
 	number := r.OpenPull("ann", "x", "main", "X")
 	r.ClosePull("bob", number)
-	r.Commit("ann", "x", "Y", map[string]string{"x": "2\n"})
+	r.Git.Commit("ann", "x", "Y", map[string]string{"x": "2\n"})
 	if got := r.Pull(number); got.HeadCommit != first || got.Closer != "bob" {
 		t.Errorf("a closed one: %+v", got)
 	}
-	r.DeleteBranch("ann", "x")
+	r.Git.DeleteBranch("ann", "x")
 	r.ReopenPull("ann", number)
-	if got := r.Pull(number); !got.Open || r.Head("x") != first {
+	if got := r.Pull(number); !got.Open || r.Git.Head("x") != first {
 		t.Errorf("opened again: %+v", got)
 	}
 	r.MergePull("ann", number, "fast-forward")
 	if got := r.Pull(number); !got.Open {
 		t.Errorf("pushed by hand, and found out: %+v", got)
 	}
-	r.Commit("ann", "y", "Y", map[string]string{"y": "1\n"})
+	r.Git.Commit("ann", "y", "Y", map[string]string{"y": "1\n"})
 	number = r.OpenPull("ann", "y", "main", "Y")
 	r.DetectMerges()
 	r.MergePull("ann", number, "fast-forward")
-	if got := r.Pull(number); !got.Merged || got.MergeCommit != r.Head("main") {
+	if got := r.Pull(number); !got.Merged || got.MergeCommit != r.Git.Head("main") {
 		t.Errorf("pushed by hand: %+v", got)
 	}
 }

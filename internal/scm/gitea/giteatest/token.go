@@ -49,7 +49,7 @@ func (s *Server) SetScopes(text string, scopes ...string) {
 func (s *Server) Revoke(text string) { s.act(func() { delete(s.tokens, text) }) }
 
 // lacks returns the refusal of a token without a scope, nil if it has the scope.
-func (c *call) lacks(category string) *reply {
+func lacks(c *call, category string) *reply {
 	write := c.r.Method != http.MethodGet
 	if c.token.anonymous() || c.token.has(write, category) {
 		return nil

@@ -18,15 +18,15 @@ func (c *call) authenticate() *reply {
 	text := bearer(c.r)
 	switch {
 	case c.r.Header.Get("Authorization") == "":
-		c.token = c.anonymous()
+		c.token = c.s.anonymous()
 	case strings.Count(text, ".") == 2:
-		return c.readJWT(text)
+		return readJWT(c, text)
 	default:
-		if c.token = c.tokens[text]; c.token == nil || c.token.ended(c.now()) {
+		if c.token = c.s.tokens[text]; c.token == nil || c.token.ended(c.s.now()) {
 			return refuse(http.StatusUnauthorized, "Bad credentials")
 		}
 	}
-	return c.refuseInstallation()
+	return refuseInstallation(c)
 }
 
 // ended reports whether the token of an installation has expired.
@@ -34,29 +34,29 @@ func (k *token) ended(now time.Time) bool {
 	return k.installation != nil && (k.installation.removed || !now.Before(k.expires))
 }
 
-func (c *call) refuseInstallation() *reply {
+func refuseInstallation(c *call) *reply {
 	i := c.token.installation
 	switch {
 	case i == nil:
 		return nil
 	case !i.suspended.IsZero():
 		return refuse(http.StatusForbidden, "This installation has been suspended")
-	case i.limit != nil && c.now().Before(i.limit.until):
-		return i.limit.reply(c.now())
+	case i.limit != nil && c.s.now().Before(i.limit.until):
+		return i.limit.reply(c.s.now())
 	}
 	return nil
 }
 
 // readJWT validates an App's token as GitHub does, with its messages. The signature
 // must be that of the App that it names.
-func (c *call) readJWT(text string) *reply {
+func readJWT(c *call, text string) *reply {
 	undecodable := refuse(http.StatusUnauthorized, "A JSON web token could not be decoded")
 	var app *App
 	read := jwt.MapClaims{}
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{"RS256"}), jwt.WithoutClaimsValidation())
 	_, err := parser.ParseWithClaims(text, read, func(*jwt.Token) (any, error) {
 		issuer, _ := read["iss"].(string)
-		for _, one := range c.apps {
+		for _, one := range c.s.apps {
 			if issuer == strconv.FormatInt(one.id, 10) {
 				app = one
 				return &one.key.PublicKey, nil
@@ -76,7 +76,7 @@ func (c *call) readJWT(text string) *reply {
 		return undecodable
 	}
 	c.token = &token{owner: app.bot, app: app}
-	return judgeTimes(issued.Time, expires.Time, c.now())
+	return judgeTimes(issued.Time, expires.Time, c.s.now())
 }
 
 var errNoApp = errors.New("no App has this id")

@@ -57,7 +57,7 @@ func needed() map[string][]string {
 
 // refuseApp rejects what an App's credential may not do, with GitHub's message. A
 // route that Apps may not use at all, such as /user, is rejected likewise.
-func (c *call) refuseApp() *reply {
+func refuseApp(c *call) *reply {
 	if c.token.app != nil && !strings.Contains(c.route, "/app") && !strings.HasSuffix(c.route, "/installation") {
 		return refuse(http.StatusForbidden, "Resource not accessible by integration")
 	}
@@ -69,7 +69,7 @@ func (c *call) refuseApp() *reply {
 		return nil
 	}
 	if !listed && c.route != "GET /user" && !strings.Contains(c.route, "/app") && !strings.HasSuffix(c.route, "/installation") {
-		c.t.Errorf("githubtest: which permission does %s need?", c.route)
+		c.s.t.Errorf("githubtest: which permission does %s need?", c.route)
 	}
 	answer := refuse(http.StatusForbidden, "Resource not accessible by integration")
 	answer.Header.Set("X-Accepted-GitHub-Permissions", strings.Join(either, "; "))

@@ -23,7 +23,7 @@ func (r *Repository) Bench(forge scm.Forge) scmtest.Bench {
 	}
 	r.s.SetTeam(scmtest.Team, scmtest.Ann)
 	return scmtest.Bench{
-		Forge: forge, Name: r.FullName(), Git: r.Hands(Self), People: r.people(), World: r.world(),
+		Forge: forge, Name: r.FullName(), Git: r.Git.Hands(Self), People: r.people(), World: r.world(),
 	}
 }
 
@@ -73,8 +73,8 @@ func (r *Repository) people() scmtest.People {
 
 // restore uses the buttons "Restore branch" and "Reopen pull request".
 func (r *Repository) restore(who string, number int) {
-	if pull := r.Pull(number); r.Head(pull.Head) == "" {
-		r.SetHead(who, pull.Head, pull.HeadCommit)
+	if pull := r.Pull(number); r.Git.Head(pull.Head) == "" {
+		r.Git.SetHead(who, pull.Head, pull.HeadCommit)
 	}
 	r.ReopenPull(who, number)
 }
@@ -112,10 +112,10 @@ func (r *Repository) world() scmtest.World {
 		},
 		Queue:    func(*testing.T) { r.RequireQueue() },
 		Methods:  func(_ *testing.T, methods ...string) { r.AllowMethods(methods...) },
-		Lose:     func(*testing.T) { r.s.Lose(forgetest.AnyWrite) },
+		Lose:     func(*testing.T) { r.s.Traffic.Lose(forgetest.AnyWrite) },
 		Fail:     func(_ *testing.T, status int) { r.s.Fail("", status, "Something went wrong") },
 		Limit:    func(_ *testing.T, secondary bool, until time.Time) { r.s.Limit(secondary, until) },
-		Requests: r.s.Total,
+		Requests: r.s.Traffic.Total,
 	}
 }
 

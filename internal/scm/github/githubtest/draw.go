@@ -17,7 +17,7 @@ func orNull(text string) any {
 	return text
 }
 
-func (c *call) avatar(u *user) string { return fmt.Sprintf("%s/avatars/u/%d", c.URL(), u.id) }
+func avatar(c *call, u *user) string { return fmt.Sprintf("%s/avatars/u/%d", c.s.URL(), u.id) }
 
 // page returns the web URL of the repository.
 func (s *Server) page(r *Repository) string { return s.URL() + "/" + r.fullName() }
@@ -29,7 +29,7 @@ func addresses(into object, base string, names string) {
 	}
 }
 
-func (c *call) drawUser(u *user) object {
+func drawUser(c *call, u *user) object {
 	kind := "User"
 	if u.bot {
 		kind = "Bot"
@@ -37,18 +37,18 @@ func (c *call) drawUser(u *user) object {
 	if u.organization {
 		kind = "Organization"
 	}
-	url := c.API() + "users/" + u.login
+	url := c.s.API() + "users/" + u.login
 	drawn := object{
-		"login": u.login, "id": u.id, "node_id": node(u.id), "avatar_url": c.avatar(u), "gravatar_id": "", "url": url,
-		"html_url": c.URL() + "/" + u.login, "type": kind, "site_admin": false,
+		"login": u.login, "id": u.id, "node_id": node(u.id), "avatar_url": avatar(c, u), "gravatar_id": "", "url": url,
+		"html_url": c.s.URL() + "/" + u.login, "type": kind, "site_admin": false,
 	}
 	addresses(drawn, url, "events followers following gists organizations received_events repos starred subscriptions")
 	return drawn
 }
 
 // drawSelf returns a full account.
-func (c *call) drawSelf(u *user) object {
-	drawn := c.drawUser(u)
+func drawSelf(c *call, u *user) object {
+	drawn := drawUser(c, u)
 	for _, key := range strings.Fields("bio blog company email hireable location name") {
 		drawn[key] = nil
 	}
@@ -60,15 +60,15 @@ func (c *call) drawSelf(u *user) object {
 	return drawn
 }
 
-func (c *call) drawApp(u *user) object {
+func drawApp(c *call, u *user) object {
 	return object{
-		"id": u.id, "node_id": node(u.id), "slug": u.login, "owner": c.drawUser(u), "name": u.login, "description": nil,
-		"external_url": "https://ci.example.com", "html_url": c.URL() + "/apps/" + u.login, "created_at": "2020-01-01T00:00:00Z",
+		"id": u.id, "node_id": node(u.id), "slug": u.login, "owner": drawUser(c, u), "name": u.login, "description": nil,
+		"external_url": "https://ci.example.com", "html_url": c.s.URL() + "/apps/" + u.login, "created_at": "2020-01-01T00:00:00Z",
 		"updated_at": "2020-01-01T00:00:00Z", "permissions": object{"checks": "write"}, "events": []string{},
 	}
 }
 
-func (c *call) drawPermissions(r *Repository, u *user) object {
+func drawPermissions(c *call, r *Repository, u *user) object {
 	own := r.permission(u)
 	return object{
 		"admin": own == "admin", "maintain": own == "admin", "push": r.mayPush(u), "triage": r.mayPush(u), "pull": own != "none",
@@ -82,17 +82,17 @@ const (
 	repositoryCounts = "forks forks_count open_issues open_issues_count size stargazers_count watchers watchers_count"
 )
 
-func (c *call) drawRepository(r *Repository, seenBy *user) object {
-	url := c.API() + "repos/" + r.fullName()
-	host := strings.TrimPrefix(c.URL(), "http://")
+func drawRepository(c *call, r *Repository, seenBy *user) object {
+	url := c.s.API() + "repos/" + r.fullName()
+	host := strings.TrimPrefix(c.s.URL(), "http://")
 	drawn := object{
-		"id": r.id, "node_id": node(r.id), "name": r.name, "full_name": r.fullName(), "private": r.private, "owner": c.drawUser(c.user(r.owner)),
-		"html_url": c.page(r), "description": nil, "fork": r.fork != nil, "url": url, "homepage": nil, "language": nil, "license": nil, "mirror_url": nil,
-		"clone_url": c.page(r) + ".git", "git_url": "git://" + host + "/" + r.fullName() + ".git", "ssh_url": "git@" + host + ":" + r.fullName() + ".git",
-		"svn_url": c.page(r), "default_branch": c.defaultBranch(r), "archived": r.archived, "disabled": false, "visibility": visibility(r.private),
+		"id": r.id, "node_id": node(r.id), "name": r.name, "full_name": r.fullName(), "private": r.private, "owner": drawUser(c, c.s.user(r.owner)),
+		"html_url": c.s.page(r), "description": nil, "fork": r.fork != nil, "url": url, "homepage": nil, "language": nil, "license": nil, "mirror_url": nil,
+		"clone_url": c.s.page(r) + ".git", "git_url": "git://" + host + "/" + r.fullName() + ".git", "ssh_url": "git@" + host + ":" + r.fullName() + ".git",
+		"svn_url": c.s.page(r), "default_branch": defaultBranch(c, r), "archived": r.archived, "disabled": false, "visibility": visibility(r.private),
 		"has_issues": true, "has_projects": false, "has_downloads": false, "has_wiki": false, "has_pages": false, "has_discussions": false,
 		"created_at": r.created.Format(time.RFC3339), "updated_at": r.created.Format(time.RFC3339), "pushed_at": r.pushed.Format(time.RFC3339),
-		"permissions": c.drawPermissions(r, seenBy),
+		"permissions": drawPermissions(c, r, seenBy),
 	}
 	addresses(drawn, url, repositoryAddresses)
 	for key := range strings.FieldsSeq(repositoryCounts) {
@@ -109,12 +109,12 @@ func visibility(private bool) string {
 }
 
 // defaultBranch returns the branch of HEAD.
-func (c *call) defaultBranch(r *Repository) string {
+func defaultBranch(c *call, r *Repository) string {
 	return strings.TrimPrefix(r.bare.Run("symbolic-ref", "HEAD"), "refs/heads/")
 }
 
-func (c *call) drawFullRepository(r *Repository, seenBy *user) object {
-	drawn := c.drawRepository(r, seenBy)
+func drawFullRepository(c *call, r *Repository, seenBy *user) object {
+	drawn := drawRepository(c, r, seenBy)
 	drawn["network_count"], drawn["subscribers_count"] = 0, 0
 	if c.token.pushes(r) { // GitHub returns these to users who may push
 		drawn["allow_merge_commit"], drawn["allow_squash_merge"], drawn["allow_rebase_merge"] = r.methods["merge"], r.methods["squash"], r.methods["rebase"]
@@ -124,31 +124,31 @@ func (c *call) drawFullRepository(r *Repository, seenBy *user) object {
 }
 
 // drawCommit reads one commit of the repository.
-func (c *call) drawCommit(r *Repository, commit string) object {
+func drawCommit(c *call, r *Repository, commit string) object {
 	const format = "--format=%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B"
 	part := strings.SplitN(r.bare.Run("log", "-1", format, commit), "\x00", 9)
-	url := c.API() + "repos/" + r.fullName() + "/git/commits/"
+	url := c.s.API() + "repos/" + r.fullName() + "/git/commits/"
 	parents := []object{}
 	for parent := range strings.FieldsSeq(part[1]) {
-		parents = append(parents, object{"sha": parent, "url": url + parent, "html_url": c.page(r) + "/commit/" + parent})
+		parents = append(parents, object{"sha": parent, "url": url + parent, "html_url": c.s.page(r) + "/commit/" + parent})
 	}
 	unsigned := object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
 	return object{
-		"sha": commit, "node_id": node(r.id), "url": url + commit, "html_url": c.page(r) + "/commit/" + commit, "comments_url": url + commit + "/comments",
+		"sha": commit, "node_id": node(r.id), "url": url + commit, "html_url": c.s.page(r) + "/commit/" + commit, "comments_url": url + commit + "/comments",
 		"commit": object{
 			"url": url + commit, "message": strings.TrimRight(part[8], "\n"), "comment_count": 0, "verification": unsigned,
 			"author": object{"name": part[2], "email": part[3], "date": part[4]}, "committer": object{"name": part[5], "email": part[6], "date": part[7]},
-			"tree": object{"sha": part[0], "url": c.API() + "repos/" + r.fullName() + "/git/trees/" + part[0]},
+			"tree": object{"sha": part[0], "url": c.s.API() + "repos/" + r.fullName() + "/git/trees/" + part[0]},
 		},
-		"author": c.account(part[3]), "committer": c.account(part[6]), "parents": parents,
+		"author": account(c, part[3]), "committer": account(c, part[6]), "parents": parents,
 	}
 }
 
 // account returns the account of an email address, null for an unknown one.
-func (c *call) account(email string) any {
+func account(c *call, email string) any {
 	login, known := strings.CutSuffix(email, "@users.noreply.github.com")
-	if u := c.users[lower(login)]; known && u != nil {
-		return c.drawUser(u)
+	if u := c.s.users[lower(login)]; known && u != nil {
+		return drawUser(c, u)
 	}
 	return nil
 }

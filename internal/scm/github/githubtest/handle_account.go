@@ -2,40 +2,40 @@ package githubtest
 
 import "net/http"
 
-func (c *call) getUser() *reply {
+func getUser(c *call) *reply {
 	if c.token.anonymous() {
 		return refuse(http.StatusUnauthorized, "Requires authentication")
 	}
-	return ok(c.drawSelf(c.who()))
+	return ok(drawSelf(c, c.who()))
 }
 
-func (c *call) getNamedUser() *reply {
-	u := c.users[lower(c.r.PathValue("user"))]
+func getNamedUser(c *call) *reply {
+	u := c.s.users[lower(c.r.PathValue("user"))]
 	if u == nil {
 		return refuse(http.StatusNotFound, "Not Found")
 	}
-	return ok(c.drawSelf(u))
+	return ok(drawSelf(c, u))
 }
 
-func (c *call) getRateLimit() *reply {
-	rate := object{"limit": hourlyLimit, "used": c.used, "remaining": hourlyLimit - c.used, "reset": c.now().Unix() + 3600}
+func getRateLimit(c *call) *reply {
+	rate := object{"limit": hourlyLimit, "used": c.s.used, "remaining": hourlyLimit - c.s.used, "reset": c.s.now().Unix() + 3600}
 	return ok(object{"rate": rate, "resources": object{"core": rate, "search": rate}})
 }
 
 // getMembership returns active members only; GitHub hides teams from callers without
 // read:org, so that a missing scope looks like a missing membership.
-func (c *call) getMembership() *reply {
+func getMembership(c *call) *reply {
 	name := c.r.PathValue("org") + "/" + c.r.PathValue("team")
-	if c.token.installation == nil && !c.token.has("read:org") && !c.token.has("repo") || !c.teams[lower(name)][lower(c.r.PathValue("user"))] {
+	if c.token.installation == nil && !c.token.has("read:org") && !c.token.has("repo") || !c.s.teams[lower(name)][lower(c.r.PathValue("user"))] {
 		answer := refuse(http.StatusNotFound, "Not Found")
 		answer.Header.Set("X-Accepted-OAuth-Scopes", "admin:org, read:org, repo, user, write:org")
 		return answer
 	}
-	return ok(object{"role": "member", "state": "active", "url": c.API() + "teams/1/memberships/" + c.r.PathValue("user")})
+	return ok(object{"role": "member", "state": "active", "url": c.s.API() + "teams/1/memberships/" + c.r.PathValue("user")})
 }
 
-func (c *call) getPermission() *reply {
-	u := c.users[lower(c.r.PathValue("user"))]
+func getPermission(c *call) *reply {
+	u := c.s.users[lower(c.r.PathValue("user"))]
 	switch {
 	case u == nil:
 		return refuse(http.StatusNotFound, c.r.PathValue("user")+" is not a user")
@@ -43,8 +43,8 @@ func (c *call) getPermission() *reply {
 		return refuse(http.StatusForbidden, "Must have push access to view collaborator permission.")
 	}
 	permission := c.repo.permission(u)
-	drawn := c.drawUser(u)
+	drawn := drawUser(c, u)
 	drawn["role_name"] = permission
-	drawn["permissions"] = c.drawPermissions(c.repo, u)
+	drawn["permissions"] = drawPermissions(c, c.repo, u)
 	return ok(object{"permission": permission, "role_name": permission, "user": drawn})
 }

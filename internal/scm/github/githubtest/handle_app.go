@@ -8,41 +8,41 @@ import (
 	"time"
 )
 
-func (c *call) getApp() *reply { return ok(c.drawGitHubApp(c.token.app)) }
+func getApp(c *call) *reply { return ok(drawGitHubApp(c, c.token.app)) }
 
-func (c *call) drawGitHubApp(a *App) object {
+func drawGitHubApp(c *call, a *App) object {
 	return object{
-		"id": a.id, "slug": a.slug, "node_id": node(a.id), "client_id": "Iv23li" + strconv.FormatInt(a.id, 10), "owner": c.drawUser(a.owner), "name": a.slug,
-		"description": nil, "external_url": "https://promoter.example.com", "html_url": c.URL() + "/apps/" + a.slug, "created_at": "2020-01-01T00:00:00Z",
+		"id": a.id, "slug": a.slug, "node_id": node(a.id), "client_id": "Iv23li" + strconv.FormatInt(a.id, 10), "owner": drawUser(c, a.owner), "name": a.slug,
+		"description": nil, "external_url": "https://promoter.example.com", "html_url": c.s.URL() + "/apps/" + a.slug, "created_at": "2020-01-01T00:00:00Z",
 		"updated_at": "2020-01-01T00:00:00Z", "permissions": a.permissions, "events": append([]string{}, a.events...), "installations_count": len(a.installed()),
 	}
 }
 
-func (c *call) listInstallations() *reply {
-	return list(c, c.token.app.installed(), c.drawInstallation)
+func listInstallations(c *call) *reply {
+	return list(c, c.token.app.installed(), drawInstallation)
 }
 
-func (c *call) getRepositoryInstallation() *reply {
+func getRepositoryInstallation(c *call) *reply {
 	name := c.r.PathValue("owner") + "/" + c.r.PathValue("repo")
-	repo := c.repos[c.names[lower(name)]]
+	repo := c.s.repos[c.s.names[lower(name)]]
 	for _, i := range c.token.app.installed() {
 		if repo != nil && i.has(repo) {
-			return ok(c.drawInstallation(i))
+			return ok(drawInstallation(c, i))
 		}
 	}
 	return refuse(http.StatusNotFound, "Not Found")
 }
 
-func (c *call) drawInstallation(i *Installation) object {
-	url := fmt.Sprintf("%sapp/installations/%d", c.API(), i.id)
+func drawInstallation(c *call, i *Installation) object {
+	url := fmt.Sprintf("%sapp/installations/%d", c.s.API(), i.id)
 	var suspended, by any
 	if !i.suspended.IsZero() {
-		suspended, by = i.suspended.Format(time.RFC3339), c.drawUser(c.user("owner-of-"+i.account.login))
+		suspended, by = i.suspended.Format(time.RFC3339), drawUser(c, c.s.user("owner-of-"+i.account.login))
 	}
 	return object{
-		"id": i.id, "app_id": i.app.id, "app_slug": i.app.slug, "target_id": i.account.id, "target_type": "Organization", "account": c.drawUser(i.account),
-		"repository_selection": i.selection(), "access_tokens_url": url + "/access_tokens", "repositories_url": c.API() + "installation/repositories",
-		"html_url": fmt.Sprintf("%s/organizations/%s/settings/installations/%d", c.URL(), i.account.login, i.id), "permissions": i.permissions, "events": []string{},
+		"id": i.id, "app_id": i.app.id, "app_slug": i.app.slug, "target_id": i.account.id, "target_type": "Organization", "account": drawUser(c, i.account),
+		"repository_selection": i.selection(), "access_tokens_url": url + "/access_tokens", "repositories_url": c.s.API() + "installation/repositories",
+		"html_url": fmt.Sprintf("%s/organizations/%s/settings/installations/%d", c.s.URL(), i.account.login, i.id), "permissions": i.permissions, "events": []string{},
 		"created_at": "2020-01-01T00:00:00Z", "updated_at": "2020-01-01T00:00:00Z", "single_file_name": nil, "suspended_at": suspended, "suspended_by": by,
 	}
 }
@@ -56,7 +56,7 @@ func (i *Installation) selection() string {
 
 // createToken creates a token for an hour, with the requested permissions or all
 // accepted ones.
-func (c *call) createToken() *reply {
+func createToken(c *call) *reply {
 	var body struct {
 		Permissions map[string]string `json:"permissions"`
 	}
@@ -81,9 +81,9 @@ func (c *call) createToken() *reply {
 	if len(permissions) == 0 {
 		permissions = maps.Clone(of.permissions)
 	}
-	made := &token{owner: of.app.bot, installation: of, permissions: permissions, expires: c.time().Add(tokenLife)}
-	text := fmt.Sprintf("ghs_%036d", c.next())
-	c.tokens[text] = made
+	made := &token{owner: of.app.bot, installation: of, permissions: permissions, expires: c.s.time().Add(tokenLife)}
+	text := fmt.Sprintf("ghs_%036d", c.s.next())
+	c.s.tokens[text] = made
 	return created(object{"token": text, "expires_at": made.expires.Format(time.RFC3339), "permissions": permissions, "repository_selection": of.selection()})
 }
 
@@ -96,7 +96,7 @@ func (i *Installation) accepts(asked map[string]string) bool {
 	return true
 }
 
-func (c *call) listInstallationRepositories() *reply {
+func listInstallationRepositories(c *call) *reply {
 	if c.token.installation == nil {
 		return refuse(http.StatusForbidden, "You must authenticate with an installation access token in order to list repositories for an installation.")
 	}
@@ -104,7 +104,7 @@ func (c *call) listInstallationRepositories() *reply {
 	part, header := page(c, all)
 	drawn := []object{}
 	for _, one := range part {
-		drawn = append(drawn, c.drawRepository(one, c.who()))
+		drawn = append(drawn, drawRepository(c, one, c.who()))
 	}
 	return &reply{Status: http.StatusOK, Header: header, Body: object{
 		"total_count": len(all), "repository_selection": c.token.installation.selection(), "repositories": drawn,

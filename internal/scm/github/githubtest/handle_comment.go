@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-func (c *call) listComments(p *pull) *reply { return list(c, p.comments, c.drawComment) }
+func listComments(c *call, p *pull) *reply { return list(c, p.comments, drawComment) }
 
 // words returns the body of a comment.
-func (c *call) words() (string, *reply) {
+func words(c *call) (string, *reply) {
 	var body struct {
 		Body string `json:"body"`
 	}
@@ -28,21 +28,21 @@ func (c *call) words() (string, *reply) {
 	return body.Body, nil
 }
 
-func (c *call) createComment(p *pull) *reply {
-	text, refused := c.words()
+func createComment(c *call, p *pull) *reply {
+	text, refused := words(c)
 	if refused != nil {
 		return refused
 	}
-	return created(c.drawComment(p.say(c.who(), text)))
+	return created(drawComment(c, p.say(c.who(), text)))
 }
 
-func (c *call) editComment(one *comment) *reply {
-	text, refused := c.words()
+func editComment(c *call, one *comment) *reply {
+	text, refused := words(c)
 	if refused != nil {
 		return refused
 	}
-	one.body, one.updated = text, c.time()
-	return ok(c.drawComment(one))
+	one.body, one.updated = text, c.s.time()
+	return ok(drawComment(c, one))
 }
 
 // onComment finds the comment of the path.
@@ -68,13 +68,13 @@ func (r *Repository) comments() []*comment {
 }
 
 // listAllComments includes comments on issues. It is not sorted by time by default.
-func (c *call) listAllComments() *reply {
+func listAllComments(c *call) *reply {
 	query := c.r.URL.Query()
 	all := c.repo.comments()
 	if text := query.Get("since"); text != "" {
 		since, err := time.Parse(time.RFC3339, text)
 		if err != nil {
-			c.t.Errorf("githubtest: %s: since %q", c.route, text)
+			c.s.t.Errorf("githubtest: %s: since %q", c.route, text)
 		}
 		all = slices.DeleteFunc(all, func(one *comment) bool { return one.updated.Before(since) })
 	}
@@ -86,11 +86,11 @@ func (c *call) listAllComments() *reply {
 			slices.Reverse(all)
 		}
 	}
-	return list(c, all, c.drawComment)
+	return list(c, all, drawComment)
 }
 
 // createReaction returns the existing reaction, if any.
-func (c *call) createReaction(one *comment) *reply {
+func createReaction(c *call, one *comment) *reply {
 	var body struct {
 		Content string `json:"content"`
 	}
@@ -102,16 +102,16 @@ func (c *call) createReaction(one *comment) *reply {
 	}
 	for _, there := range one.reactions {
 		if there.author == c.who() && there.content == body.Content {
-			return ok(c.drawReaction(there))
+			return ok(drawReaction(c, there))
 		}
 	}
-	made := &reaction{id: c.next(), author: c.who(), content: body.Content, at: c.time()}
+	made := &reaction{id: c.s.next(), author: c.who(), content: body.Content, at: c.s.time()}
 	one.reactions = append(one.reactions, made)
-	return created(c.drawReaction(made))
+	return created(drawReaction(c, made))
 }
 
-func (c *call) drawReaction(one *reaction) object {
-	return object{"id": one.id, "node_id": node(one.id), "user": c.drawUser(one.author), "content": one.content, "created_at": stamp(one.at)}
+func drawReaction(c *call, one *reaction) object {
+	return object{"id": one.id, "node_id": node(one.id), "user": drawUser(c, one.author), "content": one.content, "created_at": stamp(one.at)}
 }
 
 // Ask comments on a new issue.

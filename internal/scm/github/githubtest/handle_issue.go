@@ -8,11 +8,11 @@ import (
 
 // getIssue returns a pull request as an issue, which is the only object that includes
 // the closer.
-func (c *call) getIssue(p *pull) *reply { return ok(c.drawIssue(p)) }
+func getIssue(c *call, p *pull) *reply { return ok(drawIssue(c, p)) }
 
-func (c *call) listEvents(p *pull) *reply { return list(c, p.events, c.drawEvent) }
+func listEvents(c *call, p *pull) *reply { return list(c, p.events, drawEvent) }
 
-func (c *call) addLabels(p *pull) *reply {
+func addLabels(c *call, p *pull) *reply {
 	var body struct {
 		Labels []string `json:"labels"`
 	}
@@ -37,11 +37,11 @@ func (c *call) addLabels(p *pull) *reply {
 	for _, name := range body.Labels {
 		p.label(name)
 	}
-	return ok(c.drawLabels(p))
+	return ok(drawLabels(c, p))
 }
 
 // addAssignees silently omits users who cannot be assigned.
-func (c *call) addAssignees(p *pull) *reply {
+func addAssignees(c *call, p *pull) *reply {
 	var body struct {
 		Assignees []string `json:"assignees"`
 	}
@@ -49,10 +49,10 @@ func (c *call) addAssignees(p *pull) *reply {
 		return refused
 	}
 	for _, login := range body.Assignees {
-		if u := c.users[lower(login)]; u != nil && c.repo.mayPush(u) && !slices.Contains(p.assignees, u) {
+		if u := c.s.users[lower(login)]; u != nil && c.repo.mayPush(u) && !slices.Contains(p.assignees, u) {
 			p.assignees = append(p.assignees, u)
 		}
 	}
 	p.touch()
-	return created(c.drawIssue(p))
+	return created(drawIssue(c, p))
 }

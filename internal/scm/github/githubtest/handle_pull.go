@@ -17,11 +17,11 @@ const (
 
 // listPulls filters and sorts as GitHub does; the default is by creation, newest
 // first.
-func (c *call) listPulls() *reply {
+func listPulls(c *call) *reply {
 	query := c.r.URL.Query()
 	var found []*pull
 	for _, p := range c.repo.sorted() {
-		if c.listed(p, query.Get("state"), query.Get("head"), query.Get("base")) {
+		if listed(c, p, query.Get("state"), query.Get("head"), query.Get("base")) {
 			found = append(found, p)
 		}
 	}
@@ -32,10 +32,10 @@ func (c *call) listPulls() *reply {
 	if !ascending {
 		slices.Reverse(found)
 	}
-	return list(c, found, c.drawPull)
+	return list(c, found, drawPull)
 }
 
-func (c *call) listed(p *pull, state, head, base string) bool {
+func listed(c *call, p *pull, state, head, base string) bool {
 	if state == "" {
 		state = "open"
 	}
@@ -49,7 +49,7 @@ func (c *call) listed(p *pull, state, head, base string) bool {
 	return p.from != nil && lower(p.from.owner) == lower(owner) && p.head == branch
 }
 
-func (c *call) createPull() *reply {
+func createPull(c *call) *reply {
 	var body struct {
 		Title               string `json:"title"`
 		Head                string `json:"head"`
@@ -66,15 +66,15 @@ func (c *call) createPull() *reply {
 	if owner, branch, qualified := strings.Cut(head, ":"); qualified && lower(owner) == lower(c.repo.owner) {
 		head = branch
 	}
-	if refused := c.refuseCreate(head, body.Base, body.Title, body.Body); refused != nil {
+	if refused := refuseCreate(c, head, body.Base, body.Title, body.Body); refused != nil {
 		return refused
 	}
 	p := c.repo.openPull(c.who(), c.repo, head, body.Base, body.Title)
 	p.body, p.draft = body.Body, body.Draft
-	return created(c.drawWholePull(p))
+	return created(drawWholePull(c, p))
 }
 
-func (c *call) refuseCreate(head, base, title, text string) *reply {
+func refuseCreate(c *call, head, base, title, text string) *reply {
 	field := func(name string) *reply {
 		return invalid(object{"resource": "PullRequest", "field": name, "code": "invalid"})
 	}
@@ -106,13 +106,13 @@ func tooLong(title, text string) *reply {
 	return nil
 }
 
-func (c *call) getPull(p *pull) *reply {
-	drawn := c.drawWholePull(p)
+func getPull(c *call, p *pull) *reply {
+	drawn := drawWholePull(c, p)
 	drawn["mergeable"], drawn["mergeable_state"] = p.mergeable()
 	return ok(drawn)
 }
 
-func (c *call) editPull(p *pull) *reply {
+func editPull(c *call, p *pull) *reply {
 	var body struct {
 		Title               *string `json:"title"`
 		Body                *string `json:"body"`
@@ -126,10 +126,10 @@ func (c *call) editPull(p *pull) *reply {
 	if refused := tooLong(value(body.Title), value(body.Body)); refused != nil {
 		return refused
 	}
-	if refused := c.retarget(p, body.Base); refused != nil {
+	if refused := retarget(c, p, body.Base); refused != nil {
 		return refused
 	}
-	if refused := c.changeState(p, value(body.State)); refused != nil {
+	if refused := changeState(c, p, value(body.State)); refused != nil {
 		return refused
 	}
 	if body.Title != nil {
@@ -139,7 +139,7 @@ func (c *call) editPull(p *pull) *reply {
 		p.body = *body.Body
 	}
 	p.touch()
-	return ok(c.drawWholePull(p))
+	return ok(drawWholePull(c, p))
 }
 
 func value(text *string) string {
@@ -149,7 +149,7 @@ func value(text *string) string {
 	return *text
 }
 
-func (c *call) retarget(p *pull, base *string) *reply {
+func retarget(c *call, p *pull, base *string) *reply {
 	if base == nil || *base == p.base {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (c *call) retarget(p *pull, base *string) *reply {
 	}
 }
 
-func (c *call) changeState(p *pull, state string) *reply {
+func changeState(c *call, p *pull, state string) *reply {
 	switch {
 	case state == "closed" && p.open():
 		p.close(c.who())
@@ -181,7 +181,7 @@ func (c *call) changeState(p *pull, state string) *reply {
 	return nil
 }
 
-func (c *call) mergePull(p *pull) *reply {
+func mergePull(c *call, p *pull) *reply {
 	var body struct {
 		Title   string `json:"commit_title"`
 		Message string `json:"commit_message"`
@@ -196,7 +196,7 @@ func (c *call) mergePull(p *pull) *reply {
 	if body.Method == "" {
 		body.Method = "merge"
 	}
-	if refused := c.refuseMerge(p, body.SHA, body.Method); refused != nil {
+	if refused := refuseMerge(c, p, body.SHA, body.Method); refused != nil {
 		return refused
 	}
 	commit, clean := p.merge(c.who(), body.Method, body.Title, body.Message)
@@ -206,7 +206,7 @@ func (c *call) mergePull(p *pull) *reply {
 	return ok(object{"sha": commit, "merged": true, "message": "Pull Request successfully merged"})
 }
 
-func (c *call) refuseMerge(p *pull, head, method string) *reply {
+func refuseMerge(c *call, p *pull, head, method string) *reply {
 	if !p.open() {
 		return refuse(http.StatusMethodNotAllowed, "Pull Request is not mergeable")
 	}
@@ -235,10 +235,10 @@ func (c *call) refuseMerge(p *pull, head, method string) *reply {
 	return nil
 }
 
-func (c *call) listReviews(p *pull) *reply { return list(c, p.reviews, c.drawReview(p)) }
+func listReviews(c *call, p *pull) *reply { return list(c, p.reviews, drawReview(p)) }
 
 // requestReviewers accepts all or rejects all, as GitHub does.
-func (c *call) requestReviewers(p *pull) *reply {
+func requestReviewers(c *call, p *pull) *reply {
 	var body struct {
 		Reviewers []string `json:"reviewers"`
 		Teams     []string `json:"team_reviewers"`
@@ -249,7 +249,7 @@ func (c *call) requestReviewers(p *pull) *reply {
 	const stranger = "Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the %s repository."
 	var people []*user
 	for _, login := range body.Reviewers {
-		u := c.users[lower(login)]
+		u := c.s.users[lower(login)]
 		switch {
 		case u == p.author:
 			return refuse(http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
@@ -259,11 +259,11 @@ func (c *call) requestReviewers(p *pull) *reply {
 		people = append(people, u)
 	}
 	for _, slug := range body.Teams {
-		if c.teams[lower(c.repo.owner+"/"+slug)] == nil {
+		if c.s.teams[lower(c.repo.owner+"/"+slug)] == nil {
 			return refuse(http.StatusUnprocessableEntity, fmt.Sprintf(stranger, c.repo.fullName()))
 		}
 	}
 	p.reviewers, p.teams = append(p.reviewers, people...), append(p.teams, body.Teams...)
 	p.touch()
-	return created(c.drawPull(p))
+	return created(drawPull(c, p))
 }

@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-func (c *call) getRepository() *reply { return ok(c.drawFullRepository(c.repo, c.who())) }
+func getRepository(c *call) *reply { return ok(drawFullRepository(c, c.repo, c.who())) }
 
-func (c *call) getBranch() *reply {
+func getBranch(c *call) *reply {
 	name := c.r.PathValue("branch")
 	commit := c.repo.bare.Head(name)
 	if commit == "" {
 		return refuse(http.StatusNotFound, "Branch not found")
 	}
-	url := c.API() + "repos/" + c.repo.fullName() + "/branches/" + name
-	protection, protected := c.drawProtection(name)
+	url := c.s.API() + "repos/" + c.repo.fullName() + "/branches/" + name
+	protection, protected := drawProtection(c, name)
 	return ok(object{
-		"name": name, "commit": c.drawCommit(c.repo, commit), "protected": protected, "protection_url": url + "/protection",
-		"_links": object{"self": url, "html": c.page(c.repo) + "/tree/" + name}, "protection": protection,
+		"name": name, "commit": drawCommit(c, c.repo, commit), "protected": protected, "protection_url": url + "/protection",
+		"_links": object{"self": url, "html": c.s.page(c.repo) + "/tree/" + name}, "protection": protection,
 	})
 }
 
-func (c *call) getGitCommit() *reply {
+func getGitCommit(c *call) *reply {
 	id, known := c.repo.bare.Commit(c.r.PathValue("sha"))
 	if !known || id != c.r.PathValue("sha") {
 		return refuse(http.StatusNotFound, "Not Found")
 	}
-	drawn := c.drawCommit(c.repo, id)
+	drawn := drawCommit(c, c.repo, id)
 	inner := drawn["commit"].(object)
 	for _, key := range []string{"sha", "node_id", "html_url", "parents"} {
 		inner[key] = drawn[key]
@@ -39,7 +39,7 @@ func (c *call) getGitCommit() *reply {
 
 // compare returns BASE...HEAD in pages, like GitHub: the commits of a page and the
 // total number.
-func (c *call) compare() *reply {
+func compare(c *call) *reply {
 	base, head, dotted := strings.Cut(c.r.PathValue("basehead"), "...")
 	from, known := c.repo.bare.Commit(base)
 	to, known2 := c.repo.bare.Commit(head)
@@ -54,13 +54,13 @@ func (c *call) compare() *reply {
 	part, header := page(c, ahead)
 	drawn := []object{}
 	for _, commit := range part {
-		drawn = append(drawn, c.drawCommit(c.repo, commit))
+		drawn = append(drawn, drawCommit(c, c.repo, commit))
 	}
-	html := c.page(c.repo) + "/compare/" + base + "..." + head
-	url := c.API() + "repos/" + c.repo.fullName() + "/compare/" + base + "..." + head
+	html := c.s.page(c.repo) + "/compare/" + base + "..." + head
+	url := c.s.API() + "repos/" + c.repo.fullName() + "/compare/" + base + "..." + head
 	return &reply{Status: http.StatusOK, Header: header, Body: object{
 		"url": url, "html_url": html, "permalink_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch",
-		"base_commit": c.drawCommit(c.repo, from), "merge_base_commit": c.drawCommit(c.repo, meeting), "status": relation(len(ahead), len(behind)),
+		"base_commit": drawCommit(c, c.repo, from), "merge_base_commit": drawCommit(c, c.repo, meeting), "status": relation(len(ahead), len(behind)),
 		"ahead_by": len(ahead), "behind_by": len(behind), "total_commits": len(ahead), "commits": drawn, "files": []object{},
 	}}
 }
@@ -78,7 +78,7 @@ func relation(ahead, behind int) string {
 }
 
 // listReleases returns drafts to users who may push, newest first.
-func (c *call) listReleases() *reply {
+func listReleases(c *call) *reply {
 	var shown []*release
 	for _, one := range c.repo.releases {
 		if !one.draft || c.token.pushes(c.repo) {
@@ -86,19 +86,19 @@ func (c *call) listReleases() *reply {
 		}
 	}
 	slices.SortStableFunc(shown, func(a, b *release) int { return b.published.Compare(a.published) })
-	return list(c, shown, c.drawRelease)
+	return list(c, shown, drawRelease)
 }
 
-func (c *call) drawRelease(one *release) object {
-	url := c.API() + "repos/" + c.repo.fullName() + "/releases/" + itoa(int(one.id))
+func drawRelease(c *call, one *release) object {
+	url := c.s.API() + "repos/" + c.repo.fullName() + "/releases/" + itoa(int(one.id))
 	var published any = one.published.Format(time.RFC3339)
 	if one.draft {
 		published = nil
 	}
 	return object{
 		"id": one.id, "node_id": node(one.id), "url": url, "assets_url": url + "/assets", "upload_url": url + "/assets{?name,label}",
-		"html_url": c.page(c.repo) + "/releases/tag/" + one.tag, "tarball_url": url + "/tarball", "zipball_url": url + "/zipball",
+		"html_url": c.s.page(c.repo) + "/releases/tag/" + one.tag, "tarball_url": url + "/tarball", "zipball_url": url + "/zipball",
 		"tag_name": one.tag, "target_commitish": "main", "name": one.tag, "body": "", "draft": one.draft, "prerelease": one.prerelease,
-		"created_at": one.published.Format(time.RFC3339), "published_at": published, "author": c.drawUser(one.by), "assets": []object{},
+		"created_at": one.published.Format(time.RFC3339), "published_at": published, "author": drawUser(c, one.by), "assets": []object{},
 	}
 }

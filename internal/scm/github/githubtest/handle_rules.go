@@ -8,7 +8,7 @@ import (
 
 // listRules returns the rules of all rulesets of a branch, including those that the
 // caller may bypass.
-func (c *call) listRules() *reply {
+func listRules(c *call) *reply {
 	var all []object
 	for _, one := range c.repo.rulesOn(c.r.PathValue("branch")) {
 		for _, rule := range one.draw() {
@@ -16,7 +16,7 @@ func (c *call) listRules() *reply {
 			all = append(all, rule)
 		}
 	}
-	return list(c, all, func(rule object) object { return rule })
+	return list(c, all, func(_ *call, rule object) object { return rule })
 }
 
 // draw converts requirements to rules.
@@ -54,7 +54,7 @@ func (one *ruleset) draw() []object {
 }
 
 // getRuleset returns a ruleset, including whether the caller may bypass it.
-func (c *call) getRuleset() *reply {
+func getRuleset(c *call) *reply {
 	id, _ := strconv.ParseInt(c.r.PathValue("id"), 10, 64)
 	i := slices.IndexFunc(c.repo.rulesets, func(one *ruleset) bool { return one.id == id })
 	if i < 0 {
@@ -72,7 +72,7 @@ func (c *call) getRuleset() *reply {
 
 // drawProtection returns the part of the classic protection of a branch that every
 // user sees.
-func (c *call) drawProtection(branch string) (object, bool) {
+func drawProtection(c *call, branch string) (object, bool) {
 	p, protected := c.repo.protection[branch]
 	level := "off"
 	if len(p.Checks) > 0 {
@@ -92,7 +92,7 @@ func orNone(names []string) []string {
 }
 
 // getProtection is for administrators.
-func (c *call) getProtection() *reply {
+func getProtection(c *call) *reply {
 	branch := c.r.PathValue("branch")
 	p, protected := c.repo.protection[branch]
 	switch {
@@ -101,7 +101,7 @@ func (c *call) getProtection() *reply {
 	case !protected:
 		return refuse(http.StatusNotFound, "Branch not protected")
 	}
-	url := c.API() + "repos/" + c.repo.fullName() + "/branches/" + branch + "/protection"
+	url := c.s.API() + "repos/" + c.repo.fullName() + "/branches/" + branch + "/protection"
 	on := func(enabled bool) object { return object{"enabled": enabled} }
 	drawn := object{
 		"url": url, "required_linear_history": on(p.Linear), "required_conversation_resolution": on(p.Conversations),

@@ -15,7 +15,7 @@ const (
 
 var statusStates = []string{"error", "failure", "pending", "success"}
 
-func (c *call) createStatus() *reply {
+func createStatus(c *call) *reply {
 	var body struct {
 		State       string `json:"state"`
 		TargetURL   string `json:"target_url"`
@@ -40,14 +40,14 @@ func (c *call) createStatus() *reply {
 		body.Context = "default"
 	}
 	made := &status{
-		id: c.next(), commit: commit, context: body.Context, state: body.State, url: body.TargetURL, words: body.Description,
-		by: c.who(), at: c.time(),
+		id: c.s.next(), commit: commit, context: body.Context, state: body.State, url: body.TargetURL, words: body.Description,
+		by: c.who(), at: c.s.time(),
 	}
 	c.repo.statuses = append(c.repo.statuses, made)
-	return created(c.drawStatus(made))
+	return created(drawStatus(c, made))
 }
 
-func (c *call) listStatuses() *reply {
+func listStatuses(c *call) *reply {
 	commit, known := c.repo.bare.Commit(c.r.PathValue("ref"))
 	if !known {
 		return refuse(http.StatusNotFound, "Not Found")
@@ -58,11 +58,11 @@ func (c *call) listStatuses() *reply {
 			all = append(all, one)
 		}
 	}
-	return list(c, all, c.drawStatus)
+	return list(c, all, drawStatus)
 }
 
 // combinedStatus returns the latest status of each context.
-func (c *call) combinedStatus() *reply {
+func combinedStatus(c *call) *reply {
 	commit, known := c.repo.bare.Commit(c.r.PathValue("ref"))
 	if !known {
 		return refuse(http.StatusNotFound, "Not Found")
@@ -78,14 +78,14 @@ func (c *call) combinedStatus() *reply {
 	part, header := page(c, latest)
 	drawn := []object{}
 	for _, one := range part {
-		simple := c.drawStatus(one)
+		simple := drawStatus(c, one)
 		delete(simple, "creator")
 		drawn = append(drawn, simple)
 	}
-	url := c.API() + "repos/" + c.repo.fullName() + "/commits/" + commit
+	url := c.s.API() + "repos/" + c.repo.fullName() + "/commits/" + commit
 	return &reply{Status: http.StatusOK, Header: header, Body: object{
 		"state": together(latest), "sha": commit, "total_count": len(latest), "statuses": drawn,
-		"repository": c.drawRepository(c.repo, c.who()), "commit_url": url, "url": url + "/status",
+		"repository": drawRepository(c, c.repo, c.who()), "commit_url": url, "url": url + "/status",
 	}}
 }
 
@@ -107,7 +107,7 @@ func together(latest []*status) string {
 }
 
 // listChecks returns the latest check run of each name, unless all are requested.
-func (c *call) listChecks() *reply {
+func listChecks(c *call) *reply {
 	commit, known := c.repo.bare.Commit(c.r.PathValue("ref"))
 	if !known {
 		return refuse(http.StatusUnprocessableEntity, "No commit found for SHA: "+c.r.PathValue("ref"))
@@ -124,31 +124,31 @@ func (c *call) listChecks() *reply {
 	part, header := page(c, runs)
 	drawn := []object{}
 	for _, one := range part {
-		drawn = append(drawn, c.drawCheck(one))
+		drawn = append(drawn, drawCheck(c, one))
 	}
 	return &reply{Status: http.StatusOK, Header: header, Body: object{"total_count": len(runs), "check_runs": drawn}}
 }
 
-func (c *call) drawStatus(one *status) object {
-	url := c.API() + "repos/" + c.repo.fullName() + "/statuses/" + one.commit
+func drawStatus(c *call, one *status) object {
+	url := c.s.API() + "repos/" + c.repo.fullName() + "/statuses/" + one.commit
 	return object{
-		"id": one.id, "node_id": node(one.id), "url": url, "avatar_url": c.avatar(one.by), "state": one.state, "description": orNull(one.words),
+		"id": one.id, "node_id": node(one.id), "url": url, "avatar_url": avatar(c, one.by), "state": one.state, "description": orNull(one.words),
 		"target_url": orNull(one.url), "context": one.context, "created_at": one.at.Format(time.RFC3339), "updated_at": one.at.Format(time.RFC3339),
-		"creator": c.drawUser(one.by),
+		"creator": drawUser(c, one.by),
 	}
 }
 
-func (c *call) drawCheck(one *check) object {
-	url := c.API() + "repos/" + c.repo.fullName() + "/check-runs/" + itoa(int(one.id))
+func drawCheck(c *call, one *check) object {
+	url := c.s.API() + "repos/" + c.repo.fullName() + "/check-runs/" + itoa(int(one.id))
 	at := one.at.Format(time.RFC3339)
 	status, conclusion, completed := "completed", any(one.conclusion), any(at)
 	if !one.completed() {
 		status, conclusion, completed = one.conclusion, nil, nil
 	}
 	return object{
-		"id": one.id, "node_id": node(one.id), "head_sha": one.commit, "name": one.name, "url": url, "html_url": c.page(c.repo) + "/runs/" + itoa(int(one.id)),
+		"id": one.id, "node_id": node(one.id), "head_sha": one.commit, "name": one.name, "url": url, "html_url": c.s.page(c.repo) + "/runs/" + itoa(int(one.id)),
 		"details_url": "https://ci.example.com/" + itoa(int(one.id)), "status": status, "conclusion": conclusion, "started_at": at, "completed_at": completed,
-		"external_id": "", "check_suite": object{"id": one.id}, "app": c.drawApp(one.by), "pull_requests": []object{},
+		"external_id": "", "check_suite": object{"id": one.id}, "app": drawApp(c, one.by), "pull_requests": []object{},
 		"output": object{"title": nil, "summary": nil, "text": nil, "annotations_count": 0, "annotations_url": url + "/annotations"},
 	}
 }

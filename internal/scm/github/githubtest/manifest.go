@@ -178,16 +178,16 @@ func isLoopback(text string) bool {
 }
 
 // convertManifest returns the credentials of a new App, once.
-func (c *call) convertManifest() *reply {
+func convertManifest(c *call) *reply {
 	if c.r.Header.Get("Authorization") != "" {
-		c.t.Errorf("githubtest: %s: a credential was sent where the code is one", c.route)
+		c.s.t.Errorf("githubtest: %s: a credential was sent where the code is one", c.route)
 	}
-	for _, one := range c.registrations {
-		if one.code != c.r.PathValue("code") || one.used || c.now().Sub(one.at) > codeLife {
+	for _, one := range c.s.registrations {
+		if one.code != c.r.PathValue("code") || one.used || c.s.now().Sub(one.at) > codeLife {
 			continue
 		}
 		one.used = true
-		drawn := c.drawGitHubApp(one.app)
+		drawn := drawGitHubApp(c, one.app)
 		drawn["client_secret"], drawn["pem"], drawn["webhook_secret"] = rand.Text(), one.app.Key(), nil
 		if one.app.hook != nil {
 			drawn["webhook_secret"] = one.app.hook.Secret

@@ -14,7 +14,7 @@ import (
 // Repository is one repository on the server. Its methods act as users with browsers
 // and clones. A method with a who parameter creates that account if necessary.
 type Repository struct {
-	forgetest.Branches
+	Git  forgetest.Branches
 	s    *Server
 	bare *gittest.Repository
 
@@ -69,7 +69,7 @@ func (s *Server) newRepository(fullName string) *Repository {
 		bases: map[string]string{}, pulls: map[int]*pull{}, labels: map[string]int64{},
 	}
 	r.bare = s.git.Init(itoa(int(r.id)), setup)
-	r.Branches = s.front.Branches(r.bare,
+	r.Git = s.front.Branches(r.bare,
 		func(who string) gittest.Author { return s.author(s.user(who)) }, func(who string) { r.look(s.user(who)) })
 	s.repos[r.id], s.names[lower(fullName)] = r, r.id
 	s.user(owner)

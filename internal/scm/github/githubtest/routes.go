@@ -28,53 +28,53 @@ func routes() *http.ServeMux {
 // endpoints returns the handlers by method and path.
 func endpoints() map[string]endpoint {
 	return map[string]endpoint{
-		"GET /user":         (*call).getUser,
-		"GET /users/{user}": (*call).getNamedUser,
-		"GET /rate_limit":   (*call).getRateLimit,
+		"GET /user":         getUser,
+		"GET /users/{user}": getNamedUser,
+		"GET /rate_limit":   getRateLimit,
 
-		"POST /app-manifests/{code}/conversions": (*call).convertManifest,
+		"POST /app-manifests/{code}/conversions": convertManifest,
 
-		"GET /app":               asApp((*call).getApp),
-		"GET /app/installations": asApp((*call).listInstallations),
-		"POST /app/installations/{id}/access_tokens":   asApp((*call).createToken),
-		"GET /repos/{owner}/{repo}/installation":       asApp((*call).getRepositoryInstallation),
-		"GET /installation/repositories":               (*call).listInstallationRepositories,
-		"GET /repos/{owner}/{repo}/contents/{path...}": reading((*call).getContents),
+		"GET /app":               asApp(getApp),
+		"GET /app/installations": asApp(listInstallations),
+		"POST /app/installations/{id}/access_tokens":   asApp(createToken),
+		"GET /repos/{owner}/{repo}/installation":       asApp(getRepositoryInstallation),
+		"GET /installation/repositories":               listInstallationRepositories,
+		"GET /repos/{owner}/{repo}/contents/{path...}": reading(getContents),
 
-		"GET /orgs/{org}/teams/{team}/memberships/{user}":           (*call).getMembership,
-		"GET /repos/{owner}/{repo}":                                 reading((*call).getRepository),
-		"GET /repos/{owner}/{repo}/collaborators/{user}/permission": reading((*call).getPermission),
-		"GET /repos/{owner}/{repo}/branches/{branch...}":            reading((*call).getBranch),
-		"GET /repos/{owner}/{repo}/branches/{branch}/protection":    reading((*call).getProtection),
-		"GET /repos/{owner}/{repo}/rules/branches/{branch...}":      reading((*call).listRules),
-		"GET /repos/{owner}/{repo}/rulesets/{id}":                   reading((*call).getRuleset),
-		"GET /repos/{owner}/{repo}/compare/{basehead...}":           reading((*call).compare),
-		"GET /repos/{owner}/{repo}/releases":                        reading((*call).listReleases),
-		"GET /repos/{owner}/{repo}/git/commits/{sha}":               reading((*call).getGitCommit),
+		"GET /orgs/{org}/teams/{team}/memberships/{user}":           getMembership,
+		"GET /repos/{owner}/{repo}":                                 reading(getRepository),
+		"GET /repos/{owner}/{repo}/collaborators/{user}/permission": reading(getPermission),
+		"GET /repos/{owner}/{repo}/branches/{branch...}":            reading(getBranch),
+		"GET /repos/{owner}/{repo}/branches/{branch}/protection":    reading(getProtection),
+		"GET /repos/{owner}/{repo}/rules/branches/{branch...}":      reading(listRules),
+		"GET /repos/{owner}/{repo}/rulesets/{id}":                   reading(getRuleset),
+		"GET /repos/{owner}/{repo}/compare/{basehead...}":           reading(compare),
+		"GET /repos/{owner}/{repo}/releases":                        reading(listReleases),
+		"GET /repos/{owner}/{repo}/git/commits/{sha}":               reading(getGitCommit),
 
-		"GET /repos/{owner}/{repo}/commits/{ref}/status":     reading((*call).combinedStatus),
-		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":   reading((*call).listStatuses),
-		"GET /repos/{owner}/{repo}/commits/{ref}/check-runs": reading((*call).listChecks),
-		"POST /repos/{owner}/{repo}/statuses/{sha}":          writing((*call).createStatus),
+		"GET /repos/{owner}/{repo}/commits/{ref}/status":     reading(combinedStatus),
+		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":   reading(listStatuses),
+		"GET /repos/{owner}/{repo}/commits/{ref}/check-runs": reading(listChecks),
+		"POST /repos/{owner}/{repo}/statuses/{sha}":          writing(createStatus),
 
-		"GET /repos/{owner}/{repo}/pulls":                               reading((*call).listPulls),
-		"POST /repos/{owner}/{repo}/pulls":                              writing((*call).createPull),
-		"GET /repos/{owner}/{repo}/pulls/{number}":                      reading(onPull((*call).getPull)),
-		"PATCH /repos/{owner}/{repo}/pulls/{number}":                    writing(onPull((*call).editPull)),
-		"PUT /repos/{owner}/{repo}/pulls/{number}/merge":                writing(onPull((*call).mergePull)),
-		"GET /repos/{owner}/{repo}/pulls/{number}/reviews":              reading(onPull((*call).listReviews)),
-		"POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers": writing(onPull((*call).requestReviewers)),
+		"GET /repos/{owner}/{repo}/pulls":                               reading(listPulls),
+		"POST /repos/{owner}/{repo}/pulls":                              writing(createPull),
+		"GET /repos/{owner}/{repo}/pulls/{number}":                      reading(onPull(getPull)),
+		"PATCH /repos/{owner}/{repo}/pulls/{number}":                    writing(onPull(editPull)),
+		"PUT /repos/{owner}/{repo}/pulls/{number}/merge":                writing(onPull(mergePull)),
+		"GET /repos/{owner}/{repo}/pulls/{number}/reviews":              reading(onPull(listReviews)),
+		"POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers": writing(onPull(requestReviewers)),
 
-		"GET /repos/{owner}/{repo}/issues/{number}":            reading(onPull((*call).getIssue)),
-		"GET /repos/{owner}/{repo}/issues/{number}/events":     reading(onPull((*call).listEvents)),
-		"GET /repos/{owner}/{repo}/issues/{number}/comments":   reading(onPull((*call).listComments)),
-		"POST /repos/{owner}/{repo}/issues/{number}/comments":  writing(onPull((*call).createComment)),
-		"POST /repos/{owner}/{repo}/issues/{number}/labels":    writing(onPull((*call).addLabels)),
-		"POST /repos/{owner}/{repo}/issues/{number}/assignees": writing(onPull((*call).addAssignees)),
-		"PATCH /repos/{owner}/{repo}/issues/comments/{id}":     writing(onComment((*call).editComment)),
+		"GET /repos/{owner}/{repo}/issues/{number}":            reading(onPull(getIssue)),
+		"GET /repos/{owner}/{repo}/issues/{number}/events":     reading(onPull(listEvents)),
+		"GET /repos/{owner}/{repo}/issues/{number}/comments":   reading(onPull(listComments)),
+		"POST /repos/{owner}/{repo}/issues/{number}/comments":  writing(onPull(createComment)),
+		"POST /repos/{owner}/{repo}/issues/{number}/labels":    writing(onPull(addLabels)),
+		"POST /repos/{owner}/{repo}/issues/{number}/assignees": writing(onPull(addAssignees)),
+		"PATCH /repos/{owner}/{repo}/issues/comments/{id}":     writing(onComment(editComment)),
 
-		"GET /repos/{owner}/{repo}/issues/comments":                 reading((*call).listAllComments),
-		"POST /repos/{owner}/{repo}/issues/comments/{id}/reactions": writing(onComment((*call).createReaction)),
+		"GET /repos/{owner}/{repo}/issues/comments":                 reading(listAllComments),
+		"POST /repos/{owner}/{repo}/issues/comments/{id}/reactions": writing(onComment(createReaction)),
 	}
 }
 
@@ -82,12 +82,12 @@ func endpoints() map[string]endpoint {
 func reading(handler endpoint) endpoint {
 	return func(c *call) *reply {
 		name := c.r.PathValue("owner") + "/" + c.r.PathValue("repo")
-		c.repo = c.repos[c.names[lower(name)]]
+		c.repo = c.s.repos[c.s.names[lower(name)]]
 		switch {
 		case c.repo == nil || c.repo.removed || !c.token.sees(c.repo):
 			return refuse(http.StatusNotFound, "Not Found")
 		case lower(c.repo.fullName()) != lower(name):
-			return c.moved(name)
+			return moved(c, name)
 		}
 		return handler(c)
 	}
@@ -111,13 +111,13 @@ func writing(handler endpoint) endpoint {
 }
 
 // moved redirects to the repository by its ID, as GitHub does after a rename.
-func (c *call) moved(name string) *reply {
+func moved(c *call, name string) *reply {
 	status := http.StatusMovedPermanently
 	if c.r.Method != http.MethodGet {
 		status = http.StatusTemporaryRedirect
 	}
 	rest := c.r.URL.EscapedPath()[len("/repos/")+len(name):]
-	to := fmt.Sprintf("%srepositories/%d%s", c.API(), c.repo.id, rest)
+	to := fmt.Sprintf("%srepositories/%d%s", c.s.API(), c.repo.id, rest)
 	if c.r.URL.RawQuery != "" {
 		to += "?" + c.r.URL.RawQuery
 	}
@@ -140,7 +140,7 @@ func onPull(handler func(c *call, p *pull) *reply) endpoint {
 
 // read decodes the body; an invalid body fails the test.
 func (c *call) read(into any) *reply {
-	if c.front.Read(c.route, c.body, into) != nil {
+	if c.s.front.Read(c.route, c.body, into) != nil {
 		return refuse(http.StatusBadRequest, "Problems parsing JSON")
 	}
 	return nil
@@ -152,7 +152,7 @@ func page[T any](c *call, all []T) ([]T, http.Header) {
 	at := forgetest.PageOf(query.Get("page"), query.Get("per_page"), 30, 100)
 	var links []string
 	link := func(to int, relation string) {
-		links = append(links, forgetest.Link(c.API()+strings.TrimPrefix(c.r.URL.EscapedPath(), "/"), query, to, relation))
+		links = append(links, forgetest.Link(c.s.API()+strings.TrimPrefix(c.r.URL.EscapedPath(), "/"), query, to, relation))
 	}
 	if at.Number > 1 {
 		link(at.Number-1, "prev")
@@ -170,11 +170,11 @@ func page[T any](c *call, all []T) ([]T, http.Header) {
 }
 
 // list returns one page of the elements, converted by draw.
-func list[T any](c *call, all []T, draw func(T) object) *reply {
+func list[T any](c *call, all []T, draw func(*call, T) object) *reply {
 	part, header := page(c, all)
 	drawn := []object{}
 	for _, one := range part {
-		drawn = append(drawn, draw(one))
+		drawn = append(drawn, draw(c, one))
 	}
 	return &reply{Status: http.StatusOK, Header: header, Body: drawn}
 }

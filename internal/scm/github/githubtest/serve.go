@@ -43,7 +43,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // call is one request to the API.
 type call struct {
-	*Server
+	s     *Server
 	r     *http.Request
 	route string
 	body  []byte
@@ -74,7 +74,7 @@ func (s *Server) routeOf(r *http.Request) string {
 func (s *Server) answer(r *http.Request, body []byte) *reply {
 	inner := s.inner(r)
 	handler, route := s.mux.Handler(inner)
-	c := &call{Server: s, r: inner, route: route, body: body}
+	c := &call{s: s, r: inner, route: route, body: body}
 	answer := c.dispatch(handler)
 	if answer.Status != http.StatusNotImplemented {
 		s.judge.check(s.t, inner, body, answer)
@@ -86,13 +86,13 @@ func (s *Server) answer(r *http.Request, body []byte) *reply {
 func (c *call) dispatch(handler http.Handler) *reply {
 	route, known := handler.(endpoint)
 	if !known {
-		c.t.Errorf("githubtest: no route for %s %s", c.r.Method, c.r.URL.Path)
+		c.s.t.Errorf("githubtest: no route for %s %s", c.r.Method, c.r.URL.Path)
 		return refuse(http.StatusNotImplemented, "githubtest has no such route")
 	}
 	refused := c.authenticate()
-	c.asked = append(c.asked, Asked{Route: c.route, Repository: repositoryOf(c.r.URL.Path), By: c.token.name()})
+	c.s.asked = append(c.s.asked, Asked{Route: c.route, Repository: repositoryOf(c.r.URL.Path), By: c.token.name()})
 	if refused == nil {
-		refused = c.refuseApp()
+		refused = refuseApp(c)
 	}
 	if refused != nil {
 		return refused

@@ -23,14 +23,14 @@ type Options struct {
 
 // Server is one GitHub server. All methods are safe for concurrent use.
 type Server struct {
-	forgetest.Traffic
-	front *forgetest.Front
-	t     testing.TB
-	http  *httptest.Server
-	now   func() time.Time
-	judge *Judge
-	mux   *http.ServeMux
-	git   *gittest.Git
+	Traffic forgetest.Traffic
+	front   *forgetest.Front
+	t       testing.TB
+	http    *httptest.Server
+	now     func() time.Time
+	judge   *Judge
+	mux     *http.ServeMux
+	git     *gittest.Git
 
 	lastID int64
 	users  map[string]*user // by login in lower case

@@ -125,7 +125,7 @@ func TestServer_gitAndAPIShareBranches(t *testing.T) {
 		t.Errorf("refs/pull: %q", ref)
 	}
 	status, merged := d.ask(t, "PUT", "repos/acme/deploy/pulls/1/merge", fmt.Sprintf(`{"sha":%q,"merge_method":"squash","commit_title":"T","commit_message":"M"}`, again))
-	if status != http.StatusOK || merged["sha"] != d.repo.Head("main") {
+	if status != http.StatusOK || merged["sha"] != d.repo.Git.Head("main") {
 		t.Errorf("merged: %d %v", status, merged)
 	}
 	d.mustGit(t, dir, "fetch", "--quiet", "origin")
@@ -177,7 +177,7 @@ func TestServer_gitRefusals(t *testing.T) {
 func TestServer_mergeRefusals(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	head := d.repo.Commit("promoter", "x", "x", map[string]string{"a.yaml": "image: web:2\n"})
+	head := d.repo.Git.Commit("promoter", "x", "x", map[string]string{"a.yaml": "image: web:2\n"})
 	d.open(t, "x")
 	merge := func(body, words string, want int) {
 		t.Helper()
@@ -185,7 +185,7 @@ func TestServer_mergeRefusals(t *testing.T) {
 			t.Errorf("merge %s: %d %v", body, status, answer)
 		}
 	}
-	merge(fmt.Sprintf(`{"sha":%q}`, d.repo.Head("main")), "Head branch was modified", http.StatusConflict)
+	merge(fmt.Sprintf(`{"sha":%q}`, d.repo.Git.Head("main")), "Head branch was modified", http.StatusConflict)
 	d.repo.AllowMethods("squash")
 	merge(`{"merge_method":"rebase"}`, "Rebase merges are not allowed", http.StatusMethodNotAllowed)
 	d.repo.Protect("main", githubtest.Protection{Demands: githubtest.Demands{Checks: []string{"ci"}, Approvals: 1}})
@@ -196,7 +196,7 @@ func TestServer_mergeRefusals(t *testing.T) {
 	d.repo.Review("ann", 1, "APPROVED")
 	d.repo.RequireQueue()
 	merge(`{"merge_method":"squash"}`, "Changes must be made through the merge queue", http.StatusMethodNotAllowed)
-	d.repo.Commit("ann", "main", "other", map[string]string{"a.yaml": "image: web:9\n"})
+	d.repo.Git.Commit("ann", "main", "other", map[string]string{"a.yaml": "image: web:9\n"})
 	merge(`{"merge_method":"squash"}`, "not mergeable", http.StatusMethodNotAllowed)
 	for _, want := range []any{nil, false} { // computed lazily
 		if _, p := d.ask(t, "GET", "repos/acme/deploy/pulls/1", ""); p["mergeable"] != want {
@@ -214,7 +214,7 @@ func TestServer_countsRequests(t *testing.T) {
 	d.ask(t, "GET", "repos/acme/deploy", "")
 	d.repo.Rename("moved")
 	d.ask(t, "GET", "repos/acme/deploy", "")
-	counts := d.Requests()
+	counts := d.Traffic.Requests()
 	if counts["GET /repos/{owner}/{repo}"] != 3 || len(counts) != 1 {
 		t.Errorf("counted %v", counts)
 	}
@@ -222,10 +222,10 @@ func TestServer_countsRequests(t *testing.T) {
 
 // rebased merges a branch with two commits by rebasing it onto a moved base.
 func rebased(d *desk) string {
-	d.repo.Commit("ann", "y", "one", map[string]string{"dir/b.yaml": "b: 2\n"})
-	d.repo.Commit("ann", "y", "two", map[string]string{"dir/b.yaml": "b: 3\n"})
+	d.repo.Git.Commit("ann", "y", "one", map[string]string{"dir/b.yaml": "b: 2\n"})
+	d.repo.Git.Commit("ann", "y", "two", map[string]string{"dir/b.yaml": "b: 3\n"})
 	number := d.repo.OpenPull("ann", "y", "main", "y")
-	d.repo.Commit("ann", "main", "other", map[string]string{"a.yaml": "image: web:10\n"})
+	d.repo.Git.Commit("ann", "main", "other", map[string]string{"a.yaml": "image: web:10\n"})
 	return d.repo.MergePull("ann", number, "rebase")
 }
 

@@ -59,7 +59,7 @@ func TestServer_limits(t *testing.T) {
 	if resp, body := d.get(t, "user", "Accept", "*/*"); resp.StatusCode != http.StatusForbidden || resp.Header.Get("Retry-After") == "" || !strings.Contains(body, "secondary rate limit") {
 		t.Errorf("limited: %d %v %s", resp.StatusCode, resp.Header, body)
 	}
-	d.Lift()
+	d.Traffic.Lift()
 	if resp, _ := d.get(t, "user", "Accept", "*/*"); resp.StatusCode != http.StatusOK {
 		t.Errorf("lifted: %d", resp.StatusCode)
 	}
@@ -68,8 +68,8 @@ func TestServer_limits(t *testing.T) {
 func TestServer_loseCarriesOut(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.repo.Commit("promoter", "x", "x", map[string]string{"a.yaml": "image: web:2\n"})
-	d.Lose("POST /repos/{owner}/{repo}/pulls")
+	d.repo.Git.Commit("promoter", "x", "x", map[string]string{"a.yaml": "image: web:2\n"})
+	d.Traffic.Lose("POST /repos/{owner}/{repo}/pulls")
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.API()+"repos/acme/deploy/pulls", strings.NewReader(`{"title":"t","head":"x","base":"main"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -85,8 +85,8 @@ func TestServer_loseCarriesOut(t *testing.T) {
 	}
 	dir := d.clone(t)
 	d.mustGit(t, dir, "commit", "--quiet", "--allow-empty", "-m", "x")
-	d.Lose("GIT receive-pack")
-	if out, err := d.git(t, dir, "push", "origin", "HEAD:main"); err == nil || d.repo.Head("main") != d.mustGit(t, dir, "rev-parse", "HEAD") {
+	d.Traffic.Lose("GIT receive-pack")
+	if out, err := d.git(t, dir, "push", "origin", "HEAD:main"); err == nil || d.repo.Git.Head("main") != d.mustGit(t, dir, "rev-parse", "HEAD") {
 		t.Errorf("pushed: %v\n%s", err, out)
 	}
 	d.Fail("GIT upload-pack", http.StatusBadGateway, "")
@@ -98,7 +98,7 @@ func TestServer_loseCarriesOut(t *testing.T) {
 func TestServer_pagesWithLinks(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.repo.Commit("promoter", "x", "x", map[string]string{"a.yaml": "image: web:2\n"})
+	d.repo.Git.Commit("promoter", "x", "x", map[string]string{"a.yaml": "image: web:2\n"})
 	number := d.repo.OpenPull("promoter", "x", "main", "t")
 	for range 5 {
 		d.repo.Comment("ann", number, "text")
@@ -115,7 +115,7 @@ func TestServer_pagesWithLinks(t *testing.T) {
 func TestServer_statuses(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	head := d.repo.Head("main")
+	head := d.repo.Git.Head("main")
 	for _, state := range []string{"pending", "success"} {
 		if status, body := d.ask(t, "POST", "repos/acme/deploy/statuses/"+head, `{"context":"promoter","state":"`+state+`","description":"d"}`); status != http.StatusCreated {
 			t.Fatalf("set: %d %v", status, body)

@@ -24,7 +24,7 @@ func (p *Project) Bench(forge scm.Forge) scmtest.Bench {
 	}
 	p.s.SetGroup(scmtest.Team, scmtest.Ann)
 	return scmtest.Bench{
-		Forge: forge, Name: p.Path(), Git: p.Hands(Self), People: p.people(), World: p.world(),
+		Forge: forge, Name: p.Path(), Git: p.Git.Hands(Self), People: p.people(), World: p.world(),
 		Label: func(name string) string { return strings.ReplaceAll(name, ",", " ") },
 	}
 }
@@ -102,10 +102,10 @@ func (p *Project) world() scmtest.World {
 		Protect:  func(_ *testing.T, name string) { p.require(name) },
 		Queue:    queue,
 		Methods:  func(_ *testing.T, methods ...string) { p.allow(methods...) },
-		Lose:     func(*testing.T) { p.s.Lose(forgetest.AnyWrite) },
+		Lose:     func(*testing.T) { p.s.Traffic.Lose(forgetest.AnyWrite) },
 		Fail:     func(_ *testing.T, status int) { p.s.Fail("", status, "Something went wrong") },
 		Limit:    func(_ *testing.T, secondary bool, until time.Time) { p.s.Limit(secondary, until) },
-		Requests: p.s.Total,
+		Requests: p.s.Traffic.Total,
 	}
 }
 

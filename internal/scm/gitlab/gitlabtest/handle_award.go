@@ -14,12 +14,12 @@ func onNote(handle func(c *call, n *note) *reply) func(c *call, m *request) *rep
 	}
 }
 
-func (c *call) listAwards(n *note) *reply { return list(c, n.awards, c.drawAward(n)) }
+func listAwards(c *call, n *note) *reply { return list(c, n.awards, drawAward(n)) }
 
-func (c *call) drawAward(n *note) func(*award) object {
-	return func(a *award) object {
+func drawAward(n *note) func(*call, *award) object {
+	return func(c *call, a *award) object {
 		return object{
-			"id": a.id, "name": a.name, "user": c.drawUser(a.by), "created_at": stamp(a.at), "updated_at": stamp(a.at),
+			"id": a.id, "name": a.name, "user": drawUser(c, a.by), "created_at": stamp(a.at), "updated_at": stamp(a.at),
 			"awardable_id": n.id, "awardable_type": "Note", "url": nil,
 		}
 	}
@@ -28,7 +28,7 @@ func (c *call) drawAward(n *note) func(*award) object {
 // createAward changes the time of the note too. A duplicate name is rejected as not
 // found.
 // https://gitlab.com/gitlab-org/gitlab/-/blob/master/lib/api/award_emoji.rb
-func (c *call) createAward(n *note) *reply {
+func createAward(c *call, n *note) *reply {
 	name := c.text("name")
 	if !slices.Contains([]string{"thumbsup", "thumbsdown", "confused", "eyes"}, name) {
 		return notFound("Award Emoji Name is not a valid emoji name ")
@@ -36,9 +36,9 @@ func (c *call) createAward(n *note) *reply {
 	if slices.ContainsFunc(n.awards, func(a *award) bool { return a.by == c.who() && a.name == name }) {
 		return notFound("Award Emoji Name has already been taken ")
 	}
-	made := &award{id: c.next(), name: name, by: c.who(), at: c.time()}
+	made := &award{id: c.s.next(), name: name, by: c.who(), at: c.s.time()}
 	n.awards, n.updated = append(n.awards, made), made.at
-	return created(c.drawAward(n)(made))
+	return created(drawAward(n)(c, made))
 }
 
 // Ask comments on a new issue.

@@ -20,20 +20,20 @@ var zone = time.FixedZone("UTC-12", -12*60*60)
 // listEvents lists the creation of notes, by day: an edit is not an event. Without
 // asc the latest comes first.
 // https://gitlab.com/gitlab-org/gitlab/-/blob/master/app/finders/events_finder.rb
-func (c *call) listEvents() *reply {
+func listEvents(c *call) *reply {
 	if c.text("action") != "commented" {
-		c.t.Errorf("gitlabtest: %s: no events but those of notes", c.route)
+		c.s.t.Errorf("gitlabtest: %s: no events but those of notes", c.route)
 	}
 	after, err := time.ParseInLocation(time.DateOnly, c.text("after"), zone)
 	if err != nil {
 		return answer(http.StatusBadRequest, object{"error": "after is invalid"})
 	}
-	all := slices.DeleteFunc(c.remarks(), func(one remark) bool { return one.note.created.Before(after.AddDate(0, 0, 1)) })
+	all := slices.DeleteFunc(remarks(c), func(one remark) bool { return one.note.created.Before(after.AddDate(0, 0, 1)) })
 	if c.text("sort") != "asc" {
 		slices.Reverse(all)
 	}
-	return list(c, all, func(one remark) object {
-		author := c.drawUser(one.note.author)
+	return list(c, all, func(_ *call, one remark) object {
+		author := drawUser(c, one.note.author)
 		return object{
 			"id": one.note.id, "project_id": c.project.id, "action_name": "commented on", "target_id": one.note.id, "target_iid": one.note.id,
 			"target_type": cmp.Or(one.note.kind, "Note"), "author": author, "author_username": one.note.author.name,
@@ -43,15 +43,15 @@ func (c *call) listEvents() *reply {
 }
 
 // remarks returns the notes of the project by users, oldest first.
-func (c *call) remarks() []remark {
+func remarks(c *call) []remark {
 	var all []remark
 	for i, n := range c.project.asked {
-		all = append(all, remark{n, func() object { return c.drawNoteOf(n, c.project, "Issue", 70000+i, i+1) }})
+		all = append(all, remark{n, func() object { return drawNoteOf(c, n, c.project, "Issue", 70000+i, i+1) }})
 	}
 	for _, m := range c.project.requests {
 		for _, n := range m.notes {
 			if !n.system {
-				all = append(all, remark{n, func() object { return c.drawNote(m)(n) }})
+				all = append(all, remark{n, func() object { return drawNote(m)(c, n) }})
 			}
 		}
 	}

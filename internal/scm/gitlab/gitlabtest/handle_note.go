@@ -14,36 +14,36 @@ var action = regexp.MustCompile(`(?m)^/[a-zA-Z_]+`)
 // obeys fails the test if GitLab would execute a quick action in a text. It removes
 // carriage returns first.
 // https://gitlab.com/gitlab-org/gitlab/-/blob/master/lib/gitlab/quick_actions/extractor.rb
-func (c *call) obeys(text string) {
+func obeys(c *call, text string) {
 	if found := action.FindString(strings.ReplaceAll(text, "\r", "")); found != "" {
-		c.t.Errorf("gitlabtest: %s: GitLab would obey %q", c.route, found)
+		c.s.t.Errorf("gitlabtest: %s: GitLab would obey %q", c.route, found)
 	}
 }
 
-func (c *call) drawNote(m *request) func(*note) object {
-	return func(n *note) object { return c.drawNoteOf(n, m.project, "MergeRequest", m.id, m.iid) }
+func drawNote(m *request) func(*call, *note) object {
+	return func(c *call, n *note) object { return drawNoteOf(c, n, m.project, "MergeRequest", m.id, m.iid) }
 }
 
-func (c *call) drawNoteOf(n *note, p *Project, kind string, id, iid int) object {
+func drawNoteOf(c *call, n *note, p *Project, kind string, id, iid int) object {
 	return object{
-		"id": n.id, "type": orNull(n.kind), "body": n.body, "author": c.drawUser(n.author), "system": n.system,
+		"id": n.id, "type": orNull(n.kind), "body": n.body, "author": drawUser(c, n.author), "system": n.system,
 		"created_at": stamp(n.created), "updated_at": stamp(n.updated), "noteable_id": id, "noteable_type": kind,
 		"noteable_iid": iid, "project_id": p.id, "resolvable": false, "confidential": false, "internal": false,
 	}
 }
 
 // listNotes returns the latest first by default.
-func (c *call) listNotes(m *request) *reply {
+func listNotes(c *call, m *request) *reply {
 	notes := slices.Clone(m.notes)
 	if c.text("sort") != "asc" {
 		slices.Reverse(notes)
 	}
-	return list(c, notes, c.drawNote(m))
+	return list(c, notes, drawNote(m))
 }
 
-func (c *call) words() (string, *reply) {
+func words(c *call) (string, *reply) {
 	body := c.text("body")
-	c.obeys(body)
+	obeys(c, body)
 	switch {
 	case body == "":
 		return "", answer(http.StatusBadRequest, object{"error": "body is missing"})
@@ -53,16 +53,16 @@ func (c *call) words() (string, *reply) {
 	return body, nil
 }
 
-func (c *call) createNote(m *request) *reply {
-	text, refused := c.words()
+func createNote(c *call, m *request) *reply {
+	text, refused := words(c)
 	if refused != nil {
 		return refused
 	}
-	return created(c.drawNote(m)(m.write(c.who(), text)))
+	return created(drawNote(m)(c, m.write(c.who(), text)))
 }
 
-func (c *call) editNote(m *request) *reply {
-	text, refused := c.words()
+func editNote(c *call, m *request) *reply {
+	text, refused := words(c)
 	if refused != nil {
 		return refused
 	}
@@ -73,8 +73,8 @@ func (c *call) editNote(m *request) *reply {
 		if n.author != c.who() {
 			return forbidden()
 		}
-		n.body, n.updated = text, c.time()
-		return ok(c.drawNote(m)(n))
+		n.body, n.updated = text, c.s.time()
+		return ok(drawNote(m)(c, n))
 	}
 	return notFound("Note ")
 }

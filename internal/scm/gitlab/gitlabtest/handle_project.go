@@ -24,47 +24,47 @@ func orNull(text string) any {
 	return text
 }
 
-func (c *call) drawUser(u *user) object {
+func drawUser(c *call, u *user) object {
 	if u == nil {
 		return nil
 	}
 	return object{
 		"id": u.id, "username": u.name, "name": u.name, "state": "active", "locked": false,
-		"avatar_url": nil, "web_url": c.URL() + "/" + u.name,
+		"avatar_url": nil, "web_url": c.s.URL() + "/" + u.name,
 	}
 }
 
-func (c *call) drawUsers(users []*user) []object {
+func drawUsers(c *call, users []*user) []object {
 	drawn := []object{}
 	for _, u := range users {
-		drawn = append(drawn, c.drawUser(u))
+		drawn = append(drawn, drawUser(c, u))
 	}
 	return drawn
 }
 
-func (c *call) drawWhole(u *user) object {
-	drawn := c.drawUser(u)
+func drawWhole(c *call, u *user) object {
+	drawn := drawUser(c, u)
 	drawn["bot"], drawn["bio"] = u.bot, ""
 	return drawn
 }
 
-func (c *call) getSelf() *reply {
+func getSelf(c *call) *reply {
 	if c.token == nil {
 		return unauthorized()
 	}
-	return ok(c.drawWhole(c.who()))
+	return ok(drawWhole(c, c.who()))
 }
 
-func (c *call) listUsers() *reply {
+func listUsers(c *call) *reply {
 	var found []*user
-	if u := c.users[lower(c.text("username"))]; u != nil {
+	if u := c.s.users[lower(c.text("username"))]; u != nil {
 		found = append(found, u)
 	}
-	return list(c, found, c.drawUser)
+	return list(c, found, drawUser)
 }
 
-func (c *call) pathUser() *user {
-	for _, u := range c.users {
+func pathUser(c *call) *user {
+	for _, u := range c.s.users {
 		if itoa(u.id) == c.r.PathValue("user") {
 			return u
 		}
@@ -72,39 +72,39 @@ func (c *call) pathUser() *user {
 	return nil
 }
 
-func (c *call) getUser() *reply {
-	if u := c.pathUser(); u != nil {
-		return ok(c.drawWhole(u))
+func getUser(c *call) *reply {
+	if u := pathUser(c); u != nil {
+		return ok(drawWhole(c, u))
 	}
 	return notFound("User ")
 }
 
-func (c *call) drawMember(u *user, level int) *reply {
+func drawMember(c *call, u *user, level int) *reply {
 	if u == nil || level == NoOne {
 		return notFound("")
 	}
-	drawn := c.drawUser(u)
+	drawn := drawUser(c, u)
 	drawn["access_level"], drawn["membership_state"], drawn["expires_at"] = level, "active", nil
 	return ok(drawn)
 }
 
-func (c *call) getMember() *reply {
-	u := c.pathUser()
-	return c.drawMember(u, c.project.level(u))
+func getMember(c *call) *reply {
+	u := pathUser(c)
+	return drawMember(c, u, c.project.level(u))
 }
 
-func (c *call) getGroupMember() *reply {
-	members := c.groups[lower(c.r.PathValue("id"))]
+func getGroupMember(c *call) *reply {
+	members := c.s.groups[lower(c.r.PathValue("id"))]
 	if members == nil {
 		return notFound("Group ")
 	}
-	u := c.pathUser()
-	return c.drawMember(u, members[u])
+	u := pathUser(c)
+	return drawMember(c, u, members[u])
 }
 
-func (c *call) getProject() *reply {
+func getProject(c *call) *reply {
 	p := c.project
-	page, method, squash := c.URL()+"/"+p.path, orElse(p.settings.Method, "merge"), orElse(p.settings.Squash, "default_off")
+	page, method, squash := c.s.URL()+"/"+p.path, orElse(p.settings.Method, "merge"), orElse(p.settings.Squash, "default_off")
 	group, name := p.path[:strings.LastIndex(p.path, "/")], p.path[strings.LastIndex(p.path, "/")+1:]
 	drawn := object{
 		"id": p.id, "name": name, "path": name, "path_with_namespace": p.path, "name_with_namespace": p.path, "description": nil,
@@ -115,7 +115,7 @@ func (c *call) getProject() *reply {
 		"merge_method": method, "squash_option": squash, "only_allow_merge_if_pipeline_succeeds": p.settings.Pipelines,
 		"merge_requests_enabled": true, "remove_source_branch_after_merge": false,
 	}
-	if !c.options.Free {
+	if !c.s.options.Free {
 		drawn["merge_trains_enabled"], drawn["merge_pipelines_enabled"] = p.settings.Trains, p.settings.Trains
 	}
 	if c.token != nil {
@@ -135,7 +135,7 @@ func (p *Project) defaultBranch() string {
 	return "main"
 }
 
-func (c *call) getBranch() *reply {
+func getBranch(c *call) *reply {
 	name := c.r.PathValue("branch")
 	commit := c.project.bare.Head(name)
 	if commit == "" {
@@ -143,13 +143,13 @@ func (c *call) getBranch() *reply {
 	}
 	_, guarded := c.project.protection(name)
 	return ok(object{
-		"name": name, "commit": c.drawCommit(c.project, commit), "protected": guarded, "default": name == "main", "merged": false,
+		"name": name, "commit": drawCommit(c, c.project, commit), "protected": guarded, "default": name == "main", "merged": false,
 		"developers_can_push": false, "developers_can_merge": false, "can_push": c.project.mayPush(c.who(), name),
-		"web_url": c.URL() + "/" + c.project.path + "/-/tree/" + name,
+		"web_url": c.s.URL() + "/" + c.project.path + "/-/tree/" + name,
 	})
 }
 
-func (c *call) drawCommit(p *Project, id string) object {
+func drawCommit(c *call, p *Project, id string) object {
 	told := strings.Split(p.bare.Run("log", "-1", "--format=%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct", id), "\x00")
 	message := p.bare.Message(id)
 	title, _, _ := strings.Cut(message, "\n")
@@ -157,7 +157,7 @@ func (c *call) drawCommit(p *Project, id string) object {
 		"id": id, "short_id": id[:8], "parent_ids": strings.Fields(told[0]), "title": title, "message": message,
 		"author_name": told[1], "author_email": told[2], "authored_date": unixStamp(told[3]),
 		"committer_name": told[4], "committer_email": told[5], "committed_date": unixStamp(told[6]), "created_at": unixStamp(told[6]),
-		"web_url": c.URL() + "/" + p.path + "/-/commit/" + id, "trailers": object{},
+		"web_url": c.s.URL() + "/" + p.path + "/-/commit/" + id, "trailers": object{},
 	}
 }
 
@@ -169,16 +169,16 @@ func unixStamp(seconds string) string {
 	return stamp(time.Unix(int64(n), 0))
 }
 
-func (c *call) getCommit() *reply {
+func getCommit(c *call) *reply {
 	id, known := c.project.bare.Commit(c.r.PathValue("sha"))
 	if !known {
 		return notFound("Commit ")
 	}
-	return ok(c.drawCommit(c.project, id))
+	return ok(drawCommit(c, c.project, id))
 }
 
 // compare lists the commits between two revisions, oldest first, without pages.
-func (c *call) compare() *reply {
+func compare(c *call) *reply {
 	from, known := c.project.bare.Commit(c.text("from"))
 	to, known2 := c.project.bare.Commit(c.text("to"))
 	if !known || !known2 {
@@ -189,15 +189,15 @@ func (c *call) compare() *reply {
 	}
 	drawn := []object{}
 	for _, one := range c.project.bare.Between(from, to) {
-		drawn = append(drawn, c.drawCommit(c.project, one))
+		drawn = append(drawn, drawCommit(c, c.project, one))
 	}
 	return ok(object{
 		"commits": drawn, "diffs": []object{}, "compare_timeout": false, "compare_same_ref": from == to,
-		"web_url": c.URL() + "/" + c.project.path + "/-/compare/" + from + "..." + to,
+		"web_url": c.s.URL() + "/" + c.project.path + "/-/compare/" + from + "..." + to,
 	})
 }
 
-func (c *call) mergeBase() *reply {
+func mergeBase(c *call) *reply {
 	refs, _ := c.params["refs[]"].([]string)
 	if len(refs) < 2 {
 		return answer(http.StatusBadRequest, object{"error": "refs is missing"})
@@ -206,38 +206,38 @@ func (c *call) mergeBase() *reply {
 	if err != nil {
 		return notFound("Merge Base ")
 	}
-	return ok(c.drawCommit(c.project, out))
+	return ok(drawCommit(c, c.project, out))
 }
 
-func (c *call) listReleases() *reply {
+func listReleases(c *call) *reply {
 	shown := slices.Clone(c.project.releases)
 	slices.SortStableFunc(shown, func(a, b *release) int { return b.released.Compare(a.released) })
-	return list(c, shown, func(one *release) object {
+	return list(c, shown, func(_ *call, one *release) object {
 		return object{
 			"tag_name": one.tag, "name": one.tag, "description": "", "created_at": stamp(one.released), "released_at": stamp(one.released),
-			"upcoming_release": one.released.After(c.time()), "author": c.drawUser(one.by),
+			"upcoming_release": one.released.After(c.s.time()), "author": drawUser(c, one.by),
 		}
 	})
 }
 
-func (c *call) listProtected() *reply {
+func listProtected(c *call) *reply {
 	names := slices.Sorted(maps.Keys(c.project.guarded))
-	return list(c, names, func(name string) object {
+	return list(c, names, func(_ *call, name string) object {
 		one := c.project.guarded[name]
 		drawn := object{
 			"id": 1, "name": name, "allow_force_push": false,
 			"push_access_levels":  []object{{"id": 1, "access_level": one.Push, "access_level_description": "role"}},
 			"merge_access_levels": []object{{"id": 1, "access_level": one.Merge, "access_level_description": "role"}},
 		}
-		if !c.options.Free {
+		if !c.s.options.Free {
 			drawn["code_owner_approval_required"] = one.CodeOwners
 		}
 		return drawn
 	})
 }
 
-func (c *call) listApprovalRules() *reply {
-	return list(c, c.project.settings.Rules, func(rule ApprovalRule) object {
+func listApprovalRules(c *call) *reply {
+	return list(c, c.project.settings.Rules, func(_ *call, rule ApprovalRule) object {
 		branches := []object{}
 		for _, name := range rule.Branches {
 			branches = append(branches, object{"id": 1, "name": name})
@@ -249,7 +249,7 @@ func (c *call) listApprovalRules() *reply {
 	})
 }
 
-func (c *call) getApprovalSettings() *reply {
+func getApprovalSettings(c *call) *reply {
 	return ok(object{
 		"reset_approvals_on_push": c.project.settings.ResetApprovals, "merge_requests_author_approval": false,
 		"merge_requests_disable_committers_approval": c.project.settings.CommittersApart, "selective_code_owner_removals": false,
@@ -257,6 +257,6 @@ func (c *call) getApprovalSettings() *reply {
 	})
 }
 
-func (c *call) getPushRule() *reply {
+func getPushRule(c *call) *reply {
 	return ok(object{"id": 1, "project_id": c.project.id, "reject_unsigned_commits": c.project.settings.Signed})
 }

@@ -15,32 +15,32 @@ const (
 	maxLabel       = 255
 )
 
-func (c *call) drawRequest(m *request) object {
+func drawRequest(c *call, m *request) object {
 	defer m.seen()
 	p := m.project
 	drawn := object{
 		"id": m.id, "iid": m.iid, "project_id": p.id, "title": m.title, "description": orNull(m.description), "state": m.state,
-		"created_at": stamp(m.created), "updated_at": stamp(m.updated), "author": c.drawUser(m.author), "draft": m.draft(), "work_in_progress": m.draft(),
+		"created_at": stamp(m.created), "updated_at": stamp(m.updated), "author": drawUser(c, m.author), "draft": m.draft(), "work_in_progress": m.draft(),
 		"source_branch": m.source, "target_branch": m.target, "source_project_id": m.from.id, "target_project_id": p.id, "sha": orNull(m.sha),
 		"merge_commit_sha": orNull(m.mergeCommit), "squash_commit_sha": orNull(m.squashCommit), "squash": m.squash, "labels": m.labels,
-		"assignees": c.drawUsers(m.assignees), "reviewers": c.drawUsers(m.reviewers), "merged_at": stampOf(m.merged), "closed_at": stampOf(m.closed),
-		"merged_by": nil, "closed_by": nil, "web_url": fmt.Sprintf("%s/%s/-/merge_requests/%d", c.URL(), p.path, m.iid),
+		"assignees": drawUsers(c, m.assignees), "reviewers": drawUsers(c, m.reviewers), "merged_at": stampOf(m.merged), "closed_at": stampOf(m.closed),
+		"merged_by": nil, "closed_by": nil, "web_url": fmt.Sprintf("%s/%s/-/merge_requests/%d", c.s.URL(), p.path, m.iid),
 		"detailed_merge_status": m.detailed(),
 	}
 	if m.labels == nil {
 		drawn["labels"] = []string{}
 	}
 	if m.merged != nil {
-		drawn["merged_by"] = c.drawUser(m.merged.by)
+		drawn["merged_by"] = drawUser(c, m.merged.by)
 	}
 	if m.closed != nil {
-		drawn["closed_by"] = c.drawUser(m.closed.by)
+		drawn["closed_by"] = drawUser(c, m.closed.by)
 	}
 	return drawn
 }
 
 // listRequests filters as GitLab does, newest first.
-func (c *call) listRequests() *reply {
+func listRequests(c *call) *reply {
 	state := orElse(c.text("state"), "all")
 	if !slices.Contains([]string{"all", "opened", "closed", "locked", "merged"}, state) {
 		return answer(http.StatusBadRequest, object{"error": "state does not have a valid value"})
@@ -53,11 +53,11 @@ func (c *call) listRequests() *reply {
 			found = append(found, m)
 		}
 	}
-	return list(c, found, c.drawRequest)
+	return list(c, found, drawRequest)
 }
 
 // createRequest also accepts a branch that does not exist.
-func (c *call) createRequest() *reply {
+func createRequest(c *call) *reply {
 	title, source, target := c.text("title"), c.text("source_branch"), c.text("target_branch")
 	for _, name := range []string{"title", "source_branch", "target_branch"} {
 		if c.text(name) == "" {
@@ -67,7 +67,7 @@ func (c *call) createRequest() *reply {
 	if source == target {
 		return refuse(http.StatusUnprocessableEntity, []string{"You can't use same project/branch for source and target"})
 	}
-	if refused := c.tooLong(); refused != nil {
+	if refused := tooLong(c); refused != nil {
 		return refused
 	}
 	for _, m := range c.project.sorted() {
@@ -78,29 +78,29 @@ func (c *call) createRequest() *reply {
 	m := c.project.openRequest(c.who(), c.project, source, target, title)
 	m.description = c.text("description")
 	m.label(c.names("labels"))
-	m.reviewers, m.assignees = c.accounts("reviewer_ids"), c.accounts("assignee_ids")
-	if c.options.Free {
+	m.reviewers, m.assignees = accounts(c, "reviewer_ids"), accounts(c, "assignee_ids")
+	if c.s.options.Free {
 		m.reviewers, m.assignees = m.reviewers[:min(1, len(m.reviewers))], m.assignees[:min(1, len(m.assignees))]
 	}
 	if c.has("squash") {
 		m.squash = c.text("squash") == "true"
 	}
-	return created(c.drawRequest(m))
+	return created(drawRequest(c, m))
 }
 
 // accounts silently omits users who cannot read the project.
-func (c *call) accounts(name string) []*user {
+func accounts(c *call, name string) []*user {
 	var found []*user
 	for _, id := range c.numbers(name) {
-		if u := c.userByID(id); u != nil && c.project.visible(u) {
+		if u := c.s.userByID(id); u != nil && c.project.visible(u) {
 			found = append(found, u)
 		}
 	}
 	return found
 }
 
-func (c *call) tooLong() *reply {
-	c.obeys(c.text("description"))
+func tooLong(c *call) *reply {
+	obeys(c, c.text("description"))
 	switch {
 	case utf8.RuneCountInString(c.text("title")) > maxTitle:
 		return invalid("title", "is too long (maximum is 255 characters)")
@@ -124,17 +124,17 @@ func (m *request) label(names []string) {
 	}
 }
 
-func (c *call) getRequest(m *request) *reply {
-	drawn := c.drawRequest(m)
+func getRequest(c *call, m *request) *reply {
+	drawn := drawRequest(c, m)
 	drawn["detailed_merge_status"] = m.told()
 	return ok(drawn)
 }
 
-func (c *call) editRequest(m *request) *reply {
+func editRequest(c *call, m *request) *reply {
 	if len(c.params) == 0 {
 		return answer(http.StatusBadRequest, object{"error": "title, description, target_branch are missing, at least one parameter must be provided"})
 	}
-	if refused := c.tooLong(); refused != nil {
+	if refused := tooLong(c); refused != nil {
 		return refused
 	}
 	if c.has("target_branch") && c.text("target_branch") != m.target {
@@ -157,18 +157,18 @@ func (c *call) editRequest(m *request) *reply {
 	}
 	m.label(c.names("add_labels"))
 	m.touch()
-	return ok(c.drawRequest(m))
+	return ok(drawRequest(c, m))
 }
 
 // mergeRequest checks in GitLab's order: the permission, the head, then everything
 // else in one refusal without a reason.
 // https://gitlab.com/gitlab-org/gitlab/-/blob/master/lib/api/merge_requests.rb
-func (c *call) mergeRequest(m *request) *reply {
+func mergeRequest(c *call, m *request) *reply {
 	if !c.project.mayMerge(c.who(), m.target) {
 		return unauthorized()
 	}
 	if c.text("sha") == "" {
-		c.t.Errorf("gitlabtest: merge request %d is merged whatever its head is", m.iid)
+		c.s.t.Errorf("gitlabtest: merge request %d is merged whatever its head is", m.iid)
 	}
 	if c.text("sha") != m.sha {
 		return refuse(http.StatusConflict, "SHA does not match HEAD of source branch: "+m.sha)
@@ -185,14 +185,14 @@ func (c *call) mergeRequest(m *request) *reply {
 	if !m.asSet(c.who(), c.text("merge_commit_message"), c.text("squash_commit_message")) {
 		return refuse(http.StatusUnprocessableEntity, "Branch cannot be merged")
 	}
-	return ok(c.drawRequest(m))
+	return ok(drawRequest(c, m))
 }
 
-func (c *call) getApprovals(m *request) *reply {
+func getApprovals(c *call, m *request) *reply {
 	given := []object{}
 	for _, one := range m.approvals {
-		drawn := object{"user": c.drawUser(one.by)}
-		if !c.options.Old {
+		drawn := object{"user": drawUser(c, one.by)}
+		if !c.s.options.Old {
 			drawn["approved_at"] = stamp(one.at)
 		}
 		given = append(given, drawn)
@@ -200,19 +200,19 @@ func (c *call) getApprovals(m *request) *reply {
 	return ok(object{"user_has_approved": false, "user_can_approve": false, "approved": len(given) > 0, "approved_by": given})
 }
 
-func (c *call) listReviewers(m *request) *reply {
+func listReviewers(c *call, m *request) *reply {
 	drawn := []object{}
 	for u, state := range m.states {
-		drawn = append(drawn, object{"user": c.drawUser(u), "state": state, "created_at": stamp(m.created)})
+		drawn = append(drawn, object{"user": drawUser(c, u), "state": state, "created_at": stamp(m.created)})
 	}
 	return ok(drawn)
 }
 
 // listVersions returns the latest first.
-func (c *call) listVersions(m *request) *reply {
+func listVersions(c *call, m *request) *reply {
 	versions := slices.Clone(m.versions)
 	slices.Reverse(versions)
-	return list(c, versions, func(v *version) object {
+	return list(c, versions, func(_ *call, v *version) object {
 		return object{
 			"id": v.id, "head_commit_sha": v.head, "base_commit_sha": v.head, "start_commit_sha": v.head, "created_at": stamp(v.at),
 			"merge_request_id": m.id, "state": "collected", "real_size": "1",

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-func (c *call) drawStatus(st *status) object {
+func drawStatus(c *call, st *status) object {
 	drawn := object{
 		"id": st.id, "sha": st.line.sha, "ref": st.line.ref, "status": st.state, "name": st.name, "target_url": orNull(st.url),
 		"description": orNull(st.description), "created_at": stamp(st.at), "started_at": nil, "finished_at": nil,
-		"allow_failure": st.mayFail, "coverage": nil, "pipeline_id": st.line.id, "author": c.drawUser(st.by),
+		"allow_failure": st.mayFail, "coverage": nil, "pipeline_id": st.line.id, "author": drawUser(c, st.by),
 	}
 	if !st.unfinished() {
 		drawn["finished_at"] = stamp(st.at)
@@ -19,17 +19,17 @@ func (c *call) drawStatus(st *status) object {
 	return drawn
 }
 
-func (c *call) listStatuses() *reply {
+func listStatuses(c *call) *reply {
 	commit, known := c.project.bare.Commit(c.r.PathValue("sha"))
 	if !known {
 		return notFound("Commit ")
 	}
-	return list(c, c.project.current(commit), c.drawStatus)
+	return list(c, c.project.current(commit), drawStatus)
 }
 
 var settable = []string{"pending", "running", "success", "failed", "canceled", "skipped"}
 
-func (c *call) createStatus() *reply {
+func createStatus(c *call) *reply {
 	commit, known := c.project.bare.Commit(c.r.PathValue("sha"))
 	if !known {
 		return notFound("Commit ")
@@ -66,7 +66,7 @@ func (c *call) createStatus() *reply {
 	if refusal != "" {
 		return refuse(http.StatusBadRequest, refusal)
 	}
-	return created(c.drawStatus(set))
+	return created(drawStatus(c, set))
 }
 
 func (p *Project) pipelineByID(id int, sha string) *pipeline {

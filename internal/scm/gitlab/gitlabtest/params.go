@@ -24,13 +24,13 @@ func (c *call) read(known []string) *reply {
 		c.params[name] = values[0]
 	}
 	if c.r.Method != http.MethodGet && len(c.body) > 0 {
-		if c.front.Read(c.route, c.body, &c.params) != nil {
+		if c.s.front.Read(c.route, c.body, &c.params) != nil {
 			return answer(http.StatusBadRequest, object{"error": "The provided content is not JSON"})
 		}
 	}
 	for name := range c.params {
 		if !slices.Contains(known, name) {
-			c.t.Errorf("gitlabtest: %s: there is no parameter %s", c.route, name)
+			c.s.t.Errorf("gitlabtest: %s: there is no parameter %s", c.route, name)
 		}
 	}
 	return nil
@@ -51,7 +51,7 @@ func (c *call) text(name string) string {
 	case float64:
 		return strconv.FormatFloat(value, 'f', -1, 64)
 	default:
-		c.t.Errorf("gitlabtest: %s: %s is %v", c.route, name, value)
+		c.s.t.Errorf("gitlabtest: %s: %s is %v", c.route, name, value)
 		return ""
 	}
 }
@@ -63,7 +63,7 @@ func (c *call) number(name string) int {
 	}
 	n, err := strconv.Atoi(c.text(name))
 	if err != nil {
-		c.t.Errorf("gitlabtest: %s: %s: %v", c.route, name, err)
+		c.s.t.Errorf("gitlabtest: %s: %s: %v", c.route, name, err)
 	}
 	return n
 }
@@ -93,11 +93,11 @@ func (c *call) names(name string) []string {
 // list returns one page of the elements, converted by draw. More than 10,000 are not
 // counted.
 // https://docs.gitlab.com/api/rest/#offset-based-pagination
-func list[T any](c *call, all []T, draw func(T) object) *reply {
+func list[T any](c *call, all []T, draw func(*call, T) object) *reply {
 	at := forgetest.PageOf(c.text("page"), c.text("per_page"), 20, 100)
 	drawn := []object{}
 	for _, one := range forgetest.Cut(at, all) {
-		drawn = append(drawn, draw(one))
+		drawn = append(drawn, draw(c, one))
 	}
 	told := ok(drawn)
 	told.Header.Set("X-Page", itoa(at.Number))

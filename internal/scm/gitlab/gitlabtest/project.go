@@ -13,7 +13,7 @@ import (
 // Project is one project on the server. Its methods act as users with browsers and
 // clones. A method with a who parameter creates that account if necessary.
 type Project struct {
-	forgetest.Branches
+	Git  forgetest.Branches
 	s    *Server
 	bare *gittest.Repository
 
@@ -90,7 +90,7 @@ func (s *Server) newProject(path string) *Project {
 		created: s.time(), heads: map[string]string{}, requests: map[int]*request{},
 	}
 	p.bare = s.git.Init(itoa(p.id), setup)
-	p.Branches = s.front.Branches(p.bare,
+	p.Git = s.front.Branches(p.bare,
 		func(who string) gittest.Author { return s.author(s.user(who)) }, func(who string) { p.look(s.user(who)) })
 	s.projects[p.id], s.paths[lower(path)] = p, p.id
 	return p

@@ -34,40 +34,40 @@ func endpoints() map[string]endpoint {
 	created := []string{"title", "description", "source_branch", "target_branch", "labels", "reviewer_ids", "assignee_ids", "squash"}
 	changed := []string{"title", "description", "target_branch", "add_labels", "state_event"}
 	return map[string]endpoint{
-		"GET /user":                           {(*call).getSelf, nil},
-		"GET /users":                          {signed((*call).listUsers), with("username")},
-		"GET /users/{user}":                   {signed((*call).getUser), nil},
-		"GET /groups/{id}/members/all/{user}": {signed((*call).getGroupMember), nil},
+		"GET /user":                           {getSelf, nil},
+		"GET /users":                          {signed(listUsers), with("username")},
+		"GET /users/{user}":                   {signed(getUser), nil},
+		"GET /groups/{id}/members/all/{user}": {signed(getGroupMember), nil},
 
-		"GET " + project:                                        {reading((*call).getProject), nil},
-		"GET " + project + "/members/all/{user}":                {reading((*call).getMember), nil},
-		"GET " + project + "/releases":                          {reading((*call).listReleases), with("order_by", "sort")},
-		"GET " + project + "/repository/branches/{branch}":      {reading((*call).getBranch), nil},
-		"GET " + project + "/repository/commits/{sha}":          {reading((*call).getCommit), nil},
-		"GET " + project + "/repository/compare":                {reading((*call).compare), []string{"from", "to", "straight"}},
-		"GET " + project + "/repository/merge_base":             {reading((*call).mergeBase), []string{"refs[]"}},
-		"GET " + project + "/protected_branches":                {reading(maintaining((*call).listProtected)), paging},
-		"GET " + project + "/approval_rules":                    {reading(paid((*call).listApprovalRules)), paging},
-		"GET " + project + "/approvals":                         {reading(paid((*call).getApprovalSettings)), nil},
-		"GET " + project + "/push_rule":                         {reading(paid(maintaining((*call).getPushRule))), nil},
-		"GET " + project + "/repository/commits/{sha}/statuses": {reading((*call).listStatuses), with()},
-		"POST " + project + "/statuses/{sha}":                   {writing((*call).createStatus), []string{"state", "name", "description", "target_url", "pipeline_id"}},
+		"GET " + project:                                        {reading(getProject), nil},
+		"GET " + project + "/members/all/{user}":                {reading(getMember), nil},
+		"GET " + project + "/releases":                          {reading(listReleases), with("order_by", "sort")},
+		"GET " + project + "/repository/branches/{branch}":      {reading(getBranch), nil},
+		"GET " + project + "/repository/commits/{sha}":          {reading(getCommit), nil},
+		"GET " + project + "/repository/compare":                {reading(compare), []string{"from", "to", "straight"}},
+		"GET " + project + "/repository/merge_base":             {reading(mergeBase), []string{"refs[]"}},
+		"GET " + project + "/protected_branches":                {reading(maintaining(listProtected)), paging},
+		"GET " + project + "/approval_rules":                    {reading(paid(listApprovalRules)), paging},
+		"GET " + project + "/approvals":                         {reading(paid(getApprovalSettings)), nil},
+		"GET " + project + "/push_rule":                         {reading(paid(maintaining(getPushRule))), nil},
+		"GET " + project + "/repository/commits/{sha}/statuses": {reading(listStatuses), with()},
+		"POST " + project + "/statuses/{sha}":                   {writing(createStatus), []string{"state", "name", "description", "target_url", "pipeline_id"}},
 
-		"GET " + project + "/merge_requests":  {reading((*call).listRequests), with("state", "source_branch", "target_branch")},
-		"POST " + project + "/merge_requests": {writing((*call).createRequest), created},
-		"GET " + request:                      {reading(onRequest((*call).getRequest)), nil},
-		"PUT " + request:                      {writing(onRequest((*call).editRequest)), changed},
-		"PUT " + request + "/merge":           {reading(onRequest((*call).mergeRequest)), []string{"sha", "merge_commit_message", "squash_commit_message"}},
-		"GET " + request + "/approvals":       {reading(onRequest((*call).getApprovals)), nil},
-		"GET " + request + "/reviewers":       {reading(onRequest((*call).listReviewers)), nil},
-		"GET " + request + "/versions":        {reading(onRequest((*call).listVersions)), paging},
-		"GET " + request + "/notes":           {reading(onRequest((*call).listNotes)), with("order_by", "sort")},
-		"POST " + request + "/notes":          {writing(onRequest((*call).createNote)), []string{"body"}},
-		"PUT " + request + "/notes/{note}":    {writing(onRequest((*call).editNote)), []string{"body"}},
+		"GET " + project + "/merge_requests":  {reading(listRequests), with("state", "source_branch", "target_branch")},
+		"POST " + project + "/merge_requests": {writing(createRequest), created},
+		"GET " + request:                      {reading(onRequest(getRequest)), nil},
+		"PUT " + request:                      {writing(onRequest(editRequest)), changed},
+		"PUT " + request + "/merge":           {reading(onRequest(mergeRequest)), []string{"sha", "merge_commit_message", "squash_commit_message"}},
+		"GET " + request + "/approvals":       {reading(onRequest(getApprovals)), nil},
+		"GET " + request + "/reviewers":       {reading(onRequest(listReviewers)), nil},
+		"GET " + request + "/versions":        {reading(onRequest(listVersions)), paging},
+		"GET " + request + "/notes":           {reading(onRequest(listNotes)), with("order_by", "sort")},
+		"POST " + request + "/notes":          {writing(onRequest(createNote)), []string{"body"}},
+		"PUT " + request + "/notes/{note}":    {writing(onRequest(editNote)), []string{"body"}},
 
-		"GET " + project + "/events":                    {reading((*call).listEvents), with("action", "after", "sort")},
-		"GET " + request + "/notes/{note}/award_emoji":  {reading(onRequest(onNote((*call).listAwards))), paging},
-		"POST " + request + "/notes/{note}/award_emoji": {writing(onRequest(onNote((*call).createAward))), []string{"name"}},
+		"GET " + project + "/events":                    {reading(listEvents), with("action", "after", "sort")},
+		"GET " + request + "/notes/{note}/award_emoji":  {reading(onRequest(onNote(listAwards))), paging},
+		"POST " + request + "/notes/{note}/award_emoji": {writing(onRequest(onNote(createAward))), []string{"name"}},
 	}
 }
 
@@ -89,9 +89,9 @@ func reading(handle func(c *call) *reply) func(c *call) *reply {
 		name := c.r.PathValue("id")
 		id, err := strconv.Atoi(name)
 		if err != nil {
-			id = c.paths[lower(name)]
+			id = c.s.paths[lower(name)]
 		}
-		c.project = c.projects[id]
+		c.project = c.s.projects[id]
 		switch {
 		case c.project == nil || c.project.removed || !c.project.visible(c.who()):
 			return notFound("Project ")
@@ -101,7 +101,7 @@ func reading(handle func(c *call) *reply) func(c *call) *reply {
 			return refuse(http.StatusMethodNotAllowed, "Non GET methods are not allowed for moved projects")
 		}
 		rest := strings.SplitN(strings.TrimPrefix(c.r.URL.EscapedPath(), "/projects/"), "/", 2)[1:]
-		to := c.URL() + prefix + "/projects/" + strings.Join(append([]string{itoa(id)}, rest...), "/")
+		to := c.s.URL() + prefix + "/projects/" + strings.Join(append([]string{itoa(id)}, rest...), "/")
 		if c.r.URL.RawQuery != "" {
 			to += "?" + c.r.URL.RawQuery
 		}
@@ -134,7 +134,7 @@ func maintaining(handle func(c *call) *reply) func(c *call) *reply {
 // paid marks a feature of the higher tiers.
 func paid(handle func(c *call) *reply) func(c *call) *reply {
 	return func(c *call) *reply {
-		if c.options.Free {
+		if c.s.options.Free {
 			return notFound("")
 		}
 		return handle(c)

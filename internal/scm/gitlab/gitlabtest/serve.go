@@ -43,7 +43,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // call is one request to the API.
 type call struct {
-	*Server
+	s       *Server
 	r       *http.Request
 	route   string
 	body    []byte
@@ -74,7 +74,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	inner := s.inner(r)
 	handler, route := s.mux.Handler(inner)
 	s.front.Serve(w, r, route, func(body []byte) *reply {
-		c := &call{Server: s, r: inner, route: route, body: body}
+		c := &call{s: s, r: inner, route: route, body: body}
 		return c.dispatch(handler).Unless(r, "max-age=0, private, must-revalidate")
 	})
 }
@@ -91,7 +91,7 @@ func (s *Server) inner(r *http.Request) *http.Request {
 func (c *call) dispatch(handler http.Handler) *reply {
 	route, known := handler.(endpoint)
 	if !known {
-		c.t.Errorf("gitlabtest: no route for %s %s", c.r.Method, c.r.URL.EscapedPath())
+		c.s.t.Errorf("gitlabtest: no route for %s %s", c.r.Method, c.r.URL.EscapedPath())
 		return refuse(http.StatusNotImplemented, "gitlabtest has no such route")
 	}
 	if refused := c.authenticate(); refused != nil {
@@ -113,7 +113,7 @@ func (c *call) authenticate() *reply {
 	if text == "" {
 		return nil
 	}
-	c.token = c.tokens[text]
+	c.token = c.s.tokens[text]
 	switch {
 	case c.token == nil:
 		return unauthorized()

@@ -73,7 +73,7 @@ func TestServer_strangeRequestsFailTheTest(t *testing.T) {
 		{"POST", "projects/acme%2Fsub%2Fdeploy/merge_requests/1/notes", `{"body":"/close"}`},
 	} {
 		d := newDesk(t)
-		d.project.Commit("promoter", "x", "X", map[string]string{"a.yaml": "a: 2\n"})
+		d.project.Git.Commit("promoter", "x", "X", map[string]string{"a.yaml": "a: 2\n"})
 		d.project.OpenRequest("promoter", "x", "main", "X")
 		if d.ask(t, strange[0], strange[1], strange[2]); len(d.watched.said) != 1 {
 			t.Errorf("%v: said %q", strange, d.watched.said)
@@ -85,7 +85,7 @@ func TestServer_refusals(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	const path = "projects/acme%2Fsub%2Fdeploy"
-	d.project.Commit("promoter", "x", "X", map[string]string{"a.yaml": "a: 2\n"})
+	d.project.Git.Commit("promoter", "x", "X", map[string]string{"a.yaml": "a: 2\n"})
 	open := `{"title":"T","source_branch":"x","target_branch":"main"}`
 	for _, step := range []struct {
 		before             func()
@@ -137,7 +137,7 @@ func TestGit(t *testing.T) {
 		t.Fatalf("clone: %v: %s", err, out)
 	}
 	d.project.Protect("main", gitlabtest.Protection{Push: gitlabtest.Maintainer, Merge: gitlabtest.Developer})
-	head := d.project.Commit("ann", "next", "Next", map[string]string{"a.yaml": "a: 2\n"})
+	head := d.project.Git.Commit("ann", "next", "Next", map[string]string{"a.yaml": "a: 2\n"})
 	if out, err := git(t, dir, "fetch", "--quiet", "origin", "next"); err != nil {
 		t.Fatalf("fetch: %v: %s", err, out)
 	}
@@ -160,8 +160,8 @@ func TestGit(t *testing.T) {
 		if (err == nil) != (push.refused == "") || !strings.Contains(out, push.refused) {
 			t.Errorf("push to %s: %v: %s, want %q", push.to, err, out, push.refused)
 		}
-		if landed := d.project.Head(push.to) == head; landed != (push.refused == "") {
-			t.Errorf("%s is at %s", push.to, d.project.Head(push.to))
+		if landed := d.project.Git.Head(push.to) == head; landed != (push.refused == "") {
+			t.Errorf("%s is at %s", push.to, d.project.Git.Head(push.to))
 		}
 	}
 }

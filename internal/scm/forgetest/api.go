@@ -1,0 +1,140 @@
+package forgetest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Reply is a response of an API before it is sent.
+type Reply struct {
+	Status int
+	Header http.Header
+	Body   any // sent as JSON, Plain unchanged; nil: none
+}
+
+// Plain is a body that is not JSON. Its reply has its own content type.
+type Plain string
+
+// Answer returns a reply without headers.
+func Answer(status int, body any) *Reply {
+	return &Reply{Status: status, Header: http.Header{}, Body: body}
+}
+
+// Unless returns the reply with an ETag of its body, or "not modified" if the client
+// has it already.
+func (a *Reply) Unless(r *http.Request, cacheControl string) *Reply {
+	if r.Method != http.MethodGet || a.Status != http.StatusOK {
+		return a
+	}
+	tag := fmt.Sprintf(`W/"%x"`, sha256.Sum256(a.Text()))
+	a.Header.Set("ETag", tag)
+	a.Header.Set("Cache-Control", cacheControl)
+	if r.Header.Get("If-None-Match") == tag {
+		a.Status, a.Body = http.StatusNotModified, nil
+	}
+	return a
+}
+
+// Text returns the body as it is sent.
+func (a *Reply) Text() []byte {
+	if plain, is := a.Body.(Plain); is {
+		return []byte(plain)
+	}
+	text, err := json.Marshal(a.Body)
+	if err != nil {
+		panic(err) // values are created by a fake
+	}
+	return text
+}
+
+// send writes the reply, its JSON with this content type.
+func (a *Reply) send(w http.ResponseWriter, contentType string) {
+	maps.Copy(w.Header(), a.Header)
+	if a.Body == nil {
+		w.WriteHeader(a.Status)
+		return
+	}
+	if _, is := a.Body.(Plain); !is {
+		w.Header().Set("Content-Type", contentType)
+	}
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Text()) // the client may be gone
+}
+
+// Page is a page of a list, counted from 1.
+type Page struct{ Number, Size int }
+
+// PageOf parses the parameters of a request. A missing or invalid size is the
+// standard one; it is never more than most.
+func PageOf(number, size string, standard, most int) Page {
+	return Page{Number: bounded(number, 1, 1<<20), Size: bounded(size, standard, most)}
+}
+
+func bounded(text string, standard, most int) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return standard
+	}
+	return min(n, most)
+}
+
+// Last returns the number of the last page of a list of this length.
+func (p Page) Last(length int) int { return max(1, (length+p.Size-1)/p.Size) }
+
+// Cut returns the elements of a page.
+func Cut[T any](p Page, all []T) []T {
+	begin := min((p.Number-1)*p.Size, len(all))
+	return all[begin:min(begin+p.Size, len(all))]
+}
+
+// Link returns an entry of the Link header: the same query for another page.
+func Link(address string, query url.Values, page int, relation string) string {
+	other := maps.Clone(query)
+	other.Set("page", strconv.Itoa(page))
+	return fmt.Sprintf("<%s?%s>; rel=%q", address, other.Encode(), relation)
+}
+
+// Read decodes the JSON body of a request strictly. An unknown key fails the test,
+// and so does text that was truncated in the middle of a character. On error, the
+// request is to be rejected.
+func (f *Front) Read(route string, body []byte, into any) error {
+	if !utf8.Valid(body) || bytes.Contains(body, []byte(`\ufffd`)) || bytes.ContainsRune(body, utf8.RuneError) {
+		f.t.Errorf("%s: %s: the body is no whole text: %.200q", f.fake.Name, route, body)
+	}
+	err := decode(body, into)
+	if err != nil {
+		f.t.Errorf("%s: %s: body %s: %v", f.fake.Name, route, body, err)
+	}
+	return err
+}
+
+func decode(body []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return fmt.Errorf("JSON: %w", err)
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("more than one value")
+	}
+	return nil
+}
+
+// WithValues returns a request with its path values, which a multiplexer otherwise
+// sets only for handlers that it calls itself.
+func WithValues(pattern string, r *http.Request) *http.Request {
+	found := r
+	mux := http.NewServeMux()
+	mux.HandleFunc(pattern, func(_ http.ResponseWriter, r *http.Request) { found = r })
+	mux.ServeHTTP(nil, r)
+	return found
+}
