@@ -100,21 +100,21 @@ func TestPoll_limitsRefreshes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.current() // of a reconciliation that came first
-	b.github.ResetRequests()
+	b.github.Traffic.ResetRequests()
 	b.poll()
-	if got := b.github.Requests(); len(got) > 0 {
+	if got := b.github.Traffic.Requests(); len(got) > 0 {
 		t.Errorf("the first poll refreshes again: %v", got)
 	}
 	for range 5 {
 		b.clock.Add(10 * time.Second)
 		next := b.poll()
-		if got := b.github.Requests(); len(got) > 0 || next.Sub(b.clock.Now()) > time.Minute {
+		if got := b.github.Traffic.Requests(); len(got) > 0 || next.Sub(b.clock.Now()) > time.Minute {
 			t.Errorf("the next poll is in %v, with the requests %v", next.Sub(b.clock.Now()), got)
 		}
 	}
 	b.clock.Add(10 * time.Second)
 	b.poll()
-	if got := b.github.Requests(); len(got) == 0 {
+	if got := b.github.Traffic.Requests(); len(got) == 0 {
 		t.Error("a poll after a minute does not refresh")
 	}
 }
