@@ -25,7 +25,7 @@ func guided(t *testing.T, files fs.FS) []string {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no extension guides found: %v", err)
 	}
-	return append(pages, "CONTRIBUTING.md")
+	return append(pages, "docs/architecture.md", "CONTRIBUTING.md")
 }
 
 func TestPathsInDocumentsExist(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 // rules are the import rules for a tree.
 type rules struct {
-	table  map[string]place
+	table  map[string]position
 	owners map[string][]string
 	free   map[string]bool
 }
@@ -79,8 +79,8 @@ func readSource(root fs.FS, name string) (source, error) {
 func (r rules) check(sources []source) []string {
 	var broken []string
 	for _, one := range sources {
-		if _, ok := r.place(one.pkg()); !ok {
-			broken = append(broken, fmt.Sprintf("%s: package %s has no floor", one.file, one.pkg()))
+		if _, ok := r.position(one.pkg()); !ok {
+			broken = append(broken, fmt.Sprintf("%s: package %s has no layer", one.file, one.pkg()))
 			continue
 		}
 		for _, imported := range one.imports {
@@ -93,17 +93,17 @@ func (r rules) check(sources []source) []string {
 	return slices.Compact(broken)
 }
 
-// place looks up a package. Support packages named …test belong to the layer of
+// position looks up a package. Support packages named …test belong to the layer of
 // their parent package.
-func (r rules) place(pkg string) (place, bool) {
+func (r rules) position(pkg string) (position, bool) {
 	if found, ok := r.table[pkg]; ok {
 		return found, true
 	}
 	if !strings.HasSuffix(pkg, "test") {
-		return place{}, false
+		return position{}, false
 	}
 	above, ok := r.table[path.Dir(pkg)]
-	return place{floor: above.floor, support: true}, ok
+	return position{layer: above.layer, support: true}, ok
 }
 
 func (r rules) objection(from source, imported string) string {
@@ -121,11 +121,11 @@ func (r rules) objection(from source, imported string) string {
 
 // inside checks an import of a package of this module.
 func (r rules) inside(from source, pkg string) string {
-	target, ok := r.place(pkg)
+	target, ok := r.position(pkg)
 	if !ok {
-		return fmt.Sprintf("imports %s, which has no floor", pkg)
+		return fmt.Sprintf("imports %s, which has no layer", pkg)
 	}
-	own, _ := r.place(from.pkg())
+	own, _ := r.position(from.pkg())
 	if target.support && !from.isTest() && !own.support {
 		return fmt.Sprintf("shipped code imports %s, which is support code for tests", pkg)
 	}
@@ -133,20 +133,20 @@ func (r rules) inside(from source, pkg string) string {
 		return ""
 	}
 	direction := "upward"
-	if target.floor == own.floor {
+	if target.layer == own.layer {
 		direction = "sideways"
 	}
-	return fmt.Sprintf("floor %d imports %s on floor %d: %s", own.floor, pkg, target.floor, direction)
+	return fmt.Sprintf("layer %d imports %s on layer %d: %s", own.layer, pkg, target.layer, direction)
 }
 
 // mayMeet reports whether an import is allowed: of a lower layer, of its own
 // package by an external test, of the supported package by a support package,
 // and of the support packages of its own layer by a test.
-func (r rules) mayMeet(from source, own place, pkg string, target place) bool {
+func (r rules) mayMeet(from source, own position, pkg string, target position) bool {
 	switch {
-	case target.floor < own.floor:
+	case target.layer < own.layer:
 		return true
-	case target.floor > own.floor:
+	case target.layer > own.layer:
 		return false
 	case from.isTest() && from.pkg() == pkg:
 		return true
@@ -161,9 +161,9 @@ func (r rules) mayMeet(from source, own place, pkg string, target place) bool {
 func (r rules) outside(from source, imported string) string {
 	owning, allowed, ok := r.owner(imported)
 	if !ok {
-		return fmt.Sprintf("imports %s, a module that nobody owns", imported)
+		return fmt.Sprintf("imports %s, a module without an owner", imported)
 	}
-	own, _ := r.place(from.pkg())
+	own, _ := r.position(from.pkg())
 	if from.isTest() || own.support || r.free[from.pkg()] {
 		return ""
 	}

@@ -1,8 +1,8 @@
 package layers
 
-// place is the layer of a package.
-type place struct {
-	floor int
+// position is where a package is in the layers.
+type position struct {
+	layer int // 0 is the lowest
 	// support marks code that only tests and other support code may import.
 	// It never reaches the binary.
 	support bool
@@ -12,109 +12,105 @@ type place struct {
 const module = "promoter"
 
 // table assigns every package to a layer. docs/architecture.md explains the
-// layers; packages planned for later releases are already listed.
+// layers.
 //
 // A package whose name ends in "test" needs no line: it is test support and
 // belongs to the layer of its parent package, which it may import.
-var table = map[string]place{
-	"internal/glob":       {floor: -1},
-	"internal/image":      {floor: 0},
-	"internal/strictyaml": {floor: 0},
-	"internal/identity":   {floor: -1},
-	"internal/secret":     {floor: -1},
-	"internal/fault":      {floor: -1},
-	"internal/schedule":   {floor: -1},
-	"internal/atomicfile": {floor: -1},
-	"internal/receiver":   {floor: 0},
-	"internal/verb":       {floor: 0},
+var table = map[string]position{
+	"internal/glob":       {layer: 0},
+	"internal/image":      {layer: 1},
+	"internal/strictyaml": {layer: 1},
+	"internal/identity":   {layer: 0},
+	"internal/secret":     {layer: 0},
+	"internal/fault":      {layer: 0},
+	"internal/schedule":   {layer: 0},
+	"internal/atomicfile": {layer: 0},
+	"internal/receiver":   {layer: 1},
+	"internal/verb":       {layer: 1},
 
-	"internal/config":   {floor: 1},
-	"internal/edit":     {floor: 1},
-	"internal/event":    {floor: 1},
-	"internal/scm":      {floor: 1},
-	"internal/state":    {floor: 1},
-	"internal/outbound": {floor: 1},
-	"internal/database": {floor: 1},
-	"internal/parallel": {floor: 1},
+	"internal/config":   {layer: 2},
+	"internal/edit":     {layer: 2},
+	"internal/event":    {layer: 2},
+	"internal/scm":      {layer: 2},
+	"internal/state":    {layer: 2},
+	"internal/outbound": {layer: 2},
+	"internal/database": {layer: 2},
+	"internal/parallel": {layer: 2},
 
-	"internal/config/server": {floor: 2},
+	"internal/config/server": {layer: 3},
 
-	"internal/scm/rest":  {floor: 2},
-	"internal/command":   {floor: 2},
-	"internal/promotion": {floor: 2},
-	"internal/suggest":   {floor: 2},
+	"internal/scm/rest":  {layer: 3},
+	"internal/command":   {layer: 3},
+	"internal/promotion": {layer: 3},
+	"internal/suggest":   {layer: 3},
 
-	"internal/registry/auth": {floor: 2},
+	"internal/registry/auth": {layer: 3},
 
-	"internal/git/object": {floor: 2},
-	"internal/git/wire":   {floor: 2},
+	"internal/git/object": {layer: 3},
+	"internal/git/wire":   {layer: 3},
 
-	"internal/updater/node":      {floor: 2},
-	"internal/updater/span":      {floor: 2},
-	"internal/updater/prefilter": {floor: 2},
+	"internal/updater/node":      {layer: 3},
+	"internal/updater/span":      {layer: 3},
+	"internal/updater/prefilter": {layer: 3},
 
-	"internal/pullrequest": {floor: 3},
+	"internal/pullrequest": {layer: 4},
 
-	"internal/scm/github":           {floor: 3},
-	"internal/scm/gitlab":           {floor: 3},
-	"internal/scm/gitea":            {floor: 3},
-	"internal/scm/plain":            {floor: 3},
-	"internal/git":                  {floor: 3},
-	"internal/registry":             {floor: 3},
-	"internal/registry/auth/aws":    {floor: 3},
-	"internal/registry/auth/google": {floor: 3},
-	"internal/registry/auth/azure":  {floor: 3},
-	"internal/signature":            {floor: 3},
-	"internal/updater":              {floor: 3},
-	"internal/webhook":              {floor: 3},
-	"internal/evidence":             {floor: 3},
-	"internal/store":                {floor: 3},
-	"internal/queue":                {floor: 3},
-	"internal/notify":               {floor: 3},
-	"internal/web":                  {floor: 3},
-	"internal/telemetry":            {floor: 3},
+	"internal/scm/github":           {layer: 4},
+	"internal/scm/gitlab":           {layer: 4},
+	"internal/scm/gitea":            {layer: 4},
+	"internal/scm/plain":            {layer: 4},
+	"internal/git":                  {layer: 4},
+	"internal/registry":             {layer: 4},
+	"internal/registry/auth/aws":    {layer: 4},
+	"internal/registry/auth/google": {layer: 4},
+	"internal/registry/auth/azure":  {layer: 4},
+	"internal/updater":              {layer: 4},
+	"internal/webhook":              {layer: 4},
+	"internal/store":                {layer: 4},
+	"internal/queue":                {layer: 4},
+	"internal/telemetry":            {layer: 4},
 
-	"internal/engine": {floor: 4},
+	"internal/engine": {layer: 5},
 
-	"internal/server":  {floor: 5},
-	"internal/connect": {floor: 5},
-	"internal/scan":    {floor: 5},
+	"internal/server":  {layer: 6},
+	"internal/connect": {layer: 6},
+	"internal/scan":    {layer: 6},
 
-	"internal/workspace": {floor: 6},
+	"internal/workspace": {layer: 7},
 
-	"internal/checkout":   {floor: 7},
-	"internal/decision":   {floor: 7},
-	"internal/onboarding": {floor: 7},
-	"internal/githubapp":  {floor: 7},
-	"internal/doctor":     {floor: 7},
+	"internal/checkout":   {layer: 8},
+	"internal/decision":   {layer: 8},
+	"internal/onboarding": {layer: 8},
+	"internal/githubapp":  {layer: 8},
+	"internal/doctor":     {layer: 8},
 
-	"internal/service/history": {floor: 7},
+	"internal/service/history": {layer: 8},
 
-	"internal/service":          {floor: 8},
-	"internal/service/adminapi": {floor: 9},
+	"internal/service":          {layer: 9},
+	"internal/service/adminapi": {layer: 10},
 
-	"internal/app":  {floor: 10},
-	"internal/cli":  {floor: 11},
-	"internal/demo": {floor: 11},
+	"internal/app":  {layer: 11},
+	"internal/cli":  {layer: 12},
+	"internal/demo": {layer: 12},
 
-	"internal/demo/githttp": {floor: 10},
+	"internal/demo/githttp": {layer: 11},
 
-	"cmd/promoter": {floor: 12},
+	"cmd/promoter": {layer: 13},
 
-	"internal/layers":         {floor: 0, support: true},
-	"internal/git/gittest":    {floor: 1, support: true},
-	"internal/docscheck":      {floor: 2, support: true},
-	"internal/benchtree":      {floor: 0, support: true},
-	"internal/benchworld":     {floor: 1, support: true},
-	"internal/chartcheck":     {floor: 3, support: true},
-	"hack/bench":              {floor: 12, support: true},
-	"hack/demo-github":        {floor: 12, support: true},
-	"hack/demo-github/bridge": {floor: 11, support: true},
-	"hack/load":               {floor: 12, support: true},
-	"hack/image":              {floor: 12, support: true},
-	"hack/schemas":            {floor: 12, support: true},
-	"hack/structure":          {floor: 12, support: true},
-	"hack/testlog":            {floor: 12, support: true},
+	"internal/layers":         {layer: 1, support: true},
+	"internal/git/gittest":    {layer: 2, support: true},
+	"internal/docscheck":      {layer: 3, support: true},
+	"internal/benchtree":      {layer: 1, support: true},
+	"internal/benchworld":     {layer: 2, support: true},
+	"internal/chartcheck":     {layer: 4, support: true},
+	"hack/bench":              {layer: 13, support: true},
+	"hack/demo-github":        {layer: 13, support: true},
+	"hack/demo-github/bridge": {layer: 12, support: true},
+	"hack/load":               {layer: 13, support: true},
+	"hack/image":              {layer: 13, support: true},
+	"hack/schemas":            {layer: 13, support: true},
+	"hack/structure":          {layer: 13, support: true},
+	"hack/testlog":            {layer: 13, support: true},
 }
 
 // anyPackage means "every package" in the owners of a module.
@@ -129,7 +125,7 @@ var owners = map[string][]string{
 	"github.com/robfig/cron/v3":                {"internal/schedule"},
 	"go.yaml.in/yaml/v3":                       {"internal/strictyaml"},
 	"github.com/invopop/jsonschema":            nil,
-	"github.com/google/go-containerregistry":   {"internal/registry", "internal/signature"},
+	"github.com/google/go-containerregistry":   {"internal/registry"},
 	"github.com/google/go-github/v62":          {"internal/scm/github"},
 	"code.gitea.io/sdk/gitea":                  {"internal/scm/gitea"},
 	"github.com/golang-jwt/jwt/v5":             {"internal/scm/github", "internal/registry/auth/azure"},

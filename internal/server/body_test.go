@@ -38,8 +38,8 @@ func TestWebhook_handlesUnusualBodies(t *testing.T) {
 		{"compressed", post(forge, small.String(), "Content-Encoding", "gzip"), http.StatusUnsupportedMediaType, "compressed"},
 		{"compressed, it says", post(forge, push, "Content-Encoding", "br"), http.StatusUnsupportedMediaType, "compressed"},
 		{"not compressed, it says", post(forge, push, "Content-Encoding", "Identity"), http.StatusAccepted, `"events":1`},
-		{"empty", post(forge, ""), http.StatusBadRequest, "no JSON"},
-		{"empty, by the path", post(hub, ""), http.StatusBadRequest, "no JSON"},
+		{"empty", post(forge, ""), http.StatusBadRequest, "not JSON"},
+		{"empty, by the path", post(hub, ""), http.StatusBadRequest, "not JSON"},
 		{"cut off", cutOff(post(forge, push)), http.StatusBadRequest, "the body cannot be read"},
 	} {
 		w := newWorld(t, nil)
